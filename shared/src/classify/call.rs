@@ -1,0 +1,235 @@
+//! One call of a program: its name and arguments, as far as they are known before it runs.
+
+use crate::shell::{Piece, Word};
+
+/// A call of a program.
+#[derive(Debug, Clone)]
+pub struct Call {
+    /// The program as the text names it, after quote removal.
+    pub program: String,
+    /// Its arguments.
+    pub args: Vec<Arg>,
+    /// True when an argument holds the output of a command that fetches untrusted content.
+    pub fetched_in_words: bool,
+    /// True when a here-document or here-string feeds it.
+    pub fed_by_text: bool,
+}
+
+/// One argument as written; it may become none or many when it runs.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Arg {
+    /// The literal text, or the literal text before the first expansion.
+    pub text: String,
+    /// The literal text behind the last expansion.
+    pub tail: String,
+    /// How far the text can be trusted.
+    pub known: Known,
+}
+
+/// How far an argument is known before it runs.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Known {
+    /// Exactly this text.
+    Literal,
+    /// Exactly one argument that starts with this text.
+    OneWord,
+    /// Any number of arguments, each of which starts with this text (globs, braces).
+    Words,
+    /// Any number of arguments with any text.
+    Anything,
+}
+
+impl Arg {
+    /// An argument whose text is known.
+    pub fn literal(text: impl Into<String>) -> Self {
+        Self { text: text.into(), tail: String::new(), known: Known::Literal }
+    }
+
+    /// An argument that starts with this text and goes on in an unknown way.
+    pub fn unknown(text: impl Into<String>, known: Known) -> Self {
+        Self { text: text.into(), tail: String::new(), known }
+    }
+
+    /// What the text of a word says about the argument it makes.
+    pub fn of(word: &Word) -> Self {
+        if let Some(text) = word.literal() {
+            return Self::literal(text);
+        }
+        // The shell puts the name of a pipe there.
+        if let [Piece::Process(_)] = word.pieces.as_slice() {
+            return Self::literal("/dev/fd/63");
+        }
+        let known = if word.splits() {
+            Known::Anything
+        } else if word.pieces.iter().any(|piece| matches!(piece, Piece::Glob(_) | Piece::Brace)) {
+            Known::Words
+        } else {
+            Known::OneWord
+        };
+        Self { text: word.literal_prefix(), tail: word.literal_suffix().to_owned(), known }
+    }
+
+    /// The exact text, if known.
+    pub fn exact(&self) -> Option<&str> {
+        (self.known == Known::Literal).then_some(&self.text)
+    }
+
+    /// True when it is, or may turn out to be, an option.
+    pub fn may_be_option(&self) -> bool {
+        match self.known {
+            Known::Literal => self.text.len() > 1 && self.text.starts_with('-'),
+            Known::OneWord | Known::Words => self.text.is_empty() || self.text.starts_with('-'),
+            Known::Anything => true,
+        }
+    }
+}
+
+/// Which options a program may be called with.
+#[derive(Debug, Clone, Copy)]
+pub struct Options {
+    /// Letters of short options without a value.
+    pub flags: &'static str,
+    /// Letters of short options with a value, glued or as the next argument.
+    pub values: &'static str,
+    /// Long options with their dashes: `--x` has no value, `--x=` has one, `--x=?` may have one behind `=`.
+    pub long: &'static [&'static str],
+}
+
+/// The arguments of a call, sorted.
+#[derive(Debug, Default)]
+pub struct Scan<'c> {
+    /// Options in order: name with dashes, and the value if it has one.
+    pub options: Vec<(String, Option<Arg>)>,
+    /// Everything else.
+    pub operands: Vec<&'c Arg>,
+}
+
+impl Scan<'_> {
+    /// The value of an option, by any of its names; the last one counts.
+    pub fn value(&self, names: &[&str]) -> Option<&Arg> {
+        self.options.iter().rev().find(|(name, _)| names.contains(&name.as_str())).and_then(|(_, value)| value.as_ref())
+    }
+
+    /// True when one of these options is given.
+    pub fn has(&self, names: &[&str]) -> bool {
+        self.options.iter().any(|(name, _)| names.contains(&name.as_str()))
+    }
+}
+
+impl Options {
+    /// Sorts the arguments. Fails with a reason at the first that is not listed, or that may turn out not to be.
+    ///
+    /// Abbreviated long options are not listed, so they fail too.
+    pub fn scan<'c>(&self, args: &'c [Arg]) -> Result<Scan<'c>, String> {
+        self.sort(args, true)
+    }
+
+    /// Sorts the arguments of a program that no option can lead astray: an unlisted one counts as one without value.
+    pub fn scan_loosely<'c>(&self, args: &'c [Arg]) -> Scan<'c> {
+        self.sort(args, false).unwrap_or_default()
+    }
+
+    fn sort<'c>(&self, args: &'c [Arg], strict: bool) -> Result<Scan<'c>, String> {
+        let mut scan = Scan::default();
+        let mut rest = args.iter();
+        while let Some(arg) = rest.next() {
+            if !arg.may_be_option() {
+                scan.operands.push(arg);
+                continue;
+            }
+            let Some(text) = arg.exact() else {
+                if strict {
+                    return Err(format!("`{}…` may turn into an option when it runs", arg.text));
+                }
+                scan.operands.push(arg);
+                continue;
+            };
+            if text == "--" {
+                scan.operands.extend(rest);
+                break;
+            }
+            if let Some(body) = text.strip_prefix("--") {
+                let (name, glued) = body.split_once('=').map_or((body, None), |(name, value)| (name, Some(value)));
+                let option = format!("--{name}");
+                let listed = |suffix: &str| self.long.contains(&format!("{option}{suffix}").as_str());
+                let value = match glued {
+                    Some(value) if listed("=") || listed("=?") || !strict => Some(Arg::literal(value)),
+                    None if listed("=") => rest.next().cloned(),
+                    None if listed("") || listed("=?") || !strict => None,
+                    _ => return Err(format!("the option `{option}` is not on its list")),
+                };
+                scan.options.push((option, value));
+                continue;
+            }
+            let letters = text.get(1..).unwrap_or("");
+            for (at, letter) in letters.char_indices() {
+                let option = format!("-{letter}");
+                if self.values.contains(letter) {
+                    let glued = letters.get(at + letter.len_utf8()..).unwrap_or("");
+                    let value = if glued.is_empty() { rest.next().cloned() } else { Some(Arg::literal(glued)) };
+                    scan.options.push((option, value));
+                    break;
+                }
+                if strict && !self.flags.contains(letter) {
+                    return Err(format!("the option `{option}` is not on its list"));
+                }
+                scan.options.push((option, None));
+            }
+        }
+        Ok(scan)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const SORT: Options = Options { flags: "nr", values: "k", long: &["--reverse", "--key=", "--color=?"] };
+
+    fn scan(text: &str) -> Result<(Vec<String>, Vec<String>), String> {
+        let args: Vec<Arg> = text.split_whitespace().map(Arg::literal).collect();
+        SORT.scan(&args).map(|scan| {
+            let options = scan.options.iter().map(|(name, value)| {
+                value.as_ref().map_or_else(|| name.clone(), |value| format!("{name}={}", value.text))
+            });
+            (options.collect(), scan.operands.iter().map(|arg| arg.text.clone()).collect())
+        })
+    }
+
+    #[test]
+    fn listed_options_are_sorted_and_others_refused() {
+        for (text, options, operands) in [
+            ("-nr a", vec!["-n", "-r"], vec!["a"]),
+            ("-k 2 a b", vec!["-k=2"], vec!["a", "b"]),
+            ("-nk2 a", vec!["-n", "-k=2"], vec!["a"]),
+            ("a -n", vec!["-n"], vec!["a"]),
+            ("--key=2 a", vec!["--key=2"], vec!["a"]),
+            ("--key 2 a", vec!["--key=2"], vec!["a"]),
+            ("--color a", vec!["--color"], vec!["a"]),
+            ("-- -x", vec![], vec!["-x"]),
+            ("-", vec![], vec!["-"]),
+        ] {
+            let (found_options, found_operands) = scan(text).unwrap();
+            assert_eq!(found_options, options, "{text}");
+            assert_eq!(found_operands, operands, "{text}");
+        }
+        for text in ["-o x", "--compress-program=sh", "--rev", "-nx", "--reverse=1"] {
+            assert!(scan(text).is_err(), "{text}");
+        }
+    }
+
+    #[test]
+    fn what_may_become_an_option_is_refused() {
+        for (known, text, refused) in [
+            (Known::Words, "", true),
+            (Known::Words, "src/", false),
+            (Known::OneWord, "", true),
+            (Known::OneWord, "--k", true),
+            (Known::OneWord, "a", false),
+            (Known::Anything, "src/", true),
+        ] {
+            let args = [Arg::unknown(text, known)];
+            assert_eq!(SORT.scan(&args).is_err(), refused, "{known:?} {text}");
+        }
+    }
+}

@@ -1,0 +1,73 @@
+//! What a command does, as far as its text tells. A list that is empty means "nothing seen", never "proven absent":
+//! only the class proves anything.
+
+use serde::Serialize;
+
+/// The effects of one command.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize)]
+pub struct Effects {
+    /// Programs by the name under which they were judged.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub programs: Vec<String>,
+    /// Files whose content is read, as resolved as the text allows.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub reads: Vec<String>,
+    /// Files that are written.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub writes: Vec<String>,
+    /// Secrets that are read: paths, or variables as `$NAME`.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub secrets: Vec<String>,
+    /// Uses of the network.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub network: Vec<NetworkUse>,
+    /// Sources of untrusted content that come in.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub untrusted: Vec<String>,
+    /// Files through which a command would run again later: start-up files, hooks, cron, `PATH` folders.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub persistence: Vec<String>,
+    /// Parts of the gate that it touches.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub tampering: Vec<String>,
+    /// Git subcommands that run, for the git guard; `?` for one that is only known when it runs.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub git: Vec<String>,
+    /// It runs code that it has just fetched.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub runs_fetched: bool,
+}
+
+/// One use of the network.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct NetworkUse {
+    /// The program.
+    pub program: String,
+    /// The host, where the text names it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub host: Option<String>,
+}
+
+impl Effects {
+    /// True when one command both reads a secret and reaches the network.
+    pub fn sends_secret(&self) -> bool {
+        !self.secrets.is_empty() && !self.network.is_empty()
+    }
+
+    /// True when there is nothing that the host would have to remember or refuse.
+    pub fn nothing_to_report(&self) -> bool {
+        self.secrets.is_empty()
+            && self.network.is_empty()
+            && self.untrusted.is_empty()
+            && self.persistence.is_empty()
+            && self.tampering.is_empty()
+    }
+}
+
+/// Adds a text to a list of effects once.
+pub(super) fn note(list: &mut Vec<String>, text: impl Into<String>) {
+    let text = text.into();
+    if !list.contains(&text) && list.len() < 256 {
+        list.push(text);
+    }
+}

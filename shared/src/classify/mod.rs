@@ -1,0 +1,158 @@
+//! What a command is ([`CommandClass`]), what it does ([`Effects`]), and why.
+//!
+//! [`classify`] walks the syntax of [`crate::shell`] and asks the tables in [`programs`] about each program. A command
+//! is Safe only when every part of it is: when for every way in which the shell could take the text, it runs only
+//! listed programs in listed ways, opens no network and runs no code from data. Whatever is not understood is Unknown.
+//!
+//! The same function runs in the hook and on the host. The host never takes the container's word for a class.
+
+mod call;
+mod effects;
+mod judge;
+pub mod paths;
+pub mod programs;
+pub mod protected;
+mod raw;
+pub mod secrets;
+mod variables;
+
+use std::fmt;
+
+use serde::{Deserialize, Serialize};
+
+pub use effects::{Effects, NetworkUse};
+
+use crate::command::CommandLine;
+use crate::shell::{self, Shell};
+
+/// What a command is.
+///
+/// Ordered from the mildest to the strictest; a command is what its strictest part is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum CommandClass {
+    /// Provably local.
+    Safe,
+    /// Neither proven local nor known to reach the network.
+    Unknown,
+    /// Known to reach the network, or to run arbitrary code given on its command line.
+    Network,
+}
+
+impl CommandClass {
+    /// All classes, for tests over every input.
+    pub const ALL: [Self; 3] = [Self::Safe, Self::Unknown, Self::Network];
+}
+
+impl fmt::Display for CommandClass {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Safe => "safe",
+            Self::Unknown => "unknown",
+            Self::Network => "network",
+        })
+    }
+}
+
+/// Who can decide a command.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Decided {
+    /// The hook, from the text alone.
+    Local,
+    /// The hook, when it has checked the conditions.
+    LocalIf,
+    /// The host.
+    Host,
+}
+
+/// Something that only the container's file system can tell.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[serde(tag = "condition", rename_all = "snake_case")]
+pub enum Condition {
+    /// No file below this folder has a name that secrets have. The folder is as resolved as the text allows.
+    NoSecretBelow {
+        /// The folder, absolute, relative to the working directory, or starting with `~`.
+        folder: String,
+    },
+}
+
+/// What is known around a command.
+#[derive(Debug, Clone, Default)]
+pub struct Surroundings {
+    /// The shell that will run it.
+    pub shell: Shell,
+    /// The working directory it will run in, absolute, when known.
+    pub cwd: Option<String>,
+    /// The gate's own files in the container (mailbox, configuration, binaries), absolute.
+    pub protected: Vec<String>,
+}
+
+/// One part of a command with its own class.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Part {
+    /// The part's text.
+    pub text: String,
+    /// What it is.
+    pub class: CommandClass,
+    /// The rule that said so: a program's name, or the construct.
+    pub rule: String,
+    /// Why, for people.
+    pub reason: String,
+}
+
+/// The answer of [`classify`].
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Classification {
+    /// The class of the whole.
+    pub class: CommandClass,
+    /// Who can decide it.
+    pub decided: Decided,
+    /// What the hook must check when `decided` is [`Decided::LocalIf`].
+    pub conditions: Vec<Condition>,
+    /// Why the class is what it is: the reason of the strictest part.
+    pub reason: String,
+    /// What it does, as far as its text tells.
+    pub effects: Effects,
+    /// Its parts, in the order in which they were judged.
+    pub parts: Vec<Part>,
+    /// False when the reader did not understand the text; then effects come from a search of the raw text.
+    pub understood: bool,
+}
+
+/// Reads a command and says what it is, what it does, and why. Pure.
+pub fn classify(command: &CommandLine, around: &Surroundings) -> Classification {
+    if command.is_blank() {
+        return Classification {
+            class: CommandClass::Unknown,
+            decided: Decided::Host,
+            conditions: Vec::new(),
+            reason: "there is no command".to_owned(),
+            effects: Effects::default(),
+            parts: Vec::new(),
+            understood: true,
+        };
+    }
+    match shell::read(command.text(), around.shell) {
+        Ok(document) => judge::document(&document, command.text(), around),
+        Err(trouble) => {
+            let reason = format!("not understood: {trouble}");
+            let effects = raw::effects(command.text(), around);
+            let part = Part {
+                text: command.text().to_owned(),
+                class: CommandClass::Unknown,
+                rule: "reader".to_owned(),
+                reason: reason.clone(),
+            };
+            Classification {
+                class: CommandClass::Unknown,
+                decided: Decided::Host,
+                conditions: Vec::new(),
+                reason,
+                effects,
+                parts: vec![part],
+                understood: false,
+            }
+        }
+    }
+}

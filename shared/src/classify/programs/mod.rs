@@ -1,0 +1,250 @@
+//! What bashgate knows about programs: one table per family, each row with its rule and examples for and against.
+//!
+//! A program that is in no table is Unknown. The examples of every row run as tests.
+
+mod builtins;
+mod coreutils;
+mod git;
+mod network;
+mod packages;
+mod runtimes;
+mod scripts;
+mod search;
+mod text;
+pub(super) mod wrappers;
+
+use super::call::{Arg, Call, Options};
+use super::judge::{Judge, Judgement};
+use super::{CommandClass, paths, protected};
+
+/// What kind of program it is, for rules that only see a name.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Kind {
+    /// Works on what is here.
+    Local,
+    /// Runs another program or a script.
+    Runner,
+    /// Runs code of a language.
+    Runtime,
+    /// Reaches the network.
+    Network,
+    /// Depends on the subcommand.
+    Mixed,
+}
+
+/// One row of a table.
+pub struct Program {
+    /// The names under which it is called.
+    pub names: &'static [&'static str],
+    /// What it does, for people.
+    pub about: &'static str,
+    /// Its kind.
+    pub kind: Kind,
+    /// How its calls are judged.
+    pub(super) rule: Rule,
+    /// Calls that are Safe.
+    pub safe: &'static [&'static str],
+    /// Calls that are not.
+    pub not_safe: &'static [&'static str],
+}
+
+/// How the calls of a program are judged.
+pub(super) enum Rule {
+    /// No option makes it run, send or write anything.
+    Harmless(Operands),
+    /// Only these options; any other makes the call Unknown.
+    Listed(Options, Operands),
+    /// A rule of its own.
+    Custom(fn(&mut Judge<'_>, &Call) -> Judgement),
+}
+
+/// What the operands of a program are.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Operands {
+    /// Text, numbers, names of users: no files.
+    Data,
+    /// Files of which it tells names and sizes, never content.
+    Names,
+    /// Files whose content it shows.
+    Files,
+    /// At most one file whose content it shows; a second one would be written.
+    OneFile,
+    /// Files that it writes.
+    Writes,
+}
+
+/// Every family, in the order in which the documentation lists them.
+pub const FAMILIES: &[(&str, &[Program])] = &[
+    ("Shell builtins", builtins::TABLE),
+    ("Files and folders", coreutils::TABLE),
+    ("Text", text::TABLE),
+    ("Searching", search::TABLE),
+    ("Programs with a script", scripts::TABLE),
+    ("Wrappers and shells", wrappers::TABLE),
+    ("Git", git::TABLE),
+    ("Languages", runtimes::TABLE),
+    ("Packages", packages::TABLE),
+    ("Network", network::TABLE),
+];
+
+/// Folders whose programs are the ones that the tables mean.
+const SYSTEM_FOLDERS: &[&str] = &["/bin", "/usr/bin", "/usr/local/bin", "/sbin", "/usr/sbin", "/usr/local/sbin", "/opt/homebrew/bin"];
+
+/// Languages whose programs carry a version in their name (`python3.11`).
+const VERSIONED: &[&str] = &["python", "pip", "ruby", "perl", "php", "lua", "node", "nodejs", "tclsh", "awk"];
+
+fn row(name: &str) -> Option<&'static Program> {
+    let find = |name: &str| FAMILIES.iter().flat_map(|(_, rows)| rows.iter()).find(|row| row.names.contains(&name));
+    find(name).or_else(|| {
+        let bare = name.trim_end_matches(|c: char| c.is_ascii_digit() || c == '.');
+        if VERSIONED.contains(&bare) { find(bare) } else { None }
+    })
+}
+
+/// The kind of the program of this name, if a table has it.
+pub(super) fn kind_of(name: &str) -> Option<Kind> {
+    row(name).map(|row| row.kind)
+}
+
+/// The name of the rule that judges a program, for people.
+pub(super) fn rule_name(program: &str) -> String {
+    let name = paths::file_name(program);
+    if row(name).is_some() { name.to_owned() } else { "not in a table".to_owned() }
+}
+
+/// True for calls whose arguments are messages and patterns, so that a name in them is a mention, not a use.
+pub(super) fn only_talks(call: &Call) -> bool {
+    let first = call.args.iter().find_map(|arg| arg.exact().filter(|text| !text.starts_with('-')));
+    match paths::file_name(&call.program) {
+        "git" => matches!(first, Some("commit" | "tag" | "log" | "grep" | "notes" | "status" | "diff" | "show")),
+        "gh" => true,
+        _ => false,
+    }
+}
+
+/// Judges a call by its program's row.
+pub(super) fn judge(judge: &mut Judge<'_>, call: &Call) -> Judgement {
+    let name = paths::file_name(&call.program);
+    if name.starts_with("bashgate") {
+        judge.tampering(name);
+        return Judgement::unknown("only people and agents' hooks call the gate, not the agent");
+    }
+    if let Some((folder, _)) = call.program.rsplit_once('/')
+        && !SYSTEM_FOLDERS.contains(&folder)
+    {
+        judge.runs_code(call, false, Some(&call.program));
+        return match kind_of(name) {
+            Some(Kind::Network | Kind::Runtime) => by_row(judge, call, name).max(Judgement::network(format!("`{name}` in `{folder}`"))),
+            _ => Judgement::unknown(format!("a program in `{folder}`, not one of the system's")),
+        };
+    }
+    by_row(judge, call, name)
+}
+
+fn by_row(judge: &mut Judge<'_>, call: &Call, name: &str) -> Judgement {
+    let Some(row) = row(name) else {
+        if judge.was_fetched(name) {
+            judge.runs_code(call, false, Some(name));
+        }
+        return Judgement::unknown(format!("`{name}` is not in the table of known programs"));
+    };
+    let judgement = match &row.rule {
+        Rule::Custom(rule) => rule(judge, call),
+        Rule::Harmless(operands) => {
+            let scan = ANY_OPTION.scan_loosely(&call.args);
+            let mut judgement = Judgement::safe();
+            for (name, value) in &scan.options {
+                if let Some(value) = value.as_ref().filter(|_| name.starts_with("--") && *operands == Operands::Files) {
+                    judgement = judgement.max(judge.read(value));
+                }
+            }
+            judgement.max(operands_of(judge, &scan.operands, *operands))
+        }
+        Rule::Listed(options, operands) => match options.scan(&call.args) {
+            Ok(scan) => operands_of(judge, &scan.operands, *operands),
+            Err(reason) => Judgement::unknown(reason),
+        },
+    };
+    match judgement {
+        Judgement { class, reason } if reason.is_empty() => Judgement { class, reason: format!("`{name}` {}", row.about) },
+        Judgement { class, reason } if class > CommandClass::Safe && !reason.contains('`') => {
+            Judgement { class, reason: format!("`{name}`: {reason}") }
+        }
+        judgement => judgement,
+    }
+}
+
+const ANY_OPTION: Options = Options { flags: "", values: "", long: &[] };
+
+fn operands_of(judge: &mut Judge<'_>, operands: &[&Arg], kind: Operands) -> Judgement {
+    let mut judgement = Judgement::safe();
+    match kind {
+        Operands::Data | Operands::Names => {}
+        Operands::Files => {
+            for operand in operands {
+                judgement = judgement.max(judge.read(operand));
+            }
+        }
+        Operands::OneFile => match operands {
+            [] => {}
+            [one] if matches!(one.known, super::call::Known::Literal | super::call::Known::OneWord) => {
+                judgement = judge.read(one);
+            }
+            _ => judgement = Judgement::unknown("with a second file it writes there"),
+        },
+        Operands::Writes => {
+            for operand in operands {
+                judgement = judgement.max(judge.write(operand));
+            }
+        }
+    }
+    judgement
+}
+
+/// Reads all operands behind the first `skip`; the shape of programs that take a pattern or script first.
+pub(super) fn read_behind(judge: &mut Judge<'_>, operands: &[&Arg], skip: usize) -> Judgement {
+    let mut judgement = Judgement::safe();
+    for operand in operands.iter().skip(skip) {
+        judgement = judgement.max(judge.read(operand));
+    }
+    judgement
+}
+
+/// True when a pattern for process names can reach the gate.
+pub(super) fn reaches_gate(pattern: &Arg) -> bool {
+    protected::reaches_gate_process(&pattern.text)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::classify::{Surroundings, classify};
+    use crate::command::CommandLine;
+
+    #[test]
+    fn every_example_of_every_row_holds() {
+        for (family, rows) in FAMILIES {
+            for row in *rows {
+                for (examples, safe) in [(row.safe, true), (row.not_safe, false)] {
+                    for example in examples {
+                        let found = classify(&CommandLine::parse(*example).unwrap(), &Surroundings::default());
+                        assert!(found.understood, "{family}: `{example}`: {}", found.reason);
+                        assert_eq!(found.class == CommandClass::Safe, safe, "{family}: `{example}`: {}", found.reason);
+                    }
+                }
+                assert!(!(row.safe.is_empty() && row.not_safe.is_empty()), "{:?} has no example", row.names);
+            }
+        }
+    }
+
+    #[test]
+    fn no_name_stands_twice_and_none_is_a_reserved_word() {
+        let mut seen = std::collections::HashSet::new();
+        for name in FAMILIES.iter().flat_map(|(_, rows)| rows.iter()).flat_map(|row| row.names) {
+            assert!(seen.insert(name), "{name} stands twice");
+            let reserved = ["if", "then", "else", "fi", "do", "done", "case", "esac", "in", "for", "while", "until", "select",
+                "function", "coproc", "{", "}", "!", "[["];
+            assert!(!reserved.contains(name), "{name}");
+        }
+    }
+}

@@ -1,0 +1,271 @@
+//! Programs with a small language of their own: their scripts are Safe only when a strict recogniser takes them whole.
+
+use super::{Judge, Judgement, Kind, Program, Rule};
+use crate::classify::call::{Arg, Call, Options};
+
+pub(super) const TABLE: &[Program] = &[
+    Program {
+        names: &["sed", "gsed"],
+        about: "edits text",
+        kind: Kind::Local,
+        rule: Rule::Custom(sed),
+        safe: &[
+            "sed -n '1,220p' README.md",
+            "sed 's/a/b/g' x",
+            "sed -e 's|/a|/b|' -e '/x/d' x",
+            "sed -n '/start/,/end/p;$q' x",
+            "sed -E 's/[0-9]+/n/' x",
+        ],
+        not_safe: &[
+            "sed '1e curl' x",
+            "sed 's/a/b/e' x",
+            "sed 's/a/b/w out' x",
+            "sed 'w out' x",
+            "sed -i 's/a/b/' x",
+            "sed -f script x",
+            "sed \"$x\" y",
+            "sed 's/[/]e/x/' y",
+        ],
+    },
+    Program {
+        names: &["awk", "gawk", "mawk", "nawk"],
+        about: "computes over text",
+        kind: Kind::Local,
+        rule: Rule::Custom(awk),
+        safe: &["awk '{print $1}' x", "awk -F: '$3 == 0 { n++ } END { print n }' x", "awk 'NR==1,NR==5' x"],
+        not_safe: &[
+            "awk 'BEGIN{system(\"curl\")}'",
+            "awk '{print > \"out\"}' x",
+            "awk 'BEGIN{\"date\" | getline x}'",
+            "awk -f script x",
+            "awk 'BEGIN{f=\"system\"; @f(\"sh\")}'",
+            "awk \"$x\" y",
+            "awk 'BEGIN{ARGV[1]=\"x\";ARGC=2}1'",
+            "awk '@load \"x\"'",
+        ],
+    },
+    Program {
+        names: &["jq"],
+        about: "computes over JSON",
+        kind: Kind::Local,
+        rule: Rule::Custom(jq),
+        safe: &["jq '.key' data.json", "jq -r '.a[] | select(.b == 1) | .c' x", "jq . x", "jq --arg v 1 '.x = $v' x"],
+        not_safe: &["jq -f script x", "jq 'import \"a\" as a; .' x", "jq \"$x\" y", "jq -L lib . x"],
+    },
+];
+
+fn sed(judge: &mut Judge<'_>, call: &Call) -> Judgement {
+    let options = Options {
+        flags: "nErsuz",
+        values: "e",
+        long: &["--quiet", "--silent", "--regexp-extended", "--expression=", "--null-data", "--separate", "--debug"],
+    };
+    let scan = match options.scan(&call.args) {
+        Ok(scan) => scan,
+        Err(reason) => return Judgement::unknown(reason),
+    };
+    let mut scripts: Vec<&Arg> =
+        scan.options.iter().filter(|(name, _)| name == "-e" || name == "--expression").filter_map(|(_, value)| value.as_ref()).collect();
+    let inline = scripts.is_empty();
+    if inline {
+        scripts.extend(scan.operands.first());
+    }
+    for script in scripts {
+        match script.exact() {
+            Some(text) if sed_is_local(text) => {}
+            Some(_) => return Judgement::unknown("the script may run or write something"),
+            None => return Judgement::unknown("the script is only known when it runs"),
+        }
+    }
+    super::read_behind(judge, &scan.operands, usize::from(inline))
+}
+
+/// True for a script of addresses with the commands `p d q Q = n N D P h H g G x l s y`, whose `s` has harmless flags.
+fn sed_is_local(script: &str) -> bool {
+    let mut rest = script.as_bytes();
+    loop {
+        rest = skip(rest, b" \t\n;");
+        if rest.is_empty() {
+            return true;
+        }
+        for part in 0..2 {
+            match sed_address(rest) {
+                Some(after) => rest = skip(after, b" \t"),
+                None => return false,
+            }
+            if part == 0 {
+                match rest.split_first() {
+                    Some((b',', after)) => rest = skip(after, b" \t+~"),
+                    _ => break,
+                }
+            }
+        }
+        rest = skip(rest, b"! \t");
+        let Some((command, after)) = rest.split_first() else { return false };
+        rest = match command {
+            b'p' | b'd' | b'=' | b'n' | b'N' | b'D' | b'P' | b'h' | b'H' | b'g' | b'G' | b'x' | b'l' => after,
+            b'q' | b'Q' => skip(after, b" 0123456789"),
+            b's' => {
+                let Some((delimiter, after)) = after.split_first() else { return false };
+                let flags = sed_text(after, *delimiter, true).and_then(|after| sed_text(after, *delimiter, false));
+                match flags {
+                    Some(after) => skip(after, b"gpiI0123456789"),
+                    None => return false,
+                }
+            }
+            b'y' => {
+                let Some((delimiter, after)) = after.split_first() else { return false };
+                match sed_text(after, *delimiter, false).and_then(|after| sed_text(after, *delimiter, false)) {
+                    Some(after) => after,
+                    None => return false,
+                }
+            }
+            _ => return false,
+        };
+        rest = skip(rest, b" \t");
+        match rest.first() {
+            None | Some(b';' | b'\n') => {}
+            Some(_) => return false,
+        }
+    }
+}
+
+fn skip<'a>(text: &'a [u8], any: &[u8]) -> &'a [u8] {
+    let length = text.iter().position(|byte| !any.contains(byte)).unwrap_or(text.len());
+    text.get(length..).unwrap_or(&[])
+}
+
+/// Behind an address, or the same text where there is none.
+fn sed_address(text: &[u8]) -> Option<&[u8]> {
+    match text.split_first() {
+        Some((b'0'..=b'9', _)) => Some(skip(text, b"0123456789~")),
+        Some((b'$', after)) => Some(after),
+        Some((b'/', after)) => sed_text(after, b'/', true).map(|after| skip(after, b"I")),
+        _ => Some(text),
+    }
+}
+
+/// Behind the next unescaped delimiter. A delimiter in brackets is read differently by different programs: refused.
+fn sed_text(text: &[u8], delimiter: u8, pattern: bool) -> Option<&[u8]> {
+    if delimiter.is_ascii_alphanumeric() || b"\\\n[ ;".contains(&delimiter) {
+        return None;
+    }
+    let mut at = 0;
+    while let Some(byte) = text.get(at) {
+        match byte {
+            b'\\' => at += 2,
+            b'\n' => return None,
+            byte if *byte == delimiter => return text.get(at + 1..),
+            b'[' if pattern => {
+                // The first character after `[` or `[^` never closes.
+                let first = at + 1 + usize::from(text.get(at + 1) == Some(&b'^'));
+                let end = text.get(first + 1..)?.iter().position(|byte| *byte == b']')? + first + 1;
+                let inside = text.get(at + 1..end)?;
+                if inside.contains(&delimiter) || inside.contains(&b'\\') || inside.contains(&b'[') || inside.contains(&b'\n') {
+                    return None;
+                }
+                at = end + 1;
+            }
+            _ => at += 1,
+        }
+    }
+    None
+}
+
+fn awk(judge: &mut Judge<'_>, call: &Call) -> Judgement {
+    let options = Options { flags: "", values: "Fv", long: &[] };
+    let scan = match options.scan(&call.args) {
+        Ok(scan) => scan,
+        Err(reason) => return Judgement::unknown(reason),
+    };
+    let Some(script) = scan.operands.first() else { return Judgement::unknown("there is no script") };
+    let Some(script) = script.exact() else { return Judgement::unknown("the script is only known when it runs") };
+    let words = ["system", "getline", "ENVIRON", "PROCINFO", "ARGV", "ARGC", "SYMTAB", "FUNCTAB", "printf >", "include", "load"];
+    // `|` pipes to a program, `>` writes a file, `@` calls by name; outside of a string they may be harmless, but that
+    // takes a parser of awk to tell.
+    let piped = script.replace("||", "").contains('|');
+    let compares = [">=", "> 0", "> 1"].iter().fold(script.to_owned(), |text, harmless| text.replace(harmless, ""));
+    if piped || script.contains('@') || words.iter().any(|word| script.contains(word)) || compares.contains('>') {
+        return Judgement::unknown("the script may run or write something");
+    }
+    if script.contains("> 0") || script.contains("> 1") {
+        // `print > 1` writes a file of that name.
+        if script.contains("print") {
+            return Judgement::unknown("the script may run or write something");
+        }
+    }
+    if script.contains(">=") && script.contains("print") && !no_print_before_greater(script) {
+        return Judgement::unknown("the script may run or write something");
+    }
+    super::read_behind(judge, &scan.operands, 1)
+}
+
+/// True when no `print` stands before a `>=` in the same statement.
+fn no_print_before_greater(script: &str) -> bool {
+    script.split([';', '{', '}', '\n']).all(|statement| {
+        statement.find("print").is_none_or(|print| !statement.get(print..).is_some_and(|tail| tail.contains('>')))
+    })
+}
+
+fn jq(judge: &mut Judge<'_>, call: &Call) -> Judgement {
+    let mut filter = None;
+    let mut judgement = Judgement::safe();
+    let mut args = call.args.iter();
+    while let Some(arg) = args.next() {
+        let Some(text) = arg.exact() else {
+            if filter.is_none() || arg.may_be_option() {
+                return Judgement::unknown("the filter or an option is only known when it runs");
+            }
+            judgement = judgement.max(judge.read(arg));
+            continue;
+        };
+        match text {
+            "--arg" | "--argjson" => {
+                args.next();
+                args.next();
+            }
+            "--slurpfile" | "--rawfile" => {
+                args.next();
+                if let Some(file) = args.next() {
+                    judgement = judgement.max(judge.read(file));
+                }
+            }
+            "--indent" => {
+                args.next();
+            }
+            "--raw-output" | "--compact-output" | "--slurp" | "--null-input" | "--sort-keys" | "--exit-status" | "--raw-input"
+            | "--color-output" | "--monochrome-output" | "--join-output" | "--tab" | "--args" | "--jsonargs" | "--ascii-output" => {}
+            _ if text.starts_with('-') && text.len() > 1 => {
+                if !text.bytes().skip(1).all(|letter| b"rcsneRSCMja".contains(&letter)) {
+                    return Judgement::unknown(format!("the option `{text}` is not on its list"));
+                }
+            }
+            _ if filter.is_none() => filter = Some(text),
+            _ => judgement = judgement.max(judge.read(arg)),
+        }
+    }
+    let Some(filter) = filter else { return judgement };
+    let word = |name: &str| filter.split(|c: char| !(c.is_alphanumeric() || c == '_')).any(|word| word == name);
+    if word("env") || word("ENV") {
+        judge.secret("the environment");
+    }
+    if word("import") || word("include") || word("input_filename") || word("get_search_list") {
+        return Judgement::unknown("the filter loads a module");
+    }
+    judgement
+}
+
+#[cfg(test)]
+mod tests {
+    use super::sed_is_local;
+
+    #[test]
+    fn sed_scripts() {
+        for script in ["1,5p", "$d", "/a/,/b/p", "s/a/b/", "s,a,b,gI", "2q", "1~2d", "/x/!d", "s/a\\/b/c/", "y/abc/xyz/", "=", "1,+3p", ""] {
+            assert!(sed_is_local(script), "{script}");
+        }
+        for script in ["e", "1e curl", "s/a/b/e", "s/a/b/gw x", "w x", "r x", "R x", "a text", "i\\x", "{p}", "s/a/b", "b", ":a", "s/[/]/x/e"] {
+            assert!(!sed_is_local(script), "{script}");
+        }
+    }
+}

@@ -1,0 +1,191 @@
+//! Programs that look for files and for text in them.
+
+use super::{Judge, Judgement, Kind, Operands, Program, Rule};
+use crate::classify::call::{Arg, Call, Known, Options};
+
+pub(super) const TABLE: &[Program] = &[
+    Program {
+        names: &["grep", "egrep", "fgrep"],
+        about: "searches text",
+        kind: Kind::Local,
+        rule: Rule::Custom(grep),
+        safe: &["grep -r pattern .", "grep -rn 'rm -rf' .", "grep -n \"$x\" a.txt", "cat file.txt | grep pattern | wc -l", "grep -e x -- *"],
+        not_safe: &["grep x \"$file\"", "grep x $files"],
+    },
+    Program {
+        names: &["rg"],
+        about: "searches text",
+        kind: Kind::Local,
+        rule: Rule::Custom(ripgrep),
+        safe: &["rg -n pattern src", "rg --files", "rg -tpy -C3 'a|b'"],
+        not_safe: &["rg --pre sh x", "rg --hostname-bin=x y", "rg -z x", "rg $x", "rg x *"],
+    },
+    Program {
+        names: &["find"],
+        about: "finds files",
+        kind: Kind::Local,
+        rule: Rule::Custom(find),
+        safe: &[
+            "find . -name '*.py'",
+            "find src -type f -not -path '*/x/*' | head -20",
+            "find . \\( -name a -o -name b \\) -print0",
+            "find . -maxdepth 1 -type f -exec grep -l foo {} \\;",
+            "find . ! -name x -mtime +3 -size +1k",
+        ],
+        not_safe: &[
+            "find . -exec curl {} \\;",
+            "find . -exec sh {} \\;",
+            "find . -delete",
+            "find . -fprintf x %p",
+            "find . -ok ls \\;",
+            "find . -execdir ls {} \\;",
+            "find . -files0-from x",
+            "find $x",
+            "find . -exec {} \\;",
+        ],
+    },
+    Program {
+        names: &["fd", "fdfind"],
+        about: "finds files",
+        kind: Kind::Local,
+        rule: Rule::Listed(
+            Options {
+                flags: "HIusigaLp0F1",
+                values: "tedEcSj",
+                long: &[
+                    "--type=", "--extension=", "--hidden", "--no-ignore", "--max-depth=", "--min-depth=", "--exclude=", "--glob",
+                    "--absolute-path", "--follow", "--full-path", "--changed-within=", "--changed-before=", "--size=", "--color=",
+                ],
+            },
+            Operands::Names,
+        ),
+        safe: &["fd -e rs pattern src"],
+        not_safe: &["fd -x curl", "fd -X rm", "fd --exec sh", "fd -l x"],
+    },
+];
+
+fn grep(judge: &mut Judge<'_>, call: &Call) -> Judgement {
+    let options = Options {
+        flags: "",
+        values: "efABCmdD",
+        long: &[
+            "--regexp=", "--file=", "--max-count=", "--after-context=", "--before-context=", "--context=", "--include=", "--exclude=",
+            "--exclude-dir=", "--exclude-from=", "--label=", "--binary-files=", "--directories=", "--devices=", "--color=?",
+        ],
+    };
+    let scan = options.scan_loosely(&call.args);
+    let mut judgement = Judgement::safe();
+    if let Some(file) = scan.value(&["-f", "--file"]) {
+        judgement = judgement.max(judge.read(file));
+    }
+    let patterns = usize::from(!scan.has(&["-e", "-f", "--regexp", "--file"]));
+    let walks = scan.has(&["-r", "-R", "--recursive", "--dereference-recursive"])
+        || scan.value(&["-d", "--directories"]).is_some_and(|value| value.text.starts_with('r'));
+    if walks && scan.operands.len() <= patterns {
+        judgement = judgement.max(judge.read_tree(&Arg::literal(".")));
+    }
+    for operand in scan.operands.iter().skip(patterns) {
+        judgement = judgement.max(if walks { judge.read_tree(operand) } else { judge.read(operand) });
+    }
+    // A pattern that may turn into several words brings file names along.
+    if patterns == 1 && scan.operands.first().is_some_and(|pattern| matches!(pattern.known, Known::Anything | Known::Words)) {
+        judgement = judgement.max(judge.read_unknown());
+    }
+    judgement
+}
+
+fn ripgrep(judge: &mut Judge<'_>, call: &Call) -> Judgement {
+    let options = Options {
+        flags: "nilcvwxoFuNLsSHhUpqa0P",
+        values: "egtTABCmMfjdrE",
+        long: &[
+            "--files", "--hidden", "--no-ignore", "--no-ignore-vcs", "--glob=", "--iglob=", "--type=", "--type-not=", "--type-list",
+            "--json", "--count", "--count-matches", "--files-with-matches", "--files-without-match", "--line-number", "--no-line-number",
+            "--no-heading", "--heading", "--with-filename", "--no-filename", "--max-count=", "--max-depth=", "--max-columns=", "--context=",
+            "--after-context=", "--before-context=", "--sort=", "--color=", "--colors=", "--multiline", "--pcre2", "--fixed-strings",
+            "--ignore-case", "--smart-case", "--case-sensitive", "--word-regexp", "--line-regexp", "--stats", "--follow", "--no-messages",
+            "--vimgrep", "--column", "--replace=", "--only-matching", "--text", "--trim", "--null", "--invert-match", "--regexp=",
+            "--file=", "--no-config", "--unrestricted", "--threads=", "--encoding=", "--passthru", "--quiet",
+        ],
+    };
+    let scan = match options.scan(&call.args) {
+        Ok(scan) => scan,
+        Err(reason) => return Judgement::unknown(reason),
+    };
+    if scan.has(&["--files", "--type-list"]) {
+        return Judgement::safe();
+    }
+    let mut judgement = Judgement::safe();
+    if let Some(file) = scan.value(&["-f", "--file"]) {
+        judgement = judgement.max(judge.read(file));
+    }
+    let patterns = usize::from(!scan.has(&["-e", "-f", "--regexp", "--file"]));
+    if scan.operands.len() <= patterns {
+        judgement = judgement.max(judge.read_tree(&Arg::literal(".")));
+    }
+    for operand in scan.operands.iter().skip(patterns) {
+        judgement = judgement.max(judge.read_tree(operand));
+    }
+    judgement
+}
+
+/// Tests and actions without a value.
+const PLAIN: &[&str] = &[
+    "-print", "-print0", "-ls", "-prune", "-quit", "-empty", "-true", "-false", "-not", "-a", "-and", "-o", "-or", "-depth", "-d",
+    "-mount", "-xdev", "-follow", "-executable", "-readable", "-writable", "-nouser", "-nogroup", "-daystart", "-noleaf", "(", ")", "!", ",",
+];
+/// Tests and actions with one value.
+const VALUED: &[&str] = &[
+    "-name", "-iname", "-path", "-ipath", "-wholename", "-iwholename", "-regex", "-iregex", "-regextype", "-lname", "-ilname", "-type",
+    "-xtype", "-size", "-mtime", "-atime", "-ctime", "-mmin", "-amin", "-cmin", "-newer", "-anewer", "-cnewer", "-newermt", "-newerct",
+    "-newerat", "-maxdepth", "-mindepth", "-perm", "-user", "-group", "-uid", "-gid", "-links", "-inum", "-samefile", "-printf", "-used",
+];
+
+fn find(judge: &mut Judge<'_>, call: &Call) -> Judgement {
+    let mut args = call.args.iter().peekable();
+    while args.next_if(|arg| matches!(arg.exact(), Some("-H" | "-L" | "-P"))).is_some() {}
+    let mut starts: Vec<&Arg> = Vec::new();
+    let begins = |arg: &Arg| arg.may_be_option() || matches!(arg.text.as_str(), "(" | "!" | ",");
+    while let Some(arg) = args.next_if(|arg| !begins(arg)) {
+        starts.push(arg);
+    }
+    let mut judgement = Judgement::safe();
+    while let Some(arg) = args.next() {
+        let Some(test) = arg.exact() else {
+            return Judgement::unknown(format!("`{}…` may turn into an action when it runs", arg.text));
+        };
+        if PLAIN.contains(&test) {
+            continue;
+        }
+        if VALUED.contains(&test) {
+            match args.next() {
+                Some(value) if value.known != Known::Anything && value.known != Known::Words => continue,
+                Some(_) => return Judgement::unknown(format!("the value of `{test}` may turn into more words when it runs")),
+                None => return Judgement::unknown(format!("`{test}` lacks its value")),
+            }
+        }
+        if test != "-exec" {
+            return Judgement::unknown(format!("`{test}` is not on the list of `find`"));
+        }
+        let mut inner = Vec::new();
+        loop {
+            match args.next() {
+                None => return Judgement::unknown("`-exec` without an end"),
+                Some(arg) if arg.exact() == Some(";") => break,
+                Some(arg) if arg.exact() == Some("+") && inner.last().is_some_and(|last: &Arg| last.known != Known::Literal) => break,
+                // A found path starts with the path the search started from.
+                Some(arg) if arg.exact() == Some("{}") => inner.push(Arg::unknown("./", Known::Words)),
+                Some(arg) if arg.text.contains("{}") => return Judgement::unknown("`{}` inside a word of `-exec`"),
+                Some(arg) => inner.push(arg.clone()),
+            }
+        }
+        for start in &starts {
+            judgement = judgement.max(judge.read_tree(start));
+        }
+        if starts.is_empty() {
+            judgement = judgement.max(judge.read_tree(&Arg::literal(".")));
+        }
+        judgement = judgement.max(judge.inner_call(&inner, call));
+    }
+    judgement
+}

@@ -1,0 +1,50 @@
+//! What a text mentions, when the reader did not understand it.
+//!
+//! Only rules that tighten look here: tampering, persistence, the git guard, and secrets beside the network. A mention
+//! is not a use; for a text that nobody could read, it is enough.
+
+use super::effects::{Effects, NetworkUse, note};
+use super::programs::{Kind, kind_of};
+use super::{Surroundings, protected, secrets};
+
+/// The effects that a raw text mentions.
+pub(super) fn effects(text: &str, around: &Surroundings) -> Effects {
+    let mut effects = Effects::default();
+    let lower = text.to_ascii_lowercase();
+    if lower.contains("bashgate") {
+        note(&mut effects.tampering, "bashgate");
+    }
+    for path in &around.protected {
+        if text.contains(path.as_str()) {
+            note(&mut effects.tampering, path.clone());
+        }
+    }
+    let words: Vec<&str> = text.split(|c: char| c.is_whitespace() || "'\"`$(){}<>|&;,=[]\\".contains(c)).collect();
+    let mut git = false;
+    for word in words.into_iter().filter(|word| !word.is_empty()) {
+        if let Some(part) = protected::gate_part(word, &[]).filter(|_| word != "/") {
+            note(&mut effects.tampering, part);
+        }
+        if protected::persistence(word).is_some() {
+            note(&mut effects.persistence, word);
+        }
+        if secrets::is_secret_path(word) || word.bytes().any(|b| b.is_ascii_uppercase()) && secrets::is_secret_variable(word) {
+            note(&mut effects.secrets, word);
+        }
+        if word == "/dev/tcp" || word.starts_with("/dev/tcp/") || word.starts_with("/dev/udp/") {
+            effects.network.push(NetworkUse { program: "/dev/tcp".to_owned(), host: None });
+        }
+        let name = super::paths::file_name(word);
+        git |= name == "git";
+        if git && ["push", "pull", "rebase"].contains(&word) {
+            note(&mut effects.git, word);
+        }
+        match kind_of(name) {
+            Some(Kind::Network | Kind::Runtime) if effects.network.len() < 64 => {
+                effects.network.push(NetworkUse { program: name.to_owned(), host: None });
+            }
+            _ => {}
+        }
+    }
+    effects
+}

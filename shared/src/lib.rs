@@ -1,0 +1,15 @@
+//! The words that the container and the host agree on.
+//!
+//! From the bottom up: [`command`] (the text of one command), [`shell`] (bash text into a syntax we trust),
+//! [`classify`] (syntax into class, effects and reasons), [`protocol`] (requests and responses),
+//! [`seal`] (signing and checking them) and [`mailbox`] (names and layout of the shared folder).
+//!
+//! Nothing here does I/O, reads a clock or waits: time, ids and bytes come in as values, so that the same input gives
+//! the same answer in the hook, on the host and in a test.
+
+pub mod classify;
+pub mod command;
+pub mod mailbox;
+pub mod protocol;
+pub mod seal;
+pub mod shell;

@@ -1,0 +1,464 @@
+//! What container and host write to each other: requests, responses, and their versions.
+//!
+//! A request is evidence from a hostile place: it is parsed strictly, names no workspace and cannot lower anything.
+//! A response is only worth its signature, see [`crate::seal`].
+
+use std::fmt;
+
+use serde::{Deserialize, Serialize};
+
+use crate::command::{CommandError, CommandLine};
+
+/// Version of requests and responses.
+pub const VERSION: u32 = 1;
+/// The type of a request to check a shell command.
+pub const BASH_CHECK: &str = "security:bash_check";
+/// The type of a report that a tool is about to be used.
+pub const TOOL_EVENT: &str = "security:tool_event";
+/// Longest text of a short field (agent, session, tool), in bytes.
+pub const MAX_LABEL_BYTES: usize = 256;
+/// Longest wait that a request may ask for, in milliseconds.
+pub const MAX_TIMEOUT_MS: u64 = 3_600_000;
+
+/// The name of a request: a UUID in canonical form (lower case, with hyphens). Also the name of its file.
+#[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize)]
+#[serde(transparent)]
+pub struct RequestId(String);
+
+impl RequestId {
+    /// Accepts a canonical UUID and nothing else.
+    pub fn parse(text: &str) -> Option<Self> {
+        let fits = text.len() == 36
+            && text.bytes().enumerate().all(|(at, byte)| match at {
+                8 | 13 | 18 | 23 => byte == b'-',
+                _ => matches!(byte, b'0'..=b'9' | b'a'..=b'f'),
+            });
+        fits.then(|| Self(text.to_owned()))
+    }
+
+    /// The id as text.
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+}
+
+impl fmt::Display for RequestId {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+/// The name of a workspace: one agent's identity on the host, and the name of its mailbox folder.
+///
+/// 1 to 64 characters of `a-z`, `0-9`, `.`, `_` and `-`, starting with a letter or digit.
+#[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize)]
+#[serde(transparent)]
+pub struct WorkspaceName(String);
+
+impl WorkspaceName {
+    /// Accepts a name, or `None` for one that could be anything but a plain folder name.
+    pub fn parse(text: &str) -> Option<Self> {
+        let first = text.bytes().next().is_some_and(|b| b.is_ascii_lowercase() || b.is_ascii_digit());
+        let rest = text.bytes().all(|b| b.is_ascii_lowercase() || b.is_ascii_digit() || b"._-".contains(&b));
+        (first && rest && text.len() <= 64).then(|| Self(text.to_owned()))
+    }
+
+    /// The name as text.
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+}
+
+impl fmt::Display for WorkspaceName {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+impl<'de> Deserialize<'de> for WorkspaceName {
+    fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let text = String::deserialize(deserializer)?;
+        Self::parse(&text).ok_or_else(|| {
+            serde::de::Error::custom(format!(
+                "`{text}` is no workspace name: use 1 to 64 of a-z, 0-9, `.`, `_` and `-`, starting with a letter or digit"
+            ))
+        })
+    }
+}
+
+/// A request, as the container wrote it.
+#[derive(Debug, Clone)]
+pub enum Request {
+    /// May this command run?
+    BashCheck(BashCheck),
+    /// This tool is about to be used.
+    ToolEvent(ToolEvent),
+}
+
+impl Request {
+    /// How long the asker waits, in milliseconds, if it says so.
+    pub fn timeout_ms(&self) -> Option<u64> {
+        match self {
+            Self::BashCheck(check) => check.timeout_ms,
+            Self::ToolEvent(event) => event.timeout_ms,
+        }
+    }
+
+    /// True when the asker holds a lock on its request file for as long as it waits.
+    pub fn is_locked_while_waiting(&self) -> bool {
+        match self {
+            Self::BashCheck(check) => check.locked,
+            Self::ToolEvent(event) => event.locked,
+        }
+    }
+}
+
+/// A request to check a shell command.
+#[derive(Debug, Clone)]
+pub struct BashCheck {
+    /// The command.
+    pub command: CommandLine,
+    /// The working directory it would run in.
+    pub cwd: Option<String>,
+    /// The agent, for the audit.
+    pub agent: Option<String>,
+    /// The agent's session, for the audit.
+    pub session: Option<String>,
+    /// The agent's own id of the tool call, for the audit.
+    pub tool_use_id: Option<String>,
+    /// How long the asker waits.
+    pub timeout_ms: Option<u64>,
+    /// True when the shell that will read the command is not known to be bash. Can only make the class stricter.
+    pub other_shell: bool,
+    /// The gate's own files in the container, so that the host knows what must not be touched.
+    pub protected: Vec<String>,
+    /// The asker holds a lock on its request file while it waits.
+    pub locked: bool,
+    /// Files that the command would run, as the container says. Can only make the answer stricter.
+    pub evidence: Vec<FileEvidence>,
+}
+
+/// A file that a command would run.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct FileEvidence {
+    /// Its path.
+    pub path: String,
+    /// SHA-256 of its content in hexadecimal digits.
+    pub sha256: String,
+    /// Its first bytes.
+    pub head: String,
+}
+
+/// A report that a tool is about to be used.
+#[derive(Debug, Clone)]
+pub struct ToolEvent {
+    /// The tool's name.
+    pub tool: String,
+    /// What it works on: a path, a URL or a query.
+    pub target: Option<String>,
+    /// The agent, for the audit.
+    pub agent: Option<String>,
+    /// The agent's session, for the audit.
+    pub session: Option<String>,
+    /// How long the asker waits.
+    pub timeout_ms: Option<u64>,
+    /// The asker holds a lock on its request file while it waits.
+    pub locked: bool,
+}
+
+/// The wire form of a request to check a command.
+#[derive(Debug, Clone, Default, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct BashCheckWire {
+    /// [`BASH_CHECK`].
+    #[serde(rename = "type")]
+    pub kind: String,
+    /// The request's id.
+    pub request_id: String,
+    /// The command.
+    pub command: String,
+    /// Version; absent means 1.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub v: Option<u32>,
+    /// See [`BashCheck`].
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cwd: Option<String>,
+    /// See [`BashCheck`].
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub agent: Option<String>,
+    /// See [`BashCheck`].
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub session: Option<String>,
+    /// See [`BashCheck`].
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub tool_use_id: Option<String>,
+    /// See [`BashCheck`].
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub timeout_ms: Option<u64>,
+    /// See [`BashCheck`].
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub other_shell: bool,
+    /// See [`BashCheck`].
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub protected: Vec<String>,
+    /// See [`BashCheck`].
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub locked: bool,
+    /// See [`BashCheck`].
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub evidence: Vec<FileEvidence>,
+}
+
+/// The wire form of a tool event.
+#[derive(Debug, Clone, Default, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct ToolEventWire {
+    /// [`TOOL_EVENT`].
+    #[serde(rename = "type")]
+    pub kind: String,
+    /// The request's id.
+    pub request_id: String,
+    /// The tool's name.
+    pub tool: String,
+    /// Version; absent means 1.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub v: Option<u32>,
+    /// See [`ToolEvent`].
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub target: Option<String>,
+    /// See [`ToolEvent`].
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub agent: Option<String>,
+    /// See [`ToolEvent`].
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub session: Option<String>,
+    /// See [`ToolEvent`].
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub timeout_ms: Option<u64>,
+    /// See [`ToolEvent`].
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub locked: bool,
+}
+
+/// Why a request is answered with a denial at once.
+#[derive(Debug, thiserror::Error)]
+pub enum RequestError {
+    /// Not JSON, or not of the expected shape.
+    #[error("the request is not what the protocol allows: {0}")]
+    Malformed(#[from] serde_json::Error),
+    /// Not a request type that this host knows.
+    #[error("the request type `{0}` is not known here")]
+    UnknownType(String),
+    /// The version is not ours.
+    #[error("the request has version {0}, this host speaks {VERSION}")]
+    Version(u32),
+    /// The id inside is not the name of the file.
+    #[error("the request's id is not the name of its file")]
+    WrongId,
+    /// A field is longer than it may be.
+    #[error("the field `{0}` is too long")]
+    FieldTooLong(&'static str),
+    /// The command cannot be looked at.
+    #[error("{0}")]
+    Command(#[from] CommandError),
+}
+
+impl RequestError {
+    /// What the agent can do instead.
+    pub fn help(&self) -> &'static str {
+        match self {
+            Self::Command(error) => error.help(),
+            Self::Version(_) | Self::UnknownType(_) | Self::Malformed(_) => {
+                "install bashgate-hook and bashgate of the same version"
+            }
+            Self::WrongId => "name the file after its request_id",
+            Self::FieldTooLong(_) => "shorten it",
+        }
+    }
+}
+
+#[derive(Deserialize)]
+struct Envelope {
+    #[serde(rename = "type")]
+    kind: String,
+    v: Option<u32>,
+}
+
+/// Parses the bytes of a request file. The id must be the one in the file's name.
+pub fn parse_request(bytes: &[u8], id: &RequestId) -> Result<Request, RequestError> {
+    let envelope: Envelope = serde_json::from_slice(bytes)?;
+    if let Some(version) = envelope.v.filter(|version| *version != VERSION) {
+        return Err(RequestError::Version(version));
+    }
+    let label = |text: &Option<String>, name: &'static str, most: usize| match text {
+        Some(text) if text.len() > most => Err(RequestError::FieldTooLong(name)),
+        _ => Ok(()),
+    };
+    match envelope.kind.as_str() {
+        BASH_CHECK => {
+            let wire: BashCheckWire = serde_json::from_slice(bytes)?;
+            if wire.request_id != id.as_str() {
+                return Err(RequestError::WrongId);
+            }
+            label(&wire.agent, "agent", MAX_LABEL_BYTES)?;
+            label(&wire.session, "session", MAX_LABEL_BYTES)?;
+            label(&wire.tool_use_id, "tool_use_id", MAX_LABEL_BYTES)?;
+            label(&wire.cwd, "cwd", 4096)?;
+            if wire.protected.len() > 16 || wire.protected.iter().any(|path| path.len() > 4096) {
+                return Err(RequestError::FieldTooLong("protected"));
+            }
+            let evidence = wire.evidence.iter().map(|file| file.path.len() + file.sha256.len() + file.head.len());
+            if wire.evidence.len() > 16 || evidence.sum::<usize>() > 256 * 1024 {
+                return Err(RequestError::FieldTooLong("evidence"));
+            }
+            Ok(Request::BashCheck(BashCheck {
+                command: CommandLine::parse(wire.command)?,
+                cwd: wire.cwd,
+                agent: wire.agent,
+                session: wire.session,
+                tool_use_id: wire.tool_use_id,
+                timeout_ms: wire.timeout_ms.map(|ms| ms.min(MAX_TIMEOUT_MS)),
+                other_shell: wire.other_shell,
+                protected: wire.protected,
+                locked: wire.locked,
+                evidence: wire.evidence,
+            }))
+        }
+        TOOL_EVENT => {
+            let wire: ToolEventWire = serde_json::from_slice(bytes)?;
+            if wire.request_id != id.as_str() {
+                return Err(RequestError::WrongId);
+            }
+            label(&Some(wire.tool.clone()), "tool", MAX_LABEL_BYTES)?;
+            label(&wire.agent, "agent", MAX_LABEL_BYTES)?;
+            label(&wire.session, "session", MAX_LABEL_BYTES)?;
+            label(&wire.target, "target", 8192)?;
+            Ok(Request::ToolEvent(ToolEvent {
+                tool: wire.tool,
+                target: wire.target,
+                agent: wire.agent,
+                session: wire.session,
+                timeout_ms: wire.timeout_ms.map(|ms| ms.min(MAX_TIMEOUT_MS)),
+                locked: wire.locked,
+            }))
+        }
+        other => Err(RequestError::UnknownType(other.chars().take(64).collect())),
+    }
+}
+
+/// The last word on a request.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Answer {
+    /// It may run.
+    Allow,
+    /// It may not.
+    Deny,
+}
+
+impl Answer {
+    /// The word on the wire.
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Allow => "allow",
+            Self::Deny => "deny",
+        }
+    }
+}
+
+/// A response file.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Response {
+    /// Allow or deny.
+    pub decision: Answer,
+    /// Why, for people and agents; on a denial also what can be done instead.
+    pub reason: String,
+    /// Version.
+    pub v: u32,
+    /// The first 16 hexadecimal digits of the SHA-256 of the host's public key.
+    pub key_id: String,
+    /// The request that is answered.
+    pub request_id: String,
+    /// The workspace that asked.
+    pub workspace: String,
+    /// SHA-256 of the exact bytes of the request; empty on a denial of a request that could not be read.
+    pub request_sha256: String,
+    /// Who said it: `policy`, `inspector`, or `human:NAME`.
+    pub decided_by: String,
+    /// The workspace's taint epoch when it was decided.
+    pub taint_epoch: u64,
+    /// How long the answer counts, in milliseconds from the moment the hook asked.
+    pub valid_for_ms: u64,
+    /// Ed25519 over [`crate::seal::response_bytes`], in hexadecimal digits.
+    pub signature: String,
+}
+
+/// The host's sign of life in `responses/`. It never allows anything; it only ends a wait.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Heartbeat {
+    /// Version.
+    pub v: u32,
+    /// The kernel's boot id, so that boot times can be compared.
+    pub boot_id: String,
+    /// Time since boot when it was written, in milliseconds.
+    pub boot_ms: u64,
+    /// See [`Response`].
+    pub key_id: String,
+    /// Ed25519 over [`crate::seal::heartbeat_bytes`], in hexadecimal digits.
+    pub signature: String,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const ID: &str = "2f1c7d1e-0a4b-4c8e-9b1d-5a6f7e8d9c0b";
+
+    fn parse(json: &str) -> Result<Request, RequestError> {
+        parse_request(json.as_bytes(), &RequestId::parse(ID).unwrap())
+    }
+
+    #[test]
+    fn the_three_fields_of_the_first_protocol_are_enough() {
+        let request = parse(&format!(r#"{{"type":"security:bash_check","request_id":"{ID}","command":"ls"}}"#)).unwrap();
+        assert!(matches!(request, Request::BashCheck(check) if check.command.text() == "ls"));
+    }
+
+    #[test]
+    fn anything_else_is_refused_with_a_reason() {
+        let deep = format!("{}{}", "[".repeat(100_000), "]".repeat(100_000));
+        for (json, want) in [
+            (String::new(), "not what the protocol allows"),
+            ("{".to_owned(), "not what the protocol allows"),
+            (deep, "not what the protocol allows"),
+            (format!(r#"{{"type":"security:other","request_id":"{ID}"}}"#), "not known"),
+            (format!(r#"{{"type":"security:bash_check","request_id":"{ID}"}}"#), "missing field"),
+            (format!(r#"{{"type":"security:bash_check","request_id":"{ID}","command":"ls","command":"curl"}}"#), "duplicate field"),
+            (format!(r#"{{"type":"security:bash_check","request_id":"{ID}","command":"ls","approved":true}}"#), "unknown field"),
+            (format!(r#"{{"type":"security:bash_check","request_id":"{ID}","command":"ls","workspace":"x"}}"#), "unknown field"),
+            (format!(r#"{{"type":"security:bash_check","request_id":"{}","command":"ls"}}"#, ID.replace('2', "3")), "name of its file"),
+            (format!(r#"{{"type":"security:bash_check","request_id":"{ID}","command":"ls","v":9}}"#), "version 9"),
+            (format!(r#"{{"type":"security:bash_check","request_id":"{ID}","command":"\ud800"}}"#), "surrogate"),
+            (format!(r#"{{"type":"security:bash_check","request_id":"{ID}","command":"{}"}}"#, "x".repeat(262_145)), "limit"),
+            (format!(r#"{{"type":"security:bash_check","request_id":"{ID}","command":"ls"}} x"#), "trailing"),
+        ] {
+            let error = parse(&json).unwrap_err();
+            assert!(error.to_string().contains(want), "{error} lacks {want}");
+            assert!(!error.help().is_empty());
+        }
+    }
+
+    #[test]
+    fn ids_and_names_are_plain() {
+        for bad in ["", "x", "../../etc/passwd", "2F1C7D1E-0A4B-4C8E-9B1D-5A6F7E8D9C0B", "2f1c7d1e0a4b4c8e9b1d5a6f7e8d9c0b", &format!("{ID}\0")] {
+            assert!(RequestId::parse(bad).is_none(), "{bad:?}");
+        }
+        for bad in ["", ".", "..", "a/b", "A", "-x", "a b", "ä", &"x".repeat(65)] {
+            assert!(WorkspaceName::parse(bad).is_none(), "{bad:?}");
+        }
+        assert!(WorkspaceName::parse("team-1.agent_2").is_some());
+    }
+}

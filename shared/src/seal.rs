@@ -1,0 +1,324 @@
+//! Signing and checking what the host says (Ed25519, RFC 8032).
+//!
+//! A signature covers every field of a response in one fixed, length-prefixed order, so that no two different responses
+//! have the same bytes. The container holds only the public key: it can check, never sign.
+
+use ed25519_dalek::{Signature, Signer as _, SigningKey, VerifyingKey};
+
+use crate::command::{Digest, hex, unhex};
+use crate::protocol::{Answer, Heartbeat, RequestId, Response, VERSION, WorkspaceName};
+
+/// The host's signing key. It never prints itself.
+pub struct HostKey {
+    key: SigningKey,
+    public: PublicKey,
+}
+
+impl std::fmt::Debug for HostKey {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "HostKey({})", self.public.id)
+    }
+}
+
+impl HostKey {
+    /// The key that grows from these 32 random bytes.
+    pub fn from_seed(seed: &[u8; 32]) -> Self {
+        let key = SigningKey::from_bytes(seed);
+        let public = PublicKey::of(key.verifying_key());
+        Self { key, public }
+    }
+
+    /// The key with which others check.
+    pub const fn public(&self) -> &PublicKey {
+        &self.public
+    }
+
+    fn sign(&self, bytes: &[u8]) -> String {
+        hex(&self.key.sign(bytes).to_bytes())
+    }
+
+    /// Makes a response and signs it.
+    pub fn respond(&self, answer: &Unsigned) -> Response {
+        let mut response = Response {
+            decision: answer.decision,
+            reason: answer.reason.clone(),
+            v: VERSION,
+            key_id: self.public.id.clone(),
+            request_id: answer.request_id.to_string(),
+            workspace: answer.workspace.to_string(),
+            request_sha256: answer.request.as_ref().map(Digest::hex).unwrap_or_default(),
+            decided_by: answer.decided_by.clone(),
+            taint_epoch: answer.taint_epoch,
+            valid_for_ms: answer.valid_for_ms,
+            signature: String::new(),
+        };
+        response.signature = self.sign(&response_bytes(&response));
+        response
+    }
+
+    /// Makes a sign of life and signs it.
+    pub fn beat(&self, boot_id: &str, boot_ms: u64) -> Heartbeat {
+        let mut beat = Heartbeat {
+            v: VERSION,
+            boot_id: boot_id.to_owned(),
+            boot_ms,
+            key_id: self.public.id.clone(),
+            signature: String::new(),
+        };
+        beat.signature = self.sign(&heartbeat_bytes(&beat));
+        beat
+    }
+}
+
+/// A response before it is signed.
+#[derive(Debug, Clone)]
+pub struct Unsigned {
+    /// Allow or deny.
+    pub decision: Answer,
+    /// Why.
+    pub reason: String,
+    /// The request that is answered.
+    pub request_id: RequestId,
+    /// The workspace that asked.
+    pub workspace: WorkspaceName,
+    /// Digest of the request's exact bytes; `None` only for a request that could not be read.
+    pub request: Option<Digest>,
+    /// Who said it.
+    pub decided_by: String,
+    /// The taint epoch.
+    pub taint_epoch: u64,
+    /// How long it counts, in milliseconds from the asking.
+    pub valid_for_ms: u64,
+}
+
+/// The host's public key, written `ed25519:` and 64 hexadecimal digits.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct PublicKey {
+    key: VerifyingKey,
+    id: String,
+}
+
+impl PublicKey {
+    fn of(key: VerifyingKey) -> Self {
+        let id = Digest::of(key.as_bytes()).hex().chars().take(16).collect();
+        Self { key, id }
+    }
+
+    /// Reads a key in its written form.
+    pub fn parse(text: &str) -> Option<Self> {
+        let bytes: [u8; 32] = unhex(text.trim().strip_prefix("ed25519:")?)?.try_into().ok()?;
+        let key = VerifyingKey::from_bytes(&bytes).ok()?;
+        (!key.is_weak()).then(|| Self::of(key))
+    }
+
+    /// The first 16 hexadecimal digits of the key's SHA-256.
+    pub fn id(&self) -> &str {
+        &self.id
+    }
+
+    fn signed(&self, bytes: &[u8], signature: &str) -> bool {
+        let signature: Option<[u8; 64]> = unhex(signature).and_then(|bytes| bytes.try_into().ok());
+        signature.is_some_and(|signature| self.key.verify_strict(bytes, &Signature::from_bytes(&signature)).is_ok())
+    }
+
+    /// Checks that a response is the host's answer to this very request. Nothing about it counts before.
+    pub fn check(&self, response: &Response, asked: &Asked<'_>) -> Result<(), SealError> {
+        if response.v != VERSION {
+            return Err(SealError::Version(response.v));
+        }
+        if response.key_id != self.id {
+            return Err(SealError::OtherKey);
+        }
+        if !self.signed(&response_bytes(response), &response.signature) {
+            return Err(SealError::Forged);
+        }
+        if response.request_id != asked.request_id.as_str() {
+            return Err(SealError::OtherRequest);
+        }
+        if response.workspace != asked.workspace.as_str() {
+            return Err(SealError::OtherWorkspace);
+        }
+        let unread_denial = response.decision == Answer::Deny && response.request_sha256.is_empty();
+        if response.request_sha256 != asked.request.hex() && !unread_denial {
+            return Err(SealError::OtherBytes);
+        }
+        if asked.elapsed_ms > response.valid_for_ms {
+            return Err(SealError::TooLate);
+        }
+        Ok(())
+    }
+
+    /// Checks a sign of life.
+    pub fn check_heartbeat(&self, beat: &Heartbeat) -> bool {
+        beat.v == VERSION && beat.key_id == self.id && self.signed(&heartbeat_bytes(beat), &beat.signature)
+    }
+}
+
+impl std::fmt::Display for PublicKey {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "ed25519:{}", hex(self.key.as_bytes()))
+    }
+}
+
+/// What a hook asked, to hold a response against.
+#[derive(Debug, Clone, Copy)]
+pub struct Asked<'a> {
+    /// The request's id.
+    pub request_id: &'a RequestId,
+    /// The hook's own workspace.
+    pub workspace: &'a WorkspaceName,
+    /// Digest of the exact bytes that were written.
+    pub request: Digest,
+    /// Time since the hook asked, in milliseconds on a monotonic clock.
+    pub elapsed_ms: u64,
+}
+
+/// Why a response counts for nothing.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+pub enum SealError {
+    /// Another version.
+    #[error("the response has version {0}")]
+    Version(u32),
+    /// Signed, if at all, by another key.
+    #[error("the response names another key than the hook's configuration")]
+    OtherKey,
+    /// The signature is not the host's, or a field was changed.
+    #[error("the response's signature is not the host's")]
+    Forged,
+    /// It answers another request.
+    #[error("the response answers another request")]
+    OtherRequest,
+    /// It is for another workspace.
+    #[error("the response is for another workspace")]
+    OtherWorkspace,
+    /// The request was changed between asking and reading.
+    #[error("the response answers other bytes than were asked")]
+    OtherBytes,
+    /// It came too late.
+    #[error("the response came too late")]
+    TooLate,
+}
+
+fn put(out: &mut Vec<u8>, field: &[u8]) {
+    out.extend((field.len() as u64).to_be_bytes());
+    out.extend(field);
+}
+
+/// The bytes of a response that are signed: a domain, then every field behind its length.
+pub fn response_bytes(response: &Response) -> Vec<u8> {
+    let mut out = Vec::with_capacity(512);
+    put(&mut out, b"bashgate response 1");
+    put(&mut out, &response.v.to_be_bytes());
+    for field in [
+        response.decision.as_str(),
+        &response.reason,
+        &response.key_id,
+        &response.request_id,
+        &response.workspace,
+        &response.request_sha256,
+        &response.decided_by,
+    ] {
+        put(&mut out, field.as_bytes());
+    }
+    put(&mut out, &response.taint_epoch.to_be_bytes());
+    put(&mut out, &response.valid_for_ms.to_be_bytes());
+    out
+}
+
+/// The bytes of a heartbeat that are signed.
+pub fn heartbeat_bytes(beat: &Heartbeat) -> Vec<u8> {
+    let mut out = Vec::with_capacity(128);
+    put(&mut out, b"bashgate heartbeat 1");
+    put(&mut out, &beat.v.to_be_bytes());
+    put(&mut out, beat.boot_id.as_bytes());
+    put(&mut out, &beat.boot_ms.to_be_bytes());
+    put(&mut out, beat.key_id.as_bytes());
+    out
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn id(text: &str) -> RequestId {
+        RequestId::parse(text).unwrap()
+    }
+
+    #[test]
+    fn only_the_hosts_answer_to_these_bytes_counts() {
+        let key = HostKey::from_seed(&[7; 32]);
+        let request_id = id("2f1c7d1e-0a4b-4c8e-9b1d-5a6f7e8d9c0b");
+        let workspace = WorkspaceName::parse("default").unwrap();
+        let request = Digest::of(b"request");
+        let unsigned = Unsigned {
+            decision: Answer::Allow,
+            reason: "clean".to_owned(),
+            request_id: request_id.clone(),
+            workspace: workspace.clone(),
+            request: Some(request),
+            decided_by: "policy".to_owned(),
+            taint_epoch: 3,
+            valid_for_ms: 1000,
+        };
+        let good = key.respond(&unsigned);
+        let asked = Asked { request_id: &request_id, workspace: &workspace, request, elapsed_ms: 5 };
+        assert_eq!(key.public().check(&good, &asked), Ok(()));
+
+        let changed: [(&str, fn(&mut Response), SealError); 9] = [
+            ("decision", |r| r.decision = Answer::Deny, SealError::Forged),
+            ("reason", |r| r.reason.push('x'), SealError::Forged),
+            ("request", |r| r.request_id = "00000000-0000-4000-8000-000000000000".to_owned(), SealError::Forged),
+            ("workspace", |r| r.workspace.push('x'), SealError::Forged),
+            ("digest", |r| r.request_sha256 = Digest::of(b"y").hex(), SealError::Forged),
+            ("who", |r| r.decided_by = "human:x".to_owned(), SealError::Forged),
+            ("epoch", |r| r.taint_epoch += 1, SealError::Forged),
+            ("validity", |r| r.valid_for_ms += 1, SealError::Forged),
+            ("signature", |r| r.signature = "00".repeat(64), SealError::Forged),
+        ];
+        for (what, change, want) in changed {
+            let mut bad = good.clone();
+            change(&mut bad);
+            assert_eq!(key.public().check(&bad, &asked), Err(want), "{what}");
+        }
+        let other_id = id("00000000-0000-4000-8000-000000000000");
+        let other_name = WorkspaceName::parse("other").unwrap();
+        for (asked, want) in [
+            (Asked { request_id: &other_id, ..asked }, SealError::OtherRequest),
+            (Asked { workspace: &other_name, ..asked }, SealError::OtherWorkspace),
+            (Asked { request: Digest::of(b"z"), ..asked }, SealError::OtherBytes),
+            (Asked { elapsed_ms: 1001, ..asked }, SealError::TooLate),
+        ] {
+            assert_eq!(key.public().check(&good, &asked), Err(want));
+        }
+        let stranger = HostKey::from_seed(&[8; 32]);
+        assert_eq!(stranger.public().check(&good, &asked), Err(SealError::OtherKey));
+        let mut posing = stranger.respond(&unsigned);
+        posing.key_id = key.public().id().to_owned();
+        assert_eq!(key.public().check(&posing, &asked), Err(SealError::Forged));
+
+        // Only a denial may leave the bytes open.
+        let open = key.respond(&Unsigned { request: None, ..unsigned.clone() });
+        assert_eq!(key.public().check(&open, &asked), Err(SealError::OtherBytes));
+        let open = key.respond(&Unsigned { request: None, decision: Answer::Deny, ..unsigned });
+        assert_eq!(key.public().check(&open, &asked), Ok(()));
+    }
+
+    #[test]
+    fn a_public_key_reads_back_and_others_do_not() {
+        let key = HostKey::from_seed(&[9; 32]);
+        let text = key.public().to_string();
+        assert_eq!(PublicKey::parse(&text).as_ref(), Some(key.public()));
+        for bad in ["", "ed25519:", "ed25519:00", &text.replace("ed25519", "rsa"), &format!("ed25519:{}", "00".repeat(32))] {
+            assert!(PublicKey::parse(bad).is_none(), "{bad}");
+        }
+    }
+
+    #[test]
+    fn a_heartbeat_is_checked() {
+        let key = HostKey::from_seed(&[9; 32]);
+        let mut beat = key.beat("boot", 5);
+        assert!(key.public().check_heartbeat(&beat));
+        beat.boot_ms = 6;
+        assert!(!key.public().check_heartbeat(&beat));
+    }
+}
