@@ -136,6 +136,10 @@ pub struct BashCheck {
     pub locked: bool,
     /// Files that the command would run, as the container says. Can only make the answer stricter.
     pub evidence: Vec<FileEvidence>,
+    /// Secrets that the hook found behind links and patterns. They count as read.
+    pub secrets: Vec<String>,
+    /// What the hook found that the text does not tell (a link out of the workspace): the class is at least Unknown.
+    pub unproven: Vec<String>,
 }
 
 /// A file that a command would run.
@@ -208,6 +212,12 @@ pub struct BashCheckWire {
     /// See [`BashCheck`].
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub evidence: Vec<FileEvidence>,
+    /// See [`BashCheck`].
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub secrets: Vec<String>,
+    /// See [`BashCheck`].
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub unproven: Vec<String>,
 }
 
 /// The wire form of a tool event.
@@ -308,6 +318,10 @@ pub fn parse_request(bytes: &[u8], id: &RequestId) -> Result<Request, RequestErr
             if wire.protected.len() > 16 || wire.protected.iter().any(|path| path.len() > 4096) {
                 return Err(RequestError::FieldTooLong("protected"));
             }
+            let found = [("secrets", &wire.secrets), ("unproven", &wire.unproven)];
+            if let Some((field, _)) = found.iter().find(|(_, list)| list.len() > 64 || list.iter().any(|text| text.len() > 4096)) {
+                return Err(RequestError::FieldTooLong(field));
+            }
             let evidence = wire.evidence.iter().map(|file| file.path.len() + file.sha256.len() + file.head.len());
             if wire.evidence.len() > 16 || evidence.sum::<usize>() > 256 * 1024 {
                 return Err(RequestError::FieldTooLong("evidence"));
@@ -323,6 +337,8 @@ pub fn parse_request(bytes: &[u8], id: &RequestId) -> Result<Request, RequestErr
                 protected: wire.protected,
                 locked: wire.locked,
                 evidence: wire.evidence,
+                secrets: wire.secrets,
+                unproven: wire.unproven,
             }))
         }
         TOOL_EVENT => {

@@ -7,7 +7,7 @@ use super::effects::{NetworkUse, note};
 use super::paths::{self, Zone};
 use super::programs::{self, wrappers};
 use super::{
-    Classification, CommandClass, Condition, Decided, Effects, Part, Surroundings, protected, secrets, variables,
+    Argv, Classification, CommandClass, Condition, Decided, Effects, Part, Surroundings, protected, secrets, variables,
 };
 use crate::shell::{self, Command, Document, Join, Piece, Redirect, RedirectTarget, Script, Shell, Simple, Span, Word};
 
@@ -42,6 +42,11 @@ impl Judgement {
     }
 }
 
+fn argv(call: &Call) -> Argv {
+    let args = call.args.iter().map(|arg| arg.exact().map(str::to_owned));
+    std::iter::once(Some(call.program.clone())).chain(args).collect()
+}
+
 /// Deepest chain of scripts in scripts and wrappers around wrappers.
 const MAX_NESTED_CALLS: usize = 8;
 /// Most working directories that a command is followed through.
@@ -64,6 +69,7 @@ pub struct Judge<'t> {
     effects: Effects,
     conditions: Vec<Condition>,
     parts: Vec<Part>,
+    calls: Vec<Argv>,
     class: CommandClass,
     reason: String,
     /// Folders in which the next command may run.
@@ -87,6 +93,7 @@ pub(super) fn document(document: &Document, source: &str, around: &Surroundings)
         effects: Effects::default(),
         conditions: Vec::new(),
         parts: Vec::new(),
+        calls: Vec::new(),
         class: CommandClass::Safe,
         reason: String::new(),
         folders: vec![start],
@@ -142,19 +149,23 @@ impl Judge<'_> {
             reason: self.reason,
             effects: self.effects,
             parts: self.parts,
+            calls: self.calls,
             understood: true,
         }
     }
 
     /// Adds a part with its class, and joins the class into the whole.
-    fn add(&mut self, text: &str, rule: &str, judgement: Judgement) -> CommandClass {
+    fn add(&mut self, text: &str, rule: &str, judgement: Judgement) {
+        self.add_call(text, rule, judgement, Argv::new());
+    }
+
+    fn add_call(&mut self, text: &str, rule: &str, judgement: Judgement, argv: Argv) {
         let class = judgement.class;
         if class > self.class {
             self.class = class;
             self.reason = if judgement.reason.is_empty() { rule.to_owned() } else { judgement.reason.clone() };
         }
-        self.parts.push(Part { text: text.to_owned(), class, rule: rule.to_owned(), reason: judgement.reason });
-        class
+        self.parts.push(Part { text: text.to_owned(), class, rule: rule.to_owned(), reason: judgement.reason, argv });
     }
 
     // Syntax.
@@ -275,7 +286,7 @@ impl Judge<'_> {
         if judgement.class > CommandClass::Safe {
             self.tampering_in(&call, simple, source);
         }
-        self.add(text, &rule, judgement);
+        self.add_call(text, &rule, judgement, argv(&call));
     }
 
     /// Looks into everything nested in a word.
@@ -372,6 +383,9 @@ impl Judge<'_> {
     /// Judges a call by its program's row.
     pub fn call(&mut self, call: &Call) -> Judgement {
         note(&mut self.effects.programs, call.program.clone());
+        if self.calls.len() < 1024 {
+            self.calls.push(argv(call));
+        }
         if self.nested >= MAX_NESTED_CALLS {
             return Judgement::unknown("wrappers are nested too deep");
         }

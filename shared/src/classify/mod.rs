@@ -99,7 +99,13 @@ pub struct Part {
     pub rule: String,
     /// Why, for people.
     pub reason: String,
+    /// The call's words; `None` for one that is only known when it runs. Empty where there is no call.
+    #[serde(skip)]
+    pub argv: Argv,
 }
+
+/// The words of a call, program first; `None` for a word that is only known when it runs.
+pub type Argv = Vec<Option<String>>;
 
 /// The answer of [`classify`].
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
@@ -116,6 +122,9 @@ pub struct Classification {
     pub effects: Effects,
     /// Its parts, in the order in which they were judged.
     pub parts: Vec<Part>,
+    /// Every call in it, those behind wrappers and in nested scripts included.
+    #[serde(skip)]
+    pub calls: Vec<Argv>,
     /// False when the reader did not understand the text; then effects come from a search of the raw text.
     pub understood: bool,
 }
@@ -130,6 +139,7 @@ pub fn classify(command: &CommandLine, around: &Surroundings) -> Classification 
             reason: "there is no command".to_owned(),
             effects: Effects::default(),
             parts: Vec::new(),
+            calls: Vec::new(),
             understood: true,
         };
     }
@@ -143,6 +153,7 @@ pub fn classify(command: &CommandLine, around: &Surroundings) -> Classification 
                 class: CommandClass::Unknown,
                 rule: "reader".to_owned(),
                 reason: reason.clone(),
+                argv: Vec::new(),
             };
             Classification {
                 class: CommandClass::Unknown,
@@ -151,6 +162,7 @@ pub fn classify(command: &CommandLine, around: &Surroundings) -> Classification 
                 reason,
                 effects,
                 parts: vec![part],
+                calls: Vec::new(),
                 understood: false,
             }
         }

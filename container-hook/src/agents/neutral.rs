@@ -1,0 +1,53 @@
+//! bashgate's own event, for agents without a dialect:
+//! `{"event":"before_tool_use","tool_name":"Bash","tool_input":{"command":"ls"},"cwd":"/work"}`.
+//!
+//! The answer on standard output is `{"allowed":true}` or `{"allowed":false,"reason":"…"}`; the exit code says the same.
+
+use serde::Deserialize;
+use serde_json::{Value, json};
+
+use super::{EventError, Incoming};
+use crate::event::{BeforeToolUse, HookDecision, ToolUse};
+
+#[derive(Deserialize)]
+struct Event {
+    event: String,
+    tool_name: String,
+    tool_input: Value,
+    cwd: Option<String>,
+    session: Option<String>,
+    tool_use_id: Option<String>,
+}
+
+#[derive(Deserialize)]
+struct Shell {
+    command: String,
+}
+
+#[derive(Deserialize)]
+struct ShellEvent {
+    tool_input: Shell,
+}
+
+pub(super) fn read(bytes: &[u8]) -> Result<Incoming, EventError> {
+    let event: Event = serde_json::from_slice(bytes)?;
+    if event.event != "before_tool_use" {
+        return Err(EventError::UnknownEvent(event.event.chars().take(64).collect()));
+    }
+    let tool = if event.tool_name == "Bash" {
+        // Read again with the type, which refuses a command that is given twice.
+        let shell: ShellEvent = serde_json::from_slice(bytes)?;
+        ToolUse::Shell { command: shell.tool_input.command }
+    } else {
+        let _ = event.tool_input;
+        ToolUse::Other
+    };
+    Ok(Incoming::Before(BeforeToolUse { tool, cwd: event.cwd, session: event.session, tool_use_id: event.tool_use_id }))
+}
+
+pub(super) fn answer(decision: &HookDecision) -> String {
+    match decision {
+        HookDecision::Allow => json!({"allowed": true}).to_string(),
+        HookDecision::Deny { reason } => json!({"allowed": false, "reason": reason}).to_string(),
+    }
+}

@@ -1,0 +1,229 @@
+//! What only the file system can tell about a Safe command: links, and the names that a pattern or a walk would meet.
+//!
+//! A condition that cannot be checked is not met. What is found goes to the host and can only make its answer stricter.
+
+use std::path::{Path, PathBuf};
+
+use bashgate_shared::classify::paths::{Zone, zone};
+use bashgate_shared::classify::{Classification, Condition, protected, secrets};
+
+/// Most names that are looked at below a folder. Beyond it the host is asked.
+pub const MAX_NAMES: usize = 4096;
+
+/// What was found.
+#[derive(Debug, Default, PartialEq, Eq)]
+pub struct Findings {
+    /// Secrets that the command would read.
+    pub secrets: Vec<String>,
+    /// Why it is not proven to be local.
+    pub unproven: Vec<String>,
+    /// A condition could not be checked.
+    pub unchecked: bool,
+}
+
+impl Findings {
+    /// True when nothing stands against a local verdict.
+    pub fn is_clear(&self) -> bool {
+        self.secrets.is_empty() && self.unproven.is_empty() && !self.unchecked
+    }
+}
+
+/// Checks the conditions of a Safe command, and where its paths really lead.
+pub fn check(found: &Classification, cwd: &Path) -> Findings {
+    let mut findings = Findings::default();
+    for path in &found.effects.reads {
+        match place(path, cwd) {
+            Some(path) => read_leads_to_secret(&path, &mut findings),
+            None => findings.unchecked = true,
+        }
+    }
+    for path in &found.effects.writes {
+        match place(path, cwd) {
+            Some(path) => write_stays(&path, cwd, &mut findings),
+            None => findings.unchecked = true,
+        }
+    }
+    for condition in &found.conditions {
+        let Condition::NoSecretBelow { folder } = condition;
+        match place(folder, cwd) {
+            Some(folder) => secrets_below(&folder, &mut findings),
+            None => findings.unchecked = true,
+        }
+    }
+    findings
+}
+
+/// The absolute place of a path as the classifier resolved it. `~name` is not known here.
+fn place(path: &str, cwd: &Path) -> Option<PathBuf> {
+    match path.strip_prefix('~') {
+        None => Some(cwd.join(path)),
+        Some(rest) if rest.is_empty() || rest.starts_with('/') => {
+            let home = std::env::var_os("HOME").map(PathBuf::from).filter(|home| home.is_absolute())?;
+            Some(home.join(rest.trim_start_matches('/')))
+        }
+        Some(_) => None,
+    }
+}
+
+fn text(path: &Path) -> String {
+    path.to_string_lossy().into_owned()
+}
+
+fn read_leads_to_secret(path: &Path, findings: &mut Findings) {
+    match std::fs::canonicalize(path) {
+        Ok(real) if secrets::is_secret_path(&text(&real)) => findings.secrets.push(text(&real)),
+        Ok(_) => {}
+        // What does not exist shows nothing. Anything else that keeps us from looking is doubt.
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound || error.kind() == std::io::ErrorKind::NotADirectory => {}
+        Err(_) => findings.unchecked = true,
+    }
+}
+
+fn write_stays(path: &Path, cwd: &Path, findings: &mut Findings) {
+    let Some((parent, name)) = path.parent().zip(path.file_name()) else {
+        findings.unchecked = true;
+        return;
+    };
+    // The folders that exist already decide where it goes; the rest is made below them.
+    let mut existing = parent;
+    let mut made = vec![PathBuf::from(name)];
+    let real = loop {
+        match std::fs::canonicalize(existing) {
+            Ok(real) => break real,
+            Err(error) if error.kind() == std::io::ErrorKind::NotFound => match (existing.parent(), existing.file_name()) {
+                (Some(parent), Some(name)) => {
+                    made.push(PathBuf::from(name));
+                    existing = parent;
+                }
+                _ => {
+                    findings.unchecked = true;
+                    return;
+                }
+            },
+            Err(_) => {
+                findings.unchecked = true;
+                return;
+            }
+        }
+    };
+    let real = made.iter().rev().fold(real, |path, part| path.join(part));
+    let root = std::fs::canonicalize(cwd).unwrap_or_else(|_| cwd.to_owned());
+    let link = std::fs::symlink_metadata(path).is_ok_and(|meta| meta.file_type().is_symlink());
+    let real = text(&real);
+    if link {
+        findings.unproven.push(format!("{} is a link", path.display()));
+    } else if !matches!(zone(&real, root.to_str()), Zone::Workspace | Zone::Nowhere) || protected::persistence(&real).is_some() {
+        findings.unproven.push(format!("{} leads to {real}", path.display()));
+    }
+}
+
+fn secrets_below(folder: &Path, findings: &mut Findings) {
+    let mut names = 0;
+    let mut open = vec![folder.to_owned()];
+    while let Some(path) = open.pop() {
+        if secrets::is_secret_path(&text(&path)) {
+            findings.secrets.push(text(&path));
+            return;
+        }
+        let Ok(meta) = std::fs::symlink_metadata(&path) else { continue };
+        if meta.file_type().is_symlink() {
+            match std::fs::canonicalize(&path) {
+                Ok(real) if secrets::is_secret_path(&text(&real)) => {
+                    findings.secrets.push(text(&real));
+                    return;
+                }
+                // Some programs follow links to folders, and what lies there was not looked at.
+                Ok(real) if real.is_dir() && path != folder => {
+                    findings.unchecked = true;
+                    return;
+                }
+                Ok(real) if real.is_dir() => open.push(real),
+                _ => {}
+            }
+            continue;
+        }
+        if !meta.is_dir() {
+            continue;
+        }
+        let name = path.file_name().map(|name| name.to_string_lossy().to_ascii_lowercase()).unwrap_or_default();
+        if secrets::is_secret_folder(&name) {
+            findings.secrets.push(text(&path));
+            return;
+        }
+        let Ok(entries) = std::fs::read_dir(&path) else {
+            findings.unchecked = true;
+            return;
+        };
+        for entry in entries.flatten() {
+            names += 1;
+            if names > MAX_NAMES {
+                findings.unchecked = true;
+                return;
+            }
+            let is_plain = entry.file_type().is_ok_and(|kind| kind.is_file());
+            let name = entry.file_name().to_string_lossy().to_ascii_lowercase();
+            if is_plain && !secrets::is_secret_name(&name) {
+                continue;
+            }
+            open.push(entry.path());
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use bashgate_shared::classify::{Decided, Surroundings, classify};
+    use bashgate_shared::command::CommandLine;
+
+    fn findings(command: &str, cwd: &Path) -> Findings {
+        let around = Surroundings { cwd: Some(text(cwd)), ..Surroundings::default() };
+        let found = classify(&CommandLine::parse(command).unwrap(), &around);
+        assert_ne!(found.decided, Decided::Host, "{command}: {}", found.reason);
+        check(&found, cwd)
+    }
+
+    #[test]
+    fn links_and_walks_that_meet_secrets_are_found() {
+        // Not below /tmp, where a link out of the working directory would still be allowed to write.
+        let target = Path::new(env!("CARGO_MANIFEST_DIR")).join("../target");
+        std::fs::create_dir_all(&target).unwrap();
+        let folder = tempfile::tempdir_in(target.canonicalize().unwrap()).unwrap();
+        let root = folder.path().join("w");
+        std::fs::create_dir_all(root.join("src")).unwrap();
+        std::fs::create_dir_all(root.join("conf")).unwrap();
+        std::fs::create_dir_all(folder.path().join("outside")).unwrap();
+        std::fs::write(root.join("src/main.rs"), "x").unwrap();
+        std::fs::write(root.join("conf/.env"), "x").unwrap();
+        std::os::unix::fs::symlink(root.join("conf/.env"), root.join("notes")).unwrap();
+        std::os::unix::fs::symlink(folder.path().join("outside"), root.join("out")).unwrap();
+        std::os::unix::fs::symlink("/nonexistent", root.join("dangling")).unwrap();
+        for (command, clear) in [
+            ("cat src/main.rs", true),
+            ("cat missing", true),
+            ("cat notes", false),
+            ("grep -r x src", true),
+            ("grep -r x .", false),
+            ("grep -r x conf", false),
+            ("cat src/*", true),
+            ("cat conf/*", false),
+            ("echo x > src/new", true),
+            ("echo x > notes", false),
+            ("echo x > out/y", false),
+            ("echo x > dangling", false),
+            ("mkdir -p src/a/b/c", true),
+            ("mkdir -p out/a/b", false),
+        ] {
+            assert_eq!(findings(command, &root).is_clear(), clear, "{command}");
+        }
+    }
+
+    #[test]
+    fn more_names_than_the_limit_are_doubt() {
+        let folder = tempfile::tempdir().unwrap();
+        for number in 0..=MAX_NAMES {
+            std::fs::write(folder.path().join(number.to_string()), "").unwrap();
+        }
+        assert!(findings("grep -r x .", folder.path()).unchecked);
+    }
+}

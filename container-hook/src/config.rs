@@ -1,0 +1,230 @@
+//! The hook's configuration: one small TOML file on a read-only mount.
+//!
+//! It comes from `--config FILE` or from [`DEFAULT`], never from the environment, the home folder or the working
+//! directory: those are the agent's.
+
+use std::path::{Path, PathBuf};
+
+use bashgate_shared::protocol::WorkspaceName;
+use bashgate_shared::seal::PublicKey;
+use bashgate_shared::shell::Shell;
+use serde::Deserialize;
+
+/// Where the configuration lies when the command line does not say.
+pub const DEFAULT: &str = "/etc/bashgate/hook.toml";
+
+/// What the hook goes by.
+#[derive(Debug, Clone)]
+pub struct Config {
+    /// The file it was read from.
+    pub file: PathBuf,
+    /// This container's workspace.
+    pub workspace: WorkspaceName,
+    /// The folder with `requests/` and `responses/`.
+    pub mailbox: PathBuf,
+    /// The host's public key.
+    pub public_key: PublicKey,
+    /// The shell that runs the agent's commands.
+    pub shell: Shell,
+    /// What happens when no host answers.
+    pub when_host_silent: WhenSilent,
+    /// What is said when there is no objection.
+    pub on_allow: OnAllow,
+    /// Longest wait for an answer, in seconds.
+    pub deadline_s: u64,
+    /// Git subcommands that are denied; empty when the guard is off.
+    pub git_deny: Vec<String>,
+    /// What the guard tells the agent.
+    pub git_reason: String,
+}
+
+/// What happens when no host answers.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, Default)]
+#[serde(rename_all = "lowercase")]
+pub enum WhenSilent {
+    /// The command does not run.
+    #[default]
+    Deny,
+    /// The command runs unchecked, and the hook says so on stderr.
+    Allow,
+}
+
+/// What is said when there is no objection.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, Default)]
+#[serde(rename_all = "lowercase")]
+pub enum OnAllow {
+    /// Nothing: the agent's own permission rules go on.
+    #[default]
+    Silent,
+    /// The agent's approval, which spares people its prompt.
+    Approve,
+}
+
+/// What can be wrong with the configuration.
+#[derive(Debug, thiserror::Error)]
+pub enum ConfigError {
+    /// It cannot be read.
+    #[error("cannot read the configuration {}: {source}", file.display())]
+    Unreadable {
+        /// The file.
+        file: PathBuf,
+        /// Why.
+        source: std::io::Error,
+    },
+    /// It is not what the hook understands.
+    #[error("the configuration {} is wrong: {why}", file.display())]
+    Wrong {
+        /// The file.
+        file: PathBuf,
+        /// What is wrong.
+        why: String,
+    },
+}
+
+impl ConfigError {
+    /// What to do.
+    pub const fn help(&self) -> &'static str {
+        match self {
+            Self::Unreadable { .. } => "mount the hook.toml that `bashgate init` made, or name it with --config FILE",
+            Self::Wrong { .. } => "compare it with the hook.toml that `bashgate init` makes",
+        }
+    }
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct File {
+    workspace: WorkspaceName,
+    mailbox: PathBuf,
+    public_key: String,
+    #[serde(default)]
+    shell: Option<String>,
+    #[serde(default)]
+    when_host_silent: WhenSilent,
+    #[serde(default)]
+    on_allow: OnAllow,
+    #[serde(default = "default_deadline")]
+    deadline_s: u64,
+    #[serde(default)]
+    git_guard: GitGuard,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct GitGuard {
+    #[serde(default)]
+    enabled: bool,
+    #[serde(default = "default_git_deny")]
+    deny: Vec<String>,
+    #[serde(default = "default_git_reason")]
+    reason: String,
+}
+
+impl Default for GitGuard {
+    fn default() -> Self {
+        Self { enabled: false, deny: default_git_deny(), reason: default_git_reason() }
+    }
+}
+
+const fn default_deadline() -> u64 {
+    300
+}
+
+fn default_git_deny() -> Vec<String> {
+    ["push", "pull", "rebase"].map(str::to_owned).to_vec()
+}
+
+fn default_git_reason() -> String {
+    "git push, pull and rebase are not for the agent here; commit, and ask a person to publish".to_owned()
+}
+
+impl Config {
+    /// Reads a configuration file.
+    pub fn load(file: &Path) -> Result<Self, ConfigError> {
+        let text = std::fs::read_to_string(file)
+            .map_err(|source| ConfigError::Unreadable { file: file.to_owned(), source })?;
+        Self::parse(&text, file)
+    }
+
+    /// Reads a configuration's text. Relative paths in it are relative to the file's folder.
+    pub fn parse(text: &str, file: &Path) -> Result<Self, ConfigError> {
+        let wrong = |why: String| ConfigError::Wrong { file: file.to_owned(), why };
+        let parsed: File = toml::from_str(text).map_err(|error| wrong(error.message().to_owned()))?;
+        let shell = match parsed.shell.as_deref() {
+            None | Some("bash") => Shell::Bash,
+            Some(_) => Shell::Other,
+        };
+        let Some(public_key) = PublicKey::parse(&parsed.public_key) else {
+            return Err(wrong("`public_key` is not `ed25519:` and 64 hexadecimal digits".to_owned()));
+        };
+        if parsed.deadline_s == 0 || parsed.deadline_s > 3600 {
+            return Err(wrong("`deadline_s` must be from 1 to 3600".to_owned()));
+        }
+        if parsed.git_guard.reason.trim().is_empty() {
+            return Err(wrong("`git_guard.reason` is empty".to_owned()));
+        }
+        let folder = file.parent().unwrap_or(Path::new("."));
+        let mailbox = folder.join(&parsed.mailbox);
+        let mailbox = if mailbox.is_absolute() { mailbox } else { std::path::absolute(&mailbox).unwrap_or(mailbox) };
+        Ok(Self {
+            file: std::path::absolute(file).unwrap_or_else(|_| file.to_owned()),
+            workspace: parsed.workspace,
+            mailbox,
+            public_key,
+            shell,
+            when_host_silent: parsed.when_host_silent,
+            on_allow: parsed.on_allow,
+            deadline_s: parsed.deadline_s,
+            git_deny: if parsed.git_guard.enabled { parsed.git_guard.deny } else { Vec::new() },
+            git_reason: parsed.git_guard.reason,
+        })
+    }
+
+    /// The gate's own files in this container, which no command may touch.
+    pub fn protected(&self) -> Vec<String> {
+        let own = std::env::current_exe().ok();
+        [Some(self.mailbox.clone()), Some(self.file.clone()), own]
+            .into_iter()
+            .flatten()
+            .filter_map(|path| path.to_str().map(str::to_owned))
+            .collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const KEY: &str = "ed25519:fd1724385aa0c75b64fb78cd602fa1d991fdebf76b13c58ed702eac835e9f618";
+
+    fn parse(more: &str) -> Result<Config, ConfigError> {
+        let text = format!("workspace = \"default\"\nmailbox = \"mailbox/default\"\npublic_key = \"{KEY}\"\n{more}");
+        Config::parse(&text, Path::new("/etc/bashgate/hook.toml"))
+    }
+
+    #[test]
+    fn three_keys_are_enough_and_paths_are_relative_to_the_file() {
+        let config = parse("").unwrap();
+        assert_eq!(config.mailbox, Path::new("/etc/bashgate/mailbox/default"));
+        assert_eq!(config.when_host_silent, WhenSilent::Deny);
+        assert_eq!(config.shell, Shell::Bash);
+        assert!(config.git_deny.is_empty());
+    }
+
+    #[test]
+    fn mistakes_are_errors_that_say_what_is_wrong() {
+        for (more, want) in [
+            ("colour = 1", "unknown field"),
+            ("on_allow = \"always\"", "unknown variant"),
+            ("deadline_s = 0", "deadline_s"),
+            ("deadline_s = \"x\"", "invalid type"),
+            ("[git_guard]\nenabled = true\nreason = \"\"", "git_guard.reason"),
+            ("workspace = \"x\"", "duplicate key"),
+        ] {
+            let error = parse(more).unwrap_err();
+            assert!(error.to_string().contains(want), "{more}: {error}");
+        }
+        let bad_key = Config::parse("workspace='a'\nmailbox='m'\npublic_key='x'", Path::new("h.toml")).unwrap_err();
+        assert!(bad_key.to_string().contains("public_key"));
+    }
+}

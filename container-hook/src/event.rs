@@ -1,0 +1,71 @@
+//! What every agent's event comes down to, and what every answer starts from.
+
+/// A tool is about to be used (the `BEFORE_TOOL_USE` event).
+#[derive(Debug, Clone)]
+pub struct BeforeToolUse {
+    /// What would be used.
+    pub tool: ToolUse,
+    /// The agent's working directory, absolute, when it says so.
+    pub cwd: Option<String>,
+    /// The agent's session.
+    pub session: Option<String>,
+    /// The agent's id of the call.
+    pub tool_use_id: Option<String>,
+}
+
+/// A use of a tool.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum ToolUse {
+    /// A shell command.
+    Shell {
+        /// Its text.
+        command: String,
+    },
+    /// A tool that brings something to the agent's eyes.
+    Input {
+        /// The tool's name.
+        tool: String,
+        /// A path, a URL or a query.
+        target: Option<String>,
+        /// What kind of thing the target is.
+        source: Source,
+    },
+    /// Any other tool: not gated.
+    Other,
+}
+
+/// Where the content comes from that a tool brings in.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Source {
+    /// A file of the container.
+    File,
+    /// The web.
+    Web,
+    /// A service, such as an MCP server.
+    Service,
+}
+
+/// The hook's decision on one event.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[must_use]
+pub enum HookDecision {
+    /// No objection: the agent's own rules go on.
+    Allow,
+    /// Not to be used, for this reason.
+    Deny {
+        /// For people and agents; never empty.
+        reason: String,
+    },
+}
+
+impl HookDecision {
+    /// A denial with a reason.
+    pub fn deny(reason: impl Into<String>) -> Self {
+        Self::Deny { reason: reason.into() }
+    }
+
+    /// True when there is no objection.
+    pub const fn allowed(&self) -> bool {
+        matches!(self, Self::Allow)
+    }
+}

@@ -1,0 +1,89 @@
+//! The fail-closed shell around everything: a crash, a hang or a memory blow-up comes out as exit 2.
+//!
+//! Agents let the command run when a hook ends by a signal, with exit 1 or 101, or not in time. So fatal signals, the
+//! alarm of a timer and panics all end here, in a handler that only polls, writes and exits. What no process can catch
+//! (SIGKILL, a missing binary) is outside of it.
+//!
+//! This is the one file of the hook with `unsafe` code: the kernel offers no other way to these calls.
+#![expect(unsafe_code, reason = "signal handlers, timers and limits have no safe interface in std")]
+
+use std::time::Duration;
+
+/// How long reading the event and thinking about it may take. A wait for the host sets its own limit.
+pub const THINKING: Duration = Duration::from_secs(5);
+/// Most memory that the hook may map, in bytes.
+const MEMORY: u64 = 512 * 1024 * 1024;
+const MESSAGE: &[u8] = b"bashgate-hook: denied: the hook itself failed (crash, limit or timeout); see docs/operating.md\n";
+
+/// Ends the process with exit 2 and a message, whatever state it is in.
+extern "C" fn die(_signal: i32) {
+    // SAFETY: only async-signal-safe calls: poll, write, _exit.
+    unsafe {
+        // A full pipe that nobody reads would block the write for good.
+        let mut stderr = libc::pollfd { fd: 2, events: libc::POLLOUT, revents: 0 };
+        if libc::poll(&raw mut stderr, 1, 0) == 1 {
+            libc::write(2, MESSAGE.as_ptr().cast(), MESSAGE.len());
+        }
+        libc::_exit(2)
+    }
+}
+
+/// Arms everything. Comes before anything else in `main`; risky work stays on the main thread, whose stack it guards.
+pub fn arm() {
+    std::panic::set_hook(Box::new(|_| die(0)));
+    // SAFETY: plain system calls on values that live long enough; the handler's stack is a static of its own.
+    unsafe {
+        static mut STACK: [u8; 64 * 1024] = [0; 64 * 1024];
+        let stack = libc::stack_t { ss_sp: (&raw mut STACK).cast(), ss_flags: 0, ss_size: 64 * 1024 };
+        libc::sigaltstack(&raw const stack, std::ptr::null_mut());
+        let mut action: libc::sigaction = std::mem::zeroed();
+        action.sa_sigaction = die as *const () as usize;
+        action.sa_flags = libc::SA_ONSTACK;
+        for signal in [
+            libc::SIGSEGV,
+            libc::SIGBUS,
+            libc::SIGABRT,
+            libc::SIGILL,
+            libc::SIGFPE,
+            libc::SIGSYS,
+            libc::SIGTRAP,
+            libc::SIGALRM,
+            libc::SIGVTALRM,
+            libc::SIGPROF,
+            libc::SIGTERM,
+            libc::SIGINT,
+            libc::SIGHUP,
+            libc::SIGQUIT,
+            libc::SIGUSR1,
+            libc::SIGUSR2,
+            libc::SIGXCPU,
+            libc::SIGXFSZ,
+            libc::SIGPIPE,
+        ] {
+            libc::sigaction(signal, &raw const action, std::ptr::null_mut());
+        }
+        // A mask inherited from the parent would silence the timer and the handlers.
+        let mut none: libc::sigset_t = std::mem::zeroed();
+        libc::sigemptyset(&raw mut none);
+        libc::sigprocmask(libc::SIG_SETMASK, &raw const none, std::ptr::null_mut());
+        for (resource, limit) in [(libc::RLIMIT_AS, MEMORY), (libc::RLIMIT_CORE, 0)] {
+            let mut now: libc::rlimit = std::mem::zeroed();
+            libc::getrlimit(resource, &raw mut now);
+            let limit = libc::rlimit { rlim_cur: now.rlim_max.min(limit), rlim_max: now.rlim_max.min(limit) };
+            libc::setrlimit(resource, &raw const limit);
+        }
+    }
+    end_after(THINKING);
+}
+
+/// Sets the alarm anew: the process ends with exit 2 when this much time has passed.
+pub fn end_after(time: Duration) {
+    let seconds = libc::time_t::try_from(time.as_secs()).unwrap_or(3600);
+    let micros = libc::suseconds_t::try_from(time.subsec_micros()).unwrap_or(0);
+    let value = libc::timeval { tv_sec: seconds, tv_usec: micros };
+    let timer = libc::itimerval { it_interval: libc::timeval { tv_sec: 0, tv_usec: 0 }, it_value: value };
+    // SAFETY: the value lives through the call; no old value is asked for.
+    unsafe {
+        libc::setitimer(libc::ITIMER_REAL, &raw const timer, std::ptr::null_mut());
+    }
+}

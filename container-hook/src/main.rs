@@ -1,0 +1,127 @@
+//! `bashgate-hook`: see the library. Exit 0 raises no objection, exit 2 denies; there is no other way out.
+
+use std::io::{IsTerminal as _, Read as _, Write as _};
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+use bashgate_hook::agents::{Agent, EventError, Incoming, MAX_EVENT_BYTES};
+use bashgate_hook::config::{self, Config, OnAllow};
+use bashgate_hook::event::{BeforeToolUse, HookDecision, ToolUse};
+use bashgate_hook::{gate, guard};
+
+const HELP: &str = "\
+bashgate-hook: decides whether an agent's tool call may go on.
+
+  bashgate-hook [--config FILE] [--agent NAME]     one event on standard input (the agent is detected)
+  bashgate-hook [--config FILE] check -- COMMAND   one command; for shells and SDK executors
+
+Exit 0: no objection. Exit 2: denied, with the reason on standard error. Nothing else ever comes out.
+The configuration is FILE, or /etc/bashgate/hook.toml. Agents: claude, neutral.
+";
+
+struct Arguments {
+    config: PathBuf,
+    agent: Option<Agent>,
+    command: Option<String>,
+}
+
+fn main() -> ExitCode {
+    guard::arm();
+    let (decision, agent, approve) = match run() {
+        Ok(answered) => answered,
+        Err(reason) => (HookDecision::deny(reason), None, false),
+    };
+    finish(&decision, agent, approve)
+}
+
+/// The one place where an answer leaves the process.
+fn finish(decision: &HookDecision, agent: Option<Agent>, approve: bool) -> ExitCode {
+    let printed = agent.and_then(|agent| agent.answer(decision, approve));
+    match decision {
+        HookDecision::Allow => {
+            // An approval that does not arrive whole must not be half an approval.
+            let written = printed.is_none_or(|text| writeln!(std::io::stdout(), "{text}").is_ok());
+            if written { ExitCode::SUCCESS } else { ExitCode::from(2) }
+        }
+        HookDecision::Deny { reason } => {
+            let reason: String = reason.chars().map(|c| if c.is_control() && c != '\n' { ' ' } else { c }).collect();
+            let _ = writeln!(std::io::stderr(), "bashgate: denied: {reason}");
+            if let Some(text) = printed {
+                let _ = writeln!(std::io::stdout(), "{text}");
+            }
+            ExitCode::from(2)
+        }
+    }
+}
+
+type Answered = (HookDecision, Option<Agent>, bool);
+
+fn run() -> Result<Answered, String> {
+    let Some(arguments) = arguments(std::env::args_os().skip(1))? else {
+        // As a hook this must never let anything through by accident.
+        if std::io::stdin().is_terminal() {
+            print!("{HELP}");
+            return Ok((HookDecision::Allow, None, false));
+        }
+        return Err("called with --help or --version, which decides nothing".to_owned());
+    };
+    if let Some(command) = arguments.command.clone() {
+        let config = load(&arguments)?;
+        let cwd = std::env::current_dir().ok().and_then(|cwd| cwd.to_str().map(str::to_owned));
+        let event = BeforeToolUse { tool: ToolUse::Shell { command }, cwd, session: None, tool_use_id: None };
+        return Ok((gate::before_tool_use(&event, "check", &config), None, false));
+    }
+    let mut bytes = Vec::new();
+    let limit = MAX_EVENT_BYTES as u64 + 1;
+    std::io::stdin().lock().take(limit).read_to_end(&mut bytes).map_err(|error| format!("cannot read the event: {error}"))?;
+    if bytes.iter().all(u8::is_ascii_whitespace) {
+        return Err(EventError::Empty.to_string());
+    }
+    if bytes.len() > MAX_EVENT_BYTES {
+        return Err(EventError::TooLarge.to_string());
+    }
+    let config = load(&arguments)?;
+    let agent = arguments.agent.map_or_else(|| Agent::of(&bytes), Ok).map_err(|error| error.to_string())?;
+    // From here on the agent's own form of an answer is known.
+    let approve = config.on_allow == OnAllow::Approve;
+    match agent.read(&bytes) {
+        Ok(Incoming::Before(event)) => Ok((gate::before_tool_use(&event, agent.name(), &config), Some(agent), approve)),
+        Ok(Incoming::Nothing) => Ok((HookDecision::Allow, None, false)),
+        Err(error) => Ok((HookDecision::deny(error.to_string()), Some(agent), approve)),
+    }
+}
+
+fn load(arguments: &Arguments) -> Result<Config, String> {
+    Config::load(&arguments.config).map_err(|error| format!("{error}; {}", error.help()))
+}
+
+/// Reads the command line; `None` asks for help.
+fn arguments(args: impl Iterator<Item = std::ffi::OsString>) -> Result<Option<Arguments>, String> {
+    let mut found = Arguments { config: PathBuf::from(config::DEFAULT), agent: None, command: None };
+    let mut args = args.map(|arg| arg.into_string().map_err(|_| "an argument is not UTF-8".to_owned()));
+    let mut check = false;
+    while let Some(arg) = args.next() {
+        let arg = arg?;
+        let (name, glued) = match arg.split_once('=') {
+            Some((name, value)) if name.starts_with("--") => (name.to_owned(), Some(value.to_owned())),
+            _ => (arg.clone(), None),
+        };
+        let mut value = || glued.clone().map_or_else(|| args.next().unwrap_or_else(|| Err(format!("{name} needs a value"))), Ok);
+        match name.as_str() {
+            "--config" => found.config = PathBuf::from(value()?),
+            "--agent" => found.agent = Some(Agent::named(&value()?).map_err(|error| error.to_string())?),
+            "--help" | "-h" | "help" | "--version" => return Ok(None),
+            "check" if !check => check = true,
+            "--" if check => {
+                let rest: Vec<String> = args.collect::<Result<_, _>>()?;
+                found.command = Some(rest.join(" "));
+                break;
+            }
+            _ => return Err(format!("the argument `{arg}` is not known; see bashgate-hook --help")),
+        }
+    }
+    match (check, &found.command) {
+        (true, None) => Err("`check` needs `-- COMMAND`".to_owned()),
+        _ => Ok(Some(found)),
+    }
+}

@@ -1,0 +1,19 @@
+//! Approvals by people: what is held, who may be answered, once. Pure.
+
+mod book;
+mod pending;
+
+pub use book::{AnswerError, Book, Given, Overruled};
+pub use pending::{ApprovalId, Card, RequestKey, Scope};
+
+/// What a person says.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Reply {
+    /// It may run.
+    Approve(Scope),
+    /// It may not.
+    Deny {
+        /// In the person's words; may be empty.
+        reason: String,
+    },
+}

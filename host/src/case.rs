@@ -1,0 +1,394 @@
+//! One request's life: a pure state machine. Events in, steps out; no clock, no I/O.
+//!
+//! INVARIANT: [`Step::Release`] of an allow only follows [`Event::Recorded`], so nothing is released that is not on
+//! record. A case gives one verdict, once.
+
+use bashgate_shared::classify::{Classification, CommandClass};
+use bashgate_shared::protocol::Answer;
+
+use crate::approval::{ApprovalId, Reply};
+use crate::policy::{self, Decision, Finding, Judged, Outcome, Policy};
+use crate::taint::{Label, Taint};
+
+/// The last word on a request.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[must_use]
+pub struct Verdict {
+    /// Allow or deny.
+    pub answer: Answer,
+    /// Why, for agents and people.
+    pub reason: String,
+    /// Who said it: `policy`, `inspector`, `human:NAME`, `host`.
+    pub by: String,
+    /// The rule it came from.
+    pub rule: String,
+    /// True for a denial by the inspector, which a person may overrule.
+    pub overrulable: bool,
+}
+
+/// What a workspace is at this moment, as far as a case needs to know.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct View {
+    /// Its taint.
+    pub taint: Taint,
+    /// Its taint epoch.
+    pub epoch: u64,
+}
+
+/// What happens to a case.
+#[derive(Debug)]
+pub enum Event {
+    /// It begins. A pass is a person's earlier word that this very request may run.
+    Opened {
+        /// Who gave the pass.
+        pass: Option<String>,
+        /// The id under which it was held before the host was restarted.
+        held_before: Option<ApprovalId>,
+    },
+    /// The inspector answered.
+    Found(Finding),
+    /// The approval is durable; people may be told.
+    Held,
+    /// A person answered.
+    Answered(Reply, String),
+    /// Nobody answered in time.
+    Lapsed,
+    /// The asker is gone.
+    Withdrawn,
+    /// The verdict is on record.
+    Recorded,
+    /// The record could not be written.
+    NotRecorded(String),
+}
+
+/// What is to be done next.
+#[derive(Debug, PartialEq, Eq)]
+pub enum Step {
+    /// Ask the inspector.
+    Inspect,
+    /// Make it durable that the command is held, then say [`Event::Held`].
+    Hold {
+        /// Why.
+        judged: Judged,
+        /// The id to use again.
+        id: Option<ApprovalId>,
+        /// What the inspector said, if it was asked before.
+        advice: Option<String>,
+    },
+    /// Tell people.
+    Announce,
+    /// Show the inspector's advice on the card.
+    Advise(String),
+    /// Put the verdict on record with what it adds to the taint, then say [`Event::Recorded`].
+    Record(Verdict, Vec<(Label, String)>),
+    /// Write the response.
+    Release(Verdict),
+    /// There is nothing more to do.
+    Close,
+}
+
+#[derive(Debug)]
+enum State {
+    New,
+    Inspecting { judged: Judged, epoch: u64 },
+    Holding { judged: Judged, epoch: u64 },
+    Recording { verdict: Verdict, release: bool },
+    Done,
+}
+
+/// One request to check a command.
+#[derive(Debug)]
+pub struct Case {
+    found: Classification,
+    text: String,
+    state: State,
+}
+
+impl Case {
+    /// A case for a classified command.
+    pub fn new(found: Classification, text: String) -> Self {
+        Self { found, text, state: State::New }
+    }
+
+    /// What is known about the command.
+    pub fn classification(&self) -> &Classification {
+        &self.found
+    }
+
+    /// True while a person is being asked.
+    pub fn is_held(&self) -> bool {
+        matches!(self.state, State::Holding { .. })
+    }
+
+    /// True once the verdict is given.
+    pub fn is_decided(&self) -> bool {
+        matches!(self.state, State::Recording { .. } | State::Done)
+    }
+
+    /// Takes an event and says what to do. An event that does not fit the state changes nothing.
+    pub fn on(&mut self, event: Event, view: View, policy: &Policy) -> Vec<Step> {
+        match (std::mem::replace(&mut self.state, State::Done), event) {
+            (State::New, Event::Opened { pass, held_before }) => self.open(pass, held_before, view, policy),
+            (State::Inspecting { epoch, .. }, Event::Found(_)) if epoch != view.epoch => {
+                // The taint rose while the inspector was thinking: its answer was to another question.
+                self.open(None, None, view, policy)
+            }
+            (State::Inspecting { judged, epoch }, Event::Found(finding)) => self.resolve(judged, epoch, finding, policy),
+            (State::Holding { judged, epoch }, Event::Found(finding)) => {
+                let words = advice(&finding);
+                self.state = State::Holding { judged, epoch };
+                vec![Step::Advise(words)]
+            }
+            (State::Holding { judged, epoch }, Event::Held) => {
+                self.state = State::Holding { judged, epoch };
+                vec![Step::Announce]
+            }
+            (State::Holding { epoch, .. }, Event::Answered(Reply::Approve(_), by)) => {
+                if epoch != view.epoch && policy::judge(policy, view.taint, &self.found, &self.text).decision == Decision::Deny {
+                    return self.finish(deny("the workspace's taint rose while it was held".to_owned(), "policy", "epoch"), policy, true);
+                }
+                let verdict = Verdict {
+                    answer: Answer::Allow,
+                    reason: format!("approved by {by}"),
+                    by: format!("human:{by}"),
+                    rule: "approval".to_owned(),
+                    overrulable: false,
+                };
+                self.finish(verdict, policy, true)
+            }
+            (State::Holding { .. }, Event::Answered(Reply::Deny { reason }, by)) => {
+                let words = if reason.is_empty() { format!("denied by {by}") } else { format!("denied by {by}: {reason}") };
+                self.finish(deny(words, &format!("human:{by}"), "approval"), policy, true)
+            }
+            (State::Holding { .. }, Event::Lapsed) => {
+                let words = "nobody approved it in time; ask the person you work for, then run it again".to_owned();
+                self.finish(deny(words, "policy", "expiry"), policy, true)
+            }
+            (State::Holding { .. } | State::Inspecting { .. }, Event::Withdrawn) => {
+                self.finish(deny("the asker is gone".to_owned(), "host", "withdrawn"), policy, false)
+            }
+            (State::Recording { verdict, release }, Event::Recorded) => {
+                if release { vec![Step::Release(verdict), Step::Close] } else { vec![Step::Close] }
+            }
+            (State::Recording { release, .. }, Event::NotRecorded(why)) => {
+                // No record, no allow. The denial itself may go out unrecorded: it lets nothing happen.
+                let verdict = deny(format!("the decision could not be recorded ({why}); for the operator: look at the state folder's disk"), "host", "record");
+                if release { vec![Step::Release(verdict), Step::Close] } else { vec![Step::Close] }
+            }
+            (State::Holding { .. }, Event::NotRecorded(why)) => {
+                let verdict = deny(format!("the question could not be recorded ({why}); for the operator: look at the state folder's disk"), "host", "record");
+                vec![Step::Release(verdict), Step::Close]
+            }
+            (state, _) => {
+                self.state = state;
+                Vec::new()
+            }
+        }
+    }
+
+    fn open(&mut self, pass: Option<String>, held_before: Option<ApprovalId>, view: View, policy: &Policy) -> Vec<Step> {
+        let judged = policy::judge(policy, view.taint, &self.found, &self.text);
+        match judged.decision {
+            Decision::Deny => {
+                let Judged { reason, rule, .. } = judged;
+                self.finish(deny(reason, "policy", rule), policy, true)
+            }
+            Decision::Inspect | Decision::AskHuman if pass.is_some() => {
+                let by = pass.unwrap_or_default();
+                let verdict = Verdict {
+                    answer: Answer::Allow,
+                    reason: format!("approved by {by}"),
+                    by: format!("human:{by}"),
+                    rule: "approval".to_owned(),
+                    overrulable: false,
+                };
+                self.finish(verdict, policy, true)
+            }
+            Decision::Allow => {
+                let verdict = Verdict {
+                    answer: Answer::Allow,
+                    reason: judged.reason,
+                    by: "policy".to_owned(),
+                    rule: judged.rule.to_owned(),
+                    overrulable: false,
+                };
+                self.finish(verdict, policy, true)
+            }
+            Decision::Inspect if held_before.is_none() => {
+                self.state = State::Inspecting { judged, epoch: view.epoch };
+                vec![Step::Inspect]
+            }
+            Decision::Inspect | Decision::AskHuman => {
+                self.state = State::Holding { judged: judged.clone(), epoch: view.epoch };
+                vec![Step::Hold { judged, id: held_before, advice: None }, Step::Inspect]
+            }
+        }
+    }
+
+    fn resolve(&mut self, judged: Judged, epoch: u64, finding: Finding, policy: &Policy) -> Vec<Step> {
+        match policy::resolve(judged.taint, &finding) {
+            Outcome::Allow => {
+                let verdict = Verdict {
+                    answer: Answer::Allow,
+                    reason: advice(&finding),
+                    by: "inspector".to_owned(),
+                    rule: judged.rule.to_owned(),
+                    overrulable: false,
+                };
+                self.finish(verdict, policy, true)
+            }
+            Outcome::Deny => {
+                let words = match finding {
+                    Finding::Flagged { reason } => reason,
+                    other => advice(&other),
+                };
+                let reason = format!("the inspector flagged it: {words}; do it without what was flagged, or ask the person you work for");
+                self.finish(Verdict { overrulable: true, ..deny(reason, "inspector", judged.rule) }, policy, true)
+            }
+            Outcome::AskHuman => {
+                let advice = Some(advice(&finding));
+                self.state = State::Holding { judged: judged.clone(), epoch };
+                vec![Step::Hold { judged, id: None, advice }]
+            }
+        }
+    }
+
+    fn finish(&mut self, verdict: Verdict, policy: &Policy, release: bool) -> Vec<Step> {
+        let raises = if verdict.answer == Answer::Allow { policy::taints(policy, &self.found) } else { Vec::new() };
+        self.state = State::Recording { verdict: verdict.clone(), release };
+        vec![Step::Record(verdict, raises)]
+    }
+
+    /// True when approving this exact command again and again would say little about what it does.
+    pub fn is_open_ended(&self) -> bool {
+        self.found.class == CommandClass::Unknown || !self.found.understood || self.found.effects.programs.iter().any(|program| {
+            let name = program.rsplit('/').next().unwrap_or(program);
+            ["bash", "sh", "dash", "zsh", "eval", "source", ".", "sudo", "xargs", "env", "python", "python3", "node", "ruby", "perl", "php", "ssh"].contains(&name)
+        })
+    }
+}
+
+fn deny(reason: String, by: &str, rule: &str) -> Verdict {
+    Verdict { answer: Answer::Deny, reason, by: by.to_owned(), rule: rule.to_owned(), overrulable: false }
+}
+
+/// A finding in words.
+pub fn advice(finding: &Finding) -> String {
+    match finding {
+        Finding::Clear { reason } => format!("the inspector sees nothing suspicious: {reason}"),
+        Finding::Flagged { reason } => format!("the inspector flagged it: {reason}"),
+        Finding::NoAnswer { why } => format!("the inspector gave no answer ({why})"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::approval::Scope;
+    use bashgate_shared::classify::{Surroundings, classify};
+    use bashgate_shared::command::CommandLine;
+
+    fn case(command: &str) -> Case {
+        let line = CommandLine::parse(command).unwrap();
+        Case::new(classify(&line, &Surroundings::default()), command.to_owned())
+    }
+
+    fn view(taint: Taint, epoch: u64) -> View {
+        View { taint, epoch }
+    }
+
+    fn opened() -> Event {
+        Event::Opened { pass: None, held_before: None }
+    }
+
+    fn recorded(steps: &[Step]) -> &Verdict {
+        match steps {
+            [Step::Record(verdict, _)] => verdict,
+            other => panic!("no record: {other:?}"),
+        }
+    }
+
+    #[test]
+    fn an_allow_is_released_only_after_its_record() {
+        let policy = Policy::default();
+        let mut case = case("curl https://x");
+        let steps = case.on(opened(), view(Taint::Clean, 0), &policy);
+        assert_eq!(recorded(&steps).answer, Answer::Allow);
+        assert!(matches!(&steps[..], [Step::Record(_, raises)] if raises[..] == [(Label::Corruption, "x".to_owned())]));
+        let steps = case.on(Event::Recorded, view(Taint::Clean, 0), &policy);
+        assert!(matches!(&steps[..], [Step::Release(verdict), Step::Close] if verdict.answer == Answer::Allow));
+        assert!(case.on(Event::Recorded, view(Taint::Clean, 0), &policy).is_empty(), "nothing twice");
+    }
+
+    #[test]
+    fn a_record_that_fails_denies() {
+        let policy = Policy::default();
+        let mut case = case("make");
+        let _ = case.on(opened(), view(Taint::Clean, 0), &policy);
+        let steps = case.on(Event::NotRecorded("disk full".to_owned()), view(Taint::Clean, 0), &policy);
+        assert!(matches!(&steps[..], [Step::Release(verdict), Step::Close] if verdict.answer == Answer::Deny));
+    }
+
+    #[test]
+    fn a_held_command_waits_for_one_answer() {
+        let policy = Policy::default();
+        for (event, want) in [
+            (Event::Answered(Reply::Approve(Scope::Once), "ann".to_owned()), Answer::Allow),
+            (Event::Answered(Reply::Deny { reason: "no".to_owned() }, "ann".to_owned()), Answer::Deny),
+            (Event::Lapsed, Answer::Deny),
+        ] {
+            let mut case = case("curl https://x");
+            let steps = case.on(opened(), view(Taint::Both, 2), &policy);
+            assert!(matches!(&steps[..], [Step::Hold { .. }, Step::Inspect]));
+            assert_eq!(case.on(Event::Held, view(Taint::Both, 2), &policy), [Step::Announce]);
+            // The inspector's word is advice here, whatever it says.
+            let advice = case.on(Event::Found(Finding::Clear { reason: "fine".to_owned() }), view(Taint::Both, 2), &policy);
+            assert!(matches!(&advice[..], [Step::Advise(_)]));
+            let steps = case.on(event, view(Taint::Both, 2), &policy);
+            assert_eq!(recorded(&steps).answer, want);
+            let again = case.on(Event::Answered(Reply::Approve(Scope::Once), "eve".to_owned()), view(Taint::Both, 2), &policy);
+            assert!(again.is_empty(), "a second answer changes nothing");
+        }
+    }
+
+    #[test]
+    fn a_taint_that_rises_during_an_inspection_is_judged_anew() {
+        let policy = Policy::default();
+        let mut case = case("curl https://x");
+        assert_eq!(case.on(opened(), view(Taint::Untrusted, 1), &policy), [Step::Inspect]);
+        let clear = Event::Found(Finding::Clear { reason: String::new() });
+        let steps = case.on(clear, view(Taint::Both, 2), &policy);
+        assert!(matches!(&steps[..], [Step::Hold { .. }, Step::Inspect]), "{steps:?}");
+    }
+
+    #[test]
+    fn findings_resolve_by_the_table() {
+        let policy = Policy::default();
+        let flagged = || Finding::Flagged { reason: "sends data".to_owned() };
+        for (taint, finding, want) in [
+            (Taint::Untrusted, Finding::Clear { reason: String::new() }, Some(Answer::Allow)),
+            (Taint::Untrusted, flagged(), Some(Answer::Deny)),
+            (Taint::Secret, flagged(), Some(Answer::Deny)),
+            (Taint::Both, flagged(), None),
+            (Taint::Secret, Finding::NoAnswer { why: "timed out".to_owned() }, None),
+        ] {
+            let mut case = case("make build");
+            let _ = case.on(opened(), view(taint, 1), &policy);
+            let steps = case.on(Event::Found(finding), view(taint, 1), &policy);
+            match want {
+                Some(answer) => assert_eq!(recorded(&steps).answer, answer),
+                None => assert!(matches!(&steps[..], [Step::Hold { .. }]), "{steps:?}"),
+            }
+        }
+    }
+
+    #[test]
+    fn a_withdrawn_case_is_recorded_and_not_released() {
+        let policy = Policy::default();
+        let mut case = case("curl https://x");
+        let _ = case.on(opened(), view(Taint::Both, 2), &policy);
+        let steps = case.on(Event::Withdrawn, view(Taint::Both, 2), &policy);
+        assert_eq!(recorded(&steps).answer, Answer::Deny);
+        assert_eq!(case.on(Event::Recorded, view(Taint::Both, 2), &policy), [Step::Close]);
+    }
+}

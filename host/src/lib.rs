@@ -1,0 +1,22 @@
+//! The host side of bashgate.
+//!
+//! From the ground up: [`taint`] under [`policy`] and [`approval`] under [`case`] (one request's life), all pure; then
+//! the adapters [`intake`], [`inspector`], [`chat`], [`audit`], [`store`] and [`respond`], which never call each other;
+//! then [`daemon`], the one loop (event in, effect out); then [`cli`].
+
+pub mod approval;
+//pub mod audit;
+pub mod case;
+//pub mod chat;
+//pub mod cli;
+pub mod clock;
+//pub mod config;
+//pub mod control;
+//pub mod daemon;
+//pub mod inspector;
+//pub mod intake;
+pub mod policy;
+//pub mod respond;
+//pub mod state;
+//pub mod store;
+pub mod taint;

@@ -1,0 +1,119 @@
+//! What services bring and take: the trust table for tools other than the shell.
+
+use serde::{Deserialize, Serialize};
+
+use crate::taint::Label;
+
+/// One property of a service.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Trait {
+    /// It has the property. What is not known about a service is assumed.
+    #[default]
+    Yes,
+    /// It has not.
+    No,
+    /// It must not be used at all.
+    Forbidden,
+}
+
+impl Serialize for Trait {
+    fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        match self {
+            Self::Yes => serializer.serialize_bool(true),
+            Self::No => serializer.serialize_bool(false),
+            Self::Forbidden => serializer.serialize_str("forbidden"),
+        }
+    }
+}
+
+impl<'de> Deserialize<'de> for Trait {
+    fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        #[derive(Deserialize)]
+        #[serde(untagged)]
+        enum Written {
+            Bool(bool),
+            Text(String),
+        }
+        match Written::deserialize(deserializer) {
+            Ok(Written::Bool(true)) => Ok(Self::Yes),
+            Ok(Written::Bool(false)) => Ok(Self::No),
+            Ok(Written::Text(text)) if text == "forbidden" => Ok(Self::Forbidden),
+            _ => Err(serde::de::Error::custom("use true, false or \"forbidden\"")),
+        }
+    }
+}
+
+/// What is known about a service. What is left out is assumed to be true.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct Service {
+    /// Anybody can write what it delivers.
+    pub public_source: Trait,
+    /// It delivers secret data.
+    pub secret_data: Trait,
+    /// What it is sent can be read by others.
+    pub public_sink: Trait,
+    /// What it writes cannot be taken back.
+    pub dangerous_writes: Trait,
+}
+
+impl Service {
+    /// The service of a name that no table has: everything is assumed of it.
+    pub const UNKNOWN: Self =
+        Self { public_source: Trait::Yes, secret_data: Trait::Yes, public_sink: Trait::Yes, dangerous_writes: Trait::Yes };
+    /// The web, as the agent's own fetch and search tools reach it.
+    pub const WEB: Self =
+        Self { public_source: Trait::Yes, secret_data: Trait::No, public_sink: Trait::Yes, dangerous_writes: Trait::No };
+    /// Files of the container; the hook only reports those that are secrets.
+    pub const FILES: Self =
+        Self { public_source: Trait::No, secret_data: Trait::Yes, public_sink: Trait::No, dangerous_writes: Trait::No };
+
+    /// True when the operator forbids it in any respect.
+    pub fn is_forbidden(&self) -> bool {
+        [self.public_source, self.secret_data, self.public_sink, self.dangerous_writes].contains(&Trait::Forbidden)
+    }
+
+    /// What its use adds to the taint.
+    pub fn labels(&self) -> Vec<Label> {
+        let mut labels = Vec::new();
+        if self.public_source == Trait::Yes {
+            labels.push(Label::Corruption);
+        }
+        if self.secret_data == Trait::Yes {
+            labels.push(Label::Secret);
+        }
+        labels
+    }
+}
+
+/// The service that a tool belongs to: `web` and `files` for the agent's own tools, the server's name for MCP tools.
+pub fn service_of(tool: &str) -> &str {
+    match tool {
+        "WebFetch" | "WebSearch" => "web",
+        "Read" | "Grep" | "NotebookRead" => "files",
+        _ => tool.strip_prefix("mcp__").map_or(tool, |rest| rest.split("__").next().unwrap_or(rest)),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_not_said_is_assumed() {
+        let partly: Service = toml::from_str("public_source = false").unwrap();
+        assert_eq!(partly.labels(), [Label::Secret]);
+        assert_eq!(Service::UNKNOWN.labels(), [Label::Corruption, Label::Secret]);
+        assert_eq!(Service::WEB.labels(), [Label::Corruption]);
+        assert!(toml::from_str::<Service>("public_sink = \"forbidden\"").unwrap().is_forbidden());
+        assert!(toml::from_str::<Service>("public_sink = \"maybe\"").is_err());
+        assert!(toml::from_str::<Service>("colour = true").is_err());
+    }
+
+    #[test]
+    fn tools_belong_to_services() {
+        for (tool, service) in [("WebFetch", "web"), ("Read", "files"), ("mcp__github__create_issue", "github"), ("mcp__x", "x"), ("Other", "Other")] {
+            assert_eq!(service_of(tool), service);
+        }
+    }
+}

@@ -1,0 +1,169 @@
+//! What an agent has seen. Taint only rises; it falls only by an audited act of a person on the host, which starts a
+//! new epoch.
+
+use std::fmt;
+
+use serde::{Deserialize, Serialize};
+
+/// What the agent has seen, as far as decisions go.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize, Default)]
+#[serde(rename_all = "lowercase")]
+pub enum Taint {
+    /// Nothing that matters.
+    #[default]
+    Clean,
+    /// Untrusted content: its text may steer the agent.
+    #[serde(rename = "corruption")]
+    Untrusted,
+    /// Secret data.
+    Secret,
+    /// Untrusted content and secret data.
+    Both,
+}
+
+impl Taint {
+    /// All taints, for tests over every input.
+    pub const ALL: [Self; 4] = [Self::Clean, Self::Untrusted, Self::Secret, Self::Both];
+
+    /// The union of what was seen.
+    #[must_use]
+    pub const fn join(self, other: Self) -> Self {
+        match (self, other) {
+            (Self::Clean, taint) | (taint, Self::Clean) => taint,
+            (Self::Untrusted, Self::Untrusted) => Self::Untrusted,
+            (Self::Secret, Self::Secret) => Self::Secret,
+            _ => Self::Both,
+        }
+    }
+
+    /// True when everything in `other` is in `self` too.
+    pub fn covers(self, other: Self) -> bool {
+        self.join(other) == self
+    }
+}
+
+impl fmt::Display for Taint {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Clean => "clean",
+            Self::Untrusted => "corruption",
+            Self::Secret => "secret",
+            Self::Both => "both",
+        })
+    }
+}
+
+/// One of the two things that taint.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Label {
+    /// Untrusted content.
+    Corruption,
+    /// Secret data.
+    Secret,
+}
+
+impl Label {
+    /// The taint of this label alone.
+    pub const fn taint(self) -> Taint {
+        match self {
+            Self::Corruption => Taint::Untrusted,
+            Self::Secret => Taint::Secret,
+        }
+    }
+
+    /// The label of this name.
+    pub fn named(name: &str) -> Option<Self> {
+        match name {
+            "corruption" => Some(Self::Corruption),
+            "secret" => Some(Self::Secret),
+            _ => None,
+        }
+    }
+}
+
+/// Why a label is there.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Cause {
+    /// The label.
+    pub label: Label,
+    /// What was seen: a host, a path, a service, or a person's words.
+    pub source: String,
+    /// What saw it: a command's programs, a tool, the configuration, a person.
+    pub by: String,
+    /// When, in milliseconds since 1970.
+    pub at_ms: u64,
+}
+
+/// The taint of one workspace, with where it came from.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+pub struct Seen {
+    /// The taint.
+    pub taint: Taint,
+    /// Grows whenever the taint changes. Approvals and cached findings belong to one epoch.
+    pub epoch: u64,
+    /// Why. The first cause of each label, and the latest ones up to [`MAX_CAUSES`].
+    pub causes: Vec<Cause>,
+}
+
+/// Most causes that are kept for a workspace; the first ones stay.
+pub const MAX_CAUSES: usize = 64;
+
+impl Seen {
+    /// Adds what was seen. True when a label is new, which starts a new epoch.
+    pub fn raise(&mut self, cause: Cause) -> bool {
+        let taint = self.taint.join(cause.label.taint());
+        let rose = taint != self.taint;
+        if rose {
+            self.taint = taint;
+            self.epoch += 1;
+        }
+        let known = self.causes.iter().any(|old| old.label == cause.label && old.source == cause.source);
+        if !known && (rose || self.causes.len() < MAX_CAUSES) {
+            self.causes.push(cause);
+        }
+        rose
+    }
+
+    /// A clean start in a new epoch: for a person's audited act only.
+    #[must_use]
+    pub fn start_over(&self) -> Self {
+        Self { taint: Taint::Clean, epoch: self.epoch + 1, causes: Vec::new() }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn cause(label: Label, source: &str) -> Cause {
+        Cause { label, source: source.to_owned(), by: "test".to_owned(), at_ms: 0 }
+    }
+
+    #[test]
+    fn join_only_rises_and_forgets_nothing() {
+        for a in Taint::ALL {
+            assert_eq!(a.join(a), a);
+            for b in Taint::ALL {
+                assert_eq!(a.join(b), b.join(a));
+                assert!(a.join(b).covers(a) && a.join(b).covers(b));
+                for c in Taint::ALL {
+                    assert_eq!(a.join(b).join(c), a.join(b.join(c)));
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn the_epoch_grows_only_when_a_label_does() {
+        let mut seen = Seen::default();
+        assert!(seen.raise(cause(Label::Corruption, "evil.com")));
+        assert!(!seen.raise(cause(Label::Corruption, "other.com")));
+        assert!(!seen.raise(cause(Label::Corruption, "evil.com")));
+        assert_eq!((seen.taint, seen.epoch, seen.causes.len()), (Taint::Untrusted, 1, 2));
+        assert!(seen.raise(cause(Label::Secret, ".env")));
+        assert_eq!((seen.taint, seen.epoch), (Taint::Both, 2));
+        let renewed = seen.start_over();
+        assert_eq!((renewed.taint, renewed.epoch), (Taint::Clean, 3));
+    }
+}
