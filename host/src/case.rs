@@ -53,6 +53,8 @@ pub enum Event {
     Answered(Reply, String),
     /// Nobody answered in time.
     Lapsed,
+    /// It cannot be held, and why.
+    Refused(String),
     /// The asker is gone.
     Withdrawn,
     /// The verdict is on record.
@@ -164,6 +166,7 @@ impl Case {
                 let words = "nobody approved it in time; ask the person you work for, then run it again".to_owned();
                 self.finish(deny(words, "policy", "expiry"), policy, true)
             }
+            (State::Holding { .. }, Event::Refused(why)) => self.finish(deny(why, "host", "limit"), policy, true),
             (State::Holding { .. } | State::Inspecting { .. }, Event::Withdrawn) => {
                 self.finish(deny("the asker is gone".to_owned(), "host", "withdrawn"), policy, false)
             }

@@ -5,18 +5,18 @@
 //! then [`daemon`], the one loop (event in, effect out); then [`cli`].
 
 pub mod approval;
-//pub mod audit;
+pub mod audit;
 pub mod case;
-//pub mod chat;
-//pub mod cli;
+pub mod chat;
+pub mod cli;
 pub mod clock;
-//pub mod config;
-//pub mod control;
-//pub mod daemon;
-//pub mod inspector;
-//pub mod intake;
+pub mod config;
+pub mod control;
+pub mod daemon;
+pub mod inspector;
+pub mod intake;
 pub mod policy;
-//pub mod respond;
-//pub mod state;
-//pub mod store;
+pub mod respond;
+pub mod state;
+pub mod store;
 pub mod taint;

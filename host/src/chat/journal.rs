@@ -1,0 +1,29 @@
+//! The log as a channel, for a host without a terminal: held commands are warnings, decisions are information.
+
+use super::notice::{self, Notice};
+use super::Chat;
+use crate::clock;
+
+/// Writes notices to the log.
+pub struct Journal;
+
+impl Chat for Journal {
+    fn tell(&mut self, notice: &Notice) {
+        match notice {
+            Notice::Held(card) => {
+                tracing::warn!(workspace = %card.workspace, command = notice::one_line(&card.command, 400), reason = card.reason, "held; approve with: bashgate approve {}", card.id);
+            }
+            Notice::Decided(decided) => {
+                tracing::info!(
+                    workspace = decided.workspace,
+                    what = notice::one_line(&decided.what, 400),
+                    answer = decided.answer.as_str(),
+                    by = decided.by,
+                    took_us = u64::try_from(decided.took_us).unwrap_or(u64::MAX),
+                    "{}", decided.reason
+                );
+            }
+            other => tracing::info!("{}", notice::words(other, clock::now().boot_ms)),
+        }
+    }
+}

@@ -1,0 +1,45 @@
+//! The terminal of `serve` and `demo`: notices on standard error, answers on standard input.
+
+use std::io::{BufRead as _, IsTerminal as _};
+
+use super::notice::{self, Notice};
+use super::Chat;
+use crate::clock;
+
+/// Prints notices.
+pub struct Terminal {
+    decisions: bool,
+}
+
+impl Terminal {
+    /// A terminal that shows held commands, and with `decisions` every decision as it falls.
+    pub const fn new(decisions: bool) -> Self {
+        Self { decisions }
+    }
+}
+
+impl Chat for Terminal {
+    fn tell(&mut self, notice: &Notice) {
+        if matches!(notice, Notice::Decided(_)) && !self.decisions {
+            return;
+        }
+        eprintln!("{}", notice::words(notice, clock::now().boot_ms));
+    }
+}
+
+/// Reads lines from standard input on a thread of its own, as long as somebody takes them.
+///
+/// Only a terminal is listened to: whoever can write to a pipe is not known to be a person.
+pub fn listen(mut heard: impl FnMut(String) -> bool + Send + 'static) {
+    if !std::io::stdin().is_terminal() {
+        return;
+    }
+    let _ = std::thread::Builder::new().name("terminal".to_owned()).spawn(move || {
+        for line in std::io::stdin().lock().lines() {
+            let goes_on = line.is_ok_and(&mut heard);
+            if !goes_on {
+                return;
+            }
+        }
+    });
+}

@@ -1,0 +1,105 @@
+//! `bashgate audit`: reads the record, also while the host runs.
+
+use std::io::Write as _;
+
+use serde_json::Value;
+
+use super::{Audit, Failure, Run};
+use crate::audit::{Hash, Verifier};
+use crate::chat::notice::one_line;
+use crate::clock;
+use crate::config::Config;
+use crate::state;
+use crate::store::{Reader, StoreError};
+
+fn failed(error: &StoreError) -> Failure {
+    Failure::of(error, error.help())
+}
+
+pub(super) fn run(config: &Config, act: Audit) -> Run {
+    let path = state::store(&config.state);
+    if !path.exists() {
+        return Err(Failure::failed(format!("there is no store at {}", path.display()), "it is made when `bashgate serve` starts for the first time"));
+    }
+    let reader = Reader::open(&path).map_err(|error| failed(&error))?;
+    match act {
+        Audit::Head => {
+            let (records, head) = reader.head().map_err(|error| failed(&error))?;
+            eprintln!("{records} records; keep the head somewhere else, and check it with: bashgate audit verify --head HASH");
+            println!("{head}");
+            Ok(())
+        }
+        Audit::Verify { head } => verify(&reader, head.as_deref()),
+        Audit::Tail { lines, json } => {
+            let (last, _) = reader.head().map_err(|error| failed(&error))?;
+            print(&reader, last.saturating_sub(lines) + 1, json)
+        }
+        Audit::Export => print(&reader, 1, true),
+    }
+}
+
+fn verify(reader: &Reader, head: Option<&str>) -> Run {
+    let wanted = match head {
+        None => None,
+        Some(text) => Some(Hash::parse(text.trim()).ok_or_else(|| Failure::Usage(format!("`{text}` is no head: it has 64 hexadecimal digits")))?),
+    };
+    let mut verifier = Verifier::new(wanted);
+    let mut broken = None;
+    reader
+        .audit(1, |record| {
+            broken = verifier.next(&record).err();
+            broken.is_none()
+        })
+        .map_err(|error| failed(&error))?;
+    let end = match broken {
+        Some(broken) => Err(broken),
+        None => verifier.finish(),
+    };
+    match end {
+        Ok((records, head)) => {
+            println!("{records} records, none changed, missing or moved. Head: {head}");
+            Ok(())
+        }
+        Err(broken) => Err(Failure::failed(broken, "keep the store as it is, find out who changed it, and compare with a backup")),
+    }
+}
+
+fn print(reader: &Reader, from: u64, json: bool) -> Run {
+    let mut out = std::io::BufWriter::new(std::io::stdout().lock());
+    let mut written = Ok(());
+    reader
+        .audit(from, |record| {
+            let line = if json {
+                let mut body: Value = serde_json::from_str(&record.body).unwrap_or(Value::Null);
+                if let Some(fields) = body.as_object_mut() {
+                    fields.insert("hash".to_owned(), record.hash.to_string().into());
+                }
+                body.to_string()
+            } else {
+                words(&record.body)
+            };
+            written = writeln!(out, "{line}");
+            written.is_ok()
+        })
+        .map_err(|error| failed(&error))?;
+    // A reader that closes the pipe has seen enough.
+    let _ = written.and_then(|()| out.flush());
+    Ok(())
+}
+
+fn words(body: &str) -> String {
+    let body: Value = serde_json::from_str(body).unwrap_or(Value::Null);
+    let text = |pointer: &str| body.pointer(pointer).and_then(Value::as_str).unwrap_or("").to_owned();
+    let number = |pointer: &str| body.pointer(pointer).and_then(Value::as_u64).unwrap_or(0);
+    let head = format!("{:>6} {} {:9} {}", number("/seq"), clock::date(number("/at_ms")), text("/kind"), text("/workspace"));
+    match text("/kind").as_str() {
+        "decision" => {
+            let what = if text("/detail/command").is_empty() { format!("{} {}", text("/detail/tool"), text("/detail/target")) } else { text("/detail/command") };
+            format!("{head} {} by {}: {}", text("/detail/answer"), text("/detail/by"), one_line(&what, 80))
+        }
+        _ => {
+            let detail = body.pointer("/detail").map(Value::to_string).unwrap_or_default();
+            format!("{head} {}", one_line(&detail, 120))
+        }
+    }
+}

@@ -1,0 +1,104 @@
+//! `bashgate init`: everything for one workspace, ready to run.
+
+use std::fs::{DirBuilder, OpenOptions};
+use std::io::Write as _;
+use std::os::unix::fs::{DirBuilderExt as _, OpenOptionsExt as _};
+use std::path::{Path, PathBuf};
+
+use bashgate_shared::protocol::WorkspaceName;
+
+use super::{Failure, Run};
+use crate::config::EXAMPLE;
+use crate::daemon;
+use crate::state::Folder;
+
+/// The hook's configuration for a workspace, with every key explained.
+pub(super) fn hook_toml(workspace: &WorkspaceName, public_key: &str) -> String {
+    format!(
+        "\
+# hook.toml: the configuration of bashgate-hook in the agent's container. Mount it read-only.
+
+# This container's workspace.
+workspace = \"{workspace}\"
+
+# The folder with `requests` and `responses`. A relative path is relative to this file's folder.
+mailbox = \"mailbox/{workspace}\"
+
+# The host's public key: only answers signed with the other half count.
+public_key = \"{public_key}\"
+
+# The shell that runs the agent's commands. Anything but bash makes local verdicts rarer.
+shell = \"bash\"
+
+# What happens when no host answers: \"deny\", or \"allow\" to let commands run unchecked.
+when_host_silent = \"deny\"
+
+# What is said when there is no objection: \"silent\" leaves the agent's own permission rules in force, \"approve\" spares
+# people its prompts.
+on_allow = \"silent\"
+
+# Longest wait for an answer, in seconds. The agent's own timeout for hooks must be longer (330).
+deadline_s = 300
+
+[git_guard]
+# Denies git subcommands however they are spelled.
+enabled = false
+deny = [\"push\", \"pull\", \"rebase\"]
+reason = \"git push, pull and rebase are not for the agent here; commit, and ask a person to publish\"
+"
+    )
+}
+
+/// What was made.
+pub(super) struct Made {
+    pub(super) host: PathBuf,
+    pub(super) hook: PathBuf,
+    pub(super) mailbox: PathBuf,
+}
+
+/// Makes the files and folders of a workspace `default` below a folder.
+pub(super) fn make(dir: &Path, host_toml: &str) -> Result<Made, Failure> {
+    let failed = |path: &Path| {
+        let path = path.to_owned();
+        move |error: std::io::Error| Failure::failed(format!("cannot make {}: {error}", path.display()), "choose a folder of your own")
+    };
+    std::fs::create_dir_all(dir).map_err(failed(dir))?;
+    let dir = dir.canonicalize().map_err(failed(dir))?;
+    let (host, hook) = (dir.join("bashgate.toml"), dir.join("hook.toml"));
+    if let Some(there) = [&host, &hook].into_iter().find(|path| path.exists()) {
+        return Err(Failure::Refused(format!("{} is there already and is not overwritten", there.display())));
+    }
+    let folder = Folder::open(&dir.join("state")).map_err(|error| Failure::of(&error, error.help()))?;
+    let key = folder.key().map_err(|error| Failure::of(&error, error.help()))?;
+    let mailboxes = dir.join("mailbox");
+    if !mailboxes.exists() {
+        DirBuilder::new().mode(0o700).create(&mailboxes).map_err(failed(&mailboxes))?;
+    }
+    let Some(workspace) = WorkspaceName::parse("default") else { return Err(Failure::failed("no name", "")) };
+    let mailbox = mailboxes.join(workspace.as_str());
+    daemon::make_mailbox(&mailbox).map_err(failed(&mailbox))?;
+    for (path, text) in [(&host, host_toml), (&hook, &hook_toml(&workspace, &key.public().to_string()))] {
+        let mut file = OpenOptions::new().write(true).create_new(true).mode(0o644).open(path).map_err(failed(path))?;
+        file.write_all(text.as_bytes()).map_err(failed(path))?;
+    }
+    Ok(Made { host, hook, mailbox })
+}
+
+/// The example with the workspace `default` switched on.
+pub(super) fn host_toml() -> String {
+    format!("{EXAMPLE}\n[workspaces.default]\n")
+}
+
+pub(super) fn run(dir: &Path) -> Run {
+    let made = make(dir, &host_toml())?;
+    let (host, hook) = (made.host.display(), made.hook.display());
+    println!("Made {host}, {hook}, the signing key and the mailbox of workspace default.\n");
+    println!("1. Start the host:\n     bashgate serve --config {host}\n");
+    println!("2. Try it from another terminal on this machine:");
+    println!("     bashgate-hook --config {hook} check -- 'curl https://example.com'\n");
+    println!("3. Put it into the agent's container (docs/agents.md has the hook's entry for each agent):");
+    println!("  -v {hook}:/etc/bashgate/hook.toml:ro");
+    println!("  -v /usr/local/bin/bashgate-hook:/usr/local/bin/bashgate-hook:ro");
+    println!("{}", daemon::mounts(&made.mailbox));
+    Ok(())
+}

@@ -1,0 +1,157 @@
+//! `bashgate classify` and `bashgate decide`: one command, or a line of JSON each from standard input.
+
+use std::io::{BufRead, BufReader, Write as _};
+
+use bashgate_shared::classify::{self as shared, Classification, Surroundings};
+use bashgate_shared::command::CommandLine;
+use clap::Args;
+use serde_json::{Value, json};
+
+use super::{Failure, Run};
+use crate::inspector::{Brief, offline};
+use crate::policy::{self, Decision, Outcome, Policy};
+use crate::taint::Taint;
+
+#[derive(Args)]
+pub(super) struct Input {
+    /// The command, as one argument
+    command: Option<String>,
+    /// Print JSON
+    #[arg(long)]
+    json: bool,
+    /// Read {"command":…} a line from standard input, and answer a line each in the same order
+    #[arg(long)]
+    jsonl: bool,
+}
+
+/// Longest line that is read whole, in bytes. The rest of a longer one is skipped, and it is answered all the same.
+const MAX_LINE: usize = 4 * 1024 * 1024;
+
+impl Input {
+    fn each(&self, answer: impl Fn(&str) -> Value, words: impl Fn(&Value) -> String) -> Run {
+        if self.jsonl {
+            return lines(answer);
+        }
+        let Some(command) = &self.command else {
+            return Err(Failure::Usage("give a COMMAND, or --jsonl with commands on standard input".to_owned()));
+        };
+        let value = answer(command);
+        if self.json { println!("{value}") } else { println!("{}", words(&value)) }
+        Ok(())
+    }
+}
+
+fn lines(answer: impl Fn(&str) -> Value) -> Run {
+    let failed = |error: std::io::Error| Failure::failed(error, "check standard input and output");
+    let mut input = BufReader::with_capacity(1 << 16, std::io::stdin().lock());
+    let mut out = std::io::BufWriter::with_capacity(1 << 16, std::io::stdout().lock());
+    let mut line = Vec::new();
+    while read_line(&mut input, &mut line).map_err(failed)? {
+        if line.iter().all(u8::is_ascii_whitespace) {
+            continue;
+        }
+        let value = match serde_json::from_slice::<Value>(&line) {
+            Ok(Value::Object(fields)) => match fields.get("command").and_then(Value::as_str) {
+                Some(command) => answer(command),
+                None => unreadable("the line has no `command`"),
+            },
+            _ if line.len() >= MAX_LINE => unreadable("the line is too long"),
+            _ => unreadable("the line is no JSON object"),
+        };
+        writeln!(out, "{value}").map_err(failed)?;
+    }
+    out.flush().map_err(failed)
+}
+
+/// Reads up to the next newline, at most [`MAX_LINE`] bytes of it. False at the end.
+fn read_line(input: &mut impl BufRead, line: &mut Vec<u8>) -> std::io::Result<bool> {
+    line.clear();
+    let mut any = false;
+    loop {
+        let buffer = input.fill_buf()?;
+        if buffer.is_empty() {
+            return Ok(any);
+        }
+        any = true;
+        let end = buffer.iter().position(|byte| *byte == b'\n');
+        let taken = end.unwrap_or(buffer.len());
+        let room = MAX_LINE.saturating_sub(line.len());
+        line.extend(buffer.iter().take(taken.min(room)));
+        input.consume(taken + usize::from(end.is_some()));
+        if end.is_some() {
+            return Ok(true);
+        }
+    }
+}
+
+fn unreadable(why: &str) -> Value {
+    json!({"command": "", "class": "unknown", "decided": "host", "conditions": [], "reason": why, "effects": {},
+        "decision": "deny", "outcome": "deny", "rule": "input"})
+}
+
+fn read(command: &str) -> Result<(CommandLine, Classification), Value> {
+    match CommandLine::parse(command) {
+        Ok(line) => {
+            let found = shared::classify(&line, &Surroundings::default());
+            Ok((line, found))
+        }
+        Err(error) => {
+            let mut value = unreadable(&format!("{error}; {}", error.help()));
+            if let Some(fields) = value.as_object_mut() {
+                fields.insert("command".to_owned(), command.into());
+            }
+            Err(value)
+        }
+    }
+}
+
+pub(super) fn classify(input: &Input) -> Run {
+    let answer = |command: &str| match read(command) {
+        Ok((_, found)) => json!({
+            "command": command, "class": found.class, "decided": found.decided, "conditions": found.conditions,
+            "reason": found.reason, "effects": found.effects,
+        }),
+        Err(value) => value,
+    };
+    input.each(answer, |value| format!("{} ({}): {}", text(value, "class"), text(value, "decided"), text(value, "reason")))
+}
+
+pub(super) fn decide(taint: &str, input: &Input) -> Run {
+    let taint = match taint {
+        "clean" => Taint::Clean,
+        "corruption" => Taint::Untrusted,
+        "secret" => Taint::Secret,
+        "both" => Taint::Both,
+        other => return Err(Failure::Usage(format!("`{other}` is no taint; use clean, corruption, secret or both"))),
+    };
+    let policy = Policy::default();
+    let answer = |command: &str| match read(command) {
+        Ok((line, found)) => {
+            let judged = policy::judge(&policy, taint, &found, line.text());
+            let (outcome, reason) = match judged.decision {
+                Decision::Allow => ("allow", judged.reason),
+                Decision::AskHuman => ("ask", judged.reason),
+                Decision::Deny => ("deny", judged.reason),
+                Decision::Inspect => {
+                    let brief = Brief::new(command, None, &found, judged.taint, &[], &[]);
+                    let finding = offline::inspect(&brief);
+                    let outcome = match policy::resolve(judged.taint, &finding) {
+                        Outcome::Allow => "allow",
+                        Outcome::AskHuman => "ask",
+                        Outcome::Deny => "deny",
+                    };
+                    (outcome, format!("{}; {}", judged.reason, crate::case::advice(&finding)))
+                }
+            };
+            json!({"command": command, "class": found.class, "decision": judged.decision, "outcome": outcome, "rule": judged.rule, "reason": reason})
+        }
+        Err(value) => value,
+    };
+    input.each(answer, |value| {
+        format!("{} ({}, rule {}): {}", text(value, "outcome"), text(value, "decision"), text(value, "rule"), text(value, "reason"))
+    })
+}
+
+fn text<'v>(value: &'v Value, field: &str) -> &'v str {
+    value.get(field).and_then(Value::as_str).unwrap_or("")
+}

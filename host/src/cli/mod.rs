@@ -1,0 +1,316 @@
+//! The command line. Results go to standard output, everything else to standard error.
+//!
+//! Exit codes: 0 fine, 1 a failed run, 2 denied or refused, 64 usage.
+
+mod audit;
+mod demo;
+mod init;
+mod judge;
+mod people;
+mod serve;
+mod why;
+
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+use clap::{Args, Parser, Subcommand};
+
+use crate::config::{Config, ConfigError};
+
+#[derive(Parser)]
+#[command(name = "bashgate", version, about = "Stands between an AI agent's decision to run a shell command and the shell")]
+struct Cli {
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Args, Clone)]
+struct ConfigFile {
+    /// The configuration [default: /etc/bashgate/bashgate.toml, else ~/.config/bashgate/bashgate.toml]
+    #[arg(long, value_name = "FILE", global = true)]
+    config: Option<PathBuf>,
+}
+
+#[derive(Subcommand)]
+enum Command {
+    /// Try it: the real host and hook on a scripted agent, approvals in this terminal
+    Demo {
+        /// Approve the held command itself, and end
+        #[arg(long)]
+        exit: bool,
+    },
+    /// Make everything for one workspace `default`, ready to run; never overwrites
+    Init {
+        /// Where
+        #[arg(default_value = ".")]
+        dir: PathBuf,
+    },
+    /// Run the sidecar
+    Serve(ConfigFile),
+    /// Say what a command is: safe, network or unknown
+    Classify {
+        #[command(flatten)]
+        input: judge::Input,
+    },
+    /// Explain a command: as bash reads it, each part with its rule
+    Why {
+        /// The command, as one argument
+        command: String,
+        /// Print JSON
+        #[arg(long)]
+        json: bool,
+    },
+    /// Dry-run the whole decision with the offline inspector; nothing is recorded
+    Decide {
+        /// What the agent has seen: clean, corruption, secret or both
+        #[arg(long, default_value = "clean")]
+        taint: String,
+        #[command(flatten)]
+        input: judge::Input,
+    },
+    /// List what is held for a person
+    Pending {
+        /// Denials by the inspector that can still be overruled
+        #[arg(long)]
+        denied: bool,
+        /// Print JSON
+        #[arg(long)]
+        json: bool,
+        #[command(flatten)]
+        config: ConfigFile,
+    },
+    /// Show everything about a held command
+    Show {
+        /// Its id
+        id: String,
+        /// Print JSON
+        #[arg(long)]
+        json: bool,
+        #[command(flatten)]
+        config: ConfigFile,
+    },
+    /// Let a held command run
+    Approve {
+        /// Its id
+        id: String,
+        /// `session`: until the taint changes, where that is offered
+        scope: Option<String>,
+        #[command(flatten)]
+        config: ConfigFile,
+    },
+    /// Do not let a held command run
+    Deny {
+        /// Its id
+        id: String,
+        /// Why, for the agent
+        reason: Vec<String>,
+        #[command(flatten)]
+        config: ConfigFile,
+    },
+    /// What a workspace's agent has seen
+    Taint {
+        #[command(subcommand)]
+        act: Taint,
+        #[command(flatten)]
+        config: ConfigFile,
+    },
+    /// Workspaces: one for each agent
+    Workspace {
+        #[command(subcommand)]
+        act: Workspace,
+        #[command(flatten)]
+        config: ConfigFile,
+    },
+    /// The record of every decision
+    Audit {
+        #[command(subcommand)]
+        act: Audit,
+        #[command(flatten)]
+        config: ConfigFile,
+    },
+    /// The configuration
+    Config {
+        #[command(subcommand)]
+        act: ConfigAct,
+        #[command(flatten)]
+        config: ConfigFile,
+    },
+}
+
+#[derive(Subcommand)]
+enum Taint {
+    /// Show a workspace's taint and where it came from
+    Show {
+        /// Its name
+        workspace: String,
+        /// Print JSON
+        #[arg(long)]
+        json: bool,
+    },
+    /// Raise a taint; repeating it is fine
+    Raise {
+        /// Its name
+        workspace: String,
+        /// corruption or secret
+        label: String,
+        /// Why, for the record
+        #[arg(long)]
+        why: String,
+    },
+    /// Clear a workspace's taint
+    Clear {
+        /// Its name
+        workspace: String,
+    },
+}
+
+#[derive(Subcommand)]
+enum Workspace {
+    /// Register a workspace and make its mailbox
+    Add {
+        /// Its name
+        name: String,
+    },
+    /// List the workspaces
+    List {
+        /// Print JSON
+        #[arg(long)]
+        json: bool,
+    },
+    /// A fresh container: the taint starts over
+    Renew {
+        /// Its name
+        name: String,
+    },
+    /// Forget a workspace; its requests are denied from then on
+    Remove {
+        /// Its name
+        name: String,
+    },
+}
+
+#[derive(Subcommand)]
+enum Audit {
+    /// The last records
+    Tail {
+        /// How many
+        #[arg(short = 'n', long, default_value_t = 20)]
+        lines: u64,
+        /// Print JSON
+        #[arg(long)]
+        json: bool,
+    },
+    /// Find any edit, gap or reordering
+    Verify {
+        /// A head that was kept elsewhere, to find a cut at the tail
+        #[arg(long, value_name = "HASH")]
+        head: Option<String>,
+    },
+    /// Print the head; keep it somewhere else
+    Head,
+    /// Print every record as a line of JSON
+    Export,
+}
+
+#[derive(Subcommand)]
+enum ConfigAct {
+    /// Check the configuration and the examples of its rules
+    Check,
+}
+
+/// Why a command of the command line fails.
+enum Failure {
+    /// A run that failed: what happened, why, and what to do.
+    Failed { error: String, cause: Option<String>, help: String },
+    /// Refused or denied.
+    Refused(String),
+    /// Called wrongly.
+    Usage(String),
+}
+
+impl Failure {
+    fn failed(error: impl ToString, help: impl Into<String>) -> Self {
+        Self::Failed { error: error.to_string(), cause: None, help: help.into() }
+    }
+
+    fn of(error: &(dyn std::error::Error + 'static), help: impl Into<String>) -> Self {
+        let cause = error.source().map(ToString::to_string);
+        Self::Failed { error: error.to_string(), cause, help: help.into() }
+    }
+
+    fn print(&self) -> ExitCode {
+        match self {
+            Self::Failed { error, cause, help } => {
+                eprintln!("error: {error}");
+                if let Some(cause) = cause {
+                    eprintln!("cause: {cause}");
+                }
+                eprintln!("help: {help}");
+                ExitCode::from(1)
+            }
+            Self::Refused(why) => {
+                eprintln!("refused: {why}");
+                ExitCode::from(2)
+            }
+            Self::Usage(why) => {
+                eprintln!("error: {why}");
+                ExitCode::from(64)
+            }
+        }
+    }
+}
+
+impl From<ConfigError> for Failure {
+    fn from(error: ConfigError) -> Self {
+        Self::of(&error, error.help())
+    }
+}
+
+type Run = Result<(), Failure>;
+
+impl ConfigFile {
+    fn load(&self) -> Result<Config, Failure> {
+        Ok(Config::find(self.config.as_deref())?)
+    }
+}
+
+/// Runs the command line.
+pub fn main() -> ExitCode {
+    let cli = match Cli::try_parse() {
+        Ok(cli) => cli,
+        Err(error) => {
+            let _ = error.print();
+            return ExitCode::from(if error.use_stderr() { 64 } else { 0 });
+        }
+    };
+    match run(cli.command) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(failure) => failure.print(),
+    }
+}
+
+fn run(command: Command) -> Run {
+    match command {
+        Command::Demo { exit } => demo::run(exit),
+        Command::Init { dir } => init::run(&dir),
+        Command::Serve(config) => serve::run(config.load()?),
+        Command::Classify { input } => judge::classify(&input),
+        Command::Why { command, json } => why::run(&command, json),
+        Command::Decide { taint, input } => judge::decide(&taint, &input),
+        Command::Pending { denied, json, config } => people::pending(&config.load()?, denied, json),
+        Command::Show { id, json, config } => people::show(&config.load()?, &id, json),
+        Command::Approve { id, scope, config } => {
+            let words = scope.map_or_else(|| format!("approve {id}"), |scope| format!("approve {id} {scope}"));
+            people::say(&config.load()?, &words)
+        }
+        Command::Deny { id, reason, config } => people::say(&config.load()?, &format!("deny {id} {}", reason.join(" "))),
+        Command::Taint { act, config } => people::taint(&config.load()?, act),
+        Command::Workspace { act, config } => people::workspace(&config.load()?, act),
+        Command::Audit { act, config } => audit::run(&config.load()?, act),
+        Command::Config { act: ConfigAct::Check, config } => {
+            let config = config.load()?;
+            println!("{} is fine: {} rules, {} services, {} workspaces.", config.file.display(), config.policy.rules.len(), config.services.len(), config.workspaces.len());
+            Ok(())
+        }
+    }
+}

@@ -1,0 +1,89 @@
+//! What people do: answers, taints, workspaces. The running host does it; without one, this process does.
+
+use serde_json::Value;
+
+use super::{Failure, Run, Taint, Workspace};
+use crate::config::Config;
+use crate::control::{self, Command, Reply};
+use crate::daemon::Core;
+use crate::inspector::Panel;
+use crate::state::{self, Folder};
+
+/// Asks the running host.
+fn ask_running(config: &Config, command: &Command) -> Result<Option<Reply>, Failure> {
+    let socket = state::socket(&config.state);
+    control::ask(&socket, command).map_err(|error| {
+        Failure::failed(
+            format!("cannot talk to the host at {}: {error}", socket.display()),
+            "run this as the user who runs `bashgate serve`",
+        )
+    })
+}
+
+/// Asks the running host, or opens its state here when none is running.
+fn ask(config: &Config, command: Command) -> Result<Reply, Failure> {
+    if let Some(reply) = ask_running(config, &command)? {
+        return Ok(reply);
+    }
+    let folder = Folder::open(&config.state).map_err(|error| Failure::of(&error, error.help()))?;
+    let (events, _queue) = tokio::sync::mpsc::unbounded_channel();
+    let mut core = Core::open(config.clone(), &folder, Panel::new(None), events).map_err(|error| Failure::of(&error, error.help()))?;
+    Ok(core.control(command, &control::user_name(rustix::process::getuid().as_raw())))
+}
+
+fn show_reply(reply: Reply, json: bool) -> Run {
+    if !reply.ok {
+        return Err(Failure::Refused(reply.text));
+    }
+    if json {
+        println!("{}", reply.data);
+    } else {
+        println!("{}", reply.text);
+    }
+    Ok(())
+}
+
+fn needs_host(config: &Config, command: &Command, json: bool) -> Run {
+    match ask_running(config, command)? {
+        Some(reply) => show_reply(reply, json),
+        None => Err(Failure::failed(
+            format!("no host is running on {}", config.state.display()),
+            "start it with `bashgate serve`; without it nothing is held, and hooks deny",
+        )),
+    }
+}
+
+pub(super) fn pending(config: &Config, denied: bool, json: bool) -> Run {
+    match ask_running(config, &Command::Pending { denied })? {
+        Some(reply) => show_reply(reply, json),
+        None if json => show_reply(Reply::done("", Value::Array(Vec::new())), json),
+        None => needs_host(config, &Command::Pending { denied }, json),
+    }
+}
+
+pub(super) fn show(config: &Config, id: &str, json: bool) -> Run {
+    needs_host(config, &Command::Show { id: id.to_owned() }, json)
+}
+
+pub(super) fn say(config: &Config, words: &str) -> Run {
+    needs_host(config, &Command::Say { words: words.trim().to_owned() }, false)
+}
+
+pub(super) fn taint(config: &Config, act: Taint) -> Run {
+    let (command, json) = match act {
+        Taint::Show { workspace, json } => (Command::TaintShow { workspace }, json),
+        Taint::Raise { workspace, label, why } => (Command::TaintRaise { workspace, label, why }, false),
+        Taint::Clear { workspace } => (Command::TaintClear { workspace }, false),
+    };
+    show_reply(ask(config, command)?, json)
+}
+
+pub(super) fn workspace(config: &Config, act: Workspace) -> Run {
+    let (command, json) = match act {
+        Workspace::Add { name } => (Command::WorkspaceAdd { workspace: name }, false),
+        Workspace::List { json } => (Command::WorkspaceList, json),
+        Workspace::Renew { name } => (Command::WorkspaceRenew { workspace: name }, false),
+        Workspace::Remove { name } => (Command::WorkspaceRemove { workspace: name }, false),
+    };
+    show_reply(ask(config, command)?, json)
+}

@@ -1,0 +1,31 @@
+//! `bashgate serve`.
+
+use super::{Failure, Run};
+use crate::config::Config;
+use crate::daemon::{Serve, serve};
+
+pub(super) fn run(config: Config) -> Run {
+    log(&config.log);
+    let runtime = runtime()?;
+    let ready = Box::new(|config: &Config| {
+        eprintln!("bashgate is ready: mailboxes in {}, state in {}", config.mailboxes.display(), config.state.display());
+    });
+    let result = runtime.block_on(serve(Serve { config, show_decisions: false, ready, stop: None }));
+    // Tasks that wait for a model are not waited for.
+    runtime.shutdown_background();
+    result.map_err(|error| Failure::of(&error, error.help()))
+}
+
+/// Structured logs on standard error. `RUST_LOG` refines the configured level.
+pub(super) fn log(level: &str) {
+    let filter = tracing_subscriber::EnvFilter::try_from_default_env().unwrap_or_else(|_| tracing_subscriber::EnvFilter::new(level));
+    let _ = tracing_subscriber::fmt().with_env_filter(filter).with_writer(std::io::stderr).try_init();
+}
+
+pub(super) fn runtime() -> Result<tokio::runtime::Runtime, Failure> {
+    tokio::runtime::Builder::new_multi_thread()
+        .worker_threads(2)
+        .enable_all()
+        .build()
+        .map_err(|error| Failure::failed(error, "check the limits on threads and files"))
+}

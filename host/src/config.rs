@@ -1,0 +1,381 @@
+//! The operator's configuration, read once at start.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use bashgate_shared::protocol::WorkspaceName;
+use bashgate_shared::shell::Shell;
+use serde::Deserialize;
+
+use crate::inspector::Endpoint;
+use crate::inspector::Key;
+use crate::policy::rules::{Rule, RuleError};
+use crate::policy::trust::{Service, Trait};
+use crate::policy::{Decision, Policy};
+
+/// The commented example, with every key at its default. The tests load it.
+pub const EXAMPLE: &str = include_str!("../bashgate.example.toml");
+
+/// What the host goes by.
+#[derive(Debug, Clone)]
+pub struct Config {
+    /// The file it came from.
+    pub file: PathBuf,
+    /// The state folder.
+    pub state: PathBuf,
+    /// The folder of the mailboxes.
+    pub mailboxes: PathBuf,
+    /// The log level.
+    pub log: String,
+    /// Who inspects.
+    pub inspector: InspectorKind,
+    /// Calls at once for a workspace.
+    pub parallel: usize,
+    /// How long a command is held.
+    pub expires: Duration,
+    /// Most held commands of a workspace.
+    pub max_held: usize,
+    /// Requests of a workspace in a second.
+    pub requests_per_second: u32,
+    /// How often mailboxes are looked through.
+    pub rescan: Duration,
+    /// The policy.
+    pub policy: Policy,
+    /// What is known about services.
+    pub services: BTreeMap<String, Service>,
+    /// Workspaces with settings.
+    pub workspaces: BTreeMap<WorkspaceName, Workspace>,
+}
+
+/// Who inspects.
+#[derive(Debug, Clone)]
+pub enum InspectorKind {
+    /// Rules only.
+    Offline,
+    /// A model behind the Messages API.
+    Anthropic(Endpoint),
+    /// A model behind the chat completions API.
+    OpenAi(Endpoint),
+}
+
+/// Settings of one workspace.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct Workspace {
+    /// It counts as having seen secrets from the start.
+    pub contains_secrets: bool,
+    /// It must never see untrusted content.
+    pub clean_room: bool,
+    shell: Option<String>,
+}
+
+impl Workspace {
+    /// The shell that runs its commands.
+    pub fn shell(&self) -> Shell {
+        match self.shell.as_deref() {
+            None | Some("bash") => Shell::Bash,
+            Some(_) => Shell::Other,
+        }
+    }
+}
+
+/// What can be wrong with a configuration.
+#[derive(Debug, thiserror::Error)]
+pub enum ConfigError {
+    /// It cannot be read.
+    #[error("cannot read the configuration {}", file.display())]
+    Unreadable {
+        /// The file.
+        file: PathBuf,
+        /// Why.
+        #[source]
+        source: std::io::Error,
+    },
+    /// It is not TOML of the expected shape.
+    #[error("the configuration {} is wrong: {why}", file.display())]
+    Wrong {
+        /// The file.
+        file: PathBuf,
+        /// What and where.
+        why: String,
+    },
+    /// A rule's examples fail.
+    #[error("the configuration {} is wrong: {source}", file.display())]
+    Rule {
+        /// The file.
+        file: PathBuf,
+        /// Which rule.
+        source: RuleError,
+    },
+    /// There is none.
+    #[error("there is no configuration at {}", tried.iter().map(|path| path.display().to_string()).collect::<Vec<_>>().join(" or "))]
+    None {
+        /// Where it was looked for.
+        tried: Vec<PathBuf>,
+    },
+}
+
+impl ConfigError {
+    /// What to do.
+    pub const fn help(&self) -> &'static str {
+        match self {
+            Self::Unreadable { .. } => "check the file's path and mode",
+            Self::Wrong { .. } => "every key is explained in bashgate.example.toml, and in the file that `bashgate init` makes",
+            Self::Rule { .. } => "correct the rule or its examples",
+            Self::None { .. } => "make one with `bashgate init DIR`, then name it with --config DIR/bashgate.toml",
+        }
+    }
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct File {
+    #[serde(default = "state")]
+    state: PathBuf,
+    #[serde(default = "mailboxes")]
+    mailboxes: PathBuf,
+    #[serde(default = "log")]
+    log: String,
+    #[serde(default)]
+    inspector: InspectorFile,
+    #[serde(default)]
+    approval: ApprovalFile,
+    #[serde(default)]
+    limits: LimitsFile,
+    #[serde(default)]
+    policy: PolicyFile,
+    #[serde(default)]
+    services: BTreeMap<String, Service>,
+    #[serde(default)]
+    workspaces: BTreeMap<WorkspaceName, Workspace>,
+}
+
+fn state() -> PathBuf {
+    "state".into()
+}
+
+fn mailboxes() -> PathBuf {
+    "mailbox".into()
+}
+
+fn log() -> String {
+    "warn".to_owned()
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields, default)]
+struct InspectorFile {
+    kind: String,
+    base_url: Option<String>,
+    model: Option<String>,
+    key_file: Option<PathBuf>,
+    deadline_ms: u64,
+    parallel: usize,
+}
+
+impl Default for InspectorFile {
+    fn default() -> Self {
+        Self { kind: "offline".to_owned(), base_url: None, model: None, key_file: None, deadline_ms: 10_000, parallel: 2 }
+    }
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields, default)]
+struct ApprovalFile {
+    expires_s: u64,
+    max_held: usize,
+}
+
+impl Default for ApprovalFile {
+    fn default() -> Self {
+        Self { expires_s: 290, max_held: 100 }
+    }
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields, default)]
+struct LimitsFile {
+    requests_per_second: u32,
+    rescan_ms: u64,
+}
+
+impl Default for LimitsFile {
+    fn default() -> Self {
+        Self { requests_per_second: 1000, rescan_ms: 500 }
+    }
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields, default)]
+struct PolicyFile {
+    floor: Decision,
+    trusted_hosts: Vec<String>,
+    rules: Vec<Rule>,
+}
+
+impl Default for PolicyFile {
+    fn default() -> Self {
+        Self { floor: Decision::Allow, trusted_hosts: Vec::new(), rules: Vec::new() }
+    }
+}
+
+impl Config {
+    /// Reads the file that the command line names, or the first of the usual places.
+    pub fn find(named: Option<&Path>) -> Result<Self, ConfigError> {
+        if let Some(file) = named {
+            return Self::load(file);
+        }
+        let home = std::env::var_os("HOME").map(|home| Path::new(&home).join(".config/bashgate/bashgate.toml"));
+        let tried: Vec<PathBuf> = std::iter::once(PathBuf::from("/etc/bashgate/bashgate.toml")).chain(home).collect();
+        match tried.iter().find(|path| path.exists()) {
+            Some(file) => Self::load(file),
+            None => Err(ConfigError::None { tried }),
+        }
+    }
+
+    /// Reads a file.
+    pub fn load(file: &Path) -> Result<Self, ConfigError> {
+        let text = std::fs::read_to_string(file)
+            .map_err(|source| ConfigError::Unreadable { file: file.to_owned(), source })?;
+        Self::parse(&text, file)
+    }
+
+    /// Reads a text as the content of a file.
+    pub fn parse(text: &str, file: &Path) -> Result<Self, ConfigError> {
+        let wrong = |why: String| ConfigError::Wrong { file: file.to_owned(), why };
+        let parsed: File = toml::from_str(text).map_err(|error| {
+            let line = error.span().map(|span| text.bytes().take(span.start).filter(|byte| *byte == b'\n').count() + 1);
+            wrong(line.map_or_else(|| error.message().to_owned(), |line| format!("line {line}: {}", error.message())))
+        })?;
+        Rule::check(&parsed.policy.rules).map_err(|source| ConfigError::Rule { file: file.to_owned(), source })?;
+        let folder = std::path::absolute(file.parent().unwrap_or(Path::new("."))).unwrap_or_default();
+        if !["error", "warn", "info", "debug", "trace"].contains(&parsed.log.as_str()) {
+            return Err(wrong(format!("`log` is `{}`; use error, warn, info, debug or trace", parsed.log)));
+        }
+        let positive = [
+            ("inspector.deadline_ms", parsed.inspector.deadline_ms, 1, 120_000),
+            ("inspector.parallel", parsed.inspector.parallel as u64, 1, 256),
+            ("approval.expires_s", parsed.approval.expires_s, 1, 3600),
+            ("approval.max_held", parsed.approval.max_held as u64, 1, 10_000),
+            ("limits.requests_per_second", u64::from(parsed.limits.requests_per_second), 1, 1_000_000),
+            ("limits.rescan_ms", parsed.limits.rescan_ms, 10, 60_000),
+        ];
+        if let Some((key, value, least, most)) = positive.iter().find(|(_, value, least, most)| value < least || value > most) {
+            return Err(wrong(format!("`{key}` is {value}; it must be from {least} to {most}")));
+        }
+        let rooms = parsed.workspaces.iter().filter(|(_, settings)| settings.clean_room);
+        for (room, _) in rooms {
+            let open = parsed.services.iter().find(|(_, service)| service.public_source == Trait::Yes);
+            if let Some((service, _)) = open {
+                return Err(wrong(format!(
+                    "workspace `{room}` is a clean room, but service `{service}` is a public source; set its `public_source` to false or \"forbidden\""
+                )));
+            }
+        }
+        let inspector = inspector(&parsed.inspector, &folder).map_err(wrong)?;
+        Ok(Self {
+            file: std::path::absolute(file).unwrap_or_else(|_| file.to_owned()),
+            state: folder.join(parsed.state),
+            mailboxes: folder.join(parsed.mailboxes),
+            log: parsed.log,
+            inspector,
+            parallel: parsed.inspector.parallel,
+            expires: Duration::from_secs(parsed.approval.expires_s),
+            max_held: parsed.approval.max_held,
+            requests_per_second: parsed.limits.requests_per_second,
+            rescan: Duration::from_millis(parsed.limits.rescan_ms),
+            policy: Policy { floor: parsed.policy.floor, rules: parsed.policy.rules, trusted_hosts: parsed.policy.trusted_hosts },
+            services: parsed.services,
+            workspaces: parsed.workspaces,
+        })
+    }
+
+    /// What is known about a service.
+    pub fn service(&self, name: &str) -> Service {
+        let built_in = match name {
+            "web" => Service::WEB,
+            "files" => Service::FILES,
+            _ => Service::UNKNOWN,
+        };
+        self.services.get(name).copied().unwrap_or(built_in)
+    }
+}
+
+fn inspector(file: &InspectorFile, folder: &Path) -> Result<InspectorKind, String> {
+    let endpoint = |base_url: &str, model: &str| {
+        let key = match &file.key_file {
+            None => None,
+            Some(path) => {
+                let path = folder.join(path);
+                let text = std::fs::read_to_string(&path).map_err(|error| format!("cannot read `inspector.key_file` {}: {error}", path.display()))?;
+                Some(Key(text.trim().to_owned()))
+            }
+        };
+        let base_url = file.base_url.clone().unwrap_or_else(|| base_url.to_owned());
+        if !base_url.starts_with("http://") && !base_url.starts_with("https://") {
+            return Err(format!("`inspector.base_url` is `{base_url}`; it must start with http:// or https://"));
+        }
+        let model = file.model.clone().unwrap_or_else(|| model.to_owned());
+        Ok(Endpoint { base_url, model, key, deadline: Duration::from_millis(file.deadline_ms) })
+    };
+    match file.kind.as_str() {
+        "offline" => Ok(InspectorKind::Offline),
+        "anthropic" => endpoint("https://api.anthropic.com", "claude-haiku-4-5").map(InspectorKind::Anthropic),
+        "openai" if file.model.is_none() => Err("`inspector.kind` is `openai`, so `inspector.model` must name a model".to_owned()),
+        "openai" => endpoint("https://api.openai.com", "").map(InspectorKind::OpenAi),
+        other => Err(format!("`inspector.kind` is `{other}`; use offline, anthropic or openai")),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn parse(text: &str) -> Result<Config, ConfigError> {
+        Config::parse(text, Path::new("/etc/bashgate/bashgate.toml"))
+    }
+
+    #[test]
+    fn the_example_holds_every_default_and_its_comments_are_valid_too() {
+        let empty = parse("").unwrap();
+        let example = parse(EXAMPLE).unwrap();
+        assert_eq!(format!("{empty:?}"), format!("{example:?}"));
+        // Every line that is commented out is a key that works.
+        let all: String = EXAMPLE
+            .lines()
+            .map(|line| match line.strip_prefix("# ") {
+                Some(rest) if rest.starts_with('[') || rest.split_once(" = ").is_some_and(|(key, _)| key.bytes().all(|b| b.is_ascii_lowercase() || b == b'_')) => rest,
+                _ => line,
+            })
+            .filter(|line| !line.starts_with("key_file"))
+            .collect::<Vec<_>>()
+            .join("\n");
+        let all = parse(&all).unwrap();
+        assert_eq!((all.policy.rules.len(), all.services.len(), all.workspaces.len()), (1, 1, 1));
+    }
+
+    #[test]
+    fn mistakes_are_named_with_their_place() {
+        for (text, want) in [
+            ("colour = 1", "line 1: unknown field `colour`"),
+            ("state = 1", "invalid type"),
+            ("[inspector]\nkind = \"magic\"", "use offline, anthropic or openai"),
+            ("[inspector]\nkind = \"openai\"", "must name a model"),
+            ("[inspector]\nkind = \"anthropic\"\nkey_file = \"/nonexistent\"", "cannot read `inspector.key_file`"),
+            ("[inspector]\nkind = \"anthropic\"\nbase_url = \"ftp://x\"", "http://"),
+            ("[approval]\nexpires_s = 0", "from 1 to 3600"),
+            ("log = \"loud\"", "use error, warn"),
+            ("[policy]\nfloor = \"never\"", "unknown variant"),
+            ("[workspaces.\"A/b\"]", "no workspace name"),
+            ("[services.x]\npublic_sink = 3", "forbidden"),
+            ("[workspaces.a]\nclean_room = true\n[services.x]\nsecret_data = false", "clean room"),
+            ("[[policy.rules]]\naction = \"deny\"\nargv = [\"git\", \"push\"]\nmatch = [\"git pull\"]", "does not match its own example"),
+            ("[[policy.rules]]\naction = \"deny\"\nargv = [\"x\"]\nmatch = [\"x\"]\ntext = \"y\"", "unknown field"),
+        ] {
+            let error = parse(text).unwrap_err();
+            assert!(error.to_string().contains(want), "{text}: {error}");
+            assert!(!error.help().is_empty());
+        }
+    }
+}

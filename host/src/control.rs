@@ -1,0 +1,123 @@
+//! The control socket in the state folder: how `bashgate approve` and its siblings talk to the running host.
+//!
+//! One JSON object a line each way. The socket is 0600 in a 0700 folder, and the kernel says who is at the other end.
+
+use std::io::{BufRead as _, BufReader, Write as _};
+use std::os::unix::net::UnixStream;
+use std::path::Path;
+use std::time::Duration;
+
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+/// What can be asked of the host.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(tag = "do", rename_all = "snake_case", deny_unknown_fields)]
+pub enum Command {
+    /// What is held, or what was denied and can be overruled.
+    Pending {
+        /// The denied ones.
+        denied: bool,
+    },
+    /// Everything about one.
+    Show {
+        /// Its id.
+        id: String,
+    },
+    /// An answer, in the words of the chat: `approve ID`, `deny ID reason`.
+    Say {
+        /// The words.
+        words: String,
+    },
+    /// A workspace's taint.
+    TaintShow {
+        /// Its name.
+        workspace: String,
+    },
+    /// Raise a taint.
+    TaintRaise {
+        /// Its name.
+        workspace: String,
+        /// `corruption` or `secret`.
+        label: String,
+        /// Why, for the record.
+        why: String,
+    },
+    /// Clear a taint.
+    TaintClear {
+        /// Its name.
+        workspace: String,
+    },
+    /// Register a workspace and make its mailbox.
+    WorkspaceAdd {
+        /// Its name.
+        workspace: String,
+    },
+    /// Registered workspaces.
+    WorkspaceList,
+    /// A fresh container: the taint starts over.
+    WorkspaceRenew {
+        /// Its name.
+        workspace: String,
+    },
+    /// Forget a workspace.
+    WorkspaceRemove {
+        /// Its name.
+        workspace: String,
+    },
+}
+
+/// The host's answer.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Reply {
+    /// True when it was done.
+    pub ok: bool,
+    /// For people.
+    pub text: String,
+    /// For machines.
+    #[serde(default)]
+    pub data: Value,
+}
+
+impl Reply {
+    /// It was done.
+    pub fn done(text: impl Into<String>, data: Value) -> Self {
+        Self { ok: true, text: text.into(), data }
+    }
+
+    /// It was not done, and why.
+    pub fn refused(text: impl Into<String>) -> Self {
+        Self { ok: false, text: text.into(), data: Value::Null }
+    }
+}
+
+/// Longest line on the socket, in bytes.
+pub const MAX_LINE: usize = 64 * 1024;
+
+/// Asks the running host. `Ok(None)` when none is running.
+pub fn ask(socket: &Path, command: &Command) -> std::io::Result<Option<Reply>> {
+    let mut stream = match UnixStream::connect(socket) {
+        Ok(stream) => stream,
+        Err(error) if matches!(error.kind(), std::io::ErrorKind::NotFound | std::io::ErrorKind::ConnectionRefused) => return Ok(None),
+        Err(error) => return Err(error),
+    };
+    stream.set_read_timeout(Some(Duration::from_secs(10)))?;
+    stream.set_write_timeout(Some(Duration::from_secs(10)))?;
+    let mut line = serde_json::to_string(command)?;
+    line.push('\n');
+    stream.write_all(line.as_bytes())?;
+    let mut answer = String::new();
+    BufReader::new(stream).read_line(&mut answer)?;
+    Ok(Some(serde_json::from_str(&answer)?))
+}
+
+/// The name of a user, by the system's list of users.
+pub fn user_name(uid: u32) -> String {
+    let users = std::fs::read_to_string("/etc/passwd").unwrap_or_default();
+    let named = users.lines().find_map(|line| {
+        let mut fields = line.split(':');
+        let name = fields.next()?;
+        (fields.nth(1)?.parse() == Ok(uid)).then(|| name.to_owned())
+    });
+    named.unwrap_or_else(|| format!("uid {uid}"))
+}

@@ -1,0 +1,215 @@
+//! What people do: answers to held commands, taints, workspaces.
+
+use std::fs::DirBuilder;
+use std::io;
+use std::os::unix::fs::{DirBuilderExt as _, PermissionsExt as _};
+use std::path::Path;
+
+use bashgate_shared::mailbox;
+use bashgate_shared::protocol::WorkspaceName;
+use serde_json::{Value, json};
+
+use super::core::Core;
+use crate::approval::{ApprovalId, Card, Given, Reply as Word};
+use crate::audit::{Entry, Kind};
+use crate::case;
+use crate::chat::grammar::{self, Said};
+use crate::chat::notice;
+use crate::clock;
+use crate::control::{Command, Reply};
+use crate::store::Write;
+use crate::taint::{Cause, Label, Seen};
+
+impl Core {
+    /// Does what a command on the control socket says.
+    pub fn control(&mut self, command: Command, by: &str) -> Reply {
+        match command {
+            Command::Pending { denied } => self.pending(denied),
+            Command::Show { id } => match ApprovalId::parse(&id) {
+                Some(id) => self.show(&id),
+                None => Reply::refused(format!("`{id}` is no id: it has 8 letters and digits")),
+            },
+            Command::Say { words } => self.say(&words, by).unwrap_or_else(|| Reply::refused("that is no answer; an id has 8 letters and digits")),
+            Command::TaintShow { workspace } => self.with(&workspace, |core, name| core.taint_show(&name)),
+            Command::TaintRaise { workspace, label, why } => self.with(&workspace, |core, name| core.taint_raise(&name, &label, &why, by)),
+            Command::TaintClear { workspace } => self.with(&workspace, |core, name| core.start_over(&name, by, Kind::Taint, "cleared")),
+            Command::WorkspaceRenew { workspace } => self.with(&workspace, |core, name| core.start_over(&name, by, Kind::Workspace, "renewed")),
+            Command::WorkspaceAdd { workspace } => self.workspace_add(&workspace, by),
+            Command::WorkspaceRemove { workspace } => self.with(&workspace, |core, name| core.workspace_remove(&name, by)),
+            Command::WorkspaceList => self.workspace_list(),
+        }
+    }
+
+    fn with(&mut self, workspace: &str, act: impl FnOnce(&mut Self, WorkspaceName) -> Reply) -> Reply {
+        match WorkspaceName::parse(workspace) {
+            Some(name) if self.workspaces.contains_key(&name) => act(self, name),
+            _ => Reply::refused(format!("there is no workspace `{workspace}`; add it with: bashgate workspace add {workspace}")),
+        }
+    }
+
+    /// Takes a line that a person said; `None` when it is talk.
+    pub fn say(&mut self, line: &str, by: &str) -> Option<Reply> {
+        match grammar::read(line) {
+            Said::Answer(id, word) => Some(self.answer(&id, &word, by)),
+            Said::Pending => Some(self.pending(false)),
+            Said::Show(id) => Some(self.show(&id)),
+            Said::Help => Some(Reply::done(notice::HELP, Value::Null)),
+            Said::Talk => None,
+        }
+    }
+
+    fn answer(&mut self, id: &ApprovalId, word: &Word, by: &str) -> Reply {
+        let now = clock::now();
+        let approves = matches!(word, Word::Approve(_));
+        match self.book.answer(id, word, by, now) {
+            Err(error) => Reply::refused(error.to_string()),
+            Ok(Given::Case(case, _)) => {
+                self.step(case, case::Event::Answered(word.clone(), by.to_owned()));
+                Reply::done(format!("{}: {id}", if approves { "Approved" } else { "Denied" }), json!({"id": id}))
+            }
+            Ok(Given::Pass(workspace)) => {
+                self.record(Kind::Answer, Some(&workspace), json!({"event": "overruled", "approval": id, "approved": approves, "by": by}));
+                let text = if approves { format!("The same command may run once, when the agent asks again: {id}") } else { format!("Stays denied: {id}") };
+                Reply::done(text, json!({"id": id}))
+            }
+        }
+    }
+
+    fn pending(&self, denied: bool) -> Reply {
+        let now = clock::now();
+        let cards: Vec<&Card> = if denied { self.book.denied(now).map(|denied| &denied.card).collect() } else { self.book.cards().collect() };
+        let data: Vec<Value> = cards.iter().map(|card| card_json(card, now.boot_ms)).collect();
+        let text = if cards.is_empty() && denied { "No denial can be overruled.".to_owned() } else { notice::list(cards.into_iter(), now.boot_ms) };
+        Reply::done(text, Value::Array(data))
+    }
+
+    fn show(&self, id: &ApprovalId) -> Reply {
+        let now = clock::now();
+        match self.book.card(id) {
+            Some(card) => Reply::done(notice::card(card, now.boot_ms), card_json(card, now.boot_ms)),
+            None => Reply::refused(format!("nothing is held under `{id}`")),
+        }
+    }
+
+    fn taint_show(&self, name: &WorkspaceName) -> Reply {
+        let seen = self.workspaces.get(name).map(|known| known.seen.clone()).unwrap_or_default();
+        let mut text = format!("{name}: {} (epoch {})", seen.taint, seen.epoch);
+        for cause in &seen.causes {
+            let label = serde_json::to_value(cause.label).ok().and_then(|label| label.as_str().map(str::to_owned)).unwrap_or_default();
+            text.push_str(&format!("\n  {label}: {} by {} at {}", notice::one_line(&cause.source, 200), notice::one_line(&cause.by, 200), clock::date(cause.at_ms)));
+        }
+        Reply::done(text, json!({"workspace": name, "taint": seen.taint, "epoch": seen.epoch, "causes": seen.causes}))
+    }
+
+    fn taint_raise(&mut self, name: &WorkspaceName, label: &str, why: &str, by: &str) -> Reply {
+        let Some(label) = Label::named(label) else {
+            return Reply::refused(format!("`{label}` is no label; use corruption or secret"));
+        };
+        if why.trim().is_empty() {
+            return Reply::refused("say why, with --why TEXT");
+        }
+        let at_ms = clock::now().unix_ms;
+        let Some(known) = self.workspaces.get_mut(name) else { return Reply::refused("there is no such workspace") };
+        known.seen.raise(Cause { label, source: why.to_owned(), by: format!("human:{by}"), at_ms });
+        let seen = known.seen.clone();
+        let detail = json!({"event": "raised", "label": label, "why": why, "by": by, "taint": seen.taint, "epoch": seen.epoch});
+        match self.write(Kind::Taint, name, detail, vec![Write::Taint(name.clone(), seen)]) {
+            Ok(()) => self.taint_show(name),
+            // The taint counts all the same: it is in memory, and more is never wrong.
+            Err(why) => Reply::refused(why),
+        }
+    }
+
+    fn start_over(&mut self, name: &WorkspaceName, by: &str, kind: Kind, what: &str) -> Reply {
+        let Some(known) = self.workspaces.get(name) else { return Reply::refused("there is no such workspace") };
+        let mut seen = known.seen.start_over();
+        let (before, contains_secrets) = (known.seen.taint, known.settings.contains_secrets);
+        if contains_secrets {
+            self.taint_by_settings(name, &mut seen);
+        }
+        let detail = json!({"event": what, "by": by, "taint_before": before, "taint": seen.taint, "epoch": seen.epoch});
+        if let Err(why) = self.write(kind, name, detail, vec![Write::Taint(name.clone(), seen.clone())]) {
+            return Reply::refused(why);
+        }
+        if let Some(known) = self.workspaces.get_mut(name) {
+            known.seen = seen;
+        }
+        self.taint_show(name)
+    }
+
+    fn workspace_add(&mut self, workspace: &str, by: &str) -> Reply {
+        let Some(name) = WorkspaceName::parse(workspace) else {
+            return Reply::refused(format!(
+                "`{workspace}` is no workspace name: use 1 to 64 of a-z, 0-9, `.`, `_` and `-`, starting with a letter or digit"
+            ));
+        };
+        let folder = self.config.mailboxes.join(name.as_str());
+        if let Err(error) = make_mailbox(&folder) {
+            return Reply::refused(format!("cannot make the mailbox {}: {error}", folder.display()));
+        }
+        if let Err(why) = self.write(Kind::Workspace, &name, json!({"event": "added", "by": by}), vec![Write::AddWorkspace(name.clone())]) {
+            return Reply::refused(why);
+        }
+        self.register(&name, Seen::default());
+        self.has_new_workspace();
+        let text = format!("Workspace {name} is registered. Mount its mailbox into the container:\n{}", mounts(&folder));
+        Reply::done(text, json!({"workspace": name, "mailbox": folder}))
+    }
+
+    fn workspace_remove(&mut self, name: &WorkspaceName, by: &str) -> Reply {
+        if self.config.workspaces.contains_key(name) {
+            return Reply::refused(format!("`{name}` stands in {}; take it out there", self.config.file.display()));
+        }
+        if let Err(why) = self.write(Kind::Workspace, name, json!({"event": "removed", "by": by}), vec![Write::RemoveWorkspace(name.clone())]) {
+            return Reply::refused(why);
+        }
+        self.workspaces.remove(name);
+        Reply::done(format!("Workspace {name} is forgotten; its requests are denied. Its mailbox folder stays."), Value::Null)
+    }
+
+    fn workspace_list(&self) -> Reply {
+        let lines: Vec<String> = self.workspaces.iter().map(|(name, known)| format!("{name}  {}", known.seen.taint)).collect();
+        let data: Vec<Value> = self.workspaces.iter().map(|(name, known)| json!({"workspace": name, "taint": known.seen.taint, "epoch": known.seen.epoch})).collect();
+        let text = if lines.is_empty() { "There is no workspace. Add one with: bashgate workspace add NAME".to_owned() } else { lines.join("\n") };
+        Reply::done(text, Value::Array(data))
+    }
+
+    /// Writes a person's act, durably, before it counts.
+    fn write(&self, kind: Kind, name: &WorkspaceName, detail: Value, mut writes: Vec<Write>) -> Result<(), String> {
+        let entry = Entry { at_ms: clock::now().unix_ms, kind, workspace: Some(name.clone()), request_id: None, detail };
+        writes.push(Write::Audit(entry));
+        self.store.write_now(writes).map_err(|error| format!("it could not be recorded ({error}), so it was not done"))
+    }
+}
+
+fn card_json(card: &Card, now_boot_ms: u64) -> Value {
+    let mut value = serde_json::to_value(card).unwrap_or_default();
+    if let Some(fields) = value.as_object_mut() {
+        fields.insert("command".to_owned(), json!(crate::policy::credentials::mask(&card.command)));
+        fields.insert("expires_in_ms".to_owned(), json!(card.expires_boot_ms.saturating_sub(now_boot_ms)));
+    }
+    value
+}
+
+/// Makes a workspace's two folders. The container's user may be another one, so it may write into `requests` and read
+/// single files in `responses`; nobody else gets as far, since the folder around them is private on the host.
+pub fn make_mailbox(folder: &Path) -> io::Result<()> {
+    DirBuilder::new().recursive(true).mode(0o755).create(folder)?;
+    for (name, mode) in [(mailbox::REQUESTS, 0o1733), (mailbox::RESPONSES, 0o755)] {
+        let path = folder.join(name);
+        match DirBuilder::new().mode(mode).create(&path) {
+            Err(error) if error.kind() != io::ErrorKind::AlreadyExists => return Err(error),
+            _ => std::fs::set_permissions(&path, std::fs::Permissions::from_mode(mode))?,
+        }
+    }
+    Ok(())
+}
+
+/// The two mounts of a mailbox, as options of `docker run` and `podman run`.
+pub fn mounts(folder: &Path) -> String {
+    let name = folder.file_name().unwrap_or_default().to_string_lossy();
+    format!(
+        "  -v {0}/requests:/etc/bashgate/mailbox/{name}/requests\n  -v {0}/responses:/etc/bashgate/mailbox/{name}/responses:ro",
+        folder.display()
+    )
+}

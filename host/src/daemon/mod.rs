@@ -1,0 +1,227 @@
+//! The one loop: event in, effect out. Everything that happens to the host comes through here, one after the other.
+
+mod acts;
+mod core;
+mod desk;
+mod open;
+
+use std::io;
+use std::os::unix::fs::PermissionsExt as _;
+use std::path::Path;
+use std::time::Duration;
+
+use tokio::io::{AsyncBufReadExt as _, AsyncReadExt as _, AsyncWriteExt as _, BufReader};
+use tokio::net::{UnixListener, UnixStream};
+use tokio::sync::{mpsc, oneshot};
+
+pub use acts::{make_mailbox, mounts};
+pub use core::Core;
+
+use crate::approval::ApprovalId;
+use crate::config::Config;
+use crate::control::{self, Command, Reply};
+use crate::inspector::{Inspector, InspectorError, Panel};
+use crate::intake::{Arrival, Intake};
+use crate::policy::Finding;
+use crate::state::{self, Folder, StateError};
+use crate::store::StoreError;
+
+/// Names a case for as long as it is open.
+pub type CaseId = u64;
+
+/// Everything that can happen.
+pub enum Event {
+    /// A request came in.
+    Arrived(Arrival),
+    /// The inspector answered.
+    Found(CaseId, Finding),
+    /// A job of the store is done, or is not.
+    Stored(After, Result<(), String>),
+    /// A person said something in the terminal.
+    Said(String),
+    /// A command on the control socket, by whom, and where the answer goes.
+    Control(Command, String, oneshot::Sender<Reply>),
+}
+
+/// What a job of the store was for.
+#[derive(Debug)]
+pub enum After {
+    /// The verdict of a case.
+    Recorded(CaseId),
+    /// A held approval.
+    Held(CaseId, ApprovalId),
+    /// An answer that needs no case.
+    Respond(Box<open::Plain>),
+    /// Nothing depends on it.
+    Nothing,
+}
+
+/// Why the host does not start.
+#[derive(Debug, thiserror::Error)]
+pub enum ServeError {
+    /// The state folder.
+    #[error(transparent)]
+    State(#[from] StateError),
+    /// The store.
+    #[error(transparent)]
+    Store(#[from] StoreError),
+    /// The inspector.
+    #[error(transparent)]
+    Inspector(#[from] InspectorError),
+    /// A folder or the control socket.
+    #[error("cannot use {}", path.display())]
+    Path {
+        /// What.
+        path: std::path::PathBuf,
+        /// Why.
+        #[source]
+        source: io::Error,
+    },
+}
+
+impl ServeError {
+    /// What to do.
+    pub fn help(&self) -> &'static str {
+        match self {
+            Self::State(error) => error.help(),
+            Self::Store(error) => error.help(),
+            Self::Inspector(_) => "check [inspector] in bashgate.toml",
+            Self::Path { .. } => "check its owner and mode, and the disk",
+        }
+    }
+}
+
+/// How a host is run.
+pub struct Serve {
+    /// The configuration.
+    pub config: Config,
+    /// Show every decision in the terminal.
+    pub show_decisions: bool,
+    /// Called once, when requests are taken.
+    pub ready: Box<dyn FnOnce(&Config) + Send>,
+    /// Ends the host when it is given something; besides SIGTERM and SIGINT.
+    pub stop: Option<oneshot::Receiver<()>>,
+}
+
+/// Runs the host until it is told to stop.
+pub async fn serve(serve: Serve) -> Result<(), ServeError> {
+    let Serve { config, show_decisions, ready, stop } = serve;
+    let folder = Folder::open(&config.state)?;
+    let (events, mut queue) = mpsc::unbounded_channel();
+    let panel = Panel::new(model(&config)?);
+    std::fs::create_dir_all(&config.mailboxes)
+        .map_err(|source| ServeError::Path { path: config.mailboxes.clone(), source })?;
+    let socket = state::socket(folder.path());
+    let mut core = Core::open(config.clone(), &folder, panel, events.clone())?;
+    core.watch_by(desk::channels(show_decisions));
+    core.starts();
+    let arrivals = events.clone();
+    let intake = Intake::start(&config.mailboxes, config.rescan, move |arrival| arrivals.send(Event::Arrived(arrival)).is_ok())
+        .map_err(|source| ServeError::Path { path: config.mailboxes.clone(), source })?;
+    let listener = listen(&socket)?;
+    let commands = tokio::spawn(take_commands(listener, events.clone()));
+    let lines = events.clone();
+    crate::chat::listen(move |line| lines.send(Event::Said(line)).is_ok());
+    ready(&config);
+
+    let mut ticks = tokio::time::interval(Duration::from_millis(250));
+    let mut stopped = Box::pin(until_stopped(stop));
+    loop {
+        tokio::select! {
+            Some(event) = queue.recv() => {
+                core.handle(event);
+                while let Ok(event) = queue.try_recv() {
+                    core.handle(event);
+                }
+                if core.take_new_workspace() {
+                    intake.look();
+                }
+            }
+            _ = ticks.tick() => core.tick(),
+            () = &mut stopped => break,
+        }
+    }
+    commands.abort();
+    drop(intake);
+    let _ = std::fs::remove_file(&socket);
+    core.stops();
+    Ok(())
+}
+
+/// The model that the configuration names.
+fn model(config: &Config) -> Result<Option<std::sync::Arc<dyn Inspector>>, InspectorError> {
+    crate::inspector::model(&config.inspector)
+}
+
+async fn until_stopped(stop: Option<oneshot::Receiver<()>>) {
+    let mut term = tokio::signal::unix::signal(tokio::signal::unix::SignalKind::terminate()).ok();
+    let terminated = async {
+        match &mut term {
+            Some(term) => {
+                term.recv().await;
+            }
+            None => std::future::pending().await,
+        }
+    };
+    let told = async {
+        match stop {
+            Some(stop) => {
+                let _ = stop.await;
+            }
+            None => std::future::pending().await,
+        }
+    };
+    tokio::select! {
+        () = terminated => {}
+        _ = tokio::signal::ctrl_c() => {}
+        () = told => {}
+    }
+}
+
+fn listen(socket: &Path) -> Result<UnixListener, ServeError> {
+    let failed = |source| ServeError::Path { path: socket.to_owned(), source };
+    // We hold the state folder's lock, so a socket that lies there is a dead one.
+    let _ = std::fs::remove_file(socket);
+    let listener = UnixListener::bind(socket).map_err(failed)?;
+    std::fs::set_permissions(socket, std::fs::Permissions::from_mode(0o600)).map_err(failed)?;
+    Ok(listener)
+}
+
+async fn take_commands(listener: UnixListener, events: mpsc::UnboundedSender<Event>) {
+    loop {
+        match listener.accept().await {
+            Ok((stream, _)) => {
+                tokio::spawn(answer(stream, events.clone()));
+            }
+            Err(error) => {
+                tracing::warn!(%error, "the control socket fails");
+                tokio::time::sleep(Duration::from_millis(100)).await;
+            }
+        }
+    }
+}
+
+async fn answer(stream: UnixStream, events: mpsc::UnboundedSender<Event>) {
+    let by = stream.peer_cred().map_or_else(|_| "unknown".to_owned(), |peer| control::user_name(peer.uid()));
+    let (reading, mut writing) = stream.into_split();
+    let mut line = String::new();
+    let limit = control::MAX_LINE as u64;
+    let mut reader = BufReader::new(reading.take(limit));
+    if !matches!(tokio::time::timeout(Duration::from_secs(10), reader.read_line(&mut line)).await, Ok(Ok(_))) {
+        return;
+    }
+    let reply = match serde_json::from_str::<Command>(&line) {
+        Err(error) => Reply::refused(format!("the command is not understood: {error}")),
+        Ok(command) => {
+            let (sender, receiver) = oneshot::channel();
+            if events.send(Event::Control(command, by, sender)).is_err() {
+                return;
+            }
+            receiver.await.unwrap_or_else(|_| Reply::refused("the host is shutting down"))
+        }
+    };
+    if let Ok(mut text) = serde_json::to_string(&reply) {
+        text.push('\n');
+        let _ = writing.write_all(text.as_bytes()).await;
+    }
+}

@@ -1,0 +1,52 @@
+//! What the loop holds while it works on a request.
+
+use std::time::Instant;
+
+use bashgate_shared::command::Digest;
+use bashgate_shared::protocol::{Answer, BashCheck, RequestId, WorkspaceName};
+use bashgate_shared::seal::Unsigned;
+
+use crate::approval::{ApprovalId, RequestKey};
+use crate::case::Case;
+use crate::taint::Taint;
+
+/// An open request to check a command.
+pub(super) struct Open {
+    pub(super) workspace: WorkspaceName,
+    pub(super) request_id: RequestId,
+    pub(super) digest: Digest,
+    pub(super) check: BashCheck,
+    pub(super) case: Case,
+    pub(super) key: RequestKey,
+    pub(super) approval: Option<ApprovalId>,
+    pub(super) announced: bool,
+    pub(super) finding: Option<String>,
+    pub(super) taint_before: Taint,
+    pub(super) since: Instant,
+}
+
+impl Open {
+    /// How long the hook lets an answer count, in milliseconds from its asking.
+    pub(super) fn valid_for_ms(&self) -> u64 {
+        self.check.timeout_ms.unwrap_or(300_000)
+    }
+}
+
+/// An answer that needs no case: to a tool event, or to a request that cannot be taken.
+#[derive(Debug)]
+pub struct Plain {
+    pub(super) unsigned: Unsigned,
+    pub(super) what: String,
+    pub(super) taint: Taint,
+    pub(super) since: Instant,
+}
+
+impl Plain {
+    /// The same answer as a denial, for when it could not be recorded.
+    pub(super) fn denied(mut self, reason: String) -> Self {
+        self.unsigned.decision = Answer::Deny;
+        self.unsigned.reason = reason;
+        "host".clone_into(&mut self.unsigned.decided_by);
+        self
+    }
+}

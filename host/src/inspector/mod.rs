@@ -1,0 +1,97 @@
+//! The inspector: a second opinion on what the table does not settle.
+//!
+//! Every inspection starts with the offline rules; a language model can only make the finding stricter. Anything but a
+//! clear answer is no answer, and no answer is never an allow.
+
+pub mod anthropic;
+mod breaker;
+mod cache;
+mod http;
+pub mod offline;
+pub mod openai;
+pub mod prompt;
+mod reply;
+
+use std::future::Future;
+use std::pin::Pin;
+use std::sync::Arc;
+
+use tokio::sync::Semaphore;
+
+use crate::policy::Finding;
+pub use http::{Endpoint, Key};
+pub use prompt::Brief;
+
+/// Something that looks at a command and says what it thinks of it.
+pub trait Inspector: Send + Sync {
+    /// Looks at one command. Ends within its own deadline.
+    fn inspect<'a>(&'a self, brief: &'a Brief) -> Pin<Box<dyn Future<Output = Finding> + Send + 'a>>;
+
+    /// Its name and model, for cache keys and records.
+    fn name(&self) -> &str;
+}
+
+/// The inspector that the host asks: offline rules first, then a model, behind a cache and a circuit breaker.
+pub struct Panel {
+    model: Option<Arc<dyn Inspector>>,
+    cache: cache::Cache,
+    breaker: breaker::Breaker,
+}
+
+impl Panel {
+    /// A panel of the offline rules and, if there is one, a model.
+    pub fn new(model: Option<Arc<dyn Inspector>>) -> Self {
+        Self { model, cache: cache::Cache::default(), breaker: breaker::Breaker::default() }
+    }
+
+    /// The finding of the offline rules, when no model has to be asked any more.
+    pub fn at_once(&self, brief: &Brief) -> Option<Finding> {
+        let offline = offline::inspect(brief);
+        match (&offline, &self.model) {
+            (Finding::Clear { .. }, Some(model)) => {
+                self.cache.get(&brief.cache_key(model.name())).map(|reason| Finding::Clear { reason })
+            }
+            _ => Some(offline),
+        }
+    }
+
+    /// Asks the model. `turn` limits how many calls of one workspace run at once.
+    pub async fn ask(&self, brief: &Brief, turn: &Semaphore) -> Finding {
+        let Some(model) = &self.model else { return offline::inspect(brief) };
+        if let Some(why) = self.breaker.is_open() {
+            return Finding::NoAnswer { why };
+        }
+        let Ok(_turn) = turn.acquire().await else {
+            return Finding::NoAnswer { why: "the host is shutting down".to_owned() };
+        };
+        let finding = model.inspect(brief).await;
+        match &finding {
+            Finding::Clear { reason } => {
+                self.breaker.succeeded();
+                if brief.is_cacheable() {
+                    self.cache.put(brief.cache_key(model.name()), reason.clone());
+                }
+            }
+            Finding::Flagged { .. } => self.breaker.succeeded(),
+            Finding::NoAnswer { .. } => self.breaker.failed(),
+        }
+        finding
+    }
+}
+
+/// A model that cannot be set up.
+#[derive(Debug, thiserror::Error)]
+#[error("the inspector cannot be set up: {0}")]
+pub struct InspectorError(String);
+
+/// The model that a configuration names, if it names one.
+pub fn model(kind: &crate::config::InspectorKind) -> Result<Option<Arc<dyn Inspector>>, InspectorError> {
+    use crate::config::InspectorKind;
+    match kind {
+        InspectorKind::Offline => Ok(None),
+        InspectorKind::Anthropic(endpoint) => {
+            Ok(Some(Arc::new(anthropic::Anthropic::new(endpoint.clone()).map_err(InspectorError)?)))
+        }
+        InspectorKind::OpenAi(endpoint) => Ok(Some(Arc::new(openai::OpenAi::new(endpoint.clone()).map_err(InspectorError)?))),
+    }
+}

@@ -1,0 +1,76 @@
+//! Writing into `responses/`: answers and heartbeats, each whole or not at all, never over something that is there.
+
+use std::fs::File;
+use std::io::{self, Write as _};
+use std::os::fd::OwnedFd;
+use std::path::{Path, PathBuf};
+
+use bashgate_shared::mailbox;
+use bashgate_shared::protocol::{Heartbeat, RequestId, Response, WorkspaceName};
+use rustix::fs::{AtFlags, Mode, OFlags, RenameFlags};
+
+/// Writes into the mailboxes below one folder.
+#[derive(Debug, Clone)]
+pub struct Responder {
+    root: PathBuf,
+}
+
+const FOLDER: OFlags = OFlags::DIRECTORY.union(OFlags::NOFOLLOW).union(OFlags::CLOEXEC);
+
+impl Responder {
+    /// For the mailboxes below this folder.
+    pub fn new(root: &Path) -> Self {
+        Self { root: root.to_owned() }
+    }
+
+    fn folder(&self, workspace: &WorkspaceName) -> io::Result<OwnedFd> {
+        let root = rustix::fs::open(&self.root, OFlags::DIRECTORY | OFlags::CLOEXEC, Mode::empty())?;
+        let own = rustix::fs::openat(&root, workspace.as_str(), FOLDER, Mode::empty())?;
+        Ok(rustix::fs::openat(&own, mailbox::RESPONSES, FOLDER, Mode::empty())?)
+    }
+
+    /// Releases an answer. Fails when a file of that name is there already.
+    pub fn release(&self, workspace: &WorkspaceName, id: &RequestId, response: &Response) -> io::Result<()> {
+        let bytes = serde_json::to_vec(response)?;
+        let folder = self.folder(workspace)?;
+        let temporary = mailbox::temporary_name(id);
+        write_new(&folder, &temporary, &bytes)?;
+        let target = mailbox::file_name(id);
+        let renamed = rustix::fs::renameat_with(&folder, temporary.as_str(), &folder, target.as_str(), RenameFlags::NOREPLACE);
+        if let Err(error) = renamed {
+            let _ = rustix::fs::unlinkat(&folder, temporary.as_str(), AtFlags::empty());
+            return Err(error.into());
+        }
+        Ok(())
+    }
+
+    /// Renews the sign of life.
+    pub fn beat(&self, workspace: &WorkspaceName, beat: &Heartbeat) -> io::Result<()> {
+        let bytes = serde_json::to_vec(beat)?;
+        let folder = self.folder(workspace)?;
+        let temporary = ".heartbeat.tmp";
+        let _ = rustix::fs::unlinkat(&folder, temporary, AtFlags::empty());
+        write_new(&folder, temporary, &bytes)?;
+        Ok(rustix::fs::renameat(&folder, temporary, &folder, mailbox::HEARTBEAT)?)
+    }
+
+    /// Takes an old answer away.
+    pub fn remove(&self, workspace: &WorkspaceName, id: &RequestId) {
+        if let Ok(folder) = self.folder(workspace) {
+            let _ = rustix::fs::unlinkat(&folder, mailbox::file_name(id), AtFlags::empty());
+        }
+    }
+}
+
+fn write_new(folder: &OwnedFd, name: &str, bytes: &[u8]) -> io::Result<()> {
+    let flags = OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+    let mode = Mode::from_raw_mode(0o644);
+    let mut file = File::from(rustix::fs::openat(folder, name, flags, mode)?);
+    // The container's user may be another one, whatever this process's umask is.
+    rustix::fs::fchmod(&file, mode)?;
+    let written = file.write_all(bytes);
+    if written.is_err() {
+        let _ = rustix::fs::unlinkat(folder, name, AtFlags::empty());
+    }
+    written
+}

@@ -1,0 +1,380 @@
+//! The embedded store (SQLite): audit, taints, workspaces, held approvals.
+//!
+//! One thread writes, in groups: what waits while a group is written makes the next one. A write that says so is on the
+//! disk before it counts (human answers, taints, held approvals); the rest survives a killed process, not a power cut.
+
+mod schema;
+
+use std::path::{Path, PathBuf};
+use std::sync::mpsc;
+use std::thread::JoinHandle;
+
+use bashgate_shared::protocol::{RequestId, WorkspaceName};
+use rusqlite::{Connection, OpenFlags, OptionalExtension as _, params};
+
+use crate::approval::Card;
+use crate::audit::{Entry, Hash, Record};
+use crate::taint::Seen;
+
+/// Most jobs in one group.
+const GROUP: usize = 512;
+
+/// What can go wrong with the store.
+#[derive(Debug, thiserror::Error)]
+pub enum StoreError {
+    /// SQLite says no.
+    #[error("the store {} fails", path.display())]
+    Sql {
+        /// The file.
+        path: PathBuf,
+        /// Why.
+        #[source]
+        source: rusqlite::Error,
+    },
+    /// A newer version made it.
+    #[error("the store {} has version {found}, this bashgate knows {}", path.display(), schema::VERSION)]
+    Newer {
+        /// The file.
+        path: PathBuf,
+        /// Its version.
+        found: u32,
+    },
+    /// Something in it does not read back.
+    #[error("the store {} holds something that does not read back: {what}", path.display())]
+    Damaged {
+        /// The file.
+        path: PathBuf,
+        /// What.
+        what: String,
+    },
+}
+
+impl StoreError {
+    /// What to do.
+    pub const fn help(&self) -> &'static str {
+        match self {
+            Self::Sql { .. } => "check the disk's space and health, and the file's owner; a copy from a backup works too",
+            Self::Newer { .. } => "run the newer bashgate again",
+            Self::Damaged { .. } => "run `bashgate audit verify`, and restore a backup",
+        }
+    }
+}
+
+/// One change.
+#[derive(Debug)]
+pub enum Write {
+    /// Append a record.
+    Audit(Entry),
+    /// A workspace's taint.
+    Taint(WorkspaceName, Seen),
+    /// Register a workspace.
+    AddWorkspace(WorkspaceName),
+    /// Forget a workspace.
+    RemoveWorkspace(WorkspaceName),
+    /// A held approval, with the boot that its times belong to.
+    Hold(Box<Card>, String),
+    /// An approval that is over.
+    Drop(String),
+}
+
+/// Changes that are made together or not at all.
+pub struct Job {
+    /// The changes.
+    pub writes: Vec<Write>,
+    /// True when they must be on the disk before they count.
+    pub durable: bool,
+    /// Called on the writer's thread when they are written, or with the reason why not.
+    pub done: Box<dyn FnOnce(Result<(), String>) + Send>,
+}
+
+/// The writing end.
+pub struct Store {
+    jobs: Option<mpsc::Sender<Job>>,
+    writer: Option<JoinHandle<()>>,
+}
+
+impl Store {
+    /// Opens the store, makes or migrates it, and starts its writer.
+    pub fn open(path: &Path) -> Result<Self, StoreError> {
+        let connection = connect(path)?;
+        let mut writer = Writer::new(connection, path)?;
+        let (jobs, queue) = mpsc::channel::<Job>();
+        let writer = std::thread::Builder::new()
+            .name("store".to_owned())
+            .spawn(move || writer.run(&queue))
+            .map_err(|error| StoreError::Damaged { path: path.to_owned(), what: error.to_string() })?;
+        Ok(Self { jobs: Some(jobs), writer: Some(writer) })
+    }
+
+    /// Hands a job to the writer. Where the writer is gone, the job is told so.
+    pub fn submit(&self, job: Job) {
+        let Some(jobs) = &self.jobs else { return (job.done)(Err("the store is closed".to_owned())) };
+        if let Err(mpsc::SendError(job)) = jobs.send(job) {
+            (job.done)(Err("the store's writer has ended".to_owned()));
+        }
+    }
+
+    /// Writes and waits.
+    pub fn write_now(&self, writes: Vec<Write>) -> Result<(), String> {
+        let (sender, receiver) = mpsc::channel();
+        let done = Box::new(move |result| {
+            let _ = sender.send(result);
+        });
+        self.submit(Job { writes, durable: true, done });
+        receiver.recv().unwrap_or_else(|_| Err("the store's writer has ended".to_owned()))
+    }
+}
+
+impl Drop for Store {
+    fn drop(&mut self) {
+        self.jobs = None;
+        if let Some(writer) = self.writer.take() {
+            let _ = writer.join();
+        }
+    }
+}
+
+fn sql(path: &Path) -> impl Fn(rusqlite::Error) -> StoreError + '_ {
+    move |source| StoreError::Sql { path: path.to_owned(), source }
+}
+
+fn connect(path: &Path) -> Result<Connection, StoreError> {
+    // SQLite takes the mode of a new file from the umask; the folder's 0700 is what protects it.
+    let mut connection = Connection::open(path).map_err(sql(path))?;
+    connection.pragma_update(None, "journal_mode", "WAL").map_err(sql(path))?;
+    connection.pragma_update(None, "synchronous", "NORMAL").map_err(sql(path))?;
+    connection.busy_timeout(std::time::Duration::from_secs(5)).map_err(sql(path))?;
+    schema::migrate(&mut connection, path)?;
+    Ok(connection)
+}
+
+struct Writer {
+    connection: Connection,
+    seq: u64,
+    head: Hash,
+}
+
+impl Writer {
+    fn new(connection: Connection, path: &Path) -> Result<Self, StoreError> {
+        let (seq, head) = head(&connection, path)?;
+        Ok(Self { connection, seq, head })
+    }
+
+    fn run(&mut self, queue: &mpsc::Receiver<Job>) {
+        while let Ok(first) = queue.recv() {
+            let mut jobs = vec![first];
+            while jobs.len() < GROUP
+                && let Ok(more) = queue.try_recv()
+            {
+                jobs.push(more);
+            }
+            let (seq, head) = (self.seq, self.head);
+            let result = self.write(&jobs).map_err(|error| error.to_string());
+            if result.is_err() {
+                // Nothing of the group was kept.
+                (self.seq, self.head) = (seq, head);
+            }
+            for job in jobs {
+                (job.done)(result.clone());
+            }
+        }
+    }
+
+    fn write(&mut self, jobs: &[Job]) -> rusqlite::Result<()> {
+        let durable = jobs.iter().any(|job| job.durable);
+        self.connection.pragma_update(None, "synchronous", if durable { "FULL" } else { "NORMAL" })?;
+        let transaction = self.connection.transaction()?;
+        for write in jobs.iter().flat_map(|job| &job.writes) {
+            match write {
+                Write::Audit(entry) => {
+                    let record = entry.at(self.seq + 1, self.head);
+                    transaction
+                        .prepare_cached("INSERT INTO audit (seq, kind, workspace, request_id, body, hash) VALUES (?1, ?2, ?3, ?4, ?5, ?6)")?
+                        .execute(params![
+                            record.seq.cast_signed(),
+                            entry.kind.as_str(),
+                            entry.workspace.as_ref().map(WorkspaceName::as_str),
+                            entry.request_id.as_ref().map(RequestId::as_str),
+                            record.body,
+                            record.hash.0,
+                        ])?;
+                    (self.seq, self.head) = (record.seq, record.hash);
+                }
+                Write::Taint(workspace, seen) => {
+                    let json = serde_json::to_string(seen).unwrap_or_default();
+                    transaction
+                        .prepare_cached("INSERT INTO taint (workspace, seen) VALUES (?1, ?2) ON CONFLICT (workspace) DO UPDATE SET seen = ?2")?
+                        .execute(params![workspace.as_str(), json])?;
+                }
+                Write::AddWorkspace(workspace) => {
+                    transaction.execute("INSERT OR IGNORE INTO workspace (name) VALUES (?1)", [workspace.as_str()])?;
+                }
+                Write::RemoveWorkspace(workspace) => {
+                    transaction.execute("DELETE FROM workspace WHERE name = ?1", [workspace.as_str()])?;
+                    transaction.execute("DELETE FROM taint WHERE workspace = ?1", [workspace.as_str()])?;
+                }
+                Write::Hold(card, boot) => {
+                    let json = serde_json::to_string(card).unwrap_or_default();
+                    transaction.execute("INSERT OR REPLACE INTO held (id, boot, card) VALUES (?1, ?2, ?3)", params![card.id.as_str(), boot, json])?;
+                }
+                Write::Drop(id) => {
+                    transaction.execute("DELETE FROM held WHERE id = ?1", [id])?;
+                }
+            }
+        }
+        transaction.commit()
+    }
+}
+
+fn head(connection: &Connection, path: &Path) -> Result<(u64, Hash), StoreError> {
+    let row = connection
+        .query_row("SELECT seq, hash FROM audit ORDER BY seq DESC LIMIT 1", [], |row| Ok((row.get::<_, i64>(0)?, row.get::<_, [u8; 32]>(1)?)))
+        .optional()
+        .map_err(sql(path))?;
+    Ok(row.map_or((0, Hash::START), |(seq, hash)| (seq.cast_unsigned(), Hash(hash))))
+}
+
+/// The reading end; any number of them may be open, also in other processes.
+pub struct Reader {
+    connection: Connection,
+    path: PathBuf,
+}
+
+impl Reader {
+    /// Opens the store for reading.
+    pub fn open(path: &Path) -> Result<Self, StoreError> {
+        // Reading a WAL needs write access to its index, so the file is opened for both and never written.
+        let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
+        let connection = Connection::open_with_flags(path, flags).map_err(sql(path))?;
+        connection.busy_timeout(std::time::Duration::from_secs(5)).map_err(sql(path))?;
+        connection.pragma_update(None, "query_only", true).map_err(sql(path))?;
+        schema::check(&connection, path)?;
+        Ok(Self { connection, path: path.to_owned() })
+    }
+
+    fn damaged(&self, what: impl Into<String>) -> StoreError {
+        StoreError::Damaged { path: self.path.clone(), what: what.into() }
+    }
+
+    fn texts(&self, query: &str) -> Result<Vec<Vec<String>>, StoreError> {
+        let mut statement = self.connection.prepare(query).map_err(sql(&self.path))?;
+        let columns = statement.column_count();
+        let rows = statement.query_map([], |row| (0..columns).map(|at| row.get::<_, String>(at)).collect()).map_err(sql(&self.path))?;
+        rows.collect::<Result<_, _>>().map_err(sql(&self.path))
+    }
+
+    /// Registered workspaces.
+    pub fn workspaces(&self) -> Result<Vec<WorkspaceName>, StoreError> {
+        let rows = self.texts("SELECT name FROM workspace ORDER BY name")?;
+        rows.into_iter().flatten().map(|name| WorkspaceName::parse(&name).ok_or_else(|| self.damaged(name))).collect()
+    }
+
+    /// Taints by workspace.
+    pub fn taints(&self) -> Result<Vec<(WorkspaceName, Seen)>, StoreError> {
+        let rows = self.texts("SELECT workspace, seen FROM taint")?;
+        rows.into_iter()
+            .map(|row| match row.as_slice() {
+                [name, seen] => WorkspaceName::parse(name).zip(serde_json::from_str(seen).ok()).ok_or_else(|| self.damaged(name.clone())),
+                _ => Err(self.damaged("a row")),
+            })
+            .collect()
+    }
+
+    /// Held approvals of this boot; those of another one have lapsed.
+    pub fn held(&self, boot: &str) -> Result<Vec<Card>, StoreError> {
+        let rows = self.texts("SELECT boot, card FROM held")?;
+        let of_boot = rows.into_iter().filter(|row| row.first().is_some_and(|of| of == boot));
+        of_boot.map(|row| row.get(1).and_then(|card| serde_json::from_str(card).ok()).ok_or_else(|| self.damaged("a held approval"))).collect()
+    }
+
+    /// True when a request of this id has had its last word.
+    pub fn is_decided(&self, workspace: &WorkspaceName, id: &RequestId) -> Result<bool, StoreError> {
+        let mut statement = self
+            .connection
+            .prepare_cached("SELECT 1 FROM audit WHERE workspace = ?1 AND request_id = ?2 AND kind = 'decision'")
+            .map_err(sql(&self.path))?;
+        statement.exists(params![workspace.as_str(), id.as_str()]).map_err(sql(&self.path))
+    }
+
+    /// The audit's last place and hash.
+    pub fn head(&self) -> Result<(u64, Hash), StoreError> {
+        head(&self.connection, &self.path)
+    }
+
+    /// Passes every record from a place on, in order, until the visitor has enough.
+    pub fn audit(&self, from: u64, mut visit: impl FnMut(Record) -> bool) -> Result<(), StoreError> {
+        let mut statement = self.connection.prepare("SELECT seq, body, hash FROM audit WHERE seq >= ?1 ORDER BY seq").map_err(sql(&self.path))?;
+        let mut rows = statement.query([from.cast_signed()]).map_err(sql(&self.path))?;
+        while let Some(row) = rows.next().map_err(sql(&self.path))? {
+            let read = || -> rusqlite::Result<Record> {
+                Ok(Record { seq: row.get::<_, i64>(0)?.cast_unsigned(), body: row.get(1)?, hash: Hash(row.get(2)?) })
+            };
+            if !visit(read().map_err(sql(&self.path))?) {
+                break;
+            }
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::audit::{Kind, Verifier};
+    use serde_json::json;
+
+    fn entry(n: u64) -> Write {
+        Write::Audit(Entry {
+            at_ms: n,
+            kind: Kind::Decision,
+            workspace: WorkspaceName::parse("default"),
+            request_id: RequestId::parse(&format!("00000000-0000-4000-8000-{n:012x}")),
+            detail: json!({}),
+        })
+    }
+
+    #[test]
+    fn what_is_written_is_there_again_and_chained() {
+        let root = tempfile::tempdir().unwrap();
+        let path = root.path().join("x.db");
+        let name = WorkspaceName::parse("default").unwrap();
+        for round in 0..2_u64 {
+            let store = Store::open(&path).unwrap();
+            store.write_now(vec![entry(round * 2), entry(round * 2 + 1), Write::AddWorkspace(name.clone())]).unwrap();
+            let seen = Seen { epoch: round, ..Seen::default() };
+            store.write_now(vec![Write::Taint(name.clone(), seen.clone())]).unwrap();
+            let reader = Reader::open(&path).unwrap();
+            assert_eq!(reader.workspaces().unwrap(), std::slice::from_ref(&name));
+            assert_eq!(reader.taints().unwrap(), [(name.clone(), seen)]);
+        }
+        let reader = Reader::open(&path).unwrap();
+        let mut verifier = Verifier::new(None);
+        reader.audit(1, |record| verifier.next(&record).is_ok()).unwrap();
+        assert_eq!(verifier.finish().unwrap(), reader.head().unwrap());
+        assert_eq!(reader.head().unwrap().0, 4);
+        let id = RequestId::parse("00000000-0000-4000-8000-000000000001").unwrap();
+        assert!(reader.is_decided(&name, &id).unwrap());
+        assert!(!reader.is_decided(&WorkspaceName::parse("other").unwrap(), &id).unwrap());
+    }
+
+    #[test]
+    fn a_second_decision_on_a_request_is_refused_and_leaves_no_trace() {
+        let root = tempfile::tempdir().unwrap();
+        let path = root.path().join("x.db");
+        let store = Store::open(&path).unwrap();
+        store.write_now(vec![entry(1)]).unwrap();
+        assert!(store.write_now(vec![entry(2), entry(1)]).is_err());
+        store.write_now(vec![entry(3)]).unwrap();
+        assert_eq!(Reader::open(&path).unwrap().head().unwrap().0, 2);
+    }
+
+    #[test]
+    fn a_store_of_a_newer_version_is_refused() {
+        let root = tempfile::tempdir().unwrap();
+        let path = root.path().join("x.db");
+        drop(Store::open(&path).unwrap());
+        Connection::open(&path).unwrap().pragma_update(None, "user_version", 99).unwrap();
+        assert!(matches!(Store::open(&path), Err(StoreError::Newer { found: 99, .. })));
+        assert!(matches!(Reader::open(&path), Err(StoreError::Newer { found: 99, .. })));
+    }
+}

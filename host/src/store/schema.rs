@@ -1,0 +1,49 @@
+//! The store's tables and how an older store becomes a current one.
+
+use std::path::Path;
+
+use rusqlite::Connection;
+
+use super::{StoreError, sql};
+
+/// The version of the tables, kept in `user_version`.
+pub(super) const VERSION: u32 = 1;
+
+/// One script for each version, in order.
+const MIGRATIONS: &[&str] = &["
+    CREATE TABLE audit (
+        seq INTEGER PRIMARY KEY,
+        kind TEXT NOT NULL,
+        workspace TEXT,
+        request_id TEXT,
+        body TEXT NOT NULL,
+        hash BLOB NOT NULL
+    );
+    -- One last word for each request.
+    CREATE UNIQUE INDEX audit_decision ON audit (workspace, request_id) WHERE kind = 'decision';
+    CREATE TABLE taint (workspace TEXT PRIMARY KEY, seen TEXT NOT NULL);
+    CREATE TABLE workspace (name TEXT PRIMARY KEY);
+    CREATE TABLE held (id TEXT PRIMARY KEY, boot TEXT NOT NULL, card TEXT NOT NULL);
+"];
+
+fn version(connection: &Connection, path: &Path) -> Result<u32, StoreError> {
+    let found: u32 = connection.pragma_query_value(None, "user_version", |row| row.get(0)).map_err(sql(path))?;
+    if found > VERSION { Err(StoreError::Newer { path: path.to_owned(), found }) } else { Ok(found) }
+}
+
+/// Brings a store to the current version, each step whole or not at all.
+pub(super) fn migrate(connection: &mut Connection, path: &Path) -> Result<(), StoreError> {
+    let found = version(connection, path)?;
+    for (number, script) in (1_u32..).zip(MIGRATIONS).filter(|(number, _)| *number > found) {
+        let transaction = connection.transaction().map_err(sql(path))?;
+        transaction.execute_batch(script).map_err(sql(path))?;
+        transaction.pragma_update(None, "user_version", number).map_err(sql(path))?;
+        transaction.commit().map_err(sql(path))?;
+    }
+    Ok(())
+}
+
+/// Refuses a store that this version does not know.
+pub(super) fn check(connection: &Connection, path: &Path) -> Result<(), StoreError> {
+    version(connection, path).map(|_| ())
+}
