@@ -163,7 +163,13 @@ impl Drop for Posted {
     }
 }
 
-fn wait(config: &Config, id: &RequestId, request: Digest, asked_at: Instant, deadline: Duration) -> Result<Response, AskError> {
+fn wait(
+    config: &Config,
+    id: &RequestId,
+    request: Digest,
+    asked_at: Instant,
+    deadline: Duration,
+) -> Result<Response, AskError> {
     let file = config.mailbox.join(mailbox::RESPONSES).join(mailbox::file_name(id));
     let mut pause = FIRST_PAUSE;
     let mut host = HostLife::new(config);
@@ -262,14 +268,17 @@ impl<'c> HostLife<'c> {
     /// (in a virtual machine the clocks differ).
     fn beats(&mut self) -> bool {
         let file = self.config.mailbox.join(mailbox::RESPONSES).join(mailbox::HEARTBEAT);
-        let Some(beat) = read_capped(&file).ok().and_then(|bytes| serde_json::from_slice::<Heartbeat>(&bytes).ok()) else {
+        let Some(beat) = read_capped(&file).ok().and_then(|bytes| serde_json::from_slice::<Heartbeat>(&bytes).ok())
+        else {
             return false;
         };
         if !self.config.public_key.check_heartbeat(&beat) {
             return false;
         }
         let changed = self.last_beat.as_ref().is_some_and(|last| *last != beat);
-        let fresh = boot().is_some_and(|(id, now)| id == beat.boot_id && now.saturating_sub(beat.boot_ms) < 2500 && beat.boot_ms < now + 1000);
+        let fresh = boot().is_some_and(|(id, now)| {
+            id == beat.boot_id && now.saturating_sub(beat.boot_ms) < 2500 && beat.boot_ms < now + 1000
+        });
         self.last_beat = Some(beat);
         changed || fresh
     }

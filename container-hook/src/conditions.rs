@@ -74,7 +74,8 @@ fn read_leads_to_secret(path: &Path, findings: &mut Findings) {
         Ok(real) if secrets::is_secret_path(&text(&real)) => findings.secrets.push(text(&real)),
         Ok(_) => {}
         // What does not exist shows nothing. Anything else that keeps us from looking is doubt.
-        Err(error) if error.kind() == std::io::ErrorKind::NotFound || error.kind() == std::io::ErrorKind::NotADirectory => {}
+        Err(error)
+            if error.kind() == std::io::ErrorKind::NotFound || error.kind() == std::io::ErrorKind::NotADirectory => {}
         Err(_) => findings.unchecked = true,
     }
 }
@@ -90,16 +91,15 @@ fn write_stays(path: &Path, cwd: &Path, findings: &mut Findings) {
     let real = loop {
         match std::fs::canonicalize(existing) {
             Ok(real) => break real,
-            Err(error) if error.kind() == std::io::ErrorKind::NotFound => match (existing.parent(), existing.file_name()) {
-                (Some(parent), Some(name)) => {
+            Err(error) if error.kind() == std::io::ErrorKind::NotFound => {
+                if let (Some(parent), Some(name)) = (existing.parent(), existing.file_name()) {
                     made.push(PathBuf::from(name));
                     existing = parent;
-                }
-                _ => {
+                } else {
                     findings.unchecked = true;
                     return;
                 }
-            },
+            }
             Err(_) => {
                 findings.unchecked = true;
                 return;
@@ -112,7 +112,9 @@ fn write_stays(path: &Path, cwd: &Path, findings: &mut Findings) {
     let real = text(&real);
     if link {
         findings.unproven.push(format!("{} is a link", path.display()));
-    } else if !matches!(zone(&real, root.to_str()), Zone::Workspace | Zone::Nowhere) || protected::persistence(&real).is_some() {
+    } else if !matches!(zone(&real, root.to_str()), Zone::Workspace | Zone::Nowhere)
+        || protected::persistence(&real).is_some()
+    {
         findings.unproven.push(format!("{} leads to {real}", path.display()));
     }
 }

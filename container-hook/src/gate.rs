@@ -49,11 +49,8 @@ fn shell(event: &BeforeToolUse, command: &str, agent: &str, config: &Config) -> 
     }
     let cwd = cwd(event);
     let protected = config.protected();
-    let around = Surroundings {
-        shell: config.shell,
-        cwd: cwd.to_str().map(str::to_owned),
-        protected: protected.clone(),
-    };
+    let around =
+        Surroundings { shell: config.shell, cwd: cwd.to_str().map(str::to_owned), protected: protected.clone() };
     let found = classify(&command, &around);
     if let Some(subcommand) = git_guard::denied(&found.effects, &config.git_deny, &cwd) {
         return HookDecision::deny(format!("git {subcommand} is blocked: {}", config.git_reason));
@@ -98,7 +95,14 @@ fn tool_event(event: &BeforeToolUse, tool: &str, target: Option<&str>, agent: &s
     }
 }
 
-fn event_wire(event: &BeforeToolUse, tool: &str, target: Option<&str>, agent: &str, config: &Config, id: &RequestId) -> ToolEventWire {
+fn event_wire(
+    event: &BeforeToolUse,
+    tool: &str,
+    target: Option<&str>,
+    agent: &str,
+    config: &Config,
+    id: &RequestId,
+) -> ToolEventWire {
     ToolEventWire {
         kind: TOOL_EVENT.to_owned(),
         request_id: id.to_string(),
@@ -123,7 +127,9 @@ fn answer(
         Ok(response) => HookDecision::deny(response.reason),
         Err(error) if error.is_silence() && config.when_host_silent == WhenSilent::Allow => {
             // Loud on purpose: nobody checked this command.
-            eprintln!("bashgate-hook: WARNING: let through unchecked, because {error} and `when_host_silent` is `allow`");
+            eprintln!(
+                "bashgate-hook: WARNING: let through unchecked, because {error} and `when_host_silent` is `allow`"
+            );
             HookDecision::Allow
         }
         Err(error) => {

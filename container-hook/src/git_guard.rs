@@ -19,7 +19,8 @@ pub fn denied<'a>(effects: &'a Effects, deny: &[String], cwd: &Path) -> Option<&
             || listed(name)
             || aliases.get_or_insert_with(|| read_aliases(cwd)).iter().any(|(alias, value)| {
                 // An alias that starts with `!` is a shell command; any mention in it counts.
-                alias.eq_ignore_ascii_case(name) && value.split(|c: char| !c.is_ascii_alphanumeric() && c != '-').any(listed)
+                alias.eq_ignore_ascii_case(name)
+                    && value.split(|c: char| !c.is_ascii_alphanumeric() && c != '-').any(listed)
             })
     })
 }
@@ -65,14 +66,38 @@ mod tests {
     fn every_spelling_is_denied_and_no_mention() {
         let nowhere = Path::new("/nonexistent");
         for command in [
-            "git push origin main", "git pull", "git rebase origin/main", "git -C x push", "git -c a=b push", "sudo git push", "\"git\" push",
-            "/usr/bin/git push", "git --git-dir=x --no-pager push", "cd x && git push", "env git pull", "$(git push)", "bash -c 'git push'",
-            "git -c alias.p=push p", "git $x", "timeout 5 git pull", "[[ -d x ]] && git push", "git push&", "f() { git push; }; f",
+            "git push origin main",
+            "git pull",
+            "git rebase origin/main",
+            "git -C x push",
+            "git -c a=b push",
+            "sudo git push",
+            "\"git\" push",
+            "/usr/bin/git push",
+            "git --git-dir=x --no-pager push",
+            "cd x && git push",
+            "env git pull",
+            "$(git push)",
+            "bash -c 'git push'",
+            "git -c alias.p=push p",
+            "git $x",
+            "timeout 5 git pull",
+            "[[ -d x ]] && git push",
+            "git push&",
+            "f() { git push; }; f",
         ] {
             assert!(check(command, nowhere), "{command}");
         }
-        for command in ["git status", "git diff HEAD", "echo \"git push\"", "git log --grep push", "git commit -m 'git push'", "echo hello",
-            "git stash push", "grep -rn 'git pull' ."] {
+        for command in [
+            "git status",
+            "git diff HEAD",
+            "echo \"git push\"",
+            "git log --grep push",
+            "git commit -m 'git push'",
+            "echo hello",
+            "git stash push",
+            "grep -rn 'git pull' .",
+        ] {
             assert!(!check(command, nowhere), "{command}");
         }
     }
@@ -81,7 +106,11 @@ mod tests {
     fn an_alias_counts_as_what_it_stands_for() {
         let folder = tempfile::tempdir().unwrap();
         std::fs::create_dir(folder.path().join(".git")).unwrap();
-        std::fs::write(folder.path().join(".git/config"), "[core]\n\tbare = false\n[alias]\n\tpp = push\n\tx = !git pull\n\tst = status\n").unwrap();
+        std::fs::write(
+            folder.path().join(".git/config"),
+            "[core]\n\tbare = false\n[alias]\n\tpp = push\n\tx = !git pull\n\tst = status\n",
+        )
+        .unwrap();
         let deeper = folder.path().join("sub");
         std::fs::create_dir(&deeper).unwrap();
         for command in ["git pp", "git x", "git PP"] {

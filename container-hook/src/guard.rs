@@ -13,7 +13,8 @@ use std::time::Duration;
 pub const THINKING: Duration = Duration::from_secs(5);
 /// Most memory that the hook may map, in bytes.
 const MEMORY: u64 = 512 * 1024 * 1024;
-const MESSAGE: &[u8] = b"bashgate-hook: denied: the hook itself failed (crash, limit or timeout); see docs/operating.md\n";
+const MESSAGE: &[u8] =
+    b"bashgate-hook: denied: the hook itself failed (crash, limit or timeout); see docs/operating.md\n";
 
 /// Ends the process with exit 2 and a message, whatever state it is in.
 extern "C" fn die(_signal: i32) {
@@ -79,7 +80,7 @@ pub fn arm() {
 /// Sets the alarm anew: the process ends with exit 2 when this much time has passed.
 pub fn end_after(time: Duration) {
     let seconds = libc::time_t::try_from(time.as_secs()).unwrap_or(3600);
-    let micros = libc::suseconds_t::try_from(time.subsec_micros()).unwrap_or(0);
+    let micros = libc::suseconds_t::from(time.subsec_micros());
     let value = libc::timeval { tv_sec: seconds, tv_usec: micros };
     let timer = libc::itimerval { it_interval: libc::timeval { tv_sec: 0, tv_usec: 0 }, it_value: value };
     // SAFETY: the value lives through the call; no old value is asked for.

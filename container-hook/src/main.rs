@@ -73,7 +73,11 @@ fn run() -> Result<Answered, String> {
     }
     let mut bytes = Vec::new();
     let limit = MAX_EVENT_BYTES as u64 + 1;
-    std::io::stdin().lock().take(limit).read_to_end(&mut bytes).map_err(|error| format!("cannot read the event: {error}"))?;
+    std::io::stdin()
+        .lock()
+        .take(limit)
+        .read_to_end(&mut bytes)
+        .map_err(|error| format!("cannot read the event: {error}"))?;
     if bytes.iter().all(u8::is_ascii_whitespace) {
         return Err(EventError::Empty.to_string());
     }
@@ -106,7 +110,8 @@ fn arguments(args: impl Iterator<Item = std::ffi::OsString>) -> Result<Option<Ar
             Some((name, value)) if name.starts_with("--") => (name.to_owned(), Some(value.to_owned())),
             _ => (arg.clone(), None),
         };
-        let mut value = || glued.clone().map_or_else(|| args.next().unwrap_or_else(|| Err(format!("{name} needs a value"))), Ok);
+        let mut value =
+            || glued.clone().map_or_else(|| args.next().unwrap_or_else(|| Err(format!("{name} needs a value"))), Ok);
         match name.as_str() {
             "--config" => found.config = PathBuf::from(value()?),
             "--agent" => found.agent = Some(Agent::named(&value()?).map_err(|error| error.to_string())?),

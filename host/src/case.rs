@@ -135,7 +135,9 @@ impl Case {
                 // The taint rose while the inspector was thinking: its answer was to another question.
                 self.open(None, None, view, policy)
             }
-            (State::Inspecting { judged, epoch }, Event::Found(finding)) => self.resolve(judged, epoch, finding, policy),
+            (State::Inspecting { judged, epoch }, Event::Found(finding)) => {
+                self.resolve(judged, epoch, finding, policy)
+            }
             (State::Holding { judged, epoch }, Event::Found(finding)) => {
                 let words = advice(&finding);
                 self.state = State::Holding { judged, epoch };
@@ -146,8 +148,14 @@ impl Case {
                 vec![Step::Announce]
             }
             (State::Holding { epoch, .. }, Event::Answered(Reply::Approve(_), by)) => {
-                if epoch != view.epoch && policy::judge(policy, view.taint, &self.found, &self.text).decision == Decision::Deny {
-                    return self.finish(deny("the workspace's taint rose while it was held".to_owned(), "policy", "epoch"), policy, true);
+                if epoch != view.epoch
+                    && policy::judge(policy, view.taint, &self.found, &self.text).decision == Decision::Deny
+                {
+                    return self.finish(
+                        deny("the workspace's taint rose while it was held".to_owned(), "policy", "epoch"),
+                        policy,
+                        true,
+                    );
                 }
                 let verdict = Verdict {
                     answer: Answer::Allow,
@@ -159,7 +167,8 @@ impl Case {
                 self.finish(verdict, policy, true)
             }
             (State::Holding { .. }, Event::Answered(Reply::Deny { reason }, by)) => {
-                let words = if reason.is_empty() { format!("denied by {by}") } else { format!("denied by {by}: {reason}") };
+                let words =
+                    if reason.is_empty() { format!("denied by {by}") } else { format!("denied by {by}: {reason}") };
                 self.finish(deny(words, &format!("human:{by}"), "approval"), policy, true)
             }
             (State::Holding { .. }, Event::Lapsed) => {
@@ -171,15 +180,31 @@ impl Case {
                 self.finish(deny("the asker is gone".to_owned(), "host", "withdrawn"), policy, false)
             }
             (State::Recording { verdict, release }, Event::Recorded) => {
-                if release { vec![Step::Release(verdict), Step::Close] } else { vec![Step::Close] }
+                if release {
+                    vec![Step::Release(verdict), Step::Close]
+                } else {
+                    vec![Step::Close]
+                }
             }
             (State::Recording { release, .. }, Event::NotRecorded(why)) => {
                 // No record, no allow. The denial itself may go out unrecorded: it lets nothing happen.
-                let verdict = deny(format!("the decision could not be recorded ({why}); for the operator: look at the state folder's disk"), "host", "record");
+                let verdict = deny(
+                    format!(
+                        "the decision could not be recorded ({why}); for the operator: look at the state folder's disk"
+                    ),
+                    "host",
+                    "record",
+                );
                 if release { vec![Step::Release(verdict), Step::Close] } else { vec![Step::Close] }
             }
             (State::Holding { .. }, Event::NotRecorded(why)) => {
-                let verdict = deny(format!("the question could not be recorded ({why}); for the operator: look at the state folder's disk"), "host", "record");
+                let verdict = deny(
+                    format!(
+                        "the question could not be recorded ({why}); for the operator: look at the state folder's disk"
+                    ),
+                    "host",
+                    "record",
+                );
                 vec![Step::Release(verdict), Step::Close]
             }
             (state, _) => {
@@ -189,7 +214,13 @@ impl Case {
         }
     }
 
-    fn open(&mut self, pass: Option<String>, held_before: Option<ApprovalId>, view: View, policy: &Policy) -> Vec<Step> {
+    fn open(
+        &mut self,
+        pass: Option<String>,
+        held_before: Option<ApprovalId>,
+        view: View,
+        policy: &Policy,
+    ) -> Vec<Step> {
         let judged = policy::judge(policy, view.taint, &self.found, &self.text);
         match judged.decision {
             Decision::Deny => {
@@ -245,7 +276,9 @@ impl Case {
                     Finding::Flagged { reason } => reason,
                     other => advice(&other),
                 };
-                let reason = format!("the inspector flagged it: {words}; do it without what was flagged, or ask the person you work for");
+                let reason = format!(
+                    "the inspector flagged it: {words}; do it without what was flagged, or ask the person you work for"
+                );
                 self.finish(Verdict { overrulable: true, ..deny(reason, "inspector", judged.rule) }, policy, true)
             }
             Outcome::AskHuman => {
@@ -264,10 +297,16 @@ impl Case {
 
     /// True when approving this exact command again and again would say little about what it does.
     pub fn is_open_ended(&self) -> bool {
-        self.found.class == CommandClass::Unknown || !self.found.understood || self.found.effects.programs.iter().any(|program| {
-            let name = program.rsplit('/').next().unwrap_or(program);
-            ["bash", "sh", "dash", "zsh", "eval", "source", ".", "sudo", "xargs", "env", "python", "python3", "node", "ruby", "perl", "php", "ssh"].contains(&name)
-        })
+        self.found.class == CommandClass::Unknown
+            || !self.found.understood
+            || self.found.effects.programs.iter().any(|program| {
+                let name = program.rsplit('/').next().unwrap_or(program);
+                [
+                    "bash", "sh", "dash", "zsh", "eval", "source", ".", "sudo", "xargs", "env", "python", "python3",
+                    "node", "ruby", "perl", "php", "ssh",
+                ]
+                .contains(&name)
+            })
     }
 }
 
@@ -345,11 +384,13 @@ mod tests {
             assert!(matches!(&steps[..], [Step::Hold { .. }, Step::Inspect]));
             assert_eq!(case.on(Event::Held, view(Taint::Both, 2), &policy), [Step::Announce]);
             // The inspector's word is advice here, whatever it says.
-            let advice = case.on(Event::Found(Finding::Clear { reason: "fine".to_owned() }), view(Taint::Both, 2), &policy);
+            let advice =
+                case.on(Event::Found(Finding::Clear { reason: "fine".to_owned() }), view(Taint::Both, 2), &policy);
             assert!(matches!(&advice[..], [Step::Advise(_)]));
             let steps = case.on(event, view(Taint::Both, 2), &policy);
             assert_eq!(recorded(&steps).answer, want);
-            let again = case.on(Event::Answered(Reply::Approve(Scope::Once), "eve".to_owned()), view(Taint::Both, 2), &policy);
+            let again =
+                case.on(Event::Answered(Reply::Approve(Scope::Once), "eve".to_owned()), view(Taint::Both, 2), &policy);
             assert!(again.is_empty(), "a second answer changes nothing");
         }
     }

@@ -22,7 +22,8 @@ pub fn now() -> Now {
 
 /// The kernel's id of this boot; times since boot of another one mean nothing.
 pub fn boot_id() -> String {
-    std::fs::read_to_string("/proc/sys/kernel/random/boot_id").map_or_else(|_| "unknown".to_owned(), |id| id.trim().to_owned())
+    std::fs::read_to_string("/proc/sys/kernel/random/boot_id")
+        .map_or_else(|_| "unknown".to_owned(), |id| id.trim().to_owned())
 }
 
 /// A wall-clock time as `2026-01-31 12:34:56Z`, for people.

@@ -121,7 +121,9 @@ impl ConfigError {
     pub const fn help(&self) -> &'static str {
         match self {
             Self::Unreadable { .. } => "check the file's path and mode",
-            Self::Wrong { .. } => "every key is explained in bashgate.example.toml, and in the file that `bashgate init` makes",
+            Self::Wrong { .. } => {
+                "every key is explained in bashgate.example.toml, and in the file that `bashgate init` makes"
+            }
             Self::Rule { .. } => "correct the rule or its examples",
             Self::None { .. } => "make one with `bashgate init DIR`, then name it with --config DIR/bashgate.toml",
         }
@@ -176,7 +178,14 @@ struct InspectorFile {
 
 impl Default for InspectorFile {
     fn default() -> Self {
-        Self { kind: "offline".to_owned(), base_url: None, model: None, key_file: None, deadline_ms: 10_000, parallel: 2 }
+        Self {
+            kind: "offline".to_owned(),
+            base_url: None,
+            model: None,
+            key_file: None,
+            deadline_ms: 10_000,
+            parallel: 2,
+        }
     }
 }
 
@@ -261,7 +270,9 @@ impl Config {
             ("limits.requests_per_second", u64::from(parsed.limits.requests_per_second), 1, 1_000_000),
             ("limits.rescan_ms", parsed.limits.rescan_ms, 10, 60_000),
         ];
-        if let Some((key, value, least, most)) = positive.iter().find(|(_, value, least, most)| value < least || value > most) {
+        if let Some((key, value, least, most)) =
+            positive.iter().find(|(_, value, least, most)| value < least || value > most)
+        {
             return Err(wrong(format!("`{key}` is {value}; it must be from {least} to {most}")));
         }
         let rooms = parsed.workspaces.iter().filter(|(_, settings)| settings.clean_room);
@@ -285,7 +296,11 @@ impl Config {
             max_held: parsed.approval.max_held,
             requests_per_second: parsed.limits.requests_per_second,
             rescan: Duration::from_millis(parsed.limits.rescan_ms),
-            policy: Policy { floor: parsed.policy.floor, rules: parsed.policy.rules, trusted_hosts: parsed.policy.trusted_hosts },
+            policy: Policy {
+                floor: parsed.policy.floor,
+                rules: parsed.policy.rules,
+                trusted_hosts: parsed.policy.trusted_hosts,
+            },
             services: parsed.services,
             workspaces: parsed.workspaces,
         })
@@ -308,7 +323,8 @@ fn inspector(file: &InspectorFile, folder: &Path) -> Result<InspectorKind, Strin
             None => None,
             Some(path) => {
                 let path = folder.join(path);
-                let text = std::fs::read_to_string(&path).map_err(|error| format!("cannot read `inspector.key_file` {}: {error}", path.display()))?;
+                let text = std::fs::read_to_string(&path)
+                    .map_err(|error| format!("cannot read `inspector.key_file` {}: {error}", path.display()))?;
                 Some(Key(text.trim().to_owned()))
             }
         };
@@ -322,7 +338,9 @@ fn inspector(file: &InspectorFile, folder: &Path) -> Result<InspectorKind, Strin
     match file.kind.as_str() {
         "offline" => Ok(InspectorKind::Offline),
         "anthropic" => endpoint("https://api.anthropic.com", "claude-haiku-4-5").map(InspectorKind::Anthropic),
-        "openai" if file.model.is_none() => Err("`inspector.kind` is `openai`, so `inspector.model` must name a model".to_owned()),
+        "openai" if file.model.is_none() => {
+            Err("`inspector.kind` is `openai`, so `inspector.model` must name a model".to_owned())
+        }
         "openai" => endpoint("https://api.openai.com", "").map(InspectorKind::OpenAi),
         other => Err(format!("`inspector.kind` is `{other}`; use offline, anthropic or openai")),
     }
@@ -345,7 +363,14 @@ mod tests {
         let all: String = EXAMPLE
             .lines()
             .map(|line| match line.strip_prefix("# ") {
-                Some(rest) if rest.starts_with('[') || rest.split_once(" = ").is_some_and(|(key, _)| key.bytes().all(|b| b.is_ascii_lowercase() || b == b'_')) => rest,
+                Some(rest)
+                    if rest.starts_with('[')
+                        || rest
+                            .split_once(" = ")
+                            .is_some_and(|(key, _)| key.bytes().all(|b| b.is_ascii_lowercase() || b == b'_')) =>
+                {
+                    rest
+                }
                 _ => line,
             })
             .filter(|line| !line.starts_with("key_file"))
@@ -370,7 +395,10 @@ mod tests {
             ("[workspaces.\"A/b\"]", "no workspace name"),
             ("[services.x]\npublic_sink = 3", "forbidden"),
             ("[workspaces.a]\nclean_room = true\n[services.x]\nsecret_data = false", "clean room"),
-            ("[[policy.rules]]\naction = \"deny\"\nargv = [\"git\", \"push\"]\nmatch = [\"git pull\"]", "does not match its own example"),
+            (
+                "[[policy.rules]]\naction = \"deny\"\nargv = [\"git\", \"push\"]\nmatch = [\"git pull\"]",
+                "does not match its own example",
+            ),
             ("[[policy.rules]]\naction = \"deny\"\nargv = [\"x\"]\nmatch = [\"x\"]\ntext = \"y\"", "unknown field"),
         ] {
             let error = parse(text).unwrap_err();

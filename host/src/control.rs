@@ -98,7 +98,9 @@ pub const MAX_LINE: usize = 64 * 1024;
 pub fn ask(socket: &Path, command: &Command) -> std::io::Result<Option<Reply>> {
     let mut stream = match UnixStream::connect(socket) {
         Ok(stream) => stream,
-        Err(error) if matches!(error.kind(), std::io::ErrorKind::NotFound | std::io::ErrorKind::ConnectionRefused) => return Ok(None),
+        Err(error) if matches!(error.kind(), std::io::ErrorKind::NotFound | std::io::ErrorKind::ConnectionRefused) => {
+            return Ok(None);
+        }
         Err(error) => return Err(error),
     };
     stream.set_read_timeout(Some(Duration::from_secs(10)))?;

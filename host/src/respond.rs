@@ -36,7 +36,8 @@ impl Responder {
         let temporary = mailbox::temporary_name(id);
         write_new(&folder, &temporary, &bytes)?;
         let target = mailbox::file_name(id);
-        let renamed = rustix::fs::renameat_with(&folder, temporary.as_str(), &folder, target.as_str(), RenameFlags::NOREPLACE);
+        let renamed =
+            rustix::fs::renameat_with(&folder, temporary.as_str(), &folder, target.as_str(), RenameFlags::NOREPLACE);
         if let Err(error) = renamed {
             let _ = rustix::fs::unlinkat(&folder, temporary.as_str(), AtFlags::empty());
             return Err(error.into());

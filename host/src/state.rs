@@ -48,7 +48,9 @@ impl StateError {
             Self::Folder { .. } => "check `state` in bashgate.toml, its owner and the disk",
             Self::Open { .. } => "chmod 700 the folder and 600 the files in it, and find out who made them readable",
             Self::Locked { .. } => "stop the other one, or talk to it with the other commands of `bashgate`",
-            Self::BadKey { .. } => "restore it from a backup; a new key also needs a new `public_key` in every hook.toml",
+            Self::BadKey { .. } => {
+                "restore it from a backup; a new key also needs a new `public_key` in every hook.toml"
+            }
         }
     }
 }
@@ -111,7 +113,8 @@ pub fn socket(folder: &Path) -> PathBuf {
 fn private(path: &Path) -> Result<(), StateError> {
     let meta = std::fs::metadata(path).map_err(|source| StateError::Folder { path: path.to_owned(), source })?;
     let mode = meta.mode() & 0o777;
-    if mode & 0o077 == 0 { Ok(()) } else { Err(StateError::Open { path: path.to_owned(), mode }) }
+    let others = mode & 0o077;
+    if others == 0 { Ok(()) } else { Err(StateError::Open { path: path.to_owned(), mode }) }
 }
 
 /// Reads the signing key of a state folder, or makes one.
@@ -132,7 +135,8 @@ pub fn key_in(folder: &Path) -> Result<HostKey, StateError> {
             // Whole or not at all: a half-written key would lock every hook out.
             let temporary = folder.join(".signing.key.tmp");
             let _ = std::fs::remove_file(&temporary);
-            let mut file = OpenOptions::new().write(true).create_new(true).mode(0o600).open(&temporary).map_err(failed)?;
+            let mut file =
+                OpenOptions::new().write(true).create_new(true).mode(0o600).open(&temporary).map_err(failed)?;
             file.set_permissions(std::fs::Permissions::from_mode(0o600)).map_err(failed)?;
             file.write_all(&seed).and_then(|()| file.sync_all()).map_err(failed)?;
             std::fs::rename(&temporary, &path).map_err(failed)?;

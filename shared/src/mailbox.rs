@@ -60,7 +60,12 @@ mod tests {
         let id = RequestId::parse("2f1c7d1e-0a4b-4c8e-9b1d-5a6f7e8d9c0b").unwrap();
         assert_eq!(name(&file_name(&id)), Name::Request(id.clone()));
         assert_eq!(name(&temporary_name(&id)), Name::Temporary);
-        for stray in ["x.json", "2f1c7d1e-0a4b-4c8e-9b1d-5a6f7e8d9c0b", "2F1C7D1E-0A4B-4C8E-9B1D-5A6F7E8D9C0B.json", "heartbeat.json"] {
+        for stray in [
+            "x.json",
+            "2f1c7d1e-0a4b-4c8e-9b1d-5a6f7e8d9c0b",
+            "2F1C7D1E-0A4B-4C8E-9B1D-5A6F7E8D9C0B.json",
+            "heartbeat.json",
+        ] {
             assert_eq!(name(stray), Name::Stray, "{stray}");
         }
     }

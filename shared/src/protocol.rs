@@ -319,7 +319,9 @@ pub fn parse_request(bytes: &[u8], id: &RequestId) -> Result<Request, RequestErr
                 return Err(RequestError::FieldTooLong("protected"));
             }
             let found = [("secrets", &wire.secrets), ("unproven", &wire.unproven)];
-            if let Some((field, _)) = found.iter().find(|(_, list)| list.len() > 64 || list.iter().any(|text| text.len() > 4096)) {
+            if let Some((field, _)) =
+                found.iter().find(|(_, list)| list.len() > 64 || list.iter().any(|text| text.len() > 4096))
+            {
                 return Err(RequestError::FieldTooLong(field));
             }
             let evidence = wire.evidence.iter().map(|file| file.path.len() + file.sha256.len() + file.head.len());
@@ -439,7 +441,8 @@ mod tests {
 
     #[test]
     fn the_three_fields_of_the_first_protocol_are_enough() {
-        let request = parse(&format!(r#"{{"type":"security:bash_check","request_id":"{ID}","command":"ls"}}"#)).unwrap();
+        let request =
+            parse(&format!(r#"{{"type":"security:bash_check","request_id":"{ID}","command":"ls"}}"#)).unwrap();
         assert!(matches!(request, Request::BashCheck(check) if check.command.text() == "ls"));
     }
 
@@ -452,13 +455,28 @@ mod tests {
             (deep, "not what the protocol allows"),
             (format!(r#"{{"type":"security:other","request_id":"{ID}"}}"#), "not known"),
             (format!(r#"{{"type":"security:bash_check","request_id":"{ID}"}}"#), "missing field"),
-            (format!(r#"{{"type":"security:bash_check","request_id":"{ID}","command":"ls","command":"curl"}}"#), "duplicate field"),
-            (format!(r#"{{"type":"security:bash_check","request_id":"{ID}","command":"ls","approved":true}}"#), "unknown field"),
-            (format!(r#"{{"type":"security:bash_check","request_id":"{ID}","command":"ls","workspace":"x"}}"#), "unknown field"),
-            (format!(r#"{{"type":"security:bash_check","request_id":"{}","command":"ls"}}"#, ID.replace('2', "3")), "name of its file"),
+            (
+                format!(r#"{{"type":"security:bash_check","request_id":"{ID}","command":"ls","command":"curl"}}"#),
+                "duplicate field",
+            ),
+            (
+                format!(r#"{{"type":"security:bash_check","request_id":"{ID}","command":"ls","approved":true}}"#),
+                "unknown field",
+            ),
+            (
+                format!(r#"{{"type":"security:bash_check","request_id":"{ID}","command":"ls","workspace":"x"}}"#),
+                "unknown field",
+            ),
+            (
+                format!(r#"{{"type":"security:bash_check","request_id":"{}","command":"ls"}}"#, ID.replace('2', "3")),
+                "name of its file",
+            ),
             (format!(r#"{{"type":"security:bash_check","request_id":"{ID}","command":"ls","v":9}}"#), "version 9"),
             (format!(r#"{{"type":"security:bash_check","request_id":"{ID}","command":"\ud800"}}"#), "surrogate"),
-            (format!(r#"{{"type":"security:bash_check","request_id":"{ID}","command":"{}"}}"#, "x".repeat(262_145)), "limit"),
+            (
+                format!(r#"{{"type":"security:bash_check","request_id":"{ID}","command":"{}"}}"#, "x".repeat(262_145)),
+                "limit",
+            ),
             (format!(r#"{{"type":"security:bash_check","request_id":"{ID}","command":"ls"}} x"#), "trailing"),
         ] {
             let error = parse(&json).unwrap_err();
@@ -469,7 +487,14 @@ mod tests {
 
     #[test]
     fn ids_and_names_are_plain() {
-        for bad in ["", "x", "../../etc/passwd", "2F1C7D1E-0A4B-4C8E-9B1D-5A6F7E8D9C0B", "2f1c7d1e0a4b4c8e9b1d5a6f7e8d9c0b", &format!("{ID}\0")] {
+        for bad in [
+            "",
+            "x",
+            "../../etc/passwd",
+            "2F1C7D1E-0A4B-4C8E-9B1D-5A6F7E8D9C0B",
+            "2f1c7d1e0a4b4c8e9b1d5a6f7e8d9c0b",
+            &format!("{ID}\0"),
+        ] {
             assert!(RequestId::parse(bad).is_none(), "{bad:?}");
         }
         for bad in ["", ".", "..", "a/b", "A", "-x", "a b", "ä", &"x".repeat(65)] {

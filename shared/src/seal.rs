@@ -244,6 +244,8 @@ mod tests {
         RequestId::parse(text).unwrap()
     }
 
+    type Change = fn(&mut Response);
+
     #[test]
     fn only_the_hosts_answer_to_these_bytes_counts() {
         let key = HostKey::from_seed(&[7; 32]);
@@ -264,7 +266,7 @@ mod tests {
         let asked = Asked { request_id: &request_id, workspace: &workspace, request, elapsed_ms: 5 };
         assert_eq!(key.public().check(&good, &asked), Ok(()));
 
-        let changed: [(&str, fn(&mut Response), SealError); 9] = [
+        let changed: [(&str, Change, SealError); 9] = [
             ("decision", |r| r.decision = Answer::Deny, SealError::Forged),
             ("reason", |r| r.reason.push('x'), SealError::Forged),
             ("request", |r| r.request_id = "00000000-0000-4000-8000-000000000000".to_owned(), SealError::Forged),
@@ -308,7 +310,9 @@ mod tests {
         let key = HostKey::from_seed(&[9; 32]);
         let text = key.public().to_string();
         assert_eq!(PublicKey::parse(&text).as_ref(), Some(key.public()));
-        for bad in ["", "ed25519:", "ed25519:00", &text.replace("ed25519", "rsa"), &format!("ed25519:{}", "00".repeat(32))] {
+        for bad in
+            ["", "ed25519:", "ed25519:00", &text.replace("ed25519", "rsa"), &format!("ed25519:{}", "00".repeat(32))]
+        {
             assert!(PublicKey::parse(bad).is_none(), "{bad}");
         }
     }

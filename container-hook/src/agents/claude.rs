@@ -48,8 +48,9 @@ pub(super) fn read(event: &[u8]) -> Result<Incoming, EventError> {
     let head: Event = serde_json::from_slice(event)?;
     match head.hook_event_name.as_str() {
         "PreToolUse" => {}
-        "PostToolUse" | "PostToolUseFailure" | "PermissionDenied" | "SessionStart" | "SessionEnd" | "Setup" | "UserPromptSubmit" | "Stop"
-        | "StopFailure" | "SubagentStart" | "SubagentStop" | "PreCompact" | "PostCompact" | "Notification" | "ConfigChange" => {
+        "PostToolUse" | "PostToolUseFailure" | "PermissionDenied" | "SessionStart" | "SessionEnd" | "Setup"
+        | "UserPromptSubmit" | "Stop" | "StopFailure" | "SubagentStart" | "SubagentStop" | "PreCompact"
+        | "PostCompact" | "Notification" | "ConfigChange" => {
             return Ok(Incoming::Nothing);
         }
         other => return Err(EventError::UnknownEvent(other.chars().take(64).collect())),

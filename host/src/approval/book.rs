@@ -4,8 +4,8 @@ use std::collections::{BTreeMap, HashMap, HashSet};
 
 use bashgate_shared::protocol::WorkspaceName;
 
-use super::pending::{ApprovalId, Card, RequestKey, Scope};
 use super::Reply;
+use super::pending::{ApprovalId, Card, RequestKey, Scope};
 use crate::clock::Now;
 
 /// How long a denial by the inspector can still be overruled, in milliseconds.
@@ -113,7 +113,9 @@ impl Book {
                 }
                 self.sessions.insert(*key, by.to_owned());
             }
-            let Some((case, card, _)) = self.pending.remove(id) else { return Err(AnswerError::Unknown(id.to_string())) };
+            let Some((case, card, _)) = self.pending.remove(id) else {
+                return Err(AnswerError::Unknown(id.to_string()));
+            };
             self.close(id.clone());
             return Ok(Given::Case(case, card.workspace));
         }
@@ -129,7 +131,11 @@ impl Book {
             }
             return Ok(Given::Pass(workspace));
         }
-        if self.closed.contains(id) { Err(AnswerError::Over(id.clone())) } else { Err(AnswerError::Unknown(id.to_string())) }
+        if self.closed.contains(id) {
+            Err(AnswerError::Over(id.clone()))
+        } else {
+            Err(AnswerError::Unknown(id.to_string()))
+        }
     }
 
     /// Strikes a held command out without an answer: withdrawn, lapsed, or decided by other means.

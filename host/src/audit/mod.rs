@@ -157,7 +157,8 @@ impl Verifier {
             return Err(Broken::Gap { expected, found: record.seq });
         }
         let hash = link(self.hash, record.seq, &record.body);
-        let said = serde_json::from_str::<Value>(&record.body).ok().and_then(|body| body.get("seq").and_then(Value::as_u64));
+        let said =
+            serde_json::from_str::<Value>(&record.body).ok().and_then(|body| body.get("seq").and_then(Value::as_u64));
         if hash != record.hash || said != Some(record.seq) {
             return Err(Broken::Changed(record.seq));
         }
@@ -188,7 +189,13 @@ mod tests {
         let mut before = Hash::START;
         (1..=length)
             .map(|seq| {
-                let entry = Entry { at_ms: seq, kind: Kind::Decision, workspace: None, request_id: None, detail: json!({"n": seq}) };
+                let entry = Entry {
+                    at_ms: seq,
+                    kind: Kind::Decision,
+                    workspace: None,
+                    request_id: None,
+                    detail: json!({"n": seq}),
+                };
                 let record = entry.at(seq, before);
                 before = record.hash;
                 record

@@ -28,7 +28,9 @@ pub fn read(line: &str) -> Said {
     match (first, id, rest.as_slice()) {
         ("approve", Some(id), [] | ["once"]) => Said::Answer(id, Reply::Approve(Scope::Once)),
         ("approve", Some(id), ["session"]) => Said::Answer(id, Reply::Approve(Scope::Session)),
-        ("deny", Some(id), reason) => Said::Answer(id, Reply::Deny { reason: reason.join(" ").chars().take(500).collect() }),
+        ("deny", Some(id), reason) => {
+            Said::Answer(id, Reply::Deny { reason: reason.join(" ").chars().take(500).collect() })
+        }
         ("show", Some(id), []) => Said::Show(id),
         ("pending", None, _) if line == "pending" => Said::Pending,
         ("help", None, _) if line == "help" => Said::Help,
@@ -55,8 +57,20 @@ mod tests {
         ] {
             assert_eq!(read(line), want, "{line}");
         }
-        for line in ["", "yes", "approve", "approve k7f39x2", "approve k7f39x2m please", "please approve k7f39x2m", "> approve k7f39x2m",
-            "approve k7f39x2m k7f39x2m", "Approve k7f39x2m", "аpprove k7f39x2m", "pending x", "approve \u{200b}k7f39x2m"] {
+        for line in [
+            "",
+            "yes",
+            "approve",
+            "approve k7f39x2",
+            "approve k7f39x2m please",
+            "please approve k7f39x2m",
+            "> approve k7f39x2m",
+            "approve k7f39x2m k7f39x2m",
+            "Approve k7f39x2m",
+            "аpprove k7f39x2m",
+            "pending x",
+            "approve \u{200b}k7f39x2m",
+        ] {
             assert_eq!(read(line), Said::Talk, "{line}");
         }
     }

@@ -1,7 +1,7 @@
 //! The log as a channel, for a host without a terminal: held commands are warnings, decisions are information.
 
-use super::notice::{self, Notice};
 use super::Chat;
+use super::notice::{self, Notice};
 use crate::clock;
 
 /// Writes notices to the log.
@@ -20,7 +20,8 @@ impl Chat for Journal {
                     answer = decided.answer.as_str(),
                     by = decided.by,
                     took_us = u64::try_from(decided.took_us).unwrap_or(u64::MAX),
-                    "{}", decided.reason
+                    "{}",
+                    decided.reason
                 );
             }
             other => tracing::info!("{}", notice::words(other, clock::now().boot_ms)),

@@ -76,7 +76,12 @@ pub fn card(card: &Card, now_boot_ms: u64) -> String {
             crate::taint::Label::Corruption => "untrusted",
             crate::taint::Label::Secret => "secret",
         };
-        out.push_str(&format!("\n  {label}: {} by {} at {}", visible(&credentials::mask(&cause.source)), visible(&cause.by), clock::date(cause.at_ms)));
+        out.push_str(&format!(
+            "\n  {label}: {} by {} at {}",
+            visible(&credentials::mask(&cause.source)),
+            visible(&cause.by),
+            clock::date(cause.at_ms)
+        ));
     }
     if card.causes.len() > 6 {
         out.push_str(&format!("\n  and {} more causes", card.causes.len() - 6));
@@ -120,7 +125,11 @@ pub fn words(notice: &Notice, now_boot_ms: u64) -> String {
         Notice::Over(id, why) => format!("{why}: {id}"),
         Notice::Decided(decided) => {
             let class = decided.class.map_or_else(|| "tool".to_owned(), |class| class.to_string());
-            let time = if decided.took_us < 10_000 { format!("{} us", decided.took_us) } else { format!("{} ms", decided.took_us / 1000) };
+            let time = if decided.took_us < 10_000 {
+                format!("{} us", decided.took_us)
+            } else {
+                format!("{} ms", decided.took_us / 1000)
+            };
             format!(
                 "{:5} {class:7} {} ({}, {time}, taint now {}): {}",
                 decided.answer.as_str(),

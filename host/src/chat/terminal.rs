@@ -2,8 +2,8 @@
 
 use std::io::{BufRead as _, IsTerminal as _};
 
-use super::notice::{self, Notice};
 use super::Chat;
+use super::notice::{self, Notice};
 use crate::clock;
 
 /// Prints notices.

@@ -19,13 +19,18 @@ fn failed(error: &StoreError) -> Failure {
 pub(super) fn run(config: &Config, act: Audit) -> Run {
     let path = state::store(&config.state);
     if !path.exists() {
-        return Err(Failure::failed(format!("there is no store at {}", path.display()), "it is made when `bashgate serve` starts for the first time"));
+        return Err(Failure::failed(
+            format!("there is no store at {}", path.display()),
+            "it is made when `bashgate serve` starts for the first time",
+        ));
     }
     let reader = Reader::open(&path).map_err(|error| failed(&error))?;
     match act {
         Audit::Head => {
             let (records, head) = reader.head().map_err(|error| failed(&error))?;
-            eprintln!("{records} records; keep the head somewhere else, and check it with: bashgate audit verify --head HASH");
+            eprintln!(
+                "{records} records; keep the head somewhere else, and check it with: bashgate audit verify --head HASH"
+            );
             println!("{head}");
             Ok(())
         }
@@ -41,7 +46,10 @@ pub(super) fn run(config: &Config, act: Audit) -> Run {
 fn verify(reader: &Reader, head: Option<&str>) -> Run {
     let wanted = match head {
         None => None,
-        Some(text) => Some(Hash::parse(text.trim()).ok_or_else(|| Failure::Usage(format!("`{text}` is no head: it has 64 hexadecimal digits")))?),
+        Some(text) => Some(
+            Hash::parse(text.trim())
+                .ok_or_else(|| Failure::Usage(format!("`{text}` is no head: it has 64 hexadecimal digits")))?,
+        ),
     };
     let mut verifier = Verifier::new(wanted);
     let mut broken = None;
@@ -60,7 +68,9 @@ fn verify(reader: &Reader, head: Option<&str>) -> Run {
             println!("{records} records, none changed, missing or moved. Head: {head}");
             Ok(())
         }
-        Err(broken) => Err(Failure::failed(broken, "keep the store as it is, find out who changed it, and compare with a backup")),
+        Err(broken) => {
+            Err(Failure::failed(broken, "keep the store as it is, find out who changed it, and compare with a backup"))
+        }
     }
 }
 
@@ -91,15 +101,17 @@ fn words(body: &str) -> String {
     let body: Value = serde_json::from_str(body).unwrap_or(Value::Null);
     let text = |pointer: &str| body.pointer(pointer).and_then(Value::as_str).unwrap_or("").to_owned();
     let number = |pointer: &str| body.pointer(pointer).and_then(Value::as_u64).unwrap_or(0);
-    let head = format!("{:>6} {} {:9} {}", number("/seq"), clock::date(number("/at_ms")), text("/kind"), text("/workspace"));
-    match text("/kind").as_str() {
-        "decision" => {
-            let what = if text("/detail/command").is_empty() { format!("{} {}", text("/detail/tool"), text("/detail/target")) } else { text("/detail/command") };
-            format!("{head} {} by {}: {}", text("/detail/answer"), text("/detail/by"), one_line(&what, 80))
-        }
-        _ => {
-            let detail = body.pointer("/detail").map(Value::to_string).unwrap_or_default();
-            format!("{head} {}", one_line(&detail, 120))
-        }
+    let head =
+        format!("{:>6} {} {:9} {}", number("/seq"), clock::date(number("/at_ms")), text("/kind"), text("/workspace"));
+    if text("/kind").as_str() == "decision" {
+        let what = if text("/detail/command").is_empty() {
+            format!("{} {}", text("/detail/tool"), text("/detail/target"))
+        } else {
+            text("/detail/command")
+        };
+        format!("{head} {} by {}: {}", text("/detail/answer"), text("/detail/by"), one_line(&what, 80))
+    } else {
+        let detail = body.pointer("/detail").map(Value::to_string).unwrap_or_default();
+        format!("{head} {}", one_line(&detail, 120))
     }
 }

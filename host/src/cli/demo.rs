@@ -35,10 +35,12 @@ const SCRIPT: &[(&str, &str, &str)] = &[
 pub(super) fn run(exit: bool) -> Run {
     let hook = hook_binary()?;
     serve::log("error");
-    let root = tempfile::Builder::new()
-        .prefix("bashgate-demo-")
-        .tempdir()
-        .map_err(|error| Failure::failed(format!("cannot make a folder for the demo: {error}"), "set TMPDIR to a folder that is writable"))?;
+    let root = tempfile::Builder::new().prefix("bashgate-demo-").tempdir().map_err(|error| {
+        Failure::failed(
+            format!("cannot make a folder for the demo: {error}"),
+            "set TMPDIR to a folder that is writable",
+        )
+    })?;
     let made = init::make(root.path(), &init::host_toml())?;
     let work = workspace(root.path())?;
     let config = Config::load(&made.host)?;
@@ -89,7 +91,10 @@ fn hook_binary() -> Result<PathBuf, Failure> {
     if beside.exists() {
         Ok(beside)
     } else {
-        Err(Failure::failed(format!("there is no hook at {}", beside.display()), "build both with `make build`, and run the bashgate in target/bin"))
+        Err(Failure::failed(
+            format!("there is no hook at {}", beside.display()),
+            "build both with `make build`, and run the bashgate in target/bin",
+        ))
     }
 }
 
@@ -129,17 +134,18 @@ impl Agent {
             if let Some(answering) = answering {
                 let _ = answering.join();
             }
-            let outcome = match code {
-                Some(0) => {
-                    allowed += 1;
-                    "let through"
-                }
-                _ => {
-                    denied += 1;
-                    "denied"
-                }
+            let outcome = if let Some(0) = code {
+                allowed += 1;
+                "let through"
+            } else {
+                denied += 1;
+                "denied"
             };
-            println!("    -> {outcome} after {:.1} ms{}\n", time.as_secs_f64() * 1000.0, if words.is_empty() { String::new() } else { format!(": {words}") });
+            println!(
+                "    -> {outcome} after {:.1} ms{}\n",
+                time.as_secs_f64() * 1000.0,
+                if words.is_empty() { String::new() } else { format!(": {words}") }
+            );
         }
         println!("{} events: {allowed} let through, {denied} denied.", SCRIPT.len());
         Ok(())
@@ -153,7 +159,9 @@ impl Agent {
             _ => json!({"file_path": self.work.join(input)}),
         };
         let event = json!({"hook_event_name": "PreToolUse", "session_id": "demo", "cwd": self.work, "tool_name": tool, "tool_input": input});
-        let failed = |error: std::io::Error| Failure::failed(format!("cannot run the hook: {error}"), "build it with `make build`");
+        let failed = |error: std::io::Error| {
+            Failure::failed(format!("cannot run the hook: {error}"), "build it with `make build`")
+        };
         let mut child = Command::new(&self.hook)
             .arg("--config")
             .arg(&self.config)
@@ -177,7 +185,10 @@ fn approve_held(config: &Config) {
     let socket = state::socket(&config.state);
     for _ in 0..200 {
         let held = control::ask(&socket, &control::Command::Pending { denied: false });
-        let id = held.ok().flatten().and_then(|reply| reply.data.pointer("/0/id").and_then(Value::as_str).map(str::to_owned));
+        let id = held
+            .ok()
+            .flatten()
+            .and_then(|reply| reply.data.pointer("/0/id").and_then(Value::as_str).map(str::to_owned));
         if let Some(id) = id {
             println!("    (the demo says: approve {id})");
             let _ = control::ask(&socket, &control::Command::Say { words: format!("approve {id}") });

@@ -60,7 +60,9 @@ pub(super) struct Made {
 pub(super) fn make(dir: &Path, host_toml: &str) -> Result<Made, Failure> {
     let failed = |path: &Path| {
         let path = path.to_owned();
-        move |error: std::io::Error| Failure::failed(format!("cannot make {}: {error}", path.display()), "choose a folder of your own")
+        move |error: std::io::Error| {
+            Failure::failed(format!("cannot make {}: {error}", path.display()), "choose a folder of your own")
+        }
     };
     std::fs::create_dir_all(dir).map_err(failed(dir))?;
     let dir = dir.canonicalize().map_err(failed(dir))?;

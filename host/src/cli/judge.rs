@@ -36,7 +36,11 @@ impl Input {
             return Err(Failure::Usage("give a COMMAND, or --jsonl with commands on standard input".to_owned()));
         };
         let value = answer(command);
-        if self.json { println!("{value}") } else { println!("{}", words(&value)) }
+        if self.json {
+            println!("{value}");
+        } else {
+            println!("{}", words(&value));
+        }
         Ok(())
     }
 }
@@ -113,7 +117,9 @@ pub(super) fn classify(input: &Input) -> Run {
         }),
         Err(value) => value,
     };
-    input.each(answer, |value| format!("{} ({}): {}", text(value, "class"), text(value, "decided"), text(value, "reason")))
+    input.each(answer, |value| {
+        format!("{} ({}): {}", text(value, "class"), text(value, "decided"), text(value, "reason"))
+    })
 }
 
 pub(super) fn decide(taint: &str, input: &Input) -> Run {
@@ -148,7 +154,13 @@ pub(super) fn decide(taint: &str, input: &Input) -> Run {
         Err(value) => value,
     };
     input.each(answer, |value| {
-        format!("{} ({}, rule {}): {}", text(value, "outcome"), text(value, "decision"), text(value, "rule"), text(value, "reason"))
+        format!(
+            "{} ({}, rule {}): {}",
+            text(value, "outcome"),
+            text(value, "decision"),
+            text(value, "rule"),
+            text(value, "reason")
+        )
     })
 }
 

@@ -18,7 +18,11 @@ use clap::{Args, Parser, Subcommand};
 use crate::config::{Config, ConfigError};
 
 #[derive(Parser)]
-#[command(name = "bashgate", version, about = "Stands between an AI agent's decision to run a shell command and the shell")]
+#[command(
+    name = "bashgate",
+    version,
+    about = "Stands between an AI agent's decision to run a shell command and the shell"
+)]
 struct Cli {
     #[command(subcommand)]
     command: Command,
@@ -229,7 +233,7 @@ enum Failure {
 }
 
 impl Failure {
-    fn failed(error: impl ToString, help: impl Into<String>) -> Self {
+    fn failed(error: impl std::fmt::Display, help: impl Into<String>) -> Self {
         Self::Failed { error: error.to_string(), cause: None, help: help.into() }
     }
 
@@ -303,13 +307,21 @@ fn run(command: Command) -> Run {
             let words = scope.map_or_else(|| format!("approve {id}"), |scope| format!("approve {id} {scope}"));
             people::say(&config.load()?, &words)
         }
-        Command::Deny { id, reason, config } => people::say(&config.load()?, &format!("deny {id} {}", reason.join(" "))),
+        Command::Deny { id, reason, config } => {
+            people::say(&config.load()?, &format!("deny {id} {}", reason.join(" ")))
+        }
         Command::Taint { act, config } => people::taint(&config.load()?, act),
         Command::Workspace { act, config } => people::workspace(&config.load()?, act),
         Command::Audit { act, config } => audit::run(&config.load()?, act),
         Command::Config { act: ConfigAct::Check, config } => {
             let config = config.load()?;
-            println!("{} is fine: {} rules, {} services, {} workspaces.", config.file.display(), config.policy.rules.len(), config.services.len(), config.workspaces.len());
+            println!(
+                "{} is fine: {} rules, {} services, {} workspaces.",
+                config.file.display(),
+                config.policy.rules.len(),
+                config.services.len(),
+                config.workspaces.len()
+            );
             Ok(())
         }
     }

@@ -27,7 +27,8 @@ fn ask(config: &Config, command: Command) -> Result<Reply, Failure> {
     }
     let folder = Folder::open(&config.state).map_err(|error| Failure::of(&error, error.help()))?;
     let (events, _queue) = tokio::sync::mpsc::unbounded_channel();
-    let mut core = Core::open(config.clone(), &folder, Panel::new(None), events).map_err(|error| Failure::of(&error, error.help()))?;
+    let mut core = Core::open(config.clone(), &folder, Panel::new(None), events)
+        .map_err(|error| Failure::of(&error, error.help()))?;
     Ok(core.control(command, &control::user_name(rustix::process::getuid().as_raw())))
 }
 

@@ -8,7 +8,11 @@ pub(super) fn run(config: Config) -> Run {
     log(&config.log);
     let runtime = runtime()?;
     let ready = Box::new(|config: &Config| {
-        eprintln!("bashgate is ready: mailboxes in {}, state in {}", config.mailboxes.display(), config.state.display());
+        eprintln!(
+            "bashgate is ready: mailboxes in {}, state in {}",
+            config.mailboxes.display(),
+            config.state.display()
+        );
     });
     let result = runtime.block_on(serve(Serve { config, show_decisions: false, ready, stop: None }));
     // Tasks that wait for a model are not waited for.
@@ -18,7 +22,8 @@ pub(super) fn run(config: Config) -> Run {
 
 /// Structured logs on standard error. `RUST_LOG` refines the configured level.
 pub(super) fn log(level: &str) {
-    let filter = tracing_subscriber::EnvFilter::try_from_default_env().unwrap_or_else(|_| tracing_subscriber::EnvFilter::new(level));
+    let filter = tracing_subscriber::EnvFilter::try_from_default_env()
+        .unwrap_or_else(|_| tracing_subscriber::EnvFilter::new(level));
     let _ = tracing_subscriber::fmt().with_env_filter(filter).with_writer(std::io::stderr).try_init();
 }
 

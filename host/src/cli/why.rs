@@ -37,7 +37,9 @@ pub(super) fn run(command: &str, as_json: bool) -> Run {
     let network: Vec<String> = effects
         .network
         .iter()
-        .map(|used| used.host.as_ref().map_or_else(|| used.program.clone(), |host| format!("{} to {host}", used.program)))
+        .map(|used| {
+            used.host.as_ref().map_or_else(|| used.program.clone(), |host| format!("{} to {host}", used.program))
+        })
         .collect();
     for (what, list) in [
         ("reads", &effects.reads),
@@ -52,6 +54,12 @@ pub(super) fn run(command: &str, as_json: bool) -> Run {
             println!("  {what}: {}", list.join(", "));
         }
     }
-    println!("  decided by: {}", serde_json::to_value(found.decided).ok().and_then(|decided| decided.as_str().map(str::to_owned)).unwrap_or_default());
+    println!(
+        "  decided by: {}",
+        serde_json::to_value(found.decided)
+            .ok()
+            .and_then(|decided| decided.as_str().map(str::to_owned))
+            .unwrap_or_default()
+    );
     Ok(())
 }

@@ -29,13 +29,23 @@ impl Core {
                 Some(id) => self.show(&id),
                 None => Reply::refused(format!("`{id}` is no id: it has 8 letters and digits")),
             },
-            Command::Say { words } => self.say(&words, by).unwrap_or_else(|| Reply::refused("that is no answer; an id has 8 letters and digits")),
+            Command::Say { words } => self
+                .say(&words, by)
+                .unwrap_or_else(|| Reply::refused("that is no answer; an id has 8 letters and digits")),
             Command::TaintShow { workspace } => self.with(&workspace, |core, name| core.taint_show(&name)),
-            Command::TaintRaise { workspace, label, why } => self.with(&workspace, |core, name| core.taint_raise(&name, &label, &why, by)),
-            Command::TaintClear { workspace } => self.with(&workspace, |core, name| core.start_over(&name, by, Kind::Taint, "cleared")),
-            Command::WorkspaceRenew { workspace } => self.with(&workspace, |core, name| core.start_over(&name, by, Kind::Workspace, "renewed")),
+            Command::TaintRaise { workspace, label, why } => {
+                self.with(&workspace, |core, name| core.taint_raise(&name, &label, &why, by))
+            }
+            Command::TaintClear { workspace } => {
+                self.with(&workspace, |core, name| core.start_over(&name, by, Kind::Taint, "cleared"))
+            }
+            Command::WorkspaceRenew { workspace } => {
+                self.with(&workspace, |core, name| core.start_over(&name, by, Kind::Workspace, "renewed"))
+            }
             Command::WorkspaceAdd { workspace } => self.workspace_add(&workspace, by),
-            Command::WorkspaceRemove { workspace } => self.with(&workspace, |core, name| core.workspace_remove(&name, by)),
+            Command::WorkspaceRemove { workspace } => {
+                self.with(&workspace, |core, name| core.workspace_remove(&name, by))
+            }
             Command::WorkspaceList => self.workspace_list(),
         }
     }
@@ -43,7 +53,9 @@ impl Core {
     fn with(&mut self, workspace: &str, act: impl FnOnce(&mut Self, WorkspaceName) -> Reply) -> Reply {
         match WorkspaceName::parse(workspace) {
             Some(name) if self.workspaces.contains_key(&name) => act(self, name),
-            _ => Reply::refused(format!("there is no workspace `{workspace}`; add it with: bashgate workspace add {workspace}")),
+            _ => Reply::refused(format!(
+                "there is no workspace `{workspace}`; add it with: bashgate workspace add {workspace}"
+            )),
         }
     }
 
@@ -68,8 +80,16 @@ impl Core {
                 Reply::done(format!("{}: {id}", if approves { "Approved" } else { "Denied" }), json!({"id": id}))
             }
             Ok(Given::Pass(workspace)) => {
-                self.record(Kind::Answer, Some(&workspace), json!({"event": "overruled", "approval": id, "approved": approves, "by": by}));
-                let text = if approves { format!("The same command may run once, when the agent asks again: {id}") } else { format!("Stays denied: {id}") };
+                self.record(
+                    Kind::Answer,
+                    Some(&workspace),
+                    json!({"event": "overruled", "approval": id, "approved": approves, "by": by}),
+                );
+                let text = if approves {
+                    format!("The same command may run once, when the agent asks again: {id}")
+                } else {
+                    format!("Stays denied: {id}")
+                };
                 Reply::done(text, json!({"id": id}))
             }
         }
@@ -77,9 +97,17 @@ impl Core {
 
     fn pending(&self, denied: bool) -> Reply {
         let now = clock::now();
-        let cards: Vec<&Card> = if denied { self.book.denied(now).map(|denied| &denied.card).collect() } else { self.book.cards().collect() };
+        let cards: Vec<&Card> = if denied {
+            self.book.denied(now).map(|denied| &denied.card).collect()
+        } else {
+            self.book.cards().collect()
+        };
         let data: Vec<Value> = cards.iter().map(|card| card_json(card, now.boot_ms)).collect();
-        let text = if cards.is_empty() && denied { "No denial can be overruled.".to_owned() } else { notice::list(cards.into_iter(), now.boot_ms) };
+        let text = if cards.is_empty() && denied {
+            "No denial can be overruled.".to_owned()
+        } else {
+            notice::list(cards.into_iter(), now.boot_ms)
+        };
         Reply::done(text, Value::Array(data))
     }
 
@@ -95,8 +123,16 @@ impl Core {
         let seen = self.workspaces.get(name).map(|known| known.seen.clone()).unwrap_or_default();
         let mut text = format!("{name}: {} (epoch {})", seen.taint, seen.epoch);
         for cause in &seen.causes {
-            let label = serde_json::to_value(cause.label).ok().and_then(|label| label.as_str().map(str::to_owned)).unwrap_or_default();
-            text.push_str(&format!("\n  {label}: {} by {} at {}", notice::one_line(&cause.source, 200), notice::one_line(&cause.by, 200), clock::date(cause.at_ms)));
+            let label = serde_json::to_value(cause.label)
+                .ok()
+                .and_then(|label| label.as_str().map(str::to_owned))
+                .unwrap_or_default();
+            text.push_str(&format!(
+                "\n  {label}: {} by {} at {}",
+                notice::one_line(&cause.source, 200),
+                notice::one_line(&cause.by, 200),
+                clock::date(cause.at_ms)
+            ));
         }
         Reply::done(text, json!({"workspace": name, "taint": seen.taint, "epoch": seen.epoch, "causes": seen.causes}))
     }
@@ -112,7 +148,8 @@ impl Core {
         let Some(known) = self.workspaces.get_mut(name) else { return Reply::refused("there is no such workspace") };
         known.seen.raise(Cause { label, source: why.to_owned(), by: format!("human:{by}"), at_ms });
         let seen = known.seen.clone();
-        let detail = json!({"event": "raised", "label": label, "why": why, "by": by, "taint": seen.taint, "epoch": seen.epoch});
+        let detail =
+            json!({"event": "raised", "label": label, "why": why, "by": by, "taint": seen.taint, "epoch": seen.epoch});
         match self.write(Kind::Taint, name, detail, vec![Write::Taint(name.clone(), seen)]) {
             Ok(()) => self.taint_show(name),
             // The taint counts all the same: it is in memory, and more is never wrong.
@@ -147,12 +184,18 @@ impl Core {
         if let Err(error) = make_mailbox(&folder) {
             return Reply::refused(format!("cannot make the mailbox {}: {error}", folder.display()));
         }
-        if let Err(why) = self.write(Kind::Workspace, &name, json!({"event": "added", "by": by}), vec![Write::AddWorkspace(name.clone())]) {
+        if let Err(why) = self.write(
+            Kind::Workspace,
+            &name,
+            json!({"event": "added", "by": by}),
+            vec![Write::AddWorkspace(name.clone())],
+        ) {
             return Reply::refused(why);
         }
         self.register(&name, Seen::default());
         self.has_new_workspace();
-        let text = format!("Workspace {name} is registered. Mount its mailbox into the container:\n{}", mounts(&folder));
+        let text =
+            format!("Workspace {name} is registered. Mount its mailbox into the container:\n{}", mounts(&folder));
         Reply::done(text, json!({"workspace": name, "mailbox": folder}))
     }
 
@@ -160,23 +203,41 @@ impl Core {
         if self.config.workspaces.contains_key(name) {
             return Reply::refused(format!("`{name}` stands in {}; take it out there", self.config.file.display()));
         }
-        if let Err(why) = self.write(Kind::Workspace, name, json!({"event": "removed", "by": by}), vec![Write::RemoveWorkspace(name.clone())]) {
+        if let Err(why) = self.write(
+            Kind::Workspace,
+            name,
+            json!({"event": "removed", "by": by}),
+            vec![Write::RemoveWorkspace(name.clone())],
+        ) {
             return Reply::refused(why);
         }
         self.workspaces.remove(name);
-        Reply::done(format!("Workspace {name} is forgotten; its requests are denied. Its mailbox folder stays."), Value::Null)
+        Reply::done(
+            format!("Workspace {name} is forgotten; its requests are denied. Its mailbox folder stays."),
+            Value::Null,
+        )
     }
 
     fn workspace_list(&self) -> Reply {
-        let lines: Vec<String> = self.workspaces.iter().map(|(name, known)| format!("{name}  {}", known.seen.taint)).collect();
-        let data: Vec<Value> = self.workspaces.iter().map(|(name, known)| json!({"workspace": name, "taint": known.seen.taint, "epoch": known.seen.epoch})).collect();
-        let text = if lines.is_empty() { "There is no workspace. Add one with: bashgate workspace add NAME".to_owned() } else { lines.join("\n") };
+        let lines: Vec<String> =
+            self.workspaces.iter().map(|(name, known)| format!("{name}  {}", known.seen.taint)).collect();
+        let data: Vec<Value> = self
+            .workspaces
+            .iter()
+            .map(|(name, known)| json!({"workspace": name, "taint": known.seen.taint, "epoch": known.seen.epoch}))
+            .collect();
+        let text = if lines.is_empty() {
+            "There is no workspace. Add one with: bashgate workspace add NAME".to_owned()
+        } else {
+            lines.join("\n")
+        };
         Reply::done(text, Value::Array(data))
     }
 
     /// Writes a person's act, durably, before it counts.
     fn write(&self, kind: Kind, name: &WorkspaceName, detail: Value, mut writes: Vec<Write>) -> Result<(), String> {
-        let entry = Entry { at_ms: clock::now().unix_ms, kind, workspace: Some(name.clone()), request_id: None, detail };
+        let entry =
+            Entry { at_ms: clock::now().unix_ms, kind, workspace: Some(name.clone()), request_id: None, detail };
         writes.push(Write::Audit(entry));
         self.store.write_now(writes).map_err(|error| format!("it could not be recorded ({error}), so it was not done"))
     }

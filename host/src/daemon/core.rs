@@ -6,7 +6,9 @@ use std::time::{Duration, Instant};
 
 use bashgate_shared::classify::{Classification, CommandClass, Decided, Surroundings, classify};
 use bashgate_shared::command::Digest;
-use bashgate_shared::protocol::{Answer, BashCheck, Request, RequestError, RequestId, ToolEvent, WorkspaceName, parse_request};
+use bashgate_shared::protocol::{
+    Answer, BashCheck, Request, RequestError, RequestId, ToolEvent, WorkspaceName, parse_request,
+};
 use bashgate_shared::seal::{HostKey, Unsigned};
 use bashgate_shared::shell::Shell;
 use serde_json::{Value, json};
@@ -22,8 +24,8 @@ use crate::chat::{Chat, Desk, Notice};
 use crate::clock::{self, Now};
 use crate::config::{self, Config};
 use crate::inspector::{Brief, Panel};
-use crate::intake::folder::{self, Taken};
 use crate::intake::Arrival;
+use crate::intake::folder::{self, Taken};
 use crate::policy::{self, Decision, Judged, trust};
 use crate::respond::Responder;
 use crate::state::Folder;
@@ -31,7 +33,7 @@ use crate::store::{Job, Reader, Store, Write};
 use crate::taint::{Cause, Label, Seen};
 
 /// How long an answer lies in the mailbox before it is taken away.
-const RESPONSE_LIFE: Duration = Duration::from_secs(60);
+const RESPONSE_LIFE: Duration = Duration::from_mins(1);
 /// How long after the start requests are checked for having been left behind by an asker that is gone.
 const STARTING: Duration = Duration::from_secs(3);
 
@@ -69,12 +71,21 @@ pub struct Core {
 
 impl Core {
     /// Opens the store and restores what it holds.
-    pub fn open(config: Config, folder: &Folder, panel: Panel, events: mpsc::UnboundedSender<Event>) -> Result<Self, ServeError> {
+    pub fn open(
+        config: Config,
+        folder: &Folder,
+        panel: Panel,
+        events: mpsc::UnboundedSender<Event>,
+    ) -> Result<Self, ServeError> {
         let key = folder.key()?;
         let store = Store::open(&folder.store())?;
         let reader = Reader::open(&folder.store())?;
         let boot = clock::boot_id();
-        let restored = reader.held(&boot)?.into_iter().map(|card| ((card.workspace.clone(), card.request_id.clone()), card)).collect();
+        let restored = reader
+            .held(&boot)?
+            .into_iter()
+            .map(|card| ((card.workspace.clone(), card.request_id.clone()), card))
+            .collect();
         let taints: HashMap<_, _> = reader.taints()?.into_iter().collect();
         let names = reader.workspaces()?;
         let responder = Responder::new(&config.mailboxes);
@@ -181,7 +192,8 @@ impl Core {
     }
 
     pub(super) fn record(&self, kind: Kind, workspace: Option<&WorkspaceName>, detail: Value) {
-        let entry = Entry { at_ms: clock::now().unix_ms, kind, workspace: workspace.cloned(), request_id: None, detail };
+        let entry =
+            Entry { at_ms: clock::now().unix_ms, kind, workspace: workspace.cloned(), request_id: None, detail };
         self.submit(vec![Write::Audit(entry)], false, After::Nothing);
     }
 
@@ -237,7 +249,9 @@ impl Core {
         let bytes = match taken {
             Taken::Bytes(bytes) => bytes,
             Taken::Nothing => return,
-            Taken::Refused(why) => return self.reject(&workspace, id, None, &format!("the request is refused: {why}"), at),
+            Taken::Refused(why) => {
+                return self.reject(&workspace, id, None, &format!("the request is refused: {why}"), at);
+            }
             Taken::Unreadable { uid, mode } => {
                 let own = rustix::process::getuid().as_raw();
                 let why = format!(
@@ -249,18 +263,34 @@ impl Core {
         };
         let digest = Digest::of(&bytes);
         if !self.workspaces.contains_key(&workspace) {
-            let why = format!("the host does not know the workspace `{workspace}`; for the operator: bashgate workspace add {workspace}");
+            let why = format!(
+                "the host does not know the workspace `{workspace}`; for the operator: bashgate workspace add {workspace}"
+            );
             return self.reject(&workspace, id, Some(digest), &why, at);
         }
         if !self.take_token(&workspace) {
-            return self.reject(&workspace, id, Some(digest), "too many requests in a second; run it again a little later", at);
+            return self.reject(
+                &workspace,
+                id,
+                Some(digest),
+                "too many requests in a second; run it again a little later",
+                at,
+            );
         }
         match self.reader.is_decided(&workspace, &id) {
             Ok(false) => {}
             Ok(true) => {
-                return self.reject(&workspace, id, Some(digest), "a request of this id was answered before; use a new id", at);
+                return self.reject(
+                    &workspace,
+                    id,
+                    Some(digest),
+                    "a request of this id was answered before; use a new id",
+                    at,
+                );
             }
-            Err(error) => return self.reject(&workspace, id, Some(digest), &format!("the host's store fails ({error})"), at),
+            Err(error) => {
+                return self.reject(&workspace, id, Some(digest), &format!("the host's store fails ({error})"), at);
+            }
         }
         let request = match parse_request(&bytes, &id) {
             Ok(request) => request,
@@ -352,7 +382,14 @@ impl Core {
         }
     }
 
-    fn check(&mut self, workspace: WorkspaceName, request_id: RequestId, digest: Digest, check: BashCheck, since: Instant) {
+    fn check(
+        &mut self,
+        workspace: WorkspaceName,
+        request_id: RequestId,
+        digest: Digest,
+        check: BashCheck,
+        since: Instant,
+    ) {
         let Some(known) = self.workspaces.get(&workspace) else { return };
         let seen = known.seen.clone();
         let shell = if check.other_shell { Shell::Other } else { known.settings.shell() };
@@ -386,7 +423,14 @@ impl Core {
         self.step(id, case::Event::Opened { pass, held_before });
     }
 
-    fn tool_event(&mut self, workspace: WorkspaceName, request_id: RequestId, digest: Digest, event: &ToolEvent, since: Instant) {
+    fn tool_event(
+        &mut self,
+        workspace: WorkspaceName,
+        request_id: RequestId,
+        digest: Digest,
+        event: &ToolEvent,
+        since: Instant,
+    ) {
         let now = clock::now();
         let service_name = trust::service_of(&event.tool).to_owned();
         let service = self.config.service(&service_name);
@@ -397,7 +441,10 @@ impl Core {
         let (decision, reason) = if service.is_forbidden() {
             (Answer::Deny, format!("the operator forbids the service `{service_name}`"))
         } else if in_clean_room {
-            (Answer::Deny, format!("this workspace is a clean room, and anybody can write what `{service_name}` delivers"))
+            (
+                Answer::Deny,
+                format!("this workspace is a clean room, and anybody can write what `{service_name}` delivers"),
+            )
         } else {
             (Answer::Allow, format!("`{service_name}` may be used; what it brings is remembered"))
         };
@@ -415,7 +462,13 @@ impl Core {
             "service": service_name, "answer": decision, "reason": reason, "by": "policy", "taint_before": before, "taint": seen.taint, "epoch": seen.epoch,
             "request_sha256": digest.hex(),
         });
-        let entry = Entry { at_ms: now.unix_ms, kind: Kind::Decision, workspace: Some(workspace.clone()), request_id: Some(request_id.clone()), detail };
+        let entry = Entry {
+            at_ms: now.unix_ms,
+            kind: Kind::Decision,
+            workspace: Some(workspace.clone()),
+            request_id: Some(request_id.clone()),
+            detail,
+        };
         let mut writes = vec![Write::Audit(entry)];
         if decision == Answer::Allow {
             writes.push(Write::Taint(workspace.clone(), seen.clone()));
@@ -496,7 +549,14 @@ impl Core {
     fn brief(&self, open: &Open) -> Brief {
         let causes = self.workspaces.get(&open.workspace).map(|known| known.seen.causes.clone()).unwrap_or_default();
         let taint = self.workspaces.get(&open.workspace).map_or(open.taint_before, |known| known.seen.taint);
-        Brief::new(open.check.command.text(), open.check.cwd.as_deref(), open.case.classification(), taint, &causes, &open.check.evidence)
+        Brief::new(
+            open.check.command.text(),
+            open.check.cwd.as_deref(),
+            open.case.classification(),
+            taint,
+            &causes,
+            &open.check.evidence,
+        )
     }
 
     fn inspect(&mut self, id: CaseId) -> Option<case::Event> {
@@ -516,14 +576,24 @@ impl Core {
         None
     }
 
-    fn hold(&mut self, id: CaseId, judged: &Judged, again: Option<ApprovalId>, advice: Option<String>) -> Option<case::Event> {
+    fn hold(
+        &mut self,
+        id: CaseId,
+        judged: &Judged,
+        again: Option<ApprovalId>,
+        advice: Option<String>,
+    ) -> Option<case::Event> {
         let now = clock::now();
         let open = self.cases.get(&id)?;
         if again.is_none() && self.book.held_by(&open.workspace) >= self.config.max_held {
-            let why = "too many commands of this workspace wait for a person; run it again when they are answered".to_owned();
+            let why =
+                "too many commands of this workspace wait for a person; run it again when they are answered".to_owned();
             return Some(case::Event::Refused(why));
         }
-        let restored = self.restored.remove(&(open.workspace.clone(), open.request_id.clone())).filter(|card| Some(&card.id) == again.as_ref());
+        let restored = self
+            .restored
+            .remove(&(open.workspace.clone(), open.request_id.clone()))
+            .filter(|card| Some(&card.id) == again.as_ref());
         let Some(approval) = again.or_else(|| self.new_approval_id()) else {
             return Some(case::Event::Refused("the host cannot make an approval id".to_owned()));
         };
@@ -547,11 +617,18 @@ impl Core {
             causes: known.seen.causes.clone(),
             epoch: known.seen.epoch,
             advice,
-            expires_boot_ms: restored.map_or(now.boot_ms + u64::try_from(wait.as_millis()).unwrap_or(290_000), |card| card.expires_boot_ms),
+            expires_boot_ms: restored
+                .map_or(now.boot_ms + u64::try_from(wait.as_millis()).unwrap_or(290_000), |card| card.expires_boot_ms),
             offers_session: !open.case.is_open_ended(),
         };
         let detail = json!({"event": "held", "approval": approval, "request": card.request_id, "command": card.command, "rule": card.rule, "reason": card.reason});
-        let entry = Entry { at_ms: now.unix_ms, kind: Kind::Approval, workspace: Some(card.workspace.clone()), request_id: Some(card.request_id.clone()), detail };
+        let entry = Entry {
+            at_ms: now.unix_ms,
+            kind: Kind::Approval,
+            workspace: Some(card.workspace.clone()),
+            request_id: Some(card.request_id.clone()),
+            detail,
+        };
         let writes = vec![Write::Hold(Box::new(card.clone()), self.boot.clone()), Write::Audit(entry)];
         let key = open.key;
         self.book.hold(id, card, key);
@@ -583,7 +660,12 @@ impl Core {
         let mut rose = false;
         let touched = !raises.is_empty();
         for (label, source) in raises {
-            rose |= known.seen.raise(Cause { label, source: source.chars().take(512).collect(), by: by.clone(), at_ms: now.unix_ms });
+            rose |= known.seen.raise(Cause {
+                label,
+                source: source.chars().take(512).collect(),
+                by: by.clone(),
+                at_ms: now.unix_ms,
+            });
         }
         let check = &open.check;
         let detail = json!({
@@ -593,7 +675,13 @@ impl Core {
             "taint_before": open.taint_before, "taint": known.seen.taint, "epoch": known.seen.epoch,
             "took_us": u64::try_from(open.since.elapsed().as_micros()).unwrap_or(u64::MAX),
         });
-        let entry = Entry { at_ms: now.unix_ms, kind: Kind::Decision, workspace: Some(open.workspace.clone()), request_id: Some(open.request_id.clone()), detail };
+        let entry = Entry {
+            at_ms: now.unix_ms,
+            kind: Kind::Decision,
+            workspace: Some(open.workspace.clone()),
+            request_id: Some(open.request_id.clone()),
+            detail,
+        };
         let mut writes = vec![Write::Audit(entry)];
         if touched {
             writes.push(Write::Taint(open.workspace.clone(), known.seen.clone()));
@@ -607,7 +695,10 @@ impl Core {
 
     fn release_verdict(&mut self, id: CaseId, verdict: Verdict) {
         let Some(open) = self.cases.get(&id) else { return };
-        let (epoch, taint) = self.workspaces.get(&open.workspace).map_or((0, open.taint_before), |known| (known.seen.epoch, known.seen.taint));
+        let (epoch, taint) = self
+            .workspaces
+            .get(&open.workspace)
+            .map_or((0, open.taint_before), |known| (known.seen.epoch, known.seen.taint));
         let unsigned = Unsigned {
             decision: verdict.answer,
             reason: verdict.reason.clone(),
@@ -669,7 +760,10 @@ impl Core {
         for (_, case) in self.book.lapsed(now) {
             self.step(case, case::Event::Lapsed);
         }
-        if self.last_beat.is_none_or(|last| last.elapsed() >= Duration::from_millis(bashgate_shared::mailbox::HEARTBEAT_MS)) {
+        if self
+            .last_beat
+            .is_none_or(|last| last.elapsed() >= Duration::from_millis(bashgate_shared::mailbox::HEARTBEAT_MS))
+        {
             self.last_beat = Some(Instant::now());
             self.beat(now);
         }
@@ -694,7 +788,8 @@ impl Core {
 
     /// Gives a sign of life where somebody waits for one.
     fn beat(&mut self, now: Now) {
-        let waiting: std::collections::BTreeSet<&WorkspaceName> = self.cases.values().map(|open| &open.workspace).collect();
+        let waiting: std::collections::BTreeSet<&WorkspaceName> =
+            self.cases.values().map(|open| &open.workspace).collect();
         let first = self.last_look.is_none();
         let all = self.workspaces.keys().filter(|_| first);
         let beat = self.key.beat(&self.boot, now.boot_ms);

@@ -116,8 +116,9 @@ pub async fn serve(serve: Serve) -> Result<(), ServeError> {
     core.watch_by(desk::channels(show_decisions));
     core.starts();
     let arrivals = events.clone();
-    let intake = Intake::start(&config.mailboxes, config.rescan, move |arrival| arrivals.send(Event::Arrived(arrival)).is_ok())
-        .map_err(|source| ServeError::Path { path: config.mailboxes.clone(), source })?;
+    let intake =
+        Intake::start(&config.mailboxes, config.rescan, move |arrival| arrivals.send(Event::Arrived(arrival)).is_ok())
+            .map_err(|source| ServeError::Path { path: config.mailboxes.clone(), source })?;
     let listener = listen(&socket)?;
     let commands = tokio::spawn(take_commands(listener, events.clone()));
     let lines = events.clone();

@@ -88,7 +88,13 @@ mod tests {
         let value = |stop: &str, text: &str| json!({"stop_reason": stop, "content": [{"type": "thinking", "thinking": "…"}, {"type": "text", "text": text}]});
         let good = r#"{"flagged": false, "reason": "local"}"#;
         assert!(matches!(read(&value("end_turn", good)), Finding::Clear { .. }));
-        for (stop, text) in [("refusal", good), ("max_tokens", good), ("tool_use", good), ("end_turn", r#"{"flagged": true"#), ("end_turn", "")] {
+        for (stop, text) in [
+            ("refusal", good),
+            ("max_tokens", good),
+            ("tool_use", good),
+            ("end_turn", r#"{"flagged": true"#),
+            ("end_turn", ""),
+        ] {
             assert!(matches!(read(&value(stop, text)), Finding::NoAnswer { .. }), "{stop} {text}");
         }
         assert!(matches!(read(&json!({})), Finding::NoAnswer { .. }));

@@ -20,7 +20,9 @@ impl Breaker {
     /// Why nobody is asked right now, if so. When the pause is over, one call may try again.
     pub(super) fn is_open(&self) -> Option<String> {
         self.with(|(failures, until)| match until {
-            Some(when) if *when > Instant::now() => Some(format!("it failed {failures} times in a row and is left alone for a while")),
+            Some(when) if *when > Instant::now() => {
+                Some(format!("it failed {failures} times in a row and is left alone for a while"))
+            }
             Some(_) => {
                 *until = None;
                 None

@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 use bashgate_shared::command::Digest;
 
 /// How long a clear finding counts, and how many are kept.
-const LIFE: Duration = Duration::from_secs(600);
+const LIFE: Duration = Duration::from_mins(10);
 const MOST: usize = 4096;
 
 #[derive(Default)]

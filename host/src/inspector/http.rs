@@ -65,10 +65,10 @@ pub(super) async fn post(
         match tokio::time::timeout(left, once(client, url, headers, body)).await {
             Err(_) => return Err(format!("timed out after {} ms", deadline.as_millis())),
             Ok(Ok(value)) => return Ok(value),
-            Ok(Err(Failed { why, retry: None })) => return Err(why),
-            Ok(Err(Failed { why, retry: Some(after) })) => {
+            Ok(Err(Failed { why, retry: Retry::No })) => return Err(why),
+            Ok(Err(Failed { why, retry })) => {
                 last = why;
-                let wait = after.unwrap_or(pause);
+                let wait = if let Retry::After(asked) = retry { asked } else { pause };
                 pause *= 2;
                 // A wait that the deadline does not allow is no wait.
                 if attempt == RETRIES || wait >= until.saturating_duration_since(Instant::now()) {
@@ -83,8 +83,16 @@ pub(super) async fn post(
 
 struct Failed {
     why: String,
-    /// `None` when trying again is pointless; otherwise how long the server asks to wait, if it says so.
-    retry: Option<Option<Duration>>,
+    retry: Retry,
+}
+
+enum Retry {
+    /// Trying again is pointless.
+    No,
+    /// It may help, after our own pause.
+    Soon,
+    /// It may help, after the time that the server asks for.
+    After(Duration),
 }
 
 async fn once(client: &reqwest::Client, url: &str, headers: &[(&str, String)], body: &Value) -> Result<Value, Failed> {
@@ -94,22 +102,36 @@ async fn once(client: &reqwest::Client, url: &str, headers: &[(&str, String)], b
     }
     let mut response = request.send().await.map_err(|error| Failed {
         why: format!("unavailable: {}", if error.is_connect() { "cannot connect" } else { "the connection failed" }),
-        retry: Some(None),
+        retry: Retry::Soon,
     })?;
     let status = response.status();
     if !status.is_success() {
-        let after = response.headers().get("retry-after").and_then(|value| value.to_str().ok()).and_then(|text| text.parse().ok());
+        let after = response
+            .headers()
+            .get("retry-after")
+            .and_then(|value| value.to_str().ok())
+            .and_then(|text| text.parse().ok());
         let again = status.as_u16() == 429 || status.as_u16() == 408 || status.is_server_error();
-        return Err(Failed { why: format!("unavailable: HTTP {}", status.as_u16()), retry: again.then(|| after.map(Duration::from_secs)) });
+        return Err(Failed {
+            why: format!("unavailable: HTTP {}", status.as_u16()),
+            retry: if again {
+                after.map_or(Retry::Soon, |seconds| Retry::After(Duration::from_secs(seconds)))
+            } else {
+                Retry::No
+            },
+        });
     }
     let mut bytes = Vec::new();
     loop {
         match response.chunk().await {
             Ok(Some(chunk)) if bytes.len() + chunk.len() <= MAX_REPLY => bytes.extend_from_slice(&chunk),
-            Ok(Some(_)) => return Err(Failed { why: format!("its reply is larger than {MAX_REPLY} bytes"), retry: None }),
+            Ok(Some(_)) => {
+                return Err(Failed { why: format!("its reply is larger than {MAX_REPLY} bytes"), retry: Retry::No });
+            }
             Ok(None) => break,
-            Err(_) => return Err(Failed { why: "unavailable: the reply broke off".to_owned(), retry: Some(None) }),
+            Err(_) => return Err(Failed { why: "unavailable: the reply broke off".to_owned(), retry: Retry::Soon }),
         }
     }
-    serde_json::from_slice(&bytes).map_err(|error| Failed { why: format!("its reply is malformed: {error}"), retry: None })
+    serde_json::from_slice(&bytes)
+        .map_err(|error| Failed { why: format!("its reply is malformed: {error}"), retry: Retry::No })
 }

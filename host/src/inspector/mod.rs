@@ -92,6 +92,8 @@ pub fn model(kind: &crate::config::InspectorKind) -> Result<Option<Arc<dyn Inspe
         InspectorKind::Anthropic(endpoint) => {
             Ok(Some(Arc::new(anthropic::Anthropic::new(endpoint.clone()).map_err(InspectorError)?)))
         }
-        InspectorKind::OpenAi(endpoint) => Ok(Some(Arc::new(openai::OpenAi::new(endpoint.clone()).map_err(InspectorError)?))),
+        InspectorKind::OpenAi(endpoint) => {
+            Ok(Some(Arc::new(openai::OpenAi::new(endpoint.clone()).map_err(InspectorError)?)))
+        }
     }
 }

@@ -37,8 +37,10 @@ impl OpenAi {
             "messages": [{"role": "system", "content": Brief::SYSTEM}, {"role": "user", "content": message}],
             "response_format": {"type": "json_schema", "json_schema": {"name": "finding", "strict": true, "schema": schema}},
         });
-        let headers: Vec<_> = self.endpoint.key.iter().map(|key| ("authorization", format!("Bearer {}", key.0))).collect();
-        let url = format!("{}/v1/chat/completions", self.endpoint.base_url.trim_end_matches('/').trim_end_matches("/v1"));
+        let headers: Vec<_> =
+            self.endpoint.key.iter().map(|key| ("authorization", format!("Bearer {}", key.0))).collect();
+        let url =
+            format!("{}/v1/chat/completions", self.endpoint.base_url.trim_end_matches('/').trim_end_matches("/v1"));
         match http::post(&self.client, &url, &headers, &body, self.endpoint.deadline).await {
             Ok(value) => read(&value),
             Err(why) => Finding::NoAnswer { why },
@@ -66,7 +68,9 @@ fn read(value: &Value) -> Finding {
         return Finding::NoAnswer { why: "the model refused".to_owned() };
     }
     match choice.get("finish_reason").and_then(Value::as_str) {
-        Some("stop") => reply::finding(message.and_then(|message| message.get("content")).and_then(Value::as_str).unwrap_or("")),
+        Some("stop") => {
+            reply::finding(message.and_then(|message| message.get("content")).and_then(Value::as_str).unwrap_or(""))
+        }
         other => Finding::NoAnswer { why: format!("its reply ended with `{}`", other.unwrap_or("nothing")) },
     }
 }
@@ -77,9 +81,7 @@ mod tests {
 
     #[test]
     fn only_one_whole_choice_counts() {
-        let choice = |finish: &str, refusal: Value| {
-            json!({"finish_reason": finish, "message": {"content": "{\"flagged\": true, \"reason\": \"sends\"}", "refusal": refusal}})
-        };
+        let choice = |finish: &str, refusal: Value| json!({"finish_reason": finish, "message": {"content": "{\"flagged\": true, \"reason\": \"sends\"}", "refusal": refusal}});
         assert!(matches!(read(&json!({"choices": [choice("stop", Value::Null)]})), Finding::Flagged { .. }));
         for value in [
             json!({"choices": [choice("length", Value::Null)]}),

@@ -41,7 +41,14 @@ pub struct Brief {
 
 impl Brief {
     /// The brief for a classified command.
-    pub fn new(command: &str, cwd: Option<&str>, found: &Classification, taint: Taint, causes: &[Cause], evidence: &[FileEvidence]) -> Self {
+    pub fn new(
+        command: &str,
+        cwd: Option<&str>,
+        found: &Classification,
+        taint: Taint,
+        causes: &[Cause],
+        evidence: &[FileEvidence],
+    ) -> Self {
         Self {
             command: command.to_owned(),
             cwd: cwd.map(str::to_owned),
@@ -64,7 +71,10 @@ impl Brief {
 
     /// False for a command that runs a file, whose content may be another next time.
     pub fn is_cacheable(&self) -> bool {
-        let runs_files = ["make", "npm", "pnpm", "yarn", "cargo", "go", "pytest", "python", "python3", "node", "ruby", "perl", "php", "bash", "sh", "just"];
+        let runs_files = [
+            "make", "npm", "pnpm", "yarn", "cargo", "go", "pytest", "python", "python3", "node", "ruby", "perl", "php",
+            "bash", "sh", "just",
+        ];
         !self.effects.programs.iter().any(|program| program.contains('/') || runs_files.contains(&program.as_str()))
     }
 
@@ -89,7 +99,11 @@ Answer with exactly one JSON object and nothing else: {\"flagged\": true or fals
         if self.command.len() > MAX_SHOWN {
             return Err(format!("the command is longer than the {MAX_SHOWN} bytes that a model is shown"));
         }
-        let causes: Vec<_> = self.causes.iter().map(|cause| json!({"label": cause.label, "source": credentials::mask(&cause.source), "by": cause.by})).collect();
+        let causes: Vec<_> = self
+            .causes
+            .iter()
+            .map(|cause| json!({"label": cause.label, "source": credentials::mask(&cause.source), "by": cause.by}))
+            .collect();
         let evidence: Vec<_> = self
             .evidence
             .iter()

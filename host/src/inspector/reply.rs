@@ -19,7 +19,8 @@ const MAX_REASON: usize = 300;
 pub(super) fn finding(text: &str) -> Finding {
     match serde_json::from_str::<Reply>(text.trim()) {
         Ok(Reply { flagged, reason }) => {
-            let reason: String = visible(&reason).chars().map(|c| if c == '\n' { ' ' } else { c }).take(MAX_REASON).collect();
+            let reason: String =
+                visible(&reason).chars().map(|c| if c == '\n' { ' ' } else { c }).take(MAX_REASON).collect();
             if flagged { Finding::Flagged { reason } } else { Finding::Clear { reason } }
         }
         Err(error) => Finding::NoAnswer { why: format!("its reply is malformed: {error}") },
@@ -33,7 +34,10 @@ mod tests {
     #[test]
     fn only_the_agreed_shape_is_an_answer() {
         assert_eq!(finding(r#"{"flagged": false, "reason": "local"}"#), Finding::Clear { reason: "local".to_owned() });
-        assert_eq!(finding(" {\"flagged\": true, \"reason\": \"sends\"}\n"), Finding::Flagged { reason: "sends".to_owned() });
+        assert_eq!(
+            finding(" {\"flagged\": true, \"reason\": \"sends\"}\n"),
+            Finding::Flagged { reason: "sends".to_owned() }
+        );
         for text in [
             "",
             "null",

@@ -73,8 +73,12 @@ impl Folder {
             Err(Errno::NOENT) => return Taken::Nothing,
             Err(Errno::LOOP) => return Taken::Refused("it is a symbolic link".to_owned()),
             Err(Errno::ACCESS | Errno::PERM) => {
-                let stat = rustix::fs::statat(&self.handle, mailbox::file_name(id), rustix::fs::AtFlags::SYMLINK_NOFOLLOW);
-                return stat.map_or(Taken::Nothing, |stat| Taken::Unreadable { uid: stat.st_uid, mode: stat.st_mode & 0o7777 });
+                let stat =
+                    rustix::fs::statat(&self.handle, mailbox::file_name(id), rustix::fs::AtFlags::SYMLINK_NOFOLLOW);
+                return stat.map_or(Taken::Nothing, |stat| Taken::Unreadable {
+                    uid: stat.st_uid,
+                    mode: stat.st_mode & 0o7777,
+                });
             }
             Err(error) => return Taken::Refused(format!("it cannot be opened ({error})")),
         };
@@ -90,7 +94,9 @@ impl Folder {
         }
         let mut bytes = Vec::with_capacity(usize::try_from(meta.len()).unwrap_or(0));
         match file.take(mailbox::MAX_REQUEST_BYTES + 1).read_to_end(&mut bytes) {
-            Ok(_) if bytes.len() as u64 > mailbox::MAX_REQUEST_BYTES => Taken::Refused("it grew while it was read".to_owned()),
+            Ok(_) if bytes.len() as u64 > mailbox::MAX_REQUEST_BYTES => {
+                Taken::Refused("it grew while it was read".to_owned())
+            }
             Ok(_) => Taken::Bytes(bytes),
             Err(error) => Taken::Refused(format!("it cannot be read ({error})")),
         }
@@ -139,7 +145,8 @@ mod tests {
         std::fs::write(path(1), "hello").unwrap();
         std::os::unix::fs::symlink(root.path().join("secret"), path(2)).unwrap();
         std::fs::hard_link(root.path().join("secret"), path(3)).unwrap();
-        rustix::fs::mknodat(rustix::fs::CWD, path(4), rustix::fs::FileType::Fifo, Mode::from_raw_mode(0o600), 0).unwrap();
+        rustix::fs::mknodat(rustix::fs::CWD, path(4), rustix::fs::FileType::Fifo, Mode::from_raw_mode(0o600), 0)
+            .unwrap();
         std::fs::create_dir(path(5)).unwrap();
         File::create(path(6)).unwrap().set_len(1 << 40).unwrap();
         std::os::unix::net::UnixListener::bind(path(7)).unwrap();

@@ -32,6 +32,8 @@ pub struct Arrival {
 enum Wake {
     /// This file may have arrived.
     Named(WorkspaceName, String),
+    /// This file is gone; its name may come again.
+    Gone(WorkspaceName, String),
     /// Anything may have happened.
     Anything,
     Stop,
@@ -45,7 +47,11 @@ pub struct Intake {
 
 impl Intake {
     /// Starts to look at the mailboxes below `root`. Every request is given to `deliver` once.
-    pub fn start(root: &Path, rescan: Duration, deliver: impl FnMut(Arrival) -> bool + Send + 'static) -> std::io::Result<Self> {
+    pub fn start(
+        root: &Path,
+        rescan: Duration,
+        deliver: impl FnMut(Arrival) -> bool + Send + 'static,
+    ) -> std::io::Result<Self> {
         let (wake, woken) = mpsc::channel();
         let sender = wake.clone();
         let watched = root.to_owned();
@@ -89,14 +95,16 @@ fn wakes(root: &Path, event: notify::Result<notify::Event>) -> Vec<Wake> {
     if event.need_rescan() {
         return vec![Wake::Anything];
     }
-    if event.kind.is_access() || event.kind.is_remove() {
+    if event.kind.is_access() {
         return Vec::new();
     }
+    let gone = event.kind.is_remove();
     let named = event.paths.iter().filter_map(|path| {
         let mut parts = path.strip_prefix(root).ok()?.iter().map(|part| part.to_str());
         match (parts.next()?, parts.next()?, parts.next()?) {
             (Some(workspace), Some(mailbox::REQUESTS), Some(file)) if !file.starts_with('.') => {
-                Some(Wake::Named(WorkspaceName::parse(workspace)?, file.to_owned()))
+                let (workspace, file) = (WorkspaceName::parse(workspace)?, file.to_owned());
+                Some(if gone { Wake::Gone(workspace, file) } else { Wake::Named(workspace, file) })
             }
             _ => None,
         }
@@ -123,6 +131,7 @@ impl<D: FnMut(Arrival) -> bool> Looker<D> {
             let wait = next.saturating_duration_since(Instant::now());
             match woken.recv_timeout(wait) {
                 Ok(Wake::Named(workspace, file)) => self.take(&workspace, &file),
+                Ok(Wake::Gone(workspace, file)) => self.forget(&workspace, &file),
                 Ok(Wake::Stop) | Err(mpsc::RecvTimeoutError::Disconnected) => return,
                 Ok(Wake::Anything) | Err(mpsc::RecvTimeoutError::Timeout) => {
                     self.look_through();
@@ -176,6 +185,12 @@ impl<D: FnMut(Arrival) -> bool> Looker<D> {
             self.boxes.insert(workspace.clone(), Mailbox { folder, seen: HashSet::new() });
         }
         self.boxes.get_mut(workspace)
+    }
+
+    fn forget(&mut self, workspace: &WorkspaceName, file: &str) {
+        if let (Name::Request(id), Some(opened)) = (mailbox::name(file), self.boxes.get_mut(workspace)) {
+            opened.seen.remove(&id);
+        }
     }
 
     fn take(&mut self, workspace: &WorkspaceName, file: &str) {

@@ -64,7 +64,14 @@ mod tests {
             assert!(find(&command).is_some(), "{text}");
             assert!(!mask(&command).contains(&text), "{text}");
         }
-        for text in ["curl https://example.com/a?b=c", "echo hello", "git push origin main", "https://user@host/x", "sk-", "AKIA"] {
+        for text in [
+            "curl https://example.com/a?b=c",
+            "echo hello",
+            "git push origin main",
+            "https://user@host/x",
+            "sk-",
+            "AKIA",
+        ] {
             assert_eq!(find(text), None, "{text}");
             assert_eq!(mask(text), text);
         }

@@ -128,7 +128,12 @@ impl Rule {
 }
 
 /// The strictest rule that applies, with what it makes of a decision.
-pub fn apply<'r>(rules: &'r [Rule], found: &Classification, text: &str, decision: Decision) -> Option<(&'r Rule, Decision)> {
+pub fn apply<'r>(
+    rules: &'r [Rule],
+    found: &Classification,
+    text: &str,
+    decision: Decision,
+) -> Option<(&'r Rule, Decision)> {
     let applying = |action| rules.iter().find(|rule| rule.action == action && rule.applies(found, text));
     if let Some(rule) = applying(Action::Deny) {
         return Some((rule, Decision::Deny));

@@ -94,7 +94,9 @@ pub const fn resolve(taint: Taint, finding: &Finding) -> Outcome {
         (Taint::Clean | Taint::Untrusted | Taint::Secret | Taint::Both, Finding::Clear { .. }) => Outcome::Allow,
         (Taint::Clean | Taint::Untrusted | Taint::Secret, Finding::Flagged { .. }) => Outcome::Deny,
         (Taint::Both, Finding::Flagged { .. })
-        | (Taint::Clean | Taint::Untrusted | Taint::Secret | Taint::Both, Finding::NoAnswer { .. }) => Outcome::AskHuman,
+        | (Taint::Clean | Taint::Untrusted | Taint::Secret | Taint::Both, Finding::NoAnswer { .. }) => {
+            Outcome::AskHuman
+        }
     }
 }
 

@@ -59,11 +59,19 @@ pub struct Service {
 
 impl Service {
     /// The service of a name that no table has: everything is assumed of it.
-    pub const UNKNOWN: Self =
-        Self { public_source: Trait::Yes, secret_data: Trait::Yes, public_sink: Trait::Yes, dangerous_writes: Trait::Yes };
+    pub const UNKNOWN: Self = Self {
+        public_source: Trait::Yes,
+        secret_data: Trait::Yes,
+        public_sink: Trait::Yes,
+        dangerous_writes: Trait::Yes,
+    };
     /// The web, as the agent's own fetch and search tools reach it.
-    pub const WEB: Self =
-        Self { public_source: Trait::Yes, secret_data: Trait::No, public_sink: Trait::Yes, dangerous_writes: Trait::No };
+    pub const WEB: Self = Self {
+        public_source: Trait::Yes,
+        secret_data: Trait::No,
+        public_sink: Trait::Yes,
+        dangerous_writes: Trait::No,
+    };
     /// Files of the container; the hook only reports those that are secrets.
     pub const FILES: Self =
         Self { public_source: Trait::No, secret_data: Trait::Yes, public_sink: Trait::No, dangerous_writes: Trait::No };
@@ -112,7 +120,13 @@ mod tests {
 
     #[test]
     fn tools_belong_to_services() {
-        for (tool, service) in [("WebFetch", "web"), ("Read", "files"), ("mcp__github__create_issue", "github"), ("mcp__x", "x"), ("Other", "Other")] {
+        for (tool, service) in [
+            ("WebFetch", "web"),
+            ("Read", "files"),
+            ("mcp__github__create_issue", "github"),
+            ("mcp__x", "x"),
+            ("Other", "Other"),
+        ] {
             assert_eq!(service_of(tool), service);
         }
     }

@@ -53,7 +53,9 @@ impl StoreError {
     /// What to do.
     pub const fn help(&self) -> &'static str {
         match self {
-            Self::Sql { .. } => "check the disk's space and health, and the file's owner; a copy from a backup works too",
+            Self::Sql { .. } => {
+                "check the disk's space and health, and the file's owner; a copy from a backup works too"
+            }
             Self::Newer { .. } => "run the newer bashgate again",
             Self::Damaged { .. } => "run `bashgate audit verify`, and restore a backup",
         }
@@ -215,7 +217,10 @@ impl Writer {
                 }
                 Write::Hold(card, boot) => {
                     let json = serde_json::to_string(card).unwrap_or_default();
-                    transaction.execute("INSERT OR REPLACE INTO held (id, boot, card) VALUES (?1, ?2, ?3)", params![card.id.as_str(), boot, json])?;
+                    transaction.execute(
+                        "INSERT OR REPLACE INTO held (id, boot, card) VALUES (?1, ?2, ?3)",
+                        params![card.id.as_str(), boot, json],
+                    )?;
                 }
                 Write::Drop(id) => {
                     transaction.execute("DELETE FROM held WHERE id = ?1", [id])?;
@@ -228,7 +233,9 @@ impl Writer {
 
 fn head(connection: &Connection, path: &Path) -> Result<(u64, Hash), StoreError> {
     let row = connection
-        .query_row("SELECT seq, hash FROM audit ORDER BY seq DESC LIMIT 1", [], |row| Ok((row.get::<_, i64>(0)?, row.get::<_, [u8; 32]>(1)?)))
+        .query_row("SELECT seq, hash FROM audit ORDER BY seq DESC LIMIT 1", [], |row| {
+            Ok((row.get::<_, i64>(0)?, row.get::<_, [u8; 32]>(1)?))
+        })
         .optional()
         .map_err(sql(path))?;
     Ok(row.map_or((0, Hash::START), |(seq, hash)| (seq.cast_unsigned(), Hash(hash))))
@@ -259,7 +266,9 @@ impl Reader {
     fn texts(&self, query: &str) -> Result<Vec<Vec<String>>, StoreError> {
         let mut statement = self.connection.prepare(query).map_err(sql(&self.path))?;
         let columns = statement.column_count();
-        let rows = statement.query_map([], |row| (0..columns).map(|at| row.get::<_, String>(at)).collect()).map_err(sql(&self.path))?;
+        let rows = statement
+            .query_map([], |row| (0..columns).map(|at| row.get::<_, String>(at)).collect())
+            .map_err(sql(&self.path))?;
         rows.collect::<Result<_, _>>().map_err(sql(&self.path))
     }
 
@@ -274,7 +283,9 @@ impl Reader {
         let rows = self.texts("SELECT workspace, seen FROM taint")?;
         rows.into_iter()
             .map(|row| match row.as_slice() {
-                [name, seen] => WorkspaceName::parse(name).zip(serde_json::from_str(seen).ok()).ok_or_else(|| self.damaged(name.clone())),
+                [name, seen] => WorkspaceName::parse(name)
+                    .zip(serde_json::from_str(seen).ok())
+                    .ok_or_else(|| self.damaged(name.clone())),
                 _ => Err(self.damaged("a row")),
             })
             .collect()
@@ -284,7 +295,13 @@ impl Reader {
     pub fn held(&self, boot: &str) -> Result<Vec<Card>, StoreError> {
         let rows = self.texts("SELECT boot, card FROM held")?;
         let of_boot = rows.into_iter().filter(|row| row.first().is_some_and(|of| of == boot));
-        of_boot.map(|row| row.get(1).and_then(|card| serde_json::from_str(card).ok()).ok_or_else(|| self.damaged("a held approval"))).collect()
+        of_boot
+            .map(|row| {
+                row.get(1)
+                    .and_then(|card| serde_json::from_str(card).ok())
+                    .ok_or_else(|| self.damaged("a held approval"))
+            })
+            .collect()
     }
 
     /// True when a request of this id has had its last word.
@@ -303,7 +320,10 @@ impl Reader {
 
     /// Passes every record from a place on, in order, until the visitor has enough.
     pub fn audit(&self, from: u64, mut visit: impl FnMut(Record) -> bool) -> Result<(), StoreError> {
-        let mut statement = self.connection.prepare("SELECT seq, body, hash FROM audit WHERE seq >= ?1 ORDER BY seq").map_err(sql(&self.path))?;
+        let mut statement = self
+            .connection
+            .prepare("SELECT seq, body, hash FROM audit WHERE seq >= ?1 ORDER BY seq")
+            .map_err(sql(&self.path))?;
         let mut rows = statement.query([from.cast_signed()]).map_err(sql(&self.path))?;
         while let Some(row) = rows.next().map_err(sql(&self.path))? {
             let read = || -> rusqlite::Result<Record> {

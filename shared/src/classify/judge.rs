@@ -249,7 +249,7 @@ impl Judge<'_> {
         let mut judgement = Judgement::safe();
         for assignment in &simple.assignments {
             self.word(&assignment.value, source);
-            judgement = judgement.max(self.assignment(&assignment.name));
+            judgement = judgement.max(Self::assignment(&assignment.name));
         }
         for word in &simple.words {
             self.word(word, source);
@@ -321,7 +321,7 @@ impl Judge<'_> {
     }
 
     /// What setting a variable means.
-    pub fn assignment(&mut self, name: &str) -> Judgement {
+    pub fn assignment(name: &str) -> Judgement {
         variables::harm_of_setting(name)
             .map_or_else(Judgement::safe, |harm| Judgement::unknown(format!("setting `{name}` {harm}")))
     }
@@ -441,7 +441,8 @@ impl Judge<'_> {
     }
 
     fn join_effects(&mut self, found: Effects) {
-        let Effects { programs, reads, writes, secrets, network, untrusted, persistence, tampering, git, runs_fetched } = found;
+        let Effects { programs, reads, writes, secrets, network, untrusted, persistence, tampering, git, runs_fetched } =
+            found;
         let mine = &mut self.effects;
         for (list, more) in [
             (&mut mine.programs, programs),
@@ -506,7 +507,8 @@ impl Judge<'_> {
 
     /// An interpreter runs code: from its standard input, or from a file.
     pub fn runs_code(&mut self, call: &Call, from_stdin: bool, file: Option<&str>) {
-        let fetched_file = file.is_some_and(|file| self.fetched_files.iter().any(|known| known == paths::file_name(file)));
+        let fetched_file =
+            file.is_some_and(|file| self.fetched_files.iter().any(|known| known == paths::file_name(file)));
         if call.fetched_in_words || from_stdin && self.stdin_fetched || fetched_file {
             self.effects.runs_fetched = true;
         }
@@ -562,7 +564,8 @@ impl Judge<'_> {
             }
             // A glob stays in the folder that its text names, unless more folders are patterns too.
             Known::Words => {
-                let folder = arg.text.rsplit_once('/').map_or(".", |(folder, _)| if folder.is_empty() { "/" } else { folder });
+                let folder =
+                    arg.text.rsplit_once('/').map_or(".", |(folder, _)| if folder.is_empty() { "/" } else { folder });
                 self.read_tree(&Arg::literal(folder));
                 if secrets::is_secret_path(&format!("{}{}", arg.text, arg.tail)) {
                     note(&mut self.effects.secrets, format!("{}*{}", arg.text, arg.tail));
@@ -651,7 +654,10 @@ impl Judge<'_> {
                     }
                 }
             }
-            if modifies && arg.known != Known::Literal && protected::prefix_reaches_gate(&arg.text, &self.around.protected) {
+            if modifies
+                && arg.known != Known::Literal
+                && protected::prefix_reaches_gate(&arg.text, &self.around.protected)
+            {
                 note(&mut self.effects.tampering, format!("{}…", arg.text));
             }
         }

@@ -3,8 +3,13 @@
 use super::paths::{file_name, is_within, resolve};
 
 /// Where the gate lives in a container unless its configuration says otherwise.
-pub const GATE_PATHS: &[&str] =
-    &["/etc/bashgate", "/run/bashgate", "/usr/local/bin/bashgate-hook", "/usr/local/bin/bashgate-run", "/usr/local/bin/bashgate"];
+pub const GATE_PATHS: &[&str] = &[
+    "/etc/bashgate",
+    "/run/bashgate",
+    "/usr/local/bin/bashgate-hook",
+    "/usr/local/bin/bashgate-run",
+    "/usr/local/bin/bashgate",
+];
 
 /// Settings in which agents name their hooks, as the end of a path.
 const AGENT_SETTINGS: &[&str] = &[
@@ -21,13 +26,41 @@ const AGENT_SETTINGS: &[&str] = &[
 ];
 
 const START_UP: &[&str] = &[
-    ".bashrc", ".bash_profile", ".bash_login", ".bash_logout", ".bash_aliases", ".profile", ".zshrc", ".zshenv", ".zprofile",
-    ".zlogin", ".zlogout", ".kshrc", ".mkshrc", ".inputrc", "config.fish", "authorized_keys", "crontab", ".xprofile", ".pam_environment",
-    ".gitconfig", "bash.bashrc", "profile",
+    ".bashrc",
+    ".bash_profile",
+    ".bash_login",
+    ".bash_logout",
+    ".bash_aliases",
+    ".profile",
+    ".zshrc",
+    ".zshenv",
+    ".zprofile",
+    ".zlogin",
+    ".zlogout",
+    ".kshrc",
+    ".mkshrc",
+    ".inputrc",
+    "config.fish",
+    "authorized_keys",
+    "crontab",
+    ".xprofile",
+    ".pam_environment",
+    ".gitconfig",
+    "bash.bashrc",
+    "profile",
 ];
 
-const PATH_FOLDERS: &[&str] =
-    &["/bin", "/sbin", "/usr/bin", "/usr/sbin", "/usr/local/bin", "/usr/local/sbin", "~/bin", "~/.local/bin", "~/.cargo/bin"];
+const PATH_FOLDERS: &[&str] = &[
+    "/bin",
+    "/sbin",
+    "/usr/bin",
+    "/usr/sbin",
+    "/usr/local/bin",
+    "/usr/local/sbin",
+    "~/bin",
+    "~/.local/bin",
+    "~/.cargo/bin",
+];
 
 /// The part of the gate that a resolved path is, holds or lies in.
 ///
@@ -41,21 +74,30 @@ pub fn gate_part(path: &str, protected: &[String]) -> Option<String> {
         return Some(gate.to_owned());
     }
     let settings = AGENT_SETTINGS.iter().find(|end| {
-        path == **end || path.ends_with(&format!("/{end}")) || path.contains(&format!("/{end}/")) || path.starts_with(&format!("{end}/"))
+        path == **end
+            || path.ends_with(&format!("/{end}"))
+            || path.contains(&format!("/{end}/"))
+            || path.starts_with(&format!("{end}/"))
     });
     if settings.is_some() {
         return Some(path.to_owned());
     }
     // The folder that holds them.
     let name = file_name(path);
-    ([".claude", ".codex", ".gemini", ".cursor"].contains(&name) || path == "/etc/claude-code" || path == "~").then(|| path.to_owned())
+    ([".claude", ".codex", ".gemini", ".cursor"].contains(&name) || path == "/etc/claude-code" || path == "~")
+        .then(|| path.to_owned())
 }
 
 /// The kind of start-up file, hook or `PATH` folder that a resolved path is.
 pub fn persistence(path: &str) -> Option<&'static str> {
     let name = file_name(path);
     let inside = |folder: &str| path.starts_with(&format!("{folder}/")) || path.contains(&format!("/{folder}/"));
-    if inside(".git/hooks") || path == ".git/hooks" || path.ends_with("/.git/hooks") || inside(".husky") || inside(".githooks") {
+    if inside(".git/hooks")
+        || path == ".git/hooks"
+        || path.ends_with("/.git/hooks")
+        || inside(".husky")
+        || inside(".githooks")
+    {
         return Some("a git hook");
     }
     if path == ".git/config" || path.ends_with("/.git/config") || inside(".git/info") || inside(".config/git") {
@@ -64,7 +106,11 @@ pub fn persistence(path: &str) -> Option<&'static str> {
     if inside(".git") {
         return Some("git's own folder");
     }
-    if START_UP.contains(&name) || path.starts_with("/etc/profile.d/") || inside(".config/fish") || path == "/etc/environment" {
+    if START_UP.contains(&name)
+        || path.starts_with("/etc/profile.d/")
+        || inside(".config/fish")
+        || path == "/etc/environment"
+    {
         return Some("a start-up file");
     }
     if inside(".claude/shell-snapshots") || inside("shell-snapshots") {
@@ -76,7 +122,11 @@ pub fn persistence(path: &str) -> Option<&'static str> {
     if inside(".ssh") {
         return Some("the SSH configuration");
     }
-    if path.starts_with("/etc/systemd/") || inside(".config/systemd") || inside(".config/autostart") || path.starts_with("/etc/init.d/") {
+    if path.starts_with("/etc/systemd/")
+        || inside(".config/systemd")
+        || inside(".config/autostart")
+        || path.starts_with("/etc/init.d/")
+    {
         return Some("a service that starts by itself");
     }
     let folder = path.rsplit_once('/').map_or("", |(folder, _)| folder);
@@ -110,8 +160,18 @@ mod tests {
     #[test]
     fn the_gate_is_touched_at_below_and_above_its_paths() {
         let own = vec!["/mnt/box/default".to_owned()];
-        for path in ["/etc/bashgate", "/etc/bashgate/hook.toml", "/etc", "/", "/mnt/box/default/requests/x.json", "/mnt",
-            ".claude/settings.json", "/root/.claude/settings.local.json", "~/.codex/config.toml", ".claude"] {
+        for path in [
+            "/etc/bashgate",
+            "/etc/bashgate/hook.toml",
+            "/etc",
+            "/",
+            "/mnt/box/default/requests/x.json",
+            "/mnt",
+            ".claude/settings.json",
+            "/root/.claude/settings.local.json",
+            "~/.codex/config.toml",
+            ".claude",
+        ] {
             assert!(gate_part(path, &own).is_some(), "{path}");
         }
         for path in ["/etc/hosts", "/mnt/other", "src/bashgate", "settings.json", "/tmp/x", "."] {
@@ -125,8 +185,18 @@ mod tests {
 
     #[test]
     fn start_up_files_and_the_like() {
-        for path in ["~/.bashrc", "/root/.profile", ".git/hooks/pre-commit", "/w/.git/config", "/etc/cron.d/x", "~/.ssh/authorized_keys",
-            "/usr/local/bin/ls", "~/.local/bin/x", "/home/u/.local/bin/x", "/etc/profile.d/x.sh"] {
+        for path in [
+            "~/.bashrc",
+            "/root/.profile",
+            ".git/hooks/pre-commit",
+            "/w/.git/config",
+            "/etc/cron.d/x",
+            "~/.ssh/authorized_keys",
+            "/usr/local/bin/ls",
+            "~/.local/bin/x",
+            "/home/u/.local/bin/x",
+            "/etc/profile.d/x.sh",
+        ] {
             assert!(persistence(path).is_some(), "{path}");
         }
         for path in ["src/main.rs", "/w/bin/run.sh", "/tmp/x", "README.md", ".gitignore"] {

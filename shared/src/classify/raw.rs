@@ -28,7 +28,9 @@ pub(super) fn effects(text: &str, around: &Surroundings) -> Effects {
         if protected::persistence(word).is_some() {
             note(&mut effects.persistence, word);
         }
-        if secrets::is_secret_path(word) || word.bytes().any(|b| b.is_ascii_uppercase()) && secrets::is_secret_variable(word) {
+        if secrets::is_secret_path(word)
+            || word.bytes().any(|b| b.is_ascii_uppercase()) && secrets::is_secret_variable(word)
+        {
             note(&mut effects.secrets, word);
         }
         if word == "/dev/tcp" || word.starts_with("/dev/tcp/") || word.starts_with("/dev/udp/") {

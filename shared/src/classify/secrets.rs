@@ -13,7 +13,7 @@ pub fn is_secret_path(path: &str) -> bool {
     }
     let inside = |folder: &str| lower.starts_with(&format!("{folder}/")) || lower.contains(&format!("/{folder}/"));
     if inside(".ssh") {
-        return !(name.ends_with(".pub") || name.starts_with("known_hosts") || name == "config");
+        return !(ends_with(name, ".pub") || name.starts_with("known_hosts") || name == "config");
     }
     let folders = [".aws", ".gnupg", ".azure", ".kube", ".config/gcloud", ".password-store", ".config/op"];
     if folders.iter().any(|folder| inside(folder)) {
@@ -44,7 +44,8 @@ pub fn is_secret_path(path: &str) -> bool {
 
 /// True when a file of this name is a secret wherever it lies. The name is in lower case.
 pub fn is_secret_name(name: &str) -> bool {
-    let harmless_suffix = [".example", ".sample", ".template", ".dist", ".defaults", ".pub", ".md", ".rs", ".go", ".ts"];
+    let harmless_suffix =
+        [".example", ".sample", ".template", ".dist", ".defaults", ".pub", ".md", ".rs", ".go", ".ts"];
     if harmless_suffix.iter().any(|suffix| name.ends_with(suffix)) {
         return false;
     }
@@ -80,8 +81,13 @@ pub fn is_secret_name(name: &str) -> bool {
     exact.contains(&name)
         || key.contains(&name)
         || name.starts_with(".env.")
-        || name.starts_with("service-account") && name.ends_with(".json")
+        || name.starts_with("service-account") && ends_with(name, ".json")
         || endings.iter().any(|ending| name.ends_with(ending) && name.len() > ending.len())
+}
+
+/// Names are in lower case already.
+fn ends_with(name: &str, ending: &str) -> bool {
+    name.ends_with(ending)
 }
 
 /// True when a folder of this name holds little but secrets. The name is in lower case.
@@ -92,7 +98,8 @@ pub fn is_secret_folder(name: &str) -> bool {
 /// True when a variable's name says that it holds a secret.
 pub fn is_secret_variable(name: &str) -> bool {
     let upper = name.to_ascii_uppercase();
-    let words = ["TOKEN", "SECRET", "PASSWORD", "PASSWD", "PASSPHRASE", "APIKEY", "API_KEY", "CREDENTIAL", "PRIVATE_KEY"];
+    let words =
+        ["TOKEN", "SECRET", "PASSWORD", "PASSWD", "PASSPHRASE", "APIKEY", "API_KEY", "CREDENTIAL", "PRIVATE_KEY"];
     let endings = ["_KEY", "_PAT", "_PASS", "_PWD", "_AUTH", "_DSN", "_CREDS"];
     words.iter().any(|word| upper.contains(word)) || endings.iter().any(|end| upper.ends_with(end)) || upper == "PGPASS"
 }
@@ -104,15 +111,35 @@ mod tests {
     #[test]
     fn secrets_are_known_by_their_names() {
         for path in [
-            ".env", "app/.env.production", "~/.ssh/id_rsa", "/root/.ssh/deploy", "~/.aws/credentials", "server.pem",
-            "/proc/self/environ", "/proc/1/environ", "/run/secrets/db", "~/.netrc", "/etc/shadow", "a/id_ed25519",
-            "~/.kube/config", ".ssh/id_x", "/home/u/.docker/config.json",
+            ".env",
+            "app/.env.production",
+            "~/.ssh/id_rsa",
+            "/root/.ssh/deploy",
+            "~/.aws/credentials",
+            "server.pem",
+            "/proc/self/environ",
+            "/proc/1/environ",
+            "/run/secrets/db",
+            "~/.netrc",
+            "/etc/shadow",
+            "a/id_ed25519",
+            "~/.kube/config",
+            ".ssh/id_x",
+            "/home/u/.docker/config.json",
         ] {
             assert!(is_secret_path(path), "{path}");
         }
         for path in [
-            ".env.example", "README.md", "~/.ssh/id_rsa.pub", "~/.ssh/known_hosts", "src/secrets.rs", "key", "/proc/cpuinfo",
-            "environ", "env", "tokens.md",
+            ".env.example",
+            "README.md",
+            "~/.ssh/id_rsa.pub",
+            "~/.ssh/known_hosts",
+            "src/secrets.rs",
+            "key",
+            "/proc/cpuinfo",
+            "environ",
+            "env",
+            "tokens.md",
         ] {
             assert!(!is_secret_path(path), "{path}");
         }

@@ -23,14 +23,94 @@ pub(super) fn harm_of_setting(name: &str) -> Option<&'static str> {
     }
     let upper = name.to_ascii_uppercase();
     let starts = [
-        "LD_", "DYLD_", "BASH", "GIT", "GCONV", "NLS", "LOCPATH", "PYTHON", "PERL", "RUBY", "NODE", "NPM_", "JAVA", "JDK", "LESS",
-        "MAN", "SSH", "RIPGREP", "GREP", "TAR_", "GZIP", "XZ_", "ZSTD_", "BZIP", "MAKE", "CARGO", "RUST", "GO", "JQ_", "CURL",
-        "WGET", "PIP_", "UV_", "GLIBC", "MALLOC", "TERMINFO", "TERMCAP", "XDG_", "ZDOTDIR", "FPATH", "DOCKER", "KUBE", "AWS_",
-        "PS", "PROMPT", "SHELL", "POSIX", "HTTP", "ALL_PROXY", "HTTPS", "FD_", "FZF", "LUA", "TCL", "CC", "CXX", "AR", "AS",
+        "LD_",
+        "DYLD_",
+        "BASH",
+        "GIT",
+        "GCONV",
+        "NLS",
+        "LOCPATH",
+        "PYTHON",
+        "PERL",
+        "RUBY",
+        "NODE",
+        "NPM_",
+        "JAVA",
+        "JDK",
+        "LESS",
+        "MAN",
+        "SSH",
+        "RIPGREP",
+        "GREP",
+        "TAR_",
+        "GZIP",
+        "XZ_",
+        "ZSTD_",
+        "BZIP",
+        "MAKE",
+        "CARGO",
+        "RUST",
+        "GO",
+        "JQ_",
+        "CURL",
+        "WGET",
+        "PIP_",
+        "UV_",
+        "GLIBC",
+        "MALLOC",
+        "TERMINFO",
+        "TERMCAP",
+        "XDG_",
+        "ZDOTDIR",
+        "FPATH",
+        "DOCKER",
+        "KUBE",
+        "AWS_",
+        "PS",
+        "PROMPT",
+        "SHELL",
+        "POSIX",
+        "HTTP",
+        "ALL_PROXY",
+        "HTTPS",
+        "FD_",
+        "FZF",
+        "LUA",
+        "TCL",
+        "CC",
+        "CXX",
+        "AR",
+        "AS",
     ];
-    let ends = ["PATH", "PAGER", "EDITOR", "_OPTIONS", "_OPTS", "_FLAGS", "_COMMAND", "_CMD", "PRELOAD", "_CONFIG", "RC", "PROXY"];
-    let exact = ["IFS", "ENV", "HOME", "VISUAL", "BROWSER", "CDPATH", "GLOBIGNORE", "FIGNORE", "INPUTRC", "HOSTALIASES",
-        "RES_OPTIONS", "TMPDIR", "TERM", "USER", "LOGNAME", "UID", "EUID", "PPID", "PWD", "OLDPWD", "MAIL", "REPLY", "SUDO_ASKPASS"];
+    let ends = [
+        "PATH", "PAGER", "EDITOR", "_OPTIONS", "_OPTS", "_FLAGS", "_COMMAND", "_CMD", "PRELOAD", "_CONFIG", "RC",
+        "PROXY",
+    ];
+    let exact = [
+        "IFS",
+        "ENV",
+        "HOME",
+        "VISUAL",
+        "BROWSER",
+        "CDPATH",
+        "GLOBIGNORE",
+        "FIGNORE",
+        "INPUTRC",
+        "HOSTALIASES",
+        "RES_OPTIONS",
+        "TMPDIR",
+        "TERM",
+        "USER",
+        "LOGNAME",
+        "UID",
+        "EUID",
+        "PPID",
+        "PWD",
+        "OLDPWD",
+        "MAIL",
+        "REPLY",
+        "SUDO_ASKPASS",
+    ];
     if starts.iter().any(|start| upper.starts_with(start))
         || ends.iter().any(|end| upper.ends_with(end))
         || exact.contains(&upper.as_str())
@@ -40,7 +120,8 @@ pub(super) fn harm_of_setting(name: &str) -> Option<&'static str> {
     None
 }
 
-const HARMLESS: &[&str] = &["LANG", "LANGUAGE", "TZ", "NO_COLOR", "CLICOLOR", "FORCE_COLOR", "COLUMNS", "LINES", "CI", "DEBIAN_FRONTEND"];
+const HARMLESS: &[&str] =
+    &["LANG", "LANGUAGE", "TZ", "NO_COLOR", "CLICOLOR", "FORCE_COLOR", "COLUMNS", "LINES", "CI", "DEBIAN_FRONTEND"];
 
 #[cfg(test)]
 mod tests {
@@ -48,8 +129,24 @@ mod tests {
 
     #[test]
     fn names_that_steer_programs_are_not_data() {
-        for name in ["PATH", "LD_PRELOAD", "BASH_ENV", "IFS", "GIT_SSH_COMMAND", "PAGER", "PS4", "RANDOM", "path", "GCONV_PATH",
-            "RIPGREP_CONFIG_PATH", "LESSOPEN", "PATH+", "HOME", "RUSTC_WRAPPER", "POSIXLY_CORRECT"] {
+        for name in [
+            "PATH",
+            "LD_PRELOAD",
+            "BASH_ENV",
+            "IFS",
+            "GIT_SSH_COMMAND",
+            "PAGER",
+            "PS4",
+            "RANDOM",
+            "path",
+            "GCONV_PATH",
+            "RIPGREP_CONFIG_PATH",
+            "LESSOPEN",
+            "PATH+",
+            "HOME",
+            "RUSTC_WRAPPER",
+            "POSIXLY_CORRECT",
+        ] {
             assert!(harm_of_setting(name).is_some(), "{name}");
         }
         for name in ["LC_ALL", "TZ", "FOO", "x", "file", "count", "NO_COLOR"] {

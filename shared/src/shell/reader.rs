@@ -327,7 +327,11 @@ impl<'a> Reader<'a> {
     fn list_ends(&mut self, until: Until) -> Read<bool> {
         match self.peek() {
             None => {
-                return if until == Until::End { Ok(true) } else { self.fail(Trouble::Syntax("something is not closed")) };
+                return if until == Until::End {
+                    Ok(true)
+                } else {
+                    self.fail(Trouble::Syntax("something is not closed"))
+                };
             }
             Some(b')') => {
                 return if until == Until::Parenthesis { Ok(true) } else { self.fail(Trouble::Syntax("a stray `)`")) };
@@ -353,12 +357,32 @@ impl<'a> Reader<'a> {
     /// The reserved word or reserved-looking bare word that stands here, if a whole token is one.
     fn reserved(&self) -> Option<&'a str> {
         let rest = self.text.get(self.at..)?;
-        let length = rest.bytes().position(|b| matches!(b, b' ' | b'\t' | b'\n' | b';' | b'&' | b'|' | b'(' | b')' | b'<' | b'>'));
+        let length = rest
+            .bytes()
+            .position(|b| matches!(b, b' ' | b'\t' | b'\n' | b';' | b'&' | b'|' | b'(' | b')' | b'<' | b'>'));
         let token = rest.get(..length.unwrap_or(rest.len()))?;
         let known = matches!(
             token,
-            "if" | "then" | "elif" | "else" | "fi" | "do" | "done" | "case" | "esac" | "in" | "while" | "until" | "for"
-                | "select" | "function" | "coproc" | "{" | "}" | "[[" | "]]" | "!"
+            "if" | "then"
+                | "elif"
+                | "else"
+                | "fi"
+                | "do"
+                | "done"
+                | "case"
+                | "esac"
+                | "in"
+                | "while"
+                | "until"
+                | "for"
+                | "select"
+                | "function"
+                | "coproc"
+                | "{"
+                | "}"
+                | "[["
+                | "]]"
+                | "!"
         );
         known.then_some(token)
     }
@@ -489,7 +513,9 @@ impl<'a> Reader<'a> {
                 _ => break,
             }
         }
-        let repeats = ["while", "until", "for"].iter().any(|word| self.text.get(start..).is_some_and(|text| text.starts_with(word)));
+        let repeats = ["while", "until", "for"]
+            .iter()
+            .any(|word| self.text.get(start..).is_some_and(|text| text.starts_with(word)));
         Ok(Command::Compound { variable, words, scripts, repeats, redirects, span: self.span(start) })
     }
 
@@ -993,12 +1019,36 @@ impl<'a> Reader<'a> {
             match self.peek() {
                 Some(b')') if open == 0 => {
                     self.at += 1;
-                    return if self.take(")") { Ok(Piece::Number) } else { self.fail(Trouble::Syntax("`$((` without `))`")) };
+                    return if self.take(")") {
+                        Ok(Piece::Number)
+                    } else {
+                        self.fail(Trouble::Syntax("`$((` without `))`"))
+                    };
                 }
                 Some(b')') => open -= 1,
                 Some(b'(') => open += 1,
-                Some(b'0'..=b'9' | b' ' | b'\t' | b'\n' | b'+' | b'-' | b'*' | b'/' | b'%' | b'<' | b'>' | b'=' | b'!'
-                    | b'&' | b'|' | b'^' | b'~' | b',' | b'?' | b':') => {}
+                Some(
+                    b'0'..=b'9'
+                    | b' '
+                    | b'\t'
+                    | b'\n'
+                    | b'+'
+                    | b'-'
+                    | b'*'
+                    | b'/'
+                    | b'%'
+                    | b'<'
+                    | b'>'
+                    | b'='
+                    | b'!'
+                    | b'&'
+                    | b'|'
+                    | b'^'
+                    | b'~'
+                    | b','
+                    | b'?'
+                    | b':',
+                ) => {}
                 _ => return self.fail(Trouble::Unsupported("arithmetic on anything but numbers")),
             }
             self.at += 1;
@@ -1027,7 +1077,8 @@ impl<'a> Reader<'a> {
         if self.take("}") {
             return Ok(if length { Piece::Number } else { Piece::Variable { name, quoted, operand: None } });
         }
-        let operator = [":-", ":+", "-", "+", "%%", "%", "##", "#"].into_iter().find(|operator| self.starts_with(operator));
+        let operator =
+            [":-", ":+", "-", "+", "%%", "%", "##", "#"].into_iter().find(|operator| self.starts_with(operator));
         let Some(operator) = operator.filter(|_| !length) else {
             return self.fail(Trouble::Unsupported("this form of `${…}`"));
         };

@@ -125,7 +125,10 @@ fn exit(_: &mut Judge<'_>, call: &Call) -> Judgement {
     if harmless { Judgement::safe() } else { Judgement::unknown("the status is not a number") }
 }
 
-const UNARY: &[&str] = &["-b", "-c", "-d", "-e", "-f", "-g", "-h", "-k", "-L", "-n", "-N", "-O", "-G", "-p", "-r", "-s", "-S", "-t", "-u", "-w", "-x", "-z"];
+const UNARY: &[&str] = &[
+    "-b", "-c", "-d", "-e", "-f", "-g", "-h", "-k", "-L", "-n", "-N", "-O", "-G", "-p", "-r", "-s", "-S", "-t", "-u",
+    "-w", "-x", "-z",
+];
 const BINARY: &[&str] = &["=", "==", "!=", "<", ">", "-eq", "-ne", "-lt", "-le", "-gt", "-ge", "-nt", "-ot", "-ef"];
 
 /// `-v` and `-R` evaluate subscripts, so only forms are taken in which every operator is literal and in its place.
@@ -170,7 +173,7 @@ fn export(judge: &mut Judge<'_>, call: &Call) -> Judgement {
         if !is_name || arg.known != Known::Literal && !(arg.known == Known::OneWord && arg.text.contains('=')) {
             return Judgement::unknown("this form of `export` is not read");
         }
-        judgement = judgement.max(judge.assignment(name));
+        judgement = judgement.max(Judge::assignment(name));
     }
     judgement
 }
@@ -211,7 +214,7 @@ fn env(judge: &mut Judge<'_>, call: &Call) -> Judgement {
             // `NAME=$x` is an assignment, whatever the value.
             match first.text.split_once('=') {
                 Some((name, _)) if first.known == Known::OneWord && !name.starts_with('-') => {
-                    judgement = judgement.max(judge.assignment(name));
+                    judgement = judgement.max(Judge::assignment(name));
                     rest = more;
                     continue;
                 }
@@ -221,10 +224,13 @@ fn env(judge: &mut Judge<'_>, call: &Call) -> Judgement {
         match text {
             "-i" | "-" | "--ignore-environment" | "-0" | "--null" => rest = more,
             "-u" => rest = more.get(1..).unwrap_or(&[]),
-            _ if text.starts_with('-') => return Judgement::unknown(format!("the option `{text}` is not on its list")).max(judge.inner_call(more, call)),
+            _ if text.starts_with('-') => {
+                return Judgement::unknown(format!("the option `{text}` is not on its list"))
+                    .max(judge.inner_call(more, call));
+            }
             _ => match text.split_once('=') {
                 Some((name, _)) => {
-                    judgement = judgement.max(judge.assignment(name));
+                    judgement = judgement.max(Judge::assignment(name));
                     rest = more;
                 }
                 None => return judgement.max(judge.inner_call(rest, call)),

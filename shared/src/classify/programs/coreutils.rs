@@ -3,7 +3,12 @@
 use super::{Judge, Judgement, Kind, Operands, Program, Rule};
 use crate::classify::call::{Arg, Call, Options};
 
-const fn harmless(names: &'static [&'static str], about: &'static str, operands: Operands, safe: &'static [&'static str]) -> Program {
+const fn harmless(
+    names: &'static [&'static str],
+    about: &'static str,
+    operands: Operands,
+    safe: &'static [&'static str],
+) -> Program {
     Program { names, about, kind: Kind::Local, rule: Rule::Harmless(operands), safe, not_safe: &[] }
 }
 
@@ -19,14 +24,22 @@ const fn listed(
 }
 
 pub(super) const TABLE: &[Program] = &[
-    harmless(&["ls", "dir", "vdir"], "lists folders", Operands::Names, &["ls -la /workspace", "ls *.rs", "ls \"$HOME\""]),
+    harmless(
+        &["ls", "dir", "vdir"],
+        "lists folders",
+        Operands::Names,
+        &["ls -la /workspace", "ls *.rs", "ls \"$HOME\""],
+    ),
     harmless(&["stat"], "shows what a file is", Operands::Names, &["stat -c %s file.txt"]),
     harmless(&["du"], "adds up sizes", Operands::Names, &["du -sh ."]),
     harmless(&["df"], "shows free space", Operands::Names, &["df -h"]),
     harmless(&["realpath", "readlink"], "resolves a path", Operands::Names, &["realpath ../x"]),
     harmless(&["basename", "dirname"], "takes a path apart", Operands::Data, &["basename /a/b.txt .txt"]),
     harmless(
-        &["uname", "arch", "nproc", "uptime", "whoami", "id", "groups", "logname", "tty", "lscpu", "free", "locale", "getconf"],
+        &[
+            "uname", "arch", "nproc", "uptime", "whoami", "id", "groups", "logname", "tty", "lscpu", "free", "locale",
+            "getconf",
+        ],
         "tells about the machine or the user",
         Operands::Data,
         &["uname -a", "id -u", "nproc", "free -m"],
@@ -56,7 +69,17 @@ pub(super) const TABLE: &[Program] = &[
         Options {
             flags: "adfilpshugDFQNqCxrtUcASnvJX",
             values: "LPI",
-            long: &["--dirsfirst", "--noreport", "--gitignore", "--prune", "--filelimit=", "--sort=", "--charset=", "--du", "--si"],
+            long: &[
+                "--dirsfirst",
+                "--noreport",
+                "--gitignore",
+                "--prune",
+                "--filelimit=",
+                "--sort=",
+                "--charset=",
+                "--du",
+                "--si",
+            ],
         },
         Operands::Names,
         &["tree -L 2 src", "tree -a -I node_modules"],
@@ -123,7 +146,8 @@ fn mktemp(judge: &mut Judge<'_>, call: &Call) -> Judgement {
     let mut judgement = Judgement::safe();
     if let Some(folder) = scan.value(&["-p", "--tmpdir"]) {
         let inside = folder.exact().map(|folder| Arg::literal(format!("{folder}/x")));
-        judgement = inside.map_or_else(|| Judgement::unknown("the folder is only known when it runs"), |path| judge.write(&path));
+        judgement = inside
+            .map_or_else(|| Judgement::unknown("the folder is only known when it runs"), |path| judge.write(&path));
     }
     for operand in scan.operands {
         judgement = judgement.max(judge.write(operand));

