@@ -472,7 +472,7 @@ mod tests {
                 "name of its file",
             ),
             (format!(r#"{{"type":"security:bash_check","request_id":"{ID}","command":"ls","v":9}}"#), "version 9"),
-            (format!(r#"{{"type":"security:bash_check","request_id":"{ID}","command":"\ud800"}}"#), "surrogate"),
+            (format!(r#"{{"type":"security:bash_check","request_id":"{ID}","command":"\ud800"}}"#), "hex escape"),
             (
                 format!(r#"{{"type":"security:bash_check","request_id":"{ID}","command":"{}"}}"#, "x".repeat(262_145)),
                 "limit",

@@ -2,6 +2,7 @@
 
 mod agents;
 mod demo;
+mod documents;
 mod faults_of_hook;
 mod faults_of_host;
 mod flow;

@@ -278,6 +278,11 @@ impl ConfigFile {
     }
 }
 
+/// The whole command line, for its manual pages.
+pub fn command() -> clap::Command {
+    <Cli as clap::CommandFactory>::command()
+}
+
 /// Runs the command line.
 pub fn main() -> ExitCode {
     let cli = match Cli::try_parse() {

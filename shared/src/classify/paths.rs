@@ -45,6 +45,20 @@ pub fn is_within(path: &str, folder: &str) -> bool {
     path == folder || path.strip_prefix(folder).is_some_and(|rest| rest.starts_with('/'))
 }
 
+/// True when a path lies below these components, wherever they stand in it: `lies_in("a/.git/hooks/x", ".git/hooks")`.
+pub fn lies_in(path: &str, folder: &str) -> bool {
+    path.match_indices(folder).any(|(at, _)| {
+        let bytes = path.as_bytes();
+        let starts = at == 0 || bytes.get(at - 1) == Some(&b'/');
+        starts && bytes.get(at + folder.len()) == Some(&b'/')
+    })
+}
+
+/// True when these components are the last ones of a path.
+pub fn ends_in(path: &str, tail: &str) -> bool {
+    path.strip_suffix(tail).is_some_and(|before| before.is_empty() || before.ends_with('/'))
+}
+
 /// Where a write goes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Zone {

@@ -1,6 +1,6 @@
 //! Places that must not change unseen: the gate itself, and the files through which a command would run again later.
 
-use super::paths::{file_name, is_within, resolve};
+use super::paths::{ends_in, file_name, is_within, lies_in, resolve};
 
 /// Where the gate lives in a container unless its configuration says otherwise.
 pub const GATE_PATHS: &[&str] = &[
@@ -73,12 +73,7 @@ pub fn gate_part(path: &str, protected: &[String]) -> Option<String> {
     {
         return Some(gate.to_owned());
     }
-    let settings = AGENT_SETTINGS.iter().find(|end| {
-        path == **end
-            || path.ends_with(&format!("/{end}"))
-            || path.contains(&format!("/{end}/"))
-            || path.starts_with(&format!("{end}/"))
-    });
+    let settings = AGENT_SETTINGS.iter().find(|end| ends_in(path, end) || lies_in(path, end));
     if settings.is_some() {
         return Some(path.to_owned());
     }
@@ -91,7 +86,7 @@ pub fn gate_part(path: &str, protected: &[String]) -> Option<String> {
 /// The kind of start-up file, hook or `PATH` folder that a resolved path is.
 pub fn persistence(path: &str) -> Option<&'static str> {
     let name = file_name(path);
-    let inside = |folder: &str| path.starts_with(&format!("{folder}/")) || path.contains(&format!("/{folder}/"));
+    let inside = |folder: &str| lies_in(path, folder);
     if inside(".git/hooks")
         || path == ".git/hooks"
         || path.ends_with("/.git/hooks")
@@ -132,7 +127,7 @@ pub fn persistence(path: &str) -> Option<&'static str> {
     let folder = path.rsplit_once('/').map_or("", |(folder, _)| folder);
     let home_folder = ["bin", ".local/bin", ".cargo/bin"];
     let in_home = (path.starts_with("/home/") || path.starts_with("/root/"))
-        && home_folder.iter().any(|tail| folder.ends_with(&format!("/{tail}")));
+        && home_folder.iter().any(|tail| ends_in(folder, tail));
     if PATH_FOLDERS.contains(&folder) || in_home && !folder.contains("/src/") && folder.matches('/').count() <= 4 {
         return Some("a folder of PATH");
     }

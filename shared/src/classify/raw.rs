@@ -3,6 +3,8 @@
 //! Only rules that tighten look here: tampering, persistence, the git guard, and secrets beside the network. A mention
 //! is not a use; for a text that nobody could read, it is enough.
 
+use std::collections::HashSet;
+
 use super::effects::{Effects, NetworkUse, note};
 use super::programs::{Kind, kind_of};
 use super::{Surroundings, protected, secrets};
@@ -21,7 +23,17 @@ pub(super) fn effects(text: &str, around: &Surroundings) -> Effects {
     }
     let words: Vec<&str> = text.split(|c: char| c.is_whitespace() || "'\"`$(){}<>|&;,=[]\\".contains(c)).collect();
     let mut git = false;
+    let mut seen = HashSet::new();
     for word in words.into_iter().filter(|word| !word.is_empty()) {
+        // What follows depends on the word alone, but for the git guard, which wants the order.
+        let name = super::paths::file_name(word);
+        git |= name == "git";
+        if git && ["push", "pull", "rebase"].contains(&word) {
+            note(&mut effects.git, word);
+        }
+        if !seen.insert(word) {
+            continue;
+        }
         if let Some(part) = protected::gate_part(word, &[]).filter(|_| word != "/") {
             note(&mut effects.tampering, part);
         }
@@ -35,11 +47,6 @@ pub(super) fn effects(text: &str, around: &Surroundings) -> Effects {
         }
         if word == "/dev/tcp" || word.starts_with("/dev/tcp/") || word.starts_with("/dev/udp/") {
             effects.network.push(NetworkUse { program: "/dev/tcp".to_owned(), host: None });
-        }
-        let name = super::paths::file_name(word);
-        git |= name == "git";
-        if git && ["push", "pull", "rebase"].contains(&word) {
-            note(&mut effects.git, word);
         }
         match kind_of(name) {
             Some(Kind::Network | Kind::Runtime) if effects.network.len() < 64 => {

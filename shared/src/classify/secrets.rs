@@ -2,7 +2,7 @@
 //!
 //! A name is all that the text gives. A file is a secret when its path says so; what it holds is never looked at.
 
-use super::paths::file_name;
+use super::paths::{ends_in, file_name, lies_in};
 
 /// True when a resolved path names a secret: a credential, a private key, an environment file.
 pub fn is_secret_path(path: &str) -> bool {
@@ -11,12 +11,11 @@ pub fn is_secret_path(path: &str) -> bool {
     if is_secret_name(name) {
         return true;
     }
-    let inside = |folder: &str| lower.starts_with(&format!("{folder}/")) || lower.contains(&format!("/{folder}/"));
-    if inside(".ssh") {
+    if lies_in(&lower, ".ssh") {
         return !(ends_with(name, ".pub") || name.starts_with("known_hosts") || name == "config");
     }
     let folders = [".aws", ".gnupg", ".azure", ".kube", ".config/gcloud", ".password-store", ".config/op"];
-    if folders.iter().any(|folder| inside(folder)) {
+    if folders.iter().any(|folder| lies_in(&lower, folder)) {
         return true;
     }
     let files = [
@@ -32,7 +31,7 @@ pub fn is_secret_path(path: &str) -> bool {
         "etc/gshadow",
         "etc/sudoers",
     ];
-    if files.iter().any(|file| lower == *file || lower.ends_with(&format!("/{file}"))) {
+    if files.iter().any(|file| ends_in(&lower, file)) {
         return true;
     }
     let absolute = |folder: &str| lower.starts_with(folder);

@@ -1,0 +1,64 @@
+//! Documents that are made from the code: they fail here when they are stale. `UPDATE_DOCS=1` writes them anew.
+
+use std::path::Path;
+
+use bashgate_shared::classify::programs::{FAMILIES, Kind};
+use bashgate_tests::repository;
+
+#[track_caller]
+fn is_current(path: &Path, want: &[u8]) {
+    if std::env::var_os("UPDATE_DOCS").is_some() {
+        std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+        std::fs::write(path, want).unwrap();
+    }
+    let found = std::fs::read(path).unwrap_or_default();
+    assert!(found == want, "{} is stale: run UPDATE_DOCS=1 cargo test -p bashgate-tests documents", path.display());
+}
+
+#[test]
+fn the_list_of_programs() {
+    let mut text = String::from(
+        "# Programs that bashgate knows\n\nMade from the tables in `shared/src/classify/programs`; the examples run as tests. A program that is not here is Unknown.\n",
+    );
+    for (family, rows) in FAMILIES {
+        text.push_str(&format!("\n## {family}\n\n| program | what it does | kind | Safe, for example | not Safe, for example |\n| --- | --- | --- | --- | --- |\n"));
+        for row in *rows {
+            let kind = match row.kind {
+                Kind::Local => "local",
+                Kind::Runner => "runs others",
+                Kind::Runtime => "language",
+                Kind::Network => "network",
+                Kind::Mixed => "depends",
+            };
+            let code = |examples: &[&str]| {
+                examples
+                    .iter()
+                    .map(|example| format!("`` {} ``", example.replace('|', "\\|").replace('\n', "\\n")))
+                    .collect::<Vec<_>>()
+                    .join("<br>")
+            };
+            text.push_str(&format!(
+                "| {} | {} | {kind} | {} | {} |\n",
+                row.names.join(", "),
+                row.about,
+                code(row.safe),
+                code(row.not_safe)
+            ));
+        }
+    }
+    is_current(&repository().join("docs/programs.md"), text.as_bytes());
+}
+
+#[test]
+fn the_manual_pages() {
+    fn page(command: &clap::Command, name: &str) {
+        let titled = command.clone().name(name.to_owned()).bin_name(name.replace("-", " ")).disable_version_flag(true);
+        let mut out = Vec::new();
+        clap_mangen::Man::new(titled).source("bashgate").render(&mut out).unwrap();
+        is_current(&repository().join(format!("docs/man/{name}.1")), &out);
+        for inner in command.get_subcommands().filter(|inner| inner.get_name() != "help") {
+            page(inner, &format!("{name}-{}", inner.get_name()));
+        }
+    }
+    page(&bashgate::cli::command(), "bashgate");
+}
