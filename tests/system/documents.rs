@@ -52,7 +52,8 @@ fn the_list_of_programs() {
 #[test]
 fn the_manual_pages() {
     fn page(command: &clap::Command, name: &str) {
-        let titled = command.clone().name(name.to_owned()).bin_name(name.replace("-", " ")).disable_version_flag(true);
+        let titled =
+            command.clone().name(&*name.to_owned().leak()).bin_name(name.replace('-', " ")).disable_version_flag(true);
         let mut out = Vec::new();
         clap_mangen::Man::new(titled).source("bashgate").render(&mut out).unwrap();
         is_current(&repository().join(format!("docs/man/{name}.1")), &out);
