@@ -181,7 +181,7 @@ fn the_documents_name_commands_that_exist() {
             {
                 assert!(
                     help.contains(&format!("  {word}"))
-                        || ["is", "and", "on", "does", "works"].contains(&word.as_str()),
+                        || ["is", "and", "on", "does", "works", "response"].contains(&word.as_str()),
                     "{} names `bashgate {word}`",
                     document.display()
                 );
