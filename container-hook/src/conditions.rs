@@ -119,6 +119,13 @@ fn write_stays(path: &Path, cwd: &Path, findings: &mut Findings) {
     }
 }
 
+/// True when reading everything below a folder meets a secret, or when that cannot be told.
+pub fn may_meet_secret(folder: &Path) -> bool {
+    let mut findings = Findings::default();
+    secrets_below(folder, &mut findings);
+    !findings.is_clear()
+}
+
 fn secrets_below(folder: &Path, findings: &mut Findings) {
     let mut names = 0;
     let mut open = vec![folder.to_owned()];

@@ -27,6 +27,8 @@ pub enum ToolUse {
         tool: String,
         /// A path, a URL or a query.
         target: Option<String>,
+        /// A pattern for the names of files.
+        pattern: Option<String>,
         /// What kind of thing the target is.
         source: Source,
     },

@@ -17,9 +17,17 @@ pub fn before_tool_use(event: &BeforeToolUse, agent: &str, config: &Config) -> H
     match &event.tool {
         ToolUse::Other => HookDecision::Allow,
         ToolUse::Shell { command } => shell(event, command, agent, config),
-        ToolUse::Input { tool, target, source } => {
-            if *source == Source::File && !target.as_deref().is_some_and(|path| is_secret(path, event)) {
-                return HookDecision::Allow;
+        ToolUse::Input { tool, target, pattern, source } => {
+            if *source == Source::File {
+                // Without a target a search starts in the working directory.
+                let path = target.as_deref().unwrap_or(".");
+                let searches = tool == "Grep" && conditions::may_meet_secret(&cwd(event).join(path));
+                let named = pattern
+                    .as_deref()
+                    .is_some_and(|pattern| pattern.contains("env") || secrets::is_secret_path(pattern));
+                if !(searches || named || is_secret(path, event)) {
+                    return HookDecision::Allow;
+                }
             }
             tool_event(event, tool, target.as_deref(), agent, config)
         }

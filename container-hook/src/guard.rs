@@ -40,27 +40,19 @@ pub fn arm() {
         let mut action: libc::sigaction = std::mem::zeroed();
         action.sa_sigaction = die as *const () as usize;
         action.sa_flags = libc::SA_ONSTACK;
-        for signal in [
-            libc::SIGSEGV,
-            libc::SIGBUS,
-            libc::SIGABRT,
-            libc::SIGILL,
-            libc::SIGFPE,
-            libc::SIGSYS,
-            libc::SIGTRAP,
-            libc::SIGALRM,
-            libc::SIGVTALRM,
-            libc::SIGPROF,
-            libc::SIGTERM,
-            libc::SIGINT,
-            libc::SIGHUP,
-            libc::SIGQUIT,
-            libc::SIGUSR1,
-            libc::SIGUSR2,
-            libc::SIGXCPU,
-            libc::SIGXFSZ,
-            libc::SIGPIPE,
-        ] {
+        // Everything that would end the process, real-time signals included. KILL and STOP cannot be caught.
+        let harmless = [
+            libc::SIGKILL,
+            libc::SIGSTOP,
+            libc::SIGCONT,
+            libc::SIGCHLD,
+            libc::SIGURG,
+            libc::SIGWINCH,
+            libc::SIGTSTP,
+            libc::SIGTTIN,
+            libc::SIGTTOU,
+        ];
+        for signal in (1..=libc::SIGRTMAX()).filter(|signal| !harmless.contains(signal)) {
             libc::sigaction(signal, &raw const action, std::ptr::null_mut());
         }
         // A mask inherited from the parent would silence the timer and the handlers.

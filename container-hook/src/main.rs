@@ -99,6 +99,13 @@ fn load(arguments: &Arguments) -> Result<Config, String> {
     Config::load(&arguments.config).map_err(|error| format!("{error}; {}", error.help()))
 }
 
+/// A word as the shell reads it back.
+fn quoted(word: &str) -> String {
+    let plain =
+        !word.is_empty() && word.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"-_./:@%+,".contains(&byte));
+    if plain { word.to_owned() } else { format!("'{}'", word.replace('\'', "'\\''")) }
+}
+
 /// Reads the command line; `None` asks for help.
 fn arguments(args: impl Iterator<Item = std::ffi::OsString>) -> Result<Option<Arguments>, String> {
     let mut found = Arguments { config: PathBuf::from(config::DEFAULT), agent: None, command: None };
@@ -119,7 +126,11 @@ fn arguments(args: impl Iterator<Item = std::ffi::OsString>) -> Result<Option<Ar
             "check" if !check => check = true,
             "--" if check => {
                 let rest: Vec<String> = args.collect::<Result<_, _>>()?;
-                found.command = Some(rest.join(" "));
+                found.command = Some(match rest.as_slice() {
+                    [command] => command.clone(),
+                    // Several words are an argv, not a text: what is special in them must stay data.
+                    words => words.iter().map(|word| quoted(word)).collect::<Vec<_>>().join(" "),
+                });
                 break;
             }
             _ => return Err(format!("the argument `{arg}` is not known; see bashgate-hook --help")),

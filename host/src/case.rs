@@ -147,25 +147,11 @@ impl Case {
                 self.state = State::Holding { judged, epoch };
                 vec![Step::Announce]
             }
-            (State::Holding { epoch, .. }, Event::Answered(Reply::Approve(_), by)) => {
-                if epoch != view.epoch
-                    && policy::judge(policy, view.taint, &self.found, &self.text).decision == Decision::Deny
-                {
-                    return self.finish(
-                        deny("the workspace's taint rose while it was held".to_owned(), "policy", "epoch"),
-                        policy,
-                        true,
-                    );
-                }
-                let verdict = Verdict {
-                    answer: Answer::Allow,
-                    reason: format!("approved by {by}"),
-                    by: format!("human:{by}"),
-                    rule: "approval".to_owned(),
-                    overrulable: false,
-                };
-                self.finish(verdict, policy, true)
+            (State::Holding { epoch, .. }, Event::Answered(Reply::Approve(_), _)) if epoch != view.epoch => {
+                // What was approved was shown under another taint.
+                self.open(None, None, view, policy)
             }
+            (State::Holding { .. }, Event::Answered(Reply::Approve(_), by)) => self.finish(approved(&by), policy, true),
             (State::Holding { .. }, Event::Answered(Reply::Deny { reason }, by)) => {
                 let words =
                     if reason.is_empty() { format!("denied by {by}") } else { format!("denied by {by}: {reason}") };
@@ -175,7 +161,9 @@ impl Case {
                 let words = "nobody approved it in time; ask the person you work for, then run it again".to_owned();
                 self.finish(deny(words, "policy", "expiry"), policy, true)
             }
-            (State::Holding { .. }, Event::Refused(why)) => self.finish(deny(why, "host", "limit"), policy, true),
+            (State::Holding { .. } | State::Inspecting { .. }, Event::Refused(why)) => {
+                self.finish(deny(why, "host", "limit"), policy, true)
+            }
             (State::Holding { .. } | State::Inspecting { .. }, Event::Withdrawn) => {
                 self.finish(deny("the asker is gone".to_owned(), "host", "withdrawn"), policy, false)
             }
@@ -229,14 +217,7 @@ impl Case {
             }
             Decision::Inspect | Decision::AskHuman if pass.is_some() => {
                 let by = pass.unwrap_or_default();
-                let verdict = Verdict {
-                    answer: Answer::Allow,
-                    reason: format!("approved by {by}"),
-                    by: format!("human:{by}"),
-                    rule: "approval".to_owned(),
-                    overrulable: false,
-                };
-                self.finish(verdict, policy, true)
+                self.finish(approved(&by), policy, true)
             }
             Decision::Allow => {
                 let verdict = Verdict {
@@ -307,6 +288,16 @@ impl Case {
                 ]
                 .contains(&name)
             })
+    }
+}
+
+fn approved(by: &str) -> Verdict {
+    Verdict {
+        answer: Answer::Allow,
+        reason: format!("approved by {by}"),
+        by: format!("human:{by}"),
+        rule: "approval".to_owned(),
+        overrulable: false,
     }
 }
 
@@ -424,6 +415,18 @@ mod tests {
                 None => assert!(matches!(&steps[..], [Step::Hold { .. }]), "{steps:?}"),
             }
         }
+    }
+
+    #[test]
+    fn an_approval_belongs_to_the_taint_it_was_given_under() {
+        let policy = Policy::default();
+        let mut case = case("make build");
+        let _ = case.on(opened(), view(Taint::Secret, 1), &policy);
+        let _ = case.on(Event::Found(Finding::NoAnswer { why: String::new() }), view(Taint::Secret, 1), &policy);
+        assert!(case.is_held());
+        let steps =
+            case.on(Event::Answered(Reply::Approve(Scope::Once), "ann".to_owned()), view(Taint::Both, 2), &policy);
+        assert_eq!(steps, [Step::Inspect], "it is judged anew");
     }
 
     #[test]

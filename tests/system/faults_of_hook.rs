@@ -346,6 +346,18 @@ fn signals_to_a_hook_that_waits() {
 }
 
 #[test]
+fn signals_without_a_name() {
+    let site = Site::default();
+    for number in [16, 29, 30, 34, 40, 64] {
+        let waiting = waiting(&site, "make x");
+        Output::of(Command::new("kill").args([format!("-{number}"), waiting.child.id().to_string()]), b"").expect(0);
+        let id = waiting.id.clone();
+        denied(&format!("signal {number}"), &waiting.output(), "denied");
+        let _ = std::fs::remove_file(site.mailbox("default").join("requests").join(format!("{id}.json")));
+    }
+}
+
+#[test]
 fn crashes_behind_the_guard() {
     let broken = repository().join("target/debug/examples/break_guard");
     assert!(broken.exists(), "run: cargo build -p bashgate-hook --example break_guard");

@@ -237,3 +237,32 @@ fn an_edit_of_the_audit_is_found() {
     let changed = site.cli(["audit", "verify"]).expect(1);
     assert!(changed.stderr.contains("was changed"), "{changed:?}");
 }
+
+#[test]
+fn a_flood_of_large_files_does_not_fill_the_hosts_memory() {
+    let site = Site::default();
+    let host = site.serve();
+    let folder = site.mailbox("default").join("requests");
+    for _ in 0..400 {
+        let id = uuid::Uuid::new_v4();
+        // Sparse: it costs the container nothing.
+        std::fs::File::create(folder.join(format!(".{id}.tmp"))).unwrap().set_len(2 << 20).unwrap();
+        std::fs::rename(folder.join(format!(".{id}.tmp")), folder.join(format!("{id}.json"))).unwrap();
+    }
+    until("the flood to be over", || {
+        let left = std::fs::read_dir(&folder).unwrap().count();
+        (left == 0).then_some(())
+    });
+    let status = std::fs::read_to_string(format!("/proc/{}/status", host.child.id())).unwrap();
+    let peak: u64 = status
+        .lines()
+        .find_map(|line| line.strip_prefix("VmHWM:"))
+        .unwrap()
+        .trim()
+        .trim_end_matches(" kB")
+        .parse()
+        .unwrap();
+    println!("peak memory of the host: {peak} kB");
+    assert!(peak < 150 * 1024, "{peak} kB");
+    assert_eq!(site.ask("default", "ls").decision, Answer::Allow);
+}

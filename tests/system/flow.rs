@@ -273,3 +273,71 @@ fn a_silent_host_may_be_made_to_allow_and_says_so() {
     let output = site.check("make x").expect(0);
     assert!(output.stderr.contains("WARNING") && output.stderr.contains("unchecked"), "{}", output.stderr);
 }
+
+#[test]
+fn file_tools_that_meet_a_secret_are_remembered_however_they_name_it() {
+    let site = Site::default();
+    let _host = site.serve();
+    std::fs::create_dir_all(site.work().join("conf")).unwrap();
+    std::fs::write(site.work().join("conf/.env"), "X=1").unwrap();
+    std::fs::create_dir_all(site.work().join("src")).unwrap();
+    site.event("Grep", &json!({"pattern": "x", "path": "src"})).expect(0);
+    assert_eq!(site.taint("default"), "clean");
+    for (tool, input) in [
+        ("Grep", json!({"pattern": ".", "path": ".", "glob": ".env*"})),
+        ("Grep", json!({"pattern": "."})),
+        ("Grep", json!({"pattern": ".", "path": "conf"})),
+        ("Read", json!({"file_path": "conf/.env", "path": 5})),
+    ] {
+        site.event(tool, &input).expect(0);
+        assert_eq!(site.taint("default"), "secret", "{tool} {input}");
+        site.cli(["taint", "clear", "default"]).expect(0);
+    }
+    site.event("mcp__web__x", &json!({})).expect(0);
+    assert_eq!(site.taint("default"), "both", "a server does not inherit trust by its name");
+}
+
+#[test]
+fn whatever_runs_a_command_is_gated() {
+    let site = Site::default();
+    for tool in ["Monitor", "bash", "Shell"] {
+        let denied = site.event(tool, &json!({"command": "curl evil"})).expect(2);
+        assert!(denied.stderr.contains("no host answers"), "{tool}: {}", denied.stderr);
+    }
+    // Several words are an argv: what is special in them stays data.
+    let mut hook = site.hook_command(&site.hook_toml());
+    bashgate_tests::Output::of(hook.args(["check", "--", "sort", "#", "-o", "/etc/x"]), b"").expect(2);
+    let mut hook = site.hook_command(&site.hook_toml());
+    bashgate_tests::Output::of(hook.args(["check", "--", "ls", "-la"]), b"").expect(0);
+}
+
+#[test]
+fn an_approval_ends_with_the_workspaces_life() {
+    let site = Site::default();
+    let _host = site.serve();
+    let hook = site.add_workspace("other");
+    let both = || ["corruption", "secret"].map(|label| site.raise("other", label));
+    both();
+    let command = "curl -s https://x.example";
+    let ask = || {
+        let mut hook = site.hook_command(&hook);
+        hook.args(["check", "--", command]);
+        std::thread::spawn(move || bashgate_tests::Output::of(&mut hook, b""))
+    };
+    let running = ask();
+    let id = site.held(command);
+    site.cli(["approve", &id, "session"]).expect(0);
+    running.join().unwrap().expect(0);
+    ask().join().unwrap().expect(0);
+    // A new life of the same name, with the same taint, asks again; what is held in it ends with it.
+    site.cli(["workspace", "remove", "other"]).expect(0);
+    site.cli(["workspace", "add", "other"]).expect(0);
+    both();
+    let running = ask();
+    let id = site.held(command);
+    site.cli(["workspace", "remove", "other"]).expect(0);
+    let denied = running.join().unwrap().expect(2);
+    assert!(denied.stderr.contains("was removed"), "{}", denied.stderr);
+    assert!(site.pending().is_empty());
+    site.cli(["approve", &id]).expect(2);
+}

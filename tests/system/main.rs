@@ -1,6 +1,7 @@
 //! The real binaries, driven from outside: through files, command lines, and a real agent.
 
 mod agents;
+mod attacks;
 mod demo;
 mod documents;
 mod faults_of_hook;

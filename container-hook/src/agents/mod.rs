@@ -3,7 +3,10 @@
 mod claude;
 mod neutral;
 
-use crate::event::{BeforeToolUse, HookDecision};
+use serde::Deserialize;
+use serde_json::Value;
+
+use crate::event::{BeforeToolUse, HookDecision, Source, ToolUse};
 
 /// An agent whose events are understood.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -103,4 +106,55 @@ impl Agent {
             Self::Neutral => Some(neutral::answer(decision)),
         }
     }
+}
+
+#[derive(Deserialize)]
+struct WithInput<Input> {
+    tool_input: Input,
+}
+
+#[derive(Deserialize)]
+struct Command {
+    command: String,
+}
+
+/// The fields under which tools name what they work on. Each may hold anything; only texts count.
+#[derive(Deserialize, Default)]
+struct Fields {
+    command: Option<Value>,
+    file_path: Option<Value>,
+    notebook_path: Option<Value>,
+    path: Option<Value>,
+    glob: Option<Value>,
+    url: Option<Value>,
+    query: Option<Value>,
+}
+
+/// What a tool call is, by the tool's name and the fields of its input. The names are Claude Code's, which others share.
+fn tool_use(tool: &str, event: &[u8]) -> Result<ToolUse, EventError> {
+    if tool == "Bash" {
+        let event: WithInput<Command> = serde_json::from_slice(event)?;
+        return Ok(ToolUse::Shell { command: event.tool_input.command });
+    }
+    // Read with the type, which refuses a field that is given twice; an input that is no object has no fields.
+    let whole: WithInput<Value> = serde_json::from_slice(event)?;
+    let fields = match whole.tool_input {
+        Value::Object(_) => serde_json::from_slice::<WithInput<Fields>>(event)?.tool_input,
+        _ => Fields::default(),
+    };
+    let text = |value: Option<Value>| value.and_then(|value| value.as_str().map(str::to_owned));
+    let is_service = tool.starts_with("mcp__");
+    if let Some(command) = text(fields.command).filter(|_| !is_service) {
+        // Whatever the tool is called: it runs a command.
+        return Ok(ToolUse::Shell { command });
+    }
+    let source = match tool {
+        "Read" | "Grep" | "NotebookRead" => Source::File,
+        "WebFetch" | "WebSearch" => Source::Web,
+        _ if is_service => Source::Service,
+        _ => return Ok(ToolUse::Other),
+    };
+    let target =
+        [fields.file_path, fields.notebook_path, fields.path, fields.url, fields.query].into_iter().find_map(text);
+    Ok(ToolUse::Input { tool: tool.to_owned(), target, pattern: text(fields.glob), source })
 }

@@ -4,29 +4,18 @@
 //! The answer on standard output is `{"allowed":true}` or `{"allowed":false,"reason":"…"}`; the exit code says the same.
 
 use serde::Deserialize;
-use serde_json::{Value, json};
+use serde_json::json;
 
 use super::{EventError, Incoming};
-use crate::event::{BeforeToolUse, HookDecision, ToolUse};
+use crate::event::{BeforeToolUse, HookDecision};
 
 #[derive(Deserialize)]
 struct Event {
     event: String,
     tool_name: String,
-    tool_input: Value,
     cwd: Option<String>,
     session: Option<String>,
     tool_use_id: Option<String>,
-}
-
-#[derive(Deserialize)]
-struct Shell {
-    command: String,
-}
-
-#[derive(Deserialize)]
-struct ShellEvent {
-    tool_input: Shell,
 }
 
 pub(super) fn read(bytes: &[u8]) -> Result<Incoming, EventError> {
@@ -34,14 +23,7 @@ pub(super) fn read(bytes: &[u8]) -> Result<Incoming, EventError> {
     if event.event != "before_tool_use" {
         return Err(EventError::UnknownEvent(event.event.chars().take(64).collect()));
     }
-    let tool = if event.tool_name == "Bash" {
-        // Read again with the type, which refuses a command that is given twice.
-        let shell: ShellEvent = serde_json::from_slice(bytes)?;
-        ToolUse::Shell { command: shell.tool_input.command }
-    } else {
-        let _ = event.tool_input;
-        ToolUse::Other
-    };
+    let tool = super::tool_use(&event.tool_name, bytes)?;
     Ok(Incoming::Before(BeforeToolUse { tool, cwd: event.cwd, session: event.session, tool_use_id: event.tool_use_id }))
 }
 

@@ -58,7 +58,7 @@ pub fn card(card: &Card, now_boot_ms: u64) -> String {
         None => (shown.as_str(), 0),
     };
     let left = card.expires_boot_ms.saturating_sub(now_boot_ms) / 1000;
-    let mut out = format!("Held in workspace {}: {}.\n", card.workspace, card.reason);
+    let mut out = format!("Held in workspace {}: {}.\n", card.workspace, one_line(&card.reason, 1000));
     for line in text.lines() {
         out.push_str("    ");
         out.push_str(line);
@@ -68,7 +68,7 @@ pub fn card(card: &Card, now_boot_ms: u64) -> String {
         out.push_str(&format!("    ({missing} more bytes; the audit has the whole command)\n"));
     }
     if let Some(cwd) = &card.cwd {
-        out.push_str(&format!("  in {}\n", visible(cwd)));
+        out.push_str(&format!("  in {}\n", one_line(cwd, 400)));
     }
     out.push_str(&format!("  class {}, taint {}", card.class, card.taint));
     for cause in card.causes.iter().take(6) {
@@ -78,8 +78,8 @@ pub fn card(card: &Card, now_boot_ms: u64) -> String {
         };
         out.push_str(&format!(
             "\n  {label}: {} by {} at {}",
-            visible(&credentials::mask(&cause.source)),
-            visible(&cause.by),
+            one_line(&cause.source, 300),
+            one_line(&cause.by, 200),
             clock::date(cause.at_ms)
         ));
     }
@@ -87,7 +87,7 @@ pub fn card(card: &Card, now_boot_ms: u64) -> String {
         out.push_str(&format!("\n  and {} more causes", card.causes.len() - 6));
     }
     if let Some(advice) = &card.advice {
-        out.push_str(&format!("\n  {advice}"));
+        out.push_str(&format!("\n  {}", one_line(advice, 500)));
     }
     out.push_str(&format!("\n  {left} s left. Deny with: deny {}", card.id));
     if card.offers_session {
@@ -121,8 +121,8 @@ pub fn one_line(text: &str, most: usize) -> String {
 pub fn words(notice: &Notice, now_boot_ms: u64) -> String {
     match notice {
         Notice::Held(held) => card(held, now_boot_ms),
-        Notice::Advice(id, advice) => format!("{advice}, about {id}"),
-        Notice::Over(id, why) => format!("{why}: {id}"),
+        Notice::Advice(id, advice) => format!("{}, about {id}", one_line(advice, 500)),
+        Notice::Over(id, why) => format!("{}: {id}", one_line(why, 300)),
         Notice::Decided(decided) => {
             let class = decided.class.map_or_else(|| "tool".to_owned(), |class| class.to_string());
             let time = if decided.took_us < 10_000 {
@@ -186,6 +186,18 @@ mod tests {
         assert!(!text.contains('\u{1b}') && !text.contains('\u{202e}') && !text.contains(&key));
         assert!(text.ends_with(held("x").id.as_str()), "the id comes last, to be copied");
         assert!(text.contains("60 s left"));
+    }
+
+    #[test]
+    fn no_field_of_a_card_can_forge_a_line() {
+        let mut card_with_lies = held("curl x");
+        let lie = "x\u{1b}[31m\n  Approve with: approve 00000000";
+        card_with_lies.reason = lie.to_owned();
+        card_with_lies.cwd = Some(lie.to_owned());
+        card_with_lies.advice = Some(lie.to_owned());
+        let text = card(&card_with_lies, 0);
+        assert_eq!(text.lines().filter(|line| line.trim_start().starts_with("Approve with")).count(), 1, "{text}");
+        assert!(!text.contains('\u{1b}'));
     }
 
     #[test]

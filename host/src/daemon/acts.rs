@@ -18,7 +18,7 @@ use crate::chat::notice;
 use crate::clock;
 use crate::control::{Command, Reply};
 use crate::store::Write;
-use crate::taint::{Cause, Label, Seen};
+use crate::taint::{Cause, Label};
 
 impl Core {
     /// Does what a command on the control socket says.
@@ -77,6 +77,11 @@ impl Core {
             Err(error) => Reply::refused(error.to_string()),
             Ok(Given::Case(case, _)) => {
                 self.step(case, case::Event::Answered(word.clone(), by.to_owned()));
+                if self.is_undecided(case) {
+                    return Reply::refused(format!(
+                        "the workspace's taint rose since `{id}` was shown, so it is asked again under a new id; see: bashgate pending"
+                    ));
+                }
                 Reply::done(format!("{}: {id}", if approves { "Approved" } else { "Denied" }), json!({"id": id}))
             }
             Ok(Given::Pass(workspace)) => {
@@ -192,7 +197,8 @@ impl Core {
         ) {
             return Reply::refused(why);
         }
-        self.register(&name, Seen::default());
+        let seen = self.stored_taint(&name);
+        self.register(&name, seen);
         self.has_new_workspace();
         let text =
             format!("Workspace {name} is registered. Mount its mailbox into the container:\n{}", mounts(&folder));
@@ -203,14 +209,13 @@ impl Core {
         if self.config.workspaces.contains_key(name) {
             return Reply::refused(format!("`{name}` stands in {}; take it out there", self.config.file.display()));
         }
-        if let Err(why) = self.write(
-            Kind::Workspace,
-            name,
-            json!({"event": "removed", "by": by}),
-            vec![Write::RemoveWorkspace(name.clone())],
-        ) {
+        // Its epoch goes on where it stops, so that no approval of this life counts in a later one.
+        let over = self.workspaces.get(name).map(|known| known.seen.start_over()).unwrap_or_default();
+        let writes = vec![Write::RemoveWorkspace(name.clone()), Write::Taint(name.clone(), over)];
+        if let Err(why) = self.write(Kind::Workspace, name, json!({"event": "removed", "by": by}), writes) {
             return Reply::refused(why);
         }
+        self.close_all(name, by);
         self.workspaces.remove(name);
         Reply::done(
             format!("Workspace {name} is forgotten; its requests are denied. Its mailbox folder stays."),

@@ -4,6 +4,9 @@ mod acts;
 mod core;
 mod desk;
 mod open;
+mod requests;
+mod steps;
+mod time;
 
 use std::io;
 use std::os::unix::fs::PermissionsExt as _;
@@ -119,6 +122,12 @@ pub async fn serve(serve: Serve) -> Result<(), ServeError> {
     let intake =
         Intake::start(&config.mailboxes, config.rescan, move |arrival| arrivals.send(Event::Arrived(arrival)).is_ok())
             .map_err(|source| ServeError::Path { path: config.mailboxes.clone(), source })?;
+    let waiting = intake.waiting();
+    let take = |event: &Event| {
+        if let Event::Arrived(arrival) = event {
+            waiting.taken(arrival.size());
+        }
+    };
     let listener = listen(&socket)?;
     let commands = tokio::spawn(take_commands(listener, events.clone()));
     let lines = events.clone();
@@ -126,20 +135,28 @@ pub async fn serve(serve: Serve) -> Result<(), ServeError> {
     ready(&config);
 
     let mut ticks = tokio::time::interval(Duration::from_millis(250));
+    ticks.set_missed_tick_behavior(tokio::time::MissedTickBehavior::Delay);
     let mut stopped = Box::pin(until_stopped(stop));
     loop {
         tokio::select! {
+            biased;
+            () = &mut stopped => break,
+            _ = ticks.tick() => core.tick(),
             Some(event) = queue.recv() => {
+                take(&event);
                 core.handle(event);
-                while let Ok(event) = queue.try_recv() {
+                // A few more in one go; never so many that deadlines and signs of life have to wait.
+                let since = std::time::Instant::now();
+                while since.elapsed() < Duration::from_millis(50)
+                    && let Ok(event) = queue.try_recv()
+                {
+                    take(&event);
                     core.handle(event);
                 }
                 if core.take_new_workspace() {
                     intake.look();
                 }
             }
-            _ = ticks.tick() => core.tick(),
-            () = &mut stopped => break,
         }
     }
     commands.abort();

@@ -1,6 +1,7 @@
 //! What the inspector is told: the deterministic result and the command as data. Never tool output, never the agent's
 //! own words, nothing cut silently; credentials are masked.
 
+use bashgate_shared::classify::programs::Kind;
 use bashgate_shared::classify::{Argv, Classification, CommandClass, Effects};
 use bashgate_shared::command::Digest;
 use bashgate_shared::protocol::FileEvidence;
@@ -69,13 +70,14 @@ impl Brief {
         Digest::of(key.to_string().as_bytes())
     }
 
-    /// False for a command that runs a file, whose content may be another next time.
+    /// True only for programs that run no file whose content may be another next time.
     pub fn is_cacheable(&self) -> bool {
-        let runs_files = [
-            "make", "npm", "pnpm", "yarn", "cargo", "go", "pytest", "python", "python3", "node", "ruby", "perl", "php",
-            "bash", "sh", "just",
-        ];
-        !self.effects.programs.iter().any(|program| program.contains('/') || runs_files.contains(&program.as_str()))
+        let steady = ["git", "gh", "curl", "wget", "docker", "kubectl", "aws", "pip", "apt-get", "apt", "dig", "ping"];
+        self.understood
+            && self.effects.programs.iter().all(|program| {
+                steady.contains(&program.as_str())
+                    || matches!(bashgate_shared::classify::programs::kind_of(program), Some(Kind::Local))
+            })
     }
 
     /// The system's words.

@@ -7,7 +7,7 @@ pub mod folder;
 
 use std::collections::{HashMap, HashSet};
 use std::path::{Path, PathBuf};
-use std::sync::mpsc;
+use std::sync::{Arc, Condvar, Mutex, PoisonError, mpsc};
 use std::time::{Duration, Instant};
 
 use bashgate_shared::mailbox::{self, Name};
@@ -29,6 +29,55 @@ pub struct Arrival {
     pub at: Instant,
 }
 
+/// Most bytes of requests that wait for the loop at once. Beyond it the intake waits, and so do the mailboxes.
+const MAX_WAITING: usize = 32 * 1024 * 1024;
+
+/// How many bytes have been read that the loop has not taken yet.
+#[derive(Debug, Clone)]
+pub struct Waiting {
+    /// `None` once the loop has ended and nobody takes anything any more.
+    bytes: Arc<(Mutex<Option<usize>>, Condvar)>,
+}
+
+impl Default for Waiting {
+    fn default() -> Self {
+        Self { bytes: Arc::new((Mutex::new(Some(0)), Condvar::new())) }
+    }
+}
+
+impl Waiting {
+    fn add(&self, more: usize) {
+        let (bytes, changed) = &*self.bytes;
+        let mut bytes = bytes.lock().unwrap_or_else(PoisonError::into_inner);
+        while bytes.is_some_and(|bytes| bytes > MAX_WAITING) {
+            bytes = changed.wait(bytes).unwrap_or_else(PoisonError::into_inner);
+        }
+        *bytes = bytes.map(|bytes| bytes.saturating_add(more));
+    }
+
+    /// The loop has taken something of this size.
+    pub fn taken(&self, size: usize) {
+        let (bytes, changed) = &*self.bytes;
+        let mut bytes = bytes.lock().unwrap_or_else(PoisonError::into_inner);
+        *bytes = bytes.map(|bytes| bytes.saturating_sub(size));
+        changed.notify_all();
+    }
+
+    fn close(&self) {
+        let (bytes, changed) = &*self.bytes;
+        *bytes.lock().unwrap_or_else(PoisonError::into_inner) = None;
+        changed.notify_all();
+    }
+}
+
+impl Arrival {
+    /// What it weighs while it waits, in bytes.
+    pub fn size(&self) -> usize {
+        let own = 512;
+        if let Taken::Bytes(bytes) = &self.taken { bytes.len() + own } else { own }
+    }
+}
+
 enum Wake {
     /// This file may have arrived.
     Named(WorkspaceName, String),
@@ -42,6 +91,7 @@ enum Wake {
 /// The running intake. It ends when this is dropped.
 pub struct Intake {
     wake: mpsc::Sender<Wake>,
+    waiting: Waiting,
     thread: Option<std::thread::JoinHandle<()>>,
 }
 
@@ -68,11 +118,16 @@ impl Intake {
                 None
             }
         };
-        let mut looker = Looker { root: root.to_owned(), watcher, boxes: HashMap::new(), deliver };
-        // The first look happens here, so that whoever waits for the start finds everything taken that lay there.
-        looker.look_through();
+        let waiting = Waiting::default();
+        let mut looker =
+            Looker { root: root.to_owned(), watcher, boxes: HashMap::new(), deliver, waiting: waiting.clone() };
         let thread = std::thread::Builder::new().name("intake".to_owned()).spawn(move || looker.run(&woken, rescan))?;
-        Ok(Self { wake, thread: Some(thread) })
+        Ok(Self { wake, waiting, thread: Some(thread) })
+    }
+
+    /// The count that the loop keeps up to date.
+    pub fn waiting(&self) -> Waiting {
+        self.waiting.clone()
     }
 
     /// Looks through everything now: a workspace was added.
@@ -84,6 +139,8 @@ impl Intake {
 impl Drop for Intake {
     fn drop(&mut self) {
         let _ = self.wake.send(Wake::Stop);
+        // The thread may wait for room, and nobody takes anything any more.
+        self.waiting.close();
         if let Some(thread) = self.thread.take() {
             let _ = thread.join();
         }
@@ -122,10 +179,12 @@ struct Looker<D> {
     watcher: Option<notify::RecommendedWatcher>,
     boxes: HashMap<WorkspaceName, Mailbox>,
     deliver: D,
+    waiting: Waiting,
 }
 
 impl<D: FnMut(Arrival) -> bool> Looker<D> {
     fn run(&mut self, woken: &mpsc::Receiver<Wake>, rescan: Duration) {
+        self.look_through();
         let mut next = Instant::now() + rescan;
         loop {
             let wait = next.saturating_duration_since(Instant::now());
@@ -204,6 +263,8 @@ impl<D: FnMut(Arrival) -> bool> Looker<D> {
             return;
         }
         opened.seen.insert(id.clone());
-        (self.deliver)(Arrival { workspace: workspace.clone(), id, taken, at: Instant::now() });
+        let arrival = Arrival { workspace: workspace.clone(), id, taken, at: Instant::now() };
+        self.waiting.add(arrival.size());
+        (self.deliver)(arrival);
     }
 }

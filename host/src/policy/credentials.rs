@@ -23,7 +23,7 @@ const FORMS: &[(&str, &str)] = &[
     ("a JSON web token", r"\beyJ[A-Za-z0-9_-]{10,}\.eyJ[A-Za-z0-9_-]{10,}\.[A-Za-z0-9_-]{10,}"),
     ("a private key", r"-----BEGIN [A-Z ]*PRIVATE KEY-----"),
     ("a bearer token", r"(?i)\bauthorization:\s*(?:bearer|basic|token)\s+[A-Za-z0-9+/._=-]{16,}"),
-    ("a password in a URL", r"://[^/\s:@]+:[^/\s:@$]{3,}@"),
+    ("a password in a URL", r"(?P<before>://[A-Za-z0-9._~%+-]+:)[A-Za-z0-9._~!%+*=-]{3,}(?P<after>@)"),
 ];
 
 static COMPILED: LazyLock<Vec<(&'static str, Regex)>> =
@@ -37,7 +37,7 @@ pub fn find(text: &str) -> Option<&'static str> {
 /// The text with every known credential replaced.
 pub fn mask(text: &str) -> String {
     COMPILED.iter().fold(text.to_owned(), |text, (name, form)| {
-        form.replace_all(&text, format!("[{name}, masked]").as_str()).into_owned()
+        form.replace_all(&text, format!("${{before}}[{name}, masked]${{after}}").as_str()).into_owned()
     })
 }
 
@@ -62,7 +62,7 @@ mod tests {
         ] {
             let command = format!("curl -H '{text}' https://x");
             assert!(find(&command).is_some(), "{text}");
-            assert!(!mask(&command).contains(&text), "{text}");
+            assert_ne!(mask(&command), command, "{text}");
         }
         for text in [
             "curl https://example.com/a?b=c",
@@ -71,6 +71,8 @@ mod tests {
             "https://user@host/x",
             "sk-",
             "AKIA",
+            "curl https://$(base64<x):xyz@h/",
+            "curl https://h/a#://;{rm,-rf,x};curl:abc@ok",
         ] {
             assert_eq!(find(text), None, "{text}");
             assert_eq!(mask(text), text);

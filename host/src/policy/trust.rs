@@ -95,11 +95,17 @@ impl Service {
 }
 
 /// The service that a tool belongs to: `web` and `files` for the agent's own tools, the server's name for MCP tools.
+///
+/// An MCP server that takes the name of a built-in service, or whose name cannot be told from its tool's, is nobody we
+/// know: the agent may have added it itself.
 pub fn service_of(tool: &str) -> &str {
     match tool {
         "WebFetch" | "WebSearch" => "web",
         "Read" | "Grep" | "NotebookRead" => "files",
-        _ => tool.strip_prefix("mcp__").map_or(tool, |rest| rest.split("__").next().unwrap_or(rest)),
+        _ => match tool.strip_prefix("mcp__").map(|rest| rest.split("__").collect::<Vec<_>>()).as_deref() {
+            Some([server] | [server, _]) if !matches!(*server, "web" | "files" | "") => server,
+            _ => tool,
+        },
     }
 }
 
@@ -126,6 +132,8 @@ mod tests {
             ("mcp__github__create_issue", "github"),
             ("mcp__x", "x"),
             ("Other", "Other"),
+            ("mcp__web__x", "mcp__web__x"),
+            ("mcp__issues__evil__x", "mcp__issues__evil__x"),
         ] {
             assert_eq!(service_of(tool), service);
         }

@@ -213,7 +213,6 @@ impl Writer {
                 }
                 Write::RemoveWorkspace(workspace) => {
                     transaction.execute("DELETE FROM workspace WHERE name = ?1", [workspace.as_str()])?;
-                    transaction.execute("DELETE FROM taint WHERE workspace = ?1", [workspace.as_str()])?;
                 }
                 Write::Hold(card, boot) => {
                     let json = serde_json::to_string(card).unwrap_or_default();

@@ -11,8 +11,8 @@ pub struct Call {
     pub args: Vec<Arg>,
     /// True when an argument holds the output of a command that fetches untrusted content.
     pub fetched_in_words: bool,
-    /// True when a here-document or here-string feeds it.
-    pub fed_by_text: bool,
+    /// The literal text that a here-document or here-string feeds it.
+    pub fed: Option<String>,
 }
 
 /// One argument as written; it may become none or many when it runs.
@@ -24,6 +24,8 @@ pub struct Arg {
     pub tail: String,
     /// How far the text can be trusted.
     pub known: Known,
+    /// True when it may lead out of the folder that its first text names: a brace, or `..` behind a pattern.
+    pub wanders: bool,
 }
 
 /// How far an argument is known before it runs.
@@ -37,17 +39,19 @@ pub enum Known {
     Words,
     /// Any number of arguments with any text.
     Anything,
+    /// The name of a pipe to a part of the same command.
+    Pipe,
 }
 
 impl Arg {
     /// An argument whose text is known.
     pub fn literal(text: impl Into<String>) -> Self {
-        Self { text: text.into(), tail: String::new(), known: Known::Literal }
+        Self { text: text.into(), tail: String::new(), known: Known::Literal, wanders: false }
     }
 
     /// An argument that starts with this text and goes on in an unknown way.
     pub fn unknown(text: impl Into<String>, known: Known) -> Self {
-        Self { text: text.into(), tail: String::new(), known }
+        Self { text: text.into(), tail: String::new(), known, wanders: false }
     }
 
     /// What the text of a word says about the argument it makes.
@@ -57,7 +61,7 @@ impl Arg {
         }
         // The shell puts the name of a pipe there.
         if let [Piece::Process(_)] = word.pieces.as_slice() {
-            return Self::literal("/dev/fd/63");
+            return Self::unknown("", Known::Pipe);
         }
         let known = if word.splits() {
             Known::Anything
@@ -66,12 +70,20 @@ impl Arg {
         } else {
             Known::OneWord
         };
-        Self { text: word.literal_prefix(), tail: word.literal_suffix().to_owned(), known }
+        let text = word.literal_prefix();
+        let wanders = word.pieces.iter().any(|piece| matches!(piece, Piece::Brace))
+            || word.pieces.iter().skip(1).any(|piece| matches!(piece, Piece::Text { text, .. } if text.contains("..")));
+        Self { text, tail: word.literal_suffix().to_owned(), known, wanders }
     }
 
     /// The exact text, if known.
     pub fn exact(&self) -> Option<&str> {
         (self.known == Known::Literal).then_some(&self.text)
+    }
+
+    /// True when it is exactly one argument, whatever its text.
+    pub fn is_one(&self) -> bool {
+        matches!(self.known, Known::Literal | Known::OneWord | Known::Pipe)
     }
 
     /// True when it is, or may turn out to be, an option.
@@ -80,6 +92,7 @@ impl Arg {
             Known::Literal => self.text.len() > 1 && self.text.starts_with('-'),
             Known::OneWord | Known::Words => self.text.is_empty() || self.text.starts_with('-'),
             Known::Anything => true,
+            Known::Pipe => false,
         }
     }
 }
@@ -125,8 +138,8 @@ impl Options {
     }
 
     /// Sorts the arguments of a program that no option can lead astray: an unlisted one counts as one without value.
-    pub fn scan_loosely<'c>(&self, args: &'c [Arg]) -> Scan<'c> {
-        self.sort(args, false).unwrap_or_default()
+    pub fn scan_loosely<'c>(&self, args: &'c [Arg]) -> Result<Scan<'c>, String> {
+        self.sort(args, false)
     }
 
     fn sort<'c>(&self, args: &'c [Arg], strict: bool) -> Result<Scan<'c>, String> {
@@ -154,7 +167,7 @@ impl Options {
                 let listed = |suffix: &str| self.long.contains(&format!("{option}{suffix}").as_str());
                 let value = match glued {
                     Some(value) if listed("=") || listed("=?") || !strict => Some(Arg::literal(value)),
-                    None if listed("=") => rest.next().cloned(),
+                    None if listed("=") => one_value(rest.next(), &option)?,
                     None if listed("") || listed("=?") || !strict => None,
                     _ => return Err(format!("the option `{option}` is not on its list")),
                 };
@@ -166,7 +179,8 @@ impl Options {
                 let option = format!("-{letter}");
                 if self.values.contains(letter) {
                     let glued = letters.get(at + letter.len_utf8()..).unwrap_or("");
-                    let value = if glued.is_empty() { rest.next().cloned() } else { Some(Arg::literal(glued)) };
+                    let value =
+                        if glued.is_empty() { one_value(rest.next(), &option)? } else { Some(Arg::literal(glued)) };
                     scan.options.push((option, value));
                     break;
                 }
@@ -177,6 +191,16 @@ impl Options {
             }
         }
         Ok(scan)
+    }
+}
+
+/// The argument that an option takes: one that may turn into several would bring arguments of its own.
+fn one_value(value: Option<&Arg>, option: &str) -> Result<Option<Arg>, String> {
+    match value {
+        Some(value) if !value.is_one() => {
+            Err(format!("the value of `{option}` may turn into several words when it runs"))
+        }
+        value => Ok(value.cloned()),
     }
 }
 

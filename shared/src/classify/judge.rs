@@ -257,10 +257,13 @@ impl Judge<'_> {
         let fetched_in_words = self.effects.untrusted.len() > fetched_before;
         let (redirected, wrote) = self.redirects(&simple.redirects, source);
         judgement = judgement.max(redirected);
-        let fed_by_text = simple
-            .redirects
-            .iter()
-            .any(|redirect| matches!(redirect.target, RedirectTarget::Text(_) | RedirectTarget::Here(_)));
+        let fed = simple.redirects.iter().rev().find_map(|redirect| match &redirect.target {
+            RedirectTarget::Text(word) => word.literal().map(std::borrow::Cow::into_owned),
+            RedirectTarget::Here(id) => {
+                source.document.body(*id).and_then(Word::literal).map(std::borrow::Cow::into_owned)
+            }
+            _ => None,
+        });
         let text = source.slice(simple.span);
         let mut words = simple.words.iter().map(Arg::of);
         let Some(first) = words.next() else {
@@ -273,7 +276,7 @@ impl Judge<'_> {
             self.add(text, "command name", judgement.max(Judgement::unknown(reason)));
             return;
         };
-        let call = Call { program: program.to_owned(), args: words.collect(), fetched_in_words, fed_by_text };
+        let call = Call { program: program.to_owned(), args: words.collect(), fetched_in_words, fed };
         let fetched = self.effects.untrusted.len();
         let rule = programs::rule_name(&call.program);
         let judged = self.call(&call);
@@ -358,7 +361,13 @@ impl Judge<'_> {
             RedirectTarget::Path(word) => {
                 self.word(word, source);
                 let arg = Arg::of(word);
+                if arg.known == Known::Pipe {
+                    return Judgement::safe();
+                }
                 let Some(path) = arg.exact() else {
+                    if redirect.writes {
+                        self.tampering_by(&arg);
+                    }
                     return Judgement::unknown("a redirection to a file that is only known when it runs");
                 };
                 if paths::zone(&paths::resolve(None, path), None) == Zone::Network {
@@ -367,6 +376,10 @@ impl Judge<'_> {
                     return Judgement::network("bash opens this file as a network connection");
                 }
                 let mut judgement = Judgement::safe();
+                if redirect.other_input {
+                    // Under /dev/fd and /dev/stderr it could be opened again, for writing.
+                    judgement = Judgement::unknown("it reads a file into another descriptor than standard input");
+                }
                 if redirect.reads {
                     judgement = judgement.max(self.read(&arg));
                 }
@@ -405,12 +418,20 @@ impl Judge<'_> {
             program: program.to_owned(),
             args: rest.to_vec(),
             fetched_in_words: outer.fetched_in_words,
-            fed_by_text: outer.fed_by_text,
+            fed: outer.fed.clone(),
         })
     }
 
     /// Judges a script that a shell is given as text.
     pub fn inner_script(&mut self, text: &str, shell: Shell) -> Judgement {
+        let folders = self.folders.clone();
+        let judgement = self.same_shell_script(text, shell);
+        self.folders = folders;
+        judgement
+    }
+
+    /// Judges a script that this shell itself evaluates: a `cd` in it may stay in force.
+    pub fn same_shell_script(&mut self, text: &str, shell: Shell) -> Judgement {
         if self.nested >= MAX_NESTED_CALLS {
             return Judgement::unknown("scripts are nested too deep");
         }
@@ -430,9 +451,9 @@ impl Judge<'_> {
         let (class, reason) = (self.class, std::mem::take(&mut self.reason));
         self.class = CommandClass::Safe;
         self.nested += 1;
-        let folders = self.folders.clone();
+        let before = self.folders.clone();
         self.script(&document.script, Source { document: &document, text, whole: None });
-        self.folders = folders;
+        self.also_in(&before);
         self.nested -= 1;
         self.shell = outside;
         let inner = Judgement { class: self.class, reason: std::mem::replace(&mut self.reason, reason) };
@@ -521,6 +542,8 @@ impl Judge<'_> {
 
     /// The command moves to another folder; `None` for one that is not known.
     pub fn change_folder(&mut self, to: Option<&str>) {
+        // Behind a wrapper another process may do it, which changes nothing here.
+        let stays = if self.nested > 1 { self.folders.clone() } else { Vec::new() };
         let Some(path) = to else {
             self.folders = vec![Folder::Anywhere];
             return;
@@ -538,6 +561,53 @@ impl Judge<'_> {
             }
         }
         self.folders = next;
+        self.also_in(&stays);
+    }
+
+    /// True when the shell that will read the text at hand is known to be bash.
+    pub fn is_bash(&self) -> bool {
+        self.shell == Shell::Bash
+    }
+
+    /// True when a literal word of the command so far holds this text.
+    pub fn mentions(&self, text: &str) -> bool {
+        self.mentioned.iter().any(|word| word.contains(text))
+    }
+
+    /// Programs of the network among the literal words so far: a shell is about to read some of them as commands.
+    pub fn mentioned_network(&mut self) {
+        for word in self.mentioned.clone() {
+            if matches!(programs::kind_of(paths::file_name(&word)), Some(programs::Kind::Network)) {
+                self.network(&word, None);
+            }
+        }
+    }
+
+    /// A relative path after a `cd` to an unknown place, and a path whose `..` the text cannot resolve.
+    fn is_lost(&self, path: &str) -> bool {
+        let slippery = |path: &str| {
+            path.split('/').any(|part| part == "..")
+                && path.starts_with(['~', '/'])
+                && ["~", "/dev", "/proc"].iter().any(|root| path.starts_with(root))
+        };
+        self.folders.iter().any(|folder| match folder {
+            _ if path.starts_with(['/', '~']) => slippery(path),
+            Folder::Anywhere => true,
+            Folder::Start => false,
+            Folder::At(folder) => slippery(&format!("{folder}/{path}")),
+        })
+    }
+
+    /// The places that a path with `..` means, unresolved, so that whoever has the file system can follow its links.
+    fn unresolved(&self, path: &str) -> Vec<String> {
+        if !path.split('/').any(|part| part == "..") {
+            return Vec::new();
+        }
+        let joined = |folder: &Folder| match folder {
+            Folder::At(folder) if !path.starts_with(['/', '~']) => format!("{folder}/{path}"),
+            _ => path.to_owned(),
+        };
+        self.folders.iter().map(joined).collect()
     }
 
     /// Every path that a literal argument can mean.
@@ -553,7 +623,13 @@ impl Judge<'_> {
     pub fn read(&mut self, arg: &Arg) -> Judgement {
         match arg.known {
             Known::Literal if arg.text == "-" || arg.text.is_empty() => Judgement::safe(),
+            Known::Pipe => Judgement::safe(),
+            Known::Literal if self.is_lost(&arg.text) => self.read_unknown(),
+            Known::Words if arg.wanders || self.is_lost(&arg.text) => self.read_unknown(),
             Known::Literal => {
+                for path in self.unresolved(&arg.text) {
+                    note(&mut self.effects.reads, path);
+                }
                 for path in self.resolved(&arg.text) {
                     if secrets::is_secret_path(&path) {
                         note(&mut self.effects.secrets, path.clone());
@@ -585,8 +661,11 @@ impl Judge<'_> {
     /// Everything below a folder is read.
     pub fn read_tree(&mut self, arg: &Arg) -> Judgement {
         let Some(path) = arg.exact() else {
-            return if arg.known == Known::Words { self.read(arg) } else { self.read_unknown() };
+            return if matches!(arg.known, Known::Words | Known::Pipe) { self.read(arg) } else { self.read_unknown() };
         };
+        if self.is_lost(path) {
+            return self.read_unknown();
+        }
         for folder in self.resolved(path) {
             if secrets::is_secret_path(&folder) || secrets::is_secret_folder(paths::file_name(&folder)) {
                 note(&mut self.effects.secrets, folder.clone());
@@ -601,10 +680,16 @@ impl Judge<'_> {
 
     /// A file is written.
     pub fn write(&mut self, arg: &Arg) -> Judgement {
+        if arg.known == Known::Pipe {
+            return Judgement::safe();
+        }
         let Some(path) = arg.exact() else {
             return Judgement::unknown("it writes a file whose name is only known when it runs");
         };
         let mut judgement = Judgement::safe();
+        for path in self.unresolved(path) {
+            note(&mut self.effects.writes, path);
+        }
         for resolved in self.resolved(path) {
             judgement = judgement.max(self.write_to(&resolved));
         }
@@ -639,13 +724,22 @@ impl Judge<'_> {
     fn tampering_in(&mut self, call: &Call, simple: &Simple, source: Source<'_>) {
         let only_talks = programs::only_talks(call);
         let modifies = wrappers::modifies(&call.program) || call.args.iter().any(|arg| wrappers::modifies(&arg.text));
+        // xargs takes what it changes from words that stand elsewhere.
+        let reads_names = paths::file_name(&call.program) == "xargs";
         for arg in &call.args {
-            if modifies || arg.text.starts_with('/') && arg.text.len() > 1 && !only_talks {
-                for path in self.resolved(&arg.text) {
+            // `of=/path`, `-t/path` and `--target=/path` name one, too.
+            let glued = [
+                arg.text.split_once('=').map(|(_, path)| path),
+                arg.text.get(2..).filter(|_| arg.text.starts_with('-')),
+            ];
+            for path in
+                std::iter::once(arg.text.as_str()).chain(glued.into_iter().flatten()).filter(|path| !path.is_empty())
+            {
+                for path in self.resolved(path) {
                     let part = protected::gate_part(&path, &self.around.protected);
                     let inside = part.as_deref().is_some_and(|part| paths::is_within(&path, part));
                     if let Some(part) = part
-                        && (modifies || inside)
+                        && (modifies || inside && !only_talks)
                     {
                         note(&mut self.effects.tampering, part);
                     }
@@ -654,11 +748,14 @@ impl Judge<'_> {
                     }
                 }
             }
-            if modifies
-                && arg.known != Known::Literal
-                && protected::prefix_reaches_gate(&arg.text, &self.around.protected)
-            {
-                note(&mut self.effects.tampering, format!("{}…", arg.text));
+            if modifies && (arg.exact().is_none() || reads_names) {
+                self.tampering_by(arg);
+                for word in self.mentioned.clone() {
+                    let part = protected::gate_part(&word, &self.around.protected);
+                    if let Some(part) = part.filter(|part| paths::is_within(&word, part)) {
+                        note(&mut self.effects.tampering, part);
+                    }
+                }
             }
         }
         if only_talks {
@@ -676,6 +773,19 @@ impl Judge<'_> {
             if text.contains(settings) {
                 note(&mut self.effects.tampering, settings);
             }
+        }
+    }
+
+    /// A path that is only known in part, about to be changed: its known parts may lead to the gate.
+    fn tampering_by(&mut self, arg: &Arg) {
+        let tail = arg.tail.trim_start_matches('/');
+        let by_tail = (!tail.is_empty()).then(|| protected::gate_part(tail, &[])).flatten();
+        let reaches = self.resolved(&arg.text).iter().any(|prefix| {
+            let prefix = if arg.text.ends_with('/') { format!("{prefix}/") } else { prefix.clone() };
+            prefix.len() > 1 && protected::prefix_reaches_gate(&prefix, &self.around.protected)
+        });
+        if reaches || by_tail.is_some() || arg.text == "/" {
+            note(&mut self.effects.tampering, format!("{}…{}", arg.text, arg.tail));
         }
     }
 }

@@ -77,8 +77,8 @@ const SYSTEM: &[&str] =
 
 /// Where a resolved path lies for a command that started in `cwd`. A relative path is relative to `cwd`.
 pub fn zone(path: &str, cwd: Option<&str>) -> Zone {
-    let device = ["/dev/null", "/dev/stdout", "/dev/stderr", "/dev/stdin", "/dev/tty", "/dev/zero"];
-    if device.contains(&path) || path.strip_prefix("/dev/fd/").is_some_and(|n| n.bytes().all(|b| b.is_ascii_digit())) {
+    // Not /dev/fd/N: it opens whatever file the descriptor has anew, for writing, too.
+    if ["/dev/null", "/dev/stdout", "/dev/stderr", "/dev/tty", "/dev/zero"].contains(&path) {
         return Zone::Nowhere;
     }
     if is_within(path, "/dev/tcp") || is_within(path, "/dev/udp") {

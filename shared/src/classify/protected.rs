@@ -46,6 +46,7 @@ const START_UP: &[&str] = &[
     ".xprofile",
     ".pam_environment",
     ".gitconfig",
+    ".mcp.json",
     "bash.bashrc",
     "profile",
 ];
@@ -95,6 +96,12 @@ pub fn persistence(path: &str) -> Option<&'static str> {
     {
         return Some("a git hook");
     }
+    if lies_in(path, "hooks") && path.contains(".git/hooks/") {
+        return Some("a git hook");
+    }
+    if name == ".git" {
+        return Some("a pointer to another git folder");
+    }
     if path == ".git/config" || path.ends_with("/.git/config") || inside(".git/info") || inside(".config/git") {
         return Some("git's configuration");
     }
@@ -135,15 +142,44 @@ pub fn persistence(path: &str) -> Option<&'static str> {
 }
 
 /// True when a pattern for process names (`pkill`, `killall`) can reach a process of the gate.
+///
+/// A pattern is a regular expression; it cannot match a name that lacks one of its plain runs of letters.
 pub fn reaches_gate_process(pattern: &str) -> bool {
-    let plain: String = pattern.chars().filter(|c| c.is_ascii_alphanumeric() || *c == '-').collect();
-    ["bashgate-hook", "bashgate-run", "bashgate"].iter().any(|name| name.contains(&plain) || plain.contains("bashgate"))
+    pattern.split('|').any(|branch| {
+        let chars: Vec<char> = branch.chars().collect();
+        let mut runs = vec![String::new()];
+        for (at, c) in chars.iter().enumerate() {
+            let optional = matches!(chars.get(at + 1), Some('*' | '?' | '{'));
+            if (c.is_ascii_alphanumeric() || *c == '-' || *c == '_') && !optional {
+                if let Some(run) = runs.last_mut() {
+                    run.push(*c);
+                }
+            } else {
+                runs.push(String::new());
+            }
+        }
+        let matches = |name: &str| runs.iter().all(|run| name.contains(run.as_str()));
+        branch.contains("bashgate") || ["bashgate-hook", "bashgate-run", "bashgate"].into_iter().any(matches)
+    })
 }
 
 /// True when an absolute prefix, which a glob or variable continues, can reach a part of the gate.
 pub fn prefix_reaches_gate(prefix: &str, protected: &[String]) -> bool {
     let prefix = if prefix.ends_with('/') { format!("{}/", resolve(None, prefix)) } else { resolve(None, prefix) };
     let prefix = if prefix == "//" { "/".to_owned() } else { prefix };
+    let settings = AGENT_SETTINGS.iter().filter_map(|end| end.split('/').next());
+    let name = prefix.rsplit('/').next().unwrap_or("");
+    if name.len() > 1 && name.starts_with('.') && settings.into_iter().any(|folder| folder.starts_with(name)) {
+        return true;
+    }
+    if AGENT_SETTINGS.iter().any(|end| {
+        let folder = end.rsplit_once('/').map_or("", |(folder, _)| folder);
+        prefix.split_once(folder).is_some_and(|(_, rest)| {
+            end.strip_prefix(folder).is_some_and(|tail| !rest.is_empty() && tail.starts_with(rest))
+        })
+    }) {
+        return true;
+    }
     prefix.starts_with('/')
         && protected.iter().map(String::as_str).chain(GATE_PATHS.iter().copied()).any(|gate| gate.starts_with(&prefix))
 }
@@ -201,10 +237,12 @@ mod tests {
 
     #[test]
     fn patterns_that_reach_the_gates_processes() {
-        for pattern in ["bashgate-hook", "bash", "gate", "bashgate", ".", "^bash"] {
+        for pattern in
+            ["bashgate-hook", "bash", "gate", "bashgate", ".", "^bash", "b.shgate", "x*bash", "node|bash", ""]
+        {
             assert!(reaches_gate_process(pattern), "{pattern}");
         }
-        for pattern in ["node", "vite", "python3"] {
+        for pattern in ["node", "vite", "python3", "node.*server"] {
             assert!(!reaches_gate_process(pattern), "{pattern}");
         }
     }

@@ -80,6 +80,7 @@ pub fn is_secret_name(name: &str) -> bool {
     exact.contains(&name)
         || key.contains(&name)
         || name.starts_with(".env.")
+        || ends_with(name, ".env")
         || name.starts_with("service-account") && ends_with(name, ".json")
         || endings.iter().any(|ending| name.ends_with(ending) && name.len() > ending.len())
 }

@@ -77,6 +77,11 @@ pub(super) fn harm_of_setting(name: &str) -> Option<&'static str> {
         "FZF",
         "LUA",
         "TCL",
+        "DEBUGINFOD",
+        "OPENSSL",
+        "BC_",
+        "GETCONF",
+        "EXECIGNORE",
         "CC",
         "CXX",
         "AR",
@@ -109,6 +114,7 @@ pub(super) fn harm_of_setting(name: &str) -> Option<&'static str> {
         "OLDPWD",
         "MAIL",
         "REPLY",
+        "MAGIC",
         "SUDO_ASKPASS",
     ];
     if starts.iter().any(|start| upper.starts_with(start))

@@ -116,6 +116,8 @@ pub struct Redirect {
     pub writes: bool,
     /// True when the file is opened for reading.
     pub reads: bool,
+    /// True when a file is opened for reading under another number than standard input's.
+    pub other_input: bool,
     /// What it opens.
     pub target: RedirectTarget,
 }
@@ -213,6 +215,7 @@ impl Word {
         self.pieces.iter().any(|piece| {
             matches!(piece, Piece::Variable { quoted: false, .. } | Piece::Substitution { quoted: false, .. })
                 || matches!(piece, Piece::Variable { name, .. } if name == "@")
+                || matches!(piece, Piece::Variable { operand: Some(operand), .. } if operand.splits())
         })
     }
 

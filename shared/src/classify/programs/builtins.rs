@@ -20,7 +20,14 @@ pub(super) const TABLE: &[Program] = &[
         kind: Kind::Local,
         rule: Rule::Custom(printf),
         safe: &["printf '%s\\n' a b", "printf 'x%s' \"$y\"", "printf -- '-%s' x"],
-        not_safe: &["printf -v 'a[$(X)]' x", "printf \"$x\"", "printf -vx y"],
+        not_safe: &[
+            "printf -v 'a[$(X)]' x",
+            "printf \"$x\"",
+            "printf -vx y",
+            "printf %n PATH",
+            "printf '%-5n' x",
+            "printf \"x$y\"",
+        ],
     },
     Program {
         names: &["true", "false", ":"],
@@ -97,14 +104,27 @@ pub(super) const TABLE: &[Program] = &[
 ];
 
 fn printf(_: &mut Judge<'_>, call: &Call) -> Judgement {
-    match call.args.first() {
-        Some(first) if first.exact() == Some("--") => Judgement::safe(),
-        // `-v name` evaluates the name's subscript.
-        Some(first) if first.may_be_option() || first.known == Known::Anything => {
-            Judgement::unknown("the format is, or may turn out to be, an option")
+    let format = match call.args.as_slice() {
+        [first, format, ..] if first.exact() == Some("--") => format,
+        [format, ..] => format,
+        [] => return Judgement::safe(),
+    };
+    match format.exact() {
+        // `-v name` evaluates the name's subscript, `%n` sets the variable that an argument names.
+        Some(text) if text.len() > 1 && text.starts_with('-') && call.args.first() == Some(format) => {
+            Judgement::unknown("the format is an option")
         }
-        _ => Judgement::safe(),
+        Some(text) if counts(text) => Judgement::unknown("`%n` sets a variable"),
+        Some(_) => Judgement::safe(),
+        None => Judgement::unknown("the format is only known when it runs"),
     }
+}
+
+/// True for a format with the conversion `%n`.
+fn counts(format: &str) -> bool {
+    format.split('%').skip(1).any(|part| {
+        part.trim_start_matches(|c: char| c.is_ascii_digit() || "-+ #0'.*hlLjzt".contains(c)).starts_with('n')
+    })
 }
 
 fn cd(judge: &mut Judge<'_>, call: &Call) -> Judgement {
@@ -132,7 +152,8 @@ const UNARY: &[&str] = &[
 const BINARY: &[&str] = &["=", "==", "!=", "<", ">", "-eq", "-ne", "-lt", "-le", "-gt", "-ge", "-nt", "-ot", "-ef"];
 
 /// `-v` and `-R` evaluate subscripts, so only forms are taken in which every operator is literal and in its place.
-fn test(_: &mut Judge<'_>, call: &Call) -> Judgement {
+fn test(judge: &mut Judge<'_>, call: &Call) -> Judgement {
+    let is_bash = judge.is_bash();
     let mut args = call.args.as_slice();
     if call.program.ends_with('[') {
         match args.split_last() {
@@ -153,7 +174,14 @@ fn test(_: &mut Judge<'_>, call: &Call) -> Judgement {
         match part {
             [] | [_] => true,
             [operator, _] => operator.exact().is_some_and(|text| UNARY.contains(&text)),
-            [_, operator, _] => operator.exact().is_some_and(|text| BINARY.contains(&text)),
+            [left, operator, right] => operator.exact().is_some_and(|text| {
+                // zsh and ksh evaluate what stands beside a numeric operator.
+                let numeric = text.starts_with('-') && !matches!(text, "-nt" | "-ot" | "-ef");
+                let number = |arg: &crate::classify::call::Arg| {
+                    arg.exact().is_some_and(|text| text.bytes().all(|b| b.is_ascii_digit()))
+                };
+                BINARY.contains(&text) && (is_bash || !numeric || number(left) && number(right))
+            }),
             _ => false,
         }
     };
@@ -199,7 +227,8 @@ fn set(judge: &mut Judge<'_>, call: &Call) -> Judgement {
 
 fn env(judge: &mut Judge<'_>, call: &Call) -> Judgement {
     if call.program.ends_with("printenv") {
-        if call.args.is_empty() || call.args.iter().any(|arg| arg.known != Known::Literal) {
+        let all_named = call.args.iter().all(|arg| arg.known == Known::Literal && !arg.text.starts_with('-'));
+        if call.args.is_empty() || !all_named {
             judge.secret("the environment");
         }
         for arg in call.args.iter().filter(|arg| secrets::is_secret_variable(&arg.text)) {
@@ -209,6 +238,7 @@ fn env(judge: &mut Judge<'_>, call: &Call) -> Judgement {
     }
     let mut judgement = Judgement::safe();
     let mut rest = call.args.as_slice();
+    let mut cleared = false;
     while let Some((first, more)) = rest.split_first() {
         let Some(text) = first.exact() else {
             // `NAME=$x` is an assignment, whatever the value.
@@ -222,19 +252,40 @@ fn env(judge: &mut Judge<'_>, call: &Call) -> Judgement {
             }
         };
         match text {
-            "-i" | "-" | "--ignore-environment" | "-0" | "--null" => rest = more,
-            "-u" => rest = more.get(1..).unwrap_or(&[]),
+            "-i" | "-" | "--ignore-environment" => {
+                cleared = true;
+                rest = more;
+            }
+            "-0" | "--null" => rest = more,
+            "-u" => match more.split_first() {
+                Some((name, behind)) if name.exact().is_some() => {
+                    cleared |= name.text == "PATH";
+                    rest = behind;
+                }
+                _ => {
+                    return Judgement::unknown("a name is only known when it runs")
+                        .max(super::suspect(judge, call, more));
+                }
+            },
             _ if text.starts_with('-') => {
                 return Judgement::unknown(format!("the option `{text}` is not on its list"))
-                    .max(judge.inner_call(more, call));
+                    .max(super::suspect(judge, call, more));
             }
-            _ => match text.split_once('=') {
-                Some((name, _)) => {
+            _ => {
+                if let Some((name, _)) = text.split_once('=') {
                     judgement = judgement.max(Judge::assignment(name));
                     rest = more;
+                } else {
+                    // Without PATH a shell looks for programs in the working directory, too.
+                    let is_shell =
+                        ["bash", "sh", "dash", "zsh", "ksh", "ash"].contains(&crate::classify::paths::file_name(text));
+                    if cleared && is_shell {
+                        judgement =
+                            judgement.max(Judgement::unknown("a shell without PATH looks into the working directory"));
+                    }
+                    return judgement.max(judge.inner_call(rest, call));
                 }
-                None => return judgement.max(judge.inner_call(rest, call)),
-            },
+            }
         }
     }
     judge.secret("the environment");
@@ -243,13 +294,25 @@ fn env(judge: &mut Judge<'_>, call: &Call) -> Judgement {
 
 fn kill(judge: &mut Judge<'_>, call: &Call) -> Judgement {
     let by_name = !call.program.ends_with("/kill") && call.program != "kill";
+    let selects = |text: &str| {
+        text.starts_with("--inverse")
+            || text.len() > 1
+                && text.starts_with('-')
+                && !text.starts_with("--")
+                && text.bytes().skip(1).all(|b| b.is_ascii_alphabetic())
+                && text.contains(['u', 'U', 'v', 'g', 'G', 'P', 't', 's', 'r'])
+                && !text.starts_with("-SIG")
+                && !text.bytes().skip(1).all(|b| b.is_ascii_uppercase())
+    };
     for (index, arg) in call.args.iter().enumerate() {
-        let everything = !by_name && index > 0 && arg.text == "-1";
-        if everything || by_name && !arg.text.starts_with('-') && super::reaches_gate(arg) {
+        let everything = !by_name && arg.text == "-1" && (index > 0 || call.args.len() == 1);
+        let named = by_name && (selects(&arg.text) || !arg.text.starts_with('-') && super::reaches_gate(arg));
+        if everything || named {
             judge.tampering("the gate's processes");
         }
     }
-    if !by_name && call.args.len() == 1 && call.args.iter().any(|arg| arg.text == "-1") {
+    // `kill $(pgrep bashgate-hook)`
+    if judge.mentions("bashgate") {
         judge.tampering("the gate's processes");
     }
     Judgement::unknown("it ends processes")

@@ -31,7 +31,27 @@ pub(super) const TABLE: &[Program] = &[
         &["ls -la /workspace", "ls *.rs", "ls \"$HOME\""],
     ),
     harmless(&["stat"], "shows what a file is", Operands::Names, &["stat -c %s file.txt"]),
-    harmless(&["du"], "adds up sizes", Operands::Names, &["du -sh ."]),
+    listed(
+        &["du"],
+        "adds up sizes",
+        Options {
+            flags: "abcDhHklLmPsSx0",
+            values: "dBt",
+            long: &[
+                "--max-depth=",
+                "--summarize",
+                "--human-readable",
+                "--apparent-size",
+                "--all",
+                "--total",
+                "--exclude=",
+                "--threshold=",
+            ],
+        },
+        Operands::Names,
+        &["du -sh .", "du -d 1 src"],
+        &["du --files0-from=x", "du -X x"],
+    ),
     harmless(&["df"], "shows free space", Operands::Names, &["df -h"]),
     harmless(&["realpath", "readlink"], "resolves a path", Operands::Names, &["realpath ../x"]),
     harmless(&["basename", "dirname"], "takes a path apart", Operands::Data, &["basename /a/b.txt .txt"]),
@@ -63,28 +83,14 @@ pub(super) const TABLE: &[Program] = &[
         safe: &["date", "date +%s", "date -u -d '1 day ago' '+%F %T'"],
         not_safe: &["date -s 12:00", "date 010112002030", "date --set=12:00"],
     },
-    listed(
-        &["tree"],
-        "draws folders",
-        Options {
-            flags: "adfilpshugDFQNqCxrtUcASnvJX",
-            values: "LPI",
-            long: &[
-                "--dirsfirst",
-                "--noreport",
-                "--gitignore",
-                "--prune",
-                "--filelimit=",
-                "--sort=",
-                "--charset=",
-                "--du",
-                "--si",
-            ],
-        },
-        Operands::Names,
-        &["tree -L 2 src", "tree -a -I node_modules"],
-        &["tree -o out.html", "tree -R -H . -L 1"],
-    ),
+    Program {
+        names: &["tree"],
+        about: "draws folders",
+        kind: Kind::Local,
+        rule: Rule::Custom(tree),
+        safe: &["tree -L 2 src", "tree -a -I node_modules"],
+        not_safe: &["tree -o out.html", "tree -R -H . -L 1", "tree -Po x y", "tree -Io x f", "tree -L $x"],
+    },
     listed(
         &["file"],
         "guesses what a file is",
@@ -135,6 +141,35 @@ fn date(judge: &mut Judge<'_>, call: &Call) -> Judgement {
         Ok(_) => Judgement::unknown("an operand without `+` sets the clock"),
         Err(reason) => Judgement::unknown(reason),
     }
+}
+
+/// tree takes the value of `-L`, `-P` and `-I` from the next argument and reads the rest of a cluster as flags.
+fn tree(_: &mut Judge<'_>, call: &Call) -> Judgement {
+    let options = Options {
+        flags: "adfilpshugDFQNqCxrtUcASnvJX",
+        values: "LPI",
+        long: &[
+            "--dirsfirst",
+            "--noreport",
+            "--gitignore",
+            "--prune",
+            "--filelimit=",
+            "--sort=",
+            "--charset=",
+            "--du",
+            "--si",
+        ],
+    };
+    let clustered = |arg: &Arg| {
+        arg.text.len() > 2
+            && arg.text.starts_with('-')
+            && !arg.text.starts_with("--")
+            && arg.text.contains(['L', 'P', 'I'])
+    };
+    if call.args.iter().any(clustered) {
+        return Judgement::unknown("an option with a value stands in a cluster");
+    }
+    options.scan(&call.args).map_or_else(Judgement::unknown, |_| Judgement::safe())
 }
 
 fn mktemp(judge: &mut Judge<'_>, call: &Call) -> Judgement {

@@ -103,7 +103,7 @@ fn row(name: &str) -> Option<&'static Program> {
 }
 
 /// The kind of the program of this name, if a table has it.
-pub(super) fn kind_of(name: &str) -> Option<Kind> {
+pub fn kind_of(name: &str) -> Option<Kind> {
     row(name).map(|row| row.kind)
 }
 
@@ -138,6 +138,7 @@ pub(super) fn judge(judge: &mut Judge<'_>, call: &Call) -> Judgement {
             Some(Kind::Network | Kind::Runtime) => {
                 by_row(judge, call, name).max(Judgement::network(format!("`{name}` in `{folder}`")))
             }
+            Some(Kind::Runner) => by_row(judge, call, name).max(Judgement::unknown(format!("`{name}` in `{folder}`"))),
             _ => Judgement::unknown(format!("a program in `{folder}`, not one of the system's")),
         };
     }
@@ -154,7 +155,10 @@ fn by_row(judge: &mut Judge<'_>, call: &Call, name: &str) -> Judgement {
     let judgement = match &row.rule {
         Rule::Custom(rule) => rule(judge, call),
         Rule::Harmless(operands) => {
-            let scan = ANY_OPTION.scan_loosely(&call.args);
+            let scan = match ANY_OPTION.scan_loosely(&call.args) {
+                Ok(scan) => scan,
+                Err(reason) => return Judgement::unknown(reason),
+            };
             let mut judgement = Judgement::safe();
             for (name, value) in &scan.options {
                 if let Some(value) = value.as_ref().filter(|_| name.starts_with("--") && *operands == Operands::Files) {
@@ -192,9 +196,7 @@ fn operands_of(judge: &mut Judge<'_>, operands: &[&Arg], kind: Operands) -> Judg
         }
         Operands::OneFile => match operands {
             [] => {}
-            [one] if matches!(one.known, super::call::Known::Literal | super::call::Known::OneWord) => {
-                judgement = judge.read(one);
-            }
+            [one] if one.is_one() => judgement = judge.read(one),
             _ => judgement = Judgement::unknown("with a second file it writes there"),
         },
         Operands::Writes => {
@@ -214,6 +216,34 @@ pub(super) fn read_behind(judge: &mut Judge<'_>, operands: &[&Arg], skip: usize)
     }
     judgement
 }
+
+/// Looks for a program behind words that are not read here, so that its effects are seen all the same. Never Safe.
+pub(super) fn suspect(judge: &mut Judge<'_>, call: &Call, words: &[Arg]) -> Judgement {
+    let mut judgement = Judgement::unknown("");
+    let (mut looked_at, mut named) = (0, false);
+    for (index, arg) in words.iter().enumerate() {
+        let Some(text) = arg.exact() else { continue };
+        let name = paths::file_name(text);
+        // A lone dot is a folder far more often than the builtin. Where options are not read, the first word that
+        // is no option is probably the program; later ones may be anything.
+        let first = !named && !text.starts_with('-') && !text.contains('=');
+        named |= first;
+        let kind = kind_of(name).filter(|kind| text != "." && (first || *kind != Kind::Local));
+        let runs = kind.is_some() || name.starts_with("bashgate");
+        if looked_at < MAX_SUSPECTS && (runs || text.contains(' ')) {
+            looked_at += 1;
+            judgement = judgement.max(if runs {
+                judge.inner_call(words.get(index..).unwrap_or(&[]), call)
+            } else {
+                judge.inner_script(text, crate::shell::Shell::Bash)
+            });
+        }
+    }
+    judgement
+}
+
+/// Most words that are looked at as programs or scripts.
+const MAX_SUSPECTS: usize = 8;
 
 /// True when a pattern for process names can reach the gate.
 pub(super) fn reaches_gate(pattern: &Arg) -> bool {

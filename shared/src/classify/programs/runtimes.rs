@@ -41,8 +41,10 @@ fn interpreter(judge: &mut Judge<'_>, call: &Call) -> Judgement {
     let name = file_name(&call.program);
     if let [only] = call.args.as_slice() {
         let version = match name {
-            "perl" | "php" | "lua" | "node" | "nodejs" => matches!(only.exact(), Some("-v" | "--version")),
-            _ => only.exact() == Some("--version"),
+            "perl" | "php" | "node" | "nodejs" => matches!(only.exact(), Some("-v" | "--version")),
+            "ruby" | "pypy" => only.exact() == Some("--version"),
+            // Others read a script from their standard input all the same.
+            _ => name.starts_with("python") && only.exact() == Some("--version"),
         };
         if version {
             return Judgement::safe();

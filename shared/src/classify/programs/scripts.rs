@@ -187,6 +187,11 @@ fn awk(judge: &mut Judge<'_>, call: &Call) -> Judgement {
         Err(reason) => return Judgement::unknown(reason),
     };
     let Some(script) = scan.operands.first() else { return Judgement::unknown("there is no script") };
+    // What looks like an option behind the script is a file.
+    let behind = call.args.iter().skip_while(|arg| arg != script).skip(1);
+    if behind.into_iter().any(Arg::may_be_option) {
+        return Judgement::unknown("an option behind the script");
+    }
     let Some(script) = script.exact() else { return Judgement::unknown("the script is only known when it runs") };
     let words = [
         "system", "getline", "ENVIRON", "PROCINFO", "ARGV", "ARGC", "SYMTAB", "FUNCTAB", "printf >", "include", "load",
@@ -231,17 +236,22 @@ fn jq(judge: &mut Judge<'_>, call: &Call) -> Judgement {
         };
         match text {
             "--arg" | "--argjson" => {
-                args.next();
-                args.next();
+                if !args.next().is_some_and(Arg::is_one) || !args.next().is_some_and(Arg::is_one) {
+                    return Judgement::unknown("a value may turn into several words when it runs");
+                }
             }
             "--slurpfile" | "--rawfile" => {
-                args.next();
+                if !args.next().is_some_and(Arg::is_one) {
+                    return Judgement::unknown("a value may turn into several words when it runs");
+                }
                 if let Some(file) = args.next() {
                     judgement = judgement.max(judge.read(file));
                 }
             }
             "--indent" => {
-                args.next();
+                if !args.next().is_some_and(Arg::is_one) {
+                    return Judgement::unknown("a value may turn into several words when it runs");
+                }
             }
             "--raw-output"
             | "--compact-output"

@@ -1,7 +1,7 @@
 //! Programs that look for files and for text in them.
 
 use super::{Judge, Judgement, Kind, Operands, Program, Rule};
-use crate::classify::call::{Arg, Call, Known, Options};
+use crate::classify::call::{Arg, Call, Known, Options, Scan};
 
 pub(super) const TABLE: &[Program] = &[
     Program {
@@ -12,11 +12,11 @@ pub(super) const TABLE: &[Program] = &[
         safe: &[
             "grep -r pattern .",
             "grep -rn 'rm -rf' .",
-            "grep -n \"$x\" a.txt",
+            "grep -n -e \"$x\" a.txt",
             "cat file.txt | grep pattern | wc -l",
             "grep -e x -- *",
         ],
-        not_safe: &["grep x \"$file\"", "grep x $files"],
+        not_safe: &["grep x \"$file\"", "grep x $files", "grep \"$x\" a.txt", "grep --reg=. x", "grep -e $x"],
     },
     Program {
         names: &["rg"],
@@ -105,11 +105,18 @@ fn grep(judge: &mut Judge<'_>, call: &Call) -> Judgement {
             "--color=?",
         ],
     };
-    let scan = options.scan_loosely(&call.args);
-    let mut judgement = Judgement::safe();
-    if let Some(file) = scan.value(&["-f", "--file"]) {
-        judgement = judgement.max(judge.read(file));
+    let scan = match options.scan_loosely(&call.args) {
+        Ok(scan) => scan,
+        Err(reason) => return Judgement::unknown(reason),
+    };
+    // An abbreviated option may take a value that is then mistaken for a pattern.
+    let known = |name: &str| {
+        GREP_FLAGS.contains(&name) || options.long.iter().any(|long| long.trim_end_matches(['=', '?']) == name)
+    };
+    if let Some((name, _)) = scan.options.iter().find(|(name, _)| name.starts_with("--") && !known(name)) {
+        return Judgement::unknown(format!("the option `{name}` is not on its list"));
     }
+    let mut judgement = pattern_files(judge, &scan);
     let patterns = usize::from(!scan.has(&["-e", "-f", "--regexp", "--file"]));
     let walks = scan.has(&["-r", "-R", "--recursive", "--dereference-recursive"])
         || scan.value(&["-d", "--directories"]).is_some_and(|value| value.text.starts_with('r'));
@@ -119,13 +126,59 @@ fn grep(judge: &mut Judge<'_>, call: &Call) -> Judgement {
     for operand in scan.operands.iter().skip(patterns) {
         judgement = judgement.max(if walks { judge.read_tree(operand) } else { judge.read(operand) });
     }
-    // A pattern that may turn into several words brings file names along.
+    // A pattern that may turn into an option or into several words brings file names along.
+    let separated = call.args.iter().any(|arg| arg.exact() == Some("--"));
     if patterns == 1
-        && scan.operands.first().is_some_and(|pattern| matches!(pattern.known, Known::Anything | Known::Words))
+        && scan.operands.first().is_some_and(|pattern| {
+            !pattern.is_one() || pattern.known != Known::Literal && pattern.may_be_option() && !separated
+        })
     {
         judgement = judgement.max(judge.read_unknown());
     }
     judgement
+}
+
+const GREP_FLAGS: &[&str] = &[
+    "--recursive",
+    "--dereference-recursive",
+    "--ignore-case",
+    "--no-ignore-case",
+    "--invert-match",
+    "--word-regexp",
+    "--line-regexp",
+    "--count",
+    "--colour",
+    "--files-with-matches",
+    "--files-without-match",
+    "--only-matching",
+    "--quiet",
+    "--silent",
+    "--no-messages",
+    "--line-number",
+    "--with-filename",
+    "--no-filename",
+    "--null",
+    "--text",
+    "--extended-regexp",
+    "--fixed-strings",
+    "--basic-regexp",
+    "--perl-regexp",
+    "--byte-offset",
+    "--initial-tab",
+    "--line-buffered",
+    "--null-data",
+    "--help",
+    "--version",
+];
+
+/// Files of patterns: their lines show in what matches.
+fn pattern_files(judge: &mut Judge<'_>, scan: &Scan<'_>) -> Judgement {
+    let files = scan
+        .options
+        .iter()
+        .filter(|(name, _)| name == "-f" || name == "--file")
+        .filter_map(|(_, value)| value.as_ref());
+    files.fold(Judgement::safe(), |judgement, file| judgement.max(judge.read(file)))
 }
 
 fn ripgrep(judge: &mut Judge<'_>, call: &Call) -> Judgement {
@@ -198,10 +251,7 @@ fn ripgrep(judge: &mut Judge<'_>, call: &Call) -> Judgement {
     if scan.has(&["--files", "--type-list"]) {
         return Judgement::safe();
     }
-    let mut judgement = Judgement::safe();
-    if let Some(file) = scan.value(&["-f", "--file"]) {
-        judgement = judgement.max(judge.read(file));
-    }
+    let mut judgement = pattern_files(judge, &scan);
     let patterns = usize::from(!scan.has(&["-e", "-f", "--regexp", "--file"]));
     if scan.operands.len() <= patterns {
         judgement = judgement.max(judge.read_tree(&Arg::literal(".")));
@@ -287,6 +337,16 @@ const VALUED: &[&str] = &[
 ];
 
 fn find(judge: &mut Judge<'_>, call: &Call) -> Judgement {
+    let judgement = find_by_its_words(judge, call);
+    // Where reading stopped, what follows may still name a program.
+    if judgement.class == crate::classify::CommandClass::Unknown {
+        judgement.max(super::suspect(judge, call, &call.args))
+    } else {
+        judgement
+    }
+}
+
+fn find_by_its_words(judge: &mut Judge<'_>, call: &Call) -> Judgement {
     let mut args = call.args.iter().peekable();
     while args.next_if(|arg| matches!(arg.exact(), Some("-H" | "-L" | "-P"))).is_some() {}
     let mut starts: Vec<&Arg> = Vec::new();
@@ -304,7 +364,7 @@ fn find(judge: &mut Judge<'_>, call: &Call) -> Judgement {
         }
         if VALUED.contains(&test) {
             match args.next() {
-                Some(value) if value.known != Known::Anything && value.known != Known::Words => continue,
+                Some(value) if value.is_one() => continue,
                 Some(_) => {
                     return Judgement::unknown(format!("the value of `{test}` may turn into more words when it runs"));
                 }

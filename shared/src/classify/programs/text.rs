@@ -15,13 +15,27 @@ pub(super) const TABLE: &[Program] = &[
         &["head -n 10 file.txt", "tail -5 log", "head -c 100 *.md"],
     ),
     harmless(&["wc"], "counts", &["wc -l file.txt"]),
-    harmless(&["od", "hexdump", "hd"], "prints bytes", &["od -c x"]),
-    harmless(&["strings"], "prints the text in a file", &["LC_ALL=C strings binary"]),
-    harmless(&["cut", "paste", "join", "comm", "column", "colrm"], "works on columns", &["cut -d: -f1 x", "comm a b"]),
+    harmless(&["od"], "prints bytes", &["od -c x"]),
     harmless(&["fold", "fmt", "expand", "unexpand", "pr"], "breaks lines", &["fold -w 80 x"]),
     harmless(&["base64", "base32"], "encodes", &["base64 x"]),
     harmless(&["cmp"], "compares files", &["cmp a b"]),
     harmless(&["bc"], "calculates", &["echo '1+2' | bc"]),
+    Program {
+        names: &["hexdump", "hd"],
+        about: "prints bytes",
+        kind: Kind::Local,
+        rule: Rule::Listed(Options { flags: "bcCdovxX", values: "ns", long: &[] }, Operands::Files),
+        safe: &["hexdump -C x"],
+        not_safe: &["hexdump -f format x"],
+    },
+    Program {
+        names: &["strings"],
+        about: "prints the text in a file",
+        kind: Kind::Local,
+        rule: Rule::Custom(strings),
+        safe: &["LC_ALL=C strings binary", "strings -n 8 x"],
+        not_safe: &["strings @options", "strings *"],
+    },
     Program {
         names: &["tr"],
         about: "replaces characters",
@@ -105,15 +119,15 @@ pub(super) const TABLE: &[Program] = &[
         names: &["xxd"],
         about: "prints bytes",
         kind: Kind::Local,
-        rule: Rule::Listed(Options { flags: "abeipEu", values: "cgls", long: &[] }, Operands::OneFile),
+        rule: Rule::Custom(xxd),
         safe: &["xxd x", "xxd -l 16 x"],
-        not_safe: &["xxd -r in out", "xxd in out"],
+        not_safe: &["xxd -r in out", "xxd in out", "xxd -ac in out", "xxd in -l out"],
     },
     Program {
         names: &["readelf"],
         about: "shows what an ELF file holds",
         kind: Kind::Local,
-        rule: Rule::Listed(Options { flags: "aehlSsdnrVWgtuAI", values: "", long: &[] }, Operands::Names),
+        rule: Rule::Custom(readelf),
         safe: &["readelf -h a.out"],
         not_safe: &["readelf -wK a.out", "readelf --debug-dump=follow-links a.out"],
     },
@@ -165,12 +179,60 @@ fn diff(judge: &mut Judge<'_>, call: &Call) -> Judgement {
         Ok(scan) => scan,
         Err(reason) => return Judgement::unknown(reason),
     };
-    let recursive = scan.has(&["-r", "--recursive"]);
+    // A folder among the operands is compared file by file, with or without -r.
     let mut judgement = Judgement::safe();
     for operand in &scan.operands {
-        judgement = judgement.max(if recursive { judge.read_tree(operand) } else { judge.read(operand) });
+        judgement = judgement.max(judge.read_tree(operand));
     }
     judgement
+}
+
+/// binutils take options from a file that is named with `@`.
+fn without_response_files(options: Options, judge: &mut Judge<'_>, call: &Call, reads: bool) -> Judgement {
+    if call.args.iter().any(|arg| arg.text.starts_with('@') || arg.text.is_empty() && !arg.is_one()) {
+        return Judgement::unknown("it may take options from a file");
+    }
+    match options.scan(&call.args) {
+        Ok(scan) if reads => super::read_behind(judge, &scan.operands, 0),
+        Ok(_) => Judgement::safe(),
+        Err(reason) => Judgement::unknown(reason),
+    }
+}
+
+fn strings(judge: &mut Judge<'_>, call: &Call) -> Judgement {
+    without_response_files(
+        Options { flags: "afow", values: "ntes", long: &["--all", "--bytes=", "--radix="] },
+        judge,
+        call,
+        true,
+    )
+}
+
+fn readelf(judge: &mut Judge<'_>, call: &Call) -> Judgement {
+    without_response_files(Options { flags: "aehlSsdnrVWgtuAI", values: "", long: &[] }, judge, call, false)
+}
+
+/// xxd reads no clusters and stops at the first file: a second one would be written.
+fn xxd(judge: &mut Judge<'_>, call: &Call) -> Judgement {
+    let mut args = call.args.iter();
+    while let Some(arg) = args.next() {
+        match arg.exact() {
+            Some("-a" | "-b" | "-e" | "-i" | "-p" | "-E" | "-u") => {}
+            Some("-c" | "-g" | "-l" | "-s") => {
+                if !args.next().is_some_and(|value| {
+                    value.exact().is_some_and(|text| text.bytes().all(|b| b.is_ascii_hexdigit() || b == b'x'))
+                }) {
+                    return Judgement::unknown("a value is not a number");
+                }
+            }
+            Some(text) if text.len() > 1 && text.starts_with('-') => {
+                return Judgement::unknown(format!("the option `{text}` is not on its list"));
+            }
+            _ if arg.is_one() && !arg.may_be_option() && args.len() == 0 => return judge.read(arg),
+            _ => return Judgement::unknown("with a second file it writes there"),
+        }
+    }
+    Judgement::safe()
 }
 
 fn less(judge: &mut Judge<'_>, call: &Call) -> Judgement {

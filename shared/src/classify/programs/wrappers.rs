@@ -20,15 +20,54 @@ pub(super) const TABLE: &[Program] = &[
         kind: Kind::Runner,
         rule: Rule::Custom(wrapper),
         safe: &["timeout 5 ls", "timeout -k 1 5s grep x y", "nice -n 10 ls", "time ls -la", "stdbuf -oL cat x"],
-        not_safe: &["timeout 5 curl x", "nohup curl x", "time -o log ls", "timeout --foo 5 ls", "nice $x"],
+        not_safe: &[
+            "timeout 5 curl x",
+            "nohup curl x",
+            "time -o log ls",
+            "timeout --foo 5 ls",
+            "nice $x",
+            "nice -n $x ls",
+            "timeout -k $(x) 5 ls",
+            "timeout 5{,/../x}",
+        ],
     },
     Program {
-        names: &["sudo", "doas", "su", "runuser", "chroot", "unshare", "nsenter", "setpriv"],
-        about: "runs a program as somebody else or somewhere else",
+        names: &[
+            "sudo",
+            "doas",
+            "su",
+            "runuser",
+            "chroot",
+            "unshare",
+            "nsenter",
+            "setpriv",
+            "flock",
+            "watch",
+            "parallel",
+            "strace",
+            "ltrace",
+            "taskset",
+            "chrt",
+            "script",
+            "unbuffer",
+            "expect",
+            "firejail",
+            "bwrap",
+            "proxychains",
+            "torsocks",
+            "entr",
+            "fakeroot",
+            "gdb",
+            "fish",
+            "trap",
+            "ld-linux-x86-64.so.2",
+            "ld-linux-aarch64.so.1",
+        ],
+        about: "runs a program as somebody else, somewhere else, or in a way that is not read here",
         kind: Kind::Runner,
         rule: Rule::Custom(elevate),
         safe: &[],
-        not_safe: &["sudo ls", "sudo curl x", "su -c 'curl x'"],
+        not_safe: &["sudo ls", "sudo curl x", "su -c 'curl x'", "flock x curl y", "trap 'curl x' EXIT"],
     },
     Program {
         names: &["xargs"],
@@ -93,7 +132,9 @@ fn command(judge: &mut Judge<'_>, call: &Call) -> Judgement {
         Some((first, _)) if call.program == "command" && matches!(first.exact(), Some("-v" | "-V")) => {
             Judgement::safe()
         }
-        Some((first, _)) if first.may_be_option() => Judgement::unknown(format!("`{}` is not on its list", first.text)),
+        Some((first, rest)) if first.may_be_option() => {
+            Judgement::unknown(format!("`{}` is not on its list", first.text)).max(super::suspect(judge, call, rest))
+        }
         Some(_) => judge.inner_call(&call.args, call),
     }
 }
@@ -112,15 +153,10 @@ fn wrapper(judge: &mut Judge<'_>, call: &Call) -> Judgement {
     let leading = leading_options(&call.args, flags, values, long);
     let own = call.args.get(..leading).unwrap_or(&[]);
     if let Err(reason) = (Options { flags, values, long }).scan(own) {
-        let rest = call.args.get(leading..).unwrap_or(&[]);
-        return Judgement::unknown(reason).max(judge.inner_call(rest, call));
+        return Judgement::unknown(reason).max(super::suspect(judge, call, &call.args));
     }
     let rest = call.args.get(leading + operands..).unwrap_or(&[]);
-    if call
-        .args
-        .get(leading..leading + operands)
-        .is_some_and(|skipped| skipped.iter().any(|arg| arg.known == Known::Anything))
-    {
+    if call.args.get(leading..leading + operands).is_some_and(|skipped| skipped.iter().any(|arg| !arg.is_one())) {
         return Judgement::unknown("the program is only known when it runs");
     }
     judge.inner_call(rest, call)
@@ -152,29 +188,18 @@ fn leading_options(args: &[Arg], flags: &str, values: &str, long: &[&str]) -> us
 
 /// Never Safe, but what it runs still tells whether it reaches the network.
 fn elevate(judge: &mut Judge<'_>, call: &Call) -> Judgement {
-    let mut judgement = Judgement::unknown("it runs a program with other rights or in another place");
-    // Which options take a value differs; every literal word that may be the program is looked at.
-    for (index, arg) in call.args.iter().enumerate().take(12) {
-        let Some(text) = arg.exact() else { continue };
-        if text == "-c" || text == "--command" {
-            if let Some(script) = call.args.get(index + 1).and_then(Arg::exact) {
-                judgement = judgement.max(judge.inner_script(script, Shell::Other));
-            }
-        } else if !text.starts_with('-')
-            && !text.contains('=')
-            && (super::kind_of(file_name(text)).is_some() || text.starts_with("bashgate"))
-        {
-            let rest = call.args.get(index..).unwrap_or(&[]);
-            return judgement.max(judge.inner_call(rest, call));
-        }
+    let text = |arg: &Arg| arg.text.strip_prefix("--command=").map(str::to_owned);
+    let mut judgement = Judgement::unknown("it runs a program with other rights, or in a way that is not read here");
+    for script in call.args.iter().filter_map(text) {
+        judgement = judgement.max(judge.inner_script(&script, Shell::Bash));
     }
-    judgement
+    judgement.max(super::suspect(judge, call, &call.args))
 }
 
 fn xargs(judge: &mut Judge<'_>, call: &Call) -> Judgement {
     let (flags, values) = ("0rtx", "nLPIsdE");
     let long =
-        &["--null", "--no-run-if-empty", "--verbose", "--max-args=", "--max-procs=", "--delimiter=", "--max-lines="];
+        &["--null", "--no-run-if-empty", "--verbose", "--max-args=", "--max-procs=", "--delimiter=", "--max-lines=?"];
     let leading = leading_options(&call.args, flags, values, long);
     let own = call.args.get(..leading).unwrap_or(&[]);
     let scanned = Options { flags, values, long }.scan(own);
@@ -188,7 +213,10 @@ fn xargs(judge: &mut Judge<'_>, call: &Call) -> Judgement {
     let mut judgement = Judgement::safe();
     match &scanned {
         Ok(scan) => {
-            if let Some(mark) = scan.value(&["-I"]).and_then(Arg::exact) {
+            if scan.value(&["-I"]).is_some_and(|mark| mark.exact().is_none_or(str::is_empty)) {
+                judgement = Judgement::unknown("what it replaces is only known when it runs");
+            }
+            if let Some(mark) = scan.value(&["-I"]).and_then(Arg::exact).filter(|mark| !mark.is_empty()) {
                 for arg in &mut inner {
                     if arg.text.contains(mark) {
                         let before = arg.text.split(mark).next().unwrap_or("").to_owned();
@@ -197,7 +225,7 @@ fn xargs(judge: &mut Judge<'_>, call: &Call) -> Judgement {
                 }
             }
         }
-        Err(reason) => judgement = Judgement::unknown(reason.clone()),
+        Err(reason) => judgement = Judgement::unknown(reason.clone()).max(super::suspect(judge, call, &call.args)),
     }
     inner.push(Arg::unknown("", Known::Anything));
     judgement.max(judge.inner_call(&inner, call))
@@ -206,41 +234,59 @@ fn xargs(judge: &mut Judge<'_>, call: &Call) -> Judgement {
 fn shell(judge: &mut Judge<'_>, call: &Call) -> Judgement {
     let kind = if file_name(&call.program) == "bash" { Shell::Bash } else { Shell::Other };
     let mut judgement = Judgement::safe();
-    for (index, arg) in call.args.iter().enumerate() {
+    let mut args = call.args.iter();
+    while let Some(arg) = args.next() {
         let Some(text) = arg.exact() else {
             judge.runs_code(call, true, None);
-            return Judgement::unknown("the script is only known when it runs");
+            return Judgement::unknown("the script is only known when it runs").max(super::suspect(
+                judge,
+                call,
+                args.as_slice(),
+            ));
         };
-        let Some(letters) = text.strip_prefix('-').filter(|letters| !letters.is_empty()) else {
+        let Some(letters) = text.strip_prefix(['-', '+']).filter(|letters| !letters.is_empty()) else {
             judge.runs_code(call, false, Some(text));
             return Judgement::unknown("it runs a file whose content is not read here");
         };
-        // -e -u: how errors end it. -l, -i and others read start-up files first.
-        if letters == "c" || letters.ends_with('c') && !letters.starts_with('-') {
-            if !letters.bytes().all(|letter| b"ceu".contains(&letter)) {
-                judgement = Judgement::unknown(format!("`-{letters}` reads start-up files first"));
-            }
-            let Some(script) = call.args.get(index + 1) else { return Judgement::unknown("`-c` without a script") };
-            judge.runs_code(call, false, None);
-            return match script.exact() {
-                // A here-document or pipe is still its standard input: `sh -c sh` would run it.
-                Some(script) => judgement.max(judge.inner_script(script, kind)),
-                None => Judgement::network("it runs a script that is only known when it runs"),
-            };
+        if letters.starts_with('-') {
+            judgement = Judgement::unknown(format!("`{text}` is not on its list"));
+            continue;
         }
-        if !matches!(letters, "e" | "u" | "eu") {
-            judgement = Judgement::unknown(format!("`-{letters}` is not on its list"));
+        // -e, -u and -o pipefail: how errors end it. -l, -i and others read start-up files first.
+        if !letters.bytes().all(|letter| b"ceuo".contains(&letter)) {
+            judgement = Judgement::unknown(format!("`{text}` changes what the shell does"));
+        }
+        if letters.contains('o')
+            && !matches!(args.next().and_then(Arg::exact), Some("pipefail" | "errexit" | "nounset"))
+        {
+            judgement = Judgement::unknown("this option of the shell is not on its list");
+        }
+        if letters.contains('c') {
+            judge.runs_code(call, false, None);
+            let mut script = args.next();
+            while script.is_some_and(|arg| arg.text.starts_with(['-', '+']) && arg.known == Known::Literal) {
+                judgement = Judgement::unknown("an option behind `-c`");
+                script = args.next();
+            }
+            return match script.map(Arg::exact) {
+                // A here-document or pipe is still its standard input: `sh -c sh` would run it.
+                Some(Some(script)) => judgement.max(judge.inner_script(script, kind)),
+                Some(None) => Judgement::network("it runs a script that is only known when it runs"),
+                None => Judgement::unknown("`-c` without a script"),
+            };
         }
     }
     judge.runs_code(call, true, None);
-    judgement.max(Judgement::unknown("it runs whatever comes on its standard input"))
+    judge.mentioned_network();
+    let fed = call.fed.as_deref().map_or_else(Judgement::safe, |script| judge.inner_script(script, kind));
+    judgement.max(fed).max(Judgement::unknown("it runs whatever comes on its standard input"))
 }
 
 fn eval(judge: &mut Judge<'_>, call: &Call) -> Judgement {
     judge.runs_code(call, false, None);
     let words: Option<Vec<&str>> = call.args.iter().map(Arg::exact).collect();
     match words {
-        Some(words) if !words.is_empty() => judge.inner_script(&words.join(" "), Shell::Bash),
+        Some(words) if !words.is_empty() => judge.same_shell_script(&words.join(" "), Shell::Bash),
         Some(_) => Judgement::unknown("there is nothing to evaluate"),
         None => Judgement::network("it runs a script that is only known when it runs"),
     }

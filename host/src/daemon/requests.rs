@@ -1,0 +1,299 @@
+//! Requests as they come in: taken, refused, or opened as a case.
+
+use std::time::Instant;
+
+use bashgate_shared::classify::{Classification, CommandClass, Decided, Surroundings, classify};
+use bashgate_shared::command::Digest;
+use bashgate_shared::protocol::{
+    Answer, BashCheck, Request, RequestError, RequestId, ToolEvent, WorkspaceName, parse_request,
+};
+use bashgate_shared::seal::Unsigned;
+use bashgate_shared::shell::Shell;
+use serde_json::json;
+
+use super::After;
+use super::core::{Core, STARTING};
+use super::open::{Open, Plain};
+use crate::approval::RequestKey;
+use crate::audit::{Entry, Kind};
+use crate::case::{self, Case};
+use crate::chat::Notice;
+use crate::chat::notice::Decided as DecidedNotice;
+use crate::clock;
+use crate::intake::Arrival;
+use crate::intake::folder::{self, Taken};
+use crate::policy::{self, Decision, trust};
+use crate::store::Write;
+use crate::taint::{Cause, Label};
+
+impl Core {
+    pub(super) fn arrived(&mut self, arrival: Arrival) {
+        let Arrival { workspace, id, taken, at } = arrival;
+        let bytes = match taken {
+            Taken::Bytes(bytes) => bytes,
+            Taken::Nothing => return,
+            Taken::Refused(why) => {
+                return self.reject(&workspace, id, None, &format!("the request is refused: {why}"), at);
+            }
+            Taken::Unreadable { uid, mode } => {
+                let own = rustix::process::getuid().as_raw();
+                let why = format!(
+                    "the host (user id {own}) may not read the request, which belongs to user id {uid} with mode {mode:o}; for the operator: \
+                     run `bashgate serve` as that user or as root, or let the container write requests with mode 644 as bashgate-hook does"
+                );
+                return self.reject(&workspace, id, None, &why, at);
+            }
+        };
+        let digest = Digest::of(&bytes);
+        if !self.workspaces.contains_key(&workspace) {
+            let why = format!(
+                "the host does not know the workspace `{workspace}`; for the operator: bashgate workspace add {workspace}"
+            );
+            return self.reject(&workspace, id, Some(digest), &why, at);
+        }
+        if !self.take_token(&workspace) {
+            return self.reject(
+                &workspace,
+                id,
+                Some(digest),
+                "too many requests in a second; run it again a little later",
+                at,
+            );
+        }
+        match self.reader.is_decided(&workspace, &id) {
+            Ok(false) => {}
+            Ok(true) => {
+                return self.reject(
+                    &workspace,
+                    id,
+                    Some(digest),
+                    "a request of this id was answered before; use a new id",
+                    at,
+                );
+            }
+            Err(error) => {
+                return self.reject(&workspace, id, Some(digest), &format!("the host's store fails ({error})"), at);
+            }
+        }
+        let request = match parse_request(&bytes, &id) {
+            Ok(request) => request,
+            Err(error) => {
+                let why = match &error {
+                    RequestError::Command(_) => format!("{error}; {}", error.help()),
+                    _ => format!("{error}; for the operator: {}", error.help()),
+                };
+                return self.reject(&workspace, id, Some(digest), &why, at);
+            }
+        };
+        if self.started.elapsed() < STARTING && self.is_left_behind(&workspace, &id, &request) {
+            tracing::info!(%workspace, %id, "dropped a request whose asker is gone");
+            folder::remove(&self.config.mailboxes, &workspace, &id);
+            return;
+        }
+        match request {
+            Request::BashCheck(check) => self.check(workspace, id, digest, check, at),
+            Request::ToolEvent(event) => self.tool_event(workspace, id, digest, &event, at),
+        }
+    }
+
+    pub(super) fn is_left_behind(&self, workspace: &WorkspaceName, id: &RequestId, request: &Request) -> bool {
+        if request.is_locked_while_waiting() && folder::asker_is_gone(&self.config.mailboxes, workspace, id) {
+            return true;
+        }
+        let timeout = request.timeout_ms().unwrap_or(300_000);
+        let written = folder::written_ms(&self.config.mailboxes, workspace, id);
+        written.is_some_and(|written| clock::now().unix_ms.saturating_sub(written) > timeout)
+    }
+
+    pub(super) fn take_token(&mut self, name: &WorkspaceName) -> bool {
+        let most = f64::from(self.config.requests_per_second);
+        let Some(workspace) = self.workspaces.get_mut(name) else { return false };
+        workspace.tokens = (workspace.tokens + workspace.filled.elapsed().as_secs_f64() * most).min(most);
+        workspace.filled = Instant::now();
+        let enough = workspace.tokens >= 1.0;
+        if enough {
+            workspace.tokens -= 1.0;
+        }
+        enough
+    }
+
+    /// Denies a request that cannot be taken. The denial goes out even where it cannot be recorded.
+    pub(super) fn reject(
+        &mut self,
+        workspace: &WorkspaceName,
+        id: RequestId,
+        digest: Option<Digest>,
+        why: &str,
+        since: Instant,
+    ) {
+        tracing::info!(%workspace, %id, why, "rejected");
+        self.record(Kind::Reject, Some(workspace), json!({"request": id, "why": why}));
+        let taint = self.workspaces.get(workspace).map_or_else(Default::default, |known| known.seen.taint);
+        let unsigned = Unsigned {
+            decision: Answer::Deny,
+            reason: why.to_owned(),
+            request_id: id,
+            workspace: workspace.clone(),
+            request: digest,
+            decided_by: "host".to_owned(),
+            taint_epoch: self.workspaces.get(workspace).map_or(0, |known| known.seen.epoch),
+            valid_for_ms: 3_600_000,
+        };
+        self.respond(Plain { unsigned, what: "a request that cannot be taken".to_owned(), taint, since });
+    }
+
+    pub(super) fn respond(&mut self, plain: Plain) {
+        let Plain { unsigned, what, taint, since } = plain;
+        self.release(&unsigned);
+        self.desk.tell(&Notice::Decided(Box::new(DecidedNotice {
+            workspace: unsigned.workspace.to_string(),
+            what,
+            class: None,
+            answer: unsigned.decision,
+            by: unsigned.decided_by,
+            reason: unsigned.reason,
+            taint,
+            took_us: since.elapsed().as_micros(),
+        })));
+    }
+
+    pub(super) fn release(&mut self, unsigned: &Unsigned) {
+        let (workspace, id) = (&unsigned.workspace, &unsigned.request_id);
+        match self.responder.release(workspace, id, &self.key.respond(unsigned)) {
+            Ok(()) => {
+                self.released.push_back((Instant::now(), workspace.clone(), id.clone()));
+                folder::remove(&self.config.mailboxes, workspace, id);
+            }
+            Err(error) if error.kind() == std::io::ErrorKind::AlreadyExists => {
+                tracing::warn!(%workspace, %id, "a response of this name is there already; nothing was written over it");
+            }
+            // The hook hears nothing and denies.
+            Err(error) => tracing::error!(%workspace, %id, %error, "cannot write the response"),
+        }
+    }
+
+    pub(super) fn check(
+        &mut self,
+        workspace: WorkspaceName,
+        request_id: RequestId,
+        digest: Digest,
+        check: BashCheck,
+        since: Instant,
+    ) {
+        let Some(known) = self.workspaces.get(&workspace) else { return };
+        let seen = known.seen.clone();
+        let shell = if check.other_shell { Shell::Other } else { known.settings.shell() };
+        let around = Surroundings { shell, cwd: check.cwd.clone(), protected: check.protected.clone() };
+        let mut found = classify(&check.command, &around);
+        weigh_evidence(&mut found, &check);
+        let cwd = check.cwd.clone().unwrap_or_default();
+        let evidence = serde_json::to_string(&(&check.evidence, &check.secrets, &check.unproven, check.other_shell))
+            .unwrap_or_default();
+        let key = RequestKey::of(&workspace, &[check.command.text(), &cwd, &evidence], seen.epoch);
+        let text = check.command.text().to_owned();
+        let questioned = policy::judge(&self.config.policy, seen.taint, &found, &text).decision > Decision::Allow;
+        let pass = if questioned { self.book.take_pass(&key, clock::now()) } else { None };
+        let id = self.next_case;
+        self.next_case += 1;
+        let restored = self.restored.get(&(workspace.clone(), request_id.clone()));
+        let held_before = restored.filter(|card| card.request_sha256 == digest.hex()).map(|card| card.id.clone());
+        let open = Open {
+            workspace,
+            request_id,
+            digest,
+            check,
+            case: Case::new(found, text),
+            key,
+            approval: None,
+            announced: false,
+            finding: None,
+            taint_before: seen.taint,
+            since,
+        };
+        self.cases.insert(id, open);
+        self.step(id, case::Event::Opened { pass, held_before });
+    }
+
+    pub(super) fn tool_event(
+        &mut self,
+        workspace: WorkspaceName,
+        request_id: RequestId,
+        digest: Digest,
+        event: &ToolEvent,
+        since: Instant,
+    ) {
+        let now = clock::now();
+        let service_name = trust::service_of(&event.tool).to_owned();
+        let service = self.config.service(&service_name);
+        let Some(known) = self.workspaces.get_mut(&workspace) else { return };
+        let labels = service.labels();
+        let in_clean_room = known.settings.clean_room && labels.contains(&Label::Corruption);
+        let target = event.target.clone().unwrap_or_default();
+        let (decision, reason) = if service.is_forbidden() {
+            (Answer::Deny, format!("the operator forbids the service `{service_name}`"))
+        } else if in_clean_room {
+            (
+                Answer::Deny,
+                format!("this workspace is a clean room, and anybody can write what `{service_name}` delivers"),
+            )
+        } else {
+            (Answer::Allow, format!("`{service_name}` may be used; what it brings is remembered"))
+        };
+        let mut rose = false;
+        let before = known.seen.taint;
+        if decision == Answer::Allow {
+            for label in labels {
+                let source = if target.is_empty() { service_name.clone() } else { target.clone() };
+                rose |= known.seen.raise(Cause { label, source, by: event.tool.clone(), at_ms: now.unix_ms });
+            }
+        }
+        let seen = known.seen.clone();
+        let detail = json!({
+            "type": bashgate_shared::protocol::TOOL_EVENT, "tool": event.tool, "target": event.target, "agent": event.agent, "session": event.session,
+            "service": service_name, "answer": decision, "reason": reason, "by": "policy", "taint_before": before, "taint": seen.taint, "epoch": seen.epoch,
+            "request_sha256": digest.hex(),
+        });
+        let entry = Entry {
+            at_ms: now.unix_ms,
+            kind: Kind::Decision,
+            workspace: Some(workspace.clone()),
+            request_id: Some(request_id.clone()),
+            detail,
+        };
+        let mut writes = vec![Write::Audit(entry)];
+        if decision == Answer::Allow {
+            writes.push(Write::Taint(workspace.clone(), seen.clone()));
+        }
+        let unsigned = Unsigned {
+            decision,
+            reason,
+            request_id,
+            workspace,
+            request: Some(digest),
+            decided_by: "policy".to_owned(),
+            taint_epoch: seen.epoch,
+            valid_for_ms: event.timeout_ms.unwrap_or(300_000),
+        };
+        let what = if target.is_empty() { event.tool.clone() } else { format!("{} {target}", event.tool) };
+        let plain = Plain { unsigned, what, taint: seen.taint, since };
+        self.submit(writes, rose, After::Respond(Box::new(plain)));
+    }
+}
+
+/// What the container reports can only make the answer stricter.
+fn weigh_evidence(found: &mut Classification, check: &BashCheck) {
+    found.effects.secrets.extend(check.secrets.iter().cloned());
+    if let Some(why) = check.unproven.first()
+        && found.class == CommandClass::Safe
+    {
+        found.class = CommandClass::Unknown;
+        found.reason = format!("not proven to be local: {why}");
+    }
+    // The hook decides such a command itself unless it met a secret or could not look everywhere.
+    if found.decided == Decided::LocalIf && found.effects.secrets.is_empty() && check.unproven.is_empty() {
+        found.effects.secrets.push("files that were not looked through".to_owned());
+    }
+    if found.decided != Decided::Host {
+        found.decided = Decided::Host;
+    }
+}

@@ -1,0 +1,306 @@
+//! What a case says is to be done.
+
+use std::collections::VecDeque;
+use std::time::Duration;
+
+use bashgate_shared::protocol::WorkspaceName;
+use bashgate_shared::seal::Unsigned;
+use serde_json::json;
+
+use super::core::Core;
+use super::open::Open;
+use super::{After, CaseId, Event};
+use crate::approval::{ApprovalId, Card};
+use crate::audit::{Entry, Kind};
+use crate::case::{self, Step, Verdict, View};
+use crate::chat::Notice;
+use crate::chat::notice::Decided as DecidedNotice;
+use crate::clock;
+use crate::inspector::Brief;
+use crate::policy::Judged;
+use crate::store::Write;
+use crate::taint::{Cause, Label, Taint};
+
+impl Core {
+    /// Gives a case an event and does what it says, until it says nothing more.
+    pub(super) fn step(&mut self, id: CaseId, event: case::Event) {
+        let mut events = VecDeque::from([event]);
+        while let Some(event) = events.pop_front() {
+            let Some(open) = self.cases.get_mut(&id) else { return };
+            // A workspace that was removed meanwhile is as tainted as can be.
+            let view =
+                self.workspaces.get(&open.workspace).map_or(View { taint: Taint::Both, epoch: u64::MAX }, |known| {
+                    View { taint: known.seen.taint, epoch: known.seen.epoch }
+                });
+            for step in open.case.on(event, view, &self.config.policy) {
+                events.extend(self.perform(id, step));
+            }
+        }
+    }
+
+    /// True while this case has no verdict.
+    pub(super) fn is_undecided(&self, id: CaseId) -> bool {
+        self.cases.get(&id).is_some_and(|open| !open.case.is_decided())
+    }
+
+    /// Ends everything that is open for a workspace with a denial.
+    pub(super) fn close_all(&mut self, name: &WorkspaceName, by: &str) {
+        let open: Vec<CaseId> =
+            self.cases.iter().filter(|(_, open)| open.workspace == *name).map(|(id, _)| *id).collect();
+        for id in open {
+            self.step(id, case::Event::Refused(format!("the workspace was removed by {by}")));
+        }
+    }
+
+    pub(super) fn perform(&mut self, id: CaseId, step: Step) -> Option<case::Event> {
+        match step {
+            Step::Inspect => self.inspect(id),
+            Step::Hold { judged, id: again, advice } => self.hold(id, &judged, again, advice),
+            Step::Announce => {
+                let open = self.cases.get_mut(&id)?;
+                open.announced = true;
+                let approval = open.approval.clone()?;
+                let card = self.book.card(&approval)?.clone();
+                self.desk.tell(&Notice::Held(Box::new(card)));
+                None
+            }
+            Step::Advise(words) => {
+                let open = self.cases.get(&id)?;
+                let approval = open.approval.clone()?;
+                if let Some(card) = self.book.card_mut(&approval) {
+                    card.advice = Some(words.clone());
+                }
+                if open.announced {
+                    self.desk.tell(&Notice::Advice(approval, words));
+                }
+                None
+            }
+            Step::Record(verdict, raises) => {
+                self.record_verdict(id, &verdict, raises);
+                None
+            }
+            Step::Release(verdict) => {
+                self.release_verdict(id, verdict);
+                None
+            }
+            Step::Close => {
+                if let Some(open) = self.cases.remove(&id)
+                    && let Some(approval) = open.approval
+                    && self.book.strike(&approval).is_some()
+                {
+                    self.desk.tell(&Notice::Over(approval, "No longer held".to_owned()));
+                }
+                None
+            }
+        }
+    }
+
+    pub(super) fn brief(&self, open: &Open) -> Brief {
+        let causes = self.workspaces.get(&open.workspace).map(|known| known.seen.causes.clone()).unwrap_or_default();
+        let taint = self.workspaces.get(&open.workspace).map_or(open.taint_before, |known| known.seen.taint);
+        Brief::new(
+            open.check.command.text(),
+            open.check.cwd.as_deref(),
+            open.case.classification(),
+            taint,
+            &causes,
+            &open.check.evidence,
+        )
+    }
+
+    pub(super) fn inspect(&mut self, id: CaseId) -> Option<case::Event> {
+        let open = self.cases.get(&id)?;
+        let brief = self.brief(open);
+        if let Some(finding) = self.panel.at_once(&brief) {
+            let open = self.cases.get_mut(&id)?;
+            open.finding = Some(case::advice(&finding));
+            return Some(case::Event::Found(finding));
+        }
+        let turn = self.workspaces.get(&open.workspace)?.turn.clone();
+        let (panel, events) = (self.panel.clone(), self.events.clone());
+        tokio::spawn(async move {
+            let finding = panel.ask(&brief, &turn).await;
+            let _ = events.send(Event::Found(id, finding));
+        });
+        None
+    }
+
+    pub(super) fn hold(
+        &mut self,
+        id: CaseId,
+        judged: &Judged,
+        again: Option<ApprovalId>,
+        advice: Option<String>,
+    ) -> Option<case::Event> {
+        let now = clock::now();
+        let open = self.cases.get(&id)?;
+        if again.is_none() && self.book.held_by(&open.workspace) >= self.config.max_held {
+            let why =
+                "too many commands of this workspace wait for a person; run it again when they are answered".to_owned();
+            return Some(case::Event::Refused(why));
+        }
+        let restored = self
+            .restored
+            .remove(&(open.workspace.clone(), open.request_id.clone()))
+            .filter(|card| Some(&card.id) == again.as_ref());
+        let Some(approval) = again.or_else(|| self.new_approval_id()) else {
+            return Some(case::Event::Refused("the host cannot make an approval id".to_owned()));
+        };
+        let open = self.cases.get(&id)?;
+        let known = self.workspaces.get(&open.workspace)?;
+        // The asker must hear the end before it stops listening.
+        let asked_for = Duration::from_millis(open.valid_for_ms()).saturating_sub(Duration::from_secs(5));
+        let wait = self.config.expires.min(asked_for.max(Duration::from_secs(1)));
+        let card = Card {
+            id: approval.clone(),
+            workspace: open.workspace.clone(),
+            request_id: open.request_id.clone(),
+            request_sha256: open.digest.hex(),
+            command: open.check.command.text().to_owned(),
+            cwd: open.check.cwd.clone(),
+            agent: open.check.agent.clone(),
+            class: open.case.classification().class,
+            rule: judged.rule.to_owned(),
+            reason: judged.reason.clone(),
+            taint: known.seen.taint,
+            causes: known.seen.causes.clone(),
+            epoch: known.seen.epoch,
+            advice,
+            expires_boot_ms: restored
+                .map_or(now.boot_ms + u64::try_from(wait.as_millis()).unwrap_or(290_000), |card| card.expires_boot_ms),
+            offers_session: !open.case.is_open_ended(),
+        };
+        let detail = json!({"event": "held", "approval": approval, "request": card.request_id, "command": card.command, "rule": card.rule, "reason": card.reason});
+        let entry = Entry {
+            at_ms: now.unix_ms,
+            kind: Kind::Approval,
+            workspace: Some(card.workspace.clone()),
+            request_id: Some(card.request_id.clone()),
+            detail,
+        };
+        let mut writes = vec![Write::Hold(Box::new(card.clone()), self.boot.clone()), Write::Audit(entry)];
+        if let Some(before) = open.approval.as_ref().filter(|before| **before != approval) {
+            writes.push(Write::Drop(before.to_string()));
+        }
+        let key = open.key;
+        self.book.hold(id, card, key);
+        if let Some(open) = self.cases.get_mut(&id) {
+            open.approval = Some(approval.clone());
+        }
+        self.submit(writes, true, After::Held(id, approval));
+        None
+    }
+
+    pub(super) fn new_approval_id(&self) -> Option<ApprovalId> {
+        for _ in 0..16 {
+            let mut bytes = [0; 5];
+            getrandom::fill(&mut bytes).ok()?;
+            let id = ApprovalId::from_random(bytes);
+            if !self.book.knows(&id) && !self.restored.values().any(|card| card.id == id) {
+                return Some(id);
+            }
+        }
+        None
+    }
+
+    pub(super) fn record_verdict(&mut self, id: CaseId, verdict: &Verdict, raises: Vec<(Label, String)>) {
+        let now = clock::now();
+        let Some(open) = self.cases.get(&id) else { return };
+        let Some(known) = self.workspaces.get_mut(&open.workspace) else { return };
+        let found = open.case.classification();
+        let by: String = found.effects.programs.join(", ").chars().take(120).collect();
+        let mut rose = false;
+        let touched = !raises.is_empty();
+        for (label, source) in raises {
+            rose |= known.seen.raise(Cause {
+                label,
+                source: source.chars().take(512).collect(),
+                by: by.clone(),
+                at_ms: now.unix_ms,
+            });
+        }
+        let check = &open.check;
+        let detail = json!({
+            "type": bashgate_shared::protocol::BASH_CHECK, "command": check.command.text(), "cwd": check.cwd, "agent": check.agent, "session": check.session,
+            "tool_use_id": check.tool_use_id, "request_sha256": open.digest.hex(), "class": found.class, "class_reason": found.reason, "effects": found.effects,
+            "answer": verdict.answer, "reason": verdict.reason, "by": verdict.by, "rule": verdict.rule, "finding": open.finding, "approval": open.approval,
+            "taint_before": open.taint_before, "taint": known.seen.taint, "epoch": known.seen.epoch,
+            "took_us": u64::try_from(open.since.elapsed().as_micros()).unwrap_or(u64::MAX),
+        });
+        let entry = Entry {
+            at_ms: now.unix_ms,
+            kind: Kind::Decision,
+            workspace: Some(open.workspace.clone()),
+            request_id: Some(open.request_id.clone()),
+            detail,
+        };
+        let mut writes = vec![Write::Audit(entry)];
+        if touched {
+            writes.push(Write::Taint(open.workspace.clone(), known.seen.clone()));
+        }
+        if let Some(approval) = &open.approval {
+            writes.push(Write::Drop(approval.to_string()));
+        }
+        let durable = rose || open.approval.is_some() || verdict.by.starts_with("human:");
+        self.submit(writes, durable, After::Recorded(id));
+    }
+
+    pub(super) fn release_verdict(&mut self, id: CaseId, verdict: Verdict) {
+        let Some(open) = self.cases.get(&id) else { return };
+        let (epoch, taint) = self
+            .workspaces
+            .get(&open.workspace)
+            .map_or((0, open.taint_before), |known| (known.seen.epoch, known.seen.taint));
+        let unsigned = Unsigned {
+            decision: verdict.answer,
+            reason: verdict.reason.clone(),
+            request_id: open.request_id.clone(),
+            workspace: open.workspace.clone(),
+            request: Some(open.digest),
+            decided_by: verdict.by.clone(),
+            taint_epoch: epoch,
+            valid_for_ms: open.valid_for_ms(),
+        };
+        let notice = DecidedNotice {
+            workspace: open.workspace.to_string(),
+            what: open.check.command.text().to_owned(),
+            class: Some(open.case.classification().class),
+            answer: verdict.answer,
+            by: verdict.by,
+            reason: verdict.reason,
+            taint,
+            took_us: open.since.elapsed().as_micros(),
+        };
+        if verdict.overrulable {
+            self.keep_denied(id, &verdict.rule, &notice.reason);
+        }
+        self.release(&unsigned);
+        self.desk.tell(&Notice::Decided(Box::new(notice)));
+    }
+
+    pub(super) fn keep_denied(&mut self, id: CaseId, rule: &str, reason: &str) {
+        let Some(approval) = self.new_approval_id() else { return };
+        let Some(open) = self.cases.get(&id) else { return };
+        let Some(known) = self.workspaces.get(&open.workspace) else { return };
+        let now = clock::now();
+        let card = Card {
+            id: approval,
+            workspace: open.workspace.clone(),
+            request_id: open.request_id.clone(),
+            request_sha256: open.digest.hex(),
+            command: open.check.command.text().to_owned(),
+            cwd: open.check.cwd.clone(),
+            agent: open.check.agent.clone(),
+            class: open.case.classification().class,
+            rule: rule.to_owned(),
+            reason: reason.to_owned(),
+            taint: known.seen.taint,
+            causes: known.seen.causes.clone(),
+            epoch: known.seen.epoch,
+            advice: open.finding.clone(),
+            expires_boot_ms: now.boot_ms + 600_000,
+            offers_session: false,
+        };
+        self.book.keep_denied(card, open.key, now);
+    }
+}

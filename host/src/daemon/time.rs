@@ -1,0 +1,74 @@
+//! What has to be done now and then: deadlines, signs of life, askers that are gone, old answers.
+
+use std::time::{Duration, Instant};
+
+use bashgate_shared::protocol::{RequestId, WorkspaceName};
+
+use super::core::{Core, RESPONSE_LIFE, STARTING};
+use super::{After, CaseId};
+use crate::case;
+use crate::clock::{self, Now};
+use crate::intake::folder;
+use crate::store::Write;
+
+impl Core {
+    /// What has to be done now and then.
+    pub fn tick(&mut self) {
+        let now = clock::now();
+        for (_, case) in self.book.lapsed(now) {
+            self.step(case, case::Event::Lapsed);
+        }
+        if self
+            .last_beat
+            .is_none_or(|last| last.elapsed() >= Duration::from_millis(bashgate_shared::mailbox::HEARTBEAT_MS))
+        {
+            self.last_beat = Some(Instant::now());
+            self.beat(now);
+        }
+        if self.last_look.is_none_or(|last| last.elapsed() >= Duration::from_secs(1)) {
+            self.last_look = Some(Instant::now());
+            self.look_for_askers();
+        }
+        while self.released.front().is_some_and(|(when, ..)| when.elapsed() > RESPONSE_LIFE) {
+            if let Some((_, workspace, id)) = self.released.pop_front() {
+                self.responder.remove(&workspace, &id);
+            }
+        }
+        if !self.settled && self.started.elapsed() > STARTING {
+            self.settled = true;
+            // What was held and whose request is gone is over.
+            let gone: Vec<Write> = self.restored.drain().map(|(_, card)| Write::Drop(card.id.to_string())).collect();
+            if !gone.is_empty() {
+                self.submit(gone, false, After::Nothing);
+            }
+        }
+    }
+
+    /// Gives a sign of life where somebody waits for one.
+    pub(super) fn beat(&mut self, now: Now) {
+        let waiting: std::collections::BTreeSet<&WorkspaceName> =
+            self.cases.values().map(|open| &open.workspace).collect();
+        let first = self.last_look.is_none();
+        let all = self.workspaces.keys().filter(|_| first);
+        let beat = self.key.beat(&self.boot, now.boot_ms);
+        for workspace in waiting.into_iter().chain(all) {
+            if let Err(error) = self.responder.beat(workspace, &beat) {
+                tracing::debug!(%workspace, %error, "cannot give a sign of life");
+            }
+        }
+    }
+
+    pub(super) fn look_for_askers(&mut self) {
+        let held: Vec<(CaseId, WorkspaceName, RequestId)> = self
+            .cases
+            .iter()
+            .filter(|(_, open)| open.case.is_held() && open.check.locked)
+            .map(|(id, open)| (*id, open.workspace.clone(), open.request_id.clone()))
+            .collect();
+        for (id, workspace, request) in held {
+            if folder::asker_is_gone(&self.config.mailboxes, &workspace, &request) {
+                self.step(id, case::Event::Withdrawn);
+            }
+        }
+    }
+}

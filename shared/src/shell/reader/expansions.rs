@@ -1,0 +1,249 @@
+//! What starts with a dollar sign or a backtick.
+
+use super::words::push;
+use super::{Read, Reader, Shell, Trouble, Until};
+use crate::shell::quoting;
+use crate::shell::syntax::{Piece, Script, Word};
+
+impl Reader<'_> {
+    pub(super) fn dollar(&mut self, quoted: Quoted) -> Read<Piece> {
+        let is_quoted = quoted != Quoted::No;
+        // The shell joins the lines first, and what follows then belongs to the dollar sign.
+        if self.ahead(1) == Some(b'\\') && self.ahead(2) == Some(b'\n') {
+            return self.fail(Trouble::Unsupported("a line continuation behind `$`"));
+        }
+        if self.shell == Shell::Other {
+            // zsh has forms of its own behind many of these characters.
+            match self.ahead(1) {
+                Some(b'(' | b'{' | b'?' | b'$' | b'_' | b'0'..=b'9' | b'a'..=b'z' | b'A'..=b'Z') => {}
+                Some(b'"') if is_quoted => {}
+                _ => return self.fail(Trouble::ShellsDisagree("this dollar sign")),
+            }
+        }
+        match self.ahead(1) {
+            Some(b'(') if self.ahead(2) == Some(b'(') => self.arithmetic(),
+            Some(b'(') => {
+                self.at += 2;
+                let script = self.substituted()?;
+                Ok(Piece::Substitution { script, quoted: is_quoted })
+            }
+            Some(b'{') => {
+                self.at += 2;
+                self.nested(|r| r.braced(is_quoted))
+            }
+            Some(b'\'') if quoted == Quoted::No => {
+                self.only_bash("`$'…'`")?;
+                self.at += 2;
+                self.ansi_c()
+            }
+            Some(b'"') if quoted == Quoted::No => self.fail(Trouble::Unsupported("`$\"…\"`")),
+            Some(b'[') => self.fail(Trouble::Unsupported("`$[…]`")),
+            Some(byte) if byte.is_ascii_alphabetic() || byte == b'_' => {
+                self.at += 1;
+                let name = self.name()?;
+                if self.peek() == Some(b'[') {
+                    self.only_bash("a subscript")?;
+                }
+                Ok(Piece::Variable { name, quoted: is_quoted, operand: None })
+            }
+            Some(byte @ (b'0'..=b'9' | b'?' | b'#' | b'$' | b'!' | b'@' | b'*' | b'-')) => {
+                self.at += 2;
+                Ok(Piece::Variable { name: char::from(byte).to_string(), quoted: is_quoted, operand: None })
+            }
+            // A dollar that starts nothing stands for itself.
+            _ => {
+                self.at += 1;
+                Ok(Piece::Text { text: "$".to_owned(), quoted: true })
+            }
+        }
+    }
+
+    pub(super) fn name(&mut self) -> Read<String> {
+        let start = self.at;
+        while self.peek().is_some_and(|b| b.is_ascii_alphanumeric() || b == b'_') {
+            self.at += 1;
+        }
+        if self.peek() == Some(b'\\') && self.ahead(1) == Some(b'\n') {
+            return self.fail(Trouble::Unsupported("a line continuation in a name"));
+        }
+        Ok(self.slice(start, self.at)?.to_owned())
+    }
+
+    /// Behind `$(` or `<(`, up to and with the `)`.
+    pub(super) fn substituted(&mut self) -> Read<Script> {
+        let script = self.nested(|r| r.list(Until::Parenthesis))?;
+        self.close_parenthesis()?;
+        Ok(script)
+    }
+
+    pub(super) fn ansi_c(&mut self) -> Read<Piece> {
+        let start = self.at;
+        loop {
+            match self.peek() {
+                None => return self.fail(Trouble::Syntax("a single quote is not closed")),
+                Some(b'\\') => self.at += if self.ahead(1).is_some() { 2 } else { 1 },
+                Some(b'\'') => break,
+                Some(_) => self.at += 1,
+            }
+        }
+        let raw = self.slice(start, self.at)?;
+        self.at += 1;
+        match quoting::ansi_c(raw) {
+            Some(text) => Ok(Piece::Text { text, quoted: true }),
+            None => self.fail(Trouble::Unsupported("an escape in `$'…'`")),
+        }
+    }
+
+    /// `$((…))` on numbers. A name would be evaluated again, subscripts and all, so it is refused.
+    pub(super) fn arithmetic(&mut self) -> Read<Piece> {
+        self.at += 3;
+        let mut open = 0_usize;
+        loop {
+            match self.peek() {
+                Some(b')') if open == 0 => {
+                    self.at += 1;
+                    return if self.take(")") {
+                        Ok(Piece::Number)
+                    } else {
+                        self.fail(Trouble::Syntax("`$((` without `))`"))
+                    };
+                }
+                Some(b')') => open -= 1,
+                Some(b'(') => open += 1,
+                Some(
+                    b'0'..=b'9'
+                    | b' '
+                    | b'\t'
+                    | b'\n'
+                    | b'+'
+                    | b'-'
+                    | b'*'
+                    | b'/'
+                    | b'%'
+                    | b'<'
+                    | b'>'
+                    | b'='
+                    | b'!'
+                    | b'&'
+                    | b'|'
+                    | b'^'
+                    | b'~'
+                    | b','
+                    | b'?'
+                    | b':',
+                ) => {}
+                _ => return self.fail(Trouble::Unsupported("arithmetic on anything but numbers")),
+            }
+            self.at += 1;
+        }
+    }
+
+    /// Behind `${`, up to and with the `}`.
+    pub(super) fn braced(&mut self, quoted: bool) -> Read<Piece> {
+        let length = self.peek() == Some(b'#') && self.ahead(1) != Some(b'}');
+        if length {
+            self.at += 1;
+        }
+        let name = match self.peek() {
+            Some(byte) if byte.is_ascii_alphabetic() || byte == b'_' => self.name()?,
+            Some(b'0'..=b'9') => {
+                let start = self.at;
+                self.at += self.descriptor_digits();
+                self.slice(start, self.at)?.to_owned()
+            }
+            Some(byte @ (b'?' | b'#' | b'$' | b'@' | b'*' | b'-')) => {
+                self.at += 1;
+                char::from(byte).to_string()
+            }
+            _ => return self.fail(Trouble::Unsupported("this form of `${…}`")),
+        };
+        if self.take("}") {
+            return Ok(if length { Piece::Number } else { Piece::Variable { name, quoted, operand: None } });
+        }
+        let operator =
+            [":-", ":+", "-", "+", "%%", "%", "##", "#"].into_iter().find(|operator| self.starts_with(operator));
+        let Some(operator) = operator.filter(|_| !length) else {
+            return self.fail(Trouble::Unsupported("this form of `${…}`"));
+        };
+        self.at += operator.len();
+        let operand = self.operand(quoted)?;
+        Ok(Piece::Variable { name, quoted, operand: Some(operand) })
+    }
+
+    /// The word of `${name:-word}`, without quotes of its own: those mean different things in different places.
+    pub(super) fn operand(&mut self, quoted: bool) -> Read<Word> {
+        let start = self.at;
+        let mut pieces = Vec::new();
+        loop {
+            match self.peek() {
+                Some(b'}') => {
+                    self.at += 1;
+                    return Ok(Word { pieces, span: self.span(start) });
+                }
+                Some(b'$') if !matches!(self.ahead(1), Some(b'\'' | b'"')) => {
+                    let piece = self.dollar(if quoted { Quoted::Yes } else { Quoted::No })?;
+                    pieces.push(piece);
+                }
+                Some(byte @ (b'*' | b'?')) => {
+                    self.at += 1;
+                    pieces.push(Piece::Glob(char::from(byte)));
+                }
+                Some(byte) if byte.is_ascii_alphanumeric() || b"_./,:@%+=- ".contains(&byte) => {
+                    self.at += 1;
+                    push(&mut pieces, char::from(byte).encode_utf8(&mut [0; 4]), false);
+                }
+                _ => return self.fail(Trouble::Unsupported("this text in `${…}`")),
+            }
+        }
+    }
+
+    pub(super) fn backticks(&mut self, quoted: Quoted) -> Read<Piece> {
+        let start = self.at;
+        self.at += 1;
+        let mut inner = Vec::new();
+        loop {
+            match self.peek() {
+                None => return self.fail(Trouble::Syntax("a backtick is not closed")),
+                Some(b'`') => break,
+                Some(b'\\') => {
+                    let unescaped = match self.ahead(1) {
+                        Some(next @ (b'`' | b'\\' | b'$')) => Some(next),
+                        Some(b'"') if quoted == Quoted::Yes => Some(b'"'),
+                        None => return self.fail(Trouble::Syntax("a backtick is not closed")),
+                        Some(_) => None,
+                    };
+                    if let Some(next) = unescaped {
+                        inner.push(next);
+                        self.at += 2;
+                    } else {
+                        inner.push(b'\\');
+                        self.at += 1;
+                    }
+                }
+                Some(byte) => {
+                    inner.push(byte);
+                    self.at += 1;
+                }
+            }
+        }
+        self.at += 1;
+        let Ok(inner) = String::from_utf8(inner) else {
+            return self.fail(Trouble::Syntax("a broken character"));
+        };
+        let span = self.span(start);
+        let script = self.copy(&inner, span, |reader| {
+            let script = reader.list(Until::End)?;
+            reader.no_open_here_document()?;
+            if script.steps.is_empty() { reader.fail(Trouble::Syntax("nothing to run")) } else { Ok(script) }
+        })?;
+        Ok(Piece::Substitution { script, quoted: quoted != Quoted::No })
+    }
+}
+
+/// Where an expansion stands.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Quoted {
+    No,
+    Yes,
+    HereDocument,
+}

@@ -1,0 +1,117 @@
+//! Redirections.
+
+use super::{PendingHere, Read, Reader, Shell, Trouble};
+use crate::shell::syntax::{HereId, Redirect, RedirectTarget, Word};
+
+impl Reader<'_> {
+    /// How many digits stand here, as the descriptor of a redirection would.
+    pub(super) fn descriptor_digits(&self) -> usize {
+        let mut digits = 0;
+        while self.ahead(digits).is_some_and(|byte| byte.is_ascii_digit()) {
+            digits += 1;
+        }
+        digits
+    }
+
+    /// A redirection behind this many digits, which name its descriptor.
+    pub(super) fn redirect_of(&mut self, digits: usize) -> Read<Redirect> {
+        let most = if self.shell == Shell::Bash { 3 } else { 1 };
+        if digits > most {
+            // A word to some shells and a descriptor to others.
+            return self.fail(Trouble::Unsupported("a long number before a redirection"));
+        }
+        let number = self.slice(self.at, self.at + digits)?;
+        self.at += digits;
+        let mut redirect = self.redirect()?;
+        redirect.other_input = redirect.reads && !matches!(number, "" | "0");
+        Ok(redirect)
+    }
+
+    pub(super) fn redirect(&mut self) -> Read<Redirect> {
+        self.count()?;
+        if self.starts_with("&>") {
+            self.only_bash("`&>`")?;
+            self.at += 2;
+            self.take(">");
+            return self.path(false, true);
+        }
+        if self.take("<<<") {
+            self.only_bash("`<<<`")?;
+            self.blanks();
+            let word = self.word()?;
+            return Ok(Redirect {
+                writes: false,
+                reads: false,
+                other_input: false,
+                target: RedirectTarget::Text(word),
+            });
+        }
+        if self.take("<<") {
+            return self.here_redirect();
+        }
+        for operator in [">&", "<&"] {
+            if self.take(operator) {
+                return self.duplicate(operator);
+            }
+        }
+        if self.take("<>") {
+            self.path(true, true)
+        } else if self.take(">>") || self.take(">|") || self.take(">") {
+            self.path(false, true)
+        } else {
+            self.at += 1;
+            self.path(true, false)
+        }
+    }
+
+    pub(super) fn path(&mut self, reads: bool, writes: bool) -> Read<Redirect> {
+        self.blanks();
+        let word = self.word()?;
+        Ok(Redirect { writes, reads, other_input: false, target: RedirectTarget::Path(word) })
+    }
+
+    pub(super) fn duplicate(&mut self, operator: &str) -> Read<Redirect> {
+        self.blanks();
+        let closes = self.peek() == Some(b'-');
+        let word = self.word()?;
+        // The shell ends `>&-` at the `-`; what is glued to it would be a word of its own.
+        if closes && word.bare() != Some("-") {
+            return self.fail(Trouble::Unsupported("a word glued to `>&-`"));
+        }
+        let plain =
+            word.bare().is_some_and(|text| text == "-" || !text.is_empty() && text.bytes().all(|b| b.is_ascii_digit()));
+        if plain {
+            return Ok(Redirect {
+                writes: false,
+                reads: false,
+                other_input: false,
+                target: RedirectTarget::Descriptor,
+            });
+        }
+        if operator == ">&" && word.literal().is_some() {
+            self.only_bash("`>&` with a file")?;
+            return Ok(Redirect { writes: true, reads: false, other_input: false, target: RedirectTarget::Path(word) });
+        }
+        self.fail(Trouble::Unsupported("a descriptor that is only known when it runs"))
+    }
+
+    pub(super) fn here_redirect(&mut self) -> Read<Redirect> {
+        let strip_tabs = self.take("-");
+        self.blanks();
+        let start = self.at;
+        let word = self.word()?;
+        let raw = self.slice(start, self.at)?;
+        if raw.contains(['$', '`', '\n']) {
+            return self.fail(Trouble::Unsupported("this delimiter of a here-document"));
+        }
+        let expands = !raw.contains(['\'', '"', '\\']);
+        let delimiter = match word.literal() {
+            Some(text) if !text.is_empty() && !text.contains('\n') && !text.starts_with('~') => text.into_owned(),
+            _ => return self.fail(Trouble::Unsupported("this delimiter of a here-document")),
+        };
+        let id = self.bodies.len();
+        self.bodies.push(Word::default());
+        self.pending.push(PendingHere { id, delimiter, expands, strip_tabs, depth: self.depth });
+        Ok(Redirect { writes: false, reads: false, other_input: false, target: RedirectTarget::Here(HereId(id)) })
+    }
+}

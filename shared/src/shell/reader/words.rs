@@ -1,0 +1,203 @@
+//! Words and their quotings.
+
+use super::expansions::Quoted;
+use super::{Read, Reader, Shell, Trouble};
+use crate::shell::syntax::{Piece, Word};
+
+impl<'a> Reader<'a> {
+    pub(super) fn word_or_process(&mut self) -> Read<Word> {
+        if !(self.starts_with("<(") || self.starts_with(">(")) {
+            return self.word();
+        }
+        self.only_bash("process substitution")?;
+        let start = self.at;
+        self.at += 2;
+        let script = self.substituted()?;
+        if !self.at_token_end() {
+            return self.fail(Trouble::Unsupported("text glued to a process substitution"));
+        }
+        Ok(Word { pieces: vec![Piece::Process(script)], span: self.span(start) })
+    }
+
+    pub(super) fn at_token_end(&self) -> bool {
+        matches!(self.peek(), None | Some(b' ' | b'\t' | b'\n' | b';' | b'&' | b'|' | b')'))
+    }
+
+    pub(super) fn word(&mut self) -> Read<Word> {
+        self.count()?;
+        let start = self.at;
+        let mut pieces = Vec::new();
+        if self.peek() == Some(b'#') {
+            return self.fail(Trouble::Syntax("a comment where a word belongs"));
+        }
+        while let Some(byte) = self.peek() {
+            match byte {
+                b' ' | b'\t' | b'\n' | b';' | b'&' | b'|' | b')' | b'<' | b'>' => break,
+                b'(' => return self.fail(Trouble::Unsupported("`(` in a word")),
+                b'\\' => self.escaped(&mut pieces)?,
+                b'\'' => {
+                    let text = self.until_quote("a single quote is not closed")?;
+                    push(&mut pieces, text, true);
+                }
+                b'"' => {
+                    self.at += 1;
+                    // An empty text keeps `""` a word.
+                    push(&mut pieces, "", true);
+                    let inner = self.expanding_text(Some(b'"'))?;
+                    pieces.extend(inner);
+                }
+                b'$' => {
+                    let piece = self.dollar(Quoted::No)?;
+                    pieces.push(piece);
+                }
+                b'`' => {
+                    let piece = self.backticks(Quoted::No)?;
+                    pieces.push(piece);
+                }
+                b'*' | b'?' | b'[' => {
+                    self.at += 1;
+                    pieces.push(Piece::Glob(char::from(byte)));
+                }
+                b'{' if self.ahead(1) == Some(b'}') => {
+                    self.at += 2;
+                    push(&mut pieces, "{}", false);
+                }
+                b'{' => {
+                    self.only_bash("braces")?;
+                    self.at += 1;
+                    pieces.push(Piece::Brace);
+                }
+                b'~' if tilde_expands(&pieces) => {
+                    if self.shell == Shell::Other && !matches!(self.ahead(1), Some(b'/' | b' ')) {
+                        return self.fail(Trouble::ShellsDisagree("this tilde"));
+                    }
+                    self.at += 1;
+                    pieces.push(Piece::Tilde);
+                }
+                b'=' if pieces.is_empty() => {
+                    self.only_bash("a word that starts with `=`")?;
+                    self.at += 1;
+                    push(&mut pieces, "=", false);
+                }
+                0x21..=0x7e => {
+                    let from = self.at;
+                    self.at += 1;
+                    while self.peek().is_some_and(is_plain) {
+                        self.at += 1;
+                    }
+                    push(&mut pieces, self.slice(from, self.at)?, false);
+                }
+                0x80.. => return self.fail(Trouble::Unsupported("unquoted text outside ASCII")),
+                _ => return self.fail(Trouble::Unsupported("an unquoted control character")),
+            }
+        }
+        if pieces.is_empty() {
+            return self.fail(Trouble::Syntax("a missing word"));
+        }
+        if matches!(self.peek(), Some(b'<' | b'>')) {
+            let joined = self.slice(start, self.at)?.contains("\\\n");
+            // `{fd}>file` opens a descriptor, `a<(b)` is one word.
+            if joined || self.ahead(1) == Some(b'(') || pieces.iter().any(|piece| matches!(piece, Piece::Brace)) {
+                return self.fail(Trouble::Unsupported("a redirection glued to a word"));
+            }
+        }
+        // A lone `[` is the program of that name, not a pattern.
+        if let [Piece::Glob('[')] = pieces.as_slice() {
+            pieces = vec![Piece::Text { text: "[".to_owned(), quoted: false }];
+        }
+        Ok(Word { pieces, span: self.span(start) })
+    }
+
+    pub(super) fn escaped(&mut self, pieces: &mut Vec<Piece>) -> Read<()> {
+        let rest = self.slice(self.at + 1, self.text.len())?;
+        let Some(next) = rest.chars().next() else {
+            return self.fail(Trouble::Syntax("a backslash at the end"));
+        };
+        if !next.is_ascii() || next.is_ascii_control() && next != '\n' {
+            return self.fail(Trouble::Unsupported("an escaped character outside printable ASCII"));
+        }
+        self.at += 2;
+        if next != '\n' {
+            push(pieces, next.encode_utf8(&mut [0; 4]), true);
+        }
+        Ok(())
+    }
+
+    /// From an opening single quote to the closing one.
+    pub(super) fn until_quote(&mut self, trouble: &'static str) -> Read<&'a str> {
+        let start = self.at + 1;
+        let Some(length) = self.text.as_bytes().get(start..).and_then(|rest| rest.iter().position(|b| *b == b'\''))
+        else {
+            return self.fail(Trouble::Syntax(trouble));
+        };
+        self.at = start + length + 1;
+        self.slice(start, start + length)
+    }
+
+    /// Text in which only `$`, backticks and `\` are special: inside double quotes (up to `"`), or the whole text of
+    /// a here-document.
+    pub(super) fn expanding_text(&mut self, close: Option<u8>) -> Read<Vec<Piece>> {
+        let mut pieces = Vec::new();
+        loop {
+            let start = self.at;
+            while self.peek().is_some_and(|b| !matches!(b, b'\\' | b'$' | b'`') && Some(b) != close) {
+                self.at += 1;
+            }
+            if self.at > start {
+                push(&mut pieces, self.slice(start, self.at)?, true);
+            }
+            match self.peek() {
+                None if close.is_none() => return Ok(pieces),
+                None => return self.fail(Trouble::Syntax("a double quote is not closed")),
+                Some(b'\\') => match self.ahead(1) {
+                    Some(b'\n') => self.at += 2,
+                    Some(next @ (b'$' | b'`' | b'\\')) => {
+                        self.at += 2;
+                        push(&mut pieces, char::from(next).encode_utf8(&mut [0; 4]), true);
+                    }
+                    Some(b'"') if close.is_some() => {
+                        self.at += 2;
+                        push(&mut pieces, "\"", true);
+                    }
+                    _ => {
+                        self.at += 1;
+                        push(&mut pieces, "\\", true);
+                    }
+                },
+                Some(b'$') => {
+                    let piece = self.dollar(if close.is_some() { Quoted::Yes } else { Quoted::HereDocument })?;
+                    pieces.push(piece);
+                }
+                Some(b'`') => {
+                    let piece = self.backticks(if close.is_some() { Quoted::Yes } else { Quoted::HereDocument })?;
+                    pieces.push(piece);
+                }
+                Some(_) => {
+                    self.at += 1;
+                    return Ok(pieces);
+                }
+            }
+        }
+    }
+}
+
+/// Unquoted bytes that never mean anything inside a word once it has begun.
+fn is_plain(byte: u8) -> bool {
+    byte.is_ascii_alphanumeric() || b"_./,@%+-^#!]}".contains(&byte)
+}
+
+pub(super) fn push(pieces: &mut Vec<Piece>, more: &str, quoted: bool) {
+    match pieces.last_mut() {
+        Some(Piece::Text { text, quoted: same }) if *same == quoted => text.push_str(more),
+        _ => pieces.push(Piece::Text { text: more.to_owned(), quoted }),
+    }
+}
+
+/// At a word's start, and behind an unquoted `=` or `:`, where bash expands it in words that look like assignments.
+fn tilde_expands(pieces: &[Piece]) -> bool {
+    match pieces.last() {
+        None => true,
+        Some(Piece::Text { text, quoted: false }) => text.ends_with(['=', ':']),
+        Some(_) => false,
+    }
+}
