@@ -17,7 +17,6 @@ need ip iproute2
 need mount mount
 need npm npm
 need git git
-need strace strace
 if [ -n "$missing" ]; then
     sudo=""
     [ "$(id -u)" = 0 ] || sudo=sudo

@@ -10,7 +10,7 @@ use serde_json::json;
 use super::core::Core;
 use super::open::Open;
 use super::{After, CaseId, Event};
-use crate::approval::{ApprovalId, Card};
+use crate::approval::{ApprovalId, Card, OVERRULE_MS};
 use crate::audit::{Entry, Kind};
 use crate::case::{self, Step, Verdict, View};
 use crate::chat::Notice;
@@ -147,28 +147,15 @@ impl Core {
             return Some(case::Event::Refused("the host cannot make an approval id".to_owned()));
         };
         let open = self.cases.get(&id)?;
-        let known = self.workspaces.get(&open.workspace)?;
         // The asker must hear the end before it stops listening.
         let asked_for = Duration::from_millis(open.valid_for_ms()).saturating_sub(Duration::from_secs(5));
         let wait = self.config.expires.min(asked_for.max(Duration::from_secs(1)));
+        let until = now.boot_ms + u64::try_from(wait.as_millis()).unwrap_or(290_000);
         let card = Card {
-            id: approval.clone(),
-            workspace: open.workspace.clone(),
-            request_id: open.request_id.clone(),
-            request_sha256: open.digest.hex(),
-            command: open.check.command.text().to_owned(),
-            cwd: open.check.cwd.clone(),
-            agent: open.check.agent.clone(),
-            class: open.case.classification().class,
-            rule: judged.rule.to_owned(),
-            reason: judged.reason.clone(),
-            taint: known.seen.taint,
-            causes: known.seen.causes.clone(),
-            epoch: known.seen.epoch,
             advice,
-            expires_boot_ms: restored
-                .map_or(now.boot_ms + u64::try_from(wait.as_millis()).unwrap_or(290_000), |card| card.expires_boot_ms),
+            expires_boot_ms: restored.map_or(until, |card| card.expires_boot_ms),
             offers_session: !open.case.is_open_ended(),
+            ..self.card(open, approval.clone(), judged.rule, &judged.reason)?
         };
         let detail = json!({"event": "held", "approval": approval, "request": card.request_id, "command": card.command, "rule": card.rule, "reason": card.reason});
         let entry = Entry {
@@ -189,6 +176,29 @@ impl Core {
         }
         self.submit(writes, true, After::Held(id, approval));
         None
+    }
+
+    /// What people are shown about an open request.
+    fn card(&self, open: &Open, id: ApprovalId, rule: &str, reason: &str) -> Option<Card> {
+        let known = self.workspaces.get(&open.workspace)?;
+        Some(Card {
+            id,
+            workspace: open.workspace.clone(),
+            request_id: open.request_id.clone(),
+            request_sha256: open.digest.hex(),
+            command: open.check.command.text().to_owned(),
+            cwd: open.check.cwd.clone(),
+            agent: open.check.agent.clone(),
+            class: open.case.classification().class,
+            rule: rule.to_owned(),
+            reason: reason.to_owned(),
+            taint: known.seen.taint,
+            causes: known.seen.causes.clone(),
+            epoch: known.seen.epoch,
+            advice: open.finding.clone(),
+            expires_boot_ms: 0,
+            offers_session: false,
+        })
     }
 
     pub(super) fn new_approval_id(&self) -> Option<ApprovalId> {
@@ -281,26 +291,9 @@ impl Core {
     pub(super) fn keep_denied(&mut self, id: CaseId, rule: &str, reason: &str) {
         let Some(approval) = self.new_approval_id() else { return };
         let Some(open) = self.cases.get(&id) else { return };
-        let Some(known) = self.workspaces.get(&open.workspace) else { return };
+        let Some(card) = self.card(open, approval, rule, reason) else { return };
         let now = clock::now();
-        let card = Card {
-            id: approval,
-            workspace: open.workspace.clone(),
-            request_id: open.request_id.clone(),
-            request_sha256: open.digest.hex(),
-            command: open.check.command.text().to_owned(),
-            cwd: open.check.cwd.clone(),
-            agent: open.check.agent.clone(),
-            class: open.case.classification().class,
-            rule: rule.to_owned(),
-            reason: reason.to_owned(),
-            taint: known.seen.taint,
-            causes: known.seen.causes.clone(),
-            epoch: known.seen.epoch,
-            advice: open.finding.clone(),
-            expires_boot_ms: now.boot_ms + 600_000,
-            offers_session: false,
-        };
+        let card = Card { expires_boot_ms: now.boot_ms + OVERRULE_MS, ..card };
         self.book.keep_denied(card, open.key, now);
     }
 }

@@ -28,17 +28,11 @@ impl Anthropic {
             Ok(message) => message,
             Err(why) => return Finding::NoAnswer { why },
         };
-        let schema = json!({
-            "type": "object",
-            "properties": {"flagged": {"type": "boolean"}, "reason": {"type": "string"}},
-            "required": ["flagged", "reason"],
-            "additionalProperties": false,
-        });
         let body = json!({
             "model": self.endpoint.model,
             "max_tokens": 1024,
             "thinking": {"type": "disabled"},
-            "output_config": {"effort": "low", "format": {"type": "json_schema", "schema": schema}},
+            "output_config": {"effort": "low", "format": {"type": "json_schema", "schema": reply::schema()}},
             "system": Brief::SYSTEM,
             "messages": [{"role": "user", "content": message}],
         });

@@ -26,16 +26,10 @@ impl OpenAi {
             Ok(message) => message,
             Err(why) => return Finding::NoAnswer { why },
         };
-        let schema = json!({
-            "type": "object",
-            "properties": {"flagged": {"type": "boolean"}, "reason": {"type": "string"}},
-            "required": ["flagged", "reason"],
-            "additionalProperties": false,
-        });
         let body = json!({
             "model": self.endpoint.model,
             "messages": [{"role": "system", "content": Brief::SYSTEM}, {"role": "user", "content": message}],
-            "response_format": {"type": "json_schema", "json_schema": {"name": "finding", "strict": true, "schema": schema}},
+            "response_format": {"type": "json_schema", "json_schema": {"name": "finding", "strict": true, "schema": reply::schema()}},
         });
         let headers: Vec<_> =
             self.endpoint.key.iter().map(|key| ("authorization", format!("Bearer {}", key.0))).collect();

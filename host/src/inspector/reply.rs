@@ -1,6 +1,7 @@
 //! Reading a model's reply: one JSON object of the agreed shape, or no answer.
 
 use serde::Deserialize;
+use serde_json::{Value, json};
 
 use super::prompt::visible;
 use crate::policy::Finding;
@@ -10,6 +11,16 @@ use crate::policy::Finding;
 struct Reply {
     flagged: bool,
     reason: String,
+}
+
+/// The shape that a model is asked to keep to, as a JSON schema.
+pub(super) fn schema() -> Value {
+    json!({
+        "type": "object",
+        "properties": {"flagged": {"type": "boolean"}, "reason": {"type": "string"}},
+        "required": ["flagged", "reason"],
+        "additionalProperties": false,
+    })
 }
 
 /// Longest reason that is passed on, in characters.
