@@ -63,11 +63,6 @@ impl CommandLine {
     pub fn is_blank(&self) -> bool {
         self.text.bytes().all(|byte| matches!(byte, b' ' | b'\t' | b'\n'))
     }
-
-    /// SHA-256 of the text.
-    pub fn digest(&self) -> Digest {
-        Digest::of(self.text.as_bytes())
-    }
 }
 
 impl fmt::Debug for CommandLine {

@@ -3,7 +3,7 @@
 //! A record holds commands as they were; only here are credentials not masked. A cut at the tail shows only against a
 //! head that was kept elsewhere.
 
-use bashgate_shared::command::{Digest, hex, unhex};
+use bashgate_shared::command::{hex, unhex};
 use bashgate_shared::protocol::{RequestId, WorkspaceName};
 use serde_json::{Value, json};
 use sha2::{Digest as _, Sha256};
@@ -174,11 +174,6 @@ impl Verifier {
         }
         Ok((self.seq, self.hash))
     }
-}
-
-/// Digest of a command for records that must not hold its text.
-pub fn digest(text: &str) -> String {
-    Digest::of(text.as_bytes()).hex()
 }
 
 #[cfg(test)]

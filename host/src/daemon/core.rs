@@ -165,11 +165,6 @@ impl Core {
         }
     }
 
-    /// The host's public key.
-    pub fn public_key(&self) -> String {
-        self.key.public().to_string()
-    }
-
     /// True once after a workspace was added.
     pub fn take_new_workspace(&mut self) -> bool {
         std::mem::take(&mut self.new_workspace)

@@ -219,19 +219,6 @@ impl Word {
         })
     }
 
-    /// True when it holds an unquoted glob and is otherwise literal.
-    pub fn is_glob(&self) -> bool {
-        let mut globs = 0;
-        for piece in &self.pieces {
-            match piece {
-                Piece::Glob(_) => globs += 1,
-                Piece::Text { .. } | Piece::Tilde => {}
-                _ => return false,
-            }
-        }
-        globs > 0
-    }
-
     /// The name of a reserved word that this word would be in command position: all of it unquoted text.
     pub(super) fn bare(&self) -> Option<&str> {
         match self.pieces.as_slice() {

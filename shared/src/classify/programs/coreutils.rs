@@ -129,13 +129,12 @@ pub(super) const TABLE: &[Program] = &[
     ),
 ];
 
-fn date(judge: &mut Judge<'_>, call: &Call) -> Judgement {
+fn date(_: &mut Judge<'_>, call: &Call) -> Judgement {
     let options = Options {
         flags: "uRI",
         values: "dr",
         long: &["--utc", "--universal", "--date=", "--reference=", "--rfc-email", "--iso-8601=?", "--rfc-3339="],
     };
-    let _ = judge;
     match options.scan(&call.args) {
         Ok(scan) if scan.operands.iter().all(|operand| operand.text.starts_with('+')) => Judgement::safe(),
         Ok(_) => Judgement::unknown("an operand without `+` sets the clock"),
