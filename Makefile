@@ -7,7 +7,7 @@ BIN := target/bin
 CLAUDE_VERSION := 2.1.330
 CLAUDE_HOME := target/tools/claude
 
-.PHONY: run build test lint bench check tools clean
+.PHONY: run build test lint bench differential fuzz tools clean
 
 run: build
 	$(BIN)/bashgate demo
@@ -33,6 +33,10 @@ lint:
 # What the tests need besides Rust.
 tools:
 	./tests/tools.sh $(CLAUDE_HOME) $(CLAUDE_VERSION)
+
+# A million generated commands under real shells, traced. About 45 minutes on two cores.
+differential: tools
+	BASHGATE_CASES=1000000 cargo test --locked -p bashgate-tests --test differential -- --nocapture
 
 # Ratios, never absolute times: what we do beside the least that could do it, in one run.
 bench: build

@@ -17,6 +17,9 @@ need ip iproute2
 need mount mount
 need npm npm
 need git git
+need bwrap bubblewrap
+need dash dash
+need zsh zsh
 if [ -n "$missing" ]; then
     sudo=""
     [ "$(id -u)" = 0 ] || sudo=sudo

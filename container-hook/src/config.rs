@@ -26,6 +26,10 @@ pub struct Config {
     pub public_key: PublicKey,
     /// The shell that runs the agent's commands.
     pub shell: Shell,
+    /// Whether that shell reads start-up files, or a snapshot made from them, before each command.
+    pub startup_files: bool,
+    /// SHA-256 digests, in hexadecimal, of start-up files that somebody has looked at.
+    pub trusted_startup: Vec<String>,
     /// What happens when no host answers.
     pub when_host_silent: WhenSilent,
     /// What is said when there is no objection.
@@ -99,6 +103,10 @@ struct File {
     public_key: String,
     #[serde(default)]
     shell: Option<String>,
+    #[serde(default = "default_startup_files")]
+    startup_files: bool,
+    #[serde(default)]
+    trusted_startup: Vec<String>,
     #[serde(default)]
     when_host_silent: WhenSilent,
     #[serde(default)]
@@ -124,6 +132,10 @@ impl Default for GitGuard {
     fn default() -> Self {
         Self { enabled: false, deny: default_git_deny(), reason: default_git_reason() }
     }
+}
+
+const fn default_startup_files() -> bool {
+    true
 }
 
 const fn default_deadline() -> u64 {
@@ -163,6 +175,13 @@ impl Config {
         if parsed.git_guard.reason.trim().is_empty() {
             return Err(wrong("`git_guard.reason` is empty".to_owned()));
         }
+        let is_digest =
+            |text: &String| text.len() == 64 && text.bytes().all(|b| b.is_ascii_digit() || (b'a'..=b'f').contains(&b));
+        if let Some(other) = parsed.trusted_startup.iter().find(|text| !is_digest(text)) {
+            return Err(wrong(format!(
+                "`trusted_startup` holds `{other}`, which is no SHA-256 digest as sha256sum prints it"
+            )));
+        }
         let folder = file.parent().unwrap_or(Path::new("."));
         let mailbox = folder.join(&parsed.mailbox);
         let mailbox = if mailbox.is_absolute() { mailbox } else { std::path::absolute(&mailbox).unwrap_or(mailbox) };
@@ -172,6 +191,8 @@ impl Config {
             mailbox,
             public_key,
             shell,
+            startup_files: parsed.startup_files,
+            trusted_startup: parsed.trusted_startup,
             when_host_silent: parsed.when_host_silent,
             on_allow: parsed.on_allow,
             deadline_s: parsed.deadline_s,
@@ -220,6 +241,7 @@ mod tests {
             ("deadline_s = \"x\"", "invalid type"),
             ("[git_guard]\nenabled = true\nreason = \"\"", "git_guard.reason"),
             ("workspace = \"x\"", "duplicate key"),
+            ("trusted_startup = [\"abc\"]", "trusted_startup"),
         ] {
             let error = parse(more).unwrap_err();
             assert!(error.to_string().contains(want), "{more}: {error}");

@@ -2,15 +2,15 @@
 
 use std::path::PathBuf;
 
-use bashgate_shared::classify::{Classification, Decided, Surroundings, classify, secrets};
+use bashgate_shared::classify::{Decided, Surroundings, classify, secrets};
 use bashgate_shared::command::CommandLine;
 use bashgate_shared::protocol::{BASH_CHECK, BashCheckWire, RequestId, TOOL_EVENT, ToolEventWire, VERSION};
 
 use crate::ask::{self, AskError};
-use crate::conditions::{self, Findings};
+use crate::conditions::{self, Findings, ShellSetup};
 use crate::config::{Config, WhenSilent};
 use crate::event::{BeforeToolUse, HookDecision, Source, ToolUse};
-use crate::git_guard;
+use crate::git::guard;
 
 /// Decides one event.
 pub fn before_tool_use(event: &BeforeToolUse, agent: &str, config: &Config) -> HookDecision {
@@ -60,14 +60,18 @@ fn shell(event: &BeforeToolUse, command: &str, agent: &str, config: &Config) -> 
     let around =
         Surroundings { shell: config.shell, cwd: cwd.to_str().map(str::to_owned), protected: protected.clone() };
     let found = classify(&command, &around);
-    if let Some(subcommand) = git_guard::denied(&found.effects, &config.git_deny, &cwd) {
+    if let Some(subcommand) = guard::denied(&found.effects, &config.git_deny, &cwd) {
         return HookDecision::deny(format!("git {subcommand} is blocked: {}", config.git_reason));
     }
-    let findings = if found.decided == Decided::Host { Findings::default() } else { conditions::check(&found, &cwd) };
+    let setup = ShellSetup { reads_startup_files: config.startup_files, trusted: &config.trusted_startup };
+    let findings =
+        if found.decided == Decided::Host { Findings::default() } else { conditions::check(&found, &cwd, setup) };
     if found.decided != Decided::Host && findings.is_clear() {
         return HookDecision::Allow;
     }
     let Some(id) = ask::new_id() else { return HookDecision::deny("cannot make a request id") };
+    let doubt = findings.unproven.first().or(findings.secrets.first());
+    let why_asked = doubt.cloned().unwrap_or_else(|| found.reason.clone());
     let wire = BashCheckWire {
         kind: BASH_CHECK.to_owned(),
         request_id: id.to_string(),
@@ -86,7 +90,7 @@ fn shell(event: &BeforeToolUse, command: &str, agent: &str, config: &Config) -> 
         unproven: findings.unproven.into_iter().take(64).collect(),
     };
     match serde_json::to_vec(&wire) {
-        Ok(bytes) => answer(ask::ask(config, &id, &bytes), Some(&found), config),
+        Ok(bytes) => answer(ask::ask(config, &id, &bytes), Some(&why_asked), config),
         Err(error) => HookDecision::deny(format!("cannot write the request: {error}")),
     }
 }
@@ -126,7 +130,7 @@ fn event_wire(
 
 fn answer(
     answer: Result<bashgate_shared::protocol::Response, AskError>,
-    found: Option<&Classification>,
+    why_asked: Option<&str>,
     config: &Config,
 ) -> HookDecision {
     match answer {
@@ -141,7 +145,7 @@ fn answer(
             HookDecision::Allow
         }
         Err(error) => {
-            let asked = found.map(|found| format!(" (asked because: {})", found.reason)).unwrap_or_default();
+            let asked = why_asked.map(|why| format!(" (asked because: {why})")).unwrap_or_default();
             HookDecision::deny(format!("{error}{asked}; for the operator: {}", error.help()))
         }
     }

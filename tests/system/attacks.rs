@@ -74,12 +74,10 @@ fn secrets_that_hide() {
     for command in [
         "cat {x,/proc/self/environ}",
         "cat {x,/v/other/.env}",
-        "find ./{a,../other} -type f -exec cat {} +",
         "cat s*/../.en?",
         "cat src*/../../../home/u/.ssh/id_rs?",
         "x=/proc/self; cd \"$x\" && cat environ",
         "cd \"$HOME/.ssh\" && cat *",
-        "cd $HOME && grep -r . .",
         "cat /dev/fd/../environ",
         "cd /dev/fd/ && cat ../environ",
         "cat ~/../../proc/self/environ",
@@ -106,7 +104,9 @@ fn secrets_that_hide() {
         );
     }
     // A folder among the operands is read, so the hook must look below it.
-    for command in ["diff -N . e", "diff deploy_key conf"] {
+    for command in
+        ["diff -N . e", "diff deploy_key conf", "cd $HOME && grep -r . .", "find ./{a,../other} -type f -exec cat {} +"]
+    {
         assert_eq!(found(command).decided, Decided::LocalIf, "{command}");
     }
 }

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use bashgate_shared::classify::programs::{FAMILIES, Kind};
+use bashgate_shared::classify::programs::{FAMILIES, GIT_EXAMPLES, Kind};
 use bashgate_tests::repository;
 
 #[track_caller]
@@ -26,6 +26,7 @@ fn the_list_of_programs() {
             let kind = match row.kind {
                 Kind::Local => "local",
                 Kind::Runner => "runs others",
+                Kind::Launcher => "hands over",
                 Kind::Runtime => "language",
                 Kind::Network => "network",
                 Kind::Mixed => "depends",
@@ -45,6 +46,15 @@ fn the_list_of_programs() {
                 code(row.not_safe)
             ));
         }
+    }
+    text.push_str(
+        "\n## Git, where its configuration is inert\n\nThe class of these calls is Unknown, because git's configuration may name programs. The hook lets a\n\
+         call of the first kind through when it has looked at every configuration file in force, the hooks and the index and found\n\
+         nothing that starts a program (`Condition::GitIsInert`).\n\n| call | local |\n| --- | --- |\n",
+    );
+    for (example, local) in GIT_EXAMPLES {
+        let example = example.replace('|', "\\|");
+        text.push_str(&format!("| `` {example} `` | {} |\n", if *local { "where git is inert" } else { "no" }));
     }
     is_current(&repository().join("docs/programs.md"), text.as_bytes());
 }

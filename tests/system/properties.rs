@@ -51,7 +51,7 @@ proptest! {
     #[test]
     fn what_is_substituted_counts(inner in command()) {
         for outer in [format!("echo $({inner})"), format!("echo \"$({inner})\""), format!("cat <({inner})"), format!("( {inner} )"), format!("{{ {inner}; }}"),
-            format!("if true; then {inner}; fi"), format!("for x in a b; do {inner}; done"), format!("cat <<E\n$({inner})\nE\n"), format!("! {inner}")] {
+            format!("if true; then {inner}; fi"), format!("for other in a b; do {inner}; done"), format!("cat <<E\n$({inner})\nE\n"), format!("! {inner}")] {
             prop_assert!(class(&outer) >= class(&inner), "{}", outer);
         }
     }

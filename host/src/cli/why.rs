@@ -30,8 +30,15 @@ pub(super) fn run(command: &str, as_json: bool) -> Run {
         println!("  {} {}", paint(part.class), one_line(&part.text, 120));
         println!("          rule {}: {}", part.rule, part.reason);
     }
-    for Condition::NoSecretBelow { folder } in &found.conditions {
-        println!("  let through by the hook only if no name below {folder} is one that secrets have");
+    for condition in &found.conditions {
+        match condition {
+            Condition::NoSecretBelow { folder } => {
+                println!("  let through by the hook only if no name below {folder} is one that secrets have");
+            }
+            Condition::GitIsInert { folder, .. } => {
+                println!("  let through by the hook only if git's configuration in {folder} names no program");
+            }
+        }
     }
     let effects = &found.effects;
     let network: Vec<String> = effects

@@ -2,7 +2,7 @@
 //! own words, nothing cut silently; credentials are masked.
 
 use bashgate_shared::classify::programs::Kind;
-use bashgate_shared::classify::{Argv, Classification, CommandClass, Effects};
+use bashgate_shared::classify::{Argv, Classification, CommandClass, Effects, Part};
 use bashgate_shared::command::Digest;
 use bashgate_shared::protocol::FileEvidence;
 use serde_json::json;
@@ -30,6 +30,8 @@ pub struct Brief {
     pub effects: Effects,
     /// Its calls.
     pub calls: Vec<Argv>,
+    /// Its parts as they are written.
+    pub parts: Vec<Part>,
     /// False when the reader did not understand it.
     pub understood: bool,
     /// The taint that counts.
@@ -57,6 +59,7 @@ impl Brief {
             reason: found.reason.clone(),
             effects: found.effects.clone(),
             calls: found.calls.clone(),
+            parts: found.parts.clone(),
             understood: found.understood,
             taint,
             causes: causes.to_vec(),

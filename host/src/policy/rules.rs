@@ -165,7 +165,7 @@ mod tests {
             Action::Allow,
             &["cargo", "test"],
             &["cargo test", "cargo test --all | tail -5", "ls && cargo test"],
-            &["cargo build", "cargo test && curl x", "cargo test; $x", "[[ x ]] && cargo test", "ls"],
+            &["cargo build", "cargo test && curl x", "cargo test; $x", "echo ${!x} && cargo test", "ls"],
         );
         Rule::check(&[deny, allow]).unwrap();
     }

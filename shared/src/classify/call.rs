@@ -1,6 +1,7 @@
 //! One call of a program: its name and arguments, as far as they are known before it runs.
 
-use crate::shell::{Piece, Word};
+use super::braces;
+use crate::shell::{Form, Piece, Variable, Word};
 
 /// A call of a program.
 #[derive(Debug, Clone)]
@@ -54,26 +55,12 @@ impl Arg {
         Self { text: text.into(), tail: String::new(), known, wanders: false }
     }
 
-    /// What the text of a word says about the argument it makes.
-    pub fn of(word: &Word) -> Self {
-        if let Some(text) = word.literal() {
-            return Self::literal(text);
+    /// What the text of a word says about the arguments it makes; `known` tells what variables hold.
+    pub fn all_of(word: &Word, known: &dyn Fn(&Variable) -> Option<Self>) -> Vec<Self> {
+        match braces::expand(&word.pieces) {
+            Some(words) => words.iter().map(|pieces| of_pieces(pieces.iter(), known)).collect(),
+            None => vec![of_pieces(word.pieces.iter(), known)],
         }
-        // The shell puts the name of a pipe there.
-        if let [Piece::Process(_)] = word.pieces.as_slice() {
-            return Self::unknown("", Known::Pipe);
-        }
-        let known = if word.splits() {
-            Known::Anything
-        } else if word.pieces.iter().any(|piece| matches!(piece, Piece::Glob(_) | Piece::Brace)) {
-            Known::Words
-        } else {
-            Known::OneWord
-        };
-        let text = word.literal_prefix();
-        let wanders = word.pieces.iter().any(|piece| matches!(piece, Piece::Brace))
-            || word.pieces.iter().skip(1).any(|piece| matches!(piece, Piece::Text { text, .. } if text.contains("..")));
-        Self { text, tail: word.literal_suffix().to_owned(), known, wanders }
     }
 
     /// The exact text, if known.
@@ -95,6 +82,84 @@ impl Arg {
             Known::Pipe => false,
         }
     }
+}
+
+/// The argument that these pieces make.
+fn of_pieces<'p>(pieces: impl Iterator<Item = &'p Piece>, known: &dyn Fn(&Variable) -> Option<Arg>) -> Arg {
+    let mut arg = Arg::literal("");
+    let mut only = true;
+    for piece in pieces {
+        let first = std::mem::replace(&mut only, false);
+        let open = match piece {
+            Piece::Text { text, .. } => {
+                append(&mut arg, text);
+                continue;
+            }
+            // A leading tilde counts as text: whoever reads a path knows what `~/x` means.
+            Piece::Tilde if first => {
+                append(&mut arg, "~");
+                continue;
+            }
+            // The shell puts the name of a pipe there; the reader lets nothing stand beside it.
+            Piece::Process(_) => Arg::unknown("", Known::Pipe),
+            // The home folder is a path only where a word starts with it; elsewhere `~` does not stand for it.
+            Piece::Variable(variable) => match known(variable).filter(|value| first || !value.text.starts_with('~')) {
+                Some(value) => value,
+                None if variable.quoted && !matches!(variable.form, Form::Elements) && !splits(piece) => {
+                    Arg::unknown("", Known::OneWord)
+                }
+                None => Arg::unknown("", Known::Anything),
+            },
+            Piece::Substitution { quoted: false, .. } => Arg::unknown("", Known::Anything),
+            Piece::Substitution { quoted: true, .. } | Piece::Number(_) | Piece::Tilde => {
+                Arg::unknown("", Known::OneWord)
+            }
+            Piece::Glob(_) => Arg::unknown("", Known::Words),
+            Piece::Brace => Arg { wanders: true, ..Arg::unknown("", Known::Words) },
+        };
+        join(&mut arg, open, first);
+    }
+    arg
+}
+
+fn splits(piece: &Piece) -> bool {
+    matches!(piece, Piece::Variable(variable) if variable.operand().is_some_and(Word::splits))
+}
+
+fn append(arg: &mut Arg, text: &str) {
+    if arg.known == Known::Literal {
+        arg.text.push_str(text);
+    } else {
+        // Only what stands behind the last expansion is the tail.
+        arg.tail.push_str(text);
+        arg.wanders |= text.contains("..");
+    }
+}
+
+/// Adds an expansion to what came before it.
+fn join(arg: &mut Arg, more: Arg, alone: bool) {
+    if alone {
+        *arg = more;
+        return;
+    }
+    if arg.known == Known::Literal {
+        arg.text.push_str(&more.text);
+    } else {
+        arg.wanders |= more.text.contains("..");
+    }
+    if more.known == Known::Literal {
+        if arg.known != Known::Literal {
+            arg.tail.push_str(&more.text);
+        }
+        return;
+    }
+    arg.wanders |= more.wanders;
+    arg.tail = more.tail;
+    arg.known = match (arg.known, more.known) {
+        (Known::Anything, _) | (_, Known::Anything) => Known::Anything,
+        (Known::Words, _) | (_, Known::Words) => Known::Words,
+        _ => Known::OneWord,
+    };
 }
 
 /// Which options a program may be called with.
@@ -134,15 +199,32 @@ impl Options {
     ///
     /// Abbreviated long options are not listed, so they fail too.
     pub fn scan<'c>(&self, args: &'c [Arg]) -> Result<Scan<'c>, String> {
-        self.sort(args, true)
+        Sorter { lists: std::slice::from_ref(self), strict: true }.sort(args)
+    }
+
+    /// Sorts the arguments by several lists at once.
+    pub fn scan_any<'c>(lists: &[Self], args: &'c [Arg]) -> Result<Scan<'c>, String> {
+        Sorter { lists, strict: true }.sort(args)
     }
 
     /// Sorts the arguments of a program that no option can lead astray: an unlisted one counts as one without value.
     pub fn scan_loosely<'c>(&self, args: &'c [Arg]) -> Result<Scan<'c>, String> {
-        self.sort(args, false)
+        Sorter { lists: std::slice::from_ref(self), strict: false }.sort(args)
     }
+}
 
-    fn sort<'c>(&self, args: &'c [Arg], strict: bool) -> Result<Scan<'c>, String> {
+/// Lists of options by which arguments are sorted.
+struct Sorter<'o> {
+    lists: &'o [Options],
+    /// True when an option that is on no list fails.
+    strict: bool,
+}
+
+impl Sorter<'_> {
+    fn sort<'c>(&self, args: &'c [Arg]) -> Result<Scan<'c>, String> {
+        let strict = self.strict;
+        let takes_value = |letter: char| self.lists.iter().any(|list| list.values.contains(letter));
+        let is_flag = |letter: char| self.lists.iter().any(|list| list.flags.contains(letter));
         let mut scan = Scan::default();
         let mut rest = args.iter();
         while let Some(arg) = rest.next() {
@@ -164,7 +246,10 @@ impl Options {
             if let Some(body) = text.strip_prefix("--") {
                 let (name, glued) = body.split_once('=').map_or((body, None), |(name, value)| (name, Some(value)));
                 let option = format!("--{name}");
-                let listed = |suffix: &str| self.long.contains(&format!("{option}{suffix}").as_str());
+                let listed = |suffix: &str| {
+                    let listed = |long: &&str| long.strip_prefix(option.as_str()) == Some(suffix);
+                    self.lists.iter().any(|list| list.long.iter().any(listed))
+                };
                 let value = match glued {
                     Some(value) if listed("=") || listed("=?") || !strict => Some(Arg::literal(value)),
                     None if listed("=") => one_value(rest.next(), &option)?,
@@ -177,14 +262,14 @@ impl Options {
             let letters = text.get(1..).unwrap_or("");
             for (at, letter) in letters.char_indices() {
                 let option = format!("-{letter}");
-                if self.values.contains(letter) {
+                if takes_value(letter) {
                     let glued = letters.get(at + letter.len_utf8()..).unwrap_or("");
                     let value =
                         if glued.is_empty() { one_value(rest.next(), &option)? } else { Some(Arg::literal(glued)) };
                     scan.options.push((option, value));
                     break;
                 }
-                if strict && !self.flags.contains(letter) {
+                if strict && !is_flag(letter) {
                     return Err(format!("the option `{option}` is not on its list"));
                 }
                 scan.options.push((option, None));

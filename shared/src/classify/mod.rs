@@ -6,8 +6,10 @@
 //!
 //! The same function runs in the hook and on the host. The host never takes the container's word for a class.
 
+mod braces;
 mod call;
 mod effects;
+pub mod git_config;
 mod judge;
 pub mod paths;
 pub mod programs;
@@ -75,6 +77,16 @@ pub enum Condition {
         /// The folder, absolute, relative to the working directory, or starting with `~`.
         folder: String,
     },
+    /// Git runs nothing but itself there: no configuration, hook or repository in a repository makes it start a
+    /// program.
+    GitIsInert {
+        /// The folder in which git starts.
+        folder: String,
+        /// True when file contents are shown, so that no secret may be among the files that git tracks.
+        shows: bool,
+        /// True when something is recorded, so that every hook counts.
+        records: bool,
+    },
 }
 
 /// What is known around a command.
@@ -95,6 +107,10 @@ pub struct Part {
     pub text: String,
     /// What it is.
     pub class: CommandClass,
+    /// True when it is local as it stands, or under the conditions of the whole.
+    pub local: bool,
+    /// How many constructs stand around it: 0 for a part of the outermost list.
+    pub depth: usize,
     /// The rule that said so: a program's name, or the construct.
     pub rule: String,
     /// Why, for people.
@@ -151,6 +167,8 @@ pub fn classify(command: &CommandLine, around: &Surroundings) -> Classification 
             let part = Part {
                 text: command.text().to_owned(),
                 class: CommandClass::Unknown,
+                local: false,
+                depth: 0,
                 rule: "reader".to_owned(),
                 reason: reason.clone(),
                 argv: Vec::new(),

@@ -105,7 +105,7 @@ pub fn persistence(path: &str) -> Option<&'static str> {
     if path == ".git/config" || path.ends_with("/.git/config") || inside(".git/info") || inside(".config/git") {
         return Some("git's configuration");
     }
-    if inside(".git") {
+    if git_reads(path) {
         return Some("git's own folder");
     }
     if START_UP.contains(&name)
@@ -139,6 +139,46 @@ pub fn persistence(path: &str) -> Option<&'static str> {
         return Some("a folder of PATH");
     }
     None
+}
+
+/// True for a file below `.git` that git itself reads. Other tools keep files of their own there.
+fn git_reads(path: &str) -> bool {
+    const NAMES: &[&str] = &[
+        "config",
+        "config.worktree",
+        "hooks",
+        "info",
+        "modules",
+        "worktrees",
+        "objects",
+        "refs",
+        "HEAD",
+        "ORIG_HEAD",
+        "FETCH_HEAD",
+        "MERGE_HEAD",
+        "MERGE_MSG",
+        "index",
+        "commondir",
+        "gitdir",
+        "packed-refs",
+        "logs",
+        "shallow",
+        "rebase-merge",
+        "rebase-apply",
+        "sequencer",
+        "remotes",
+        "branches",
+        "COMMIT_EDITMSG",
+        "reftable",
+        "lfs",
+        "annex",
+        "svn",
+        "common",
+    ];
+    path.split("/.git/").skip(1).chain(path.strip_prefix(".git/")).any(|rest| {
+        let first = rest.split('/').next().unwrap_or("");
+        NAMES.contains(&first.trim_end_matches(".lock")) || first.is_empty()
+    })
 }
 
 /// True when a pattern for process names (`pkill`, `killall`) can reach a process of the gate.
@@ -227,10 +267,14 @@ mod tests {
             "~/.local/bin/x",
             "/home/u/.local/bin/x",
             "/etc/profile.d/x.sh",
+            ".git/info/attributes",
+            "a/.git/rebase-merge/git-rebase-todo",
+            ".git/index.lock",
         ] {
             assert!(persistence(path).is_some(), "{path}");
         }
-        for path in ["src/main.rs", "/w/bin/run.sh", "/tmp/x", "README.md", ".gitignore"] {
+        for path in [".git/entire-sessions/x.json", "src/main.rs", "/w/bin/run.sh", "/tmp/x", "README.md", ".gitignore"]
+        {
             assert!(persistence(path).is_none(), "{path}");
         }
     }

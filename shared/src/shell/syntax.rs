@@ -41,6 +41,14 @@ pub struct Script {
     pub steps: Vec<Step>,
 }
 
+impl Script {
+    /// One command and nothing else.
+    pub(super) fn of(command: Command) -> Self {
+        let step = Step { join: Join::Then, background: false, negated: false, pipeline: vec![command] };
+        Self { steps: vec![step] }
+    }
+}
+
 /// One pipeline of a list.
 #[derive(Debug)]
 pub struct Step {
@@ -70,21 +78,103 @@ pub enum Join {
 pub enum Command {
     /// Words, assignments and redirections.
     Simple(Simple),
-    /// Scripts inside a group, subshell, `if`, `while`, `until`, `for` or `case`.
-    Compound {
-        /// The variable of a `for` loop.
-        variable: Option<String>,
-        /// The words of a `for` loop or a `case`, patterns included.
-        words: Vec<Word>,
-        /// Conditions and bodies, in the order of the text.
-        scripts: Vec<Script>,
-        /// True for loops: the scripts may run many times.
-        repeats: bool,
+    /// Scripts inside a group, a loop and the like.
+    Compound(Compound),
+    /// The definition of a function.
+    Function {
+        /// Its name.
+        name: String,
+        /// What a call runs.
+        body: Box<Self>,
+        /// Where it stands.
+        span: Span,
+    },
+    /// `[[ … ]]`.
+    Condition(Condition),
+    /// `(( … ))`.
+    Arithmetic {
+        /// The expression.
+        expression: Arithmetic,
         /// Redirections of the whole.
         redirects: Vec<Redirect>,
         /// Where it stands.
         span: Span,
     },
+}
+
+/// Scripts inside a group, subshell, `if`, loop, `case`, `select` or `coproc`.
+#[derive(Debug)]
+pub struct Compound {
+    /// What it is.
+    pub kind: CompoundKind,
+    /// The variable of a `for` loop or a `select`.
+    pub variable: Option<String>,
+    /// The words of a `for` loop or a `case`, patterns included.
+    pub words: Vec<Word>,
+    /// The expressions of `for ((…;…;…))`.
+    pub expressions: Vec<Arithmetic>,
+    /// Conditions and bodies, in the order of the text.
+    pub scripts: Vec<Script>,
+    /// Redirections of the whole.
+    pub redirects: Vec<Redirect>,
+    /// Where it stands.
+    pub span: Span,
+}
+
+/// Which compound command it is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum CompoundKind {
+    /// `{ …; }`.
+    Group,
+    /// `( … )`.
+    Subshell,
+    /// `if`.
+    If,
+    /// `while` or `until`.
+    While,
+    /// `for … in`.
+    For,
+    /// `for … do`, over the positional parameters.
+    ForArguments,
+    /// `for (( … ))`.
+    ForArithmetic,
+    /// `select`.
+    Select,
+    /// `case`.
+    Case,
+    /// `coproc`.
+    Coproc,
+}
+
+impl CompoundKind {
+    /// True for loops: the scripts may run many times.
+    pub fn repeats(self) -> bool {
+        matches!(self, Self::While | Self::For | Self::ForArguments | Self::ForArithmetic | Self::Select)
+    }
+}
+
+/// `[[ … ]]`: its operands, which are neither split nor matched against files.
+#[derive(Debug)]
+pub struct Condition {
+    /// All operands, in order.
+    pub words: Vec<Word>,
+    /// Indices into `words`: operands that are evaluated as arithmetic (`-eq` and the like).
+    pub numbers: Vec<usize>,
+    /// Indices into `words`: operands that name a variable (`-v`, `-R`).
+    pub names: Vec<usize>,
+    /// Redirections of the whole.
+    pub redirects: Vec<Redirect>,
+    /// Where it stands.
+    pub span: Span,
+}
+
+/// An arithmetic expression: what in it the shell evaluates again.
+#[derive(Debug, Default, PartialEq, Eq)]
+pub struct Arithmetic {
+    /// Variables whose value is evaluated as an expression of its own, subscripts and all.
+    pub names: Vec<String>,
+    /// Variables that are set, to a number.
+    pub assigned: Vec<String>,
 }
 
 /// A simple command.
@@ -100,13 +190,15 @@ pub struct Simple {
     pub span: Span,
 }
 
-/// `name=value` or `name+=value`.
+/// `name=value`, `name+=value` or `name=(value …)`.
 #[derive(Debug)]
 pub struct Assignment {
-    /// The variable.
+    /// The variable; ends in `+` where the value is added.
     pub name: String,
-    /// What it is set to.
+    /// What it is set to; empty for an array.
     pub value: Word,
+    /// The elements of an array.
+    pub elements: Option<Vec<Word>>,
 }
 
 /// One redirection.
@@ -161,14 +253,7 @@ pub enum Piece {
     /// An unquoted `~` where the shell expands it; the user's name, if any, follows as text.
     Tilde,
     /// `$name`, `${name}` or a form of `${…}` that expands to text made from the variable.
-    Variable {
-        /// The variable, or the character of a special parameter.
-        name: String,
-        /// True inside double quotes: one word whatever the value.
-        quoted: bool,
-        /// The word of `${name:-word}` and the like.
-        operand: Option<Word>,
-    },
+    Variable(Variable),
     /// `$(…)` or backticks.
     Substitution {
         /// What runs.
@@ -178,8 +263,46 @@ pub enum Piece {
     },
     /// `<(…)` or `>(…)`.
     Process(Script),
-    /// `$((…))` on numbers, or `${#name}`: digits, perhaps with a minus sign.
-    Number,
+    /// `$((…))` or `${#name}`: digits, perhaps with a minus sign.
+    Number(Arithmetic),
+}
+
+/// The expansion of a variable.
+#[derive(Debug)]
+pub struct Variable {
+    /// The variable, or the character of a special parameter.
+    pub name: String,
+    /// True inside double quotes.
+    pub quoted: bool,
+    /// How its value is changed on the way.
+    pub form: Form,
+    /// The index of an array's element, the offset or the length of a substring.
+    pub arithmetic: Arithmetic,
+}
+
+/// What stands behind the name in `${name…}`.
+#[derive(Debug)]
+pub enum Form {
+    /// Nothing: the value as it is.
+    Plain,
+    /// All elements of an array as words of their own: `${name[@]}`, `$@`.
+    Elements,
+    /// A part of the value, or the value in another spelling.
+    Altered,
+    /// `${name:-word}`, `${name#word}` and the like.
+    With(Word),
+    /// `${name:=word}`, which sets the variable.
+    Assigned(Word),
+}
+
+impl Variable {
+    /// The word behind the operator, if there is one.
+    pub fn operand(&self) -> Option<&Word> {
+        match &self.form {
+            Form::With(word) | Form::Assigned(word) => Some(word),
+            Form::Plain | Form::Elements | Form::Altered => None,
+        }
+    }
 }
 
 impl Word {
@@ -212,10 +335,14 @@ impl Word {
 
     /// True when the shell may make this word any number of words with any text, not only of its own prefix.
     pub fn splits(&self) -> bool {
-        self.pieces.iter().any(|piece| {
-            matches!(piece, Piece::Variable { quoted: false, .. } | Piece::Substitution { quoted: false, .. })
-                || matches!(piece, Piece::Variable { name, .. } if name == "@")
-                || matches!(piece, Piece::Variable { operand: Some(operand), .. } if operand.splits())
+        self.pieces.iter().any(|piece| match piece {
+            Piece::Substitution { quoted, .. } => !quoted,
+            Piece::Variable(variable) => {
+                !variable.quoted
+                    || matches!(variable.form, Form::Elements)
+                    || variable.operand().is_some_and(Self::splits)
+            }
+            _ => false,
         })
     }
 

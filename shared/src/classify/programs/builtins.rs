@@ -2,7 +2,7 @@
 //! or only in the forms that cannot evaluate anything.
 
 use super::{Judge, Judgement, Kind, Operands, Program, Rule};
-use crate::classify::call::{Call, Known};
+use crate::classify::call::{Arg, Call, Known};
 use crate::classify::secrets;
 
 pub(super) const TABLE: &[Program] = &[
@@ -78,12 +78,119 @@ pub(super) const TABLE: &[Program] = &[
         not_safe: &["export PATH=/x", "export", "export -p", "export $x", "export -f ls"],
     },
     Program {
+        names: &["local", "declare", "typeset", "readonly"],
+        about: "declares variables",
+        kind: Kind::Local,
+        rule: Rule::Custom(declare),
+        safe: &["local x=1", "declare -r y=\"$1\"", "readonly z=a", "declare -a list", "local name"],
+        not_safe: &[
+            "declare -n ref=x",
+            "declare -i 'x=a[$(X)]'",
+            "declare PATH=/x",
+            "local $x",
+            "declare",
+            "declare -p",
+            "declare 'a[$(X)]=1'",
+            "command declare x=$y",
+        ],
+    },
+    Program {
+        names: &["read"],
+        about: "reads a line into variables",
+        kind: Kind::Local,
+        rule: Rule::Custom(read),
+        safe: &[
+            "read -r line",
+            "IFS= read -r line",
+            "while read -r a b; do echo \"$a\"; done",
+            "read -p 'x? ' y",
+            "read -rd '' x",
+        ],
+        not_safe: &["read 'a[$(X)]'", "read $x", "read PATH", "read -u 3 x", "read -i x y"],
+    },
+    Program {
+        names: &["mapfile", "readarray"],
+        about: "reads lines into an array",
+        kind: Kind::Local,
+        rule: Rule::Custom(mapfile),
+        safe: &["mapfile -t lines < x", "readarray -t files"],
+        not_safe: &["mapfile -C X -c 1 a", "mapfile -t 'a[$(X)]'", "mapfile -t PATH"],
+    },
+    Program {
+        names: &["return", "break", "continue", "shift"],
+        about: "steers functions and loops",
+        kind: Kind::Local,
+        rule: Rule::Custom(exit),
+        safe: &["for x in a b; do break; done", "f() { return 1; }", "shift 2"],
+        not_safe: &["return 'a[$(X)]'", "shift \"$x\""],
+    },
+    Program {
+        names: &["unset"],
+        about: "removes variables",
+        kind: Kind::Local,
+        rule: Rule::Custom(unset),
+        safe: &["unset x y", "unset -v x"],
+        not_safe: &["unset 'a[$(X)]'", "unset -f ls", "unset $x", "unset PATH"],
+    },
+    Program {
+        names: &["wait", "jobs", "times", "umask", "dirs", "caller", "logout"],
+        about: "tells about the shell and its jobs",
+        kind: Kind::Local,
+        rule: Rule::Custom(tells),
+        safe: &["wait", "jobs", "umask 022", "wait 123"],
+        not_safe: &["wait -n -p 'a[$(X)]'", "jobs -x curl h", "umask -S x"],
+    },
+    Program {
+        names: &["shopt"],
+        about: "sets how the shell reads patterns",
+        kind: Kind::Local,
+        rule: Rule::Custom(shopt),
+        safe: &["shopt -s nullglob", "shopt -s globstar", "shopt -u dotglob", "shopt"],
+        not_safe: &["shopt -s expand_aliases", "shopt -s lastpipe", "shopt -s extglob", "shopt -so xtrace"],
+    },
+    Program {
+        names: &["pushd", "popd"],
+        about: "changes the working directory",
+        kind: Kind::Local,
+        rule: Rule::Custom(pushd),
+        safe: &["pushd src && ls && popd"],
+        not_safe: &["pushd src && echo x > y", "pushd -n"],
+    },
+    Program {
+        names: &["let"],
+        about: "evaluates expressions",
+        kind: Kind::Local,
+        rule: Rule::Custom(never),
+        safe: &[],
+        not_safe: &["let 'x=a[$(X)]'", "let x=1"],
+    },
+    Program {
+        names: &[
+            "alias", "unalias", "hash", "enable", "bind", "complete", "compgen", "compopt", "fc", "history", "getopts",
+            "disown", "fg", "bg", "suspend", "help",
+        ],
+        about: "changes what names mean, or runs text later",
+        kind: Kind::Local,
+        rule: Rule::Custom(never),
+        safe: &[],
+        not_safe: &[
+            "alias ls=curl",
+            "hash -p /x/curl ls",
+            "enable -f x.so y",
+            "compgen -C curl",
+            "complete -C curl x",
+            "bind -x x",
+            "history -r x",
+            "fc -s",
+        ],
+    },
+    Program {
         names: &["set"],
         about: "sets how the shell reacts to errors",
         kind: Kind::Local,
         rule: Rule::Custom(set),
-        safe: &["set -e", "set -euo pipefail", "set -o pipefail"],
-        not_safe: &["set", "set -k", "set -x", "set -- $x", "set -o"],
+        safe: &["set -e", "set -euo pipefail", "set -o pipefail", "set +e", "set -f", "set -- a b"],
+        not_safe: &["set", "set -k", "set -x", "set -o", "set -o xtrace", "set -a", "set -T"],
     },
     Program {
         names: &["env", "printenv"],
@@ -166,7 +273,7 @@ fn test(judge: &mut Judge<'_>, call: &Call) -> Judgement {
         return Judgement::unknown("a word may turn into several when it runs");
     }
     let mut parts = args.split(|arg| matches!(arg.exact(), Some("-a" | "-o")));
-    let fits = |part: &[crate::classify::call::Arg]| {
+    let fits = |part: &[Arg]| {
         let part = match part {
             [not, rest @ ..] if not.exact() == Some("!") => rest,
             part => part,
@@ -177,9 +284,7 @@ fn test(judge: &mut Judge<'_>, call: &Call) -> Judgement {
             [left, operator, right] => operator.exact().is_some_and(|text| {
                 // zsh and ksh evaluate what stands beside a numeric operator.
                 let numeric = text.starts_with('-') && !matches!(text, "-nt" | "-ot" | "-ef");
-                let number = |arg: &crate::classify::call::Arg| {
-                    arg.exact().is_some_and(|text| text.bytes().all(|b| b.is_ascii_digit()))
-                };
+                let number = |arg: &Arg| arg.exact().is_some_and(|text| text.bytes().all(|b| b.is_ascii_digit()));
                 BINARY.contains(&text) && (is_bash || !numeric || number(left) && number(right))
             }),
             _ => false,
@@ -206,6 +311,117 @@ fn export(judge: &mut Judge<'_>, call: &Call) -> Judgement {
     judgement
 }
 
+/// True for the name of a variable without a subscript.
+fn is_name(text: &str) -> bool {
+    !text.is_empty()
+        && text.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_')
+        && !text.starts_with(|c: char| c.is_ascii_digit())
+}
+
+/// Names that a builtin sets: each must be a plain name that steers nothing.
+fn sets<'a>(names: impl Iterator<Item = &'a Arg>) -> Judgement {
+    let mut judgement = Judgement::safe();
+    for name in names {
+        judgement = judgement.max(match name.exact() {
+            Some(text) if is_name(text) => Judge::assignment(text),
+            Some(_) => Judgement::unknown("a name with a subscript is evaluated"),
+            None => Judgement::unknown("the name of a variable is only known when it runs"),
+        });
+    }
+    judgement
+}
+
+fn declare(judge: &mut Judge<'_>, call: &Call) -> Judgement {
+    let mut judgement = Judgement::safe();
+    let mut declared = false;
+    for arg in &call.args {
+        let text = arg.text.as_str();
+        if arg.known == Known::Literal && text.starts_with(['-', '+']) {
+            // `-n` makes a reference, `-i` evaluates, `-p` and `-f` print.
+            if !text.bytes().skip(1).all(|letter| b"raxgAl".contains(&letter)) || text.len() < 2 {
+                return Judgement::unknown(format!("`{text}` is not on its list"));
+            }
+            continue;
+        }
+        declared = true;
+        let (name, value) = text.split_once('=').map_or((text, None), |(name, value)| (name, Some(value)));
+        // Behind the `=` bash does not split what it expands; behind a wrapper it does.
+        let whole = match arg.known {
+            Known::Literal => true,
+            Known::OneWord => value.is_some(),
+            Known::Anything | Known::Words => value.is_some() && judge.is_bash() && judge.is_direct(),
+            Known::Pipe => false,
+        };
+        if !is_name(name) || !whole {
+            return Judgement::unknown("this form of a declaration is not read");
+        }
+        judgement = judgement.max(Judge::assignment(name));
+    }
+    if !declared {
+        judge.secret("the environment");
+        return Judgement::unknown("it prints variables");
+    }
+    judgement
+}
+
+fn read(_: &mut Judge<'_>, call: &Call) -> Judgement {
+    let options = crate::classify::call::Options { flags: "rse", values: "pdntNa", long: &[] };
+    match options.scan(&call.args) {
+        Ok(scan) => {
+            let array = scan.value(&["-a"]).cloned();
+            sets(scan.operands.iter().copied().chain(array.iter()))
+        }
+        Err(reason) => Judgement::unknown(reason),
+    }
+}
+
+fn mapfile(_: &mut Judge<'_>, call: &Call) -> Judgement {
+    let options = crate::classify::call::Options { flags: "t", values: "dnOs", long: &[] };
+    match options.scan(&call.args) {
+        Ok(scan) => sets(scan.operands.iter().copied()),
+        Err(reason) => Judgement::unknown(reason),
+    }
+}
+
+fn unset(_: &mut Judge<'_>, call: &Call) -> Judgement {
+    sets(call.args.iter().filter(|arg| arg.exact() != Some("-v")))
+}
+
+fn tells(_: &mut Judge<'_>, call: &Call) -> Judgement {
+    let plain = call.args.iter().all(|arg| {
+        arg.exact()
+            .is_some_and(|text| !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit() || byte == b'%'))
+    });
+    if plain { Judgement::safe() } else { Judgement::unknown("only numbers are read here") }
+}
+
+fn shopt(_: &mut Judge<'_>, call: &Call) -> Judgement {
+    let known = ["nullglob", "failglob", "globstar", "dotglob", "nocaseglob", "nocasematch", "inherit_errexit"];
+    let args: Option<Vec<&str>> = call.args.iter().map(Arg::exact).collect();
+    match args.as_deref() {
+        Some([]) => Judgement::safe(),
+        Some(["-s" | "-u" | "-q", names @ ..])
+            if !names.is_empty() && names.iter().all(|name| known.contains(name)) =>
+        {
+            Judgement::safe()
+        }
+        _ => Judgement::unknown("this option may change how the rest is read"),
+    }
+}
+
+fn pushd(judge: &mut Judge<'_>, call: &Call) -> Judgement {
+    judge.change_folder(None);
+    match call.args.as_slice() {
+        [] => Judgement::safe(),
+        [folder] if !folder.may_be_option() && folder.is_one() => Judgement::safe(),
+        _ => Judgement::unknown("this form is not on its list"),
+    }
+}
+
+fn never(_: &mut Judge<'_>, _: &Call) -> Judgement {
+    Judgement::unknown("")
+}
+
 fn set(judge: &mut Judge<'_>, call: &Call) -> Judgement {
     if call.args.is_empty() {
         judge.secret("the environment");
@@ -214,7 +430,9 @@ fn set(judge: &mut Judge<'_>, call: &Call) -> Judgement {
     let mut args = call.args.iter().map(|arg| arg.exact());
     while let Some(arg) = args.next() {
         let takes_name = match arg {
-            Some("-e" | "-u" | "-eu" | "-ue" | "+e" | "+u") => false,
+            // The positional parameters, whatever they hold.
+            Some("--") => return Judgement::safe(),
+            Some("-e" | "-u" | "-f" | "-eu" | "-ue" | "+e" | "+u" | "+f") => false,
             Some("-o" | "-eo" | "-uo" | "-euo" | "+o") => true,
             _ => return Judgement::unknown("this form of `set` is not read"),
         };

@@ -4,7 +4,10 @@
 
 mod builtins;
 mod coreutils;
+mod files;
 mod git;
+mod launchers;
+mod machine;
 mod network;
 mod packages;
 mod runtimes;
@@ -24,6 +27,8 @@ pub enum Kind {
     Local,
     /// Runs another program or a script.
     Runner,
+    /// Hands control to another program, and ordinary work seldom needs it.
+    Launcher,
     /// Runs code of a language.
     Runtime,
     /// Reaches the network.
@@ -77,19 +82,96 @@ pub(super) enum Operands {
 pub const FAMILIES: &[(&str, &[Program])] = &[
     ("Shell builtins", builtins::TABLE),
     ("Files and folders", coreutils::TABLE),
+    ("Changing files", files::TABLE),
+    ("The machine", machine::TABLE),
     ("Text", text::TABLE),
     ("Searching", search::TABLE),
     ("Programs with a script", scripts::TABLE),
     ("Wrappers and shells", wrappers::TABLE),
+    ("Programs that start others", launchers::TABLE),
     ("Git", git::TABLE),
     ("Languages", runtimes::TABLE),
     ("Packages", packages::TABLE),
     ("Network", network::TABLE),
 ];
 
+/// Calls of git that are local where its configuration is inert, and calls that are not.
+pub const GIT_EXAMPLES: &[(&str, bool)] = git::EXAMPLES;
+
 /// Folders whose programs are the ones that the tables mean.
 const SYSTEM_FOLDERS: &[&str] =
     &["/bin", "/usr/bin", "/usr/local/bin", "/sbin", "/usr/sbin", "/usr/local/sbin", "/opt/homebrew/bin"];
+
+/// What bash does itself, whether a table has it or not.
+const BUILTINS: &[&str] = &[
+    ".",
+    ":",
+    "[",
+    "alias",
+    "bg",
+    "bind",
+    "break",
+    "builtin",
+    "caller",
+    "cd",
+    "command",
+    "compgen",
+    "complete",
+    "compopt",
+    "continue",
+    "declare",
+    "dirs",
+    "disown",
+    "echo",
+    "enable",
+    "eval",
+    "exec",
+    "exit",
+    "export",
+    "false",
+    "fc",
+    "fg",
+    "getopts",
+    "hash",
+    "help",
+    "history",
+    "jobs",
+    "kill",
+    "let",
+    "local",
+    "logout",
+    "mapfile",
+    "popd",
+    "printf",
+    "pushd",
+    "pwd",
+    "read",
+    "readarray",
+    "readonly",
+    "return",
+    "set",
+    "shift",
+    "shopt",
+    "source",
+    "suspend",
+    "test",
+    "time",
+    "times",
+    "trap",
+    "true",
+    "type",
+    "typeset",
+    "ulimit",
+    "umask",
+    "unalias",
+    "unset",
+    "wait",
+];
+
+/// True for a name that bash itself answers to.
+pub fn is_builtin(name: &str) -> bool {
+    BUILTINS.contains(&name)
+}
 
 /// Languages whose programs carry a version in their name (`python3.11`).
 const VERSIONED: &[&str] = &["python", "pip", "ruby", "perl", "php", "lua", "node", "nodejs", "tclsh", "awk"];
@@ -138,7 +220,9 @@ pub(super) fn judge(judge: &mut Judge<'_>, call: &Call) -> Judgement {
             Some(Kind::Network | Kind::Runtime) => {
                 by_row(judge, call, name).max(Judgement::network(format!("`{name}` in `{folder}`")))
             }
-            Some(Kind::Runner) => by_row(judge, call, name).max(Judgement::unknown(format!("`{name}` in `{folder}`"))),
+            Some(Kind::Runner | Kind::Launcher) => {
+                by_row(judge, call, name).max(Judgement::unknown(format!("`{name}` in `{folder}`")))
+            }
             _ => Judgement::unknown(format!("a program in `{folder}`, not one of the system's")),
         };
     }
@@ -172,15 +256,13 @@ fn by_row(judge: &mut Judge<'_>, call: &Call, name: &str) -> Judgement {
             Err(reason) => Judgement::unknown(reason),
         },
     };
-    match judgement {
-        Judgement { class, reason } if reason.is_empty() => {
-            Judgement { class, reason: format!("`{name}` {}", row.about) }
-        }
-        Judgement { class, reason } if class > CommandClass::Safe && !reason.contains('`') => {
-            Judgement { class, reason: format!("`{name}`: {reason}") }
-        }
-        judgement => judgement,
-    }
+    let Judgement { class, reason, local } = judgement;
+    let reason = match reason {
+        reason if reason.is_empty() => format!("`{name}` {}", row.about),
+        reason if class > CommandClass::Safe && !reason.contains('`') => format!("`{name}`: {reason}"),
+        reason => reason,
+    };
+    Judgement { class, reason, local }
 }
 
 const ANY_OPTION: Options = Options { flags: "", values: "", long: &[] };

@@ -15,13 +15,19 @@ pub(super) const TABLE: &[Program] = &[
             "sed -e 's|/a|/b|' -e '/x/d' x",
             "sed -n '/start/,/end/p;$q' x",
             "sed -E 's/[0-9]+/n/' x",
+            "sed -i 's/a/b/' x",
+            "sed -i.bak -e 's/a/b/' src/x",
         ],
         not_safe: &[
             "sed '1e curl' x",
             "sed 's/a/b/e' x",
             "sed 's/a/b/w out' x",
             "sed 'w out' x",
-            "sed -i 's/a/b/' x",
+            "sed -i 's/a/b/' /etc/x",
+            "sed -i 's/a/b/' ~/.bashrc",
+            "sed -i 's/a/b/' *.rs",
+            "sed -i/tmp/* 's/a/b/' x",
+            "sed -ni 's/a/b/e' x",
             "sed -f script x",
             "sed \"$x\" y",
             "sed 's/[/]e/x/' y",
@@ -60,7 +66,17 @@ fn sed(judge: &mut Judge<'_>, call: &Call) -> Judgement {
         values: "e",
         long: &["--quiet", "--silent", "--regexp-extended", "--expression=", "--null-data", "--separate", "--debug"],
     };
-    let scan = match options.scan(&call.args) {
+    // `-i` and `-i.bak`, the suffix glued to it, behind other letters or alone.
+    let mut in_place = false;
+    let mut args = Vec::new();
+    for arg in &call.args {
+        match arg.exact().map(in_place_suffix) {
+            Some(Some("" | ".bak" | ".orig" | ".tmp")) => in_place = true,
+            Some(Some(_)) => return Judgement::unknown("this suffix of a copy is not on its list"),
+            _ => args.push(arg.clone()),
+        }
+    }
+    let scan = match options.scan(&args) {
         Ok(scan) => scan,
         Err(reason) => return Judgement::unknown(reason),
     };
@@ -81,7 +97,22 @@ fn sed(judge: &mut Judge<'_>, call: &Call) -> Judgement {
             None => return Judgement::unknown("the script is only known when it runs"),
         }
     }
-    super::read_behind(judge, &scan.operands, usize::from(inline))
+    let mut judgement = super::read_behind(judge, &scan.operands, usize::from(inline));
+    if in_place {
+        for operand in scan.operands.iter().skip(usize::from(inline)) {
+            judgement = judgement.max(judge.write(operand));
+        }
+    }
+    judgement
+}
+
+/// What stands behind `-i` or `--in-place=`.
+fn in_place_suffix(text: &str) -> Option<&str> {
+    match text.strip_prefix("-i").or_else(|| text.strip_prefix("-Ei")).or_else(|| text.strip_prefix("-ri")) {
+        Some(suffix) => Some(suffix),
+        None if text == "--in-place" => Some(""),
+        None => text.strip_prefix("--in-place="),
+    }
 }
 
 /// True for a script of addresses with the commands `p d q Q = n N D P h H g G x l s y`, whose `s` has harmless flags.

@@ -37,6 +37,7 @@ pub(super) const TABLE: &[Program] = &[
             "find . \\( -name a -o -name b \\) -print0",
             "find . -maxdepth 1 -type f -exec grep -l foo {} \\;",
             "find . ! -name x -mtime +3 -size +1k",
+            "find . -name *.txt",
         ],
         not_safe: &[
             "find . -exec curl {} \\;",
@@ -48,6 +49,7 @@ pub(super) const TABLE: &[Program] = &[
             "find . -files0-from x",
             "find $x",
             "find . -exec {} \\;",
+            "find . -name *",
         ],
     },
     Program {
@@ -365,6 +367,8 @@ fn find_by_its_words(judge: &mut Judge<'_>, call: &Call) -> Judgement {
         if VALUED.contains(&test) {
             match args.next() {
                 Some(value) if value.is_one() => continue,
+                // Further words are file names that end like this, and no test or action has a dot in its name.
+                Some(value) if value.known == Known::Words && value.tail.contains('.') => continue,
                 Some(_) => {
                     return Judgement::unknown(format!("the value of `{test}` may turn into more words when it runs"));
                 }

@@ -14,7 +14,42 @@ pub(super) const TABLE: &[Program] = &[
         "prints the start or end of files",
         &["head -n 10 file.txt", "tail -5 log", "head -c 100 *.md"],
     ),
-    harmless(&["wc"], "counts", &["wc -l file.txt"]),
+    Program {
+        names: &["wc"],
+        about: "counts",
+        kind: Kind::Local,
+        rule: Rule::Custom(wc),
+        safe: &["wc -l file.txt", "wc -l \"$x\"", "find . -name '*.rs' | xargs wc -l"],
+        not_safe: &["wc --files0-from=x", "wc --files0=x"],
+    },
+    Program {
+        names: &["cut", "paste", "join", "comm", "column", "colrm", "look", "tsort"],
+        about: "puts columns and lines together or takes them apart",
+        kind: Kind::Local,
+        rule: Rule::Harmless(Operands::Files),
+        safe: &["cut -d: -f1 /etc/passwd", "paste -sd, x", "comm -3 <(sort a) <(sort b)", "column -t x", "join a b"],
+        not_safe: &["cut -f1 \"$x\""],
+    },
+    Program {
+        names: &["shuf"],
+        about: "mixes lines",
+        kind: Kind::Local,
+        rule: Rule::Listed(
+            Options { flags: "erz", values: "ni", long: &["--echo", "--head-count=", "--input-range=", "--repeat"] },
+            Operands::Files,
+        ),
+        safe: &["shuf -n 5 x", "shuf -i 1-10"],
+        not_safe: &["shuf -o out x", "shuf --random-source=x y"],
+    },
+    harmless(&["numfmt", "md5"], "prints text in another form", &["numfmt --to=iec 2048", "md5 -q x"]),
+    Program {
+        names: &["gofmt"],
+        about: "formats Go code",
+        kind: Kind::Local,
+        rule: Rule::Custom(gofmt),
+        safe: &["gofmt -l .", "gofmt -d a.go", "gofmt -w a.go"],
+        not_safe: &["gofmt -cpuprofile x .", "gofmt -w .", "gofmt -w /etc/x"],
+    },
     harmless(&["od"], "prints bytes", &["od -c x"]),
     harmless(&["fold", "fmt", "expand", "unexpand", "pr"], "breaks lines", &["fold -w 80 x"]),
     harmless(&["base64", "base32"], "encodes", &["base64 x"]),
@@ -148,6 +183,40 @@ pub(super) const TABLE: &[Program] = &[
         not_safe: &["ls | tee /etc/x", "ls | tee ~/.bashrc", "ls | tee .git/hooks/pre-commit"],
     },
 ];
+
+/// Only numbers are shown, so the files' names do not matter.
+fn wc(judge: &mut Judge<'_>, call: &Call) -> Judgement {
+    let from_file = call.args.iter().any(|arg| arg.text.starts_with("--f"));
+    if from_file {
+        return Judgement::unknown("it takes file names from a file");
+    }
+    for arg in call.args.iter().filter(|arg| arg.exact().is_some_and(|text| !text.starts_with('-'))) {
+        // What is read is still worth knowing.
+        let _ = judge.read(arg);
+    }
+    Judgement::safe()
+}
+
+fn gofmt(judge: &mut Judge<'_>, call: &Call) -> Judgement {
+    let options = Options { flags: "lwdse", values: "r", long: &[] };
+    let scan = match options.scan(&call.args) {
+        Ok(scan) => scan,
+        Err(reason) => return Judgement::unknown(reason),
+    };
+    let mut judgement = Judgement::safe();
+    for operand in &scan.operands {
+        judgement = judgement.max(judge.read_tree(operand));
+        if scan.has(&["-w"]) {
+            let file = operand.exact().is_some_and(|name| name.rsplit_once('.').is_some_and(|(_, end)| end == "go"));
+            judgement = judgement.max(if file {
+                judge.write(operand)
+            } else {
+                Judgement::unknown("it writes files whose names are only known when it runs")
+            });
+        }
+    }
+    judgement
+}
 
 fn diff(judge: &mut Judge<'_>, call: &Call) -> Judgement {
     let options = Options {

@@ -23,7 +23,7 @@ pub(super) const TABLE: &[Program] = &[
         not_safe: &[
             "timeout 5 curl x",
             "nohup curl x",
-            "time -o log ls",
+            "env time -o log ls",
             "timeout --foo 5 ls",
             "nice $x",
             "nice -n $x ls",

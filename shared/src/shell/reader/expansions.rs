@@ -3,7 +3,7 @@
 use super::words::push;
 use super::{Read, Reader, Shell, Trouble, Until};
 use crate::shell::quoting;
-use crate::shell::syntax::{Piece, Script, Word};
+use crate::shell::syntax::{Arithmetic, Form, Piece, Script, Variable, Word};
 
 impl Reader<'_> {
     pub(super) fn dollar(&mut self, quoted: Quoted) -> Read<Piece> {
@@ -44,11 +44,18 @@ impl Reader<'_> {
                 if self.peek() == Some(b'[') {
                     self.only_bash("a subscript")?;
                 }
-                Ok(Piece::Variable { name, quoted: is_quoted, operand: None })
+                Ok(Piece::Variable(Variable {
+                    name,
+                    quoted: is_quoted,
+                    form: Form::Plain,
+                    arithmetic: Arithmetic::default(),
+                }))
             }
             Some(byte @ (b'0'..=b'9' | b'?' | b'#' | b'$' | b'!' | b'@' | b'*' | b'-')) => {
                 self.at += 2;
-                Ok(Piece::Variable { name: char::from(byte).to_string(), quoted: is_quoted, operand: None })
+                let form = if byte == b'@' { Form::Elements } else { Form::Plain };
+                let name = char::from(byte).to_string();
+                Ok(Piece::Variable(Variable { name, quoted: is_quoted, form, arithmetic: Arithmetic::default() }))
             }
             // A dollar that starts nothing stands for itself.
             _ => {
@@ -94,48 +101,10 @@ impl Reader<'_> {
         }
     }
 
-    /// `$((…))` on numbers. A name would be evaluated again, subscripts and all, so it is refused.
-    pub(super) fn arithmetic(&mut self) -> Read<Piece> {
+    /// `$((…))`: only what [`Reader::expression`] takes.
+    fn arithmetic(&mut self) -> Read<Piece> {
         self.at += 3;
-        let mut open = 0_usize;
-        loop {
-            match self.peek() {
-                Some(b')') if open == 0 => {
-                    self.at += 1;
-                    return if self.take(")") {
-                        Ok(Piece::Number)
-                    } else {
-                        self.fail(Trouble::Syntax("`$((` without `))`"))
-                    };
-                }
-                Some(b')') => open -= 1,
-                Some(b'(') => open += 1,
-                Some(
-                    b'0'..=b'9'
-                    | b' '
-                    | b'\t'
-                    | b'\n'
-                    | b'+'
-                    | b'-'
-                    | b'*'
-                    | b'/'
-                    | b'%'
-                    | b'<'
-                    | b'>'
-                    | b'='
-                    | b'!'
-                    | b'&'
-                    | b'|'
-                    | b'^'
-                    | b'~'
-                    | b','
-                    | b'?'
-                    | b':',
-                ) => {}
-                _ => return self.fail(Trouble::Unsupported("arithmetic on anything but numbers")),
-            }
-            self.at += 1;
-        }
+        self.expression("))").map(Piece::Number)
     }
 
     /// Behind `${`, up to and with the `}`.
@@ -155,23 +124,102 @@ impl Reader<'_> {
                 self.at += 1;
                 char::from(byte).to_string()
             }
+            Some(b'!') => return self.fail(Trouble::Unsupported("`${!…}`, which evaluates a name from data")),
             _ => return self.fail(Trouble::Unsupported("this form of `${…}`")),
         };
-        if self.take("}") {
-            return Ok(if length { Piece::Number } else { Piece::Variable { name, quoted, operand: None } });
+        let mut variable = Variable { name, quoted, form: Form::Plain, arithmetic: Arithmetic::default() };
+        if variable.name == "@" {
+            variable.form = Form::Elements;
         }
-        let operator =
-            [":-", ":+", "-", "+", "%%", "%", "##", "#"].into_iter().find(|operator| self.starts_with(operator));
-        let Some(operator) = operator.filter(|_| !length) else {
+        if self.peek() == Some(b'[') {
+            self.only_bash("a subscript")?;
+            self.at += 1;
+            if self.take("@]") {
+                variable.form = Form::Elements;
+            } else if self.take("*]") {
+                variable.form = Form::Altered;
+            } else {
+                variable.arithmetic = self.expression("]")?;
+                variable.form = Form::Altered;
+            }
+        }
+        if self.take("}") {
+            return Ok(if length { Piece::Number(variable.arithmetic) } else { Piece::Variable(variable) });
+        }
+        if length {
             return self.fail(Trouble::Unsupported("this form of `${…}`"));
-        };
-        self.at += operator.len();
-        let operand = self.operand(quoted)?;
-        Ok(Piece::Variable { name, quoted, operand: Some(operand) })
+        }
+        self.altered(&mut variable)?;
+        Ok(Piece::Variable(variable))
     }
 
-    /// The word of `${name:-word}`, without quotes of its own: those mean different things in different places.
-    pub(super) fn operand(&mut self, quoted: bool) -> Read<Word> {
+    /// An operator and what it works with, up to and with the `}`.
+    fn altered(&mut self, variable: &mut Variable) -> Read<()> {
+        const OPERATORS: &[&str] = &[
+            ":-", ":+", ":=", ":?", "-", "+", "=", "?", "%%", "%", "##", "#", "//", "/#", "/%", "/", "^^", "^", ",,",
+            ",",
+        ];
+        let many = matches!(variable.form, Form::Elements);
+        if self.peek() == Some(b'@') {
+            self.only_bash("`${…@…}`")?;
+            if !["@Q}", "@U}", "@L}", "@u}"].into_iter().any(|form| self.take(form)) {
+                return self.fail(Trouble::Unsupported("`${…@…}`, which may run what it expands"));
+            }
+            variable.form = if many { Form::Elements } else { Form::Altered };
+            return Ok(());
+        }
+        let operator = OPERATORS.iter().find(|operator| self.starts_with(operator));
+        let Some(operator) = operator.copied() else {
+            return if self.take(":") {
+                self.substring(variable)
+            } else {
+                self.fail(Trouble::Unsupported("this form of `${…}`"))
+            };
+        };
+        let known_to_all = operator.starts_with([':', '-', '+', '%', '#', '?']) && operator != ":=";
+        if !known_to_all {
+            self.only_bash("this form of `${…}`")?;
+        }
+        self.at += operator.len();
+        let pattern = operator.starts_with(['%', '#', '/', '^', ',']);
+        let operand = self.operand(variable.quoted, pattern)?;
+        if many && operand.pieces.iter().any(|piece| !matches!(piece, Piece::Text { .. } | Piece::Glob(_))) {
+            return self.fail(Trouble::Unsupported("this form of `${…[@]}`"));
+        }
+        variable.form = match operator {
+            "=" | ":=" => Form::Assigned(operand),
+            _ if many => Form::Elements,
+            _ => Form::With(operand),
+        };
+        Ok(())
+    }
+
+    /// `${name:offset}` and `${name:offset:length}`.
+    fn substring(&mut self, variable: &mut Variable) -> Read<()> {
+        self.only_bash("a substring")?;
+        let start = self.at;
+        let length = self.text.get(start..).and_then(|rest| rest.bytes().position(|byte| matches!(byte, b':' | b'}')));
+        let end = match length.and_then(|length| self.ahead(length)) {
+            Some(b':') => ":",
+            _ => "}",
+        };
+        let mut found = self.expression(end)?;
+        if end == ":" {
+            let second = self.expression("}")?;
+            found.names.extend(second.names);
+            found.assigned.extend(second.assigned);
+        }
+        variable.arithmetic.names.append(&mut found.names);
+        variable.arithmetic.assigned.append(&mut found.assigned);
+        if !matches!(variable.form, Form::Elements) {
+            variable.form = Form::Altered;
+        }
+        Ok(())
+    }
+
+    /// The word of `${name:-word}`, up to and with the `}`. Quotes in it mean different things in different places,
+    /// so only text is taken that is consumed alike in all of them.
+    fn operand(&mut self, quoted: bool, pattern: bool) -> Read<Word> {
         let start = self.at;
         let mut pieces = Vec::new();
         loop {
@@ -184,11 +232,28 @@ impl Reader<'_> {
                     let piece = self.dollar(if quoted { Quoted::Yes } else { Quoted::No })?;
                     pieces.push(piece);
                 }
-                Some(byte @ (b'*' | b'?')) => {
+                Some(byte @ (b'*' | b'?' | b'[')) => {
                     self.at += 1;
                     pieces.push(Piece::Glob(char::from(byte)));
                 }
-                Some(byte) if byte.is_ascii_alphanumeric() || b"_./,:@%+=- ".contains(&byte) => {
+                Some(quote @ (b'\'' | b'"')) if self.shell == Shell::Bash && (pattern || quote == b'"' && !quoted) => {
+                    self.at += 1;
+                    let from = self.at;
+                    while self.peek().is_some_and(is_plain_operand) {
+                        self.at += 1;
+                    }
+                    push(&mut pieces, self.slice(from, self.at)?, true);
+                    if self.peek() != Some(quote) {
+                        return self.fail(Trouble::Unsupported("this text in `${…}`"));
+                    }
+                    self.at += 1;
+                }
+                Some(b'\\') if self.ahead(1).is_some_and(|next| b"#/.*?[]-_+:,%@=".contains(&next)) => {
+                    let text = self.slice(self.at + 1, self.at + 2)?;
+                    push(&mut pieces, text, true);
+                    self.at += 2;
+                }
+                Some(byte) if is_plain_operand(byte) => {
                     self.at += 1;
                     push(&mut pieces, char::from(byte).encode_utf8(&mut [0; 4]), false);
                 }
@@ -246,4 +311,9 @@ pub(super) enum Quoted {
     No,
     Yes,
     HereDocument,
+}
+
+/// Text that is read alike with and without quotes around it.
+fn is_plain_operand(byte: u8) -> bool {
+    byte.is_ascii_alphanumeric() || b"_./,:@%+=- #]^".contains(&byte)
 }

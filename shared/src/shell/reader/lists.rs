@@ -1,6 +1,6 @@
 //! Lists and pipelines, and where they end.
 
-use super::{CLOSING, Read, Reader, Trouble, Until};
+use super::{CLOSING, Read, Reader, Shell, Trouble, Until};
 use crate::shell::syntax::{Command, Join, Script, Step};
 
 impl<'a> Reader<'a> {
@@ -133,6 +133,7 @@ impl<'a> Reader<'a> {
             }
             self.blanks();
         }
+        self.timing()?;
         let mut commands = vec![self.command()?];
         loop {
             self.blanks();
@@ -150,5 +151,28 @@ impl<'a> Reader<'a> {
             }
             commands.push(self.command()?);
         }
+    }
+
+    /// `time` and `time -p` before a pipeline, which only bash knows as reserved words; others call a program.
+    fn timing(&mut self) -> Read<()> {
+        let blank = |byte: Option<u8>| matches!(byte, Some(b' ' | b'\t'));
+        if self.shell == Shell::Other || !self.starts_with("time") || !blank(self.ahead(4)) {
+            return Ok(());
+        }
+        self.at += 4;
+        self.blanks();
+        if self.starts_with("-p") && blank(self.ahead(2)) {
+            self.at += 2;
+            self.blanks();
+        }
+        // With another option, or before `!`, versions of bash differ.
+        let word = self.reserved();
+        if matches!(self.peek(), Some(b'-' | b'\n' | b';' | b'&' | b'|' | b')') | None) || word == Some("!") {
+            return self.fail(Trouble::Unsupported("this form of `time`"));
+        }
+        if self.starts_with("time") && blank(self.ahead(4)) {
+            return self.fail(Trouble::Unsupported("`time` twice"));
+        }
+        Ok(())
     }
 }

@@ -4,8 +4,11 @@
 //! the tree holds is all that can run. The grammar is that of the bash manual; where bash, dash and zsh read a text
 //! differently and the shell is not known to be bash, the text is refused too.
 
+mod arithmetic;
 mod blanks;
 mod commands;
+mod compounds;
+mod conditions;
 mod expansions;
 mod lists;
 mod redirects;
@@ -106,13 +109,25 @@ struct Reader<'a> {
     nodes: usize,
     pending: Vec<PendingHere>,
     bodies: Vec<Word>,
+    /// Inside the regular expression of `[[ x =~ … ]]`, where a parenthesis belongs to the word.
+    in_expression: bool,
     /// Set in the copy of a backtick substitution or here-document: its offsets mean nothing outside.
     outer: Option<Span>,
 }
 
 impl<'a> Reader<'a> {
     fn new(text: &'a str, shell: Shell) -> Self {
-        Self { text, at: 0, shell, depth: 0, nodes: 0, pending: Vec::new(), bodies: Vec::new(), outer: None }
+        Self {
+            text,
+            at: 0,
+            shell,
+            depth: 0,
+            nodes: 0,
+            pending: Vec::new(),
+            bodies: Vec::new(),
+            in_expression: false,
+            outer: None,
+        }
     }
 
     // Looking and moving.
@@ -182,6 +197,7 @@ impl<'a> Reader<'a> {
                 nodes: outer.nodes,
                 pending: Vec::new(),
                 bodies: std::mem::take(&mut outer.bodies),
+                in_expression: false,
                 outer: Some(span),
             };
             let result = inner(&mut reader);

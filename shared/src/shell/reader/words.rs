@@ -1,7 +1,9 @@
 //! Words and their quotings.
 
+use super::commands::is_name;
 use super::expansions::Quoted;
 use super::{Read, Reader, Shell, Trouble};
+use crate::shell::planted;
 use crate::shell::syntax::{Piece, Word};
 
 impl<'a> Reader<'a> {
@@ -33,6 +35,7 @@ impl<'a> Reader<'a> {
         while let Some(byte) = self.peek() {
             match byte {
                 b' ' | b'\t' | b'\n' | b';' | b'&' | b'|' | b')' | b'<' | b'>' => break,
+                b'(' if self.in_expression || starts_array(&pieces) => break,
                 b'(' => return self.fail(Trouble::Unsupported("`(` in a word")),
                 b'\\' => self.escaped(&mut pieces)?,
                 b'\'' => {
@@ -49,6 +52,10 @@ impl<'a> Reader<'a> {
                 b'$' => {
                     let piece = self.dollar(Quoted::No)?;
                     pieces.push(piece);
+                }
+                b'`' if planted::backticks_are_text() => {
+                    self.at += 1;
+                    push(&mut pieces, "`", false);
                 }
                 b'`' => {
                     let piece = self.backticks(Quoted::No)?;
@@ -87,7 +94,18 @@ impl<'a> Reader<'a> {
                     }
                     push(&mut pieces, self.slice(from, self.at)?, false);
                 }
-                0x80.. => return self.fail(Trouble::Unsupported("unquoted text outside ASCII")),
+                0x80.. => {
+                    let from = self.at;
+                    while self.peek().is_some_and(|byte| byte >= 0x80) {
+                        self.at += 1;
+                    }
+                    let text = self.slice(from, self.at)?;
+                    // In some locales these bytes are blanks.
+                    if text.bytes().any(|byte| matches!(byte, 0x85 | 0xa0)) || text.chars().any(char::is_whitespace) {
+                        return self.fail(Trouble::Unsupported("a character that is a blank in some locales"));
+                    }
+                    push(&mut pieces, text, false);
+                }
                 _ => return self.fail(Trouble::Unsupported("an unquoted control character")),
             }
         }
@@ -190,6 +208,16 @@ pub(super) fn push(pieces: &mut Vec<Piece>, more: &str, quoted: bool) {
     match pieces.last_mut() {
         Some(Piece::Text { text, quoted: same }) if *same == quoted => text.push_str(more),
         _ => pieces.push(Piece::Text { text: more.to_owned(), quoted }),
+    }
+}
+
+/// `name=` or `name+=`, behind which a parenthesis starts an array.
+fn starts_array(pieces: &[Piece]) -> bool {
+    match pieces {
+        [Piece::Text { text, quoted: false }] => {
+            text.strip_suffix('=').is_some_and(|name| is_name(name.strip_suffix('+').unwrap_or(name)))
+        }
+        _ => false,
     }
 }
 

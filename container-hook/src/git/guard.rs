@@ -3,9 +3,11 @@
 //! The subcommands come from the parsed command. A name that is an alias in the repository's or the user's
 //! configuration counts as what it stands for.
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use bashgate_shared::classify::Effects;
+
+use super::{Repository, config, files_outside};
 
 /// The denied subcommand that a command runs, if any. `?` stands for one that is only known when it runs.
 pub fn denied<'a>(effects: &'a Effects, deny: &[String], cwd: &Path) -> Option<&'a str> {
@@ -19,32 +21,28 @@ pub fn denied<'a>(effects: &'a Effects, deny: &[String], cwd: &Path) -> Option<&
             || listed(name)
             || aliases.get_or_insert_with(|| read_aliases(cwd)).iter().any(|(alias, value)| {
                 // An alias that starts with `!` is a shell command; any mention in it counts.
-                alias.eq_ignore_ascii_case(name)
+                (alias == "*" || alias.eq_ignore_ascii_case(name))
                     && value.split(|c: char| !c.is_ascii_alphanumeric() && c != '-').any(listed)
             })
     })
 }
 
-/// Name and value of every alias in the configurations in force for a folder.
+/// Name and value of every alias in the configurations in force for a folder. An unreadable file has none: the guard
+/// only ever adds a denial, and git does not read such a file either.
 fn read_aliases(cwd: &Path) -> Vec<(String, String)> {
-    let repository = cwd.ancestors().map(|folder| folder.join(".git/config")).find(|file| file.exists());
-    let home = std::env::var_os("HOME").map(PathBuf::from);
-    let user = home.iter().flat_map(|home| [home.join(".gitconfig"), home.join(".config/git/config")]);
-    let files = repository.into_iter().chain(user).chain([PathBuf::from("/etc/gitconfig")]);
-    files.filter_map(|file| std::fs::read_to_string(file).ok()).flat_map(|text| aliases(&text)).collect()
+    let repositories = super::repositories(cwd).unwrap_or_default();
+    let files = repositories.iter().flat_map(Repository::files).chain(files_outside());
+    let settings = files.filter_map(|file| std::fs::read_to_string(file).ok()).flat_map(|text| aliases(&text));
+    settings.collect()
 }
 
 fn aliases(text: &str) -> Vec<(String, String)> {
-    let mut inside = false;
-    let mut found = Vec::new();
-    for line in text.lines().map(str::trim) {
-        if let Some(section) = line.strip_prefix('[') {
-            inside = section.trim_start().to_ascii_lowercase().starts_with("alias");
-        } else if inside && let Some((name, value)) = line.split_once('=') {
-            found.push((name.trim().to_owned(), value.trim().trim_matches('"').to_owned()));
-        }
-    }
-    found
+    // A file that is not understood may hold any alias.
+    let Some(settings) = config::read(text) else { return vec![("*".to_owned(), text.to_owned())] };
+    settings
+        .into_iter()
+        .filter_map(|setting| setting.key.strip_prefix("alias.").map(|name| (name.to_owned(), setting.value.clone())))
+        .collect()
 }
 
 #[cfg(test)]
@@ -106,6 +104,7 @@ mod tests {
     fn an_alias_counts_as_what_it_stands_for() {
         let folder = tempfile::tempdir().unwrap();
         std::fs::create_dir(folder.path().join(".git")).unwrap();
+        std::fs::write(folder.path().join(".git/HEAD"), "ref: refs/heads/main\n").unwrap();
         std::fs::write(
             folder.path().join(".git/config"),
             "[core]\n\tbare = false\n[alias]\n\tpp = push\n\tx = !git pull\n\tst = status\n",

@@ -1,9 +1,13 @@
 //! Git. As a class it is Unknown even where it only reads, because its configuration may name programs to run; the
-//! subcommands that talk to a remote are Network.
+//! subcommands that talk to a remote are Network. What stays local under a condition is in [`mod@local`].
+
+mod local;
+
+pub(super) use local::EXAMPLES;
 
 use super::{Judge, Judgement, Kind, Program, Rule};
 use crate::classify::call::{Arg, Call};
-use crate::classify::secrets;
+use crate::classify::{Condition, git_config, paths, secrets};
 
 pub(super) const TABLE: &[Program] = &[
     Program {
@@ -63,24 +67,42 @@ fn git(judge: &mut Judge<'_>, call: &Call) -> Judgement {
     let mut args = call.args.iter();
     let mut subcommand = None;
     let mut unknown = false;
+    // What stands before the subcommand is read: folders to go to, and nothing that steers.
+    let mut folders = judge.folders();
     while let Some(arg) = args.next() {
         let Some(text) = arg.exact() else {
             unknown = true;
             break;
         };
         match text {
-            "-C" | "--git-dir" | "--work-tree" | "--namespace" | "--super-prefix" | "--config-env" => {
+            "-C" => {
+                let to = args.next().and_then(Arg::exact);
+                folders = folders
+                    .zip(to)
+                    .map(|(folders, to)| folders.iter().map(|folder| paths::resolve(Some(folder), to)).collect());
+            }
+            "--git-dir" | "--work-tree" | "--namespace" | "--super-prefix" | "--config-env" => {
+                folders = None;
                 args.next();
             }
             "-c" => {
                 // `-c alias.p=push` makes `p` another name for `push`.
                 let setting = args.next().map_or("", |setting| setting.text.as_str());
+                let (key, value) = setting.split_once('=').unwrap_or((setting, "true"));
                 if let Some(alias) = setting.strip_prefix("alias.").and_then(|alias| alias.split_once('=')) {
                     let words = alias.1.trim_start_matches('!').split_whitespace();
                     words.filter(|word| *word != "git").take(4).for_each(|word| judge.git(word));
                 }
+                if key.starts_with("alias") || !git_config::is_inert(&key.to_ascii_lowercase(), value) {
+                    folders = None;
+                }
             }
-            _ if text.starts_with('-') => {}
+            "--no-pager" | "-P" | "--no-optional-locks" | "--literal-pathspecs" => {}
+            "--version" | "-v" => {
+                subcommand = Some("version");
+                break;
+            }
+            _ if text.starts_with('-') => folders = None,
             _ => {
                 subcommand = Some(text);
                 break;
@@ -93,11 +115,11 @@ fn git(judge: &mut Judge<'_>, call: &Call) -> Judgement {
     }
     let Some(subcommand) = subcommand else { return Judgement::unknown("") };
     judge.git(subcommand);
-    let rest: Vec<&Arg> = args.collect();
+    let rest = args.as_slice();
     let first = rest.iter().find_map(|arg| arg.exact().filter(|text| !text.starts_with('-'))).unwrap_or("");
     // `git show HEAD:.env` reads a file out of a commit.
     if !matches!(subcommand, "commit" | "add" | "rm" | "tag" | "status") {
-        for arg in &rest {
+        for arg in rest {
             let path = arg.text.rsplit(':').next().unwrap_or("");
             if secrets::is_secret_path(path) {
                 judge.secret(path);
@@ -110,6 +132,14 @@ fn git(judge: &mut Judge<'_>, call: &Call) -> Judgement {
             judge.persistence(format!("git config {first}"));
         }
     }
+    if let Some(judgement) = remote(judge, subcommand, first, rest) {
+        return judgement;
+    }
+    local(judge, subcommand, rest, folders)
+}
+
+/// Subcommands that talk to a remote.
+fn remote(judge: &mut Judge<'_>, subcommand: &str, first: &str, rest: &[Arg]) -> Option<Judgement> {
     let talks = match subcommand {
         "push" | "pull" | "fetch" | "clone" | "ls-remote" | "fetch-pack" | "send-pack" | "send-email" | "svn"
         | "p4" | "imap-send" | "lfs" | "request-pull" | "http-fetch" | "http-push" | "maintenance" => true,
@@ -119,7 +149,7 @@ fn git(judge: &mut Judge<'_>, call: &Call) -> Judgement {
         _ => false,
     };
     if !talks {
-        return Judgement::unknown("");
+        return None;
     }
     let host = rest.iter().find_map(|arg| super::network::host_in(&arg.text));
     if matches!(subcommand, "pull" | "fetch" | "clone" | "remote" | "submodule" | "lfs") {
@@ -131,7 +161,60 @@ fn git(judge: &mut Judge<'_>, call: &Call) -> Judgement {
         judge.fetched_file(url.trim_end_matches('/').trim_end_matches(".git"));
     }
     judge.network("git", host);
-    Judgement::network(format!("`git {subcommand}` talks to a remote"))
+    Some(Judgement::network(format!("`git {subcommand}` talks to a remote")))
+}
+
+/// Subcommands that are local where git's configuration is inert. Their class stays Unknown.
+fn local(judge: &mut Judge<'_>, subcommand: &str, rest: &[Arg], folders: Option<Vec<String>>) -> Judgement {
+    let Some(form) = local::form(subcommand) else {
+        return Judgement::unknown(format!("`git {subcommand}` is not on the list of what stays local"));
+    };
+    let scan = match form.accepts(rest) {
+        Ok(scan) => scan,
+        Err(reason) => return Judgement::unknown(format!("`git {subcommand}`: {reason}")),
+    };
+    let Some(folders) = folders else {
+        return Judgement::unknown(format!(
+            "`git {subcommand}`: where it runs, or a setting, is only known when it runs"
+        ));
+    };
+    let patches = scan.has(&[
+        "-p",
+        "-u",
+        "--patch",
+        "-S",
+        "-G",
+        "-L",
+        "-U",
+        "--unified",
+        "-c",
+        "--cc",
+        "-m",
+        "--word-diff",
+        "--patch-with-stat",
+        "--find-object",
+    ]);
+    let shows = form.shows && (patches || !matches!(subcommand, "log" | "reflog" | "whatchanged"));
+    let mut judgement =
+        Judgement::conditional(format!("`git {subcommand}` stays local where git's configuration names no program"));
+    // Files outside of the repository are compared as they are.
+    if shows {
+        for operand in scan
+            .operands
+            .iter()
+            .filter(|operand| operand.text.starts_with(['/', '~']) || operand.text.starts_with(".."))
+        {
+            judgement = judgement.max(judge.read_tree(operand));
+        }
+    }
+    if let Some(file) = scan.value(&["-F", "--file"]) {
+        judgement = judgement.max(judge.read(file));
+    }
+    let records = matches!(subcommand, "add" | "commit" | "checkout" | "switch" | "restore");
+    for folder in folders {
+        judge.condition(Condition::GitIsInert { folder, shows, records });
+    }
+    judgement
 }
 
 fn forge(judge: &mut Judge<'_>, call: &Call) -> Judgement {

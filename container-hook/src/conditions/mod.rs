@@ -1,11 +1,17 @@
-//! What only the file system can tell about a Safe command: links, and the names that a pattern or a walk would meet.
+//! What only the container can tell about a local command: links, the names that a pattern or a walk would meet, which
+//! program a name means, what steers git.
 //!
 //! A condition that cannot be checked is not met. What is found goes to the host and can only make its answer stricter.
+
+mod names;
+mod startup;
 
 use std::path::{Path, PathBuf};
 
 use bashgate_shared::classify::paths::{Zone, zone};
 use bashgate_shared::classify::{Classification, Condition, protected, secrets};
+
+use crate::git::inert;
 
 /// Most names that are looked at below a folder. Beyond it the host is asked.
 pub const MAX_NAMES: usize = 4096;
@@ -28,9 +34,20 @@ impl Findings {
     }
 }
 
-/// Checks the conditions of a Safe command, and where its paths really lead.
-pub fn check(found: &Classification, cwd: &Path) -> Findings {
+/// What the agent's shell does before it runs a command.
+#[derive(Debug, Clone, Copy)]
+pub struct ShellSetup<'c> {
+    /// Whether it reads start-up files, or a snapshot that was made from them.
+    pub reads_startup_files: bool,
+    /// SHA-256 digests, in hexadecimal, of start-up files that somebody has looked at.
+    pub trusted: &'c [String],
+}
+
+/// Checks the conditions of a local command, where its paths really lead, and that its names mean what the tables mean.
+pub fn check(found: &Classification, cwd: &Path, setup: ShellSetup<'_>) -> Findings {
     let mut findings = Findings::default();
+    let shell = startup::read(setup);
+    names::check(found, cwd, &shell, &mut findings);
     for path in &found.effects.reads {
         match place(path, cwd) {
             Some(path) => read_leads_to_secret(&path, &mut findings),
@@ -44,10 +61,21 @@ pub fn check(found: &Classification, cwd: &Path) -> Findings {
         }
     }
     for condition in &found.conditions {
-        let Condition::NoSecretBelow { folder } = condition;
-        match place(folder, cwd) {
-            Some(folder) => secrets_below(&folder, &mut findings),
-            None => findings.unchecked = true,
+        match condition {
+            Condition::NoSecretBelow { folder } => match place(folder, cwd) {
+                Some(folder) => secrets_below(&folder, &mut findings),
+                None => findings.unchecked = true,
+            },
+            Condition::GitIsInert { folder, shows, records } => match place(folder, cwd) {
+                Some(folder) => match inert::obstacles(&folder, *shows, *records) {
+                    Ok(obstacles) => {
+                        findings.unproven.extend(obstacles.programs);
+                        findings.secrets.extend(obstacles.secrets);
+                    }
+                    Err(_) => findings.unchecked = true,
+                },
+                None => findings.unchecked = true,
+            },
         }
     }
     findings
@@ -189,7 +217,7 @@ mod tests {
         let around = Surroundings { cwd: Some(text(cwd)), ..Surroundings::default() };
         let found = classify(&CommandLine::parse(command).unwrap(), &around);
         assert_ne!(found.decided, Decided::Host, "{command}: {}", found.reason);
-        check(&found, cwd)
+        check(&found, cwd, ShellSetup { reads_startup_files: false, trusted: &[] })
     }
 
     #[test]

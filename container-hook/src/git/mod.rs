@@ -1,0 +1,102 @@
+//! Git as it lies in the container: which repository a folder belongs to, and which configuration is in force there.
+//!
+//! The same rules as git's own discovery, read without running git. What cannot be read for certain is an error.
+
+pub mod config;
+pub mod guard;
+mod index;
+pub mod inert;
+
+use std::io;
+use std::path::{Path, PathBuf};
+
+/// A repository that git may find from a folder.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Repository {
+    /// The folder with HEAD and the index.
+    pub git_dir: PathBuf,
+    /// The folder with the configuration and the hooks; another one only in a linked worktree.
+    pub common: PathBuf,
+    /// The folder that its files lie in.
+    pub root: PathBuf,
+}
+
+/// The repositories that git may find from a folder: the nearest, and any broken one on the way to it.
+///
+/// # Errors
+/// When something on the way cannot be read.
+pub fn repositories(folder: &Path) -> io::Result<Vec<Repository>> {
+    let start = match std::fs::canonicalize(folder) {
+        Ok(start) => start,
+        // Git itself fails there.
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
+        Err(error) => return Err(error),
+    };
+    let mut found = Vec::new();
+    for root in start.ancestors() {
+        let mut whole = false;
+        let dot_git = root.join(".git");
+        if let Some(meta) = existing(std::fs::metadata(&dot_git))? {
+            let git_dir = if meta.is_dir() { dot_git } else { pointed_at(root, &dot_git)? };
+            whole = existing(std::fs::metadata(git_dir.join("HEAD")))?.is_some();
+            found.push(repository(git_dir, root)?);
+        }
+        // A bare repository is the folder itself.
+        let has = |name: &str| existing(std::fs::symlink_metadata(root.join(name))).map(|meta| meta.is_some());
+        if has("HEAD")? && has("objects")? {
+            whole = true;
+            found.push(repository(root.to_owned(), root)?);
+        }
+        if whole {
+            break;
+        }
+    }
+    Ok(found)
+}
+
+fn repository(git_dir: PathBuf, root: &Path) -> io::Result<Repository> {
+    let common = match existing(std::fs::read_to_string(git_dir.join("commondir")))? {
+        Some(text) => git_dir.join(text.trim_end_matches('\n')),
+        None => git_dir.clone(),
+    };
+    Ok(Repository { git_dir, common, root: root.to_owned() })
+}
+
+/// The folder that a `.git` file names.
+fn pointed_at(root: &Path, file: &Path) -> io::Result<PathBuf> {
+    let text = std::fs::read_to_string(file)?;
+    match text.strip_prefix("gitdir: ") {
+        Some(path) => Ok(root.join(path.trim_end_matches(['\n', '\r']))),
+        None => Err(io::Error::other("a `.git` file that names no folder")),
+    }
+}
+
+/// `None` for what does not exist; other errors stay errors.
+fn existing<T>(result: io::Result<T>) -> io::Result<Option<T>> {
+    match result {
+        Ok(value) => Ok(Some(value)),
+        Err(error) if matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory) => Ok(None),
+        Err(error) => Err(error),
+    }
+}
+
+/// The configuration files outside of repositories: the machine's and the user's.
+pub fn files_outside() -> Vec<PathBuf> {
+    let home = std::env::var_os("HOME").map(PathBuf::from);
+    let xdg = std::env::var_os("XDG_CONFIG_HOME").map(PathBuf::from).filter(|path| !path.as_os_str().is_empty());
+    let user = home.iter().map(|home| home.join(".gitconfig"));
+    let config = xdg.or_else(|| home.as_ref().map(|home| home.join(".config"))).map(|config| config.join("git/config"));
+    ["/etc/gitconfig", "/usr/local/etc/gitconfig", "/usr/etc/gitconfig"]
+        .into_iter()
+        .map(PathBuf::from)
+        .chain(user)
+        .chain(config)
+        .collect()
+}
+
+impl Repository {
+    /// Its configuration files.
+    pub fn files(&self) -> [PathBuf; 2] {
+        [self.common.join("config"), self.git_dir.join("config.worktree")]
+    }
+}

@@ -1,0 +1,205 @@
+//! Settings of git that make it start no program and reach no network when it only reads or records locally.
+//!
+//! A list of what is known to be harmless: a setting that is not here counts as one that runs something.
+
+/// Whether a setting is inert. The key is `section.name` or `section.subsection.name`, section and name in lower case.
+pub fn is_inert(key: &str, value: &str) -> bool {
+    let value = value.trim();
+    let (section, rest) = key.split_once('.').unwrap_or((key, ""));
+    let name = rest.rsplit('.').next().unwrap_or("");
+    match section {
+        // Names only what people see, or steers what no local subcommand does.
+        "user" | "author" | "committer" | "color" | "column" | "advice" | "alias" | "push" | "pull" | "fetch"
+        | "rebase" | "branch" | "url" | "credential" | "http" | "https" | "safe" | "i18n" | "help" | "rerere"
+        | "status" | "versionsort" | "stash" | "format" | "sendemail" | "github" | "hub" | "web" | "apply" | "am"
+        | "grep" | "blame" | "describe" | "checkout" | "switch" | "add" | "protocol" | "receive" | "transfer"
+        | "lfs" | "worktree" | "oh-my-zsh" | "pack" | "index" | "feature" => true,
+        "core" => {
+            CORE.contains(&name) || name == "fsmonitor" && is_false(value) || name == "pager" && is_plain_pager(value)
+        }
+        "init" => name == "defaultbranch",
+        "log" => name != "showsignature" || is_false(value),
+        "commit" => matches!(name, "verbose" | "status" | "cleanup") || name == "gpgsign" && is_false(value),
+        "tag" => matches!(name, "sort") || name == "gpgsign" && is_false(value),
+        "gpg" => rest == "format",
+        "diff" => DIFF.contains(&rest),
+        "merge" => {
+            matches!(rest, "conflictstyle" | "ff" | "tool" | "log" | "renames" | "renamelimit" | "stat" | "guitool")
+        }
+        "remote" => matches!(
+            name,
+            "url"
+                | "pushurl"
+                | "fetch"
+                | "push"
+                | "tagopt"
+                | "prune"
+                | "mirror"
+                | "skipfetchall"
+                | "pushdefault"
+                | "gh-resolved"
+        ),
+        "gc" => matches!(
+            name,
+            "auto" | "autodetach" | "autopacklimit" | "pruneexpire" | "reflogexpire" | "worktreepruneexpire"
+        ),
+        "maintenance" => matches!(name, "auto" | "strategy"),
+        "extensions" => {
+            matches!(name, "objectformat" | "worktreeconfig" | "noop") || name == "refstorage" && value == "files"
+        }
+        "pager" => is_false(value) || is_plain_pager(value),
+        _ => false,
+    }
+}
+
+const CORE: &[&str] = &[
+    "repositoryformatversion",
+    "filemode",
+    "bare",
+    "logallrefupdates",
+    "ignorecase",
+    "precomposeunicode",
+    "symlinks",
+    "autocrlf",
+    "eol",
+    "safecrlf",
+    "editor",
+    "excludesfile",
+    "quotepath",
+    "whitespace",
+    "abbrev",
+    "untrackedcache",
+    "preloadindex",
+    "commentchar",
+    "compression",
+    "loosecompression",
+    "longpaths",
+    "protecthfs",
+    "protectntfs",
+    "sharedrepository",
+    "trustctime",
+    "checkstat",
+    "sshcommand",
+    "askpass",
+    "gitproxy",
+    "multipackindex",
+    "commitgraph",
+    "fscache",
+];
+
+const DIFF: &[&str] = &[
+    "algorithm",
+    "renames",
+    "renamelimit",
+    "colormoved",
+    "colormovedws",
+    "mnemonicprefix",
+    "noprefix",
+    "context",
+    "interhunkcontext",
+    "indentheuristic",
+    "wordregex",
+    "tool",
+    "guitool",
+    "suppressblankempty",
+    "statgraphwidth",
+    "statnamewidth",
+    "autorefreshindex",
+    "relative",
+];
+
+fn is_false(value: &str) -> bool {
+    matches!(value.to_ascii_lowercase().as_str(), "false" | "no" | "off" | "0")
+}
+
+/// A pager that is found in `PATH` and runs nothing by itself.
+fn is_plain_pager(value: &str) -> bool {
+    value == "cat" || value.is_empty()
+}
+
+/// Whether showing a setting shows a secret: a credential in a URL, a header with a token.
+pub fn is_secret(key: &str, value: &str) -> bool {
+    let lower = key.to_ascii_lowercase();
+    let named =
+        ["extraheader", "password", "token", "secret", "oauth", "cookie"].iter().any(|part| lower.contains(part));
+    let url = |text: &str| {
+        text.split_once("://").is_some_and(|(_, rest)| {
+            let authority = rest.split('/').next().unwrap_or("");
+            authority.rsplit_once('@').is_some_and(|(user, _)| user.contains(':') || user.len() > 20)
+        })
+    };
+    named || url(value) || url(key)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn settings_that_run_programs_are_not_inert() {
+        for (key, value) in [
+            ("core.fsmonitor", "./x"),
+            ("core.fsmonitor", "true"),
+            ("core.hookspath", ".husky"),
+            ("core.pager", "delta"),
+            ("core.worktree", "/x"),
+            ("core.attributesfile", "x"),
+            ("core.alternaterefscommand", "x"),
+            ("pager.log", "sh -c x"),
+            ("diff.external", "x"),
+            ("diff.foo.textconv", "x"),
+            ("diff.foo.command", "x"),
+            ("diff.foo.algorithm", "x"),
+            ("filter.lfs.clean", "git-lfs clean -- %f"),
+            ("gpg.program", "x"),
+            ("gpg.ssh.program", "x"),
+            ("log.showsignature", "true"),
+            ("commit.gpgsign", "true"),
+            ("include.path", "x"),
+            ("includeif.gitdir:x.path", "x"),
+            ("remote.origin.promisor", "true"),
+            ("remote.origin.partialclonefilter", "blob:none"),
+            ("remote.origin.uploadpack", "x"),
+            ("extensions.partialclone", "origin"),
+            ("extensions.refstorage", "reftable"),
+            ("gc.recentobjectshook", "x"),
+            ("trace2.eventtarget", "/x"),
+            ("trailer.x.command", "x"),
+            ("merge.x.driver", "x"),
+            ("submodule.x.update", "!x"),
+            ("init.templatedir", "x"),
+            ("hook.x.command", "x"),
+            ("unheard.of", "x"),
+        ] {
+            assert!(!is_inert(key, value), "{key} = {value}");
+        }
+        for (key, value) in [
+            ("user.name", "A B"),
+            ("core.bare", "false"),
+            ("core.fsmonitor", "false"),
+            ("remote.origin.url", "https://h/x"),
+            ("branch.main.merge", "refs/heads/main"),
+            ("alias.st", "!sh"),
+            ("pull.rebase", "true"),
+            ("diff.algorithm", "histogram"),
+            ("credential.helper", "store"),
+            ("pager.branch", "false"),
+        ] {
+            assert!(is_inert(key, value), "{key} = {value}");
+        }
+    }
+
+    #[test]
+    fn credentials_in_settings_are_secrets() {
+        for (key, value, want) in [
+            ("remote.origin.url", "https://user:hunter2@h/x", true),
+            ("remote.origin.url", "https://ghp_0123456789abcdefghij@h/x", true),
+            ("remote.origin.url", "https://h/x", false),
+            ("remote.origin.url", "ssh://git@h/x", false),
+            ("http.https://h/.extraheader", "AUTHORIZATION: basic x", true),
+            ("user.name", "x", false),
+        ] {
+            assert_eq!(is_secret(key, value), want, "{key} = {value}");
+        }
+    }
+}

@@ -1,0 +1,269 @@
+//! What rules say about effects: files read and written, secrets, the network, what will run later.
+
+use super::folders::Folder;
+use super::{Judge, Judgement};
+use crate::classify::call::{Arg, Call, Known};
+use crate::classify::effects::{NetworkUse, note};
+use crate::classify::paths::{self, Zone};
+use crate::classify::programs::{self, wrappers};
+use crate::classify::{Condition, Effects, protected, secrets};
+
+impl Judge<'_> {
+    pub(super) fn join_effects(&mut self, found: Effects) {
+        let Effects { programs, reads, writes, secrets, network, untrusted, persistence, tampering, git, runs_fetched } =
+            found;
+        let mine = &mut self.effects;
+        for (list, more) in [
+            (&mut mine.programs, programs),
+            (&mut mine.reads, reads),
+            (&mut mine.writes, writes),
+            (&mut mine.secrets, secrets),
+            (&mut mine.untrusted, untrusted),
+            (&mut mine.persistence, persistence),
+            (&mut mine.tampering, tampering),
+            (&mut mine.git, git),
+        ] {
+            for text in more {
+                note(list, text);
+            }
+        }
+        mine.network.extend(network);
+        mine.runs_fetched |= runs_fetched;
+    }
+
+    /// The command uses the network.
+    pub fn network(&mut self, program: &str, host: Option<String>) {
+        let found = NetworkUse { program: program.to_owned(), host };
+        if !self.effects.network.contains(&found) && self.effects.network.len() < 256 {
+            self.effects.network.push(found);
+        }
+    }
+
+    /// Content from a source that nobody vouches for comes in.
+    pub fn untrusted(&mut self, source: impl Into<String>) {
+        // Each fetch counts, so that a later interpreter of its output is seen.
+        if self.effects.untrusted.len() < 256 {
+            self.effects.untrusted.push(source.into());
+        }
+    }
+
+    /// A fetched file lies there now.
+    pub fn fetched_file(&mut self, path: &str) {
+        note(&mut self.fetched_files, paths::file_name(path));
+    }
+
+    /// A secret comes to the agent's eyes.
+    pub fn secret(&mut self, what: impl Into<String>) {
+        note(&mut self.effects.secrets, what);
+    }
+
+    /// A part of the gate is touched.
+    pub fn tampering(&mut self, what: impl Into<String>) {
+        note(&mut self.effects.tampering, what);
+    }
+
+    /// Something will run again later.
+    pub fn persistence(&mut self, what: impl Into<String>) {
+        note(&mut self.effects.persistence, what);
+    }
+
+    /// A git subcommand runs.
+    pub fn git(&mut self, subcommand: &str) {
+        note(&mut self.effects.git, subcommand);
+    }
+
+    /// An interpreter runs code: from its standard input, or from a file.
+    pub fn runs_code(&mut self, call: &Call, from_stdin: bool, file: Option<&str>) {
+        let fetched_file =
+            file.is_some_and(|file| self.fetched_files.iter().any(|known| known == paths::file_name(file)));
+        if call.fetched_in_words || from_stdin && self.stdin_fetched || fetched_file {
+            self.effects.runs_fetched = true;
+        }
+    }
+
+    /// True when this file was fetched by an earlier part of the command.
+    pub fn was_fetched(&self, path: &str) -> bool {
+        self.fetched_files.iter().any(|known| known == paths::file_name(path))
+    }
+
+    /// The command moves to another folder; `None` for one that is not known.
+    /// True when a literal word of the command so far holds this text.
+    pub fn mentions(&self, text: &str) -> bool {
+        self.mentioned.iter().any(|word| word.contains(text))
+    }
+
+    /// Programs of the network among the literal words so far: a shell is about to read some of them as commands.
+    pub fn mentioned_network(&mut self) {
+        for word in self.mentioned.clone() {
+            if matches!(programs::kind_of(paths::file_name(&word)), Some(programs::Kind::Network)) {
+                self.network(&word, None);
+            }
+        }
+    }
+
+    /// A file's content is read.
+    pub fn read(&mut self, arg: &Arg) -> Judgement {
+        match arg.known {
+            Known::Literal if arg.text == "-" || arg.text.is_empty() => Judgement::safe(),
+            Known::Pipe => Judgement::safe(),
+            Known::Literal if self.is_lost(&arg.text) => self.read_unknown(),
+            Known::Words if arg.wanders || self.is_lost(&arg.text) => self.read_unknown(),
+            Known::Literal => {
+                for path in self.unresolved(&arg.text) {
+                    note(&mut self.effects.reads, path);
+                }
+                for path in self.resolved(&arg.text) {
+                    if secrets::is_secret_path(&path) {
+                        note(&mut self.effects.secrets, path.clone());
+                    }
+                    note(&mut self.effects.reads, path);
+                }
+                Judgement::safe()
+            }
+            // A glob stays in the folder that its text names, unless more folders are patterns too.
+            Known::Words => {
+                let folder =
+                    arg.text.rsplit_once('/').map_or(".", |(folder, _)| if folder.is_empty() { "/" } else { folder });
+                self.read_tree(&Arg::literal(folder));
+                if secrets::is_secret_path(&format!("{}{}", arg.text, arg.tail)) {
+                    note(&mut self.effects.secrets, format!("{}*{}", arg.text, arg.tail));
+                }
+                Judgement::safe()
+            }
+            Known::OneWord | Known::Anything => self.read_unknown(),
+        }
+    }
+
+    /// Files are read whose names nobody knows before it runs.
+    pub fn read_unknown(&mut self) -> Judgement {
+        self.reads_unknown = true;
+        Judgement::unknown("it reads files whose names are only known when it runs")
+    }
+
+    /// Everything below a folder is read.
+    pub fn read_tree(&mut self, arg: &Arg) -> Judgement {
+        let Some(path) = arg.exact() else {
+            return if matches!(arg.known, Known::Words | Known::Pipe) { self.read(arg) } else { self.read_unknown() };
+        };
+        if self.is_lost(path) {
+            return self.read_unknown();
+        }
+        for folder in self.resolved(path) {
+            if secrets::is_secret_path(&folder) || secrets::is_secret_folder(paths::file_name(&folder)) {
+                note(&mut self.effects.secrets, folder.clone());
+            }
+            self.condition(Condition::NoSecretBelow { folder });
+        }
+        Judgement::safe()
+    }
+
+    /// A file is written.
+    pub fn write(&mut self, arg: &Arg) -> Judgement {
+        if arg.known == Known::Pipe {
+            return Judgement::safe();
+        }
+        let Some(path) = arg.exact() else {
+            return Judgement::unknown("it writes a file whose name is only known when it runs");
+        };
+        let mut judgement = Judgement::safe();
+        for path in self.unresolved(path) {
+            note(&mut self.effects.writes, path);
+        }
+        for resolved in self.resolved(path) {
+            judgement = judgement.max(self.write_to(&resolved));
+        }
+        judgement
+    }
+
+    fn write_to(&mut self, path: &str) -> Judgement {
+        if let Some(part) = protected::gate_part(path, &self.around.protected) {
+            note(&mut self.effects.tampering, part);
+            return Judgement::unknown("it writes to the gate's own files");
+        }
+        if let Some(kind) = protected::persistence(path) {
+            note(&mut self.effects.persistence, path);
+            return Judgement::unknown(format!("it writes {kind}"));
+        }
+        let unplaced = !path.starts_with(['/', '~']) && self.folders.contains(&Folder::Anywhere);
+        match paths::zone(path, self.around.cwd.as_deref()) {
+            Zone::Nowhere => Judgement::safe(),
+            Zone::Network => Judgement::network("bash opens this file as a network connection"),
+            Zone::Workspace if !unplaced => {
+                note(&mut self.effects.writes, path);
+                Judgement::safe()
+            }
+            Zone::Workspace | Zone::Outside => {
+                note(&mut self.effects.writes, path);
+                Judgement::unknown("it writes outside of the working directory and /tmp")
+            }
+        }
+    }
+
+    /// In a part that is not Safe, any argument that names the gate counts; what the program does with it is not known.
+    pub(super) fn tampering_in(&mut self, call: &Call, text: &str) {
+        let only_talks = programs::only_talks(call);
+        let modifies = wrappers::modifies(&call.program) || call.args.iter().any(|arg| wrappers::modifies(&arg.text));
+        // xargs takes what it changes from words that stand elsewhere.
+        let reads_names = paths::file_name(&call.program) == "xargs";
+        for arg in &call.args {
+            // `of=/path`, `-t/path` and `--target=/path` name one, too.
+            let glued = [
+                arg.text.split_once('=').map(|(_, path)| path),
+                arg.text.get(2..).filter(|_| arg.text.starts_with('-')),
+            ];
+            for path in
+                std::iter::once(arg.text.as_str()).chain(glued.into_iter().flatten()).filter(|path| !path.is_empty())
+            {
+                for path in self.resolved(path) {
+                    let part = protected::gate_part(&path, &self.around.protected);
+                    let inside = part.as_deref().is_some_and(|part| paths::is_within(&path, part));
+                    if let Some(part) = part
+                        && (modifies || inside && !only_talks)
+                    {
+                        note(&mut self.effects.tampering, part);
+                    }
+                    if modifies && protected::persistence(&path).is_some() {
+                        note(&mut self.effects.persistence, path);
+                    }
+                }
+            }
+            if modifies && (arg.exact().is_none() || reads_names) {
+                self.tampering_by(arg);
+                for word in self.mentioned.clone() {
+                    let part = protected::gate_part(&word, &self.around.protected);
+                    if let Some(part) = part.filter(|part| paths::is_within(&word, part)) {
+                        note(&mut self.effects.tampering, part);
+                    }
+                }
+            }
+        }
+        if only_talks {
+            return;
+        }
+        // Code and options in arguments: the text itself is searched.
+        let names = self.around.protected.iter().map(String::as_str).chain(protected::GATE_PATHS.iter().copied());
+        for name in names {
+            if text.contains(name) {
+                note(&mut self.effects.tampering, name);
+            }
+        }
+        for settings in [".claude/settings", "managed-settings.json", ".codex/hooks.json", "shell-snapshots"] {
+            if text.contains(settings) {
+                note(&mut self.effects.tampering, settings);
+            }
+        }
+    }
+
+    /// A path that is only known in part, about to be changed: its known parts may lead to the gate.
+    pub(super) fn tampering_by(&mut self, arg: &Arg) {
+        let tail = arg.tail.trim_start_matches('/');
+        let by_tail = (!tail.is_empty()).then(|| protected::gate_part(tail, &[])).flatten();
+        let reaches = self.resolved(&arg.text).iter().any(|prefix| {
+            let prefix = if arg.text.ends_with('/') { format!("{prefix}/") } else { prefix.clone() };
+            prefix.len() > 1 && protected::prefix_reaches_gate(&prefix, &self.around.protected)
+        });
+        if reaches || by_tail.is_some() || arg.text == "/" {
+            note(&mut self.effects.tampering, format!("{}…{}", arg.text, arg.tail));
+        }
+    }
+}

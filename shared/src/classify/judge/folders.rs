@@ -1,0 +1,102 @@
+//! Where a command runs: every folder that a `cd` on the way may have led to.
+
+use super::Judge;
+use crate::classify::paths;
+
+/// Most working directories that a command is followed through.
+const MAX_FOLDERS: usize = 6;
+
+/// A folder in which a command may run.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) enum Folder {
+    /// Where the whole command starts, when nobody said where that is.
+    Start,
+    /// Here: absolute, starting with `~`, or relative to the start.
+    At(String),
+    /// After a `cd` whose target is not known.
+    Anywhere,
+}
+
+impl Judge<'_> {
+    /// The next command may run in these folders, too.
+    pub(super) fn also_in(&mut self, folders: &[Folder]) {
+        for folder in folders {
+            if !self.folders.contains(folder) {
+                self.folders.push(folder.clone());
+            }
+        }
+        if self.folders.len() > MAX_FOLDERS {
+            self.folders = vec![Folder::Anywhere];
+        }
+    }
+
+    /// The command moves to another folder; `None` for one that is not known.
+    pub fn change_folder(&mut self, to: Option<&str>) {
+        // Behind a wrapper another process may do it, which changes nothing here.
+        let stays = if self.nested > 1 { self.folders.clone() } else { Vec::new() };
+        let Some(path) = to else {
+            self.folders = vec![Folder::Anywhere];
+            return;
+        };
+        let mut next = Vec::new();
+        for folder in &self.folders {
+            let target = match folder {
+                _ if path.starts_with(['/', '~']) => Folder::At(paths::resolve(None, path)),
+                Folder::Start => Folder::At(paths::resolve(None, path)),
+                Folder::At(folder) => Folder::At(paths::resolve(Some(folder), path)),
+                Folder::Anywhere => Folder::Anywhere,
+            };
+            if !next.contains(&target) {
+                next.push(target);
+            }
+        }
+        self.folders = next;
+        self.also_in(&stays);
+    }
+
+    /// A relative path after a `cd` to an unknown place, and a path whose `..` the text cannot resolve.
+    pub(super) fn is_lost(&self, path: &str) -> bool {
+        let slippery = |path: &str| {
+            path.split('/').any(|part| part == "..")
+                && path.starts_with(['~', '/'])
+                && ["~", "/dev", "/proc"].iter().any(|root| path.starts_with(root))
+        };
+        self.folders.iter().any(|folder| match folder {
+            _ if path.starts_with(['/', '~']) => slippery(path),
+            Folder::Anywhere => true,
+            Folder::Start => false,
+            Folder::At(folder) => slippery(&format!("{folder}/{path}")),
+        })
+    }
+
+    /// The places that a path with `..` means, unresolved, so that whoever has the file system can follow its links.
+    pub(super) fn unresolved(&self, path: &str) -> Vec<String> {
+        if !path.split('/').any(|part| part == "..") {
+            return Vec::new();
+        }
+        let joined = |folder: &Folder| match folder {
+            Folder::At(folder) if !path.starts_with(['/', '~']) => format!("{folder}/{path}"),
+            _ => path.to_owned(),
+        };
+        self.folders.iter().map(joined).collect()
+    }
+
+    /// Every path that a literal argument can mean.
+    pub(super) fn resolved(&self, path: &str) -> Vec<String> {
+        let base = |folder: &'_ Folder| match folder {
+            Folder::At(folder) => Some(folder.clone()),
+            Folder::Start | Folder::Anywhere => None,
+        };
+        self.folders.iter().map(|folder| paths::resolve(base(folder).as_deref(), path)).collect()
+    }
+
+    /// The folders in which the call at hand may run, or `None` when that is not known.
+    pub fn folders(&self) -> Option<Vec<String>> {
+        let named = |folder: &Folder| match folder {
+            Folder::Start => Some(".".to_owned()),
+            Folder::At(folder) => Some(folder.clone()),
+            Folder::Anywhere => None,
+        };
+        self.folders.iter().map(named).collect()
+    }
+}

@@ -1,0 +1,226 @@
+//! What a walk over a command's syntax has found so far, and the words in which rules say more.
+//!
+//! [`walk`] visits every node once, the tables judge every call, [`effects`] adds up what it does, [`folders`] follows
+//! `cd`, [`values`] knows what variables hold where the text says it. A judge only ever makes a command stricter as it
+//! goes: classes join upwards, effects are only added.
+
+mod effects;
+mod folders;
+mod values;
+mod walk;
+
+use std::collections::HashSet;
+
+use folders::Folder;
+use values::Values;
+use walk::Source;
+
+use super::call::Call;
+use super::effects::note;
+use super::{Argv, Classification, CommandClass, Condition, Decided, Effects, Part, Surroundings, paths, secrets};
+use crate::shell::{Document, Shell};
+
+/// What a rule says about one call.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Judgement {
+    /// The class.
+    pub class: CommandClass,
+    /// Why, for people. Empty when the program's own row says it.
+    pub reason: String,
+    /// True when it is local under the conditions that were noted, whatever its class.
+    pub local: bool,
+}
+
+impl Judgement {
+    /// Provably local.
+    pub fn safe() -> Self {
+        Self { class: CommandClass::Safe, reason: String::new(), local: true }
+    }
+
+    /// Not proven by the text, but local under a condition that was noted with [`Judge::condition`].
+    pub fn conditional(reason: impl Into<String>) -> Self {
+        Self { class: CommandClass::Unknown, reason: reason.into(), local: true }
+    }
+
+    /// Not proven.
+    pub fn unknown(reason: impl Into<String>) -> Self {
+        Self { class: CommandClass::Unknown, reason: reason.into(), local: false }
+    }
+
+    /// Known to reach the network or to run given code.
+    pub fn network(reason: impl Into<String>) -> Self {
+        Self { class: CommandClass::Network, reason: reason.into(), local: false }
+    }
+
+    /// The stricter of the two. Of two in one class the one that is not local under any condition gives the reason.
+    pub fn max(self, other: Self) -> Self {
+        let local = self.local && other.local;
+        let stricter = other.class > self.class || other.class == self.class && self.local && !other.local;
+        let found = if stricter { other } else { self };
+        Self { local, ..found }
+    }
+}
+
+fn argv(call: &Call) -> Argv {
+    let args = call.args.iter().map(|arg| arg.exact().map(str::to_owned));
+    std::iter::once(Some(call.program.clone())).chain(args).collect()
+}
+
+/// Deepest chain of scripts in scripts and wrappers around wrappers.
+const MAX_NESTED_CALLS: usize = 8;
+/// Most calls that are judged: functions and the values of variables multiply them.
+const MAX_CALLS: usize = 4096;
+/// Most conditions of one command.
+const MAX_CONDITIONS: usize = 32;
+
+/// The state of a walk.
+pub struct Judge<'t> {
+    around: &'t Surroundings,
+    effects: Effects,
+    conditions: Vec<Condition>,
+    parts: Vec<Part>,
+    calls: Vec<Argv>,
+    /// The strictest part so far.
+    whole: Judgement,
+    /// Folders in which the next command may run.
+    folders: Vec<Folder>,
+    /// Wrappers and scripts in words around the call at hand.
+    nested: usize,
+    /// Constructs around the part at hand, for people who look at the tree.
+    depth: usize,
+    judged: usize,
+    /// The standard input of the command at hand comes from one that fetches.
+    stdin_fetched: bool,
+    /// Files that were fetched, by name.
+    fetched_files: Vec<String>,
+    /// All literal words: where unknown files are read, their names may stand here.
+    mentioned: Vec<String>,
+    reads_unknown: bool,
+    shell: Shell,
+    /// What variables hold, by the assignments in the text.
+    values: Values,
+    /// Variables that are certainly set at this point, and functions (`name()`) that are certainly defined.
+    bound: HashSet<String>,
+    /// Inside of a function's body, where `local` works.
+    in_function: bool,
+}
+
+/// Classifies a whole text that was understood.
+pub(super) fn document(document: &Document, source: &str, around: &Surroundings) -> Classification {
+    let start = around.cwd.clone().map_or(Folder::Start, Folder::At);
+    let mut judge = Judge {
+        around,
+        effects: Effects::default(),
+        conditions: Vec::new(),
+        parts: Vec::new(),
+        calls: Vec::new(),
+        whole: Judgement::safe(),
+        folders: vec![start],
+        nested: 0,
+        depth: 0,
+        judged: 0,
+        stdin_fetched: false,
+        fetched_files: Vec::new(),
+        mentioned: Vec::new(),
+        reads_unknown: false,
+        shell: around.shell,
+        values: Values::of(document),
+        bound: HashSet::new(),
+        in_function: false,
+    };
+    let functions = values::functions(document);
+    judge.script(&document.script, Source { document, text: source, functions: &functions });
+    judge.finish()
+}
+
+impl Judge<'_> {
+    fn finish(mut self) -> Classification {
+        if self.reads_unknown {
+            for word in std::mem::take(&mut self.mentioned) {
+                if secrets::is_secret_path(&word) {
+                    note(&mut self.effects.secrets, word);
+                }
+            }
+        }
+        // A command that writes could write what its own condition has looked at.
+        let undermined = self.conditions.iter().any(|condition| matches!(condition, Condition::GitIsInert { .. }))
+            && self.effects.writes.iter().any(|path| !cannot_steer_git(path));
+        let decided = if !self.whole.local || undermined || !self.effects.nothing_to_report() {
+            Decided::Host
+        } else if self.conditions.is_empty() {
+            Decided::Local
+        } else {
+            Decided::LocalIf
+        };
+        let Judgement { class, mut reason, .. } = self.whole;
+        if reason.is_empty() {
+            "every program in it is local in the way it is called".clone_into(&mut reason);
+        }
+        Classification {
+            class,
+            decided,
+            conditions: self.conditions,
+            reason,
+            effects: self.effects,
+            parts: self.parts,
+            calls: self.calls,
+            understood: true,
+        }
+    }
+
+    /// Adds a part with its class, and joins the class into the whole.
+    fn add(&mut self, text: &str, rule: &str, judgement: Judgement) {
+        self.add_call(text, rule, judgement, Argv::new());
+    }
+
+    fn add_call(&mut self, text: &str, rule: &str, judgement: Judgement, argv: Argv) {
+        let Judgement { class, reason, local } = judgement;
+        let told = if reason.is_empty() && class > CommandClass::Safe { rule.to_owned() } else { reason.clone() };
+        let whole = std::mem::replace(&mut self.whole, Judgement::safe());
+        self.whole = whole.max(Judgement { class, reason: told, local });
+        let part = Part { text: text.to_owned(), class, local, rule: rule.to_owned(), reason, depth: self.depth, argv };
+        // The values of variables may bring the same call many times.
+        if self.parts.last() != Some(&part) && self.parts.len() < MAX_CALLS {
+            self.parts.push(part);
+        }
+    }
+
+    /// Something that the hook must check before it lets the command through.
+    pub fn condition(&mut self, condition: Condition) {
+        if self.conditions.contains(&condition) {
+            return;
+        }
+        if self.conditions.len() >= MAX_CONDITIONS {
+            self.whole.local = false;
+            return;
+        }
+        self.conditions.push(condition);
+    }
+
+    /// True when the shell that will read the text at hand is known to be bash.
+    pub fn is_bash(&self) -> bool {
+        self.shell == Shell::Bash
+    }
+
+    /// True when the shell itself runs the call at hand, not a wrapper.
+    pub fn is_direct(&self) -> bool {
+        self.nested <= 1
+    }
+
+    /// What setting a variable means.
+    pub fn assignment(name: &str) -> Judgement {
+        super::variables::harm_of_setting(name)
+            .map_or_else(Judgement::safe, |harm| Judgement::unknown(format!("setting `{name}` {harm}")))
+    }
+}
+
+/// True for a file that git reads neither as configuration nor as part of a repository, whatever stands in it.
+fn cannot_steer_git(path: &str) -> bool {
+    const TEXTS: &[&str] = &[
+        "txt", "log", "md", "json", "jsonl", "patch", "diff", "csv", "out", "err", "go", "rs", "py", "ts", "js", "yml",
+        "yaml", "toml", "html",
+    ];
+    let name = paths::file_name(path);
+    name.rsplit_once('.').is_some_and(|(stem, end)| !stem.is_empty() && TEXTS.contains(&end))
+        && !paths::lies_in(path, ".git")
+}

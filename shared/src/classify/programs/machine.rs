@@ -1,0 +1,202 @@
+//! Programs that tell about processes, users and the machine.
+
+use super::{Judge, Judgement, Kind, Operands, Program, Rule};
+use crate::classify::call::{Arg, Call, Options};
+
+pub(super) const TABLE: &[Program] = &[
+    Program {
+        names: &["ps"],
+        about: "lists processes",
+        kind: Kind::Local,
+        rule: Rule::Custom(ps),
+        safe: &["ps aux", "ps -ef", "ps -o pid,ppid,cmd -p 1", "ps aux | grep node"],
+        not_safe: &["ps eww", "ps $x", "ps auxe"],
+    },
+    Program {
+        names: &["pgrep", "pidof"],
+        about: "finds processes",
+        kind: Kind::Local,
+        rule: Rule::Listed(
+            Options {
+                flags: "lafnovxcwisq",
+                values: "uUgGPtdrF",
+                long: &["--list-name", "--full", "--exact", "--count", "--newest", "--oldest"],
+            },
+            Operands::Data,
+        ),
+        safe: &["pgrep -lf node", "pidof sshd"],
+        not_safe: &["pgrep --signal KILL x", "pgrep -F $x"],
+    },
+    Program {
+        names: &["lsof"],
+        about: "lists open files",
+        kind: Kind::Local,
+        rule: Rule::Custom(lsof),
+        safe: &["lsof -nP -iTCP:3000 -sTCP:LISTEN", "lsof -n -i :8080"],
+        not_safe: &["lsof -i :8080", "lsof -nP +D /x", "lsof -r 5 -n"],
+    },
+    Program {
+        names: &["ss", "netstat"],
+        about: "lists sockets",
+        kind: Kind::Local,
+        rule: Rule::Custom(sockets),
+        safe: &["ss -tlnp", "netstat -tulpn"],
+        not_safe: &["ss -r", "ss -K", "netstat -tul", "ss -F x"],
+    },
+    Program {
+        names: &["who", "w", "users", "last"],
+        about: "lists who is logged in",
+        kind: Kind::Local,
+        rule: Rule::Listed(Options { flags: "aHqbrumshfi", values: "n", long: &["--count", "--all"] }, Operands::Names),
+        safe: &["who", "w -h", "last -n 5"],
+        not_safe: &["who --lookup", "last -d"],
+    },
+    Program {
+        names: &["hostname"],
+        about: "prints the machine's name, or changes it",
+        kind: Kind::Local,
+        rule: Rule::Custom(hostname),
+        safe: &["hostname", "hostname -s"],
+        not_safe: &["hostname evil", "hostname -f", "hostname -F x"],
+    },
+    Program {
+        names: &["lsblk", "findmnt", "lsmod", "lspci", "lsusb", "vmstat", "iostat", "mpstat", "lsmem", "numactl"],
+        about: "tells about the machine",
+        kind: Kind::Local,
+        rule: Rule::Custom(no_operands),
+        safe: &["lsblk", "findmnt -l", "vmstat -s"],
+        not_safe: &["vmstat x", "lspci --x", "numactl sh"],
+    },
+    Program {
+        names: &["dmesg", "mount", "dpkg", "rpm", "sw_vers", "tput", "stty", "ulimit", "nvidia-smi", "pstree"],
+        about: "tells about the machine, or changes it",
+        kind: Kind::Local,
+        rule: Rule::Custom(telling_forms),
+        safe: &[
+            "mount",
+            "dpkg -l",
+            "dpkg -L jq",
+            "sw_vers",
+            "tput cols",
+            "rpm -qa",
+            "ulimit -n",
+            "nvidia-smi",
+            "pstree -p",
+        ],
+        not_safe: &[
+            "mount -o remount,rw /",
+            "dpkg -i x.deb",
+            "rpm -i x",
+            "rpm -qp http://h/x",
+            "stty -F /dev/x",
+            "ulimit -f 0",
+            "dpkg -l --pager",
+        ],
+    },
+    Program {
+        names: &["uuidgen", "yes", "clear", "reset"],
+        about: "prints something new",
+        kind: Kind::Local,
+        rule: Rule::Custom(printers),
+        safe: &["uuidgen", "yes | head -1", "uuidgen -r"],
+        not_safe: &["clear -T x", "uuidgen --x"],
+    },
+];
+
+/// `e` in the style without a dash shows the environment of processes.
+fn ps(judge: &mut Judge<'_>, call: &Call) -> Judgement {
+    for arg in &call.args {
+        let Some(text) = arg.exact() else { return Judgement::unknown("an option is only known when it runs") };
+        if !text.starts_with('-') && text.contains('e') && text.bytes().all(|byte| byte.is_ascii_alphabetic()) {
+            judge.secret("the environment of processes");
+            return Judgement::unknown("`e` shows the environment of processes");
+        }
+        // `-o` may name a column of the environment.
+        if text.contains("environ") {
+            judge.secret("the environment of processes");
+        }
+    }
+    Judgement::safe()
+}
+
+/// Without `-n` it asks the network for names.
+fn lsof(_: &mut Judge<'_>, call: &Call) -> Judgement {
+    let options = Options { flags: "nPltUaO", values: "ipucsdgFT", long: &[] };
+    match options.scan(&call.args) {
+        Ok(scan) if scan.operands.iter().any(|operand| operand.text.starts_with('+')) => {
+            Judgement::unknown("this option is not on its list")
+        }
+        Ok(scan) if scan.has(&["-n"]) && scan.has(&["-P", "-i", "-p", "-u", "-c"]) => Judgement::safe(),
+        Ok(_) => Judgement::unknown("without `-n` it asks the network for names"),
+        Err(reason) => Judgement::unknown(reason),
+    }
+}
+
+fn sockets(_: &mut Judge<'_>, call: &Call) -> Judgement {
+    let options = Options {
+        flags: "tulnapexmosi46W",
+        values: "",
+        long: &["--listening", "--numeric", "--tcp", "--udp", "--all", "--processes"],
+    };
+    match options.scan(&call.args) {
+        Ok(scan) if scan.operands.is_empty() && scan.has(&["-n", "--numeric"]) => Judgement::safe(),
+        Ok(_) => Judgement::unknown("without `-n` it asks the network for names"),
+        Err(reason) => Judgement::unknown(reason),
+    }
+}
+
+fn hostname(_: &mut Judge<'_>, call: &Call) -> Judgement {
+    let harmless = call.args.iter().all(|arg| matches!(arg.exact(), Some("-s" | "--short")));
+    if harmless {
+        Judgement::safe()
+    } else {
+        Judgement::unknown("this form changes the name, or asks the network for it")
+    }
+}
+
+fn short_flags_only(args: &[Arg]) -> bool {
+    args.iter().all(|arg| {
+        arg.exact().is_some_and(|text| {
+            text.strip_prefix('-')
+                .is_some_and(|letters| !letters.is_empty() && letters.bytes().all(|b| b.is_ascii_alphanumeric()))
+        })
+    })
+}
+
+fn no_operands(_: &mut Judge<'_>, call: &Call) -> Judgement {
+    if short_flags_only(&call.args) {
+        Judgement::safe()
+    } else {
+        Judgement::unknown("only forms with short options are read here")
+    }
+}
+
+/// The forms that only tell.
+fn telling_forms(_: &mut Judge<'_>, call: &Call) -> Judgement {
+    let args: Option<Vec<&str>> = call.args.iter().map(Arg::exact).collect();
+    let Some(args) = args else { return Judgement::unknown("an option is only known when it runs") };
+    let plain = |words: &[&str]| words.iter().all(|word| !word.starts_with('-') && !word.contains(['/', ':']));
+    let tells = match (super::paths::file_name(&call.program), args.as_slice()) {
+        ("dmesg", options) => options.iter().all(|option| matches!(*option, "-T" | "-H" | "-x" | "-k" | "-t")),
+        ("dpkg", ["-l" | "-s" | "-L" | "--list" | "--status" | "--listfiles" | "--print-architecture", rest @ ..]) => {
+            plain(rest)
+        }
+        ("rpm", ["-qa" | "-q" | "-qi" | "-ql", rest @ ..]) => plain(rest),
+        ("mount" | "sw_vers" | "nvidia-smi", [])
+        | ("tput", ["cols" | "lines" | "colors" | "sgr0" | "bold"])
+        | ("stty", ["size" | "-a"]) => true,
+        ("ulimit", options) => options.iter().all(|option| option.len() == 2 && option.starts_with('-')),
+        ("pstree", options) => options.iter().all(|option| matches!(*option, "-p" | "-a" | "-u" | "-A")),
+        _ => false,
+    };
+    if tells { Judgement::safe() } else { Judgement::unknown("this form is not on the list of those that only tell") }
+}
+
+fn printers(_: &mut Judge<'_>, call: &Call) -> Judgement {
+    match (super::paths::file_name(&call.program), call.args.as_slice()) {
+        ("uuidgen", args) if args.iter().all(|arg| matches!(arg.exact(), Some("-r" | "-t"))) => Judgement::safe(),
+        ("yes", args) if args.iter().all(|arg| arg.exact().is_some()) => Judgement::safe(),
+        ("clear" | "reset", []) => Judgement::safe(),
+        _ => Judgement::unknown("this form is not on its list"),
+    }
+}

@@ -1,0 +1,254 @@
+//! The reader and the tables against real shells: whatever was called local must run only what was foreseen.
+//!
+//! Commands are generated, taken from the tables' own examples, and, where they lie beside the repository, from corpora of
+//! real calls. Those that are decided in the container run under bash (or dash and zsh) with every `execve`, `connect` and
+//! `socket` traced; anything that was not foreseen, and any socket but a local one, is a failure. A run also plants a bug
+//! in the reader and two bypasses, and fails when it does not find them.
+//!
+//! `BASHGATE_CASES` sets how many generated commands run; `make differential` runs a million.
+
+mod generator;
+
+use std::collections::HashSet;
+use std::io::Write as _;
+use std::os::unix::fs::PermissionsExt as _;
+use std::path::Path;
+use std::process::{Command, Stdio};
+
+use bashgate_shared::classify::{Classification, Decided, Surroundings, classify, programs};
+use bashgate_shared::command::CommandLine;
+use bashgate_shared::shell::{Shell, planted};
+use bashgate_tests::repository;
+use generator::{Dice, command, mutate};
+use serde_json::{Value, json};
+
+/// Commands of one call of the tracer.
+const BATCH: usize = 5_000;
+
+/// Programs that are scripts or front ends, with what they run themselves.
+const CHILDREN: &[(&str, &[&str])] = &[
+    ("egrep", &["grep"]),
+    ("fgrep", &["grep"]),
+    ("gunzip", &["gzip"]),
+    ("git", &["git"]),
+    ("xargs", &["echo"]),
+    ("dpkg", &["dpkg-query"]),
+];
+
+/// A folder with the tracer and the programs to plant.
+struct Tracer {
+    folder: tempfile::TempDir,
+}
+
+/// One command that was called local.
+struct Case {
+    command: String,
+    shell: &'static str,
+    found: Classification,
+}
+
+impl Tracer {
+    fn new() -> Self {
+        let folder = tempfile::Builder::new().prefix("bashgate-tracer-").tempdir().unwrap();
+        let open = |path: &Path| std::fs::set_permissions(path, std::fs::Permissions::from_mode(0o755)).unwrap();
+        let stubs = folder.path().join("stubs");
+        std::fs::create_dir(&stubs).unwrap();
+        std::fs::copy("/usr/bin/true", stubs.join("EVIL")).unwrap();
+        std::fs::copy(env!("CARGO_BIN_EXE_ground-truth"), folder.path().join("ground-truth")).unwrap();
+        for path in [folder.path(), &stubs, &stubs.join("EVIL"), &folder.path().join("ground-truth")] {
+            open(path);
+        }
+        Self { folder }
+    }
+
+    /// What each command really did.
+    fn run(&self, cases: &[Case]) -> Vec<Value> {
+        let wall = repository().join("tests/differential/wall.sh");
+        let mut child = Command::new("sh")
+            .arg(wall)
+            .arg(self.folder.path())
+            .arg("3")
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .spawn()
+            .unwrap();
+        let mut stdin = child.stdin.take().unwrap();
+        let lines: String =
+            cases.iter().map(|case| format!("{}\n", json!({"shell": case.shell, "command": case.command}))).collect();
+        let output = std::thread::scope(|scope| {
+            scope.spawn(move || stdin.write_all(lines.as_bytes()));
+            child.wait_with_output().unwrap()
+        });
+        let mut results = vec![Value::Null; cases.len()];
+        for line in String::from_utf8_lossy(&output.stdout).lines() {
+            let result: Value = serde_json::from_str(line).unwrap();
+            let id = usize::try_from(result["id"].as_u64().unwrap()).unwrap();
+            results[id] = result;
+        }
+        results
+    }
+
+    /// The commands that did something unforeseen, with what it was.
+    fn unsound(&self, cases: &[Case]) -> Vec<(String, String)> {
+        let mut found = Vec::new();
+        let mut cut_short = 0;
+        for batch in cases.chunks(BATCH) {
+            for (case, result) in batch.iter().zip(self.run(batch)) {
+                cut_short += usize::from(result["timeout"] == true);
+                if let Some(why) = surprise(case, &result) {
+                    found.push((format!("{}: {:?}", case.shell, case.command), why));
+                }
+            }
+        }
+        // What waits for others, or walks the whole machine, is stopped; what it did until then counts.
+        assert!(cut_short * 20 <= cases.len().max(200), "{cut_short} of {} commands did not end", cases.len());
+        found
+    }
+}
+
+fn name(path: &str) -> &str {
+    path.rsplit('/').next().unwrap_or(path)
+}
+
+/// Why what happened was not foreseen.
+fn surprise(case: &Case, result: &Value) -> Option<String> {
+    let Some(execs) = result["execs"].as_array() else { return Some(format!("lost: {result}")) };
+    // AF_UNIX (1) and AF_NETLINK (16) stay on the machine.
+    let sockets = result["sockets"]
+        .as_array()
+        .map_or(0, |list| list.iter().filter(|family| **family != 1 && **family != 16).count());
+    if sockets > 0 {
+        return Some(format!("{sockets} sockets that are not local"));
+    }
+    execs.iter().find_map(|exec| {
+        let argv: Vec<&str> = exec[1].as_array().unwrap().iter().filter_map(Value::as_str).collect();
+        let program = name(exec[0].as_str().unwrap_or(""));
+        let foreseen = case.found.calls.iter().any(|call| matches(call, &argv, program));
+        (!foreseen).then(|| format!("{program} {argv:?}"))
+    })
+}
+
+/// Whether a call is one that was foreseen: the same words, where `None` stands for any number of any words.
+fn matches(call: &[Option<String>], argv: &[&str], program: &str) -> bool {
+    let Some(Some(first)) = call.first() else { return false };
+    let children = CHILDREN.iter().find(|(parent, _)| *parent == name(first)).map_or(&[][..], |(_, children)| children);
+    if children.contains(&program) {
+        return true;
+    }
+    name(first) == program && words_match(call.get(1..).unwrap_or(&[]), argv.get(1..).unwrap_or(&[]))
+}
+
+fn words_match(call: &[Option<String>], argv: &[&str]) -> bool {
+    match call.split_first() {
+        None => argv.is_empty(),
+        // The shell puts the home folder where a tilde stands.
+        Some((Some(word), rest)) => argv.split_first().is_some_and(|(first, after)| {
+            let same = word == first || word.starts_with('~') && first.starts_with('/');
+            same && words_match(rest, after)
+        }),
+        Some((None, rest)) => (0..=argv.len()).any(|taken| words_match(rest, &argv[taken..])),
+    }
+}
+
+fn local(command: &str, shell: &'static str) -> Option<Case> {
+    let around =
+        Surroundings { shell: if shell == "bash" { Shell::Bash } else { Shell::Other }, ..Surroundings::default() };
+    let line = CommandLine::parse(command).ok()?;
+    let found = classify(&line, &around);
+    (found.decided != Decided::Host).then(|| Case { command: command.to_owned(), shell, found })
+}
+
+/// The next shell: mostly bash.
+fn shell(dice: &mut Dice) -> &'static str {
+    dice.pick(&["bash", "bash", "bash", "bash", "bash", "bash", "dash", "zsh"])
+}
+
+fn tables() -> Vec<String> {
+    let rows = programs::FAMILIES.iter().flat_map(|(_, rows)| rows.iter());
+    rows.flat_map(|row| row.safe.iter().chain(row.not_safe)).map(|text| (*text).to_owned()).collect()
+}
+
+/// Real calls, where the corpora lie beside the repository.
+fn corpora() -> Vec<String> {
+    let folder = repository().join("../shared/corpus");
+    let Ok(entries) = std::fs::read_dir(folder) else { return Vec::new() };
+    let files =
+        entries.flatten().map(|entry| entry.path()).filter(|path| path.extension().is_some_and(|e| e == "jsonl"));
+    files
+        .flat_map(|file| std::fs::read_to_string(file).unwrap().lines().map(str::to_owned).collect::<Vec<_>>())
+        .filter_map(|line| serde_json::from_str::<Value>(&line).ok()?["command"].as_str().map(str::to_owned))
+        .collect()
+}
+
+fn seed() -> u64 {
+    let now = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).unwrap();
+    std::env::var("BASHGATE_SEED").ok().and_then(|text| text.parse().ok()).unwrap_or(now.as_secs())
+}
+
+#[test]
+fn nothing_called_local_does_anything_unforeseen() {
+    let tracer = Tracer::new();
+    let wanted: usize = std::env::var("BASHGATE_CASES").ok().and_then(|text| text.parse().ok()).unwrap_or(20_000);
+    let seed = seed();
+    let mut dice = Dice::new(seed);
+    let given: Vec<String> = tables().into_iter().chain(corpora()).collect();
+    let (mut generated, mut ran, mut unsound) = (0, 0, Vec::new());
+    let mut seen = HashSet::new();
+    while ran < wanted && unsound.is_empty() {
+        let mut cases = Vec::new();
+        while cases.len() < BATCH.min(wanted - ran) {
+            let text = if dice.one_in(5) {
+                let start = dice.below(given.len());
+                mutate(&mut dice, &given[start])
+            } else {
+                command(&mut dice)
+            };
+            generated += 1;
+            let shell = shell(&mut dice);
+            if text.len() < 2048 && !text.contains(['\0']) && seen.insert((shell, text.clone())) {
+                cases.extend(local(&text, shell));
+            }
+        }
+        seen.clear();
+        ran += cases.len();
+        unsound.extend(tracer.unsound(&cases));
+    }
+    println!(
+        "differential: {ran} generated commands ran, of {generated} made ({:.1} % local), seed {seed}",
+        100.0 * f64::from(u32::try_from(ran).unwrap()) / f64::from(u32::try_from(generated).unwrap())
+    );
+    assert!(unsound.is_empty(), "seed {seed}: {unsound:#?}");
+}
+
+#[test]
+fn the_tables_examples_and_real_calls_do_nothing_unforeseen() {
+    let tracer = Tracer::new();
+    let given: Vec<String> = tables().into_iter().chain(corpora()).collect();
+    let cases: Vec<Case> = given
+        .iter()
+        .filter(|text| text.len() < 8192)
+        .flat_map(|text| ["bash", "dash", "zsh"].into_iter().filter_map(|shell| local(text, shell)))
+        .collect();
+    println!("differential: {} examples and real calls ran, of {} in three shells", cases.len(), given.len());
+    let unsound = tracer.unsound(&cases);
+    assert!(unsound.is_empty(), "{unsound:#?}");
+}
+
+#[test]
+fn the_differential_test_can_fail() {
+    let tracer = Tracer::new();
+    // Two bypasses, as if somebody had called them local.
+    let harmless = local("ls a", "bash").unwrap().found;
+    for command in ["ls a; EVIL", "echo x > /dev/tcp/127.0.0.1/9", "ls a --all", "ls a | xargs ls"] {
+        let case = Case { command: command.to_owned(), shell: "bash", found: harmless.clone() };
+        assert_eq!(tracer.unsound(&[case]).len(), 1, "{command}");
+    }
+    // A bug in the reader, found by the same generator.
+    let mut dice = Dice::new(seed());
+    let cases: Vec<Case> = planted::with_backticks_as_text(|| {
+        std::iter::repeat_with(|| command(&mut dice)).filter_map(|text| local(&text, "bash")).take(4_000).collect()
+    });
+    let unsound = tracer.unsound(&cases);
+    println!("differential: the planted bug was found {} times in {} commands", unsound.len(), cases.len());
+    assert!(!unsound.is_empty(), "the planted bug was not found");
+}
