@@ -10,6 +10,7 @@ use crate::ask::{self, AskError};
 use crate::conditions::{self, Findings, ShellSetup};
 use crate::config::{Config, WhenSilent};
 use crate::event::{BeforeToolUse, HookDecision, Source, ToolUse};
+use crate::evidence;
 use crate::git::guard;
 
 /// Decides one event.
@@ -85,7 +86,7 @@ fn shell(event: &BeforeToolUse, command: &str, agent: &str, config: &Config) -> 
         other_shell: config.shell != bashgate_shared::shell::Shell::Bash,
         protected,
         locked: true,
-        evidence: Vec::new(),
+        evidence: evidence::of(&found.effects, &cwd),
         secrets: findings.secrets.into_iter().take(64).collect(),
         unproven: findings.unproven.into_iter().take(64).collect(),
     };

@@ -2,13 +2,15 @@
 //!
 //! Exit 2 with a reason on stderr denies; exit 0 raises no objection. Whatever goes wrong denies: see [`guard`].
 //! In the order of a command's way: [`agents`] (an agent's event into ours), [`gate`] (what to do with it),
-//! [`git`] (the guard, and what steers git), [`conditions`] (what only the container can tell), [`ask`] (the host's answer).
+//! [`git`] (the guard, and what steers git), [`conditions`] (what only the container can tell), [`evidence`] (what the host is told),
+//! [`ask`] (the host's answer).
 
 pub mod agents;
 pub mod ask;
 pub mod conditions;
 pub mod config;
 pub mod event;
+pub mod evidence;
 pub mod gate;
 pub mod git;
 pub mod guard;

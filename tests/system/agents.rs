@@ -136,3 +136,68 @@ fn claude_code_is_gated() {
     assert!(told[4].to_string().contains("flagged"), "{}", told[4]);
     agent.site.cli(["audit", "verify"]).expect(0);
 }
+
+/// Claude Code runs commands behind a snapshot of the user's start-up files: an alias or a function of theirs takes the
+/// place of `ls`, and so does a program that stands first in PATH. The hook sees it and asks; without a host that denies.
+#[test]
+fn names_that_the_agents_shell_shadows_are_asked_about() {
+    let agent = Agent::new();
+    let canary = |name: &str| agent.project.join(name).display().to_string();
+    let shadow = agent.home.join("shadow");
+    std::fs::create_dir(&shadow).unwrap();
+    let planted = shadow.join("head");
+    std::fs::write(&planted, format!("#!/bin/sh\ntouch {}\n", canary("by-path"))).unwrap();
+    open_to_all(&planted, 0o755);
+    let rc = agent.home.join(".bashrc");
+    let lines = format!("alias ls='touch {}'\ntac() {{ touch {}; }}\n", canary("by-alias"), canary("by-function"));
+    std::fs::write(&rc, lines).unwrap();
+    chown(&rc, Some(AGENT), Some(AGENT)).unwrap();
+    std::fs::write(agent.project.join("notes"), "x\n").unwrap();
+    let shadowed = ["by-alias", "by-function", "by-path"];
+    let script = json!([bash("ls"), bash("tac notes"), bash("head -1 notes"), bash("echo x > proof")]);
+    let run = || {
+        let path = format!("{}:/usr/local/bin:/usr/bin:/bin", shadow.display());
+        Output::of(agent.command(&script).env("AGENT_PATH", path), b"")
+    };
+
+    // The control: without a hook, what was planted runs.
+    run();
+    for name in shadowed {
+        assert!(agent.ran(name), "{name}: the agent's shell does not do this any more: {:?}", agent.results());
+        std::fs::remove_file(agent.project.join(name)).unwrap();
+    }
+    std::fs::remove_file(agent.project.join("proof")).unwrap();
+
+    agent.install();
+    agent.site.hook_setting("startup_files = false", "startup_files = true");
+    run();
+    for name in shadowed {
+        assert!(!agent.ran(name), "{name}: {:?}", agent.results());
+    }
+    assert!(!agent.ran("proof"), "a start-up file that nobody has looked at: {:?}", agent.results());
+    assert!(agent.results().iter().all(|result| result.to_string().contains(".bashrc")), "{:?}", agent.results());
+
+    // Looked at and trusted by its digest, the file is no obstacle any more. What it names is, and so is PATH.
+    std::fs::write(&rc, "alias ll='ls -l'\ntac() { rm \"$@\"; }\n").unwrap();
+    let digest = bashgate_shared::command::Digest::of(&std::fs::read(&rc).unwrap()).hex();
+    agent.site.hook_setting("trusted_startup = []", &format!("trusted_startup = [\"{digest}\"]"));
+    let later = json!([
+        bash("echo x > proof"),
+        bash("ls > listed"),
+        bash("grep -c x notes > found"),
+        bash("tac notes"),
+        bash("head -1 notes")
+    ]);
+    let path = format!("{}:/usr/local/bin:/usr/bin:/bin", shadow.display());
+    Output::of(agent.command(&later).env("AGENT_PATH", path), b"");
+    for name in ["proof", "notes"] {
+        assert!(agent.ran(name), "{name}: {:?}", agent.results());
+    }
+    // The agent's own functions for `grep` are known; the folder in PATH that anybody may write is not trusted.
+    Output::of(&mut agent.command(&later), b"");
+    for name in ["listed", "found", "notes"] {
+        assert!(agent.ran(name), "{name}: {:?}", agent.results());
+    }
+    assert!(agent.results()[3].to_string().contains("is a function or an alias"), "{:?}", agent.results());
+    assert!(!agent.ran("by-path"), "{:?}", agent.results());
+}

@@ -85,7 +85,6 @@ fn secrets_that_hide() {
         "printenv --null",
         "grep --reg=. .env",
         "grep --recursiv . ~/.ssh",
-        "x=-r; grep \"$x\" SECRET",
         "x='. .env'; grep -e $x",
         "y='1 . .env'; jq -R --arg a $y x",
         "du --files0-from=.env",
@@ -104,9 +103,13 @@ fn secrets_that_hide() {
         );
     }
     // A folder among the operands is read, so the hook must look below it.
-    for command in
-        ["diff -N . e", "diff deploy_key conf", "cd $HOME && grep -r . .", "find ./{a,../other} -type f -exec cat {} +"]
-    {
+    for command in [
+        "diff -N . e",
+        "diff deploy_key conf",
+        "cd $HOME && grep -r . .",
+        "x=-r; grep \"$x\" SECRET",
+        "find ./{a,../other} -type f -exec cat {} +",
+    ] {
         assert_eq!(found(command).decided, Decided::LocalIf, "{command}");
     }
 }

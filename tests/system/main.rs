@@ -2,6 +2,8 @@
 
 mod agents;
 mod attacks;
+mod constructs;
+mod corpus;
 mod demo;
 mod documents;
 mod faults_of_hook;

@@ -66,7 +66,19 @@ pub fn check(found: &Classification, cwd: &Path, setup: ShellSetup<'_>) -> Findi
                 Some(folder) => secrets_below(&folder, &mut findings),
                 None => findings.unchecked = true,
             },
+            Condition::NoFolder { path } => match place(path, cwd) {
+                Some(path) if path.is_dir() => findings.unproven.push(format!("{} is a folder", path.display())),
+                Some(_) => {}
+                None => findings.unchecked = true,
+            },
+            Condition::NoDashNames { folder } => match place(folder, cwd) {
+                Some(folder) => no_dash_names(&folder, &mut findings),
+                None => findings.unchecked = true,
+            },
             Condition::GitIsInert { folder, shows, records } => match place(folder, cwd) {
+                Some(folder) if !folder.is_dir() => {
+                    findings.unproven.push(format!("{} is not there yet", folder.display()));
+                }
                 Some(folder) => match inert::obstacles(&folder, *shows, *records) {
                     Ok(obstacles) => {
                         findings.unproven.extend(obstacles.programs);
@@ -82,7 +94,7 @@ pub fn check(found: &Classification, cwd: &Path, setup: ShellSetup<'_>) -> Findi
 }
 
 /// The absolute place of a path as the classifier resolved it. `~name` is not known here.
-fn place(path: &str, cwd: &Path) -> Option<PathBuf> {
+pub(crate) fn place(path: &str, cwd: &Path) -> Option<PathBuf> {
     match path.strip_prefix('~') {
         None => Some(cwd.join(path)),
         Some(rest) if rest.is_empty() || rest.starts_with('/') => {
@@ -144,6 +156,30 @@ fn write_stays(path: &Path, cwd: &Path, findings: &mut Findings) {
         || protected::persistence(&real).is_some()
     {
         findings.unproven.push(format!("{} leads to {real}", path.display()));
+    }
+}
+
+fn no_dash_names(folder: &Path, findings: &mut Findings) {
+    let entries = match std::fs::read_dir(folder) {
+        Ok(entries) => entries,
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => return,
+        Err(_) => {
+            findings.unchecked = true;
+            return;
+        }
+    };
+    for (count, entry) in entries.enumerate() {
+        match entry {
+            Ok(entry) if count < MAX_NAMES && !entry.file_name().as_encoded_bytes().starts_with(b"-") => {}
+            Ok(entry) if count < MAX_NAMES => {
+                findings.unproven.push(format!("the name {} would be read as an option", entry.path().display()));
+                return;
+            }
+            _ => {
+                findings.unchecked = true;
+                return;
+            }
+        }
     }
 }
 
@@ -253,6 +289,16 @@ mod tests {
         ] {
             assert_eq!(findings(command, &root).is_clear(), clear, "{command}");
         }
+    }
+
+    #[test]
+    fn a_pattern_that_meets_an_option_is_doubt() {
+        let folder = tempfile::tempdir().unwrap();
+        std::fs::write(folder.path().join("a.txt"), "").unwrap();
+        assert!(findings("sort *", folder.path()).is_clear());
+        std::fs::write(folder.path().join("--compress-program=x"), "").unwrap();
+        assert!(!findings("sort *", folder.path()).is_clear());
+        assert!(findings("sort ./*", folder.path()).is_clear());
     }
 
     #[test]

@@ -44,6 +44,14 @@ const OF_PROGRAMS: &[(&str, &[&str])] = &[
     ("tar", &["TAR_OPTIONS", "TAPE"]),
     ("gzip", &["GZIP"]),
     ("gunzip", &["GZIP"]),
+    ("bzip2", &["BZIP", "BZIP2"]),
+    ("bunzip2", &["BZIP", "BZIP2"]),
+    ("zcat", &["GZIP"]),
+    ("zstd", &["ZSTD_CLEVEL", "ZSTD_NBTHREADS"]),
+    ("unzip", &["UNZIP", "UNZIPOPT"]),
+    ("zipinfo", &["ZIPINFO", "ZIPINFOOPT"]),
+    ("file", &["MAGIC"]),
+    ("dmesg", &["PAGER"]),
     ("xz", &["XZ_OPT", "XZ_DEFAULTS"]),
     ("unxz", &["XZ_OPT", "XZ_DEFAULTS"]),
     ("awk", &["AWKPATH", "AWKLIBPATH", "GAWK_READ_TIMEOUT"]),
@@ -86,6 +94,10 @@ pub(super) fn check(found: &Classification, cwd: &Path, shell: &Startup, finding
         return;
     };
     let folders: Vec<PathBuf> = std::env::split_paths(&path).collect();
+    // The shell takes an empty entry for its own folder, and bash expands a tilde.
+    if let Some(other) = folders.iter().chain(&shell.folders).find(|folder| !folder.is_absolute()) {
+        findings.unproven.push(format!("PATH has the entry `{}`", other.display()));
+    }
     // A folder that the shell may search, too, must not have the name at all.
     let further: Vec<&PathBuf> = shell.folders.iter().filter(|folder| !folders.contains(folder)).collect();
     for name in external {
@@ -104,12 +116,27 @@ pub(super) fn check(found: &Classification, cwd: &Path, shell: &Startup, finding
             }
         }
     }
-    // What the command itself writes into a folder of PATH is a program by then.
+    // What the command itself writes into a folder of PATH, or moves to where one lies, is a program by then.
+    let real = |path: &Path| std::fs::canonicalize(path).unwrap_or_else(|_| path.to_owned());
+    let searched: Vec<PathBuf> =
+        folders.iter().chain(&shell.folders).flat_map(|folder| [folder.clone(), real(folder)]).collect();
     for written in &found.effects.writes {
         let file = cwd.join(written);
         let folder = file.parent().unwrap_or(&file);
-        if folders.iter().chain(&shell.folders).any(|known| known == folder || !known.is_absolute()) {
+        let reaches = |path: &Path| searched.iter().any(|known| known.starts_with(path));
+        if reaches(folder) && searched.iter().any(|known| known == folder || *known == real(folder))
+            || [file.as_path(), &real(&file)].into_iter().any(reaches)
+            || searched.contains(&real(folder))
+        {
             findings.unproven.push(format!("{written} lies in a folder of PATH"));
+        }
+    }
+    // Definitions that a program loads on its own.
+    if let Some(home) = std::env::var_os("HOME").map(PathBuf::from) {
+        for (program, file) in [("jq", ".jq")] {
+            if names.iter().any(|name| paths::file_name(name) == program) && home.join(file).exists() {
+                findings.unproven.push(format!("`{program}` loads ~/{file}"));
+            }
         }
     }
 }
@@ -125,7 +152,7 @@ fn variables(names: &[&str], shell: &Startup, findings: &mut Findings) {
         findings.unproven.push(format!("`{word}` is an alias in the agent's shell"));
     }
     for name in names.iter().map(|name| paths::file_name(name)) {
-        if shell.names.iter().any(|known| known == name) {
+        if shell.names.iter().any(|known| paths::file_name(known) == name) {
             findings.unproven.push(format!("`{name}` is a function or an alias in the agent's shell"));
         }
     }
@@ -135,6 +162,7 @@ fn variables(names: &[&str], shell: &Startup, findings: &mut Findings) {
         let harms = match function {
             Some(name) => names.contains(&name) || name == "command_not_found_handle",
             None if value.is_empty() => false,
+            None if variable.starts_with("LD_") && variable != "LD_LIBRARY_PATH" => true,
             None if variable == "LD_LIBRARY_PATH" => !std::env::split_paths(&value).all(|folder| is_trusted(&folder)),
             None => {
                 EVERYWHERE.contains(&variable.as_ref())
@@ -151,16 +179,19 @@ fn variables(names: &[&str], shell: &Startup, findings: &mut Findings) {
 }
 
 fn is_program(file: &Path) -> bool {
-    std::fs::metadata(file).is_ok_and(|meta| meta.is_file() && meta.permissions().mode() & 0o111 != 0)
+    // For this user: the shell skips what only others may execute.
+    std::fs::metadata(file).is_ok_and(|meta| meta.is_file())
+        && rustix::fs::access(file, rustix::fs::Access::EXEC_OK).is_ok()
 }
 
-/// A program counts only in a folder of the system, not writable for others, and neither is it.
+/// A program counts only where nobody but root can put it: not in the workspace, not in the home folder.
 fn trusted_file(file: &Path, cwd: &Path, findings: &mut Findings) {
-    let real = std::fs::canonicalize(file);
-    let trusted = real.as_ref().is_ok_and(|real| {
-        let folder = real.parent().unwrap_or(Path::new("/"));
-        is_trusted(real) && is_trusted(folder) && (cwd == Path::new("/") || !real.starts_with(cwd))
-    }) && file.parent().is_some_and(is_trusted);
+    let home = std::env::var_os("HOME").map(PathBuf::from).filter(|home| home != Path::new("/"));
+    let elsewhere = |real: &Path| {
+        (cwd == Path::new("/") || !real.starts_with(cwd)) && home.as_ref().is_none_or(|home| !real.starts_with(home))
+    };
+    let trusted = std::fs::canonicalize(file).is_ok_and(|real| elsewhere(&real) && real.ancestors().all(is_trusted))
+        && file.ancestors().skip(1).all(is_trusted);
     if !trusted {
         findings.unproven.push(format!("{} does not lie in a folder that only root can write", file.display()));
     }

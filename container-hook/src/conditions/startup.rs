@@ -11,6 +11,7 @@
 use std::path::{Path, PathBuf};
 
 use bashgate_shared::command::Digest;
+use bashgate_shared::shell::{self, Command, Shell};
 
 use super::ShellSetup;
 
@@ -34,6 +35,13 @@ const SHIPPED: &[&str] = &[
     "afae8986f549c6403410e029f9cce7983311512d04b1f02af02e4ce0af0dd2bf",
     // Debian 12, /etc/skel/.profile.
     "28b4a453b68dde64f814e94bab14ee651f4f162e15dd9920490aa1d49f05d2a4",
+];
+
+/// Digests of the functions that Claude Code puts into every snapshot, with its own paths left out: `find`, `grep` and `rg`
+/// by a search program in the agent's own binary, and a `pkill` that spares the agent.
+const AGENTS_FUNCTIONS: &[&str] = &[
+    // 2.1.330.
+    "94f38804f276974c012f1157ec955a802faf9e446a4be1bdd2d32b264174535f",
 ];
 
 /// Folders that the shipped files add to PATH when they exist.
@@ -72,7 +80,14 @@ pub(super) fn read(setup: ShellSetup<'_>) -> Startup {
     }
     startup.folders.extend(ADDED_TO_PATH.iter().map(|folder| home.join(folder)));
     let config = std::env::var_os("CLAUDE_CONFIG_DIR").map_or_else(|| home.join(".claude"), PathBuf::from);
-    snapshots(&config.join("shell-snapshots"), &mut startup);
+    snapshots(&config.join("shell-snapshots"), setup.trusted, &mut startup);
+    // What hooks of a session want sourced before each command.
+    let session = config.join("session-env");
+    let named = std::env::var_os("CLAUDE_ENV_FILE").map(PathBuf::from);
+    startup.doubtful.extend(named.into_iter().filter(|file| std::fs::metadata(file).is_ok_and(|meta| meta.len() > 0)));
+    if holds_a_file(&session) {
+        startup.doubtful.push(session);
+    }
     startup
 }
 
@@ -91,8 +106,22 @@ fn is_harmless(file: &Path, trusted: &[String]) -> bool {
     }
 }
 
+/// True when a file lies in a folder or in one directly below it, or when that cannot be told.
+fn holds_a_file(folder: &Path) -> bool {
+    let entries = match std::fs::read_dir(folder) {
+        Ok(entries) => entries,
+        Err(error) => return error.kind() != std::io::ErrorKind::NotFound,
+    };
+    entries.take(MAX_SNAPSHOTS).any(|entry| {
+        entry.is_ok_and(|entry| match entry.file_type() {
+            Ok(kind) if kind.is_dir() => std::fs::read_dir(entry.path()).is_ok_and(|mut inner| inner.next().is_some()),
+            _ => true,
+        })
+    })
+}
+
 /// Reads the snapshots of Claude Code. Any of them may be the one in force.
-fn snapshots(folder: &Path, startup: &mut Startup) {
+fn snapshots(folder: &Path, trusted: &[String], startup: &mut Startup) {
     let entries = match std::fs::read_dir(folder) {
         Ok(entries) => entries,
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => return,
@@ -107,8 +136,9 @@ fn snapshots(folder: &Path, startup: &mut Startup) {
             .as_ref()
             .ok()
             .filter(|file| count < MAX_SNAPSHOTS && std::fs::metadata(file).is_ok_and(|meta| meta.len() <= MAX_BYTES));
-        let understood =
-            read.and_then(|file| std::fs::read_to_string(file).ok()).is_some_and(|text| snapshot(&text, startup));
+        let understood = read
+            .and_then(|file| std::fs::read_to_string(file).ok())
+            .is_some_and(|text| snapshot(&text, trusted, startup));
         if !understood {
             startup.doubtful.push(file.unwrap_or_else(|_| folder.to_owned()));
         }
@@ -137,7 +167,6 @@ const HARMLESS_OPTIONS: &[&str] = &[
     "sourcepath",
     "expand_aliases",
     "dotglob",
-    "nullglob",
     "lithist",
     "no_empty_cmd_completion",
     "checkjobs",
@@ -151,44 +180,135 @@ const HARMLESS_SET: &[&str] =
     &["braceexpand", "hashall", "interactive-comments", "monitor", "emacs", "vi", "history", "histexpand", "pipefail"];
 
 /// Takes the names out of one snapshot; false when any line of it is not understood.
-fn snapshot(text: &str, startup: &mut Startup) -> bool {
-    let mut rest = text;
+///
+/// Every line must be exactly of one form, character by character: whoever can write a snapshot may write anything.
+fn snapshot(text: &str, trusted: &[String], startup: &mut Startup) -> bool {
+    let Some(text) = without_agents_functions(text, trusted) else { return false };
+    let mut rest = text.as_str();
     while !rest.is_empty() {
         let Some((line, after)) = logical_line(rest) else { return false };
         rest = after;
-        let line = line.trim_end();
-        let words: Vec<&str> = line.split(' ').collect();
-        match words.as_slice() {
-            [""] => {}
-            [first, ..] if first.starts_with('#') => {}
-            ["unalias", "-a", ..] | ["shopt", "-u", _] => {}
-            ["shopt", "-s", option] if HARMLESS_OPTIONS.contains(option) => {}
-            ["set", "-o", option] if HARMLESS_SET.contains(option) => {}
-            ["alias", "--", ..] => match line.strip_prefix("alias -- ").and_then(|rest| rest.split_once('=')) {
-                Some((name, value)) if !colours_itself(name, value) => startup.names.push(name.to_owned()),
-                Some(_) => {}
-                None => return false,
-            },
-            ["eval", function, ..] => {
-                let name = function.strip_prefix("$'");
-                let is_definition = line.ends_with("' > /dev/null 2>&1") && line.contains(" () ");
-                match name.filter(|_| is_definition) {
-                    Some(name) => startup.names.push(name.to_owned()),
-                    None => return false,
-                }
-            }
-            ["export", ..] => {
-                let Some(path) = line.strip_prefix("export PATH=") else { return false };
-                let path = path.trim_matches(['\'', '"']);
-                if path.contains(['\'', '"', '$', '`', '\\', ' ']) {
-                    return false;
-                }
-                startup.folders.extend(std::env::split_paths(path));
-            }
-            _ => return false,
+        let understood = if line.is_empty() || line.starts_with('#') || line == "unalias -a 2>/dev/null || true" {
+            true
+        } else if let Some(option) = line.strip_prefix("shopt -u ") {
+            is_word(option)
+        } else if let Some(option) = line.strip_prefix("shopt -s ") {
+            HARMLESS_OPTIONS.contains(&option)
+        } else if let Some(option) = line.strip_prefix("set -o ") {
+            HARMLESS_SET.contains(&option)
+        } else if let Some(alias) = line.strip_prefix("alias -- ") {
+            alias_of(alias, startup)
+        } else if line.starts_with("eval $'") {
+            function_of(line, startup)
+        } else if let Some(path) = line.strip_prefix("export PATH=") {
+            path_of(path, startup)
+        } else {
+            false
+        };
+        if !understood {
+            return false;
         }
     }
     true
+}
+
+/// A snapshot without the functions that the agent itself adds, or `None` when those are not the known ones.
+fn without_agents_functions(text: &str, trusted: &[String]) -> Option<String> {
+    const FIRST_LINE: &str = "\n# Check for rg availability\n";
+    let Some(start) = text.find(FIRST_LINE).map(|at| at + 1) else { return Some(text.to_owned()) };
+    let (before, rest) = text.split_at_checked(start)?;
+    let end = rest.find("\nexport PATH=").map_or(rest.len(), |at| at + 1);
+    let (block, after) = rest.split_at_checked(end)?;
+    let path_behind = |words: &str| block.split_once(words)?.1.split_once(" ]]").map(|(path, _)| path);
+    let (binary, other) = (path_behind("if [[ -x ")?, path_behind("elif [[ -x ")?);
+    let plain = |path: &str| {
+        path.starts_with('/') && path.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"_./+-@".contains(&byte))
+    };
+    if !(plain(binary) && plain(other) && runs_us(Path::new(binary))) {
+        return None;
+    }
+    let digest = Digest::of(block.replace(other, "\u{2}").replace(binary, "\u{1}").as_bytes()).hex();
+    let known = AGENTS_FUNCTIONS.contains(&digest.as_str()) || trusted.contains(&digest);
+    known.then(|| format!("{before}{after}"))
+}
+
+/// True when this binary is the agent that called us: the program of a process above this one.
+fn runs_us(binary: &Path) -> bool {
+    let Ok(real) = std::fs::canonicalize(binary) else { return false };
+    let mut pid = std::os::unix::process::parent_id();
+    for _ in 0..6 {
+        if std::fs::read_link(format!("/proc/{pid}/exe")).is_ok_and(|exe| exe == real) {
+            return true;
+        }
+        // The parent's id is the second field behind the name, which ends at the last parenthesis.
+        let stat = std::fs::read_to_string(format!("/proc/{pid}/stat")).unwrap_or_default();
+        let parent = stat
+            .rsplit_once(')')
+            .and_then(|(_, rest)| rest.split_whitespace().nth(1))
+            .and_then(|text| text.parse().ok());
+        match parent {
+            Some(parent) if parent > 1 => pid = parent,
+            _ => return false,
+        }
+    }
+    false
+}
+
+/// A name without any character that the shell could take for something else.
+fn is_word(text: &str) -> bool {
+    !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"_.:+-".contains(&byte))
+}
+
+/// `name='value'`, the value in one pair of quotes up to the end of the line; bash writes a quote in it as `'\\''`.
+fn alias_of(text: &str, startup: &mut Startup) -> bool {
+    let Some((name, value)) = text.split_once('=') else { return false };
+    let inside = value.strip_prefix('\'').and_then(|value| value.strip_suffix('\''));
+    let whole = inside.is_some_and(|inside| !inside.replace("'\\''", "").contains('\''));
+    if !(is_word(name) && whole) {
+        return false;
+    }
+    if !colours_itself(name, value) {
+        startup.names.push(name.to_owned());
+    }
+    true
+}
+
+/// `eval $'name () …' > /dev/null 2>&1`, where the text defines one function and does nothing else.
+fn function_of(line: &str, startup: &mut Startup) -> bool {
+    let Some(quoted) = line.strip_suffix(" > /dev/null 2>&1").and_then(|line| line.strip_prefix("eval ")) else {
+        return false;
+    };
+    let only = |text: &str| {
+        shell::read(text, Shell::Bash).ok().and_then(|document| {
+            let [step] = document.script.steps.as_slice() else { return None };
+            let [command] = step.pipeline.as_slice() else { return None };
+            match command {
+                Command::Function { name, .. } if !step.background => Some(name.clone()),
+                Command::Simple(simple) => match simple.words.as_slice() {
+                    [_, word] if simple.redirects.is_empty() => word.literal().map(std::borrow::Cow::into_owned),
+                    _ => None,
+                },
+                _ => None,
+            }
+        })
+    };
+    // Once as a word, to undo its quotes, and once as the script that it is.
+    let Some(definition) = only(&format!("echo {quoted}")) else { return false };
+    match only(&definition) {
+        Some(name) if definition.starts_with(&format!("{name} ()")) => {
+            startup.names.push(name);
+            true
+        }
+        _ => false,
+    }
+}
+
+/// Absolute folders, with or without quotes around all of them.
+fn path_of(text: &str, startup: &mut Startup) -> bool {
+    let inside = text.strip_prefix('\'').and_then(|text| text.strip_suffix('\'')).unwrap_or(text);
+    let plain = inside.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"_./:+-".contains(&byte));
+    startup.folders.extend(std::env::split_paths(inside));
+    plain && inside.split(':').all(|folder| folder.starts_with('/'))
 }
 
 /// `alias -- ls='ls --color=auto'`.
@@ -232,7 +352,7 @@ mod tests {
                     eval $'cat () \\n{ \\n    echo \\'x\\' \"$@\"\\n}' > /dev/null 2>&1\nset -o monitor\nshopt -s expand_aliases\n\
                     alias -- ll='ls -l\nfoo'\nalias -- grep='grep --color=auto'\nexport PATH=/a:/b\n";
         let mut startup = Startup::default();
-        assert!(snapshot(text, &mut startup));
+        assert!(snapshot(text, &[], &mut startup));
         assert_eq!(startup.names, ["cat", "ll"]);
         assert_eq!(startup.folders, [PathBuf::from("/a"), PathBuf::from("/b")]);
     }
@@ -252,9 +372,22 @@ mod tests {
             "alias -- ls='x",
             "PATH=/x",
             "shopt -u autocd; curl x",
+            "shopt -u autocd;alias\tls=x",
+            "unalias -a ; ls() { evil; }",
+            "alias -- foo='x' ls='/evil'",
+            "alias -- 'l's=/evil",
+            "alias -- l\\s=/evil",
+            "eval $'foo () { :; }; ls () { evil; }' > /dev/null 2>&1",
+            "eval $'\\x6cs () { evil; }' > /dev/null 2>&1 ; x",
+            "export PATH=/usr/bin:/bin;ls(){\tevil;}",
+            "export PATH=/a\tBASH_ENV=/evil",
+            "export PATH=~/nb:/usr/bin",
+            "export PATH=:/usr/bin",
+            "shopt -s nullglob",
+            "# Check for rg availability\nif [[ -x /bin/sh ]]; then :; elif [[ -x /x ]]; then ls() { evil; }; fi",
             "unknown",
         ] {
-            assert!(!snapshot(&format!("# x\n{line}\n"), &mut Startup::default()), "{line}");
+            assert!(!snapshot(&format!("# x\n{line}\n"), &[], &mut Startup::default()), "{line}");
         }
     }
 

@@ -11,6 +11,10 @@ pub struct Setting {
 
 /// Reads a file's text, or `None` when any of it is not understood.
 pub fn read(text: &str) -> Option<Vec<Setting>> {
+    // Git works on text that ends at a NUL.
+    if text.chars().any(|c| c.is_control() && !matches!(c, '\n' | '\r' | '\t')) {
+        return None;
+    }
     let mut settings = Vec::new();
     let mut section: Option<String> = None;
     let mut rest = text;
@@ -84,10 +88,16 @@ fn value(text: &str) -> Option<(String, &str)> {
                 out.truncate(kept);
                 return Some((out, text.get(at + 1..)?));
             }
-            '"' => quoted = !quoted,
+            '"' => {
+                quoted = !quoted;
+                kept = out.len();
+            }
             '\\' => {
                 match chars.next()?.1 {
-                    '\n' => continue,
+                    '\n' => {
+                        kept = out.len();
+                        continue;
+                    }
                     'n' => out.push('\n'),
                     't' => out.push('\t'),
                     'b' => out.push('\u{8}'),

@@ -37,17 +37,45 @@ pub fn obstacles(folder: &Path, shows: bool, records: bool) -> io::Result<Obstac
     for file in files_outside() {
         settings(&file, Path::new("/"), shows, &mut found)?;
     }
-    for repository in repositories(folder)? {
-        let mut hooks = repository.common.join("hooks");
-        for file in repository.files() {
-            if let Some(path) = settings(&file, &repository.root, shows, &mut found)? {
-                hooks = path;
+    let repositories = repositories(folder)?;
+    if repositories.is_empty() && shows {
+        // There, git compares any files.
+        found.programs.push("it is in no repository".to_owned());
+    }
+    for repository in &repositories {
+        of_repository(repository, shows, records, &mut found)?;
+    }
+    if let Some(home) = std::env::var_os("HOME").map(PathBuf::from) {
+        // Where output is a terminal, less reads these.
+        for file in [home.join(".lesskey"), home.join(".config/lesskey"), home.join(".less")] {
+            if existing(std::fs::symlink_metadata(&file))?.is_some() {
+                found.programs.push(format!("{} steers the pager", file.display()));
             }
         }
-        active_hooks(&hooks, records, &mut found)?;
-        tracked(&repository, shows, &mut found)?;
     }
     Ok(found)
+}
+
+fn of_repository(repository: &Repository, shows: bool, records: bool, found: &mut Obstacles) -> io::Result<()> {
+    // The default folder counts, too: a file that names another one may not be in force.
+    let mut hooks = vec![repository.common.join("hooks"), repository.git_dir.join("hooks")];
+    let mut id_length = 20;
+    for file in repository.files() {
+        let read = settings(&file, &repository.root, shows, found)?;
+        hooks.extend(read.hooks);
+        id_length = if read.long_ids { 32 } else { id_length };
+    }
+    for folder in hooks {
+        active_hooks(&folder, records, found)?;
+    }
+    tracked(repository, id_length, shows, found)
+}
+
+/// What a file of settings says besides what is harmless.
+#[derive(Default)]
+struct Read {
+    hooks: Vec<PathBuf>,
+    long_ids: bool,
 }
 
 /// Variables that change what git does. What only names people, or steers editors and prompts, does not count.
@@ -58,36 +86,45 @@ fn steers(name: &str, value: &str) -> bool {
         "GIT_PAGER" | "PAGER" => !pager(value),
         // Where output is a terminal, git shows it with less.
         "LESSOPEN" | "LESSCLOSE" => value.contains("|-") || value.starts_with('-'),
-        "LESS" | "LESSKEY" | "LESSKEYIN" | "LESSKEY_CONTENT" | "LESSKEYIN_SYSTEM" => {
-            name != "LESS" || value.contains(['k', 'o', '+'])
-        }
+        "LESS" => value.contains(['k', 'o', '+']),
+        _ if name.starts_with("LESS") && !matches!(name, "LESSCHARSET" | "LESSHISTFILE" | "LESSUTFBINFMT") => true,
         _ if harmless.contains(&name) => false,
-        _ => name.starts_with("GIT_") && !name.starts_with("GIT_AUTHOR_") && !name.starts_with("GIT_COMMITTER_"),
+        _ => {
+            // The names of people, and how a connection is made that no local subcommand makes.
+            let harmless = ["GIT_AUTHOR_", "GIT_COMMITTER_", "GIT_SSL_", "GIT_HTTP_", "GIT_PROXY_"];
+            name.starts_with("GIT_") && !harmless.iter().any(|start| name.starts_with(start))
+        }
     }
 }
 
-/// Reads one file of settings; gives back the folder of hooks that it names.
-fn settings(file: &Path, root: &Path, shows: bool, found: &mut Obstacles) -> io::Result<Option<PathBuf>> {
-    let Some(text) = existing(std::fs::read_to_string(file))? else { return Ok(None) };
+/// Reads one file of settings.
+fn settings(file: &Path, root: &Path, shows: bool, found: &mut Obstacles) -> io::Result<Read> {
+    let mut read = Read::default();
+    let Some(text) = existing(std::fs::read_to_string(file))? else { return Ok(read) };
     let Some(settings) = config::read(&text) else {
         found.programs.push(format!("{} is not understood", file.display()));
-        return Ok(None);
+        return Ok(read);
     };
-    let mut hooks = None;
     for Setting { key, value } in settings {
         if key == "core.hookspath" {
             // One for all repositories lies where nobody looks below; a relative one is the repository's own.
-            if root == Path::new("/") || value.starts_with('~') {
+            // `~`, `%(prefix)` and `:(optional)` are expanded.
+            if root == Path::new("/") || value.is_empty() || value.starts_with(['~', '%', ':']) {
                 found.programs.push(format!("{key} is set"));
             }
-            hooks = Some(root.join(value));
+            read.hooks.push(root.join(value));
+        } else if key == "extensions.objectformat" {
+            read.long_ids = value == "sha256";
+            if !matches!(value.as_str(), "sha1" | "sha256") {
+                found.programs.push(format!("{key} is {value}"));
+            }
         } else if !git_config::is_inert(&key, &value) {
             found.programs.push(format!("{key} is set in {}", file.display()));
         } else if shows && git_config::is_secret(&key, &value) {
             found.secrets.push(format!("{key} in {}", file.display()));
         }
     }
-    Ok(hooks)
+    Ok(read)
 }
 
 /// Hooks that git may run: all of them when something is recorded, else the two that reading can reach.
@@ -110,7 +147,7 @@ fn active_hooks(folder: &Path, records: bool, found: &mut Obstacles) -> io::Resu
 }
 
 /// Looks at the files that git tracks.
-fn tracked(repository: &Repository, shows: bool, found: &mut Obstacles) -> io::Result<()> {
+fn tracked(repository: &Repository, id_length: usize, shows: bool, found: &mut Obstacles) -> io::Result<()> {
     let file = repository.git_dir.join("index");
     let Some(meta) = existing(std::fs::metadata(&file))? else { return Ok(()) };
     if meta.len() > MAX_INDEX {
@@ -118,8 +155,7 @@ fn tracked(repository: &Repository, shows: bool, found: &mut Obstacles) -> io::R
         return Ok(());
     }
     let bytes = std::fs::read(&file)?;
-    let read = index::read(&bytes, 20).or_else(|| index::read(&bytes, 32));
-    let Some(read) = read else {
+    let Some(read) = index::read(&bytes, id_length) else {
         found.programs.push("its index is not understood".to_owned());
         return Ok(());
     };
@@ -160,12 +196,7 @@ mod tests {
     fn of_repository(folder: &Path, shows: bool, records: bool) -> Obstacles {
         let mut found = Obstacles::default();
         for repository in repositories(folder).unwrap() {
-            let mut hooks = repository.common.join("hooks");
-            for file in repository.files() {
-                hooks = settings(&file, &repository.root, shows, &mut found).unwrap().unwrap_or(hooks);
-            }
-            active_hooks(&hooks, records, &mut found).unwrap();
-            tracked(&repository, shows, &mut found).unwrap();
+            super::of_repository(&repository, shows, records, &mut found).unwrap();
         }
         found
     }

@@ -21,7 +21,8 @@ pub struct Repository {
     pub root: PathBuf,
 }
 
-/// The repositories that git may find from a folder: the nearest, and any broken one on the way to it.
+/// Every repository that git may find from a folder: what looks like one in it or in a folder above. Which of them git
+/// takes depends on details of each; all must be harmless.
 ///
 /// # Errors
 /// When something on the way cannot be read.
@@ -34,21 +35,15 @@ pub fn repositories(folder: &Path) -> io::Result<Vec<Repository>> {
     };
     let mut found = Vec::new();
     for root in start.ancestors() {
-        let mut whole = false;
         let dot_git = root.join(".git");
         if let Some(meta) = existing(std::fs::metadata(&dot_git))? {
             let git_dir = if meta.is_dir() { dot_git } else { pointed_at(root, &dot_git)? };
-            whole = existing(std::fs::metadata(git_dir.join("HEAD")))?.is_some();
             found.push(repository(git_dir, root)?);
         }
         // A bare repository is the folder itself.
         let has = |name: &str| existing(std::fs::symlink_metadata(root.join(name))).map(|meta| meta.is_some());
-        if has("HEAD")? && has("objects")? {
-            whole = true;
+        if has("HEAD")? || has("objects")? && has("refs")? {
             found.push(repository(root.to_owned(), root)?);
-        }
-        if whole {
-            break;
         }
     }
     Ok(found)
@@ -56,7 +51,13 @@ pub fn repositories(folder: &Path) -> io::Result<Vec<Repository>> {
 
 fn repository(git_dir: PathBuf, root: &Path) -> io::Result<Repository> {
     let common = match existing(std::fs::read_to_string(git_dir.join("commondir")))? {
-        Some(text) => git_dir.join(text.trim_end_matches('\n')),
+        Some(text) => {
+            let path = text.trim_end_matches(['\n', '\r']);
+            if path.contains(char::is_control) {
+                return Err(io::Error::other("a `commondir` that names no folder"));
+            }
+            git_dir.join(path)
+        }
         None => git_dir.clone(),
     };
     Ok(Repository { git_dir, common, root: root.to_owned() })

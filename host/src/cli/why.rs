@@ -1,13 +1,17 @@
-//! `bashgate why`: a command for people, each part with its rule.
+//! `bashgate why`: a command as bash reads it, as a tree, every part with its rule and where to change it.
 
 use std::io::IsTerminal as _;
 
-use bashgate_shared::classify::{CommandClass, Condition, Surroundings, classify};
+use bashgate_shared::classify::programs::family_of;
+use bashgate_shared::classify::{Classification, CommandClass, Condition, Decided, Part, Surroundings, classify};
 use bashgate_shared::command::CommandLine;
 use serde_json::json;
 
 use super::{Failure, Run};
 use crate::chat::notice::one_line;
+
+/// Longest text of one part on a line, in characters.
+const WIDTH: usize = 72;
 
 pub(super) fn run(command: &str, as_json: bool) -> Run {
     let line = CommandLine::parse(command).map_err(|error| Failure::Refused(format!("{error}; {}", error.help())))?;
@@ -17,28 +21,86 @@ pub(super) fn run(command: &str, as_json: bool) -> Run {
         return Ok(());
     }
     let color = std::io::stdout().is_terminal() && std::env::var_os("NO_COLOR").is_none();
-    let paint = |class: CommandClass| {
-        let code = match class {
-            CommandClass::Safe => "32",
-            CommandClass::Unknown => "33",
-            CommandClass::Network => "31",
-        };
-        if color { format!("\u{1b}[{code}m{class:7}\u{1b}[0m") } else { format!("{class:7}") }
+    print!("{}", explain(&found, color));
+    Ok(())
+}
+
+fn paint(text: &str, code: &str, color: bool) -> String {
+    if color { format!("\u{1b}[{code}m{text}\u{1b}[0m") } else { text.to_owned() }
+}
+
+fn class_of(part: &Part, color: bool) -> String {
+    let (word, code) = match (part.class, part.local) {
+        (CommandClass::Safe, _) => ("safe", "32"),
+        (CommandClass::Unknown, true) => ("local if", "36"),
+        (CommandClass::Unknown, false) => ("unknown", "33"),
+        (CommandClass::Network, _) => ("network", "31"),
     };
-    println!("{} {}", paint(found.class), found.reason);
-    for part in &found.parts {
-        println!("  {} {}", paint(part.class), one_line(&part.text, 120));
-        println!("          rule {}: {}", part.rule, part.reason);
+    paint(&format!("{word:8}"), code, color)
+}
+
+/// Where the rule of a part stands.
+fn source_of(part: &Part) -> String {
+    if part.rule == "reader" {
+        return "the reader: what bash might take in another way is not read".to_owned();
     }
-    for condition in &found.conditions {
-        match condition {
-            Condition::NoSecretBelow { folder } => {
-                println!("  let through by the hook only if no name below {folder} is one that secrets have");
-            }
-            Condition::GitIsInert { folder, .. } => {
-                println!("  let through by the hook only if git's configuration in {folder} names no program");
-            }
+    match family_of(&part.rule) {
+        Some(family) => format!("rule `{}`, in docs/programs.md under \u{201c}{family}\u{201d}", part.rule),
+        None => format!("rule: {}", part.rule),
+    }
+}
+
+/// How an operator may decide otherwise about a part.
+fn change_of(part: &Part) -> Option<String> {
+    if part.local || part.class == CommandClass::Safe {
+        return None;
+    }
+    let words: Vec<String> = part.argv.iter().map_while(Clone::clone).take(2).map(|word| format!("{word:?}")).collect();
+    (!words.is_empty())
+        .then(|| format!("decide otherwise: [[policy.rules]] with argv = [{}] in bashgate.toml", words.join(", ")))
+}
+
+fn explain(found: &Classification, color: bool) -> String {
+    let mut out = String::new();
+    let mut say = |line: &str| {
+        out.push_str(line);
+        out.push('\n');
+    };
+    say(&format!("{}: {}", found.class, found.reason));
+    say(match found.decided {
+        Decided::Local => "decided in the container, from the text alone",
+        Decided::LocalIf => "decided in the container, when the hook has checked what stands below",
+        Decided::Host => "decided by the host, by the workspace's taint",
+    });
+    say("");
+    for part in &found.parts {
+        let indent = "  ".repeat(part.depth + 1);
+        let text = one_line(&part.text, WIDTH);
+        say(&format!("{} {indent}{}", class_of(part, color), paint(&text, "1", color)));
+        let below = format!("         {indent}  ");
+        if !part.reason.is_empty() {
+            say(&format!("{below}{}", part.reason));
         }
+        say(&format!("{below}{}", paint(&source_of(part), "2", color)));
+        if let Some(change) = change_of(part) {
+            say(&format!("{below}{}", paint(&change, "2", color)));
+        }
+    }
+    say("");
+    for condition in &found.conditions {
+        say(&match condition {
+            Condition::NoSecretBelow { folder } => format!("if: no name below {folder} is one that secrets have"),
+            Condition::NoFolder { path } => format!("if: {path} is no folder"),
+            Condition::NoDashNames { folder } => format!("if: no name in {folder} starts with a dash"),
+            Condition::GitIsInert { folder, shows, records } => {
+                let more = match (shows, records) {
+                    (true, _) => ", and git tracks no secret there",
+                    (_, true) => ", and it has no hook",
+                    _ => "",
+                };
+                format!("if: no setting of git in force in {folder} starts a program{more}")
+            }
+        });
     }
     let effects = &found.effects;
     let network: Vec<String> = effects
@@ -54,19 +116,44 @@ pub(super) fn run(command: &str, as_json: bool) -> Run {
         ("reads secrets", &effects.secrets),
         ("reaches the network", &network),
         ("brings in untrusted content", &effects.untrusted),
+        ("runs the code in", &effects.runs),
         ("changes what runs later", &effects.persistence),
         ("touches the gate", &effects.tampering),
     ] {
         if !list.is_empty() {
-            println!("  {what}: {}", list.join(", "));
+            say(&format!("{what}: {}", list.join(", ")));
         }
     }
-    println!(
-        "  decided by: {}",
-        serde_json::to_value(found.decided)
-            .ok()
-            .and_then(|decided| decided.as_str().map(str::to_owned))
-            .unwrap_or_default()
-    );
-    Ok(())
+    out
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn why(command: &str, color: bool) -> String {
+        explain(&classify(&CommandLine::parse(command).unwrap(), &Surroundings::default()), color)
+    }
+
+    #[test]
+    fn nested_scripts_stand_below_the_command_that_holds_them() {
+        let text = why("if test -f a; then echo \"$(curl evil.com)\" | wc -l; fi", false);
+        let at = |what: &str| {
+            let line = text.lines().find(|line| line.get(9..).is_some_and(|rest| rest.trim_start().starts_with(what)));
+            line.and_then(|line| line.find(what)).unwrap_or_else(|| panic!("{what}: {text}"))
+        };
+        assert!(at("if test") < at("test -f a"), "{text}");
+        assert!(at("echo ") < at("curl evil.com"), "{text}");
+        assert!(text.find("echo ") < text.find("network ") || text.starts_with("network"), "{text}");
+        assert!(text.contains("argv = [\"curl\", \"evil.com\"]"), "{text}");
+        assert!(text.contains("under \u{201c}Network\u{201d}"), "{text}");
+        assert!(!text.contains('\u{1b}') && why("ls", true).contains('\u{1b}'));
+    }
+
+    #[test]
+    fn conditions_and_files_are_told() {
+        assert!(why("git diff", false).contains("no setting of git in force in . starts a program"));
+        assert!(why("make", false).contains("runs the code in: "));
+        assert!(why("echo ${x@P}", false).contains("may run what it expands"));
+    }
 }

@@ -275,13 +275,41 @@ fn decoded_and_run(brief: &Brief) -> Option<String> {
 
 /// Files that the command runs. The container says what they hold, so a harmless text proves nothing; a harmful one counts.
 fn evidence(brief: &Brief) -> Option<String> {
-    let names =
-        ["curl ", "wget ", "/dev/tcp/", "nc ", "socat ", "socket.", "urllib", "requests.", "fetch(", "http.client"];
-    brief
-        .evidence
-        .iter()
-        .find(|file| names.iter().any(|name| file.head.contains(name)))
-        .map(|file| format!("`{}`, which it runs, reaches the network", file.path))
+    brief.evidence.iter().find_map(|file| {
+        let reaches = file.head.lines().filter(|line| !line.trim_start().starts_with(['#', '/'])).any(reaches_network);
+        reaches.then(|| format!("`{}`, which it runs, reaches the network", file.path))
+    })
+}
+
+/// A line of a script that names a program or a call that talks to other machines.
+fn reaches_network(line: &str) -> bool {
+    const PROGRAMS: &[&str] = &[
+        "curl", "wget", "nc", "ncat", "netcat", "socat", "ssh", "scp", "sftp", "rsync", "telnet", "ftp", "aria2c",
+        "dig", "nslookup",
+    ];
+    const CALLS: &[&str] = &[
+        "/dev/tcp/",
+        "/dev/udp/",
+        "socket.",
+        "urllib",
+        "requests.",
+        "fetch(",
+        "http.client",
+        "httpx",
+        "aiohttp",
+        "axios",
+        "Net::HTTP",
+        "open-uri",
+        "IO::Socket",
+        "XMLHttpRequest",
+        "net.connect",
+        "https.get",
+        "http.get",
+        "https.request",
+    ];
+    let words = line.split(|c: char| !(c.is_ascii_alphanumeric() || matches!(c, '/' | '.' | '_' | '-')));
+    let mut names = words.map(|word| word.rsplit('/').next().unwrap_or(word));
+    names.any(|name| PROGRAMS.contains(&name)) || CALLS.iter().any(|call| line.contains(call))
 }
 
 #[cfg(test)]
@@ -427,6 +455,16 @@ mod tests {
 
     #[test]
     fn a_makefile_that_fetches_is_flagged() {
+        for (line, want) in [
+            ("\tcurl -s evil.com", true),
+            ("\t@/usr/bin/wget x", true),
+            ("import urllib.request", true),
+            ("\tgo build ./...", false),
+            ("test:\n\tcargo test", false),
+            ("RSYNC_PROXY_NAME = x", false),
+        ] {
+            assert_eq!(reaches_network(line), want, "{line}");
+        }
         let found = classify(&CommandLine::parse("make").unwrap(), &Surroundings::default());
         let file = bashgate_shared::protocol::FileEvidence {
             path: "Makefile".to_owned(),

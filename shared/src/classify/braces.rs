@@ -31,6 +31,11 @@ pub(super) fn expand(pieces: &[Piece]) -> Option<Vec<Vec<Piece>>> {
             Some(end) => {
                 let inside = more.get(..end)?;
                 rest = more.get(end + 1..)?;
+                // Without a comma inside, bash looks on for a later brace with one before it.
+                let comma = |atoms: &[Atom]| atoms.iter().any(|atom| matches!(atom, Atom::Char(',', false)));
+                if !comma(inside) && comma(rest) {
+                    return None;
+                }
                 choices(inside)?
             }
         };
@@ -161,6 +166,7 @@ mod tests {
             ("{~,x}/y", vec!["~/y", "x/y"]),
             ("{a,b", vec!["{a,b"]),
             ("{a,{b,c}}", vec!["…"]),
+            ("{txt}a,b}c", vec!["…"]),
             ("{a..c}", vec!["…"]),
             ("{,x}", vec!["…"]),
             ("src/{a,b}/*.rs", vec!["src/a/…", "src/b/…"]),

@@ -91,8 +91,12 @@ fn of_pieces<'p>(pieces: impl Iterator<Item = &'p Piece>, known: &dyn Fn(&Variab
     for piece in pieces {
         let first = std::mem::replace(&mut only, false);
         let open = match piece {
+            // Not the home folder, but a name that starts with a tilde.
+            Piece::Text { text, .. } if first && text.starts_with('~') => Arg::unknown("", Known::OneWord),
             Piece::Text { text, .. } => {
                 append(&mut arg, text);
+                // An empty text in front, as quotes leave it, is no start.
+                only = first && text.is_empty();
                 continue;
             }
             // A leading tilde counts as text: whoever reads a path knows what `~/x` means.

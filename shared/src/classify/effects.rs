@@ -33,6 +33,9 @@ pub struct Effects {
     /// Git subcommands that run, for the git guard; `?` for one that is only known when it runs.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub git: Vec<String>,
+    /// Files whose code it runs, or that may hold it, as resolved as the text allows.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub runs: Vec<String>,
     /// It runs code that it has just fetched.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub runs_fetched: bool,

@@ -4,23 +4,34 @@
 
 /// Whether a setting is inert. The key is `section.name` or `section.subsection.name`, section and name in lower case.
 pub fn is_inert(key: &str, value: &str) -> bool {
-    let value = value.trim();
     let (section, rest) = key.split_once('.').unwrap_or((key, ""));
     let name = rest.rsplit('.').next().unwrap_or("");
     match section {
         // Names only what people see, or steers what no local subcommand does.
         "user" | "author" | "committer" | "color" | "column" | "advice" | "alias" | "push" | "pull" | "fetch"
-        | "rebase" | "branch" | "url" | "credential" | "http" | "https" | "safe" | "i18n" | "help" | "rerere"
-        | "status" | "versionsort" | "stash" | "format" | "sendemail" | "github" | "hub" | "web" | "apply" | "am"
-        | "grep" | "blame" | "describe" | "checkout" | "switch" | "add" | "protocol" | "receive" | "transfer"
-        | "lfs" | "worktree" | "oh-my-zsh" | "pack" | "index" | "feature" => true,
+        | "rebase" | "url" | "credential" | "http" | "https" | "safe" | "i18n" | "help" | "rerere" | "versionsort"
+        | "stash" | "sendemail" | "github" | "hub" | "web" | "apply" | "am" | "describe" | "checkout" | "switch"
+        | "add" | "protocol" | "receive" | "transfer" | "lfs" | "worktree" | "oh-my-zsh" | "pack" | "index"
+        | "feature" => true,
         "core" => {
             CORE.contains(&name) || name == "fsmonitor" && is_false(value) || name == "pager" && is_plain_pager(value)
+        }
+        "branch" => {
+            matches!(
+                name,
+                "remote" | "merge" | "rebase" | "pushremote" | "description" | "autosetupmerge" | "autosetuprebase"
+            )
+        }
+        "status" => {
+            matches!(
+                name,
+                "showuntrackedfiles" | "short" | "branch" | "relativepaths" | "renames" | "aheadbehind" | "showstash"
+            )
         }
         "init" => name == "defaultbranch",
         "log" => name != "showsignature" || is_false(value),
         "commit" => matches!(name, "verbose" | "status" | "cleanup") || name == "gpgsign" && is_false(value),
-        "tag" => matches!(name, "sort") || name == "gpgsign" && is_false(value),
+        "tag" => name == "gpgsign" && is_false(value),
         "gpg" => rest == "format",
         "diff" => DIFF.contains(&rest),
         "merge" => {
@@ -170,6 +181,12 @@ mod tests {
             ("init.templatedir", "x"),
             ("hook.x.command", "x"),
             ("unheard.of", "x"),
+            ("core.fsmonitor", "off "),
+            ("status.submodulesummary", "true"),
+            ("format.pretty", "%G?"),
+            ("branch.sort", "signature"),
+            ("tag.sort", "signature"),
+            ("grep.fallbacktonoindex", "true"),
         ] {
             assert!(!is_inert(key, value), "{key} = {value}");
         }

@@ -77,6 +77,16 @@ pub enum Condition {
         /// The folder, absolute, relative to the working directory, or starting with `~`.
         folder: String,
     },
+    /// No file in this folder has a name that starts with `-`, which a pattern would turn into an option.
+    NoDashNames {
+        /// The folder, as above.
+        folder: String,
+    },
+    /// This is no folder.
+    NoFolder {
+        /// The path, as above.
+        path: String,
+    },
     /// Git runs nothing but itself there: no configuration, hook or repository in a repository makes it start a
     /// program.
     GitIsInert {

@@ -40,6 +40,11 @@ const START_UP: &[&str] = &[
     ".kshrc",
     ".mkshrc",
     ".inputrc",
+    ".lesskey",
+    "lesskey",
+    ".jq",
+    ".rpmmacros",
+    ".popt",
     "config.fish",
     "authorized_keys",
     "crontab",
@@ -80,7 +85,9 @@ pub fn gate_part(path: &str, protected: &[String]) -> Option<String> {
     }
     // The folder that holds them.
     let name = file_name(path);
-    ([".claude", ".codex", ".gemini", ".cursor"].contains(&name) || path == "/etc/claude-code" || path == "~")
+    ([".claude", ".codex", ".gemini", ".cursor", ".copilot"].contains(&name)
+        || path == "/etc/claude-code"
+        || path == "~")
         .then(|| path.to_owned())
 }
 
@@ -115,7 +122,7 @@ pub fn persistence(path: &str) -> Option<&'static str> {
     {
         return Some("a start-up file");
     }
-    if inside(".claude/shell-snapshots") || inside("shell-snapshots") {
+    if inside("shell-snapshots") || inside("session-env") {
         return Some("an agent's shell snapshot");
     }
     if path.starts_with("/etc/cron") || path.starts_with("/var/spool/cron") {

@@ -11,6 +11,10 @@ pub fn is_secret_path(path: &str) -> bool {
     if is_secret_name(name) {
         return true;
     }
+    // Below these, any file of the machine or of another process may lie.
+    if lower.starts_with("/proc/") && ["/root/", "/cwd/", "/map_files/"].iter().any(|link| lower.contains(link)) {
+        return true;
+    }
     if lies_in(&lower, ".ssh") {
         return !(ends_with(name, ".pub") || name.starts_with("known_hosts") || name == "config");
     }
@@ -43,6 +47,8 @@ pub fn is_secret_path(path: &str) -> bool {
 
 /// True when a file of this name is a secret wherever it lies. The name is in lower case.
 pub fn is_secret_name(name: &str) -> bool {
+    let name =
+        ["~", ".bak", ".orig", ".old", ".save", ".swp"].iter().find_map(|end| name.strip_suffix(end)).unwrap_or(name);
     let harmless_suffix =
         [".example", ".sample", ".template", ".dist", ".defaults", ".pub", ".md", ".rs", ".go", ".ts"];
     if harmless_suffix.iter().any(|suffix| name.ends_with(suffix)) {

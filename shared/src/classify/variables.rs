@@ -1,16 +1,18 @@
 //! Variables that a command may set without changing what other programs do.
 
-/// Why setting this variable is more than data, or `None` when it is data only.
+use crate::shell::Shell;
+
+/// Why setting this variable is more than data in this shell, or `None` when it is data only.
 ///
-/// The list is one of shapes, not of names: better to call a harmless name harmful than to miss one.
-pub(super) fn harm_of_setting(name: &str) -> Option<&'static str> {
+/// The list is one of shapes, not of names: better to call a harmless name harmful than to miss one. Names of variables
+/// that steer programs are in capitals; in small letters only those of proxies are.
+pub(super) fn harm_of_setting(name: &str, shell: Shell) -> Option<&'static str> {
     let name = name.strip_suffix('+').unwrap_or(name);
     if HARMLESS.contains(&name) || name.starts_with("LC_") {
         return None;
     }
-    // In zsh these are tied to PATH, FPATH and the like.
-    if ["path", "fpath", "cdpath", "manpath", "mailpath", "module_path", "status", "options"].contains(&name) {
-        return Some("is tied to a search path in some shells");
+    if shell == Shell::Other && TIED_IN_ZSH.contains(&name) {
+        return Some("is tied to another one in some shells");
     }
     if ["RANDOM", "SRANDOM", "SECONDS", "LINENO", "OPTIND", "OPTARG", "DIRSTACK", "GROUPS", "FUNCNAME", "EPOCHSECONDS"]
         .contains(&name)
@@ -18,8 +20,12 @@ pub(super) fn harm_of_setting(name: &str) -> Option<&'static str> {
         || name.starts_with("HIST")
         || name.starts_with("COMP_")
         || name.starts_with("READLINE")
+        || matches!(name, "histchars" | "auto_resume")
     {
         return Some("is evaluated by the shell itself");
+    }
+    if !name.bytes().any(|byte| byte.is_ascii_uppercase()) && !name.ends_with("_proxy") {
+        return None;
     }
     let upper = name.to_ascii_uppercase();
     let starts = [
@@ -78,6 +84,20 @@ pub(super) fn harm_of_setting(name: &str) -> Option<&'static str> {
         "LUA",
         "TCL",
         "DEBUGINFOD",
+        "RPM",
+        "DPKG",
+        "GAWK",
+        "AWK",
+        "ZSTD",
+        "LZMA",
+        "BZIP",
+        "LSOF",
+        "PCI",
+        "SHELLCHECK",
+        "YQ",
+        "LIBPROC",
+        "UNZIP",
+        "ZIP",
         "OPENSSL",
         "BC_",
         "GETCONF",
@@ -126,12 +146,48 @@ pub(super) fn harm_of_setting(name: &str) -> Option<&'static str> {
     None
 }
 
+/// Variables of zsh that are another name for one of the environment, or a table of the shell's own.
+const TIED_IN_ZSH: &[&str] = &[
+    "path",
+    "fpath",
+    "cdpath",
+    "manpath",
+    "mailpath",
+    "module_path",
+    "fignore",
+    "psvar",
+    "watch",
+    "prompt",
+    "status",
+    "options",
+    "argv",
+    "pipestatus",
+    "aliases",
+    "functions",
+    "commands",
+    "parameters",
+    "galiases",
+    "saliases",
+    "builtins",
+    "modules",
+    "nameddirs",
+    "userdirs",
+    "signals",
+    "zsh_eval_context",
+    "ttyidle",
+    "jobstates",
+    "jobtexts",
+    "jobdirs",
+    "dirstack",
+];
+
 const HARMLESS: &[&str] =
     &["LANG", "LANGUAGE", "TZ", "NO_COLOR", "CLICOLOR", "FORCE_COLOR", "COLUMNS", "LINES", "CI", "DEBIAN_FRONTEND"];
 
 #[cfg(test)]
 mod tests {
     use super::harm_of_setting;
+    use crate::shell::Shell;
 
     #[test]
     fn names_that_steer_programs_are_not_data() {
@@ -144,7 +200,8 @@ mod tests {
             "PAGER",
             "PS4",
             "RANDOM",
-            "path",
+            "https_proxy",
+            "histchars",
             "GCONV_PATH",
             "RIPGREP_CONFIG_PATH",
             "LESSOPEN",
@@ -153,10 +210,11 @@ mod tests {
             "RUSTC_WRAPPER",
             "POSIXLY_CORRECT",
         ] {
-            assert!(harm_of_setting(name).is_some(), "{name}");
+            assert!(harm_of_setting(name, Shell::Bash).is_some(), "{name}");
         }
-        for name in ["LC_ALL", "TZ", "FOO", "x", "file", "count", "NO_COLOR"] {
-            assert!(harm_of_setting(name).is_none(), "{name}");
+        assert!(harm_of_setting("path", Shell::Other).is_some() && harm_of_setting("path", Shell::Bash).is_none());
+        for name in ["tmpdir", "LC_ALL", "TZ", "FOO", "x", "file", "count", "NO_COLOR"] {
+            assert!(harm_of_setting(name, Shell::Bash).is_none(), "{name}");
         }
     }
 }

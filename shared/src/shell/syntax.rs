@@ -175,6 +175,8 @@ pub struct Arithmetic {
     pub names: Vec<String>,
     /// Variables that are set, to a number.
     pub assigned: Vec<String>,
+    /// True when evaluating it may be an error, which ends the whole line for the shell.
+    pub may_fail: bool,
 }
 
 /// A simple command.

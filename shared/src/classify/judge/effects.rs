@@ -10,8 +10,19 @@ use crate::classify::{Condition, Effects, protected, secrets};
 
 impl Judge<'_> {
     pub(super) fn join_effects(&mut self, found: Effects) {
-        let Effects { programs, reads, writes, secrets, network, untrusted, persistence, tampering, git, runs_fetched } =
-            found;
+        let Effects {
+            programs,
+            reads,
+            writes,
+            secrets,
+            network,
+            untrusted,
+            persistence,
+            tampering,
+            git,
+            runs,
+            runs_fetched,
+        } = found;
         let mine = &mut self.effects;
         for (list, more) in [
             (&mut mine.programs, programs),
@@ -22,6 +33,7 @@ impl Judge<'_> {
             (&mut mine.persistence, persistence),
             (&mut mine.tampering, tampering),
             (&mut mine.git, git),
+            (&mut mine.runs, runs),
         ] {
             for text in more {
                 note(list, text);
@@ -76,8 +88,18 @@ impl Judge<'_> {
     pub fn runs_code(&mut self, call: &Call, from_stdin: bool, file: Option<&str>) {
         let fetched_file =
             file.is_some_and(|file| self.fetched_files.iter().any(|known| known == paths::file_name(file)));
+        if let Some(file) = file {
+            self.runs_file(file);
+        }
         if call.fetched_in_words || from_stdin && self.stdin_fetched || fetched_file {
             self.effects.runs_fetched = true;
+        }
+    }
+
+    /// A file's code runs, or may.
+    pub fn runs_file(&mut self, file: &str) {
+        for path in self.resolved(file) {
+            note(&mut self.effects.runs, path);
         }
     }
 
@@ -134,6 +156,11 @@ impl Judge<'_> {
         }
     }
 
+    /// The folders below which the files lie whose names come on standard input, when that is known.
+    pub fn names_on_stdin(&self) -> Option<Vec<String>> {
+        self.stdin_names.clone()
+    }
+
     /// Files are read whose names nobody knows before it runs.
     pub fn read_unknown(&mut self) -> Judgement {
         self.reads_unknown = true;
@@ -155,6 +182,13 @@ impl Judge<'_> {
             self.condition(Condition::NoSecretBelow { folder });
         }
         Judgement::safe()
+    }
+
+    /// A path that is moved must not be a folder: links in it would lead elsewhere from its new place.
+    pub fn is_no_folder(&mut self, arg: &Arg) {
+        for path in self.resolved(&arg.text) {
+            self.condition(Condition::NoFolder { path });
+        }
     }
 
     /// A file is written.
@@ -188,6 +222,11 @@ impl Judge<'_> {
         match paths::zone(path, self.around.cwd.as_deref()) {
             Zone::Nowhere => Judgement::safe(),
             Zone::Network => Judgement::network("bash opens this file as a network connection"),
+            // What is looked at before the next command must not change behind its back.
+            Zone::Workspace if !unplaced && self.beside > 0 => {
+                note(&mut self.effects.writes, path);
+                Judgement::unknown("a job in the background writes files")
+            }
             Zone::Workspace if !unplaced => {
                 note(&mut self.effects.writes, path);
                 Judgement::safe()

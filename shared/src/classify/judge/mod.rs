@@ -89,8 +89,14 @@ pub struct Judge<'t> {
     /// Constructs around the part at hand, for people who look at the tree.
     depth: usize,
     judged: usize,
+    /// Where the part at hand belongs in the list.
+    place_of_part: Option<usize>,
     /// The standard input of the command at hand comes from one that fetches.
     stdin_fetched: bool,
+    /// The standard input of the command at hand lists files that were found below these folders.
+    stdin_names: Option<Vec<String>>,
+    /// Inside of something that runs beside the rest, and may still run when the command has ended.
+    beside: usize,
     /// Files that were fetched, by name.
     fetched_files: Vec<String>,
     /// All literal words: where unknown files are read, their names may stand here.
@@ -119,12 +125,15 @@ pub(super) fn document(document: &Document, source: &str, around: &Surroundings)
         nested: 0,
         depth: 0,
         judged: 0,
+        place_of_part: None,
         stdin_fetched: false,
+        stdin_names: None,
+        beside: 0,
         fetched_files: Vec::new(),
         mentioned: Vec::new(),
         reads_unknown: false,
         shell: around.shell,
-        values: Values::of(document),
+        values: Values::of(document, around.shell),
         bound: HashSet::new(),
         in_function: false,
     };
@@ -143,8 +152,12 @@ impl Judge<'_> {
             }
         }
         // A command that writes could write what its own condition has looked at.
-        let undermined = self.conditions.iter().any(|condition| matches!(condition, Condition::GitIsInert { .. }))
-            && self.effects.writes.iter().any(|path| !cannot_steer_git(path));
+        let has = |kind: fn(&Condition) -> bool| self.conditions.iter().any(kind);
+        let writes = |harms: fn(&str) -> bool| self.effects.writes.iter().any(|path| harms(path));
+        let undermined = has(|condition| matches!(condition, Condition::GitIsInert { .. }))
+            && (writes(|_| true) || changes_the_index_and_looks(&self.effects.git))
+            || has(|condition| matches!(condition, Condition::NoDashNames { .. }))
+                && writes(|path| paths::file_name(path).starts_with('-'));
         let decided = if !self.whole.local || undermined || !self.effects.nothing_to_report() {
             Decided::Host
         } else if self.conditions.is_empty() {
@@ -180,8 +193,13 @@ impl Judge<'_> {
         self.whole = whole.max(Judgement { class, reason: told, local });
         let part = Part { text: text.to_owned(), class, local, rule: rule.to_owned(), reason, depth: self.depth, argv };
         // The values of variables may bring the same call many times.
-        if self.parts.last() != Some(&part) && self.parts.len() < MAX_CALLS {
-            self.parts.push(part);
+        if self.parts.last() == Some(&part) || self.parts.len() >= MAX_CALLS {
+            return;
+        }
+        // A command stands before the scripts in its own words, which were looked at first.
+        match self.place_of_part.take().filter(|at| *at < self.parts.len()) {
+            Some(at) => self.parts.insert(at, part),
+            None => self.parts.push(part),
         }
     }
 
@@ -208,19 +226,15 @@ impl Judge<'_> {
     }
 
     /// What setting a variable means.
-    pub fn assignment(name: &str) -> Judgement {
-        super::variables::harm_of_setting(name)
+    pub fn assignment(&self, name: &str) -> Judgement {
+        super::variables::harm_of_setting(name, self.shell)
             .map_or_else(Judgement::safe, |harm| Judgement::unknown(format!("setting `{name}` {harm}")))
     }
 }
 
-/// True for a file that git reads neither as configuration nor as part of a repository, whatever stands in it.
-fn cannot_steer_git(path: &str) -> bool {
-    const TEXTS: &[&str] = &[
-        "txt", "log", "md", "json", "jsonl", "patch", "diff", "csv", "out", "err", "go", "rs", "py", "ts", "js", "yml",
-        "yaml", "toml", "html",
-    ];
-    let name = paths::file_name(path);
-    name.rsplit_once('.').is_some_and(|(stem, end)| !stem.is_empty() && TEXTS.contains(&end))
-        && !paths::lies_in(path, ".git")
+/// What one subcommand adds to the index, such as a repository in the repository, another would look into.
+fn changes_the_index_and_looks(subcommands: &[String]) -> bool {
+    let has = |names: &[&str]| subcommands.iter().any(|name| names.contains(&name.as_str()));
+    has(&["add", "restore", "checkout", "switch"])
+        && has(&["status", "diff", "diff-index", "diff-files", "stash", "ls-files", "describe"])
 }

@@ -8,7 +8,7 @@ use std::collections::HashMap;
 use crate::classify::call::{Arg, Known};
 use crate::classify::variables;
 use crate::shell::{
-    Arithmetic, Command, CompoundKind, Document, Form, Piece, RedirectTarget, Script, Simple, Variable, Word,
+    Arithmetic, Command, CompoundKind, Document, Form, Piece, RedirectTarget, Script, Shell, Simple, Variable, Word,
 };
 
 /// Most values that one variable is followed through.
@@ -29,7 +29,12 @@ impl Value {
         match self {
             Self::Number => true,
             Self::Text(arg) => {
-                arg.exact().is_some_and(|text| !text.is_empty() && text.bytes().all(|b| b.is_ascii_digit()))
+                arg.exact()
+                    // With a leading zero it would be another base, or an error.
+                    .is_some_and(|text| {
+                        text == "0"
+                            || !text.is_empty() && !text.starts_with('0') && text.bytes().all(|b| b.is_ascii_digit())
+                    })
             }
         }
     }
@@ -42,6 +47,11 @@ pub(super) struct Values {
     known: HashMap<String, Option<Vec<Value>>>,
     /// Something may set any variable.
     poisoned: bool,
+    /// Something may be an error that ends its line, so that what follows on it does not happen.
+    may_fail: bool,
+    /// Something may take functions away.
+    unsets: bool,
+    shell: Shell,
 }
 
 /// The functions that a text defines, by name.
@@ -72,8 +82,8 @@ const EVALUATORS: &[&str] =
 pub(super) const DECLARING: &[&str] = &["export", "local", "readonly", "declare", "typeset"];
 
 impl Values {
-    pub(super) fn of(document: &Document) -> Self {
-        let mut values = Self::default();
+    pub(super) fn of(document: &Document, shell: Shell) -> Self {
+        let mut values = Self { shell, ..Self::default() };
         values.script(&document.script);
         document.bodies.iter().for_each(|word| values.word(word));
         values
@@ -81,7 +91,7 @@ impl Values {
 
     /// The values that a variable may have once it is set, or `None`.
     pub(super) fn lookup(&self, name: &str) -> Option<&[Value]> {
-        if self.poisoned {
+        if self.poisoned || self.may_fail {
             return None;
         }
         self.known.get(name)?.as_deref()
@@ -92,13 +102,20 @@ impl Values {
         !self.poisoned && !self.known.contains_key(name)
     }
 
+    /// True when a definition of a function stays in force once the walk has passed it.
+    pub(super) fn keeps_functions(&self) -> bool {
+        !self.poisoned && !self.may_fail && !self.unsets
+    }
+
     fn forget(&mut self, name: &str) {
         self.known.insert(name.to_owned(), None);
     }
 
     fn add(&mut self, name: &str, value: Option<Value>) {
-        let usable = value
-            .filter(|_| variables::harm_of_setting(name).is_none() && name != "_" && name.bytes().all(is_name_byte));
+        let shell = self.shell;
+        let usable = value.filter(|_| {
+            variables::harm_of_setting(name, shell).is_none() && name != "_" && name.bytes().all(is_name_byte)
+        });
         let slot = self.known.entry(name.to_owned()).or_insert_with(|| Some(Vec::new()));
         match (slot.as_mut(), usable) {
             (Some(list), Some(value)) if list.len() < MAX_VALUES => {
@@ -189,6 +206,17 @@ impl Values {
         // Behind `command` and `builtin`, too.
         let has = |names: &[&str]| texts().flatten().any(|text| names.contains(&text.as_ref()));
         let wrapped = matches!(program.as_ref(), "command" | "builtin");
+        self.unsets |= has(&["unset", "unalias"]);
+        self.may_fail |= has(&["readonly", "failglob"])
+            || texts()
+                .flatten()
+                .any(|text| text.starts_with('-') && text.contains('r') && DECLARING.contains(&program.as_ref()));
+        // `read -raNAME` and `wait -pNAME` name a variable in an option.
+        let glued = |letter: char| texts().flatten().skip(1).any(|text| text.starts_with('-') && text.contains(letter));
+        if program == "read" && glued('a') || program == "wait" && glued('p') {
+            self.poisoned = true;
+            return;
+        }
         if EVALUATORS.contains(&program.as_ref()) || wrapped && (has(EVALUATORS) || has(SETTERS)) {
             self.poisoned = true;
             return;
@@ -227,6 +255,7 @@ impl Values {
     }
 
     fn arithmetic(&mut self, expression: &Arithmetic) {
+        self.may_fail |= expression.may_fail;
         for name in &expression.assigned {
             self.add(name, Some(Value::Number));
         }
@@ -277,6 +306,7 @@ fn assigned(word: &Word) -> Option<Value> {
                 .iter()
                 .enumerate()
                 .map(|(index, piece)| match piece {
+                    Piece::Text { text, .. } if text.starts_with('~') => None,
                     Piece::Text { text, .. } => Some(text.as_str()),
                     Piece::Tilde if index == 0 || index == 1 && word.literal_prefix().is_empty() => Some("~"),
                     _ => None,

@@ -75,6 +75,8 @@ impl Judge<'_> {
     fn pipeline(&mut self, step: &Step, source: Source<'_>, seen: &[Folder]) {
         let apart = step.pipeline.len() > 1 || step.background;
         let outside = self.stdin_fetched;
+        let names = self.stdin_names.take();
+        self.beside += usize::from(step.background);
         let before = if apart { Some(self.bound.clone()) } else { None };
         for command in &step.pipeline {
             let fetched = self.effects.untrusted.len();
@@ -84,13 +86,46 @@ impl Judge<'_> {
             }
             self.command(command, source);
             self.stdin_fetched |= self.effects.untrusted.len() > fetched;
+            self.stdin_names = self.names_that_it_prints(command);
         }
+        self.stdin_names = names;
+        self.beside -= usize::from(step.background);
         self.stdin_fetched = outside;
         if let Some(bound) = before {
             self.bound = bound;
         }
         if apart || step.negated {
             self.also_in(seen);
+        }
+    }
+
+    /// The folders below which the files lie whose names a command prints: `find`, and what only drops or sorts lines.
+    fn names_that_it_prints(&self, command: &Command) -> Option<Vec<String>> {
+        let Command::Simple(simple) = command else { return None };
+        let words: Option<Vec<String>> =
+            simple.words.iter().map(|word| word.literal().map(std::borrow::Cow::into_owned)).collect();
+        let words = words?;
+        let (program, args) = words.split_first()?;
+        match program.as_str() {
+            "find" => {
+                let starts: Vec<String> =
+                    args.iter().take_while(|arg| !arg.starts_with(['-', '(', '!', ','])).cloned().collect();
+                let prints_names =
+                    !args.iter().any(|arg| arg.contains("printf") || arg.contains("exec") || arg == "-ls");
+                let starts = if starts.is_empty() { vec![".".to_owned()] } else { starts };
+                (prints_names && simple.redirects.is_empty()).then_some(starts)
+            }
+            "head" | "tail" | "sort" => {
+                let plain =
+                    args.iter().all(|arg| arg.starts_with('-') || arg.bytes().all(|byte| byte.is_ascii_digit()));
+                self.stdin_names.clone().filter(|_| plain)
+            }
+            "grep"
+                if args.len() == 2 && matches!(args.first().map(String::as_str), Some("-v" | "-E" | "-vE" | "-i")) =>
+            {
+                self.stdin_names.clone()
+            }
+            _ => None,
         }
     }
 
@@ -115,37 +150,39 @@ impl Judge<'_> {
         for word in words {
             own = own.max(self.word(word, source));
         }
-        for expression in expressions {
+        let bound = self.bound.clone();
+        for (index, expression) in expressions.iter().enumerate() {
             own = own.max(self.arithmetic(expression));
+            // The first of `for ((…;…;…))` runs before anything else.
+            if index == 0 && !expression.may_fail {
+                self.bound.extend(expression.assigned.iter().cloned());
+            }
         }
-        if let Some(harm) = variable.as_deref().and_then(variables::harm_of_setting) {
+        if let Some(harm) = variable.as_deref().and_then(|name| variables::harm_of_setting(name, self.shell)) {
             own = own.max(Judgement::unknown(format!("setting `{}` {harm}", variable.as_deref().unwrap_or(""))));
         }
         let (redirected, _) = self.redirects(redirects, source);
         own = own.max(redirected);
         self.add(text, kind.name(), own);
         let before = self.folders.clone();
-        let bound = self.bound.clone();
         if *kind == CompoundKind::For {
             self.bound.extend(variable.clone());
         }
-        if *kind == CompoundKind::ForArithmetic
-            && let Some(first) = expressions.first()
-        {
-            self.bound.extend(first.assigned.iter().cloned());
-        }
         self.depth += 1;
+        self.beside += usize::from(*kind == CompoundKind::Coproc);
         for script in scripts {
             self.script(script, source);
             if *kind != CompoundKind::While {
                 self.forget_since(&bound, *kind, variable.as_deref());
             }
         }
+        self.beside -= usize::from(*kind == CompoundKind::Coproc);
         self.depth -= 1;
         if kind.repeats() && self.folders != before {
             self.add(text, kind.name(), Judgement::unknown("each round of the loop runs in another folder"));
         }
-        if *kind != CompoundKind::Group {
+        // Where a redirection fails, nothing in it runs.
+        if *kind != CompoundKind::Group || !redirects.is_empty() {
             self.bound = bound;
         }
         self.also_in(&before);
@@ -178,7 +215,9 @@ impl Judge<'_> {
         self.depth -= 1;
         self.folders = folders;
         self.bound = bound;
-        self.bound.insert(function_key(name));
+        if self.values.keeps_functions() {
+            self.bound.insert(function_key(name));
+        }
     }
 
     fn double_bracket(&mut self, condition: &Condition, source: Source<'_>) {
@@ -218,7 +257,7 @@ impl Judge<'_> {
             }
         }
         for name in &expression.assigned {
-            judgement = judgement.max(Self::assignment(name));
+            judgement = judgement.max(self.assignment(name));
         }
         judgement
     }
@@ -292,6 +331,7 @@ impl Judge<'_> {
 
     fn simple(&mut self, simple: &Simple, source: Source<'_>) {
         let fetched_before = self.effects.untrusted.len();
+        let place = self.parts.len();
         let mut judgement = Judgement::safe();
         let program = simple.words.first().and_then(Word::literal);
         for assignment in &simple.assignments {
@@ -301,7 +341,7 @@ impl Judge<'_> {
             }
             // `IFS= read` splits the one line that it reads.
             if !(assignment.name == "IFS" && program.as_deref() == Some("read")) {
-                judgement = judgement.max(Self::assignment(&assignment.name));
+                judgement = judgement.max(self.assignment(&assignment.name));
             }
         }
         for word in &simple.words {
@@ -318,6 +358,7 @@ impl Judge<'_> {
             _ => None,
         });
         let text = source.slice(simple.span);
+        self.place_of_part = Some(place);
         let Some(first) = simple.words.first() else {
             let rule = if simple.assignments.is_empty() { "redirection" } else { "assignment" };
             self.add(text, rule, judgement);
@@ -338,6 +379,8 @@ impl Judge<'_> {
         }
         let rule = programs::rule_name(&program);
         for args in self.arguments(simple.words.get(1..).unwrap_or(&[])) {
+            // What it runs in turn is added behind it.
+            let place = self.place_of_part.take();
             let call = Call { program: program.clone(), args, fetched_in_words, fed: fed.clone() };
             let fetched = self.effects.untrusted.len();
             let judged = self.call(&call).max(judgement.clone());
@@ -349,8 +392,10 @@ impl Judge<'_> {
             if !judged.local {
                 self.tampering_in(&call, text);
             }
+            self.place_of_part = place;
             self.add_call(text, &rule, judged, argv(&call));
         }
+        self.place_of_part = None;
         // `local` is an error outside of functions.
         let declares = values::DECLARING.contains(&program.as_str()) && (program != "local" || self.in_function);
         if declares && simple.redirects.is_empty() {
@@ -400,7 +445,12 @@ impl Judge<'_> {
                     let outside = std::mem::replace(&mut self.stdin_fetched, false);
                     let (folders, bound) = (self.folders.clone(), self.bound.clone());
                     self.depth += 1;
+                    let beside = usize::from(matches!(piece, Piece::Process(_)));
+                    let names = self.stdin_names.take();
+                    self.beside += beside;
                     self.script(script, source);
+                    self.beside -= beside;
+                    self.stdin_names = names;
                     self.depth -= 1;
                     self.folders = folders;
                     self.bound = bound;
@@ -412,7 +462,7 @@ impl Judge<'_> {
                     }
                     judgement = judgement.max(self.arithmetic(&variable.arithmetic));
                     if let shell::Form::Assigned(_) = variable.form {
-                        judgement = judgement.max(Self::assignment(&variable.name));
+                        judgement = judgement.max(self.assignment(&variable.name));
                     }
                     if let Some(operand) = variable.operand() {
                         judgement = judgement.max(self.word(operand, source));
@@ -546,7 +596,7 @@ impl Judge<'_> {
         let outside = std::mem::replace(&mut self.shell, shell);
         let whole = std::mem::replace(&mut self.whole, Judgement::safe());
         // Variables of the script are its own, and what it was given from outside is not known in it.
-        let values = std::mem::replace(&mut self.values, values::Values::of(&document));
+        let values = std::mem::replace(&mut self.values, values::Values::of(&document, shell));
         let bound = std::mem::take(&mut self.bound);
         let in_function = std::mem::replace(&mut self.in_function, false);
         self.nested += 1;

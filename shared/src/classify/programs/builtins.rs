@@ -145,8 +145,15 @@ pub(super) const TABLE: &[Program] = &[
         about: "sets how the shell reads patterns",
         kind: Kind::Local,
         rule: Rule::Custom(shopt),
-        safe: &["shopt -s nullglob", "shopt -s globstar", "shopt -u dotglob", "shopt"],
-        not_safe: &["shopt -s expand_aliases", "shopt -s lastpipe", "shopt -s extglob", "shopt -so xtrace"],
+        safe: &["shopt -s globstar", "shopt -u dotglob", "shopt"],
+        not_safe: &[
+            "shopt -s nullglob",
+            "shopt -s failglob",
+            "shopt -s expand_aliases",
+            "shopt -s lastpipe",
+            "shopt -s extglob",
+            "shopt -so xtrace",
+        ],
     },
     Program {
         names: &["pushd", "popd"],
@@ -236,7 +243,10 @@ fn counts(format: &str) -> bool {
 
 fn cd(judge: &mut Judge<'_>, call: &Call) -> Judgement {
     let operands: Vec<_> = call.args.iter().filter(|arg| !matches!(arg.exact(), Some("--" | "-P" | "-L"))).collect();
+    // With -P the folders that links lead to count, which the text cannot tell.
+    let physical = call.args.iter().any(|arg| arg.exact() == Some("-P"));
     match operands.as_slice() {
+        [one] if physical && one.text.contains("..") => judge.change_folder(None),
         [] => judge.change_folder(Some("~")),
         [one] if one.exact().is_some_and(|text| !text.starts_with('-')) => judge.change_folder(one.exact()),
         _ => judge.change_folder(None),
@@ -302,11 +312,16 @@ fn export(judge: &mut Judge<'_>, call: &Call) -> Judgement {
     for arg in &call.args {
         let name = arg.text.split('=').next().unwrap_or("");
         let is_name = !name.is_empty() && name.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'_');
-        // Behind the `=` an unquoted expansion stays one word in bash, but not in every shell.
-        if !is_name || arg.known != Known::Literal && !(arg.known == Known::OneWord && arg.text.contains('=')) {
+        // Behind the `=` an unquoted expansion stays one word in bash, but not in every shell or behind a wrapper.
+        let whole = match arg.known {
+            Known::Literal => true,
+            Known::OneWord => arg.text.contains('='),
+            _ => arg.text.contains('=') && judge.is_bash() && judge.is_direct(),
+        };
+        if !is_name || !whole {
             return Judgement::unknown("this form of `export` is not read");
         }
-        judgement = judgement.max(Judge::assignment(name));
+        judgement = judgement.max(judge.assignment(name));
     }
     judgement
 }
@@ -319,11 +334,11 @@ fn is_name(text: &str) -> bool {
 }
 
 /// Names that a builtin sets: each must be a plain name that steers nothing.
-fn sets<'a>(names: impl Iterator<Item = &'a Arg>) -> Judgement {
+fn sets<'a>(judge: &Judge<'_>, names: impl Iterator<Item = &'a Arg>) -> Judgement {
     let mut judgement = Judgement::safe();
     for name in names {
         judgement = judgement.max(match name.exact() {
-            Some(text) if is_name(text) => Judge::assignment(text),
+            Some(text) if is_name(text) => judge.assignment(text),
             Some(_) => Judgement::unknown("a name with a subscript is evaluated"),
             None => Judgement::unknown("the name of a variable is only known when it runs"),
         });
@@ -355,7 +370,7 @@ fn declare(judge: &mut Judge<'_>, call: &Call) -> Judgement {
         if !is_name(name) || !whole {
             return Judgement::unknown("this form of a declaration is not read");
         }
-        judgement = judgement.max(Judge::assignment(name));
+        judgement = judgement.max(judge.assignment(name));
     }
     if !declared {
         judge.secret("the environment");
@@ -364,27 +379,27 @@ fn declare(judge: &mut Judge<'_>, call: &Call) -> Judgement {
     judgement
 }
 
-fn read(_: &mut Judge<'_>, call: &Call) -> Judgement {
+fn read(judge: &mut Judge<'_>, call: &Call) -> Judgement {
     let options = crate::classify::call::Options { flags: "rse", values: "pdntNa", long: &[] };
     match options.scan(&call.args) {
         Ok(scan) => {
             let array = scan.value(&["-a"]).cloned();
-            sets(scan.operands.iter().copied().chain(array.iter()))
+            sets(judge, scan.operands.iter().copied().chain(array.iter()))
         }
         Err(reason) => Judgement::unknown(reason),
     }
 }
 
-fn mapfile(_: &mut Judge<'_>, call: &Call) -> Judgement {
+fn mapfile(judge: &mut Judge<'_>, call: &Call) -> Judgement {
     let options = crate::classify::call::Options { flags: "t", values: "dnOs", long: &[] };
     match options.scan(&call.args) {
-        Ok(scan) => sets(scan.operands.iter().copied()),
+        Ok(scan) => sets(judge, scan.operands.iter().copied()),
         Err(reason) => Judgement::unknown(reason),
     }
 }
 
-fn unset(_: &mut Judge<'_>, call: &Call) -> Judgement {
-    sets(call.args.iter().filter(|arg| arg.exact() != Some("-v")))
+fn unset(judge: &mut Judge<'_>, call: &Call) -> Judgement {
+    sets(judge, call.args.iter().filter(|arg| arg.exact() != Some("-v")))
 }
 
 fn tells(_: &mut Judge<'_>, call: &Call) -> Judgement {
@@ -396,7 +411,7 @@ fn tells(_: &mut Judge<'_>, call: &Call) -> Judgement {
 }
 
 fn shopt(_: &mut Judge<'_>, call: &Call) -> Judgement {
-    let known = ["nullglob", "failglob", "globstar", "dotglob", "nocaseglob", "nocasematch", "inherit_errexit"];
+    let known = ["globstar", "dotglob", "nocaseglob", "nocasematch", "inherit_errexit"];
     let args: Option<Vec<&str>> = call.args.iter().map(Arg::exact).collect();
     match args.as_deref() {
         Some([]) => Judgement::safe(),
@@ -462,7 +477,7 @@ fn env(judge: &mut Judge<'_>, call: &Call) -> Judgement {
             // `NAME=$x` is an assignment, whatever the value.
             match first.text.split_once('=') {
                 Some((name, _)) if first.known == Known::OneWord && !name.starts_with('-') => {
-                    judgement = judgement.max(Judge::assignment(name));
+                    judgement = judgement.max(judge.assignment(name));
                     rest = more;
                     continue;
                 }
@@ -491,7 +506,7 @@ fn env(judge: &mut Judge<'_>, call: &Call) -> Judgement {
             }
             _ => {
                 if let Some((name, _)) = text.split_once('=') {
-                    judgement = judgement.max(Judge::assignment(name));
+                    judgement = judgement.max(judge.assignment(name));
                     rest = more;
                 } else {
                     // Without PATH a shell looks for programs in the working directory, too.

@@ -68,7 +68,7 @@ pub(super) const TABLE: &[Program] = &[
     harmless(&["seq", "factor"], "prints numbers", Operands::Data, &["seq 1 10"]),
     harmless(&["expr"], "calculates", Operands::Data, &["expr 1 + 2"]),
     harmless(&["sleep"], "waits", Operands::Data, &["sleep 1"]),
-    harmless(&["which"], "finds programs", Operands::Data, &["which cargo"]),
+    harmless(&["which", "whereis"], "finds programs", Operands::Data, &["which cargo", "whereis python3"]),
     harmless(
         &["md5sum", "sha1sum", "sha224sum", "sha256sum", "sha384sum", "sha512sum", "b2sum", "cksum", "sum"],
         "adds up a checksum",

@@ -23,6 +23,8 @@ pub(super) const TABLE: &[Program] = &[
             "cp -t /etc a",
             "cp .bashrc ~",
             "mv .git x",
+            "mv .aws x",
+            "mv x .github",
         ],
     },
     Program {
@@ -83,6 +85,14 @@ pub(super) const TABLE: &[Program] = &[
         ],
     },
     Program {
+        names: &["zcat", "bzcat", "xzcat", "zstdcat"],
+        about: "prints files that are packed",
+        kind: Kind::Local,
+        rule: Rule::Listed(Options { flags: "fq", values: "", long: &[] }, super::Operands::Files),
+        safe: &["zcat a.gz | head"],
+        not_safe: &["zcat --x a"],
+    },
+    Program {
         names: &["zipinfo"],
         about: "lists what an archive holds",
         kind: Kind::Local,
@@ -104,7 +114,16 @@ pub(super) const TABLE: &[Program] = &[
         kind: Kind::Local,
         rule: Rule::Custom(unpack),
         safe: &["gzip -dc a.gz", "gunzip -c a.gz", "xz -dc a.xz"],
-        not_safe: &["gzip a", "gunzip a.gz", "xz -d a.xz", "zstd -o x a", "gzip -c a"],
+        not_safe: &[
+            "zstd -l -d a.zst",
+            "xz -td a.xz",
+            "unxz -ld a.xz",
+            "gzip a",
+            "gunzip a.gz",
+            "xz -d a.xz",
+            "zstd -o x a",
+            "gzip -c a",
+        ],
     },
 ];
 
@@ -134,8 +153,15 @@ fn copy(judge: &mut Judge<'_>, call: &Call) -> Judgement {
         }
         // The target may be a folder.
         judgement = judgement.max(judge.write(&Arg::literal(format!("{}/{name}", target.text))));
-        judgement = judgement.max(if moves { judge.write(source) } else { Judgement::safe() });
-        judgement = judgement.max(judge.read(source));
+        if moves {
+            judgement = judgement.max(judge.write(source));
+            // What lies in a folder, and where links in it lead, is not looked at under its new name.
+            if name.starts_with('.') || paths::file_name(&target.text).starts_with('.') {
+                judgement = judgement.max(Judgement::unknown("it moves something hidden"));
+            }
+            judge.is_no_folder(source);
+        }
+        judgement = judgement.max(judge.read_tree(source));
     }
     judgement
 }
@@ -223,6 +249,13 @@ fn unpack(judge: &mut Judge<'_>, call: &Call) -> Judgement {
         || paths::file_name(&call.program).starts_with("gun")
         || paths::file_name(&call.program).starts_with("bun")
         || scan.has(&["-d", "--decompress"]);
+    // Of several modes the last one counts.
+    let modes =
+        [["-l", "--list"], ["-t", "--test"], ["-d", "--decompress"]].iter().filter(|mode| scan.has(*mode)).count();
+    let unpacks_by_name = decompresses && !scan.has(&["-d", "--decompress"]);
+    if modes + usize::from(unpacks_by_name) > 1 {
+        return Judgement::unknown("it is given more than one mode");
+    }
     let keeps = scan.has(&["-c", "--stdout", "-l", "--list", "-t", "--test"]) || scan.operands.is_empty();
     if keeps && (decompresses || scan.has(&["-l", "--list", "-t", "--test"])) {
         super::read_behind(judge, &scan.operands, 0)

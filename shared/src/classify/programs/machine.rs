@@ -10,7 +10,7 @@ pub(super) const TABLE: &[Program] = &[
         kind: Kind::Local,
         rule: Rule::Custom(ps),
         safe: &["ps aux", "ps -ef", "ps -o pid,ppid,cmd -p 1", "ps aux | grep node"],
-        not_safe: &["ps eww", "ps $x", "ps auxe"],
+        not_safe: &["ps eww", "ps $x", "ps auxe", "ps ewwp1", "ps -auxewww", "ps -o environ"],
     },
     Program {
         names: &["pgrep", "pidof"],
@@ -33,7 +33,7 @@ pub(super) const TABLE: &[Program] = &[
         kind: Kind::Local,
         rule: Rule::Custom(lsof),
         safe: &["lsof -nP -iTCP:3000 -sTCP:LISTEN", "lsof -n -i :8080"],
-        not_safe: &["lsof -i :8080", "lsof -nP +D /x", "lsof -r 5 -n"],
+        not_safe: &["lsof -i :8080", "lsof -nP +D /x", "lsof -r 5 -n", "lsof -n -P -i @h:80"],
     },
     Program {
         names: &["ss", "netstat"],
@@ -65,55 +65,86 @@ pub(super) const TABLE: &[Program] = &[
         kind: Kind::Local,
         rule: Rule::Custom(no_operands),
         safe: &["lsblk", "findmnt -l", "vmstat -s"],
-        not_safe: &["vmstat x", "lspci --x", "numactl sh"],
+        not_safe: &["vmstat x", "lspci --x", "lspci -nnQ", "numactl sh"],
     },
     Program {
-        names: &["dmesg", "mount", "dpkg", "rpm", "sw_vers", "tput", "stty", "ulimit", "nvidia-smi", "pstree"],
+        names: &["dmesg", "mount", "dpkg", "sw_vers", "tput", "stty", "ulimit", "nvidia-smi", "pstree"],
         about: "tells about the machine, or changes it",
         kind: Kind::Local,
         rule: Rule::Custom(telling_forms),
-        safe: &[
-            "mount",
-            "dpkg -l",
-            "dpkg -L jq",
-            "sw_vers",
-            "tput cols",
-            "rpm -qa",
-            "ulimit -n",
-            "nvidia-smi",
-            "pstree -p",
-        ],
-        not_safe: &[
-            "mount -o remount,rw /",
-            "dpkg -i x.deb",
-            "rpm -i x",
-            "rpm -qp http://h/x",
-            "stty -F /dev/x",
-            "ulimit -f 0",
-            "dpkg -l --pager",
-        ],
+        safe: &["mount", "dpkg -s jq", "dpkg -L jq", "sw_vers", "tput cols", "ulimit -n", "nvidia-smi", "pstree -p"],
+        not_safe: &["mount -o remount,rw /", "dpkg -i x.deb", "stty -F /dev/x", "ulimit -f 0", "dpkg -l --pager"],
     },
     Program {
-        names: &["uuidgen", "yes", "clear", "reset"],
+        names: &["uuidgen", "yes"],
         about: "prints something new",
         kind: Kind::Local,
         rule: Rule::Custom(printers),
         safe: &["uuidgen", "yes | head -1", "uuidgen -r"],
-        not_safe: &["clear -T x", "uuidgen --x"],
+        not_safe: &["uuidgen --x"],
     },
 ];
 
-/// `e` in the style without a dash shows the environment of processes.
+/// Only the usual forms: in the style without a dash `e` shows the environment of processes, and a cluster behind a dash
+/// may be read in that style, too.
 fn ps(judge: &mut Judge<'_>, call: &Call) -> Judgement {
-    for arg in &call.args {
+    const CLUSTERS: &[&str] = &[
+        "-e",
+        "-f",
+        "-ef",
+        "-A",
+        "-Af",
+        "-efl",
+        "-el",
+        "-l",
+        "-a",
+        "-x",
+        "-j",
+        "-H",
+        "-L",
+        "-T",
+        "-w",
+        "-ww",
+        "-eH",
+        "-ejH",
+        "-eLf",
+        "-efww",
+        "-efH",
+        "aux",
+        "ax",
+        "auxw",
+        "auxww",
+        "auxf",
+        "axu",
+        "axf",
+        "axjf",
+        "au",
+        "u",
+        "x",
+        "f",
+        "a",
+        "--no-headers",
+        "--forest",
+    ];
+    let mut args = call.args.iter();
+    while let Some(arg) = args.next() {
         let Some(text) = arg.exact() else { return Judgement::unknown("an option is only known when it runs") };
-        if !text.starts_with('-') && text.contains('e') && text.bytes().all(|byte| byte.is_ascii_alphabetic()) {
+        let harmless = |value: &str| !value.contains("environ");
+        let known = match text {
+            "-o" | "-eo" | "-axo" | "-Ao" | "-p" | "-u" | "-U" | "-C" | "-t" | "-g" | "--pid" | "--ppid" | "--sort"
+            | "-fp" | "-fu" | "-fC" | "-o=" => args.next().and_then(Arg::exact).is_some_and(harmless),
+            _ if text.starts_with("--sort=")
+                || text.starts_with("--pid=")
+                || text.starts_with("--ppid=")
+                || text.starts_with("--format=") =>
+            {
+                harmless(text)
+            }
+            _ => CLUSTERS.contains(&text) || text.bytes().all(|byte| byte.is_ascii_digit()),
+        };
+        if !known {
             judge.secret("the environment of processes");
-            return Judgement::unknown("`e` shows the environment of processes");
-        }
-        // `-o` may name a column of the environment.
-        if text.contains("environ") {
-            judge.secret("the environment of processes");
+            return Judgement::unknown("this form may show the environment of processes");
         }
     }
     Judgement::safe()
@@ -123,7 +154,14 @@ fn ps(judge: &mut Judge<'_>, call: &Call) -> Judgement {
 fn lsof(_: &mut Judge<'_>, call: &Call) -> Judgement {
     let options = Options { flags: "nPltUaO", values: "ipucsdgFT", long: &[] };
     match options.scan(&call.args) {
-        Ok(scan) if scan.operands.iter().any(|operand| operand.text.starts_with('+')) => {
+        // A name behind `@` would be looked up.
+        Ok(scan)
+            if scan.operands.iter().any(|operand| operand.text.starts_with('+'))
+                || scan
+                    .options
+                    .iter()
+                    .any(|(_, value)| value.as_ref().is_some_and(|value| value.text.contains('@'))) =>
+        {
             Judgement::unknown("this option is not on its list")
         }
         Ok(scan) if scan.has(&["-n"]) && scan.has(&["-P", "-i", "-p", "-u", "-c"]) => Judgement::safe(),
@@ -157,8 +195,9 @@ fn hostname(_: &mut Judge<'_>, call: &Call) -> Judgement {
 fn short_flags_only(args: &[Arg]) -> bool {
     args.iter().all(|arg| {
         arg.exact().is_some_and(|text| {
-            text.strip_prefix('-')
-                .is_some_and(|letters| !letters.is_empty() && letters.bytes().all(|b| b.is_ascii_alphanumeric()))
+            text.strip_prefix('-').is_some_and(|letters| {
+                !letters.is_empty() && letters.bytes().all(|b| b.is_ascii_alphanumeric() && !matches!(b, b'q' | b'Q'))
+            })
         })
     })
 }
@@ -177,11 +216,8 @@ fn telling_forms(_: &mut Judge<'_>, call: &Call) -> Judgement {
     let Some(args) = args else { return Judgement::unknown("an option is only known when it runs") };
     let plain = |words: &[&str]| words.iter().all(|word| !word.starts_with('-') && !word.contains(['/', ':']));
     let tells = match (super::paths::file_name(&call.program), args.as_slice()) {
-        ("dmesg", options) => options.iter().all(|option| matches!(*option, "-T" | "-H" | "-x" | "-k" | "-t")),
-        ("dpkg", ["-l" | "-s" | "-L" | "--list" | "--status" | "--listfiles" | "--print-architecture", rest @ ..]) => {
-            plain(rest)
-        }
-        ("rpm", ["-qa" | "-q" | "-qi" | "-ql", rest @ ..]) => plain(rest),
+        ("dmesg", options) => options.iter().all(|option| matches!(*option, "-T" | "-x" | "-k" | "-t")),
+        ("dpkg", ["-s" | "-L" | "--status" | "--listfiles" | "--print-architecture", rest @ ..]) => plain(rest),
         ("mount" | "sw_vers" | "nvidia-smi", [])
         | ("tput", ["cols" | "lines" | "colors" | "sgr0" | "bold"])
         | ("stty", ["size" | "-a"]) => true,
@@ -196,7 +232,6 @@ fn printers(_: &mut Judge<'_>, call: &Call) -> Judgement {
     match (super::paths::file_name(&call.program), call.args.as_slice()) {
         ("uuidgen", args) if args.iter().all(|arg| matches!(arg.exact(), Some("-r" | "-t"))) => Judgement::safe(),
         ("yes", args) if args.iter().all(|arg| arg.exact().is_some()) => Judgement::safe(),
-        ("clear" | "reset", []) => Judgement::safe(),
         _ => Judgement::unknown("this form is not on its list"),
     }
 }

@@ -2,6 +2,7 @@
 //!
 //! A program that is in no table is Unknown. The examples of every row run as tests.
 
+mod build;
 mod builtins;
 mod coreutils;
 mod files;
@@ -16,9 +17,9 @@ mod search;
 mod text;
 pub(super) mod wrappers;
 
-use super::call::{Arg, Call, Options};
+use super::call::{Arg, Call, Known, Options};
 use super::judge::{Judge, Judgement};
-use super::{CommandClass, paths, protected};
+use super::{CommandClass, Condition, paths, protected};
 
 /// What kind of program it is, for rules that only see a name.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -91,6 +92,7 @@ pub const FAMILIES: &[(&str, &[Program])] = &[
     ("Programs that start others", launchers::TABLE),
     ("Git", git::TABLE),
     ("Languages", runtimes::TABLE),
+    ("Building and testing", build::TABLE),
     ("Packages", packages::TABLE),
     ("Network", network::TABLE),
 ];
@@ -189,6 +191,12 @@ pub fn kind_of(name: &str) -> Option<Kind> {
     row(name).map(|row| row.kind)
 }
 
+/// The family of tables that has the program of this name.
+pub fn family_of(name: &str) -> Option<&'static str> {
+    let found = row(name)?;
+    FAMILIES.iter().find(|(_, rows)| rows.iter().any(|row| row.names == found.names)).map(|(family, _)| *family)
+}
+
 /// The name of the rule that judges a program, for people.
 pub(super) fn rule_name(program: &str) -> String {
     let name = paths::file_name(program);
@@ -236,6 +244,9 @@ fn by_row(judge: &mut Judge<'_>, call: &Call, name: &str) -> Judgement {
         }
         return Judgement::unknown(format!("`{name}` is not in the table of known programs"));
     };
+    let takes_names = matches!(row.rule, Rule::Listed(..)) || NAMES_ARE_FILES.contains(&name);
+    let named = if takes_names { without_dashes(judge, call) } else { None };
+    let call = named.as_ref().unwrap_or(call);
     let judgement = match &row.rule {
         Rule::Custom(rule) => rule(judge, call),
         Rule::Harmless(operands) => {
@@ -263,6 +274,27 @@ fn by_row(judge: &mut Judge<'_>, call: &Call, name: &str) -> Judgement {
         reason => reason,
     };
     Judgement { class, reason, local }
+}
+
+/// Programs with rules of their own to which a name that does not start with a dash is a file and nothing else.
+const NAMES_ARE_FILES: &[&str] = &["sed", "awk", "gawk", "mawk", "jq", "diff", "rg", "wc", "less", "more", "gofmt"];
+
+/// The call with its patterns taken as `./*` instead of `*`, under the condition that no name there starts with a dash.
+fn without_dashes(judge: &mut Judge<'_>, call: &Call) -> Option<Call> {
+    let opens = |arg: &Arg| arg.known == Known::Words && arg.text.is_empty() && !arg.wanders;
+    // Behind `--` nothing is an option.
+    let before = call.args.iter().position(|arg| arg.exact() == Some("--")).unwrap_or(call.args.len());
+    if !call.args.iter().take(before).any(opens) {
+        return None;
+    }
+    for folder in judge.folders()? {
+        judge.condition(Condition::NoDashNames { folder });
+    }
+    let mut named = call.clone();
+    for arg in named.args.iter_mut().filter(|arg| opens(arg)) {
+        "./".clone_into(&mut arg.text);
+    }
+    Some(named)
 }
 
 const ANY_OPTION: Options = Options { flags: "", values: "", long: &[] };
@@ -346,7 +378,9 @@ mod tests {
                     for example in examples {
                         let found = classify(&CommandLine::parse(*example).unwrap(), &Surroundings::default());
                         assert!(found.understood, "{family}: `{example}`: {}", found.reason);
-                        assert_eq!(found.class == CommandClass::Safe, safe, "{family}: `{example}`: {}", found.reason);
+                        let asked = |condition: &Condition| matches!(condition, Condition::NoDashNames { .. });
+                        let safe_as_it_is = found.class == CommandClass::Safe && !found.conditions.iter().any(asked);
+                        assert_eq!(safe_as_it_is, safe, "{family}: `{example}`: {}", found.reason);
                     }
                 }
                 assert!(!(row.safe.is_empty() && row.not_safe.is_empty()), "{:?} has no example", row.names);

@@ -112,6 +112,7 @@ fn package(judge: &mut Judge<'_>, call: &Call) -> Judgement {
         "mvn" | "gradle" | "dotnet" => matches!(first, "deploy" | "publish" | "restore" | "nuget" | "tool" | "add"),
         _ => false,
     };
+    super::build::note_steering(judge, call);
     if !fetches {
         return Judgement::unknown("");
     }

@@ -54,6 +54,7 @@ fn interpreter(judge: &mut Judge<'_>, call: &Call) -> Judgement {
     let from_stdin =
         call.args.iter().all(|arg| arg.text.starts_with('-')) || call.args.first().and_then(Arg::exact) == Some("-");
     judge.runs_code(call, from_stdin, file);
+    super::build::note_steering(judge, call);
     mentions(judge, call);
     Judgement::network("")
 }

@@ -255,6 +255,9 @@ fn ripgrep(judge: &mut Judge<'_>, call: &Call) -> Judgement {
     }
     let mut judgement = pattern_files(judge, &scan);
     let patterns = usize::from(!scan.has(&["-e", "-f", "--regexp", "--file"]));
+    if patterns == 1 && scan.operands.first().is_some_and(|pattern| !pattern.is_one()) {
+        return judge.read_unknown();
+    }
     if scan.operands.len() <= patterns {
         judgement = judgement.max(judge.read_tree(&Arg::literal(".")));
     }
@@ -385,7 +388,9 @@ fn find_by_its_words(judge: &mut Judge<'_>, call: &Call) -> Judgement {
                 Some(arg) if arg.exact() == Some(";") => break,
                 Some(arg)
                     if arg.exact() == Some("+")
-                        && inner.last().is_some_and(|last: &Arg| last.known != Known::Literal) =>
+                        && inner.last().is_some_and(|last: &Arg| {
+                            last.known == Known::Words && last.text == "./" && last.tail.is_empty()
+                        }) =>
                 {
                     break;
                 }

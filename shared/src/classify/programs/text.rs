@@ -19,16 +19,31 @@ pub(super) const TABLE: &[Program] = &[
         about: "counts",
         kind: Kind::Local,
         rule: Rule::Custom(wc),
-        safe: &["wc -l file.txt", "wc -l \"$x\"", "find . -name '*.rs' | xargs wc -l"],
-        not_safe: &["wc --files0-from=x", "wc --files0=x"],
+        safe: &["wc -l file.txt", "find . -name '*.rs' | xargs wc -l"],
+        not_safe: &["wc -l \"$x\"", "ls | xargs wc", "wc --files0-from=x", "wc --files0=x"],
     },
     Program {
-        names: &["cut", "paste", "join", "comm", "column", "colrm", "look", "tsort"],
+        names: &["cut", "paste", "join", "comm", "column", "colrm", "tsort"],
         about: "puts columns and lines together or takes them apart",
         kind: Kind::Local,
         rule: Rule::Harmless(Operands::Files),
         safe: &["cut -d: -f1 /etc/passwd", "paste -sd, x", "comm -3 <(sort a) <(sort b)", "column -t x", "join a b"],
         not_safe: &["cut -f1 \"$x\""],
+    },
+    Program {
+        names: &["shellcheck"],
+        about: "looks for mistakes in scripts",
+        kind: Kind::Local,
+        rule: Rule::Listed(
+            Options {
+                flags: "",
+                values: "sSefC",
+                long: &["--shell=", "--severity=", "--exclude=", "--format=", "--color=?"],
+            },
+            Operands::Files,
+        ),
+        safe: &["shellcheck run.sh", "shellcheck -s bash -e SC2086 run.sh"],
+        not_safe: &["shellcheck -x run.sh", "shellcheck -P x run.sh"],
     },
     Program {
         names: &["shuf"],
@@ -168,11 +183,11 @@ pub(super) const TABLE: &[Program] = &[
     },
     Program {
         names: &["less", "more"],
-        about: "shows a file page by page",
+        about: "shows a file page by page, as settings of its own say",
         kind: Kind::Local,
-        rule: Rule::Custom(less),
-        safe: &["less README.md", "less -R x"],
-        not_safe: &["less +!sh x", "less -o log x", "less -k keys x"],
+        rule: Rule::Custom(pager),
+        safe: &[],
+        not_safe: &["less README.md", "less +!sh x", "more x"],
     },
     Program {
         names: &["tee"],
@@ -186,7 +201,8 @@ pub(super) const TABLE: &[Program] = &[
 
 /// Only numbers are shown, so the files' names do not matter.
 fn wc(judge: &mut Judge<'_>, call: &Call) -> Judgement {
-    let from_file = call.args.iter().any(|arg| arg.text.starts_with("--f"));
+    let from_file =
+        call.args.iter().any(|arg| arg.text.starts_with("--f") || arg.exact().is_none() && arg.may_be_option());
     if from_file {
         return Judgement::unknown("it takes file names from a file");
     }
@@ -304,13 +320,10 @@ fn xxd(judge: &mut Judge<'_>, call: &Call) -> Judgement {
     Judgement::safe()
 }
 
-fn less(judge: &mut Judge<'_>, call: &Call) -> Judgement {
-    let options = Options { flags: "NRFXSiIMmnsrEeGgQ", values: "", long: &[] };
-    match options.scan(&call.args) {
-        Ok(scan) if scan.operands.iter().any(|operand| operand.text.starts_with('+')) => {
-            Judgement::unknown("`+` starts a command of the pager")
-        }
-        Ok(scan) => super::read_behind(judge, &scan.operands, 0),
-        Err(reason) => Judgement::unknown(reason),
+/// What a key does, and what a file is passed through, stands in files that are not read here.
+fn pager(judge: &mut Judge<'_>, call: &Call) -> Judgement {
+    for arg in &call.args {
+        let _ = judge.read(arg);
     }
+    Judgement::unknown("")
 }

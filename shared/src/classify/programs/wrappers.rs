@@ -98,6 +98,7 @@ pub(super) const TABLE: &[Program] = &[
             "bash -lc ls",
             "sh -c \"echo $'x'\"",
             "bash -i",
+            "zsh -c ls",
         ],
     },
     Program {
@@ -227,13 +228,24 @@ fn xargs(judge: &mut Judge<'_>, call: &Call) -> Judgement {
         }
         Err(reason) => judgement = Judgement::unknown(reason.clone()).max(super::suspect(judge, call, &call.args)),
     }
-    inner.push(Arg::unknown("", Known::Anything));
+    match judge.names_on_stdin() {
+        // They start with the folder that was searched, so none is an option.
+        Some(folders) => {
+            inner.extend(
+                folders.iter().map(|folder| Arg::unknown(format!("{}/", folder.trim_end_matches('/')), Known::Words)),
+            );
+        }
+        None => inner.push(Arg::unknown("", Known::Anything)),
+    }
     judgement.max(judge.inner_call(&inner, call))
 }
 
 fn shell(judge: &mut Judge<'_>, call: &Call) -> Judgement {
     let kind = if file_name(&call.program) == "bash" { Shell::Bash } else { Shell::Other };
-    let mut judgement = Judgement::safe();
+    // Others read start-up files of their own even for a script on the command line.
+    let plain = matches!(file_name(&call.program), "bash" | "sh" | "dash");
+    let mut judgement =
+        if plain { Judgement::safe() } else { Judgement::unknown("this shell reads start-up files of its own") };
     let mut args = call.args.iter();
     while let Some(arg) = args.next() {
         let Some(text) = arg.exact() else {

@@ -19,12 +19,18 @@ impl Reader<'_> {
     pub(super) fn expression(&mut self, end: &str) -> Read<Arithmetic> {
         let mut found = Arithmetic::default();
         let mut open = 0_usize;
+        let start = self.at;
         loop {
+            let here = self.at;
             if open == 0 && self.take(end) {
+                found.may_fail = !is_plain(self.slice(start, here)?);
                 return Ok(found);
             }
             match self.peek() {
                 None => return self.fail(Trouble::Syntax("an expression is not closed")),
+                Some(b'\n') if !self.pending.is_empty() => {
+                    return self.fail(Trouble::Unsupported("a here-document that starts inside another construct"));
+                }
                 Some(b'(') => {
                     open += 1;
                     self.at += 1;
@@ -117,5 +123,39 @@ impl Reader<'_> {
             return self.fail(Trouble::Unsupported("text glued to an expansion in arithmetic"));
         }
         Ok(())
+    }
+}
+
+/// True for `operand (operator operand)*` with operators and numbers that cannot be wrong: no division, no shift, no
+/// power, no leading zero, no parentheses.
+fn is_plain(text: &str) -> bool {
+    let mut rest = text.trim();
+    if let Some((name, value)) = rest.split_once('=')
+        && !value.starts_with('=')
+        && name.trim().bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_')
+    {
+        rest = value.trim();
+    }
+    loop {
+        let steps = rest.trim_start_matches("++").trim_start_matches("--").trim_start_matches('$');
+        let length =
+            steps.bytes().position(|byte| !(byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'#' | b'?')));
+        let (operand, after) = steps.split_at(length.unwrap_or(steps.len()));
+        let is_number = operand.starts_with(|c: char| c.is_ascii_digit());
+        let digits = operand.len() < 18 && operand.bytes().all(|byte| byte.is_ascii_digit());
+        if operand.is_empty() || is_number && !(digits && (operand == "0" || !operand.starts_with('0'))) {
+            return false;
+        }
+        let after = after.strip_prefix("++").or_else(|| after.strip_prefix("--")).unwrap_or(after).trim_start();
+        if after.is_empty() {
+            return true;
+        }
+        let operators = ["<=", ">=", "==", "!=", "&&", "||", "+=", "-=", "+", "-", "*", "<", ">"];
+        let Some(operator) = operators.into_iter().find(|operator| after.starts_with(operator)) else { return false };
+        rest = after.get(operator.len()..).unwrap_or("").trim_start();
+        // `**` and `<<`, and anything but a name or a number behind the operator.
+        if rest.starts_with(['*', '<', '>', '=', '&', '|', '+', '-']) {
+            return false;
+        }
     }
 }

@@ -4,14 +4,26 @@ use super::{PendingHere, Read, Reader, Trouble};
 use crate::shell::syntax::{Piece, Word};
 
 impl Reader<'_> {
+    /// A line continuation directly behind an operator stays: the shell joins the lines first and might see another
+    /// operator, so no rule takes it.
     pub(super) fn blanks(&mut self) {
         loop {
             match self.peek() {
                 Some(b' ' | b'\t') => self.at += 1,
-                Some(b'\\') if self.ahead(1) == Some(b'\n') => self.at += 2,
+                Some(b'\\') if self.ahead(1) == Some(b'\n') && !self.behind_operator() => self.at += 2,
                 _ => return,
             }
         }
+    }
+
+    pub(super) fn behind_operator(&self) -> bool {
+        let before = self.text.as_bytes().get(..self.at).unwrap_or(&[]);
+        // Several continuations in a row are one.
+        let mut before = before;
+        while let [rest @ .., b'\\', b'\n'] = before {
+            before = rest;
+        }
+        matches!(before.last(), Some(b'(' | b')' | b'<' | b'>' | b'&' | b'|' | b';' | b'$' | b'`' | b'{' | b'[' | b'!'))
     }
 
     /// At the start of a token only: a comment runs to the end of its line.
@@ -72,6 +84,10 @@ impl Reader<'_> {
                     self.at += 1;
                 }
                 break;
+            }
+            // In a substitution bash ends the body there when a parenthesis follows.
+            if line.starts_with(&here.delimiter) {
+                return self.fail(Trouble::Unsupported("a line of a here-document that starts with its delimiter"));
             }
             // Bash joins such a line with the next before it looks for the delimiter.
             if here.expands && line.ends_with('\\') {

@@ -93,11 +93,19 @@ impl Reader<'_> {
         self.at += 1;
         let mut words = Vec::new();
         loop {
+            // Bash reads what stands in here twice, and bodies of here-documents with it.
+            if !self.pending.is_empty() {
+                return self.fail(Trouble::Unsupported("a here-document beside an array"));
+            }
             self.blank_lines()?;
             match self.peek() {
                 Some(b')') => {
                     self.at += 1;
-                    return Ok(words);
+                    return if self.at_token_end() {
+                        Ok(words)
+                    } else {
+                        self.fail(Trouble::Unsupported("text glued to an array"))
+                    };
                 }
                 Some(b'[') => return self.fail(Trouble::Unsupported("an array's element with a key")),
                 None => return self.fail(Trouble::Syntax("an array is not closed")),

@@ -71,6 +71,15 @@ impl<'a> Reader<'a> {
     /// One command as a script of its own.
     fn alone(&mut self) -> Read<Script> {
         let command = self.command()?;
+        // `coproc NAME [[ … ]]` names a process and runs the rest.
+        let names_one = match &command {
+            Command::Simple(simple) => simple.words.len() != 1,
+            Command::Function { .. } => true,
+            Command::Compound(_) | Command::Condition(_) | Command::Arithmetic { .. } => false,
+        };
+        if names_one {
+            return self.fail(Trouble::Unsupported("this form of `coproc`"));
+        }
         Ok(Script::of(command))
     }
 
@@ -89,7 +98,7 @@ impl<'a> Reader<'a> {
             let digits = self.descriptor_digits();
             match self.ahead(digits) {
                 Some(b'<' | b'>') => redirects.push(self.redirect_of(digits)?),
-                Some(b'&') if digits == 0 && self.ahead(1) == Some(b'>') => redirects.push(self.redirect()?),
+                Some(b'&') if digits == 0 && self.ahead(1) == Some(b'>') => redirects.push(self.redirect("")?),
                 _ => return Ok(redirects),
             }
         }

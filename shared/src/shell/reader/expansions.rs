@@ -186,6 +186,8 @@ impl Reader<'_> {
         if many && operand.pieces.iter().any(|piece| !matches!(piece, Piece::Text { .. } | Piece::Glob(_))) {
             return self.fail(Trouble::Unsupported("this form of `${…[@]}`"));
         }
+        // An unset variable ends the line there.
+        variable.arithmetic.may_fail |= matches!(operator, "?" | ":?");
         variable.form = match operator {
             "=" | ":=" => Form::Assigned(operand),
             _ if many => Form::Elements,
@@ -206,9 +208,11 @@ impl Reader<'_> {
         let mut found = self.expression(end)?;
         if end == ":" {
             let second = self.expression("}")?;
+            found.may_fail |= second.may_fail;
             found.names.extend(second.names);
             found.assigned.extend(second.assigned);
         }
+        variable.arithmetic.may_fail |= found.may_fail;
         variable.arithmetic.names.append(&mut found.names);
         variable.arithmetic.assigned.append(&mut found.assigned);
         if !matches!(variable.form, Form::Elements) {

@@ -15,6 +15,7 @@ impl<'a> Reader<'a> {
             self.blanks();
             self.comment();
             match self.peek() {
+                Some(b';') if until == Until::CaseArm && self.ahead(1) == Some(b'&') => {}
                 Some(b';') if self.ahead(1) != Some(b';') => self.at += 1,
                 Some(b'&') if !matches!(self.ahead(1), Some(b'&' | b'>')) => self.background(&mut steps),
                 Some(b'\n') => self.newline()?,
@@ -53,7 +54,7 @@ impl<'a> Reader<'a> {
                 return if until == Until::Parenthesis { Ok(true) } else { self.fail(Trouble::Syntax("a stray `)`")) };
             }
             Some(b';') => {
-                let ends = until == Until::CaseArm && self.starts_with(";;");
+                let ends = until == Until::CaseArm && (self.starts_with(";;") || self.starts_with(";&"));
                 return if ends { Ok(true) } else { self.fail(Trouble::Syntax("a stray `;`")) };
             }
             Some(b'&' | b'|') if !self.starts_with("&>") => return self.fail(Trouble::Syntax("a stray operator")),

@@ -22,12 +22,12 @@ impl Reader<'_> {
         }
         let number = self.slice(self.at, self.at + digits)?;
         self.at += digits;
-        let mut redirect = self.redirect()?;
+        let mut redirect = self.redirect(number)?;
         redirect.other_input = redirect.reads && !matches!(number, "" | "0");
         Ok(redirect)
     }
 
-    pub(super) fn redirect(&mut self) -> Read<Redirect> {
+    pub(super) fn redirect(&mut self, number: &str) -> Read<Redirect> {
         self.count()?;
         if self.starts_with("&>") {
             self.only_bash("`&>`")?;
@@ -51,7 +51,7 @@ impl Reader<'_> {
         }
         for operator in [">&", "<&"] {
             if self.take(operator) {
-                return self.duplicate(operator);
+                return self.duplicate(operator, number);
             }
         }
         if self.take("<>") {
@@ -70,13 +70,18 @@ impl Reader<'_> {
         Ok(Redirect { writes, reads, other_input: false, target: RedirectTarget::Path(word) })
     }
 
-    pub(super) fn duplicate(&mut self, operator: &str) -> Read<Redirect> {
+    pub(super) fn duplicate(&mut self, operator: &str, number: &str) -> Read<Redirect> {
         self.blanks();
         let closes = self.peek() == Some(b'-');
         let word = self.word()?;
         // The shell ends `>&-` at the `-`; what is glued to it would be a word of its own.
         if closes && word.bare() != Some("-") {
             return self.fail(Trouble::Unsupported("a word glued to `>&-`"));
+        }
+        // A file that was opened for reading would become an output, and /dev/stdout opens it anew, for writing.
+        let number = number.trim_end_matches(['<', '>', '&']);
+        if word.bare() == Some("0") && !(operator == "<&" && matches!(number, "" | "0")) {
+            return self.fail(Trouble::Unsupported("standard input as another descriptor"));
         }
         let plain =
             word.bare().is_some_and(|text| text == "-" || !text.is_empty() && text.bytes().all(|b| b.is_ascii_digit()));

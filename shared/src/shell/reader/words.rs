@@ -134,6 +134,9 @@ impl<'a> Reader<'a> {
         if !next.is_ascii() || next.is_ascii_control() && next != '\n' {
             return self.fail(Trouble::Unsupported("an escaped character outside printable ASCII"));
         }
+        if next == '\n' && self.behind_operator() {
+            return self.fail(Trouble::Unsupported("a line continuation behind an operator"));
+        }
         self.at += 2;
         if next != '\n' {
             push(pieces, next.encode_utf8(&mut [0; 4]), true);

@@ -218,7 +218,7 @@ const FORMS: &[Form] = &[
     reads(
         "status",
         &[Options {
-            flags: "sbuvznoalrm",
+            flags: "sbuznoalrm",
             values: "",
             long: &[
                 "--short",
@@ -243,7 +243,6 @@ const FORMS: &[Form] = &[
     shows("diff-files", &[DIFF]),
     shows("show", &[DIFF, LOG]),
     shows("log", &[DIFF, LOG]),
-    shows("whatchanged", &[DIFF, LOG]),
     reads("rev-list", &[DIFF, LOG]),
     reads(
         "shortlog",
@@ -418,14 +417,7 @@ const FORMS: &[Form] = &[
     ),
     reads("verify-pack", &[Options { flags: "vs", values: "", long: &["--verbose", "--stat-only"] }]),
     reads("version", &[Options { flags: "", values: "", long: &["--build-options"] }]),
-    shows(
-        "cat-file",
-        &[Options {
-            flags: "pets",
-            values: "",
-            long: &["--batch=?", "--batch-check=?", "--batch-all-objects", "--follow-symlinks"],
-        }],
-    ),
+    shows("cat-file", &[Options { flags: "pets", values: "", long: &[] }]),
     shows(
         "blame",
         &[Options {
@@ -454,7 +446,6 @@ const FORMS: &[Form] = &[
             values: "eABCm",
             long: &[
                 "--cached",
-                "--untracked",
                 "--ignore-case",
                 "--name-only",
                 "--files-with-matches",
@@ -618,6 +609,13 @@ pub(in crate::classify::programs) const EXAMPLES: &[(&str, bool)] = &[
     ("git diff --output=x", false),
     ("git diff --textconv", false),
     ("git log --format=%G?", false),
+    ("git log --format='%+G?'", false),
+    ("git branch --sort=signature", false),
+    ("git -C l/.. status", false),
+    ("git status -vv", false),
+    ("git grep --untracked x", false),
+    ("git add inner && git diff", false),
+    ("mkdir r/n.md && git -C r/n.md status", false),
     ("git grep -O pattern", false),
     ("git commit", false),
     ("git commit -S -m x", false),
@@ -679,18 +677,22 @@ impl Form {
         }?;
         for (name, value) in &scan.options {
             let text = value.as_ref().map_or("", |value| value.text.as_str());
-            // Git might see an option where a value stands here.
-            if text.starts_with('-')
-                && !matches!(name.as_str(), "-S" | "-G" | "-e" | "-m" | "--message" | "--format" | "--pretty")
-            {
+            // Git might see an option where a number or a pattern stands here.
+            if text.starts_with('-') && matches!(name.as_str(), "-n" | "-L" | "-x" | "-U" | "-l" | "-b" | "-c") {
                 return Err(format!("the value of `{name}` looks like an option"));
             }
-            if matches!(name.as_str(), "--format" | "--pretty" | "--batch" | "--batch-check")
-                && (text.contains("%G")
+            if matches!(name.as_str(), "--format" | "--pretty")
+                && (signs(text)
                     || text.contains("signature")
                     || value.as_ref().is_some_and(|value| value.exact().is_none()))
             {
                 return Err("checking signatures runs another program".to_owned());
+            }
+            if name == "--sort" && text.contains("signature") {
+                return Err("checking signatures runs another program".to_owned());
+            }
+            if self.name == "stash" && matches!(name.as_str(), "-u" | "--include-untracked") {
+                return Err("what is not tracked may be secret".to_owned());
             }
             // `--pretty=NAME` takes a format from the configuration.
             if name == "--pretty" && !text.is_empty() && !PRETTY.iter().any(|known| text.starts_with(known)) {
@@ -699,6 +701,54 @@ impl Form {
         }
         Ok(scan)
     }
+}
+
+/// True for a format with a field of signatures, such as `%G?` and `%+GS`.
+fn signs(format: &str) -> bool {
+    format.split('%').skip(1).any(|field| field.trim_start_matches(['+', '-', ' ']).starts_with('G'))
+}
+
+/// Options of `diff` with which `log` shows no content.
+pub(super) const SHOW_NO_CONTENT: &[&str] = &[
+    "--stat",
+    "--numstat",
+    "--shortstat",
+    "--name-only",
+    "--name-status",
+    "--summary",
+    "--no-patch",
+    "--raw",
+    "-s",
+    "--color",
+    "--no-color",
+    "--abbrev",
+    "--relative",
+    "--compact-summary",
+    "--dirstat",
+    "--diff-filter",
+    "-M",
+    "-C",
+    "--find-renames",
+    "--find-copies",
+    "--no-renames",
+    "--no-ext-diff",
+    "--no-textconv",
+    "--ignore-submodules",
+];
+
+/// True when `log` or `reflog` with these options shows content.
+pub(super) fn shows_content(scan: &Scan<'_>) -> bool {
+    scan.options.iter().any(|(name, _)| {
+        let of_diff = match name.strip_prefix('-').filter(|letter| letter.len() == 1) {
+            Some(letter) => {
+                DIFF.flags.contains(letter) && !letter.bytes().all(|b| b.is_ascii_digit())
+                    || DIFF.values.contains(letter)
+                    || letter == "L"
+            }
+            None => DIFF.long.iter().any(|long| long.trim_end_matches(['=', '?']) == name),
+        };
+        of_diff && !SHOW_NO_CONTENT.contains(&name.as_str())
+    })
 }
 
 const PRETTY: &[&str] =

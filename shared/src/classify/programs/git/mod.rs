@@ -76,7 +76,8 @@ fn git(judge: &mut Judge<'_>, call: &Call) -> Judgement {
         };
         match text {
             "-C" => {
-                let to = args.next().and_then(Arg::exact);
+                // Where `..` leads behind a link, the text cannot tell.
+                let to = args.next().and_then(Arg::exact).filter(|to| !to.split('/').any(|part| part == ".."));
                 folders = folders
                     .zip(to)
                     .map(|(folders, to)| folders.iter().map(|folder| paths::resolve(Some(folder), to)).collect());
@@ -178,23 +179,7 @@ fn local(judge: &mut Judge<'_>, subcommand: &str, rest: &[Arg], folders: Option<
             "`git {subcommand}`: where it runs, or a setting, is only known when it runs"
         ));
     };
-    let patches = scan.has(&[
-        "-p",
-        "-u",
-        "--patch",
-        "-S",
-        "-G",
-        "-L",
-        "-U",
-        "--unified",
-        "-c",
-        "--cc",
-        "-m",
-        "--word-diff",
-        "--patch-with-stat",
-        "--find-object",
-    ]);
-    let shows = form.shows && (patches || !matches!(subcommand, "log" | "reflog" | "whatchanged"));
+    let shows = form.shows && (!matches!(subcommand, "log" | "reflog") || local::shows_content(&scan));
     let mut judgement =
         Judgement::conditional(format!("`git {subcommand}` stays local where git's configuration names no program"));
     // Files outside of the repository are compared as they are.
@@ -202,7 +187,7 @@ fn local(judge: &mut Judge<'_>, subcommand: &str, rest: &[Arg], folders: Option<
         for operand in scan
             .operands
             .iter()
-            .filter(|operand| operand.text.starts_with(['/', '~']) || operand.text.starts_with(".."))
+            .filter(|operand| operand.text.starts_with(['/', '~']) || operand.text.split('/').any(|part| part == ".."))
         {
             judgement = judgement.max(judge.read_tree(operand));
         }

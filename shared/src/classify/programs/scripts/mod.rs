@@ -1,5 +1,7 @@
 //! Programs with a small language of their own: their scripts are Safe only when a strict recogniser takes them whole.
 
+mod awk;
+
 use super::{Judge, Judgement, Kind, Program, Rule};
 use crate::classify::call::{Arg, Call, Options};
 
@@ -48,6 +50,21 @@ pub(super) const TABLE: &[Program] = &[
             "awk \"$x\" y",
             "awk 'BEGIN{ARGV[1]=\"x\";ARGC=2}1'",
             "awk '@load \"x\"'",
+        ],
+    },
+    Program {
+        names: &["yq"],
+        about: "computes over YAML",
+        kind: Kind::Local,
+        rule: Rule::Custom(yq),
+        safe: &["yq '.services' a.yml", "yq -r '.name' a.yaml", "yq eval '.a' a.yml"],
+        not_safe: &[
+            "yq -i '.a = 1' x.yml",
+            "yq 'load(\".env\")' x",
+            "yq \"$x\" y",
+            "yq -s x y",
+            "yq 'env(X)' x",
+            "yq --from-file x y",
         ],
     },
     Program {
@@ -115,7 +132,8 @@ fn in_place_suffix(text: &str) -> Option<&str> {
     }
 }
 
-/// True for a script of addresses with the commands `p d q Q = n N D P h H g G x l s y`, whose `s` has harmless flags.
+/// True for a script of addresses, blocks, labels and the commands `p d q Q = n N D P h H g G x l s y a i c b t T`, whose
+/// `s` has harmless flags.
 fn sed_is_local(script: &str) -> bool {
     let mut rest = script.as_bytes();
     loop {
@@ -138,8 +156,18 @@ fn sed_is_local(script: &str) -> bool {
         rest = skip(rest, b"! \t");
         let Some((command, after)) = rest.split_first() else { return false };
         rest = match command {
-            b'p' | b'd' | b'=' | b'n' | b'N' | b'D' | b'P' | b'h' | b'H' | b'g' | b'G' | b'x' | b'l' => after,
+            b'}' | b'p' | b'd' | b'=' | b'n' | b'N' | b'D' | b'P' | b'h' | b'H' | b'g' | b'G' | b'x' | b'l' => after,
+            b'{' => {
+                rest = after;
+                continue;
+            }
             b'q' | b'Q' => skip(after, b" 0123456789"),
+            b'a' | b'i' | b'c' => sed_line(after),
+            b':' | b'b' | b't' | b'T' => {
+                let label = skip(after, b" ");
+                let length = label.iter().position(|byte| !(byte.is_ascii_alphanumeric() || *byte == b'_'));
+                label.get(length.unwrap_or(label.len())..).unwrap_or(&[])
+            }
             b's' => {
                 let Some((delimiter, after)) = after.split_first() else { return false };
                 let flags = sed_text(after, *delimiter, true).and_then(|after| sed_text(after, *delimiter, false));
@@ -159,10 +187,22 @@ fn sed_is_local(script: &str) -> bool {
         };
         rest = skip(rest, b" \t");
         match rest.first() {
-            None | Some(b';' | b'\n') => {}
+            None | Some(b';' | b'\n' | b'}') => {}
             Some(_) => return false,
         }
     }
+}
+
+/// Behind the text of `a`, `i` or `c`, which ends at a newline that no backslash precedes.
+fn sed_line(text: &[u8]) -> &[u8] {
+    let mut escaped = false;
+    for (at, byte) in text.iter().enumerate() {
+        if *byte == b'\n' && !escaped {
+            return text.get(at..).unwrap_or(&[]);
+        }
+        escaped = *byte == b'\\' && !escaped;
+    }
+    &[]
 }
 
 fn skip<'a>(text: &'a [u8], any: &[u8]) -> &'a [u8] {
@@ -224,33 +264,31 @@ fn awk(judge: &mut Judge<'_>, call: &Call) -> Judgement {
         return Judgement::unknown("an option behind the script");
     }
     let Some(script) = script.exact() else { return Judgement::unknown("the script is only known when it runs") };
-    let words = [
-        "system", "getline", "ENVIRON", "PROCINFO", "ARGV", "ARGC", "SYMTAB", "FUNCTAB", "printf >", "include", "load",
-    ];
-    // `|` pipes to a program, `>` writes a file, `@` calls by name; outside of a string they may be harmless, but that
-    // takes a parser of awk to tell.
-    let piped = script.replace("||", "").contains('|');
-    let compares = [">=", "> 0", "> 1"].iter().fold(script.to_owned(), |text, harmless| text.replace(harmless, ""));
-    if piped || script.contains('@') || words.iter().any(|word| script.contains(word)) || compares.contains('>') {
-        return Judgement::unknown("the script may run or write something");
+    if scan.operands.iter().any(|operand| operand.text.starts_with("/inet")) {
+        judge.network("awk", None);
+        return Judgement::network("some versions of awk open this file as a connection");
     }
-    if script.contains("> 0") || script.contains("> 1") {
-        // `print > 1` writes a file of that name.
-        if script.contains("print") {
-            return Judgement::unknown("the script may run or write something");
-        }
-    }
-    if script.contains(">=") && script.contains("print") && !no_print_before_greater(script) {
+    if !awk::is_local(script) {
         return Judgement::unknown("the script may run or write something");
     }
     super::read_behind(judge, &scan.operands, 1)
 }
 
-/// True when no `print` stands before a `>=` in the same statement.
-fn no_print_before_greater(script: &str) -> bool {
-    script.split([';', '{', '}', '\n']).all(|statement| {
-        statement.find("print").is_none_or(|print| !statement.get(print..).is_some_and(|tail| tail.contains('>')))
-    })
+/// Two programs bear this name; the options that both take alike are few.
+fn yq(judge: &mut Judge<'_>, call: &Call) -> Judgement {
+    let options = Options { flags: "rPjCMNe", values: "opI", long: &["--prettyPrint", "--no-colors", "--raw-output"] };
+    let scan = match options.scan(&call.args) {
+        Ok(scan) => scan,
+        Err(reason) => return Judgement::unknown(reason),
+    };
+    let verb = scan.operands.first().is_some_and(|first| matches!(first.exact(), Some("eval" | "e")));
+    let Some(filter) = scan.operands.get(usize::from(verb)) else { return Judgement::unknown("there is no filter") };
+    let Some(text) = filter.exact() else { return Judgement::unknown("the filter is only known when it runs") };
+    let words = ["load", "env", "system", "import", "include", "input", "split_doc", "eval", "strenv"];
+    if words.iter().any(|word| text.contains(word)) {
+        return Judgement::unknown("the filter reads something else");
+    }
+    super::read_behind(judge, &scan.operands, usize::from(verb) + 1)
 }
 
 fn jq(judge: &mut Judge<'_>, call: &Call) -> Judgement {
@@ -338,6 +376,12 @@ mod tests {
             "=",
             "1,+3p",
             "",
+            "{p;d}",
+            "/a/{s/x/y/;p}",
+            ":a;N;$!ba;s/\\n/ /g",
+            "a some text; e x",
+            "2i\\\nfirst\\\nsecond\np",
+            "/x/c\\new",
         ] {
             assert!(sed_is_local(script), "{script}");
         }
@@ -349,12 +393,13 @@ mod tests {
             "w x",
             "r x",
             "R x",
-            "a text",
-            "i\\x",
-            "{p}",
+            "{e}",
+            "a text\ne x",
+            "i\\x\nw f",
+            "{p}e",
             "s/a/b",
-            "b",
-            ":a",
+            "b a e",
+            "}e",
             "s/[/]/x/e",
         ] {
             assert!(!sed_is_local(script), "{script}");

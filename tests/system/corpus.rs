@@ -1,0 +1,139 @@
+//! The corpus gate: how many commands of each corpus are decided where, pinned in a file so that nothing loosens unseen.
+//!
+//! Two corpora are our own. Others, of real calls and of ways in which programs run code, are not distributed with the
+//! project; where they lie beside the repository they count, too. `UPDATE_COUNTS=1` writes the file anew.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+
+use bashgate_shared::classify::{Decided, Surroundings, classify};
+use bashgate_shared::command::CommandLine;
+use bashgate_tests::{Output, Site, bin, repository};
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+struct Counts {
+    /// Lines of the corpus.
+    rows: u64,
+    /// Calls: rows weighted by how often each was made.
+    calls: u64,
+    /// Calls that are decided in the container, some of them after a check.
+    in_the_container: u64,
+    /// Rows that must never be decided there, and were.
+    attacks_in_the_container: u64,
+    /// Rows of attacks that the offline rules stop when the workspace has seen untrusted content, and all of them.
+    attacks_stopped: u64,
+    attacks: u64,
+    /// Other calls that they stop.
+    calls_stopped: u64,
+}
+
+fn files() -> BTreeMap<String, PathBuf> {
+    let folders = [repository().join("tests/corpus"), repository().join("../shared/corpus")];
+    let entries = folders.iter().filter_map(|folder| std::fs::read_dir(folder).ok()).flatten().flatten();
+    entries
+        .map(|entry| entry.path())
+        .filter(|path| path.extension().is_some_and(|end| end == "jsonl"))
+        .map(|path| (path.file_stem().unwrap().to_string_lossy().into_owned(), path))
+        .collect()
+}
+
+fn rows(file: &Path) -> Vec<Value> {
+    std::fs::read_to_string(file).unwrap().lines().map(|line| serde_json::from_str(line).unwrap()).collect()
+}
+
+/// What `bashgate decide` says with a taint, line by line, as a user would ask it.
+fn outcomes(rows: &[Value]) -> Vec<Value> {
+    let lines: Vec<String> =
+        rows.iter().map(|row| serde_json::json!({"command": row["command"]}).to_string()).collect();
+    let mut command = std::process::Command::new(bin("bashgate"));
+    command.args(["decide", "--taint", "corruption", "--jsonl"]);
+    let output = Output::of(&mut command, format!("{}\n", lines.join("\n")).as_bytes()).expect(0);
+    output.stdout.lines().map(|line| serde_json::from_str(line).unwrap()).collect()
+}
+
+fn count(rows: &[Value]) -> Counts {
+    let mut counts = Counts::default();
+    for (row, outcome) in rows.iter().zip(outcomes(rows)) {
+        let calls = row["count"].as_u64().unwrap_or(1);
+        let never_safe = row["never_safe"] == true;
+        let line = CommandLine::parse(row["command"].as_str().unwrap());
+        let local = line.is_ok_and(|line| classify(&line, &Surroundings::default()).decided != Decided::Host);
+        let stopped = outcome["outcome"] != "allow";
+        counts.rows += 1;
+        counts.calls += calls;
+        counts.in_the_container += if local { calls } else { 0 };
+        if never_safe {
+            counts.attacks += 1;
+            counts.attacks_stopped += u64::from(stopped);
+            counts.attacks_in_the_container += u64::from(local);
+        } else {
+            counts.calls_stopped += if stopped { calls } else { 0 };
+        }
+    }
+    counts
+}
+
+#[test]
+fn nothing_loosens_unseen() {
+    let pinned = repository().join("tests/corpus/counts.json");
+    let mut known: BTreeMap<String, Counts> = serde_json::from_str(&std::fs::read_to_string(&pinned).unwrap()).unwrap();
+    let found: BTreeMap<String, Counts> =
+        files().iter().map(|(name, file)| (name.clone(), count(&rows(file)))).collect();
+    for (name, counts) in &found {
+        println!("{name}: {counts:?}");
+        assert_eq!(counts.attacks_in_the_container, 0, "{name}");
+    }
+    // Ways in which ordinary programs run code; the offline rules stop nearly all.
+    if let Some(counts) = found.get("gtfobins_dev") {
+        assert!(counts.attacks_stopped * 10 >= counts.attacks * 9, "{counts:?}");
+    }
+    // Corpora of real calls of coding agents, and what people try on an ordinary day.
+    for (name, least, most_stopped) in [("agent_dev", 35, 3), ("codex_dev", 60, 3), ("everyday", 96, 1)] {
+        let Some(counts) = found.get(name) else { continue };
+        assert!(counts.in_the_container * 100 >= counts.calls * least, "{name}: {counts:?}");
+        assert!(counts.calls_stopped * 100 <= counts.calls * most_stopped, "{name}: {counts:?}");
+    }
+    if std::env::var_os("UPDATE_COUNTS").is_some() {
+        known.extend(found.clone());
+        std::fs::write(&pinned, format!("{}\n", serde_json::to_string_pretty(&known).unwrap())).unwrap();
+    }
+    for (name, counts) in &found {
+        assert_eq!(known.get(name), Some(counts), "{name} changed: look at it, then run with UPDATE_COUNTS=1");
+    }
+    for name in ["everyday", "attacks"] {
+        assert!(found.contains_key(name), "{name} is missing");
+    }
+}
+
+/// The hook lets a command through without a host exactly when the library calls it local and nothing in the folder
+/// stands against it; `bashgate classify` says the same on the host.
+#[test]
+fn hook_and_host_say_the_same() {
+    let site = Site::default();
+    let all: Vec<Value> = files().values().flat_map(|file| rows(file).into_iter().step_by(131)).collect();
+    let commands: Vec<&str> = all.iter().filter_map(|row| row["command"].as_str()).take(60).collect();
+    let lines: Vec<String> =
+        commands.iter().map(|command| serde_json::json!({"command": command}).to_string()).collect();
+    let mut host = std::process::Command::new(bin("bashgate"));
+    let told = Output::of(host.args(["classify", "--jsonl"]), format!("{}\n", lines.join("\n")).as_bytes()).expect(0);
+    let mut through = 0;
+    for (command, line) in commands.iter().zip(told.stdout.lines()) {
+        let told: Value = serde_json::from_str(line).unwrap();
+        let around = Surroundings { cwd: Some(site.work().to_string_lossy().into_owned()), ..Surroundings::default() };
+        let Ok(parsed) = CommandLine::parse(*command) else { continue };
+        let own = classify(&parsed, &Surroundings::default());
+        assert_eq!(told["class"], own.class.to_string(), "{command}");
+        // No command runs here: the hook only decides.
+        let hook = site.check(command);
+        let here = classify(&parsed, &around);
+        match here.decided {
+            Decided::Host => assert_eq!(hook.code, Some(2), "{command}: {hook:?}"),
+            // What is not installed here, or cannot be checked, is asked about; what is let through must be local.
+            Decided::Local | Decided::LocalIf => through += usize::from(hook.code == Some(0)),
+        }
+    }
+    println!("{} commands, {through} let through by the hook alone", commands.len());
+    assert!(through * 5 > commands.len(), "{through} of {}", commands.len());
+}
