@@ -27,7 +27,7 @@ pub struct Config {
     /// The shell that runs the agent's commands.
     pub shell: Shell,
     /// Whether that shell reads start-up files, or a snapshot made from them, before each command.
-    pub startup_files: bool,
+    pub startup_files: StartupFiles,
     /// SHA-256 digests, in hexadecimal, of start-up files that somebody has looked at.
     pub trusted_startup: Vec<String>,
     /// What happens when no host answers.
@@ -40,6 +40,30 @@ pub struct Config {
     pub git_deny: Vec<String>,
     /// What the guard tells the agent.
     pub git_reason: String,
+}
+
+/// Whether the agent's shell reads start-up files before a command.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, Default)]
+#[serde(rename_all = "lowercase")]
+pub enum StartupFiles {
+    /// It does when Claude Code calls the hook, which says so with `CLAUDE_PROJECT_DIR`.
+    #[default]
+    Auto,
+    /// It does.
+    Always,
+    /// It does not: a plain `bash -c`.
+    Never,
+}
+
+impl StartupFiles {
+    /// Whether start-up files count for a command of this agent.
+    pub fn count_for(self, agent: &str) -> bool {
+        match self {
+            Self::Auto => agent.starts_with("claude") && std::env::var_os("CLAUDE_PROJECT_DIR").is_some(),
+            Self::Always => true,
+            Self::Never => false,
+        }
+    }
 }
 
 /// What happens when no host answers.
@@ -103,8 +127,8 @@ struct File {
     public_key: String,
     #[serde(default)]
     shell: Option<String>,
-    #[serde(default = "default_startup_files")]
-    startup_files: bool,
+    #[serde(default)]
+    startup_files: StartupFiles,
     #[serde(default)]
     trusted_startup: Vec<String>,
     #[serde(default)]
@@ -132,10 +156,6 @@ impl Default for GitGuard {
     fn default() -> Self {
         Self { enabled: false, deny: default_git_deny(), reason: default_git_reason() }
     }
-}
-
-const fn default_startup_files() -> bool {
-    true
 }
 
 const fn default_deadline() -> u64 {

@@ -64,7 +64,8 @@ fn shell(event: &BeforeToolUse, command: &str, agent: &str, config: &Config) -> 
     if let Some(subcommand) = guard::denied(&found.effects, &config.git_deny, &cwd) {
         return HookDecision::deny(format!("git {subcommand} is blocked: {}", config.git_reason));
     }
-    let setup = ShellSetup { reads_startup_files: config.startup_files, trusted: &config.trusted_startup };
+    let setup =
+        ShellSetup { reads_startup_files: config.startup_files.count_for(agent), trusted: &config.trusted_startup };
     let findings =
         if found.decided == Decided::Host { Findings::default() } else { conditions::check(&found, &cwd, setup) };
     if found.decided != Decided::Host && findings.is_clear() {

@@ -136,7 +136,7 @@ impl Site {
         Output::of(Command::new(bin("bashgate")).arg("init").arg(site.path()), b"").expect(0);
         site.configure(config);
         // The home folder of whoever runs the tests is none of their business.
-        site.hook_setting("startup_files = true", "startup_files = false");
+        site.hook_setting("startup_files = \"auto\"", "startup_files = \"never\"");
         std::fs::create_dir(site.work()).unwrap();
         site
     }

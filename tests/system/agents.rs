@@ -169,7 +169,7 @@ fn names_that_the_agents_shell_shadows_are_asked_about() {
     std::fs::remove_file(agent.project.join("proof")).unwrap();
 
     agent.install();
-    agent.site.hook_setting("startup_files = false", "startup_files = true");
+    agent.site.hook_setting("startup_files = \"never\"", "startup_files = \"auto\"");
     run();
     for name in shadowed {
         assert!(!agent.ran(name), "{name}: {:?}", agent.results());

@@ -31,9 +31,10 @@ public_key = \"{public_key}\"
 shell = \"bash\"
 
 # Whether that shell reads start-up files, or a snapshot of them, before each command: an alias in ~/.bashrc could take the
-# place of `ls`. Set it to false only for a plain `bash -c`. Files in the home folder count when they are empty, as
-# Debian ships them, or when their digest (sha256sum FILE) stands in the list; otherwise the host is asked.
-startup_files = true
+# place of `ls`. \"auto\" means that Claude Code does; \"always\" and \"never\" say it for any agent. Files in the home folder
+# are fine when they are empty, as Debian ships them, or when their digest (sha256sum FILE) stands in the list; otherwise
+# the host is asked.
+startup_files = \"auto\"
 trusted_startup = []
 
 # What happens when no host answers: \"deny\", or \"allow\" to let commands run unchecked.
