@@ -31,6 +31,7 @@ const CHILDREN: &[(&str, &[&str])] = &[
     ("fgrep", &["grep"]),
     ("gunzip", &["gzip"]),
     ("zcat", &["gzip"]),
+    ("yq", &["jq"]),
     ("bzcat", &["bzip2"]),
     ("git", &["git"]),
     ("xargs", &["echo"]),

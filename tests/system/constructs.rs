@@ -368,6 +368,7 @@ fn shells_that_are_not_bash() {
             ("cat <(ls)", Host, "shells read differently"),
             ("echo =ls", Host, "shells read differently"),
             ("> out", Host, "shells read differently"),
+            ("time <> out", Host, "shells read differently"),
             ("echo ${x/a/b}", Host, "shells read differently"),
             ("path=x", Host, "tied to another one"),
             ("select x in a; do ls; done", Host, "shells read differently"),

@@ -151,7 +151,11 @@ impl Reader<'_> {
         if assignments.is_empty() && words.is_empty() && redirects.is_empty() {
             return self.fail(Trouble::Syntax("a missing command"));
         }
-        if words.is_empty() && !redirects.is_empty() && self.shell == Shell::Other {
+        // Words that zsh takes for itself; with nothing behind them there is no command.
+        let taken = |word: &Word| {
+            matches!(word.bare(), Some("time" | "command" | "builtin" | "exec" | "noglob" | "nocorrect" | "-"))
+        };
+        if words.iter().all(taken) && !redirects.is_empty() && self.shell == Shell::Other {
             // zsh runs a program of its own choice there (NULLCMD).
             return self.fail(Trouble::ShellsDisagree("a redirection without a command"));
         }
