@@ -7,7 +7,7 @@ BIN := target/bin
 CLAUDE_VERSION := 2.1.330
 CLAUDE_HOME := target/tools/claude
 
-.PHONY: run build test lint bench differential fuzz tools clean
+.PHONY: run build test lint bench differential tools clean
 
 run: build
 	$(BIN)/bashgate demo
