@@ -61,32 +61,30 @@ pub fn check(found: &Classification, cwd: &Path, setup: ShellSetup<'_>) -> Findi
         }
     }
     for condition in &found.conditions {
+        let (Condition::NoSecretBelow { folder: path }
+        | Condition::NoDashNames { folder: path }
+        | Condition::NoFolder { path }
+        | Condition::GitIsInert { folder: path, .. }) = condition;
+        let Some(path) = place(path, cwd) else {
+            findings.unchecked = true;
+            continue;
+        };
         match condition {
-            Condition::NoSecretBelow { folder } => match place(folder, cwd) {
-                Some(folder) => secrets_below(&folder, &mut findings),
-                None => findings.unchecked = true,
-            },
-            Condition::NoFolder { path } => match place(path, cwd) {
-                Some(path) if path.is_dir() => findings.unproven.push(format!("{} is a folder", path.display())),
-                Some(_) => {}
-                None => findings.unchecked = true,
-            },
-            Condition::NoDashNames { folder } => match place(folder, cwd) {
-                Some(folder) => no_dash_names(&folder, &mut findings),
-                None => findings.unchecked = true,
-            },
-            Condition::GitIsInert { folder, shows, records } => match place(folder, cwd) {
-                Some(folder) if !folder.is_dir() => {
-                    findings.unproven.push(format!("{} is not there yet", folder.display()));
+            Condition::NoSecretBelow { .. } => secrets_below(&path, &mut findings),
+            Condition::NoDashNames { .. } => no_dash_names(&path, &mut findings),
+            Condition::NoFolder { .. } if path.is_dir() => {
+                findings.unproven.push(format!("{} is a folder", path.display()));
+            }
+            Condition::NoFolder { .. } => {}
+            Condition::GitIsInert { .. } if !path.is_dir() => {
+                findings.unproven.push(format!("{} is not there yet", path.display()));
+            }
+            Condition::GitIsInert { shows, records, .. } => match inert::obstacles(&path, *shows, *records) {
+                Ok(obstacles) => {
+                    findings.unproven.extend(obstacles.programs);
+                    findings.secrets.extend(obstacles.secrets);
                 }
-                Some(folder) => match inert::obstacles(&folder, *shows, *records) {
-                    Ok(obstacles) => {
-                        findings.unproven.extend(obstacles.programs);
-                        findings.secrets.extend(obstacles.secrets);
-                    }
-                    Err(_) => findings.unchecked = true,
-                },
-                None => findings.unchecked = true,
+                Err(_) => findings.unchecked = true,
             },
         }
     }

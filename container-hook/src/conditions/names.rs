@@ -116,27 +116,32 @@ pub(super) fn check(found: &Classification, cwd: &Path, shell: &Startup, finding
             }
         }
     }
-    // What the command itself writes into a folder of PATH, or moves to where one lies, is a program by then.
-    let real = |path: &Path| std::fs::canonicalize(path).unwrap_or_else(|_| path.to_owned());
-    let searched: Vec<PathBuf> =
-        folders.iter().chain(&shell.folders).flat_map(|folder| [folder.clone(), real(folder)]).collect();
-    for written in &found.effects.writes {
-        let file = cwd.join(written);
-        let folder = file.parent().unwrap_or(&file);
-        let reaches = |path: &Path| searched.iter().any(|known| known.starts_with(path));
-        if reaches(folder) && searched.iter().any(|known| known == folder || *known == real(folder))
-            || [file.as_path(), &real(&file)].into_iter().any(reaches)
-            || searched.contains(&real(folder))
-        {
-            findings.unproven.push(format!("{written} lies in a folder of PATH"));
-        }
-    }
+    writes_to_path(found, cwd, &folders, shell, findings);
     // Definitions that a program loads on its own.
     if let Some(home) = std::env::var_os("HOME").map(PathBuf::from) {
         for (program, file) in [("jq", ".jq")] {
             if names.iter().any(|name| paths::file_name(name) == program) && home.join(file).exists() {
                 findings.unproven.push(format!("`{program}` loads ~/{file}"));
             }
+        }
+    }
+}
+
+/// What the command itself writes into a folder of PATH, or moves to where one lies, is a program by then.
+fn writes_to_path(found: &Classification, cwd: &Path, folders: &[PathBuf], shell: &Startup, findings: &mut Findings) {
+    if found.effects.writes.is_empty() {
+        return;
+    }
+    let real = |path: &Path| std::fs::canonicalize(path).unwrap_or_else(|_| path.to_owned());
+    let searched: Vec<PathBuf> =
+        folders.iter().chain(&shell.folders).flat_map(|folder| [folder.clone(), real(folder)]).collect();
+    for written in &found.effects.writes {
+        let file = cwd.join(written);
+        let folder = file.parent().unwrap_or(&file);
+        let into = [folder, &real(folder)].into_iter().any(|folder| searched.iter().any(|known| known == folder));
+        let above = [&file, &real(&file)].into_iter().any(|path| searched.iter().any(|known| known.starts_with(path)));
+        if into || above {
+            findings.unproven.push(format!("{written} lies in a folder of PATH"));
         }
     }
 }

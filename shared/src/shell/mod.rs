@@ -25,5 +25,5 @@ mod syntax;
 pub use reader::{MAX_DEPTH, MAX_NODES, MAX_TEXT_BYTES, NotUnderstood, Shell, Trouble, read};
 pub use syntax::{
     Arithmetic, Assignment, Command, Compound, CompoundKind, Condition, Document, Form, HereId, Join, Piece, Redirect,
-    RedirectTarget, Script, Simple, Span, Step, Variable, Word,
+    RedirectTarget, Script, Simple, Span, Step, Variable, Word, is_name,
 };

@@ -203,6 +203,13 @@ pub struct Assignment {
     pub elements: Option<Vec<Word>>,
 }
 
+/// True for the name of a variable without a subscript.
+pub fn is_name(text: &str) -> bool {
+    let mut bytes = text.bytes();
+    bytes.next().is_some_and(|b| b.is_ascii_alphabetic() || b == b'_')
+        && bytes.all(|b| b.is_ascii_alphanumeric() || b == b'_')
+}
+
 /// One redirection.
 #[derive(Debug)]
 pub struct Redirect {

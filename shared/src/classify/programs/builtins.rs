@@ -4,6 +4,7 @@
 use super::{Judge, Judgement, Kind, Operands, Program, Rule};
 use crate::classify::call::{Arg, Call, Known};
 use crate::classify::secrets;
+use crate::shell::is_name;
 
 pub(super) const TABLE: &[Program] = &[
     Program {
@@ -324,13 +325,6 @@ fn export(judge: &mut Judge<'_>, call: &Call) -> Judgement {
         judgement = judgement.max(judge.assignment(name));
     }
     judgement
-}
-
-/// True for the name of a variable without a subscript.
-fn is_name(text: &str) -> bool {
-    !text.is_empty()
-        && text.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_')
-        && !text.starts_with(|c: char| c.is_ascii_digit())
 }
 
 /// Names that a builtin sets: each must be a plain name that steers nothing.

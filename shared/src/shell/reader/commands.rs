@@ -1,7 +1,7 @@
 //! Commands: which kind one is, simple ones, and functions.
 
 use super::{Read, Reader, Shell, Trouble};
-use crate::shell::syntax::{Assignment, Command, Piece, Simple, Span, Word};
+use crate::shell::syntax::{Assignment, Command, Piece, Simple, Span, Word, is_name};
 
 impl Reader<'_> {
     pub(super) fn command(&mut self) -> Read<Command> {
@@ -162,13 +162,6 @@ impl Reader<'_> {
         let span = self.outer.unwrap_or(Span { start, end });
         Ok(Simple { assignments, words, redirects, span })
     }
-}
-
-/// True for the name of a variable.
-pub(super) fn is_name(text: &str) -> bool {
-    let mut bytes = text.bytes();
-    bytes.next().is_some_and(|b| b.is_ascii_alphabetic() || b == b'_')
-        && bytes.all(|b| b.is_ascii_alphanumeric() || b == b'_')
 }
 
 /// Names of functions that are read; the shell takes more.

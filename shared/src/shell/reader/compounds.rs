@@ -1,8 +1,7 @@
 //! Compound commands: groups, subshells, branches, loops, `case`, `select`, `coproc`.
 
-use super::commands::is_name;
 use super::{Read, Reader, Trouble, Until};
-use crate::shell::syntax::{Arithmetic, Command, Compound, CompoundKind, Redirect, Script, Word};
+use crate::shell::syntax::{Arithmetic, Command, Compound, CompoundKind, Redirect, Script, Word, is_name};
 
 /// What a compound command holds.
 #[derive(Default)]

@@ -1,10 +1,9 @@
 //! Words and their quotings.
 
-use super::commands::is_name;
 use super::expansions::Quoted;
 use super::{Read, Reader, Shell, Trouble};
 use crate::shell::planted;
-use crate::shell::syntax::{Piece, Word};
+use crate::shell::syntax::{Piece, Word, is_name};
 
 impl<'a> Reader<'a> {
     pub(super) fn word_or_process(&mut self) -> Read<Word> {
