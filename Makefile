@@ -7,7 +7,14 @@ BIN := target/bin
 CLAUDE_VERSION := 2.1.330
 CLAUDE_HOME := target/tools/claude
 
-.PHONY: run build test lint bench differential tools clean
+FUZZ := target/fuzz
+FUZZ_SECONDS := 1200
+# What `cargo fuzz` sets, without its sanitizers, which stable Rust does not have: coverage for libFuzzer.
+COVERAGE := -Cpasses=sancov-module -Cllvm-args=-sanitizer-coverage-level=4 \
+	-Cllvm-args=-sanitizer-coverage-inline-8bit-counters -Cllvm-args=-sanitizer-coverage-pc-table \
+	-Cllvm-args=-sanitizer-coverage-trace-compares -Cdebug-assertions -Ccodegen-units=1
+
+.PHONY: run build test lint bench differential fuzz tools clean
 
 run: build
 	$(BIN)/bashgate demo
@@ -22,6 +29,7 @@ build:
 test: tools build lint
 	cargo build --locked -p bashgate-hook --example break_guard
 	cargo test --locked --workspace
+	$(MAKE) fuzz FUZZ_SECONDS=25
 
 # Formatting, lints, documentation, licences. `cargo deny check` without arguments adds the advisory database.
 lint:
@@ -37,6 +45,17 @@ tools:
 # A million generated commands under real shells, traced. About 45 minutes on two cores.
 differential: tools
 	BASHGATE_CASES=1000000 cargo test --locked -p bashgate-tests --test differential -- --nocapture
+
+# The reader and the classifier under libFuzzer, FUZZ_SECONDS each. What it finds stays in target/fuzz/*-crash-*.
+fuzz:
+	RUSTFLAGS="$(COVERAGE)" cargo build --locked --release -p bashgate-fuzz --bin fuzz-reader --bin fuzz-classifier \
+		--target $(TARGET) --target-dir $(FUZZ)
+	cargo run --locked --quiet -p bashgate-fuzz --bin fuzz-seeds -- $(FUZZ)/seeds
+	for target in reader classifier; do \
+		mkdir -p $(FUZZ)/$$target && $(FUZZ)/$(TARGET)/release/fuzz-$$target -max_total_time=$(FUZZ_SECONDS) \
+			-max_len=4096 -timeout=2 -rss_limit_mb=1024 -artifact_prefix=$(FUZZ)/$$target- -verbosity=0 -print_final_stats=1 \
+			-dict=tests/fuzz/shell.dict $(FUZZ)/$$target $(FUZZ)/seeds || exit 1; \
+	done
 
 # Ratios, never absolute times: what we do beside the least that could do it, in one run.
 bench: build

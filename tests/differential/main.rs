@@ -236,6 +236,9 @@ fn nothing_called_local_does_anything_unforeseen() {
         seen.clear();
         ran += cases.len();
         unsound.extend(tracer.unsound(&cases));
+        if long && ran % (10 * BATCH) == 0 {
+            println!("differential: {ran} of {wanted} ran");
+        }
     }
     println!(
         "differential: {ran} generated commands ran, of {generated} made ({:.1} % local), seed {seed}",

@@ -105,7 +105,7 @@ fn claude_code_is_gated() {
 
     agent.install();
     // No host: a Safe command is decided by the hook, anything else is denied.
-    agent.run(&json!([bash("echo x > safe-alone"), bash("make -v > without-host; touch without-host")]));
+    agent.run(&json!([bash("echo x > safe-alone"), bash("make -n > without-host; touch without-host")]));
     assert!(agent.ran("safe-alone"), "{:?}", agent.results());
     assert!(!agent.ran("without-host"));
     let told = agent.results();

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use bashgate_shared::classify::programs::{FAMILIES, GIT_EXAMPLES, Kind};
+use bashgate_shared::classify::programs::{FAMILIES, GIT_EXAMPLES, Kind, versions};
 use bashgate_tests::repository;
 
 #[track_caller]
@@ -55,6 +55,18 @@ fn the_list_of_programs() {
     for (example, local) in GIT_EXAMPLES {
         let example = example.replace('|', "\\|");
         text.push_str(&format!("| `` {example} `` | {} |\n", if *local { "where git is inert" } else { "no" }));
+    }
+    text.push_str(
+        "\n## Asking for a version\n\nThese calls are local though others of the program are not, with exactly one of these arguments. Where files can choose\n\
+         the version that runs, the hook looks for them in the folder and in all above it (`Condition::NoFileAbove`).\n\n\
+         | programs | arguments | local |\n| --- | --- | --- |\n",
+    );
+    for teller in versions::TABLE {
+        let local = match teller.chosen_by {
+            [] => "always".to_owned(),
+            files => format!("where there is no {}", files.join(" or ")),
+        };
+        text.push_str(&format!("| {} | {} | {local} |\n", teller.names.join(", "), teller.arguments.join(", ")));
     }
     is_current(&repository().join("docs/programs.md"), text.as_bytes());
 }

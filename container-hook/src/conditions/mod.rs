@@ -64,6 +64,7 @@ pub fn check(found: &Classification, cwd: &Path, setup: ShellSetup<'_>) -> Findi
         let (Condition::NoSecretBelow { folder: path }
         | Condition::NoDashNames { folder: path }
         | Condition::NoFolder { path }
+        | Condition::NoFileAbove { folder: path, .. }
         | Condition::GitIsInert { folder: path, .. }) = condition;
         let Some(path) = place(path, cwd) else {
             findings.unchecked = true;
@@ -76,6 +77,7 @@ pub fn check(found: &Classification, cwd: &Path, setup: ShellSetup<'_>) -> Findi
                 findings.unproven.push(format!("{} is a folder", path.display()));
             }
             Condition::NoFolder { .. } => {}
+            Condition::NoFileAbove { names, .. } => no_file_above(&path, names, &mut findings),
             Condition::GitIsInert { .. } if !path.is_dir() => {
                 findings.unproven.push(format!("{} is not there yet", path.display()));
             }
@@ -100,6 +102,22 @@ pub(crate) fn place(path: &str, cwd: &Path) -> Option<PathBuf> {
             Some(home.join(rest.trim_start_matches('/')))
         }
         Some(_) => None,
+    }
+}
+
+/// A folder that is not there yet would be made by the command itself, and one reached through a link has other folders
+/// above it, so it is the real one that counts.
+fn no_file_above(folder: &Path, names: &[String], findings: &mut Findings) {
+    let Ok(folder) = std::fs::canonicalize(folder) else {
+        findings.unchecked = true;
+        return;
+    };
+    for file in folder.ancestors().flat_map(|above| names.iter().map(move |name| above.join(name))) {
+        match std::fs::symlink_metadata(&file) {
+            Ok(_) => findings.unproven.push(format!("{} may choose the program that runs", file.display())),
+            Err(error) if error.kind() == std::io::ErrorKind::NotFound => {}
+            Err(_) => findings.unchecked = true,
+        }
     }
 }
 

@@ -30,40 +30,40 @@ const EVERYWHERE: &[&str] = &[
     "IFS",
 ];
 
-/// Variables that change what one program does.
-const OF_PROGRAMS: &[(&str, &[&str])] = &[
-    ("rg", &["RIPGREP_CONFIG_PATH"]),
+/// Variables that change what some programs do.
+const OF_PROGRAMS: &[(&[&str], &[&str])] = &[
+    (&["rg"], &["RIPGREP_CONFIG_PATH"]),
     (
-        "less",
+        &["less"],
         &["LESS", "LESSOPEN", "LESSCLOSE", "LESSKEY", "LESSKEYIN", "LESSKEY_CONTENT", "LESSEDIT", "EDITOR", "VISUAL"],
     ),
-    ("more", &["MORE", "SHELL_MORE", "PAGER"]),
-    ("grep", &["GREP_OPTIONS"]),
-    ("egrep", &["GREP_OPTIONS"]),
-    ("fgrep", &["GREP_OPTIONS"]),
-    ("tar", &["TAR_OPTIONS", "TAPE"]),
-    ("gzip", &["GZIP"]),
-    ("gunzip", &["GZIP"]),
-    ("bzip2", &["BZIP", "BZIP2"]),
-    ("bunzip2", &["BZIP", "BZIP2"]),
-    ("zcat", &["GZIP"]),
-    ("zstd", &["ZSTD_CLEVEL", "ZSTD_NBTHREADS"]),
-    ("unzip", &["UNZIP", "UNZIPOPT"]),
-    ("zipinfo", &["ZIPINFO", "ZIPINFOOPT"]),
-    ("file", &["MAGIC"]),
-    ("dmesg", &["PAGER"]),
-    ("xz", &["XZ_OPT", "XZ_DEFAULTS"]),
-    ("unxz", &["XZ_OPT", "XZ_DEFAULTS"]),
-    ("awk", &["AWKPATH", "AWKLIBPATH", "GAWK_READ_TIMEOUT"]),
-    ("gawk", &["AWKPATH", "AWKLIBPATH"]),
-    ("node", &["NODE_OPTIONS"]),
-    ("perl", &["PERL5OPT", "PERL5LIB"]),
-    ("ruby", &["RUBYOPT", "RUBYLIB"]),
-    ("python3", &["PYTHONHOME", "PYTHONPATH"]),
-    ("python", &["PYTHONHOME", "PYTHONPATH"]),
-    ("ps", &["PS_FORMAT", "LIBPROC_HIDE_KERNEL"]),
-    ("fd", &["FD_OPTIONS"]),
-    ("bc", &["BC_ENV_ARGS"]),
+    (&["more"], &["MORE", "SHELL_MORE", "PAGER"]),
+    (&["grep", "egrep", "fgrep"], &["GREP_OPTIONS"]),
+    (&["tar"], &["TAR_OPTIONS", "TAPE"]),
+    (&["gzip", "gunzip", "zcat"], &["GZIP"]),
+    (&["bzip2", "bunzip2"], &["BZIP", "BZIP2"]),
+    (&["zstd"], &["ZSTD_CLEVEL", "ZSTD_NBTHREADS"]),
+    (&["unzip"], &["UNZIP", "UNZIPOPT"]),
+    (&["zipinfo"], &["ZIPINFO", "ZIPINFOOPT"]),
+    (&["file"], &["MAGIC"]),
+    (&["dmesg"], &["PAGER"]),
+    (&["xz", "unxz"], &["XZ_OPT", "XZ_DEFAULTS"]),
+    (&["awk", "gawk", "mawk"], &["AWKPATH", "AWKLIBPATH", "GAWK_READ_TIMEOUT"]),
+    (&["node", "nodejs", "npm", "tsc"], &["NODE_OPTIONS", "NODE_PATH"]),
+    (&["perl"], &["PERL5OPT", "PERL5LIB", "PERL5DB", "PERLLIB"]),
+    (&["ruby"], &["RUBYOPT", "RUBYLIB"]),
+    (&["python", "pypy", "pip"], &["PYTHONHOME", "PYTHONPATH", "PYTHONSTARTUP", "PYTHONUSERBASE"]),
+    (&["php"], &["PHPRC", "PHP_INI_SCAN_DIR"]),
+    (&["ps"], &["PS_FORMAT", "LIBPROC_HIDE_KERNEL"]),
+    (&["fd"], &["FD_OPTIONS"]),
+    (&["bc"], &["BC_ENV_ARGS"]),
+    (&["make", "gmake"], &["MAKEFLAGS", "GNUMAKEFLAGS", "MAKEFILES"]),
+    (&["gcc", "cc", "g++", "clang"], &["GCC_EXEC_PREFIX", "COMPILER_PATH", "CCC_OVERRIDE_OPTIONS"]),
+    (&["java", "javac"], &["JAVA_TOOL_OPTIONS", "JDK_JAVA_OPTIONS", "_JAVA_OPTIONS", "JDK_JAVAC_OPTIONS"]),
+    (&["openssl"], &["OPENSSL_CONF", "OPENSSL_MODULES", "OPENSSL_ENGINES"]),
+    (&["cargo", "rustc"], &["RUSTUP_TOOLCHAIN", "RUSTUP_HOME"]),
+    (&["go"], &["GOTOOLCHAIN", "GOENV", "GOROOT", "GOFLAGS", "GOWORK"]),
+    (&["docker", "podman"], &["DOCKER_CONFIG", "CONTAINERS_CONF"]),
 ];
 
 /// Adds what stands against the names in a command.
@@ -171,9 +171,10 @@ fn variables(names: &[&str], shell: &Startup, findings: &mut Findings) {
             None if variable == "LD_LIBRARY_PATH" => !std::env::split_paths(&value).all(|folder| is_trusted(&folder)),
             None => {
                 EVERYWHERE.contains(&variable.as_ref())
-                    || OF_PROGRAMS.iter().any(|(program, variables)| {
-                        variables.contains(&variable.as_ref())
-                            && names.iter().any(|name| paths::file_name(name) == *program)
+                    || OF_PROGRAMS.iter().any(|(of, variables)| {
+                        let concerned =
+                            |name: &&str| of.iter().any(|of| programs::is_program(paths::file_name(name), of));
+                        variables.contains(&variable.as_ref()) && names.iter().any(concerned)
                     })
             }
         };

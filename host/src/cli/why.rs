@@ -91,6 +91,9 @@ fn explain(found: &Classification, color: bool) -> String {
         say(&match condition {
             Condition::NoSecretBelow { folder } => format!("if: no name below {folder} is one that secrets have"),
             Condition::NoFolder { path } => format!("if: {path} is no folder"),
+            Condition::NoFileAbove { folder, names } => {
+                format!("if: neither {folder} nor a folder above it has {}", names.join(" or "))
+            }
             Condition::NoDashNames { folder } => format!("if: no name in {folder} starts with a dash"),
             Condition::GitIsInert { folder, shows, records } => {
                 let more = match (shows, records) {

@@ -87,6 +87,13 @@ pub enum Condition {
         /// The path, as above.
         path: String,
     },
+    /// No file of these names lies in this folder or in any above it.
+    NoFileAbove {
+        /// The folder, as above.
+        folder: String,
+        /// Names without a folder.
+        names: Vec<String>,
+    },
     /// Git runs nothing but itself there: no configuration, hook or repository in a repository makes it start a
     /// program.
     GitIsInert {

@@ -157,7 +157,8 @@ impl Judge<'_> {
         let undermined = has(|condition| matches!(condition, Condition::GitIsInert { .. }))
             && (writes(|_| true) || changes_the_index_and_looks(&self.effects.git))
             || has(|condition| matches!(condition, Condition::NoDashNames { .. }))
-                && writes(|path| paths::file_name(path).starts_with('-'));
+                && writes(|path| paths::file_name(path).starts_with('-'))
+            || has(|condition| matches!(condition, Condition::NoFileAbove { .. })) && writes(|_| true);
         let decided = if !self.whole.local || undermined || !self.effects.nothing_to_report() {
             Decided::Host
         } else if self.conditions.is_empty() {

@@ -15,6 +15,7 @@ mod runtimes;
 mod scripts;
 mod search;
 mod text;
+pub mod versions;
 pub(super) mod wrappers;
 
 use super::call::{Arg, Call, Known, Options};
@@ -178,12 +179,20 @@ pub fn is_builtin(name: &str) -> bool {
 /// Languages whose programs carry a version in their name (`python3.11`).
 const VERSIONED: &[&str] = &["python", "pip", "ruby", "perl", "php", "lua", "node", "nodejs", "tclsh", "awk"];
 
+/// `python` for `python3.11`.
+fn without_version(name: &str) -> &str {
+    let bare = name.trim_end_matches(|c: char| c.is_ascii_digit() || c == '.');
+    if VERSIONED.contains(&bare) { bare } else { name }
+}
+
+/// True when this is the program, whatever version its name carries (`python3.11` for `python`).
+pub fn is_program(name: &str, program: &str) -> bool {
+    name == program || without_version(name) == program
+}
+
 fn row(name: &str) -> Option<&'static Program> {
     let find = |name: &str| FAMILIES.iter().flat_map(|(_, rows)| rows.iter()).find(|row| row.names.contains(&name));
-    find(name).or_else(|| {
-        let bare = name.trim_end_matches(|c: char| c.is_ascii_digit() || c == '.');
-        if VERSIONED.contains(&bare) { find(bare) } else { None }
-    })
+    find(name).or_else(|| find(without_version(name)))
 }
 
 /// The kind of the program of this name, if a table has it.
@@ -244,6 +253,9 @@ fn by_row(judge: &mut Judge<'_>, call: &Call, name: &str) -> Judgement {
         }
         return Judgement::unknown(format!("`{name}` is not in the table of known programs"));
     };
+    if let Some(judgement) = versions::judge(judge, call, name) {
+        return judgement;
+    }
     let takes_names = matches!(row.rule, Rule::Listed(..)) || NAMES_ARE_FILES.contains(&name);
     let named = if takes_names { without_dashes(judge, call) } else { None };
     let call = named.as_ref().unwrap_or(call);

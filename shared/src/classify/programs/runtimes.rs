@@ -38,18 +38,6 @@ pub(super) const TABLE: &[Program] = &[Program {
 }];
 
 fn interpreter(judge: &mut Judge<'_>, call: &Call) -> Judgement {
-    let name = file_name(&call.program);
-    if let [only] = call.args.as_slice() {
-        let version = match name {
-            "perl" | "php" | "node" | "nodejs" => matches!(only.exact(), Some("-v" | "--version")),
-            "ruby" | "pypy" => only.exact() == Some("--version"),
-            // Others read a script from their standard input all the same.
-            _ => name.starts_with("python") && only.exact() == Some("--version"),
-        };
-        if version {
-            return Judgement::safe();
-        }
-    }
     let file = call.args.iter().find_map(|arg| arg.exact().filter(|text| !text.starts_with('-')));
     let from_stdin =
         call.args.iter().all(|arg| arg.text.starts_with('-')) || call.args.first().and_then(Arg::exact) == Some("-");

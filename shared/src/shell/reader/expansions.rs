@@ -78,9 +78,25 @@ impl Reader<'_> {
 
     /// Behind `$(` or `<(`, up to and with the `)`.
     pub(super) fn substituted(&mut self) -> Read<Script> {
-        let script = self.nested(|r| r.list(Until::Parenthesis))?;
+        let around = self.substitution;
+        let script = self.nested(|r| {
+            r.substitution = Some((r.depth, r.bodies.len()));
+            r.list(Until::Parenthesis)
+        })?;
+        self.substitution = around;
         self.close_parenthesis()?;
         Ok(script)
+    }
+
+    /// bash prints a substitution anew from its tree before it runs it. bash 5.2 then loses the separator behind a
+    /// here-document: the commands of `$(cat <<E … E` newline `echo a; rm b)` become one, `echo a rm b`.
+    pub(super) fn no_here_document_before(&self, ends: bool) -> Read<()> {
+        match self.substitution {
+            Some((depth, before)) if self.bodies.len() > before && !(ends && self.depth == depth) => {
+                self.fail(Trouble::Unsupported("a command behind a here-document, inside of a substitution"))
+            }
+            _ => Ok(()),
+        }
     }
 
     pub(super) fn ansi_c(&mut self) -> Read<Piece> {
@@ -278,6 +294,10 @@ impl Reader<'_> {
                     let unescaped = match self.ahead(1) {
                         Some(next @ (b'`' | b'\\' | b'$')) => Some(next),
                         Some(b'"') if quoted == Quoted::Yes => Some(b'"'),
+                        // bash takes it out even where the inner text quotes it.
+                        Some(b'\n') => {
+                            return self.fail(Trouble::Unsupported("a line continuation inside of backticks"));
+                        }
                         None => return self.fail(Trouble::Syntax("a backtick is not closed")),
                         Some(_) => None,
                     };

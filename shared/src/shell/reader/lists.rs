@@ -8,7 +8,9 @@ impl<'a> Reader<'a> {
         let mut steps = Vec::new();
         loop {
             self.blank_lines()?;
-            if self.list_ends(until)? {
+            let ends = self.list_ends(until)?;
+            self.no_here_document_before(ends)?;
+            if ends {
                 break;
             }
             self.and_or(&mut steps)?;

@@ -109,6 +109,8 @@ struct Reader<'a> {
     nodes: usize,
     pending: Vec<PendingHere>,
     bodies: Vec<Word>,
+    /// The innermost `$(…)` or `<(…)`: its depth, and how many here-documents there were before it.
+    substitution: Option<(usize, usize)>,
     /// Inside the regular expression of `[[ x =~ … ]]`, where a parenthesis belongs to the word.
     in_expression: bool,
     /// Set in the copy of a backtick substitution or here-document: its offsets mean nothing outside.
@@ -125,6 +127,7 @@ impl<'a> Reader<'a> {
             nodes: 0,
             pending: Vec::new(),
             bodies: Vec::new(),
+            substitution: None,
             in_expression: false,
             outer: None,
         }
@@ -197,6 +200,7 @@ impl<'a> Reader<'a> {
                 nodes: outer.nodes,
                 pending: Vec::new(),
                 bodies: std::mem::take(&mut outer.bodies),
+                substitution: None,
                 in_expression: false,
                 outer: Some(span),
             };

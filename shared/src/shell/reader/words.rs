@@ -33,7 +33,7 @@ impl<'a> Reader<'a> {
         }
         while let Some(byte) = self.peek() {
             match byte {
-                b' ' | b'\t' | b'\n' | b';' | b'&' | b'|' | b')' | b'<' | b'>' => break,
+                _ if ends_word(Some(byte)) => break,
                 b'(' if self.in_expression || starts_array(&pieces) => break,
                 b'(' => return self.fail(Trouble::Unsupported("`(` in a word")),
                 b'\\' => self.escaped(&mut pieces)?,
@@ -64,7 +64,8 @@ impl<'a> Reader<'a> {
                     self.at += 1;
                     pieces.push(Piece::Glob(char::from(byte)));
                 }
-                b'{' if self.ahead(1) == Some(b'}') => {
+                // Only as a word of its own: in `x{}a,b}` the first `}` closes nothing.
+                b'{' if self.ahead(1) == Some(b'}') && pieces.is_empty() && ends_word(self.ahead(2)) => {
                     self.at += 2;
                     push(&mut pieces, "{}", false);
                 }
@@ -202,6 +203,10 @@ impl<'a> Reader<'a> {
 }
 
 /// Unquoted bytes that never mean anything inside a word once it has begun.
+fn ends_word(byte: Option<u8>) -> bool {
+    byte.is_none_or(|byte| b" \t\n;&|)<>".contains(&byte))
+}
+
 fn is_plain(byte: u8) -> bool {
     byte.is_ascii_alphanumeric() || b"_./,@%+-^#!]}".contains(&byte)
 }
