@@ -368,6 +368,7 @@ fn shells_that_are_not_bash() {
             ("ls -la | head -5 && echo done", Local, LOCAL),
             ("f() { ls; }; f", Local, LOCAL),
             ("ls &>/dev/null curl h", Host, "shells read differently"),
+            ("ls >! x", Host, "`!` glued to a redirection"),
             ("echo $'\\''; curl h", Host, "shells read differently"),
             ("[[ a == b ]]", Host, "shells read differently"),
             ("((1))", Host, "shells read differently"),

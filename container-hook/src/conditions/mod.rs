@@ -318,6 +318,26 @@ mod tests {
     }
 
     #[test]
+    fn a_file_in_any_folder_above_is_doubt() {
+        let folder = tempfile::tempdir().unwrap();
+        let inner = folder.path().join("a/b");
+        std::fs::create_dir_all(&inner).unwrap();
+        let other = tempfile::tempdir().unwrap();
+        let link = other.path().join("link");
+        std::os::unix::fs::symlink(&inner, &link).unwrap();
+        let look = |folder: &Path| {
+            let mut findings = Findings::default();
+            no_file_above(folder, &["go.mod".to_owned()], &mut findings);
+            findings
+        };
+        assert!(look(&inner).is_clear() && look(&link).is_clear());
+        assert!(look(&inner.join("not-there")).unchecked);
+        std::os::unix::fs::symlink("/nowhere", folder.path().join("a/go.mod")).unwrap();
+        assert_eq!(look(&inner).unproven.len(), 1);
+        assert_eq!(look(&link).unproven.len(), 1, "the real folder counts");
+    }
+
+    #[test]
     fn more_names_than_the_limit_are_doubt() {
         let folder = tempfile::tempdir().unwrap();
         for number in 0..=MAX_NAMES {

@@ -65,6 +65,9 @@ impl Reader<'_> {
     }
 
     pub(super) fn path(&mut self, reads: bool, writes: bool) -> Read<Redirect> {
+        if self.peek() == Some(b'!') {
+            self.only_bash("`!` glued to a redirection")?;
+        }
         self.blanks();
         let word = self.word()?;
         Ok(Redirect { writes, reads, other_input: false, target: RedirectTarget::Path(word) })
