@@ -24,6 +24,15 @@ pub struct Verdict {
     pub rule: String,
     /// True for a denial by the inspector, which a person may overrule.
     pub overrulable: bool,
+    /// True for a denial that shadow mode lets through.
+    pub let_through: bool,
+}
+
+impl Verdict {
+    /// The answer that goes out.
+    pub fn released(&self) -> Answer {
+        if self.let_through { Answer::Allow } else { self.answer }
+    }
 }
 
 /// What a workspace is at this moment, as far as a case needs to know.
@@ -226,10 +235,12 @@ impl Case {
                     by: "policy".to_owned(),
                     rule: judged.rule.to_owned(),
                     overrulable: false,
+                    let_through: false,
                 };
                 self.finish(verdict, policy, true)
             }
-            Decision::Inspect if held_before.is_none() => {
+            Decision::AskHuman if !policy.enforce => self.would_hold(&judged, &judged.reason, policy),
+            Decision::Inspect if held_before.is_none() || !policy.enforce => {
                 self.state = State::Inspecting { judged, epoch: view.epoch };
                 vec![Step::Inspect]
             }
@@ -249,6 +260,7 @@ impl Case {
                     by: "inspector".to_owned(),
                     rule: judged.rule.to_owned(),
                     overrulable: false,
+                    let_through: false,
                 };
                 self.finish(verdict, policy, true)
             }
@@ -262,6 +274,7 @@ impl Case {
                 );
                 self.finish(Verdict { overrulable: true, ..deny(reason, "inspector", judged.rule) }, policy, true)
             }
+            Outcome::AskHuman if !policy.enforce => self.would_hold(&judged, &advice(&finding), policy),
             Outcome::AskHuman => {
                 let advice = Some(advice(&finding));
                 self.state = State::Holding { judged: judged.clone(), epoch };
@@ -270,8 +283,16 @@ impl Case {
         }
     }
 
+    /// In shadow mode nobody waits for a person.
+    fn would_hold(&mut self, judged: &Judged, why: &str, policy: &Policy) -> Vec<Step> {
+        self.finish(deny(format!("a person would be asked: {why}"), "policy", judged.rule), policy, true)
+    }
+
     fn finish(&mut self, verdict: Verdict, policy: &Policy, release: bool) -> Vec<Step> {
-        let raises = if verdict.answer == Answer::Allow { policy::taints(policy, &self.found) } else { Vec::new() };
+        let let_through = !policy.enforce && release && verdict.answer == Answer::Deny;
+        let verdict = Verdict { let_through, ..verdict };
+        // What is let through happens, whatever the verdict was.
+        let raises = if verdict.released() == Answer::Allow { policy::taints(policy, &self.found) } else { Vec::new() };
         self.state = State::Recording { verdict: verdict.clone(), release };
         vec![Step::Record(verdict, raises)]
     }
@@ -298,11 +319,13 @@ fn approved(by: &str) -> Verdict {
         by: format!("human:{by}"),
         rule: "approval".to_owned(),
         overrulable: false,
+        let_through: false,
     }
 }
 
 fn deny(reason: String, by: &str, rule: &str) -> Verdict {
-    Verdict { answer: Answer::Deny, reason, by: by.to_owned(), rule: rule.to_owned(), overrulable: false }
+    let (by, rule) = (by.to_owned(), rule.to_owned());
+    Verdict { answer: Answer::Deny, reason, by, rule, overrulable: false, let_through: false }
 }
 
 /// A finding in words.
@@ -351,6 +374,28 @@ mod tests {
         let steps = case.on(Event::Recorded, view(Taint::Clean, 0), &policy);
         assert!(matches!(&steps[..], [Step::Release(verdict), Step::Close] if verdict.answer == Answer::Allow));
         assert!(case.on(Event::Recorded, view(Taint::Clean, 0), &policy).is_empty(), "nothing twice");
+    }
+
+    #[test]
+    fn shadow_mode_records_the_denial_and_lets_it_through_with_its_taint() {
+        let policy = Policy { enforce: false, ..Policy::default() };
+        for (command, taint) in [("curl https://x", Taint::Both), ("rm -rf /etc/bashgate", Taint::Clean)] {
+            let mut case = case(command);
+            let steps = case.on(opened(), view(taint, 0), &policy);
+            let verdict = recorded(&steps);
+            assert_eq!((verdict.answer, verdict.released()), (Answer::Deny, Answer::Allow), "{command}");
+            let steps = case.on(Event::Recorded, view(taint, 0), &policy);
+            assert!(matches!(&steps[..], [Step::Release(verdict), Step::Close] if verdict.let_through), "{command}");
+        }
+        // A model is still asked, and what it says is recorded; nobody waits for a person.
+        let mut inspected = case("curl https://x");
+        assert_eq!(inspected.on(opened(), view(Taint::Secret, 0), &policy), [Step::Inspect]);
+        let found = Event::Found(Finding::NoAnswer { why: "late".to_owned() });
+        let steps = inspected.on(found, view(Taint::Secret, 0), &policy);
+        assert!(matches!(&steps[..], [Step::Record(verdict, raises)] if verdict.let_through && !raises.is_empty()));
+        // What cannot be recorded is denied here too.
+        let steps = inspected.on(Event::NotRecorded("disk full".to_owned()), view(Taint::Secret, 0), &policy);
+        assert!(matches!(&steps[..], [Step::Release(verdict), Step::Close] if verdict.released() == Answer::Deny));
     }
 
     #[test]

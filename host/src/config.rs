@@ -1,6 +1,7 @@
 //! The operator's configuration, read once at start.
 
 use std::collections::BTreeMap;
+use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -40,6 +41,8 @@ pub struct Config {
     pub requests_per_second: u32,
     /// How often mailboxes are looked through.
     pub rescan: Duration,
+    /// Where metrics are served.
+    pub metrics: Option<SocketAddr>,
     /// The policy.
     pub policy: Policy,
     /// What is known about services.
@@ -146,6 +149,8 @@ struct File {
     #[serde(default)]
     limits: LimitsFile,
     #[serde(default)]
+    metrics: MetricsFile,
+    #[serde(default)]
     policy: PolicyFile,
     #[serde(default)]
     services: BTreeMap<String, Service>,
@@ -209,6 +214,32 @@ struct LimitsFile {
     rescan_ms: u64,
 }
 
+#[derive(Default, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+struct MetricsFile {
+    listen: String,
+}
+
+impl MetricsFile {
+    /// The numbers name no command, but they say who works when: nobody outside of the machine gets them.
+    fn address(&self) -> Result<Option<SocketAddr>, String> {
+        if self.listen.is_empty() {
+            return Ok(None);
+        }
+        match self.listen.parse::<SocketAddr>() {
+            Ok(address) if address.ip().is_loopback() => Ok(Some(address)),
+            Ok(_) => Err(format!(
+                "`metrics.listen` is `{}`, which others can reach; use 127.0.0.1:PORT or [::1]:PORT",
+                self.listen
+            )),
+            Err(_) => Err(format!(
+                "`metrics.listen` is `{}`; it must be an address with a port, as 127.0.0.1:9464",
+                self.listen
+            )),
+        }
+    }
+}
+
 impl Default for LimitsFile {
     fn default() -> Self {
         Self { requests_per_second: 1000, rescan_ms: 500 }
@@ -218,6 +249,7 @@ impl Default for LimitsFile {
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields, default)]
 struct PolicyFile {
+    enforce: bool,
     floor: Decision,
     trusted_hosts: Vec<String>,
     rules: Vec<Rule>,
@@ -225,7 +257,7 @@ struct PolicyFile {
 
 impl Default for PolicyFile {
     fn default() -> Self {
-        Self { floor: Decision::Allow, trusted_hosts: Vec::new(), rules: Vec::new() }
+        Self { enforce: true, floor: Decision::Allow, trusted_hosts: Vec::new(), rules: Vec::new() }
     }
 }
 
@@ -285,6 +317,7 @@ impl Config {
             }
         }
         let inspector = inspector(&parsed.inspector, &folder).map_err(wrong)?;
+        let metrics = parsed.metrics.address().map_err(wrong)?;
         Ok(Self {
             file: std::path::absolute(file).unwrap_or_else(|_| file.to_owned()),
             state: folder.join(parsed.state),
@@ -296,7 +329,9 @@ impl Config {
             max_held: parsed.approval.max_held,
             requests_per_second: parsed.limits.requests_per_second,
             rescan: Duration::from_millis(parsed.limits.rescan_ms),
+            metrics,
             policy: Policy {
+                enforce: parsed.policy.enforce,
                 floor: parsed.policy.floor,
                 rules: parsed.policy.rules,
                 trusted_hosts: parsed.policy.trusted_hosts,
@@ -391,6 +426,8 @@ mod tests {
             ("[inspector]\nkind = \"anthropic\"\nbase_url = \"ftp://x\"", "http://"),
             ("[approval]\nexpires_s = 0", "from 1 to 3600"),
             ("log = \"loud\"", "use error, warn"),
+            ("[metrics]\nlisten = \"0.0.0.0:9464\"", "others can reach"),
+            ("[metrics]\nlisten = \"localhost\"", "an address with a port"),
             ("[policy]\nfloor = \"never\"", "unknown variant"),
             ("[workspaces.\"A/b\"]", "no workspace name"),
             ("[services.x]\npublic_sink = 3", "forbidden"),

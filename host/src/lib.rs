@@ -1,7 +1,7 @@
 //! The host side of bashgate.
 //!
 //! From the ground up: [`taint`] under [`policy`] and [`approval`] under [`case`] (one request's life), all pure; then
-//! the adapters [`intake`], [`inspector`], [`chat`], [`audit`], [`store`] and [`respond`], which never call each other;
+//! the adapters [`intake`], [`inspector`], [`chat`], [`audit`], [`store`], [`respond`] and [`metrics`], which never call each other;
 //! then [`daemon`], the one loop (event in, effect out); then [`cli`].
 
 pub mod approval;
@@ -15,6 +15,7 @@ pub mod control;
 pub mod daemon;
 pub mod inspector;
 pub mod intake;
+pub mod metrics;
 pub mod policy;
 pub mod respond;
 pub mod state;

@@ -71,6 +71,25 @@ fn the_list_of_programs() {
     is_current(&repository().join("docs/programs.md"), text.as_bytes());
 }
 
+/// The list of attacks on the mailbox in `docs/known-attacks.md` is the one that the tests run.
+#[test]
+fn the_list_of_attacks() {
+    const MARK: &str = "## A container that fights the host\n";
+    let path = repository().join("docs/known-attacks.md");
+    let text = std::fs::read_to_string(&path).unwrap();
+    let (before, _) = text.split_once(MARK).expect("the heading is there");
+    let mut text = format!(
+        "{before}{MARK}\nEach is done to a real host, and each is followed by a look at another workspace, which must be answered as if nothing had \
+         happened (`tests/attacks`).\n\n| what the container does | where it ends | test |\n| --- | --- | --- |\n"
+    );
+    for (file, attacks) in crate::attacks::ALL {
+        for attack in *attacks {
+            text.push_str(&format!("| {} | {} | `attacks/{file}.rs` |\n", attack.name, attack.ends));
+        }
+    }
+    is_current(&path, text.as_bytes());
+}
+
 #[test]
 fn the_manual_pages() {
     fn page(command: &clap::Command, name: &str) {

@@ -196,6 +196,49 @@ fn a_flood_over_the_limit_is_denied() {
 }
 
 #[test]
+fn numbers_are_served_on_loopback() {
+    // A port that is free now; nobody else here asks for one by number.
+    let address = std::net::TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
+    let site = Site::new(&format!("[metrics]\nlisten = \"{address}\"\n"));
+    let _host = site.serve();
+    let get = |request: &str| {
+        use std::io::{Read as _, Write as _};
+        let mut stream = std::net::TcpStream::connect(address).unwrap();
+        stream.write_all(format!("{request} HTTP/1.1\r\nhost: x\r\nconnection: close\r\n\r\n").as_bytes()).unwrap();
+        let mut text = String::new();
+        stream.read_to_string(&mut text).unwrap();
+        text
+    };
+    site.ask("default", "make x");
+    site.post_bytes("default", &uuid::Uuid::new_v4().to_string(), b"garbage");
+    site.raise("default", "secret");
+    let text = until("the numbers", || {
+        let text = get("GET /metrics");
+        text.contains("bashgate_workspaces{taint=\"secret\"} 1").then_some(text)
+    });
+    for line in [
+        "HTTP/1.1 200 OK",
+        "bashgate_decisions_total{answer=\"allow\",by=\"policy\"} 1",
+        "bashgate_decisions_total{answer=\"deny\",by=\"host\"} 1",
+        "bashgate_mailbox_rejects_total 1",
+        "bashgate_approvals_pending 0",
+        "# EOF",
+    ] {
+        assert!(text.contains(line), "{line} is not in\n{text}");
+    }
+    assert!(get("GET /secret").starts_with("HTTP/1.1 404"));
+    assert!(get("POST /metrics").starts_with("HTTP/1.1 405"));
+    // Whoever sends nothing, or something else, holds nobody up.
+    let _silent: Vec<_> = (0..4).map(|_| std::net::TcpStream::connect(address).unwrap()).collect();
+    assert!(get("\u{0}\u{1}").starts_with("HTTP/1.1 400"));
+    assert!(get("GET /metrics").contains("# EOF"));
+    // A port that is taken is said at the start.
+    let other = Site::new(&format!("[metrics]\nlisten = \"{address}\"\n"));
+    let output = Output::of(&mut other.host_command(), b"").expect(1);
+    assert!(output.stderr.contains("cannot serve metrics on") && output.stderr.contains("help:"), "{output:?}");
+}
+
+#[test]
 fn too_many_held_commands_are_denied() {
     let site = Site::new("[approval]\nmax_held = 2\n");
     let _host = site.serve();

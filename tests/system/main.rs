@@ -1,7 +1,9 @@
 //! The real binaries, driven from outside: through files, command lines, and a real agent.
 
 mod agents;
+#[path = "../attacks/mod.rs"]
 mod attacks;
+mod attacks_on_the_reader;
 mod constructs;
 mod corpus;
 mod demo;

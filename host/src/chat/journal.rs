@@ -13,13 +13,16 @@ impl Chat for Journal {
             Notice::Held(card) => {
                 tracing::warn!(workspace = %card.workspace, command = notice::one_line(&card.command, 400), reason = card.reason, "held; approve with: bashgate approve {}", card.id);
             }
+            Notice::Decided(decided) if decided.let_through => {
+                tracing::warn!("{}", notice::words(notice, clock::now().boot_ms));
+            }
             Notice::Decided(decided) => {
                 tracing::info!(
                     workspace = decided.workspace,
                     what = notice::one_line(&decided.what, 400),
                     answer = decided.answer.as_str(),
                     by = decided.by,
-                    took_us = u64::try_from(decided.took_us).unwrap_or(u64::MAX),
+                    took_us = u64::try_from(decided.took.as_micros()).unwrap_or(u64::MAX),
                     "{}",
                     decided.reason
                 );

@@ -2,6 +2,8 @@
 //!
 //! The command is shown whole, control characters visible, credentials masked. Nothing is cut without saying how much.
 
+use std::time::Duration;
+
 use bashgate_shared::classify::CommandClass;
 use bashgate_shared::protocol::Answer;
 
@@ -37,14 +39,16 @@ pub struct Decided {
     pub class: Option<CommandClass>,
     /// The answer.
     pub answer: Answer,
+    /// True where shadow mode lets a denial through.
+    pub let_through: bool,
     /// Who said it.
     pub by: String,
     /// Why.
     pub reason: String,
     /// The workspace's taint afterwards.
     pub taint: Taint,
-    /// How long it took since the request was seen, in microseconds.
-    pub took_us: u128,
+    /// How long it took since the request was seen.
+    pub took: Duration,
 }
 
 /// Longest command that a card shows; beyond it the card says how much is missing and where the rest is.
@@ -125,14 +129,14 @@ pub fn words(notice: &Notice, now_boot_ms: u64) -> String {
         Notice::Over(id, why) => format!("{}: {id}", one_line(why, 300)),
         Notice::Decided(decided) => {
             let class = decided.class.map_or_else(|| "tool".to_owned(), |class| class.to_string());
-            let time = if decided.took_us < 10_000 {
-                format!("{} us", decided.took_us)
+            let time = if decided.took < Duration::from_millis(10) {
+                format!("{} us", decided.took.as_micros())
             } else {
-                format!("{} ms", decided.took_us / 1000)
+                format!("{} ms", decided.took.as_millis())
             };
+            let answer = if decided.let_through { "let through, not denied:" } else { decided.answer.as_str() };
             format!(
-                "{:5} {class:7} {} ({}, {time}, taint now {}): {}",
-                decided.answer.as_str(),
+                "{answer:5} {class:7} {} ({}, {time}, taint now {}): {}",
                 one_line(&decided.what, 80),
                 decided.by,
                 decided.taint,

@@ -13,6 +13,12 @@ pub(super) fn run(config: Config) -> Run {
             config.mailboxes.display(),
             config.state.display()
         );
+        if !config.policy.enforce {
+            eprintln!(
+                "warning: shadow mode (`enforce = false` in {}): denials are recorded and LET THROUGH; nothing is protected",
+                config.file.display()
+            );
+        }
     });
     let result = runtime.block_on(serve(Serve { config, show_decisions: false, ready, stop: None }));
     // Tasks that wait for a model are not waited for.

@@ -1,6 +1,6 @@
 //! The state of the host and what each event does to it.
 
-use std::collections::{BTreeMap, HashMap, VecDeque};
+use std::collections::{BTreeMap, HashMap, HashSet, VecDeque};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -14,10 +14,12 @@ use super::{After, CaseId, Event, ServeError};
 use crate::approval::{Book, Card};
 use crate::audit::{Entry, Kind};
 use crate::case::{self};
+use crate::chat::notice::Decided;
 use crate::chat::{Chat, Desk, Notice};
 use crate::clock::{self};
 use crate::config::{self, Config};
 use crate::inspector::Panel;
+use crate::metrics::{Metrics, Stand};
 use crate::respond::Responder;
 use crate::state::Folder;
 use crate::store::{Job, Reader, Store, Write};
@@ -36,6 +38,14 @@ pub(super) struct Workspace {
     pub(super) filled: Instant,
 }
 
+/// Requests of a workspace that were rejected: the first one is put on record, those of the next second are counted.
+pub(super) struct Rejects {
+    pub(super) since: Instant,
+    /// How many more there were, and why the last one was.
+    pub(super) more: u64,
+    pub(super) why: String,
+}
+
 /// The host's state. One event at a time changes it.
 pub struct Core {
     pub(super) config: Config,
@@ -45,8 +55,12 @@ pub struct Core {
     pub(super) book: Book,
     pub(super) workspaces: BTreeMap<WorkspaceName, Workspace>,
     pub(super) cases: HashMap<CaseId, Open>,
+    /// The requests of the open cases. What comes under the same id meanwhile is not looked at.
+    pub(super) asked: HashSet<(WorkspaceName, RequestId)>,
+    pub(super) rejects: BTreeMap<WorkspaceName, Rejects>,
     pub(super) next_case: CaseId,
     pub(super) desk: Desk,
+    pub(super) metrics: Metrics,
     pub(super) panel: Arc<Panel>,
     pub(super) events: mpsc::UnboundedSender<Event>,
     pub(super) responder: Responder,
@@ -87,8 +101,11 @@ impl Core {
             book: Book::default(),
             workspaces: BTreeMap::new(),
             cases: HashMap::new(),
+            asked: HashSet::new(),
+            rejects: BTreeMap::new(),
             next_case: 1,
             desk: Desk::default(),
+            metrics: Metrics::default(),
             panel: Arc::new(panel),
             events,
             responder,
@@ -152,7 +169,7 @@ impl Core {
 
     /// Puts the start on record.
     pub fn starts(&mut self) {
-        let detail = json!({"event": "start", "version": env!("CARGO_PKG_VERSION"), "key": self.key.public().id(), "boot": self.boot});
+        let detail = json!({"event": "start", "version": env!("CARGO_PKG_VERSION"), "key": self.key.public().id(), "boot": self.boot, "enforce": self.config.policy.enforce});
         self.record(Kind::Host, None, detail);
     }
 
@@ -163,6 +180,28 @@ impl Core {
         if let Err(error) = self.store.write_now(vec![Write::Audit(entry)]) {
             tracing::error!(error, "the end could not be recorded");
         }
+    }
+
+    /// The numbers that this host counts into.
+    pub fn metrics(&self) -> Metrics {
+        self.metrics.clone()
+    }
+
+    /// Renews the numbers about what there is right now. `waiting` requests wait for their turn.
+    pub fn counts(&self, waiting: usize) {
+        self.metrics.stands(&Stand {
+            waiting,
+            open: self.cases.len(),
+            held: self.book.cards().count(),
+            taints: self.workspaces.values().map(|known| known.seen.taint).collect(),
+            uptime: self.started.elapsed(),
+        });
+    }
+
+    /// Tells whoever watches about a decision, and counts it.
+    pub(super) fn tell_decided(&mut self, decided: Decided) {
+        self.metrics.decided(decided.answer, decided.let_through, &decided.by, decided.took);
+        self.desk.tell(&Notice::Decided(Box::new(decided)));
     }
 
     /// True once after a workspace was added.
@@ -191,9 +230,13 @@ impl Core {
 
     /// Takes one event.
     pub fn handle(&mut self, event: Event) {
+        if let Event::Stored(_, Err(_)) = &event {
+            self.metrics.store_failed();
+        }
         match event {
             Event::Arrived(arrival) => self.arrived(arrival),
             Event::Found(id, finding) => {
+                self.metrics.found(&finding);
                 if let Some(open) = self.cases.get_mut(&id) {
                     open.finding = Some(case::advice(&finding));
                 }

@@ -25,6 +25,7 @@ use crate::config::Config;
 use crate::control::{self, Command, Reply};
 use crate::inspector::{Inspector, InspectorError, Panel};
 use crate::intake::{Arrival, Intake};
+use crate::metrics;
 use crate::policy::Finding;
 use crate::state::{self, Folder, StateError};
 use crate::store::StoreError;
@@ -71,6 +72,15 @@ pub enum ServeError {
     /// The inspector.
     #[error(transparent)]
     Inspector(#[from] InspectorError),
+    /// The metrics endpoint.
+    #[error("cannot serve metrics on {address}")]
+    Metrics {
+        /// Where.
+        address: std::net::SocketAddr,
+        /// Why.
+        #[source]
+        source: io::Error,
+    },
     /// A folder or the control socket.
     #[error("cannot use {}", path.display())]
     Path {
@@ -89,6 +99,7 @@ impl ServeError {
             Self::State(error) => error.help(),
             Self::Store(error) => error.help(),
             Self::Inspector(_) => "check [inspector] in bashgate.toml",
+            Self::Metrics { .. } => "choose another port for `metrics.listen` in bashgate.toml, or stop what has it",
             Self::Path { .. } => "check its owner and mode, and the disk",
         }
     }
@@ -118,17 +129,16 @@ pub async fn serve(serve: Serve) -> Result<(), ServeError> {
     let mut core = Core::open(config.clone(), &folder, panel, events.clone())?;
     core.watch_by(desk::channels(show_decisions));
     core.starts();
-    let arrivals = events.clone();
-    let intake =
-        Intake::start(&config.mailboxes, config.rescan, move |arrival| arrivals.send(Event::Arrived(arrival)).is_ok())
-            .map_err(|source| ServeError::Path { path: config.mailboxes.clone(), source })?;
-    let waiting = intake.waiting();
-    let take = |event: &Event| {
-        if let Event::Arrived(arrival) = event {
-            waiting.taken(arrival.size());
+    let intake = Intake::start(&config.mailboxes, config.rescan)
+        .map_err(|source| ServeError::Path { path: config.mailboxes.clone(), source })?;
+    let listener = listen(&socket)?;
+    let scraped = match config.metrics {
+        None => None,
+        Some(address) => {
+            let listener = metrics::bind(address).await.map_err(|source| ServeError::Metrics { address, source })?;
+            Some(tokio::spawn(metrics::serve(listener, core.metrics())))
         }
     };
-    let listener = listen(&socket)?;
     let commands = tokio::spawn(take_commands(listener, events.clone()));
     let lines = events.clone();
     crate::chat::listen(move |line| lines.send(Event::Said(line)).is_ok());
@@ -141,25 +151,41 @@ pub async fn serve(serve: Serve) -> Result<(), ServeError> {
         tokio::select! {
             biased;
             () = &mut stopped => break,
-            _ = ticks.tick() => core.tick(),
-            Some(event) = queue.recv() => {
-                take(&event);
-                core.handle(event);
-                // A few more in one go; never so many that deadlines and signs of life have to wait.
-                let since = std::time::Instant::now();
-                while since.elapsed() < Duration::from_millis(50)
-                    && let Ok(event) = queue.try_recv()
-                {
-                    take(&event);
-                    core.handle(event);
-                }
-                if core.take_new_workspace() {
-                    intake.look();
-                }
+            _ = ticks.tick() => {
+                core.tick();
+                core.counts(intake.waiting());
             }
+            Some(event) = queue.recv() => core.handle(event),
+            () = intake.arrived() => {}
+        }
+        // What is there, in one go: what the host has begun before what is new, and one new request at a time, each
+        // workspace in its turn. Never for so long that deadlines and signs of life have to wait.
+        let since = std::time::Instant::now();
+        let mut more = true;
+        while more && since.elapsed() < Duration::from_millis(50) {
+            more = false;
+            for _ in 0..16 {
+                let Ok(event) = queue.try_recv() else { break };
+                core.handle(event);
+                more = true;
+            }
+            if let Some(arrival) = intake.next() {
+                core.handle(Event::Arrived(arrival));
+                more = true;
+            }
+        }
+        if core.take_new_workspace() {
+            intake.look();
+        }
+        if more {
+            // There may be more than was handed in since we last waited for it.
+            intake.wake_loop();
         }
     }
     commands.abort();
+    if let Some(scraped) = scraped {
+        scraped.abort();
+    }
     drop(intake);
     let _ = std::fs::remove_file(&socket);
     core.stops();

@@ -12,12 +12,11 @@ use bashgate_shared::shell::Shell;
 use serde_json::json;
 
 use super::After;
-use super::core::{Core, STARTING};
+use super::core::{Core, Rejects, STARTING};
 use super::open::{Open, Plain};
 use crate::approval::RequestKey;
 use crate::audit::{Entry, Kind};
 use crate::case::{self, Case};
-use crate::chat::Notice;
 use crate::chat::notice::Decided as DecidedNotice;
 use crate::clock;
 use crate::intake::Arrival;
@@ -45,6 +44,11 @@ impl Core {
             }
         };
         let digest = Digest::of(&bytes);
+        if self.asked.contains(&(workspace.clone(), id.clone())) {
+            // The first one stands. The answer is bound to its bytes, so another text under this id gets none.
+            tracing::info!(%workspace, %id, "a request of this id is being decided; another one is not looked at");
+            return;
+        }
         if !self.workspaces.contains_key(&workspace) {
             let why = format!(
                 "the host does not know the workspace `{workspace}`; for the operator: bashgate workspace add {workspace}"
@@ -127,7 +131,15 @@ impl Core {
         since: Instant,
     ) {
         tracing::info!(%workspace, %id, why, "rejected");
-        self.record(Kind::Reject, Some(workspace), json!({"request": id, "why": why}));
+        self.metrics.rejected();
+        if let Some(rejects) = self.rejects.get_mut(workspace) {
+            rejects.more += 1;
+            why.clone_into(&mut rejects.why);
+        } else {
+            self.record(Kind::Reject, Some(workspace), json!({"request": id, "why": why}));
+            let rejects = Rejects { since: Instant::now(), more: 0, why: String::new() };
+            self.rejects.insert(workspace.clone(), rejects);
+        }
         let taint = self.workspaces.get(workspace).map_or_else(Default::default, |known| known.seen.taint);
         let unsigned = Unsigned {
             decision: Answer::Deny,
@@ -145,16 +157,17 @@ impl Core {
     pub(super) fn respond(&mut self, plain: Plain) {
         let Plain { unsigned, what, taint, since } = plain;
         self.release(&unsigned);
-        self.desk.tell(&Notice::Decided(Box::new(DecidedNotice {
+        self.tell_decided(DecidedNotice {
             workspace: unsigned.workspace.to_string(),
             what,
             class: None,
             answer: unsigned.decision,
+            let_through: false,
             by: unsigned.decided_by,
             reason: unsigned.reason,
             taint,
-            took_us: since.elapsed().as_micros(),
-        })));
+            took: since.elapsed(),
+        });
     }
 
     pub(super) fn release(&mut self, unsigned: &Unsigned) {
@@ -210,6 +223,7 @@ impl Core {
             taint_before: seen.taint,
             since,
         };
+        self.asked.insert((open.workspace.clone(), open.request_id.clone()));
         self.cases.insert(id, open);
         self.step(id, case::Event::Opened { pass, held_before });
     }
@@ -229,7 +243,7 @@ impl Core {
         let labels = service.labels();
         let in_clean_room = known.settings.clean_room && labels.contains(&Label::Corruption);
         let target = event.target.clone().unwrap_or_default();
-        let (decision, reason) = if service.is_forbidden() {
+        let (judged, reason) = if service.is_forbidden() {
             (Answer::Deny, format!("the operator forbids the service `{service_name}`"))
         } else if in_clean_room {
             (
@@ -239,6 +253,8 @@ impl Core {
         } else {
             (Answer::Allow, format!("`{service_name}` may be used; what it brings is remembered"))
         };
+        let let_through = judged == Answer::Deny && !self.config.policy.enforce;
+        let decision = if let_through { Answer::Allow } else { judged };
         let mut rose = false;
         let before = known.seen.taint;
         if decision == Answer::Allow {
@@ -250,7 +266,7 @@ impl Core {
         let seen = known.seen.clone();
         let detail = json!({
             "type": bashgate_shared::protocol::TOOL_EVENT, "tool": event.tool, "target": event.target, "agent": event.agent, "session": event.session,
-            "service": service_name, "answer": decision, "reason": reason, "by": "policy", "taint_before": before, "taint": seen.taint, "epoch": seen.epoch,
+            "service": service_name, "answer": judged, "let_through": let_through, "reason": reason, "by": "policy", "taint_before": before, "taint": seen.taint, "epoch": seen.epoch,
             "request_sha256": digest.hex(),
         });
         let entry = Entry {
@@ -264,6 +280,7 @@ impl Core {
         if decision == Answer::Allow {
             writes.push(Write::Taint(workspace.clone(), seen.clone()));
         }
+        let reason = if let_through { super::steps::let_through(&reason) } else { reason };
         let unsigned = Unsigned {
             decision,
             reason,

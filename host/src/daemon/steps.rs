@@ -14,7 +14,7 @@ use crate::approval::{ApprovalId, Card, OVERRULE_MS};
 use crate::audit::{Entry, Kind};
 use crate::case::{self, Step, Verdict, View};
 use crate::chat::Notice;
-use crate::chat::notice::Decided as DecidedNotice;
+use crate::chat::notice::Decided;
 use crate::clock;
 use crate::inspector::Brief;
 use crate::policy::Judged;
@@ -84,10 +84,10 @@ impl Core {
                 None
             }
             Step::Close => {
-                if let Some(open) = self.cases.remove(&id)
-                    && let Some(approval) = open.approval
-                    && self.book.strike(&approval).is_some()
-                {
+                let open = self.cases.remove(&id)?;
+                self.asked.remove(&(open.workspace, open.request_id));
+                let approval = open.approval?;
+                if self.book.strike(&approval).is_some() {
                     self.desk.tell(&Notice::Over(approval, "No longer held".to_owned()));
                 }
                 None
@@ -112,6 +112,7 @@ impl Core {
         let open = self.cases.get(&id)?;
         let brief = self.brief(open);
         if let Some(finding) = self.panel.at_once(&brief) {
+            self.metrics.found(&finding);
             let open = self.cases.get_mut(&id)?;
             open.finding = Some(case::advice(&finding));
             return Some(case::Event::Found(finding));
@@ -233,7 +234,7 @@ impl Core {
         let detail = json!({
             "type": bashgate_shared::protocol::BASH_CHECK, "command": check.command.text(), "cwd": check.cwd, "agent": check.agent, "session": check.session,
             "tool_use_id": check.tool_use_id, "request_sha256": open.digest.hex(), "class": found.class, "class_reason": found.reason, "effects": found.effects,
-            "answer": verdict.answer, "reason": verdict.reason, "by": verdict.by, "rule": verdict.rule, "finding": open.finding, "approval": open.approval,
+            "answer": verdict.answer, "let_through": verdict.let_through, "reason": verdict.reason, "by": verdict.by, "rule": verdict.rule, "finding": open.finding, "approval": open.approval,
             "taint_before": open.taint_before, "taint": known.seen.taint, "epoch": known.seen.epoch,
             "took_us": u64::try_from(open.since.elapsed().as_micros()).unwrap_or(u64::MAX),
         });
@@ -262,8 +263,8 @@ impl Core {
             .get(&open.workspace)
             .map_or((0, open.taint_before), |known| (known.seen.epoch, known.seen.taint));
         let unsigned = Unsigned {
-            decision: verdict.answer,
-            reason: verdict.reason.clone(),
+            decision: verdict.released(),
+            reason: if verdict.let_through { let_through(&verdict.reason) } else { verdict.reason.clone() },
             request_id: open.request_id.clone(),
             workspace: open.workspace.clone(),
             request: Some(open.digest),
@@ -271,21 +272,22 @@ impl Core {
             taint_epoch: epoch,
             valid_for_ms: open.valid_for_ms(),
         };
-        let notice = DecidedNotice {
+        let notice = Decided {
             workspace: open.workspace.to_string(),
             what: open.check.command.text().to_owned(),
             class: Some(open.case.classification().class),
             answer: verdict.answer,
+            let_through: verdict.let_through,
             by: verdict.by,
             reason: verdict.reason,
             taint,
-            took_us: open.since.elapsed().as_micros(),
+            took: open.since.elapsed(),
         };
-        if verdict.overrulable {
+        if verdict.overrulable && !verdict.let_through {
             self.keep_denied(id, &verdict.rule, &notice.reason);
         }
         self.release(&unsigned);
-        self.desk.tell(&Notice::Decided(Box::new(notice)));
+        self.tell_decided(notice);
     }
 
     pub(super) fn keep_denied(&mut self, id: CaseId, rule: &str, reason: &str) {
@@ -296,4 +298,9 @@ impl Core {
         let card = Card { expires_boot_ms: now.boot_ms + OVERRULE_MS, ..card };
         self.book.keep_denied(card, open.key, now);
     }
+}
+
+/// The reason of an answer that shadow mode lets through.
+pub(super) fn let_through(reason: &str) -> String {
+    format!("shadow mode lets it through; it would be denied: {reason}")
 }

@@ -4,8 +4,11 @@ use std::time::{Duration, Instant};
 
 use bashgate_shared::protocol::{RequestId, WorkspaceName};
 
+use serde_json::json;
+
 use super::core::{Core, RESPONSE_LIFE, STARTING};
 use super::{After, CaseId};
+use crate::audit::Kind;
 use crate::case;
 use crate::clock::{self, Now};
 use crate::intake::folder;
@@ -34,12 +37,28 @@ impl Core {
                 self.responder.remove(&workspace, &id);
             }
         }
+        self.record_rejects();
         if !self.settled && self.started.elapsed() > STARTING {
             self.settled = true;
             // What was held and whose request is gone is over.
             let gone: Vec<Write> = self.restored.drain().map(|(_, card)| Write::Drop(card.id.to_string())).collect();
             if !gone.is_empty() {
                 self.submit(gone, false, After::Nothing);
+            }
+        }
+    }
+
+    /// Puts on record how many more requests were rejected in the second behind the one that is on record.
+    fn record_rejects(&mut self) {
+        let over: Vec<WorkspaceName> = self
+            .rejects
+            .iter()
+            .filter(|(_, rejects)| rejects.since.elapsed() >= Duration::from_secs(1))
+            .map(|(name, _)| name.clone())
+            .collect();
+        for name in over {
+            if let Some(rejects) = self.rejects.remove(&name).filter(|rejects| rejects.more > 0) {
+                self.record(Kind::Reject, Some(&name), json!({"more": rejects.more, "why": rejects.why}));
             }
         }
     }

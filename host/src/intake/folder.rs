@@ -38,6 +38,22 @@ pub struct Folder {
     inode: (u64, u64),
 }
 
+/// Names in a folder, those that are text. A name that is there all the time comes up once.
+pub struct Names(Dir);
+
+impl Iterator for Names {
+    type Item = String;
+
+    fn next(&mut self) -> Option<String> {
+        loop {
+            let entry = self.0.next()?.ok()?;
+            if let Ok(name) = entry.file_name().to_str() {
+                return Some(name.to_owned());
+            }
+        }
+    }
+}
+
 const FOLDER: OFlags = OFlags::DIRECTORY.union(OFlags::NOFOLLOW).union(OFlags::CLOEXEC);
 
 impl Folder {
@@ -55,10 +71,9 @@ impl Folder {
         std::fs::symlink_metadata(path).is_ok_and(|meta| (meta.dev(), meta.ino()) == self.inode)
     }
 
-    /// The names in it that are text.
-    pub fn names(&self) -> Option<Vec<String>> {
-        let entries = Dir::read_from(&self.handle).ok()?;
-        Some(entries.flatten().filter_map(|entry| entry.file_name().to_str().ok().map(str::to_owned)).collect())
+    /// The names in it, read bit by bit: there may be very many.
+    pub fn names(&self) -> Option<Names> {
+        Dir::read_from(&self.handle).ok().map(Names)
     }
 
     fn open_request(&self, id: &RequestId) -> Result<File, Errno> {

@@ -4,17 +4,20 @@
 //! notifications were lost. What lies there is opened by [`folder`]'s rules or not at all.
 
 pub mod folder;
+mod queue;
 
-use std::collections::{HashMap, HashSet};
+use std::collections::HashMap;
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Condvar, Mutex, PoisonError, mpsc};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, mpsc};
 use std::time::{Duration, Instant};
 
 use bashgate_shared::mailbox::{self, Name};
 use bashgate_shared::protocol::{RequestId, WorkspaceName};
 use notify::{RecursiveMode, Watcher as _};
 
-use folder::{Folder, Taken};
+use folder::{Folder, Names, Taken};
+use queue::Queue;
 
 /// Something that came in.
 #[derive(Debug)]
@@ -27,47 +30,6 @@ pub struct Arrival {
     pub taken: Taken,
     /// When it was seen.
     pub at: Instant,
-}
-
-/// Most bytes of requests that wait for the loop at once. Beyond it the intake waits, and so do the mailboxes.
-const MAX_WAITING: usize = 32 * 1024 * 1024;
-
-/// How many bytes have been read that the loop has not taken yet.
-#[derive(Debug, Clone)]
-pub struct Waiting {
-    /// `None` once the loop has ended and nobody takes anything any more.
-    bytes: Arc<(Mutex<Option<usize>>, Condvar)>,
-}
-
-impl Default for Waiting {
-    fn default() -> Self {
-        Self { bytes: Arc::new((Mutex::new(Some(0)), Condvar::new())) }
-    }
-}
-
-impl Waiting {
-    fn add(&self, more: usize) {
-        let (bytes, changed) = &*self.bytes;
-        let mut bytes = bytes.lock().unwrap_or_else(PoisonError::into_inner);
-        while bytes.is_some_and(|bytes| bytes > MAX_WAITING) {
-            bytes = changed.wait(bytes).unwrap_or_else(PoisonError::into_inner);
-        }
-        *bytes = bytes.map(|bytes| bytes.saturating_add(more));
-    }
-
-    /// The loop has taken something of this size.
-    pub fn taken(&self, size: usize) {
-        let (bytes, changed) = &*self.bytes;
-        let mut bytes = bytes.lock().unwrap_or_else(PoisonError::into_inner);
-        *bytes = bytes.map(|bytes| bytes.saturating_sub(size));
-        changed.notify_all();
-    }
-
-    fn close(&self) {
-        let (bytes, changed) = &*self.bytes;
-        *bytes.lock().unwrap_or_else(PoisonError::into_inner) = None;
-        changed.notify_all();
-    }
 }
 
 impl Arrival {
@@ -83,32 +45,50 @@ enum Wake {
     Named(WorkspaceName, String),
     /// This file is gone; its name may come again.
     Gone(WorkspaceName, String),
+    /// There is room again for more of this workspace.
+    Room(WorkspaceName),
     /// Anything may have happened.
     Anything,
     Stop,
 }
 
+/// Most wake-ups that wait. Beyond it everything is looked through instead.
+const MAX_WAKES: usize = 16 * 1024;
+
+/// Wakes the intake's thread without ever waiting for it.
+#[derive(Clone)]
+struct Waker {
+    sender: mpsc::SyncSender<Wake>,
+    /// A wake-up was lost.
+    lost: Arc<AtomicBool>,
+}
+
+impl Waker {
+    fn wake(&self, wake: Wake) {
+        // Once the thread is gone there is nobody to wake.
+        if let Err(mpsc::TrySendError::Full(_)) = self.sender.try_send(wake) {
+            self.lost.store(true, Ordering::Release);
+        }
+    }
+}
+
 /// The running intake. It ends when this is dropped.
 pub struct Intake {
-    wake: mpsc::Sender<Wake>,
-    waiting: Waiting,
+    waker: Waker,
+    queue: Arc<Queue>,
+    stop: Arc<AtomicBool>,
     thread: Option<std::thread::JoinHandle<()>>,
 }
 
 impl Intake {
-    /// Starts to look at the mailboxes below `root`. Every request is given to `deliver` once.
-    pub fn start(
-        root: &Path,
-        rescan: Duration,
-        deliver: impl FnMut(Arrival) -> bool + Send + 'static,
-    ) -> std::io::Result<Self> {
-        let (wake, woken) = mpsc::channel();
-        let sender = wake.clone();
-        let watched = root.to_owned();
+    /// Starts to look at the mailboxes below `root`. Every request is handed out once by [`Intake::next`].
+    pub fn start(root: &Path, rescan: Duration) -> std::io::Result<Self> {
+        let (sender, woken) = mpsc::sync_channel(MAX_WAKES);
+        let waker = Waker { sender, lost: Arc::default() };
+        let (watched, by_file) = (root.to_owned(), waker.clone());
         let handler = move |event: notify::Result<notify::Event>| {
             for message in wakes(&watched, event) {
-                // Once the loop is gone there is nobody to wake.
-                let _ = sender.send(message);
+                by_file.wake(message);
             }
         };
         let watcher = match notify::recommended_watcher(handler) {
@@ -118,29 +98,53 @@ impl Intake {
                 None
             }
         };
-        let waiting = Waiting::default();
-        let mut looker =
-            Looker { root: root.to_owned(), watcher, boxes: HashMap::new(), deliver, waiting: waiting.clone() };
+        let (queue, stop) = (Arc::new(Queue::default()), Arc::new(AtomicBool::new(false)));
+        let mut looker = Looker {
+            root: root.to_owned(),
+            watcher,
+            boxes: HashMap::new(),
+            queue: queue.clone(),
+            lost: waker.lost.clone(),
+            stop: stop.clone(),
+        };
         let thread = std::thread::Builder::new().name("intake".to_owned()).spawn(move || looker.run(&woken, rescan))?;
-        Ok(Self { wake, waiting, thread: Some(thread) })
+        Ok(Self { waker, queue, stop, thread: Some(thread) })
     }
 
-    /// The count that the loop keeps up to date.
-    pub fn waiting(&self) -> Waiting {
-        self.waiting.clone()
+    /// The next request, each workspace in its turn.
+    pub fn next(&self) -> Option<Arrival> {
+        let (arrival, called) = self.queue.next()?;
+        for workspace in called {
+            self.waker.wake(Wake::Room(workspace));
+        }
+        Some(arrival)
+    }
+
+    /// Waits until there may be a request.
+    pub async fn arrived(&self) {
+        self.queue.arrived().await;
+    }
+
+    /// Makes [`Intake::arrived`] return once more: the loop stopped before it had everything.
+    pub fn wake_loop(&self) {
+        self.queue.wake();
+    }
+
+    /// How many requests were read and wait for [`Intake::next`].
+    pub fn waiting(&self) -> usize {
+        self.queue.len()
     }
 
     /// Looks through everything now: a workspace was added.
     pub fn look(&self) {
-        let _ = self.wake.send(Wake::Anything);
+        self.waker.wake(Wake::Anything);
     }
 }
 
 impl Drop for Intake {
     fn drop(&mut self) {
-        let _ = self.wake.send(Wake::Stop);
-        // The thread may wait for room, and nobody takes anything any more.
-        self.waiting.close();
+        self.stop.store(true, Ordering::Release);
+        self.waker.wake(Wake::Stop);
         if let Some(thread) = self.thread.take() {
             let _ = thread.join();
         }
@@ -169,42 +173,81 @@ fn wakes(root: &Path, event: notify::Result<notify::Event>) -> Vec<Wake> {
     named.collect()
 }
 
+/// Most names of one mailbox that are looked at before the next mailbox has its turn.
+const SLICE: usize = 256;
+
 struct Mailbox {
     folder: Folder,
-    seen: HashSet<RequestId>,
+    /// Requests that were handed over and may still lie there, with the look in which they were last seen.
+    seen: HashMap<RequestId, u64>,
+    /// The number of the look that goes on, or of the last one.
+    look: u64,
+    /// What is left of the look that goes on.
+    left: Option<Names>,
+    /// The request for which there was no more room.
+    held: Option<RequestId>,
+    /// There was no more room, and nobody has called since.
+    full: bool,
+    /// Something happened since the look began.
+    again: bool,
 }
 
-struct Looker<D> {
+impl Mailbox {
+    /// Begins a look, or another one behind the one that goes on.
+    fn begin(&mut self) {
+        if self.left.is_some() {
+            self.again = true;
+            return;
+        }
+        self.again = false;
+        self.left = self.folder.names();
+        self.look += 1;
+    }
+
+    /// True when there is something to look at right now.
+    fn is_looking(&self) -> bool {
+        self.left.is_some() && !self.full
+    }
+}
+
+struct Looker {
     root: PathBuf,
     watcher: Option<notify::RecommendedWatcher>,
     boxes: HashMap<WorkspaceName, Mailbox>,
-    deliver: D,
-    waiting: Waiting,
+    queue: Arc<Queue>,
+    lost: Arc<AtomicBool>,
+    stop: Arc<AtomicBool>,
 }
 
-impl<D: FnMut(Arrival) -> bool> Looker<D> {
+impl Looker {
     fn run(&mut self, woken: &mpsc::Receiver<Wake>, rescan: Duration) {
         self.look_through();
         let mut next = Instant::now() + rescan;
-        loop {
-            let wait = next.saturating_duration_since(Instant::now());
-            match woken.recv_timeout(wait) {
-                Ok(Wake::Named(workspace, file)) => self.take(&workspace, &file),
-                Ok(Wake::Gone(workspace, file)) => self.forget(&workspace, &file),
-                Ok(Wake::Stop) | Err(mpsc::RecvTimeoutError::Disconnected) => return,
-                Ok(Wake::Anything) | Err(mpsc::RecvTimeoutError::Timeout) => {
-                    self.look_through();
-                    next = Instant::now() + rescan;
+        while !self.stop.load(Ordering::Acquire) {
+            self.look_at_slices();
+            let busy = self.boxes.values().any(Mailbox::is_looking);
+            let wait = if busy { Duration::ZERO } else { next.saturating_duration_since(Instant::now()) };
+            // All that woke us meanwhile, but not more than a slice, before the mailboxes have their turns again.
+            let mut wake = woken.recv_timeout(wait);
+            for _ in 0..SLICE {
+                match wake {
+                    Ok(Wake::Named(workspace, file)) => self.named(&workspace, &file),
+                    Ok(Wake::Gone(workspace, file)) => self.forget(&workspace, &file),
+                    Ok(Wake::Room(workspace)) => self.go_on(&workspace),
+                    Ok(Wake::Anything) => self.look_through(),
+                    Ok(Wake::Stop) | Err(mpsc::RecvTimeoutError::Disconnected) => return,
+                    Err(mpsc::RecvTimeoutError::Timeout) => break,
                 }
+                wake = woken.recv_timeout(Duration::ZERO);
             }
-            if Instant::now() >= next {
+            if self.lost.swap(false, Ordering::AcqRel) || Instant::now() >= next {
                 self.look_through();
                 next = Instant::now() + rescan;
             }
         }
     }
 
-    /// Every mailbox, every name.
+    /// Begins to look at every name in every mailbox.
     fn look_through(&mut self) {
         let entries = match std::fs::read_dir(&self.root) {
             Ok(entries) => entries,
@@ -215,16 +258,12 @@ impl<D: FnMut(Arrival) -> bool> Looker<D> {
         };
         for entry in entries.flatten() {
             let Some(workspace) = entry.file_name().to_str().and_then(WorkspaceName::parse) else { continue };
-            let Some(names) = self.open(&workspace).and_then(|opened| opened.folder.names()) else {
+            if let Some(opened) = self.open(&workspace) {
+                // A call that was lost must not stop it for ever.
+                opened.full = false;
+                opened.begin();
+            } else {
                 self.boxes.remove(&workspace);
-                continue;
-            };
-            if let Some(opened) = self.boxes.get_mut(&workspace) {
-                let here: HashSet<&str> = names.iter().map(String::as_str).collect();
-                opened.seen.retain(|id| here.contains(mailbox::file_name(id).as_str()));
-            }
-            for name in &names {
-                self.take(&workspace, name);
             }
         }
     }
@@ -241,7 +280,9 @@ impl<D: FnMut(Arrival) -> bool> Looker<D> {
             {
                 tracing::warn!(%workspace, %error, "no file notifications for this mailbox; it is looked through on the timer");
             }
-            self.boxes.insert(workspace.clone(), Mailbox { folder, seen: HashSet::new() });
+            let opened =
+                Mailbox { folder, seen: HashMap::new(), look: 0, left: None, held: None, full: false, again: false };
+            self.boxes.insert(workspace.clone(), opened);
         }
         self.boxes.get_mut(workspace)
     }
@@ -252,19 +293,72 @@ impl<D: FnMut(Arrival) -> bool> Looker<D> {
         }
     }
 
-    fn take(&mut self, workspace: &WorkspaceName, file: &str) {
+    fn go_on(&mut self, workspace: &WorkspaceName) {
+        if let Some(opened) = self.boxes.get_mut(workspace) {
+            opened.full = false;
+        }
+    }
+
+    /// A file that was named by a notification is taken at once, unless its mailbox is being looked through anyway.
+    fn named(&mut self, workspace: &WorkspaceName, file: &str) {
         let Name::Request(id) = mailbox::name(file) else { return };
         let Some(opened) = self.boxes.get_mut(workspace) else { return };
-        if opened.seen.contains(&id) {
-            return;
+        if opened.left.is_some() {
+            opened.again = true;
+        } else if !take(&self.queue, workspace, opened, id) {
+            // The next look finds it.
+            opened.again = true;
+            opened.begin();
         }
-        let taken = opened.folder.take(&id);
-        if matches!(taken, Taken::Nothing) {
-            return;
-        }
-        opened.seen.insert(id.clone());
-        let arrival = Arrival { workspace: workspace.clone(), id, taken, at: Instant::now() };
-        self.waiting.add(arrival.size());
-        (self.deliver)(arrival);
     }
+
+    /// A few names of each mailbox.
+    fn look_at_slices(&mut self) {
+        for (workspace, opened) in self.boxes.iter_mut().filter(|(_, opened)| opened.is_looking()) {
+            for _ in 0..SLICE {
+                let next = match (opened.held.take(), &mut opened.left) {
+                    (Some(id), _) => Some(id),
+                    (None, Some(names)) => match names.next() {
+                        None => None,
+                        Some(name) => match mailbox::name(&name) {
+                            Name::Request(id) => Some(id),
+                            _ => continue,
+                        },
+                    },
+                    (None, None) => break,
+                };
+                let Some(id) = next else {
+                    opened.left = None;
+                    let look = opened.look;
+                    opened.seen.retain(|_, seen| *seen == look);
+                    if opened.again {
+                        opened.begin();
+                    }
+                    break;
+                };
+                if !take(&self.queue, workspace, opened, id.clone()) {
+                    (opened.held, opened.full) = (Some(id), true);
+                    break;
+                }
+            }
+        }
+    }
+}
+
+/// Hands a request over, if it was not before. False when there is no room.
+fn take(queue: &Queue, workspace: &WorkspaceName, opened: &mut Mailbox, id: RequestId) -> bool {
+    if let Some(seen) = opened.seen.get_mut(&id) {
+        *seen = opened.look;
+        return true;
+    }
+    if !queue.has_room(workspace) {
+        return false;
+    }
+    let taken = opened.folder.take(&id);
+    if matches!(taken, Taken::Nothing) {
+        return true;
+    }
+    opened.seen.insert(id.clone(), opened.look);
+    queue.push(Arrival { workspace: workspace.clone(), id, taken, at: Instant::now() });
+    true
 }

@@ -24,11 +24,13 @@ pub struct Policy {
     pub rules: Vec<Rule>,
     /// Hosts whose content does not taint.
     pub trusted_hosts: Vec<String>,
+    /// False in shadow mode: what would be denied or held is recorded and let through.
+    pub enforce: bool,
 }
 
 impl Default for Policy {
     fn default() -> Self {
-        Self { floor: Decision::Allow, rules: Vec::new(), trusted_hosts: Vec::new() }
+        Self { floor: Decision::Allow, rules: Vec::new(), trusted_hosts: Vec::new(), enforce: true }
     }
 }
 

@@ -170,64 +170,90 @@ impl Writer {
             {
                 jobs.push(more);
             }
-            let (seq, head) = (self.seq, self.head);
-            let result = self.write(&jobs).map_err(|error| error.to_string());
-            if result.is_err() {
+            let results = self.write(&jobs).unwrap_or_else(|error| {
                 // Nothing of the group was kept.
-                (self.seq, self.head) = (seq, head);
-            }
-            for job in jobs {
-                (job.done)(result.clone());
+                let error = error.to_string();
+                vec![Err(error); jobs.len()]
+            });
+            for (job, result) in jobs.into_iter().zip(results) {
+                (job.done)(result);
             }
         }
     }
 
-    fn write(&mut self, jobs: &[Job]) -> rusqlite::Result<()> {
+    /// Writes a group in one transaction. A job that the tables refuse (a second decision on a request) fails alone;
+    /// everything else that goes wrong (the disk) fails the group.
+    fn write(&mut self, jobs: &[Job]) -> rusqlite::Result<Vec<Result<(), String>>> {
         let durable = jobs.iter().any(|job| job.durable);
         self.connection.pragma_update(None, "synchronous", if durable { "FULL" } else { "NORMAL" })?;
-        let transaction = self.connection.transaction()?;
-        for write in jobs.iter().flat_map(|job| &job.writes) {
-            match write {
-                Write::Audit(entry) => {
-                    let record = entry.at(self.seq + 1, self.head);
-                    transaction
-                        .prepare_cached("INSERT INTO audit (seq, kind, workspace, request_id, body, hash) VALUES (?1, ?2, ?3, ?4, ?5, ?6)")?
-                        .execute(params![
-                            record.seq.cast_signed(),
-                            entry.kind.as_str(),
-                            entry.workspace.as_ref().map(WorkspaceName::as_str),
-                            entry.request_id.as_ref().map(RequestId::as_str),
-                            record.body,
-                            record.hash.0,
-                        ])?;
-                    (self.seq, self.head) = (record.seq, record.hash);
+        let mut transaction = self.connection.transaction()?;
+        let (mut seq, mut head) = (self.seq, self.head);
+        let mut results = Vec::with_capacity(jobs.len());
+        for job in jobs {
+            let (seq_before, head_before) = (seq, head);
+            let mut savepoint = transaction.savepoint()?;
+            match job.writes.iter().try_for_each(|write| apply(&savepoint, write, &mut seq, &mut head)) {
+                Ok(()) => {
+                    savepoint.commit()?;
+                    results.push(Ok(()));
                 }
-                Write::Taint(workspace, seen) => {
-                    let json = serde_json::to_string(seen).unwrap_or_default();
-                    transaction
-                        .prepare_cached("INSERT INTO taint (workspace, seen) VALUES (?1, ?2) ON CONFLICT (workspace) DO UPDATE SET seen = ?2")?
-                        .execute(params![workspace.as_str(), json])?;
+                Err(error) if error.sqlite_error_code() == Some(rusqlite::ErrorCode::ConstraintViolation) => {
+                    savepoint.rollback()?;
+                    (seq, head) = (seq_before, head_before);
+                    results.push(Err(error.to_string()));
                 }
-                Write::AddWorkspace(workspace) => {
-                    transaction.execute("INSERT OR IGNORE INTO workspace (name) VALUES (?1)", [workspace.as_str()])?;
-                }
-                Write::RemoveWorkspace(workspace) => {
-                    transaction.execute("DELETE FROM workspace WHERE name = ?1", [workspace.as_str()])?;
-                }
-                Write::Hold(card, boot) => {
-                    let json = serde_json::to_string(card).unwrap_or_default();
-                    transaction.execute(
-                        "INSERT OR REPLACE INTO held (id, boot, card) VALUES (?1, ?2, ?3)",
-                        params![card.id.as_str(), boot, json],
-                    )?;
-                }
-                Write::Drop(id) => {
-                    transaction.execute("DELETE FROM held WHERE id = ?1", [id])?;
-                }
+                Err(error) => return Err(error),
             }
         }
-        transaction.commit()
+        transaction.commit()?;
+        (self.seq, self.head) = (seq, head);
+        Ok(results)
     }
+}
+
+/// Makes one change, and moves the audit's end along.
+fn apply(connection: &Connection, write: &Write, seq: &mut u64, head: &mut Hash) -> rusqlite::Result<()> {
+    match write {
+        Write::Audit(entry) => {
+            let record = entry.at(*seq + 1, *head);
+            connection
+                .prepare_cached(
+                    "INSERT INTO audit (seq, kind, workspace, request_id, body, hash) VALUES (?1, ?2, ?3, ?4, ?5, ?6)",
+                )?
+                .execute(params![
+                    record.seq.cast_signed(),
+                    entry.kind.as_str(),
+                    entry.workspace.as_ref().map(WorkspaceName::as_str),
+                    entry.request_id.as_ref().map(RequestId::as_str),
+                    record.body,
+                    record.hash.0,
+                ])?;
+            (*seq, *head) = (record.seq, record.hash);
+        }
+        Write::Taint(workspace, seen) => {
+            let json = serde_json::to_string(seen).unwrap_or_default();
+            connection
+                .prepare_cached("INSERT INTO taint (workspace, seen) VALUES (?1, ?2) ON CONFLICT (workspace) DO UPDATE SET seen = ?2")?
+                .execute(params![workspace.as_str(), json])?;
+        }
+        Write::AddWorkspace(workspace) => {
+            connection.execute("INSERT OR IGNORE INTO workspace (name) VALUES (?1)", [workspace.as_str()])?;
+        }
+        Write::RemoveWorkspace(workspace) => {
+            connection.execute("DELETE FROM workspace WHERE name = ?1", [workspace.as_str()])?;
+        }
+        Write::Hold(card, boot) => {
+            let json = serde_json::to_string(card).unwrap_or_default();
+            connection.execute(
+                "INSERT OR REPLACE INTO held (id, boot, card) VALUES (?1, ?2, ?3)",
+                params![card.id.as_str(), boot, json],
+            )?;
+        }
+        Write::Drop(id) => {
+            connection.execute("DELETE FROM held WHERE id = ?1", [id])?;
+        }
+    }
+    Ok(())
 }
 
 fn head(connection: &Connection, path: &Path) -> Result<(u64, Hash), StoreError> {
@@ -385,6 +411,28 @@ mod tests {
         assert!(store.write_now(vec![entry(2), entry(1)]).is_err());
         store.write_now(vec![entry(3)]).unwrap();
         assert_eq!(Reader::open(&path).unwrap().head().unwrap().0, 2);
+    }
+
+    #[test]
+    fn in_a_group_a_refused_job_fails_alone() {
+        let root = tempfile::tempdir().unwrap();
+        let path = root.path().join("x.db");
+        let mut writer = Writer::new(connect(&path).unwrap(), &path).unwrap();
+        let job = |writes| Job { writes, durable: false, done: Box::new(|_| ()) };
+        let jobs = [job(vec![entry(1)]), job(vec![entry(2), entry(1)]), job(vec![entry(3), entry(4)])];
+        let results: Vec<bool> = writer.write(&jobs).unwrap().iter().map(Result::is_ok).collect();
+        assert_eq!(results, [true, false, true]);
+        let reader = Reader::open(&path).unwrap();
+        let mut verifier = Verifier::new(None);
+        let mut times = Vec::new();
+        reader
+            .audit(1, |record| {
+                times.push(serde_json::from_str::<serde_json::Value>(&record.body).unwrap()["at_ms"].as_u64().unwrap());
+                verifier.next(&record).is_ok()
+            })
+            .unwrap();
+        assert_eq!(verifier.finish().unwrap().0, 3, "the chain has no gap");
+        assert_eq!(times, [1, 3, 4]);
     }
 
     #[test]
