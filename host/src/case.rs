@@ -285,7 +285,7 @@ impl Case {
 
     /// In shadow mode nobody waits for a person.
     fn would_hold(&mut self, judged: &Judged, why: &str, policy: &Policy) -> Vec<Step> {
-        self.finish(deny(format!("a person would be asked: {why}"), "policy", judged.rule), policy, true)
+        self.finish(deny(format!("{WOULD_ASK}{why}"), "policy", judged.rule), policy, true)
     }
 
     fn finish(&mut self, verdict: Verdict, policy: &Policy, release: bool) -> Vec<Step> {
@@ -328,12 +328,31 @@ fn deny(reason: String, by: &str, rule: &str) -> Verdict {
     Verdict { answer: Answer::Deny, reason, by, rule, overrulable: false, let_through: false }
 }
 
+/// How the reason of a denial starts where shadow mode asks nobody.
+pub const WOULD_ASK: &str = "a person would be asked: ";
+
+const CLEAR: &str = "the inspector sees nothing suspicious: ";
+const FLAGGED: &str = "the inspector flagged it: ";
+const NO_ANSWER: &str = "the inspector gave no answer (";
+
 /// A finding in words.
 pub fn advice(finding: &Finding) -> String {
     match finding {
-        Finding::Clear { reason } => format!("the inspector sees nothing suspicious: {reason}"),
-        Finding::Flagged { reason } => format!("the inspector flagged it: {reason}"),
-        Finding::NoAnswer { why } => format!("the inspector gave no answer ({why})"),
+        Finding::Clear { reason } => format!("{CLEAR}{reason}"),
+        Finding::Flagged { reason } => format!("{FLAGGED}{reason}"),
+        Finding::NoAnswer { why } => format!("{NO_ANSWER}{why})"),
+    }
+}
+
+/// The finding that [`advice`] has put into words.
+pub fn finding(words: &str) -> Option<Finding> {
+    if let Some(reason) = words.strip_prefix(CLEAR) {
+        Some(Finding::Clear { reason: reason.to_owned() })
+    } else if let Some(reason) = words.strip_prefix(FLAGGED) {
+        Some(Finding::Flagged { reason: reason.to_owned() })
+    } else {
+        let why = words.strip_prefix(NO_ANSWER)?.trim_end_matches(')');
+        Some(Finding::NoAnswer { why: why.to_owned() })
     }
 }
 

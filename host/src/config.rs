@@ -41,6 +41,10 @@ pub struct Config {
     pub requests_per_second: u32,
     /// How often mailboxes are looked through.
     pub rescan: Duration,
+    /// False: file notifications are not even tried.
+    pub notifications: bool,
+    /// How often mailboxes are looked through where no notifications arrive.
+    pub poll: Duration,
     /// Where metrics are served.
     pub metrics: Option<SocketAddr>,
     /// The policy.
@@ -212,6 +216,8 @@ impl Default for ApprovalFile {
 struct LimitsFile {
     requests_per_second: u32,
     rescan_ms: u64,
+    notifications: String,
+    poll_ms: u64,
 }
 
 #[derive(Default, Deserialize)]
@@ -242,7 +248,7 @@ impl MetricsFile {
 
 impl Default for LimitsFile {
     fn default() -> Self {
-        Self { requests_per_second: 1000, rescan_ms: 500 }
+        Self { requests_per_second: 1000, rescan_ms: 500, notifications: "auto".to_owned(), poll_ms: 25 }
     }
 }
 
@@ -301,12 +307,18 @@ impl Config {
             ("approval.max_held", parsed.approval.max_held as u64, 1, 10_000),
             ("limits.requests_per_second", u64::from(parsed.limits.requests_per_second), 1, 1_000_000),
             ("limits.rescan_ms", parsed.limits.rescan_ms, 10, 60_000),
+            ("limits.poll_ms", parsed.limits.poll_ms, 1, 60_000),
         ];
         if let Some((key, value, least, most)) =
             positive.iter().find(|(_, value, least, most)| value < least || value > most)
         {
             return Err(wrong(format!("`{key}` is {value}; it must be from {least} to {most}")));
         }
+        let notifications = match parsed.limits.notifications.as_str() {
+            "auto" => true,
+            "never" => false,
+            other => return Err(wrong(format!("`limits.notifications` is `{other}`; use auto or never"))),
+        };
         let rooms = parsed.workspaces.iter().filter(|(_, settings)| settings.clean_room);
         for (room, _) in rooms {
             let open = parsed.services.iter().find(|(_, service)| service.public_source == Trait::Yes);
@@ -329,6 +341,8 @@ impl Config {
             max_held: parsed.approval.max_held,
             requests_per_second: parsed.limits.requests_per_second,
             rescan: Duration::from_millis(parsed.limits.rescan_ms),
+            notifications,
+            poll: Duration::from_millis(parsed.limits.poll_ms),
             metrics,
             policy: Policy {
                 enforce: parsed.policy.enforce,
@@ -426,6 +440,7 @@ mod tests {
             ("[inspector]\nkind = \"anthropic\"\nbase_url = \"ftp://x\"", "http://"),
             ("[approval]\nexpires_s = 0", "from 1 to 3600"),
             ("log = \"loud\"", "use error, warn"),
+            ("[limits]\nnotifications = \"maybe\"", "use auto or never"),
             ("[metrics]\nlisten = \"0.0.0.0:9464\"", "others can reach"),
             ("[metrics]\nlisten = \"localhost\"", "an address with a port"),
             ("[policy]\nfloor = \"never\"", "unknown variant"),

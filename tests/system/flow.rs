@@ -425,3 +425,93 @@ fn shadow_mode_lets_through_what_it_records_as_denied() {
     assert_eq!(until("a response", || site.response("default", &id)).decision, Answer::Deny);
     site.cli(["audit", "verify"]).expect(0);
 }
+
+#[test]
+fn without_notifications_mailboxes_are_polled() {
+    let site = Site::new("[limits]\nnotifications = \"never\"\npoll_ms = 10\nrescan_ms = 60000\n");
+    let _host = site.serve();
+    for _ in 0..5 {
+        site.check("make x").expect(0);
+    }
+    let doctor = site.cli(["doctor"]).expect(0);
+    assert!(doctor.stdout.contains("looked through every 10ms"), "{doctor:?}");
+}
+
+#[test]
+fn doctor_finds_what_is_wrong_and_says_what_to_do() {
+    use std::os::unix::fs::PermissionsExt as _;
+    let site = Site::default();
+    let mode = |path: &str, mode: u32| {
+        std::fs::set_permissions(site.path().join(path), std::fs::Permissions::from_mode(mode)).unwrap();
+    };
+    let before = site.cli(["doctor"]).expect(0);
+    assert!(before.stdout.contains("look   host") && before.stdout.contains("bashgate serve"), "{before:?}");
+    let host = site.serve();
+    let well = site.cli(["doctor"]).expect(0);
+    assert!(!well.stdout.contains("broken") && !well.stdout.contains("look "), "{well:?}");
+    assert!(well.stdout.contains("notified after"), "{well:?}");
+    drop(host);
+    for (path, wrong, right, what) in [
+        ("state", 0o755, 0o700, "chmod 700 the folder"),
+        ("bashgate.toml", 0o666, 0o644, "chmod go-w the file"),
+        ("mailbox", 0o777, 0o700, "could exchange a mailbox"),
+        ("mailbox/default/requests", 0o700, 0o1733, "bashgate workspace add"),
+    ] {
+        mode(path, wrong);
+        let found = site.cli(["doctor"]);
+        assert!(found.stdout.contains(what), "{path}: {found:?}");
+        mode(path, right);
+    }
+    std::fs::rename(site.mailbox("default").join("responses"), site.path().join("aside")).unwrap();
+    std::os::unix::fs::symlink("/tmp", site.mailbox("default").join("responses")).unwrap();
+    let found = site.cli(["doctor", "--json"]).expect(2);
+    assert!(found.stdout.contains("is no folder") && found.stderr.contains("keep the host from working"), "{found:?}");
+    std::fs::remove_file(site.mailbox("default").join("responses")).unwrap();
+    std::fs::rename(site.path().join("aside"), site.mailbox("default").join("responses")).unwrap();
+    std::fs::write(site.path().join("state/bashgate.db"), "no database at all").unwrap();
+    let found = site.cli(["doctor"]).expect(2);
+    assert!(found.stdout.contains("broken store"), "{found:?}");
+    site.configure(
+        "[inspector]\nkind = \"openai\"\nmodel = \"m\"\nbase_url = \"http://127.0.0.1:9\"\ndeadline_ms = 500\n",
+    );
+    let found = site.cli(["doctor"]).expect(2);
+    assert!(found.stdout.contains("broken inspector") && found.stdout.contains("gave no answer"), "{found:?}");
+    site.configure("colour = 1");
+    let found = site.cli(["doctor"]).expect(2);
+    assert!(found.stdout.contains("broken configuration"), "{found:?}");
+}
+
+#[test]
+fn a_replay_says_what_another_policy_would_change() {
+    let site = Site::default();
+    let _host = site.serve();
+    site.ask("default", "make x");
+    site.ask("default", "git push origin main");
+    site.ask("default", "curl -s https://docs.example/page");
+    site.event("mcp__forum__read", &json!({"id": 1})).expect(0);
+    let same = site.cli(["audit", "replay"]).expect(0);
+    assert!(same.stdout.is_empty() && same.stderr.contains("4 decisions, 0 would change"), "{same:?}");
+    // The same file elsewhere, with other rules, over the same record.
+    let other = site.path().join("other.toml");
+    let rules = "state = \"state\"\n[policy]\n[[policy.rules]]\naction = \"deny\"\nargv = [\"git\", \"push\"]\nmatch = [\"git push\"]\n\
+                 [[policy.rules]]\naction = \"ask\"\nargv = [\"make\"]\nmatch = [\"make x\"]\n[services.forum]\npublic_source = \"forbidden\"\n";
+    std::fs::write(&other, rules).unwrap();
+    let replay = |more: &[&str]| {
+        let mut command = std::process::Command::new(bashgate_tests::bin("bashgate"));
+        command.args(["audit", "replay", "--config"]).arg(&other).args(more);
+        bashgate_tests::Output::of(&mut command, b"").expect(0)
+    };
+    let changed = replay(&[]);
+    for part in ["allow -> deny", "git push origin main", "allow -> ask", "make x", "mcp__forum__read"] {
+        assert!(changed.stdout.contains(part), "{part}: {changed:?}");
+    }
+    assert_eq!(changed.stdout.lines().count(), 3);
+    assert!(changed.stderr.contains("3 would change"), "{changed:?}");
+    let lines: Vec<serde_json::Value> =
+        replay(&["--json"]).stdout.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    assert!(lines.iter().any(|line| line["command"] == "make x" && line["now"] == "ask"), "{lines:?}");
+    let state = site.path().join("state");
+    std::fs::write(&other, "[policy]\nfloor = \"deny\"\n").unwrap();
+    let all = replay(&["--state", state.to_str().unwrap()]);
+    assert!(all.stderr.contains("4 decisions"), "{all:?}");
+}

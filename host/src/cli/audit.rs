@@ -4,7 +4,7 @@ use std::io::Write as _;
 
 use serde_json::Value;
 
-use super::{Audit, Failure, Run};
+use super::{Audit, Failure, Run, replay};
 use crate::audit::{Hash, Verifier};
 use crate::chat::notice::one_line;
 use crate::clock;
@@ -12,12 +12,16 @@ use crate::config::Config;
 use crate::state;
 use crate::store::{Reader, StoreError};
 
-fn failed(error: &StoreError) -> Failure {
+pub(super) fn failed(error: &StoreError) -> Failure {
     Failure::of(error, error.help())
 }
 
 pub(super) fn run(config: &Config, act: Audit) -> Run {
-    let path = state::store(&config.state);
+    let folder = match &act {
+        Audit::Replay { state: Some(state), .. } => state,
+        _ => &config.state,
+    };
+    let path = state::store(folder);
     if !path.exists() {
         return Err(Failure::failed(
             format!("there is no store at {}", path.display()),
@@ -40,6 +44,7 @@ pub(super) fn run(config: &Config, act: Audit) -> Run {
             print(&reader, last.saturating_sub(lines) + 1, json)
         }
         Audit::Export => print(&reader, 1, true),
+        Audit::Replay { json, .. } => replay::run(config, &reader, json),
     }
 }
 

@@ -4,9 +4,11 @@
 
 mod audit;
 mod demo;
+mod doctor;
 mod init;
 mod judge;
 mod people;
+mod replay;
 mod serve;
 mod why;
 
@@ -132,6 +134,14 @@ enum Command {
         #[command(flatten)]
         config: ConfigFile,
     },
+    /// Look for what would keep the host from working: files, store, mailboxes, inspector, clock
+    Doctor {
+        /// Print JSON
+        #[arg(long)]
+        json: bool,
+        #[command(flatten)]
+        config: ConfigFile,
+    },
     /// The configuration
     Config {
         #[command(subcommand)]
@@ -214,6 +224,15 @@ enum Audit {
     Head,
     /// Print every record as a line of JSON
     Export,
+    /// Say which past decisions another configuration (`--config`) would change; changes nothing
+    Replay {
+        /// The state folder with the record, where it is not the one that the configuration names
+        #[arg(long, value_name = "DIR")]
+        state: Option<PathBuf>,
+        /// Print JSON: each decision that would change
+        #[arg(long)]
+        json: bool,
+    },
 }
 
 #[derive(Subcommand)]
@@ -318,6 +337,7 @@ fn run(command: Command) -> Run {
         Command::Taint { act, config } => people::taint(&config.load()?, act),
         Command::Workspace { act, config } => people::workspace(&config.load()?, act),
         Command::Audit { act, config } => audit::run(&config.load()?, act),
+        Command::Doctor { json, config } => doctor::run(config.config.as_deref(), json),
         Command::Config { act: ConfigAct::Check, config } => {
             let config = config.load()?;
             println!(

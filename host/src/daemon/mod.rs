@@ -24,7 +24,7 @@ use crate::approval::ApprovalId;
 use crate::config::Config;
 use crate::control::{self, Command, Reply};
 use crate::inspector::{Inspector, InspectorError, Panel};
-use crate::intake::{Arrival, Intake};
+use crate::intake::{Arrival, Intake, Pace};
 use crate::metrics;
 use crate::policy::Finding;
 use crate::state::{self, Folder, StateError};
@@ -129,7 +129,8 @@ pub async fn serve(serve: Serve) -> Result<(), ServeError> {
     let mut core = Core::open(config.clone(), &folder, panel, events.clone())?;
     core.watch_by(desk::channels(show_decisions));
     core.starts();
-    let intake = Intake::start(&config.mailboxes, config.rescan)
+    let pace = Pace { notifications: config.notifications, rescan: config.rescan, poll: config.poll };
+    let intake = Intake::start(&config.mailboxes, pace)
         .map_err(|source| ServeError::Path { path: config.mailboxes.clone(), source })?;
     let listener = listen(&socket)?;
     let scraped = match config.metrics {

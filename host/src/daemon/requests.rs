@@ -23,7 +23,7 @@ use crate::intake::Arrival;
 use crate::intake::folder::{self, Taken};
 use crate::policy::{self, Decision, trust};
 use crate::store::Write;
-use crate::taint::{Cause, Label};
+use crate::taint::Cause;
 
 impl Core {
     pub(super) fn arrived(&mut self, arrival: Arrival) {
@@ -241,18 +241,8 @@ impl Core {
         let service = self.config.service(&service_name);
         let Some(known) = self.workspaces.get_mut(&workspace) else { return };
         let labels = service.labels();
-        let in_clean_room = known.settings.clean_room && labels.contains(&Label::Corruption);
         let target = event.target.clone().unwrap_or_default();
-        let (judged, reason) = if service.is_forbidden() {
-            (Answer::Deny, format!("the operator forbids the service `{service_name}`"))
-        } else if in_clean_room {
-            (
-                Answer::Deny,
-                format!("this workspace is a clean room, and anybody can write what `{service_name}` delivers"),
-            )
-        } else {
-            (Answer::Allow, format!("`{service_name}` may be used; what it brings is remembered"))
-        };
+        let (judged, reason) = trust::judge_tool(&service_name, &service, known.settings.clean_room);
         let let_through = judged == Answer::Deny && !self.config.policy.enforce;
         let decision = if let_through { Answer::Allow } else { judged };
         let mut rose = false;

@@ -4,6 +4,7 @@
 //! notifications were lost. What lies there is opened by [`folder`]'s rules or not at all.
 
 pub mod folder;
+pub mod probe;
 mod queue;
 
 use std::collections::HashMap;
@@ -81,8 +82,11 @@ pub struct Intake {
 }
 
 impl Intake {
-    /// Starts to look at the mailboxes below `root`. Every request is handed out once by [`Intake::next`].
-    pub fn start(root: &Path, rescan: Duration) -> std::io::Result<Self> {
+    /// Starts to look at the mailboxes below `root`, whenever something is notified there and on a timer. Every request is
+    /// handed out once by [`Intake::next`].
+    pub fn start(root: &Path, pace: Pace) -> std::io::Result<Self> {
+        let notified = pace.notifications && is_notified(root, pace)?;
+        let rescan = if notified { pace.rescan } else { pace.poll };
         let (sender, woken) = mpsc::sync_channel(MAX_WAKES);
         let waker = Waker { sender, lost: Arc::default() };
         let (watched, by_file) = (root.to_owned(), waker.clone());
@@ -92,7 +96,7 @@ impl Intake {
             }
         };
         let watcher = match notify::recommended_watcher(handler) {
-            Ok(watcher) => Some(watcher),
+            Ok(watcher) => notified.then_some(watcher),
             Err(error) => {
                 tracing::warn!(%error, "no file notifications; the mailboxes are only looked through on the timer");
                 None
@@ -139,6 +143,30 @@ impl Intake {
     pub fn look(&self) {
         self.waker.wake(Wake::Anything);
     }
+}
+
+/// Whether notifications arrive in this folder; says so where they do not.
+fn is_notified(root: &Path, pace: Pace) -> std::io::Result<bool> {
+    let took = probe::notifications(root)?;
+    if took.is_none() {
+        tracing::warn!(
+            root = %root.display(),
+            "no notifications of files arrive here; the mailboxes are looked through every {:?} (`limits.poll_ms`)",
+            pace.poll
+        );
+    }
+    Ok(took.is_some())
+}
+
+/// When the mailboxes are looked through.
+#[derive(Debug, Clone, Copy)]
+pub struct Pace {
+    /// False: notifications are not even tried.
+    pub notifications: bool,
+    /// How often besides, where notifications arrive.
+    pub rescan: Duration,
+    /// How often where none arrive.
+    pub poll: Duration,
 }
 
 impl Drop for Intake {

@@ -1,5 +1,6 @@
 //! What services bring and take: the trust table for tools other than the shell.
 
+use bashgate_shared::protocol::Answer;
 use serde::{Deserialize, Serialize};
 
 use crate::taint::Label;
@@ -106,6 +107,17 @@ pub fn service_of(tool: &str) -> &str {
             Some([server] | [server, _]) if !matches!(*server, "web" | "files" | "") => server,
             _ => tool,
         },
+    }
+}
+
+/// Whether a tool of this service may be used, and why. `clean_room` is the workspace's setting.
+pub fn judge_tool(name: &str, service: &Service, clean_room: bool) -> (Answer, String) {
+    if service.is_forbidden() {
+        (Answer::Deny, format!("the operator forbids the service `{name}`"))
+    } else if clean_room && service.labels().contains(&Label::Corruption) {
+        (Answer::Deny, format!("this workspace is a clean room, and anybody can write what `{name}` delivers"))
+    } else {
+        (Answer::Allow, format!("`{name}` may be used; what it brings is remembered"))
     }
 }
 

@@ -1,10 +1,11 @@
 //! What a command does, as far as its text tells. A list that is empty means "nothing seen", never "proven absent":
 //! only the class proves anything.
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 /// The effects of one command.
-#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(default)]
 pub struct Effects {
     /// Programs by the name under which they were judged.
     #[serde(skip_serializing_if = "Vec::is_empty")]
@@ -42,7 +43,7 @@ pub struct Effects {
 }
 
 /// One use of the network.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct NetworkUse {
     /// The program.
     pub program: String,

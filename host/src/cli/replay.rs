@@ -1,0 +1,181 @@
+//! `bashgate audit replay`: what another policy would have said to the requests on record.
+//!
+//! Each decision is judged again with the taint that its workspace had then, with the effects and the class that were
+//! recorded, and with the inspector's recorded word; where none was asked then, with the offline rules.
+
+use std::collections::BTreeMap;
+
+use bashgate_shared::classify::{Classification, CommandClass, Effects, Surroundings, classify};
+use bashgate_shared::command::CommandLine;
+use bashgate_shared::protocol::{Answer, WorkspaceName};
+use serde::Deserialize;
+use serde_json::{Value, json};
+
+use super::Run;
+use super::audit::failed;
+use crate::case;
+use crate::chat::notice::one_line;
+use crate::clock;
+use crate::config::Config;
+use crate::inspector::{Brief, offline};
+use crate::policy::{self, Decision, Outcome, trust};
+use crate::store::Reader;
+use crate::taint::Taint;
+
+/// What came of a request, or would come of it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+enum End {
+    Allow,
+    Ask,
+    Deny,
+}
+
+impl End {
+    const fn as_str(self) -> &'static str {
+        match self {
+            Self::Allow => "allow",
+            Self::Ask => "ask",
+            Self::Deny => "deny",
+        }
+    }
+}
+
+/// What a decision would be now.
+struct Now {
+    end: End,
+    rule: String,
+    reason: String,
+}
+
+/// A record, as far as it matters here.
+#[derive(Deserialize)]
+struct Past {
+    seq: u64,
+    at_ms: u64,
+    kind: String,
+    workspace: Option<WorkspaceName>,
+    detail: Value,
+}
+
+/// A decision on a command or on the use of a tool.
+#[derive(Deserialize)]
+struct Detail {
+    command: Option<String>,
+    cwd: Option<String>,
+    tool: Option<String>,
+    target: Option<String>,
+    class: Option<CommandClass>,
+    class_reason: Option<String>,
+    effects: Option<Effects>,
+    answer: Answer,
+    by: String,
+    reason: String,
+    finding: Option<String>,
+    approval: Option<String>,
+    taint_before: Taint,
+}
+
+pub(super) fn run(config: &Config, reader: &Reader, as_json: bool) -> Run {
+    let (mut decisions, mut unreadable) = (0_u64, 0_u64);
+    let mut changes: BTreeMap<(End, End), u64> = BTreeMap::new();
+    let each = |record: crate::audit::Record| {
+        let Ok(past) = serde_json::from_str::<Past>(&record.body) else {
+            unreadable += 1;
+            return true;
+        };
+        if past.kind != "decision" {
+            return true;
+        }
+        decisions += 1;
+        let Some((detail, now)) = Detail::deserialize(&past.detail)
+            .ok()
+            .and_then(|detail| again(config, past.workspace.as_ref(), &detail).map(|now| (detail, now)))
+        else {
+            unreadable += 1;
+            return true;
+        };
+        let before = then(&detail);
+        if before != now.end {
+            *changes.entry((before, now.end)).or_default() += 1;
+            println!("{}", line(&past, &detail, before, &now, as_json));
+        }
+        true
+    };
+    reader.audit(1, each).map_err(|error| failed(&error))?;
+    let changed: u64 = changes.values().sum();
+    let kinds: Vec<String> =
+        changes.iter().map(|((from, to), count)| format!("{} -> {}: {count}", from.as_str(), to.as_str())).collect();
+    let kinds = if kinds.is_empty() { String::new() } else { format!(" ({})", kinds.join(", ")) };
+    eprintln!("{decisions} decisions, {changed} would change with {}{kinds}.", config.file.display());
+    if unreadable > 0 {
+        eprintln!("{unreadable} of them have no command that could be judged again.");
+    }
+    Ok(())
+}
+
+/// How a request ended. What a person was asked about counts as asked, whatever they said.
+fn then(detail: &Detail) -> End {
+    let asked =
+        detail.approval.is_some() || detail.by.starts_with("human:") || detail.reason.starts_with(case::WOULD_ASK);
+    match detail.answer {
+        _ if asked => End::Ask,
+        Answer::Allow => End::Allow,
+        Answer::Deny => End::Deny,
+    }
+}
+
+/// How it would end now.
+fn again(config: &Config, workspace: Option<&WorkspaceName>, detail: &Detail) -> Option<Now> {
+    let settings = workspace.and_then(|name| config.workspaces.get(name)).cloned().unwrap_or_default();
+    if let Some(tool) = &detail.tool {
+        let name = trust::service_of(tool);
+        let (answer, reason) = trust::judge_tool(name, &config.service(name), settings.clean_room);
+        let end = if answer == Answer::Allow { End::Allow } else { End::Deny };
+        return Some(Now { end, rule: format!("services.{name}"), reason });
+    }
+    let line = CommandLine::parse(detail.command.clone()?).ok()?;
+    let around = Surroundings { shell: settings.shell(), cwd: detail.cwd.clone(), protected: Vec::new() };
+    let found = Classification {
+        class: detail.class?,
+        reason: detail.class_reason.clone()?,
+        effects: detail.effects.clone()?,
+        ..classify(&line, &around)
+    };
+    let taint = detail.taint_before;
+    let judged = policy::judge(&config.policy, taint, &found, line.text());
+    let (end, reason) = match judged.decision {
+        Decision::Allow => (End::Allow, judged.reason),
+        Decision::AskHuman => (End::Ask, judged.reason),
+        Decision::Deny => (End::Deny, judged.reason),
+        Decision::Inspect => {
+            let recorded = detail.finding.as_deref().and_then(case::finding);
+            let finding = recorded.unwrap_or_else(|| {
+                offline::inspect(&Brief::new(line.text(), detail.cwd.as_deref(), &found, taint, &[], &[]))
+            });
+            let end = match policy::resolve(judged.taint, &finding) {
+                Outcome::Allow => End::Allow,
+                Outcome::AskHuman => End::Ask,
+                Outcome::Deny => End::Deny,
+            };
+            (end, case::advice(&finding))
+        }
+    };
+    Some(Now { end, rule: judged.rule.to_owned(), reason })
+}
+
+fn line(past: &Past, detail: &Detail, before: End, now: &Now, as_json: bool) -> String {
+    let Now { end, rule, reason } = now;
+    let workspace = past.workspace.as_ref().map_or("", WorkspaceName::as_str);
+    if as_json {
+        return json!({
+            "seq": past.seq, "at_ms": past.at_ms, "workspace": workspace, "command": detail.command, "tool": detail.tool,
+            "target": detail.target, "taint": detail.taint_before, "before": before.as_str(), "now": end.as_str(),
+            "rule": rule, "reason": reason,
+        })
+        .to_string();
+    }
+    let used = || format!("{} {}", detail.tool.as_deref().unwrap_or(""), detail.target.as_deref().unwrap_or(""));
+    let what = detail.command.clone().unwrap_or_else(used);
+    let (before, now, date) = (before.as_str(), end.as_str(), clock::date(past.at_ms));
+    format!("{:>6} {date} {workspace} {before} -> {now} ({rule}): {}", past.seq, one_line(&what, 80))
+}
