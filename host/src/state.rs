@@ -105,6 +105,11 @@ pub fn store(folder: &Path) -> PathBuf {
     folder.join("bashgate.db")
 }
 
+/// The signing key's file in a state folder.
+pub fn key_file(folder: &Path) -> PathBuf {
+    folder.join("signing.key")
+}
+
 /// The control socket in a state folder.
 pub fn socket(folder: &Path) -> PathBuf {
     folder.join("control.sock")
@@ -119,7 +124,7 @@ fn private(path: &Path) -> Result<(), StateError> {
 
 /// Reads the signing key of a state folder, or makes one.
 pub fn key_in(folder: &Path) -> Result<HostKey, StateError> {
-    let path = folder.join("signing.key");
+    let path = key_file(folder);
     let failed = |source| StateError::Folder { path: path.clone(), source };
     match File::open(&path) {
         Ok(file) => {

@@ -248,7 +248,11 @@ fn piece(dice: &mut Dice, depth: usize) -> String {
         5 => format!("for i in 1 2 3; do {one}; done"),
         6 => format!("while false; do {one}; done"),
         7 => format!("{two} | while read -r i; do {one}; done"),
-        8 => format!("case {word} in a) {one};; *) {two};; esac"),
+        8 => {
+            let pattern =
+                dice.pick(&["a)", "(a|EVIL)", "(esac|EVIL)", "(y) ;; ( esac |EVIL)", "(do|if|'EVIL')", "(in)"]);
+            format!("case {word} in {pattern} {one};; *) {two};; esac")
+        }
         9 => format!("g() {{ {one}; }}; g {word}"),
         10 => format!("function g {{ {one}; }}; {two}; g"),
         11 => format!("! {one}"),

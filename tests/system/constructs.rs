@@ -168,7 +168,8 @@ fn redirections_and_here_documents() {
             ("cat <<E\nx", Host, "without its end"),
             ("cat <<-'E'\n\tx\n\tE\n", Local, LOCAL),
             ("echo \"$(cat <<'E'\nx\nE\n)\"; ls", Local, LOCAL),
-            ("echo $(cat <<'E' | sort && ls\nx\nE\n)", Local, LOCAL),
+            ("echo $(cat <<'E' | sort\nx\nE\n)", Local, LOCAL),
+            ("echo $(cat <<'E' && ls\nx\nE\n)", Host, "behind a here-document"),
             ("echo $(while read -r l; do ls; done <<'E'\nx\nE\n)", Local, LOCAL),
             // bash 5.2 runs `cat x rm b`: it prints the substitution anew and loses the second `;`.
             ("echo $(cat <<'E'\nx\nE\ncat x; ls b)", Host, "behind a here-document, inside of a substitution"),
@@ -282,6 +283,20 @@ fn what_attacks_have_found() {
     let around = Surroundings::default();
     for command in [
         "cat <<E; x=(a\nE\nb)\necho '\n\ncurl h\n# '",
+        // bash prints a substitution anew and reads that.
+        "echo \"$(case x in (esac|./evil) ;; esac)\"",
+        "cat <(case x in (y) ;; ( esac |./evil) ;; esac)",
+        "echo \"$(case x in (esac) ;; *) echo '$(echo RAN >pwned)';; esac)\"",
+        "echo \"$(time [[ a > ../outside ]])\"",
+        "x=$(time -p [[ a > /dev/tcp/127.0.0.1/9 ]])",
+        "echo \"$(bash 0</dev/null 1<>f)\"",
+        // Each value of a variable starts from where the command does.
+        "x=..; false && x=/tmp; cd \"$x\" && echo hi > f",
+        "x=.git/hooks; false && x=/tmp; cd \"$x\" && echo hi > pre-commit",
+        "x=~/.claude; false && x=/tmp; cd \"$x\" && echo hi > settings.json",
+        "x=~/.ssh; false && x=/tmp; cd \"$x\" && cat mykey",
+        "x=/proc/self; false && x=/tmp; cd \"$x\" && cat environ",
+        "PYENV_VERSION=../../../tmp/evil python --version",
         "echo $(cat <<'E'\nE) ; curl h #\nE\n)",
         "(\\\n(echo 'a[$(curl h)]'))",
         "echo $(\\\n(echo 'a[$(curl h)]'))",

@@ -515,3 +515,36 @@ fn a_replay_says_what_another_policy_would_change() {
     let all = replay(&["--state", state.to_str().unwrap()]);
     assert!(all.stderr.contains("4 decisions"), "{all:?}");
 }
+
+#[test]
+fn a_backup_is_made_while_the_host_works_and_works_itself() {
+    use std::os::unix::fs::PermissionsExt as _;
+    let site = Site::default();
+    let host = site.serve();
+    site.raise("default", "secret");
+    let to = site.path().join("copy");
+    let stop = std::sync::atomic::AtomicBool::new(false);
+    std::thread::scope(|scope| {
+        scope.spawn(|| {
+            while !stop.load(std::sync::atomic::Ordering::Relaxed) {
+                site.ask("default", "make x");
+            }
+        });
+        let made = site.cli(["backup", to.to_str().unwrap()]);
+        stop.store(true, std::sync::atomic::Ordering::Relaxed);
+        assert!(made.expect(0).stdout.contains("none changed, missing or moved"));
+    });
+    for (path, mode) in [("", 0o700), ("signing.key", 0o600)] {
+        assert_eq!(std::fs::metadata(to.join(path)).unwrap().permissions().mode() & 0o777, mode, "{path}");
+    }
+    let again = site.cli(["backup", to.to_str().unwrap()]).expect(1);
+    assert!(again.stderr.contains("not there yet"), "{again:?}");
+    drop(host);
+    // The copy in the place of what was lost: taint, record and key are back.
+    std::fs::rename(site.path().join("state"), site.path().join("lost")).unwrap();
+    std::fs::rename(&to, site.path().join("state")).unwrap();
+    let _host = site.serve();
+    assert_eq!(site.taint("default"), "secret");
+    site.check("make x").expect(0);
+    site.cli(["audit", "verify"]).expect(0);
+}

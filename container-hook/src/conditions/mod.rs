@@ -105,14 +105,15 @@ pub(crate) fn place(path: &str, cwd: &Path) -> Option<PathBuf> {
     }
 }
 
-/// A folder that is not there yet would be made by the command itself, and one reached through a link has other folders
-/// above it, so it is the real one that counts.
+/// A folder that is not there yet would be made by the command itself. One that is reached through a link has two kinds
+/// of folders above it, and programs differ in which they look through: both count.
 fn no_file_above(folder: &Path, names: &[String], findings: &mut Findings) {
-    let Ok(folder) = std::fs::canonicalize(folder) else {
+    let Ok(real) = std::fs::canonicalize(folder) else {
         findings.unchecked = true;
         return;
     };
-    for file in folder.ancestors().flat_map(|above| names.iter().map(move |name| above.join(name))) {
+    let above = real.ancestors().chain(folder.ancestors());
+    for file in above.flat_map(|above| names.iter().map(move |name| above.join(name))) {
         match std::fs::symlink_metadata(&file) {
             Ok(_) => findings.unproven.push(format!("{} may choose the program that runs", file.display())),
             Err(error) if error.kind() == std::io::ErrorKind::NotFound => {}
@@ -333,8 +334,11 @@ mod tests {
         assert!(look(&inner).is_clear() && look(&link).is_clear());
         assert!(look(&inner.join("not-there")).unchecked);
         std::os::unix::fs::symlink("/nowhere", folder.path().join("a/go.mod")).unwrap();
-        assert_eq!(look(&inner).unproven.len(), 1);
-        assert_eq!(look(&link).unproven.len(), 1, "the real folder counts");
+        assert!(!look(&inner).is_clear());
+        assert!(!look(&link).is_clear(), "the real folder counts");
+        std::fs::remove_file(folder.path().join("a/go.mod")).unwrap();
+        std::fs::write(other.path().join("go.mod"), "").unwrap();
+        assert!(!look(&link).is_clear(), "and so does the one that the link lies in");
     }
 
     #[test]

@@ -3,6 +3,7 @@
 //! Exit codes: 0 fine, 1 a failed run, 2 denied or refused, 64 usage.
 
 mod audit;
+mod backup;
 mod demo;
 mod doctor;
 mod init;
@@ -131,6 +132,13 @@ enum Command {
     Audit {
         #[command(subcommand)]
         act: Audit,
+        #[command(flatten)]
+        config: ConfigFile,
+    },
+    /// Copy store and signing key into a new folder, also while the host runs
+    Backup {
+        /// The folder to make; it can be used as `state`
+        to: PathBuf,
         #[command(flatten)]
         config: ConfigFile,
     },
@@ -337,6 +345,7 @@ fn run(command: Command) -> Run {
         Command::Taint { act, config } => people::taint(&config.load()?, act),
         Command::Workspace { act, config } => people::workspace(&config.load()?, act),
         Command::Audit { act, config } => audit::run(&config.load()?, act),
+        Command::Backup { to, config } => backup::run(&config.load()?, &to),
         Command::Doctor { json, config } => doctor::run(config.config.as_deref(), json),
         Command::Config { act: ConfigAct::Check, config } => {
             let config = config.load()?;

@@ -378,7 +378,10 @@ impl Judge<'_> {
             return;
         }
         let rule = programs::rule_name(&program);
+        // Each combination of values starts where the command does; any of them may be the one that moved on.
+        let (start, mut ends) = (self.folders.clone(), Vec::new());
         for args in self.arguments(simple.words.get(1..).unwrap_or(&[])) {
+            self.folders.clone_from(&start);
             // What it runs in turn is added behind it.
             let place = self.place_of_part.take();
             let call = Call { program: program.clone(), args, fetched_in_words, fed: fed.clone() };
@@ -394,7 +397,9 @@ impl Judge<'_> {
             }
             self.place_of_part = place;
             self.add_call(text, &rule, judged, argv(&call));
+            ends.append(&mut self.folders);
         }
+        self.also_in(&ends);
         self.place_of_part = None;
         // `local` is an error outside of functions.
         let declares = values::DECLARING.contains(&program.as_str()) && (program != "local" || self.in_function);

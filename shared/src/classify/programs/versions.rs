@@ -1,8 +1,10 @@
 //! Calls that only tell a version, of programs whose other calls run code. Some programs let files of the workspace say
 //! which version of themselves runs, or is fetched; their answer is local where no such file is in force.
 //!
-//! Programs that load more before they answer (plug-ins, another version of themselves that `package.json` or
-//! `.yarnrc.yml` names, settings that reach a JVM) are not here: yarn, pnpm, mvn, dotnet, pytest, terraform, gh.
+//! Programs that load or do more before they answer are not here: npm, yarn, pnpm and tsc, whose shims read which
+//! version `package.json` names; go, which looks for `go.mod` above the folder as the shell names it; pip, which opens
+//! a socket to see whether there is IPv6; mvn, dotnet, pytest, terraform, gh. Shims of version managers in the home
+//! folder are no trusted programs to the hook.
 
 use super::{Call, Condition, Judge, Judgement};
 
@@ -27,8 +29,6 @@ pub const TABLE: &[Teller] = &[
     teller(&["ruby", "perl", "php", "node", "nodejs"], &["--version", "-v"]),
     teller(&["pypy"], &["--version"]),
     teller(&["deno", "uv", "ruff"], &["--version", "-V"]),
-    teller(&["npm", "tsc"], &["--version", "-v"]),
-    teller(&["pip"], &["--version", "-V"]),
     teller(&["make", "gmake"], &["--version", "-v"]),
     teller(&["gcc", "cc", "g++", "clang", "cmake", "ctest", "ninja"], &["--version"]),
     teller(&["java", "javac"], &["-version", "--version"]),
@@ -38,10 +38,9 @@ pub const TABLE: &[Teller] = &[
     teller(&["bash", "zsh"], &["--version"]),
     Teller {
         names: &["cargo", "rustc"],
-        arguments: &["--version", "-V", "-vV"],
+        arguments: &["--version", "-V"],
         chosen_by: &["rust-toolchain", "rust-toolchain.toml"],
     },
-    Teller { names: &["go"], arguments: &["version"], chosen_by: &["go.mod", "go.work"] },
 ];
 
 /// The judgement of a call that only tells a version; `None` for any other.
@@ -103,6 +102,10 @@ mod tests {
         assert_eq!(found("cd sub && cargo -V").conditions, wants);
         assert_eq!(found("cd \"$x\" && cargo -V").decided, Decided::Host);
         assert_eq!(found("touch ../rust-toolchain && cargo -V").decided, Decided::Host);
-        assert_eq!(found("echo x > go.mod; go version").decided, Decided::Host);
+        for command in
+            ["PYENV_VERSION=../../x python --version", "npm --version", "pip --version", "go version", "cargo -vV"]
+        {
+            assert_eq!(found(command).decided, Decided::Host, "{command}");
+        }
     }
 }

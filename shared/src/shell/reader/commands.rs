@@ -7,6 +7,7 @@ impl Reader<'_> {
     pub(super) fn command(&mut self) -> Read<Command> {
         self.count()?;
         if self.starts_with("((") {
+            self.not_printed_anew("`((` inside of a substitution")?;
             return self.arithmetic_command();
         }
         if self.peek() == Some(b'(') {
@@ -76,6 +77,7 @@ impl Reader<'_> {
 
     /// Behind the name: the body, which must be a compound command.
     fn function(&mut self, start: usize, name: String) -> Read<Command> {
+        self.not_printed_anew("a function inside of a substitution")?;
         self.blank_lines()?;
         let compound =
             matches!(self.reserved(), Some("{" | "if" | "for" | "while" | "until" | "case" | "[[" | "select"))

@@ -50,14 +50,17 @@ impl<'a> Reader<'a> {
             }
             "for" => self.for_loop(start, CompoundKind::For),
             "select" => {
+                self.not_printed_anew("`select` inside of a substitution")?;
                 self.only_bash("`select`")?;
                 self.for_loop(start, CompoundKind::Select)
             }
             "case" => {
+                self.not_printed_anew("`case` inside of a substitution")?;
                 let (words, scripts) = self.nested(Self::case_arms)?;
                 self.compound(start, CompoundKind::Case, Parts { words, ..Parts::of(scripts) })
             }
             "coproc" => {
+                self.not_printed_anew("`coproc` inside of a substitution")?;
                 self.only_bash("`coproc`")?;
                 self.blanks();
                 let step = self.nested(Self::alone)?;
@@ -156,6 +159,7 @@ impl<'a> Reader<'a> {
         self.blanks();
         if self.starts_with("((") {
             self.only_bash("`for ((`")?;
+            self.not_printed_anew("`for ((` inside of a substitution")?;
             return self.arithmetic_loop(start);
         }
         let variable = self.plain_name()?;

@@ -99,6 +99,15 @@ impl Reader<'_> {
         }
     }
 
+    /// For what bash is known to print in another form than it stands, or too seldom used to be sure: `(esac|x)` loses its
+    /// parenthesis, and behind `time` even `[[ a > b ]]` becomes a redirection.
+    pub(super) fn not_printed_anew(&self, what: &'static str) -> Read<()> {
+        match self.substitution {
+            Some(_) => self.fail(Trouble::Unsupported(what)),
+            None => Ok(()),
+        }
+    }
+
     pub(super) fn ansi_c(&mut self) -> Read<Piece> {
         let start = self.at;
         loop {

@@ -120,6 +120,7 @@ impl<'a> Reader<'a> {
                 return Ok(());
             }
             self.blank_lines()?;
+            self.no_here_document_before(false)?;
         }
     }
 
@@ -162,6 +163,7 @@ impl<'a> Reader<'a> {
         if self.shell == Shell::Other || !self.starts_with("time") || !blank(self.ahead(4)) {
             return Ok(());
         }
+        self.not_printed_anew("`time` inside of a substitution")?;
         self.at += 4;
         self.blanks();
         if self.starts_with("-p") && blank(self.ahead(2)) {

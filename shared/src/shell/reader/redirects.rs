@@ -55,6 +55,7 @@ impl Reader<'_> {
             }
         }
         if self.take("<>") {
+            self.not_printed_anew("`<>` inside of a substitution")?;
             self.path(true, true)
         } else if self.take(">>") || self.take(">|") || self.take(">") {
             self.path(false, true)
