@@ -15,6 +15,7 @@ fn main() {
     let floor = build_floor();
     hook_beside_true(&floor);
     round_trip(&floor);
+    beside_a_flood();
     classify_lines();
 }
 
@@ -57,7 +58,7 @@ impl Times {
 fn compare(what: &str, ours: &Times, floor: &Times) {
     for (name, share) in [("p50", 0.5), ("p99", 0.99)] {
         println!(
-            "{what:44} {name} {:7.3} ms  floor {:7.3} ms  ratio {:.2}",
+            "{what:44} {name} {:7.3} ms  other side {:7.3} ms  ratio {:.2}",
             ours.at(share),
             floor.at(share),
             ours.at(share) / floor.at(share)
@@ -125,6 +126,32 @@ fn round_trip(floor: &Path) {
     responder.kill().unwrap();
     responder.wait().unwrap();
     compare("round trip hook, host, hook, clean workspace", &ours, &least);
+}
+
+/// How long a workspace waits for answers while another one is flooded, beside how long it waits in peace.
+fn beside_a_flood() {
+    const FLOOD: usize = 50_000;
+    let site = Site::default();
+    site.add_workspace("calm");
+    let _host = site.serve();
+    let ask = || {
+        let id = uuid::Uuid::new_v4().to_string();
+        let since = Instant::now();
+        site.post("calm", &json!({"type": "security:bash_check", "request_id": id, "command": "make x"}));
+        while site.response("calm", &id).is_none() {
+            std::thread::yield_now();
+        }
+        since.elapsed().as_secs_f64() * 1000.0
+    };
+    let quiet = Times((0..ROUNDS).map(|_| ask()).collect());
+    let folder = site.mailbox("default").join("requests");
+    for _ in 0..FLOOD {
+        std::fs::write(folder.join(format!("{}.json", uuid::Uuid::new_v4())), "x").unwrap();
+    }
+    let flooded = Times((0..ROUNDS).map(|_| ask()).collect());
+    let left = std::fs::read_dir(&folder).unwrap().count();
+    assert!(left > 0, "the flood was over before the measuring was");
+    compare("answer beside a flood, beside one in peace", &flooded, &quiet);
 }
 
 fn classify_lines() {

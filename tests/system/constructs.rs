@@ -327,6 +327,8 @@ fn what_attacks_have_found() {
         "unxz -ld x.xz",
         "mkdir -p x/hooks; echo '{}' > x/hooks/h.json; mv x .github",
         "lsof -n -P -i @evil.com:80",
+        "lsof -n -P -i -i @h:80",
+        "lsof -n -P -i \"$x\"",
         "lspci -nnq",
         "ps ewwp1",
         "ps -auxewww",

@@ -13,6 +13,7 @@ mod faults_of_host;
 mod flow;
 mod inspectors;
 mod kills;
+mod laws_of_the_host;
 mod properties;
 mod seed_004;
 mod transcripts;

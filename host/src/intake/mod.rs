@@ -256,9 +256,9 @@ impl Looker {
             let busy = self.boxes.values().any(Mailbox::is_looking);
             let wait = if busy { Duration::ZERO } else { next.saturating_duration_since(Instant::now()) };
             // All that woke us meanwhile, but not more than a slice, before the mailboxes have their turns again.
-            let mut wake = woken.recv_timeout(wait);
+            let mut patience = wait;
             for _ in 0..SLICE {
-                match wake {
+                match woken.recv_timeout(patience) {
                     Ok(Wake::Named(workspace, file)) => self.named(&workspace, &file),
                     Ok(Wake::Gone(workspace, file)) => self.forget(&workspace, &file),
                     Ok(Wake::Room(workspace)) => self.go_on(&workspace),
@@ -266,7 +266,7 @@ impl Looker {
                     Ok(Wake::Stop) | Err(mpsc::RecvTimeoutError::Disconnected) => return,
                     Err(mpsc::RecvTimeoutError::Timeout) => break,
                 }
-                wake = woken.recv_timeout(Duration::ZERO);
+                patience = Duration::ZERO;
             }
             if self.lost.swap(false, Ordering::AcqRel) || Instant::now() >= next {
                 self.look_through();

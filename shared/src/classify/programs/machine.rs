@@ -153,17 +153,11 @@ fn ps(judge: &mut Judge<'_>, call: &Call) -> Judgement {
 /// Without `-n` it asks the network for names.
 fn lsof(_: &mut Judge<'_>, call: &Call) -> Judgement {
     let options = Options { flags: "nPltUaO", values: "ipucsdgFT", long: &[] };
+    // A name behind `@` would be looked up. The value of `-i` may be left out, so it may stand in any place.
+    if call.args.iter().any(|arg| arg.exact().is_none_or(|text| text.contains('@') || text.starts_with('+'))) {
+        return Judgement::unknown("this option is not on its list");
+    }
     match options.scan(&call.args) {
-        // A name behind `@` would be looked up.
-        Ok(scan)
-            if scan.operands.iter().any(|operand| operand.text.starts_with('+'))
-                || scan
-                    .options
-                    .iter()
-                    .any(|(_, value)| value.as_ref().is_some_and(|value| value.text.contains('@'))) =>
-        {
-            Judgement::unknown("this option is not on its list")
-        }
         Ok(scan) if scan.has(&["-n"]) && scan.has(&["-P", "-i", "-p", "-u", "-c"]) => Judgement::safe(),
         Ok(_) => Judgement::unknown("without `-n` it asks the network for names"),
         Err(reason) => Judgement::unknown(reason),
