@@ -10,7 +10,7 @@ CLAUDE_VERSION := 2.1.330
 CLAUDE_HOME := target/tools/claude
 
 FUZZ := target/fuzz
-FUZZ_SECONDS := 1200
+FUZZ_LIMIT := -max_total_time=1200
 # What `cargo fuzz` sets, without its sanitizers, which stable Rust does not have: coverage for libFuzzer.
 COVERAGE := -Cpasses=sancov-module -Cllvm-args=-sanitizer-coverage-level=4 \
 	-Cllvm-args=-sanitizer-coverage-inline-8bit-counters -Cllvm-args=-sanitizer-coverage-pc-table \
@@ -31,7 +31,7 @@ build:
 test: tools build lint
 	cargo build --locked -p bashgate-hook --example break_guard
 	cargo test --locked --workspace
-	$(MAKE) fuzz FUZZ_SECONDS=25
+	$(MAKE) fuzz FUZZ_LIMIT='-runs=40000 -seed=20000'
 
 # Formatting, lints, documentation, licences. `cargo deny check` without arguments adds the advisory database.
 lint:
@@ -48,13 +48,14 @@ tools:
 differential: tools
 	BASHGATE_CASES=1000000 cargo test --locked -p bashgate-tests --test differential -- --nocapture
 
-# The reader and the classifier under libFuzzer, FUZZ_SECONDS each. What it finds stays in target/fuzz/*-crash-*.
+# The reader and the classifier under libFuzzer, each up to FUZZ_LIMIT: some minutes, or in `make test` the same short run
+# everywhere. What it finds stays in target/fuzz/*-crash-*.
 fuzz:
 	RUSTFLAGS="$(COVERAGE)" cargo build --locked --release -p bashgate-fuzz --bin fuzz-reader --bin fuzz-classifier \
 		--target $(TARGET) --target-dir $(FUZZ)
 	cargo run --locked --quiet -p bashgate-fuzz --bin fuzz-seeds -- $(FUZZ)/seeds
 	for target in reader classifier; do \
-		mkdir -p $(FUZZ)/$$target && $(FUZZ)/$(TARGET)/release/fuzz-$$target -max_total_time=$(FUZZ_SECONDS) \
+		mkdir -p $(FUZZ)/$$target && $(FUZZ)/$(TARGET)/release/fuzz-$$target $(FUZZ_LIMIT) \
 			-max_len=4096 -timeout=2 -rss_limit_mb=1024 -artifact_prefix=$(FUZZ)/$$target- -verbosity=0 -print_final_stats=1 \
 			-dict=tests/fuzz/shell.dict $(FUZZ)/$$target $(FUZZ)/seeds || exit 1; \
 	done

@@ -142,7 +142,7 @@ impl PublicKey {
         if response.request_sha256 != asked.request.hex() && !unread_denial {
             return Err(SealError::OtherBytes);
         }
-        if asked.elapsed_ms > response.valid_for_ms {
+        if asked.elapsed_ms >= response.valid_for_ms {
             return Err(SealError::TooLate);
         }
         Ok(())

@@ -22,7 +22,7 @@ fn corpus(file: &Path) {
     let rows = text.lines().filter_map(|line| serde_json::from_str::<Value>(line).ok());
     let lines: Vec<CommandLine> =
         rows.filter_map(|row| CommandLine::parse(row["command"].as_str()?.to_owned()).ok()).collect();
-    let around = Surroundings { cwd: Some("/work/project".to_owned()), ..Surroundings::default() };
+    let around = Surroundings { cwd: Some("/home/agent/project".to_owned()), ..Surroundings::default() };
     // The best of some: what others do on the machine meanwhile does not count.
     let best = |run: &dyn Fn()| {
         let once = || {

@@ -7,8 +7,11 @@ use bashgate_shared::shell::{Shell, read};
 use libfuzzer_sys::fuzz_target;
 
 fn classified(text: &str, shell: Shell) -> Option<Classification> {
-    let around =
-        Surroundings { shell, cwd: Some("/work/project".to_owned()), protected: vec!["/etc/bashgate".to_owned()] };
+    let around = Surroundings {
+        shell,
+        cwd: Some("/home/agent/project".to_owned()),
+        protected: vec!["/etc/bashgate".to_owned()],
+    };
     Some(classify(&CommandLine::parse(text).ok()?, &around))
 }
 

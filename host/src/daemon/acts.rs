@@ -1,5 +1,6 @@
 //! What people do: answers to held commands, taints, workspaces.
 
+use std::collections::HashSet;
 use std::fs::DirBuilder;
 use std::io;
 use std::os::unix::fs::{DirBuilderExt as _, PermissionsExt as _};
@@ -105,7 +106,10 @@ impl Core {
         let cards: Vec<&Card> = if denied {
             self.book.denied(now).map(|denied| &denied.card).collect()
         } else {
-            self.book.cards().collect()
+            // What is not on record yet is not asked about yet.
+            let told: HashSet<&ApprovalId> =
+                self.cases.values().filter(|open| open.announced).filter_map(|open| open.approval.as_ref()).collect();
+            self.book.cards().filter(|card| told.contains(&card.id)).collect()
         };
         let data: Vec<Value> = cards.iter().map(|card| card_json(card, now.boot_ms)).collect();
         let text = if cards.is_empty() && denied {

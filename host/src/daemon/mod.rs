@@ -15,6 +15,7 @@ use std::time::Duration;
 
 use tokio::io::{AsyncBufReadExt as _, AsyncReadExt as _, AsyncWriteExt as _, BufReader};
 use tokio::net::{UnixListener, UnixStream};
+use tokio::signal::unix::{Signal, SignalKind, signal};
 use tokio::sync::{mpsc, oneshot};
 
 pub use acts::{make_mailbox, mounts};
@@ -141,13 +142,14 @@ pub async fn serve(serve: Serve) -> Result<(), ServeError> {
         }
     };
     let commands = tokio::spawn(take_commands(listener, events.clone()));
+    // Before anybody is told that the host is ready: who then asks it to stop must be heard.
+    let mut stopped = Box::pin(until_stopped(stop, terminations()));
     let lines = events.clone();
     crate::chat::listen(move |line| lines.send(Event::Said(line)).is_ok());
     ready(&config);
 
     let mut ticks = tokio::time::interval(Duration::from_millis(250));
     ticks.set_missed_tick_behavior(tokio::time::MissedTickBehavior::Delay);
-    let mut stopped = Box::pin(until_stopped(stop));
     loop {
         tokio::select! {
             biased;
@@ -198,15 +200,18 @@ fn model(config: &Config) -> Result<Option<std::sync::Arc<dyn Inspector>>, Inspe
     crate::inspector::model(&config.inspector)
 }
 
-async fn until_stopped(stop: Option<oneshot::Receiver<()>>) {
-    let mut term = tokio::signal::unix::signal(tokio::signal::unix::SignalKind::terminate()).ok();
-    let terminated = async {
-        match &mut term {
-            Some(term) => {
-                term.recv().await;
-            }
-            None => std::future::pending().await,
+/// SIGTERM and SIGINT, taken from the moment of the call.
+fn terminations() -> [Option<Signal>; 2] {
+    [SignalKind::terminate(), SignalKind::interrupt()].map(|kind| signal(kind).ok())
+}
+
+async fn until_stopped(stop: Option<oneshot::Receiver<()>>, signals: [Option<Signal>; 2]) {
+    let [mut terminate, mut interrupt] = signals;
+    let received = async |signal: &mut Option<Signal>| match signal {
+        Some(signal) => {
+            signal.recv().await;
         }
+        None => std::future::pending().await,
     };
     let told = async {
         match stop {
@@ -217,8 +222,8 @@ async fn until_stopped(stop: Option<oneshot::Receiver<()>>) {
         }
     };
     tokio::select! {
-        () = terminated => {}
-        _ = tokio::signal::ctrl_c() => {}
+        () = received(&mut terminate) => {}
+        () = received(&mut interrupt) => {}
         () = told => {}
     }
 }
