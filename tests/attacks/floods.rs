@@ -81,10 +81,8 @@ pub(super) const ATTACKS: &[Attack] = &[
         run: |stage| {
             outlasts(
                 stage,
-                |id, path| {
-                    let hidden = path.with_file_name(format!(".{id}.tmp"));
-                    std::fs::write(&hidden, command(id, "make x").to_string()).unwrap();
-                    std::fs::rename(hidden, path).unwrap();
+                |id, _| {
+                    stage.site.post("default", &command(id, "make x"));
                 },
                 10_000,
             );
@@ -97,10 +95,8 @@ pub(super) const ATTACKS: &[Attack] = &[
             let long = "( ".repeat(125_000);
             outlasts(
                 stage,
-                |id, path| {
-                    let hidden = path.with_file_name(format!(".{id}.tmp"));
-                    std::fs::write(&hidden, command(id, &long).to_string()).unwrap();
-                    std::fs::rename(hidden, path).unwrap();
+                |id, _| {
+                    stage.site.post("default", &command(id, &long));
                 },
                 100,
             );

@@ -56,6 +56,13 @@ fn verify(reader: &Reader, head: Option<&str>) -> Run {
                 .ok_or_else(|| Failure::Usage(format!("`{text}` is no head: it has 64 hexadecimal digits")))?,
         ),
     };
+    let (records, head) = unbroken(reader, wanted)?;
+    println!("{records} records, none changed, missing or moved. Head: {head}");
+    Ok(())
+}
+
+/// Follows the chain from its start: how many records there are, and the head. Fails at the first that does not fit.
+pub(super) fn unbroken(reader: &Reader, wanted: Option<Hash>) -> Result<(u64, Hash), Failure> {
     let mut verifier = Verifier::new(wanted);
     let mut broken = None;
     reader
@@ -64,19 +71,9 @@ fn verify(reader: &Reader, head: Option<&str>) -> Run {
             broken.is_none()
         })
         .map_err(|error| failed(&error))?;
-    let end = match broken {
-        Some(broken) => Err(broken),
-        None => verifier.finish(),
-    };
-    match end {
-        Ok((records, head)) => {
-            println!("{records} records, none changed, missing or moved. Head: {head}");
-            Ok(())
-        }
-        Err(broken) => {
-            Err(Failure::failed(broken, "keep the store as it is, find out who changed it, and compare with a backup"))
-        }
-    }
+    broken.map_or_else(|| verifier.finish(), Err).map_err(|broken| {
+        Failure::failed(broken, "keep the store as it is, find out who changed it, and compare with a backup")
+    })
 }
 
 fn print(reader: &Reader, from: u64, json: bool) -> Run {

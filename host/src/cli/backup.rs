@@ -5,9 +5,8 @@ use std::io::Write as _;
 use std::os::unix::fs::{DirBuilderExt as _, OpenOptionsExt as _};
 use std::path::Path;
 
-use super::audit::failed;
+use super::audit::{failed, unbroken};
 use super::{Failure, Run};
-use crate::audit::Verifier;
 use crate::config::Config;
 use crate::state;
 use crate::store::Reader;
@@ -34,21 +33,8 @@ pub(super) fn run(config: &Config, to: &Path) -> Run {
     std::fs::File::open(to).and_then(|folder| folder.sync_all()).map_err(wrong)?;
 
     // A copy that does not hold is none.
-    let mut verifier = Verifier::new(None);
-    let mut broken = None;
-    Reader::open(&store)
-        .and_then(|copy| {
-            copy.audit(1, |record| {
-                broken = verifier.next(&record).err();
-                broken.is_none()
-            })
-        })
-        .map_err(|error| failed(&error))?;
-    match broken.map_or_else(|| verifier.finish(), Err) {
-        Ok((records, head)) => {
-            println!("{}: {records} records, none changed, missing or moved. Head: {head}", to.display());
-            Ok(())
-        }
-        Err(broken) => Err(Failure::failed(broken, "the record itself is broken: run `bashgate audit verify`")),
-    }
+    let copy = Reader::open(&store).map_err(|error| failed(&error))?;
+    let (records, head) = unbroken(&copy, None)?;
+    println!("{}: {records} records, none changed, missing or moved. Head: {head}", to.display());
+    Ok(())
 }

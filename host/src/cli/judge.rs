@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 
 use super::{Failure, Run};
 use crate::inspector::{Brief, offline};
-use crate::policy::{self, Decision, Outcome, Policy};
+use crate::policy::{self, Decision, Finding, Judged, Outcome, Policy};
 use crate::taint::Taint;
 
 #[derive(Args)]
@@ -122,6 +122,50 @@ pub(super) fn classify(input: &Input) -> Run {
     })
 }
 
+/// What comes of a request: it is allowed, a person is asked, or it is denied.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum End {
+    Allow,
+    Ask,
+    Deny,
+}
+
+impl End {
+    pub(super) const fn as_str(self) -> &'static str {
+        match self {
+            Self::Allow => "allow",
+            Self::Ask => "ask",
+            Self::Deny => "deny",
+        }
+    }
+}
+
+/// What would come of a command, with the finding of the inspector where the policy wants one.
+pub(super) fn end_of(
+    policy: &Policy,
+    taint: Taint,
+    found: &Classification,
+    text: &str,
+    inspect: impl FnOnce(&Judged) -> Finding,
+) -> (Judged, End, Option<Finding>) {
+    let judged = policy::judge(policy, taint, found, text);
+    let (end, finding) = match judged.decision {
+        Decision::Allow => (End::Allow, None),
+        Decision::AskHuman => (End::Ask, None),
+        Decision::Deny => (End::Deny, None),
+        Decision::Inspect => {
+            let finding = inspect(&judged);
+            let end = match policy::resolve(judged.taint, &finding) {
+                Outcome::Allow => End::Allow,
+                Outcome::AskHuman => End::Ask,
+                Outcome::Deny => End::Deny,
+            };
+            (end, Some(finding))
+        }
+    };
+    (judged, end, finding)
+}
+
 pub(super) fn decide(taint: &str, input: &Input) -> Run {
     let taint = match taint {
         "clean" => Taint::Clean,
@@ -133,21 +177,13 @@ pub(super) fn decide(taint: &str, input: &Input) -> Run {
     let policy = Policy::default();
     let answer = |command: &str| match read(command) {
         Ok((line, found)) => {
-            let judged = policy::judge(&policy, taint, &found, line.text());
-            let (outcome, reason) = match judged.decision {
-                Decision::Allow => ("allow", judged.reason),
-                Decision::AskHuman => ("ask", judged.reason),
-                Decision::Deny => ("deny", judged.reason),
-                Decision::Inspect => {
-                    let brief = Brief::new(command, None, &found, judged.taint, &[], &[]);
-                    let finding = offline::inspect(&brief);
-                    let outcome = match policy::resolve(judged.taint, &finding) {
-                        Outcome::Allow => "allow",
-                        Outcome::AskHuman => "ask",
-                        Outcome::Deny => "deny",
-                    };
-                    (outcome, format!("{}; {}", judged.reason, crate::case::advice(&finding)))
-                }
+            let (judged, end, finding) = end_of(&policy, taint, &found, line.text(), |judged| {
+                offline::inspect(&Brief::new(command, None, &found, judged.taint, &[], &[]))
+            });
+            let outcome = end.as_str();
+            let reason = match finding {
+                Some(finding) => format!("{}; {}", judged.reason, crate::case::advice(&finding)),
+                None => judged.reason,
             };
             json!({"command": command, "class": found.class, "decision": judged.decision, "outcome": outcome, "rule": judged.rule, "reason": reason})
         }

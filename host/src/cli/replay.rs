@@ -13,32 +13,15 @@ use serde_json::{Value, json};
 
 use super::Run;
 use super::audit::failed;
+use super::judge::{End, end_of};
 use crate::case;
 use crate::chat::notice::one_line;
 use crate::clock;
 use crate::config::Config;
 use crate::inspector::{Brief, offline};
-use crate::policy::{self, Decision, Outcome, trust};
+use crate::policy::trust;
 use crate::store::Reader;
 use crate::taint::Taint;
-
-/// What came of a request, or would come of it.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-enum End {
-    Allow,
-    Ask,
-    Deny,
-}
-
-impl End {
-    const fn as_str(self) -> &'static str {
-        match self {
-            Self::Allow => "allow",
-            Self::Ask => "ask",
-            Self::Deny => "deny",
-        }
-    }
-}
 
 /// What a decision would be now.
 struct Now {
@@ -142,24 +125,13 @@ fn again(config: &Config, workspace: Option<&WorkspaceName>, detail: &Detail) ->
         ..classify(&line, &around)
     };
     let taint = detail.taint_before;
-    let judged = policy::judge(&config.policy, taint, &found, line.text());
-    let (end, reason) = match judged.decision {
-        Decision::Allow => (End::Allow, judged.reason),
-        Decision::AskHuman => (End::Ask, judged.reason),
-        Decision::Deny => (End::Deny, judged.reason),
-        Decision::Inspect => {
-            let recorded = detail.finding.as_deref().and_then(case::finding);
-            let finding = recorded.unwrap_or_else(|| {
-                offline::inspect(&Brief::new(line.text(), detail.cwd.as_deref(), &found, taint, &[], &[]))
-            });
-            let end = match policy::resolve(judged.taint, &finding) {
-                Outcome::Allow => End::Allow,
-                Outcome::AskHuman => End::Ask,
-                Outcome::Deny => End::Deny,
-            };
-            (end, case::advice(&finding))
-        }
-    };
+    let (judged, end, finding) = end_of(&config.policy, taint, &found, line.text(), |_| {
+        let recorded = detail.finding.as_deref().and_then(case::finding);
+        recorded.unwrap_or_else(|| {
+            offline::inspect(&Brief::new(line.text(), detail.cwd.as_deref(), &found, taint, &[], &[]))
+        })
+    });
+    let reason = finding.map_or(judged.reason, |finding| case::advice(&finding));
     Some(Now { end, rule: judged.rule.to_owned(), reason })
 }
 

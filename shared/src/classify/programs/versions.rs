@@ -47,8 +47,7 @@ pub const TABLE: &[Teller] = &[
 pub(super) fn judge(judge: &mut Judge<'_>, call: &Call, name: &str) -> Option<Judgement> {
     let [only] = call.args.as_slice() else { return None };
     let asked = only.exact()?;
-    let bare = super::without_version(name);
-    let teller = TABLE.iter().find(|teller| teller.names.contains(&name) || teller.names.contains(&bare))?;
+    let teller = TABLE.iter().find(|teller| teller.names.iter().any(|of| super::is_program(name, of)))?;
     if !teller.arguments.contains(&asked) {
         return None;
     }
