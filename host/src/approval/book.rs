@@ -10,8 +10,17 @@ use crate::clock::Now;
 
 /// How long a denial by the inspector can still be overruled, in milliseconds.
 pub const OVERRULE_MS: u64 = 600_000;
-/// Most denials that are kept for overruling.
-const MAX_DENIED: usize = 1024;
+/// How long a person's word on going on without the inspector counts, in milliseconds: an approval and a denial.
+pub const GO_ON_MS: u64 = 3_600_000;
+/// See [`GO_ON_MS`].
+pub const STAY_MS: u64 = 600_000;
+/// Most denials of a workspace that are kept for overruling, and most bytes of commands in them.
+const MAX_DENIED: usize = 64;
+const MAX_DENIED_BYTES: usize = 1 << 20;
+/// Most bytes of commands that are held for one workspace.
+const MAX_HELD_BYTES: usize = 4 << 20;
+/// Most requests that wait for one card.
+const MAX_JOINED: usize = 64;
 /// Most answered ids that are remembered, to tell a late answer from a wrong one.
 const MAX_CLOSED: usize = 4096;
 
@@ -21,13 +30,37 @@ pub type CaseId = u64;
 /// What is held, what was denied, and what people have let through.
 #[derive(Debug, Default)]
 pub struct Book {
-    pending: BTreeMap<ApprovalId, (CaseId, Card, RequestKey)>,
+    pending: BTreeMap<ApprovalId, Held>,
+    /// The card that a request of this key joins.
+    by_key: HashMap<RequestKey, ApprovalId>,
+    /// Cards and bytes of commands held, by workspace.
+    load: HashMap<WorkspaceName, (usize, usize)>,
     denied: BTreeMap<ApprovalId, Overruled>,
     /// Requests that may run once, by a person's word.
-    passes: HashMap<RequestKey, (String, u64)>,
+    passes: HashMap<RequestKey, Pass>,
     /// Commands that may run until the taint changes.
-    sessions: HashMap<RequestKey, String>,
+    sessions: HashMap<RequestKey, Pass>,
+    /// Words on going on without the inspector, by the key of the outage.
+    standing: HashMap<RequestKey, (Reply, Pass)>,
     closed: Vec<ApprovalId>,
+}
+
+/// A card and the cases that wait for its answer.
+#[derive(Debug)]
+struct Held {
+    cases: Vec<CaseId>,
+    card: Card,
+}
+
+/// A person's word for requests to come.
+#[derive(Debug)]
+struct Pass {
+    by: String,
+    /// Until when, in milliseconds since boot; a session has no such end.
+    until_boot_ms: u64,
+    /// The card that it was said about.
+    id: ApprovalId,
+    workspace: WorkspaceName,
 }
 
 /// A denial by the inspector that a person can still overrule.
@@ -35,8 +68,6 @@ pub struct Book {
 pub struct Overruled {
     /// What was denied.
     pub card: Card,
-    /// What a pass would be for.
-    pub key: RequestKey,
     /// Until when, in milliseconds since boot.
     pub until_boot_ms: u64,
 }
@@ -44,10 +75,28 @@ pub struct Overruled {
 /// What an answer led to.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Given {
-    /// It answers this case.
-    Case(CaseId, WorkspaceName),
+    /// It answers these cases.
+    Cases(Vec<CaseId>, WorkspaceName),
     /// It overrules a denial: the same request passes once.
     Pass(WorkspaceName),
+    /// It takes back an approval for requests that have not come yet.
+    Revoked(WorkspaceName),
+}
+
+/// Why a command cannot be held.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+pub enum Full {
+    /// There are as many cards as the configuration allows.
+    #[error("too many commands of this workspace wait for a person; run it again when they are answered")]
+    Cards,
+    /// The commands that are held are too long together.
+    #[error(
+        "the commands of this workspace that wait for a person are too long together; run it again when they are answered"
+    )]
+    Bytes,
+    /// Too many requests wait for the same answer.
+    #[error("too many commands of this workspace wait for the same answer; run it again when it is given")]
+    Joined,
 }
 
 /// Why an answer counts for nothing.
@@ -66,8 +115,44 @@ pub enum AnswerError {
 
 impl Book {
     /// Writes a held command in.
-    pub fn hold(&mut self, case: CaseId, card: Card, key: RequestKey) {
-        self.pending.insert(card.id.clone(), (case, card, key));
+    pub fn hold(&mut self, case: CaseId, card: Card) {
+        let (cards, bytes) = self.load.entry(card.workspace.clone()).or_default();
+        *cards += 1;
+        *bytes += card.command.len();
+        self.by_key.insert(card.key, card.id.clone());
+        self.pending.insert(card.id.clone(), Held { cases: vec![case], card });
+    }
+
+    /// True when another card may be held for the workspace, of which at most `most` are.
+    pub fn has_room(&self, workspace: &WorkspaceName, command: &str, most: usize) -> Result<(), Full> {
+        let (cards, bytes) = self.load.get(workspace).copied().unwrap_or_default();
+        if cards >= most {
+            Err(Full::Cards)
+        } else if cards > 0 && bytes + command.len() > MAX_HELD_BYTES {
+            Err(Full::Bytes)
+        } else {
+            Ok(())
+        }
+    }
+
+    /// Lets a case wait for the card of this key, where there is one: what was asked once is not asked again.
+    pub fn join(&mut self, case: CaseId, key: &RequestKey) -> Result<Option<ApprovalId>, Full> {
+        let Some(id) = self.by_key.get(key) else { return Ok(None) };
+        let Some(held) = self.pending.get_mut(id) else { return Ok(None) };
+        if held.cases.len() >= MAX_JOINED {
+            return Err(Full::Joined);
+        }
+        held.cases.push(case);
+        held.card.waiting = held.cases.len();
+        Ok(Some(id.clone()))
+    }
+
+    /// A case waits no longer. Gives back the card when nobody else waits for it: then it is struck out.
+    pub fn leave(&mut self, id: &ApprovalId, case: CaseId) -> Option<Card> {
+        let held = self.pending.get_mut(id)?;
+        held.cases.retain(|waiting| *waiting != case);
+        held.card.waiting = held.cases.len();
+        if held.cases.is_empty() { self.strike(id).map(|held| held.card) } else { None }
     }
 
     /// True when the id is in use or was lately.
@@ -77,12 +162,7 @@ impl Book {
 
     /// Everything that is held, in the order of ids.
     pub fn cards(&self) -> impl Iterator<Item = &Card> {
-        self.pending.values().map(|(_, card, _)| card)
-    }
-
-    /// How many commands of a workspace are held.
-    pub fn held_by(&self, workspace: &WorkspaceName) -> usize {
-        self.cards().filter(|card| card.workspace == *workspace).count()
+        self.pending.values().map(|held| &held.card)
     }
 
     /// Denials that can still be overruled.
@@ -92,44 +172,59 @@ impl Book {
 
     /// The card of this id, held or denied.
     pub fn card(&self, id: &ApprovalId) -> Option<&Card> {
-        self.pending.get(id).map(|(_, card, _)| card).or_else(|| self.denied.get(id).map(|denied| &denied.card))
+        self.pending.get(id).map(|held| &held.card).or_else(|| self.denied.get(id).map(|denied| &denied.card))
     }
 
     /// Changes a held card, for the inspector's advice.
     pub fn card_mut(&mut self, id: &ApprovalId) -> Option<&mut Card> {
-        self.pending.get_mut(id).map(|(_, card, _)| card)
+        self.pending.get_mut(id).map(|held| &mut held.card)
     }
 
-    /// Takes an answer. A command is answered once; an answer after its time changes nothing.
+    /// Takes an answer. A card is answered once; an answer after its time changes nothing. A denial that comes behind an
+    /// approval takes back what the approval has not let through yet.
     pub fn answer(&mut self, id: &ApprovalId, reply: &Reply, by: &str, now: Now) -> Result<Given, AnswerError> {
-        let approves = matches!(reply, Reply::Approve(_));
-        if let Some((_, card, key)) = self.pending.get(id) {
-            if card.expires_boot_ms <= now.boot_ms {
+        if let Some(held) = self.pending.get(id) {
+            if held.card.expires_boot_ms <= now.boot_ms {
                 return Err(AnswerError::Over(id.clone()));
             }
-            if let Reply::Approve(Scope::Session) = reply {
-                if !card.offers_session {
-                    return Err(AnswerError::OnlyOnce(id.clone()));
-                }
-                self.sessions.insert(*key, by.to_owned());
+            if *reply == Reply::Approve(Scope::Session) && !held.card.offers_session {
+                return Err(AnswerError::OnlyOnce(id.clone()));
             }
-            let Some((case, card, _)) = self.pending.remove(id) else {
+            let Some(Held { cases, card }) = self.strike(id) else {
                 return Err(AnswerError::Unknown(id.to_string()));
             };
-            self.close(id.clone());
-            return Ok(Given::Case(case, card.workspace));
+            let pass = |until_boot_ms| Pass {
+                by: by.to_owned(),
+                until_boot_ms,
+                id: id.clone(),
+                workspace: card.workspace.clone(),
+            };
+            if card.outage {
+                let last = if matches!(reply, Reply::Approve(_)) { GO_ON_MS } else { STAY_MS };
+                self.standing.insert(card.key, (reply.clone(), pass(now.boot_ms + last)));
+            } else if *reply == Reply::Approve(Scope::Session) {
+                self.sessions.insert(card.key, pass(u64::MAX));
+            }
+            return Ok(Given::Cases(cases, card.workspace));
         }
         if let Some(denied) = self.denied.get(id) {
             if denied.until_boot_ms <= now.boot_ms {
                 return Err(AnswerError::Over(id.clone()));
             }
-            let (key, workspace, until) = (denied.key, denied.card.workspace.clone(), denied.until_boot_ms);
+            let (key, workspace, until_boot_ms) =
+                (denied.card.key, denied.card.workspace.clone(), denied.until_boot_ms);
             self.denied.remove(id);
             self.close(id.clone());
-            if approves {
-                self.passes.insert(key, (by.to_owned(), until));
+            if matches!(reply, Reply::Approve(_)) {
+                let pass = Pass { by: by.to_owned(), until_boot_ms, id: id.clone(), workspace: workspace.clone() };
+                self.passes.insert(key, pass);
             }
             return Ok(Given::Pass(workspace));
+        }
+        if matches!(reply, Reply::Deny { .. })
+            && let Some(workspace) = self.revoke(id, now)
+        {
+            return Ok(Given::Revoked(workspace));
         }
         if self.closed.contains(id) {
             Err(AnswerError::Over(id.clone()))
@@ -138,32 +233,89 @@ impl Book {
         }
     }
 
-    /// Strikes a held command out without an answer: withdrawn, lapsed, or decided by other means.
-    pub fn strike(&mut self, id: &ApprovalId) -> Option<Card> {
-        let (_, card, _) = self.pending.remove(id)?;
-        self.close(id.clone());
-        Some(card)
+    /// Takes back what was let through under an id for requests to come.
+    fn revoke(&mut self, id: &ApprovalId, now: Now) -> Option<WorkspaceName> {
+        let of_id = |pass: &Pass| pass.id == *id && pass.until_boot_ms > now.boot_ms;
+        let standing = self.standing.values().filter(|(reply, _)| matches!(reply, Reply::Approve(_)));
+        let passes = self.passes.values().chain(self.sessions.values()).chain(standing.map(|(_, pass)| pass));
+        let workspace = passes.into_iter().find(|pass| of_id(pass))?.workspace.clone();
+        self.passes.retain(|_, pass| pass.id != *id);
+        self.sessions.retain(|_, pass| pass.id != *id);
+        self.standing.retain(|_, (_, pass)| pass.id != *id);
+        Some(workspace)
     }
 
-    /// Keeps a denial by the inspector for overruling.
-    pub fn keep_denied(&mut self, card: Card, key: RequestKey, now: Now) {
-        self.denied.retain(|_, denied| denied.until_boot_ms > now.boot_ms);
-        if self.denied.len() < MAX_DENIED {
-            let until_boot_ms = now.boot_ms + OVERRULE_MS;
-            self.denied.insert(card.id.clone(), Overruled { card, key, until_boot_ms });
+    /// The word on going on without the inspector, if there is one that counts.
+    pub fn standing(&self, outage: &RequestKey, now: Now) -> Option<(Reply, String)> {
+        let (reply, pass) = self.standing.get(outage)?;
+        (pass.until_boot_ms > now.boot_ms).then(|| (reply.clone(), pass.by.clone()))
+    }
+
+    /// The inspector answers again: words on going on without it are over. Gives back the cases that wait for it.
+    pub fn inspector_answers(&mut self) -> Vec<CaseId> {
+        self.standing.clear();
+        self.pending.values().filter(|held| held.card.outage).flat_map(|held| held.cases.iter().copied()).collect()
+    }
+
+    /// One case of each card that waits for the inspector, to try it with.
+    pub fn waits_for_inspector(&self) -> Vec<CaseId> {
+        self.pending.values().filter(|held| held.card.outage).filter_map(|held| held.cases.first().copied()).collect()
+    }
+
+    /// Strikes a card out without an answer: it lapsed, or it could not be recorded. Gives back the cases that waited.
+    pub fn remove(&mut self, id: &ApprovalId) -> Vec<CaseId> {
+        self.strike(id).map(|held| held.cases).unwrap_or_default()
+    }
+
+    fn strike(&mut self, id: &ApprovalId) -> Option<Held> {
+        let held = self.pending.remove(id)?;
+        let card = &held.card;
+        if self.by_key.get(&card.key) == Some(id) {
+            self.by_key.remove(&card.key);
         }
+        if let Some((cards, bytes)) = self.load.get_mut(&card.workspace) {
+            *cards -= 1;
+            *bytes -= card.command.len();
+            if *cards == 0 {
+                self.load.remove(&card.workspace);
+            }
+        }
+        self.close(id.clone());
+        Some(held)
+    }
+
+    /// Keeps a denial by the inspector for overruling. Where a workspace has too many, its oldest go.
+    pub fn keep_denied(&mut self, card: Card, now: Now) {
+        self.denied.retain(|_, denied| denied.until_boot_ms > now.boot_ms);
+        loop {
+            let of_workspace = || self.denied.values().filter(|denied| denied.card.workspace == card.workspace);
+            let bytes: usize = of_workspace().map(|denied| denied.card.command.len()).sum();
+            if of_workspace().count() < MAX_DENIED && bytes + card.command.len() <= MAX_DENIED_BYTES {
+                break;
+            }
+            let oldest = of_workspace().min_by_key(|denied| denied.until_boot_ms).map(|denied| denied.card.id.clone());
+            let Some(oldest) = oldest else { break };
+            self.denied.remove(&oldest);
+            self.close(oldest);
+        }
+        let until_boot_ms = now.boot_ms + OVERRULE_MS;
+        self.denied.insert(card.id.clone(), Overruled { card, until_boot_ms });
     }
 
     /// Takes the pass for a request, if a person gave one: who it was.
     pub fn take_pass(&mut self, key: &RequestKey, now: Now) -> Option<String> {
-        self.passes.retain(|_, (_, until)| *until > now.boot_ms);
-        self.passes.remove(key).map(|(by, _)| by).or_else(|| self.sessions.get(key).cloned())
+        self.passes.retain(|_, pass| pass.until_boot_ms > now.boot_ms);
+        self.passes.remove(key).map(|pass| pass.by).or_else(|| self.sessions.get(key).map(|pass| pass.by.clone()))
     }
 
-    /// Ids of held commands whose time is over.
-    pub fn lapsed(&self, now: Now) -> Vec<(ApprovalId, CaseId)> {
-        let over = self.pending.values().filter(|(_, card, _)| card.expires_boot_ms <= now.boot_ms);
-        over.map(|(case, card, _)| (card.id.clone(), *case)).collect()
+    /// Ids of cards whose time is over.
+    pub fn lapsed(&self, now: Now) -> Vec<ApprovalId> {
+        self.cards().filter(|card| card.expires_boot_ms <= now.boot_ms).map(|card| card.id.clone()).collect()
+    }
+
+    /// The cases that wait for a card.
+    pub fn waiting(&self, id: &ApprovalId) -> Vec<CaseId> {
+        self.pending.get(id).map(|held| held.cases.clone()).unwrap_or_default()
     }
 
     fn close(&mut self, id: ApprovalId) {
@@ -191,6 +343,7 @@ mod tests {
             workspace: WorkspaceName::parse("default").unwrap(),
             request_id: RequestId::parse("2f1c7d1e-0a4b-4c8e-9b1d-5a6f7e8d9c0b").unwrap(),
             request_sha256: String::new(),
+            key: key(1),
             command: "curl x".to_owned(),
             cwd: None,
             agent: None,
@@ -203,6 +356,8 @@ mod tests {
             advice: None,
             expires_boot_ms: 100,
             offers_session,
+            waiting: 1,
+            outage: false,
         }
     }
 
@@ -216,14 +371,17 @@ mod tests {
     fn an_id_is_answered_once_and_in_time() {
         let mut book = Book::default();
         let first = card(1, false);
-        book.hold(7, first.clone(), key(1));
-        assert_eq!(book.answer(&first.id, &APPROVE, "ann", now(99)).unwrap(), Given::Case(7, first.workspace.clone()));
+        book.hold(7, first.clone());
+        assert_eq!(
+            book.answer(&first.id, &APPROVE, "ann", now(99)).unwrap(),
+            Given::Cases(vec![7], first.workspace.clone())
+        );
         assert_eq!(book.answer(&first.id, &APPROVE, "ann", now(99)), Err(AnswerError::Over(first.id)));
         let late = card(2, false);
-        book.hold(8, late.clone(), key(1));
+        book.hold(8, late.clone());
         assert_eq!(book.answer(&late.id, &APPROVE, "ann", now(100)), Err(AnswerError::Over(late.id.clone())));
-        assert_eq!(book.lapsed(now(100)), [(late.id.clone(), 8)]);
-        assert!(book.strike(&late.id).is_some());
+        assert_eq!(book.lapsed(now(100)), std::slice::from_ref(&late.id));
+        assert_eq!(book.remove(&late.id), [8]);
         let never = ApprovalId::from_random([9; 5]);
         assert!(matches!(book.answer(&never, &APPROVE, "ann", now(0)), Err(AnswerError::Unknown(_))));
     }
@@ -232,12 +390,12 @@ mod tests {
     fn a_session_is_offered_only_where_the_card_says_so_and_ends_with_the_epoch() {
         let mut book = Book::default();
         let closed = card(1, false);
-        book.hold(1, closed.clone(), key(1));
+        book.hold(1, closed.clone());
         let session = Reply::Approve(Scope::Session);
         assert_eq!(book.answer(&closed.id, &session, "ann", now(0)), Err(AnswerError::OnlyOnce(closed.id.clone())));
         assert!(book.card(&closed.id).is_some(), "a refused answer leaves it pending");
         let open = card(2, true);
-        book.hold(2, open.clone(), key(1));
+        book.hold(2, open.clone());
         book.answer(&open.id, &session, "ann", now(0)).unwrap();
         assert_eq!(book.take_pass(&key(1), now(1)).as_deref(), Some("ann"));
         assert_eq!(book.take_pass(&key(1), now(2)).as_deref(), Some("ann"));
@@ -245,15 +403,113 @@ mod tests {
     }
 
     #[test]
+    fn what_is_asked_twice_is_one_card_and_one_answer() {
+        let mut book = Book::default();
+        let first = card(1, true);
+        book.hold(7, first.clone());
+        assert_eq!(book.join(8, &key(1)), Ok(Some(first.id.clone())));
+        assert_eq!(book.join(9, &key(2)), Ok(None), "another epoch is another question");
+        assert_eq!((book.cards().count(), book.card(&first.id).unwrap().waiting), (1, 2));
+        assert_eq!(book.leave(&first.id, 7), None, "somebody still waits");
+        assert_eq!(book.leave(&first.id, 8).map(|card| card.id), Some(first.id.clone()));
+        assert_eq!(book.join(9, &key(1)), Ok(None), "a card that is over is joined by nobody");
+        let second = card(2, true);
+        book.hold(7, second.clone());
+        for case in 1..64 {
+            assert_eq!(book.join(case, &key(1)), Ok(Some(second.id.clone())));
+        }
+        assert_eq!(book.join(64, &key(1)), Err(Full::Joined));
+        let Ok(Given::Cases(cases, _)) = book.answer(&second.id, &APPROVE, "ann", now(0)) else { panic!() };
+        assert_eq!(cases.len(), 64);
+    }
+
+    #[test]
+    fn a_workspace_holds_so_many_cards_and_bytes() {
+        let mut book = Book::default();
+        let name = WorkspaceName::parse("default").unwrap();
+        let long = "x".repeat(256 << 10);
+        for n in 0..16 {
+            book.has_room(&name, &long, 17).unwrap();
+            let one = card(n, false);
+            book.hold(1, Card { command: long.clone(), key: key(u64::from(n)), ..one });
+        }
+        assert_eq!(book.has_room(&name, "x", 17), Err(Full::Bytes));
+        assert_eq!(book.has_room(&name, "x", 16), Err(Full::Cards));
+        assert_eq!(book.has_room(&WorkspaceName::parse("other").unwrap(), "x", 16), Ok(()));
+        for n in 0..16 {
+            assert_eq!(book.remove(&ApprovalId::from_random([n; 5])), [1]);
+        }
+        assert_eq!(book.has_room(&name, &long, 17), Ok(()));
+        assert!(book.load.is_empty() && book.by_key.is_empty());
+    }
+
+    #[test]
+    fn a_word_on_going_on_without_the_inspector_lasts_until_it_answers_or_is_taken_back() {
+        let mut book = Book::default();
+        let ask = |book: &mut Book, n| {
+            let asked = Card { outage: true, ..card(n, false) };
+            book.hold(7, asked.clone());
+            asked.id
+        };
+        let first = ask(&mut book, 1);
+        book.answer(&first, &APPROVE, "ann", now(0)).unwrap();
+        assert_eq!(book.standing(&key(1), now(GO_ON_MS - 1)).map(|(_, by)| by).as_deref(), Some("ann"));
+        assert_eq!(book.standing(&key(1), now(GO_ON_MS)), None);
+        assert_eq!(book.standing(&key(2), now(1)), None, "not in another epoch");
+        let deny = Reply::Deny { reason: String::new() };
+        assert!(matches!(book.answer(&first, &deny, "bob", now(1)), Ok(Given::Revoked(_))));
+        assert_eq!(book.standing(&key(1), now(1)), None);
+        let second = ask(&mut book, 2);
+        book.answer(&second, &deny, "bob", now(0)).unwrap();
+        assert!(matches!(book.standing(&key(1), now(1)), Some((Reply::Deny { .. }, _))));
+        let third = ask(&mut book, 3);
+        assert_eq!(book.waits_for_inspector(), [7]);
+        assert_eq!(book.inspector_answers(), [7]);
+        assert_eq!(book.standing(&key(1), now(1)), None);
+        assert!(book.card(&third).is_some());
+    }
+
+    #[test]
+    fn a_denial_takes_back_what_was_approved_for_later() {
+        let mut book = Book::default();
+        let deny = Reply::Deny { reason: String::new() };
+        let session = card(1, true);
+        book.hold(1, session.clone());
+        book.answer(&session.id, &Reply::Approve(Scope::Session), "ann", now(0)).unwrap();
+        assert_eq!(book.answer(&session.id, &deny, "bob", now(1)), Ok(Given::Revoked(session.workspace)));
+        assert_eq!(book.take_pass(&key(1), now(2)), None);
+        assert_eq!(book.answer(&session.id, &deny, "bob", now(3)), Err(AnswerError::Over(session.id)));
+        let denied = card(2, false);
+        book.keep_denied(denied.clone(), now(0));
+        book.answer(&denied.id, &APPROVE, "ann", now(1)).unwrap();
+        assert!(matches!(book.answer(&denied.id, &deny, "bob", now(2)), Ok(Given::Revoked(_))));
+        assert_eq!(book.take_pass(&key(1), now(3)), None);
+    }
+
+    #[test]
+    fn denials_of_one_workspace_push_out_only_their_own() {
+        let mut book = Book::default();
+        let other = Card { workspace: WorkspaceName::parse("other").unwrap(), ..card(200, false) };
+        book.keep_denied(other.clone(), now(0));
+        for n in 0..100 {
+            book.keep_denied(card(n, false), now(u64::from(n)));
+        }
+        assert_eq!(book.denied(now(100)).count(), MAX_DENIED + 1);
+        assert!(book.card(&other.id).is_some() && book.card(&card(0, false).id).is_none());
+        book.keep_denied(Card { command: "x".repeat(MAX_DENIED_BYTES), ..card(101, false) }, now(101));
+        assert_eq!(book.denied(now(102)).count(), 2);
+    }
+
+    #[test]
     fn an_overruled_denial_passes_once() {
         let mut book = Book::default();
         let denied = card(1, false);
-        book.keep_denied(denied.clone(), key(1), now(0));
+        book.keep_denied(denied.clone(), now(0));
         assert_eq!(book.answer(&denied.id, &APPROVE, "ann", now(5)).unwrap(), Given::Pass(denied.workspace));
         assert_eq!(book.take_pass(&key(1), now(6)).as_deref(), Some("ann"));
         assert_eq!(book.take_pass(&key(1), now(7)), None);
         let other = card(2, false);
-        book.keep_denied(other.clone(), key(1), now(0));
+        book.keep_denied(other.clone(), now(0));
         assert_eq!(book.answer(&other.id, &APPROVE, "ann", now(OVERRULE_MS)), Err(AnswerError::Over(other.id)));
     }
 }

@@ -54,8 +54,9 @@ impl fmt::Display for ApprovalId {
 }
 
 /// What an approval is about: workspace, command, working directory, evidence and taint epoch, as one digest.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub struct RequestKey(pub Digest);
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct RequestKey([u8; 32]);
 
 impl RequestKey {
     /// The key of a request.
@@ -66,7 +67,12 @@ impl RequestKey {
             bytes.extend(part.as_bytes());
         }
         bytes.extend(epoch.to_be_bytes());
-        Self(Digest::of(&bytes))
+        Self(*Digest::of(&bytes).bytes())
+    }
+
+    /// The key of the question whether a workspace may go on without the inspector.
+    pub fn of_outage(workspace: &WorkspaceName, epoch: u64) -> Self {
+        Self::of(workspace, &["the inspector does not answer"], epoch)
     }
 }
 
@@ -93,6 +99,8 @@ pub struct Card {
     pub request_id: RequestId,
     /// SHA-256 of the request's bytes, in hexadecimal digits.
     pub request_sha256: String,
+    /// What it is about: a request of the same key waits for the same answer.
+    pub key: RequestKey,
     /// The whole command. Credentials in it are masked by whoever shows it.
     pub command: String,
     /// Where it would run.
@@ -117,6 +125,12 @@ pub struct Card {
     pub expires_boot_ms: u64,
     /// True when `approve ID session` may be said.
     pub offers_session: bool,
+    /// How many requests wait for it: the same command more than once, or all that the inspector does not answer on.
+    #[serde(default)]
+    pub waiting: usize,
+    /// True when it asks whether the workspace may go on without the inspector, which does not answer.
+    #[serde(default)]
+    pub outage: bool,
 }
 
 fn as_text<T: fmt::Display, S: serde::Serializer>(value: &T, serializer: S) -> Result<S::Ok, S::Error> {

@@ -20,6 +20,16 @@ pub enum Notice {
     Held(Box<Card>),
     /// The inspector's advice on a held command came in.
     Advice(ApprovalId, String),
+    /// One more request waits for a card that is there: the same command again, or, where it is named, another one that
+    /// the inspector does not answer on.
+    Joined {
+        /// The card.
+        id: ApprovalId,
+        /// How many wait now.
+        waiting: usize,
+        /// The command, where it is another one.
+        command: Option<String>,
+    },
     /// A held command is over.
     Over(ApprovalId, String),
     /// A decision fell.
@@ -93,6 +103,17 @@ pub fn card(card: &Card, now_boot_ms: u64) -> String {
     if let Some(advice) = &card.advice {
         out.push_str(&format!("\n  {}", one_line(advice, 500)));
     }
+    if card.waiting > 1 {
+        let what = if card.outage { "commands of this workspace" } else { "requests for this very command" };
+        out.push_str(&format!("\n  {} {what} wait for the answer", card.waiting));
+    }
+    if card.outage {
+        out.push_str(
+            "\n  The question is whether this workspace may go on without the inspector. If so, what the offline rules do \
+             not flag runs\n  until it answers again, the taint changes or an hour is over; else all that needs it is \
+             denied for ten minutes.",
+        );
+    }
     out.push_str(&format!("\n  {left} s left. Deny with: deny {}", card.id));
     if card.offers_session {
         out.push_str(&format!("\n  Approve until the taint changes with: approve {} session", card.id));
@@ -126,6 +147,10 @@ pub fn words(notice: &Notice, now_boot_ms: u64) -> String {
     match notice {
         Notice::Held(held) => card(held, now_boot_ms),
         Notice::Advice(id, advice) => format!("{}, about {id}", one_line(advice, 500)),
+        Notice::Joined { id, waiting, command: None } => format!("Asked again, {waiting} requests wait now: {id}"),
+        Notice::Joined { id, waiting, command: Some(command) } => {
+            format!("{waiting} commands wait for the inspector now, also {}: {id}", one_line(command, 200))
+        }
         Notice::Over(id, why) => format!("{}: {id}", one_line(why, 300)),
         Notice::Decided(decided) => {
             let class = decided.class.map_or_else(|| "tool".to_owned(), |class| class.to_string());
@@ -159,6 +184,7 @@ Say one of:
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::approval::RequestKey;
     use bashgate_shared::protocol::{RequestId, WorkspaceName};
 
     fn held(command: &str) -> Card {
@@ -167,6 +193,7 @@ mod tests {
             workspace: WorkspaceName::parse("default").unwrap(),
             request_id: RequestId::parse("2f1c7d1e-0a4b-4c8e-9b1d-5a6f7e8d9c0b").unwrap(),
             request_sha256: String::new(),
+            key: RequestKey::of(&WorkspaceName::parse("default").unwrap(), &["curl x"], 1),
             command: command.to_owned(),
             cwd: Some("/w".to_owned()),
             agent: None,
@@ -179,6 +206,8 @@ mod tests {
             advice: None,
             expires_boot_ms: 60_000,
             offers_session: false,
+            waiting: 1,
+            outage: false,
         }
     }
 

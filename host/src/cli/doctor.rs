@@ -297,7 +297,7 @@ fn inspector(config: &Config, report: &mut Report) -> Run {
         Ok(Finding::Clear { .. } | Finding::Flagged { .. }) => {
             report.fine("inspector", format!("{at} answered a harmless command after {:.1?}", since.elapsed()));
         }
-        Ok(Finding::NoAnswer { why }) => {
+        Ok(Finding::NoAnswer { why } | Finding::Unavailable { why }) => {
             let says = format!("{at} gave no answer: {why}");
             report.broken("inspector", says, "until it does, a person is asked; check address, key, model and network");
         }

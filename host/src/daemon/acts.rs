@@ -10,6 +10,7 @@ use bashgate_shared::mailbox;
 use bashgate_shared::protocol::WorkspaceName;
 use serde_json::{Value, json};
 
+use super::CaseId;
 use super::core::Core;
 use crate::approval::{ApprovalId, Card, Given, Reply as Word};
 use crate::audit::{Entry, Kind};
@@ -72,18 +73,34 @@ impl Core {
     }
 
     fn answer(&mut self, id: &ApprovalId, word: &Word, by: &str) -> Reply {
-        let now = clock::now();
         let approves = matches!(word, Word::Approve(_));
-        match self.book.answer(id, word, by, now) {
+        let answered = || case::Event::Answered(word.clone(), by.to_owned());
+        // A denial counts as long as the approval before it has not gone out.
+        let overtaken = if approves { Vec::new() } else { self.approved_under(id) };
+        let given = self.book.answer(id, word, by, clock::now());
+        for case in &overtaken {
+            self.step(*case, answered());
+        }
+        match given {
+            Err(_) if !overtaken.is_empty() => {
+                Reply::done(format!("Denied before the approval took effect: {id}"), json!({"id": id}))
+            }
             Err(error) => Reply::refused(error.to_string()),
-            Ok(Given::Case(case, _)) => {
-                self.step(case, case::Event::Answered(word.clone(), by.to_owned()));
-                if self.is_undecided(case) {
+            Ok(Given::Cases(cases, _)) => {
+                for case in &cases {
+                    self.step(*case, answered());
+                }
+                let again = cases.iter().filter(|case| self.is_undecided(**case)).count();
+                if again > 0 {
                     return Reply::refused(format!(
                         "the workspace's taint rose since `{id}` was shown, so it is asked again under a new id; see: bashgate pending"
                     ));
                 }
-                Reply::done(format!("{}: {id}", if approves { "Approved" } else { "Denied" }), json!({"id": id}))
+                let more = if cases.len() > 1 { format!(" ({} requests)", cases.len()) } else { String::new() };
+                Reply::done(
+                    format!("{}: {id}{more}", if approves { "Approved" } else { "Denied" }),
+                    json!({"id": id, "requests": cases.len()}),
+                )
             }
             Ok(Given::Pass(workspace)) => {
                 self.record(
@@ -98,7 +115,18 @@ impl Core {
                 };
                 Reply::done(text, json!({"id": id}))
             }
+            Ok(Given::Revoked(workspace)) => {
+                self.record(Kind::Answer, Some(&workspace), json!({"event": "revoked", "approval": id, "by": by}));
+                Reply::done(format!("The approval counts no more: {id}"), json!({"id": id}))
+            }
         }
+    }
+
+    /// The cases that were approved under an id and whose approval is still being written.
+    fn approved_under(&self, id: &ApprovalId) -> Vec<CaseId> {
+        let approved =
+            self.cases.iter().filter(|(_, open)| open.approval.as_ref() == Some(id) && open.case.is_approved());
+        approved.map(|(case, _)| *case).collect()
     }
 
     fn pending(&self, denied: bool) -> Reply {
@@ -255,6 +283,7 @@ impl Core {
 fn card_json(card: &Card, now_boot_ms: u64) -> Value {
     let mut value = serde_json::to_value(card).unwrap_or_default();
     if let Some(fields) = value.as_object_mut() {
+        fields.remove("key");
         fields.insert("command".to_owned(), json!(crate::policy::credentials::mask(&card.command)));
         fields.insert("expires_in_ms".to_owned(), json!(card.expires_boot_ms.saturating_sub(now_boot_ms)));
     }

@@ -11,7 +11,7 @@ use tokio::sync::{Semaphore, mpsc};
 
 use super::open::Open;
 use super::{After, CaseId, Event, ServeError};
-use crate::approval::{Book, Card};
+use crate::approval::{Book, Card, RequestKey};
 use crate::audit::{Entry, Kind};
 use crate::case::{self};
 use crate::chat::notice::Decided;
@@ -65,7 +65,12 @@ pub struct Core {
     pub(super) events: mpsc::UnboundedSender<Event>,
     pub(super) responder: Responder,
     pub(super) boot: String,
-    pub(super) restored: HashMap<(WorkspaceName, RequestId), Card>,
+    /// What was held when the host stopped, until its requests are read again.
+    pub(super) restored: HashMap<RequestKey, Card>,
+    /// When a waiting command was last tried with the inspector, which does not answer.
+    pub(super) last_try: Instant,
+    /// True from the time the inspector was unavailable until it answers.
+    pub(super) inspector_is_out: bool,
     pub(super) started: Instant,
     pub(super) settled: bool,
     pub(super) last_beat: Option<Instant>,
@@ -86,11 +91,7 @@ impl Core {
         let store = Store::open(&folder.store())?;
         let reader = Reader::open(&folder.store())?;
         let boot = clock::boot_id();
-        let restored = reader
-            .held(&boot)?
-            .into_iter()
-            .map(|card| ((card.workspace.clone(), card.request_id.clone()), card))
-            .collect();
+        let restored = reader.held(&boot)?.into_iter().map(|card| (card.key, card)).collect();
         let taints: HashMap<_, _> = reader.taints()?.into_iter().collect();
         let names = reader.workspaces()?;
         let responder = Responder::new(&config.mailboxes);
@@ -111,6 +112,8 @@ impl Core {
             responder,
             boot,
             restored,
+            last_try: Instant::now(),
+            inspector_is_out: false,
             started: Instant::now(),
             settled: false,
             last_beat: None,
@@ -237,10 +240,7 @@ impl Core {
             Event::Arrived(arrival) => self.arrived(arrival),
             Event::Found(id, finding) => {
                 self.metrics.found(&finding);
-                if let Some(open) = self.cases.get_mut(&id) {
-                    open.finding = Some(case::advice(&finding));
-                }
-                self.step(id, case::Event::Found(finding));
+                self.found(id, finding);
             }
             Event::Stored(After::Recorded(id), result) => {
                 let event = result.map_or_else(case::Event::NotRecorded, |()| case::Event::Recorded);
@@ -248,10 +248,7 @@ impl Core {
             }
             Event::Stored(After::Held(id, approval), result) => match result {
                 Ok(()) => self.step(id, case::Event::Held),
-                Err(error) => {
-                    self.book.strike(&approval);
-                    self.step(id, case::Event::NotRecorded(error));
-                }
+                Err(error) => self.not_held(id, &approval, &error),
             },
             Event::Stored(After::Respond(plain), result) => {
                 let plain = match result {

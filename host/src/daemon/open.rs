@@ -19,6 +19,8 @@ pub(super) struct Open {
     pub(super) case: Case,
     pub(super) key: RequestKey,
     pub(super) approval: Option<ApprovalId>,
+    /// True when it waits for a card that another request brought up.
+    pub(super) joined: bool,
     pub(super) announced: bool,
     pub(super) finding: Option<String>,
     pub(super) taint_before: Taint,

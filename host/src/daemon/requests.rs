@@ -16,7 +16,7 @@ use super::core::{Core, Rejects, STARTING};
 use super::open::{Open, Plain};
 use crate::approval::RequestKey;
 use crate::audit::{Entry, Kind};
-use crate::case::{self, Case};
+use crate::case::{self, Case, HeldBefore};
 use crate::chat::notice::Decided as DecidedNotice;
 use crate::clock;
 use crate::intake::Arrival;
@@ -208,8 +208,8 @@ impl Core {
         let pass = if questioned { self.book.take_pass(&key, clock::now()) } else { None };
         let id = self.next_case;
         self.next_case += 1;
-        let restored = self.restored.get(&(workspace.clone(), request_id.clone()));
-        let held_before = restored.filter(|card| card.request_sha256 == digest.hex()).map(|card| card.id.clone());
+        let restored = self.restored.get(&key).or_else(|| self.restored.get(&self.outage_key(&workspace)));
+        let held_before = restored.map(|card| HeldBefore { id: card.id.clone(), outage: card.outage });
         let open = Open {
             workspace,
             request_id,
@@ -218,6 +218,7 @@ impl Core {
             case: Case::new(found, text),
             key,
             approval: None,
+            joined: false,
             announced: false,
             finding: None,
             taint_before: seen.taint,

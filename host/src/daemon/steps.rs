@@ -10,14 +10,14 @@ use serde_json::json;
 use super::core::Core;
 use super::open::Open;
 use super::{After, CaseId, Event};
-use crate::approval::{ApprovalId, Card, OVERRULE_MS};
+use crate::approval::{ApprovalId, Card, OVERRULE_MS, RequestKey};
 use crate::audit::{Entry, Kind};
 use crate::case::{self, Step, Verdict, View};
 use crate::chat::Notice;
 use crate::chat::notice::Decided;
 use crate::clock;
 use crate::inspector::Brief;
-use crate::policy::Judged;
+use crate::policy::{Finding, Judged};
 use crate::store::Write;
 use crate::taint::{Cause, Label, Taint};
 
@@ -55,13 +55,19 @@ impl Core {
     pub(super) fn perform(&mut self, id: CaseId, step: Step) -> Option<case::Event> {
         match step {
             Step::Inspect => self.inspect(id),
-            Step::Hold { judged, id: again, advice } => self.hold(id, &judged, again, advice),
+            Step::Hold { judged, id: again, advice, outage } => self.hold(id, &judged, again, advice, outage),
             Step::Announce => {
                 let open = self.cases.get_mut(&id)?;
                 open.announced = true;
-                let approval = open.approval.clone()?;
+                let (joined, approval) = (open.joined, open.approval.clone()?);
+                let command = open.check.command.text().to_owned();
                 let card = self.book.card(&approval)?.clone();
-                self.desk.tell(&Notice::Held(Box::new(card)));
+                let notice = if joined {
+                    Notice::Joined { id: approval, waiting: card.waiting, command: card.outage.then_some(command) }
+                } else {
+                    Notice::Held(Box::new(card))
+                };
+                self.desk.tell(&notice);
                 None
             }
             Step::Advise(words) => {
@@ -79,6 +85,10 @@ impl Core {
                 self.record_verdict(id, &verdict, raises);
                 None
             }
+            Step::RecordDenial(verdict) => {
+                self.record_denial(id, &verdict);
+                None
+            }
             Step::Release(verdict) => {
                 self.release_verdict(id, verdict);
                 None
@@ -86,10 +96,7 @@ impl Core {
             Step::Close => {
                 let open = self.cases.remove(&id)?;
                 self.asked.remove(&(open.workspace, open.request_id));
-                let approval = open.approval?;
-                if self.book.strike(&approval).is_some() {
-                    self.desk.tell(&Notice::Over(approval, "No longer held".to_owned()));
-                }
+                self.leave(id, &open.approval?);
                 None
             }
         }
@@ -132,18 +139,30 @@ impl Core {
         judged: &Judged,
         again: Option<ApprovalId>,
         advice: Option<String>,
+        outage: bool,
     ) -> Option<case::Event> {
         let now = clock::now();
         let open = self.cases.get(&id)?;
-        if again.is_none() && self.book.held_by(&open.workspace) >= self.config.max_held {
-            let why =
-                "too many commands of this workspace wait for a person; run it again when they are answered".to_owned();
-            return Some(case::Event::Refused(why));
+        let before = open.approval.clone();
+        let key = if outage { self.outage_key(&open.workspace) } else { open.key };
+        if let Some(before) = before {
+            self.leave(id, &before);
         }
-        let restored = self
-            .restored
-            .remove(&(open.workspace.clone(), open.request_id.clone()))
-            .filter(|card| Some(&card.id) == again.as_ref());
+        match self.book.join(id, &key) {
+            Err(full) => return Some(case::Event::Refused(full.to_string())),
+            Ok(Some(approval)) => {
+                self.joined(id, approval, now);
+                return None;
+            }
+            Ok(None) => {}
+        }
+        let open = self.cases.get(&id)?;
+        if again.is_none()
+            && let Err(full) = self.book.has_room(&open.workspace, open.check.command.text(), self.config.max_held)
+        {
+            return Some(case::Event::Refused(full.to_string()));
+        }
+        let restored = self.restored.remove(&key).filter(|card| Some(&card.id) == again.as_ref());
         let Some(approval) = again.or_else(|| self.new_approval_id()) else {
             return Some(case::Event::Refused("the host cannot make an approval id".to_owned()));
         };
@@ -153,12 +172,14 @@ impl Core {
         let wait = self.config.expires.min(asked_for.max(Duration::from_secs(1)));
         let until = now.boot_ms + u64::try_from(wait.as_millis()).unwrap_or(290_000);
         let card = Card {
+            key,
             advice,
             expires_boot_ms: restored.map_or(until, |card| card.expires_boot_ms),
-            offers_session: !open.case.is_open_ended(),
+            offers_session: !outage && !open.case.is_open_ended(),
+            outage,
             ..self.card(open, approval.clone(), judged.rule, &judged.reason)?
         };
-        let detail = json!({"event": "held", "approval": approval, "request": card.request_id, "command": card.command, "rule": card.rule, "reason": card.reason});
+        let detail = json!({"event": "held", "approval": approval, "request": card.request_id, "command": card.command, "rule": card.rule, "reason": card.reason, "outage": outage});
         let entry = Entry {
             at_ms: now.unix_ms,
             kind: Kind::Approval,
@@ -166,17 +187,87 @@ impl Core {
             request_id: Some(card.request_id.clone()),
             detail,
         };
-        let mut writes = vec![Write::Hold(Box::new(card.clone()), self.boot.clone()), Write::Audit(entry)];
-        if let Some(before) = open.approval.as_ref().filter(|before| **before != approval) {
-            writes.push(Write::Drop(before.to_string()));
-        }
-        let key = open.key;
-        self.book.hold(id, card, key);
+        let writes = vec![Write::Hold(Box::new(card.clone()), self.boot.clone()), Write::Audit(entry)];
+        self.book.hold(id, card);
         if let Some(open) = self.cases.get_mut(&id) {
             open.approval = Some(approval.clone());
+            open.joined = false;
         }
         self.submit(writes, true, After::Held(id, approval));
         None
+    }
+
+    /// A case waits for a card that is there: on record, too, before people are told that it does.
+    fn joined(&mut self, id: CaseId, approval: ApprovalId, now: clock::Now) {
+        let Some(open) = self.cases.get_mut(&id) else { return };
+        open.approval = Some(approval.clone());
+        open.joined = true;
+        let detail = json!({"event": "joined", "approval": approval, "request": open.request_id, "command": open.check.command.text()});
+        let entry = Entry {
+            at_ms: now.unix_ms,
+            kind: Kind::Approval,
+            workspace: Some(open.workspace.clone()),
+            request_id: Some(open.request_id.clone()),
+            detail,
+        };
+        self.submit(vec![Write::Audit(entry)], true, After::Held(id, approval));
+    }
+
+    /// A case waits no longer for its card. A card that nobody waits for is over.
+    fn leave(&mut self, id: CaseId, approval: &ApprovalId) {
+        if self.book.leave(approval, id).is_some() {
+            self.submit(vec![Write::Drop(approval.to_string())], false, After::Nothing);
+            self.desk.tell(&Notice::Over(approval.clone(), "No longer held".to_owned()));
+        }
+    }
+
+    /// A card, or that a case waits for it, could not be recorded: who waits for it is denied.
+    pub(super) fn not_held(&mut self, id: CaseId, approval: &ApprovalId, error: &str) {
+        let joined = self.cases.get(&id).is_some_and(|open| open.joined);
+        let waited = if joined { Vec::new() } else { self.book.remove(approval) };
+        for case in waited.into_iter().filter(|case| *case != id).chain([id]) {
+            self.step(case, case::Event::NotRecorded(error.to_owned()));
+        }
+    }
+
+    /// The question whether a workspace may go on without the inspector, in its taint epoch.
+    pub(super) fn outage_key(&self, workspace: &WorkspaceName) -> RequestKey {
+        let epoch = self.workspaces.get(workspace).map_or(u64::MAX, |known| known.seen.epoch);
+        RequestKey::of_outage(workspace, epoch)
+    }
+
+    /// The inspector answered on a case, or did not.
+    pub(super) fn found(&mut self, id: CaseId, finding: Finding) {
+        if let Some(open) = self.cases.get_mut(&id) {
+            open.finding = Some(case::advice(&finding));
+        }
+        if matches!(finding, Finding::NoAnswer { .. }) {
+            return self.step(id, case::Event::Found(finding));
+        }
+        if matches!(finding, Finding::Unavailable { .. }) {
+            self.inspector_is_out = true;
+            let standing = self.cases.get(&id).and_then(|open| {
+                self.book.standing(&self.outage_key(&open.workspace), clock::now()).filter(|_| open.case.is_inspected())
+            });
+            let event = match standing {
+                Some((reply, by)) => case::Event::WithoutInspector(reply, by),
+                None => case::Event::Found(finding),
+            };
+            return self.step(id, event);
+        }
+        self.step(id, case::Event::Found(finding));
+        if std::mem::take(&mut self.inspector_is_out) {
+            for waiting in self.book.inspector_answers() {
+                self.ask_again(waiting);
+            }
+        }
+    }
+
+    /// Tries the inspector once more for a case that waits for it.
+    pub(super) fn ask_again(&mut self, id: CaseId) {
+        if let Some(event) = self.inspect(id) {
+            self.step(id, event);
+        }
     }
 
     /// What people are shown about an open request.
@@ -187,6 +278,7 @@ impl Core {
             workspace: open.workspace.clone(),
             request_id: open.request_id.clone(),
             request_sha256: open.digest.hex(),
+            key: open.key,
             command: open.check.command.text().to_owned(),
             cwd: open.check.cwd.clone(),
             agent: open.check.agent.clone(),
@@ -199,6 +291,8 @@ impl Core {
             advice: open.finding.clone(),
             expires_boot_ms: 0,
             offers_session: false,
+            waiting: 1,
+            outage: false,
         })
     }
 
@@ -249,11 +343,28 @@ impl Core {
         if touched {
             writes.push(Write::Taint(open.workspace.clone(), known.seen.clone()));
         }
-        if let Some(approval) = &open.approval {
+        // Who else waits for the card goes on waiting; the last one takes it away.
+        if let Some(approval) = &open.approval
+            && self.book.waiting(approval).iter().all(|waiting| *waiting == id)
+        {
             writes.push(Write::Drop(approval.to_string()));
         }
         let durable = rose || open.approval.is_some() || verdict.by.starts_with("human:");
         self.submit(writes, durable, After::Recorded(id));
+    }
+
+    /// Puts on record that a denial came behind the approval.
+    fn record_denial(&mut self, id: CaseId, verdict: &Verdict) {
+        let Some(open) = self.cases.get(&id) else { return };
+        let detail = json!({"event": "denied", "approval": open.approval, "request": open.request_id, "by": verdict.by, "reason": verdict.reason});
+        let entry = Entry {
+            at_ms: clock::now().unix_ms,
+            kind: Kind::Answer,
+            workspace: Some(open.workspace.clone()),
+            request_id: Some(open.request_id.clone()),
+            detail,
+        };
+        self.submit(vec![Write::Audit(entry)], true, After::Recorded(id));
     }
 
     pub(super) fn release_verdict(&mut self, id: CaseId, verdict: Verdict) {
@@ -296,7 +407,7 @@ impl Core {
         let Some(card) = self.card(open, approval, rule, reason) else { return };
         let now = clock::now();
         let card = Card { expires_boot_ms: now.boot_ms + OVERRULE_MS, ..card };
-        self.book.keep_denied(card, open.key, now);
+        self.book.keep_denied(card, now);
     }
 }
 

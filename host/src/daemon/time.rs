@@ -14,12 +14,21 @@ use crate::clock::{self, Now};
 use crate::intake::folder;
 use crate::store::Write;
 
+/// How often a command that waits for the inspector is tried with it again.
+const TRY_AGAIN: Duration = Duration::from_secs(10);
+
 impl Core {
     /// What has to be done now and then.
     pub fn tick(&mut self) {
         let now = clock::now();
-        for (_, case) in self.book.lapsed(now) {
+        for case in self.book.lapsed(now).iter().flat_map(|id| self.book.waiting(id)).collect::<Vec<_>>() {
             self.step(case, case::Event::Lapsed);
+        }
+        if self.last_try.elapsed() >= TRY_AGAIN {
+            self.last_try = Instant::now();
+            for case in self.book.waits_for_inspector() {
+                self.ask_again(case);
+            }
         }
         if self
             .last_beat

@@ -43,7 +43,7 @@ impl Anthropic {
         let url = format!("{}/v1/messages", self.endpoint.base_url.trim_end_matches('/'));
         match http::post(&self.client, &url, &headers, &body, self.endpoint.deadline).await {
             Ok(value) => read(&value),
-            Err(why) => Finding::NoAnswer { why },
+            Err(unanswered) => unanswered.into(),
         }
     }
 }

@@ -5,6 +5,8 @@ use std::time::{Duration, Instant};
 
 use serde_json::Value;
 
+use crate::policy::Finding;
+
 /// Where and how a model is asked.
 #[derive(Debug, Clone)]
 pub struct Endpoint {
@@ -25,6 +27,20 @@ pub struct Key(pub String);
 impl std::fmt::Debug for Key {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.write_str("Key(…)")
+    }
+}
+
+/// Why a call brought nothing.
+#[derive(Debug)]
+pub(super) struct Unanswered {
+    why: String,
+    /// True when it says nothing about the request: others would fare no better.
+    unavailable: bool,
+}
+
+impl From<Unanswered> for Finding {
+    fn from(Unanswered { why, unavailable }: Unanswered) -> Self {
+        if unavailable { Self::Unavailable { why } } else { Self::NoAnswer { why } }
     }
 }
 
@@ -53,21 +69,22 @@ pub(super) async fn post(
     headers: &[(&str, String)],
     body: &Value,
     deadline: Duration,
-) -> Result<Value, String> {
+) -> Result<Value, Unanswered> {
+    let late = || Unanswered { why: format!("timed out after {} ms", deadline.as_millis()), unavailable: true };
     let until = Instant::now() + deadline;
     let mut pause = Duration::from_millis(300);
-    let mut last = String::new();
+    let mut last = None;
     for attempt in 0..=RETRIES {
         let left = until.saturating_duration_since(Instant::now());
         if left.is_zero() {
             break;
         }
         match tokio::time::timeout(left, once(client, url, headers, body)).await {
-            Err(_) => return Err(format!("timed out after {} ms", deadline.as_millis())),
+            Err(_) => return Err(late()),
             Ok(Ok(value)) => return Ok(value),
-            Ok(Err(Failed { why, retry: Retry::No })) => return Err(why),
-            Ok(Err(Failed { why, retry })) => {
-                last = why;
+            Ok(Err(Failed { unanswered, retry: Retry::No })) => return Err(unanswered),
+            Ok(Err(Failed { unanswered, retry })) => {
+                last = Some(unanswered);
                 let wait = if let Retry::After(asked) = retry { asked } else { pause };
                 pause *= 2;
                 // A wait that the deadline does not allow is no wait.
@@ -78,12 +95,22 @@ pub(super) async fn post(
             }
         }
     }
-    Err(if last.is_empty() { format!("timed out after {} ms", deadline.as_millis()) } else { last })
+    Err(last.unwrap_or_else(late))
 }
 
 struct Failed {
-    why: String,
+    unanswered: Unanswered,
     retry: Retry,
+}
+
+impl Failed {
+    fn unavailable(what: &str, retry: Retry) -> Self {
+        Self { unanswered: Unanswered { why: format!("unavailable: {what}"), unavailable: true }, retry }
+    }
+
+    fn unusable(why: String) -> Self {
+        Self { unanswered: Unanswered { why, unavailable: false }, retry: Retry::No }
+    }
 }
 
 enum Retry {
@@ -100,9 +127,8 @@ async fn once(client: &reqwest::Client, url: &str, headers: &[(&str, String)], b
     for (name, value) in headers {
         request = request.header(*name, value);
     }
-    let mut response = request.send().await.map_err(|error| Failed {
-        why: format!("unavailable: {}", if error.is_connect() { "cannot connect" } else { "the connection failed" }),
-        retry: Retry::Soon,
+    let mut response = request.send().await.map_err(|error| {
+        Failed::unavailable(if error.is_connect() { "cannot connect" } else { "the connection failed" }, Retry::Soon)
     })?;
     let status = response.status();
     if !status.is_success() {
@@ -111,14 +137,18 @@ async fn once(client: &reqwest::Client, url: &str, headers: &[(&str, String)], b
             .get("retry-after")
             .and_then(|value| value.to_str().ok())
             .and_then(|text| text.parse().ok());
-        let again = status.as_u16() == 429 || status.as_u16() == 408 || status.is_server_error();
-        return Err(Failed {
-            why: format!("unavailable: HTTP {}", status.as_u16()),
-            retry: if again {
-                after.map_or(Retry::Soon, |seconds| Retry::After(Duration::from_secs(seconds)))
-            } else {
-                Retry::No
-            },
+        let status = status.as_u16();
+        let again = status == 429 || status == 408 || status >= 500;
+        let retry = match after {
+            _ if !again => Retry::No,
+            None => Retry::Soon,
+            Some(seconds) => Retry::After(Duration::from_secs(seconds)),
+        };
+        // These three are about what was sent.
+        return Err(if [400, 413, 422].contains(&status) {
+            Failed::unusable(format!("it does not take the question: HTTP {status}"))
+        } else {
+            Failed::unavailable(&format!("HTTP {status}"), retry)
         });
     }
     let mut bytes = Vec::new();
@@ -126,12 +156,11 @@ async fn once(client: &reqwest::Client, url: &str, headers: &[(&str, String)], b
         match response.chunk().await {
             Ok(Some(chunk)) if bytes.len() + chunk.len() <= MAX_REPLY => bytes.extend_from_slice(&chunk),
             Ok(Some(_)) => {
-                return Err(Failed { why: format!("its reply is larger than {MAX_REPLY} bytes"), retry: Retry::No });
+                return Err(Failed::unusable(format!("its reply is larger than {MAX_REPLY} bytes")));
             }
             Ok(None) => break,
-            Err(_) => return Err(Failed { why: "unavailable: the reply broke off".to_owned(), retry: Retry::Soon }),
+            Err(_) => return Err(Failed::unavailable("the reply broke off", Retry::Soon)),
         }
     }
-    serde_json::from_slice(&bytes)
-        .map_err(|error| Failed { why: format!("its reply is malformed: {error}"), retry: Retry::No })
+    serde_json::from_slice(&bytes).map_err(|error| Failed::unusable(format!("its reply is malformed: {error}")))
 }

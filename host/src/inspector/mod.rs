@@ -59,10 +59,10 @@ impl Panel {
     pub async fn ask(&self, brief: &Brief, turn: &Semaphore) -> Finding {
         let Some(model) = &self.model else { return offline::inspect(brief) };
         if let Some(why) = self.breaker.is_open() {
-            return Finding::NoAnswer { why };
+            return Finding::Unavailable { why };
         }
         let Ok(_turn) = turn.acquire().await else {
-            return Finding::NoAnswer { why: "the host is shutting down".to_owned() };
+            return Finding::Unavailable { why: "the host is shutting down".to_owned() };
         };
         let finding = model.inspect(brief).await;
         match &finding {
@@ -73,7 +73,9 @@ impl Panel {
                 }
             }
             Finding::Flagged { .. } => self.breaker.succeeded(),
-            Finding::NoAnswer { .. } => self.breaker.failed(),
+            // A reply that cannot be used may be the command's own doing.
+            Finding::NoAnswer { .. } => {}
+            Finding::Unavailable { .. } => self.breaker.failed(),
         }
         finding
     }

@@ -37,7 +37,7 @@ impl OpenAi {
             format!("{}/v1/chat/completions", self.endpoint.base_url.trim_end_matches('/').trim_end_matches("/v1"));
         match http::post(&self.client, &url, &headers, &body, self.endpoint.deadline).await {
             Ok(value) => read(&value),
-            Err(why) => Finding::NoAnswer { why },
+            Err(unanswered) => unanswered.into(),
         }
     }
 }

@@ -147,6 +147,7 @@ impl Metrics {
             Finding::Clear { .. } => "clear",
             Finding::Flagged { .. } => "flagged",
             Finding::NoAnswer { .. } => "no_answer",
+            Finding::Unavailable { .. } => "unavailable",
         };
         self.inspections.get_or_create(&Inspection { finding }).inc();
     }

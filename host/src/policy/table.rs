@@ -55,9 +55,14 @@ pub enum Finding {
         /// In the inspector's words.
         reason: String,
     },
-    /// No answer that counts.
+    /// No answer that counts, on this command.
     NoAnswer {
-        /// What went wrong: timed out, unavailable, refused, malformed.
+        /// What went wrong: refused, malformed, too long.
+        why: String,
+    },
+    /// The inspector cannot be reached or does not answer in time, whatever the command.
+    Unavailable {
+        /// What went wrong.
         why: String,
     },
 }
@@ -94,9 +99,10 @@ pub const fn resolve(taint: Taint, finding: &Finding) -> Outcome {
         (Taint::Clean | Taint::Untrusted | Taint::Secret | Taint::Both, Finding::Clear { .. }) => Outcome::Allow,
         (Taint::Clean | Taint::Untrusted | Taint::Secret, Finding::Flagged { .. }) => Outcome::Deny,
         (Taint::Both, Finding::Flagged { .. })
-        | (Taint::Clean | Taint::Untrusted | Taint::Secret | Taint::Both, Finding::NoAnswer { .. }) => {
-            Outcome::AskHuman
-        }
+        | (
+            Taint::Clean | Taint::Untrusted | Taint::Secret | Taint::Both,
+            Finding::NoAnswer { .. } | Finding::Unavailable { .. },
+        ) => Outcome::AskHuman,
     }
 }
 
