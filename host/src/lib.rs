@@ -13,6 +13,7 @@ pub mod clock;
 pub mod config;
 pub mod control;
 pub mod daemon;
+pub mod fault;
 pub mod inspector;
 pub mod intake;
 pub mod metrics;

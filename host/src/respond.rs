@@ -9,6 +9,8 @@ use bashgate_shared::mailbox;
 use bashgate_shared::protocol::{Heartbeat, RequestId, Response, WorkspaceName};
 use rustix::fs::{AtFlags, Mode, OFlags, RenameFlags};
 
+use crate::fault;
+
 /// Writes into the mailboxes below one folder.
 #[derive(Debug, Clone)]
 pub struct Responder {
@@ -32,9 +34,18 @@ impl Responder {
     /// Releases an answer. Fails when a file of that name is there already.
     pub fn release(&self, workspace: &WorkspaceName, id: &RequestId, response: &Response) -> io::Result<()> {
         let bytes = serde_json::to_vec(response)?;
+        fault::point("response.begin")?;
         let folder = self.folder(workspace)?;
         let temporary = mailbox::temporary_name(id);
-        write_new(&folder, &temporary, &bytes)?;
+        if let Err(error) = write_new(&folder, &temporary, &bytes) {
+            if error.kind() != io::ErrorKind::AlreadyExists {
+                return Err(error);
+            }
+            // What a host that died in the middle left behind.
+            rustix::fs::unlinkat(&folder, temporary.as_str(), AtFlags::empty())?;
+            write_new(&folder, &temporary, &bytes)?;
+        }
+        fault::here("response.written");
         let target = mailbox::file_name(id);
         let renamed =
             rustix::fs::renameat_with(&folder, temporary.as_str(), &folder, target.as_str(), RenameFlags::NOREPLACE);
@@ -42,6 +53,7 @@ impl Responder {
             let _ = rustix::fs::unlinkat(&folder, temporary.as_str(), AtFlags::empty());
             return Err(error.into());
         }
+        fault::here("response.renamed");
         Ok(())
     }
 
@@ -52,6 +64,7 @@ impl Responder {
         let temporary = ".heartbeat.tmp";
         let _ = rustix::fs::unlinkat(&folder, temporary, AtFlags::empty());
         write_new(&folder, temporary, &bytes)?;
+        fault::here("heartbeat.written");
         Ok(rustix::fs::renameat(&folder, temporary, &folder, mailbox::HEARTBEAT)?)
     }
 

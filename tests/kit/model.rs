@@ -104,6 +104,10 @@ fn answer(mut stream: TcpStream, fault: &Fault, log: &Mutex<Vec<Value>>) -> std:
         }
         head.push_str(&line);
     }
+    if head.is_empty() {
+        // A client that died, or never said anything.
+        return Ok(());
+    }
     let mut body = vec![0; length];
     reader.read_exact(&mut body)?;
     let body: Value = serde_json::from_slice(&body).unwrap_or(Value::Null);

@@ -29,7 +29,7 @@ fn ask(config: &Config, command: Command) -> Result<Reply, Failure> {
     let (events, _queue) = tokio::sync::mpsc::unbounded_channel();
     let mut core = Core::open(config.clone(), &folder, Panel::new(None), events)
         .map_err(|error| Failure::of(&error, error.help()))?;
-    Ok(core.control(command, &control::user_name(rustix::process::getuid().as_raw())))
+    Ok(core.control(command, &control::user_name(rustix::process::getuid().as_raw())).reply())
 }
 
 fn show_reply(reply: Reply, json: bool) -> Run {

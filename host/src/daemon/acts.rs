@@ -19,21 +19,48 @@ use crate::chat::grammar::{self, Said};
 use crate::chat::notice;
 use crate::clock;
 use crate::control::{Command, Reply};
+use crate::fault;
 use crate::store::Write;
 use crate::taint::{Cause, Label};
 
+/// What a person is told, and when.
+#[must_use]
+pub enum Told {
+    /// At once.
+    Now(Reply),
+    /// When the verdicts of these cases are on record.
+    Recorded(Vec<CaseId>, Reply),
+}
+
+impl Told {
+    /// What there is to tell, for where nothing is waited for: no host runs, so no case is open.
+    pub fn reply(self) -> Reply {
+        match self {
+            Self::Now(reply) | Self::Recorded(_, reply) => reply,
+        }
+    }
+}
+
+impl From<Reply> for Told {
+    fn from(reply: Reply) -> Self {
+        Self::Now(reply)
+    }
+}
+
 impl Core {
     /// Does what a command on the control socket says.
-    pub fn control(&mut self, command: Command, by: &str) -> Reply {
-        match command {
+    pub fn control(&mut self, command: Command, by: &str) -> Told {
+        let reply = match command {
+            Command::Say { words } => {
+                return self
+                    .say(&words, by)
+                    .unwrap_or_else(|| Reply::refused("that is no answer; an id has 8 letters and digits").into());
+            }
             Command::Pending { denied } => self.pending(denied),
             Command::Show { id } => match ApprovalId::parse(&id) {
                 Some(id) => self.show(&id),
                 None => Reply::refused(format!("`{id}` is no id: it has 8 letters and digits")),
             },
-            Command::Say { words } => self
-                .say(&words, by)
-                .unwrap_or_else(|| Reply::refused("that is no answer; an id has 8 letters and digits")),
             Command::TaintShow { workspace } => self.with(&workspace, |core, name| core.taint_show(&name)),
             Command::TaintRaise { workspace, label, why } => {
                 self.with(&workspace, |core, name| core.taint_raise(&name, &label, &why, by))
@@ -49,7 +76,8 @@ impl Core {
                 self.with(&workspace, |core, name| core.workspace_remove(&name, by))
             }
             Command::WorkspaceList => self.workspace_list(),
-        }
+        };
+        reply.into()
     }
 
     fn with(&mut self, workspace: &str, act: impl FnOnce(&mut Self, WorkspaceName) -> Reply) -> Reply {
@@ -62,17 +90,17 @@ impl Core {
     }
 
     /// Takes a line that a person said; `None` when it is talk.
-    pub fn say(&mut self, line: &str, by: &str) -> Option<Reply> {
+    pub fn say(&mut self, line: &str, by: &str) -> Option<Told> {
         match grammar::read(line) {
             Said::Answer(id, word) => Some(self.answer(&id, &word, by)),
-            Said::Pending => Some(self.pending(false)),
-            Said::Show(id) => Some(self.show(&id)),
-            Said::Help => Some(Reply::done(notice::HELP, Value::Null)),
+            Said::Pending => Some(self.pending(false).into()),
+            Said::Show(id) => Some(self.show(&id).into()),
+            Said::Help => Some(Reply::done(notice::HELP, Value::Null).into()),
             Said::Talk => None,
         }
     }
 
-    fn answer(&mut self, id: &ApprovalId, word: &Word, by: &str) -> Reply {
+    fn answer(&mut self, id: &ApprovalId, word: &Word, by: &str) -> Told {
         let approves = matches!(word, Word::Approve(_));
         let answered = || case::Event::Answered(word.clone(), by.to_owned());
         // A denial counts as long as the approval before it has not gone out.
@@ -83,9 +111,10 @@ impl Core {
         }
         match given {
             Err(_) if !overtaken.is_empty() => {
-                Reply::done(format!("Denied before the approval took effect: {id}"), json!({"id": id}))
+                let reply = Reply::done(format!("Denied before the approval took effect: {id}"), json!({"id": id}));
+                Told::Recorded(overtaken, reply)
             }
-            Err(error) => Reply::refused(error.to_string()),
+            Err(error) => Reply::refused(error.to_string()).into(),
             Ok(Given::Cases(cases, _)) => {
                 for case in &cases {
                     self.step(*case, answered());
@@ -94,13 +123,16 @@ impl Core {
                 if again > 0 {
                     return Reply::refused(format!(
                         "the workspace's taint rose since `{id}` was shown, so it is asked again under a new id; see: bashgate pending"
-                    ));
+                    ))
+                    .into();
                 }
                 let more = if cases.len() > 1 { format!(" ({} requests)", cases.len()) } else { String::new() };
-                Reply::done(
+                let reply = Reply::done(
                     format!("{}: {id}{more}", if approves { "Approved" } else { "Denied" }),
                     json!({"id": id, "requests": cases.len()}),
-                )
+                );
+                fault::here("approval.answered");
+                Told::Recorded(cases, reply)
             }
             Ok(Given::Pass(workspace)) => {
                 self.record(
@@ -113,11 +145,11 @@ impl Core {
                 } else {
                     format!("Stays denied: {id}")
                 };
-                Reply::done(text, json!({"id": id}))
+                Reply::done(text, json!({"id": id})).into()
             }
             Ok(Given::Revoked(workspace)) => {
                 self.record(Kind::Answer, Some(&workspace), json!({"event": "revoked", "approval": id, "by": by}));
-                Reply::done(format!("The approval counts no more: {id}"), json!({"id": id}))
+                Reply::done(format!("The approval counts no more: {id}"), json!({"id": id})).into()
             }
         }
     }

@@ -5,10 +5,11 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use bashgate_shared::protocol::{RequestId, WorkspaceName};
-use bashgate_shared::seal::HostKey;
+use bashgate_shared::seal::{HostKey, Unsigned};
 use serde_json::{Value, json};
-use tokio::sync::{Semaphore, mpsc};
+use tokio::sync::{Semaphore, mpsc, oneshot};
 
+use super::acts::Told;
 use super::open::Open;
 use super::{After, CaseId, Event, ServeError};
 use crate::approval::{Book, Card, RequestKey};
@@ -18,6 +19,8 @@ use crate::chat::notice::Decided;
 use crate::chat::{Chat, Desk, Notice};
 use crate::clock::{self};
 use crate::config::{self, Config};
+use crate::control::Reply;
+use crate::fault;
 use crate::inspector::Panel;
 use crate::metrics::{Metrics, Stand};
 use crate::respond::Responder;
@@ -57,6 +60,8 @@ pub struct Core {
     pub(super) cases: HashMap<CaseId, Open>,
     /// The requests of the open cases. What comes under the same id meanwhile is not looked at.
     pub(super) asked: HashSet<(WorkspaceName, RequestId)>,
+    /// Responses that could not be written, and since when.
+    pub(super) unreleased: HashMap<(WorkspaceName, RequestId), (Instant, Unsigned)>,
     pub(super) rejects: BTreeMap<WorkspaceName, Rejects>,
     pub(super) next_case: CaseId,
     pub(super) desk: Desk,
@@ -77,6 +82,16 @@ pub struct Core {
     pub(super) last_look: Option<Instant>,
     pub(super) released: VecDeque<(Instant, WorkspaceName, RequestId)>,
     pub(super) new_workspace: bool,
+    /// People whose answers are being written.
+    pub(super) answers: Vec<Unrecorded>,
+}
+
+/// A person's answer that is being written: it is confirmed when it is on record.
+pub(super) struct Unrecorded {
+    cases: Vec<CaseId>,
+    reply: Reply,
+    /// Who asked over the control socket; `None` for the terminal.
+    asked: Option<oneshot::Sender<Reply>>,
 }
 
 impl Core {
@@ -103,6 +118,7 @@ impl Core {
             workspaces: BTreeMap::new(),
             cases: HashMap::new(),
             asked: HashSet::new(),
+            unreleased: HashMap::new(),
             rejects: BTreeMap::new(),
             next_case: 1,
             desk: Desk::default(),
@@ -120,6 +136,7 @@ impl Core {
             last_look: None,
             released: VecDeque::new(),
             new_workspace: false,
+            answers: Vec::new(),
             config,
         };
         let configured: Vec<_> = core.config.workspaces.keys().cloned().collect();
@@ -183,6 +200,35 @@ impl Core {
         if let Err(error) = self.store.write_now(vec![Write::Audit(entry)]) {
             tracing::error!(error, "the end could not be recorded");
         }
+        fault::here("stop.recorded");
+    }
+
+    /// Tells a person what became of the words, now or when it is on record.
+    fn tell(&mut self, told: Told, asked: Option<oneshot::Sender<Reply>>) {
+        match (told, asked) {
+            (Told::Now(reply), Some(asked)) => {
+                let _ = asked.send(reply);
+            }
+            (Told::Now(reply), None) => self.desk.tell(&Notice::Reply(reply.text)),
+            (Told::Recorded(cases, reply), asked) => self.answers.push(Unrecorded { cases, reply, asked }),
+        }
+    }
+
+    /// The verdict of a case is on record, or it is not and why: the answer that it waits for the longest is confirmed
+    /// when all its cases are.
+    fn answer_is_recorded(&mut self, id: CaseId, error: Option<&String>) {
+        let Some(at) = self.answers.iter().position(|answer| answer.cases.contains(&id)) else { return };
+        if let Some(answer) = self.answers.get_mut(at) {
+            answer.cases.retain(|case| *case != id);
+            if let Some(error) = error {
+                let why = format!("the answer could not be recorded ({error}), so the command was denied");
+                answer.reply = Reply::refused(why);
+            }
+            if answer.cases.is_empty() {
+                let Unrecorded { reply, asked, .. } = self.answers.remove(at);
+                self.tell(Told::Now(reply), asked);
+            }
+        }
     }
 
     /// The numbers that this host counts into.
@@ -239,15 +285,21 @@ impl Core {
         match event {
             Event::Arrived(arrival) => self.arrived(arrival),
             Event::Found(id, finding) => {
+                fault::here("inspector.answered");
                 self.metrics.found(&finding);
                 self.found(id, finding);
             }
             Event::Stored(After::Recorded(id), result) => {
+                fault::here("verdict.recorded");
+                self.answer_is_recorded(id, result.as_ref().err());
                 let event = result.map_or_else(case::Event::NotRecorded, |()| case::Event::Recorded);
                 self.step(id, event);
             }
             Event::Stored(After::Held(id, approval), result) => match result {
-                Ok(()) => self.step(id, case::Event::Held),
+                Ok(()) => {
+                    fault::here("approval.held");
+                    self.step(id, case::Event::Held);
+                }
                 Err(error) => self.not_held(id, &approval, &error),
             },
             Event::Stored(After::Respond(plain), result) => {
@@ -264,12 +316,13 @@ impl Core {
             }
             Event::Said(line) => {
                 let by = format!("terminal:{}", crate::control::user_name(rustix::process::getuid().as_raw()));
-                if let Some(reply) = self.say(&line, &by) {
-                    self.desk.tell(&Notice::Reply(reply.text));
+                if let Some(told) = self.say(&line, &by) {
+                    self.tell(told, None);
                 }
             }
-            Event::Control(command, by, reply) => {
-                let _ = reply.send(self.control(command, &by));
+            Event::Control(command, by, asked) => {
+                let told = self.control(command, &by);
+                self.tell(told, Some(asked));
             }
         }
     }

@@ -24,6 +24,7 @@ pub use core::Core;
 use crate::approval::ApprovalId;
 use crate::config::Config;
 use crate::control::{self, Command, Reply};
+use crate::fault;
 use crate::inspector::{Inspector, InspectorError, Panel};
 use crate::intake::{Arrival, Intake, Pace};
 use crate::metrics;
@@ -128,6 +129,7 @@ pub async fn serve(serve: Serve) -> Result<(), ServeError> {
         .map_err(|source| ServeError::Path { path: config.mailboxes.clone(), source })?;
     let socket = state::socket(folder.path());
     let mut core = Core::open(config.clone(), &folder, panel, events.clone())?;
+    fault::here("start.opened");
     core.watch_by(desk::channels(show_decisions));
     core.starts();
     let pace = Pace { notifications: config.notifications, rescan: config.rescan, poll: config.poll };
@@ -146,6 +148,7 @@ pub async fn serve(serve: Serve) -> Result<(), ServeError> {
     let mut stopped = Box::pin(until_stopped(stop, terminations()));
     let lines = events.clone();
     crate::chat::listen(move |line| lines.send(Event::Said(line)).is_ok());
+    fault::here("start.listening");
     ready(&config);
 
     let mut ticks = tokio::time::interval(Duration::from_millis(250));

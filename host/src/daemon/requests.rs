@@ -1,6 +1,6 @@
 //! Requests as they come in: taken, refused, or opened as a case.
 
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use bashgate_shared::classify::{Classification, CommandClass, Decided, Surroundings, classify};
 use bashgate_shared::command::Digest;
@@ -19,14 +19,19 @@ use crate::audit::{Entry, Kind};
 use crate::case::{self, Case, HeldBefore};
 use crate::chat::notice::Decided as DecidedNotice;
 use crate::clock;
+use crate::fault;
 use crate::intake::Arrival;
 use crate::intake::folder::{self, Taken};
 use crate::policy::{self, Decision, trust};
 use crate::store::Write;
 use crate::taint::Cause;
 
+/// Most responses that wait to be written.
+const MAX_UNRELEASED: usize = 4096;
+
 impl Core {
     pub(super) fn arrived(&mut self, arrival: Arrival) {
+        fault::here("request.arrived");
         let Arrival { workspace, id, taken, at } = arrival;
         let bytes = match taken {
             Taken::Bytes(bytes) => bytes,
@@ -44,7 +49,8 @@ impl Core {
             }
         };
         let digest = Digest::of(&bytes);
-        if self.asked.contains(&(workspace.clone(), id.clone())) {
+        let named = (workspace.clone(), id.clone());
+        if self.asked.contains(&named) || self.unreleased.contains_key(&named) {
             // The first one stands. The answer is bound to its bytes, so another text under this id gets none.
             tracing::info!(%workspace, %id, "a request of this id is being decided; another one is not looked at");
             return;
@@ -176,12 +182,32 @@ impl Core {
             Ok(()) => {
                 self.released.push_back((Instant::now(), workspace.clone(), id.clone()));
                 folder::remove(&self.config.mailboxes, workspace, id);
+                fault::here("response.released");
             }
             Err(error) if error.kind() == std::io::ErrorKind::AlreadyExists => {
                 tracing::warn!(%workspace, %id, "a response of this name is there already; nothing was written over it");
             }
-            // The hook hears nothing and denies.
-            Err(error) => tracing::error!(%workspace, %id, %error, "cannot write the response"),
+            // The hook hears nothing for now; when its time is over it denies.
+            Err(error) => {
+                tracing::error!(%workspace, %id, %error, "cannot write the response; it is tried again");
+                let key = (workspace.clone(), id.clone());
+                if self.unreleased.len() < MAX_UNRELEASED {
+                    self.unreleased.entry(key).or_insert_with(|| (Instant::now(), unsigned.clone()));
+                }
+            }
+        }
+    }
+
+    /// Tries again to write what could not be written: the disk may have room again.
+    pub(super) fn release_again(&mut self) {
+        for (key, (since, unsigned)) in std::mem::take(&mut self.unreleased) {
+            if since.elapsed() < Duration::from_millis(unsigned.valid_for_ms) {
+                self.release(&unsigned);
+                // The time counts from the first try.
+                if let Some((first, _)) = self.unreleased.get_mut(&key) {
+                    *first = since;
+                }
+            }
         }
     }
 
@@ -226,6 +252,7 @@ impl Core {
         };
         self.asked.insert((open.workspace.clone(), open.request_id.clone()));
         self.cases.insert(id, open);
+        fault::here("case.opened");
         self.step(id, case::Event::Opened { pass, held_before });
     }
 

@@ -16,6 +16,7 @@ use crate::case::{self, Step, Verdict, View};
 use crate::chat::Notice;
 use crate::chat::notice::Decided;
 use crate::clock;
+use crate::fault;
 use crate::inspector::Brief;
 use crate::policy::{Finding, Judged};
 use crate::store::Write;
@@ -68,6 +69,7 @@ impl Core {
                     Notice::Held(Box::new(card))
                 };
                 self.desk.tell(&notice);
+                fault::here("approval.announced");
                 None
             }
             Step::Advise(words) => {
@@ -126,6 +128,7 @@ impl Core {
         }
         let turn = self.workspaces.get(&open.workspace)?.turn.clone();
         let (panel, events) = (self.panel.clone(), self.events.clone());
+        fault::here("inspector.asked");
         tokio::spawn(async move {
             let finding = panel.ask(&brief, &turn).await;
             let _ = events.send(Event::Found(id, finding));
@@ -194,6 +197,7 @@ impl Core {
             open.joined = false;
         }
         self.submit(writes, true, After::Held(id, approval));
+        fault::here("approval.submitted");
         None
     }
 
@@ -351,6 +355,7 @@ impl Core {
         }
         let durable = rose || open.approval.is_some() || verdict.by.starts_with("human:");
         self.submit(writes, durable, After::Recorded(id));
+        fault::here("verdict.submitted");
     }
 
     /// Puts on record that a denial came behind the approval.

@@ -46,6 +46,7 @@ impl Core {
                 self.responder.remove(&workspace, &id);
             }
         }
+        self.release_again();
         self.record_rejects();
         if !self.settled && self.started.elapsed() > STARTING {
             self.settled = true;

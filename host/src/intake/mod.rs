@@ -383,6 +383,7 @@ fn take(queue: &Queue, workspace: &WorkspaceName, opened: &mut Mailbox, id: Requ
         return false;
     }
     let taken = opened.folder.take(&id);
+    crate::fault::here("intake.taken");
     if matches!(taken, Taken::Nothing) {
         return true;
     }

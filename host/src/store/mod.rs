@@ -14,6 +14,7 @@ use rusqlite::{Connection, OpenFlags, OptionalExtension as _, params};
 
 use crate::approval::Card;
 use crate::audit::{Entry, Hash, Record};
+use crate::fault;
 use crate::taint::Seen;
 
 /// Most jobs in one group.
@@ -185,6 +186,7 @@ impl Writer {
     /// everything else that goes wrong (the disk) fails the group.
     fn write(&mut self, jobs: &[Job]) -> rusqlite::Result<Vec<Result<(), String>>> {
         let durable = jobs.iter().any(|job| job.durable);
+        fails("store.begin")?;
         self.connection.pragma_update(None, "synchronous", if durable { "FULL" } else { "NORMAL" })?;
         let mut transaction = self.connection.transaction()?;
         let (mut seq, mut head) = (self.seq, self.head);
@@ -205,10 +207,17 @@ impl Writer {
                 Err(error) => return Err(error),
             }
         }
+        fails("store.written")?;
         transaction.commit()?;
         (self.seq, self.head) = (seq, head);
+        fault::here("store.committed");
         Ok(results)
     }
+}
+
+/// The errors that a test wants here.
+fn fails(name: &str) -> rusqlite::Result<()> {
+    fault::point(name).map_err(|error| rusqlite::Error::ToSqlConversionFailure(Box::new(error)))
 }
 
 /// Makes one change, and moves the audit's end along.
