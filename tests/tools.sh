@@ -20,6 +20,7 @@ need git git
 need bwrap bubblewrap
 need dash dash
 need zsh zsh
+need faketime faketime
 if [ -n "$missing" ]; then
     sudo=""
     [ "$(id -u)" = 0 ] || sudo=sudo

@@ -45,6 +45,8 @@ pub struct Config {
     pub notifications: bool,
     /// How often mailboxes are looked through where no notifications arrive.
     pub poll: Duration,
+    /// How many records of the audit are kept; 0 keeps all.
+    pub keep_records: u64,
     /// Where metrics are served.
     pub metrics: Option<SocketAddr>,
     /// The policy.
@@ -153,6 +155,8 @@ struct File {
     #[serde(default)]
     limits: LimitsFile,
     #[serde(default)]
+    audit: AuditFile,
+    #[serde(default)]
     metrics: MetricsFile,
     #[serde(default)]
     policy: PolicyFile,
@@ -222,6 +226,12 @@ struct LimitsFile {
 
 #[derive(Default, Deserialize)]
 #[serde(deny_unknown_fields, default)]
+struct AuditFile {
+    keep_records: u64,
+}
+
+#[derive(Default, Deserialize)]
+#[serde(deny_unknown_fields, default)]
 struct MetricsFile {
     listen: String,
 }
@@ -266,6 +276,9 @@ impl Default for PolicyFile {
         Self { enforce: true, floor: Decision::Allow, trusted_hosts: Vec::new(), rules: Vec::new() }
     }
 }
+
+/// Fewer records are of no use to anybody.
+const MIN_RECORDS: u64 = 100;
 
 impl Config {
     /// Reads the file that the command line names, or the first of the usual places.
@@ -314,6 +327,12 @@ impl Config {
         {
             return Err(wrong(format!("`{key}` is {value}; it must be from {least} to {most}")));
         }
+        if (1..MIN_RECORDS).contains(&parsed.audit.keep_records) {
+            let kept = parsed.audit.keep_records;
+            return Err(wrong(format!(
+                "`audit.keep_records` is {kept}; it must be 0, which keeps all, or at least {MIN_RECORDS}"
+            )));
+        }
         let notifications = match parsed.limits.notifications.as_str() {
             "auto" => true,
             "never" => false,
@@ -343,6 +362,7 @@ impl Config {
             rescan: Duration::from_millis(parsed.limits.rescan_ms),
             notifications,
             poll: Duration::from_millis(parsed.limits.poll_ms),
+            keep_records: parsed.audit.keep_records,
             metrics,
             policy: Policy {
                 enforce: parsed.policy.enforce,
@@ -443,6 +463,7 @@ mod tests {
             ("[limits]\nnotifications = \"maybe\"", "use auto or never"),
             ("[metrics]\nlisten = \"0.0.0.0:9464\"", "others can reach"),
             ("[metrics]\nlisten = \"localhost\"", "an address with a port"),
+            ("[audit]\nkeep_records = 7", "at least 100"),
             ("[policy]\nfloor = \"never\"", "unknown variant"),
             ("[workspaces.\"A/b\"]", "no workspace name"),
             ("[services.x]\npublic_sink = 3", "forbidden"),

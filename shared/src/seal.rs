@@ -68,6 +68,11 @@ impl HostKey {
         beat.signature = self.sign(&heartbeat_bytes(&beat));
         beat
     }
+
+    /// Signs that the audit was pruned up to a record: its place and its hash, in hexadecimal digits.
+    pub fn checkpoint(&self, seq: u64, hash: &[u8; 32]) -> String {
+        self.sign(&checkpoint_bytes(seq, hash))
+    }
 }
 
 /// A response before it is signed.
@@ -148,6 +153,11 @@ impl PublicKey {
         Ok(())
     }
 
+    /// Checks what [`HostKey::checkpoint`] has signed.
+    pub fn check_checkpoint(&self, seq: u64, hash: &[u8; 32], signature: &str) -> bool {
+        self.signed(&checkpoint_bytes(seq, hash), signature)
+    }
+
     /// Checks a sign of life.
     pub fn check_heartbeat(&self, beat: &Heartbeat) -> bool {
         beat.v == VERSION && beat.key_id == self.id && self.signed(&heartbeat_bytes(beat), &beat.signature)
@@ -222,6 +232,14 @@ pub fn response_bytes(response: &Response) -> Vec<u8> {
     }
     put(&mut out, &response.taint_epoch.to_be_bytes());
     put(&mut out, &response.valid_for_ms.to_be_bytes());
+    out
+}
+
+fn checkpoint_bytes(seq: u64, hash: &[u8; 32]) -> Vec<u8> {
+    let mut out = Vec::with_capacity(96);
+    put(&mut out, b"bashgate checkpoint 1");
+    put(&mut out, &seq.to_be_bytes());
+    put(&mut out, hash);
     out
 }
 

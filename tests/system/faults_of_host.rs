@@ -259,6 +259,13 @@ fn too_many_held_commands_are_denied() {
     }
 }
 
+/// Changes the store behind the host's back.
+fn edit_store(site: &Site, sql: &str) {
+    let edit = "import sqlite3, sys\nc = sqlite3.connect(sys.argv[1])\nc.execute(sys.argv[2])\nc.commit()";
+    let store = site.path().join("state/bashgate.db");
+    Output::of(Command::new("python3").args(["-c", edit]).arg(&store).arg(sql), b"").expect(0);
+}
+
 #[test]
 fn an_edit_of_the_audit_is_found() {
     let site = Site::default();
@@ -269,9 +276,7 @@ fn an_edit_of_the_audit_is_found() {
     host.terminate();
     let head = site.cli(["audit", "head"]).expect(0).stdout.trim().to_owned();
     site.cli(["audit", "verify", "--head", &head]).expect(0);
-    let edit = "import sqlite3, sys\nc = sqlite3.connect(sys.argv[1])\nc.execute(sys.argv[2])\nc.commit()";
-    let database = site.path().join("state/bashgate.db");
-    let run = |sql: &str| Output::of(Command::new("python3").args(["-c", edit]).arg(&database).arg(sql), b"").expect(0);
+    let run = |sql: &str| edit_store(&site, sql);
     run("DELETE FROM audit WHERE seq = (SELECT MAX(seq) FROM audit)");
     site.cli(["audit", "verify"]).expect(0);
     let cut = site.cli(["audit", "verify", "--head", &head]).expect(1);
@@ -308,4 +313,84 @@ fn a_flood_of_large_files_does_not_fill_the_hosts_memory() {
     println!("peak memory of the host: {peak} kB");
     assert!(peak < 150 * 1024, "{peak} kB");
     assert_eq!(site.ask("default", "ls").decision, Answer::Allow);
+}
+
+#[test]
+fn an_audit_that_forgets_its_oldest_records_can_still_be_verified() {
+    let site = Site::new("[audit]\nkeep_records = 100");
+    let mut host = site.serve();
+    let kept = site.cli(["audit", "head"]).expect(0).stdout;
+    for n in 0..150 {
+        assert_eq!(site.ask("default", &format!("make {n}")).decision, Answer::Allow);
+    }
+    let oldest = until("the oldest to be forgotten", || {
+        let oldest = site.audit().first()?["seq"].as_u64()?;
+        (oldest > 1).then_some(oldest)
+    });
+    assert!(site.audit().len() >= 100);
+    let verified = site.cli(["audit", "verify"]).expect(0).stdout;
+    assert!(verified.contains(&format!("The first {} were pruned", oldest - 1)), "{verified}");
+    // A head that was kept before is gone with its record, and that is said.
+    site.cli(["audit", "verify", "--head", kept.trim()]).expect(1);
+    let backup = site.path().join("backup");
+    site.cli(["backup", backup.to_str().unwrap()]).expect(0);
+    host.terminate();
+    // Whoever prunes without the key is found.
+    edit_store(&site, &format!("DELETE FROM audit WHERE seq <= {}", oldest + 10));
+    let found = site.cli(["audit", "verify"]).expect(1);
+    assert!(found.stderr.contains("is missing"), "{}", found.stderr);
+    edit_store(
+        &site,
+        &format!("UPDATE checkpoint SET seq = {}, hash = (SELECT hash FROM audit ORDER BY seq LIMIT 1)", oldest + 10),
+    );
+    let found = site.cli(["audit", "verify"]).expect(1);
+    assert!(found.stderr.contains("not signed by this host's key"), "{}", found.stderr);
+}
+
+#[test]
+fn a_wall_clock_that_jumps_by_years_changes_nothing() {
+    const DAY_MS: u64 = 86_400_000;
+    let site = Site::default();
+    let clock = site.path().join("clock");
+    let jump = |to: &str| {
+        // Whole or not at all: the host may be reading it.
+        std::fs::write(site.path().join("clock.new"), to).unwrap();
+        std::fs::rename(site.path().join("clock.new"), &clock).unwrap();
+    };
+    jump("+0d");
+    let serve = || {
+        let mut command = site.host_command();
+        command.env("LD_PRELOAD", "/usr/$LIB/faketime/libfaketime.so.1").env("FAKETIME_TIMESTAMP_FILE", &clock).envs([
+            ("FAKETIME_NO_CACHE", "1"),
+            ("DONT_FAKE_MONOTONIC", "1"),
+            ("FAKETIME_DONT_FAKE_MONOTONIC", "1"),
+        ]);
+        Host::start(&mut command)
+    };
+    let mut host = serve();
+    site.raise("default", "corruption");
+    site.raise("default", "secret");
+    let card = |id: &str| site.pending().into_iter().find(|card| card["id"] == id).unwrap();
+    for to in ["+400d", "-400d"] {
+        jump("+0d");
+        let command = format!("curl -s https://x.example/{to}");
+        let running = site.check_later(&command);
+        let id = site.held(&command);
+        let before = card(&id)["expires_in_ms"].as_u64().unwrap();
+        jump(to);
+        // What comes now is answered as ever, and what waits goes on waiting.
+        site.check("make x").expect(0);
+        let after = card(&id)["expires_in_ms"].as_u64().unwrap();
+        assert!(after <= before && before - after < 60_000, "{before} {after}");
+        host.kill();
+        host = serve();
+        assert_eq!(site.held(&command), id, "the card is back");
+        site.cli(["approve", &id]).expect(0);
+        running.join().unwrap().expect(0);
+    }
+    // The clock did jump, forth and back.
+    let times: Vec<u64> = site.audit().iter().map(|record| record["at_ms"].as_u64().unwrap()).collect();
+    let far = |from: u64, to: u64| to > from + 390 * DAY_MS;
+    assert!(times.windows(2).any(|pair| far(pair[0], pair[1])) && times.windows(2).any(|pair| far(pair[1], pair[0])));
+    site.cli(["audit", "verify"]).expect(0);
 }

@@ -43,6 +43,8 @@ pub struct Book {
     /// Words on going on without the inspector, by the key of the outage.
     standing: HashMap<RequestKey, (Reply, Pass)>,
     closed: Vec<ApprovalId>,
+    /// True from the time the inspector was unavailable until it answers.
+    outage: bool,
 }
 
 /// A card and the cases that wait for its answer.
@@ -251,8 +253,16 @@ impl Book {
         (pass.until_boot_ms > now.boot_ms).then(|| (reply.clone(), pass.by.clone()))
     }
 
-    /// The inspector answers again: words on going on without it are over. Gives back the cases that wait for it.
+    /// The inspector is unavailable, until it answers.
+    pub fn inspector_is_out(&mut self) {
+        self.outage = true;
+    }
+
+    /// The inspector answers. If it was out, words on going on without it are over: gives back the cases that wait for it.
     pub fn inspector_answers(&mut self) -> Vec<CaseId> {
+        if !std::mem::take(&mut self.outage) {
+            return Vec::new();
+        }
         self.standing.clear();
         self.pending.values().filter(|held| held.card.outage).flat_map(|held| held.cases.iter().copied()).collect()
     }
@@ -464,6 +474,8 @@ mod tests {
         assert!(matches!(book.standing(&key(1), now(1)), Some((Reply::Deny { .. }, _))));
         let third = ask(&mut book, 3);
         assert_eq!(book.waits_for_inspector(), [7]);
+        assert_eq!(book.inspector_answers(), [0; 0], "it was not out");
+        book.inspector_is_out();
         assert_eq!(book.inspector_answers(), [7]);
         assert_eq!(book.standing(&key(1), now(1)), None);
         assert!(book.card(&third).is_some());

@@ -5,6 +5,7 @@
 
 use bashgate_shared::command::{hex, unhex};
 use bashgate_shared::protocol::{RequestId, WorkspaceName};
+use bashgate_shared::seal::{HostKey, PublicKey};
 use serde_json::{Value, json};
 use sha2::{Digest as _, Sha256};
 
@@ -116,6 +117,29 @@ impl Entry {
     }
 }
 
+/// Where a chain begins whose first records were pruned.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Checkpoint {
+    /// The last record that was pruned.
+    pub seq: u64,
+    /// Its hash.
+    pub hash: Hash,
+    /// The host's signature of both, in hexadecimal digits.
+    pub signature: String,
+}
+
+impl Checkpoint {
+    /// Signs that everything up to a record is pruned.
+    pub fn sign(key: &HostKey, seq: u64, hash: Hash) -> Self {
+        Self { seq, hash, signature: key.checkpoint(seq, &hash.0) }
+    }
+
+    /// True when the host has signed it.
+    pub fn is_signed_by(&self, key: &PublicKey) -> bool {
+        key.check_checkpoint(self.seq, &self.hash.0, &self.signature)
+    }
+}
+
 /// What is wrong with a chain.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum Broken {
@@ -130,6 +154,9 @@ pub enum Broken {
     /// A record does not fit its hash.
     #[error("record {0} was changed, or one before it was")]
     Changed(u64),
+    /// The record from which the chain goes on is not signed by the host's key.
+    #[error("records up to {0} are missing, and the checkpoint that says so is not signed by this host's key")]
+    Unsigned(u64),
     /// The chain does not hold the head that was kept.
     #[error("the chain does not hold the given head: it was cut off or replaced")]
     HeadMissing,
@@ -148,6 +175,12 @@ impl Verifier {
     /// Starts before the first record. A head that was kept elsewhere must come by.
     pub const fn new(wanted: Option<Hash>) -> Self {
         Self { seq: 0, hash: Hash::START, wanted, seen: false }
+    }
+
+    /// Starts behind a checkpoint that was checked.
+    pub fn behind(checkpoint: &Checkpoint, wanted: Option<Hash>) -> Self {
+        let Checkpoint { seq, hash, .. } = *checkpoint;
+        Self { seq, hash, wanted, seen: wanted == Some(hash) }
     }
 
     /// Checks the next record.

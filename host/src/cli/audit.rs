@@ -1,11 +1,12 @@
 //! `bashgate audit`: reads the record, also while the host runs.
 
 use std::io::Write as _;
+use std::path::Path;
 
 use serde_json::Value;
 
 use super::{Audit, Failure, Run, replay};
-use crate::audit::{Hash, Verifier};
+use crate::audit::{Broken, Hash, Verifier};
 use crate::chat::notice::one_line;
 use crate::clock;
 use crate::config::Config;
@@ -18,10 +19,10 @@ pub(super) fn failed(error: &StoreError) -> Failure {
 
 pub(super) fn run(config: &Config, act: Audit) -> Run {
     let folder = match &act {
-        Audit::Replay { state: Some(state), .. } => state,
-        _ => &config.state,
+        Audit::Replay { state: Some(state), .. } => state.clone(),
+        _ => config.state.clone(),
     };
-    let path = state::store(folder);
+    let path = state::store(&folder);
     if !path.exists() {
         return Err(Failure::failed(
             format!("there is no store at {}", path.display()),
@@ -38,7 +39,7 @@ pub(super) fn run(config: &Config, act: Audit) -> Run {
             println!("{head}");
             Ok(())
         }
-        Audit::Verify { head } => verify(&reader, head.as_deref()),
+        Audit::Verify { head } => verify(&reader, &folder, head.as_deref()),
         Audit::Tail { lines, json } => {
             let (last, _) = reader.head().map_err(|error| failed(&error))?;
             print(&reader, last.saturating_sub(lines) + 1, json)
@@ -48,7 +49,7 @@ pub(super) fn run(config: &Config, act: Audit) -> Run {
     }
 }
 
-fn verify(reader: &Reader, head: Option<&str>) -> Run {
+fn verify(reader: &Reader, folder: &Path, head: Option<&str>) -> Run {
     let wanted = match head {
         None => None,
         Some(text) => Some(
@@ -56,14 +57,30 @@ fn verify(reader: &Reader, head: Option<&str>) -> Run {
                 .ok_or_else(|| Failure::Usage(format!("`{text}` is no head: it has 64 hexadecimal digits")))?,
         ),
     };
-    let (records, head) = unbroken(reader, wanted)?;
-    println!("{records} records, none changed, missing or moved. Head: {head}");
+    let (records, head) = unbroken(reader, folder, wanted)?;
+    let pruned = reader.checkpoint().map_err(|error| failed(&error))?.map_or(0, |checkpoint| checkpoint.seq);
+    let since = if pruned == 0 {
+        String::new()
+    } else {
+        format!(" The first {pruned} were pruned; the host's key has signed where.")
+    };
+    println!("{} records, none changed, missing or moved.{since} Head: {head}", records - pruned);
     Ok(())
 }
 
 /// Follows the chain from its start: how many records there are, and the head. Fails at the first that does not fit.
-pub(super) fn unbroken(reader: &Reader, wanted: Option<Hash>) -> Result<(u64, Hash), Failure> {
-    let mut verifier = Verifier::new(wanted);
+/// Where its first records were pruned, it starts at the checkpoint that the key in the state folder has signed.
+pub(super) fn unbroken(reader: &Reader, folder: &Path, wanted: Option<Hash>) -> Result<(u64, Hash), Failure> {
+    let mut verifier = match reader.checkpoint().map_err(|error| failed(&error))? {
+        None => Verifier::new(wanted),
+        Some(checkpoint) => {
+            let key = state::key_in(folder).map_err(|error| Failure::of(&error, error.help()))?;
+            if !checkpoint.is_signed_by(key.public()) {
+                return Err(tampered(&Broken::Unsigned(checkpoint.seq)));
+            }
+            Verifier::behind(&checkpoint, wanted)
+        }
+    };
     let mut broken = None;
     reader
         .audit(1, |record| {
@@ -71,9 +88,11 @@ pub(super) fn unbroken(reader: &Reader, wanted: Option<Hash>) -> Result<(u64, Ha
             broken.is_none()
         })
         .map_err(|error| failed(&error))?;
-    broken.map_or_else(|| verifier.finish(), Err).map_err(|broken| {
-        Failure::failed(broken, "keep the store as it is, find out who changed it, and compare with a backup")
-    })
+    broken.map_or_else(|| verifier.finish(), Err).map_err(|broken| tampered(&broken))
+}
+
+fn tampered(broken: &Broken) -> Failure {
+    Failure::failed(broken, "keep the store as it is, find out who changed it, and compare with a backup")
 }
 
 fn print(reader: &Reader, from: u64, json: bool) -> Run {

@@ -34,7 +34,7 @@ pub(super) fn run(config: &Config, to: &Path) -> Run {
 
     // A copy that does not hold is none.
     let copy = Reader::open(&store).map_err(|error| failed(&error))?;
-    let (records, head) = unbroken(&copy, None)?;
+    let (records, head) = unbroken(&copy, &config.state, None)?;
     println!("{}: {records} records, none changed, missing or moved. Head: {head}", to.display());
     Ok(())
 }

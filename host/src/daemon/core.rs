@@ -74,14 +74,14 @@ pub struct Core {
     pub(super) restored: HashMap<RequestKey, Card>,
     /// When a waiting command was last tried with the inspector, which does not answer.
     pub(super) last_try: Instant,
-    /// True from the time the inspector was unavailable until it answers.
-    pub(super) inspector_is_out: bool,
     pub(super) started: Instant,
     pub(super) settled: bool,
     pub(super) last_beat: Option<Instant>,
     pub(super) last_look: Option<Instant>,
     pub(super) released: VecDeque<(Instant, WorkspaceName, RequestId)>,
     pub(super) new_workspace: bool,
+    /// True while a piece of the audit is being pruned.
+    pub(super) pruning: bool,
     /// People whose answers are being written.
     pub(super) answers: Vec<Unrecorded>,
 }
@@ -129,13 +129,13 @@ impl Core {
             boot,
             restored,
             last_try: Instant::now(),
-            inspector_is_out: false,
             started: Instant::now(),
             settled: false,
             last_beat: None,
             last_look: None,
             released: VecDeque::new(),
             new_workspace: false,
+            pruning: false,
             answers: Vec::new(),
             config,
         };
@@ -309,7 +309,10 @@ impl Core {
                 };
                 self.respond(plain);
             }
-            Event::Stored(After::Nothing, result) => {
+            Event::Stored(after @ (After::Nothing | After::Pruned), result) => {
+                if matches!(after, After::Pruned) {
+                    self.pruning = false;
+                }
                 if let Err(error) = result {
                     tracing::error!(error, "the store does not take a record");
                 }

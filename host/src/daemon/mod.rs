@@ -5,6 +5,7 @@ mod core;
 mod desk;
 mod open;
 mod requests;
+mod retention;
 mod steps;
 mod time;
 
@@ -58,6 +59,8 @@ pub enum After {
     Held(CaseId, ApprovalId),
     /// An answer that needs no case.
     Respond(Box<open::Plain>),
+    /// A piece of the audit that was pruned.
+    Pruned,
     /// Nothing depends on it.
     Nothing,
 }

@@ -107,8 +107,9 @@ impl Core {
     }
 
     pub(super) fn is_left_behind(&self, workspace: &WorkspaceName, id: &RequestId, request: &Request) -> bool {
-        if request.is_locked_while_waiting() && folder::asker_is_gone(&self.config.mailboxes, workspace, id) {
-            return true;
+        if request.is_locked_while_waiting() {
+            // Whoever holds the lock waits, whatever the wall clock says.
+            return folder::asker_is_gone(&self.config.mailboxes, workspace, id);
         }
         let timeout = request.timeout_ms().unwrap_or(300_000);
         let written = folder::written_ms(&self.config.mailboxes, workspace, id);

@@ -249,7 +249,7 @@ impl Core {
             return self.step(id, case::Event::Found(finding));
         }
         if matches!(finding, Finding::Unavailable { .. }) {
-            self.inspector_is_out = true;
+            self.book.inspector_is_out();
             let standing = self.cases.get(&id).and_then(|open| {
                 self.book.standing(&self.outage_key(&open.workspace), clock::now()).filter(|_| open.case.is_inspected())
             });
@@ -260,10 +260,8 @@ impl Core {
             return self.step(id, event);
         }
         self.step(id, case::Event::Found(finding));
-        if std::mem::take(&mut self.inspector_is_out) {
-            for waiting in self.book.inspector_answers() {
-                self.ask_again(waiting);
-            }
+        for waiting in self.book.inspector_answers() {
+            self.ask_again(waiting);
         }
     }
 

@@ -40,6 +40,7 @@ impl Core {
         if self.last_look.is_none_or(|last| last.elapsed() >= Duration::from_secs(1)) {
             self.last_look = Some(Instant::now());
             self.look_for_askers();
+            self.prune();
         }
         while self.released.front().is_some_and(|(when, ..)| when.elapsed() > RESPONSE_LIFE) {
             if let Some((_, workspace, id)) = self.released.pop_front() {

@@ -13,7 +13,7 @@ use bashgate_shared::protocol::{RequestId, WorkspaceName};
 use rusqlite::{Connection, OpenFlags, OptionalExtension as _, params};
 
 use crate::approval::Card;
-use crate::audit::{Entry, Hash, Record};
+use crate::audit::{Checkpoint, Entry, Hash, Record};
 use crate::fault;
 use crate::taint::Seen;
 
@@ -68,6 +68,8 @@ impl StoreError {
 pub enum Write {
     /// Append a record.
     Audit(Entry),
+    /// Forget the records up to a checkpoint.
+    Prune(Checkpoint),
     /// A workspace's taint.
     Taint(WorkspaceName, Seen),
     /// Register a workspace.
@@ -239,6 +241,14 @@ fn apply(connection: &Connection, write: &Write, seq: &mut u64, head: &mut Hash)
                 ])?;
             (*seq, *head) = (record.seq, record.hash);
         }
+        Write::Prune(checkpoint) => {
+            let upto = checkpoint.seq.cast_signed();
+            connection.execute("DELETE FROM audit WHERE seq <= ?1", [upto])?;
+            connection.execute(
+                "INSERT OR REPLACE INTO checkpoint (one, seq, hash, signature) VALUES (1, ?1, ?2, ?3)",
+                params![upto, checkpoint.hash.0, checkpoint.signature],
+            )?;
+        }
         Write::Taint(workspace, seen) => {
             let json = serde_json::to_string(seen).unwrap_or_default();
             connection
@@ -266,6 +276,7 @@ fn apply(connection: &Connection, write: &Write, seq: &mut u64, head: &mut Hash)
 }
 
 fn head(connection: &Connection, path: &Path) -> Result<(u64, Hash), StoreError> {
+    // The record that says what was pruned always stays, so an audit is never empty but at its beginning.
     let row = connection
         .query_row("SELECT seq, hash FROM audit ORDER BY seq DESC LIMIT 1", [], |row| {
             Ok((row.get::<_, i64>(0)?, row.get::<_, [u8; 32]>(1)?))
@@ -279,6 +290,8 @@ fn head(connection: &Connection, path: &Path) -> Result<(u64, Hash), StoreError>
 pub struct Reader {
     connection: Connection,
     path: PathBuf,
+    /// Of the tables; an older store becomes a current one when the host starts.
+    version: u32,
 }
 
 impl Reader {
@@ -289,8 +302,8 @@ impl Reader {
         let connection = Connection::open_with_flags(path, flags).map_err(sql(path))?;
         connection.busy_timeout(std::time::Duration::from_secs(5)).map_err(sql(path))?;
         connection.pragma_update(None, "query_only", true).map_err(sql(path))?;
-        schema::check(&connection, path)?;
-        Ok(Self { connection, path: path.to_owned() })
+        let version = schema::check(&connection, path)?;
+        Ok(Self { connection, path: path.to_owned(), version })
     }
 
     /// Copies the store into a new file, as it is at one moment. The host goes on writing meanwhile: readers of a WAL
@@ -364,6 +377,28 @@ impl Reader {
     /// The audit's last place and hash.
     pub fn head(&self) -> Result<(u64, Hash), StoreError> {
         head(&self.connection, &self.path)
+    }
+
+    /// Where the audit begins, if its first records were pruned.
+    pub fn checkpoint(&self) -> Result<Option<Checkpoint>, StoreError> {
+        if self.version < 2 {
+            return Ok(None);
+        }
+        self.connection
+            .query_row("SELECT seq, hash, signature FROM checkpoint", [], |row| {
+                let (seq, hash) = (row.get::<_, i64>(0)?.cast_unsigned(), Hash(row.get(1)?));
+                Ok(Checkpoint { seq, hash, signature: row.get(2)? })
+            })
+            .optional()
+            .map_err(sql(&self.path))
+    }
+
+    /// The hash of a record.
+    pub fn hash_of(&self, seq: u64) -> Result<Option<Hash>, StoreError> {
+        self.connection
+            .query_row("SELECT hash FROM audit WHERE seq = ?1", [seq.cast_signed()], |row| Ok(Hash(row.get(0)?)))
+            .optional()
+            .map_err(sql(&self.path))
     }
 
     /// Passes every record from a place on, in order, until the visitor has enough.
@@ -456,6 +491,72 @@ mod tests {
             .unwrap();
         assert_eq!(verifier.finish().unwrap().0, 3, "the chain has no gap");
         assert_eq!(times, [1, 3, 4]);
+    }
+
+    #[test]
+    fn a_store_of_the_first_version_becomes_a_current_one_and_loses_nothing_but_its_cards() {
+        let root = tempfile::tempdir().unwrap();
+        let path = root.path().join("x.db");
+        let old = Connection::open(&path).unwrap();
+        old.execute_batch(schema::MIGRATIONS[0]).unwrap();
+        old.pragma_update(None, "user_version", 1).unwrap();
+        old.execute_batch(
+            r#"INSERT INTO workspace VALUES ('default');
+               INSERT INTO taint VALUES ('default', '{"taint":"corruption","epoch":3,"causes":[]}');
+               INSERT INTO held VALUES ('00000000', 'boot', '{"id":"00000000"}');"#,
+        )
+        .unwrap();
+        let (mut seq, mut head) = (0, Hash::START);
+        apply(&old, &entry(1), &mut seq, &mut head).unwrap();
+        drop(old);
+        // It can be read as it is, too.
+        assert_eq!(Reader::open(&path).unwrap().checkpoint().unwrap(), None);
+        drop(Store::open(&path).unwrap());
+        let reader = Reader::open(&path).unwrap();
+        assert_eq!(reader.head().unwrap(), (1, head));
+        assert_eq!(reader.workspaces().unwrap().len(), 1);
+        assert_eq!(reader.taints().unwrap()[0].1.epoch, 3);
+        assert!(reader.held("boot").unwrap().is_empty());
+        assert_eq!(reader.checkpoint().unwrap(), None);
+        drop(Store::open(&path).unwrap());
+    }
+
+    #[test]
+    fn a_pruned_chain_goes_on_behind_its_checkpoint() {
+        let root = tempfile::tempdir().unwrap();
+        let path = root.path().join("x.db");
+        let store = Store::open(&path).unwrap();
+        for n in 1..=5 {
+            store.write_now(vec![entry(n)]).unwrap();
+        }
+        let reader = Reader::open(&path).unwrap();
+        let key = bashgate_shared::seal::HostKey::from_seed(&[7; 32]);
+        let checkpoint = Checkpoint::sign(&key, 3, reader.hash_of(3).unwrap().unwrap());
+        store.write_now(vec![Write::Prune(checkpoint.clone()), entry(6)]).unwrap();
+        drop(store);
+        let store = Store::open(&path).unwrap();
+        store.write_now(vec![entry(7)]).unwrap();
+        assert_eq!(reader.checkpoint().unwrap().as_ref(), Some(&checkpoint));
+        assert!(checkpoint.is_signed_by(key.public()));
+        let other = Checkpoint { seq: 4, ..checkpoint.clone() };
+        assert!(!other.is_signed_by(key.public()));
+        let verify = |mut verifier: Verifier| {
+            let mut broken = None;
+            reader
+                .audit(1, |record| {
+                    broken = verifier.next(&record).err();
+                    broken.is_none()
+                })
+                .unwrap();
+            broken.map_or_else(|| verifier.finish(), Err)
+        };
+        assert_eq!(verify(Verifier::behind(&checkpoint, None)).unwrap(), reader.head().unwrap());
+        assert!(verify(Verifier::behind(&checkpoint, Some(checkpoint.hash))).is_ok(), "the head of then still counts");
+        assert!(verify(Verifier::new(None)).is_err() && verify(Verifier::behind(&other, None)).is_err());
+        // What was pruned is no longer known as decided; what is left is.
+        let id = |n| RequestId::parse(&format!("00000000-0000-4000-8000-{n:012x}")).unwrap();
+        let name = WorkspaceName::parse("default").unwrap();
+        assert!(!reader.is_decided(&name, &id(3)).unwrap() && reader.is_decided(&name, &id(4)).unwrap());
     }
 
     #[test]

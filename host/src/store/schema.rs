@@ -7,10 +7,10 @@ use rusqlite::Connection;
 use super::{StoreError, sql};
 
 /// The version of the tables, kept in `user_version`.
-pub(super) const VERSION: u32 = 1;
+pub(super) const VERSION: u32 = 2;
 
 /// One script for each version, in order.
-const MIGRATIONS: &[&str] = &["
+pub(super) const MIGRATIONS: &[&str] = &["
     CREATE TABLE audit (
         seq INTEGER PRIMARY KEY,
         kind TEXT NOT NULL,
@@ -24,6 +24,12 @@ const MIGRATIONS: &[&str] = &["
     CREATE TABLE taint (workspace TEXT PRIMARY KEY, seen TEXT NOT NULL);
     CREATE TABLE workspace (name TEXT PRIMARY KEY);
     CREATE TABLE held (id TEXT PRIMARY KEY, boot TEXT NOT NULL, card TEXT NOT NULL);
+",
+"
+    -- Where the audit begins when its first records were pruned.
+    CREATE TABLE checkpoint (one INTEGER PRIMARY KEY CHECK (one = 1), seq INTEGER NOT NULL, hash BLOB NOT NULL, signature TEXT NOT NULL);
+    -- Cards of version 1 lack what they are about; who still waits asks again under a new one.
+    DELETE FROM held;
 "];
 
 fn version(connection: &Connection, path: &Path) -> Result<u32, StoreError> {
@@ -43,7 +49,7 @@ pub(super) fn migrate(connection: &mut Connection, path: &Path) -> Result<(), St
     Ok(())
 }
 
-/// Refuses a store that this version does not know.
-pub(super) fn check(connection: &Connection, path: &Path) -> Result<(), StoreError> {
-    version(connection, path).map(|_| ())
+/// Refuses a store that this version does not know: which version it has.
+pub(super) fn check(connection: &Connection, path: &Path) -> Result<u32, StoreError> {
+    version(connection, path)
 }
