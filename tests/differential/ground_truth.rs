@@ -27,9 +27,11 @@ const MAX_TEXT: usize = 128 * 1024;
 
 /// `AUDIT_ARCH_X86_64` (linux/audit.h).
 const ARCH: u32 = 0xc000_003e;
-/// `SECCOMP_IOCTL_NOTIF_RECV` and `…_SEND` (linux/seccomp.h).
+/// `SECCOMP_IOCTL_NOTIF_RECV` and `…_SEND` (linux/seccomp.h)
 const RECEIVE: libc::c_ulong = 0xc050_2100;
 const SEND: libc::c_ulong = 0xc018_2101;
+/// `SECCOMP_IOCTL_NOTIF_ID_VALID`.
+const STILL_VALID: libc::c_ulong = 0x4008_2102;
 /// `SECCOMP_USER_NOTIF_FLAG_CONTINUE`.
 const CONTINUE: u32 = 1;
 
@@ -118,17 +120,18 @@ fn text(pid: u32, address: u64) -> String {
     String::from_utf8_lossy(&out).into_owned()
 }
 
-fn arguments(pid: u32, address: u64) -> Vec<String> {
+/// The arguments, and whether these are all.
+fn arguments(pid: u32, address: u64) -> (Vec<String>, bool) {
     let mut out = Vec::new();
     for index in 0..MAX_ARGUMENTS {
-        let Ok(pointer) = <[u8; 8]>::try_from(memory(pid, address + index * 8, 8)) else { break };
+        let Ok(pointer) = <[u8; 8]>::try_from(memory(pid, address + index * 8, 8)) else { return (out, true) };
         let pointer = u64::from_ne_bytes(pointer);
         if pointer == 0 {
-            break;
+            return (out, true);
         }
         out.push(text(pid, pointer));
     }
-    out
+    (out, false)
 }
 
 struct Shells {
@@ -296,13 +299,24 @@ fn supervise(pid: i32, pair: RawFd) -> Value {
         let args = notice.data.args;
         let refused = libc::seccomp_notif_resp { id: notice.id, val: 0, error: -libc::EACCES, flags: 0 };
         let goes_on = libc::seccomp_notif_resp { id: notice.id, val: 0, error: 0, flags: CONTINUE };
+        let exec = |path: u64, list: u64| {
+            let (words, whole) = arguments(notice.pid, list);
+            json!([text(notice.pid, path), words, whole])
+        };
+        let seen = match libc::c_long::from(notice.data.nr) {
+            libc::SYS_execve => Some(exec(args[0], args[1])),
+            libc::SYS_execveat => Some(exec(args[1], args[2])),
+            _ => None,
+        };
+        // A signal may have interrupted the call, and the process gone on: then its memory was another one while it was
+        // read. The call comes again, or never happens.
+        // SAFETY: the number of the notification is as long as the request says.
+        if unsafe { libc::ioctl(listener, STILL_VALID, &raw const notice.id) } != 0 {
+            continue;
+        }
         let answer = match libc::c_long::from(notice.data.nr) {
-            libc::SYS_execve => {
-                execs.push(json!([text(notice.pid, args[0]), arguments(notice.pid, args[1])]));
-                goes_on
-            }
-            libc::SYS_execveat => {
-                execs.push(json!([text(notice.pid, args[1]), arguments(notice.pid, args[2])]));
+            libc::SYS_execve | libc::SYS_execveat => {
+                execs.extend(seen);
                 goes_on
             }
             libc::SYS_socket => {

@@ -134,30 +134,47 @@ fn surprise(case: &Case, result: &Value) -> Option<String> {
     execs.iter().find_map(|exec| {
         let argv: Vec<&str> = exec[1].as_array().unwrap().iter().filter_map(Value::as_str).collect();
         let program = name(exec[0].as_str().unwrap_or(""));
-        let foreseen = case.found.calls.iter().any(|call| matches(call, &argv, program));
+        let heard = Heard { argv: &argv, whole: exec[2] == true };
+        let foreseen = case.found.calls.iter().any(|call| matches(call, heard, program));
         (!foreseen).then(|| format!("{program} {argv:?}"))
     })
 }
 
 /// Whether a call is one that was foreseen: the same words, where `None` stands for any number of any words.
-fn matches(call: &[Option<String>], argv: &[&str], program: &str) -> bool {
+fn matches(call: &[Option<String>], heard: Heard<'_>, program: &str) -> bool {
     let Some(Some(first)) = call.first() else { return false };
     let children = CHILDREN.iter().find(|(parent, _)| *parent == name(first)).map_or(&[][..], |(_, children)| children);
     if children.contains(&program) {
         return true;
     }
-    name(first) == program && words_match(call.get(1..).unwrap_or(&[]), argv.get(1..).unwrap_or(&[]))
+    name(first) == program && words_match(call.get(1..).unwrap_or(&[]), heard.from(1))
 }
 
-fn words_match(call: &[Option<String>], argv: &[&str]) -> bool {
+/// The words of a call that ran. Where there are very many, only the first of them.
+#[derive(Clone, Copy)]
+struct Heard<'a> {
+    argv: &'a [&'a str],
+    whole: bool,
+}
+
+impl Heard<'_> {
+    fn from(self, index: usize) -> Self {
+        Self { argv: self.argv.get(index..).unwrap_or(&[]), whole: self.whole }
+    }
+}
+
+fn words_match(call: &[Option<String>], heard: Heard<'_>) -> bool {
+    if heard.argv.is_empty() && !heard.whole {
+        return true;
+    }
     match call.split_first() {
-        None => argv.is_empty(),
+        None => heard.argv.is_empty(),
         // The shell puts the home folder where a tilde stands.
-        Some((Some(word), rest)) => argv.split_first().is_some_and(|(first, after)| {
+        Some((Some(word), rest)) => heard.argv.first().is_some_and(|first| {
             let same = word == first || word.starts_with('~') && first.starts_with('/');
-            same && words_match(rest, after)
+            same && words_match(rest, heard.from(1))
         }),
-        Some((None, rest)) => (0..=argv.len()).any(|taken| words_match(rest, &argv[taken..])),
+        Some((None, rest)) => (0..=heard.argv.len()).any(|taken| words_match(rest, heard.from(taken))),
     }
 }
 

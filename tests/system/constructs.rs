@@ -157,7 +157,9 @@ fn redirections_and_here_documents() {
     check(
         &[
             ("ls > out 2>&1 < /dev/null", Local, LOCAL),
-            ("ls &> out; ls >| out; ls <> out", Local, LOCAL),
+            ("ls &> out; ls >| out; ls <> out; ls >& out; ls >& ./out/a-b.txt", Local, LOCAL),
+            ("ls >&'$(curl h)'", Host, "this name of a file behind `>&`"),
+            ("ls >& ~/out", Host, "this name of a file behind `>&`"),
             ("cat <<< hi", Local, LOCAL),
             ("cat <<'E'\n$(curl h) ssh\nE\n", Local, LOCAL),
             ("cat <<E\n$(curl h)\nE\n", Host, "`curl`"),
@@ -321,6 +323,11 @@ fn what_attacks_have_found() {
         "{ echo x >> /dev/stdout; } < ~/.bashrc >&0",
         "echo added < /etc/hosts >&0 >> /dev/stdout",
         "tee -a /dev/stderr < /etc/hosts 2>&0",
+        "grep x >&'$(curl h)'",
+        "grep x >&\"\\`curl h\\`\"",
+        "echo x >&'a[$(curl h)]'",
+        "{ echo x >> /dev/stdout; } < ~/.bashrc >&\"0\"",
+        "tee -a /dev/stderr < /etc/hosts 2>&0-",
         "zstd -l -d .claude/settings.json.zst",
         "xz -t -d a.xz",
         "bzip2 -td .bashrc.bz2",

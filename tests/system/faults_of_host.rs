@@ -348,6 +348,37 @@ fn an_audit_that_forgets_its_oldest_records_can_still_be_verified() {
 }
 
 #[test]
+fn more_mailboxes_than_open_files_are_usual() {
+    let names: Vec<String> = (0..100).map(|n| format!("w{n}")).collect();
+    let config = names.iter().fold(String::new(), |text, name| text + &format!("[workspaces.{name}]\n"));
+    let site = Site::new(&config);
+    for name in &names {
+        bashgate::daemon::make_mailbox(&site.mailbox(name)).unwrap();
+    }
+    let serve = |limits: &str| {
+        let mut command = Command::new("sh");
+        command.args(["-c", &format!("{limits} && exec \"$0\" serve --config \"$1\"")]);
+        Host::start(command.arg(bin("bashgate")).arg(site.host_toml()))
+    };
+    let mut host = serve("ulimit -Sn 64");
+    for name in &names {
+        assert_eq!(site.ask(name, "make x").decision, Answer::Allow);
+    }
+    host.kill();
+    // Where there cannot be as many, that is said, and the others go on.
+    let host = serve("ulimit -n 256");
+    until("an error", || host.said.lock().unwrap().contains("LimitNOFILE").then_some(()));
+    let answered = names.iter().filter(|name| {
+        let id = uuid::Uuid::new_v4().to_string();
+        site.post(name, &json!({"type": "security:bash_check", "request_id": id, "command": "make x"}));
+        let since = std::time::Instant::now();
+        while since.elapsed() < std::time::Duration::from_millis(200) && site.response(name, &id).is_none() {}
+        site.response(name, &id).is_some()
+    });
+    assert!(answered.count() >= 50);
+}
+
+#[test]
 fn a_wall_clock_that_jumps_by_years_changes_nothing() {
     const DAY_MS: u64 = 86_400_000;
     let site = Site::default();

@@ -14,7 +14,7 @@ use crate::clock;
 use crate::config::{Config, InspectorKind};
 use crate::control::{self, Command};
 use crate::inspector::{self, Brief};
-use crate::intake::probe;
+use crate::intake::{files, probe};
 use crate::policy::Finding;
 use crate::state;
 use crate::store::Reader;
@@ -258,6 +258,10 @@ fn mailboxes(config: &Config, workspaces: &[String], report: &mut Report) {
             .fine("mailboxes", format!("{} of them; looked through every {:?}", workspaces.len(), config.poll));
     }
     match probe::notifications(root) {
+        Ok(_) if workspaces.len() > files::raise_limit() => {
+            let says = format!("{} of them, more than a process may have open files for", workspaces.len());
+            report.broken("mailboxes", says, "raise the limit: LimitNOFILE= of a systemd service, `ulimit -n`");
+        }
         Ok(Some(took)) => report.fine("mailboxes", format!("{} of them; notified after {took:.1?}", workspaces.len())),
         Ok(None) => {
             let says = format!("no notifications of files arrive here; looked through every {:?}", config.poll);

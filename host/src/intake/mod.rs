@@ -3,6 +3,7 @@
 //! A notification is a wake-up, never the truth: every folder is looked through on a timer, at start, and whenever
 //! notifications were lost. What lies there is opened by [`folder`]'s rules or not at all.
 
+pub mod files;
 pub mod folder;
 pub mod probe;
 mod queue;
@@ -110,6 +111,8 @@ impl Intake {
             queue: queue.clone(),
             lost: waker.lost.clone(),
             stop: stop.clone(),
+            most: files::raise_limit(),
+            told: None,
         };
         let thread = std::thread::Builder::new().name("intake".to_owned()).spawn(move || looker.run(&woken, rescan))?;
         Ok(Self { waker, queue, stop, thread: Some(thread) })
@@ -245,6 +248,10 @@ struct Looker {
     queue: Arc<Queue>,
     lost: Arc<AtomicBool>,
     stop: Arc<AtomicBool>,
+    /// How many mailboxes can be open at once.
+    most: usize,
+    /// When somebody was last told that there are more.
+    told: Option<Instant>,
 }
 
 impl Looker {
@@ -284,6 +291,7 @@ impl Looker {
                 return;
             }
         };
+        self.boxes.retain(|workspace, _| self.root.join(workspace.as_str()).is_dir());
         for entry in entries.flatten() {
             let Some(workspace) = entry.file_name().to_str().and_then(WorkspaceName::parse) else { continue };
             if let Some(opened) = self.open(&workspace) {
@@ -302,6 +310,17 @@ impl Looker {
             self.boxes.remove(workspace);
         }
         if !self.boxes.contains_key(workspace) {
+            if self.boxes.len() >= self.most {
+                if self.told.is_none_or(|told| told.elapsed() > Duration::from_mins(1)) {
+                    self.told = Some(Instant::now());
+                    tracing::error!(
+                        most = self.most,
+                        "there are more mailboxes than this process may have open files for, and some get no answers; raise its \
+                         limit (LimitNOFILE= of a systemd service, `ulimit -n`)"
+                    );
+                }
+                return None;
+            }
             let folder = Folder::open(&self.root, workspace)?;
             if let Some(watcher) = &mut self.watcher
                 && let Err(error) = watcher.watch(&path, RecursiveMode::NonRecursive)

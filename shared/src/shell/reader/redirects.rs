@@ -97,8 +97,15 @@ impl Reader<'_> {
                 target: RedirectTarget::Descriptor,
             });
         }
-        if operator == ">&" && word.literal().is_some() {
+        if operator == ">&"
+            && let Some(file) = word.literal()
+        {
             self.only_bash("`>&` with a file")?;
+            // Bash expands this word twice, the second time without its quotes, and `>&"1"` and `>&1-` mean descriptors.
+            let starts = file.starts_with(|c: char| c.is_ascii_alphabetic() || matches!(c, '/' | '.' | '_'));
+            if !starts || !file.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"/._-+=,%@:".contains(&byte)) {
+                return self.fail(Trouble::Unsupported("this name of a file behind `>&`"));
+            }
             return Ok(Redirect { writes: true, reads: false, other_input: false, target: RedirectTarget::Path(word) });
         }
         self.fail(Trouble::Unsupported("a descriptor that is only known when it runs"))

@@ -1,22 +1,32 @@
 //! Whole processes beside the least that could do it, a static C program, interleaved in one run. What counts are the
 //! ratios; times belong to the machine.
 
-use std::io::{BufRead as _, BufReader, Write as _};
+mod load;
+mod table;
+
+use std::io::Write as _;
 use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
+use std::process::{Child, Command, Stdio};
 use std::time::Instant;
 
 use bashgate_tests::{Output, Site, bin, repository};
 use serde_json::json;
+use table::{Table, Times};
 
 const ROUNDS: usize = 400;
 
 fn main() {
     let floor = build_floor();
-    hook_beside_true(&floor);
-    round_trip(&floor);
-    beside_a_flood();
-    classify_lines();
+    let mut table = Table::default();
+    hook_beside_true(&floor, &mut table);
+    round_trip(&floor, &mut table);
+    classify_lines(&mut table);
+    load::beside_a_flood(&mut table);
+    load::without_notifications(&mut table);
+    load::decisions(&floor, &mut table);
+    load::start_with_a_long_audit(&mut table);
+    load::many_workspaces(&mut table);
+    table.print();
 }
 
 fn build_floor() -> PathBuf {
@@ -38,34 +48,6 @@ fn run(command: &mut Command, input: &[u8]) -> f64 {
     since.elapsed().as_secs_f64() * 1000.0
 }
 
-struct Times(Vec<f64>);
-
-impl Times {
-    fn at(&self, share: f64) -> f64 {
-        let mut sorted = self.0.clone();
-        sorted.sort_by(f64::total_cmp);
-        #[expect(
-            clippy::cast_possible_truncation,
-            clippy::cast_sign_loss,
-            clippy::cast_precision_loss,
-            reason = "an index into a few hundred values"
-        )]
-        let index = ((sorted.len() - 1) as f64 * share) as usize;
-        sorted[index]
-    }
-}
-
-fn compare(what: &str, ours: &Times, floor: &Times) {
-    for (name, share) in [("p50", 0.5), ("p99", 0.99)] {
-        println!(
-            "{what:44} {name} {:7.3} ms  other side {:7.3} ms  ratio {:.2}",
-            ours.at(share),
-            floor.at(share),
-            ours.at(share) / floor.at(share)
-        );
-    }
-}
-
 fn event(site: &Site, command: &str) -> Vec<u8> {
     let event = json!({"session_id": "s", "transcript_path": "/x", "cwd": site.work(), "hook_event_name": "PreToolUse", "permission_mode": "default",
         "tool_name": "Bash", "tool_input": {"command": command, "description": "look around"}, "tool_use_id": "toolu_1"});
@@ -85,34 +67,53 @@ fn interleave(mut ours: impl FnMut() -> f64, mut floor: impl FnMut() -> f64) -> 
     (one, other)
 }
 
-fn hook_beside_true(floor: &Path) {
+fn hook_beside_true(floor: &Path, table: &mut Table) {
     let site = Site::default();
     std::fs::create_dir(site.work().join("src")).unwrap();
     std::fs::write(site.work().join("src/main.rs"), "fn main() {}").unwrap();
-    for (what, command) in [
-        ("hook, Safe command, beside a static true", "ls -la"),
-        ("hook, local if no secret is met", "grep -rn main src"),
-    ] {
+    for (what, command) in
+        [("hook, Safe command, whole process", "ls -la"), ("hook, local if no secret is met", "grep -rn main src")]
+    {
         let input = event(&site, command);
         let mut hook = site.hook_command(&site.hook_toml());
         let mut empty = Command::new(floor);
         empty.arg("true");
         let (ours, least) = interleave(|| run(&mut hook, &input), || run(&mut empty, &input));
-        compare(what, &ours, &least);
+        let budget = if command == "ls -la" { "1.5" } else { "3" };
+        table.compare(what, &ours, "static C that reads its input", &least, [budget, ""]);
     }
-    println!("{:44} {} KiB", "size of the hook", std::fs::metadata(bin("bashgate-hook")).unwrap().len() / 1024);
+    let size = std::fs::metadata(bin("bashgate-hook")).unwrap().len() / 1024;
+    table.row("size of the hook", &format!("{size} KiB"), "", "", "4096 KiB");
 }
 
-fn round_trip(floor: &Path) {
+/// A responder that does nothing else than pass files, on a mailbox of its own.
+struct Responder(Child);
+
+impl Responder {
+    fn start(floor: &Path, mailbox: &Path) -> Self {
+        use std::io::{BufRead as _, BufReader};
+        for folder in ["requests", "responses"] {
+            std::fs::create_dir_all(mailbox.join(folder)).unwrap();
+        }
+        let mut child = Command::new(floor).arg("responder").arg(mailbox).stdout(Stdio::piped()).spawn().unwrap();
+        let mut line = String::new();
+        BufReader::new(child.stdout.take().unwrap()).read_line(&mut line).unwrap();
+        Self(child)
+    }
+}
+
+impl Drop for Responder {
+    fn drop(&mut self) {
+        let _ = self.0.kill();
+        let _ = self.0.wait();
+    }
+}
+
+fn round_trip(floor: &Path, table: &mut Table) {
     let site = Site::default();
     let _host = site.serve();
     let bare = site.path().join("bare");
-    for folder in ["requests", "responses"] {
-        std::fs::create_dir_all(bare.join(folder)).unwrap();
-    }
-    let mut responder = Command::new(floor).arg("responder").arg(&bare).stdout(Stdio::piped()).spawn().unwrap();
-    let mut line = String::new();
-    BufReader::new(responder.stdout.take().unwrap()).read_line(&mut line).unwrap();
+    let _responder = Responder::start(floor, &bare);
     let input = event(&site, "make build");
     let mut hook = site.hook_command(&site.hook_toml());
     let mut number = 0;
@@ -123,38 +124,10 @@ fn round_trip(floor: &Path) {
             run(Command::new(floor).arg("client").arg(&bare).arg(number.to_string()), b"")
         },
     );
-    responder.kill().unwrap();
-    responder.wait().unwrap();
-    compare("round trip hook, host, hook, clean workspace", &ours, &least);
+    table.compare("round trip hook, host, hook, clean workspace", &ours, "C client and responder", &least, ["2", "4"]);
 }
 
-/// How long a workspace waits for answers while another one is flooded, beside how long it waits in peace.
-fn beside_a_flood() {
-    const FLOOD: usize = 50_000;
-    let site = Site::default();
-    site.add_workspace("calm");
-    let _host = site.serve();
-    let ask = || {
-        let id = uuid::Uuid::new_v4().to_string();
-        let since = Instant::now();
-        site.post("calm", &json!({"type": "security:bash_check", "request_id": id, "command": "make x"}));
-        while site.response("calm", &id).is_none() {
-            std::thread::yield_now();
-        }
-        since.elapsed().as_secs_f64() * 1000.0
-    };
-    let quiet = Times((0..ROUNDS).map(|_| ask()).collect());
-    let folder = site.mailbox("default").join("requests");
-    for _ in 0..FLOOD {
-        std::fs::write(folder.join(format!("{}.json", uuid::Uuid::new_v4())), "x").unwrap();
-    }
-    let flooded = Times((0..ROUNDS).map(|_| ask()).collect());
-    let left = std::fs::read_dir(&folder).unwrap().count();
-    assert!(left > 0, "the flood was over before the measuring was");
-    compare("answer beside a flood, beside one in peace", &flooded, &quiet);
-}
-
-fn classify_lines() {
+fn classify_lines(table: &mut Table) {
     let commands = [
         "ls -la",
         "git status --short",
@@ -173,12 +146,5 @@ fn classify_lines() {
     assert_eq!(output.stdout.lines().count(), lines);
     let since = Instant::now();
     Output::of(&mut Command::new("cat"), input.as_bytes()).expect(0);
-    let least = since.elapsed();
-    #[expect(clippy::cast_precision_loss, reason = "for people")]
-    let rate = lines as f64 / ours.as_secs_f64();
-    println!(
-        "{:44} {rate:.0} lines/s  (cat: {:.2} of the time)",
-        "classify --jsonl",
-        least.as_secs_f64() / ours.as_secs_f64()
-    );
+    table.rates("classify --jsonl, lines", lines, ours, "cat", lines, since.elapsed(), "");
 }
