@@ -51,8 +51,8 @@ pub enum Event {
     Opened {
         /// Who gave the pass.
         pass: Option<String>,
-        /// The card under which it was held before the host was restarted.
-        held_before: Option<HeldBefore>,
+        /// The id under which it was held before the host was restarted.
+        held_before: Option<ApprovalId>,
     },
     /// The inspector answered.
     Found(Finding),
@@ -104,15 +104,6 @@ pub enum Step {
     Release(Verdict),
     /// There is nothing more to do.
     Close,
-}
-
-/// A card of before a restart.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct HeldBefore {
-    /// Its id.
-    pub id: ApprovalId,
-    /// True when it asked whether to go on without the inspector.
-    pub outage: bool,
 }
 
 #[derive(Debug)]
@@ -191,10 +182,6 @@ impl Case {
                 State::Inspecting { epoch, .. } | State::Holding { epoch, outage: true, .. },
                 Event::WithoutInspector(Reply::Approve(_), _),
             ) if epoch != view.epoch => self.open(None, None, view, policy),
-            (
-                State::Inspecting { judged, .. } | State::Holding { judged, outage: true, .. },
-                Event::WithoutInspector(reply, by),
-            ) => self.without_inspector(&judged, reply, &by, policy),
             (State::Holding { epoch, outage: true, .. }, Event::Found(finding))
                 if epoch != view.epoch && !matches!(finding, Finding::Unavailable { .. }) =>
             {
@@ -219,8 +206,9 @@ impl Case {
                 // What was approved was shown under another taint.
                 self.open(None, None, view, policy)
             }
-            (State::Holding { judged, outage: true, .. }, Event::Answered(reply, by)) => {
-                self.without_inspector(&judged, reply, &by, policy)
+            (State::Inspecting { .. } | State::Holding { outage: true, .. }, Event::WithoutInspector(reply, by))
+            | (State::Holding { outage: true, .. }, Event::Answered(reply, by)) => {
+                self.without_inspector(reply, &by, policy)
             }
             (State::Holding { .. }, Event::Answered(Reply::Approve(_), by)) => self.finish(approved(&by), policy, true),
             (State::Holding { .. }, Event::Answered(Reply::Deny { reason }, by)) => {
@@ -228,6 +216,10 @@ impl Case {
             }
             (State::Holding { .. }, Event::Lapsed) => {
                 let words = "nobody approved it in time; ask the person you work for, then run it again".to_owned();
+                self.finish(deny(words, "policy", "expiry"), policy, true)
+            }
+            (State::Inspecting { .. }, Event::Lapsed) => {
+                let words = "the inspector did not look at it in time; run it again later".to_owned();
                 self.finish(deny(words, "policy", "expiry"), policy, true)
             }
             (State::Holding { .. } | State::Inspecting { .. }, Event::Refused(why)) => {
@@ -286,7 +278,7 @@ impl Case {
     fn open(
         &mut self,
         pass: Option<String>,
-        held_before: Option<HeldBefore>,
+        held_before: Option<ApprovalId>,
         view: View,
         policy: &Policy,
     ) -> Vec<Step> {
@@ -317,11 +309,8 @@ impl Case {
                 vec![Step::Inspect]
             }
             Decision::Inspect | Decision::AskHuman => {
-                let outage =
-                    judged.decision == Decision::Inspect && held_before.as_ref().is_some_and(|held| held.outage);
-                let id = held_before.filter(|held| held.outage == outage).map(|held| held.id);
-                self.state = State::Holding { judged: judged.clone(), epoch: view.epoch, outage };
-                vec![Step::Hold { judged, id, advice: None, outage }, Step::Inspect]
+                self.state = State::Holding { judged: judged.clone(), epoch: view.epoch, outage: false };
+                vec![Step::Hold { judged, id: held_before, advice: None, outage: false }, Step::Inspect]
             }
         }
     }
@@ -360,15 +349,10 @@ impl Case {
     }
 
     /// The inspector does not answer, and a person said what that means.
-    fn without_inspector(&mut self, judged: &Judged, reply: Reply, by: &str, policy: &Policy) -> Vec<Step> {
+    fn without_inspector(&mut self, reply: Reply, by: &str, policy: &Policy) -> Vec<Step> {
         let verdict = match reply {
-            Reply::Approve(_) => Verdict {
-                reason: format!(
-                    "the inspector does not answer; {by} lets this workspace go on by the offline rules, which see nothing suspicious"
-                ),
-                rule: judged.rule.to_owned(),
-                ..approved(by)
-            },
+            // The agent is not told that only the offline rules look right now.
+            Reply::Approve(_) => Verdict { rule: "no-answer".to_owned(), ..approved(by) },
             Reply::Deny { reason } if reason.is_empty() => deny(
                 format!("the inspector does not answer, and {by} lets nothing go on without it; run it again later"),
                 &format!("human:{by}"),
@@ -620,6 +604,7 @@ mod tests {
         let word = Event::WithoutInspector(approve(), "ann".to_owned());
         let steps = settled.on(word, view(Taint::Secret, 1), &policy);
         assert_eq!((recorded(&steps).answer, recorded(&steps).by.as_str()), (Answer::Allow, "human:ann"));
+        assert!(!recorded(&steps).reason.contains("inspector"), "the agent need not know who does not look");
         let mut risen = asked();
         let word = Event::WithoutInspector(approve(), "ann".to_owned());
         assert_eq!(risen.on(word, view(Taint::Both, 2), &policy), [Step::Inspect]);

@@ -47,6 +47,8 @@ pub struct Config {
     pub poll: Duration,
     /// How many records of the audit are kept; 0 keeps all.
     pub keep_records: u64,
+    /// How many days every record is kept at least.
+    pub keep_days: u64,
     /// Where metrics are served.
     pub metrics: Option<SocketAddr>,
     /// The policy.
@@ -224,10 +226,17 @@ struct LimitsFile {
     poll_ms: u64,
 }
 
-#[derive(Default, Deserialize)]
+#[derive(Deserialize)]
 #[serde(deny_unknown_fields, default)]
 struct AuditFile {
     keep_records: u64,
+    keep_days: u64,
+}
+
+impl Default for AuditFile {
+    fn default() -> Self {
+        Self { keep_records: 0, keep_days: 30 }
+    }
 }
 
 #[derive(Default, Deserialize)]
@@ -319,6 +328,7 @@ impl Config {
             ("approval.expires_s", parsed.approval.expires_s, 1, 3600),
             ("approval.max_held", parsed.approval.max_held as u64, 1, 10_000),
             ("limits.requests_per_second", u64::from(parsed.limits.requests_per_second), 1, 1_000_000),
+            ("audit.keep_days", parsed.audit.keep_days, 0, 36_500),
             ("limits.rescan_ms", parsed.limits.rescan_ms, 10, 60_000),
             ("limits.poll_ms", parsed.limits.poll_ms, 1, 60_000),
         ];
@@ -363,6 +373,7 @@ impl Config {
             notifications,
             poll: Duration::from_millis(parsed.limits.poll_ms),
             keep_records: parsed.audit.keep_records,
+            keep_days: parsed.audit.keep_days,
             metrics,
             policy: Policy {
                 enforce: parsed.policy.enforce,

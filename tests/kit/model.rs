@@ -30,6 +30,8 @@ pub enum Fault {
     Redirect,
     /// The connection is closed without an answer.
     Closed,
+    /// This, but only where the command holds this word.
+    If(&'static str, Box<Fault>),
 }
 
 /// A running server.
@@ -119,6 +121,11 @@ fn answer(mut stream: TcpStream, fault: &Fault, log: &Mutex<Vec<Value>>) -> std:
         .as_str()
         .and_then(|text| serde_json::from_str::<Value>(text).ok())
         .is_some_and(|brief| brief["command"].as_str().is_some_and(|command| command.contains("flag")));
+    let fault = match fault {
+        Fault::If(word, fault) if message.as_str().is_some_and(|text| text.contains(word)) => fault,
+        Fault::If(..) => &Fault::None,
+        fault => fault,
+    };
     let verdict = json!({"flagged": flagged, "reason": "the test's model says so"}).to_string();
     let wrap = |text: &str, ended: bool| {
         if chat {
@@ -142,7 +149,7 @@ fn answer(mut stream: TcpStream, fault: &Fault, log: &Mutex<Vec<Value>>) -> std:
         Fault::Truncated => (200, String::new(), wrap("{\"flagged\": true", false).to_string()),
         Fault::Text(text) => (200, String::new(), wrap(text, true).to_string()),
         Fault::Redirect => (307, "location: http://169.254.169.254/latest\r\n".to_owned(), String::new()),
-        Fault::Closed => return Ok(()),
+        Fault::Closed | Fault::If(..) => return Ok(()),
         Fault::Huge => {
             stream.write_all(b"HTTP/1.1 200 OK\r\ncontent-type: application/json\r\nconnection: close\r\n\r\n{\"x\":\"")?;
             for _ in 0..4096 {

@@ -281,6 +281,11 @@ fn an_edit_of_the_audit_is_found() {
     site.cli(["audit", "verify"]).expect(0);
     let cut = site.cli(["audit", "verify", "--head", &head]).expect(1);
     assert!(cut.stderr.contains("cut off"), "{cut:?}");
+    // What the host looks requests up by says what the record says.
+    run("UPDATE audit SET request_id = NULL WHERE seq = 3");
+    site.cli(["audit", "verify"]).expect(1);
+    run("UPDATE audit SET request_id = json_extract(body, '$.request_id') WHERE seq = 3");
+    site.cli(["audit", "verify"]).expect(0);
     run("UPDATE audit SET body = replace(body, 'make 2', 'make 9')");
     let changed = site.cli(["audit", "verify"]).expect(1);
     assert!(changed.stderr.contains("was changed"), "{changed:?}");
@@ -317,7 +322,7 @@ fn a_flood_of_large_files_does_not_fill_the_hosts_memory() {
 
 #[test]
 fn an_audit_that_forgets_its_oldest_records_can_still_be_verified() {
-    let site = Site::new("[audit]\nkeep_records = 100");
+    let site = Site::new("[audit]\nkeep_records = 100\nkeep_days = 0");
     let mut host = site.serve();
     let kept = site.cli(["audit", "head"]).expect(0).stdout;
     for n in 0..150 {
@@ -334,6 +339,15 @@ fn an_audit_that_forgets_its_oldest_records_can_still_be_verified() {
     site.cli(["audit", "verify", "--head", kept.trim()]).expect(1);
     let backup = site.path().join("backup");
     site.cli(["backup", backup.to_str().unwrap()]).expect(0);
+    host.terminate();
+    // What is pruned is verified before it is signed.
+    edit_store(&site, &format!("UPDATE audit SET hash = zeroblob(32) WHERE seq = {}", oldest + 2));
+    let mut host = site.serve();
+    for n in 0..40 {
+        site.ask("default", &format!("make more-{n}"));
+    }
+    until("a refusal to prune", || host.said.lock().unwrap().contains("the audit is not pruned").then_some(()));
+    assert_eq!(site.audit().first().unwrap()["seq"], oldest);
     host.terminate();
     // Whoever prunes without the key is found.
     edit_store(&site, &format!("DELETE FROM audit WHERE seq <= {}", oldest + 10));

@@ -205,3 +205,64 @@ fn the_same_command_asked_twice_is_one_card() {
     hooks.remove(0).join().unwrap().expect(2);
     assert!(site.pending().is_empty());
 }
+
+#[test]
+fn a_command_that_makes_the_model_fail_is_no_outage() {
+    for fault in [Fault::Status(403, None), Fault::Status(500, None), Fault::Slow(Duration::from_secs(20))] {
+        let model = Model::start();
+        model.fail(Fault::If("trick", Box::new(fault.clone())));
+        let site = Site::new(&model.config("openai", 1000));
+        let other = site.add_workspace("other");
+        let _host = site.serve();
+        site.raise("default", "corruption");
+        site.raise("other", "corruption");
+        // As often as would have been enough to call it an outage.
+        for n in 0..3 {
+            let command = format!("make trick-{n}");
+            let running = site.check_later(&command);
+            let id = site.held(&command);
+            assert_eq!(site.pending()[0]["outage"], false, "{fault:?}");
+            site.cli(["approve", &id]).expect(0);
+            running.join().unwrap().expect(0);
+        }
+        // What was approved was that, and nothing else; the others have their inspector.
+        let running = site.check_later("make flag # trick");
+        let id = site.held("make flag # trick");
+        site.cli(["deny", &id]).expect(0);
+        running.join().unwrap().expect(2);
+        site.check("make flag").expect(2);
+        site.check_with(&other, "make flag").expect(2);
+        site.check_with(&other, "make x").expect(0);
+        assert!(site.pending().is_empty());
+    }
+}
+
+#[test]
+fn what_waits_for_a_slow_model_has_a_limit_and_an_end() {
+    let model = Model::start();
+    model.fail(Fault::Slow(Duration::from_secs(20)));
+    let site = Site::new(&model.config("anthropic", 60_000));
+    let _host = site.serve();
+    site.raise("default", "secret");
+    let ask = |command: String| {
+        let id = uuid::Uuid::new_v4().to_string();
+        site.post(
+            "default",
+            &serde_json::json!({"type": "security:bash_check", "request_id": id, "command": command, "timeout_ms": 7000}),
+        );
+        id
+    };
+    let long: Vec<String> = (0..170).map(|n| ask(format!("make {n} # {}", "x".repeat(30_000)))).collect();
+    let denied = |want: &str| {
+        let reasons = long.iter().filter_map(|id| site.response("default", id)).map(|response| response.reason);
+        reasons.filter(|reason| reason.contains(want)).count()
+    };
+    until("a limit", || (denied("wait for an answer") >= 3).then_some(()));
+    // Nobody listens any more, so nobody thinks about it any more, and there is room again.
+    until("an end of all", || long.iter().all(|id| site.response("default", id).is_some()).then_some(()));
+    assert!(denied("did not look at it in time") >= 1);
+    let waiting = model.requests().len();
+    let again = ask("make again".to_owned());
+    until("the next one to be asked about", || (model.requests().len() > waiting).then_some(()));
+    assert!(site.response("default", &again).is_none());
+}

@@ -16,5 +16,6 @@ mod kills;
 mod laws_of_the_host;
 mod properties;
 mod seed_004;
+mod sessions;
 mod transcripts;
 mod two_users;

@@ -19,8 +19,8 @@ const MAX_DENIED: usize = 64;
 const MAX_DENIED_BYTES: usize = 1 << 20;
 /// Most bytes of commands that are held for one workspace.
 const MAX_HELD_BYTES: usize = 4 << 20;
-/// Most requests that wait for one card.
-const MAX_JOINED: usize = 64;
+/// Most requests that wait for one card. One answer goes to all of them.
+const MAX_JOINED: usize = 16;
 /// Most answered ids that are remembered, to tell a late answer from a wrong one.
 const MAX_CLOSED: usize = 4096;
 
@@ -137,14 +137,24 @@ impl Book {
         }
     }
 
-    /// Lets a case wait for the card of this key, where there is one: what was asked once is not asked again.
-    pub fn join(&mut self, case: CaseId, key: &RequestKey) -> Result<Option<ApprovalId>, Full> {
+    /// Lets a case wait for the card of this key, where there is one: what was asked once is not asked again. The card
+    /// waits at least as long as the case; one whose time is over is joined by nobody.
+    pub fn join(
+        &mut self,
+        case: CaseId,
+        key: &RequestKey,
+        until_boot_ms: u64,
+        now: Now,
+    ) -> Result<Option<ApprovalId>, Full> {
         let Some(id) = self.by_key.get(key) else { return Ok(None) };
-        let Some(held) = self.pending.get_mut(id) else { return Ok(None) };
+        let Some(held) = self.pending.get_mut(id).filter(|held| held.card.expires_boot_ms > now.boot_ms) else {
+            return Ok(None);
+        };
         if held.cases.len() >= MAX_JOINED {
             return Err(Full::Joined);
         }
         held.cases.push(case);
+        held.card.expires_boot_ms = held.card.expires_boot_ms.max(until_boot_ms);
         held.card.waiting = held.cases.len();
         Ok(Some(id.clone()))
     }
@@ -201,10 +211,11 @@ impl Book {
                 id: id.clone(),
                 workspace: card.workspace.clone(),
             };
-            if card.outage {
+            // The word is about an outage that lasts.
+            if card.outage && self.outage {
                 let last = if matches!(reply, Reply::Approve(_)) { GO_ON_MS } else { STAY_MS };
                 self.standing.insert(card.key, (reply.clone(), pass(now.boot_ms + last)));
-            } else if *reply == Reply::Approve(Scope::Session) {
+            } else if *reply == Reply::Approve(Scope::Session) && !card.outage {
                 self.sessions.insert(card.key, pass(u64::MAX));
             }
             return Ok(Given::Cases(cases, card.workspace));
@@ -247,10 +258,10 @@ impl Book {
         Some(workspace)
     }
 
-    /// The word on going on without the inspector, if there is one that counts.
-    pub fn standing(&self, outage: &RequestKey, now: Now) -> Option<(Reply, String)> {
+    /// The word on going on without the inspector, if there is one that counts: what, by whom, under which id.
+    pub fn standing(&self, outage: &RequestKey, now: Now) -> Option<(Reply, String, ApprovalId)> {
         let (reply, pass) = self.standing.get(outage)?;
-        (pass.until_boot_ms > now.boot_ms).then(|| (reply.clone(), pass.by.clone()))
+        (pass.until_boot_ms > now.boot_ms).then(|| (reply.clone(), pass.by.clone(), pass.id.clone()))
     }
 
     /// The inspector is unavailable, until it answers.
@@ -260,10 +271,10 @@ impl Book {
 
     /// The inspector answers. If it was out, words on going on without it are over: gives back the cases that wait for it.
     pub fn inspector_answers(&mut self) -> Vec<CaseId> {
+        self.standing.clear();
         if !std::mem::take(&mut self.outage) {
             return Vec::new();
         }
-        self.standing.clear();
         self.pending.values().filter(|held| held.card.outage).flat_map(|held| held.cases.iter().copied()).collect()
     }
 
@@ -312,10 +323,11 @@ impl Book {
         self.denied.insert(card.id.clone(), Overruled { card, until_boot_ms });
     }
 
-    /// Takes the pass for a request, if a person gave one: who it was.
-    pub fn take_pass(&mut self, key: &RequestKey, now: Now) -> Option<String> {
+    /// Takes the pass for a request, if a person gave one: who it was, and under which id.
+    pub fn take_pass(&mut self, key: &RequestKey, now: Now) -> Option<(String, ApprovalId)> {
         self.passes.retain(|_, pass| pass.until_boot_ms > now.boot_ms);
-        self.passes.remove(key).map(|pass| pass.by).or_else(|| self.sessions.get(key).map(|pass| pass.by.clone()))
+        let once = self.passes.remove(key).map(|pass| (pass.by, pass.id));
+        once.or_else(|| self.sessions.get(key).map(|pass| (pass.by.clone(), pass.id.clone())))
     }
 
     /// Ids of cards whose time is over.
@@ -407,8 +419,8 @@ mod tests {
         let open = card(2, true);
         book.hold(2, open.clone());
         book.answer(&open.id, &session, "ann", now(0)).unwrap();
-        assert_eq!(book.take_pass(&key(1), now(1)).as_deref(), Some("ann"));
-        assert_eq!(book.take_pass(&key(1), now(2)).as_deref(), Some("ann"));
+        assert_eq!(book.take_pass(&key(1), now(1)).map(|(by, _)| by).as_deref(), Some("ann"));
+        assert_eq!(book.take_pass(&key(1), now(2)).map(|(by, _)| by).as_deref(), Some("ann"));
         assert_eq!(book.take_pass(&key(2), now(2)), None);
     }
 
@@ -417,20 +429,26 @@ mod tests {
         let mut book = Book::default();
         let first = card(1, true);
         book.hold(7, first.clone());
-        assert_eq!(book.join(8, &key(1)), Ok(Some(first.id.clone())));
-        assert_eq!(book.join(9, &key(2)), Ok(None), "another epoch is another question");
+        assert_eq!(book.join(8, &key(1), 0, now(0)), Ok(Some(first.id.clone())));
+        assert_eq!(book.join(9, &key(2), 0, now(0)), Ok(None), "another epoch is another question");
         assert_eq!((book.cards().count(), book.card(&first.id).unwrap().waiting), (1, 2));
         assert_eq!(book.leave(&first.id, 7), None, "somebody still waits");
         assert_eq!(book.leave(&first.id, 8).map(|card| card.id), Some(first.id.clone()));
-        assert_eq!(book.join(9, &key(1)), Ok(None), "a card that is over is joined by nobody");
+        assert_eq!(book.join(9, &key(1), 0, now(0)), Ok(None), "a card that is over is joined by nobody");
+        let late = card(3, true);
+        book.hold(7, late.clone());
+        assert_eq!(book.join(8, &key(1), 250, now(50)), Ok(Some(late.id.clone())));
+        assert_eq!(book.card(&late.id).unwrap().expires_boot_ms, 250, "it waits for the last that asked");
+        assert_eq!(book.join(9, &key(1), 999, now(250)), Ok(None), "its time is over");
+        book.remove(&late.id);
         let second = card(2, true);
         book.hold(7, second.clone());
-        for case in 1..64 {
-            assert_eq!(book.join(case, &key(1)), Ok(Some(second.id.clone())));
+        for case in 1..16 {
+            assert_eq!(book.join(case, &key(1), 0, now(0)), Ok(Some(second.id.clone())));
         }
-        assert_eq!(book.join(64, &key(1)), Err(Full::Joined));
+        assert_eq!(book.join(16, &key(1), 0, now(0)), Err(Full::Joined));
         let Ok(Given::Cases(cases, _)) = book.answer(&second.id, &APPROVE, "ann", now(0)) else { panic!() };
-        assert_eq!(cases.len(), 64);
+        assert_eq!(cases.len(), 16);
     }
 
     #[test]
@@ -461,9 +479,10 @@ mod tests {
             book.hold(7, asked.clone());
             asked.id
         };
+        book.inspector_is_out();
         let first = ask(&mut book, 1);
         book.answer(&first, &APPROVE, "ann", now(0)).unwrap();
-        assert_eq!(book.standing(&key(1), now(GO_ON_MS - 1)).map(|(_, by)| by).as_deref(), Some("ann"));
+        assert_eq!(book.standing(&key(1), now(GO_ON_MS - 1)).map(|(_, by, _)| by).as_deref(), Some("ann"));
         assert_eq!(book.standing(&key(1), now(GO_ON_MS)), None);
         assert_eq!(book.standing(&key(2), now(1)), None, "not in another epoch");
         let deny = Reply::Deny { reason: String::new() };
@@ -471,14 +490,16 @@ mod tests {
         assert_eq!(book.standing(&key(1), now(1)), None);
         let second = ask(&mut book, 2);
         book.answer(&second, &deny, "bob", now(0)).unwrap();
-        assert!(matches!(book.standing(&key(1), now(1)), Some((Reply::Deny { .. }, _))));
+        assert!(matches!(book.standing(&key(1), now(1)), Some((Reply::Deny { .. }, ..))));
         let third = ask(&mut book, 3);
         assert_eq!(book.waits_for_inspector(), [7]);
-        assert_eq!(book.inspector_answers(), [0; 0], "it was not out");
-        book.inspector_is_out();
         assert_eq!(book.inspector_answers(), [7]);
+        assert_eq!(book.inspector_answers(), [0; 0], "they are asked again once");
         assert_eq!(book.standing(&key(1), now(1)), None);
         assert!(book.card(&third).is_some());
+        // Who says it when the inspector is back says it about what waits, not about what comes.
+        book.answer(&third, &APPROVE, "ann", now(2)).unwrap();
+        assert_eq!(book.standing(&key(1), now(2)), None);
     }
 
     #[test]
@@ -518,7 +539,7 @@ mod tests {
         let denied = card(1, false);
         book.keep_denied(denied.clone(), now(0));
         assert_eq!(book.answer(&denied.id, &APPROVE, "ann", now(5)).unwrap(), Given::Pass(denied.workspace));
-        assert_eq!(book.take_pass(&key(1), now(6)).as_deref(), Some("ann"));
+        assert_eq!(book.take_pass(&key(1), now(6)).map(|(by, _)| by).as_deref(), Some("ann"));
         assert_eq!(book.take_pass(&key(1), now(7)), None);
         let other = card(2, false);
         book.keep_denied(other.clone(), now(0));

@@ -67,6 +67,15 @@ pub struct Record {
     pub body: String,
     /// Its hash.
     pub hash: Hash,
+    /// Kind, workspace and request as the store looks it up by them; the body says the same.
+    pub looked_up_by: [Option<String>; 3],
+}
+
+impl Record {
+    /// When it was written, in milliseconds since 1970.
+    pub fn at_ms(&self) -> u64 {
+        serde_json::from_str::<Value>(&self.body).ok().and_then(|body| body.get("at_ms")?.as_u64()).unwrap_or(0)
+    }
 }
 
 /// The hash of a record, which covers all records before it.
@@ -113,7 +122,12 @@ impl Entry {
         })
         .to_string();
         let hash = link(before, seq, &body);
-        Record { seq, body, hash }
+        let looked_up_by = [
+            Some(self.kind.as_str().to_owned()),
+            self.workspace.as_ref().map(ToString::to_string),
+            self.request_id.as_ref().map(ToString::to_string),
+        ];
+        Record { seq, body, hash, looked_up_by }
     }
 }
 
@@ -190,9 +204,11 @@ impl Verifier {
             return Err(Broken::Gap { expected, found: record.seq });
         }
         let hash = link(self.hash, record.seq, &record.body);
-        let said =
-            serde_json::from_str::<Value>(&record.body).ok().and_then(|body| body.get("seq").and_then(Value::as_u64));
-        if hash != record.hash || said != Some(record.seq) {
+        let body = serde_json::from_str::<Value>(&record.body).unwrap_or_default();
+        let said = body.get("seq").and_then(Value::as_u64);
+        let text = |key: &str| body.get(key).and_then(Value::as_str).map(str::to_owned);
+        let same = [text("kind"), text("workspace"), text("request_id")] == record.looked_up_by;
+        if hash != record.hash || said != Some(record.seq) || !same {
             return Err(Broken::Changed(record.seq));
         }
         (self.seq, self.hash) = (record.seq, hash);

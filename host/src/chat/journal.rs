@@ -11,7 +11,7 @@ impl Chat for Journal {
     fn tell(&mut self, notice: &Notice) {
         match notice {
             Notice::Held(card) => {
-                tracing::warn!(workspace = %card.workspace, command = notice::one_line(&card.command, 400), reason = card.reason, "held; approve with: bashgate approve {}", card.id);
+                tracing::warn!(workspace = %card.workspace, command = notice::what(card, 400), reason = card.reason, "held; approve with: bashgate approve {}", card.id);
             }
             Notice::Decided(decided) if decided.let_through => {
                 tracing::warn!("{}", notice::words(notice, clock::now().boot_ms));

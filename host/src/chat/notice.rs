@@ -127,10 +127,20 @@ pub fn list<'c>(cards: impl Iterator<Item = &'c Card>, now_boot_ms: u64) -> Stri
     let lines: Vec<String> = cards
         .map(|card| {
             let left = card.expires_boot_ms.saturating_sub(now_boot_ms) / 1000;
-            format!("{}  {}  {left} s  {}", card.id, card.workspace, one_line(&card.command, 100))
+            format!("{}  {}  {left} s  {}", card.id, card.workspace, what(card, 100))
         })
         .collect();
     if lines.is_empty() { "Nothing is held.".to_owned() } else { lines.join("\n") }
+}
+
+/// What is asked, on one line.
+pub fn what(card: &Card, most: usize) -> String {
+    let command = one_line(&card.command, most);
+    match (card.outage, card.waiting) {
+        (true, n) => format!("[the inspector is out: may the workspace go on without it? {n} wait] {command}"),
+        (false, n) if n > 1 => format!("[asked {n} times] {command}"),
+        (false, _) => command,
+    }
 }
 
 /// A text on one line, with what was left out said.

@@ -30,6 +30,7 @@ pub(super) fn run(config: &Config, act: Audit) -> Run {
         ));
     }
     let reader = Reader::open(&path).map_err(|error| failed(&error))?;
+    reader.hold_still().map_err(|error| failed(&error))?;
     match act {
         Audit::Head => {
             let (records, head) = reader.head().map_err(|error| failed(&error))?;
@@ -88,7 +89,14 @@ pub(super) fn unbroken(reader: &Reader, folder: &Path, wanted: Option<Hash>) -> 
             broken.is_none()
         })
         .map_err(|error| failed(&error))?;
-    broken.map_or_else(|| verifier.finish(), Err).map_err(|broken| tampered(&broken))
+    let pruned = reader.checkpoint().map_err(|error| failed(&error))?.is_some();
+    broken.map_or_else(|| verifier.finish(), Err).map_err(|broken| match broken {
+        Broken::HeadMissing if pruned => Failure::failed(
+            "the chain does not hold the given head: it is one of those that were pruned, or the chain was replaced",
+            "keep a head that is younger than the last checkpoint; a backup from then says which it is",
+        ),
+        broken => tampered(&broken),
+    })
 }
 
 fn tampered(broken: &Broken) -> Failure {

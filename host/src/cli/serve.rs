@@ -1,5 +1,7 @@
 //! `bashgate serve`.
 
+use std::io::IsTerminal as _;
+
 use super::{Failure, Run};
 use crate::config::Config;
 use crate::daemon::{Serve, serve};
@@ -30,7 +32,8 @@ pub(super) fn run(config: Config) -> Run {
 pub(super) fn log(level: &str) {
     let filter = tracing_subscriber::EnvFilter::try_from_default_env()
         .unwrap_or_else(|_| tracing_subscriber::EnvFilter::new(level));
-    let _ = tracing_subscriber::fmt().with_env_filter(filter).with_writer(std::io::stderr).try_init();
+    let colour = std::io::stderr().is_terminal();
+    let _ = tracing_subscriber::fmt().with_env_filter(filter).with_ansi(colour).with_writer(std::io::stderr).try_init();
 }
 
 pub(super) fn runtime() -> Result<tokio::runtime::Runtime, Failure> {

@@ -12,7 +12,7 @@ use serde_json::{Value, json};
 
 use super::CaseId;
 use super::core::Core;
-use crate::approval::{ApprovalId, Card, Given, Reply as Word};
+use crate::approval::{AnswerError, ApprovalId, Card, Given, Reply as Word};
 use crate::audit::{Entry, Kind};
 use crate::case;
 use crate::chat::grammar::{self, Said};
@@ -29,14 +29,21 @@ pub enum Told {
     /// At once.
     Now(Reply),
     /// When the verdicts of these cases are on record.
-    Recorded(Vec<CaseId>, Reply),
+    Recorded {
+        /// The cases.
+        cases: Vec<CaseId>,
+        /// True for an approval, which a denial may still overtake.
+        approves: bool,
+        /// What to say then.
+        reply: Reply,
+    },
 }
 
 impl Told {
     /// What there is to tell, for where nothing is waited for: no host runs, so no case is open.
     pub fn reply(self) -> Reply {
         match self {
-            Self::Now(reply) | Self::Recorded(_, reply) => reply,
+            Self::Now(reply) | Self::Recorded { reply, .. } => reply,
         }
     }
 }
@@ -110,36 +117,27 @@ impl Core {
             self.step(*case, answered());
         }
         match given {
-            Err(_) if !overtaken.is_empty() => {
+            Err(AnswerError::Over(_) | AnswerError::Unknown(_)) | Ok(Given::Revoked(_)) if !overtaken.is_empty() => {
                 let reply = Reply::done(format!("Denied before the approval took effect: {id}"), json!({"id": id}));
-                Told::Recorded(overtaken, reply)
+                Told::Recorded { cases: overtaken, approves, reply }
             }
             Err(error) => Reply::refused(error.to_string()).into(),
             Ok(Given::Cases(cases, _)) => {
+                let outage =
+                    self.cases.values().any(|open| open.approval.as_ref() == Some(id) && open.case.is_inspected());
                 for case in &cases {
                     self.step(*case, answered());
                 }
-                let again = cases.iter().filter(|case| self.is_undecided(**case)).count();
-                if again > 0 {
-                    return Reply::refused(format!(
-                        "the workspace's taint rose since `{id}` was shown, so it is asked again under a new id; see: bashgate pending"
-                    ))
-                    .into();
-                }
-                let more = if cases.len() > 1 { format!(" ({} requests)", cases.len()) } else { String::new() };
-                let reply = Reply::done(
-                    format!("{}: {id}{more}", if approves { "Approved" } else { "Denied" }),
-                    json!({"id": id, "requests": cases.len()}),
-                );
                 fault::here("approval.answered");
-                Told::Recorded(cases, reply)
+                self.answered(id, approves, outage, cases)
             }
             Ok(Given::Pass(workspace)) => {
-                self.record(
-                    Kind::Answer,
-                    Some(&workspace),
-                    json!({"event": "overruled", "approval": id, "approved": approves, "by": by}),
-                );
+                let detail = json!({"event": "overruled", "approval": id, "approved": approves, "by": by});
+                if let Err(why) = self.write(Kind::Answer, &workspace, detail, Vec::new()) {
+                    // What is not on record does not count.
+                    let _ = self.book.answer(id, &Word::Deny { reason: String::new() }, by, clock::now());
+                    return Reply::refused(why).into();
+                }
                 let text = if approves {
                     format!("The same command may run once, when the agent asks again: {id}")
                 } else {
@@ -148,10 +146,36 @@ impl Core {
                 Reply::done(text, json!({"id": id})).into()
             }
             Ok(Given::Revoked(workspace)) => {
-                self.record(Kind::Answer, Some(&workspace), json!({"event": "revoked", "approval": id, "by": by}));
-                Reply::done(format!("The approval counts no more: {id}"), json!({"id": id})).into()
+                let detail = json!({"event": "revoked", "approval": id, "by": by});
+                match self.write(Kind::Answer, &workspace, detail, Vec::new()) {
+                    Ok(()) => Reply::done(format!("The approval counts no more: {id}"), json!({"id": id})).into(),
+                    Err(why) => Reply::refused(format!("the approval counts no more, but {why}")).into(),
+                }
             }
         }
+    }
+
+    /// What came of an answer to a card. The taint of one of several requests may have risen by the first: then the others
+    /// are asked again.
+    fn answered(&self, id: &ApprovalId, approves: bool, outage: bool, cases: Vec<CaseId>) -> Told {
+        let (again, decided): (Vec<_>, Vec<_>) = cases.into_iter().partition(|case| self.is_undecided(*case));
+        let asked_again =
+            "the workspace's taint rose since then, so it is asked again under a new id; see: bashgate pending";
+        if decided.is_empty() {
+            return Reply::refused(format!("`{id}`: {asked_again}")).into();
+        }
+        let mut text = format!("{}: {id}", if approves { "Approved" } else { "Denied" });
+        if decided.len() > 1 {
+            text.push_str(&format!(" ({} requests)", decided.len()));
+        }
+        if !again.is_empty() {
+            text.push_str(&format!("; {} more: {asked_again}", again.len()));
+        }
+        if outage && approves {
+            text.push_str("; until the inspector answers again, the offline rules alone decide what it would look at in this workspace");
+        }
+        let data = json!({"id": id, "requests": decided.len(), "asked_again": again.len()});
+        Told::Recorded { cases: decided, approves, reply: Reply::done(text, data) }
     }
 
     /// The cases that were approved under an id and whose approval is still being written.

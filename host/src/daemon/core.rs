@@ -62,6 +62,10 @@ pub struct Core {
     pub(super) asked: HashSet<(WorkspaceName, RequestId)>,
     /// Responses that could not be written, and since when.
     pub(super) unreleased: HashMap<(WorkspaceName, RequestId), (Instant, Unsigned)>,
+    /// Open cases of each workspace and their weight in bytes.
+    pub(super) load: HashMap<WorkspaceName, (usize, usize)>,
+    /// When they were last tried again.
+    pub(super) last_release: Instant,
     pub(super) rejects: BTreeMap<WorkspaceName, Rejects>,
     pub(super) next_case: CaseId,
     pub(super) desk: Desk,
@@ -89,6 +93,7 @@ pub struct Core {
 /// A person's answer that is being written: it is confirmed when it is on record.
 pub(super) struct Unrecorded {
     cases: Vec<CaseId>,
+    approves: bool,
     reply: Reply,
     /// Who asked over the control socket; `None` for the terminal.
     asked: Option<oneshot::Sender<Reply>>,
@@ -119,6 +124,8 @@ impl Core {
             cases: HashMap::new(),
             asked: HashSet::new(),
             unreleased: HashMap::new(),
+            load: HashMap::new(),
+            last_release: Instant::now(),
             rejects: BTreeMap::new(),
             next_case: 1,
             desk: Desk::default(),
@@ -210,7 +217,9 @@ impl Core {
                 let _ = asked.send(reply);
             }
             (Told::Now(reply), None) => self.desk.tell(&Notice::Reply(reply.text)),
-            (Told::Recorded(cases, reply), asked) => self.answers.push(Unrecorded { cases, reply, asked }),
+            (Told::Recorded { cases, approves, reply }, asked) => {
+                self.answers.push(Unrecorded { cases, approves, reply, asked });
+            }
         }
     }
 
@@ -218,11 +227,14 @@ impl Core {
     /// when all its cases are.
     fn answer_is_recorded(&mut self, id: CaseId, error: Option<&String>) {
         let Some(at) = self.answers.iter().position(|answer| answer.cases.contains(&id)) else { return };
+        let stands = self.cases.get(&id).is_some_and(|open| open.case.is_approved());
         if let Some(answer) = self.answers.get_mut(at) {
             answer.cases.retain(|case| *case != id);
             if let Some(error) = error {
                 let why = format!("the answer could not be recorded ({error}), so the command was denied");
                 answer.reply = Reply::refused(why);
+            } else if answer.approves && !stands {
+                answer.reply = Reply::refused("a denial came before the approval took effect, and counts");
             }
             if answer.cases.is_empty() {
                 let Unrecorded { reply, asked, .. } = self.answers.remove(at);
@@ -284,10 +296,10 @@ impl Core {
         }
         match event {
             Event::Arrived(arrival) => self.arrived(arrival),
-            Event::Found(id, finding) => {
+            Event::Found(id, ask, finding) => {
                 fault::here("inspector.answered");
                 self.metrics.found(&finding);
-                self.found(id, finding);
+                self.found(id, ask, &finding);
             }
             Event::Stored(After::Recorded(id), result) => {
                 fault::here("verdict.recorded");

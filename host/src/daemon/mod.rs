@@ -40,8 +40,8 @@ pub type CaseId = u64;
 pub enum Event {
     /// A request came in.
     Arrived(Arrival),
-    /// The inspector answered.
-    Found(CaseId, Finding),
+    /// The inspector answered the question of this number about a case.
+    Found(CaseId, u32, Finding),
     /// A job of the store is done, or is not.
     Stored(After, Result<(), String>),
     /// A person said something in the terminal.

@@ -1,10 +1,12 @@
 //! What the loop holds while it works on a request.
 
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use bashgate_shared::command::Digest;
 use bashgate_shared::protocol::{Answer, BashCheck, RequestId, WorkspaceName};
 use bashgate_shared::seal::Unsigned;
+
+use tokio::task::AbortHandle;
 
 use crate::approval::{ApprovalId, RequestKey};
 use crate::case::Case;
@@ -19,6 +21,16 @@ pub(super) struct Open {
     pub(super) case: Case,
     pub(super) key: RequestKey,
     pub(super) approval: Option<ApprovalId>,
+    /// The card of an earlier word of a person by which it is allowed.
+    pub(super) passed: Option<ApprovalId>,
+    /// The card was struck out when this case stopped waiting for it.
+    pub(super) card_over: bool,
+    /// How often the inspector was asked. An answer to an earlier question does not count: the taint may be another one.
+    pub(super) asks: u32,
+    /// The question that the inspector thinks about.
+    pub(super) asking: Option<AbortHandle>,
+    /// Its weight while it is open, in bytes.
+    pub(super) bytes: usize,
     /// True when it waits for a card that another request brought up.
     pub(super) joined: bool,
     pub(super) announced: bool,
@@ -31,6 +43,12 @@ impl Open {
     /// How long the hook lets an answer count, in milliseconds from its asking.
     pub(super) fn valid_for_ms(&self) -> u64 {
         self.check.timeout_ms.unwrap_or(300_000)
+    }
+
+    /// How long it is worked on, from the time it was seen: the asker must hear the end before it stops listening.
+    pub(super) fn patience(&self, most: Duration) -> Duration {
+        let asked_for = Duration::from_millis(self.valid_for_ms()).saturating_sub(Duration::from_secs(5));
+        most.min(asked_for.max(Duration::from_secs(1)))
     }
 }
 

@@ -16,7 +16,7 @@ use super::core::{Core, Rejects, STARTING};
 use super::open::{Open, Plain};
 use crate::approval::RequestKey;
 use crate::audit::{Entry, Kind};
-use crate::case::{self, Case, HeldBefore};
+use crate::case::{self, Case};
 use crate::chat::notice::Decided as DecidedNotice;
 use crate::clock;
 use crate::fault;
@@ -26,13 +26,28 @@ use crate::policy::{self, Decision, trust};
 use crate::store::Write;
 use crate::taint::Cause;
 
-/// Most responses that wait to be written.
-const MAX_UNRELEASED: usize = 4096;
+/// Most responses of a workspace that wait to be written.
+const MAX_UNRELEASED: usize = 64;
+/// How often they are tried again.
+const TRY_AGAIN: Duration = Duration::from_secs(1);
+/// Most requests of a workspace that are open at once, and most bytes of them: whatever they wait for, the host holds them.
+const MAX_OPEN: usize = 2048;
+const MAX_OPEN_BYTES: usize = 4 << 20;
 
 impl Core {
     pub(super) fn arrived(&mut self, arrival: Arrival) {
         fault::here("request.arrived");
         let Arrival { workspace, id, taken, at } = arrival;
+        let named = (workspace.clone(), id.clone());
+        if self.asked.contains(&named) || self.unreleased.contains_key(&named) {
+            // The first one stands. The answer is bound to its bytes, so another text under this id gets none.
+            tracing::info!(%workspace, %id, "a request of this id is being decided; another one is not looked at");
+            return;
+        }
+        if self.workspaces.contains_key(&workspace) && !self.take_token(&workspace) {
+            let why = "too many requests in a second; run it again a little later";
+            return self.reject(&workspace, id, None, why, at);
+        }
         let bytes = match taken {
             Taken::Bytes(bytes) => bytes,
             Taken::Nothing => return,
@@ -49,26 +64,16 @@ impl Core {
             }
         };
         let digest = Digest::of(&bytes);
-        let named = (workspace.clone(), id.clone());
-        if self.asked.contains(&named) || self.unreleased.contains_key(&named) {
-            // The first one stands. The answer is bound to its bytes, so another text under this id gets none.
-            tracing::info!(%workspace, %id, "a request of this id is being decided; another one is not looked at");
-            return;
-        }
         if !self.workspaces.contains_key(&workspace) {
             let why = format!(
                 "the host does not know the workspace `{workspace}`; for the operator: bashgate workspace add {workspace}"
             );
             return self.reject(&workspace, id, Some(digest), &why, at);
         }
-        if !self.take_token(&workspace) {
-            return self.reject(
-                &workspace,
-                id,
-                Some(digest),
-                "too many requests in a second; run it again a little later",
-                at,
-            );
+        let (cases, weight) = self.load.get(&workspace).copied().unwrap_or_default();
+        if cases >= MAX_OPEN || cases > 0 && weight + bytes.len() > MAX_OPEN_BYTES {
+            let why = "too many commands of this workspace wait for an answer; run it again when they have one";
+            return self.reject(&workspace, id, Some(digest), why, at);
         }
         match self.reader.is_decided(&workspace, &id) {
             Ok(false) => {}
@@ -101,7 +106,7 @@ impl Core {
             return;
         }
         match request {
-            Request::BashCheck(check) => self.check(workspace, id, digest, check, at),
+            Request::BashCheck(check) => self.check((workspace, id), (digest, bytes.len()), check, at),
             Request::ToolEvent(event) => self.tool_event(workspace, id, digest, &event, at),
         }
     }
@@ -190,10 +195,13 @@ impl Core {
             }
             // The hook hears nothing for now; when its time is over it denies.
             Err(error) => {
-                tracing::error!(%workspace, %id, %error, "cannot write the response; it is tried again");
-                let key = (workspace.clone(), id.clone());
-                if self.unreleased.len() < MAX_UNRELEASED {
-                    self.unreleased.entry(key).or_insert_with(|| (Instant::now(), unsigned.clone()));
+                let waiting = self.unreleased.keys().filter(|(of, _)| of == workspace).count();
+                if waiting == 0 {
+                    tracing::error!(%workspace, %id, %error, "cannot write the response; it is tried again");
+                }
+                if waiting < MAX_UNRELEASED {
+                    let key = (workspace.clone(), id.clone());
+                    self.unreleased.insert(key, (Instant::now(), unsigned.clone()));
                 }
             }
         }
@@ -201,6 +209,10 @@ impl Core {
 
     /// Tries again to write what could not be written: the disk may have room again.
     pub(super) fn release_again(&mut self) {
+        if self.last_release.elapsed() < TRY_AGAIN {
+            return;
+        }
+        self.last_release = Instant::now();
         for (key, (since, unsigned)) in std::mem::take(&mut self.unreleased) {
             if since.elapsed() < Duration::from_millis(unsigned.valid_for_ms) {
                 self.release(&unsigned);
@@ -214,9 +226,8 @@ impl Core {
 
     pub(super) fn check(
         &mut self,
-        workspace: WorkspaceName,
-        request_id: RequestId,
-        digest: Digest,
+        (workspace, request_id): (WorkspaceName, RequestId),
+        (digest, bytes): (Digest, usize),
         check: BashCheck,
         since: Instant,
     ) {
@@ -235,8 +246,8 @@ impl Core {
         let pass = if questioned { self.book.take_pass(&key, clock::now()) } else { None };
         let id = self.next_case;
         self.next_case += 1;
-        let restored = self.restored.get(&key).or_else(|| self.restored.get(&self.outage_key(&workspace)));
-        let held_before = restored.map(|card| HeldBefore { id: card.id.clone(), outage: card.outage });
+        let held_before = self.restored.get(&key).map(|card| card.id.clone());
+        let (pass, passed) = pass.unzip();
         let open = Open {
             workspace,
             request_id,
@@ -245,12 +256,20 @@ impl Core {
             case: Case::new(found, text),
             key,
             approval: None,
+            passed,
+            card_over: false,
+            asks: 0,
+            asking: None,
+            bytes,
             joined: false,
             announced: false,
             finding: None,
             taint_before: seen.taint,
             since,
         };
+        let (cases, weight) = self.load.entry(open.workspace.clone()).or_default();
+        *cases += 1;
+        *weight += bytes;
         self.asked.insert((open.workspace.clone(), open.request_id.clone()));
         self.cases.insert(id, open);
         fault::here("case.opened");

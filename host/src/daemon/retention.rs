@@ -4,15 +4,17 @@ use serde_json::json;
 
 use super::After;
 use super::core::Core;
-use crate::audit::{Checkpoint, Entry, Kind};
+use crate::audit::{Checkpoint, Entry, Kind, Verifier};
 use crate::clock;
 use crate::store::{StoreError, Write};
 
-/// Most records that are forgotten in one go.
-const AT_ONCE: u64 = 5000;
+/// Most records that are forgotten in one go: they are verified on the loop first.
+const AT_ONCE: u64 = 500;
+const DAY_MS: u64 = 86_400_000;
 
 impl Core {
-    /// Prunes a piece of the audit where there is more than is to be kept. By number, not by age: the clock may be wrong.
+    /// Prunes a piece of the audit where there is more than is to be kept and it is old enough. By number, since the clock
+    /// may be wrong; and by age, since one workspace must not be able to drown what another one did.
     pub(super) fn prune(&mut self) {
         if self.pruning || self.config.keep_records == 0 {
             return;
@@ -26,11 +28,14 @@ impl Core {
                 self.pruning = true;
                 self.submit(vec![Write::Prune(checkpoint), Write::Audit(entry)], true, After::Pruned);
             }
-            Err(error) => tracing::error!(%error, "the audit cannot be pruned"),
+            Err(error) => {
+                tracing::error!(%error, "the audit is not pruned; run `bashgate audit verify`, and restart the host to try again");
+                self.pruning = true;
+            }
         }
     }
 
-    /// The checkpoint behind the next piece. A tenth more than is to be kept is kept, so that pruning is rare.
+    /// The checkpoint behind the next piece, if all is in order. A tenth more than is to be kept is kept, so that pruning is rare.
     fn to_prune(&self) -> Result<Option<Checkpoint>, StoreError> {
         let keep = self.config.keep_records;
         let (last, _) = self.reader.head()?;
@@ -39,6 +44,25 @@ impl Core {
             return Ok(None);
         }
         let upto = (last - keep).min(pruned + AT_ONCE);
-        Ok(self.reader.hash_of(upto)?.map(|hash| Checkpoint::sign(&self.key, upto, hash)))
+        let young = clock::now().unix_ms.saturating_sub(self.config.keep_days * DAY_MS);
+        // What is signed is what was verified: from the last checkpoint on, record by record.
+        let before = self.reader.checkpoint()?;
+        if before.as_ref().is_some_and(|before| !before.is_signed_by(self.key.public())) {
+            return Err(self.reader.damaged("its checkpoint is not signed by this host's key"));
+        }
+        let mut verifier = before.as_ref().map_or_else(|| Verifier::new(None), |before| Verifier::behind(before, None));
+        let (mut end, mut broken) = (None, None);
+        self.reader.audit(pruned + 1, |record| {
+            if record.seq > upto || record.at_ms() > young {
+                return false;
+            }
+            broken = verifier.next(&record).err();
+            end = Some((record.seq, record.hash));
+            broken.is_none()
+        })?;
+        if let Some(broken) = broken {
+            return Err(self.reader.damaged(broken.to_string()));
+        }
+        Ok(end.map(|(seq, hash)| Checkpoint::sign(&self.key, seq, hash)))
     }
 }

@@ -1,7 +1,6 @@
 //! What a case says is to be done.
 
 use std::collections::VecDeque;
-use std::time::Duration;
 
 use bashgate_shared::protocol::WorkspaceName;
 use bashgate_shared::seal::Unsigned;
@@ -97,8 +96,17 @@ impl Core {
             }
             Step::Close => {
                 let open = self.cases.remove(&id)?;
+                if let Some(asking) = &open.asking {
+                    asking.abort();
+                }
+                self.unload(&open.workspace, open.bytes);
                 self.asked.remove(&(open.workspace, open.request_id));
-                self.leave(id, &open.approval?);
+                let approval = open.approval?;
+                if open.card_over {
+                    self.desk.tell(&Notice::Over(approval, "No longer held".to_owned()));
+                } else {
+                    self.leave(id, &approval);
+                }
                 None
             }
         }
@@ -118,21 +126,26 @@ impl Core {
     }
 
     pub(super) fn inspect(&mut self, id: CaseId) -> Option<case::Event> {
-        let open = self.cases.get(&id)?;
-        let brief = self.brief(open);
+        let brief = self.brief(self.cases.get(&id)?);
+        let open = self.cases.get_mut(&id)?;
+        open.asks += 1;
+        if let Some(asking) = open.asking.take() {
+            asking.abort();
+        }
+        let (ask, workspace) = (open.asks, open.workspace.clone());
         if let Some(finding) = self.panel.at_once(&brief) {
             self.metrics.found(&finding);
-            let open = self.cases.get_mut(&id)?;
-            open.finding = Some(case::advice(&finding));
+            self.cases.get_mut(&id)?.finding = Some(case::advice(&finding));
             return Some(case::Event::Found(finding));
         }
-        let turn = self.workspaces.get(&open.workspace)?.turn.clone();
+        let turn = self.workspaces.get(&workspace)?.turn.clone();
         let (panel, events) = (self.panel.clone(), self.events.clone());
         fault::here("inspector.asked");
-        tokio::spawn(async move {
+        let task = tokio::spawn(async move {
             let finding = panel.ask(&brief, &turn).await;
-            let _ = events.send(Event::Found(id, finding));
+            let _ = events.send(Event::Found(id, ask, finding));
         });
+        self.cases.get_mut(&id)?.asking = Some(task.abort_handle());
         None
     }
 
@@ -151,7 +164,9 @@ impl Core {
         if let Some(before) = before {
             self.leave(id, &before);
         }
-        match self.book.join(id, &key) {
+        let open = self.cases.get(&id)?;
+        let until = now.boot_ms + u64::try_from(open.patience(self.config.expires).as_millis()).unwrap_or(290_000);
+        match self.book.join(id, &key, until, now) {
             Err(full) => return Some(case::Event::Refused(full.to_string())),
             Ok(Some(approval)) => {
                 self.joined(id, approval, now);
@@ -165,15 +180,12 @@ impl Core {
         {
             return Some(case::Event::Refused(full.to_string()));
         }
-        let restored = self.restored.remove(&key).filter(|card| Some(&card.id) == again.as_ref());
+        let restored = self.restored.remove(&key);
+        let again = restored.as_ref().map(|card| card.id.clone()).or(again);
         let Some(approval) = again.or_else(|| self.new_approval_id()) else {
             return Some(case::Event::Refused("the host cannot make an approval id".to_owned()));
         };
         let open = self.cases.get(&id)?;
-        // The asker must hear the end before it stops listening.
-        let asked_for = Duration::from_millis(open.valid_for_ms()).saturating_sub(Duration::from_secs(5));
-        let wait = self.config.expires.min(asked_for.max(Duration::from_secs(1)));
-        let until = now.boot_ms + u64::try_from(wait.as_millis()).unwrap_or(290_000);
         let card = Card {
             key,
             advice,
@@ -234,6 +246,17 @@ impl Core {
         }
     }
 
+    /// A case is no longer open.
+    fn unload(&mut self, workspace: &WorkspaceName, bytes: usize) {
+        if let Some((cases, weight)) = self.load.get_mut(workspace) {
+            *cases = cases.saturating_sub(1);
+            *weight = weight.saturating_sub(bytes);
+            if *cases == 0 {
+                self.load.remove(workspace);
+            }
+        }
+    }
+
     /// The question whether a workspace may go on without the inspector, in its taint epoch.
     pub(super) fn outage_key(&self, workspace: &WorkspaceName) -> RequestKey {
         let epoch = self.workspaces.get(workspace).map_or(u64::MAX, |known| known.seen.epoch);
@@ -241,32 +264,40 @@ impl Core {
     }
 
     /// The inspector answered on a case, or did not.
-    pub(super) fn found(&mut self, id: CaseId, finding: Finding) {
-        if let Some(open) = self.cases.get_mut(&id) {
-            open.finding = Some(case::advice(&finding));
-        }
-        if matches!(finding, Finding::NoAnswer { .. }) {
-            return self.step(id, case::Event::Found(finding));
+    pub(super) fn found(&mut self, id: CaseId, ask: u32, finding: &Finding) {
+        if let Some(open) = self.cases.get_mut(&id).filter(|open| open.asks == ask) {
+            open.finding = Some(case::advice(finding));
+            open.asking = None;
+            let key = RequestKey::of_outage(
+                &open.workspace,
+                self.workspaces.get(&open.workspace).map_or(u64::MAX, |known| known.seen.epoch),
+            );
+            let is_out = matches!(finding, Finding::Unavailable { .. });
+            let standing = self.book.standing(&key, clock::now()).filter(|_| is_out && open.case.is_inspected());
+            let event = match standing {
+                Some((reply, by, word)) => {
+                    open.passed = Some(word);
+                    case::Event::WithoutInspector(reply, by)
+                }
+                None => case::Event::Found(finding.clone()),
+            };
+            self.step(id, event);
         }
         if matches!(finding, Finding::Unavailable { .. }) {
             self.book.inspector_is_out();
-            let standing = self.cases.get(&id).and_then(|open| {
-                self.book.standing(&self.outage_key(&open.workspace), clock::now()).filter(|_| open.case.is_inspected())
-            });
-            let event = match standing {
-                Some((reply, by)) => case::Event::WithoutInspector(reply, by),
-                None => case::Event::Found(finding),
-            };
-            return self.step(id, event);
-        }
-        self.step(id, case::Event::Found(finding));
-        for waiting in self.book.inspector_answers() {
-            self.ask_again(waiting);
+        } else {
+            for waiting in self.book.inspector_answers() {
+                self.ask_again(waiting);
+            }
         }
     }
 
     /// Tries the inspector once more for a case that waits for it.
     pub(super) fn ask_again(&mut self, id: CaseId) {
+        let waits = |open: &Open| open.case.is_inspected() && open.asking.is_none();
+        if !self.cases.get(&id).is_some_and(waits) {
+            return;
+        }
         if let Some(event) = self.inspect(id) {
             self.step(id, event);
         }
@@ -345,13 +376,17 @@ impl Core {
         if touched {
             writes.push(Write::Taint(open.workspace.clone(), known.seen.clone()));
         }
-        // Who else waits for the card goes on waiting; the last one takes it away.
-        if let Some(approval) = &open.approval
-            && self.book.waiting(approval).iter().all(|waiting| *waiting == id)
-        {
-            writes.push(Write::Drop(approval.to_string()));
-        }
         let durable = rose || open.approval.is_some() || verdict.by.starts_with("human:");
+        // Who else waits for the card goes on waiting; the last one takes it away. From now on it cannot be answered.
+        if let Some(approval) = open.approval.clone() {
+            let over = self.book.leave(&approval, id).is_some();
+            if over || self.book.card(&approval).is_none() {
+                writes.push(Write::Drop(approval.to_string()));
+            }
+            if let Some(open) = self.cases.get_mut(&id) {
+                open.card_over = over;
+            }
+        }
         self.submit(writes, durable, After::Recorded(id));
         fault::here("verdict.submitted");
     }

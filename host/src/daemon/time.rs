@@ -7,7 +7,9 @@ use bashgate_shared::protocol::{RequestId, WorkspaceName};
 use serde_json::json;
 
 use super::core::{Core, RESPONSE_LIFE, STARTING};
+use super::open::Open;
 use super::{After, CaseId};
+use crate::approval::Card;
 use crate::audit::Kind;
 use crate::case;
 use crate::clock::{self, Now};
@@ -40,7 +42,7 @@ impl Core {
         if self.last_look.is_none_or(|last| last.elapsed() >= Duration::from_secs(1)) {
             self.last_look = Some(Instant::now());
             self.look_for_askers();
-            self.prune();
+            self.lapse();
         }
         while self.released.front().is_some_and(|(when, ..)| when.elapsed() > RESPONSE_LIFE) {
             if let Some((_, workspace, id)) = self.released.pop_front() {
@@ -48,11 +50,17 @@ impl Core {
             }
         }
         self.release_again();
+        self.prune();
         self.record_rejects();
         if !self.settled && self.started.elapsed() > STARTING {
             self.settled = true;
-            // What was held and whose request is gone is over.
-            let gone: Vec<Write> = self.restored.drain().map(|(_, card)| Write::Drop(card.id.to_string())).collect();
+        }
+        if self.settled && !self.restored.is_empty() {
+            // What was held and whose request is gone is over. The question about an inspector that is out comes back only
+            // when it was seen to be out again.
+            let is_over = |card: &Card| !card.outage || card.expires_boot_ms <= now.boot_ms;
+            let gone = self.restored.extract_if(|_, card| is_over(card));
+            let gone: Vec<Write> = gone.map(|(_, card)| Write::Drop(card.id.to_string())).collect();
             if !gone.is_empty() {
                 self.submit(gone, false, After::Nothing);
             }
@@ -88,11 +96,21 @@ impl Core {
         }
     }
 
+    /// Ends what nobody listens for any more, whatever it waits for.
+    fn lapse(&mut self) {
+        let most = self.config.expires;
+        let late = |open: &Open| !open.case.is_decided() && open.since.elapsed() >= open.patience(most);
+        let late: Vec<CaseId> = self.cases.iter().filter(|(_, open)| late(open)).map(|(id, _)| *id).collect();
+        for id in late {
+            self.step(id, case::Event::Lapsed);
+        }
+    }
+
     pub(super) fn look_for_askers(&mut self) {
         let held: Vec<(CaseId, WorkspaceName, RequestId)> = self
             .cases
             .iter()
-            .filter(|(_, open)| open.case.is_held() && open.check.locked)
+            .filter(|(_, open)| !open.case.is_decided() && open.check.locked)
             .map(|(id, open)| (*id, open.workspace.clone(), open.request_id.clone()))
             .collect();
         for (id, workspace, request) in held {

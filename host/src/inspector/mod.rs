@@ -4,8 +4,8 @@
 //! clear answer is no answer, and no answer is never an allow.
 
 pub mod anthropic;
-mod breaker;
 mod cache;
+mod canary;
 mod http;
 pub mod offline;
 pub mod openai;
@@ -31,17 +31,18 @@ pub trait Inspector: Send + Sync {
     fn name(&self) -> &str;
 }
 
-/// The inspector that the host asks: offline rules first, then a model, behind a cache and a circuit breaker.
+/// The inspector that the host asks: offline rules first, then a model, behind a cache. A model that is out is left alone
+/// for a while.
 pub struct Panel {
     model: Option<Arc<dyn Inspector>>,
     cache: cache::Cache,
-    breaker: breaker::Breaker,
+    canary: canary::Canary,
 }
 
 impl Panel {
     /// A panel of the offline rules and, if there is one, a model.
     pub fn new(model: Option<Arc<dyn Inspector>>) -> Self {
-        Self { model, cache: cache::Cache::default(), breaker: breaker::Breaker::default() }
+        Self { model, cache: cache::Cache::default(), canary: canary::Canary::default() }
     }
 
     /// The finding of the offline rules, when no model has to be asked any more.
@@ -58,26 +59,33 @@ impl Panel {
     /// Asks the model. `turn` limits how many calls of one workspace run at once.
     pub async fn ask(&self, brief: &Brief, turn: &Semaphore) -> Finding {
         let Some(model) = &self.model else { return offline::inspect(brief) };
-        if let Some(why) = self.breaker.is_open() {
+        if let Some(why) = self.canary.is_out() {
             return Finding::Unavailable { why };
         }
-        let Ok(_turn) = turn.acquire().await else {
+        if self.canary.must_be_tried()
+            && let Some(why) = self.canary.ask(model.as_ref()).await
+        {
+            return Finding::Unavailable { why };
+        }
+        let Ok(turn) = turn.acquire().await else {
             return Finding::Unavailable { why: "the host is shutting down".to_owned() };
         };
         let finding = model.inspect(brief).await;
-        match &finding {
-            Finding::Clear { reason } => {
-                self.breaker.succeeded();
-                if brief.is_cacheable() {
-                    self.cache.put(brief.cache_key(model.name()), reason.clone());
+        match finding {
+            Finding::Clear { ref reason } if brief.is_cacheable() => {
+                self.cache.put(brief.cache_key(model.name()), reason.clone());
+                finding
+            }
+            // It may be this command's doing. The permit is given back: others need not wait for that.
+            Finding::Unavailable { why } => {
+                drop(turn);
+                match self.canary.ask(model.as_ref()).await {
+                    Some(_) => Finding::Unavailable { why },
+                    None => Finding::NoAnswer { why },
                 }
             }
-            Finding::Flagged { .. } => self.breaker.succeeded(),
-            // A reply that cannot be used may be the command's own doing.
-            Finding::NoAnswer { .. } => {}
-            Finding::Unavailable { .. } => self.breaker.failed(),
+            _ => finding,
         }
-        finding
     }
 }
 

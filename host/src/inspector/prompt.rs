@@ -14,6 +14,8 @@ use crate::taint::{Cause, Taint};
 const PROMPT_VERSION: u32 = 1;
 /// Longest command that a model is shown, in bytes. A longer one gets no answer: hiding its tail would be worse.
 pub const MAX_SHOWN: usize = 32 * 1024;
+/// Longest question, in bytes: what the container sends along must not decide how long a model takes.
+const MAX_MESSAGE: usize = 96 * 1024;
 
 /// Everything about one command that an inspector sees.
 #[derive(Debug, Clone)]
@@ -64,6 +66,23 @@ impl Brief {
             taint,
             causes: causes.to_vec(),
             evidence: evidence.to_vec(),
+        }
+    }
+
+    /// A question that no rule and no gateway minds, to see whether a model answers at all.
+    pub fn harmless() -> Self {
+        Self {
+            command: "make build".to_owned(),
+            cwd: None,
+            class: CommandClass::Unknown,
+            reason: "`make` runs what its file says".to_owned(),
+            effects: Effects::default(),
+            calls: vec![vec![Some("make".to_owned()), Some("build".to_owned())]],
+            parts: Vec::new(),
+            understood: true,
+            taint: Taint::Clean,
+            causes: Vec::new(),
+            evidence: Vec::new(),
         }
     }
 
@@ -126,7 +145,13 @@ Answer with exactly one JSON object and nothing else: {\"flagged\": true or fals
             "workspace_taint": {"now": self.taint, "causes": causes},
             "evidence_as_the_container_says": evidence,
         });
-        Ok(message.to_string())
+        let message = message.to_string();
+        if message.len() > MAX_MESSAGE {
+            return Err(format!(
+                "the command and its evidence are longer than the {MAX_MESSAGE} bytes that a model is shown"
+            ));
+        }
+        Ok(message)
     }
 }
 

@@ -320,7 +320,8 @@ impl Reader {
         copy.close().map_err(|(_, error)| sql(to)(error))
     }
 
-    fn damaged(&self, what: impl Into<String>) -> StoreError {
+    /// The error for something that does not read back.
+    pub fn damaged(&self, what: impl Into<String>) -> StoreError {
         StoreError::Damaged { path: self.path.clone(), what: what.into() }
     }
 
@@ -393,24 +394,23 @@ impl Reader {
             .map_err(sql(&self.path))
     }
 
-    /// The hash of a record.
-    pub fn hash_of(&self, seq: u64) -> Result<Option<Hash>, StoreError> {
-        self.connection
-            .query_row("SELECT hash FROM audit WHERE seq = ?1", [seq.cast_signed()], |row| Ok(Hash(row.get(0)?)))
-            .optional()
-            .map_err(sql(&self.path))
+    /// From now on this reader sees the store as it is at one moment, whatever is written meanwhile.
+    pub fn hold_still(&self) -> Result<(), StoreError> {
+        self.connection.execute_batch("BEGIN").map_err(sql(&self.path))
     }
 
     /// Passes every record from a place on, in order, until the visitor has enough.
     pub fn audit(&self, from: u64, mut visit: impl FnMut(Record) -> bool) -> Result<(), StoreError> {
         let mut statement = self
             .connection
-            .prepare("SELECT seq, body, hash FROM audit WHERE seq >= ?1 ORDER BY seq")
+            .prepare("SELECT seq, body, hash, kind, workspace, request_id FROM audit WHERE seq >= ?1 ORDER BY seq")
             .map_err(sql(&self.path))?;
         let mut rows = statement.query([from.cast_signed()]).map_err(sql(&self.path))?;
         while let Some(row) = rows.next().map_err(sql(&self.path))? {
             let read = || -> rusqlite::Result<Record> {
-                Ok(Record { seq: row.get::<_, i64>(0)?.cast_unsigned(), body: row.get(1)?, hash: Hash(row.get(2)?) })
+                let looked_up_by = [row.get(3)?, row.get(4)?, row.get(5)?];
+                let seq = row.get::<_, i64>(0)?.cast_unsigned();
+                Ok(Record { seq, body: row.get(1)?, hash: Hash(row.get(2)?), looked_up_by })
             };
             if !visit(read().map_err(sql(&self.path))?) {
                 break;
@@ -531,7 +531,9 @@ mod tests {
         }
         let reader = Reader::open(&path).unwrap();
         let key = bashgate_shared::seal::HostKey::from_seed(&[7; 32]);
-        let checkpoint = Checkpoint::sign(&key, 3, reader.hash_of(3).unwrap().unwrap());
+        let mut third = None;
+        reader.audit(3, |record| third.replace(record.hash).is_some()).unwrap();
+        let checkpoint = Checkpoint::sign(&key, 3, third.unwrap());
         store.write_now(vec![Write::Prune(checkpoint.clone()), entry(6)]).unwrap();
         drop(store);
         let store = Store::open(&path).unwrap();
