@@ -50,7 +50,6 @@ pub fn point(name: &str) -> io::Result<()> {
 
 /// See the other one.
 #[cfg(not(feature = "faults"))]
-#[expect(clippy::unnecessary_wraps, reason = "the other one fails")]
 #[expect(clippy::missing_const_for_fn, reason = "the other one is none")]
 #[inline]
 pub fn point(_name: &str) -> io::Result<()> {

@@ -2,10 +2,11 @@
 //!
 //! From the ground up: [`taint`] under [`policy`] and [`approval`] under [`case`] (one request's life), all pure; then
 //! the adapters [`intake`], [`inspector`], [`chat`], [`audit`], [`store`], [`respond`] and [`metrics`], which never call each other;
-//! then [`daemon`], the one loop (event in, effect out); then [`cli`].
+//! on top of [`beneath`] (folders that are not left) and [`fault`] (places where tests let it die); then [`daemon`], the one loop (event in, effect out); then [`cli`].
 
 pub mod approval;
 pub mod audit;
+pub mod beneath;
 pub mod case;
 pub mod chat;
 pub mod cli;

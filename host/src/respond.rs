@@ -9,15 +9,13 @@ use bashgate_shared::mailbox;
 use bashgate_shared::protocol::{Heartbeat, RequestId, Response, WorkspaceName};
 use rustix::fs::{AtFlags, Mode, OFlags, RenameFlags};
 
-use crate::fault;
+use crate::{beneath, fault};
 
 /// Writes into the mailboxes below one folder.
 #[derive(Debug, Clone)]
 pub struct Responder {
     root: PathBuf,
 }
-
-const FOLDER: OFlags = OFlags::DIRECTORY.union(OFlags::NOFOLLOW).union(OFlags::CLOEXEC);
 
 impl Responder {
     /// For the mailboxes below this folder.
@@ -26,9 +24,7 @@ impl Responder {
     }
 
     fn folder(&self, workspace: &WorkspaceName) -> io::Result<OwnedFd> {
-        let root = rustix::fs::open(&self.root, OFlags::DIRECTORY | OFlags::CLOEXEC, Mode::empty())?;
-        let own = rustix::fs::openat(&root, workspace.as_str(), FOLDER, Mode::empty())?;
-        Ok(rustix::fs::openat(&own, mailbox::RESPONSES, FOLDER, Mode::empty())?)
+        beneath::open(&self.root, workspace, mailbox::RESPONSES)
     }
 
     /// Releases an answer. Fails when a file of that name is there already.

@@ -14,6 +14,8 @@ use bashgate_shared::protocol::{RequestId, WorkspaceName};
 use rustix::fs::{Dir, Mode, OFlags};
 use rustix::io::Errno;
 
+use crate::beneath;
+
 /// What was found under a request's name.
 #[derive(Debug)]
 pub enum Taken {
@@ -54,14 +56,10 @@ impl Iterator for Names {
     }
 }
 
-const FOLDER: OFlags = OFlags::DIRECTORY.union(OFlags::NOFOLLOW).union(OFlags::CLOEXEC);
-
 impl Folder {
     /// Opens a workspace's `requests`, if it is a real folder there.
     pub fn open(root: &Path, workspace: &WorkspaceName) -> Option<Self> {
-        let root = rustix::fs::open(root, OFlags::DIRECTORY | OFlags::CLOEXEC, Mode::empty()).ok()?;
-        let own = rustix::fs::openat(&root, workspace.as_str(), FOLDER, Mode::empty()).ok()?;
-        let handle = rustix::fs::openat(&own, mailbox::REQUESTS, FOLDER, Mode::empty()).ok()?;
+        let handle = beneath::open(root, workspace, mailbox::REQUESTS).ok()?;
         let stat = rustix::fs::fstat(&handle).ok()?;
         Some(Self { handle, inode: (stat.st_dev, stat.st_ino) })
     }
