@@ -112,12 +112,12 @@ pub enum ConfigError {
         why: String,
     },
     /// A rule's examples fail.
-    #[error("the configuration {} is wrong: {source}", file.display())]
+    #[error("the configuration {} is wrong: {rule}", file.display())]
     Rule {
         /// The file.
         file: PathBuf,
-        /// Which rule.
-        source: RuleError,
+        /// Which rule, and what is wrong with it.
+        rule: RuleError,
     },
     /// There is none.
     #[error("there is no configuration at {}", tried.iter().map(|path| path.display().to_string()).collect::<Vec<_>>().join(" or "))]
@@ -317,7 +317,7 @@ impl Config {
             let line = error.span().map(|span| text.bytes().take(span.start).filter(|byte| *byte == b'\n').count() + 1);
             wrong(line.map_or_else(|| error.message().to_owned(), |line| format!("line {line}: {}", error.message())))
         })?;
-        Rule::check(&parsed.policy.rules).map_err(|source| ConfigError::Rule { file: file.to_owned(), source })?;
+        Rule::check(&parsed.policy.rules).map_err(|rule| ConfigError::Rule { file: file.to_owned(), rule })?;
         let folder = std::path::absolute(file.parent().unwrap_or(Path::new("."))).unwrap_or_default();
         if !["error", "warn", "info", "debug", "trace"].contains(&parsed.log.as_str()) {
             return Err(wrong(format!("`log` is `{}`; use error, warn, info, debug or trace", parsed.log)));
