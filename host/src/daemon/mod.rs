@@ -1,8 +1,10 @@
 //! The one loop: event in, effect out. Everything that happens to the host comes through here, one after the other.
 
 mod acts;
+mod cards;
 mod core;
 mod desk;
+mod inspect;
 mod open;
 mod requests;
 mod retention;

@@ -6,10 +6,13 @@ use bashgate_shared::command::Digest;
 use bashgate_shared::protocol::{Answer, BashCheck, RequestId, WorkspaceName};
 use bashgate_shared::seal::Unsigned;
 
+use serde_json::Value;
 use tokio::task::AbortHandle;
 
 use crate::approval::{ApprovalId, RequestKey};
+use crate::audit::{Entry, Kind};
 use crate::case::Case;
+use crate::clock;
 use crate::taint::Taint;
 
 /// An open request to check a command.
@@ -40,6 +43,17 @@ pub(super) struct Open {
 }
 
 impl Open {
+    /// A record about it.
+    pub(super) fn entry(&self, kind: Kind, detail: Value) -> Entry {
+        Entry {
+            at_ms: clock::now().unix_ms,
+            kind,
+            workspace: Some(self.workspace.clone()),
+            request_id: Some(self.request_id.clone()),
+            detail,
+        }
+    }
+
     /// How long the hook lets an answer count, in milliseconds from its asking.
     pub(super) fn valid_for_ms(&self) -> u64 {
         self.check.timeout_ms.unwrap_or(300_000)

@@ -7,17 +7,13 @@ use bashgate_shared::seal::Unsigned;
 use serde_json::json;
 
 use super::core::Core;
-use super::open::Open;
-use super::{After, CaseId, Event};
-use crate::approval::{ApprovalId, Card, OVERRULE_MS, RequestKey};
-use crate::audit::{Entry, Kind};
+use super::{After, CaseId};
+use crate::audit::Kind;
 use crate::case::{self, Step, Verdict, View};
 use crate::chat::Notice;
 use crate::chat::notice::Decided;
 use crate::clock;
 use crate::fault;
-use crate::inspector::Brief;
-use crate::policy::{Finding, Judged};
 use crate::store::Write;
 use crate::taint::{Cause, Label, Taint};
 
@@ -112,140 +108,6 @@ impl Core {
         }
     }
 
-    pub(super) fn brief(&self, open: &Open) -> Brief {
-        let causes = self.workspaces.get(&open.workspace).map(|known| known.seen.causes.clone()).unwrap_or_default();
-        let taint = self.workspaces.get(&open.workspace).map_or(open.taint_before, |known| known.seen.taint);
-        Brief::new(
-            open.check.command.text(),
-            open.check.cwd.as_deref(),
-            open.case.classification(),
-            taint,
-            &causes,
-            &open.check.evidence,
-        )
-    }
-
-    pub(super) fn inspect(&mut self, id: CaseId) -> Option<case::Event> {
-        let brief = self.brief(self.cases.get(&id)?);
-        let open = self.cases.get_mut(&id)?;
-        open.asks += 1;
-        if let Some(asking) = open.asking.take() {
-            asking.abort();
-        }
-        let (ask, workspace) = (open.asks, open.workspace.clone());
-        if let Some(finding) = self.panel.at_once(&brief) {
-            self.metrics.found(&finding);
-            self.cases.get_mut(&id)?.finding = Some(case::advice(&finding));
-            return Some(case::Event::Found(finding));
-        }
-        let turn = self.workspaces.get(&workspace)?.turn.clone();
-        let (panel, events) = (self.panel.clone(), self.events.clone());
-        fault::here("inspector.asked");
-        let task = tokio::spawn(async move {
-            let finding = panel.ask(&brief, &turn).await;
-            let _ = events.send(Event::Found(id, ask, finding));
-        });
-        self.cases.get_mut(&id)?.asking = Some(task.abort_handle());
-        None
-    }
-
-    pub(super) fn hold(
-        &mut self,
-        id: CaseId,
-        judged: &Judged,
-        again: Option<ApprovalId>,
-        advice: Option<String>,
-        outage: bool,
-    ) -> Option<case::Event> {
-        let now = clock::now();
-        let open = self.cases.get(&id)?;
-        let before = open.approval.clone();
-        let key = if outage { self.outage_key(&open.workspace) } else { open.key };
-        if let Some(before) = before {
-            self.leave(id, &before);
-        }
-        let open = self.cases.get(&id)?;
-        let until = now.boot_ms + u64::try_from(open.patience(self.config.expires).as_millis()).unwrap_or(290_000);
-        match self.book.join(id, &key, until, now) {
-            Err(full) => return Some(case::Event::Refused(full.to_string())),
-            Ok(Some(approval)) => {
-                self.joined(id, approval, now);
-                return None;
-            }
-            Ok(None) => {}
-        }
-        let open = self.cases.get(&id)?;
-        if again.is_none()
-            && let Err(full) = self.book.has_room(&open.workspace, open.check.command.text(), self.config.max_held)
-        {
-            return Some(case::Event::Refused(full.to_string()));
-        }
-        let restored = self.restored.remove(&key);
-        let again = restored.as_ref().map(|card| card.id.clone()).or(again);
-        let Some(approval) = again.or_else(|| self.new_approval_id()) else {
-            return Some(case::Event::Refused("the host cannot make an approval id".to_owned()));
-        };
-        let open = self.cases.get(&id)?;
-        let card = Card {
-            key,
-            advice,
-            expires_boot_ms: restored.map_or(until, |card| card.expires_boot_ms),
-            offers_session: !outage && !open.case.is_open_ended(),
-            outage,
-            ..self.card(open, approval.clone(), judged.rule, &judged.reason)?
-        };
-        let detail = json!({"event": "held", "approval": approval, "request": card.request_id, "command": card.command, "rule": card.rule, "reason": card.reason, "outage": outage});
-        let entry = Entry {
-            at_ms: now.unix_ms,
-            kind: Kind::Approval,
-            workspace: Some(card.workspace.clone()),
-            request_id: Some(card.request_id.clone()),
-            detail,
-        };
-        let writes = vec![Write::Hold(Box::new(card.clone()), self.boot.clone()), Write::Audit(entry)];
-        self.book.hold(id, card);
-        if let Some(open) = self.cases.get_mut(&id) {
-            open.approval = Some(approval.clone());
-            open.joined = false;
-        }
-        self.submit(writes, true, After::Held(id, approval));
-        fault::here("approval.submitted");
-        None
-    }
-
-    /// A case waits for a card that is there: on record, too, before people are told that it does.
-    fn joined(&mut self, id: CaseId, approval: ApprovalId, now: clock::Now) {
-        let Some(open) = self.cases.get_mut(&id) else { return };
-        open.approval = Some(approval.clone());
-        open.joined = true;
-        let detail = json!({"event": "joined", "approval": approval, "request": open.request_id, "command": open.check.command.text()});
-        let entry = Entry {
-            at_ms: now.unix_ms,
-            kind: Kind::Approval,
-            workspace: Some(open.workspace.clone()),
-            request_id: Some(open.request_id.clone()),
-            detail,
-        };
-        self.submit(vec![Write::Audit(entry)], true, After::Held(id, approval));
-    }
-
-    /// A case waits no longer for its card. A card that nobody waits for is over.
-    fn leave(&mut self, id: CaseId, approval: &ApprovalId) {
-        if self.book.leave(approval, id).is_some() {
-            self.submit(vec![Write::Drop(approval.to_string())], false, After::Nothing);
-            self.desk.tell(&Notice::Over(approval.clone(), "No longer held".to_owned()));
-        }
-    }
-
-    /// A card, or that a case waits for it, could not be recorded: who waits for it is denied.
-    pub(super) fn not_held(&mut self, id: CaseId, approval: &ApprovalId, error: &str) {
-        let joined = self.cases.get(&id).is_some_and(|open| open.joined);
-        let waited = if joined { Vec::new() } else { self.book.remove(approval) };
-        for case in waited.into_iter().filter(|case| *case != id).chain([id]) {
-            self.step(case, case::Event::NotRecorded(error.to_owned()));
-        }
-    }
-
     /// A case is no longer open.
     fn unload(&mut self, workspace: &WorkspaceName, bytes: usize) {
         if let Some((cases, weight)) = self.load.get_mut(workspace) {
@@ -255,90 +117,6 @@ impl Core {
                 self.load.remove(workspace);
             }
         }
-    }
-
-    /// The question whether a workspace may go on without the inspector, in its taint epoch.
-    pub(super) fn outage_key(&self, workspace: &WorkspaceName) -> RequestKey {
-        let epoch = self.workspaces.get(workspace).map_or(u64::MAX, |known| known.seen.epoch);
-        RequestKey::of_outage(workspace, epoch)
-    }
-
-    /// The inspector answered on a case, or did not.
-    pub(super) fn found(&mut self, id: CaseId, ask: u32, finding: &Finding) {
-        if let Some(open) = self.cases.get_mut(&id).filter(|open| open.asks == ask) {
-            open.finding = Some(case::advice(finding));
-            open.asking = None;
-            let key = RequestKey::of_outage(
-                &open.workspace,
-                self.workspaces.get(&open.workspace).map_or(u64::MAX, |known| known.seen.epoch),
-            );
-            let is_out = matches!(finding, Finding::Unavailable { .. });
-            let standing = self.book.standing(&key, clock::now()).filter(|_| is_out && open.case.is_inspected());
-            let event = match standing {
-                Some((reply, by, word)) => {
-                    open.passed = Some(word);
-                    case::Event::WithoutInspector(reply, by)
-                }
-                None => case::Event::Found(finding.clone()),
-            };
-            self.step(id, event);
-        }
-        if matches!(finding, Finding::Unavailable { .. }) {
-            self.book.inspector_is_out();
-        } else {
-            for waiting in self.book.inspector_answers() {
-                self.ask_again(waiting);
-            }
-        }
-    }
-
-    /// Tries the inspector once more for a case that waits for it.
-    pub(super) fn ask_again(&mut self, id: CaseId) {
-        let waits = |open: &Open| open.case.is_inspected() && open.asking.is_none();
-        if !self.cases.get(&id).is_some_and(waits) {
-            return;
-        }
-        if let Some(event) = self.inspect(id) {
-            self.step(id, event);
-        }
-    }
-
-    /// What people are shown about an open request.
-    fn card(&self, open: &Open, id: ApprovalId, rule: &str, reason: &str) -> Option<Card> {
-        let known = self.workspaces.get(&open.workspace)?;
-        Some(Card {
-            id,
-            workspace: open.workspace.clone(),
-            request_id: open.request_id.clone(),
-            request_sha256: open.digest.hex(),
-            key: open.key,
-            command: open.check.command.text().to_owned(),
-            cwd: open.check.cwd.clone(),
-            agent: open.check.agent.clone(),
-            class: open.case.classification().class,
-            rule: rule.to_owned(),
-            reason: reason.to_owned(),
-            taint: known.seen.taint,
-            causes: known.seen.causes.clone(),
-            epoch: known.seen.epoch,
-            advice: open.finding.clone(),
-            expires_boot_ms: 0,
-            offers_session: false,
-            waiting: 1,
-            outage: false,
-        })
-    }
-
-    pub(super) fn new_approval_id(&self) -> Option<ApprovalId> {
-        for _ in 0..16 {
-            let mut bytes = [0; 5];
-            getrandom::fill(&mut bytes).ok()?;
-            let id = ApprovalId::from_random(bytes);
-            if !self.book.knows(&id) && !self.restored.values().any(|card| card.id == id) {
-                return Some(id);
-            }
-        }
-        None
     }
 
     pub(super) fn record_verdict(&mut self, id: CaseId, verdict: &Verdict, raises: Vec<(Label, String)>) {
@@ -365,13 +143,7 @@ impl Core {
             "taint_before": open.taint_before, "taint": known.seen.taint, "epoch": known.seen.epoch,
             "took_us": u64::try_from(open.since.elapsed().as_micros()).unwrap_or(u64::MAX),
         });
-        let entry = Entry {
-            at_ms: now.unix_ms,
-            kind: Kind::Decision,
-            workspace: Some(open.workspace.clone()),
-            request_id: Some(open.request_id.clone()),
-            detail,
-        };
+        let entry = open.entry(Kind::Decision, detail);
         let mut writes = vec![Write::Audit(entry)];
         if touched {
             writes.push(Write::Taint(open.workspace.clone(), known.seen.clone()));
@@ -395,13 +167,7 @@ impl Core {
     fn record_denial(&mut self, id: CaseId, verdict: &Verdict) {
         let Some(open) = self.cases.get(&id) else { return };
         let detail = json!({"event": "denied", "approval": open.approval, "request": open.request_id, "by": verdict.by, "reason": verdict.reason});
-        let entry = Entry {
-            at_ms: clock::now().unix_ms,
-            kind: Kind::Answer,
-            workspace: Some(open.workspace.clone()),
-            request_id: Some(open.request_id.clone()),
-            detail,
-        };
+        let entry = open.entry(Kind::Answer, detail);
         self.submit(vec![Write::Audit(entry)], true, After::Recorded(id));
     }
 
@@ -437,15 +203,6 @@ impl Core {
         }
         self.release(&unsigned);
         self.tell_decided(notice);
-    }
-
-    pub(super) fn keep_denied(&mut self, id: CaseId, rule: &str, reason: &str) {
-        let Some(approval) = self.new_approval_id() else { return };
-        let Some(open) = self.cases.get(&id) else { return };
-        let Some(card) = self.card(open, approval, rule, reason) else { return };
-        let now = clock::now();
-        let card = Card { expires_boot_ms: now.boot_ms + OVERRULE_MS, ..card };
-        self.book.keep_denied(card, now);
     }
 }
 

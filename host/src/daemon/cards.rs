@@ -1,0 +1,149 @@
+//! Commands that wait for people: held, joined, over.
+
+use serde_json::json;
+
+use super::core::Core;
+use super::open::Open;
+use super::{After, CaseId};
+use crate::approval::{ApprovalId, Card, OVERRULE_MS};
+use crate::audit::Kind;
+use crate::case;
+use crate::chat::Notice;
+use crate::clock;
+use crate::fault;
+use crate::policy::Judged;
+use crate::store::Write;
+
+impl Core {
+    pub(super) fn hold(
+        &mut self,
+        id: CaseId,
+        judged: &Judged,
+        again: Option<ApprovalId>,
+        advice: Option<String>,
+        outage: bool,
+    ) -> Option<case::Event> {
+        let now = clock::now();
+        let open = self.cases.get(&id)?;
+        let before = open.approval.clone();
+        let key = if outage { self.outage_key(&open.workspace) } else { open.key };
+        if let Some(before) = before {
+            self.leave(id, &before);
+        }
+        let open = self.cases.get(&id)?;
+        let until = now.boot_ms + u64::try_from(open.patience(self.config.expires).as_millis()).unwrap_or(290_000);
+        match self.book.join(id, &key, until, now) {
+            Err(full) => return Some(case::Event::Refused(full.to_string())),
+            Ok(Some(approval)) => {
+                self.joined(id, approval);
+                return None;
+            }
+            Ok(None) => {}
+        }
+        let open = self.cases.get(&id)?;
+        if again.is_none()
+            && let Err(full) = self.book.has_room(&open.workspace, open.check.command.text(), self.config.max_held)
+        {
+            return Some(case::Event::Refused(full.to_string()));
+        }
+        let restored = self.restored.remove(&key);
+        let again = restored.as_ref().map(|card| card.id.clone()).or(again);
+        let Some(approval) = again.or_else(|| self.new_approval_id()) else {
+            return Some(case::Event::Refused("the host cannot make an approval id".to_owned()));
+        };
+        let open = self.cases.get(&id)?;
+        let card = Card {
+            key,
+            advice,
+            expires_boot_ms: restored.map_or(until, |card| card.expires_boot_ms),
+            offers_session: !outage && !open.case.is_open_ended(),
+            outage,
+            ..self.card(open, approval.clone(), judged.rule, &judged.reason)?
+        };
+        let detail = json!({"event": "held", "approval": approval, "request": card.request_id, "command": card.command, "rule": card.rule, "reason": card.reason, "outage": outage});
+        let entry = open.entry(Kind::Approval, detail);
+        let writes = vec![Write::Hold(Box::new(card.clone()), self.boot.clone()), Write::Audit(entry)];
+        self.book.hold(id, card);
+        if let Some(open) = self.cases.get_mut(&id) {
+            open.approval = Some(approval.clone());
+            open.joined = false;
+        }
+        self.submit(writes, true, After::Held(id, approval));
+        fault::here("approval.submitted");
+        None
+    }
+
+    /// A case waits for a card that is there: on record, too, before people are told that it does.
+    pub(super) fn joined(&mut self, id: CaseId, approval: ApprovalId) {
+        let Some(open) = self.cases.get_mut(&id) else { return };
+        open.approval = Some(approval.clone());
+        open.joined = true;
+        let detail = json!({"event": "joined", "approval": approval, "request": open.request_id, "command": open.check.command.text()});
+        let entry = open.entry(Kind::Approval, detail);
+        self.submit(vec![Write::Audit(entry)], true, After::Held(id, approval));
+    }
+
+    /// A case waits no longer for its card. A card that nobody waits for is over.
+    pub(super) fn leave(&mut self, id: CaseId, approval: &ApprovalId) {
+        if self.book.leave(approval, id).is_some() {
+            self.submit(vec![Write::Drop(approval.to_string())], false, After::Nothing);
+            self.desk.tell(&Notice::Over(approval.clone(), "No longer held".to_owned()));
+        }
+    }
+
+    /// A card, or that a case waits for it, could not be recorded: who waits for it is denied.
+    pub(super) fn not_held(&mut self, id: CaseId, approval: &ApprovalId, error: &str) {
+        let joined = self.cases.get(&id).is_some_and(|open| open.joined);
+        let waited = if joined { Vec::new() } else { self.book.remove(approval) };
+        for case in waited.into_iter().filter(|case| *case != id).chain([id]) {
+            self.step(case, case::Event::NotRecorded(error.to_owned()));
+        }
+    }
+
+    /// What people are shown about an open request.
+    pub(super) fn card(&self, open: &Open, id: ApprovalId, rule: &str, reason: &str) -> Option<Card> {
+        let known = self.workspaces.get(&open.workspace)?;
+        Some(Card {
+            id,
+            workspace: open.workspace.clone(),
+            request_id: open.request_id.clone(),
+            request_sha256: open.digest.hex(),
+            key: open.key,
+            command: open.check.command.text().to_owned(),
+            cwd: open.check.cwd.clone(),
+            agent: open.check.agent.clone(),
+            class: open.case.classification().class,
+            rule: rule.to_owned(),
+            reason: reason.to_owned(),
+            taint: known.seen.taint,
+            causes: known.seen.causes.clone(),
+            epoch: known.seen.epoch,
+            advice: open.finding.clone(),
+            expires_boot_ms: 0,
+            offers_session: false,
+            waiting: 1,
+            outage: false,
+        })
+    }
+
+    pub(super) fn new_approval_id(&self) -> Option<ApprovalId> {
+        for _ in 0..16 {
+            let mut bytes = [0; 5];
+            getrandom::fill(&mut bytes).ok()?;
+            let id = ApprovalId::from_random(bytes);
+            if !self.book.knows(&id) && !self.restored.values().any(|card| card.id == id) {
+                return Some(id);
+            }
+        }
+        None
+    }
+
+    pub(super) fn keep_denied(&mut self, id: CaseId, rule: &str, reason: &str) {
+        let Some(approval) = self.new_approval_id() else { return };
+        let Some(open) = self.cases.get(&id) else { return };
+        let Some(card) = self.card(open, approval, rule, reason) else { return };
+        let now = clock::now();
+        let card = Card { expires_boot_ms: now.boot_ms + OVERRULE_MS, ..card };
+        self.book.keep_denied(card, now);
+    }
+}

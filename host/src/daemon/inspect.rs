@@ -1,0 +1,95 @@
+//! Asking the inspector, and what comes of its answers.
+
+use bashgate_shared::protocol::WorkspaceName;
+
+use super::core::Core;
+use super::open::Open;
+use super::{CaseId, Event};
+use crate::approval::RequestKey;
+use crate::case;
+use crate::clock;
+use crate::fault;
+use crate::inspector::Brief;
+use crate::policy::Finding;
+
+impl Core {
+    pub(super) fn brief(&self, open: &Open) -> Brief {
+        let causes = self.workspaces.get(&open.workspace).map(|known| known.seen.causes.clone()).unwrap_or_default();
+        let taint = self.workspaces.get(&open.workspace).map_or(open.taint_before, |known| known.seen.taint);
+        Brief::new(
+            open.check.command.text(),
+            open.check.cwd.as_deref(),
+            open.case.classification(),
+            taint,
+            &causes,
+            &open.check.evidence,
+        )
+    }
+
+    pub(super) fn inspect(&mut self, id: CaseId) -> Option<case::Event> {
+        let brief = self.brief(self.cases.get(&id)?);
+        let open = self.cases.get_mut(&id)?;
+        open.asks += 1;
+        if let Some(asking) = open.asking.take() {
+            asking.abort();
+        }
+        let (ask, workspace) = (open.asks, open.workspace.clone());
+        if let Some(finding) = self.panel.at_once(&brief) {
+            self.metrics.found(&finding);
+            self.cases.get_mut(&id)?.finding = Some(case::advice(&finding));
+            return Some(case::Event::Found(finding));
+        }
+        let turn = self.workspaces.get(&workspace)?.turn.clone();
+        let (panel, events) = (self.panel.clone(), self.events.clone());
+        fault::here("inspector.asked");
+        let task = tokio::spawn(async move {
+            let finding = panel.ask(&brief, &turn).await;
+            let _ = events.send(Event::Found(id, ask, finding));
+        });
+        self.cases.get_mut(&id)?.asking = Some(task.abort_handle());
+        None
+    }
+
+    /// The inspector answered on a case, or did not.
+    pub(super) fn found(&mut self, id: CaseId, ask: u32, finding: &Finding) {
+        let of = self.cases.get(&id).filter(|open| open.asks == ask).map(|open| self.outage_key(&open.workspace));
+        if let Some((key, open)) = of.zip(self.cases.get_mut(&id)) {
+            open.finding = Some(case::advice(finding));
+            open.asking = None;
+            let is_out = matches!(finding, Finding::Unavailable { .. });
+            let standing = self.book.standing(&key, clock::now()).filter(|_| is_out && open.case.is_inspected());
+            let event = match standing {
+                Some((reply, by, word)) => {
+                    open.passed = Some(word);
+                    case::Event::WithoutInspector(reply, by)
+                }
+                None => case::Event::Found(finding.clone()),
+            };
+            self.step(id, event);
+        }
+        if matches!(finding, Finding::Unavailable { .. }) {
+            self.book.inspector_is_out();
+        } else {
+            for waiting in self.book.inspector_answers() {
+                self.ask_again(waiting);
+            }
+        }
+    }
+
+    /// Tries the inspector once more for a case that waits for it.
+    pub(super) fn ask_again(&mut self, id: CaseId) {
+        let waits = |open: &Open| open.case.is_inspected() && open.asking.is_none();
+        if !self.cases.get(&id).is_some_and(waits) {
+            return;
+        }
+        if let Some(event) = self.inspect(id) {
+            self.step(id, event);
+        }
+    }
+
+    /// The question whether a workspace may go on without the inspector, in its taint epoch.
+    pub(super) fn outage_key(&self, workspace: &WorkspaceName) -> RequestKey {
+        let epoch = self.workspaces.get(workspace).map_or(u64::MAX, |known| known.seen.epoch);
+        RequestKey::of_outage(workspace, epoch)
+    }
+}
