@@ -156,6 +156,16 @@ impl Case {
         matches!(self.state, State::Inspecting { .. } | State::Holding { outage: true, .. })
     }
 
+    /// The verdict, once it is given.
+    pub fn verdict(&self) -> Option<&Verdict> {
+        if let State::Recording { verdict, .. } = &self.state { Some(verdict) } else { None }
+    }
+
+    /// True when a denial came behind the approval.
+    pub fn is_overtaken(&self) -> bool {
+        matches!(&self.state, State::Recording { records, .. } if *records > 1)
+    }
+
     /// True while an approval is on its way into the record and nothing went out.
     pub fn is_approved(&self) -> bool {
         matches!(&self.state, State::Recording { verdict, release: true, .. }
@@ -211,7 +221,8 @@ impl Case {
                 self.without_inspector(reply, &by, policy)
             }
             (State::Holding { .. }, Event::Answered(Reply::Approve(_), by)) => self.finish(approved(&by), policy, true),
-            (State::Holding { .. }, Event::Answered(Reply::Deny { reason }, by)) => {
+            // Its card is still there while it is judged anew.
+            (State::Holding { .. } | State::Inspecting { .. }, Event::Answered(Reply::Deny { reason }, by)) => {
                 self.finish(denied(&reason, &by), policy, true)
             }
             (State::Holding { .. }, Event::Lapsed) => {

@@ -91,6 +91,9 @@ impl Reply {
     }
 }
 
+/// How long the command line waits for the host.
+const PATIENCE: Duration = Duration::from_secs(10);
+
 /// Longest line on the socket, in bytes.
 pub const MAX_LINE: usize = 64 * 1024;
 
@@ -103,14 +106,25 @@ pub fn ask(socket: &Path, command: &Command) -> std::io::Result<Option<Reply>> {
         }
         Err(error) => return Err(error),
     };
-    stream.set_read_timeout(Some(Duration::from_secs(10)))?;
-    stream.set_write_timeout(Some(Duration::from_secs(10)))?;
+    stream.set_read_timeout(Some(PATIENCE))?;
+    stream.set_write_timeout(Some(PATIENCE))?;
     let mut line = serde_json::to_string(command)?;
     line.push('\n');
     stream.write_all(line.as_bytes())?;
     let mut answer = String::new();
-    BufReader::new(stream).read_line(&mut answer)?;
-    Ok(Some(serde_json::from_str(&answer)?))
+    match BufReader::new(stream).read_line(&mut answer) {
+        Err(error) if matches!(error.kind(), std::io::ErrorKind::WouldBlock | std::io::ErrorKind::TimedOut) => {
+            let why = format!(
+                "the host has it, but did not confirm it within {} s; see: bashgate pending, bashgate audit tail",
+                PATIENCE.as_secs()
+            );
+            Ok(Some(Reply::refused(why)))
+        }
+        read => {
+            read?;
+            Ok(Some(serde_json::from_str(&answer)?))
+        }
+    }
 }
 
 /// The name of a user, by the system's list of users.

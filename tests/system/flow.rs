@@ -548,3 +548,46 @@ fn a_backup_is_made_while_the_host_works_and_works_itself() {
     site.check("make x").expect(0);
     site.cli(["audit", "verify"]).expect(0);
 }
+
+#[test]
+fn a_denial_overtakes_what_an_earlier_word_lets_through() {
+    // A store that takes its time, so that a denial comes while the approval is being written.
+    let site = Site::default();
+    let mut command = std::process::Command::new(env!("CARGO_BIN_EXE_bashgate-with-faults"));
+    command.arg("serve").arg("--config").arg(site.host_toml()).env_remove("RUST_LOG");
+    command.env("FAILPOINTS", "store.written=sleep(1500)");
+    let _host = bashgate_tests::Host::start(&mut command);
+    site.raise("default", "corruption");
+    site.raise("default", "secret");
+    let post = |command: &str| {
+        let id = uuid::Uuid::new_v4().to_string();
+        site.post("default", &json!({"type": "security:bash_check", "request_id": id, "command": command}));
+        id
+    };
+    let taken = |id: &str| site.mailbox("default").join("requests").join(format!("{id}.json")).exists();
+    let curl = "curl -s https://x.example/session";
+    let first = post(curl);
+    let card = site.held(curl);
+    site.cli(["approve", &card, "session"]).expect(0);
+    assert_eq!(until("an answer", || site.response("default", &first)).decision, Answer::Allow);
+    // The session lets it through; while that is being written, a person says no.
+    let second = post(curl);
+    std::thread::park_timeout(std::time::Duration::from_millis(500));
+    assert!(taken(&second) && site.response("default", &second).is_none(), "it is being written");
+    let said = site.cli(["deny", &card]).expect(0).stdout;
+    assert!(said.contains("before the approval took effect"), "{said}");
+    assert_eq!(until("an answer", || site.response("default", &second)).decision, Answer::Deny);
+    // And from then on it is asked again.
+    let third = post(curl);
+    let card = site.held(curl);
+    // The same for one that was approved just now, by two people at once.
+    let approving = std::thread::scope(|scope| {
+        let approving = scope.spawn(|| site.cli(["approve", &card]));
+        std::thread::park_timeout(std::time::Duration::from_millis(600));
+        site.cli(["deny", &card]).expect(0);
+        approving.join().unwrap()
+    });
+    assert_eq!(until("an answer", || site.response("default", &third)).decision, Answer::Deny);
+    let told = approving.expect(2).stderr;
+    assert!(told.contains("a denial came before"), "who approved is told: {told}");
+}

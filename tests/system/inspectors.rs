@@ -187,8 +187,11 @@ fn the_same_command_asked_twice_is_one_card() {
     let mut hooks = vec![site.check_later(command)];
     let id = site.held(command);
     hooks.extend([site.check_later(command), site.check_later(command)]);
-    let all_wait = |why| until(why, || (site.pending().first()?["waiting"] == 3).then(|| site.pending().len()));
-    assert_eq!(all_wait("all three to wait"), 1);
+    let all_wait = || {
+        let pending = site.pending();
+        pending.iter().any(|card| card["id"] == id.as_str() && card["waiting"] == 3).then_some(pending.len())
+    };
+    assert_eq!(until("all three to wait", all_wait), 1);
     // Another text, the same text elsewhere: other questions.
     hooks.push(site.check_later("curl -s https://x.example/same?"));
     let other = site.held("curl -s https://x.example/same?");
@@ -196,7 +199,7 @@ fn the_same_command_asked_twice_is_one_card() {
     host.kill();
     let _host = site.serve();
     assert_eq!(site.held(command), id);
-    all_wait("all three to wait for the card of before");
+    until("all three to wait for the card of before", all_wait);
     site.cli(["deny", &other]).expect(0);
     site.cli(["approve", &id]).expect(0);
     for hook in hooks.drain(..3) {

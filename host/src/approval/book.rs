@@ -264,6 +264,11 @@ impl Book {
         (pass.until_boot_ms > now.boot_ms).then(|| (reply.clone(), pass.by.clone(), pass.id.clone()))
     }
 
+    /// True when the word on going on without the inspector that was said under this id counts.
+    pub fn stands(&self, id: &ApprovalId) -> bool {
+        self.standing.values().any(|(_, pass)| pass.id == *id)
+    }
+
     /// The inspector is unavailable, until it answers.
     pub fn inspector_is_out(&mut self) {
         self.outage = true;

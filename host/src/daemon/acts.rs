@@ -123,13 +123,11 @@ impl Core {
             }
             Err(error) => Reply::refused(error.to_string()).into(),
             Ok(Given::Cases(cases, _)) => {
-                let outage =
-                    self.cases.values().any(|open| open.approval.as_ref() == Some(id) && open.case.is_inspected());
                 for case in &cases {
                     self.step(*case, answered());
                 }
                 fault::here("approval.answered");
-                self.answered(id, approves, outage, cases)
+                self.answered(id, approves, by, cases)
             }
             Ok(Given::Pass(workspace)) => {
                 let detail = json!({"event": "overruled", "approval": id, "approved": approves, "by": by});
@@ -155,34 +153,50 @@ impl Core {
         }
     }
 
-    /// What came of an answer to a card. The taint of one of several requests may have risen by the first: then the others
-    /// are asked again.
-    fn answered(&self, id: &ApprovalId, approves: bool, outage: bool, cases: Vec<CaseId>) -> Told {
-        let (again, decided): (Vec<_>, Vec<_>) = cases.into_iter().partition(|case| self.is_undecided(*case));
-        let asked_again =
-            "the workspace's taint rose since then, so it is asked again under a new id; see: bashgate pending";
-        if decided.is_empty() {
-            return Reply::refused(format!("`{id}`: {asked_again}")).into();
+    /// What came of an answer to a card. Where the taint changed since the card was shown, a command is judged anew: then it
+    /// is asked again, or decided without the answer, and either is said.
+    fn answered(&self, id: &ApprovalId, approves: bool, by: &str, cases: Vec<CaseId>) -> Told {
+        let human = format!("human:{by}");
+        let (mut by_answer, mut otherwise, mut again) = (Vec::new(), Vec::new(), 0);
+        for case in cases {
+            match self.cases.get(&case).and_then(|open| open.case.verdict()) {
+                Some(verdict) if verdict.by == human => by_answer.push(case),
+                Some(verdict) => otherwise.push(format!("{} by {}", verdict.answer.as_str(), verdict.by)),
+                None => again += 1,
+            }
+        }
+        let mut more = String::new();
+        if again > 0 {
+            more.push_str(&format!(
+                "; the workspace's taint changed since then, so {again} are judged anew; see: bashgate pending"
+            ));
+        }
+        if !otherwise.is_empty() {
+            let otherwise = otherwise.join(", ");
+            more.push_str(&format!(
+                "; the workspace's taint changed since then, and without the answer it is now: {otherwise}"
+            ));
+        }
+        if by_answer.is_empty() {
+            return Reply::refused(format!("the answer to `{id}` does not count{more}")).into();
         }
         let mut text = format!("{}: {id}", if approves { "Approved" } else { "Denied" });
-        if decided.len() > 1 {
-            text.push_str(&format!(" ({} requests)", decided.len()));
+        if by_answer.len() > 1 {
+            text.push_str(&format!(" ({} requests)", by_answer.len()));
         }
-        if !again.is_empty() {
-            text.push_str(&format!("; {} more: {asked_again}", again.len()));
-        }
-        if outage && approves {
+        text.push_str(&more);
+        if approves && self.book.stands(id) {
             text.push_str("; until the inspector answers again, the offline rules alone decide what it would look at in this workspace");
         }
-        let data = json!({"id": id, "requests": decided.len(), "asked_again": again.len()});
-        Told::Recorded { cases: decided, approves, reply: Reply::done(text, data) }
+        let data = json!({"id": id, "requests": by_answer.len(), "judged_anew": again + otherwise.len()});
+        Told::Recorded { cases: by_answer, approves, reply: Reply::done(text, data) }
     }
 
     /// The cases that were approved under an id and whose approval is still being written.
     fn approved_under(&self, id: &ApprovalId) -> Vec<CaseId> {
-        let approved =
-            self.cases.iter().filter(|(_, open)| open.approval.as_ref() == Some(id) && open.case.is_approved());
-        approved.map(|(case, _)| *case).collect()
+        let under = |of: &Option<ApprovalId>| of.as_ref() == Some(id);
+        let approved = self.cases.iter().filter(|(_, open)| under(&open.approval) || under(&open.passed));
+        approved.filter(|(_, open)| open.case.is_approved()).map(|(case, _)| *case).collect()
     }
 
     fn pending(&self, denied: bool) -> Reply {

@@ -46,7 +46,9 @@ impl Core {
         {
             return Some(case::Event::Refused(full.to_string()));
         }
-        let restored = self.restored.remove(&key);
+        // One whose time is over is not taken up again.
+        let lives = self.restored.get(&key).is_some_and(|card| card.expires_boot_ms > now.boot_ms);
+        let restored = if lives { self.restored.remove(&key) } else { None };
         let again = restored.as_ref().map(|card| card.id.clone()).or(again);
         let Some(approval) = again.or_else(|| self.new_approval_id()) else {
             return Some(case::Event::Refused("the host cannot make an approval id".to_owned()));
@@ -55,7 +57,11 @@ impl Core {
         let card = Card {
             key,
             advice,
-            expires_boot_ms: restored.map_or(until, |card| card.expires_boot_ms),
+            expires_boot_ms: match restored {
+                Some(card) if card.request_id == open.request_id => card.expires_boot_ms,
+                Some(card) => card.expires_boot_ms.max(until),
+                None => until,
+            },
             offers_session: !outage && !open.case.is_open_ended(),
             outage,
             ..self.card(open, approval.clone(), judged.rule, &judged.reason)?
@@ -66,7 +72,7 @@ impl Core {
         self.book.hold(id, card);
         if let Some(open) = self.cases.get_mut(&id) {
             open.approval = Some(approval.clone());
-            open.joined = false;
+            (open.joined, open.announced) = (false, false);
         }
         self.submit(writes, true, After::Held(id, approval));
         fault::here("approval.submitted");
@@ -77,10 +83,15 @@ impl Core {
     pub(super) fn joined(&mut self, id: CaseId, approval: ApprovalId) {
         let Some(open) = self.cases.get_mut(&id) else { return };
         open.approval = Some(approval.clone());
-        open.joined = true;
+        (open.joined, open.announced) = (true, false);
         let detail = json!({"event": "joined", "approval": approval, "request": open.request_id, "command": open.check.command.text()});
         let entry = open.entry(Kind::Approval, detail);
-        self.submit(vec![Write::Audit(entry)], true, After::Held(id, approval));
+        let mut writes = vec![Write::Audit(entry)];
+        if let Some(card) = self.book.card(&approval) {
+            // It may have got more time.
+            writes.push(Write::Hold(Box::new(card.clone()), self.boot.clone()));
+        }
+        self.submit(writes, true, After::Held(id, approval));
     }
 
     /// A case waits no longer for its card. A card that nobody waits for is over.

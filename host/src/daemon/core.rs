@@ -71,6 +71,8 @@ pub struct Core {
     pub(super) desk: Desk,
     pub(super) metrics: Metrics,
     pub(super) panel: Arc<Panel>,
+    /// How often its model had answered when somebody last looked.
+    pub(super) answers_seen: u64,
     pub(super) events: mpsc::UnboundedSender<Event>,
     pub(super) responder: Responder,
     pub(super) boot: String,
@@ -131,6 +133,7 @@ impl Core {
             desk: Desk::default(),
             metrics: Metrics::default(),
             panel: Arc::new(panel),
+            answers_seen: 0,
             events,
             responder,
             boot,
@@ -227,13 +230,13 @@ impl Core {
     /// when all its cases are.
     fn answer_is_recorded(&mut self, id: CaseId, error: Option<&String>) {
         let Some(at) = self.answers.iter().position(|answer| answer.cases.contains(&id)) else { return };
-        let stands = self.cases.get(&id).is_some_and(|open| open.case.is_approved());
+        let overtaken = self.cases.get(&id).is_some_and(|open| open.case.is_overtaken());
         if let Some(answer) = self.answers.get_mut(at) {
             answer.cases.retain(|case| *case != id);
             if let Some(error) = error {
                 let why = format!("the answer could not be recorded ({error}), so the command was denied");
                 answer.reply = Reply::refused(why);
-            } else if answer.approves && !stands {
+            } else if answer.approves && overtaken {
                 answer.reply = Reply::refused("a denial came before the approval took effect, and counts");
             }
             if answer.cases.is_empty() {

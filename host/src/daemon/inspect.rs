@@ -52,24 +52,35 @@ impl Core {
 
     /// The inspector answered on a case, or did not.
     pub(super) fn found(&mut self, id: CaseId, ask: u32, finding: &Finding) {
+        self.look_for_answers();
         let of = self.cases.get(&id).filter(|open| open.asks == ask).map(|open| self.outage_key(&open.workspace));
+        let is_out = matches!(finding, Finding::Unavailable { .. });
         if let Some((key, open)) = of.zip(self.cases.get_mut(&id)) {
             open.finding = Some(case::advice(finding));
             open.asking = None;
-            let is_out = matches!(finding, Finding::Unavailable { .. });
             let standing = self.book.standing(&key, clock::now()).filter(|_| is_out && open.case.is_inspected());
-            let event = match standing {
+            match standing {
                 Some((reply, by, word)) => {
-                    open.passed = Some(word);
-                    case::Event::WithoutInspector(reply, by)
+                    self.step(id, case::Event::WithoutInspector(reply, by));
+                    // A denial of that word overtakes what it let through.
+                    if let Some(open) = self.cases.get_mut(&id).filter(|open| open.case.is_approved()) {
+                        open.passed = Some(word);
+                    }
                 }
-                None => case::Event::Found(finding.clone()),
-            };
-            self.step(id, event);
+                None => self.step(id, case::Event::Found(finding.clone())),
+            }
         }
-        if matches!(finding, Finding::Unavailable { .. }) {
+        if is_out {
             self.book.inspector_is_out();
-        } else {
+        }
+    }
+
+    /// Where the inspector's model has answered anything since the last look, words on going on without it are over, and
+    /// what waits for it is asked again.
+    pub(super) fn look_for_answers(&mut self) {
+        let answers = self.panel.answers();
+        if answers != self.answers_seen {
+            self.answers_seen = answers;
             for waiting in self.book.inspector_answers() {
                 self.ask_again(waiting);
             }

@@ -33,7 +33,7 @@ pub(super) struct Open {
     /// The question that the inspector thinks about.
     pub(super) asking: Option<AbortHandle>,
     /// Its weight while it is open, in bytes.
-    pub(super) bytes: usize,
+    pub(super) weight: usize,
     /// True when it waits for a card that another request brought up.
     pub(super) joined: bool,
     pub(super) announced: bool,

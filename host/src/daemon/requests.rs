@@ -30,9 +30,13 @@ use crate::taint::Cause;
 const MAX_UNRELEASED: usize = 64;
 /// How often they are tried again.
 const TRY_AGAIN: Duration = Duration::from_secs(1);
-/// Most requests of a workspace that are open at once, and most bytes of them: whatever they wait for, the host holds them.
+/// Most requests of a workspace that are open at once, and what they may weigh, in bytes: whatever they wait for, the host
+/// holds them. A request is held about as often as `TIMES` says (as it came, on its card, in the inspector's question), and
+/// each call and part of a command takes room beside its text.
 const MAX_OPEN: usize = 2048;
-const MAX_OPEN_BYTES: usize = 4 << 20;
+const MAX_WEIGHT: usize = 16 << 20;
+const TIMES: usize = 4;
+const EACH_PART: usize = 256;
 
 impl Core {
     pub(super) fn arrived(&mut self, arrival: Arrival) {
@@ -69,11 +73,6 @@ impl Core {
                 "the host does not know the workspace `{workspace}`; for the operator: bashgate workspace add {workspace}"
             );
             return self.reject(&workspace, id, Some(digest), &why, at);
-        }
-        let (cases, weight) = self.load.get(&workspace).copied().unwrap_or_default();
-        if cases >= MAX_OPEN || cases > 0 && weight + bytes.len() > MAX_OPEN_BYTES {
-            let why = "too many commands of this workspace wait for an answer; run it again when they have one";
-            return self.reject(&workspace, id, Some(digest), why, at);
         }
         match self.reader.is_decided(&workspace, &id) {
             Ok(false) => {}
@@ -237,6 +236,12 @@ impl Core {
         let around = Surroundings { shell, cwd: check.cwd.clone(), protected: check.protected.clone() };
         let mut found = classify(&check.command, &around);
         weigh_evidence(&mut found, &check);
+        let weight = TIMES * bytes + EACH_PART * (found.calls.len() + found.parts.len());
+        let (cases, others) = self.load.get(&workspace).copied().unwrap_or_default();
+        if cases >= MAX_OPEN || cases > 0 && others + weight > MAX_WEIGHT {
+            let why = "too many commands of this workspace wait for an answer; run it again when they have one";
+            return self.reject(&workspace, request_id, Some(digest), why, since);
+        }
         let cwd = check.cwd.clone().unwrap_or_default();
         let evidence = serde_json::to_string(&(&check.evidence, &check.secrets, &check.unproven, check.other_shell))
             .unwrap_or_default();
@@ -246,7 +251,9 @@ impl Core {
         let pass = if questioned { self.book.take_pass(&key, clock::now()) } else { None };
         let id = self.next_case;
         self.next_case += 1;
-        let held_before = self.restored.get(&key).map(|card| card.id.clone());
+        let now = clock::now();
+        let held_before = self.restored.get(&key).filter(|card| card.expires_boot_ms > now.boot_ms);
+        let held_before = held_before.map(|card| card.id.clone());
         let (pass, passed) = pass.unzip();
         let open = Open {
             workspace,
@@ -260,16 +267,16 @@ impl Core {
             card_over: false,
             asks: 0,
             asking: None,
-            bytes,
+            weight,
             joined: false,
             announced: false,
             finding: None,
             taint_before: seen.taint,
             since,
         };
-        let (cases, weight) = self.load.entry(open.workspace.clone()).or_default();
+        let (cases, others) = self.load.entry(open.workspace.clone()).or_default();
         *cases += 1;
-        *weight += bytes;
+        *others += weight;
         self.asked.insert((open.workspace.clone(), open.request_id.clone()));
         self.cases.insert(id, open);
         fault::here("case.opened");

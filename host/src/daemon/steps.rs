@@ -34,11 +34,6 @@ impl Core {
         }
     }
 
-    /// True while this case has no verdict.
-    pub(super) fn is_undecided(&self, id: CaseId) -> bool {
-        self.cases.get(&id).is_some_and(|open| !open.case.is_decided())
-    }
-
     /// Ends everything that is open for a workspace with a denial.
     pub(super) fn close_all(&mut self, name: &WorkspaceName, by: &str) {
         let open: Vec<CaseId> =
@@ -95,7 +90,7 @@ impl Core {
                 if let Some(asking) = &open.asking {
                     asking.abort();
                 }
-                self.unload(&open.workspace, open.bytes);
+                self.unload(&open.workspace, open.weight);
                 self.asked.remove(&(open.workspace, open.request_id));
                 let approval = open.approval?;
                 if open.card_over {
@@ -109,10 +104,10 @@ impl Core {
     }
 
     /// A case is no longer open.
-    fn unload(&mut self, workspace: &WorkspaceName, bytes: usize) {
-        if let Some((cases, weight)) = self.load.get_mut(workspace) {
+    fn unload(&mut self, workspace: &WorkspaceName, weight: usize) {
+        if let Some((cases, others)) = self.load.get_mut(workspace) {
             *cases = cases.saturating_sub(1);
-            *weight = weight.saturating_sub(bytes);
+            *others = others.saturating_sub(weight);
             if *cases == 0 {
                 self.load.remove(workspace);
             }

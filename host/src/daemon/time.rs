@@ -26,6 +26,7 @@ impl Core {
         for case in self.book.lapsed(now).iter().flat_map(|id| self.book.waiting(id)).collect::<Vec<_>>() {
             self.step(case, case::Event::Lapsed);
         }
+        self.look_for_answers();
         if self.last_try.elapsed() >= TRY_AGAIN {
             self.last_try = Instant::now();
             for case in self.book.waits_for_inspector() {

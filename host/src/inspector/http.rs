@@ -144,8 +144,12 @@ async fn once(client: &reqwest::Client, url: &str, headers: &[(&str, String)], b
             None => Retry::Soon,
             Some(seconds) => Retry::After(Duration::from_secs(seconds)),
         };
-        // These three are about what was sent.
-        return Err(if [400, 413, 422].contains(&status) {
+        // These three are about what was sent. That it was asked too often (429) is something that one agent can bring about
+        // for all: no outage, or it would pay.
+        return Err(if status == 429 {
+            let unanswered = Unanswered { why: "busy: HTTP 429".to_owned(), unavailable: false };
+            Failed { unanswered, retry }
+        } else if [400, 413, 422].contains(&status) {
             Failed::unusable(format!("it does not take the question: HTTP {status}"))
         } else {
             Failed::unavailable(&format!("HTTP {status}"), retry)

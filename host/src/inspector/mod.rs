@@ -56,6 +56,11 @@ impl Panel {
         }
     }
 
+    /// How often the model has answered anything.
+    pub fn answers(&self) -> u64 {
+        self.canary.answers()
+    }
+
     /// Asks the model. `turn` limits how many calls of one workspace run at once.
     pub async fn ask(&self, brief: &Brief, turn: &Semaphore) -> Finding {
         let Some(model) = &self.model else { return offline::inspect(brief) };
@@ -63,7 +68,7 @@ impl Panel {
             return Finding::Unavailable { why };
         }
         if self.canary.must_be_tried()
-            && let Some(why) = self.canary.ask(model.as_ref()).await
+            && let Some(why) = self.canary.ask(model).await
         {
             return Finding::Unavailable { why };
         }
@@ -71,6 +76,9 @@ impl Panel {
             return Finding::Unavailable { why: "the host is shutting down".to_owned() };
         };
         let finding = model.inspect(brief).await;
+        if matches!(finding, Finding::Clear { .. } | Finding::Flagged { .. } | Finding::NoAnswer { .. }) {
+            self.canary.answered();
+        }
         match finding {
             Finding::Clear { ref reason } if brief.is_cacheable() => {
                 self.cache.put(brief.cache_key(model.name()), reason.clone());
@@ -79,7 +87,7 @@ impl Panel {
             // It may be this command's doing. The permit is given back: others need not wait for that.
             Finding::Unavailable { why } => {
                 drop(turn);
-                match self.canary.ask(model.as_ref()).await {
+                match self.canary.ask(model).await {
                     Some(_) => Finding::Unavailable { why },
                     None => Finding::NoAnswer { why },
                 }

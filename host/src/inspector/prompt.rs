@@ -17,6 +17,17 @@ pub const MAX_SHOWN: usize = 32 * 1024;
 /// Longest question, in bytes: what the container sends along must not decide how long a model takes.
 const MAX_MESSAGE: usize = 96 * 1024;
 
+/// Most causes of a taint that a model is told, and most characters of each: an agent writes them.
+const MAX_CAUSES: usize = 16;
+const MAX_CAUSE: usize = 200;
+
+fn short(text: &str) -> String {
+    match text.char_indices().nth(MAX_CAUSE) {
+        Some((end, _)) => format!("{}…", text.get(..end).unwrap_or_default()),
+        None => text.to_owned(),
+    }
+}
+
 /// Everything about one command that an inspector sees.
 #[derive(Debug, Clone)]
 pub struct Brief {
@@ -40,6 +51,8 @@ pub struct Brief {
     pub taint: Taint,
     /// Where the workspace's taint came from.
     pub causes: Vec<Cause>,
+    /// How many more causes there are.
+    pub causes_left_out: usize,
     /// Files that it would run, as the container says.
     pub evidence: Vec<FileEvidence>,
 }
@@ -64,7 +77,8 @@ impl Brief {
             parts: found.parts.clone(),
             understood: found.understood,
             taint,
-            causes: causes.to_vec(),
+            causes: causes.iter().take(MAX_CAUSES).cloned().collect(),
+            causes_left_out: causes.len().saturating_sub(MAX_CAUSES),
             evidence: evidence.to_vec(),
         }
     }
@@ -82,6 +96,7 @@ impl Brief {
             understood: true,
             taint: Taint::Clean,
             causes: Vec::new(),
+            causes_left_out: 0,
             evidence: Vec::new(),
         }
     }
@@ -126,7 +141,7 @@ Answer with exactly one JSON object and nothing else: {\"flagged\": true or fals
         let causes: Vec<_> = self
             .causes
             .iter()
-            .map(|cause| json!({"label": cause.label, "source": credentials::mask(&cause.source), "by": cause.by}))
+            .map(|cause| json!({"label": cause.label, "source": short(&credentials::mask(&cause.source)), "by": short(&cause.by)}))
             .collect();
         let evidence: Vec<_> = self
             .evidence
@@ -142,7 +157,7 @@ Answer with exactly one JSON object and nothing else: {\"flagged\": true or fals
                 "effects": self.effects,
                 "understood": self.understood,
             },
-            "workspace_taint": {"now": self.taint, "causes": causes},
+            "workspace_taint": {"now": self.taint, "causes": causes, "more_causes": self.causes_left_out},
             "evidence_as_the_container_says": evidence,
         });
         let message = message.to_string();
