@@ -23,3 +23,11 @@ pub fn until<T>(what: &str, mut look: impl FnMut() -> Option<T>) -> T {
         std::thread::park_timeout(Duration::from_millis(5));
     }
 }
+
+/// Lets so much time pass. A parked thread may wake up early.
+pub fn pause(time: Duration) {
+    let until = Instant::now() + time;
+    while Instant::now() < until {
+        std::thread::park_timeout(until.saturating_duration_since(Instant::now()));
+    }
+}

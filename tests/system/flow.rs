@@ -572,7 +572,7 @@ fn a_denial_overtakes_what_an_earlier_word_lets_through() {
     assert_eq!(until("an answer", || site.response("default", &first)).decision, Answer::Allow);
     // The session lets it through; while that is being written, a person says no.
     let second = post(curl);
-    std::thread::park_timeout(std::time::Duration::from_millis(500));
+    bashgate_tests::pause(std::time::Duration::from_millis(500));
     assert!(taken(&second) && site.response("default", &second).is_none(), "it is being written");
     let said = site.cli(["deny", &card]).expect(0).stdout;
     assert!(said.contains("before the approval took effect"), "{said}");
@@ -583,7 +583,7 @@ fn a_denial_overtakes_what_an_earlier_word_lets_through() {
     // The same for one that was approved just now, by two people at once.
     let approving = std::thread::scope(|scope| {
         let approving = scope.spawn(|| site.cli(["approve", &card]));
-        std::thread::park_timeout(std::time::Duration::from_millis(600));
+        bashgate_tests::pause(std::time::Duration::from_millis(600));
         site.cli(["deny", &card]).expect(0);
         approving.join().unwrap()
     });
