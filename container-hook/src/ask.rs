@@ -200,7 +200,7 @@ fn wait(
         }
         std::thread::sleep(pause);
         let longest = if elapsed > PATIENT_AFTER { PATIENT_PAUSE } else { LONGEST_PAUSE };
-        pause = (pause * 3 / 2).min(longest);
+        pause = (pause * 5 / 4).min(longest);
     }
 }
 

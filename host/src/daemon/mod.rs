@@ -183,6 +183,10 @@ pub async fn serve(serve: Serve) -> Result<(), ServeError> {
             if let Some(arrival) = intake.next() {
                 core.handle(Event::Arrived(arrival));
                 more = true;
+                if intake.waiting() > 0 {
+                    // The threads that bring in what others ask share the processors with this one.
+                    std::thread::yield_now();
+                }
             }
         }
         if core.take_new_workspace() {

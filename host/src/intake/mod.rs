@@ -204,8 +204,10 @@ fn wakes(root: &Path, event: notify::Result<notify::Event>) -> Vec<Wake> {
     named.collect()
 }
 
-/// Most names of one mailbox that are looked at before the next mailbox has its turn.
-const SLICE: usize = 256;
+/// Most names of one mailbox that are looked at before the next mailbox has its turn: somebody else's request waits so long.
+const SLICE: usize = 16;
+/// Most wake-ups that are taken before the mailboxes have their turns again.
+const WAKES: usize = 32;
 
 struct Mailbox {
     folder: Folder,
@@ -261,10 +263,14 @@ impl Looker {
         while !self.stop.load(Ordering::Acquire) {
             self.look_at_slices();
             let busy = self.boxes.values().any(Mailbox::is_looking);
+            if busy {
+                // Notifications for others wait for a processor, too.
+                std::thread::yield_now();
+            }
             let wait = if busy { Duration::ZERO } else { next.saturating_duration_since(Instant::now()) };
-            // All that woke us meanwhile, but not more than a slice, before the mailboxes have their turns again.
+            // All that woke us meanwhile, but not without end, before the mailboxes have their turns again.
             let mut patience = wait;
-            for _ in 0..SLICE {
+            for _ in 0..WAKES {
                 match woken.recv_timeout(patience) {
                     Ok(Wake::Named(workspace, file)) => self.named(&workspace, &file),
                     Ok(Wake::Gone(workspace, file)) => self.forget(&workspace, &file),

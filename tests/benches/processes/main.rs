@@ -18,14 +18,23 @@ const ROUNDS: usize = 400;
 fn main() {
     let floor = build_floor();
     let mut table = Table::default();
-    hook_beside_true(&floor, &mut table);
-    round_trip(&floor, &mut table);
-    classify_lines(&mut table);
-    load::beside_a_flood(&mut table);
-    load::without_notifications(&mut table);
-    load::decisions(&floor, &mut table);
-    load::start_with_a_long_audit(&mut table);
-    load::many_workspaces(&mut table);
+    // All of them, or those whose names are given: cargo bench --bench processes -- flood
+    let wanted: Vec<String> = std::env::args().skip(1).filter(|word| !word.starts_with('-')).collect();
+    let benches: [(&str, &dyn Fn(&mut Table)); 8] = [
+        ("hook", &|table| hook_beside_true(&floor, table)),
+        ("round-trip", &|table| round_trip(&floor, table)),
+        ("classify", &classify_lines),
+        ("flood", &load::beside_a_flood),
+        ("polling", &load::without_notifications),
+        ("decisions", &|table| load::decisions(&floor, table)),
+        ("start", &load::start_with_a_long_audit),
+        ("memory", &load::many_workspaces),
+    ];
+    for (name, bench) in benches {
+        if wanted.is_empty() || wanted.iter().any(|word| word == name) {
+            bench(&mut table);
+        }
+    }
     table.print();
 }
 
