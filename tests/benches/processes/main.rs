@@ -15,12 +15,15 @@ use table::{Table, Times};
 
 const ROUNDS: usize = 400;
 
+/// A name and what it measures.
+type Bench<'b> = (&'static str, &'b dyn Fn(&mut Table));
+
 fn main() {
     let floor = build_floor();
     let mut table = Table::default();
     // All of them, or those whose names are given: cargo bench --bench processes -- flood
     let wanted: Vec<String> = std::env::args().skip(1).filter(|word| !word.starts_with('-')).collect();
-    let benches: [(&str, &dyn Fn(&mut Table)); 8] = [
+    let benches: [Bench<'_>; 8] = [
         ("hook", &|table| hook_beside_true(&floor, table)),
         ("round-trip", &|table| round_trip(&floor, table)),
         ("classify", &classify_lines),
