@@ -30,7 +30,7 @@ build:
 
 test: tools build lint
 	cargo build --locked -p bashgate-hook --example break_guard
-	cargo test --locked --workspace
+	cargo test --locked --workspace -- --show-output
 	$(MAKE) fuzz FUZZ_LIMIT='-runs=40000 -seed=20000'
 
 # Formatting, lints, documentation, licences. `cargo deny check` without arguments adds the advisory database.
