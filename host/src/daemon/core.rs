@@ -81,7 +81,6 @@ pub struct Core {
     /// When a waiting command was last tried with the inspector, which does not answer.
     pub(super) last_try: Instant,
     pub(super) started: Instant,
-    pub(super) settled: bool,
     pub(super) last_beat: Option<Instant>,
     pub(super) last_look: Option<Instant>,
     pub(super) released: VecDeque<(Instant, WorkspaceName, RequestId)>,
@@ -140,7 +139,6 @@ impl Core {
             restored,
             last_try: Instant::now(),
             started: Instant::now(),
-            settled: false,
             last_beat: None,
             last_look: None,
             released: VecDeque::new(),

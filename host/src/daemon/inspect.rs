@@ -14,14 +14,15 @@ use crate::policy::Finding;
 
 impl Core {
     pub(super) fn brief(&self, open: &Open) -> Brief {
-        let causes = self.workspaces.get(&open.workspace).map(|known| known.seen.causes.clone()).unwrap_or_default();
-        let taint = self.workspaces.get(&open.workspace).map_or(open.taint_before, |known| known.seen.taint);
+        let known = self.workspaces.get(&open.workspace);
+        let causes = known.map_or(&[][..], |known| &known.seen.causes);
+        let taint = known.map_or(open.taint_before, |known| known.seen.taint);
         Brief::new(
             open.check.command.text(),
             open.check.cwd.as_deref(),
             open.case.classification(),
             taint,
-            &causes,
+            causes,
             &open.check.evidence,
         )
     }

@@ -53,10 +53,7 @@ impl Core {
         self.release_again();
         self.prune();
         self.record_rejects();
-        if !self.settled && self.started.elapsed() > STARTING {
-            self.settled = true;
-        }
-        if self.settled && !self.restored.is_empty() {
+        if self.started.elapsed() > STARTING && !self.restored.is_empty() {
             // What was held and whose request is gone is over. The question about an inspector that is out comes back only
             // when it was seen to be out again.
             let is_over = |card: &Card| !card.outage || card.expires_boot_ms <= now.boot_ms;
