@@ -47,12 +47,23 @@ pub enum Source {
     Service,
 }
 
+/// Who raises no objection.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum By {
+    /// The hook: the command is provably local.
+    Hook,
+    /// The host, which has it on record.
+    Host,
+    /// Nobody was asked: it is nothing that is gated, or `when_host_silent` is `allow`.
+    Nobody,
+}
+
 /// The hook's decision on one event.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[must_use]
 pub enum HookDecision {
     /// No objection: the agent's own rules go on.
-    Allow,
+    Allow(By),
     /// Not to be used, for this reason.
     Deny {
         /// For people and agents; never empty.
@@ -68,6 +79,6 @@ impl HookDecision {
 
     /// True when there is no objection.
     pub const fn allowed(&self) -> bool {
-        matches!(self, Self::Allow)
+        matches!(self, Self::Allow(_))
     }
 }

@@ -1,22 +1,24 @@
 //! What to do with one event: let a provably local command through, ask the host about everything else.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
-use bashgate_shared::classify::{Decided, Surroundings, classify, secrets};
+use bashgate_shared::classify::{Classification, Decided, Surroundings, classify, secrets};
 use bashgate_shared::command::CommandLine;
-use bashgate_shared::protocol::{BASH_CHECK, BashCheckWire, RequestId, TOOL_EVENT, ToolEventWire, VERSION};
+use bashgate_shared::protocol::{
+    BASH_CHECK, BashCheckWire, RequestId, RunnerWire, TOOL_EVENT, ToolEventWire, VERSION,
+};
 
 use crate::ask::{self, AskError};
 use crate::conditions::{self, Findings, ShellSetup};
 use crate::config::{Config, WhenSilent};
-use crate::event::{BeforeToolUse, HookDecision, Source, ToolUse};
+use crate::event::{BeforeToolUse, By, HookDecision, Source, ToolUse};
 use crate::evidence;
 use crate::git::guard;
 
 /// Decides one event.
 pub fn before_tool_use(event: &BeforeToolUse, agent: &str, config: &Config) -> HookDecision {
     match &event.tool {
-        ToolUse::Other => HookDecision::Allow,
+        ToolUse::Other => HookDecision::Allow(By::Nobody),
         ToolUse::Shell { command } => shell(event, command, agent, config),
         ToolUse::Input { tool, target, pattern, source } => {
             if *source == Source::File {
@@ -27,7 +29,7 @@ pub fn before_tool_use(event: &BeforeToolUse, agent: &str, config: &Config) -> H
                     .as_deref()
                     .is_some_and(|pattern| pattern.contains("env") || secrets::is_secret_path(pattern));
                 if !(searches || named || is_secret(path, event)) {
-                    return HookDecision::Allow;
+                    return HookDecision::Allow(By::Hook);
                 }
             }
             tool_event(event, tool, target.as_deref(), agent, config)
@@ -53,24 +55,73 @@ fn shell(event: &BeforeToolUse, command: &str, agent: &str, config: &Config) -> 
         Ok(command) => command,
         Err(error) => return HookDecision::deny(format!("{error}; {}", error.help())),
     };
-    if command.is_blank() {
-        return HookDecision::Allow;
-    }
+    let session = event.session.clone().map(short);
+    let tool_use_id = event.tool_use_id.clone().map(short);
     let cwd = cwd(event);
+    check(&Question { command: &command, cwd: &cwd, agent, session, tool_use_id, runner: None }, config)
+}
+
+/// May this command run?
+#[derive(Debug)]
+pub struct Question<'q> {
+    /// The command.
+    pub command: &'q CommandLine,
+    /// Where it would run; absolute.
+    pub cwd: &'q Path,
+    /// Who asks, for the audit.
+    pub agent: &'q str,
+    /// The agent's session, for the audit.
+    pub session: Option<String>,
+    /// The agent's id of the call, for the audit.
+    pub tool_use_id: Option<String>,
+    /// Set when bashgate's own Bash tool asks.
+    pub runner: Option<RunnerWire>,
+}
+
+/// A command as the hook alone can judge it.
+#[derive(Debug)]
+pub struct Look {
+    /// What its text says.
+    pub found: Classification,
+    /// What the container says.
+    pub findings: Findings,
+}
+
+impl Look {
+    /// Looks at a command without asking anybody.
+    pub fn at(command: &CommandLine, cwd: &Path, around: &Surroundings, setup: ShellSetup<'_>) -> Self {
+        let found = classify(command, around);
+        let findings =
+            if found.decided == Decided::Host { Findings::default() } else { conditions::check(&found, cwd, setup) };
+        Self { found, findings }
+    }
+
+    /// True when it is provably local, and there is nothing that the host would have to know.
+    pub fn is_proven_local(&self) -> bool {
+        self.found.decided != Decided::Host && self.findings.is_clear()
+    }
+}
+
+/// Decides one command: here when it is provably local, else by the host.
+pub fn check(question: &Question<'_>, config: &Config) -> HookDecision {
+    let Question { command, cwd, agent, .. } = *question;
+    if command.is_blank() {
+        return HookDecision::Allow(By::Hook);
+    }
     let protected = config.protected();
     let around =
         Surroundings { shell: config.shell, cwd: cwd.to_str().map(str::to_owned), protected: protected.clone() };
-    let found = classify(&command, &around);
-    if let Some(subcommand) = guard::denied(&found.effects, &config.git_deny, &cwd) {
-        return HookDecision::deny(format!("git {subcommand} is blocked: {}", config.git_reason));
-    }
     let setup =
         ShellSetup { reads_startup_files: config.startup_files.count_for(agent), trusted: &config.trusted_startup };
-    let findings =
-        if found.decided == Decided::Host { Findings::default() } else { conditions::check(&found, &cwd, setup) };
-    if found.decided != Decided::Host && findings.is_clear() {
-        return HookDecision::Allow;
+    let look = Look::at(command, cwd, &around, setup);
+    if let Some(subcommand) = guard::denied(&look.found.effects, &config.git_deny, cwd) {
+        return HookDecision::deny(format!("git {subcommand} is blocked: {}", config.git_reason));
     }
+    let refused = question.runner.as_ref().and_then(|runner| runner.refused.clone());
+    if look.is_proven_local() && refused.is_none() {
+        return HookDecision::Allow(By::Hook);
+    }
+    let Look { found, findings } = look;
     let Some(id) = ask::new_id() else { return HookDecision::deny("cannot make a request id") };
     let doubt = findings.unproven.first().or(findings.secrets.first());
     let why_asked = doubt.cloned().unwrap_or_else(|| found.reason.clone());
@@ -81,19 +132,29 @@ fn shell(event: &BeforeToolUse, command: &str, agent: &str, config: &Config) -> 
         v: Some(VERSION),
         cwd: around.cwd,
         agent: Some(agent.to_owned()),
-        session: event.session.clone().map(short),
-        tool_use_id: event.tool_use_id.clone().map(short),
+        session: question.session.clone(),
+        tool_use_id: question.tool_use_id.clone(),
         timeout_ms: Some(config.deadline_s * 1000),
         other_shell: config.shell != bashgate_shared::shell::Shell::Bash,
         protected,
         locked: true,
-        evidence: evidence::of(&found.effects, &cwd),
+        evidence: evidence::of(&found.effects, cwd),
         secrets: findings.secrets.into_iter().take(64).collect(),
         unproven: findings.unproven.into_iter().take(64).collect(),
+        runner: question.runner.clone(),
     };
-    match serde_json::to_vec(&wire) {
+    let answered = match serde_json::to_vec(&wire) {
         Ok(bytes) => answer(ask::ask(config, &id, &bytes), Some(&why_asked), config),
         Err(error) => HookDecision::deny(format!("cannot write the request: {error}")),
+    };
+    match refused {
+        // It was only to be on record: no answer makes it allowed.
+        Some(why) => HookDecision::deny(match answered {
+            HookDecision::Deny { reason } if reason == why => why,
+            HookDecision::Deny { reason } => format!("{why} (not on record at the host: {reason})"),
+            HookDecision::Allow(_) => format!("{why} (the host is older than this program)"),
+        }),
+        None => answered,
     }
 }
 
@@ -136,7 +197,7 @@ fn answer(
     config: &Config,
 ) -> HookDecision {
     match answer {
-        Ok(response) if ask::is_allowed(&response) => HookDecision::Allow,
+        Ok(response) if ask::is_allowed(&response) => HookDecision::Allow(By::Host),
         Ok(response) if response.reason.trim().is_empty() => HookDecision::deny("the host denies it without a reason"),
         Ok(response) => HookDecision::deny(response.reason),
         Err(error) if error.is_silence() && config.when_host_silent == WhenSilent::Allow => {
@@ -144,7 +205,7 @@ fn answer(
             eprintln!(
                 "bashgate-hook: WARNING: let through unchecked, because {error} and `when_host_silent` is `allow`"
             );
-            HookDecision::Allow
+            HookDecision::Allow(By::Nobody)
         }
         Err(error) => {
             let asked = why_asked.map(|why| format!(" (asked because: {why})")).unwrap_or_default();

@@ -6,7 +6,7 @@ use std::process::ExitCode;
 
 use bashgate_hook::agents::{Agent, EventError, Incoming, MAX_EVENT_BYTES};
 use bashgate_hook::config::{self, Config, OnAllow};
-use bashgate_hook::event::{BeforeToolUse, HookDecision, ToolUse};
+use bashgate_hook::event::{BeforeToolUse, By, HookDecision, ToolUse};
 use bashgate_hook::{gate, guard};
 
 const HELP: &str = "\
@@ -38,7 +38,7 @@ fn main() -> ExitCode {
 fn finish(decision: &HookDecision, agent: Option<Agent>, approve: bool) -> ExitCode {
     let printed = agent.and_then(|agent| agent.answer(decision, approve));
     match decision {
-        HookDecision::Allow => {
+        HookDecision::Allow(_) => {
             // An approval that does not arrive whole must not be half an approval.
             let written = printed.is_none_or(|text| writeln!(std::io::stdout(), "{text}").is_ok());
             if written { ExitCode::SUCCESS } else { ExitCode::from(2) }
@@ -61,7 +61,7 @@ fn run() -> Result<Answered, String> {
         // As a hook this must never let anything through by accident.
         if std::io::stdin().is_terminal() {
             print!("{HELP}");
-            return Ok((HookDecision::Allow, None, false));
+            return Ok((HookDecision::Allow(By::Nobody), None, false));
         }
         return Err("called with --help or --version, which decides nothing".to_owned());
     };
@@ -90,7 +90,7 @@ fn run() -> Result<Answered, String> {
     let approve = config.on_allow == OnAllow::Approve;
     match agent.read(&bytes) {
         Ok(Incoming::Before(event)) => Ok((gate::before_tool_use(&event, agent.name(), &config), Some(agent), approve)),
-        Ok(Incoming::Nothing) => Ok((HookDecision::Allow, None, false)),
+        Ok(Incoming::Nothing) => Ok((HookDecision::Allow(By::Nobody), None, false)),
         Err(error) => Ok((HookDecision::deny(error.to_string()), Some(agent), approve)),
     }
 }

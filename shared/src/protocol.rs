@@ -140,6 +140,26 @@ pub struct BashCheck {
     pub secrets: Vec<String>,
     /// What the hook found that the text does not tell (a link out of the workspace): the class is at least Unknown.
     pub unproven: Vec<String>,
+    /// Set when bashgate's own Bash tool asks.
+    pub runner: Option<RunnerWire>,
+}
+
+/// What bashgate's own Bash tool adds to a request. Can only make the answer stricter.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct RunnerWire {
+    /// The preset under which the command would run, for the audit.
+    pub preset: String,
+    /// Why the tool refuses the command by its own rules. Then the request is only for the record: the answer is no.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub refused: Option<String>,
+}
+
+impl BashCheck {
+    /// The permission that the command needs, as operators' rules and the audit show it for bashgate's own Bash tool.
+    pub fn permission(&self) -> Option<String> {
+        self.runner.as_ref().map(|_| format!("tool:bash:{}", self.command.text()))
+    }
 }
 
 /// A file that a command would run.
@@ -218,6 +238,9 @@ pub struct BashCheckWire {
     /// See [`BashCheck`].
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub unproven: Vec<String>,
+    /// See [`BashCheck`].
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub runner: Option<RunnerWire>,
 }
 
 /// The wire form of a tool event.
@@ -328,6 +351,10 @@ pub fn parse_request(bytes: &[u8], id: &RequestId) -> Result<Request, RequestErr
             if wire.evidence.len() > 16 || evidence.sum::<usize>() > 256 * 1024 {
                 return Err(RequestError::FieldTooLong("evidence"));
             }
+            if let Some(runner) = &wire.runner {
+                label(&Some(runner.preset.clone()), "runner.preset", MAX_LABEL_BYTES)?;
+                label(&runner.refused, "runner.refused", 4096)?;
+            }
             Ok(Request::BashCheck(BashCheck {
                 command: CommandLine::parse(wire.command)?,
                 cwd: wire.cwd,
@@ -341,6 +368,7 @@ pub fn parse_request(bytes: &[u8], id: &RequestId) -> Result<Request, RequestErr
                 evidence: wire.evidence,
                 secrets: wire.secrets,
                 unproven: wire.unproven,
+                runner: wire.runner,
             }))
         }
         TOOL_EVENT => {

@@ -6,7 +6,7 @@ use bashgate::inspector::{Brief, offline};
 use bashgate::policy::{self, Decision, Finding, Outcome, Policy};
 use bashgate::taint::Taint;
 use bashgate_hook::agents::{Agent, Incoming};
-use bashgate_hook::event::{BeforeToolUse, HookDecision, ToolUse};
+use bashgate_hook::event::{BeforeToolUse, By, HookDecision, ToolUse};
 use bashgate_shared::classify::CommandClass::{self, Network, Safe, Unknown};
 use bashgate_shared::classify::{Surroundings, classify};
 use bashgate_shared::command::CommandLine;
@@ -26,7 +26,7 @@ fn test_before_tool_use_event_exists() {
     assert_eq!(event.tool, ToolUse::Other);
     let neutral = json!({"event": "before_tool_use", "tool_name": "Bash", "tool_input": {"command": "ls"}}).to_string();
     assert!(matches!(Agent::of(neutral.as_bytes()), Ok(Agent::Neutral)));
-    assert!(HookDecision::Allow.allowed() && !HookDecision::deny("x").allowed());
+    assert!(HookDecision::Allow(By::Hook).allowed() && !HookDecision::deny("x").allowed());
 }
 
 #[test]

@@ -41,8 +41,8 @@ pub(super) fn read(event: &[u8]) -> Result<Incoming, EventError> {
 pub(super) fn answer(decision: &HookDecision, approve: bool) -> Option<String> {
     let (permission, reason) = match decision {
         HookDecision::Deny { reason } => ("deny", reason.as_str()),
-        HookDecision::Allow if approve => ("allow", "bashgate let it through"),
-        HookDecision::Allow => return None,
+        HookDecision::Allow(_) if approve => ("allow", "bashgate let it through"),
+        HookDecision::Allow(_) => return None,
     };
     let output = json!({"hookSpecificOutput": {
         "hookEventName": "PreToolUse",

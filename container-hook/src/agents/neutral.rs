@@ -29,7 +29,7 @@ pub(super) fn read(bytes: &[u8]) -> Result<Incoming, EventError> {
 
 pub(super) fn answer(decision: &HookDecision) -> String {
     match decision {
-        HookDecision::Allow => json!({"allowed": true}).to_string(),
+        HookDecision::Allow(_) => json!({"allowed": true}).to_string(),
         HookDecision::Deny { reason } => json!({"allowed": false, "reason": reason}).to_string(),
     }
 }

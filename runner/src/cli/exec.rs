@@ -1,0 +1,195 @@
+//! `exec`: one command, to its end.
+
+use std::collections::BTreeMap;
+use std::io::Write as _;
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+
+use bashgate_hook::config::{Config, ConfigError};
+use clap::Args;
+use serde_json::json;
+
+use super::{Common, REFUSED, complain};
+use crate::outcome::{Ending, Outcome};
+use crate::permit::{self, Ask, Denied, Permit};
+use crate::presets::{self, Preset, PresetError, Presets};
+use crate::run::{Internet, RunSpec, Runner, Time};
+use crate::sandbox;
+
+/// Where an agent says where it works.
+const CAGED: &str = "bashgate: this ran without network; put `# bashgate: network` on the first line to ask for it";
+
+#[derive(Debug, Args)]
+pub(super) struct Exec {
+    #[command(flatten)]
+    common: Common,
+    /// The preset: default, chorus, phoenix, runner-readonly, runner-build, or one of runner.toml.
+    #[arg(long, value_name = "NAME")]
+    preset: Option<String>,
+    /// Time for the command, in seconds, within what the preset gives.
+    #[arg(long, value_name = "SECONDS", conflicts_with = "slow_ok")]
+    timeout: Option<u64>,
+    /// Give it the preset's time for slow commands: builds, tests, installs.
+    #[arg(long)]
+    slow_ok: bool,
+    /// Ask for network; the host decides.
+    #[arg(long)]
+    network: bool,
+    /// Run it in the cage: without any network, and without asking anybody.
+    #[arg(long, conflicts_with_all = ["preset", "network", "agent", "env"])]
+    cage: bool,
+    /// Print one JSON object instead of the output.
+    #[arg(long)]
+    json: bool,
+    /// Where the command starts.
+    #[arg(long, value_name = "DIR")]
+    cwd: Option<PathBuf>,
+    /// The folder that it may write: the repository around the working directory if not given, else that directory.
+    #[arg(long, value_name = "DIR")]
+    workspace: Option<PathBuf>,
+    /// The agent on whose behalf, for runner.toml and the record.
+    #[arg(long, value_name = "NAME")]
+    agent: Option<String>,
+    /// A variable for the command; may be repeated.
+    #[arg(long, value_name = "NAME=VALUE", value_parser = variable)]
+    env: Vec<(String, String)>,
+    /// The command, after `--`. Several words are an argv, not a text.
+    #[arg(last = true, required = true, value_name = "COMMAND")]
+    command: Vec<String>,
+}
+
+fn variable(text: &str) -> Result<(String, String), String> {
+    text.split_once('=')
+        .filter(|(name, _)| !name.is_empty())
+        .map(|(name, value)| (name.to_owned(), value.to_owned()))
+        .ok_or_else(|| format!("`{text}` is not NAME=VALUE"))
+}
+
+impl Exec {
+    pub(super) fn run(self) -> ExitCode {
+        match self.outcome() {
+            Ok((preset, outcome)) => self.show(&preset, &outcome),
+            Err(Failure { error, help }) => {
+                if self.json {
+                    let text = self.text();
+                    let object = json!({"command": text, "error": error.to_string(), "help": help, "exit_code": null, "stdout": "", "stderr": "", "timed_out": false, "duration_ms": 0, "truncated": false});
+                    println!("{object}");
+                } else {
+                    complain(error.as_ref(), help);
+                }
+                ExitCode::from(REFUSED)
+            }
+        }
+    }
+
+    /// The text of the command: one word as it is, several as words.
+    fn text(&self) -> String {
+        match self.command.as_slice() {
+            [text] => text.clone(),
+            words => words.iter().map(|word| quoted(word)).collect::<Vec<_>>().join(" "),
+        }
+    }
+
+    fn outcome(&self) -> Result<(Preset, Outcome), Failure> {
+        let config_file = &self.common.config;
+        let config = match Config::load(config_file) {
+            Ok(config) => Some(config),
+            // Without a gate, only what is provably local can run. A gate that is broken is another matter.
+            Err(ConfigError::Unreadable { source, .. }) if source.kind() == std::io::ErrorKind::NotFound => None,
+            Err(error) => {
+                let help = error.help();
+                return Err(Failure::new(error, help));
+            }
+        };
+        let preset = self.preset(config_file)?;
+        let cwd = self.cwd.clone().map_or_else(std::env::current_dir, Ok);
+        let cwd = cwd.and_then(std::path::absolute).map_err(|error| Failure::new(error, "start in a folder that exists"))?;
+        let workspace = match &self.workspace {
+            Some(folder) => std::path::absolute(folder).unwrap_or_else(|_| folder.clone()),
+            None => sandbox::around(&cwd),
+        };
+        let permit = self.permit(config.as_ref(), &preset, &cwd).map_err(|error| {
+            let help = error.help();
+            Failure::new(error, help)
+        })?;
+        let mut spec = RunSpec::new(preset, &cwd, &workspace);
+        spec.env_overrides = self.env.iter().cloned().collect::<BTreeMap<_, _>>();
+        spec.time = match (self.timeout, self.slow_ok) {
+            (Some(seconds), _) => Time::Seconds(seconds),
+            (None, true) => Time::Slow,
+            (None, false) => Time::Usual,
+        };
+        spec.internet = if self.network { Internet::Requested } else { Internet::NotRequested };
+        spec.agent.clone_from(&self.agent);
+        spec.gate = gate_files(config.as_ref());
+        let runner = Runner::of_this_program().map_err(|error| Failure::new(error, "start it by its path"))?;
+        let outcome = runner.run(permit, &spec).map_err(|error| {
+            let help = error.help();
+            Failure::new(error, help)
+        })?;
+        Ok((spec.preset, outcome))
+    }
+
+    fn preset(&self, config_file: &Path) -> Result<Preset, Failure> {
+        let failed = |error: PresetError| {
+            let help = error.help();
+            Failure::new(error, help)
+        };
+        if self.cage {
+            return Presets::cage().map_err(failed);
+        }
+        let file = config_file.with_file_name("runner.toml");
+        let presets = Presets::load(&file).map_err(failed)?;
+        presets.for_agent(self.agent.as_deref(), self.preset.as_deref()).map_err(failed)
+    }
+
+    fn permit(&self, config: Option<&Config>, preset: &Preset, cwd: &Path) -> Result<Permit, Denied> {
+        let text = self.text();
+        if self.cage {
+            return permit::cage(&text, config, preset, cwd);
+        }
+        let preset_name = self.preset.as_deref().unwrap_or(presets::DEFAULT);
+        let ask = Ask { config, config_file: &self.common.config, preset_name, preset, cwd, agent: self.agent.as_deref() };
+        permit::ask(&text, &ask)
+    }
+
+    fn show(&self, preset: &Preset, outcome: &Outcome) -> ExitCode {
+        if self.json {
+            println!("{}", outcome.json());
+            let fine = matches!(outcome.ending, Ending::Exited(_));
+            return ExitCode::from(u8::from(!fine || !outcome.succeeded()));
+        }
+        let (stdout, stderr) = outcome.shown(preset.output.form);
+        // A reader that has gone away has seen enough.
+        let _ = std::io::stdout().write_all(stdout.as_bytes());
+        let _ = std::io::stderr().write_all(stderr.as_bytes());
+        if self.cage {
+            eprintln!("{CAGED}");
+        }
+        ExitCode::from(outcome.status())
+    }
+}
+
+/// The gate's own files, which no command may see or change.
+fn gate_files(config: Option<&Config>) -> Vec<PathBuf> {
+    let Some(config) = config else { return Vec::new() };
+    [Some(config.mailbox.clone()), Some(config.file.clone())].into_iter().flatten().collect()
+}
+
+/// A word as the shell reads it back.
+fn quoted(word: &str) -> String {
+    let plain =
+        !word.is_empty() && word.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"-_./:@%+,".contains(&byte));
+    if plain { word.to_owned() } else { format!("'{}'", word.replace('\'', "'\\''")) }
+}
+
+struct Failure {
+    error: Box<dyn std::error::Error>,
+    help: &'static str,
+}
+
+impl Failure {
+    fn new(error: impl std::error::Error + 'static, help: &'static str) -> Self {
+        Self { error: Box::new(error), help }
+    }
+}

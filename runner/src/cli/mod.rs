@@ -1,0 +1,70 @@
+//! The command line. Results on standard output, the rest on standard error.
+
+mod exec;
+
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+use bashgate_hook::config;
+use clap::error::ErrorKind;
+use clap::{Args, Parser, Subcommand};
+
+/// A Bash tool that is gated and sandboxed.
+///
+/// Each command is checked by the gate first: provably local ones run at once, the host is asked about the others. What
+/// runs is held by the kernel: it writes where the preset lets it, reaches what the preset gives, and leaves nothing
+/// behind.
+#[derive(Debug, Parser)]
+#[command(name = "bashgate-run", version, infer_subcommands = false)]
+pub struct Cli {
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Debug, Subcommand)]
+enum Command {
+    /// Run one command to its end.
+    Exec(exec::Exec),
+}
+
+/// What several commands take.
+#[derive(Debug, Args)]
+pub(crate) struct Common {
+    /// The gate's configuration. `runner.toml` beside it may add presets. Without one, only provably local commands run.
+    #[arg(long, value_name = "FILE", default_value = config::DEFAULT)]
+    config: PathBuf,
+}
+
+/// A run that failed before it began.
+pub(crate) const REFUSED: u8 = 2;
+const USAGE: u8 = 64;
+
+/// The program.
+pub fn main() -> ExitCode {
+    let cli = match Cli::try_parse() {
+        Ok(cli) => cli,
+        Err(error) => {
+            let _ = error.print();
+            return match error.kind() {
+                ErrorKind::DisplayHelp | ErrorKind::DisplayVersion => ExitCode::SUCCESS,
+                _ => ExitCode::from(USAGE),
+            };
+        }
+    };
+    match cli.command {
+        Command::Exec(exec) => exec.run(),
+    }
+}
+
+/// Prints an error the way all of ours look.
+pub(crate) fn complain(error: &dyn std::error::Error, help: &str) {
+    eprintln!("error: {error}");
+    let mut cause = error.source();
+    while let Some(error) = cause {
+        eprintln!("cause: {error}");
+        cause = error.source();
+    }
+    if !help.is_empty() {
+        eprintln!("help: {help}");
+    }
+}

@@ -1,0 +1,155 @@
+//! The environment of a command: what a preset lets through, never what would run code or hold a secret.
+
+use std::collections::BTreeMap;
+use std::ffi::OsString;
+
+use bashgate_shared::classify::secrets;
+
+use crate::presets::{Environment, Home, Inherit};
+use crate::user::RunAs;
+
+/// Variables through which the shell or a program would run what they say, or read files that they name.
+const CODE: &[&str] = &[
+    "BASH_ENV", "ENV", "SHELLOPTS", "BASHOPTS", "PROMPT_COMMAND", "PS0", "PS1", "PS2", "PS4", "IFS", "GLOBIGNORE", "CDPATH",
+    "BASH_XTRACEFD", "BASH_LOADABLES_PATH", "PYTHONSTARTUP", "PYTHONINSPECT", "PYTHONPATH", "PYTHONHOME", "PYTHONBREAKPOINT",
+    "NODE_OPTIONS", "NODE_PATH", "PERL5OPT", "PERL5LIB", "PERL5DB", "RUBYOPT", "RUBYLIB", "LUA_INIT", "JAVA_TOOL_OPTIONS",
+    "_JAVA_OPTIONS", "JDK_JAVA_OPTIONS", "CLASSPATH", "RUSTC_WRAPPER", "RUSTC_WORKSPACE_WRAPPER", "MAKEFLAGS", "MAKEFILES",
+    "LESSOPEN", "LESSCLOSE", "MANPAGER", "PAGER", "BROWSER", "EDITOR", "VISUAL", "SSH_ASKPASS", "SUDO_ASKPASS", "TAR_OPTIONS",
+    "GREP_OPTIONS", "GCONV_PATH", "HOSTALIASES", "LOCALDOMAIN", "RES_OPTIONS", "MALLOC_TRACE", "TERMINFO", "TERMCAP",
+];
+const CODE_PREFIXES: &[&str] = &["LD_", "BASH_FUNC_", "GIT_", "DYLD_", "npm_config_", "NPM_CONFIG_"];
+/// Sockets and services that speak for the user.
+const SERVICES: &[&str] = &[
+    "SSH_AUTH_SOCK", "SSH_AGENT_PID", "GPG_AGENT_INFO", "DBUS_SESSION_BUS_ADDRESS", "DOCKER_HOST", "KUBECONFIG", "XAUTHORITY",
+    "DATABASE_URL", "REDIS_URL", "MONGO_URL", "AMQP_URL", "PGPASSFILE", "PGSERVICEFILE", "NETRC", "AWS_ACCESS_KEY_ID",
+];
+
+/// True for a variable that no preset and no caller can bring in.
+pub fn is_floor(name: &str) -> bool {
+    let identity = ["AUTHOR", "COMMITTER"].iter().any(|who| {
+        name.strip_prefix("GIT_").and_then(|rest| rest.strip_prefix(who)).is_some_and(|rest| matches!(rest, "_NAME" | "_EMAIL" | "_DATE"))
+    });
+    !identity
+        && (CODE.contains(&name)
+            || SERVICES.contains(&name)
+            || CODE_PREFIXES.iter().any(|prefix| name.starts_with(prefix))
+            || secrets::is_secret_variable(name))
+}
+
+/// True for a variable that the preset removes.
+pub fn is_secret_env(name: &str, preset: &Environment) -> bool {
+    is_floor(name) || preset.remove_prefixes.iter().any(|prefix| name.starts_with(prefix.as_str()))
+}
+
+/// The environment of a command. What is no text, or no name that a shell can have, is left out.
+pub fn build(
+    preset: &Environment,
+    inherited: impl IntoIterator<Item = (OsString, OsString)>,
+    overrides: &BTreeMap<String, String>,
+    workspace: &str,
+    run_as: RunAs,
+) -> Vec<(String, String)> {
+    let text = inherited.into_iter().filter_map(|(name, value)| Some((name.into_string().ok()?, value.into_string().ok()?)));
+    let mut env: BTreeMap<String, String> = text
+        .filter(|(name, _)| match preset.inherit {
+            Inherit::All => true,
+            Inherit::Listed => preset.names.iter().any(|kept| kept == name),
+        })
+        .filter(|(name, _)| !is_secret_env(name, preset))
+        .collect();
+    if let RunAs::Owner { .. } = run_as
+        && let Some((name, home)) = run_as.account()
+    {
+        // Root's own names would be wrong for somebody else.
+        for (variable, value) in [("HOME", &home), ("USER", &name), ("LOGNAME", &name)] {
+            if env.contains_key(variable) {
+                env.insert(variable.to_owned(), value.clone());
+            }
+        }
+    }
+    if preset.home == Home::Workspace {
+        env.insert("HOME".to_owned(), workspace.to_owned());
+    }
+    env.entry("PATH".to_owned()).or_insert_with(|| "/usr/local/bin:/usr/bin:/bin".to_owned());
+    env.extend(overrides.iter().filter(|(name, _)| !is_floor(name)).map(|(name, value)| (name.clone(), value.clone())));
+    env.extend(preset.set.clone());
+    env.retain(|name, value| is_name(name) && !value.contains('\0'));
+    env.into_iter().collect()
+}
+
+fn is_name(name: &str) -> bool {
+    !name.is_empty() && !name.contains(['=', '\0'])
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::HashMap;
+
+    use proptest::prelude::*;
+
+    use super::*;
+    use crate::presets::Presets;
+
+    fn of(preset: &str, vars: &[(&str, &str)]) -> BTreeMap<String, String> {
+        let preset = Presets::built_in().for_agent(None, Some(preset)).unwrap().environment;
+        let vars = vars.iter().map(|(name, value)| (OsString::from(name), OsString::from(value)));
+        build(&preset, vars, &BTreeMap::new(), "/work", RunAs::Caller { uid: 1 }).into_iter().collect()
+    }
+
+    const HOSTILE: &[&str] = &[
+        "DISCORD_TOKEN", "ANTHROPIC_API_KEY", "OPENAI_API_KEY", "GEMINI_API_KEY", "GITHUB_TOKEN", "GH_TOKEN", "NPM_TOKEN",
+        "AWS_SECRET_ACCESS_KEY", "AWS_SESSION_TOKEN", "AWS_ACCESS_KEY_ID", "DATABASE_URL", "SSH_AUTH_SOCK", "PHOENIX_X", "PGPASSWORD",
+        "MYSQL_PWD", "STRIPE_SECRET", "SLACK_BOT_TOKEN", "TELEGRAM_BOT_TOKEN", "AZURE_CLIENT_SECRET", "GOOGLE_APPLICATION_CREDENTIALS",
+        "VAULT_TOKEN", "HF_TOKEN", "CARGO_REGISTRY_TOKEN", "PYPI_PASSWORD", "DOCKER_PASSWORD", "JWT_SECRET", "PRIVATE_KEY", "API_KEY",
+        "SENTRY_AUTH_TOKEN", "TWILIO_AUTH_TOKEN", "BASH_ENV", "ENV", "BASH_FUNC_ls%%", "LD_PRELOAD", "LD_LIBRARY_PATH", "PROMPT_COMMAND",
+        "GIT_SSH_COMMAND", "GIT_EXTERNAL_DIFF", "PYTHONSTARTUP", "NODE_OPTIONS", "PERL5OPT",
+    ];
+
+    #[test]
+    fn only_the_eight_names_of_seed_000() {
+        let mut vars: Vec<(&str, &str)> = HOSTILE.iter().map(|name| (*name, "s3cret")).collect();
+        let names = ["PATH", "HOME", "USER", "LANG", "LC_ALL", "TERM", "SHELL", "TMPDIR"];
+        vars.extend(names.iter().map(|name| (*name, "kept")));
+        vars.push(("OTHER", "x"));
+        let env = of("chorus", &vars);
+        assert_eq!(env.keys().map(String::as_str).collect::<Vec<_>>(), {
+            let mut names = names;
+            names.sort_unstable();
+            names
+        });
+        assert_eq!(env["HOME"], "/work");
+    }
+
+    #[test]
+    fn everything_but_secrets_of_seed_001() {
+        let mut vars: Vec<(&str, &str)> = HOSTILE.iter().map(|name| (*name, "s3cret")).collect();
+        vars.extend([("HOME", "/home/a"), ("MY_SETTING", "x"), ("EDITOR", "vim"), ("GIT_AUTHOR_NAME", "a")]);
+        let env = of("phoenix", &vars);
+        assert_eq!(env.keys().map(String::as_str).collect::<Vec<_>>(), ["GIT_AUTHOR_NAME", "HOME", "MY_SETTING", "PATH"]);
+        assert_eq!(env["HOME"], "/home/a");
+    }
+
+    #[test]
+    fn a_caller_cannot_bring_in_the_floor_and_an_operator_can() {
+        let mut preset = Presets::built_in().for_agent(None, None).unwrap().environment;
+        preset.set.insert("DEPLOY_TOKEN".to_owned(), "by the operator".to_owned());
+        let overrides = [("LD_PRELOAD", "/x.so"), ("MODE", "fast"), ("X_API_KEY", "k")];
+        let overrides = overrides.map(|(name, value)| (name.to_owned(), value.to_owned())).into();
+        let env: BTreeMap<_, _> = build(&preset, [], &overrides, "/w", RunAs::Caller { uid: 1 }).into_iter().collect();
+        assert_eq!(env.keys().map(String::as_str).collect::<Vec<_>>(), ["DEPLOY_TOKEN", "MODE", "PATH"]);
+    }
+
+    proptest! {
+        #[test]
+        fn secrets_never_leaked(env_vars in prop::collection::hash_map("[A-Z_]{1,12}|(ANTHROPIC|OPENAI|GEMINI|AWS_SECRET|PHOENIX)_[A-Z]{0,8}|[A-Z]{1,6}_(TOKEN|SECRET|KEY|PASSWORD)", ".*", 0..20)) {
+            let env_vars: HashMap<String, String> = env_vars;
+            for name in ["phoenix", "chorus", "cage"] {
+                let preset = Presets::built_in().for_agent(None, Some(name)).unwrap().environment;
+                let vars = env_vars.iter().map(|(name, value)| (OsString::from(name), OsString::from(value)));
+                for (key, _) in build(&preset, vars, &BTreeMap::new(), "/w", RunAs::Root) {
+                    prop_assert!(!is_secret_env(&key, &preset), "{} {}", name, key);
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,73 @@
+//! Git inside of a run: editors that would wait for somebody fail at once with advice, and commits get a trailer.
+//!
+//! The trailer goes through git's own hooks, so that it is there however a commit is spelled, in an alias or a script
+//! too, and never where a text only mentions one. The repository's own hooks run as they would without us.
+
+use std::io;
+use std::os::unix::fs::{DirBuilderExt as _, PermissionsExt as _};
+use std::path::{Path, PathBuf};
+
+use crate::user::RunAs;
+
+/// What a program that wants an editor is told, and how it fails.
+const NO_EDITOR: &str =
+    "echo 'bashgate: there is no editor here; give the text with -m or -F, or keep it with --no-edit' >&2; false";
+const NO_REBASE: &str =
+    "echo 'bashgate: an interactive rebase needs a person; use git rebase without -i, or set GIT_SEQUENCE_EDITOR yourself' >&2; false";
+
+/// Hooks that git looks for in `core.hooksPath`. Taking over that folder hides all of them, so each is passed on.
+const HOOKS: &[&str] = &[
+    "applypatch-msg", "pre-applypatch", "post-applypatch", "pre-commit", "pre-merge-commit", "prepare-commit-msg", "commit-msg",
+    "post-commit", "pre-rebase", "post-checkout", "post-merge", "post-rewrite", "pre-push", "pre-auto-gc",
+];
+
+/// Variables that keep programs from waiting for somebody.
+pub fn environment() -> Vec<(String, String)> {
+    [
+        ("EDITOR", "/bin/false"),
+        ("VISUAL", "/bin/false"),
+        ("GIT_EDITOR", NO_EDITOR),
+        ("GIT_SEQUENCE_EDITOR", NO_REBASE),
+        ("GIT_TERMINAL_PROMPT", "0"),
+        ("GIT_PAGER", "cat"),
+        ("PAGER", "cat"),
+        ("SSH_ASKPASS", "/bin/false"),
+        ("SSH_ASKPASS_REQUIRE", "never"),
+        ("DEBIAN_FRONTEND", "noninteractive"),
+    ]
+    .map(|(name, value)| (name.to_owned(), value.to_owned()))
+    .to_vec()
+}
+
+/// A folder of hooks that add a trailer, and the variables that make git use it.
+pub fn trailer_hooks(trailer: &str, run_as: RunAs) -> io::Result<(PathBuf, Vec<(String, String)>)> {
+    let random = getrandom::u64().map_err(|error| io::Error::other(error.to_string()))?;
+    let folder = PathBuf::from(format!("/tmp/bashgate-git-{random:016x}"));
+    std::fs::DirBuilder::new().mode(0o755).create(&folder)?;
+    run_as.give(&folder)?;
+    for hook in HOOKS {
+        write_hook(&folder, hook, trailer)?;
+    }
+    let path = folder.to_string_lossy().into_owned();
+    let settings = [("GIT_CONFIG_COUNT", "1"), ("GIT_CONFIG_KEY_0", "core.hooksPath"), ("GIT_CONFIG_VALUE_0", &path)];
+    let settings = settings.map(|(name, value)| (name.to_owned(), value.to_owned())).to_vec();
+    Ok((folder, settings))
+}
+
+fn write_hook(folder: &Path, name: &str, trailer: &str) -> io::Result<()> {
+    let quoted = trailer.replace('\'', "'\\''");
+    // Without our setting git says where the repository's own hooks are, its own `core.hooksPath` included.
+    let mut text = String::from("#!/bin/sh\nunset GIT_CONFIG_COUNT GIT_CONFIG_KEY_0 GIT_CONFIG_VALUE_0\n");
+    text.push_str(&format!("own=$(git rev-parse --git-path hooks)/{name}\n"));
+    if name == "prepare-commit-msg" {
+        text.push_str("if [ -x \"$own\" ]; then \"$own\" \"$@\" || exit; fi\n");
+        text.push_str(&format!(
+            "exec git interpret-trailers --in-place --if-exists addIfDifferent --trailer '{quoted}' \"$1\"\n"
+        ));
+    } else {
+        text.push_str("if [ -x \"$own\" ]; then exec \"$own\" \"$@\"; fi\n");
+    }
+    let file = folder.join(name);
+    std::fs::write(&file, text)?;
+    std::fs::set_permissions(&file, std::fs::Permissions::from_mode(0o755))
+}

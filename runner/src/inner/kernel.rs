@@ -1,0 +1,212 @@
+//! The system calls without a safe interface. The one file of the runner with `unsafe` code.
+//!
+//! Everything here is either one call on values that live long enough, or runs between fork and exec and then makes
+//! nothing but such calls.
+#![expect(unsafe_code, reason = "the kernel offers no other way to these calls, and std none to act before exec")]
+
+use std::io;
+use std::os::fd::{AsRawFd as _, FromRawFd as _, OwnedFd, RawFd};
+use std::os::unix::process::CommandExt as _;
+use std::process::Command;
+
+use seccompiler::BpfProgram;
+
+use super::landlock::{Attributes, PathBeneath};
+
+fn checked(result: libc::c_long) -> io::Result<libc::c_long> {
+    if result < 0 { Err(io::Error::last_os_error()) } else { Ok(result) }
+}
+
+/// What a process does to itself before it becomes another program. In this order.
+#[derive(Debug, Default)]
+pub struct BeforeExec {
+    /// Moves into the control groups with these `cgroup.procs` files.
+    pub groups: Vec<OwnedFd>,
+    /// Starts a session of its own, without a terminal.
+    pub new_session: bool,
+    /// Dies with its parent.
+    pub die_with_parent: bool,
+    /// Gives up every capability, in all sets.
+    pub drop_privileges: bool,
+    /// Can never gain privileges.
+    pub no_new_privileges: bool,
+    /// Resource limits: the kernel's numbers.
+    pub limits: Vec<(u32, u64)>,
+    /// A Landlock ruleset to live under.
+    pub landlock: Option<OwnedFd>,
+    /// Filters on system calls, the first installed first.
+    pub filters: Vec<BpfProgram>,
+}
+
+impl BeforeExec {
+    /// Lets a command do this before its exec. Every file descriptor above 2 is closed by the exec, whoever opened it.
+    pub fn attach(self, command: &mut Command) {
+        // SAFETY: the closure allocates nothing and makes only system calls on values that it owns.
+        unsafe { command.pre_exec(move || self.run()) };
+    }
+
+    fn run(&self) -> io::Result<()> {
+        for group in &self.groups {
+            // SAFETY: one write of two bytes that live long enough.
+            checked(unsafe { libc::write(group.as_raw_fd(), c"0\n".as_ptr().cast(), 2) } as libc::c_long)?;
+        }
+        close_on_exec_from(3)?;
+        // SAFETY: plain calls; the structures live through them.
+        unsafe {
+            if self.new_session {
+                checked(libc::setsid().into())?;
+            }
+            if self.die_with_parent {
+                checked(libc::prctl(libc::PR_SET_PDEATHSIG, libc::SIGKILL, 0, 0, 0).into())?;
+            }
+            for (resource, value) in &self.limits {
+                let mut now: libc::rlimit = std::mem::zeroed();
+                checked(libc::getrlimit(*resource, &raw mut now).into())?;
+                let value = now.rlim_max.min(*value);
+                let limit = libc::rlimit { rlim_cur: value, rlim_max: value };
+                checked(libc::setrlimit(*resource, &raw const limit).into())?;
+            }
+            if self.drop_privileges {
+                drop_capabilities()?;
+            }
+            if self.no_new_privileges {
+                checked(libc::prctl(libc::PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0).into())?;
+            }
+            if let Some(ruleset) = &self.landlock {
+                checked(libc::syscall(libc::SYS_landlock_restrict_self, ruleset.as_raw_fd(), 0))?;
+            }
+        }
+        for filter in &self.filters {
+            seccompiler::apply_filter(filter).map_err(|_| io::Error::from_raw_os_error(libc::EINVAL))?;
+        }
+        Ok(())
+    }
+}
+
+/// Marks every file descriptor from this one on to be closed by the next exec.
+fn close_on_exec_from(first: libc::c_uint) -> io::Result<()> {
+    const CLOEXEC: libc::c_uint = 4;
+    // SAFETY: one call without pointers.
+    let done = unsafe { libc::syscall(libc::SYS_close_range, first, libc::c_uint::MAX, CLOEXEC) };
+    if checked(done).is_ok() {
+        return Ok(());
+    }
+    // Kernels before 5.11: one by one, up to the limit.
+    // SAFETY: plain calls; the structure lives through them.
+    unsafe {
+        let mut limit: libc::rlimit = std::mem::zeroed();
+        checked(libc::getrlimit(libc::RLIMIT_NOFILE, &raw mut limit).into())?;
+        for fd in first.cast_signed()..i32::try_from(limit.rlim_cur.min(1 << 20)).unwrap_or(1 << 20) {
+            libc::fcntl(fd, libc::F_SETFD, libc::FD_CLOEXEC);
+        }
+    }
+    Ok(())
+}
+
+/// Empties every set of capabilities, so that not even root can regain one.
+///
+/// # Safety
+/// Makes only plain system calls; unsafe because of them.
+unsafe fn drop_capabilities() -> io::Result<()> {
+    #[repr(C)]
+    struct Header {
+        version: u32,
+        pid: i32,
+    }
+    const VERSION_3: u32 = 0x2008_0522;
+    const LAST: libc::c_ulong = 63;
+    // SAFETY: the structures live through the calls; version 3 has two elements of three words.
+    unsafe {
+        for capability in 0..=LAST {
+            // Fails where there is no such capability, or without the right to drop: then the set below decides.
+            libc::prctl(libc::PR_CAPBSET_DROP, capability, 0, 0, 0);
+        }
+        libc::prctl(libc::PR_CAP_AMBIENT, libc::PR_CAP_AMBIENT_CLEAR_ALL, 0, 0, 0);
+        let header = Header { version: VERSION_3, pid: 0 };
+        let none = [[0u32; 3]; 2];
+        checked(libc::syscall(libc::SYS_capset, &raw const header, none.as_ptr()))?;
+    }
+    Ok(())
+}
+
+/// What a supervising process does to itself: nobody reads its memory, and orphans of its descendants become its own.
+pub fn become_supervisor(adopt_orphans: bool) -> io::Result<()> {
+    // SAFETY: plain calls without pointers.
+    unsafe {
+        checked(libc::prctl(libc::PR_SET_DUMPABLE, 0, 0, 0, 0).into())?;
+        if adopt_orphans {
+            checked(libc::prctl(libc::PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0).into())?;
+        }
+    }
+    Ok(())
+}
+
+/// A file descriptor that becomes readable when a child changes. The signal itself is blocked from then on.
+pub fn child_signals() -> io::Result<OwnedFd> {
+    // SAFETY: the set lives through the calls; the descriptor is new and owned by nobody else.
+    unsafe {
+        let mut set: libc::sigset_t = std::mem::zeroed();
+        libc::sigemptyset(&raw mut set);
+        libc::sigaddset(&raw mut set, libc::SIGCHLD);
+        checked(libc::sigprocmask(libc::SIG_BLOCK, &raw const set, std::ptr::null_mut()).into())?;
+        let fd = checked(libc::signalfd(-1, &raw const set, libc::SFD_CLOEXEC | libc::SFD_NONBLOCK).into())?;
+        Ok(OwnedFd::from_raw_fd(RawFd::try_from(fd).unwrap_or(-1)))
+    }
+}
+
+/// Lets a supervisor outlive the signals that end its descendants.
+pub fn ignore_signals(signals: &[i32]) {
+    for signal in signals {
+        // SAFETY: SIG_IGN needs no handler.
+        unsafe { libc::signal(*signal, libc::SIG_IGN) };
+    }
+}
+
+/// Sends a signal to every process that this one may signal. Only for PID 1 of a process namespace.
+pub fn signal_everyone(signal: i32) {
+    if std::process::id() != 1 {
+        return;
+    }
+    // SAFETY: one call without pointers; PID 1 itself is not among the receivers.
+    unsafe { libc::kill(-1, signal) };
+}
+
+/// The version of Landlock that the kernel has; 0 for none.
+pub fn landlock_version() -> u32 {
+    const VERSION: u32 = 1;
+    // SAFETY: without attributes the call only answers.
+    let version = unsafe {
+        libc::syscall(libc::SYS_landlock_create_ruleset, std::ptr::null::<libc::c_void>(), 0usize, VERSION)
+    };
+    u32::try_from(version).unwrap_or(0)
+}
+
+/// A new Landlock ruleset.
+pub fn landlock_ruleset(attributes: &Attributes) -> io::Result<OwnedFd> {
+    // SAFETY: the structure lives through the call and has the size that is given; the descriptor is new.
+    unsafe {
+        let fd = checked(libc::syscall(
+            libc::SYS_landlock_create_ruleset,
+            std::ptr::from_ref(attributes),
+            size_of::<Attributes>(),
+            0u32,
+        ))?;
+        Ok(OwnedFd::from_raw_fd(RawFd::try_from(fd).unwrap_or(-1)))
+    }
+}
+
+/// Adds a rule to a Landlock ruleset.
+pub fn landlock_allow(ruleset: &OwnedFd, rule: &PathBeneath) -> io::Result<()> {
+    const PATH_BENEATH: u32 = 1;
+    // SAFETY: the structure lives through the call.
+    let done = unsafe {
+        libc::syscall(
+            libc::SYS_landlock_add_rule,
+            ruleset.as_raw_fd(),
+            PATH_BENEATH,
+            std::ptr::from_ref(rule),
+            0u32,
+        )
+    };
+    checked(done).map(|_| ())
+}

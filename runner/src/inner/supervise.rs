@@ -1,0 +1,205 @@
+//! The innermost process at work: start the shell, obey orders, reap, end everything, report.
+
+use std::io::{self, Read as _, Write as _};
+use std::os::fd::{AsFd as _, OwnedFd};
+use std::os::unix::fs::MetadataExt as _;
+use std::os::unix::net::UnixStream;
+use std::path::Path;
+use std::process::{Child, Command, ExitCode, Stdio};
+use std::time::{Duration, Instant};
+
+use rustix::event::{PollFd, PollFlags, poll};
+use rustix::process::{Pid, WaitOptions, WaitStatus, wait};
+
+use super::kernel::{self, BeforeExec};
+use super::{Ended, KILL, MAX_PLAN_BYTES, Plan, Reap, Report, Resource, TERM, filters, landlock, tree};
+
+/// Longest time in which leftovers are killed again and again.
+const CLEANUP: Duration = Duration::from_secs(5);
+
+/// Runs as the innermost process: the plan comes on standard input.
+pub fn main() -> ExitCode {
+    // Signals meant for the shell's tree must not end the one who reports.
+    kernel::ignore_signals(&[libc::SIGTERM, libc::SIGINT, libc::SIGHUP, libc::SIGQUIT, libc::SIGPIPE]);
+    let Ok(socket) = std::io::stdin().as_fd().try_clone_to_owned() else { return ExitCode::FAILURE };
+    let mut runner = UnixStream::from(socket);
+    let report = match supervise(&mut runner) {
+        Ok(ended) => Report::Ended(ended),
+        Err(why) => Report::Failed(why),
+    };
+    say(&mut runner, &report);
+    ExitCode::SUCCESS
+}
+
+fn say(runner: &mut UnixStream, report: &Report) {
+    let mut line = serde_json::to_vec(report).unwrap_or_default();
+    line.push(b'\n');
+    // When nobody listens any more there is nobody to tell.
+    let _ = runner.write_all(&line);
+}
+
+fn supervise(runner: &mut UnixStream) -> Result<Ended, String> {
+    let plan = read_plan(runner).map_err(|error| format!("cannot read the plan: {error}"))?;
+    if plan.reap == Reap::Namespace && std::process::id() != 1 {
+        return Err("this is no process namespace of its own".to_owned());
+    }
+    kernel::become_supervisor(plan.reap == Reap::Descendants).map_err(|error| error.to_string())?;
+    check_expected(&plan)?;
+    let signals = kernel::child_signals().map_err(|error| format!("cannot watch processes: {error}"))?;
+    let child = start(&plan)?;
+    say(runner, &Report::Started);
+    let mut tree = Tree { reap: plan.reap, child, ended: None };
+    tree.obey(runner, &signals);
+    Ok(tree.finish())
+}
+
+/// A length of eight bytes, then so many bytes of JSON.
+fn read_plan(runner: &mut UnixStream) -> io::Result<Plan> {
+    let mut length = [0; 8];
+    runner.read_exact(&mut length)?;
+    let length = usize::try_from(u64::from_be_bytes(length)).unwrap_or(usize::MAX);
+    if length > MAX_PLAN_BYTES {
+        return Err(io::Error::other("it is too long"));
+    }
+    let mut bytes = vec![0; length];
+    runner.read_exact(&mut bytes)?;
+    Ok(serde_json::from_slice(&bytes)?)
+}
+
+/// A folder that was swapped for another between check and mount must not be worked in.
+fn check_expected(plan: &Plan) -> Result<(), String> {
+    for expected in &plan.expect {
+        let path = Path::new(&expected.path);
+        let found = std::fs::symlink_metadata(path).map_err(|error| format!("{}: {error}", expected.path))?;
+        if (found.dev(), found.ino()) != (expected.dev, expected.ino) {
+            return Err(format!("{} is not the folder that was checked", expected.path));
+        }
+    }
+    Ok(())
+}
+
+fn start(plan: &Plan) -> Result<Child, String> {
+    let (program, arguments) = plan.argv.split_first().ok_or("the plan names no program")?;
+    let before = BeforeExec {
+        new_session: true,
+        die_with_parent: true,
+        drop_privileges: plan.drop_privileges,
+        no_new_privileges: plan.drop_privileges || plan.files.is_some() || plan.calls.is_some(),
+        limits: plan.limits.iter().map(|(resource, value)| (number(*resource), *value)).collect(),
+        landlock: match &plan.files {
+            Some(files) => landlock::ruleset(files).map_err(|error| format!("Landlock: {error}"))?,
+            None => None,
+        },
+        filters: match plan.calls {
+            Some(calls) => filters::programs(calls).map_err(|error| format!("seccomp: {error}"))?,
+            None => Vec::new(),
+        },
+        ..BeforeExec::default()
+    };
+    let mut command = Command::new(program);
+    command.args(arguments).env_clear().envs(plan.env.iter().map(|(name, value)| (name, value)));
+    command.current_dir(&plan.cwd).stdin(Stdio::null());
+    before.attach(&mut command);
+    command.spawn().map_err(|error| format!("cannot start {program} in {}: {error}", plan.cwd))
+}
+
+const fn number(resource: Resource) -> u32 {
+    match resource {
+        Resource::Processes => libc::RLIMIT_NPROC,
+        Resource::Data => libc::RLIMIT_DATA,
+        Resource::FileSize => libc::RLIMIT_FSIZE,
+        Resource::Cpu => libc::RLIMIT_CPU,
+    }
+}
+
+struct Tree {
+    reap: Reap,
+    child: Child,
+    /// How the shell itself ended: its code, or its signal.
+    ended: Option<(Option<i32>, Option<i32>)>,
+}
+
+impl Tree {
+    /// Until the shell has ended, or the runner wants an end or is gone.
+    fn obey(&mut self, runner: &mut UnixStream, signals: &OwnedFd) {
+        while self.ended.is_none() {
+            let mut ready = [PollFd::new(runner, PollFlags::IN), PollFd::new(signals, PollFlags::IN)];
+            if poll(&mut ready, None).is_err() {
+                continue;
+            }
+            let (ordered, changed) = (!ready[0].revents().is_empty(), !ready[1].revents().is_empty());
+            if changed {
+                let _ = rustix::io::read(signals, &mut [0; 1024]);
+                self.reap_ended();
+            }
+            if ordered && self.ended.is_none() {
+                let mut order = [0];
+                match runner.read(&mut order) {
+                    Ok(1) if order == [TERM] => self.signal_all(libc::SIGTERM),
+                    Ok(1) if order != [KILL] => {}
+                    // The order to kill; or the runner is gone, and so must everything be.
+                    _ => {
+                        self.signal_all(libc::SIGKILL);
+                        let until = Instant::now() + CLEANUP;
+                        while self.ended.is_none() && Instant::now() < until {
+                            let _ = poll(&mut [PollFd::new(signals, PollFlags::IN)], Some(&MOMENT));
+                            let _ = rustix::io::read(signals, &mut [0; 1024]);
+                            self.reap_ended();
+                        }
+                        return;
+                    }
+                }
+            }
+        }
+    }
+
+    fn signal_all(&self, signal: i32) {
+        match self.reap {
+            Reap::Namespace => kernel::signal_everyone(signal),
+            Reap::Descendants => tree::signal_descendants(signal),
+        }
+    }
+
+    /// Takes note of every process that has ended, and says how many there were besides the shell.
+    fn reap_ended(&mut self) -> u32 {
+        let main = Pid::from_child(&self.child);
+        let mut others = 0;
+        while let Ok(Some((pid, status))) = wait(WaitOptions::NOHANG) {
+            if pid == main {
+                self.ended = Some(how(status));
+            } else {
+                others += 1;
+            }
+        }
+        others
+    }
+
+    /// Kills what is left until nothing is.
+    fn finish(mut self) -> Ended {
+        let until = Instant::now() + CLEANUP;
+        // What ended by itself was not left behind.
+        self.reap_ended();
+        let mut leftovers = 0;
+        loop {
+            self.signal_all(libc::SIGKILL);
+            leftovers += self.reap_ended();
+            // Without a child there is no descendant: orphans become children of this process.
+            match wait(WaitOptions::NOHANG) {
+                Err(rustix::io::Errno::CHILD) => break,
+                Ok(Some((pid, status))) if pid == Pid::from_child(&self.child) => self.ended = Some(how(status)),
+                Ok(Some(_)) => leftovers += 1,
+                _ if Instant::now() > until => break,
+                _ => std::thread::sleep(Duration::from_micros(500)),
+            }
+        }
+        let survivors = u32::from(!matches!(wait(WaitOptions::NOHANG), Err(rustix::io::Errno::CHILD)));
+        let (code, signal) = self.ended.unwrap_or((None, Some(libc::SIGKILL)));
+        Ended { code, signal, leftovers, survivors }
+    }
+}
+
+const MOMENT: rustix::time::Timespec = rustix::time::Timespec { tv_sec: 0, tv_nsec: 20_000_000 };
+
+fn how(status: WaitStatus) -> (Option<i32>, Option<i32>) {
+    (status.exit_status(), status.terminating_signal())
+}

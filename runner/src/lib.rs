@@ -1,0 +1,20 @@
+//! A Bash tool that is gated, sandboxed, and cannot be left running.
+//!
+//! In the order of a command's way: [`presets`] (what a run may do, as data), [`permit`] (the gate's word),
+//! [`policy`] (a preset's own rules), [`environment`], [`git`], [`sandbox`] (what is enforced, and by what), [`run`]
+//! (the run itself), [`inner`] (the process inside), [`output`], [`watch`] (what was changed), [`outcome`].
+
+pub mod cli;
+pub mod environment;
+pub mod git;
+pub mod inner;
+pub mod outcome;
+pub mod output;
+pub mod permit;
+pub mod policy;
+pub mod presets;
+pub mod registry;
+pub mod run;
+pub mod sandbox;
+pub mod user;
+pub mod watch;

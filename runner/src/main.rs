@@ -1,0 +1,11 @@
+//! `bashgate-run`: see the library. Started with `inner`, it is the innermost process of a sandbox.
+
+use std::process::ExitCode;
+
+fn main() -> ExitCode {
+    // Before anything else is looked at: inside of a sandbox there is no command line but this.
+    if std::env::args_os().nth(1).is_some_and(|first| first == bashgate_run::inner::ARGUMENT) {
+        return bashgate_run::inner::main();
+    }
+    bashgate_run::cli::main()
+}

@@ -1,0 +1,213 @@
+//! What came of a run. Different ends are different values: no exit code ever stands for something else.
+
+use std::collections::BTreeSet;
+use std::time::Duration;
+
+use serde::Serialize;
+use serde_json::{Value, json};
+
+use crate::output::Text;
+use crate::presets::{Form, Streams};
+use crate::sandbox::{BackendName, Guarantee, PlaceError, Unavailable};
+use crate::user::RunAs;
+use crate::watch::Violation;
+
+/// How a command ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Ending {
+    /// By itself, with this code.
+    Exited(i32),
+    /// By this signal, which the runner did not send.
+    Signalled(i32),
+    /// It ran out of time and was ended.
+    TimedOut,
+    /// It ran out of memory and was ended by the kernel.
+    OutOfMemory,
+    /// Somebody stopped it.
+    Stopped,
+    /// Its sandbox vanished while it ran.
+    Lost,
+}
+
+/// The sandbox that a command ran in.
+#[derive(Debug, Clone, Serialize)]
+pub struct Sandboxed {
+    /// Which.
+    pub backend: BackendName,
+    /// As whom.
+    pub user: RunAs,
+    /// What held.
+    pub enforces: BTreeSet<Guarantee>,
+    /// True when there was internet.
+    pub internet: bool,
+    /// Backends that would have come first, and why they were not used.
+    pub passed_over: Vec<String>,
+}
+
+/// What came of a run.
+#[derive(Debug, Clone)]
+pub struct Outcome {
+    /// The command.
+    pub command: String,
+    /// How it ended.
+    pub ending: Ending,
+    /// The exit code that the command gave, also where it was told to end and did so by itself.
+    pub code: Option<i32>,
+    /// Its output; all of it where the streams are combined.
+    pub stdout: Text,
+    /// Its errors; empty where the streams are combined.
+    pub stderr: Text,
+    /// One stream or two.
+    pub streams: Streams,
+    /// From the start of the shell to the end of all of it.
+    pub duration: Duration,
+    /// The time it was given.
+    pub timeout: Duration,
+    /// Where it ran.
+    pub sandbox: Sandboxed,
+    /// Processes that were still there when the command ended, and were killed.
+    pub killed_leftovers: u32,
+    /// Processes that could not be killed.
+    pub survivors: u32,
+    /// What it changed that it should not have.
+    pub violations: Vec<Violation>,
+}
+
+/// Why a command was not run.
+#[derive(Debug, thiserror::Error)]
+pub enum RunError {
+    /// A place is wrong.
+    #[error(transparent)]
+    Place(#[from] PlaceError),
+    /// No sandbox can be had that enforces enough.
+    #[error("no sandbox here enforces what the preset requires:{}", list(.0))]
+    NoSandbox(Vec<Unavailable>),
+    /// More time than the preset gives.
+    #[error("{asked} s is more time than the preset gives, at most {most} s")]
+    TooLong {
+        /// Seconds asked for.
+        asked: u64,
+        /// Most seconds.
+        most: u64,
+    },
+    /// The preset never gives network.
+    #[error("the preset gives no network")]
+    NoNetwork,
+    /// Something else failed before the start.
+    #[error("cannot {what}: {source}")]
+    Io {
+        /// What was tried.
+        what: &'static str,
+        /// Why it failed.
+        #[source]
+        source: std::io::Error,
+    },
+}
+
+fn list(unavailable: &[Unavailable]) -> String {
+    unavailable.iter().map(|one| format!("\n  {one}; {}", one.help)).collect()
+}
+
+impl RunError {
+    /// What to do.
+    pub const fn help(&self) -> &'static str {
+        match self {
+            Self::Place(error) => error.help(),
+            Self::NoSandbox(_) => "install bubblewrap with: apt-get install bubblewrap; `bashgate-run doctor` shows what works here",
+            Self::TooLong { .. } => "ask for less, or run it in the background",
+            Self::NoNetwork => "leave out --network, or use another preset",
+            Self::Io { .. } => "look at the cause, then run it again",
+        }
+    }
+}
+
+impl Outcome {
+    /// True when the command ended by itself with code 0.
+    pub fn succeeded(&self) -> bool {
+        self.ending == Ending::Exited(0)
+    }
+
+    /// The exit status that a shell would show: the code, 128 and the signal, 124 after a timeout, 137 for want of memory.
+    pub fn status(&self) -> u8 {
+        match self.ending {
+            Ending::Exited(code) => u8::try_from(code).unwrap_or(255),
+            Ending::Signalled(signal) => u8::try_from(128 + signal).unwrap_or(255),
+            Ending::TimedOut => 124,
+            Ending::OutOfMemory => 137,
+            Ending::Stopped => 143,
+            Ending::Lost => 255,
+        }
+    }
+
+    /// The signal that ended it, for those who want one.
+    pub const fn signal(&self) -> Option<i32> {
+        match self.ending {
+            Ending::Signalled(signal) => Some(signal),
+            _ => None,
+        }
+    }
+
+    /// One JSON object: the field names of seed 000, and what else is worth knowing.
+    pub fn json(&self) -> Value {
+        json!({
+            "command": self.command,
+            "exit_code": self.code,
+            "stdout": self.stdout.text,
+            "stderr": self.stderr.text,
+            "timed_out": self.ending == Ending::TimedOut,
+            "duration_ms": u64::try_from(self.duration.as_millis()).unwrap_or(u64::MAX),
+            "truncated": self.stdout.truncated || self.stderr.truncated,
+            "ending": self.ending,
+            "signal": self.signal(),
+            "out_of_memory": self.ending == Ending::OutOfMemory,
+            "stdout_bytes": self.stdout.bytes,
+            "stderr_bytes": self.stderr.bytes,
+            "killed_leftovers": self.killed_leftovers,
+            "survivors": self.survivors,
+            "violations": self.violations,
+            "sandbox": self.sandbox,
+        })
+    }
+
+    /// The line that says how it failed; `None` when it did not.
+    pub fn failure(&self) -> Option<String> {
+        Some(match self.ending {
+            Ending::Exited(0) => return None,
+            Ending::Exited(code) => format!("[command failed: exit code {code}]"),
+            Ending::Signalled(signal) => format!("[command failed: exit code -1, ended by signal {signal}]"),
+            Ending::TimedOut => format!("[command timed out after {:?}]", self.timeout),
+            Ending::OutOfMemory => "[command failed: out of memory]".to_owned(),
+            Ending::Stopped => "[command stopped]".to_owned(),
+            Ending::Lost => "[command failed: its sandbox vanished]".to_owned(),
+        })
+    }
+
+    /// One text for an agent: the output, behind the line that says how it failed.
+    pub fn text(&self) -> String {
+        let output = format!("{}{}", self.stdout.text, self.stderr.text);
+        match self.failure() {
+            Some(line) => format!("{line}\n{output}"),
+            None => output,
+        }
+    }
+
+    /// What people are shown on standard output and standard error.
+    pub fn shown(&self, form: Form) -> (String, String) {
+        let mut notes = String::new();
+        for violation in &self.violations {
+            notes.push_str(&format!("bashgate-run: {violation}\n"));
+        }
+        if self.survivors > 0 {
+            notes.push_str("bashgate-run: a process of it could not be killed\n");
+        }
+        match form {
+            Form::Text => (self.text(), notes),
+            Form::Fields => {
+                let told = matches!(self.ending, Ending::Exited(_));
+                let failure = self.failure().filter(|_| !told).map(|line| line + "\n").unwrap_or_default();
+                (self.stdout.text.clone(), format!("{}{failure}{notes}", self.stderr.text))
+            }
+        }
+    }
+}

@@ -1,0 +1,177 @@
+//! The permit: proof that the gate allowed this very command. Only [`ask`] and [`cage`] make one, and
+//! [`Runner::run`](crate::run::Runner::run) takes nothing else.
+
+use std::path::{Path, PathBuf};
+
+use bashgate_hook::conditions::ShellSetup;
+use bashgate_hook::config::Config;
+use bashgate_hook::event::{By, HookDecision};
+use bashgate_hook::gate::{self, Look, Question};
+use bashgate_shared::classify::{Surroundings, classify};
+use bashgate_shared::command::{CommandError, CommandLine};
+use bashgate_shared::protocol::RunnerWire;
+use bashgate_shared::shell::Shell;
+
+use crate::policy;
+use crate::presets::{Preset, ShellProgram};
+
+/// The name under which the runner asks.
+pub const AGENT: &str = "bashgate-run";
+
+/// Proof that the gate allowed this very command. Not to be cloned: what was checked is what runs, once.
+#[derive(Debug)]
+pub struct Permit {
+    command: CommandLine,
+    reach: Reach,
+}
+
+/// How far a permit reaches.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Reach {
+    /// The command is provably local: it gets no network, so that a mistake in the proof fails closed.
+    Local,
+    /// The host allowed it: what the preset gives.
+    Preset,
+    /// Nobody allowed it: it runs in the cage or not at all.
+    Cage,
+}
+
+impl Permit {
+    /// The command.
+    pub fn command(&self) -> &CommandLine {
+        &self.command
+    }
+
+    /// How far it reaches.
+    pub const fn reach(&self) -> Reach {
+        self.reach
+    }
+}
+
+/// Why there is no permit.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum Denied {
+    /// It is no command that can be looked at.
+    #[error("{0}; {help}", help = .0.help())]
+    Command(CommandError),
+    /// There is nothing to run.
+    #[error("there is no command")]
+    Blank,
+    /// The preset refuses it.
+    #[error("{0}")]
+    Preset(policy::Refusal),
+    /// The gate denies it.
+    #[error("{0}")]
+    Gate(String),
+    /// There is no gate to ask, and the command is not provably local.
+    #[error("not provably local ({why}), and no host to ask: there is no {}", config.display())]
+    NoGate {
+        /// Why it is not proven.
+        why: String,
+        /// Where the configuration was looked for.
+        config: PathBuf,
+    },
+}
+
+impl Denied {
+    /// What to do.
+    pub const fn help(&self) -> &'static str {
+        match self {
+            Self::Command(_) | Self::Blank => "give one command after `--`",
+            Self::Preset(_) => "use another command, or another preset",
+            Self::Gate(_) => "do what the reason says, or ask a person",
+            Self::NoGate { .. } => "run `bashgate init DIR` and `bashgate serve` on the host, and pass --config DIR/hook.toml",
+        }
+    }
+}
+
+/// Whom to ask, and about what.
+#[derive(Debug)]
+pub struct Ask<'a> {
+    /// The gate's configuration; `None` where there is none, and then only what is provably local may run.
+    pub config: Option<&'a Config>,
+    /// Where it was looked for.
+    pub config_file: &'a Path,
+    /// The preset's name, for the record.
+    pub preset_name: &'a str,
+    /// The preset.
+    pub preset: &'a Preset,
+    /// Where the command would run; absolute.
+    pub cwd: &'a Path,
+    /// The agent on whose behalf, for the record.
+    pub agent: Option<&'a str>,
+}
+
+/// Asks the gate about a command: the preset's own rules first, then the hook's way (here, or the host).
+pub fn ask(text: &str, ask: &Ask<'_>) -> Result<Permit, Denied> {
+    let command = parse(text)?;
+    let shell = shell_of(ask.preset);
+    let protected = ask.config.map(Config::protected).unwrap_or_default();
+    let around = Surroundings { shell, cwd: ask.cwd.to_str().map(str::to_owned), protected };
+    let setup = ShellSetup { reads_startup_files: false, trusted: &[] };
+    let found = classify(&command, &around);
+    let refused = policy::check(&ask.preset.rules, &command, shell, &found, &ask.cwd.to_string_lossy());
+
+    let Some(config) = ask.config else {
+        refused.map_err(Denied::Preset)?;
+        let look = Look::at(&command, ask.cwd, &around, setup);
+        if look.is_proven_local() {
+            return Ok(Permit { command, reach: Reach::Local });
+        }
+        let doubt = look.findings.unproven.first().or(look.findings.secrets.first());
+        let why = doubt.cloned().unwrap_or(look.found.reason);
+        return Err(Denied::NoGate { why, config: ask.config_file.to_owned() });
+    };
+    let config = Config { shell, ..config.clone() };
+    let why_refused = refused.as_ref().err().map(|refusal| refusal.why.chars().take(1000).collect::<String>());
+    let question = Question {
+        command: &command,
+        cwd: ask.cwd,
+        agent: ask.agent.unwrap_or(AGENT),
+        session: None,
+        tool_use_id: None,
+        runner: Some(RunnerWire { preset: ask.preset_name.to_owned(), refused: why_refused }),
+    };
+    // A refusal goes to the host too, so that the attempt is on record.
+    match (gate::check(&question, &config), refused) {
+        (HookDecision::Deny { reason }, Err(mut refusal)) => {
+            refusal.why = reason;
+            Err(Denied::Preset(refusal))
+        }
+        (HookDecision::Allow(_), Err(refusal)) => Err(Denied::Preset(refusal)),
+        (HookDecision::Deny { reason }, Ok(())) => Err(Denied::Gate(reason)),
+        (HookDecision::Allow(By::Hook), Ok(())) => Ok(Permit { command, reach: Reach::Local }),
+        (HookDecision::Allow(By::Host | By::Nobody), Ok(())) => Ok(Permit { command, reach: Reach::Preset }),
+    }
+}
+
+/// A permit for the cage. Nobody is asked, so that it gives nothing: the guards that need nobody still hold.
+pub fn cage(text: &str, config: Option<&Config>, preset: &Preset, cwd: &Path) -> Result<Permit, Denied> {
+    let command = parse(text)?;
+    let shell = shell_of(preset);
+    let protected = config.map(Config::protected).unwrap_or_default();
+    let around = Surroundings { shell, cwd: cwd.to_str().map(str::to_owned), protected };
+    let found = classify(&command, &around);
+    policy::check(&preset.rules, &command, shell, &found, &cwd.to_string_lossy()).map_err(Denied::Preset)?;
+    if let Some(part) = found.effects.tampering.first() {
+        return Err(Denied::Gate(format!("it touches the gate itself ({part})")));
+    }
+    if let Some(config) = config
+        && let Some(subcommand) = bashgate_hook::git::guard::denied(&found.effects, &config.git_deny, cwd)
+    {
+        return Err(Denied::Gate(format!("git {subcommand} is blocked: {}", config.git_reason)));
+    }
+    Ok(Permit { command, reach: Reach::Cage })
+}
+
+fn parse(text: &str) -> Result<CommandLine, Denied> {
+    let command = CommandLine::parse(text).map_err(Denied::Command)?;
+    if command.is_blank() { Err(Denied::Blank) } else { Ok(command) }
+}
+
+const fn shell_of(preset: &Preset) -> Shell {
+    match preset.shell.program {
+        ShellProgram::Bash => Shell::Bash,
+        ShellProgram::Sh => Shell::Other,
+    }
+}

@@ -1,0 +1,677 @@
+//! One run, from a permit to an outcome: choose a sandbox, start, listen, end in time, clean up.
+
+use std::collections::BTreeMap;
+use std::ffi::OsString;
+use std::io::{self, Read as _, Write as _};
+use std::os::fd::{AsFd, OwnedFd};
+use std::os::unix::net::UnixStream;
+use std::path::{Path, PathBuf};
+use std::process::{Child, Stdio};
+use std::time::{Duration, Instant};
+
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use rustix::pipe::{PipeFlags, pipe_with};
+
+use crate::environment;
+use crate::git;
+use crate::inner::kernel::BeforeExec;
+use crate::inner::{self, Ended, Report, Resource};
+use crate::outcome::{Ending, Outcome, RunError, Sandboxed};
+use crate::output::{Capture, Limit, Text};
+use crate::permit::{Permit, Reach};
+use crate::presets::{Access, NetworkAccess, Preset, ShellProgram, Streams, UnixSockets};
+use crate::registry::{Registry, Stop};
+use crate::sandbox::cgroup::Groups;
+use crate::sandbox::{self, BackendName, Guarantee, Hidden, Nest, Places, Roots, Temporary, Unavailable, Wanted};
+use crate::user::RunAs;
+use crate::watch::Watch;
+
+/// Longest wait for the shell to start.
+const STARTING: Duration = Duration::from_secs(20);
+/// After the order to kill, so long until the sandbox itself is killed.
+const KILLING: Duration = Duration::from_secs(6);
+/// After the end, so long until a pipe that somebody holds open is left alone.
+const DRAINING: Duration = Duration::from_millis(500);
+
+/// How much time a command has.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Time {
+    /// What the preset gives.
+    Usual,
+    /// What the preset gives slow commands.
+    Slow,
+    /// So many seconds, within what the preset gives at most.
+    Seconds(u64),
+}
+
+/// Whether the caller asks for network.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Internet {
+    /// It does.
+    Requested,
+    /// It does not.
+    NotRequested,
+}
+
+/// How a permitted command is to be run.
+#[derive(Debug)]
+pub struct RunSpec {
+    /// What it may do.
+    pub preset: Preset,
+    /// Where it starts.
+    pub cwd: PathBuf,
+    /// The workspace.
+    pub workspace: PathBuf,
+    /// The caller's environment.
+    pub env: Vec<(OsString, OsString)>,
+    /// Variables that the caller sets besides.
+    pub env_overrides: BTreeMap<String, String>,
+    /// Its time.
+    pub time: Time,
+    /// Its network.
+    pub internet: Internet,
+    /// The agent on whose behalf.
+    pub agent: Option<String>,
+    /// The gate's own files, which no command sees.
+    pub gate: Vec<PathBuf>,
+    /// Where output goes while it comes, besides into the outcome.
+    pub tee: Option<std::fs::File>,
+}
+
+impl RunSpec {
+    /// A run with a preset in a folder, with this process's environment.
+    pub fn new(preset: Preset, cwd: &Path, workspace: &Path) -> Self {
+        Self {
+            preset,
+            cwd: cwd.to_owned(),
+            workspace: workspace.to_owned(),
+            env: std::env::vars_os().collect(),
+            env_overrides: BTreeMap::new(),
+            time: Time::Usual,
+            internet: Internet::NotRequested,
+            agent: None,
+            gate: Vec::new(),
+            tee: None,
+        }
+    }
+
+    /// The time it has.
+    pub fn timeout(&self) -> Result<Duration, RunError> {
+        let limits = &self.preset.limits;
+        let seconds = match self.time {
+            Time::Usual => limits.timeout_s,
+            Time::Slow => limits.slow_timeout_s.max(limits.timeout_s),
+            Time::Seconds(asked) if asked == 0 || asked > limits.max_timeout_s => {
+                return Err(RunError::TooLong { asked, most: limits.max_timeout_s });
+            }
+            Time::Seconds(asked) => asked,
+        };
+        Ok(Duration::from_secs(seconds))
+    }
+}
+
+/// Runs permitted commands, and knows which are running.
+#[derive(Debug)]
+pub struct Runner {
+    own: PathBuf,
+    registry: Registry,
+}
+
+impl Runner {
+    /// A runner that uses this `bashgate-run` as the innermost process.
+    pub fn new(own: PathBuf) -> Self {
+        Self { own, registry: Registry::default() }
+    }
+
+    /// A runner that uses the program that is running now; for `bashgate-run` itself.
+    pub fn of_this_program() -> io::Result<Self> {
+        Ok(Self::new(std::env::current_exe()?))
+    }
+
+    /// What is running now.
+    pub const fn registry(&self) -> &Registry {
+        &self.registry
+    }
+
+    /// Runs one command to its end.
+    ///
+    /// The permit is used up. Nothing is started when a place is wrong or no sandbox enforces what the preset requires.
+    pub fn run(&self, permit: Permit, spec: &RunSpec) -> Result<Outcome, RunError> {
+        let stop = Stop::new().map_err(|source| RunError::Io { what: "make a pipe", source })?;
+        let _tracked = self.registry.track(spec.agent.as_deref(), permit.command().text(), &stop);
+        self.run_until(permit, spec, &stop)
+    }
+
+    /// The same, with a way to stop it.
+    pub fn run_until(&self, permit: Permit, spec: &RunSpec, stop: &Stop) -> Result<Outcome, RunError> {
+        let timeout = spec.timeout()?;
+        let internet = internet(&permit, spec)?;
+        let preset = &spec.preset;
+        let groups = Groups::make(preset.limits.memory_mib, preset.limits.processes);
+        let watch = (preset.filesystem.workspace == Access::Write)
+            .then(|| Watch::before(&spec.workspace, &preset.filesystem.protect));
+        let mut refused = Vec::new();
+        for backend in &preset.sandbox.order {
+            for run_as in RunAs::candidates(&spec.workspace) {
+                let (wanted, keep) = self.wanted(&permit, spec, internet, run_as, &groups)?;
+                if let Some(missing) = missing(*backend, &wanted, &preset.sandbox.require) {
+                    refused.push(missing);
+                    break;
+                }
+                let started = sandbox::prepare(*backend, &wanted, run_as)
+                    .and_then(|nest| start(*backend, nest, &groups, spec).map(|live| (live, nest_keep(keep))));
+                let (live, _keep) = match started {
+                    Ok(started) => started,
+                    Err(unavailable) => {
+                        refused.push(unavailable);
+                        continue;
+                    }
+                };
+                let sandbox = Sandboxed {
+                    backend: *backend,
+                    user: run_as,
+                    enforces: sandbox::enforces(*backend, &wanted),
+                    internet,
+                    passed_over: refused.iter().map(ToString::to_string).collect(),
+                };
+                let grace = Duration::from_millis(preset.limits.term_grace_ms);
+                let finished = live.listen(timeout, grace, stop, &groups);
+                let violations = watch.map(|watch| watch.after()).unwrap_or_default();
+                return Ok(finished.outcome(permit, spec, timeout, sandbox, violations));
+            }
+        }
+        Err(RunError::NoSandbox(refused))
+    }
+
+    /// What this run needs of a sandbox, and what must live as long as it does.
+    fn wanted(
+        &self,
+        permit: &Permit,
+        spec: &RunSpec,
+        internet: bool,
+        run_as: RunAs,
+        groups: &Groups,
+    ) -> Result<(Wanted, Vec<Temporary>), RunError> {
+        let preset = &spec.preset;
+        let workspace = &spec.workspace;
+        let hidden = hidden(preset, workspace, &spec.gate, run_as);
+        let roots = Roots {
+            cwd: spec.cwd.clone(),
+            workspace: workspace.clone(),
+            access: preset.filesystem.workspace,
+            write: preset.filesystem.write.clone(),
+        };
+        let mut places = Places::check(&roots, &hidden)?;
+        let mut env = environment::build(
+            &preset.environment,
+            spec.env.iter().cloned(),
+            &spec.env_overrides,
+            &places.workspace,
+            run_as,
+        );
+        let by_hand: Vec<String> = preset.environment.set.keys().cloned().collect();
+        let mut set = git::environment();
+        let mut keep = Vec::new();
+        if !preset.git.trailer.is_empty() {
+            let io = |source| RunError::Io { what: "write git hooks", source };
+            let (folder, more) = git::trailer_hooks(&preset.git.trailer, run_as).map_err(io)?;
+            places.read.extend(folder.to_str().map(str::to_owned));
+            keep.push(Temporary::new(folder));
+            set.extend(more);
+        }
+        for (name, value) in set.into_iter().filter(|(name, _)| !by_hand.contains(name)) {
+            env.retain(|(old, _)| *old != name);
+            env.push((name, value));
+        }
+        let limits = &preset.limits;
+        let by_groups = groups.enforces();
+        let mut each = Vec::new();
+        if limits.processes > 0 && !by_groups.contains(&Guarantee::Processes) {
+            each.push((Resource::Processes, limits.processes + processes_of_user()));
+        }
+        if limits.memory_mib > 0 && !by_groups.contains(&Guarantee::Memory) {
+            each.push((Resource::Data, limits.memory_mib << 20));
+        }
+        if limits.file_mib > 0 {
+            each.push((Resource::FileSize, limits.file_mib << 20));
+        }
+        if limits.cpu_s > 0 {
+            each.push((Resource::Cpu, limits.cpu_s));
+        }
+        let wanted = Wanted {
+            argv: argv(preset.shell.program, permit.command().text()),
+            env,
+            places,
+            tmp: preset.filesystem.tmp,
+            tmp_mib: preset.filesystem.tmp_mib,
+            internet,
+            unix: preset.network.unix_sockets == UnixSockets::Own,
+            limits: each,
+            by_groups,
+            own: self.own.clone(),
+        };
+        Ok((wanted, keep))
+    }
+}
+
+const fn nest_keep(keep: Vec<Temporary>) -> Vec<Temporary> {
+    keep
+}
+
+/// Whether the command gets internet. A provably local one never does: a mistake in the proof then fails closed.
+fn internet(permit: &Permit, spec: &RunSpec) -> Result<bool, RunError> {
+    let access = spec.preset.network.access;
+    if spec.internet == Internet::Requested && access == NetworkAccess::Never {
+        return Err(RunError::NoNetwork);
+    }
+    let given = match access {
+        NetworkAccess::Never => false,
+        NetworkAccess::Requested => spec.internet == Internet::Requested,
+        NetworkAccess::Always => true,
+    };
+    Ok(given && permit.reach() == Reach::Preset)
+}
+
+fn argv(shell: ShellProgram, command: &str) -> Vec<String> {
+    let find = |places: &[&str]| {
+        let found = places.iter().find(|place| Path::new(place).exists()).or(places.first());
+        found.map_or_else(String::new, |place| (*place).to_owned())
+    };
+    let mut argv = match shell {
+        ShellProgram::Bash => {
+            let places = ["/bin/bash", "/usr/bin/bash", "/usr/local/bin/bash", "/run/current-system/sw/bin/bash"];
+            vec![find(&places), "--noprofile".to_owned(), "--norc".to_owned()]
+        }
+        ShellProgram::Sh => vec![find(&["/bin/sh", "/usr/bin/sh"])],
+    };
+    argv.extend(["-c".to_owned(), command.to_owned()]);
+    argv
+}
+
+/// What the preset hides, with the home folders of everybody who may be meant.
+fn hidden(preset: &Preset, workspace: &Path, gate: &[PathBuf], run_as: RunAs) -> Hidden {
+    let mut homes: Vec<PathBuf> = std::env::var_os("HOME").map(PathBuf::from).into_iter().collect();
+    homes.extend(run_as.account().map(|(_, home)| PathBuf::from(home)));
+    let mut hide: Vec<PathBuf> = gate.to_vec();
+    for path in &preset.filesystem.hide {
+        match path.strip_prefix("~/") {
+            Some(rest) => hide.extend(homes.iter().map(|home| home.join(rest))),
+            None => hide.push(PathBuf::from(path)),
+        }
+    }
+    let git = workspace.join(".git");
+    let mut protect: Vec<PathBuf> = preset.filesystem.protect.iter().map(|name| workspace.join(name)).collect();
+    let mut keep_writable = Vec::new();
+    if preset.git.repository == Access::Write && git.is_dir() {
+        keep_writable.push(git.clone());
+        protect.extend(["config", "hooks", "config.worktree", "commondir"].map(|name| git.join(name)));
+    } else {
+        protect.push(git);
+    }
+    Hidden { hide, protect, keep_writable }
+}
+
+/// Processes that the caller has already: the kernel's limit counts them too.
+fn processes_of_user() -> u64 {
+    use std::os::unix::fs::MetadataExt as _;
+    let own = rustix::process::geteuid().as_raw();
+    let all = std::fs::read_dir("/proc").into_iter().flatten().flatten();
+    let is_process = |name: &std::ffi::OsStr| name.to_str().is_some_and(|name| name.bytes().all(|b| b.is_ascii_digit()));
+    let owned = all.filter(|entry| is_process(&entry.file_name()) && entry.metadata().is_ok_and(|found| found.uid() == own));
+    // Threads count as well: what a process has of them is not looked up.
+    owned.count() as u64 * 16
+}
+
+/// What the preset requires and this backend does not enforce here.
+fn missing(backend: BackendName, wanted: &Wanted, require: &[Guarantee]) -> Option<Unavailable> {
+    let has = sandbox::enforces(backend, wanted);
+    let needs_network = |guarantee: Guarantee| guarantee == Guarantee::Network && wanted.internet;
+    let lacks: Vec<&str> = require
+        .iter()
+        .filter(|guarantee| !has.contains(guarantee) && !needs_network(**guarantee))
+        .map(|guarantee| guarantee.name())
+        .collect();
+    (!lacks.is_empty()).then(|| Unavailable {
+        backend,
+        why: format!("does not enforce {}", lacks.join(", ")),
+        help: "use another preset, or change `sandbox.require` in runner.toml",
+    })
+}
+
+/// A command that is running.
+struct Live {
+    child: Child,
+    inner: UnixStream,
+    heard: Vec<u8>,
+    outputs: Vec<Stream>,
+    started: Instant,
+    tee: Option<std::fs::File>,
+    _keep: Vec<Temporary>,
+}
+
+struct Stream {
+    pipe: Option<OwnedFd>,
+    capture: Capture,
+}
+
+/// Starts a nest, and waits until the shell runs.
+fn start(backend: BackendName, nest: Nest, groups: &Groups, spec: &RunSpec) -> Result<Live, Unavailable> {
+    let unavailable = |why: String, help| Unavailable { backend, why, help };
+    let io_failed = |what: &str, error: io::Error| unavailable(format!("cannot {what}: {error}"), "free some resources");
+    let Nest { mut command, plan, keep, .. } = nest;
+    let (own_end, inner_end) = UnixStream::pair().map_err(|error| io_failed("make a socket", error))?;
+    let limit = limit(spec);
+    let mut outputs = Vec::new();
+    let mut ends = Vec::new();
+    for _ in 0..if spec.preset.output.streams == Streams::Separate { 2 } else { 1 } {
+        let (read, write) = pipe_with(PipeFlags::CLOEXEC).map_err(|error| io_failed("make a pipe", error.into()))?;
+        outputs.push(Stream { pipe: Some(read), capture: limit.capture() });
+        ends.push(write);
+    }
+    let stderr = match ends.pop() {
+        Some(end) => end,
+        None => return Err(unavailable("no pipe".to_owned(), "")),
+    };
+    let stdout = match ends.pop() {
+        Some(end) => end,
+        None => stderr.try_clone().map_err(|error| io_failed("copy a pipe", error))?,
+    };
+    command.stdin(Stdio::from(OwnedFd::from(inner_end))).stdout(Stdio::from(stdout)).stderr(Stdio::from(stderr));
+    let doors = groups.doors().map_err(|error| io_failed("open the control groups", error))?;
+    BeforeExec { groups: doors, ..BeforeExec::default() }.attach(&mut command);
+    let child = sandbox::spawn(command).map_err(|error| io_failed("start it", error))?;
+    let mut live = Live {
+        child,
+        inner: own_end,
+        heard: Vec::new(),
+        outputs,
+        started: Instant::now(),
+        tee: spec.tee.as_ref().and_then(|tee| tee.try_clone().ok()),
+        _keep: keep,
+    };
+    let mut message = serde_json::to_vec(&plan).unwrap_or_default();
+    let length = (message.len() as u64).to_be_bytes();
+    message.splice(0..0, length);
+    match live.greet(&message) {
+        Ok(()) => Ok(live),
+        Err(why) => {
+            let said = live.give_up();
+            let why = if said.is_empty() { why } else { format!("{why} ({said})") };
+            Err(unavailable(why, "`bashgate-run doctor` shows what works here"))
+        }
+    }
+}
+
+fn limit(spec: &RunSpec) -> Limit {
+    let output = &spec.preset.output;
+    Limit { shape: output.limit, binary: output.binary, control: output.control }
+}
+
+fn timespec(time: Duration) -> Timespec {
+    Timespec { tv_sec: i64::try_from(time.as_secs()).unwrap_or(i64::MAX), tv_nsec: i64::from(time.subsec_nanos()) }
+}
+
+impl Live {
+    /// Sends the plan and waits for the shell to run.
+    fn greet(&mut self, message: &[u8]) -> Result<(), String> {
+        let until = Instant::now() + STARTING;
+        self.inner.set_nonblocking(true).map_err(|error| error.to_string())?;
+        let mut sent = 0;
+        loop {
+            let rest = message.get(sent..).unwrap_or_default();
+            let wish = if rest.is_empty() { PollFlags::IN } else { PollFlags::IN | PollFlags::OUT };
+            let left = until.saturating_duration_since(Instant::now());
+            if left.is_zero() {
+                return Err("the sandbox does not start".to_owned());
+            }
+            let _ = poll(&mut [PollFd::new(&self.inner, wish)], Some(&timespec(left)));
+            if !rest.is_empty() {
+                match self.inner.write(rest) {
+                    Ok(written) => sent += written,
+                    Err(error) if error.kind() == io::ErrorKind::WouldBlock => {}
+                    Err(_) => return Err("the sandbox ended before the shell ran".to_owned()),
+                }
+            }
+            match self.hear() {
+                Heard::Nothing => {}
+                Heard::Report(Report::Started) => {
+                    self.started = Instant::now();
+                    return Ok(());
+                }
+                Heard::Report(Report::Failed(why)) => return Err(why),
+                Heard::Report(Report::Ended(_)) | Heard::Gone => {
+                    return Err("the sandbox ended before the shell ran".to_owned());
+                }
+            }
+        }
+    }
+
+    /// Ends what did not come to life, and says what it printed.
+    fn give_up(&mut self) -> String {
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+        let mut said = String::new();
+        for stream in &mut self.outputs {
+            if let Some(pipe) = stream.pipe.take() {
+                // All writers are gone with the child; what they printed is a line or two.
+                let mut bytes = Vec::new();
+                let _ = std::fs::File::from(pipe).take(4096).read_to_end(&mut bytes);
+                said.push_str(String::from_utf8_lossy(&bytes).trim());
+            }
+        }
+        said
+    }
+
+    fn hear(&mut self) -> Heard {
+        let mut bytes = [0; 4096];
+        loop {
+            if let Some(end) = self.heard.iter().position(|byte| *byte == b'\n') {
+                let line: Vec<u8> = self.heard.drain(..=end).collect();
+                return serde_json::from_slice(&line).map_or(Heard::Gone, Heard::Report);
+            }
+            match self.inner.read(&mut bytes) {
+                Ok(0) => return Heard::Gone,
+                Ok(count) if self.heard.len() < 65_536 => self.heard.extend(bytes.iter().take(count)),
+                Ok(_) => return Heard::Gone,
+                Err(error) if error.kind() == io::ErrorKind::WouldBlock => return Heard::Nothing,
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+                Err(_) => return Heard::Gone,
+            }
+        }
+    }
+
+    fn order(&mut self, order: u8) {
+        // When nobody is there any more, the end is near anyway.
+        let _ = self.inner.write(&[order]);
+    }
+
+    /// Until the command and everything that it started has ended.
+    fn listen(mut self, timeout: Duration, grace: Duration, stop: &Stop, groups: &Groups) -> Finished {
+        let mut phase = Phase::Running { until: self.started + timeout };
+        let mut why = None;
+        let mut ended: Option<Ended> = None;
+        let mut buffer = vec![0; 65_536];
+        loop {
+            let now = Instant::now();
+            let deadline = phase.deadline();
+            if now >= deadline {
+                phase = match phase {
+                    Phase::Running { .. } => {
+                        why.get_or_insert(Ending::TimedOut);
+                        self.begin_end(grace)
+                    }
+                    Phase::Ending { .. } => {
+                        self.order(inner::KILL);
+                        Phase::Killing { until: now + KILLING }
+                    }
+                    Phase::Killing { .. } => {
+                        let _ = self.child.kill();
+                        Phase::Draining { until: now + DRAINING }
+                    }
+                    Phase::Draining { .. } => break,
+                };
+                continue;
+            }
+            if ended.is_some() && self.outputs.iter().all(|stream| stream.pipe.is_none()) {
+                break;
+            }
+            let is_draining = matches!(phase, Phase::Draining { .. });
+            let (heard, stopped, ready) = self.wait(deadline - now, stop, !is_draining, why.is_none());
+            for at in ready {
+                self.read_output(at, &mut buffer);
+            }
+            if stopped && why.is_none() {
+                why = Some(Ending::Stopped);
+                phase = self.begin_end(grace);
+            }
+            if heard {
+                match self.hear() {
+                    Heard::Report(Report::Ended(how)) => {
+                        ended = Some(how);
+                        phase = Phase::Draining { until: Instant::now() + DRAINING };
+                    }
+                    Heard::Gone => phase = Phase::Draining { until: Instant::now() + DRAINING },
+                    Heard::Nothing | Heard::Report(_) => {}
+                }
+            }
+        }
+        let duration = self.started.elapsed();
+        self.reap();
+        for stream in &mut self.outputs {
+            stream.capture.finish();
+        }
+        let ending = match (why, ended) {
+            (Some(why), _) => why,
+            (None, ended) if groups.ran_out_of_memory() && ended.is_none_or(|ended| ended.code != Some(0)) => Ending::OutOfMemory,
+            (None, None) => Ending::Lost,
+            (None, Some(Ended { signal: Some(signal), .. })) => Ending::Signalled(signal),
+            (None, Some(Ended { code, .. })) => Ending::Exited(code.unwrap_or(-1)),
+        };
+        Finished { ending, ended, outputs: self.outputs.into_iter().map(|stream| stream.capture).collect(), duration }
+    }
+
+    fn begin_end(&mut self, grace: Duration) -> Phase {
+        if grace.is_zero() {
+            self.order(inner::KILL);
+            return Phase::Killing { until: Instant::now() + KILLING };
+        }
+        self.order(inner::TERM);
+        Phase::Ending { until: Instant::now() + grace }
+    }
+
+    /// Waits for something to happen: a report, an order to stop, output on these streams.
+    fn wait(&self, time: Duration, stop: &Stop, listen: bool, stoppable: bool) -> (bool, bool, Vec<usize>) {
+        let mut fds = Vec::with_capacity(4);
+        let open: Vec<(usize, &OwnedFd)> =
+            self.outputs.iter().enumerate().filter_map(|(at, stream)| Some((at, stream.pipe.as_ref()?))).collect();
+        fds.extend(open.iter().map(|(_, pipe)| PollFd::new(*pipe, PollFlags::IN)));
+        if listen {
+            fds.push(PollFd::new(&self.inner, PollFlags::IN));
+        }
+        if stoppable {
+            fds.push(PollFd::from_borrowed_fd(stop.as_fd(), PollFlags::IN));
+        }
+        if poll(&mut fds, Some(&timespec(time))).is_err() {
+            return (false, false, Vec::new());
+        }
+        let mut happened = fds.iter().map(|fd| !fd.revents().is_empty());
+        let ready: Vec<usize> =
+            open.iter().filter_map(|(at, _)| happened.next().unwrap_or(false).then_some(*at)).collect();
+        let heard = listen && happened.next().unwrap_or(false);
+        let stopped = stoppable && happened.next().unwrap_or(false);
+        (heard, stopped, ready)
+    }
+
+    fn read_output(&mut self, at: usize, buffer: &mut [u8]) {
+        let Some(stream) = self.outputs.get_mut(at) else { return };
+        let Some(pipe) = &stream.pipe else { return };
+        match rustix::io::read(pipe, &mut *buffer) {
+            Ok(0) => stream.pipe = None,
+            Ok(count) => {
+                let bytes = buffer.get(..count).unwrap_or_default();
+                stream.capture.push(bytes);
+                if let Some(tee) = &mut self.tee {
+                    // A log that cannot be written, or is full, loses output but ends nothing.
+                    let _ = tee.write_all(bytes);
+                }
+            }
+            Err(rustix::io::Errno::INTR | rustix::io::Errno::AGAIN) => {}
+            Err(_) => stream.pipe = None,
+        }
+    }
+
+    /// The outermost process of the sandbox ends with its inside; if not, it is ended.
+    fn reap(&mut self) {
+        let until = Instant::now() + Duration::from_secs(2);
+        while matches!(self.child.try_wait(), Ok(None)) {
+            if Instant::now() > until {
+                let _ = self.child.kill();
+                let _ = self.child.wait();
+                return;
+            }
+            std::thread::sleep(Duration::from_micros(300));
+        }
+    }
+}
+
+enum Heard {
+    Nothing,
+    Report(Report),
+    Gone,
+}
+
+#[derive(Clone, Copy)]
+enum Phase {
+    Running { until: Instant },
+    Ending { until: Instant },
+    Killing { until: Instant },
+    Draining { until: Instant },
+}
+
+impl Phase {
+    const fn deadline(self) -> Instant {
+        match self {
+            Self::Running { until } | Self::Ending { until } | Self::Killing { until } | Self::Draining { until } => until,
+        }
+    }
+}
+
+struct Finished {
+    ending: Ending,
+    ended: Option<Ended>,
+    outputs: Vec<Capture>,
+    duration: Duration,
+}
+
+impl Finished {
+    fn outcome(
+        self,
+        permit: Permit,
+        spec: &RunSpec,
+        timeout: Duration,
+        sandbox: Sandboxed,
+        violations: Vec<crate::watch::Violation>,
+    ) -> Outcome {
+        let limit = limit(spec);
+        let mut shown = self.outputs.iter().map(|capture| limit.show(capture));
+        let nothing = || Text { text: String::new(), truncated: false, bytes: 0, chars: 0, binary: false };
+        let stdout = shown.next().unwrap_or_else(nothing);
+        let stderr = shown.next().unwrap_or_else(nothing);
+        let killed = matches!(self.ending, Ending::TimedOut | Ending::Stopped | Ending::OutOfMemory);
+        let leftovers = self.ended.map_or(0, |ended| ended.leftovers);
+        Outcome {
+            command: permit.command().text().to_owned(),
+            ending: self.ending,
+            code: self.ended.and_then(|ended| ended.code),
+            stdout,
+            stderr,
+            streams: spec.preset.output.streams,
+            duration: self.duration,
+            timeout,
+            sandbox,
+            killed_leftovers: if killed { 0 } else { leftovers },
+            survivors: self.ended.map_or(0, |ended| ended.survivors),
+            violations,
+        }
+    }
+}

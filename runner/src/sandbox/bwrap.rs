@@ -1,0 +1,138 @@
+//! Bubblewrap: namespaces for mounts, processes, network and the rest, without a privilege.
+//!
+//! The order of mounts decides what is seen. First the machine, read-only; then empty folders over what is nobody's
+//! business; then what may be written; last what must stay hidden or as it is, the shortest path first.
+
+use std::collections::BTreeSet;
+use std::path::Path;
+use std::process::Command;
+
+use super::{BackendName, Guarantee, Nest, Unavailable, Wanted, places};
+use crate::inner::{self, Calls, Reap, landlock};
+use crate::presets::Tmp;
+
+const PROGRAMS: [&str; 3] = ["/usr/bin/bwrap", "/usr/local/bin/bwrap", "/run/current-system/sw/bin/bwrap"];
+/// Where this program lies inside.
+const INNER: &str = "/run/bashgate-run";
+const TEMPORARY: [&str; 2] = ["/tmp", "/var/tmp"];
+
+pub(super) fn enforces(wanted: &Wanted, landlock: u32) -> BTreeSet<Guarantee> {
+    use Guarantee::{
+        AbstractSockets, Descriptors, FileModes, GitMetadata, KernelSurface, KillTree, Network, PrivateTmp, Privileges,
+        ProcessList, Secrets, Signals, SocketFamilies, Terminal, UnixSockets, Writes,
+    };
+    let mut set: BTreeSet<Guarantee> = [
+        Writes, FileModes, Secrets, SocketFamilies, Signals, ProcessList, KillTree, Descriptors, Privileges, Terminal,
+        KernelSurface,
+    ]
+    .into();
+    if wanted.places.pinned.is_empty() {
+        set.insert(GitMetadata);
+    }
+    if !wanted.internet {
+        set.insert(Network);
+    }
+    if !wanted.unix {
+        set.insert(UnixSockets);
+    }
+    if !wanted.internet || !wanted.unix || landlock >= landlock::COVERS_SIGNALS {
+        set.insert(AbstractSockets);
+    }
+    if wanted.tmp == Tmp::Private {
+        set.insert(PrivateTmp);
+    }
+    set
+}
+
+pub(super) fn prepare(wanted: &Wanted) -> Result<Nest, Unavailable> {
+    let Some(program) = PROGRAMS.iter().find(|program| Path::new(program).exists()) else {
+        return Err(Unavailable {
+            backend: BackendName::Bwrap,
+            why: "bubblewrap is not installed".to_owned(),
+            help: "install it with: apt-get install bubblewrap",
+        });
+    };
+    let mut command = Command::new(program);
+    let mut arg = |words: &[&str]| {
+        command.args(words);
+    };
+    arg(&["--unshare-all", "--die-with-parent", "--new-session", "--as-pid-1", "--cap-drop", "ALL"]);
+    if wanted.internet {
+        arg(&["--share-net"]);
+    }
+    arg(&["--hostname", "bashgate"]);
+    arg(&["--ro-bind", "/", "/", "--dev", "/dev"]);
+    let shm = (wanted.tmp_mib.max(64) << 20).to_string();
+    arg(&["--size", &shm, "--tmpfs", "/dev/shm", "--remount-ro", "/dev"]);
+    arg(&["--proc", "/proc", "--remount-ro", "/proc", "--tmpfs", "/run"]);
+    let size = (wanted.tmp_mib.max(1) << 20).to_string();
+    for folder in TEMPORARY.iter().filter(|folder| Path::new(folder).is_dir()) {
+        match wanted.tmp {
+            Tmp::Private => arg(&["--size", &size, "--tmpfs", folder]),
+            Tmp::Shared => arg(&["--bind", folder, folder]),
+        }
+    }
+    if wanted.internet
+        && let Some(resolver) = resolver_below_run()
+    {
+        arg(&["--ro-bind", &resolver, &resolver]);
+    }
+    let places = &wanted.places;
+    // Hidden under the empty folders above, but to be seen all the same.
+    let is_covered = |path: &str| TEMPORARY.iter().chain(&["/run"]).any(|over| places::is_below(path, over));
+    for read in [&places.workspace, &places.cwd].into_iter().chain(&places.read).filter(|path| is_covered(path)) {
+        arg(&["--ro-bind", read, read]);
+    }
+    for (root, ..) in &places.write {
+        arg(&["--bind", root, root]);
+    }
+    let own = wanted.own.to_string_lossy();
+    arg(&["--ro-bind", &own, INNER]);
+    for pinned in &places.pinned {
+        arg(&["--bind", pinned, pinned]);
+    }
+    for path in &places.protect {
+        arg(&["--ro-bind", path, path]);
+    }
+    let hide: Vec<String> = places.hide.iter().filter(|path| !is_covered(path)).cloned().collect();
+    for path in hide.iter().chain(&foreign_sockets(places)) {
+        if Path::new(path).is_dir() {
+            arg(&["--tmpfs", path, "--remount-ro", path]);
+        } else {
+            arg(&["--ro-bind", "/dev/null", path]);
+        }
+    }
+    arg(&["--remount-ro", "/run", "--chdir", &places.cwd, "--", INNER, inner::ARGUMENT]);
+
+    let mut plan = super::plan(wanted, Reap::Namespace, wanted.unix);
+    let mut files = landlock::Files { read: vec!["/".to_owned()], ..landlock::Files::default() };
+    files.write = places.write.iter().map(|(root, ..)| root.clone()).collect();
+    files.write.extend(TEMPORARY.iter().chain(&["/dev"]).map(|folder| (*folder).to_owned()));
+    plan.files = Some(files);
+    // The network namespace has nothing but a loopback of its own, which servers in tests need.
+    plan.calls = Some(Calls { internet: true, unix: wanted.unix });
+    plan.expect = places.expected();
+    Ok(Nest { command, plan, enforces: super::enforces(BackendName::Bwrap, wanted), keep: Vec::new() })
+}
+
+/// The resolver's configuration, where it is a link into the hidden `/run`.
+fn resolver_below_run() -> Option<String> {
+    let real = std::fs::canonicalize("/etc/resolv.conf").ok()?;
+    real.starts_with("/run").then(|| real.to_string_lossy().into_owned())
+}
+
+/// Unix sockets that have a path outside of what is hidden or may be written anyway: those bound right now.
+fn foreign_sockets(places: &places::Places) -> Vec<String> {
+    let Ok(table) = std::fs::read_to_string("/proc/net/unix") else { return Vec::new() };
+    let bound = table.lines().skip(1).filter_map(|line| line.split_ascii_whitespace().nth(7));
+    let mut found: Vec<String> = bound
+        .filter(|path| path.starts_with('/'))
+        .filter(|path| !TEMPORARY.iter().chain(&["/run", "/var/run", "/dev"]).any(|over| places::is_below(path, over)))
+        .filter(|path| !places.hide.iter().any(|over| places::is_below(path, over)))
+        .filter(|path| std::fs::symlink_metadata(path).is_ok())
+        .map(str::to_owned)
+        .collect();
+    found.sort();
+    found.dedup();
+    found
+}

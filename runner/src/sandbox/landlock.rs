@@ -1,0 +1,122 @@
+//! Landlock and seccomp without namespaces: for containers whose profile refuses those.
+//!
+//! Landlock grants, it cannot take away: what lies below a granted folder is granted. So everything around a hidden
+//! path is granted instead of the folder above it.
+
+use std::collections::BTreeSet;
+use std::path::{Path, PathBuf};
+
+use super::{BackendName, Guarantee, Nest, Temporary, Unavailable, Wanted, places};
+use crate::inner::{Reap, landlock};
+use crate::presets::Tmp;
+use crate::user::RunAs;
+
+/// What every program may use.
+const DEVICES: [&str; 8] = [
+    "/dev/null", "/dev/zero", "/dev/full", "/dev/random", "/dev/urandom", "/dev/tty", "/dev/ptmx", "/dev/pts",
+];
+/// Semaphores and shared memory of programs with several processes.
+const SHARED_MEMORY: &str = "/dev/shm";
+/// Most folders that are listed to go around hidden paths.
+const MOST_ENTRIES: usize = 20_000;
+
+pub(super) fn enforces(wanted: &Wanted, version: u32) -> BTreeSet<Guarantee> {
+    use Guarantee::{
+        AbstractSockets, Descriptors, KernelSurface, KillTree, Network, Privileges, Secrets, Signals, SocketFamilies,
+        Terminal, UnixSockets, Writes,
+    };
+    let mut set: BTreeSet<Guarantee> =
+        [SocketFamilies, UnixSockets, AbstractSockets, Descriptors, Privileges, Terminal, KernelSurface].into();
+    if !wanted.internet {
+        set.insert(Network);
+    }
+    if version >= landlock::COVERS_TRUNCATION {
+        set.extend([Writes, Secrets]);
+    }
+    if version >= landlock::COVERS_SIGNALS {
+        // Without it a command could kill its own supervisor, and so leave processes behind.
+        set.extend([Signals, KillTree]);
+    }
+    set
+}
+
+pub(super) fn prepare(wanted: &Wanted, run_as: RunAs) -> Result<Nest, Unavailable> {
+    let unavailable = |why: String, help| Unavailable { backend: BackendName::Landlock, why, help };
+    if landlock::version() == 0 {
+        return Err(unavailable(
+            "the kernel has no Landlock, or the container refuses it".to_owned(),
+            "use a kernel of at least 6.12 with `landlock` in its `lsm=` list",
+        ));
+    }
+    let mut plan = super::plan(wanted, Reap::Descendants, false);
+    let mut keep = Vec::new();
+    let files = files(wanted).map_err(|why| unavailable(why, "work in a folder that holds no secrets of its own"))?;
+    let mut files = files;
+    let temporary = match wanted.tmp {
+        Tmp::Shared => ["/tmp", "/var/tmp"].map(str::to_owned).to_vec(),
+        Tmp::Private => {
+            let folder = own_tmp(run_as).map_err(|error| unavailable(format!("no temporary folder: {error}"), "free some space in /tmp"))?;
+            plan.env.retain(|(name, _)| name != "TMPDIR");
+            let text = folder.to_string_lossy().into_owned();
+            plan.env.push(("TMPDIR".to_owned(), text.clone()));
+            keep.push(Temporary(folder));
+            vec![text]
+        }
+    };
+    files.write.extend(temporary);
+    files.write.push(SHARED_MEMORY.to_owned());
+    plan.files = Some(files);
+    plan.expect = wanted.places.expected();
+    let command = super::inner_command(wanted);
+    Ok(Nest { command, plan, enforces: super::enforces(BackendName::Landlock, wanted), keep })
+}
+
+/// The grants around everything that is hidden.
+pub(super) fn files(wanted: &Wanted) -> Result<landlock::Files, String> {
+    let places = &wanted.places;
+    for (root, ..) in &places.write {
+        if let Some(inside) = places.hide.iter().find(|hidden| places::is_below(hidden, root)) {
+            return Err(format!("{inside} must stay hidden but lies in {root}, which may be written"));
+        }
+    }
+    let mut files = landlock::Files { list: vec!["/".to_owned()], ..landlock::Files::default() };
+    let mut listed = 0;
+    grant_around(Path::new("/"), &places.hide, &mut files.read, &mut listed)?;
+    files.write = places.write.iter().map(|(root, ..)| root.clone()).collect();
+    files.devices = DEVICES.map(str::to_owned).to_vec();
+    Ok(files)
+}
+
+/// Grants a folder, or what is in it where something below it is hidden.
+fn grant_around(folder: &Path, hide: &[String], read: &mut Vec<String>, listed: &mut usize) -> Result<(), String> {
+    if hide.iter().any(|hidden| folder == Path::new(hidden)) {
+        return Ok(());
+    }
+    if !hide.iter().any(|hidden| Path::new(hidden).starts_with(folder)) {
+        // A name that is no text gets no grant: less can be read, never more.
+        read.extend(folder.to_str().map(str::to_owned));
+        return Ok(());
+    }
+    let entries = std::fs::read_dir(folder).map_err(|error| format!("cannot list {}: {error}", folder.display()))?;
+    for entry in entries.flatten() {
+        *listed += 1;
+        if *listed > MOST_ENTRIES {
+            return Err(format!("more than {MOST_ENTRIES} names around hidden paths"));
+        }
+        // What a link leads to is granted by its own place.
+        if !entry.file_type().is_ok_and(|kind| kind.is_symlink()) {
+            grant_around(&entry.path(), hide, read, listed)?;
+        }
+    }
+    Ok(())
+}
+
+/// A new folder for temporary files that only this run's user can enter.
+fn own_tmp(run_as: RunAs) -> std::io::Result<PathBuf> {
+    use std::os::unix::fs::DirBuilderExt as _;
+    let random = getrandom::u64().map_err(|error| std::io::Error::other(error.to_string()))?;
+    let folder = PathBuf::from(format!("/tmp/bashgate-{random:016x}"));
+    std::fs::DirBuilder::new().mode(0o700).create(&folder)?;
+    run_as.give(&folder)?;
+    Ok(folder)
+}

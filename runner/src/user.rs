@@ -1,0 +1,77 @@
+//! Who a command runs as. Root hands over to the workspace's owner where that is somebody else.
+
+use std::os::unix::fs::MetadataExt as _;
+use std::os::unix::process::CommandExt as _;
+use std::path::Path;
+use std::process::Command;
+
+use serde::Serialize;
+
+/// Who a command runs as.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case", tag = "as")]
+pub enum RunAs {
+    /// The caller, an ordinary user.
+    Caller {
+        /// Its id.
+        uid: u32,
+    },
+    /// The owner of the workspace, handed over to by root.
+    Owner {
+        /// Its id.
+        uid: u32,
+        /// Its group.
+        gid: u32,
+    },
+    /// Root without capabilities: the workspace is root's.
+    Root,
+}
+
+impl RunAs {
+    /// Whom to try, best first, for work in this folder.
+    pub fn candidates(workspace: &Path) -> Vec<Self> {
+        let own = rustix::process::geteuid().as_raw();
+        if own != 0 {
+            return vec![Self::Caller { uid: own }];
+        }
+        match std::fs::metadata(workspace) {
+            Ok(found) if found.uid() != 0 => vec![Self::Owner { uid: found.uid(), gid: found.gid() }, Self::Root],
+            _ => vec![Self::Root],
+        }
+    }
+
+    /// True for root.
+    pub const fn is_root(self) -> bool {
+        matches!(self, Self::Root)
+    }
+
+    /// Makes a command run as this user.
+    pub(crate) fn apply(self, command: &mut Command) {
+        if let Self::Owner { uid, gid } = self {
+            // As root, this also gives up all other groups.
+            command.gid(gid).uid(uid);
+        }
+    }
+
+    /// Gives a file to this user.
+    pub(crate) fn give(self, path: &Path) -> std::io::Result<()> {
+        match self {
+            Self::Owner { uid, gid } => std::os::unix::fs::chown(path, Some(uid), Some(gid)),
+            Self::Caller { .. } | Self::Root => Ok(()),
+        }
+    }
+
+    /// The user's name and home folder, by `/etc/passwd`.
+    pub fn account(self) -> Option<(String, String)> {
+        let uid = match self {
+            Self::Caller { uid } | Self::Owner { uid, .. } => uid,
+            Self::Root => 0,
+        };
+        let table = std::fs::read_to_string("/etc/passwd").ok()?;
+        let lines = table.lines().map(|line| line.split(':').collect::<Vec<_>>());
+        lines.into_iter().find_map(|fields| match fields.as_slice() {
+            [name, _, id, _, _, home, ..] if id.parse() == Ok(uid) => Some(((*name).to_owned(), (*home).to_owned())),
+            _ => None,
+        })
+    }
+}
