@@ -1,7 +1,7 @@
 # Two commands are all there is to know: `make run` shows it, `make test` installs what the tests need and runs them.
 
-# The hook runs in any container image, so it is linked statically, and at a fixed place, which spares it the relocation
-# of its tables at every start. With the flags, an explicit target is needed.
+# Hook and runner work in any container image, so they are linked statically, and at a fixed place, which spares them the
+# relocation of their tables at every start. With the flags, an explicit target is needed.
 TARGET := $(shell rustc -vV | sed -n 's/^host: //p')
 STATIC := --target $(TARGET) \
 	--config 'target.$(TARGET).rustflags=["-C","target-feature=+crt-static","-C","relocation-model=static"]'
@@ -24,9 +24,9 @@ run: build
 # The release binaries in target/bin.
 build:
 	cargo build --locked --release -p bashgate
-	cargo build --locked --profile hook -p bashgate-hook $(STATIC)
+	cargo build --locked --profile hook -p bashgate-hook -p bashgate-run $(STATIC)
 	mkdir -p $(BIN)
-	install -m 755 target/release/bashgate target/$(TARGET)/hook/bashgate-hook $(BIN)/
+	install -m 755 target/release/bashgate target/$(TARGET)/hook/bashgate-hook target/$(TARGET)/hook/bashgate-run $(BIN)/
 
 test: tools build lint
 	cargo build --locked -p bashgate-hook --example break_guard

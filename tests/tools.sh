@@ -21,6 +21,10 @@ need bwrap bubblewrap
 need dash dash
 need zsh zsh
 need faketime faketime
+need firejail firejail
+need shellcheck shellcheck
+need make make
+need pytest python3-pytest
 if [ -n "$missing" ]; then
     sudo=""
     [ "$(id -u)" = 0 ] || sudo=sudo

@@ -5,6 +5,7 @@
 //! (the run itself), [`inner`] (the process inside), [`output`], [`watch`] (what was changed), [`outcome`].
 
 pub mod cli;
+pub mod doctor;
 pub mod environment;
 pub mod git;
 pub mod inner;

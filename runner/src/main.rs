@@ -7,5 +7,9 @@ fn main() -> ExitCode {
     if std::env::args_os().nth(1).is_some_and(|first| first == bashgate_run::inner::ARGUMENT) {
         return bashgate_run::inner::main();
     }
+    let mut arguments = std::env::args().skip(1);
+    if arguments.next().is_some_and(|first| first == bashgate_run::doctor::PROBE) {
+        return bashgate_run::doctor::probe(arguments);
+    }
     bashgate_run::cli::main()
 }

@@ -43,7 +43,7 @@ pub enum Change {
     Removed,
     /// It is a repository inside of the repository, with a configuration of its own.
     NestedRepository,
-    /// It was written to, and has another name somewhere, perhaps outside.
+    /// It was written to, and has another name outside of the workspace.
     WrittenThroughHardLink,
     /// There are too many names to look at them all.
     NotAllSeen,
@@ -57,7 +57,7 @@ impl fmt::Display for Violation {
             Change::Modified => write!(f, "{path} was changed: other programs may run what it says"),
             Change::Removed => write!(f, "{path} was removed"),
             Change::NestedRepository => write!(f, "{path} is a new git configuration: git there may run what it says"),
-            Change::WrittenThroughHardLink => write!(f, "{path} was written and has other names, perhaps elsewhere"),
+            Change::WrittenThroughHardLink => write!(f, "{path} was written and has another name outside of the workspace"),
             Change::NotAllSeen => write!(f, "{path} holds too many files to look at them all"),
         }
     }
@@ -114,6 +114,8 @@ impl Watch {
         let own = self.workspace.join(".git");
         let mut folders = vec![self.workspace.clone()];
         let mut names = 0;
+        // Files with several names that were written, and how many of the names are in the workspace.
+        let mut linked: BTreeMap<(u64, u64), (u64, u64, PathBuf)> = BTreeMap::new();
         while let Some(folder) = folders.pop() {
             let Ok(entries) = fs::read_dir(&folder) else { continue };
             for entry in entries.flatten() {
@@ -131,9 +133,13 @@ impl Watch {
                 } else if found.is_dir() {
                     folders.push(path);
                 } else if found.is_file() && found.nlink() > 1 && found.mtime() >= self.since {
-                    note(&path, Change::WrittenThroughHardLink);
+                    let entry = linked.entry((found.dev(), found.ino())).or_insert((0, found.nlink(), path));
+                    entry.0 += 1;
                 }
             }
+        }
+        for (_, _, path) in linked.values().filter(|(inside, all, _)| inside < all) {
+            note(path, Change::WrittenThroughHardLink);
         }
     }
 

@@ -15,6 +15,8 @@ mod inspectors;
 mod kills;
 mod laws_of_the_host;
 mod properties;
+#[path = "../runner/mod.rs"]
+mod runner;
 mod seed_004;
 mod sessions;
 mod transcripts;

@@ -1,5 +1,6 @@
 //! The command line. Results on standard output, the rest on standard error.
 
+mod doctor;
 mod exec;
 
 use std::path::PathBuf;
@@ -25,6 +26,8 @@ pub struct Cli {
 enum Command {
     /// Run one command to its end.
     Exec(exec::Exec),
+    /// Show which sandboxes there are here, and try what each really keeps.
+    Doctor(doctor::Doctor),
 }
 
 /// What several commands take.
@@ -53,6 +56,7 @@ pub fn main() -> ExitCode {
     };
     match cli.command {
         Command::Exec(exec) => exec.run(),
+        Command::Doctor(doctor) => doctor.run(),
     }
 }
 

@@ -154,11 +154,20 @@ pub fn child_signals() -> io::Result<OwnedFd> {
     }
 }
 
-/// Lets a supervisor outlive the signals that end its descendants.
-pub fn ignore_signals(signals: &[i32]) {
+/// Does nothing, and so keeps a signal from doing what it does by default.
+extern "C" fn nothing(_signal: i32) {}
+
+/// Lets a supervisor outlive the signals that end its descendants. They themselves start with the defaults: an ignored
+/// signal would stay ignored behind exec, and a shell could not even trap it.
+pub fn outlive(signals: &[i32]) {
     for signal in signals {
-        // SAFETY: SIG_IGN needs no handler.
-        unsafe { libc::signal(*signal, libc::SIG_IGN) };
+        // SAFETY: the handler makes no call at all; the structure lives through the call.
+        unsafe {
+            let mut action: libc::sigaction = std::mem::zeroed();
+            action.sa_sigaction = nothing as *const () as usize;
+            action.sa_flags = libc::SA_RESTART;
+            libc::sigaction(*signal, &raw const action, std::ptr::null_mut());
+        }
     }
 }
 
@@ -209,4 +218,26 @@ pub fn landlock_allow(ruleset: &OwnedFd, rule: &PathBeneath) -> io::Result<()> {
         )
     };
     checked(done).map(|_| ())
+}
+
+/// Calls that no command needs, with arguments that do nothing, and the error of each. For the doctor's probes.
+pub fn try_refused_calls() -> Vec<(&'static str, i32)> {
+    let calls: [(&str, libc::c_long); 9] = [
+        ("io_uring_setup", libc::SYS_io_uring_setup),
+        ("bpf", libc::SYS_bpf),
+        ("perf_event_open", libc::SYS_perf_event_open),
+        ("userfaultfd", libc::SYS_userfaultfd),
+        ("keyctl", libc::SYS_keyctl),
+        ("process_vm_writev", libc::SYS_process_vm_writev),
+        ("mount", libc::SYS_mount),
+        ("open_by_handle_at", libc::SYS_open_by_handle_at),
+        ("setns", libc::SYS_setns),
+    ];
+    let attempt = |(name, number): (&'static str, libc::c_long)| {
+        // SAFETY: null pointers and an invalid descriptor: what is not refused fails without an effect.
+        let done = unsafe { libc::syscall(number, -1, 0, 0, 0, 0, 0) };
+        let error = if done < 0 { io::Error::last_os_error().raw_os_error().unwrap_or(0) } else { 0 };
+        (name, error)
+    };
+    calls.map(attempt).to_vec()
 }

@@ -20,7 +20,7 @@ const CLEANUP: Duration = Duration::from_secs(5);
 /// Runs as the innermost process: the plan comes on standard input.
 pub fn main() -> ExitCode {
     // Signals meant for the shell's tree must not end the one who reports.
-    kernel::ignore_signals(&[libc::SIGTERM, libc::SIGINT, libc::SIGHUP, libc::SIGQUIT, libc::SIGPIPE]);
+    kernel::outlive(&[libc::SIGTERM, libc::SIGINT, libc::SIGHUP, libc::SIGQUIT, libc::SIGPIPE]);
     let Ok(socket) = std::io::stdin().as_fd().try_clone_to_owned() else { return ExitCode::FAILURE };
     let mut runner = UnixStream::from(socket);
     let report = match supervise(&mut runner) {

@@ -7,7 +7,6 @@ use std::process::Command;
 
 use super::{BackendName, Guarantee, Nest, Unavailable, Wanted, landlock};
 use crate::inner::{self, Reap};
-use crate::presets::Tmp;
 use crate::user::RunAs;
 
 const PROGRAM: &str = "/usr/bin/firejail";
@@ -16,9 +15,6 @@ pub(super) fn enforces(wanted: &Wanted, version: u32) -> BTreeSet<Guarantee> {
     // Its mounts make the rest read-only, so modes and owners hold too; processes have a namespace of their own.
     let mut set = landlock::enforces(wanted, version);
     set.extend([Guarantee::FileModes, Guarantee::ProcessList]);
-    if wanted.tmp == Tmp::Private {
-        set.insert(Guarantee::PrivateTmp);
-    }
     set
 }
 
@@ -38,9 +34,6 @@ pub(super) fn prepare(wanted: &Wanted, run_as: RunAs) -> Result<Nest, Unavailabl
     if !wanted.internet {
         command.arg("--net=none");
     }
-    if wanted.tmp == Tmp::Private {
-        command.arg("--private-tmp");
-    }
     for (root, ..) in &wanted.places.write {
         command.arg(format!("--read-write={root}"));
     }
@@ -50,12 +43,16 @@ pub(super) fn prepare(wanted: &Wanted, run_as: RunAs) -> Result<Nest, Unavailabl
     for path in &wanted.places.protect {
         command.arg(format!("--read-only={path}"));
     }
-    command.arg("--").arg(&wanted.own).arg(inner::ARGUMENT);
     let mut plan = super::plan(wanted, Reap::Descendants, false);
-    let mut files = landlock::files(wanted)
+    let mut keep = Vec::new();
+    let files = landlock::files(wanted, run_as, &mut plan, &mut keep)
         .map_err(|why| unavailable(&why, "work in a folder that holds no secrets of its own"))?;
-    files.write.extend(["/tmp", "/var/tmp", "/dev/shm"].map(str::to_owned));
+    // Its own temporary folder is one for all and would hide what lies in the machine's.
+    for folder in files.write.iter().filter(|folder| folder.starts_with("/tmp") || folder.starts_with("/var/tmp")) {
+        command.arg(format!("--read-write={folder}"));
+    }
+    command.arg("--").arg(&wanted.own).arg(inner::ARGUMENT);
     plan.files = Some(files);
     plan.expect = wanted.places.expected();
-    Ok(Nest { command, plan, enforces: super::enforces(BackendName::Firejail, wanted), keep: Vec::new() })
+    Ok(Nest { command, plan, enforces: super::enforces(BackendName::Firejail, wanted), keep })
 }

@@ -7,7 +7,7 @@ use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
 use super::{BackendName, Guarantee, Nest, Temporary, Unavailable, Wanted, places};
-use crate::inner::{Reap, landlock};
+use crate::inner::{Plan, Reap, landlock};
 use crate::presets::Tmp;
 use crate::user::RunAs;
 
@@ -50,29 +50,21 @@ pub(super) fn prepare(wanted: &Wanted, run_as: RunAs) -> Result<Nest, Unavailabl
     }
     let mut plan = super::plan(wanted, Reap::Descendants, false);
     let mut keep = Vec::new();
-    let files = files(wanted).map_err(|why| unavailable(why, "work in a folder that holds no secrets of its own"))?;
-    let mut files = files;
-    let temporary = match wanted.tmp {
-        Tmp::Shared => ["/tmp", "/var/tmp"].map(str::to_owned).to_vec(),
-        Tmp::Private => {
-            let folder = own_tmp(run_as).map_err(|error| unavailable(format!("no temporary folder: {error}"), "free some space in /tmp"))?;
-            plan.env.retain(|(name, _)| name != "TMPDIR");
-            let text = folder.to_string_lossy().into_owned();
-            plan.env.push(("TMPDIR".to_owned(), text.clone()));
-            keep.push(Temporary(folder));
-            vec![text]
-        }
-    };
-    files.write.extend(temporary);
-    files.write.push(SHARED_MEMORY.to_owned());
+    let no_folder = |why: String| unavailable(why, "work in a folder that holds no secrets of its own");
+    let files = files(wanted, run_as, &mut plan, &mut keep).map_err(no_folder)?;
     plan.files = Some(files);
     plan.expect = wanted.places.expected();
     let command = super::inner_command(wanted);
     Ok(Nest { command, plan, enforces: super::enforces(BackendName::Landlock, wanted), keep })
 }
 
-/// The grants around everything that is hidden.
-pub(super) fn files(wanted: &Wanted) -> Result<landlock::Files, String> {
+/// The grants around everything that is hidden, and for temporary files: a folder of the run's own, or the machine's.
+pub(super) fn files(
+    wanted: &Wanted,
+    run_as: RunAs,
+    plan: &mut Plan,
+    keep: &mut Vec<Temporary>,
+) -> Result<landlock::Files, String> {
     let places = &wanted.places;
     for (root, ..) in &places.write {
         if let Some(inside) = places.hide.iter().find(|hidden| places::is_below(hidden, root)) {
@@ -84,6 +76,18 @@ pub(super) fn files(wanted: &Wanted) -> Result<landlock::Files, String> {
     grant_around(Path::new("/"), &places.hide, &mut files.read, &mut listed)?;
     files.write = places.write.iter().map(|(root, ..)| root.clone()).collect();
     files.devices = DEVICES.map(str::to_owned).to_vec();
+    files.write.push(SHARED_MEMORY.to_owned());
+    match wanted.tmp {
+        Tmp::Shared => files.write.extend(["/tmp", "/var/tmp"].map(str::to_owned)),
+        Tmp::Private => {
+            let folder = own_tmp(run_as).map_err(|error| format!("cannot make a temporary folder: {error}"))?;
+            let text = folder.to_string_lossy().into_owned();
+            keep.push(Temporary(folder));
+            plan.env.retain(|(name, _)| name != "TMPDIR");
+            plan.env.push(("TMPDIR".to_owned(), text.clone()));
+            files.write.push(text);
+        }
+    }
     Ok(files)
 }
 

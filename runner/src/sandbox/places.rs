@@ -167,7 +167,7 @@ fn root(path: &Path) -> Result<(String, u64, u64), PlaceError> {
             Ok(real) if real == path => rustix::fs::open(path, flags, Mode::empty()).map_err(|error| bad(&error.to_string()))?,
             _ => return Err(bad("it is a link, or lies behind one")),
         },
-        Err(rustix::io::Errno::LOOP) => {
+        Err(error) if error == rustix::io::Errno::LOOP || path.is_symlink() => {
             let real = std::fs::canonicalize(path).map(|real| format!("; it leads to {}", real.display()));
             return Err(bad(&format!("it is a link, or lies behind one{}", real.unwrap_or_default())));
         }

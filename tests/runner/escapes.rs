@@ -1,0 +1,351 @@
+//! Ways out of the sandbox, each tried for real.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::os::linux::net::SocketAddrExt as _;
+use std::os::unix::fs::{MetadataExt as _, PermissionsExt as _, symlink};
+use std::os::unix::net::{SocketAddr, UnixListener};
+use std::process::Command;
+
+use super::{Ground, MATRIX, Who, compiled, everywhere, install, mark, processes_with};
+use serde_json::json;
+
+/// What each attempt of `attempts.c` came to.
+fn attempts(ground: &Ground) -> BTreeMap<String, String> {
+    install(&compiled("attempts"), &ground.work().join("attempts"));
+    let text = ground.prints("./attempts");
+    text.lines().filter_map(|line| line.split_once(' ')).map(|(name, got)| (name.to_owned(), got.to_owned())).collect()
+}
+
+#[test]
+fn refused_calls_are_refused_everywhere() {
+    for ground in everywhere("[presets.p.network]\naccess = \"never\"\nunix_sockets = \"none\"") {
+        let got = attempts(&ground);
+        let refused = [
+            "unix", "vsock", "netlink", "packet", "alg", "bluetooth", "pair-datagram", "io-uring", "ptrace", "bpf", "perf",
+            "userfaultfd", "keyctl", "mount", "unshare-user", "unshare-net", "clone-user", "setuid-mode",
+        ];
+        for name in refused {
+            assert_eq!(got[name], "EPERM", "{}: {name}: {got:?}", ground.name());
+        }
+        assert_eq!(got["pair-stream"], "done", "{}", ground.name());
+        assert_eq!((got["clone3"].as_str(), got["x32"].as_str()), ("ENOSYS", "ENOSYS"), "{}", ground.name());
+        assert_eq!(got["int80"], "killed", "{}", ground.name());
+        assert_ne!(got["tty"], "done", "{}", ground.name());
+        assert_eq!((got["tiocsti"].as_str(), got["tioclinux"].as_str()), ("EPERM", "EPERM"), "{}", ground.name());
+        assert_ne!(got["core-pattern"], "done", "{}", ground.name());
+        // A network of its own has a loopback of its own.
+        assert_eq!(got["inet"], if ground.backend == "bwrap" { "done" } else { "EPERM" }, "{}", ground.name());
+    }
+}
+
+#[test]
+fn root_cannot_change_the_kernel_or_remount() {
+    let pattern = fs::read_to_string("/proc/sys/kernel/core_pattern").unwrap();
+    for ground in everywhere("") {
+        let tries = "printf '%s' \"$(cat /proc/sys/kernel/core_pattern)\" > /proc/sys/kernel/core_pattern; \
+                     mount -o remount,rw,bind /usr; mount -o remount,rw /; touch /usr/planted; echo over";
+        let outcome = ground.run_script(tries);
+        assert_eq!(outcome["stdout"], "over\n", "{}: {outcome:#}", ground.name());
+        assert!(outcome["stderr"].as_str().unwrap().contains("core_pattern: "), "{outcome:#}");
+        assert!(!std::path::Path::new("/usr/planted").exists());
+    }
+    assert_eq!(fs::read_to_string("/proc/sys/kernel/core_pattern").unwrap(), pattern);
+}
+
+#[test]
+fn inherited_descriptors_are_gone() {
+    for ground in everywhere("") {
+        let victim = ground.write("outside/victim", "untouched");
+        // What a careless caller leaves open: the root folder, a file for writing, a socket.
+        let mut driver = Command::new("bash");
+        let program = ground.driver();
+        driver.env_clear().envs(program.get_envs().filter_map(|(name, value)| Some((name, value?))));
+        driver.current_dir(ground.path());
+        let exec = format!("exec 9</ 10>>{} 11<>/dev/null; exec \"$@\"", victim.display());
+        driver.args(["-c", &exec, "bash"]).arg(program.get_program()).args(program.get_args());
+        let mut order = ground.order("ls -l /proc/self/fd | wc -l; echo x > /proc/self/fd/9/srv/planted; echo x >&10; echo over");
+        order["env"] = json!({});
+        let outcome = ground.run_with(driver, &order);
+        // The three standard ones, the folder that ls reads, and the line with the total.
+        assert_eq!(outcome["stdout"], "5\nover\n", "{}: {outcome:#}", ground.name());
+        assert_eq!(fs::read_to_string(&victim).unwrap(), "untouched", "{}", ground.name());
+        assert!(!std::path::Path::new("/srv/planted").exists());
+    }
+}
+
+#[test]
+fn unix_sockets_of_others_are_out_of_reach() {
+    for (who, backend) in MATRIX {
+        let ground = Ground::new(who, backend, "[presets.p.network]\naccess = \"never\"\nunix_sockets = \"own\"");
+        let in_run = tempfile::Builder::new().prefix("sandbox-").tempdir_in("/run").unwrap();
+        fs::set_permissions(in_run.path(), fs::Permissions::from_mode(0o777)).unwrap();
+        let path = in_run.path().join("sock");
+        let elsewhere = ground.outside().join("sock");
+        let _listening = [&path, &elsewhere].map(|path| {
+            let listener = UnixListener::bind(path).unwrap();
+            fs::set_permissions(path, fs::Permissions::from_mode(0o777)).unwrap();
+            listener
+        });
+        let name = mark();
+        let _abstract = UnixListener::bind_addr(&SocketAddr::from_abstract_name(&name).unwrap()).unwrap();
+        let program = "import socket, sys\n\
+            for path in sys.argv[1:]:\n    path = path.replace('@', '\\0')\n    try:\n        s = socket.socket(socket.AF_UNIX); s.connect(path); print('connected')\n    except OSError as error: print(error.errno)\n";
+        ground.write("work/reach.py", program);
+        let got = ground.prints(&format!("python3 reach.py {} {} @{name}", path.display(), elsewhere.display()));
+        let got: Vec<&str> = got.lines().collect();
+        if backend == "bwrap" {
+            // No such file; covered by something that is no socket; refused.
+            assert_eq!(got, ["2", "111", "111"], "{}", ground.name());
+        } else {
+            assert_eq!(got, ["1", "1", "1"], "{}", ground.name());
+        }
+    }
+}
+
+#[test]
+fn abstract_sockets_stay_out_of_reach_with_network() {
+    // The host's network, and still not its abstract sockets: by Landlock's scope, or because there are no unix sockets.
+    for (who, backend) in [(Who::Root, "bwrap"), (Who::User, "bwrap"), (Who::Root, "landlock"), (Who::User, "landlock")] {
+        let ground = Ground::new(who, backend, "");
+        let name = mark();
+        let _listener = UnixListener::bind_addr(&SocketAddr::from_abstract_name(&name).unwrap()).unwrap();
+        let program = format!(
+            "import socket\ntry:\n    s = socket.socket(socket.AF_UNIX); s.connect('\\0{name}'); print('connected')\nexcept OSError as error: print(error.errno)\n"
+        );
+        ground.write("work/reach.py", &program);
+        assert_eq!(ground.prints("python3 reach.py"), if backend == "bwrap" { "111\n" } else { "1\n" }, "{}", ground.name());
+    }
+}
+
+#[test]
+fn nothing_is_reached_over_the_network() {
+    let server = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+    let port = server.local_addr().unwrap().port();
+    for ground in everywhere("[presets.p.network]\naccess = \"never\"") {
+        let program = format!(
+            "import socket\nfor family, kind, where in [(2,1,('127.0.0.1',{port})),(2,2,('127.0.0.1',53)),(2,1,('192.0.2.1',80)),(10,1,('::1',{port}))]:\n\
+             \x20   try:\n        s = socket.socket(family, kind); s.settimeout(1); s.connect(where); s.send(b'x'); print('reached', where)\n    except OSError as error: print('refused')\n\
+             try:\n    socket.getaddrinfo('localhost.example.com', 80); print('resolved')\nexcept OSError: print('unresolved')\n"
+        );
+        ground.write("work/reach.py", &program);
+        let got = ground.prints("python3 reach.py; curl -sS --max-time 2 http://127.0.0.1:1 2>&1 | head -c 5");
+        // A datagram socket connects without a packet, to a loopback where nobody listens.
+        assert!(!got.replace("reached ('127.0.0.1', 53)", "").contains("reached"), "{}: {got}", ground.name());
+        assert!(got.contains("unresolved"), "{}: {got}", ground.name());
+    }
+    server.set_nonblocking(true).unwrap();
+    assert!(server.accept().is_err(), "somebody connected");
+}
+
+#[test]
+fn devices_work_and_shared_memory_is_bounded() {
+    for ground in everywhere("[presets.p.filesystem]\ntmp_mib = 64") {
+        let got = ground.prints(": > /dev/null && echo x 2>/dev/null && head -c 4 /dev/urandom | wc -c && head -c 3 /dev/zero | wc -c");
+        assert_eq!(got, "x\n4\n3\n", "{}", ground.name());
+        if ground.backend == "bwrap" {
+            let outcome = ground.run("head -c 100M /dev/zero > /dev/shm/big; head -c 100M /dev/zero > /tmp/big");
+            assert_eq!(outcome["stderr"].as_str().unwrap().matches("No space left").count(), 2, "{outcome:#}");
+        }
+    }
+}
+
+#[test]
+fn any_folder_can_be_a_workspace() {
+    for ground in everywhere("") {
+        let base = tempfile::Builder::new().prefix("sandbox-").tempdir_in("/tmp").unwrap();
+        fs::set_permissions(base.path(), fs::Permissions::from_mode(0o755)).unwrap();
+        for name in ["plain", "with space", "-dash", "new\nline", "ünï¢ode", "quote'\""] {
+            if ground.backend == "firejail" && name.contains('\n') {
+                // Firejail refuses control characters in a path, and so the run.
+                continue;
+            }
+            let folder = base.path().join(name);
+            fs::create_dir(&folder).unwrap();
+            ground.give(&folder);
+            let mut order = ground.order("pwd > here && echo done");
+            order["workspace"] = json!(folder);
+            let outcome = ground.run_order(&order);
+            assert_eq!(outcome["stdout"], "done\n", "{} {name:?}: {outcome:#}", ground.name());
+            assert_eq!(fs::read_to_string(folder.join("here")).unwrap(), format!("{}\n", folder.display()));
+        }
+    }
+}
+
+#[test]
+fn a_workspace_behind_a_link_is_refused_before_the_start() {
+    for ground in everywhere("") {
+        symlink(ground.outside(), ground.path().join("out")).unwrap();
+        let mut order = ground.order("touch planted");
+        order["workspace"] = json!(ground.path().join("out"));
+        let outcome = ground.run_order(&order);
+        assert!(outcome["error"].as_str().unwrap().contains("it is a link, or lies behind one; it leads to"), "{outcome:#}");
+        assert!(!ground.outside().join("planted").exists());
+        for system in ["/", "/etc", "/usr", "/proc/self"] {
+            order["workspace"] = json!(system);
+            assert!(ground.run_order(&order)["error"].is_string(), "{system}");
+        }
+    }
+}
+
+#[test]
+fn a_workspace_that_is_swapped_while_it_is_mounted_is_never_written_elsewhere() {
+    for (who, backend) in [(Who::Root, "bwrap"), (Who::User, "bwrap"), (Who::User, "landlock")] {
+        let ground = Ground::new(who, backend, "");
+        symlink(ground.outside(), ground.path().join("link")).unwrap();
+        let flip = compiled("flip");
+        let mut flipper =
+            Command::new(flip).arg(ground.work()).arg(ground.path().join("link")).spawn().unwrap();
+        let (mut ran, mut refused) = (0, 0);
+        for _ in 0..150 {
+            let mut order = ground.order("touch planted");
+            order["cwd"] = json!("/");
+            let outcome = ground.run_order(&order);
+            if outcome["error"].is_string() { refused += 1 } else { ran += 1 }
+        }
+        flipper.kill().unwrap();
+        flipper.wait().unwrap();
+        assert!(!ground.outside().join("planted").exists(), "{}: escaped", ground.name());
+        assert!(refused > 0 && ran + refused == 150, "{}: {ran} ran, {refused} refused", ground.name());
+    }
+}
+
+#[test]
+fn a_hard_link_to_a_file_outside_is_reported() {
+    for ground in everywhere("") {
+        let victim = ground.write("outside/victim", "before\n");
+        fs::hard_link(&victim, ground.work().join("linked")).unwrap();
+        let outcome = ground.run("echo after >> linked");
+        // No sandbox can tell the names of a file apart: it is written, and said.
+        assert_eq!(fs::read_to_string(&victim).unwrap(), "before\nafter\n");
+        let violations = outcome["violations"].to_string();
+        assert!(violations.contains("written_through_hard_link"), "{}: {outcome:#}", ground.name());
+    }
+}
+
+#[test]
+fn nothing_outside_is_written_and_its_modes_stay() {
+    for ground in everywhere("") {
+        let victim = ground.write("outside/victim", "untouched");
+        let before = fs::metadata(&victim).unwrap();
+        let there = ground.outside();
+        let there = there.display();
+        let outcome = ground.run(&format!(
+            "echo x > {there}/victim; echo x >> {there}/victim; : > {there}/victim; truncate -s 0 {there}/victim; rm -f {there}/victim; \
+             mv {there}/victim {there}/other; ln {there}/victim linked; mkdir {there}/new; ln -s x {there}/sym; mkfifo {there}/fifo; \
+             chmod 777 {there}/victim; touch -d 2001-01-01 {there}/victim; echo over"
+        ));
+        assert_eq!(outcome["stdout"], "over\n", "{}", ground.name());
+        assert_eq!(fs::read_to_string(&victim).unwrap(), "untouched", "{}", ground.name());
+        assert_eq!(fs::read_dir(ground.outside()).unwrap().count(), 1, "{}", ground.name());
+        let after = fs::metadata(&victim).unwrap();
+        let kept = (before.mode(), before.mtime()) == (after.mode(), after.mtime());
+        let claimed = outcome["sandbox"]["enforces"].as_array().unwrap().contains(&json!("file_modes"));
+        assert_eq!(kept, claimed, "{}: modes kept, and said so", ground.name());
+    }
+}
+
+#[test]
+fn a_missing_protected_file_leaves_no_ghost() {
+    for ground in everywhere("") {
+        ground.run("echo hello");
+        assert_eq!(fs::read_dir(ground.work()).unwrap().count(), 0, "{}", ground.name());
+    }
+}
+
+#[test]
+fn a_protected_file_is_kept_or_its_change_reported() {
+    for ground in everywhere("") {
+        ground.write("work/.envrc", "before");
+        let outcome = ground.run("echo after > .envrc; mkdir .vscode; echo x > .vscode/tasks.json");
+        let violations = outcome["violations"].to_string();
+        assert!(violations.contains(".vscode/tasks.json"), "{}: {outcome:#}", ground.name());
+        let kept = fs::read_to_string(ground.work().join(".envrc")).unwrap() == "before";
+        assert!(kept || violations.contains(".envrc"), "{}: {outcome:#}", ground.name());
+        if ground.backend == "bwrap" {
+            assert!(kept, "{}", ground.name());
+        }
+    }
+}
+
+#[test]
+fn secrets_are_unreadable() {
+    for ground in everywhere("") {
+        let state = ground.write("state/key", "the runner's own");
+        ground.write("home/.ssh/id_ed25519", "a private key");
+        ground.write("home/.aws/credentials", "aws");
+        ground.write("home/readable", "fine");
+        let home = ground.path().join("home");
+        let home = home.display();
+        let mut order = ground.order(&format!(
+            "cat {home}/.ssh/id_ed25519 {home}/.aws/credentials /etc/shadow {} ; cp -r {home}/.ssh stolen; ln -s {home}/.ssh/id_ed25519 l; cat l; cat {home}/readable",
+            state.display()
+        ));
+        order["gate"] = json!([state]);
+        let outcome = ground.run_order(&order);
+        assert_eq!(outcome["stdout"], "fine", "{}: {outcome:#}", ground.name());
+        assert!(!ground.work().join("stolen/id_ed25519").exists());
+    }
+}
+
+#[test]
+fn the_environment_holds_no_secret_anywhere() {
+    for ground in everywhere("") {
+        let mut driver = ground.driver();
+        let hostile = ["DISCORD_TOKEN", "ANTHROPIC_API_KEY", "AWS_SESSION_TOKEN", "BASH_ENV", "BASH_FUNC_ls%%", "GIT_SSH_COMMAND", "PGPASSWORD"];
+        for name in hostile {
+            driver.env(name, "s3cretvalue");
+        }
+        let order = ground.order("env; cat /proc/*/environ /proc/*/cmdline 2>/dev/null | tr '\\0' '\\n'; ls >/dev/null");
+        let outcome = ground.run_with(driver, &order);
+        assert!(!outcome["stdout"].as_str().unwrap().contains("s3cretvalue"), "{}: {outcome:#}", ground.name());
+    }
+}
+
+#[test]
+fn other_processes_are_not_signalled() {
+    for ground in everywhere("") {
+        let victim_mark = mark();
+        let mut command = ground.as_user(std::path::Path::new("bash"));
+        let mut victim = command.args(["-c", "sleep 300; :", &victim_mark]).spawn().unwrap();
+        let pid = victim.id();
+        let outcome = ground.run(&format!("kill -9 {pid}; kill -STOP {pid}; echo over"));
+        assert_eq!(outcome["stdout"], "over\n", "{}", ground.name());
+        assert!(matches!(victim.try_wait(), Ok(None)), "{}: killed", ground.name());
+        assert_eq!(processes_with(&victim_mark).len(), 1);
+        victim.kill().unwrap();
+        victim.wait().unwrap();
+    }
+}
+
+#[test]
+fn only_the_caller_can_hand_over_to_the_owner() {
+    // Root works in an ordinary user's folder: the command runs as that user.
+    let ground = Ground::new(Who::Root, "bwrap", "");
+    std::os::unix::fs::chown(ground.work(), Some(super::USER), Some(super::USER)).unwrap();
+    let outcome = ground.run("id -u; touch made");
+    assert_eq!(outcome["stdout"], format!("{}\n", super::USER), "{outcome:#}");
+    assert_eq!(outcome["sandbox"]["user"]["as"], "owner");
+    assert_eq!(fs::metadata(ground.work().join("made")).unwrap().uid(), super::USER);
+    let own = Ground::new(Who::Root, "bwrap", "");
+    assert_eq!(own.run("id -u")["sandbox"]["user"]["as"], "root");
+}
+
+#[test]
+fn a_terminal_is_not_typed_into() {
+    // A pseudo terminal as the caller's own: what is typed into it would be read by the shell behind.
+    for ground in everywhere("") {
+        install(&compiled("attempts"), &ground.work().join("attempts"));
+        let order = ground.order("./attempts | grep -E 'tty|tioc'");
+        let file = ground.write("order.json", &order.to_string());
+        let driver = ground.driver();
+        let line: Vec<String> = std::iter::once(driver.get_program())
+            .chain(driver.get_args())
+            .map(|word| format!("'{}'", word.to_string_lossy()))
+            .collect();
+        let mut script = Command::new("script");
+        script.args(["-qec", &format!("{} < {}", line.join(" "), file.display()), "/dev/null"]).current_dir(ground.path());
+        let text = String::from_utf8(script.output().unwrap().stdout).unwrap();
+        assert!(text.contains("tiocsti EPERM") && !text.contains("tty done"), "{}: {text}", ground.name());
+    }
+}
