@@ -1,5 +1,6 @@
 //! The sandboxed Bash tool, for real: every backend, as root and as an ordinary user.
 
+mod claims;
 mod escapes;
 mod lifetime;
 mod outputs;

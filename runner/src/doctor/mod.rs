@@ -122,11 +122,9 @@ impl Ground {
             .find(|folder| fs::create_dir(folder).is_ok())
             .ok_or_else(|| io::Error::other("neither the home folder nor the current one can be written"))?;
         let work = folder.join("work");
-        for name in ["work", "work/.git", "work/.git/hooks", "outside", "hidden"] {
+        for name in ["work", "outside", "hidden"] {
             fs::create_dir(folder.join(name))?;
         }
-        fs::write(work.join(".git/config"), "[core]\n")?;
-        fs::write(folder.join("outside/victim"), "untouched")?;
         fs::write(folder.join("hidden/secret"), "secret")?;
         fs::copy(own, work.join(PROBE))?;
         fs::set_permissions(work.join(PROBE), fs::Permissions::from_mode(0o755))?;
@@ -142,8 +140,26 @@ impl Ground {
         })
     }
 
+    /// What a backend that keeps little has changed is as it was.
+    fn reset(&self) -> io::Result<()> {
+        let outside = self.folder.join("outside");
+        for entry in fs::read_dir(&outside)?.flatten().filter(|entry| entry.file_name() != "socket") {
+            let path = entry.path();
+            if entry.file_type()?.is_dir() { fs::remove_dir_all(path)? } else { fs::remove_file(path)? }
+        }
+        fs::write(outside.join("victim"), "untouched")?;
+        fs::write(outside.join("modes"), "")?;
+        let work = self.folder.join("work");
+        for git in [work.join(".git"), work.join("moved")] {
+            let _ = fs::remove_dir_all(git);
+        }
+        fs::create_dir_all(work.join(".git/hooks"))?;
+        fs::write(work.join(".git/config"), "[core]\n")
+    }
+
     fn report(&self, runner: &Runner, backend: BackendName) -> Result<Report, DoctorError> {
         let preset = preset(backend)?;
+        self.reset()?;
         let mut victim = self.victim()?;
         let targets = Targets {
             outside: self.folder.join("outside"),
@@ -175,7 +191,6 @@ impl Ground {
         kept.insert(Guarantee::Signals, (!alive).then(|| "killed a process of somebody else".to_owned()));
         if fs::read_to_string(self.folder.join("outside/victim")).ok().as_deref() != Some("untouched") {
             kept.insert(Guarantee::Writes, Some("changed a file outside".to_owned()));
-            fs::write(self.folder.join("outside/victim"), "untouched")?;
         }
         kept.insert(Guarantee::KillTree, self.kill_tree(runner, &preset));
         let claimed = &outcome.sandbox.enforces;
@@ -205,8 +220,10 @@ impl Ground {
     }
 
     fn victim(&self) -> io::Result<Child> {
-        let text = format!("sleep 60; : {}", self.mark);
-        Command::new("/bin/sh").args(["-c", &text]).stdin(Stdio::null()).stdout(Stdio::null()).spawn()
+        let own = self.folder.join("work").join(PROBE);
+        let mut command = Command::new(own);
+        command.args([PROBE, "linger", &self.mark]).stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
+        command.spawn()
     }
 
     /// Processes that try to stay: in sessions of their own, with their supervisor attacked.

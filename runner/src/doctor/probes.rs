@@ -54,6 +54,7 @@ pub fn main(mut arguments: impl Iterator<Item = String>) -> ExitCode {
             ExitCode::SUCCESS
         }
         (Some("eat"), Some(mib)) => eat(mib.parse().unwrap_or(0)),
+        (Some("hold"), Some(mib)) => hold(mib.parse().unwrap_or(0)),
         (Some("fork"), Some(count)) => fork(count.parse().unwrap_or(0)),
         _ => ExitCode::FAILURE,
     }
@@ -74,7 +75,7 @@ fn probe(guarantee: Guarantee, targets: &Targets) -> Option<Option<String>> {
     Some(match guarantee {
         Guarantee::Writes => writes(&targets.outside),
         Guarantee::FileModes => {
-            let done = fs::set_permissions(targets.outside.join("victim"), fs::Permissions::from_mode(0o606));
+            let done = fs::set_permissions(targets.outside.join("modes"), fs::Permissions::from_mode(0o606));
             done.is_ok().then(|| "changed a mode".to_owned())
         }
         Guarantee::Secrets => fs::read(&targets.secret).is_ok().then(|| "read a hidden file".to_owned()),
@@ -195,24 +196,20 @@ fn privileges() -> Option<String> {
     kernel.is_ok().then(|| "opened a setting of the kernel for writing".to_owned())
 }
 
-/// Two processes that together use so many MiB, each half.
+/// Two processes that together use so many MiB at the same time, each half.
 fn eat(mib: usize) -> ExitCode {
-    let half = mib / 2;
     let own = std::env::current_exe().unwrap_or_default();
-    if half > 16 {
-        let other = Command::new(&own).args([ARGUMENT, "eat", &half.min(16 + half).to_string(), "hold"]).spawn();
-        let held = hold(half);
-        let fine = other.is_ok_and(|mut other| other.wait().is_ok_and(|status| status.success()));
-        return if fine && held { ExitCode::SUCCESS } else { ExitCode::FAILURE };
-    }
-    if hold(half) { ExitCode::SUCCESS } else { ExitCode::FAILURE }
+    let other = Command::new(&own).args([ARGUMENT, "hold", &(mib / 2).to_string()]).spawn();
+    let held = hold(mib / 2) == ExitCode::SUCCESS;
+    let fine = other.is_ok_and(|mut other| other.wait().is_ok_and(|status| status.success()));
+    if fine && held { ExitCode::SUCCESS } else { ExitCode::FAILURE }
 }
 
 /// Uses memory for a while.
-fn hold(mib: usize) -> bool {
+fn hold(mib: usize) -> ExitCode {
     let bytes: Vec<u8> = (0..mib << 20).map(|at| u8::try_from(at % 251).unwrap_or(0)).collect();
-    std::thread::sleep(Duration::from_millis(300));
-    bytes.iter().any(|byte| *byte == 250)
+    std::thread::sleep(Duration::from_secs(1));
+    if bytes.iter().any(|byte| *byte == 250) { ExitCode::SUCCESS } else { ExitCode::FAILURE }
 }
 
 /// So many processes at once.
