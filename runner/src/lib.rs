@@ -9,6 +9,7 @@ pub mod doctor;
 pub mod environment;
 pub mod git;
 pub mod inner;
+pub mod job;
 pub mod outcome;
 pub mod output;
 pub mod permit;

@@ -16,6 +16,7 @@ use crate::environment;
 use crate::git;
 use crate::inner::kernel::BeforeExec;
 use crate::inner::{self, Ended, Report, Resource};
+use crate::job::Log;
 use crate::outcome::{Ending, Outcome, RunError, Sandboxed};
 use crate::output::{Capture, Limit, Text};
 use crate::permit::{Permit, Reach};
@@ -42,6 +43,8 @@ pub enum Time {
     Slow,
     /// So many seconds, within what the preset gives at most.
     Seconds(u64),
+    /// What the preset gives jobs in the background.
+    Background,
 }
 
 /// Whether the caller asks for network.
@@ -75,7 +78,7 @@ pub struct RunSpec {
     /// The gate's own files, which no command sees.
     pub gate: Vec<PathBuf>,
     /// Where output goes while it comes, besides into the outcome.
-    pub tee: Option<std::fs::File>,
+    pub log: Option<Log>,
 }
 
 impl RunSpec {
@@ -91,7 +94,7 @@ impl RunSpec {
             internet: Internet::NotRequested,
             agent: None,
             gate: Vec::new(),
-            tee: None,
+            log: None,
         }
     }
 
@@ -105,6 +108,7 @@ impl RunSpec {
                 return Err(RunError::TooLong { asked, most: limits.max_timeout_s });
             }
             Time::Seconds(asked) => asked,
+            Time::Background => self.preset.background.max_s,
         };
         Ok(Duration::from_secs(seconds))
     }
@@ -345,7 +349,7 @@ struct Live {
     heard: Vec<u8>,
     outputs: Vec<Stream>,
     started: Instant,
-    tee: Option<std::fs::File>,
+    log: Option<Log>,
     _keep: Vec<Temporary>,
 }
 
@@ -386,7 +390,7 @@ fn start(backend: BackendName, nest: Nest, groups: &Groups, spec: &RunSpec) -> R
         heard: Vec::new(),
         outputs,
         started: Instant::now(),
-        tee: spec.tee.as_ref().and_then(|tee| tee.try_clone().ok()),
+        log: spec.log.clone(),
         _keep: keep,
     };
     let mut message = serde_json::to_vec(&plan).unwrap_or_default();
@@ -590,9 +594,8 @@ impl Live {
             Ok(count) => {
                 let bytes = buffer.get(..count).unwrap_or_default();
                 stream.capture.push(bytes);
-                if let Some(tee) = &mut self.tee {
-                    // A log that cannot be written, or is full, loses output but ends nothing.
-                    let _ = tee.write_all(bytes);
+                if let Some(log) = &mut self.log {
+                    log.add(bytes);
                 }
             }
             Err(rustix::io::Errno::INTR | rustix::io::Errno::AGAIN) => {}

@@ -156,6 +156,11 @@ pub struct RunnerWire {
 }
 
 impl BashCheck {
+    /// Why bashgate's own Bash tool refuses the command by its own rules, if it does.
+    pub fn refused(&self) -> Option<&str> {
+        self.runner.as_ref()?.refused.as_deref()
+    }
+
     /// The permission that the command needs, as operators' rules and the audit show it for bashgate's own Bash tool.
     pub fn permission(&self) -> Option<String> {
         self.runner.as_ref().map(|_| format!("tool:bash:{}", self.command.text()))

@@ -105,6 +105,9 @@ impl Core {
             return;
         }
         match request {
+            Request::BashCheck(check) if check.refused().is_some() => {
+                self.refused_by_runner((workspace, id, digest), &check, at);
+            }
             Request::BashCheck(check) => self.check((workspace, id), (digest, bytes.len()), check, at),
             Request::ToolEvent(event) => self.tool_event(workspace, id, digest, &event, at),
         }
@@ -281,6 +284,43 @@ impl Core {
         self.cases.insert(id, open);
         fault::here("case.opened");
         self.step(id, case::Event::Opened { pass, held_before });
+    }
+
+    /// The Bash tool refuses a command by its own rules: the attempt goes on record, and the answer is no.
+    fn refused_by_runner(
+        &mut self,
+        (workspace, request_id, request): (WorkspaceName, RequestId, Digest),
+        check: &BashCheck,
+        since: Instant,
+    ) {
+        let Some(known) = self.workspaces.get(&workspace) else { return };
+        let (taint, taint_epoch) = (known.seen.taint, known.seen.epoch);
+        let reason = check.refused().unwrap_or_default().to_owned();
+        let detail = json!({
+            "type": bashgate_shared::protocol::BASH_CHECK, "command": check.command.text(), "cwd": check.cwd, "agent": check.agent,
+            "session": check.session, "permission": check.permission(), "preset": check.runner.as_ref().map(|runner| &runner.preset),
+            "answer": Answer::Deny, "reason": reason, "by": "runner", "taint": taint, "epoch": taint_epoch, "request_sha256": request.hex(),
+        });
+        let entry = Entry {
+            at_ms: clock::now().unix_ms,
+            kind: Kind::Decision,
+            workspace: Some(workspace.clone()),
+            request_id: Some(request_id.clone()),
+            detail,
+        };
+        let unsigned = Unsigned {
+            decision: Answer::Deny,
+            reason,
+            request_id,
+            workspace,
+            request: Some(request),
+            decided_by: "runner".to_owned(),
+            taint_epoch,
+            valid_for_ms: 300_000,
+        };
+        let what = check.command.text().chars().take(200).collect();
+        let plain = Plain { unsigned, what, taint, since };
+        self.submit(vec![Write::Audit(entry)], false, After::Respond(Box::new(plain)));
     }
 
     pub(super) fn tool_event(

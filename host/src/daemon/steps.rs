@@ -132,7 +132,7 @@ impl Core {
         }
         let check = &open.check;
         let detail = json!({
-            "type": bashgate_shared::protocol::BASH_CHECK, "command": check.command.text(), "cwd": check.cwd, "agent": check.agent, "session": check.session,
+            "type": bashgate_shared::protocol::BASH_CHECK, "command": check.command.text(), "cwd": check.cwd, "agent": check.agent, "session": check.session, "permission": check.permission(), "preset": check.runner.as_ref().map(|runner| &runner.preset),
             "tool_use_id": check.tool_use_id, "request_sha256": open.digest.hex(), "class": found.class, "class_reason": found.reason, "effects": found.effects,
             "answer": verdict.answer, "let_through": verdict.let_through, "reason": verdict.reason, "by": verdict.by, "rule": verdict.rule, "finding": open.finding, "approval": open.approval,
             "taint_before": open.taint_before, "taint": known.seen.taint, "epoch": known.seen.epoch,

@@ -1,18 +1,23 @@
 //! `exec`: one command, to its end.
 
 use std::collections::BTreeMap;
-use std::io::Write as _;
+use std::io::{Read as _, Write as _};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use bashgate_hook::config::{Config, ConfigError};
 use clap::Args;
+use rustix::event::{PollFd, PollFlags, poll};
 use serde_json::json;
 
+use super::jobs::Place;
 use super::{Common, REFUSED, complain};
+use crate::inner::kernel::{self, Side};
+use crate::job::{JobError, Jobs, Record};
 use crate::outcome::{Ending, Outcome};
 use crate::permit::{self, Ask, Denied, Permit};
 use crate::presets::{self, Preset, PresetError, Presets};
+use crate::registry::Stop;
 use crate::run::{Internet, RunSpec, Runner, Time};
 use crate::sandbox;
 
@@ -38,6 +43,11 @@ pub(super) struct Exec {
     /// Run it in the cage: without any network, and without asking anybody.
     #[arg(long, conflicts_with_all = ["preset", "network", "agent", "env"])]
     cage: bool,
+    /// Run it in the background: returns at once with its id, its process and the file with its output.
+    #[arg(long, conflicts_with_all = ["timeout", "slow_ok", "cage"])]
+    background: bool,
+    #[command(flatten)]
+    place: Place,
     /// Print one JSON object instead of the output.
     #[arg(long)]
     json: bool,
@@ -68,7 +78,10 @@ fn variable(text: &str) -> Result<(String, String), String> {
 impl Exec {
     pub(super) fn run(self) -> ExitCode {
         match self.outcome() {
-            Ok((preset, outcome)) => self.show(&preset, &outcome),
+            Ok(Done::Foreground(preset, outcome)) => self.show(&preset, &outcome),
+            Ok(Done::Background(record)) => self.show_job(&record),
+            // The supervisor has done its work.
+            Ok(Done::Supervised) => ExitCode::SUCCESS,
             Err(Failure { error, help }) => {
                 if self.json {
                     let text = self.text();
@@ -90,7 +103,7 @@ impl Exec {
         }
     }
 
-    fn outcome(&self) -> Result<(Preset, Outcome), Failure> {
+    fn outcome(&self) -> Result<Done, Failure> {
         let config_file = &self.common.config;
         let config = match Config::load(config_file) {
             Ok(config) => Some(config),
@@ -123,11 +136,64 @@ impl Exec {
         spec.agent.clone_from(&self.agent);
         spec.gate = gate_files(config.as_ref());
         let runner = Runner::of_this_program().map_err(|error| Failure::new(error, "start it by its path"))?;
-        let outcome = runner.run(permit, &spec).map_err(|error| {
+        if self.background {
+            return self.background(&runner, permit, spec);
+        }
+        let stop = stop_on_signals().map_err(|error| Failure::new(error, "free some resources"))?;
+        let outcome = runner.run_until(permit, &spec, &stop).map_err(|error| {
             let help = error.help();
             Failure::new(error, help)
         })?;
-        Ok((spec.preset, outcome))
+        Ok(Done::Foreground(spec.preset, outcome))
+    }
+
+    /// Goes on in a supervisor of its own; the caller gets what it needs to find the job again.
+    fn background(&self, runner: &Runner, permit: Permit, mut spec: RunSpec) -> Result<Done, Failure> {
+        let failed = |error: JobError| {
+            let help = error.help();
+            Failure::new(error, help)
+        };
+        let io = |error: std::io::Error| Failure::new(error, "free some resources");
+        if !spec.preset.background.allowed {
+            return Err(io(std::io::Error::other("the preset allows no background jobs")));
+        }
+        let jobs = Jobs::at(std::path::absolute(&self.place.state).map_err(io)?);
+        let agent = self.agent.as_deref();
+        let (id, output) = jobs.reserve(agent, spec.preset.background.max_jobs).map_err(failed)?;
+        let mut log = Jobs::log(&output, spec.preset.background.max_output_mib).map_err(io)?;
+        let (ready, tell) = std::io::pipe().map_err(io)?;
+        if let Side::Parent(_) = kernel::detach().map_err(io)? {
+            drop(tell);
+            // The supervisor says a word when the job is written down; its end says that it never will be.
+            let said = ready.take(1).bytes().count();
+            let job = jobs.job(&id).map_err(failed)?;
+            return if said == 1 { Ok(Done::Background(job.record)) } else { Err(failed(JobError::Unknown(id.as_str().to_owned()))) };
+        }
+        drop(ready);
+        let stop = stop_on_signals().map_err(io)?;
+        let null = std::fs::OpenOptions::new().read(true).write(true).open("/dev/null").map_err(io)?;
+        for (fd, restore) in [(0, rustix::stdio::dup2_stdin(&null)), (1, rustix::stdio::dup2_stdout(&null)), (2, rustix::stdio::dup2_stderr(&null))] {
+            restore.map_err(|error| Failure::new(error, if fd == 0 { "no input" } else { "no output" }))?;
+        }
+        jobs.begin(id.clone(), permit.command().text(), agent, &spec.cwd).map_err(failed)?;
+        let _ = (&tell).write_all(b"!");
+        drop(tell);
+        spec.time = Time::Background;
+        spec.log = Some(log.clone());
+        let result = runner.run_until(permit, &spec, &stop);
+        // Nobody is left to be told when even this fails; the job is then lost, and listed as that.
+        let _ = jobs.end(&id, &result, &mut log);
+        Ok(Done::Supervised)
+    }
+
+    fn show_job(&self, record: &Record) -> ExitCode {
+        let (id, pid, output) = (record.id.as_str(), record.pid, record.output.display());
+        if self.json {
+            println!("{}", json!({"job": id, "pid": pid, "output_file": record.output, "command": record.command}));
+        } else {
+            println!("<pid>{pid}</pid>\n<output_file>{output}</output_file>\n<reminder>To stop: bashgate-run stop {id}</reminder>");
+        }
+        ExitCode::SUCCESS
     }
 
     fn preset(&self, config_file: &Path) -> Result<Preset, Failure> {
@@ -168,6 +234,26 @@ impl Exec {
         }
         ExitCode::from(outcome.status())
     }
+}
+
+/// What came of it, in which process.
+enum Done {
+    Foreground(Preset, Outcome),
+    Background(Record),
+    Supervised,
+}
+
+/// TERM, INT and HUP to this process stop the command, with its grace, instead of leaving it to be killed.
+fn stop_on_signals() -> std::io::Result<Stop> {
+    let stop = Stop::new()?;
+    let signals = kernel::signals(&[libc::SIGTERM, libc::SIGINT, libc::SIGHUP])?;
+    let say = stop.clone();
+    std::thread::Builder::new().name("signals".to_owned()).spawn(move || {
+        let mut ready = [PollFd::new(&signals, PollFlags::IN)];
+        while poll(&mut ready, None).is_err() {}
+        say.stop();
+    })?;
+    Ok(stop)
 }
 
 /// The gate's own files, which no command may see or change.

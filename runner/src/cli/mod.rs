@@ -2,6 +2,7 @@
 
 mod doctor;
 mod exec;
+mod jobs;
 
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -26,6 +27,12 @@ pub struct Cli {
 enum Command {
     /// Run one command to its end.
     Exec(exec::Exec),
+    /// List the jobs in the background, or show how one stands.
+    Jobs(jobs::List),
+    /// Print the end of a job's output.
+    Tail(jobs::Tail),
+    /// Stop a job, or all jobs of an agent.
+    Stop(jobs::Stop),
     /// Show which sandboxes there are here, and try what each really keeps.
     Doctor(doctor::Doctor),
 }
@@ -56,6 +63,9 @@ pub fn main() -> ExitCode {
     };
     match cli.command {
         Command::Exec(exec) => exec.run(),
+        Command::Jobs(list) => list.run(),
+        Command::Tail(tail) => tail.run(),
+        Command::Stop(stop) => stop.run(),
         Command::Doctor(doctor) => doctor.run(),
     }
 }

@@ -141,17 +141,46 @@ pub fn become_supervisor(adopt_orphans: bool) -> io::Result<()> {
     Ok(())
 }
 
-/// A file descriptor that becomes readable when a child changes. The signal itself is blocked from then on.
-pub fn child_signals() -> io::Result<OwnedFd> {
+/// A file descriptor that becomes readable when one of these signals comes. They are blocked from then on, in this
+/// thread and in those that it starts.
+pub fn signals(wanted: &[i32]) -> io::Result<OwnedFd> {
     // SAFETY: the set lives through the calls; the descriptor is new and owned by nobody else.
     unsafe {
         let mut set: libc::sigset_t = std::mem::zeroed();
         libc::sigemptyset(&raw mut set);
-        libc::sigaddset(&raw mut set, libc::SIGCHLD);
-        checked(libc::sigprocmask(libc::SIG_BLOCK, &raw const set, std::ptr::null_mut()).into())?;
+        for signal in wanted {
+            libc::sigaddset(&raw mut set, *signal);
+        }
+        checked(libc::pthread_sigmask(libc::SIG_BLOCK, &raw const set, std::ptr::null_mut()).into())?;
         let fd = checked(libc::signalfd(-1, &raw const set, libc::SFD_CLOEXEC | libc::SFD_NONBLOCK).into())?;
         Ok(OwnedFd::from_raw_fd(RawFd::try_from(fd).unwrap_or(-1)))
     }
+}
+
+/// Which side of a fork this is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Side {
+    /// The one that was there before; with the other's process id.
+    Parent(u32),
+    /// The new one, in a session of its own.
+    Child,
+}
+
+/// Goes on in a second process, which outlives the first one and its terminal. Only before there is a second thread.
+pub fn detach() -> io::Result<Side> {
+    let threads = std::fs::read_dir("/proc/self/task")?.count();
+    if threads != 1 {
+        return Err(io::Error::other("there is more than one thread"));
+    }
+    // SAFETY: there is one thread, so the child has all that it needs.
+    unsafe {
+        let pid = checked(libc::fork().into())?;
+        if pid > 0 {
+            return Ok(Side::Parent(u32::try_from(pid).unwrap_or(0)));
+        }
+        checked(libc::setsid().into())?;
+    }
+    Ok(Side::Child)
 }
 
 /// Does nothing, and so keeps a signal from doing what it does by default.

@@ -45,7 +45,7 @@ fn supervise(runner: &mut UnixStream) -> Result<Ended, String> {
     }
     kernel::become_supervisor(plan.reap == Reap::Descendants).map_err(|error| error.to_string())?;
     check_expected(&plan)?;
-    let signals = kernel::child_signals().map_err(|error| format!("cannot watch processes: {error}"))?;
+    let signals = kernel::signals(&[libc::SIGCHLD]).map_err(|error| format!("cannot watch processes: {error}"))?;
     let child = start(&plan)?;
     say(runner, &Report::Started);
     let mut tree = Tree { reap: plan.reap, child, ended: None };

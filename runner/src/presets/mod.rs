@@ -300,6 +300,8 @@ pub struct Background {
     pub max_jobs: usize,
     /// Most output of one, in MiB.
     pub max_output_mib: u64,
+    /// Longest time of one, in seconds.
+    pub max_s: u64,
 }
 
 /// See `default.toml`.

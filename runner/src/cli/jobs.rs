@@ -1,0 +1,135 @@
+//! `jobs`, `tail` and `stop`: what runs in the background.
+
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+use clap::Args;
+
+use super::complain;
+use crate::job::{Job, JobError, JobId, Jobs, State};
+
+/// Where jobs are.
+#[derive(Debug, Args)]
+pub(super) struct Place {
+    /// The folder of jobs.
+    #[arg(long, value_name = "DIR", default_value_os_t = Jobs::usual_folder())]
+    pub(super) state: PathBuf,
+}
+
+#[derive(Debug, Args)]
+pub(super) struct List {
+    #[command(flatten)]
+    place: Place,
+    /// Only this job.
+    id: Option<String>,
+    /// Only this agent's.
+    #[arg(long, value_name = "NAME")]
+    agent: Option<String>,
+    /// Print a JSON list.
+    #[arg(long)]
+    json: bool,
+}
+
+#[derive(Debug, Args)]
+pub(super) struct Tail {
+    #[command(flatten)]
+    place: Place,
+    /// The job.
+    id: String,
+    /// How much of its output, in bytes.
+    #[arg(long, default_value_t = 10_240)]
+    bytes: u64,
+}
+
+#[derive(Debug, Args)]
+pub(super) struct Stop {
+    #[command(flatten)]
+    place: Place,
+    /// The job.
+    #[arg(required_unless_present = "agent")]
+    id: Option<String>,
+    /// All jobs of this agent, because it is gone.
+    #[arg(long, value_name = "NAME", conflicts_with = "id")]
+    agent: Option<String>,
+}
+
+fn parse(id: &str) -> Result<JobId, JobError> {
+    JobId::parse(id).ok_or_else(|| JobError::Unknown(id.to_owned()))
+}
+
+fn finish(result: Result<(), JobError>) -> ExitCode {
+    match result {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            complain(&error, error.help());
+            ExitCode::FAILURE
+        }
+    }
+}
+
+impl List {
+    pub(super) fn run(&self) -> ExitCode {
+        finish(self.list())
+    }
+
+    fn list(&self) -> Result<(), JobError> {
+        let jobs = Jobs::at(self.place.state.clone());
+        let found = match &self.id {
+            Some(id) => vec![jobs.job(&parse(id)?)?],
+            None => jobs.list(self.agent.as_deref())?,
+        };
+        if self.json {
+            println!("{}", serde_json::to_string(&found).unwrap_or_default());
+            return Ok(());
+        }
+        for job in &found {
+            println!("{}", line(job));
+        }
+        if found.is_empty() {
+            eprintln!("There are no jobs.");
+        }
+        Ok(())
+    }
+}
+
+fn line(job: &Job) -> String {
+    let state = match &job.state {
+        State::Running => "running".to_owned(),
+        State::Ended { how, .. } => how.clone(),
+        State::Failed { why } => format!("not started: {why}"),
+        State::Lost => "lost: its supervisor is gone".to_owned(),
+    };
+    let command: String = job.record.command.chars().take(120).map(|c| if c.is_control() { ' ' } else { c }).collect();
+    format!("{}  {state}  {command}", job.record.id.as_str())
+}
+
+impl Tail {
+    pub(super) fn run(&self) -> ExitCode {
+        let jobs = Jobs::at(self.place.state.clone());
+        finish(parse(&self.id).and_then(|id| jobs.tail(&id, self.bytes)).map(|text| print!("{text}")))
+    }
+}
+
+impl Stop {
+    pub(super) fn run(&self) -> ExitCode {
+        finish(self.stop())
+    }
+
+    fn stop(&self) -> Result<(), JobError> {
+        let jobs = Jobs::at(self.place.state.clone());
+        if let Some(id) = &self.id {
+            println!("{}", line(&jobs.stop(&parse(id)?)?));
+            return Ok(());
+        }
+        let all = jobs.list(self.agent.as_deref())?;
+        for job in all.iter().filter(|job| job.state == State::Running) {
+            match jobs.stop(&job.record.id) {
+                Ok(job) => println!("{}", line(&job)),
+                // It ended by itself meanwhile.
+                Err(JobError::NotRunning(_)) => {}
+                Err(error) => return Err(error),
+            }
+        }
+        Ok(())
+    }
+}

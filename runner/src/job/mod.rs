@@ -1,0 +1,417 @@
+//! Jobs in the background: a supervisor of its own for each, which outlives the caller; a folder with what is known.
+//!
+//! A process id says nothing by itself: the machine may have been restarted, the number given to somebody else. A job's
+//! supervisor is its process id, the time it started and the boot it belongs to; nothing else is ever signalled.
+
+mod log;
+
+use std::fs;
+use std::io::{self, Read as _, Seek as _, SeekFrom};
+use std::os::unix::fs::{DirBuilderExt as _, OpenOptionsExt as _};
+use std::path::{Path, PathBuf};
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
+
+use rustix::process::{Pid, PidfdFlags, Signal, pidfd_open, pidfd_send_signal};
+use serde::{Deserialize, Serialize};
+
+pub use log::Log;
+
+use crate::outcome::{Ending, Outcome, RunError};
+
+/// Ended jobs that are kept.
+const KEPT: usize = 100;
+const RECORD: &str = "job.json";
+const END: &str = "end.json";
+const OUTPUT: &str = "output";
+
+/// The id of a job: eight characters of Crockford's base 32.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct JobId(String);
+
+impl JobId {
+    const DIGITS: &[u8; 32] = b"0123456789abcdefghjkmnpqrstvwxyz";
+
+    /// A new one.
+    fn new() -> io::Result<Self> {
+        let random = getrandom::u64().map_err(|error| io::Error::other(error.to_string()))?;
+        let digit = |at: u32| {
+            let index = usize::try_from(random >> (5 * at) & 31).unwrap_or(0);
+            char::from(*Self::DIGITS.get(index).unwrap_or(&b'0'))
+        };
+        Ok(Self((0..8).map(digit).collect()))
+    }
+
+    /// Accepts an id, or `None` for what could be anything but a plain name.
+    pub fn parse(text: &str) -> Option<Self> {
+        let fits = text.len() == 8 && text.bytes().all(|byte| Self::DIGITS.contains(&byte));
+        fits.then(|| Self(text.to_owned()))
+    }
+
+    /// The id as text.
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+}
+
+/// What is known of a job when it starts.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub struct Record {
+    /// Its id.
+    pub id: JobId,
+    /// The command.
+    pub command: String,
+    /// The agent on whose behalf.
+    pub agent: Option<String>,
+    /// Its supervisor's process id.
+    pub pid: u32,
+    /// When the supervisor started, in the kernel's ticks since boot.
+    pub start_ticks: u64,
+    /// The boot it belongs to.
+    pub boot_id: String,
+    /// When it started, in milliseconds since 1970.
+    pub started_ms: u64,
+    /// Where it works.
+    pub cwd: PathBuf,
+    /// The file with its output.
+    pub output: PathBuf,
+}
+
+/// How a job stands.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case", tag = "state")]
+pub enum State {
+    /// It is running.
+    Running,
+    /// It has ended.
+    Ended {
+        /// With this exit code, if it had one.
+        exit_code: Option<i32>,
+        /// In words.
+        how: String,
+    },
+    /// It never started, for this reason.
+    Failed {
+        /// Why.
+        why: String,
+    },
+    /// Its supervisor is gone without a word: killed, or the machine was restarted.
+    Lost,
+}
+
+/// A job and how it stands.
+#[derive(Debug, Clone, Serialize)]
+pub struct Job {
+    /// What it is.
+    #[serde(flatten)]
+    pub record: Record,
+    /// How it stands.
+    #[serde(flatten)]
+    pub state: State,
+}
+
+/// What can go wrong with jobs.
+#[derive(Debug, thiserror::Error)]
+pub enum JobError {
+    /// There is none of this id.
+    #[error("there is no job {0}")]
+    Unknown(String),
+    /// There are enough already.
+    #[error("{0} jobs are running, as many as the preset allows")]
+    TooMany(usize),
+    /// It is not running.
+    #[error("the job {0} is not running")]
+    NotRunning(String),
+    /// It does not end.
+    #[error("the job {0} does not end")]
+    DoesNotEnd(String),
+    /// The folder cannot be used.
+    #[error("cannot use the folder of jobs {}", folder.display())]
+    Folder {
+        /// The folder.
+        folder: PathBuf,
+        /// Why not.
+        #[source]
+        source: io::Error,
+    },
+}
+
+impl JobError {
+    /// What to do.
+    pub const fn help(&self) -> &'static str {
+        match self {
+            Self::Unknown(_) => "`bashgate-run jobs` lists them",
+            Self::TooMany(_) => "stop one with `bashgate-run stop ID`, or raise `background.max_jobs`",
+            Self::NotRunning(_) => "`bashgate-run jobs` says how it ended",
+            Self::DoesNotEnd(_) => "look at its supervisor with ps",
+            Self::Folder { .. } => "name another folder with --state DIR",
+        }
+    }
+}
+
+/// The folder with all jobs of a user.
+#[derive(Debug, Clone)]
+pub struct Jobs {
+    folder: PathBuf,
+}
+
+impl Jobs {
+    /// The jobs in this folder, which is made when it is first needed.
+    pub const fn at(folder: PathBuf) -> Self {
+        Self { folder }
+    }
+
+    /// Where a user's jobs are: `$XDG_STATE_HOME/bashgate-run`, or `~/.local/state/bashgate-run`.
+    pub fn usual_folder() -> PathBuf {
+        let absolute = |name| std::env::var_os(name).map(PathBuf::from).filter(|path| path.is_absolute());
+        let state = absolute("XDG_STATE_HOME").or_else(|| absolute("HOME").map(|home| home.join(".local/state")));
+        state.unwrap_or_else(|| PathBuf::from("/var/tmp")).join("bashgate-run")
+    }
+
+    fn failed(&self, source: io::Error) -> JobError {
+        JobError::Folder { folder: self.folder.clone(), source }
+    }
+
+    /// Makes room for a job of an agent: an id, and the file for its output.
+    pub fn reserve(&self, agent: Option<&str>, most: usize) -> Result<(JobId, PathBuf), JobError> {
+        let jobs = self.list(None)?;
+        let running = jobs.iter().filter(|job| job.state == State::Running && job.record.agent.as_deref() == agent);
+        let running = running.count();
+        if running >= most {
+            return Err(JobError::TooMany(running));
+        }
+        let ended: Vec<&Job> = jobs.iter().filter(|job| job.state != State::Running).collect();
+        for job in ended.iter().take(ended.len().saturating_sub(KEPT)) {
+            let _ = fs::remove_dir_all(self.folder.join(job.record.id.as_str()));
+        }
+        let id = JobId::new().map_err(|error| self.failed(error))?;
+        let folder = self.folder.join(id.as_str());
+        fs::DirBuilder::new().recursive(true).mode(0o700).create(&folder).map_err(|error| self.failed(error))?;
+        Ok((id, folder.join(OUTPUT)))
+    }
+
+    /// A log for a job's output, appended to by whoever still writes.
+    pub fn log(output: &Path, max_mib: u64) -> io::Result<Log> {
+        let file = fs::OpenOptions::new().append(true).create(true).mode(0o600).open(output)?;
+        Ok(Log::new(file, max_mib.saturating_mul(1 << 20)))
+    }
+
+    /// Writes down a job whose supervisor is this process.
+    pub fn begin(&self, id: JobId, command: &str, agent: Option<&str>, cwd: &Path) -> Result<Record, JobError> {
+        let pid = std::process::id();
+        let (start_ticks, boot_id) = identity(pid).ok_or_else(|| self.failed(io::Error::other("/proc cannot be read")))?;
+        let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+        let record = Record {
+            output: self.folder.join(id.as_str()).join(OUTPUT),
+            id,
+            command: command.to_owned(),
+            agent: agent.map(str::to_owned),
+            pid,
+            start_ticks,
+            boot_id,
+            started_ms: u64::try_from(now.as_millis()).unwrap_or(u64::MAX),
+            cwd: cwd.to_owned(),
+        };
+        self.put(&record.id, RECORD, &record)?;
+        Ok(record)
+    }
+
+    /// Writes down how a job ended, and says so at the end of its output.
+    pub fn end(&self, id: &JobId, result: &Result<Outcome, RunError>, log: &mut Log) -> Result<(), JobError> {
+        let (line, state) = match result {
+            Ok(outcome) if outcome.succeeded() => {
+                ("[background process completed]".to_owned(), State::Ended { exit_code: Some(0), how: "completed".to_owned() })
+            }
+            Ok(outcome) => {
+                let how = match outcome.ending {
+                    Ending::Exited(code) => format!("exit code {code}"),
+                    Ending::Signalled(signal) => format!("signal {signal}"),
+                    Ending::TimedOut => format!("timed out after {:?}", outcome.timeout),
+                    Ending::OutOfMemory => "out of memory".to_owned(),
+                    Ending::Stopped => "stopped".to_owned(),
+                    Ending::Lost => "its sandbox vanished".to_owned(),
+                };
+                (format!("[background process failed: {how}]"), State::Ended { exit_code: outcome.code, how })
+            }
+            Err(error) => (format!("[background process error: {error}]"), State::Failed { why: error.to_string() }),
+        };
+        log.close(&line);
+        self.put(id, END, &state)
+    }
+
+    fn put(&self, id: &JobId, name: &str, value: &impl Serialize) -> Result<(), JobError> {
+        let folder = self.folder.join(id.as_str());
+        let temporary = folder.join(format!("{name}.new"));
+        let write = || {
+            fs::write(&temporary, serde_json::to_vec(value)?)?;
+            fs::rename(&temporary, folder.join(name))
+        };
+        write().map_err(|error| self.failed(error))
+    }
+
+    /// All jobs, oldest first; of one agent, or of all.
+    pub fn list(&self, agent: Option<&str>) -> Result<Vec<Job>, JobError> {
+        let entries = match fs::read_dir(&self.folder) {
+            Ok(entries) => entries,
+            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
+            Err(error) => return Err(self.failed(error)),
+        };
+        let ids = entries.flatten().filter_map(|entry| JobId::parse(entry.file_name().to_str()?));
+        let mut jobs: Vec<Job> = ids.filter_map(|id| self.job(&id).ok()).collect();
+        jobs.retain(|job| agent.is_none() || job.record.agent.as_deref() == agent);
+        jobs.sort_by(|a, b| (a.record.started_ms, &a.record.id).cmp(&(b.record.started_ms, &b.record.id)));
+        Ok(jobs)
+    }
+
+    /// One job.
+    pub fn job(&self, id: &JobId) -> Result<Job, JobError> {
+        let folder = self.folder.join(id.as_str());
+        let record: Record = read(&folder.join(RECORD)).ok_or_else(|| JobError::Unknown(id.0.clone()))?;
+        let state = match read(&folder.join(END)) {
+            Some(state) => state,
+            None if is_alive(&record) => State::Running,
+            // It may have ended between the two looks.
+            None => read(&folder.join(END)).unwrap_or(State::Lost),
+        };
+        Ok(Job { record, state })
+    }
+
+    /// The last bytes of a job's output, replaced to be valid UTF-8, from the start of a line where that is near.
+    pub fn tail(&self, id: &JobId, bytes: u64) -> Result<String, JobError> {
+        let job = self.job(id)?;
+        let read = || {
+            let mut file = fs::File::open(&job.record.output)?;
+            let length = file.metadata()?.len();
+            file.seek(SeekFrom::Start(length.saturating_sub(bytes)))?;
+            let mut tail = Vec::new();
+            file.take(bytes).read_to_end(&mut tail)?;
+            Ok((tail, length > bytes))
+        };
+        let (tail, cut) = read().map_err(|error| self.failed(error))?;
+        let text = String::from_utf8_lossy(&tail).into_owned();
+        Ok(match text.split_once('\n') {
+            Some((_, rest)) if cut => rest.to_owned(),
+            _ => text,
+        })
+    }
+
+    /// Stops a job: TERM, grace, KILL, by its supervisor. Returns when it has ended.
+    pub fn stop(&self, id: &JobId) -> Result<Job, JobError> {
+        let job = self.job(id)?;
+        if job.state != State::Running {
+            return Err(JobError::NotRunning(id.0.clone()));
+        }
+        signal(&job.record, Signal::TERM);
+        for _ in 0..600 {
+            let now = self.job(id)?;
+            if now.state != State::Running {
+                return Ok(now);
+            }
+            std::thread::sleep(Duration::from_millis(50));
+        }
+        Err(JobError::DoesNotEnd(id.0.clone()))
+    }
+}
+
+fn read<T: serde::de::DeserializeOwned>(file: &Path) -> Option<T> {
+    serde_json::from_slice(&fs::read(file).ok()?).ok()
+}
+
+/// When a process started, in ticks since boot, and this boot's id.
+fn identity(pid: u32) -> Option<(u64, String)> {
+    let stat = fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
+    // The name stands in parentheses and may hold anything; the start is the 22nd field.
+    let (_, rest) = stat.rsplit_once(") ")?;
+    if rest.starts_with('Z') {
+        return None;
+    }
+    let ticks = rest.split(' ').nth(19)?.parse().ok()?;
+    let boot = fs::read_to_string("/proc/sys/kernel/random/boot_id").ok()?;
+    Some((ticks, boot.trim().to_owned()))
+}
+
+/// True when the very process that was written down is there.
+fn is_alive(record: &Record) -> bool {
+    identity(record.pid) == Some((record.start_ticks, record.boot_id.clone()))
+}
+
+/// Signals a job's supervisor, and nobody else who may have its number.
+fn signal(record: &Record, signal: Signal) {
+    let Some(pid) = i32::try_from(record.pid).ok().and_then(Pid::from_raw) else { return };
+    // Held first, then looked at: what is held cannot become another process.
+    if let Ok(held) = pidfd_open(pid, PidfdFlags::empty())
+        && is_alive(record)
+    {
+        let _ = pidfd_send_signal(&held, signal);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn jobs() -> (tempfile::TempDir, Jobs) {
+        let folder = tempfile::tempdir().unwrap();
+        let jobs = Jobs::at(folder.path().join("jobs"));
+        (folder, jobs)
+    }
+
+    /// A job whose supervisor is this test, and which the test may change.
+    fn started(jobs: &Jobs) -> Record {
+        let (id, _) = jobs.reserve(None, 3).unwrap();
+        jobs.begin(id, "sleep 1", None, Path::new("/")).unwrap()
+    }
+
+    #[test]
+    fn a_process_that_only_has_the_number_is_not_the_job() {
+        let (_folder, jobs) = jobs();
+        let record = started(&jobs);
+        assert_eq!(jobs.job(&record.id).unwrap().state, State::Running);
+        for other in [
+            Record { start_ticks: record.start_ticks + 1, ..record.clone() },
+            Record { boot_id: "another boot".to_owned(), ..record.clone() },
+            Record { pid: 1, ..record.clone() },
+            Record { pid: u32::MAX, ..record.clone() },
+        ] {
+            jobs.put(&record.id, RECORD, &other).unwrap();
+            assert_eq!(jobs.job(&record.id).unwrap().state, State::Lost, "{other:?}");
+            assert!(matches!(jobs.stop(&record.id), Err(JobError::NotRunning(_))));
+            // Had this test been signalled, it would be gone.
+            signal(&other, Signal::KILL);
+        }
+    }
+
+    #[test]
+    fn broken_records_and_odd_names_harm_nobody() {
+        let (_folder, jobs) = jobs();
+        assert!(jobs.list(None).unwrap().is_empty());
+        let record = started(&jobs);
+        fs::create_dir(jobs.folder.join("not-an-id")).unwrap();
+        fs::create_dir(jobs.folder.join("aaaaaaaa")).unwrap();
+        fs::create_dir(jobs.folder.join("bbbbbbbb")).unwrap();
+        fs::write(jobs.folder.join("bbbbbbbb").join(RECORD), "{").unwrap();
+        assert_eq!(jobs.list(None).unwrap().len(), 1);
+        assert!(JobId::parse("../../etc").is_none() && JobId::parse("ABCDEFGH").is_none());
+        assert_eq!(JobId::parse(record.id.as_str()), Some(record.id));
+    }
+
+    #[test]
+    fn there_are_only_so_many_at_a_time() {
+        let (_folder, jobs) = jobs();
+        started(&jobs);
+        assert!(matches!(jobs.reserve(None, 1), Err(JobError::TooMany(1))));
+        assert!(jobs.reserve(Some("other"), 1).is_ok());
+    }
+
+    #[test]
+    fn a_log_is_cut_and_still_says_how_it_ended() {
+        let folder = tempfile::tempdir().unwrap();
+        let file = folder.path().join("log");
+        let mut log = Jobs::log(&file, 0).unwrap();
+        log.add(b"lost");
+        log.add(b"lost");
+        log.close("[background process completed]");
+        let text = fs::read_to_string(&file).unwrap();
+        assert_eq!(text, "\n[output limit reached; the rest is not kept]\n\n\n[background process completed]\n");
+    }
+}
