@@ -4,9 +4,7 @@ use std::path::{Path, PathBuf};
 
 use bashgate_shared::classify::{Classification, Decided, Surroundings, classify, secrets};
 use bashgate_shared::command::CommandLine;
-use bashgate_shared::protocol::{
-    BASH_CHECK, BashCheckWire, RequestId, RunnerWire, TOOL_EVENT, ToolEventWire, VERSION,
-};
+use bashgate_shared::protocol::{BASH_CHECK, BashCheckWire, RequestId, RunnerWire, TOOL_EVENT, ToolEventWire, VERSION};
 
 use crate::ask::{self, AskError};
 use crate::conditions::{self, Findings, ShellSetup};

@@ -10,24 +10,86 @@ use crate::user::RunAs;
 
 /// Variables through which the shell or a program would run what they say, or read files that they name.
 const CODE: &[&str] = &[
-    "BASH_ENV", "ENV", "SHELLOPTS", "BASHOPTS", "PROMPT_COMMAND", "PS0", "PS1", "PS2", "PS4", "IFS", "GLOBIGNORE", "CDPATH",
-    "BASH_XTRACEFD", "BASH_LOADABLES_PATH", "PYTHONSTARTUP", "PYTHONINSPECT", "PYTHONPATH", "PYTHONHOME", "PYTHONBREAKPOINT",
-    "NODE_OPTIONS", "NODE_PATH", "PERL5OPT", "PERL5LIB", "PERL5DB", "RUBYOPT", "RUBYLIB", "LUA_INIT", "JAVA_TOOL_OPTIONS",
-    "_JAVA_OPTIONS", "JDK_JAVA_OPTIONS", "CLASSPATH", "RUSTC_WRAPPER", "RUSTC_WORKSPACE_WRAPPER", "MAKEFLAGS", "MAKEFILES",
-    "LESSOPEN", "LESSCLOSE", "MANPAGER", "PAGER", "BROWSER", "EDITOR", "VISUAL", "SSH_ASKPASS", "SUDO_ASKPASS", "TAR_OPTIONS",
-    "GREP_OPTIONS", "GCONV_PATH", "HOSTALIASES", "LOCALDOMAIN", "RES_OPTIONS", "MALLOC_TRACE", "TERMINFO", "TERMCAP",
+    "BASH_ENV",
+    "ENV",
+    "SHELLOPTS",
+    "BASHOPTS",
+    "PROMPT_COMMAND",
+    "PS0",
+    "PS1",
+    "PS2",
+    "PS4",
+    "IFS",
+    "GLOBIGNORE",
+    "CDPATH",
+    "BASH_XTRACEFD",
+    "BASH_LOADABLES_PATH",
+    "PYTHONSTARTUP",
+    "PYTHONINSPECT",
+    "PYTHONPATH",
+    "PYTHONHOME",
+    "PYTHONBREAKPOINT",
+    "NODE_OPTIONS",
+    "NODE_PATH",
+    "PERL5OPT",
+    "PERL5LIB",
+    "PERL5DB",
+    "RUBYOPT",
+    "RUBYLIB",
+    "LUA_INIT",
+    "JAVA_TOOL_OPTIONS",
+    "_JAVA_OPTIONS",
+    "JDK_JAVA_OPTIONS",
+    "CLASSPATH",
+    "RUSTC_WRAPPER",
+    "RUSTC_WORKSPACE_WRAPPER",
+    "MAKEFLAGS",
+    "MAKEFILES",
+    "LESSOPEN",
+    "LESSCLOSE",
+    "MANPAGER",
+    "PAGER",
+    "BROWSER",
+    "EDITOR",
+    "VISUAL",
+    "SSH_ASKPASS",
+    "SUDO_ASKPASS",
+    "TAR_OPTIONS",
+    "GREP_OPTIONS",
+    "GCONV_PATH",
+    "HOSTALIASES",
+    "LOCALDOMAIN",
+    "RES_OPTIONS",
+    "MALLOC_TRACE",
+    "TERMINFO",
+    "TERMCAP",
 ];
 const CODE_PREFIXES: &[&str] = &["LD_", "BASH_FUNC_", "GIT_", "DYLD_", "npm_config_", "NPM_CONFIG_"];
 /// Sockets and services that speak for the user.
 const SERVICES: &[&str] = &[
-    "SSH_AUTH_SOCK", "SSH_AGENT_PID", "GPG_AGENT_INFO", "DBUS_SESSION_BUS_ADDRESS", "DOCKER_HOST", "KUBECONFIG", "XAUTHORITY",
-    "DATABASE_URL", "REDIS_URL", "MONGO_URL", "AMQP_URL", "PGPASSFILE", "PGSERVICEFILE", "NETRC", "AWS_ACCESS_KEY_ID",
+    "SSH_AUTH_SOCK",
+    "SSH_AGENT_PID",
+    "GPG_AGENT_INFO",
+    "DBUS_SESSION_BUS_ADDRESS",
+    "DOCKER_HOST",
+    "KUBECONFIG",
+    "XAUTHORITY",
+    "DATABASE_URL",
+    "REDIS_URL",
+    "MONGO_URL",
+    "AMQP_URL",
+    "PGPASSFILE",
+    "PGSERVICEFILE",
+    "NETRC",
+    "AWS_ACCESS_KEY_ID",
 ];
 
 /// True for a variable that no preset and no caller can bring in.
 pub fn is_floor(name: &str) -> bool {
     let identity = ["AUTHOR", "COMMITTER"].iter().any(|who| {
-        name.strip_prefix("GIT_").and_then(|rest| rest.strip_prefix(who)).is_some_and(|rest| matches!(rest, "_NAME" | "_EMAIL" | "_DATE"))
+        name.strip_prefix("GIT_")
+            .and_then(|rest| rest.strip_prefix(who))
+            .is_some_and(|rest| matches!(rest, "_NAME" | "_EMAIL" | "_DATE"))
     });
     !identity
         && (CODE.contains(&name)
@@ -49,7 +111,8 @@ pub fn build(
     workspace: &str,
     run_as: RunAs,
 ) -> Vec<(String, String)> {
-    let text = inherited.into_iter().filter_map(|(name, value)| Some((name.into_string().ok()?, value.into_string().ok()?)));
+    let text =
+        inherited.into_iter().filter_map(|(name, value)| Some((name.into_string().ok()?, value.into_string().ok()?)));
     let mut env: BTreeMap<String, String> = text
         .filter(|(name, _)| match preset.inherit {
             Inherit::All => true,
@@ -97,12 +160,47 @@ mod tests {
     }
 
     const HOSTILE: &[&str] = &[
-        "DISCORD_TOKEN", "ANTHROPIC_API_KEY", "OPENAI_API_KEY", "GEMINI_API_KEY", "GITHUB_TOKEN", "GH_TOKEN", "NPM_TOKEN",
-        "AWS_SECRET_ACCESS_KEY", "AWS_SESSION_TOKEN", "AWS_ACCESS_KEY_ID", "DATABASE_URL", "SSH_AUTH_SOCK", "PHOENIX_X", "PGPASSWORD",
-        "MYSQL_PWD", "STRIPE_SECRET", "SLACK_BOT_TOKEN", "TELEGRAM_BOT_TOKEN", "AZURE_CLIENT_SECRET", "GOOGLE_APPLICATION_CREDENTIALS",
-        "VAULT_TOKEN", "HF_TOKEN", "CARGO_REGISTRY_TOKEN", "PYPI_PASSWORD", "DOCKER_PASSWORD", "JWT_SECRET", "PRIVATE_KEY", "API_KEY",
-        "SENTRY_AUTH_TOKEN", "TWILIO_AUTH_TOKEN", "BASH_ENV", "ENV", "BASH_FUNC_ls%%", "LD_PRELOAD", "LD_LIBRARY_PATH", "PROMPT_COMMAND",
-        "GIT_SSH_COMMAND", "GIT_EXTERNAL_DIFF", "PYTHONSTARTUP", "NODE_OPTIONS", "PERL5OPT",
+        "DISCORD_TOKEN",
+        "ANTHROPIC_API_KEY",
+        "OPENAI_API_KEY",
+        "GEMINI_API_KEY",
+        "GITHUB_TOKEN",
+        "GH_TOKEN",
+        "NPM_TOKEN",
+        "AWS_SECRET_ACCESS_KEY",
+        "AWS_SESSION_TOKEN",
+        "AWS_ACCESS_KEY_ID",
+        "DATABASE_URL",
+        "SSH_AUTH_SOCK",
+        "PHOENIX_X",
+        "PGPASSWORD",
+        "MYSQL_PWD",
+        "STRIPE_SECRET",
+        "SLACK_BOT_TOKEN",
+        "TELEGRAM_BOT_TOKEN",
+        "AZURE_CLIENT_SECRET",
+        "GOOGLE_APPLICATION_CREDENTIALS",
+        "VAULT_TOKEN",
+        "HF_TOKEN",
+        "CARGO_REGISTRY_TOKEN",
+        "PYPI_PASSWORD",
+        "DOCKER_PASSWORD",
+        "JWT_SECRET",
+        "PRIVATE_KEY",
+        "API_KEY",
+        "SENTRY_AUTH_TOKEN",
+        "TWILIO_AUTH_TOKEN",
+        "BASH_ENV",
+        "ENV",
+        "BASH_FUNC_ls%%",
+        "LD_PRELOAD",
+        "LD_LIBRARY_PATH",
+        "PROMPT_COMMAND",
+        "GIT_SSH_COMMAND",
+        "GIT_EXTERNAL_DIFF",
+        "PYTHONSTARTUP",
+        "NODE_OPTIONS",
+        "PERL5OPT",
     ];
 
     #[test]
@@ -125,7 +223,10 @@ mod tests {
         let mut vars: Vec<(&str, &str)> = HOSTILE.iter().map(|name| (*name, "s3cret")).collect();
         vars.extend([("HOME", "/home/a"), ("MY_SETTING", "x"), ("EDITOR", "vim"), ("GIT_AUTHOR_NAME", "a")]);
         let env = of("phoenix", &vars);
-        assert_eq!(env.keys().map(String::as_str).collect::<Vec<_>>(), ["GIT_AUTHOR_NAME", "HOME", "MY_SETTING", "PATH"]);
+        assert_eq!(
+            env.keys().map(String::as_str).collect::<Vec<_>>(),
+            ["GIT_AUTHOR_NAME", "HOME", "MY_SETTING", "PATH"]
+        );
         assert_eq!(env["HOME"], "/home/a");
     }
 

@@ -12,13 +12,24 @@ use crate::user::RunAs;
 /// What a program that wants an editor is told, and how it fails.
 const NO_EDITOR: &str =
     "echo 'bashgate: there is no editor here; give the text with -m or -F, or keep it with --no-edit' >&2; false";
-const NO_REBASE: &str =
-    "echo 'bashgate: an interactive rebase needs a person; use git rebase without -i, or set GIT_SEQUENCE_EDITOR yourself' >&2; false";
+const NO_REBASE: &str = "echo 'bashgate: an interactive rebase needs a person; use git rebase without -i, or set GIT_SEQUENCE_EDITOR yourself' >&2; false";
 
 /// Hooks that git looks for in `core.hooksPath`. Taking over that folder hides all of them, so each is passed on.
 const HOOKS: &[&str] = &[
-    "applypatch-msg", "pre-applypatch", "post-applypatch", "pre-commit", "pre-merge-commit", "prepare-commit-msg", "commit-msg",
-    "post-commit", "pre-rebase", "post-checkout", "post-merge", "post-rewrite", "pre-push", "pre-auto-gc",
+    "applypatch-msg",
+    "pre-applypatch",
+    "post-applypatch",
+    "pre-commit",
+    "pre-merge-commit",
+    "prepare-commit-msg",
+    "commit-msg",
+    "post-commit",
+    "pre-rebase",
+    "post-checkout",
+    "post-merge",
+    "post-rewrite",
+    "pre-push",
+    "pre-auto-gc",
 ];
 
 /// Variables that keep programs from waiting for somebody.

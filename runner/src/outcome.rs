@@ -106,7 +106,11 @@ pub enum RunError {
 }
 
 fn list(unavailable: &[Unavailable]) -> String {
-    unavailable.iter().map(|one| format!("\n  {one}; {}", one.help)).collect()
+    let mut text = String::new();
+    for one in unavailable {
+        text.push_str(&format!("\n  {one}; {}", one.help));
+    }
+    text
 }
 
 impl RunError {
@@ -114,7 +118,9 @@ impl RunError {
     pub const fn help(&self) -> &'static str {
         match self {
             Self::Place(error) => error.help(),
-            Self::NoSandbox(_) => "install bubblewrap with: apt-get install bubblewrap; `bashgate-run doctor` shows what works here",
+            Self::NoSandbox(_) => {
+                "install bubblewrap with: apt-get install bubblewrap; `bashgate-run doctor` shows what works here"
+            }
             Self::TooLong { .. } => "ask for less, or run it in the background",
             Self::NoNetwork => "leave out --network, or use another preset",
             Self::Io { .. } => "look at the cause, then run it again",

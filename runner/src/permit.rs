@@ -42,6 +42,11 @@ impl Permit {
         &self.command
     }
 
+    /// The command's text. The permit is used up.
+    pub fn used_up(self) -> String {
+        self.command.text().to_owned()
+    }
+
     /// How far it reaches.
     pub const fn reach(&self) -> Reach {
         self.reach
@@ -80,7 +85,9 @@ impl Denied {
             Self::Command(_) | Self::Blank => "give one command after `--`",
             Self::Preset(_) => "use another command, or another preset",
             Self::Gate(_) => "do what the reason says, or ask a person",
-            Self::NoGate { .. } => "run `bashgate init DIR` and `bashgate serve` on the host, and pass --config DIR/hook.toml",
+            Self::NoGate { .. } => {
+                "run `bashgate init DIR` and `bashgate serve` on the host, and pass --config DIR/hook.toml"
+            }
         }
     }
 }

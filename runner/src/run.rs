@@ -162,10 +162,15 @@ impl Runner {
                     refused.push(missing);
                     break;
                 }
-                let started = sandbox::prepare(*backend, &wanted, run_as)
-                    .and_then(|nest| start(*backend, nest, &groups, spec).map(|live| (live, nest_keep(keep))));
-                let (live, _keep) = match started {
-                    Ok(started) => started,
+                let attempt = || {
+                    let nest = sandbox::prepare(*backend, &wanted, run_as)?;
+                    start(*backend, nest, &groups, spec)
+                };
+                // What was there when the mounts were planned may be gone when they are made; nothing has run yet.
+                let started =
+                    attempt().or_else(|error| if error.why.contains("Can't") { attempt() } else { Err(error) });
+                let live = match started {
+                    Ok(live) => live,
                     Err(unavailable) => {
                         refused.push(unavailable);
                         continue;
@@ -181,6 +186,7 @@ impl Runner {
                 let grace = Duration::from_millis(preset.limits.term_grace_ms);
                 let finished = live.listen(timeout, grace, stop, &groups);
                 let violations = watch.map(|watch| watch.after()).unwrap_or_default();
+                drop(keep);
                 return Ok(finished.outcome(permit, spec, timeout, sandbox, violations));
             }
         }
@@ -258,10 +264,6 @@ impl Runner {
     }
 }
 
-const fn nest_keep(keep: Vec<Temporary>) -> Vec<Temporary> {
-    keep
-}
-
 /// Whether the command gets internet. A provably local one never does: a mistake in the proof then fails closed.
 fn internet(permit: &Permit, spec: &RunSpec) -> Result<bool, RunError> {
     let access = spec.preset.network.access;
@@ -320,8 +322,10 @@ fn processes_of_user() -> u64 {
     use std::os::unix::fs::MetadataExt as _;
     let own = rustix::process::geteuid().as_raw();
     let all = std::fs::read_dir("/proc").into_iter().flatten().flatten();
-    let is_process = |name: &std::ffi::OsStr| name.to_str().is_some_and(|name| name.bytes().all(|b| b.is_ascii_digit()));
-    let owned = all.filter(|entry| is_process(&entry.file_name()) && entry.metadata().is_ok_and(|found| found.uid() == own));
+    let is_process =
+        |name: &std::ffi::OsStr| name.to_str().is_some_and(|name| name.bytes().all(|b| b.is_ascii_digit()));
+    let owned =
+        all.filter(|entry| is_process(&entry.file_name()) && entry.metadata().is_ok_and(|found| found.uid() == own));
     // Threads count as well: what a process has of them is not looked up.
     owned.count() as u64 * 16
 }
@@ -361,7 +365,8 @@ struct Stream {
 /// Starts a nest, and waits until the shell runs.
 fn start(backend: BackendName, nest: Nest, groups: &Groups, spec: &RunSpec) -> Result<Live, Unavailable> {
     let unavailable = |why: String, help| Unavailable { backend, why, help };
-    let io_failed = |what: &str, error: io::Error| unavailable(format!("cannot {what}: {error}"), "free some resources");
+    let io_failed =
+        |what: &str, error: io::Error| unavailable(format!("cannot {what}: {error}"), "free some resources");
     let Nest { mut command, plan, keep, .. } = nest;
     let (own_end, inner_end) = UnixStream::pair().map_err(|error| io_failed("make a socket", error))?;
     let limit = limit(spec);
@@ -372,10 +377,7 @@ fn start(backend: BackendName, nest: Nest, groups: &Groups, spec: &RunSpec) -> R
         outputs.push(Stream { pipe: Some(read), capture: limit.capture() });
         ends.push(write);
     }
-    let stderr = match ends.pop() {
-        Some(end) => end,
-        None => return Err(unavailable("no pipe".to_owned(), "")),
-    };
+    let Some(stderr) = ends.pop() else { return Err(unavailable("no pipe".to_owned(), "")) };
     let stdout = match ends.pop() {
         Some(end) => end,
         None => stderr.try_clone().map_err(|error| io_failed("copy a pipe", error))?,
@@ -474,12 +476,11 @@ impl Live {
                 return serde_json::from_slice(&line).map_or(Heard::Gone, Heard::Report);
             }
             match self.inner.read(&mut bytes) {
-                Ok(0) => return Heard::Gone,
-                Ok(count) if self.heard.len() < 65_536 => self.heard.extend(bytes.iter().take(count)),
-                Ok(_) => return Heard::Gone,
+                Ok(count) if count > 0 && self.heard.len() < 65_536 => self.heard.extend(bytes.iter().take(count)),
                 Err(error) if error.kind() == io::ErrorKind::WouldBlock => return Heard::Nothing,
                 Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
-                Err(_) => return Heard::Gone,
+                // The end, an error, or more than any report is long.
+                Ok(_) | Err(_) => return Heard::Gone,
             }
         }
     }
@@ -546,7 +547,9 @@ impl Live {
         }
         let ending = match (why, ended) {
             (Some(why), _) => why,
-            (None, ended) if groups.ran_out_of_memory() && ended.is_none_or(|ended| ended.code != Some(0)) => Ending::OutOfMemory,
+            (None, ended) if groups.ran_out_of_memory() && ended.is_none_or(|ended| ended.code != Some(0)) => {
+                Ending::OutOfMemory
+            }
             (None, None) => Ending::Lost,
             (None, Some(Ended { signal: Some(signal), .. })) => Ending::Signalled(signal),
             (None, Some(Ended { code, .. })) => Ending::Exited(code.unwrap_or(-1)),
@@ -634,7 +637,9 @@ enum Phase {
 impl Phase {
     const fn deadline(self) -> Instant {
         match self {
-            Self::Running { until } | Self::Ending { until } | Self::Killing { until } | Self::Draining { until } => until,
+            Self::Running { until } | Self::Ending { until } | Self::Killing { until } | Self::Draining { until } => {
+                until
+            }
         }
     }
 }
@@ -663,7 +668,7 @@ impl Finished {
         let killed = matches!(self.ending, Ending::TimedOut | Ending::Stopped | Ending::OutOfMemory);
         let leftovers = self.ended.map_or(0, |ended| ended.leftovers);
         Outcome {
-            command: permit.command().text().to_owned(),
+            command: permit.used_up(),
             ending: self.ending,
             code: self.ended.and_then(|ended| ended.code),
             stdout,

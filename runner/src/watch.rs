@@ -57,7 +57,9 @@ impl fmt::Display for Violation {
             Change::Modified => write!(f, "{path} was changed: other programs may run what it says"),
             Change::Removed => write!(f, "{path} was removed"),
             Change::NestedRepository => write!(f, "{path} is a new git configuration: git there may run what it says"),
-            Change::WrittenThroughHardLink => write!(f, "{path} was written and has another name outside of the workspace"),
+            Change::WrittenThroughHardLink => {
+                write!(f, "{path} was written and has another name outside of the workspace")
+            }
             Change::NotAllSeen => write!(f, "{path} holds too many files to look at them all"),
         }
     }
@@ -203,7 +205,11 @@ fn stamp(path: &Path) -> Stamp {
         return Stamp(format!("link {:?}", fs::read_link(path).ok()));
     }
     let mut bytes = Vec::new();
-    let read = if found.is_file() { fs::File::open(path).and_then(|file| file.take(MOST_BYTES).read_to_end(&mut bytes)) } else { Ok(0) };
+    let read = if found.is_file() {
+        fs::File::open(path).and_then(|file| file.take(MOST_BYTES).read_to_end(&mut bytes))
+    } else {
+        Ok(0)
+    };
     match read {
         Ok(_) => Stamp(format!("{kind:o} {} {:?}", found.len(), Digest::of(&bytes))),
         Err(_) => Stamp(format!("{kind:o} {} {}", found.len(), found.ctime())),

@@ -1,8 +1,8 @@
 //! Ends: in time, of everything, told apart; and no end of what must go on.
 
+use std::io::Write as _;
 use std::os::unix::process::CommandExt as _;
 use std::process::{Command, Stdio};
-use std::io::Write as _;
 use std::time::{Duration, Instant};
 
 use bashgate_tests::until;
@@ -42,7 +42,8 @@ fn what_ignores_term_is_killed_with_everything_that_it_started() {
 #[test]
 fn a_trap_on_term_is_honoured() {
     for ground in everywhere(GRACE) {
-        let (outcome, _) = within(&ground, 1, "trap 'echo said goodbye; exit 9' TERM; echo ready; while :; do sleep 0.05; done");
+        let (outcome, _) =
+            within(&ground, 1, "trap 'echo said goodbye; exit 9' TERM; echo ready; while :; do sleep 0.05; done");
         assert_eq!(outcome["stdout"], "ready\nsaid goodbye\n", "{}: {outcome:#}", ground.name());
         assert_eq!((&outcome["timed_out"], &outcome["exit_code"]), (&json!(true), &json!(9)));
     }
@@ -62,7 +63,8 @@ fn a_background_child_that_holds_the_pipe_delays_nothing() {
     for ground in everywhere("") {
         let mark = mark();
         let since = Instant::now();
-        let outcome = ground.run(&format!("bash -c 'sleep 600; :' {mark} & setsid bash -c 'sleep 600; :' {mark} & echo done"));
+        let outcome =
+            ground.run(&format!("bash -c 'sleep 600; :' {mark} & setsid bash -c 'sleep 600; :' {mark} & echo done"));
         assert_eq!(outcome["stdout"], "done\n", "{}: {outcome:#}", ground.name());
         assert!(since.elapsed() < Duration::from_secs(3), "{}: {:?}", ground.name(), since.elapsed());
         assert!(outcome["killed_leftovers"].as_u64().unwrap() >= 2, "{}: {outcome:#}", ground.name());
@@ -105,8 +107,14 @@ fn the_supervisor_cannot_be_killed_by_the_command() {
         // Whatever gets out of the sandbox ends here: a process namespace of the test's own around it.
         let program = ground.driver();
         let mut driver = Command::new("unshare");
-        driver.args(["--pid", "--fork", "--kill-child", "--mount-proc"]).arg(program.get_program()).args(program.get_args());
-        driver.env_clear().envs(program.get_envs().filter_map(|(name, value)| Some((name, value?)))).current_dir(ground.path());
+        driver
+            .args(["--pid", "--fork", "--kill-child", "--mount-proc"])
+            .arg(program.get_program())
+            .args(program.get_args());
+        driver
+            .env_clear()
+            .envs(program.get_envs().filter_map(|(name, value)| Some((name, value?))))
+            .current_dir(ground.path());
         let outcome = ground.run_with(driver, &order);
         assert_eq!(outcome["ending"], "timed_out", "{}: {outcome:#}", ground.name());
         assert_eq!(processes_with(&mark), Vec::<String>::new(), "{}", ground.name());
@@ -117,7 +125,8 @@ fn the_supervisor_cannot_be_killed_by_the_command() {
 fn fork_bombs_are_bounded_and_cleaned_up() {
     for ground in everywhere("[presets.p.limits]\nprocesses = 60\nterm_grace_ms = 200") {
         let mark = mark();
-        let (outcome, _) = within(&ground, 2, &format!("boom() {{ bash -c 'sleep 500; :' {mark} & boom; }}; boom 2>/dev/null"));
+        let (outcome, _) =
+            within(&ground, 2, &format!("boom() {{ bash -c 'sleep 500; :' {mark} & boom; }}; boom 2>/dev/null"));
         assert!(outcome["ending"].is_string() || outcome["ending"].is_object(), "{outcome:#}");
         // The machine can fork all the while: this test did, to start the driver.
         assert!(Command::new("true").status().unwrap().success());
@@ -154,7 +163,8 @@ fn a_file_beyond_the_limit_ends_by_its_signal() {
 fn when_the_runner_is_killed_so_is_its_command() {
     for ground in everywhere("") {
         let mark = mark();
-        let order = ground.order(&format!("setsid bash -c 'trap \"\" TERM; sleep 700; :' {mark} & sleep 700; : {mark}"));
+        let order =
+            ground.order(&format!("setsid bash -c 'trap \"\" TERM; sleep 700; :' {mark} & sleep 700; : {mark}"));
         let mut driver = ground.driver();
         let mut child = driver.stdin(Stdio::piped()).stdout(Stdio::null()).process_group(0).spawn().unwrap();
         child.stdin.take().unwrap().write_all(order.to_string().as_bytes()).unwrap();
@@ -198,7 +208,9 @@ fn two_hundred_runs_half_of_them_stopped_leave_nothing() {
     let work = ground.work();
     let mark = mark();
     let groups = || {
-        let found = Command::new("find").args(["/sys/fs/cgroup", "-name", &format!("bashgate-run-{}-*", std::process::id())]).output();
+        let found = Command::new("find")
+            .args(["/sys/fs/cgroup", "-name", &format!("bashgate-run-{}-*", std::process::id())])
+            .output();
         String::from_utf8(found.unwrap().stdout).unwrap()
     };
     std::thread::scope(|scope| {
@@ -229,9 +241,10 @@ fn two_hundred_runs_half_of_them_stopped_leave_nothing() {
     assert_eq!(processes_with(&mark), Vec::<String>::new());
     assert_eq!(runner.registry().running(None).len(), 0);
     until("no group", || groups().is_empty().then_some(()));
-    let zombies = std::fs::read_dir("/proc/self/task").unwrap().flatten().map(|task| {
-        std::fs::read_to_string(task.path().join("children")).unwrap_or_default()
-    });
+    let zombies = std::fs::read_dir("/proc/self/task")
+        .unwrap()
+        .flatten()
+        .map(|task| std::fs::read_to_string(task.path().join("children")).unwrap_or_default());
     for child in zombies.collect::<String>().split_ascii_whitespace() {
         let stat = std::fs::read_to_string(format!("/proc/{child}/stat")).unwrap_or_default();
         assert!(!stat.contains("(bwrap) Z"), "{stat}");

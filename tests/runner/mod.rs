@@ -2,8 +2,10 @@
 
 mod claims;
 mod escapes;
+mod gate;
 mod lifetime;
 mod outputs;
+mod seeds;
 mod work;
 
 use std::os::unix::fs::PermissionsExt as _;

@@ -8,12 +8,16 @@ use super::{Ground, Who, everywhere};
 fn a_gigabyte_is_counted_exactly_in_little_memory() {
     let ground = Ground::new(Who::User, "bwrap", "[presets.p.limits]\ntimeout_s = 300");
     let count: u64 = 1 << 30;
-    let mut order = ground.order("yes 0123456789abcde | head -c 1G; yes 0123456789abcde | head -c 64M >&2; echo; echo the end");
+    let mut order =
+        ground.order("yes 0123456789abcde | head -c 1G; yes 0123456789abcde | head -c 64M >&2; echo; echo the end");
     order["seconds"] = json!(300);
     // GNU time is not everywhere: the runner's own highest memory is asked of the kernel when it ends.
     let mut driver = std::process::Command::new("python3");
     let program = ground.driver();
-    driver.env_clear().envs(program.get_envs().filter_map(|(name, value)| Some((name, value?)))).current_dir(ground.path());
+    driver
+        .env_clear()
+        .envs(program.get_envs().filter_map(|(name, value)| Some((name, value?))))
+        .current_dir(ground.path());
     let measure = "import os, sys\npid = os.fork()\nif pid == 0: os.execvp(sys.argv[1], sys.argv[1:])\n_, status, usage = os.wait4(pid, 0)\nprint('MAXRSS', usage.ru_maxrss, file=sys.stderr)\n";
     driver.args(["-c", measure]).arg(program.get_program()).args(program.get_args());
     let output = bashgate_tests::Output::of(&mut driver, order.to_string().as_bytes());
@@ -31,7 +35,7 @@ fn a_gigabyte_is_counted_exactly_in_little_memory() {
 fn combined_streams_keep_their_order() {
     for ground in everywhere("[presets.p.output]\nstreams = \"combined\"") {
         let got = ground.prints("for i in $(seq 500); do echo o$i; echo e$i >&2; done");
-        let want: String = (1..=500).map(|i| format!("o{i}\ne{i}\n")).collect();
+        let want = (1..=500).map(|i| format!("o{i}\ne{i}\n")).collect::<Vec<_>>().concat();
         assert!(got == want, "{}", ground.name());
     }
 }

@@ -7,7 +7,11 @@ use super::{Ground, MATRIX, Who, everywhere};
 
 fn git(ground: &Ground, words: &[&str]) {
     let mut command = ground.as_user(std::path::Path::new("git"));
-    let status = command.args(["-c", "user.name=t", "-c", "user.email=t@example.com"]).args(words).current_dir(ground.work()).status();
+    let status = command
+        .args(["-c", "user.name=t", "-c", "user.email=t@example.com"])
+        .args(words)
+        .current_dir(ground.work())
+        .status();
     assert!(status.unwrap().success(), "{words:?}");
 }
 
@@ -48,7 +52,12 @@ fn build_tools_work_under_the_build_preset() {
             let text = format!("{}{}", outcome["stdout"], outcome["stderr"]);
             assert_eq!(outcome["exit_code"], 0, "{} {command}: {outcome:#}", ground.name());
             assert!(text.contains(want), "{} {command}: {outcome:#}", ground.name());
-            assert_eq!(outcome["violations"].as_array().map(Vec::len), Some(0), "{} {command}: {outcome:#}", ground.name());
+            assert_eq!(
+                outcome["violations"].as_array().map(Vec::len),
+                Some(0),
+                "{} {command}: {outcome:#}",
+                ground.name()
+            );
         }
         if backend == "bwrap" {
             let server = "python3 -m http.server 8123 --bind 127.0.0.1 >/dev/null 2>&1 & sleep 0.6; python3 -m pytest -q test_server.py";
@@ -91,11 +100,28 @@ fn a_planted_hook_never_runs_unreported() {
     let plants = [
         ("a hook", format!("H=.git/hooks/pre-commit; {canary}")),
         ("the configuration", "git config core.fsmonitor 'touch $CANARY; false'".to_owned()),
-        ("the configuration by hand", "printf '[core]\\n\\tfsmonitor = touch $CANARY; false\\n' >> .git/config".to_owned()),
-        ("another folder", format!("mv .git .git2; git init -q .; H=.git/hooks/pre-commit; mkdir -p .git/hooks; {canary}")),
-        ("commondir", format!("mkdir -p evil/hooks; cp .git/config evil/; cp -r .git/objects .git/refs evil/; H=evil/hooks/pre-commit; {canary}; echo ../evil > .git/commondir")),
-        ("hooksPath in a worktree's configuration", "mkdir -p .git; printf '[core]\\n\\thooksPath = /tmp/x\\n' > .git/config.worktree".to_owned()),
-        ("a nested repository", "mkdir sub; cd sub; git init -q .; git config core.fsmonitor 'touch $CANARY; false'".to_owned()),
+        (
+            "the configuration by hand",
+            "printf '[core]\\n\\tfsmonitor = touch $CANARY; false\\n' >> .git/config".to_owned(),
+        ),
+        (
+            "another folder",
+            format!("mv .git .git2; git init -q .; H=.git/hooks/pre-commit; mkdir -p .git/hooks; {canary}"),
+        ),
+        (
+            "commondir",
+            format!(
+                "mkdir -p evil/hooks; cp .git/config evil/; cp -r .git/objects .git/refs evil/; H=evil/hooks/pre-commit; {canary}; echo ../evil > .git/commondir"
+            ),
+        ),
+        (
+            "hooksPath in a worktree's configuration",
+            "mkdir -p .git; printf '[core]\\n\\thooksPath = /tmp/x\\n' > .git/config.worktree".to_owned(),
+        ),
+        (
+            "a nested repository",
+            "mkdir sub; cd sub; git init -q .; git config core.fsmonitor 'touch $CANARY; false'".to_owned(),
+        ),
         ("attributes", "mkdir -p .git/info; echo '* filter=x' > .git/info/attributes".to_owned()),
         ("a start file", "echo 'touch $CANARY' > .envrc".to_owned()),
     ];
@@ -112,14 +138,21 @@ fn a_planted_hook_never_runs_unreported() {
                 for place in [ground.work(), ground.work().join("sub")] {
                     if place.is_dir() {
                         let mut host = ground.as_user(std::path::Path::new("git"));
-                        let _ = host.args(["-c", "user.name=t", "-c", "user.email=t@e", "status"]).current_dir(&place).output();
+                        let _ = host
+                            .args(["-c", "user.name=t", "-c", "user.email=t@e", "status"])
+                            .current_dir(&place)
+                            .output();
                         let mut host = ground.as_user(std::path::Path::new("git"));
                         let _ = host.args(["commit", "-q", "--allow-empty", "-m", "x"]).current_dir(&place).output();
                     }
                 }
                 assert!(!canary.exists() || reported, "{} {repository_access}: {what}: {outcome:#}", ground.name());
                 let _ = fs::remove_file(&canary);
-                if ground.backend == "bwrap" && repository_access == "read" && !what.contains("nested") && !what.contains("start") {
+                if ground.backend == "bwrap"
+                    && repository_access == "read"
+                    && !what.contains("nested")
+                    && !what.contains("start")
+                {
                     assert!(!reported, "{}: {what} was possible: {outcome:#}", ground.name());
                 }
             }

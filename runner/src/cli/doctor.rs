@@ -51,7 +51,8 @@ impl Doctor {
 
 fn table(diagnosis: &Diagnosis) -> String {
     let groups: Vec<&str> = diagnosis.control_groups.iter().map(|kept| kept.name()).collect();
-    let groups = if groups.is_empty() { "limit nothing here".to_owned() } else { format!("limit {}", groups.join(" and ")) };
+    let groups =
+        if groups.is_empty() { "limit nothing here".to_owned() } else { format!("limit {}", groups.join(" and ")) };
     let landlock = match diagnosis.landlock {
         0 => "the kernel has no Landlock".to_owned(),
         version => format!("Landlock version {version}"),

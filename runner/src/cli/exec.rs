@@ -25,6 +25,7 @@ use crate::sandbox;
 const CAGED: &str = "bashgate: this ran without network; put `# bashgate: network` on the first line to ask for it";
 
 #[derive(Debug, Args)]
+#[expect(clippy::struct_excessive_bools, reason = "each is a switch of the command line")]
 pub(super) struct Exec {
     #[command(flatten)]
     common: Common,
@@ -78,7 +79,7 @@ fn variable(text: &str) -> Result<(String, String), String> {
 impl Exec {
     pub(super) fn run(self) -> ExitCode {
         match self.outcome() {
-            Ok(Done::Foreground(preset, outcome)) => self.show(&preset, &outcome),
+            Ok(Done::Foreground(done)) => self.show(&done.0, &done.1),
             Ok(Done::Background(record)) => self.show_job(&record),
             // The supervisor has done its work.
             Ok(Done::Supervised) => ExitCode::SUCCESS,
@@ -116,7 +117,8 @@ impl Exec {
         };
         let preset = self.preset(config_file)?;
         let cwd = self.cwd.clone().map_or_else(std::env::current_dir, Ok);
-        let cwd = cwd.and_then(std::path::absolute).map_err(|error| Failure::new(error, "start in a folder that exists"))?;
+        let cwd =
+            cwd.and_then(std::path::absolute).map_err(|error| Failure::new(error, "start in a folder that exists"))?;
         let workspace = match &self.workspace {
             Some(folder) => std::path::absolute(folder).unwrap_or_else(|_| folder.clone()),
             None => sandbox::around(&cwd),
@@ -144,7 +146,7 @@ impl Exec {
             let help = error.help();
             Failure::new(error, help)
         })?;
-        Ok(Done::Foreground(spec.preset, outcome))
+        Ok(Done::Foreground(Box::new((spec.preset, outcome))))
     }
 
     /// Goes on in a supervisor of its own; the caller gets what it needs to find the job again.
@@ -165,14 +167,22 @@ impl Exec {
         if let Side::Parent(_) = kernel::detach().map_err(io)? {
             drop(tell);
             // The supervisor says a word when the job is written down; its end says that it never will be.
-            let said = ready.take(1).bytes().count();
+            let said = (&ready).read(&mut [0]).unwrap_or(0);
             let job = jobs.job(&id).map_err(failed)?;
-            return if said == 1 { Ok(Done::Background(job.record)) } else { Err(failed(JobError::Unknown(id.as_str().to_owned()))) };
+            return if said == 1 {
+                Ok(Done::Background(job.record))
+            } else {
+                Err(failed(JobError::Unknown(id.as_str().to_owned())))
+            };
         }
         drop(ready);
         let stop = stop_on_signals().map_err(io)?;
         let null = std::fs::OpenOptions::new().read(true).write(true).open("/dev/null").map_err(io)?;
-        for (fd, restore) in [(0, rustix::stdio::dup2_stdin(&null)), (1, rustix::stdio::dup2_stdout(&null)), (2, rustix::stdio::dup2_stderr(&null))] {
+        for (fd, restore) in [
+            (0, rustix::stdio::dup2_stdin(&null)),
+            (1, rustix::stdio::dup2_stdout(&null)),
+            (2, rustix::stdio::dup2_stderr(&null)),
+        ] {
             restore.map_err(|error| Failure::new(error, if fd == 0 { "no input" } else { "no output" }))?;
         }
         jobs.begin(id.clone(), permit.command().text(), agent, &spec.cwd).map_err(failed)?;
@@ -191,7 +201,9 @@ impl Exec {
         if self.json {
             println!("{}", json!({"job": id, "pid": pid, "output_file": record.output, "command": record.command}));
         } else {
-            println!("<pid>{pid}</pid>\n<output_file>{output}</output_file>\n<reminder>To stop: bashgate-run stop {id}</reminder>");
+            println!(
+                "<pid>{pid}</pid>\n<output_file>{output}</output_file>\n<reminder>To stop: bashgate-run stop {id}</reminder>"
+            );
         }
         ExitCode::SUCCESS
     }
@@ -215,7 +227,8 @@ impl Exec {
             return permit::cage(&text, config, preset, cwd);
         }
         let preset_name = self.preset.as_deref().unwrap_or(presets::DEFAULT);
-        let ask = Ask { config, config_file: &self.common.config, preset_name, preset, cwd, agent: self.agent.as_deref() };
+        let ask =
+            Ask { config, config_file: &self.common.config, preset_name, preset, cwd, agent: self.agent.as_deref() };
         permit::ask(&text, &ask)
     }
 
@@ -238,7 +251,7 @@ impl Exec {
 
 /// What came of it, in which process.
 enum Done {
-    Foreground(Preset, Outcome),
+    Foreground(Box<(Preset, Outcome)>),
     Background(Record),
     Supervised,
 }

@@ -87,7 +87,12 @@ pub fn examine(runner: &Runner, own: &Path, backends: &[BackendName]) -> Result<
         reports.push(ground.report(runner, *backend)?);
     }
     let groups = crate::sandbox::cgroup::Groups::make(64, 64).enforces();
-    Ok(Diagnosis { landlock: landlock::version(), uid: rustix::process::geteuid().as_raw(), control_groups: groups, backends: reports })
+    Ok(Diagnosis {
+        landlock: landlock::version(),
+        uid: rustix::process::geteuid().as_raw(),
+        control_groups: groups,
+        backends: reports,
+    })
 }
 
 /// Targets outside of a workspace, as real as can be.

@@ -50,7 +50,7 @@ pub fn main(mut arguments: impl Iterator<Item = String>) -> ExitCode {
         },
         // A process that stays, under a name that can be found.
         (Some("linger"), Some(_)) => {
-            std::thread::sleep(Duration::from_secs(60));
+            std::thread::sleep(Duration::from_mins(1));
             ExitCode::SUCCESS
         }
         (Some("eat"), Some(mib)) => eat(mib.parse().unwrap_or(0)),
@@ -61,18 +61,23 @@ pub fn main(mut arguments: impl Iterator<Item = String>) -> ExitCode {
 }
 
 fn all(targets: &Targets) -> ExitCode {
-    for guarantee in Guarantee::ALL {
-        if let Some(broken) = probe(guarantee, targets) {
-            let found = Found { guarantee, broken };
+    // Signals last: they end the process that others look for.
+    let order = Guarantee::ALL.into_iter().filter(|guarantee| *guarantee != Guarantee::Signals);
+    for guarantee in order.chain([Guarantee::Signals]) {
+        if !IN_RUNS_OF_THEIR_OWN.contains(&guarantee) {
+            let found = Found { guarantee, broken: probe(guarantee, targets) };
             println!("{}", serde_json::to_string(&found).unwrap_or_default());
         }
     }
     ExitCode::SUCCESS
 }
 
-/// The outer option is `None` for what another run finds out.
-fn probe(guarantee: Guarantee, targets: &Targets) -> Option<Option<String>> {
-    Some(match guarantee {
+/// Guarantees about a whole tree, which the doctor tries one by one.
+const IN_RUNS_OF_THEIR_OWN: [Guarantee; 3] = [Guarantee::KillTree, Guarantee::Memory, Guarantee::Processes];
+
+/// What could be done that the guarantee rules out.
+fn probe(guarantee: Guarantee, targets: &Targets) -> Option<String> {
+    match guarantee {
         Guarantee::Writes => writes(&targets.outside),
         Guarantee::FileModes => {
             let done = fs::set_permissions(targets.outside.join("modes"), fs::Permissions::from_mode(0o606));
@@ -124,15 +129,23 @@ fn probe(guarantee: Guarantee, targets: &Targets) -> Option<Option<String>> {
                 .collect();
             (!reached.is_empty()).then(|| format!("reached {}", reached.join(", ")))
         }
-        Guarantee::KillTree | Guarantee::Memory | Guarantee::Processes => return None,
-    })
+        Guarantee::KillTree | Guarantee::Memory | Guarantee::Processes => None,
+    }
 }
 
 fn writes(outside: &Path) -> Option<String> {
     let victim = outside.join("victim");
     let attempts = [
         ("wrote to a file", OpenOptions::new().append(true).open(&victim).is_ok()),
-        ("truncated a file", rustix::fs::open(&victim, rustix::fs::OFlags::TRUNC | rustix::fs::OFlags::RDONLY, rustix::fs::Mode::empty()).is_ok()),
+        (
+            "truncated a file",
+            rustix::fs::open(
+                &victim,
+                rustix::fs::OFlags::TRUNC | rustix::fs::OFlags::RDONLY,
+                rustix::fs::Mode::empty(),
+            )
+            .is_ok(),
+        ),
         ("made a file", fs::File::create(outside.join("new")).is_ok()),
         ("made a folder", fs::create_dir(outside.join("folder")).is_ok()),
         ("made a link", std::os::unix::fs::symlink("x", outside.join("link")).is_ok()),
@@ -177,19 +190,26 @@ fn descriptors() -> Option<String> {
     let links = entries.flatten().filter_map(|entry| fs::read_link(entry.path()).ok());
     // Besides the three, only the folder that is being read.
     let open: Vec<String> = links.map(|link| link.display().to_string()).filter(|link| link.starts_with('/')).collect();
-    let foreign: Vec<String> = open.into_iter().filter(|link| !link.starts_with("/proc/") && link != "/dev/null").collect();
+    let foreign: Vec<String> =
+        open.into_iter().filter(|link| !link.starts_with("/proc/") && link != "/dev/null").collect();
     (!foreign.is_empty()).then(|| format!("inherited {}", foreign.join(", ")))
 }
 
 fn privileges() -> Option<String> {
     let status = fs::read_to_string("/proc/self/status").unwrap_or_default();
     let value = |name: &str| {
-        status.lines().find_map(|line| line.strip_prefix(name)).map(|rest| rest.trim_start_matches(':').trim().to_owned())
+        status
+            .lines()
+            .find_map(|line| line.strip_prefix(name))
+            .map(|rest| rest.trim_start_matches(':').trim().to_owned())
     };
     if value("NoNewPrivs").as_deref() != Some("1") {
         return Some("can gain privileges".to_owned());
     }
-    if let Some(kept) = ["CapEff", "CapPrm", "CapInh", "CapAmb"].into_iter().find(|name| value(name).is_none_or(|set| set.bytes().any(|b| b != b'0'))) {
+    if let Some(kept) = ["CapEff", "CapPrm", "CapInh", "CapAmb"]
+        .into_iter()
+        .find(|name| value(name).is_none_or(|set| set.bytes().any(|b| b != b'0')))
+    {
         return Some(format!("{kept} is not empty"));
     }
     let kernel = OpenOptions::new().write(true).open("/proc/sys/kernel/core_pattern");
@@ -209,7 +229,7 @@ fn eat(mib: usize) -> ExitCode {
 fn hold(mib: usize) -> ExitCode {
     let bytes: Vec<u8> = (0..mib << 20).map(|at| u8::try_from(at % 251).unwrap_or(0)).collect();
     std::thread::sleep(Duration::from_secs(1));
-    if bytes.iter().any(|byte| *byte == 250) { ExitCode::SUCCESS } else { ExitCode::FAILURE }
+    if bytes.contains(&250) { ExitCode::SUCCESS } else { ExitCode::FAILURE }
 }
 
 /// So many processes at once.

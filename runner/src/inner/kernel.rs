@@ -22,20 +22,28 @@ fn checked(result: libc::c_long) -> io::Result<libc::c_long> {
 pub struct BeforeExec {
     /// Moves into the control groups with these `cgroup.procs` files.
     pub groups: Vec<OwnedFd>,
-    /// Starts a session of its own, without a terminal.
-    pub new_session: bool,
-    /// Dies with its parent.
-    pub die_with_parent: bool,
-    /// Gives up every capability, in all sets.
-    pub drop_privileges: bool,
-    /// Can never gain privileges.
-    pub no_new_privileges: bool,
+    /// Starts a session of its own, without a terminal, and dies with its parent.
+    pub supervised: bool,
+    /// What becomes of its privileges.
+    pub privileges: Privileges,
     /// Resource limits: the kernel's numbers.
     pub limits: Vec<(u32, u64)>,
     /// A Landlock ruleset to live under.
     pub landlock: Option<OwnedFd>,
     /// Filters on system calls, the first installed first.
     pub filters: Vec<BpfProgram>,
+}
+
+/// What becomes of a process's privileges.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Privileges {
+    /// They stay, and can grow.
+    #[default]
+    Kept,
+    /// They can never grow.
+    NoneNew,
+    /// Every capability is gone from all sets, and none can come back.
+    Dropped,
 }
 
 impl BeforeExec {
@@ -51,12 +59,11 @@ impl BeforeExec {
             checked(unsafe { libc::write(group.as_raw_fd(), c"0\n".as_ptr().cast(), 2) } as libc::c_long)?;
         }
         close_on_exec_from(3)?;
+        unblock_signals()?;
         // SAFETY: plain calls; the structures live through them.
         unsafe {
-            if self.new_session {
+            if self.supervised {
                 checked(libc::setsid().into())?;
-            }
-            if self.die_with_parent {
                 checked(libc::prctl(libc::PR_SET_PDEATHSIG, libc::SIGKILL, 0, 0, 0).into())?;
             }
             for (resource, value) in &self.limits {
@@ -66,10 +73,10 @@ impl BeforeExec {
                 let limit = libc::rlimit { rlim_cur: value, rlim_max: value };
                 checked(libc::setrlimit(*resource, &raw const limit).into())?;
             }
-            if self.drop_privileges {
+            if self.privileges == Privileges::Dropped {
                 drop_capabilities()?;
             }
-            if self.no_new_privileges {
+            if self.privileges != Privileges::Kept {
                 checked(libc::prctl(libc::PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0).into())?;
             }
             if let Some(ruleset) = &self.landlock {
@@ -80,6 +87,16 @@ impl BeforeExec {
             seccompiler::apply_filter(filter).map_err(|_| io::Error::from_raw_os_error(libc::EINVAL))?;
         }
         Ok(())
+    }
+}
+
+/// What this program listens for in its own way would stay blocked behind exec.
+fn unblock_signals() -> io::Result<()> {
+    // SAFETY: the set lives through the calls.
+    unsafe {
+        let mut none: libc::sigset_t = std::mem::zeroed();
+        libc::sigemptyset(&raw mut none);
+        checked(libc::pthread_sigmask(libc::SIG_SETMASK, &raw const none, std::ptr::null_mut()).into()).map(|_| ())
     }
 }
 
@@ -213,9 +230,8 @@ pub fn signal_everyone(signal: i32) {
 pub fn landlock_version() -> u32 {
     const VERSION: u32 = 1;
     // SAFETY: without attributes the call only answers.
-    let version = unsafe {
-        libc::syscall(libc::SYS_landlock_create_ruleset, std::ptr::null::<libc::c_void>(), 0usize, VERSION)
-    };
+    let version =
+        unsafe { libc::syscall(libc::SYS_landlock_create_ruleset, std::ptr::null::<libc::c_void>(), 0usize, VERSION) };
     u32::try_from(version).unwrap_or(0)
 }
 
@@ -238,13 +254,7 @@ pub fn landlock_allow(ruleset: &OwnedFd, rule: &PathBeneath) -> io::Result<()> {
     const PATH_BENEATH: u32 = 1;
     // SAFETY: the structure lives through the call.
     let done = unsafe {
-        libc::syscall(
-            libc::SYS_landlock_add_rule,
-            ruleset.as_raw_fd(),
-            PATH_BENEATH,
-            std::ptr::from_ref(rule),
-            0u32,
-        )
+        libc::syscall(libc::SYS_landlock_add_rule, ruleset.as_raw_fd(), PATH_BENEATH, std::ptr::from_ref(rule), 0u32)
     };
     checked(done).map(|_| ())
 }

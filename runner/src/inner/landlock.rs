@@ -102,7 +102,9 @@ fn allow(ruleset: &OwnedFd, path: &Path, wanted: u64) -> io::Result<()> {
     let opened = match rustix::fs::open(path, OFlags::PATH | OFlags::CLOEXEC, Mode::empty()) {
         Ok(opened) => opened,
         Err(rustix::io::Errno::NOENT | rustix::io::Errno::ACCESS | rustix::io::Errno::NOTDIR) => return Ok(()),
-        Err(error) => return Err(io::Error::new(io::Error::from(error).kind(), format!("{}: {error}", path.display()))),
+        Err(error) => {
+            return Err(io::Error::new(io::Error::from(error).kind(), format!("{}: {error}", path.display())));
+        }
     };
     let is_folder = rustix::fs::FileType::from_raw_mode(rustix::fs::fstat(&opened)?.st_mode).is_dir();
     let allowed_access = if is_folder { wanted } else { wanted & OF_FILES };

@@ -11,7 +11,7 @@ use std::time::{Duration, Instant};
 use rustix::event::{PollFd, PollFlags, poll};
 use rustix::process::{Pid, WaitOptions, WaitStatus, wait};
 
-use super::kernel::{self, BeforeExec};
+use super::kernel::{self, BeforeExec, Privileges};
 use super::{Ended, KILL, MAX_PLAN_BYTES, Plan, Reap, Report, Resource, TERM, filters, landlock, tree};
 
 /// Longest time in which leftovers are killed again and again.
@@ -81,10 +81,13 @@ fn check_expected(plan: &Plan) -> Result<(), String> {
 fn start(plan: &Plan) -> Result<Child, String> {
     let (program, arguments) = plan.argv.split_first().ok_or("the plan names no program")?;
     let before = BeforeExec {
-        new_session: true,
-        die_with_parent: true,
-        drop_privileges: plan.drop_privileges,
-        no_new_privileges: plan.drop_privileges || plan.files.is_some() || plan.calls.is_some(),
+        supervised: true,
+        privileges: match plan {
+            Plan { drop_privileges: true, .. } => Privileges::Dropped,
+            // The kernel wants this of whoever limits itself.
+            Plan { files: None, calls: None, .. } => Privileges::Kept,
+            _ => Privileges::NoneNew,
+        },
         limits: plan.limits.iter().map(|(resource, value)| (number(*resource), *value)).collect(),
         landlock: match &plan.files {
             Some(files) => landlock::ruleset(files).map_err(|error| format!("Landlock: {error}"))?,

@@ -199,7 +199,8 @@ impl Jobs {
     /// Writes down a job whose supervisor is this process.
     pub fn begin(&self, id: JobId, command: &str, agent: Option<&str>, cwd: &Path) -> Result<Record, JobError> {
         let pid = std::process::id();
-        let (start_ticks, boot_id) = identity(pid).ok_or_else(|| self.failed(io::Error::other("/proc cannot be read")))?;
+        let (start_ticks, boot_id) =
+            identity(pid).ok_or_else(|| self.failed(io::Error::other("/proc cannot be read")))?;
         let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
         let record = Record {
             output: self.folder.join(id.as_str()).join(OUTPUT),
@@ -219,9 +220,10 @@ impl Jobs {
     /// Writes down how a job ended, and says so at the end of its output.
     pub fn end(&self, id: &JobId, result: &Result<Outcome, RunError>, log: &mut Log) -> Result<(), JobError> {
         let (line, state) = match result {
-            Ok(outcome) if outcome.succeeded() => {
-                ("[background process completed]".to_owned(), State::Ended { exit_code: Some(0), how: "completed".to_owned() })
-            }
+            Ok(outcome) if outcome.succeeded() => (
+                "[background process completed]".to_owned(),
+                State::Ended { exit_code: Some(0), how: "completed".to_owned() },
+            ),
             Ok(outcome) => {
                 let how = match outcome.ending {
                     Ending::Exited(code) => format!("exit code {code}"),

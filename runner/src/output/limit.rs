@@ -125,9 +125,8 @@ impl Limit {
                 let start = tail.ceil_char_boundary(tail.len().saturating_sub(tail_bytes));
                 let last = tail.get(start..).unwrap_or_default();
                 let (got, most) = (humane(got), humane(max_bytes as u64));
-                let text = format!(
-                    "[output truncated in middle: got {got}, max is {most}]\n{first}\n\n[snip]\n\n{last}"
-                );
+                let text =
+                    format!("[output truncated in middle: got {got}, max is {most}]\n{first}\n\n[snip]\n\n{last}");
                 (text, true)
             }
             Shape::Head { max_bytes } => {
@@ -203,7 +202,7 @@ mod tests {
     fn both_ends_are_kept_around_a_snip() {
         let output = format!("{}{}", "a".repeat(100 * 1024), "z".repeat(100 * 1024));
         let text = shown(SEED_001, output.as_bytes()).text;
-        assert!(text.starts_with("[output truncated in middle: got 200 KiB, max is 128 KiB]\naaaa"), "{}", &text[..80]);
+        assert!(text.starts_with("[output truncated in middle: got 200 KiB, max is 128 KiB]\naaaa"), "{text:.80}");
         assert!(text.ends_with("zzz") && text.contains("a\n\n[snip]\n\nz"));
         assert_eq!(text.matches('a').count() - "[output truncated in middle: max".matches('a').count(), 4096);
     }

@@ -1,16 +1,47 @@
 //! What destroys a system is refused in every preset, even one without a sandbox: deleting system folders or a home,
 //! formatting, writing to raw disks, fork bombs. Read from the parsed calls, so that no spelling helps.
 
-use bashgate_shared::classify::paths::{file_name, resolve};
 use bashgate_shared::classify::Classification;
+use bashgate_shared::classify::paths::{file_name, resolve};
 
 const SYSTEM: &[&str] = &[
-    "/", "/bin", "/boot", "/dev", "/etc", "/home", "/lib", "/lib32", "/lib64", "/media", "/mnt", "/opt", "/proc", "/root", "/run",
-    "/sbin", "/srv", "/sys", "/tmp", "/usr", "/usr/bin", "/usr/lib", "/usr/local", "/usr/sbin", "/usr/share", "/var", "/var/lib",
-    "/var/log", "/Users", "/System", "/Library", "~", "$HOME",
+    "/",
+    "/bin",
+    "/boot",
+    "/dev",
+    "/etc",
+    "/home",
+    "/lib",
+    "/lib32",
+    "/lib64",
+    "/media",
+    "/mnt",
+    "/opt",
+    "/proc",
+    "/root",
+    "/run",
+    "/sbin",
+    "/srv",
+    "/sys",
+    "/tmp",
+    "/usr",
+    "/usr/bin",
+    "/usr/lib",
+    "/usr/local",
+    "/usr/sbin",
+    "/usr/share",
+    "/var",
+    "/var/lib",
+    "/var/log",
+    "/Users",
+    "/System",
+    "/Library",
+    "~",
+    "$HOME",
 ];
 const WRAPPERS: &[&str] = &["sudo", "doas", "env", "nohup", "command", "exec", "nice", "time", "builtin"];
-const DISKS: &[&str] = &["sd", "hd", "vd", "xvd", "nvme", "mmcblk", "loop", "dm-", "md", "mapper/", "disk/", "mem", "kmem", "port"];
+const DISKS: &[&str] =
+    &["sd", "hd", "vd", "xvd", "nvme", "mmcblk", "loop", "dm-", "md", "mapper/", "disk/", "mem", "kmem", "port"];
 
 /// What the command would destroy; ends the sentence "the command …".
 pub(super) fn meets(found: &Classification, spelled: &[Vec<String>], cwd: &str) -> Option<String> {
@@ -31,7 +62,11 @@ fn behind_wrappers(words: &[String]) -> Vec<&str> {
     let is_before = |word: &&str| WRAPPERS.contains(word) || word.starts_with('-') || word.contains('=');
     let words = words.iter().map(String::as_str);
     let mut words = words.peekable();
-    if words.peek().is_some_and(|first| WRAPPERS.contains(first)) { words.skip_while(is_before).collect() } else { words.collect() }
+    if words.peek().is_some_and(|first| WRAPPERS.contains(first)) {
+        words.skip_while(is_before).collect()
+    } else {
+        words.collect()
+    }
 }
 
 fn call_destroys(call: &[&str], cwd: &str) -> Option<String> {
@@ -72,7 +107,9 @@ fn is_system(word: &str, cwd: &str) -> bool {
     let place = place.trim_end_matches('/');
     let place = if place.is_empty() { "/" } else { place };
     // The working directory itself is the caller's to delete.
-    SYSTEM.contains(&place) && (place != cwd || place == "/") && !matches!(place, "/tmp" | "/mnt" | "/media" if folder != word)
+    SYSTEM.contains(&place)
+        && (place != cwd || place == "/")
+        && !matches!(place, "/tmp" | "/mnt" | "/media" if folder != word)
 }
 
 fn is_disk(path: &str) -> bool {
@@ -84,8 +121,12 @@ fn is_fork_bomb(found: &Classification) -> bool {
     let text: String = found.parts.iter().map(|part| part.text.as_str()).collect::<Vec<_>>().join("\n");
     let whole: String = text.chars().filter(|c| !c.is_whitespace()).collect();
     whole.match_indices("(){").any(|(at, _)| {
-        let name: String = whole.get(..at).unwrap_or_default().chars().rev().take_while(|c| !";&|(){}".contains(*c)).collect();
+        let name: String =
+            whole.get(..at).unwrap_or_default().chars().rev().take_while(|c| !";&|(){}".contains(*c)).collect();
         let name: String = name.chars().rev().collect();
-        !name.is_empty() && whole.get(at..).is_some_and(|rest| rest.contains(&format!("{name}|{name}")) || rest.contains(&format!("{name}&{name}")))
+        !name.is_empty()
+            && whole.get(at..).is_some_and(|rest| {
+                rest.contains(&format!("{name}|{name}")) || rest.contains(&format!("{name}&{name}"))
+            })
     })
 }

@@ -37,11 +37,18 @@ pub enum Kind {
 }
 
 /// Checks a command against a preset's rules.
-pub fn check(rules: &Rules, command: &CommandLine, shell: Shell, found: &Classification, cwd: &str) -> Result<(), Refusal> {
+pub fn check(
+    rules: &Rules,
+    command: &CommandLine,
+    shell: Shell,
+    found: &Classification,
+    cwd: &str,
+) -> Result<(), Refusal> {
     let refuse = |kind, why: String| Err(Refusal { kind, why });
     let text = command.text();
     if text.len() > rules.max_bytes {
-        let why = format!("the command is {} bytes long; the limit is {}: {}", text.len(), rules.max_bytes, rules.advice);
+        let why =
+            format!("the command is {} bytes long; the limit is {}: {}", text.len(), rules.max_bytes, rules.advice);
         return refuse(Kind::Length, why);
     }
     let document = shell::read(text, shell).ok();
@@ -65,7 +72,10 @@ pub fn check(rules: &Rules, command: &CommandLine, shell: Shell, found: &Classif
         return refuse(Kind::Preset, format!("the preset takes only what it understands; {}", found.reason));
     }
     if !rules.substitution && seen.substitutes {
-        return refuse(Kind::Preset, "the preset takes no command substitution; run the inner command by itself first".to_owned());
+        return refuse(
+            Kind::Preset,
+            "the preset takes no command substitution; run the inner command by itself first".to_owned(),
+        );
     }
     if rules.redirects == Redirects::Workspace {
         for target in &seen.written {
@@ -80,12 +90,16 @@ pub fn check(rules: &Rules, command: &CommandLine, shell: Shell, found: &Classif
     }
     if !rules.allow.is_empty() {
         if seen.hides_program {
-            return refuse(Kind::Preset, "the preset takes no program whose name is only known when it runs".to_owned());
+            return refuse(
+                Kind::Preset,
+                "the preset takes no program whose name is only known when it runs".to_owned(),
+            );
         }
         for call in &found.calls {
             if !rules.allow.iter().any(|allowed| matches_prefix(allowed, call)) {
                 let shown: Vec<&str> = call.iter().take(3).map(|word| word.as_deref().unwrap_or("?")).collect();
-                let why = format!("the preset does not allow `{}`; it allows: {}", shown.join(" "), rules.allow.join(", "));
+                let why =
+                    format!("the preset does not allow `{}`; it allows: {}", shown.join(" "), rules.allow.join(", "));
                 return refuse(Kind::Preset, why);
             }
         }
@@ -95,7 +109,8 @@ pub fn check(rules: &Rules, command: &CommandLine, shell: Shell, found: &Classif
 
 /// True when a call starts with these words. Its program may be spelled with the folder of a system.
 fn matches_prefix(allowed: &str, call: &[Option<String>]) -> bool {
-    let plain = |word: &str| ["/bin/", "/usr/bin/"].iter().find_map(|folder| word.strip_prefix(folder).map(str::to_owned));
+    let plain =
+        |word: &str| ["/bin/", "/usr/bin/"].iter().find_map(|folder| word.strip_prefix(folder).map(str::to_owned));
     let mut words = call.iter().enumerate().map(|(at, word)| match (at, word) {
         (0, Some(word)) => Some(plain(word).unwrap_or_else(|| word.clone())),
         (_, word) => word.clone(),
@@ -122,8 +137,19 @@ mod tests {
     fn the_floor_is_in_every_preset() {
         for preset in Presets::built_in().names() {
             for text in [
-                "rm -rf /", "rm -fr /", "rm -r -f --no-preserve-root / ;true", "cd /tmp && rm -rf /*", "rm --recursive /etc", "rm -rf ~", "rm -rf \"$HOME\"", "sudo -n rm -rf /*",
-                "mkfs.ext4 /dev/sdb", "dd if=x of=/dev/sda", "cat x > /dev/nvme0n1", "sudo rm -rf /usr", "echo x | tee /dev/sda",
+                "rm -rf /",
+                "rm -fr /",
+                "rm -r -f --no-preserve-root / ;true",
+                "cd /tmp && rm -rf /*",
+                "rm --recursive /etc",
+                "rm -rf ~",
+                "rm -rf \"$HOME\"",
+                "sudo -n rm -rf /*",
+                "mkfs.ext4 /dev/sdb",
+                "dd if=x of=/dev/sda",
+                "cat x > /dev/nvme0n1",
+                "sudo rm -rf /usr",
+                "echo x | tee /dev/sda",
                 ":(){ :|:& };:",
             ] {
                 let got = verdict(preset, text);
@@ -136,8 +162,17 @@ mod tests {
     fn ordinary_work_is_not_blocked_in_the_open_presets() {
         for preset in ["default", "chorus", "phoenix", "cage"] {
             for text in [
-                "ls 2>/dev/null", "git log | head; git status", "echo $((1+2))", "rm -rf target/", "rm -rf ./node_modules", "rm -f /tmp/x",
-                "rm -rf \"$TMPDIR/x\"", "dd if=a of=b", "cat a > /dev/null", "f() { echo x; }; f", "rm -r /work/build",
+                "ls 2>/dev/null",
+                "git log | head; git status",
+                "echo $((1+2))",
+                "rm -rf target/",
+                "rm -rf ./node_modules",
+                "rm -f /tmp/x",
+                "rm -rf \"$TMPDIR/x\"",
+                "dd if=a of=b",
+                "cat a > /dev/null",
+                "f() { echo x; }; f",
+                "rm -r /work/build",
             ] {
                 assert_eq!(verdict(preset, text), None, "{preset}: {text}");
             }

@@ -481,7 +481,10 @@ impl Preset {
             regex_lite::Regex::new(&pattern.regex).map_err(|error| format!("`{}`: {error}", pattern.regex))?;
         }
         let limits = &self.limits;
-        if limits.timeout_s == 0 || limits.timeout_s > limits.max_timeout_s || limits.slow_timeout_s > limits.max_timeout_s {
+        if limits.timeout_s == 0
+            || limits.timeout_s > limits.max_timeout_s
+            || limits.slow_timeout_s > limits.max_timeout_s
+        {
             return Err("`timeout_s` must be at least 1, and no timeout above `max_timeout_s`".to_owned());
         }
         if let Shape::Ends { max_bytes, head_bytes, tail_bytes } = self.output.limit
@@ -525,10 +528,7 @@ mod tests {
         assert_eq!(times("phoenix"), (30, 900, 900, 0));
         assert_eq!(times("runner-readonly"), (10, 60, 60, 0));
         assert_eq!(of("chorus").output.limit, Shape::Tail { max_chars: 50_000 });
-        assert_eq!(
-            of("phoenix").output.limit,
-            Shape::Ends { max_bytes: 131_072, head_bytes: 4096, tail_bytes: 4096 }
-        );
+        assert_eq!(of("phoenix").output.limit, Shape::Ends { max_bytes: 131_072, head_bytes: 4096, tail_bytes: 4096 });
         assert_eq!(of("runner-build").output.limit, Shape::Head { max_bytes: 10_240 });
         assert_eq!(of("runner-build").rules.patterns.len(), of("runner-readonly").rules.patterns.len());
     }

@@ -22,7 +22,16 @@ pub(super) fn enforces(wanted: &Wanted, landlock: u32) -> BTreeSet<Guarantee> {
         ProcessList, Secrets, Signals, SocketFamilies, Terminal, UnixSockets, Writes,
     };
     let mut set: BTreeSet<Guarantee> = [
-        Writes, FileModes, Secrets, SocketFamilies, Signals, ProcessList, KillTree, Descriptors, Privileges, Terminal,
+        Writes,
+        FileModes,
+        Secrets,
+        SocketFamilies,
+        Signals,
+        ProcessList,
+        KillTree,
+        Descriptors,
+        Privileges,
+        Terminal,
         KernelSurface,
     ]
     .into();
@@ -78,9 +87,11 @@ pub(super) fn prepare(wanted: &Wanted) -> Result<Nest, Unavailable> {
         arg(&["--ro-bind", &resolver, &resolver]);
     }
     let places = &wanted.places;
-    // Hidden under the empty folders above, but to be seen all the same.
-    let is_covered = |path: &str| TEMPORARY.iter().chain(&["/run"]).any(|over| places::is_below(path, over));
-    for read in [&places.workspace, &places.cwd].into_iter().chain(&places.read).filter(|path| is_covered(path)) {
+    // Empty folders cover what lies in them; what the run works with is to be seen all the same.
+    let covering: &[&str] = if wanted.tmp == Tmp::Private { &["/run", "/tmp", "/var/tmp"] } else { &["/run"] };
+    let is_covered = |path: &str| covering.iter().any(|over| places::is_below(path, over));
+    let shown: Vec<&String> = [&places.workspace, &places.cwd].into_iter().chain(&places.read).collect();
+    for read in shown.iter().filter(|path| is_covered(path)) {
         arg(&["--ro-bind", read, read]);
     }
     for (root, ..) in &places.write {
@@ -94,8 +105,12 @@ pub(super) fn prepare(wanted: &Wanted) -> Result<Nest, Unavailable> {
     for path in &places.protect {
         arg(&["--ro-bind", path, path]);
     }
-    let hide: Vec<String> = places.hide.iter().filter(|path| !is_covered(path)).cloned().collect();
-    for path in hide.iter().chain(&foreign_sockets(places)) {
+    let is_shown = |path: &str| {
+        let write = places.write.iter().map(|(root, ..)| root);
+        !is_covered(path) || shown.iter().copied().chain(write).any(|root| places::is_below(path, root))
+    };
+    let sockets = foreign_sockets(places);
+    for path in places.hide.iter().chain(&sockets).filter(|path| is_shown(path)) {
         if Path::new(path).is_dir() {
             arg(&["--tmpfs", path, "--remount-ro", path]);
         } else {
@@ -121,13 +136,12 @@ fn resolver_below_run() -> Option<String> {
     real.starts_with("/run").then(|| real.to_string_lossy().into_owned())
 }
 
-/// Unix sockets that have a path outside of what is hidden or may be written anyway: those bound right now.
+/// Unix sockets with a path that is not hidden anyway: those bound right now.
 fn foreign_sockets(places: &places::Places) -> Vec<String> {
     let Ok(table) = std::fs::read_to_string("/proc/net/unix") else { return Vec::new() };
     let bound = table.lines().skip(1).filter_map(|line| line.split_ascii_whitespace().nth(7));
     let mut found: Vec<String> = bound
-        .filter(|path| path.starts_with('/'))
-        .filter(|path| !TEMPORARY.iter().chain(&["/run", "/var/run", "/dev"]).any(|over| places::is_below(path, over)))
+        .filter(|path| path.starts_with('/') && !path.starts_with("/dev/"))
         .filter(|path| !places.hide.iter().any(|over| places::is_below(path, over)))
         .filter(|path| std::fs::symlink_metadata(path).is_ok())
         .map(str::to_owned)

@@ -46,11 +46,15 @@ impl Groups {
         for own in own_groups() {
             sweep(&own.folder);
             let wanted: Vec<(&str, &Option<String>, Guarantee)> = match own.version {
-                Version::One => own.controllers.iter().filter_map(|controller| match controller.as_str() {
-                    "memory" => Some(("memory.limit_in_bytes", &memory, Guarantee::Memory)),
-                    "pids" => Some(("pids.max", &processes, Guarantee::Processes)),
-                    _ => None,
-                }).collect(),
+                Version::One => own
+                    .controllers
+                    .iter()
+                    .filter_map(|controller| match controller.as_str() {
+                        "memory" => Some(("memory.limit_in_bytes", &memory, Guarantee::Memory)),
+                        "pids" => Some(("pids.max", &processes, Guarantee::Processes)),
+                        _ => None,
+                    })
+                    .collect(),
                 Version::Two => {
                     let given = fs::read_to_string(own.folder.join("cgroup.subtree_control")).unwrap_or_default();
                     let has = |name: &str| given.split_ascii_whitespace().any(|controller| controller == name);
@@ -58,7 +62,10 @@ impl Groups {
                         ("memory", "memory.max", &memory, Guarantee::Memory),
                         ("pids", "pids.max", &processes, Guarantee::Processes),
                     ];
-                    all.into_iter().filter(|(name, ..)| has(name)).map(|(_, file, value, kept)| (file, value, kept)).collect()
+                    all.into_iter()
+                        .filter(|(name, ..)| has(name))
+                        .map(|(_, file, value, kept)| (file, value, kept))
+                        .collect()
                 }
             };
             if wanted.iter().all(|(_, value, _)| value.is_none()) {
@@ -76,7 +83,11 @@ impl Groups {
                 }
                 if kept == Guarantee::Memory {
                     // Without this, memory that is full goes on in the swap.
-                    let swap = if group.version == Version::One { ("memory.memsw.limit_in_bytes", value.as_str()) } else { ("memory.swap.max", "0") };
+                    let swap = if group.version == Version::One {
+                        ("memory.memsw.limit_in_bytes", value.as_str())
+                    } else {
+                        ("memory.swap.max", "0")
+                    };
                     let _ = fs::write(group.folder.join(swap.0), swap.1);
                 }
             }
@@ -92,7 +103,9 @@ impl Groups {
 
     /// Their `cgroup.procs` files, open for writing.
     pub fn doors(&self) -> io::Result<Vec<OwnedFd>> {
-        let open = |group: &Group| fs::OpenOptions::new().write(true).open(group.folder.join("cgroup.procs")).map(OwnedFd::from);
+        let open = |group: &Group| {
+            fs::OpenOptions::new().write(true).open(group.folder.join("cgroup.procs")).map(OwnedFd::from)
+        };
         self.made.iter().map(open).collect()
     }
 
@@ -108,7 +121,9 @@ impl Groups {
 
     /// The processes in them.
     pub fn processes(&self) -> usize {
-        let count = |group: &Group| fs::read_to_string(group.folder.join("cgroup.procs")).map_or(0, |text| text.lines().count());
+        let count = |group: &Group| {
+            fs::read_to_string(group.folder.join("cgroup.procs")).map_or(0, |text| text.lines().count())
+        };
         self.made.iter().map(count).max().unwrap_or(0)
     }
 }
@@ -156,7 +171,9 @@ fn own_group(membership: &str, mounts: &str) -> Option<Own> {
         let mut after = after.split(' ');
         let (kind, options) = (after.next()?, after.nth(1)?);
         let fits = match version {
-            Version::One => kind == "cgroup" && options.split(',').any(|option| controllers.iter().any(|name| name == option)),
+            Version::One => {
+                kind == "cgroup" && options.split(',').any(|option| controllers.iter().any(|name| name == option))
+            }
             Version::Two => kind == "cgroup2",
         };
         let inside = Path::new(path).strip_prefix(root).ok()?;

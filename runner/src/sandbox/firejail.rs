@@ -24,12 +24,23 @@ pub(super) fn prepare(wanted: &Wanted, run_as: RunAs) -> Result<Nest, Unavailabl
         return Err(unavailable("firejail is not installed", "install bubblewrap instead: apt-get install bubblewrap"));
     }
     if run_as.is_root() {
-        return Err(unavailable("firejail as root keeps every capability", "run as an ordinary user, or install bubblewrap"));
+        return Err(unavailable(
+            "firejail as root keeps every capability",
+            "run as an ordinary user, or install bubblewrap",
+        ));
     }
     let mut command = Command::new(PROGRAM);
     command.args([
-        "--quiet", "--noprofile", "--caps.drop=all", "--nonewprivs", "--noroot", "--seccomp", "--private-dev",
-        "--deterministic-exit-code", "--deterministic-shutdown", "--read-only=/",
+        "--quiet",
+        "--noprofile",
+        "--caps.drop=all",
+        "--nonewprivs",
+        "--noroot",
+        "--seccomp",
+        "--private-dev",
+        "--deterministic-exit-code",
+        "--deterministic-shutdown",
+        "--read-only=/",
     ]);
     if !wanted.internet {
         command.arg("--net=none");

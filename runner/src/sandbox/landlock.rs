@@ -12,9 +12,8 @@ use crate::presets::Tmp;
 use crate::user::RunAs;
 
 /// What every program may use.
-const DEVICES: [&str; 8] = [
-    "/dev/null", "/dev/zero", "/dev/full", "/dev/random", "/dev/urandom", "/dev/tty", "/dev/ptmx", "/dev/pts",
-];
+const DEVICES: [&str; 8] =
+    ["/dev/null", "/dev/zero", "/dev/full", "/dev/random", "/dev/urandom", "/dev/tty", "/dev/ptmx", "/dev/pts"];
 /// Semaphores and shared memory of programs with several processes.
 const SHARED_MEMORY: &str = "/dev/shm";
 /// Most folders that are listed to go around hidden paths.

@@ -164,7 +164,9 @@ fn root(path: &Path) -> Result<(String, u64, u64), PlaceError> {
         Ok(opened) => opened,
         // Kernels before 5.6: no link may be found by resolving either.
         Err(rustix::io::Errno::NOSYS) => match std::fs::canonicalize(path) {
-            Ok(real) if real == path => rustix::fs::open(path, flags, Mode::empty()).map_err(|error| bad(&error.to_string()))?,
+            Ok(real) if real == path => {
+                rustix::fs::open(path, flags, Mode::empty()).map_err(|error| bad(&error.to_string()))?
+            }
             _ => return Err(bad("it is a link, or lies behind one")),
         },
         Err(error) if error == rustix::io::Errno::LOOP || path.is_symlink() => {
@@ -201,7 +203,9 @@ pub fn around(cwd: &Path) -> PathBuf {
     let device = |path: &Path| std::fs::metadata(path).map(|found| found.dev()).ok();
     let own = device(&cwd);
     let candidates = cwd.ancestors().take_while(|folder| {
-        home.as_deref() != Some(*folder) && !NEVER.iter().any(|never| *folder == Path::new(never)) && device(folder) == own
+        home.as_deref() != Some(*folder)
+            && !NEVER.iter().any(|never| *folder == Path::new(never))
+            && device(folder) == own
     });
     candidates.filter(|folder| folder.join(".git").exists()).last().map_or(cwd.clone(), Path::to_owned)
 }

@@ -1,0 +1,240 @@
+//! `bashgate-run exec` behind the gate: nothing runs without its word, and what is refused is on record.
+
+use std::fs;
+use std::process::Command;
+use std::time::Duration;
+
+use bashgate_tests::{Output, Site, bin, until};
+use serde_json::Value;
+
+/// A command line of the runner at a site.
+fn runner(site: &Site, arguments: &[&str]) -> Command {
+    let mut command = Command::new(bin("bashgate-run"));
+    command.args(&arguments[..1]).args(["--config".as_ref(), site.hook_toml().as_os_str()]).args(&arguments[1..]);
+    command.current_dir(site.work()).env_remove("LD_LIBRARY_PATH");
+    command
+}
+
+fn exec(site: &Site, arguments: &[&str]) -> Output {
+    let all: Vec<&str> = ["exec"].iter().chain(arguments).copied().collect();
+    Output::of(&mut runner(site, &all), b"")
+}
+
+#[test]
+fn a_local_command_needs_no_host_and_gets_no_network() {
+    let site = Site::default();
+    // No host is running: whatever had to be asked would be denied.
+    let server = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+    let output = exec(&site, &["--preset", "phoenix", "--json", "--", "ls -la"]).expect(0);
+    let outcome: Value = serde_json::from_str(&output.stdout).unwrap();
+    assert_eq!(outcome["sandbox"]["internet"], false, "the preset would give network: {outcome:#}");
+    drop(server);
+}
+
+#[test]
+fn what_the_host_denies_does_not_run() {
+    let site = Site::default();
+    let _host = site.serve();
+    site.raise("default", "corruption");
+    site.raise("default", "secret");
+    let mut held = runner(&site, &["exec", "--preset", "chorus", "--", "curl -s https://x.example; touch ran"]);
+    let running = std::thread::spawn(move || Output::of(&mut held, b""));
+    let id = site.held("curl -s https://x.example; touch ran");
+    site.cli(["deny", &id, "not today"]).expect(0);
+    let output = running.join().unwrap().expect(2);
+    assert!(output.stderr.contains("not today"), "{output:?}");
+    assert!(!site.work().join("ran").exists());
+    let records = site.audit();
+    let recorded = records.iter().any(|record| {
+        record["detail"]["permission"] == "tool:bash:curl -s https://x.example; touch ran"
+            && record["detail"]["preset"] == "chorus"
+    });
+    assert!(recorded, "{records:#?}");
+}
+
+#[test]
+fn what_the_host_allows_runs_with_the_presets_network() {
+    let site = Site::default();
+    let _host = site.serve();
+    let server = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+    let port = server.local_addr().unwrap().port();
+    let answering = std::thread::spawn(move || {
+        use std::io::Write as _;
+        let (mut stream, _) = server.accept().unwrap();
+        stream.write_all(b"HTTP/1.0 200 OK\r\nContent-Length: 6\r\n\r\nhello\n").unwrap();
+    });
+    let command = format!("curl -s http://127.0.0.1:{port}/");
+    let without = exec(&site, &["--", &command]);
+    assert_eq!(without.code, Some(7), "the default preset gives network only when asked: {without:?}");
+    let output = exec(&site, &["--network", "--", &command]).expect(0);
+    assert_eq!(output.stdout, "hello\n");
+    answering.join().unwrap();
+    assert_eq!(site.taint("default"), "corruption", "the host remembers what came in");
+}
+
+#[test]
+fn an_attempt_that_the_preset_refuses_is_on_record() {
+    let site = Site::default();
+    let _host = site.serve();
+    let output = exec(&site, &["--preset", "runner-readonly", "--", "make all"]).expect(2);
+    assert!(
+        output.stderr.contains("the preset does not allow `make all`") && !output.stderr.contains("not on record"),
+        "{output:?}"
+    );
+    let output = exec(&site, &["--preset", "chorus", "--", "rm -rf /"]).expect(2);
+    assert!(output.stderr.contains("deletes /"), "{output:?}");
+    let records = site.audit();
+    for command in ["make all", "rm -rf /"] {
+        let record = records.iter().find(|record| record["detail"]["command"] == command).unwrap();
+        assert_eq!(record["detail"]["answer"], "deny");
+        assert_eq!(record["detail"]["by"], "runner");
+        assert_eq!(record["detail"]["permission"], format!("tool:bash:{command}"));
+    }
+    site.cli(["audit", "verify"]).expect(0);
+}
+
+#[test]
+fn without_a_host_a_refusal_is_still_a_refusal_and_says_that_it_is_not_on_record() {
+    let site = Site::default();
+    let output = exec(&site, &["--preset", "runner-readonly", "--", "make all"]).expect(2);
+    assert!(
+        output.stderr.contains("the preset does not allow `make all`") && output.stderr.contains("not on record"),
+        "{output:?}"
+    );
+    let output = exec(&site, &["--", "make all"]).expect(2);
+    assert!(output.stderr.contains("no host answers"), "{output:?}");
+}
+
+#[test]
+fn a_broken_configuration_runs_nothing() {
+    let site = Site::default();
+    fs::write(site.hook_toml(), "nonsense").unwrap();
+    let output = exec(&site, &["--", "ls"]).expect(2);
+    assert!(output.stderr.contains("is wrong"), "{output:?}");
+    fs::remove_file(site.hook_toml()).unwrap();
+    fs::write(site.path().join("runner.toml"), "[presets.x]\ncolour = 1").unwrap();
+    let output = exec(&site, &["--", "ls"]).expect(2);
+    assert!(output.stderr.contains("preset"), "{output:?}");
+}
+
+#[test]
+fn exit_codes_are_the_commands_own() {
+    let site = Site::default();
+    let site = &site;
+    let status = |arguments: &[&str]| exec(site, arguments).code;
+    assert_eq!(status(&["--", "true"]), Some(0));
+    assert_eq!(status(&["--", "test 1 = 2"]), Some(1));
+    assert_eq!(status(&["--cage", "--", "exit 42"]), Some(42));
+    assert_eq!(status(&["--cage", "--", "kill -TERM $$"]), Some(143));
+    assert_eq!(status(&["--timeout", "1", "--", "sleep 30"]), Some(124));
+    assert_eq!(status(&["--timeout", "0", "--", "true"]), Some(2));
+    assert_eq!(status(&["--preset", "runner-readonly", "--network", "--", "ls"]), Some(2));
+    assert_eq!(status(&["--no-such-option"]), Some(64));
+    assert_eq!(status(&[]), Some(64));
+    let words = exec(site, &["--", "echo", "$HOME;", "a b"]).expect(0);
+    assert_eq!(words.stdout, "$HOME; a b\n");
+}
+
+#[test]
+fn the_cage_asks_nobody_and_reaches_nothing() {
+    let site = Site::default();
+    let server = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+    let port = server.local_addr().unwrap().port();
+    // A misjudged command: it runs at once, and reaches nothing.
+    let output =
+        exec(&site, &["--cage", "--", &format!("curl -sS --max-time 3 http://127.0.0.1:{port}/ || touch failed")])
+            .expect(0);
+    assert!(
+        output.stderr.ends_with(
+            "bashgate: this ran without network; put `# bashgate: network` on the first line to ask for it\n"
+        ),
+        "{output:?}"
+    );
+    assert!(site.work().join("failed").exists());
+    server.set_nonblocking(true).unwrap();
+    assert!(server.accept().is_err());
+    // The gate stays out of its sight, and its guards hold.
+    let config = site.hook_toml();
+    let output = exec(&site, &["--cage", "--", &format!("echo x >> {}", config.display())]).expect(2);
+    assert!(output.stderr.contains("it touches the gate itself"), "{output:?}");
+    fs::write(
+        site.work().join("look.sh"),
+        "cat ../hook.toml; ls ../mailbox/default; echo x > ../mailbox/default/requests/x; echo x > ../hook.toml; echo over",
+    )
+    .unwrap();
+    let output = exec(&site, &["--cage", "--", "sh look.sh"]).expect(0);
+    assert_eq!(output.stdout, "over\n", "{output:?}");
+    assert!(fs::read_to_string(&config).unwrap().contains("workspace"));
+    assert_eq!(fs::read_dir(site.mailbox("default").join("requests")).unwrap().count(), 0);
+    assert_eq!(exec(&site, &["--cage", "--network", "--", "ls"]).code, Some(64));
+}
+
+#[test]
+fn a_job_outlives_its_caller_and_can_be_listed_tailed_and_stopped() {
+    let site = Site::default();
+    let state = site.path().join("jobs");
+    let state = state.to_str().unwrap();
+    let started =
+        exec(&site, &["--state", state, "--agent", "a", "--background", "--json", "--", "echo begun; sleep 600"])
+            .expect(0);
+    let job: Value = serde_json::from_str(&started.stdout).unwrap();
+    let id = job["job"].as_str().unwrap();
+    let ask = |arguments: &[&str]| {
+        let mut command = Command::new(bin("bashgate-run"));
+        Output::of(command.args(arguments).args(["--state", state]).current_dir(site.work()), b"").expect(0).stdout
+    };
+    until("output", || ask(&["tail", id]).contains("begun").then_some(()));
+    let listed: Value = serde_json::from_str(&ask(&["jobs", "--json"])).unwrap();
+    assert_eq!(
+        (&listed[0]["id"], &listed[0]["state"], &listed[0]["pid"]),
+        (&job["job"], &Value::from("running"), &job["pid"])
+    );
+    assert!(ask(&["stop", id]).contains("stopped"));
+    assert!(ask(&["tail", id]).ends_with("[background process failed: stopped]\n"));
+    // One that ends by itself, and one whose supervisor is killed.
+    exec(&site, &["--state", state, "--background", "--", "echo done"]).expect(0);
+    until("completion", || ask(&["jobs"]).contains("completed").then_some(()));
+    let mark = super::mark();
+    let killed =
+        exec(&site, &["--state", state, "--background", "--json", "--", &format!("sleep 700 {mark} || sleep 700")])
+            .expect(0);
+    let killed: Value = serde_json::from_str(&killed.stdout).unwrap();
+    let pid = i32::try_from(killed["pid"].as_i64().unwrap()).unwrap();
+    let pid = rustix::process::Pid::from_raw(pid).unwrap();
+    rustix::process::kill_process(pid, rustix::process::Signal::KILL).unwrap();
+    until("loss", || ask(&["jobs", killed["job"].as_str().unwrap()]).contains("lost").then_some(()));
+    until("no process", || super::processes_with(&mark).is_empty().then_some(()));
+    // An agent that is removed takes its jobs along.
+    for agent in ["gone", "gone", "stays"] {
+        exec(&site, &["--state", state, "--agent", agent, "--background", "--", "sleep 600"]).expect(0);
+    }
+    assert_eq!(ask(&["stop", "--agent", "gone"]).lines().count(), 2);
+    assert_eq!(ask(&["jobs"]).matches("running").count(), 1);
+    ask(&["stop", "--agent", "stays"]);
+}
+
+#[test]
+fn the_answer_of_a_background_job_has_its_three_tags() {
+    let site = Site::default();
+    let state = site.path().join("jobs");
+    let output = exec(&site, &["--state", state.to_str().unwrap(), "--background", "--", "echo x"]).expect(0);
+    let lines: Vec<&str> = output.stdout.lines().collect();
+    assert!(lines[0].starts_with("<pid>") && lines[1].starts_with("<output_file>/"), "{output:?}");
+    assert!(lines[2].starts_with("<reminder>To stop: bashgate-run stop "), "{output:?}");
+}
+
+#[test]
+fn an_interrupted_run_ends_with_its_grace() {
+    let site = Site::default();
+    let mut command = runner(
+        &site,
+        &["exec", "--cage", "--", "trap 'echo cleaned > trace; exit' TERM; touch ready; while :; do sleep 0.05; done"],
+    );
+    let mut child = command.stdout(std::process::Stdio::null()).stderr(std::process::Stdio::null()).spawn().unwrap();
+    until("the command", || site.work().join("ready").exists().then_some(()));
+    let pid = rustix::process::Pid::from_raw(i32::try_from(child.id()).unwrap()).unwrap();
+    rustix::process::kill_process(pid, rustix::process::Signal::TERM).unwrap();
+    assert_eq!(child.wait().unwrap().code(), Some(143));
+    bashgate_tests::pause(Duration::from_millis(1));
+    assert_eq!(fs::read_to_string(site.work().join("trace")).unwrap(), "cleaned\n");
+}
