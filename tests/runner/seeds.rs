@@ -451,6 +451,31 @@ fn runner_tmp_is_fresh_and_home_keeps_no_secret() {
     assert_eq!(under(&ground, "runner-build", "ls /tmp")["stdout"], "");
 }
 
+// Presets are data.
+
+#[test]
+fn no_code_looks_at_a_presets_name() {
+    fn look(folder: &std::path::Path, seen: &mut usize) {
+        for entry in fs::read_dir(folder).unwrap().flatten() {
+            let path = entry.path();
+            if path.is_dir() {
+                look(&path, seen);
+                continue;
+            }
+            let text = fs::read_to_string(&path).unwrap();
+            let code = text.split("#[cfg(test)]").next().unwrap();
+            let is_list = path.ends_with("presets/mod.rs") || path.extension().is_some_and(|kind| kind == "toml");
+            *seen += 1;
+            for name in ["chorus", "phoenix", "runner-readonly", "runner-build"] {
+                assert!(is_list || !code.contains(&format!("\"{name}\"")), "{} names {name}", path.display());
+            }
+        }
+    }
+    let mut seen = 0;
+    look(&repository().join("runner/src"), &mut seen);
+    assert!(seen > 30);
+}
+
 // The table.
 
 struct Row {

@@ -103,4 +103,5 @@ fn the_manual_pages() {
         }
     }
     page(&bashgate::cli::command(), "bashgate");
+    page(&bashgate_run::cli::command(), "bashgate-run");
 }

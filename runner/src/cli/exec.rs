@@ -159,7 +159,7 @@ impl Exec {
         if !spec.preset.background.allowed {
             return Err(io(std::io::Error::other("the preset allows no background jobs")));
         }
-        let jobs = Jobs::at(std::path::absolute(&self.place.state).map_err(io)?);
+        let jobs = self.place.jobs();
         let agent = self.agent.as_deref();
         let (id, output) = jobs.reserve(agent, spec.preset.background.max_jobs).map_err(failed)?;
         let mut log = Jobs::log(&output, spec.preset.background.max_output_mib).map_err(io)?;

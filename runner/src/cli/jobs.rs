@@ -11,9 +11,16 @@ use crate::job::{Job, JobError, JobId, Jobs, State};
 /// Where jobs are.
 #[derive(Debug, Args)]
 pub(super) struct Place {
-    /// The folder of jobs.
-    #[arg(long, value_name = "DIR", default_value_os_t = Jobs::usual_folder())]
-    pub(super) state: PathBuf,
+    /// The folder of jobs: `$XDG_STATE_HOME/bashgate-run` if not given, or `~/.local/state/bashgate-run`.
+    #[arg(long, value_name = "DIR")]
+    state: Option<PathBuf>,
+}
+
+impl Place {
+    pub(super) fn jobs(&self) -> Jobs {
+        let folder = self.state.clone().unwrap_or_else(Jobs::usual_folder);
+        Jobs::at(std::path::absolute(&folder).unwrap_or(folder))
+    }
 }
 
 #[derive(Debug, Args)]
@@ -73,7 +80,7 @@ impl List {
     }
 
     fn list(&self) -> Result<(), JobError> {
-        let jobs = Jobs::at(self.place.state.clone());
+        let jobs = self.place.jobs();
         let found = match &self.id {
             Some(id) => vec![jobs.job(&parse(id)?)?],
             None => jobs.list(self.agent.as_deref())?,
@@ -105,7 +112,7 @@ fn line(job: &Job) -> String {
 
 impl Tail {
     pub(super) fn run(&self) -> ExitCode {
-        let jobs = Jobs::at(self.place.state.clone());
+        let jobs = self.place.jobs();
         finish(parse(&self.id).and_then(|id| jobs.tail(&id, self.bytes)).map(|text| print!("{text}")))
     }
 }
@@ -116,7 +123,7 @@ impl Stop {
     }
 
     fn stop(&self) -> Result<(), JobError> {
-        let jobs = Jobs::at(self.place.state.clone());
+        let jobs = self.place.jobs();
         if let Some(id) = &self.id {
             println!("{}", line(&jobs.stop(&parse(id)?)?));
             return Ok(());

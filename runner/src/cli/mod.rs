@@ -49,6 +49,11 @@ pub(crate) struct Common {
 pub(crate) const REFUSED: u8 = 2;
 const USAGE: u8 = 64;
 
+/// The command line, for the manual pages.
+pub fn command() -> clap::Command {
+    <Cli as clap::CommandFactory>::command()
+}
+
 /// The program.
 pub fn main() -> ExitCode {
     let cli = match Cli::try_parse() {

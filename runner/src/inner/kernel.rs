@@ -20,7 +20,7 @@ fn checked(result: libc::c_long) -> io::Result<libc::c_long> {
 /// What a process does to itself before it becomes another program. In this order.
 #[derive(Debug, Default)]
 pub struct BeforeExec {
-    /// Moves into the control groups with these `cgroup.procs` files.
+    /// Moves into the control groups through these files.
     pub groups: Vec<OwnedFd>,
     /// Starts a session of its own, without a terminal, and dies with its parent.
     pub supervised: bool,
@@ -135,8 +135,10 @@ unsafe fn drop_capabilities() -> io::Result<()> {
     // SAFETY: the structures live through the calls; version 3 has two elements of three words.
     unsafe {
         for capability in 0..=LAST {
-            // Fails where there is no such capability, or without the right to drop: then the set below decides.
-            libc::prctl(libc::PR_CAPBSET_DROP, capability, 0, 0, 0);
+            // Fails behind the last capability, or without the right to drop: then the set below decides.
+            if libc::prctl(libc::PR_CAPBSET_DROP, capability, 0, 0, 0) != 0 {
+                break;
+            }
         }
         libc::prctl(libc::PR_CAP_AMBIENT, libc::PR_CAP_AMBIENT_CLEAR_ALL, 0, 0, 0);
         let header = Header { version: VERSION_3, pid: 0 };

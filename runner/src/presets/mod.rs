@@ -368,6 +368,7 @@ impl PresetError {
 /// All presets that there are, and what single agents change.
 #[derive(Debug, Clone)]
 pub struct Presets {
+    /// The operator's own, which come before the built-in ones.
     presets: BTreeMap<String, Table>,
     agents: BTreeMap<String, Table>,
 }
@@ -384,9 +385,7 @@ struct File {
 impl Presets {
     /// The built-in presets.
     pub fn built_in() -> Self {
-        let table = |text: &str| toml::from_str::<Table>(text).unwrap_or_default();
-        let presets = BUILT_IN.iter().map(|(name, text)| ((*name).to_owned(), table(text))).collect();
-        Self { presets, agents: BTreeMap::new() }
+        Self { presets: BTreeMap::new(), agents: BTreeMap::new() }
     }
 
     /// The built-in presets, and what a `runner.toml` adds. A file that is not there adds nothing.
@@ -418,7 +417,8 @@ impl Presets {
 
     /// All names.
     pub fn names(&self) -> impl Iterator<Item = &str> {
-        self.presets.keys().map(String::as_str)
+        let built_in = BUILT_IN.iter().map(|(name, _)| *name).filter(|name| !self.presets.contains_key(*name));
+        built_in.chain(self.presets.keys().map(String::as_str))
     }
 
     /// The preset for an agent's command: the one that was asked for, else the agent's, else the default; with the
@@ -436,6 +436,17 @@ impl Presets {
         Self::built_in().named(CAGE, None)
     }
 
+    /// What a preset itself says; a built-in one is read when it is needed.
+    fn table(&self, name: &str) -> Result<Option<Table>, PresetError> {
+        if let Some(own) = self.presets.get(name) {
+            return Ok(Some(own.clone()));
+        }
+        let Some((_, text)) = BUILT_IN.iter().find(|(built_in, _)| *built_in == name) else { return Ok(None) };
+        let wrong =
+            |error: toml::de::Error| PresetError::Wrong { name: name.to_owned(), why: error.message().to_owned() };
+        toml::from_str(text).map(Some).map_err(wrong)
+    }
+
     fn named(&self, name: &str, changes: Option<Table>) -> Result<Preset, PresetError> {
         let mut layers: Vec<Table> = changes.into_iter().collect();
         let mut next = Some(name.to_owned());
@@ -443,11 +454,10 @@ impl Presets {
             if layers.len() > DEPTH {
                 return Err(PresetError::Circle(name.to_owned()));
             }
-            let Some(table) = self.presets.get(&current) else {
+            let Some(mut table) = self.table(&current)? else {
                 let known = self.names().collect::<Vec<_>>().join(", ");
                 return Err(PresetError::Unknown { name: current, known });
             };
-            let mut table = table.clone();
             next = table.remove("extends").and_then(|base| base.as_str().map(str::to_owned));
             layers.push(table);
         }

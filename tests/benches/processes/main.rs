@@ -23,8 +23,9 @@ fn main() {
     let mut table = Table::default();
     // All of them, or those whose names are given: cargo bench --bench processes -- flood
     let wanted: Vec<String> = std::env::args().skip(1).filter(|word| !word.starts_with('-')).collect();
-    let benches: [Bench<'_>; 8] = [
+    let benches: [Bench<'_>; 9] = [
         ("hook", &|table| hook_beside_true(&floor, table)),
+        ("runner", &runner_beside_bwrap),
         ("round-trip", &|table| round_trip(&floor, table)),
         ("classify", &classify_lines),
         ("flood", &load::beside_a_flood),
@@ -96,6 +97,52 @@ fn hook_beside_true(floor: &Path, table: &mut Table) {
     }
     let size = std::fs::metadata(bin("bashgate-hook")).unwrap().len() / 1024;
     table.row("size of the hook", &format!("{size} KiB"), "", "", "4096 KiB");
+}
+
+/// A whole run in the cage beside bubblewrap alone with the same flags. Both start bash, which does nothing.
+fn runner_beside_bwrap(table: &mut Table) {
+    let folder = tempfile::Builder::new().prefix("sandbox-").tempdir_in("/srv").unwrap();
+    let work = folder.path().to_str().unwrap();
+    let mut ours = Command::new(bin("bashgate-run"));
+    ours.args(["exec", "--cage", "--", "true"]).current_dir(work).env("HOME", work);
+    let mut bare = Command::new("bwrap");
+    bare.args(["--unshare-all", "--die-with-parent", "--new-session", "--cap-drop", "ALL", "--hostname", "bashgate"]);
+    bare.args([
+        "--ro-bind",
+        "/",
+        "/",
+        "--dev",
+        "/dev",
+        "--size",
+        "536870912",
+        "--tmpfs",
+        "/dev/shm",
+        "--remount-ro",
+        "/dev",
+    ]);
+    bare.args([
+        "--proc",
+        "/proc",
+        "--remount-ro",
+        "/proc",
+        "--tmpfs",
+        "/run",
+        "--bind",
+        "/tmp",
+        "/tmp",
+        "--bind",
+        "/var/tmp",
+        "/var/tmp",
+    ]);
+    bare.args(["--bind", work, work]);
+    for hidden in ["/etc/shadow", "/etc/shadow-", "/etc/gshadow", "/etc/gshadow-"] {
+        if Path::new(hidden).exists() {
+            bare.args(["--ro-bind", "/dev/null", hidden]);
+        }
+    }
+    bare.args(["--remount-ro", "/run", "--chdir", work, "--", "/bin/bash", "--noprofile", "--norc", "-c", "true"]);
+    let (one, other) = interleave(|| run(&mut ours, b""), || run(&mut bare, b""));
+    table.compare("run in the cage, start to end", &one, "bare bwrap, same flags", &other, ["2", ""]);
 }
 
 /// A responder that does nothing else than pass files, on a mailbox of its own.
