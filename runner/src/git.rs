@@ -7,8 +7,6 @@ use std::io;
 use std::os::unix::fs::{DirBuilderExt as _, PermissionsExt as _};
 use std::path::{Path, PathBuf};
 
-use crate::user::RunAs;
-
 /// What a program that wants an editor is told, and how it fails.
 const NO_EDITOR: &str =
     "echo 'bashgate: there is no editor here; give the text with -m or -F, or keep it with --no-edit' >&2; false";
@@ -50,12 +48,12 @@ pub fn environment() -> Vec<(String, String)> {
     .to_vec()
 }
 
-/// A folder of hooks that add a trailer, and the variables that make git use it.
-pub fn trailer_hooks(trailer: &str, run_as: RunAs) -> io::Result<(PathBuf, Vec<(String, String)>)> {
+/// A folder of hooks that belongs to the caller, whoever the command runs as: nobody else may write where root does.
+/// They add a trailer; and the variables that make git use it.
+pub fn trailer_hooks(trailer: &str) -> io::Result<(PathBuf, Vec<(String, String)>)> {
     let random = getrandom::u64().map_err(|error| io::Error::other(error.to_string()))?;
     let folder = PathBuf::from(format!("/tmp/bashgate-git-{random:016x}"));
     std::fs::DirBuilder::new().mode(0o755).create(&folder)?;
-    run_as.give(&folder)?;
     for hook in HOOKS {
         write_hook(&folder, hook, trailer)?;
     }

@@ -224,7 +224,7 @@ impl Runner {
         let mut keep = Vec::new();
         if !preset.git.trailer.is_empty() {
             let io = |source| RunError::Io { what: "write git hooks", source };
-            let (folder, more) = git::trailer_hooks(&preset.git.trailer, run_as).map_err(io)?;
+            let (folder, more) = git::trailer_hooks(&preset.git.trailer).map_err(io)?;
             places.read.extend(folder.to_str().map(str::to_owned));
             keep.push(Temporary::new(folder));
             set.extend(more);

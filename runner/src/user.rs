@@ -35,7 +35,8 @@ impl RunAs {
             return vec![Self::Caller { uid: own }];
         }
         match std::fs::metadata(workspace) {
-            Ok(found) if found.uid() != 0 => vec![Self::Owner { uid: found.uid(), gid: found.gid() }, Self::Root],
+            // Never root instead: what lies in the folder could make the hand-over fail.
+            Ok(found) if found.uid() != 0 => vec![Self::Owner { uid: found.uid(), gid: found.gid() }],
             _ => vec![Self::Root],
         }
     }

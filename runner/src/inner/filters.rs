@@ -111,6 +111,8 @@ fn refused(calls: Calls) -> Result<Rules, String> {
     };
     let namespaces: Vec<u64> = NAMESPACES.iter().map(|flag| u64::from(flag.cast_unsigned())).collect();
     rules.insert(libc::SYS_clone, has(0, &namespaces)?);
+    // The limits of others: they end processes that no signal reaches.
+    rules.insert(libc::SYS_prlimit64, vec![rule(&[(0, Op::Ne, 0)])?]);
     rules.insert(libc::SYS_ioctl, always(1, &TYPES_INTO_TERMINAL)?);
     rules.insert(libc::SYS_fchmod, has(1, &SET_ID)?);
     rules.insert(libc::SYS_fchmodat, has(2, &SET_ID)?);

@@ -268,7 +268,10 @@ impl Jobs {
     /// One job.
     pub fn job(&self, id: &JobId) -> Result<Job, JobError> {
         let folder = self.folder.join(id.as_str());
-        let record: Record = read(&folder.join(RECORD)).ok_or_else(|| JobError::Unknown(id.0.clone()))?;
+        let mut record: Record = read(&folder.join(RECORD)).ok_or_else(|| JobError::Unknown(id.0.clone()))?;
+        // Where a job is says who it is and where its output lies; what its record says of both counts for nothing.
+        record.id = id.clone();
+        record.output = folder.join(OUTPUT);
         let state = match read(&folder.join(END)) {
             Some(state) => state,
             None if is_alive(&record) => State::Running,

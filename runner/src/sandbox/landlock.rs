@@ -11,7 +11,7 @@ use crate::inner::{Plan, Reap, landlock};
 use crate::presets::Tmp;
 use crate::user::RunAs;
 
-/// What every program may use.
+/// What every program may use. No terminal: the caller's is among them.
 const DEVICES: [&str; 8] =
     ["/dev/null", "/dev/zero", "/dev/full", "/dev/random", "/dev/urandom", "/dev/tty", "/dev/ptmx", "/dev/pts"];
 /// Semaphores and shared memory of programs with several processes.
@@ -72,7 +72,9 @@ pub(super) fn files(
     }
     let mut files = landlock::Files { list: vec!["/".to_owned()], ..landlock::Files::default() };
     let mut listed = 0;
-    grant_around(Path::new("/"), &places.hide, &mut files.read, &mut listed)?;
+    // Devices are named one by one: among the others are disks and everybody's terminals.
+    let around: Vec<String> = places.hide.iter().cloned().chain(["/dev".to_owned()]).collect();
+    grant_around(Path::new("/"), &around, &mut files.read, &mut listed)?;
     files.write = places.write.iter().map(|(root, ..)| root.clone()).collect();
     files.devices = DEVICES.map(str::to_owned).to_vec();
     files.write.push(SHARED_MEMORY.to_owned());
