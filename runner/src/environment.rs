@@ -84,6 +84,9 @@ const SERVICES: &[&str] = &[
     "AWS_ACCESS_KEY_ID",
 ];
 
+/// Parts of names of what is as good as a password, besides those that the gate knows.
+const SECRET_PARTS: &[&str] = &["WEBHOOK", "CONNECTION_STRING", "CONNSTR", "COOKIE"];
+
 /// True for a variable that no preset and no caller can bring in.
 pub fn is_floor(name: &str) -> bool {
     let identity = ["AUTHOR", "COMMITTER"].iter().any(|who| {
@@ -95,7 +98,20 @@ pub fn is_floor(name: &str) -> bool {
         && (CODE.contains(&name)
             || SERVICES.contains(&name)
             || CODE_PREFIXES.iter().any(|prefix| name.starts_with(prefix))
-            || secrets::is_secret_variable(name))
+            || secrets::is_secret_variable(name)
+            || SECRET_PARTS.iter().any(|part| name.to_ascii_uppercase().contains(part)))
+}
+
+/// True for an address with a password in it, as proxies and databases are given: `scheme://user:password@host`.
+fn holds_password(value: &str) -> bool {
+    value.match_indices("://").any(|(at, mark)| {
+        let rest = value.get(at + mark.len()..).unwrap_or_default();
+        let authority = rest.split(['/', '?', '#', ' ', '\n', '"', '\'']).next().unwrap_or_default();
+        authority
+            .rsplit_once('@')
+            .and_then(|(user, _)| user.split_once(':'))
+            .is_some_and(|(_, password)| !password.is_empty())
+    })
 }
 
 /// True for a variable that the preset removes.
@@ -118,7 +134,7 @@ pub fn build(
             Inherit::All => true,
             Inherit::Listed => preset.names.iter().any(|kept| kept == name),
         })
-        .filter(|(name, _)| !is_secret_env(name, preset))
+        .filter(|(name, value)| !is_secret_env(name, preset) && !holds_password(value))
         .collect();
     if let RunAs::Owner { .. } = run_as
         && let Some((name, home)) = run_as.account()
@@ -228,6 +244,27 @@ mod tests {
             ["GIT_AUTHOR_NAME", "HOME", "MY_SETTING", "PATH"]
         );
         assert_eq!(env["HOME"], "/home/a");
+    }
+
+    #[test]
+    fn passwords_in_addresses_stay_outside_of_the_cage() {
+        let kept = [
+            ("HTTP_PROXY", "http://proxy:3128"),
+            ("API_URL", "https://api.example/v1?at=10:30@noon"),
+            ("MIRROR", "https://user@mirror.example/x"),
+        ];
+        let dropped = [
+            ("HTTPS_PROXY", "http://user:pa55@proxy:3128"),
+            ("MY_DB", "postgres://app:pa55@db/app"),
+            ("LIST", "https://plain.example https://a:b@c.example/"),
+            ("SLACK_WEBHOOK_URL", "https://hooks.example/T0/B0/x"),
+            ("SERVICE_CONNECTION_STRING", "Endpoint=x"),
+            ("SENTRY_DSN", "https://key@sentry.example/1"),
+            ("SESSION_COOKIE", "x"),
+        ];
+        let all: Vec<(&str, &str)> = kept.iter().chain(&dropped).copied().collect();
+        let env = of("cage", &all);
+        assert_eq!(env.keys().map(String::as_str).collect::<Vec<_>>(), ["API_URL", "HTTP_PROXY", "MIRROR", "PATH"]);
     }
 
     #[test]

@@ -4,8 +4,11 @@
 //! too, and never where a text only mentions one. The repository's own hooks run as they would without us.
 
 use std::io;
-use std::os::unix::fs::{DirBuilderExt as _, PermissionsExt as _};
-use std::path::{Path, PathBuf};
+use std::io::Write as _;
+use std::os::unix::fs::PermissionsExt as _;
+use std::path::Path;
+
+use crate::sandbox::Temporary;
 
 /// What a program that wants an editor is told, and how it fails.
 const NO_EDITOR: &str =
@@ -48,16 +51,16 @@ pub fn environment() -> Vec<(String, String)> {
     .to_vec()
 }
 
-/// A folder of hooks that belongs to the caller, whoever the command runs as: nobody else may write where root does.
-/// They add a trailer; and the variables that make git use it.
-pub fn trailer_hooks(trailer: &str) -> io::Result<(PathBuf, Vec<(String, String)>)> {
-    let random = getrandom::u64().map_err(|error| io::Error::other(error.to_string()))?;
-    let folder = PathBuf::from(format!("/tmp/bashgate-git-{random:016x}"));
-    std::fs::DirBuilder::new().mode(0o755).create(&folder)?;
+/// Hooks that add a trailer, in a folder below `parent`, and the variables that make git use them.
+///
+/// The folder belongs to the caller, whoever the command runs as: nobody else may write where root does. The parent
+/// must be no folder that a run may write.
+pub fn trailer_hooks(trailer: &str, parent: &Path) -> io::Result<(Temporary, Vec<(String, String)>)> {
+    let folder = Temporary::make(parent, 0o755)?;
     for hook in HOOKS {
-        write_hook(&folder, hook, trailer)?;
+        write_hook(folder.path(), hook, trailer)?;
     }
-    let path = folder.to_string_lossy().into_owned();
+    let path = folder.path().to_string_lossy().into_owned();
     let settings = [("GIT_CONFIG_COUNT", "1"), ("GIT_CONFIG_KEY_0", "core.hooksPath"), ("GIT_CONFIG_VALUE_0", &path)];
     let settings = settings.map(|(name, value)| (name.to_owned(), value.to_owned())).to_vec();
     Ok((folder, settings))
@@ -76,7 +79,8 @@ fn write_hook(folder: &Path, name: &str, trailer: &str) -> io::Result<()> {
     } else {
         text.push_str("if [ -x \"$own\" ]; then exec \"$own\" \"$@\"; fi\n");
     }
-    let file = folder.join(name);
-    std::fs::write(&file, text)?;
-    std::fs::set_permissions(&file, std::fs::Permissions::from_mode(0o755))
+    let mut options = std::fs::OpenOptions::new();
+    let mut file = options.write(true).create_new(true).open(folder.join(name))?;
+    file.write_all(text.as_bytes())?;
+    file.set_permissions(std::fs::Permissions::from_mode(0o755))
 }

@@ -11,5 +11,7 @@ fn main() -> ExitCode {
     if arguments.next().is_some_and(|first| first == bashgate_run::doctor::PROBE) {
         return bashgate_run::doctor::probe(arguments);
     }
+    // Nothing here needs what the caller happened to have open, and a job in the background would keep it open.
+    bashgate_run::inner::kernel::close_inherited();
     bashgate_run::cli::main()
 }

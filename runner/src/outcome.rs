@@ -68,8 +68,8 @@ pub struct Outcome {
     pub sandbox: Sandboxed,
     /// Processes that were still there when the command ended, and were killed.
     pub killed_leftovers: u32,
-    /// Processes that could not be killed.
-    pub survivors: u32,
+    /// Processes that could not be killed; `None` where nobody is left to know.
+    pub survivors: Option<u32>,
     /// What it changed that it should not have.
     pub violations: Vec<Violation>,
 }
@@ -204,8 +204,10 @@ impl Outcome {
         for violation in &self.violations {
             notes.push_str(&format!("bashgate-run: {violation}\n"));
         }
-        if self.survivors > 0 {
-            notes.push_str("bashgate-run: a process of it could not be killed\n");
+        match self.survivors {
+            Some(0) => {}
+            Some(_) => notes.push_str("bashgate-run: a process of it could not be killed\n"),
+            None => notes.push_str("bashgate-run: its supervisor was killed; processes of it may be left\n"),
         }
         match form {
             Form::Text => (self.text(), notes),

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::io::{self, Read as _, Write as _};
 use std::os::fd::{AsFd, OwnedFd};
+use std::os::unix::fs::DirBuilderExt as _;
 use std::os::unix::net::UnixStream;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Stdio};
@@ -16,7 +17,7 @@ use crate::environment;
 use crate::git;
 use crate::inner::kernel::BeforeExec;
 use crate::inner::{self, Ended, Report, Resource};
-use crate::job::Log;
+use crate::job::{Jobs, Log};
 use crate::outcome::{Ending, Outcome, RunError, Sandboxed};
 use crate::output::{Capture, Limit, Text};
 use crate::permit::{Permit, Reach};
@@ -77,6 +78,8 @@ pub struct RunSpec {
     pub agent: Option<String>,
     /// The gate's own files, which no command sees.
     pub gate: Vec<PathBuf>,
+    /// The runner's own folder, which no command writes: jobs, and what runs need for themselves.
+    pub state: Option<PathBuf>,
     /// Where output goes while it comes, besides into the outcome.
     pub log: Option<Log>,
 }
@@ -94,6 +97,7 @@ impl RunSpec {
             internet: Internet::NotRequested,
             agent: None,
             gate: Vec::new(),
+            state: Jobs::usual_folder(),
             log: None,
         }
     }
@@ -204,7 +208,8 @@ impl Runner {
     ) -> Result<(Wanted, Vec<Temporary>), RunError> {
         let preset = &spec.preset;
         let workspace = &spec.workspace;
-        let hidden = hidden(preset, workspace, &spec.gate, run_as);
+        let mut hidden = hidden(preset, workspace, &spec.gate, run_as);
+        hidden.own.extend(spec.state.clone());
         let roots = Roots {
             cwd: spec.cwd.clone(),
             workspace: workspace.clone(),
@@ -224,9 +229,10 @@ impl Runner {
         let mut keep = Vec::new();
         if !preset.git.trailer.is_empty() {
             let io = |source| RunError::Io { what: "write git hooks", source };
-            let (folder, more) = git::trailer_hooks(&preset.git.trailer).map_err(io)?;
-            places.read.extend(folder.to_str().map(str::to_owned));
-            keep.push(Temporary::new(folder));
+            let parent = hooks_parent(spec, run_as).map_err(io)?;
+            let (folder, more) = git::trailer_hooks(&preset.git.trailer, &parent).map_err(io)?;
+            places.read.extend(folder.path().to_str().map(str::to_owned));
+            keep.push(folder);
             set.extend(more);
         }
         for (name, value) in set.into_iter().filter(|(name, _)| !by_hand.contains(name)) {
@@ -294,6 +300,21 @@ fn argv(shell: ShellProgram, command: &str) -> Vec<String> {
     argv
 }
 
+/// Where hooks are written: in `/tmp`, which is sticky, what is root's is safe from the workspace's owner; but what is
+/// the caller's own is safe from other commands only where these do not write.
+fn hooks_parent(spec: &RunSpec, run_as: RunAs) -> io::Result<PathBuf> {
+    if matches!(run_as, RunAs::Owner { .. }) {
+        return Ok(PathBuf::from("/tmp"));
+    }
+    let state = spec.state.as_ref().ok_or_else(|| io::Error::other("there is no HOME to keep them in"))?;
+    Jobs::at(state.clone()).own_folder()?;
+    let folder = state.join("hooks");
+    match std::fs::DirBuilder::new().mode(0o700).create(&folder) {
+        Err(error) if error.kind() != io::ErrorKind::AlreadyExists => Err(error),
+        _ => Ok(folder),
+    }
+}
+
 /// What the preset hides, with the home folders of everybody who may be meant.
 fn hidden(preset: &Preset, workspace: &Path, gate: &[PathBuf], run_as: RunAs) -> Hidden {
     let mut homes: Vec<PathBuf> = std::env::var_os("HOME").map(PathBuf::from).into_iter().collect();
@@ -314,7 +335,7 @@ fn hidden(preset: &Preset, workspace: &Path, gate: &[PathBuf], run_as: RunAs) ->
     } else {
         protect.push(git);
     }
-    Hidden { hide, protect, keep_writable }
+    Hidden { hide, protect, keep_writable, own: Vec::new() }
 }
 
 /// Processes that the caller has already: the kernel's limit counts them too.
@@ -542,6 +563,7 @@ impl Live {
         }
         let duration = self.started.elapsed();
         self.reap();
+        let left = groups.end();
         for stream in &mut self.outputs {
             stream.capture.finish();
         }
@@ -554,7 +576,13 @@ impl Live {
             (None, Some(Ended { signal: Some(signal), .. })) => Ending::Signalled(signal),
             (None, Some(Ended { code, .. })) => Ending::Exited(code.unwrap_or(-1)),
         };
-        Finished { ending, ended, outputs: self.outputs.into_iter().map(|stream| stream.capture).collect(), duration }
+        Finished {
+            ending,
+            ended,
+            left,
+            outputs: self.outputs.into_iter().map(|stream| stream.capture).collect(),
+            duration,
+        }
     }
 
     fn begin_end(&mut self, grace: Duration) -> Phase {
@@ -578,8 +606,14 @@ impl Live {
         if stoppable {
             fds.push(PollFd::from_borrowed_fd(stop.as_fd(), PollFlags::IN));
         }
-        if poll(&mut fds, Some(&timespec(time))).is_err() {
-            return (false, false, Vec::new());
+        match poll(&mut fds, Some(&timespec(time))) {
+            Ok(_) => {}
+            Err(rustix::io::Errno::INTR) => return (false, false, Vec::new()),
+            // Who cannot listen cannot watch over a command: it is stopped, and time goes on.
+            Err(_) => {
+                std::thread::sleep(time.min(Duration::from_millis(20)));
+                return (false, stoppable, Vec::new());
+            }
         }
         let mut happened = fds.iter().map(|fd| !fd.revents().is_empty());
         let ready: Vec<usize> =
@@ -647,6 +681,8 @@ impl Phase {
 struct Finished {
     ending: Ending,
     ended: Option<Ended>,
+    /// Processes in the control groups that could not be killed; `None` where there are none to look into.
+    left: Option<usize>,
     outputs: Vec<Capture>,
     duration: Duration,
 }
@@ -678,7 +714,11 @@ impl Finished {
             timeout,
             sandbox,
             killed_leftovers: if killed { 0 } else { leftovers },
-            survivors: self.ended.map_or(0, |ended| ended.survivors),
+            // Without a word from the supervisor only control groups know.
+            survivors: match (self.left, self.ended) {
+                (Some(left), _) => Some(u32::try_from(left).unwrap_or(u32::MAX)),
+                (None, ended) => ended.map(|ended| ended.survivors),
+            },
             violations,
         }
     }

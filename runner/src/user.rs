@@ -54,6 +54,23 @@ impl RunAs {
         }
     }
 
+    /// False when, by the modes of the folders above it, this user cannot even come near a path that the caller can.
+    pub(crate) fn can_reach(self, path: &Path) -> bool {
+        let Self::Owner { uid, gid } = self else { return true };
+        path.ancestors().skip(1).all(|folder| {
+            std::fs::metadata(folder).is_ok_and(|found| {
+                let shift = if found.uid() == uid {
+                    6
+                } else if found.gid() == gid {
+                    3
+                } else {
+                    0
+                };
+                found.mode() >> shift & 1 == 1
+            })
+        })
+    }
+
     /// Gives a file to this user.
     pub(crate) fn give(self, path: &Path) -> std::io::Result<()> {
         match self {

@@ -4,11 +4,11 @@
 //! leaving an empty file behind, and a repository that may be committed to can be changed in other ways; so the
 //! workspace is looked at before and after.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 use std::fs;
-use std::io::Read as _;
-use std::os::unix::fs::MetadataExt as _;
+use std::io::{self, Read as _};
+use std::os::unix::fs::{MetadataExt as _, OpenOptionsExt as _};
 use std::path::{Path, PathBuf};
 use std::time::{SystemTime, UNIX_EPOCH};
 
@@ -17,8 +17,12 @@ use serde::Serialize;
 
 /// Most names that are looked at in a workspace.
 const MOST_NAMES: usize = 50_000;
-/// Most of a file that is compared, in bytes.
+/// Most of a file that is compared, in bytes; what is longer is known by its times too.
 const MOST_BYTES: u64 = 1 << 20;
+/// Most of all files together, in bytes.
+const MOST_BYTES_OF_ALL: u64 = 64 << 20;
+/// Deepest folder of hooks or settings that is looked into.
+const DEEPEST: usize = 8;
 /// What in a repository makes git run something.
 const OF_GIT: [&str; 6] = ["config", "config.worktree", "commondir", "gitdir", "info/attributes", "hooks"];
 
@@ -41,11 +45,11 @@ pub enum Change {
     Modified,
     /// It is gone.
     Removed,
-    /// It is a repository inside of the repository, with a configuration of its own.
+    /// It belongs to a repository inside of the workspace, and makes git run something there.
     NestedRepository,
     /// It was written to, and has another name outside of the workspace.
     WrittenThroughHardLink,
-    /// There are too many names to look at them all.
+    /// Not everything in it could be looked at.
     NotAllSeen,
 }
 
@@ -56,25 +60,38 @@ impl fmt::Display for Violation {
             Change::Created => write!(f, "{path} was created: other programs may run what it says"),
             Change::Modified => write!(f, "{path} was changed: other programs may run what it says"),
             Change::Removed => write!(f, "{path} was removed"),
-            Change::NestedRepository => write!(f, "{path} is a new git configuration: git there may run what it says"),
+            Change::NestedRepository => write!(f, "{path} was created or changed: git there may run what it says"),
             Change::WrittenThroughHardLink => {
                 write!(f, "{path} was written and has another name outside of the workspace")
             }
-            Change::NotAllSeen => write!(f, "{path} holds too many files to look at them all"),
+            Change::NotAllSeen => write!(f, "{path} holds more than could be looked at"),
         }
     }
 }
 
-/// What a file was: its kind, its inode where that matters, and a digest of its content.
+/// What a file was: its kind, and a digest of its content.
 #[derive(Debug, Clone, PartialEq, Eq)]
 struct Stamp(String);
+
+/// What of a workspace could make other programs run something.
+#[derive(Debug, Default)]
+struct Seen {
+    /// The repository's own, and the preset's protected files.
+    own: BTreeMap<PathBuf, Stamp>,
+    /// Of repositories elsewhere in the workspace.
+    nested: BTreeMap<PathBuf, Stamp>,
+    /// Folders that could not be listed, and the workspace where it is too large.
+    unseen: BTreeSet<PathBuf>,
+    /// Bytes that have been compared.
+    bytes: u64,
+}
 
 /// The state of a workspace before a run.
 #[derive(Debug)]
 pub struct Watch {
     workspace: PathBuf,
-    before: BTreeMap<PathBuf, Stamp>,
     protect: Vec<String>,
+    before: Seen,
     since: i64,
 }
 
@@ -84,134 +101,175 @@ impl Watch {
         let since = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |time| time.as_secs());
         Self {
             workspace: workspace.to_owned(),
-            before: stamps(workspace, protect),
             protect: protect.to_vec(),
+            before: Seen::of(workspace, protect, &mut |_| {}),
             since: i64::try_from(since).unwrap_or(i64::MAX),
         }
     }
 
     /// What has changed since.
     pub fn after(&self) -> Vec<Violation> {
-        let after = stamps(&self.workspace, &self.protect);
+        // Files with several names that were written, and how many of the names are in the workspace. Times of change
+        // cannot be set back, those of modification can. A name that is gone again is not seen.
+        let mut linked: BTreeMap<(u64, u64), (u64, u64, PathBuf)> = BTreeMap::new();
+        let after = Seen::of(&self.workspace, &self.protect, &mut |path| {
+            if let Ok(found) = fs::symlink_metadata(path)
+                && found.is_file()
+                && found.nlink() > 1
+                && found.ctime() >= self.since
+            {
+                let entry = linked.entry((found.dev(), found.ino())).or_insert((0, found.nlink(), path.to_owned()));
+                entry.0 += 1;
+            }
+        });
         let mut found: Vec<Violation> = Vec::new();
         let mut note = |path: &Path, change| found.push(Violation { path: path.display().to_string(), change });
-        for (path, stamp) in &after {
-            match self.before.get(path) {
+        for (path, stamp) in &after.own {
+            match self.before.own.get(path) {
                 None => note(path, Change::Created),
                 Some(before) if before != stamp => note(path, Change::Modified),
                 Some(_) => {}
             }
         }
-        for path in self.before.keys().filter(|path| !after.contains_key(*path)) {
+        for path in self.before.own.keys().filter(|path| !after.own.contains_key(*path)) {
             note(path, Change::Removed);
         }
-        self.walk(&mut note);
-        found.sort();
-        found.dedup();
-        found
-    }
-
-    /// Everything below the workspace, without following links.
-    fn walk(&self, note: &mut impl FnMut(&Path, Change)) {
-        let own = self.workspace.join(".git");
-        let mut folders = vec![self.workspace.clone()];
-        let mut names = 0;
-        // Files with several names that were written, and how many of the names are in the workspace.
-        let mut linked: BTreeMap<(u64, u64), (u64, u64, PathBuf)> = BTreeMap::new();
-        while let Some(folder) = folders.pop() {
-            let Ok(entries) = fs::read_dir(&folder) else { continue };
-            for entry in entries.flatten() {
-                names += 1;
-                if names > MOST_NAMES {
-                    return note(&self.workspace, Change::NotAllSeen);
-                }
-                let path = entry.path();
-                let Ok(found) = fs::symlink_metadata(&path) else { continue };
-                if path == own {
-                    continue;
-                }
-                if entry.file_name() == ".git" {
-                    self.nested(&path, note);
-                } else if found.is_dir() {
-                    folders.push(path);
-                } else if found.is_file() && found.nlink() > 1 && found.mtime() >= self.since {
-                    let entry = linked.entry((found.dev(), found.ino())).or_insert((0, found.nlink(), path));
-                    entry.0 += 1;
-                }
-            }
+        for (path, _) in after.nested.iter().filter(|(path, stamp)| self.before.nested.get(*path) != Some(stamp)) {
+            note(path, Change::NestedRepository);
+        }
+        for path in after.unseen.iter().filter(|path| **path == self.workspace || !self.before.unseen.contains(*path)) {
+            note(path, Change::NotAllSeen);
         }
         for (_, _, path) in linked.values().filter(|(inside, all, _)| inside < all) {
             note(path, Change::WrittenThroughHardLink);
         }
-    }
-
-    fn nested(&self, git: &Path, note: &mut impl FnMut(&Path, Change)) {
-        let changed = |path: &Path| fs::symlink_metadata(path).is_ok_and(|found| found.ctime() >= self.since);
-        let is_file = fs::symlink_metadata(git).is_ok_and(|found| found.is_file());
-        if is_file && changed(git) {
-            return note(git, Change::NestedRepository);
-        }
-        for name in OF_GIT {
-            let path = git.join(name);
-            if changed(&path) {
-                note(&path, Change::NestedRepository);
-            }
-        }
+        found.sort();
+        found.dedup();
+        found
     }
 }
 
-/// Every file that counts, with what it is.
-fn stamps(workspace: &Path, protect: &[String]) -> BTreeMap<PathBuf, Stamp> {
-    let mut stamps = BTreeMap::new();
-    let git = workspace.join(".git");
-    if let Ok(found) = fs::symlink_metadata(&git) {
-        // The folder itself may change all the time, but not become another one.
-        stamps.insert(git.clone(), if found.is_dir() { Stamp(format!("folder {}", found.ino())) } else { stamp(&git) });
-        for name in OF_GIT {
-            add(&git.join(name), &mut stamps, 0);
+impl Seen {
+    /// Looks at a workspace, and names every other file to somebody.
+    fn of(workspace: &Path, protect: &[String], other: &mut impl FnMut(&Path)) -> Self {
+        let mut seen = Self::default();
+        let mut own = BTreeMap::new();
+        let git = workspace.join(".git");
+        if let Ok(found) = fs::symlink_metadata(&git) {
+            // The folder itself may change all the time, but not become another one.
+            let stamp = if found.is_dir() { Stamp(format!("folder {}", found.ino())) } else { seen.stamp(&git) };
+            own.insert(git.clone(), stamp);
+            seen.repository(&git, &mut own, 0);
         }
-        for more in ["modules", "worktrees"] {
-            for entry in fs::read_dir(git.join(more)).into_iter().flatten().flatten() {
-                for name in OF_GIT {
-                    add(&entry.path().join(name), &mut stamps, 0);
+        for name in protect {
+            seen.add(&workspace.join(name), &mut own, 0);
+        }
+        seen.own = own;
+        seen.walk(workspace, &git, other);
+        seen
+    }
+
+    /// Everything below the workspace, without following links.
+    fn walk(&mut self, workspace: &Path, own: &Path, other: &mut impl FnMut(&Path)) {
+        let mut nested = BTreeMap::new();
+        let mut folders = vec![workspace.to_owned()];
+        let mut names = 0;
+        'all: while let Some(folder) = folders.pop() {
+            let entries = match fs::read_dir(&folder) {
+                Ok(entries) => entries,
+                Err(error) if error.kind() == io::ErrorKind::NotFound => continue,
+                Err(_) => {
+                    self.unseen.insert(folder);
+                    continue;
+                }
+            };
+            for entry in entries.flatten() {
+                names += 1;
+                if names > MOST_NAMES {
+                    self.unseen.insert(workspace.to_owned());
+                    break 'all;
+                }
+                let path = entry.path();
+                if path == own {
+                    continue;
+                }
+                let is_folder = entry.file_type().is_ok_and(|kind| kind.is_dir());
+                if entry.file_name() == ".git" {
+                    if !is_folder {
+                        nested.insert(path.clone(), self.stamp(&path));
+                    }
+                    self.repository(&path, &mut nested, 0);
+                } else if is_folder {
+                    folders.push(path);
+                } else {
+                    other(&path);
+                }
+            }
+        }
+        self.nested = nested;
+    }
+
+    /// What makes git run something in a repository, and in its submodules and worktrees.
+    fn repository(&mut self, git: &Path, into: &mut BTreeMap<PathBuf, Stamp>, depth: usize) {
+        for name in OF_GIT {
+            self.add(&git.join(name), into, 0);
+        }
+        if depth > DEEPEST {
+            self.unseen.insert(git.to_owned());
+            return;
+        }
+        // A submodule's name may hold slashes, so that its folder lies deeper.
+        let deeper = if depth == 0 { vec![git.join("modules"), git.join("worktrees")] } else { vec![git.to_owned()] };
+        for folder in deeper {
+            for entry in fs::read_dir(folder).into_iter().flatten().flatten() {
+                let is_data =
+                    ["objects", "refs", "logs", "hooks", "info"].iter().any(|name| entry.file_name() == *name);
+                if !is_data && entry.file_type().is_ok_and(|kind| kind.is_dir()) {
+                    self.repository(&entry.path(), into, depth + 1);
                 }
             }
         }
     }
-    for name in protect {
-        add(&workspace.join(name), &mut stamps, 0);
-    }
-    stamps
-}
 
-fn add(path: &Path, stamps: &mut BTreeMap<PathBuf, Stamp>, depth: usize) {
-    let Ok(found) = fs::symlink_metadata(path) else { return };
-    if stamps.len() > MOST_NAMES {
-        return;
-    }
-    if found.is_dir() && depth < 8 {
-        for entry in fs::read_dir(path).into_iter().flatten().flatten() {
-            add(&entry.path(), stamps, depth + 1);
+    fn add(&mut self, path: &Path, into: &mut BTreeMap<PathBuf, Stamp>, depth: usize) {
+        let Ok(found) = fs::symlink_metadata(path) else { return };
+        if into.len() > MOST_NAMES || depth > DEEPEST {
+            self.unseen.insert(path.to_owned());
+        } else if found.is_dir() {
+            for entry in fs::read_dir(path).into_iter().flatten().flatten() {
+                self.add(&entry.path(), into, depth + 1);
+            }
+        } else {
+            into.insert(path.to_owned(), self.stamp(path));
         }
-    } else {
-        stamps.insert(path.to_owned(), stamp(path));
     }
-}
 
-fn stamp(path: &Path) -> Stamp {
-    let Ok(found) = fs::symlink_metadata(path) else { return Stamp("gone".to_owned()) };
-    let kind = found.mode();
-    if found.is_symlink() {
-        return Stamp(format!("link {:?}", fs::read_link(path).ok()));
-    }
-    let mut bytes = Vec::new();
-    let read = if found.is_file() {
-        fs::File::open(path).and_then(|file| file.take(MOST_BYTES).read_to_end(&mut bytes))
-    } else {
-        Ok(0)
-    };
-    match read {
-        Ok(_) => Stamp(format!("{kind:o} {} {:?}", found.len(), Digest::of(&bytes))),
-        Err(_) => Stamp(format!("{kind:o} {} {}", found.len(), found.ctime())),
+    fn stamp(&mut self, path: &Path) -> Stamp {
+        let Ok(found) = fs::symlink_metadata(path) else { return Stamp("gone".to_owned()) };
+        let kind = found.mode();
+        if found.is_symlink() {
+            return Stamp(format!("link {:?}", fs::read_link(path).ok()));
+        }
+        let by_times = || Stamp(format!("{kind:o} {} {} {}", found.len(), found.ctime(), found.ctime_nsec()));
+        if found.is_file() && found.len() > 0 {
+            let length = found.len().min(MOST_BYTES);
+            if found.len() > MOST_BYTES || self.bytes + length > MOST_BYTES_OF_ALL {
+                return by_times();
+            }
+            self.bytes += length;
+        }
+        let mut bytes = Vec::new();
+        let read = if found.is_file() {
+            // It may have become something else meanwhile, which would be waited for.
+            let flags = libc::O_NOFOLLOW | libc::O_NONBLOCK;
+            let file = fs::OpenOptions::new().read(true).custom_flags(flags).open(path);
+            file.and_then(|file| file.take(MOST_BYTES).read_to_end(&mut bytes))
+        } else {
+            Ok(0)
+        };
+        match read {
+            Ok(_) => Stamp(format!("{kind:o} {} {:?}", found.len(), Digest::of(&bytes))),
+            Err(_) => by_times(),
+        }
     }
 }

@@ -16,13 +16,14 @@ use crate::inner::kernel::{self, Side};
 use crate::job::{JobError, Jobs, Record};
 use crate::outcome::{Ending, Outcome};
 use crate::permit::{self, Ask, Denied, Permit};
-use crate::presets::{self, Preset, PresetError, Presets};
+use crate::presets::{self, Access, Preset, PresetError, Presets};
 use crate::registry::Stop;
 use crate::run::{Internet, RunSpec, Runner, Time};
-use crate::sandbox;
+use crate::sandbox::{self, PlaceError};
 
-/// Where an agent says where it works.
+/// What stands at the end of a caged command's output.
 const CAGED: &str = "bashgate: this ran without network; put `# bashgate: network` on the first line to ask for it";
+const CAGED_AT_HOME: &str = "bashgate: this ran without network and without writing to the home folder; work in a project's folder, or put `# bashgate: network` on the first line to ask for it as it is";
 
 #[derive(Debug, Args)]
 #[expect(clippy::struct_excessive_bools, reason = "each is a switch of the command line")]
@@ -115,7 +116,7 @@ impl Exec {
                 return Err(Failure::new(error, help));
             }
         };
-        let preset = self.preset(config_file)?;
+        let mut preset = self.preset(config_file)?;
         let cwd = self.cwd.clone().map_or_else(std::env::current_dir, Ok);
         let cwd =
             cwd.and_then(std::path::absolute).map_err(|error| Failure::new(error, "start in a folder that exists"))?;
@@ -123,6 +124,15 @@ impl Exec {
             Some(folder) => std::path::absolute(folder).unwrap_or_else(|_| folder.clone()),
             None => sandbox::around(&cwd),
         };
+        if self.workspace.is_none() && preset.filesystem.workspace == Access::Write && sandbox::is_home(&workspace) {
+            if !self.cage {
+                let error = PlaceError::Home(workspace);
+                let help = error.help();
+                return Err(Failure::new(error, help));
+            }
+            preset.filesystem.workspace = Access::Read;
+            preset.git.repository = Access::Read;
+        }
         let permit = self.permit(config.as_ref(), &preset, &cwd).map_err(|error| {
             let help = error.help();
             Failure::new(error, help)
@@ -137,6 +147,7 @@ impl Exec {
         spec.internet = if self.network { Internet::Requested } else { Internet::NotRequested };
         spec.agent.clone_from(&self.agent);
         spec.gate = gate_files(config.as_ref());
+        spec.state = self.place.folder();
         let runner = Runner::of_this_program().map_err(|error| Failure::new(error, "start it by its path"))?;
         if self.background {
             return self.background(&runner, permit, spec);
@@ -159,7 +170,7 @@ impl Exec {
         if !spec.preset.background.allowed {
             return Err(io(std::io::Error::other("the preset allows no background jobs")));
         }
-        let jobs = self.place.jobs();
+        let jobs = self.place.jobs().map_err(failed)?;
         let agent = self.agent.as_deref();
         let (id, output) = jobs.reserve(agent, spec.preset.background.max_jobs).map_err(failed)?;
         let mut log = Jobs::log(&output, spec.preset.background.max_output_mib).map_err(io)?;
@@ -243,7 +254,7 @@ impl Exec {
         let _ = std::io::stdout().write_all(stdout.as_bytes());
         let _ = std::io::stderr().write_all(stderr.as_bytes());
         if self.cage {
-            eprintln!("{CAGED}");
+            eprintln!("{}", if preset.filesystem.workspace == Access::Write { CAGED } else { CAGED_AT_HOME });
         }
         ExitCode::from(outcome.status())
     }
@@ -263,7 +274,7 @@ fn stop_on_signals() -> std::io::Result<Stop> {
     let say = stop.clone();
     std::thread::Builder::new().name("signals".to_owned()).spawn(move || {
         let mut ready = [PollFd::new(&signals, PollFlags::IN)];
-        while poll(&mut ready, None).is_err() {}
+        while poll(&mut ready, None) == Err(rustix::io::Errno::INTR) {}
         say.stop();
     })?;
     Ok(stop)

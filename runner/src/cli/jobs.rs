@@ -17,9 +17,14 @@ pub(super) struct Place {
 }
 
 impl Place {
-    pub(super) fn jobs(&self) -> Jobs {
-        let folder = self.state.clone().unwrap_or_else(Jobs::usual_folder);
-        Jobs::at(std::path::absolute(&folder).unwrap_or(folder))
+    /// The folder, if there is one.
+    pub(super) fn folder(&self) -> Option<PathBuf> {
+        let folder = self.state.clone().or_else(Jobs::usual_folder)?;
+        Some(std::path::absolute(&folder).unwrap_or(folder))
+    }
+
+    pub(super) fn jobs(&self) -> Result<Jobs, JobError> {
+        self.folder().map(Jobs::at).ok_or(JobError::NoHome)
     }
 }
 
@@ -80,7 +85,7 @@ impl List {
     }
 
     fn list(&self) -> Result<(), JobError> {
-        let jobs = self.place.jobs();
+        let jobs = self.place.jobs()?;
         let found = match &self.id {
             Some(id) => vec![jobs.job(&parse(id)?)?],
             None => jobs.list(self.agent.as_deref())?,
@@ -112,8 +117,11 @@ fn line(job: &Job) -> String {
 
 impl Tail {
     pub(super) fn run(&self) -> ExitCode {
-        let jobs = self.place.jobs();
-        finish(parse(&self.id).and_then(|id| jobs.tail(&id, self.bytes)).map(|text| print!("{text}")))
+        finish(self.tail().map(|text| print!("{text}")))
+    }
+
+    fn tail(&self) -> Result<String, JobError> {
+        self.place.jobs()?.tail(&parse(&self.id)?, self.bytes)
     }
 }
 
@@ -123,7 +131,7 @@ impl Stop {
     }
 
     fn stop(&self) -> Result<(), JobError> {
-        let jobs = self.place.jobs();
+        let jobs = self.place.jobs()?;
         if let Some(id) = &self.id {
             println!("{}", line(&jobs.stop(&parse(id)?)?));
             return Ok(());

@@ -175,6 +175,9 @@ impl Ground {
             victim: victim.id(),
             mark: self.mark.clone(),
             in_tmp: self.in_tmp.clone(),
+            terminal: rustix::termios::ttyname(std::io::stdin(), Vec::new())
+                .ok()
+                .and_then(|name| Some(PathBuf::from(name.to_str().ok()?))),
         };
         let json = serde_json::to_string(&targets).map_err(io::Error::from)?;
         // What a careless caller would leave open.

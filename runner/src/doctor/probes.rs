@@ -32,6 +32,8 @@ pub(super) struct Targets {
     pub victim: u32,
     pub mark: String,
     pub in_tmp: PathBuf,
+    /// The doctor's own terminal, if it has one.
+    pub terminal: Option<PathBuf>,
 }
 
 /// What a probe found: nothing could be done, or this could.
@@ -118,8 +120,9 @@ fn probe(guarantee: Guarantee, targets: &Targets) -> Option<String> {
         Guarantee::Descriptors => descriptors(),
         Guarantee::Privileges => privileges(),
         Guarantee::Terminal => {
-            let opened = OpenOptions::new().read(true).write(true).open("/dev/tty");
-            opened.is_ok().then(|| "opened the terminal".to_owned())
+            let open = |path: &Path| OpenOptions::new().read(true).write(true).open(path).is_ok();
+            let mut terminals = [Path::new("/dev/tty")].into_iter().chain(targets.terminal.as_deref());
+            terminals.any(open).then(|| "opened the terminal".to_owned())
         }
         Guarantee::KernelSurface => {
             let reached: Vec<&str> = kernel::try_refused_calls()

@@ -76,6 +76,23 @@ const REFUSED: &[libc::c_long] = &[
     libc::SYS_modify_ldt,
 ];
 
+/// Ways to talk to other processes that no file has to do with, and that only a namespace keeps apart.
+const IPC: &[libc::c_long] = &[
+    libc::SYS_shmget,
+    libc::SYS_shmat,
+    libc::SYS_shmctl,
+    libc::SYS_msgget,
+    libc::SYS_msgsnd,
+    libc::SYS_msgrcv,
+    libc::SYS_msgctl,
+    libc::SYS_semget,
+    libc::SYS_semop,
+    libc::SYS_semtimedop,
+    libc::SYS_semctl,
+    libc::SYS_mq_open,
+    libc::SYS_mq_unlink,
+];
+
 /// Flags of `clone` that make namespaces.
 const NAMESPACES: [i32; 7] = [
     libc::CLONE_NEWNS,
@@ -109,6 +126,9 @@ fn refused(calls: Calls) -> Result<Rules, String> {
     let has = |argument: u8, bits: &[u64]| -> Result<Vec<SeccompRule>, String> {
         bits.iter().map(|bit| rule(&[(argument, Op::MaskedEq(*bit), *bit)])).collect()
     };
+    if !calls.ipc {
+        rules.extend(IPC.iter().map(|call| (*call, Vec::new())));
+    }
     let namespaces: Vec<u64> = NAMESPACES.iter().map(|flag| u64::from(flag.cast_unsigned())).collect();
     rules.insert(libc::SYS_clone, has(0, &namespaces)?);
     // The limits of others: they end processes that no signal reaches.

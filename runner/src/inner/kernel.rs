@@ -100,6 +100,22 @@ fn unblock_signals() -> io::Result<()> {
     }
 }
 
+/// Closes every file descriptor above 2. Only at the start of a program, before it has opened any itself.
+pub fn close_inherited() {
+    // SAFETY: one call without pointers; nobody owns these descriptors yet.
+    let done = unsafe { libc::syscall(libc::SYS_close_range, 3, libc::c_uint::MAX, 0) };
+    if done < 0 {
+        // Kernels before 5.9: what is open is listed.
+        let open: Vec<i32> = std::fs::read_dir("/proc/self/fd")
+            .map(|entries| entries.flatten().filter_map(|entry| entry.file_name().to_str()?.parse().ok()).collect())
+            .unwrap_or_default();
+        for fd in open.into_iter().filter(|fd| *fd > 2) {
+            // SAFETY: as above.
+            unsafe { libc::close(fd) };
+        }
+    }
+}
+
 /// Marks every file descriptor from this one on to be closed by the next exec.
 fn close_on_exec_from(first: libc::c_uint) -> io::Result<()> {
     const CLOEXEC: libc::c_uint = 4;

@@ -26,6 +26,8 @@ const READ_DIR: u64 = 1 << 3;
 const REFER: u64 = 1 << 13;
 const TRUNCATE: u64 = 1 << 14;
 const IOCTL_DEV: u64 = 1 << 15;
+/// `TMPFS_MAGIC` of the kernel's `include/uapi/linux/magic.h`.
+const TMPFS: i64 = 0x0102_1994;
 /// The rights that a file can have; a folder has all.
 const OF_FILES: u64 = EXECUTE | WRITE_FILE | READ_FILE | TRUNCATE | IOCTL_DEV;
 const ABSTRACT_SOCKETS: u64 = 1;
@@ -59,6 +61,8 @@ pub struct Files {
     pub write: Vec<String>,
     /// Devices: read and written.
     pub devices: Vec<String>,
+    /// Covers of hidden paths: read as the empty things that they are, and only while they are that.
+    pub covers: Vec<String>,
 }
 
 fn rights(version: u32) -> u64 {
@@ -92,13 +96,24 @@ pub fn ruleset(files: &Files) -> io::Result<Option<OwnedFd>> {
     ];
     for (paths, wanted) in groups {
         for path in paths {
-            allow(&ruleset, Path::new(path), wanted & all)?;
+            allow(&ruleset, Path::new(path), wanted & all, Kind::Any)?;
         }
+    }
+    for path in &files.covers {
+        allow(&ruleset, Path::new(path), (READ_FILE | READ_DIR) & all, Kind::Cover)?;
     }
     Ok(Some(ruleset))
 }
 
-fn allow(ruleset: &OwnedFd, path: &Path, wanted: u64) -> io::Result<()> {
+/// What must lie at a path for a rule to be made.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Kind {
+    Any,
+    /// A device, or a folder in memory: whoever replaces a hidden file removes its cover too.
+    Cover,
+}
+
+fn allow(ruleset: &OwnedFd, path: &Path, wanted: u64, kind: Kind) -> io::Result<()> {
     let opened = match rustix::fs::open(path, OFlags::PATH | OFlags::CLOEXEC, Mode::empty()) {
         Ok(opened) => opened,
         Err(rustix::io::Errno::NOENT | rustix::io::Errno::ACCESS | rustix::io::Errno::NOTDIR) => return Ok(()),
@@ -106,7 +121,15 @@ fn allow(ruleset: &OwnedFd, path: &Path, wanted: u64) -> io::Result<()> {
             return Err(io::Error::new(io::Error::from(error).kind(), format!("{}: {error}", path.display())));
         }
     };
-    let is_folder = rustix::fs::FileType::from_raw_mode(rustix::fs::fstat(&opened)?.st_mode).is_dir();
+    let found = rustix::fs::FileType::from_raw_mode(rustix::fs::fstat(&opened)?.st_mode);
+    let is_folder = found.is_dir();
+    let is_cover = || match rustix::fs::fstatfs(&opened) {
+        Ok(system) if is_folder => system.f_type == TMPFS,
+        _ => found.is_char_device(),
+    };
+    if kind == Kind::Cover && !is_cover() {
+        return Ok(());
+    }
     let allowed_access = if is_folder { wanted } else { wanted & OF_FILES };
     if allowed_access == 0 {
         return Ok(());

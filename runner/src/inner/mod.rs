@@ -75,6 +75,9 @@ pub struct Calls {
     pub internet: bool,
     /// Unix sockets with a name.
     pub unix: bool,
+    /// Shared memory, semaphores and message queues of System V, and POSIX message queues: true where they are the
+    /// run's own.
+    pub ipc: bool,
 }
 
 /// A folder that must be the one that was checked.

@@ -127,10 +127,12 @@ impl Tree {
     fn obey(&mut self, runner: &mut UnixStream, signals: &OwnedFd) {
         while self.ended.is_none() {
             let mut ready = [PollFd::new(runner, PollFlags::IN), PollFd::new(signals, PollFlags::IN)];
-            if poll(&mut ready, None).is_err() {
-                continue;
-            }
-            let (ordered, changed) = (!ready[0].revents().is_empty(), !ready[1].revents().is_empty());
+            let (ordered, changed) = match poll(&mut ready, None) {
+                Ok(_) => (!ready[0].revents().is_empty(), !ready[1].revents().is_empty()),
+                Err(rustix::io::Errno::INTR) => continue,
+                // Who cannot hear orders ends.
+                Err(_) => return self.kill(signals),
+            };
             if changed {
                 let _ = rustix::io::read(signals, &mut [0; 1024]);
                 self.reap_ended();
@@ -141,18 +143,25 @@ impl Tree {
                     Ok(1) if order == [TERM] => self.signal_all(libc::SIGTERM),
                     Ok(1) if order != [KILL] => {}
                     // The order to kill; or the runner is gone, and so must everything be.
-                    _ => {
-                        self.signal_all(libc::SIGKILL);
-                        let until = Instant::now() + CLEANUP;
-                        while self.ended.is_none() && Instant::now() < until {
-                            let _ = poll(&mut [PollFd::new(signals, PollFlags::IN)], Some(&MOMENT));
-                            let _ = rustix::io::read(signals, &mut [0; 1024]);
-                            self.reap_ended();
-                        }
-                        return;
-                    }
+                    _ => return self.kill(signals),
                 }
             }
+        }
+    }
+
+    /// Kills everything, until the shell has ended or does not end.
+    fn kill(&mut self, signals: &OwnedFd) {
+        let until = Instant::now() + CLEANUP;
+        loop {
+            self.signal_all(libc::SIGKILL);
+            self.reap_ended();
+            if self.ended.is_some() || Instant::now() > until {
+                return;
+            }
+            if poll(&mut [PollFd::new(signals, PollFlags::IN)], Some(&MOMENT)).is_err() {
+                std::thread::sleep(Duration::from_millis(1));
+            }
+            let _ = rustix::io::read(signals, &mut [0; 1024]);
         }
     }
 

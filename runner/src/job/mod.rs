@@ -7,7 +7,7 @@ mod log;
 
 use std::fs;
 use std::io::{self, Read as _, Seek as _, SeekFrom};
-use std::os::unix::fs::{DirBuilderExt as _, OpenOptionsExt as _};
+use std::os::unix::fs::{DirBuilderExt as _, MetadataExt as _, OpenOptionsExt as _};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
@@ -20,6 +20,8 @@ use crate::outcome::{Ending, Outcome, RunError};
 
 /// Ended jobs that are kept.
 const KEPT: usize = 100;
+/// Longest record, in bytes: a command of the longest kind, escaped.
+const MAX_RECORD: u64 = 4 << 20;
 const RECORD: &str = "job.json";
 const END: &str = "end.json";
 const OUTPUT: &str = "output";
@@ -125,6 +127,9 @@ pub enum JobError {
     /// It does not end.
     #[error("the job {0} does not end")]
     DoesNotEnd(String),
+    /// There is no home to keep jobs in.
+    #[error("there is no folder for jobs: neither HOME nor XDG_STATE_HOME is set")]
+    NoHome,
     /// The folder cannot be used.
     #[error("cannot use the folder of jobs {}", folder.display())]
     Folder {
@@ -144,7 +149,7 @@ impl JobError {
             Self::TooMany(_) => "stop one with `bashgate-run stop ID`, or raise `background.max_jobs`",
             Self::NotRunning(_) => "`bashgate-run jobs` says how it ended",
             Self::DoesNotEnd(_) => "look at its supervisor with ps",
-            Self::Folder { .. } => "name another folder with --state DIR",
+            Self::Folder { .. } | Self::NoHome => "name another folder with --state DIR",
         }
     }
 }
@@ -162,10 +167,26 @@ impl Jobs {
     }
 
     /// Where a user's jobs are: `$XDG_STATE_HOME/bashgate-run`, or `~/.local/state/bashgate-run`.
-    pub fn usual_folder() -> PathBuf {
+    /// `None` without a home: in a folder of everybody's, everybody could write what is believed here.
+    pub fn usual_folder() -> Option<PathBuf> {
         let absolute = |name| std::env::var_os(name).map(PathBuf::from).filter(|path| path.is_absolute());
         let state = absolute("XDG_STATE_HOME").or_else(|| absolute("HOME").map(|home| home.join(".local/state")));
-        state.unwrap_or_else(|| PathBuf::from("/var/tmp")).join("bashgate-run")
+        state.map(|state| state.join("bashgate-run"))
+    }
+
+    /// Makes the folder where it is missing, and makes sure that nobody else writes there.
+    pub fn own_folder(&self) -> io::Result<()> {
+        fs::DirBuilder::new().recursive(true).mode(0o700).create(&self.folder)?;
+        self.check_owner()
+    }
+
+    fn check_owner(&self) -> io::Result<()> {
+        let found = fs::symlink_metadata(&self.folder)?;
+        let own = rustix::process::geteuid().as_raw();
+        if !found.is_dir() || found.uid() != own || found.mode() & 0o022 != 0 {
+            return Err(io::Error::other("it is no folder that only you can write to"));
+        }
+        Ok(())
     }
 
     fn failed(&self, source: io::Error) -> JobError {
@@ -185,14 +206,15 @@ impl Jobs {
             let _ = fs::remove_dir_all(self.folder.join(job.record.id.as_str()));
         }
         let id = JobId::new().map_err(|error| self.failed(error))?;
+        self.own_folder().map_err(|error| self.failed(error))?;
         let folder = self.folder.join(id.as_str());
-        fs::DirBuilder::new().recursive(true).mode(0o700).create(&folder).map_err(|error| self.failed(error))?;
+        fs::DirBuilder::new().mode(0o700).create(&folder).map_err(|error| self.failed(error))?;
         Ok((id, folder.join(OUTPUT)))
     }
 
     /// A log for a job's output, appended to by whoever still writes.
     pub fn log(output: &Path, max_mib: u64) -> io::Result<Log> {
-        let file = fs::OpenOptions::new().append(true).create(true).mode(0o600).open(output)?;
+        let file = fs::OpenOptions::new().append(true).create_new(true).mode(0o600).open(output)?;
         Ok(Log::new(file, max_mib.saturating_mul(1 << 20)))
     }
 
@@ -258,6 +280,7 @@ impl Jobs {
             Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
             Err(error) => return Err(self.failed(error)),
         };
+        self.check_owner().map_err(|error| self.failed(error))?;
         let ids = entries.flatten().filter_map(|entry| JobId::parse(entry.file_name().to_str()?));
         let mut jobs: Vec<Job> = ids.filter_map(|id| self.job(&id).ok()).collect();
         jobs.retain(|job| agent.is_none() || job.record.agent.as_deref() == agent);
@@ -267,6 +290,10 @@ impl Jobs {
 
     /// One job.
     pub fn job(&self, id: &JobId) -> Result<Job, JobError> {
+        match self.check_owner() {
+            Err(error) if error.kind() == io::ErrorKind::NotFound => return Err(JobError::Unknown(id.0.clone())),
+            checked => checked.map_err(|error| self.failed(error))?,
+        }
         let folder = self.folder.join(id.as_str());
         let mut record: Record = read(&folder.join(RECORD)).ok_or_else(|| JobError::Unknown(id.0.clone()))?;
         // Where a job is says who it is and where its output lies; what its record says of both counts for nothing.
@@ -285,7 +312,7 @@ impl Jobs {
     pub fn tail(&self, id: &JobId, bytes: u64) -> Result<String, JobError> {
         let job = self.job(id)?;
         let read = || {
-            let mut file = fs::File::open(&job.record.output)?;
+            let mut file = open_plain(&job.record.output)?;
             let length = file.metadata()?.len();
             file.seek(SeekFrom::Start(length.saturating_sub(bytes)))?;
             let mut tail = Vec::new();
@@ -318,8 +345,17 @@ impl Jobs {
     }
 }
 
+/// Opens a regular file by its own name.
+fn open_plain(path: &Path) -> io::Result<fs::File> {
+    let flags = libc::O_NOFOLLOW | libc::O_NONBLOCK;
+    let file = fs::OpenOptions::new().read(true).custom_flags(flags).open(path)?;
+    if file.metadata()?.is_file() { Ok(file) } else { Err(io::Error::other("it is no regular file")) }
+}
+
 fn read<T: serde::de::DeserializeOwned>(file: &Path) -> Option<T> {
-    serde_json::from_slice(&fs::read(file).ok()?).ok()
+    let mut bytes = Vec::new();
+    open_plain(file).ok()?.take(MAX_RECORD).read_to_end(&mut bytes).ok()?;
+    serde_json::from_slice(&bytes).ok()
 }
 
 /// When a process started, in ticks since boot, and this boot's id.

@@ -4,12 +4,14 @@
 //! business; then what may be written; last what must stay hidden or as it is, the shortest path first.
 
 use std::collections::BTreeSet;
+use std::os::unix::fs::FileTypeExt as _;
 use std::path::Path;
 use std::process::Command;
 
 use super::{BackendName, Guarantee, Nest, Unavailable, Wanted, places};
 use crate::inner::{self, Calls, Reap, landlock};
 use crate::presets::Tmp;
+use crate::user::RunAs;
 
 const PROGRAMS: [&str; 3] = ["/usr/bin/bwrap", "/usr/local/bin/bwrap", "/run/current-system/sw/bin/bwrap"];
 /// Where this program lies inside.
@@ -53,7 +55,7 @@ pub(super) fn enforces(wanted: &Wanted, landlock: u32) -> BTreeSet<Guarantee> {
     set
 }
 
-pub(super) fn prepare(wanted: &Wanted) -> Result<Nest, Unavailable> {
+pub(super) fn prepare(wanted: &Wanted, run_as: RunAs) -> Result<Nest, Unavailable> {
     let Some(program) = PROGRAMS.iter().find(|program| Path::new(program).exists()) else {
         return Err(Unavailable {
             backend: BackendName::Bwrap,
@@ -110,7 +112,14 @@ pub(super) fn prepare(wanted: &Wanted) -> Result<Nest, Unavailable> {
         !is_covered(path) || shown.iter().copied().chain(write).any(|root| places::is_below(path, root))
     };
     let sockets = foreign_sockets(places);
-    for path in places.hide.iter().chain(&sockets).filter(|path| is_shown(path)) {
+    let covered: Vec<String> = places
+        .hide
+        .iter()
+        .chain(&sockets)
+        .filter(|path| is_shown(path) && run_as.can_reach(Path::new(path)))
+        .cloned()
+        .collect();
+    for path in &covered {
         if Path::new(path).is_dir() {
             arg(&["--tmpfs", path, "--remount-ro", path]);
         } else {
@@ -120,12 +129,20 @@ pub(super) fn prepare(wanted: &Wanted) -> Result<Nest, Unavailable> {
     arg(&["--remount-ro", "/run", "--chdir", &places.cwd, "--", INNER, inner::ARGUMENT]);
 
     let mut plan = super::plan(wanted, Reap::Namespace, wanted.unix);
-    let mut files = landlock::Files { read: vec!["/".to_owned()], ..landlock::Files::default() };
+    // A cover goes when what is below it is replaced, and what does not exist yet has none: so there is no grant either.
+    let read = super::landlock::all_but(&places.never_read).map_err(|why| Unavailable {
+        backend: BackendName::Bwrap,
+        why,
+        help: "hide whole folders, not single files in large ones",
+    })?;
+    let list = vec!["/".to_owned()];
+    let mut files = landlock::Files { read, list, covers: covered, ..landlock::Files::default() };
+    files.read.extend(shown.iter().map(|path| (*path).clone()));
     files.write = places.write.iter().map(|(root, ..)| root.clone()).collect();
     files.write.extend(TEMPORARY.iter().chain(&["/dev"]).map(|folder| (*folder).to_owned()));
     plan.files = Some(files);
     // The network namespace has nothing but a loopback of its own, which servers in tests need.
-    plan.calls = Some(Calls { internet: true, unix: wanted.unix });
+    plan.calls = Some(Calls { internet: true, unix: wanted.unix, ipc: true });
     plan.expect = places.expected();
     Ok(Nest { command, plan, enforces: super::enforces(BackendName::Bwrap, wanted), keep: Vec::new() })
 }
@@ -136,14 +153,26 @@ fn resolver_below_run() -> Option<String> {
     real.starts_with("/run").then(|| real.to_string_lossy().into_owned())
 }
 
+/// What stands behind the seven columns of numbers, spaces included.
+fn socket_path(line: &str) -> Option<&str> {
+    let mut rest = line;
+    for _ in 0..7 {
+        rest = rest.trim_start().split_once(' ')?.1;
+    }
+    Some(rest)
+}
+
 /// Unix sockets with a path that is not hidden anyway: those bound right now.
 fn foreign_sockets(places: &places::Places) -> Vec<String> {
     let Ok(table) = std::fs::read_to_string("/proc/net/unix") else { return Vec::new() };
-    let bound = table.lines().skip(1).filter_map(|line| line.split_ascii_whitespace().nth(7));
-    let mut found: Vec<String> = bound
+    let mut found: Vec<String> = table
+        .lines()
+        .skip(1)
+        .filter_map(socket_path)
         .filter(|path| path.starts_with('/') && !path.starts_with("/dev/"))
         .filter(|path| !places.hide.iter().any(|over| places::is_below(path, over)))
-        .filter(|path| std::fs::symlink_metadata(path).is_ok())
+        // The name is what its owner called it, maybe in another root: only a socket is covered.
+        .filter(|path| std::fs::symlink_metadata(path).is_ok_and(|found| found.file_type().is_socket()))
         .map(str::to_owned)
         .collect();
     found.sort();

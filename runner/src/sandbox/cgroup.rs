@@ -11,6 +11,8 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
+use rustix::process::{Pid, PidfdFlags, Signal, pidfd_open, pidfd_send_signal};
+
 use super::Guarantee;
 
 const PREFIX: &str = "bashgate-run-";
@@ -121,12 +123,50 @@ impl Groups {
         self.made.iter().any(killed)
     }
 
+    /// Kills what is still inside, again and again for a moment. What is left then; `None` without groups.
+    ///
+    /// For a supervisor that was itself killed: nobody else knows its tree.
+    pub fn end(&self) -> Option<usize> {
+        if self.made.is_empty() {
+            return None;
+        }
+        let until = Instant::now() + Duration::from_secs(2);
+        while self.processes() > 0 && Instant::now() < until {
+            self.made.iter().for_each(Group::kill);
+            std::thread::sleep(Duration::from_millis(1));
+        }
+        Some(self.processes())
+    }
+
     /// The processes in them.
     pub fn processes(&self) -> usize {
         let count = |group: &Group| {
             fs::read_to_string(group.folder.join("cgroup.procs")).map_or(0, |text| text.lines().count())
         };
         self.made.iter().map(count).max().unwrap_or(0)
+    }
+}
+
+impl Group {
+    fn kill(&self) {
+        if self.version == Version::Two && fs::write(self.folder.join("cgroup.kill"), "1").is_ok() {
+            return;
+        }
+        let list = fs::read_to_string(self.folder.join("cgroup.procs")).unwrap_or_default();
+        let is_inside = |pid: &str| {
+            let now = fs::read_to_string(self.folder.join("cgroup.procs")).unwrap_or_default();
+            now.lines().any(|line| line == pid)
+        };
+        for line in list.lines() {
+            // Held first, then looked for again: what is held cannot become another process.
+            let held =
+                line.parse().ok().and_then(Pid::from_raw).and_then(|pid| pidfd_open(pid, PidfdFlags::empty()).ok());
+            if let Some(held) = held
+                && is_inside(line)
+            {
+                let _ = pidfd_send_signal(&held, Signal::KILL);
+            }
+        }
     }
 }
 

@@ -4,7 +4,7 @@
 //! path is granted instead of the folder above it.
 
 use std::collections::BTreeSet;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use super::{BackendName, Guarantee, Nest, Temporary, Unavailable, Wanted, places};
 use crate::inner::{Plan, Reap, landlock};
@@ -12,8 +12,7 @@ use crate::presets::Tmp;
 use crate::user::RunAs;
 
 /// What every program may use. No terminal: the caller's is among them.
-const DEVICES: [&str; 8] =
-    ["/dev/null", "/dev/zero", "/dev/full", "/dev/random", "/dev/urandom", "/dev/tty", "/dev/ptmx", "/dev/pts"];
+const DEVICES: [&str; 5] = ["/dev/null", "/dev/zero", "/dev/full", "/dev/random", "/dev/urandom"];
 /// Semaphores and shared memory of programs with several processes.
 const SHARED_MEMORY: &str = "/dev/shm";
 /// Most folders that are listed to go around hidden paths.
@@ -70,11 +69,14 @@ pub(super) fn files(
             return Err(format!("{inside} must stay hidden but lies in {root}, which may be written"));
         }
     }
-    let mut files = landlock::Files { list: vec!["/".to_owned()], ..landlock::Files::default() };
-    let mut listed = 0;
+    if let Some(own) = places.own.first() {
+        return Err(format!("{own} must not be written but lies in a folder that may be"));
+    }
     // Devices are named one by one: among the others are disks and everybody's terminals.
-    let around: Vec<String> = places.hide.iter().cloned().chain(["/dev".to_owned()]).collect();
-    grant_around(Path::new("/"), &around, &mut files.read, &mut listed)?;
+    let around: Vec<String> = places.never_read.iter().cloned().chain(["/dev".to_owned()]).collect();
+    let mut files = landlock::Files { list: vec!["/".to_owned()], ..landlock::Files::default() };
+    files.read = all_but(&around)?;
+    files.read.extend(places.read.iter().cloned());
     files.write = places.write.iter().map(|(root, ..)| root.clone()).collect();
     files.devices = DEVICES.map(str::to_owned).to_vec();
     files.write.push(SHARED_MEMORY.to_owned());
@@ -82,14 +84,21 @@ pub(super) fn files(
         Tmp::Shared => files.write.extend(["/tmp", "/var/tmp"].map(str::to_owned)),
         Tmp::Private => {
             let folder = own_tmp(run_as).map_err(|error| format!("cannot make a temporary folder: {error}"))?;
-            let text = folder.to_string_lossy().into_owned();
-            keep.push(Temporary(folder));
+            let text = folder.path().to_string_lossy().into_owned();
+            keep.push(folder);
             plan.env.retain(|(name, _)| name != "TMPDIR");
             plan.env.push(("TMPDIR".to_owned(), text.clone()));
             files.write.push(text);
         }
     }
     Ok(files)
+}
+
+/// Everything there is but for these paths, which need not exist: a name that appears later is then in no grant.
+pub(super) fn all_but(paths: &[String]) -> Result<Vec<String>, String> {
+    let mut read = Vec::new();
+    grant_around(Path::new("/"), paths, &mut read, &mut 0)?;
+    Ok(read)
 }
 
 /// Grants a folder, or what is in it where something below it is hidden.
@@ -102,7 +111,8 @@ fn grant_around(folder: &Path, hide: &[String], read: &mut Vec<String>, listed: 
         read.extend(folder.to_str().map(str::to_owned));
         return Ok(());
     }
-    let entries = std::fs::read_dir(folder).map_err(|error| format!("cannot list {}: {error}", folder.display()))?;
+    // What cannot be listed gets no grant either: less can be read, never more.
+    let Ok(entries) = std::fs::read_dir(folder) else { return Ok(()) };
     for entry in entries.flatten() {
         *listed += 1;
         if *listed > MOST_ENTRIES {
@@ -117,11 +127,8 @@ fn grant_around(folder: &Path, hide: &[String], read: &mut Vec<String>, listed: 
 }
 
 /// A new folder for temporary files that only this run's user can enter.
-fn own_tmp(run_as: RunAs) -> std::io::Result<PathBuf> {
-    use std::os::unix::fs::DirBuilderExt as _;
-    let random = getrandom::u64().map_err(|error| std::io::Error::other(error.to_string()))?;
-    let folder = PathBuf::from(format!("/tmp/bashgate-{random:016x}"));
-    std::fs::DirBuilder::new().mode(0o700).create(&folder)?;
-    run_as.give(&folder)?;
+fn own_tmp(run_as: RunAs) -> std::io::Result<Temporary> {
+    let folder = Temporary::make(Path::new("/tmp"), 0o700)?;
+    run_as.give(folder.path())?;
     Ok(folder)
 }

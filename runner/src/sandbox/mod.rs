@@ -11,6 +11,7 @@ mod landlock;
 mod none;
 mod places;
 mod spawn;
+mod temporary;
 
 use std::collections::BTreeSet;
 use std::fmt;
@@ -19,8 +20,9 @@ use std::process::Command;
 
 use serde::{Deserialize, Serialize};
 
-pub use places::{Hidden, PlaceError, Places, Roots, around};
+pub use places::{Hidden, PlaceError, Places, Roots, around, is_home};
 pub(crate) use spawn::spawn;
+pub use temporary::Temporary;
 
 use crate::inner::{self, Calls, Plan, Reap, Resource};
 use crate::presets::Tmp;
@@ -212,27 +214,10 @@ pub struct Nest {
     pub keep: Vec<Temporary>,
 }
 
-/// A folder that is removed when the run is over.
-#[derive(Debug)]
-pub struct Temporary(PathBuf);
-
-impl Temporary {
-    /// Takes charge of a folder.
-    pub const fn new(folder: PathBuf) -> Self {
-        Self(folder)
-    }
-}
-
-impl Drop for Temporary {
-    fn drop(&mut self) {
-        let _ = std::fs::remove_dir_all(&self.0);
-    }
-}
-
 /// Prepares a run for this backend as this user.
 pub fn prepare(backend: BackendName, wanted: &Wanted, run_as: RunAs) -> Result<Nest, Unavailable> {
     let mut nest = match backend {
-        BackendName::Bwrap => bwrap::prepare(wanted),
+        BackendName::Bwrap => bwrap::prepare(wanted, run_as),
         BackendName::Landlock => landlock::prepare(wanted, run_as),
         BackendName::Firejail => firejail::prepare(wanted, run_as),
         BackendName::None => Ok(none::prepare(wanted)),
@@ -264,7 +249,7 @@ fn plan(wanted: &Wanted, reap: Reap, unix: bool) -> Plan {
         reap,
         limits: wanted.limits.clone(),
         files: None,
-        calls: Some(Calls { internet: wanted.internet, unix }),
+        calls: Some(Calls { internet: wanted.internet, unix, ipc: reap == Reap::Namespace }),
         drop_privileges: true,
         expect: Vec::new(),
     }

@@ -8,11 +8,37 @@ use rustix::fs::{CWD, Mode, OFlags, ResolveFlags};
 use crate::inner::Expected;
 use crate::presets::Access;
 
-/// Folders that are never a workspace: whoever may write there owns the machine.
-const NEVER: [&str; 16] = [
-    "/", "/bin", "/boot", "/dev", "/etc", "/lib", "/lib64", "/proc", "/run", "/sbin", "/sys", "/usr", "/var", "/home",
-    "/root", "/tmp",
+/// Folders that are never a workspace, though workspaces lie below them.
+const NEVER: [&str; 6] = ["/", "/home", "/tmp", "/usr/src", "/var", "/var/tmp"];
+/// Folders below which no workspace lies: whoever may write there owns the machine.
+const SYSTEM: [&str; 17] = [
+    "/bin",
+    "/boot",
+    "/dev",
+    "/etc",
+    "/lib",
+    "/lib32",
+    "/lib64",
+    "/libx32",
+    "/proc",
+    "/run",
+    "/sbin",
+    "/sys",
+    "/usr",
+    "/var/cache",
+    "/var/lib",
+    "/var/log",
+    "/var/spool",
 ];
+/// Folders below those, below which images keep sources all the same.
+const SOURCES: [&str; 2] = ["/usr/src", "/usr/local/src"];
+
+/// True for a folder that no command is given to write to. What somebody else than root owns below `/var/lib` is a home.
+fn is_system(path: &Path, owner: u32) -> bool {
+    let below = |folders: &[&str]| folders.iter().any(|folder| path.starts_with(folder));
+    let is_service = owner != 0 && path.starts_with("/var/lib") && path != Path::new("/var/lib");
+    NEVER.iter().any(|never| path == Path::new(never)) || (below(&SYSTEM) && !below(&SOURCES) && !is_service)
+}
 
 /// What is wrong with a run's places.
 #[derive(Debug, thiserror::Error)]
@@ -34,6 +60,9 @@ pub enum PlaceError {
     /// A path is not UTF-8.
     #[error("the path {} is not UTF-8", .0.display())]
     NotText(PathBuf),
+    /// The workspace would be a whole home folder, and nobody named it.
+    #[error("{} is a home folder, too much to be written to by accident", .0.display())]
+    Home(PathBuf),
     /// A folder to work in is one that must stay hidden.
     #[error("{} lies in {}, which the preset hides", root.display(), hidden.display())]
     Hidden {
@@ -52,6 +81,7 @@ impl PlaceError {
             Self::NotAFolder(_) => "name the folder that holds it",
             Self::BadRoot { .. } => "name a folder that exists, by its real path, below a project or home folder",
             Self::NotText(_) => "rename it",
+            Self::Home(_) => "start in a project's folder, or name the folder to write to with --workspace DIR",
             Self::Hidden { .. } => "work in another folder, or change `filesystem.hide` in runner.toml",
         }
     }
@@ -79,6 +109,8 @@ pub struct Hidden {
     pub protect: Vec<PathBuf>,
     /// Paths below protected ones that may be written all the same.
     pub keep_writable: Vec<PathBuf>,
+    /// The runner's own folders: read, never written.
+    pub own: Vec<PathBuf>,
 }
 
 /// The checked places of a run. All paths are absolute, real and UTF-8.
@@ -92,6 +124,10 @@ pub struct Places {
     pub write: Vec<(String, u64, u64)>,
     /// Existing paths that must not be read, shortest first.
     pub hide: Vec<String>,
+    /// The same, and those that do not exist yet: by the real path of what exists of them.
+    pub never_read: Vec<String>,
+    /// The runner's own folders that lie in a write root.
+    pub own: Vec<String>,
     /// Existing paths below the write roots that must not be written.
     pub protect: Vec<String>,
     /// Folders that are only read, and must be seen even where their surroundings are hidden.
@@ -117,6 +153,7 @@ impl Places {
         write.retain(|(path, ..)| !all.iter().any(|other| other != path && is_below(path, other)));
         write.sort();
         write.dedup();
+        let never_read: Vec<String> = hidden.hide.iter().filter_map(|path| as_far_as_real(path)).collect();
         let mut hide = existing(&hidden.hide);
         let nested: Vec<String> = hide.clone();
         hide.retain(|path| !nested.iter().any(|other| other != path && is_below(path, other)));
@@ -127,10 +164,13 @@ impl Places {
         }
         let below_a_root = |path: &String| write.iter().any(|(root, ..)| path != root && is_below(path, root));
         let mut protect = existing(&hidden.protect);
+        let mut own = existing(&hidden.own);
+        own.retain(below_a_root);
+        protect.extend(own.iter().cloned());
         protect.retain(below_a_root);
         let mut pinned = existing(&hidden.keep_writable);
         pinned.retain(below_a_root);
-        Ok(Self { cwd, workspace, write, hide, protect, read: Vec::new(), pinned })
+        Ok(Self { cwd, workspace, write, hide, never_read, own, protect, read: Vec::new(), pinned })
     }
 
     /// What the innermost process must find where the write roots are.
@@ -177,11 +217,8 @@ fn root(path: &Path) -> Result<(String, u64, u64), PlaceError> {
     };
     let status = rustix::fs::fstat(&opened).map_err(|error| bad(&error.to_string()))?;
     let plain: PathBuf = path.components().collect();
-    if NEVER.iter().any(|never| plain == Path::new(never)) {
+    if is_system(&plain, status.st_uid) {
         return Err(bad("it belongs to the system"));
-    }
-    if ["/proc", "/sys", "/dev"].iter().any(|never| plain.starts_with(never)) {
-        return Err(bad("it is no ordinary file system"));
     }
     let text = plain.into_os_string().into_string().map_err(|path| PlaceError::NotText(path.into()))?;
     Ok((text, status.st_dev, status.st_ino))
@@ -196,16 +233,40 @@ fn existing(paths: &[PathBuf]) -> Vec<String> {
     found
 }
 
+/// The real path of what exists of a path, and the rest of it. `None` for what is no text.
+fn as_far_as_real(path: &Path) -> Option<String> {
+    let (real, rest) = path.ancestors().find_map(|folder| {
+        let real = std::fs::canonicalize(folder).ok()?;
+        Some((real, path.strip_prefix(folder).ok()?))
+    })?;
+    // An empty rest would leave a slash behind.
+    let whole = if rest.as_os_str().is_empty() { real } else { real.join(rest) };
+    whole.into_os_string().into_string().ok()
+}
+
 /// The workspace around a folder: the repository that holds it, else the folder itself.
+///
+/// A `.git` that is a file belongs to a submodule or worktree: the repository that holds that is taken, if there is one.
+/// What lies in another file system or is a home folder is nobody's workspace by accident.
 pub fn around(cwd: &Path) -> PathBuf {
     let cwd = std::fs::canonicalize(cwd).unwrap_or_else(|_| cwd.to_owned());
-    let home = std::env::var_os("HOME").map(PathBuf::from);
-    let device = |path: &Path| std::fs::metadata(path).map(|found| found.dev()).ok();
-    let own = device(&cwd);
+    let place = |path: &Path| std::fs::metadata(path).map_or((0, 0), |found| (found.dev(), found.uid()));
+    let (device, _) = place(&cwd);
     let candidates = cwd.ancestors().take_while(|folder| {
-        home.as_deref() != Some(*folder)
-            && !NEVER.iter().any(|never| *folder == Path::new(never))
-            && device(folder) == own
+        let (now, owner) = place(folder);
+        now == device && !is_home(folder) && !is_system(folder, owner)
     });
-    candidates.filter(|folder| folder.join(".git").exists()).last().map_or(cwd.clone(), Path::to_owned)
+    let repositories: Vec<&Path> = candidates.filter(|folder| folder.join(".git").exists()).collect();
+    let whole = repositories.iter().find(|folder| folder.join(".git").is_dir()).or(repositories.last());
+    whole.map_or(cwd.clone(), |folder| (*folder).to_owned())
+}
+
+/// True for the home folder of the caller, or of any account: too much to be written unless somebody names it.
+pub fn is_home(folder: &Path) -> bool {
+    let real = std::fs::canonicalize(folder).unwrap_or_else(|_| folder.to_owned());
+    let own = std::env::var_os("HOME").map(PathBuf::from);
+    let table = std::fs::read_to_string("/etc/passwd").unwrap_or_default();
+    let accounts = table.lines().filter_map(|line| line.split(':').nth(5)).map(PathBuf::from);
+    let mut homes = own.into_iter().chain(accounts);
+    homes.any(|home| std::fs::canonicalize(home).is_ok_and(|home| home == real))
 }

@@ -1,0 +1,111 @@
+//! Folders that live as long as a run, and no longer: not even when the runner is killed.
+
+use std::fs;
+use std::io;
+use std::os::fd::OwnedFd;
+use std::os::unix::fs::{DirBuilderExt as _, MetadataExt as _};
+use std::path::{Path, PathBuf};
+use std::time::{Duration, SystemTime};
+
+use rustix::fs::{FlockOperation, Mode, OFlags, flock};
+
+const PREFIX: &str = "bashgate-";
+/// A folder this young may not be locked yet by whoever makes it.
+const YOUNG: Duration = Duration::from_mins(1);
+
+/// A folder of a run. It is locked while its runner lives, and removed with it; one that a killed runner has left is
+/// removed when the next is made beside it.
+#[derive(Debug)]
+pub struct Temporary {
+    folder: PathBuf,
+    _lock: OwnedFd,
+}
+
+impl Temporary {
+    /// Makes a folder with this mode below another.
+    pub fn make(parent: &Path, mode: u32) -> io::Result<Self> {
+        sweep(parent);
+        let random = getrandom::u64().map_err(|error| io::Error::other(error.to_string()))?;
+        let folder = parent.join(format!("{PREFIX}{random:016x}"));
+        fs::DirBuilder::new().mode(mode).create(&folder)?;
+        let lock = open(&folder)?;
+        // Whatever the caller's mask takes away.
+        rustix::fs::fchmod(&lock, Mode::from_raw_mode(mode))?;
+        flock(&lock, FlockOperation::NonBlockingLockExclusive)?;
+        Ok(Self { folder, _lock: lock })
+    }
+
+    /// Where it is.
+    pub fn path(&self) -> &Path {
+        &self.folder
+    }
+}
+
+impl Drop for Temporary {
+    fn drop(&mut self) {
+        let _ = fs::remove_dir_all(&self.folder);
+    }
+}
+
+fn open(folder: &Path) -> rustix::io::Result<OwnedFd> {
+    rustix::fs::open(folder, OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC, Mode::empty())
+}
+
+/// Removes what nobody holds any more.
+fn sweep(parent: &Path) {
+    let own = rustix::process::geteuid().as_raw();
+    for entry in fs::read_dir(parent).into_iter().flatten().flatten() {
+        let name = entry.file_name();
+        let is_ours = name
+            .to_str()
+            .and_then(|name| name.strip_prefix(PREFIX))
+            .is_some_and(|rest| rest.len() == 16 && rest.bytes().all(|byte| byte.is_ascii_hexdigit()));
+        if !is_ours {
+            continue;
+        }
+        let folder = entry.path();
+        let Ok(found) = fs::symlink_metadata(&folder) else { continue };
+        // Root also removes what it gave to a workspace's owner.
+        let may = found.is_dir() && (own == 0 || found.uid() == own);
+        let age = found.modified().ok().and_then(|time| SystemTime::now().duration_since(time).ok());
+        if !may || age.is_none_or(|age| age < YOUNG) {
+            continue;
+        }
+        if let Ok(lock) = open(&folder)
+            && flock(&lock, FlockOperation::NonBlockingLockExclusive).is_ok()
+        {
+            let _ = fs::remove_dir_all(&folder);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn aged(folder: &Path) {
+        let hour_ago = SystemTime::now() - Duration::from_hours(1);
+        fs::File::open(folder).unwrap().set_modified(hour_ago).unwrap();
+    }
+
+    #[test]
+    fn what_a_killed_runner_left_is_removed_and_what_is_in_use_stays() {
+        let parent = tempfile::tempdir().unwrap();
+        let used = Temporary::make(parent.path(), 0o700).unwrap();
+        let left = parent.path().join("bashgate-0123456789abcdef");
+        let young = parent.path().join("bashgate-1123456789abcdef");
+        let other = parent.path().join("bashgate-notes");
+        for folder in [&left, &young, &other] {
+            fs::create_dir(folder).unwrap();
+            fs::write(folder.join("file"), "x").unwrap();
+        }
+        for folder in [used.path(), &left, &other] {
+            aged(folder);
+        }
+        let next = Temporary::make(parent.path(), 0o700).unwrap();
+        assert!(used.path().exists() && young.exists() && other.exists() && !left.exists());
+        let path = next.path().to_owned();
+        drop(next);
+        assert!(!path.exists() && used.path().exists());
+    }
+}
