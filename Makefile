@@ -7,7 +7,8 @@ STATIC := --target $(TARGET) \
 	--config 'target.$(TARGET).rustflags=["-C","target-feature=+crt-static","-C","relocation-model=static"]'
 BIN := target/bin
 CLAUDE_VERSION := 2.1.330
-CLAUDE_HOME := target/tools/claude
+CODEX_VERSION := 0.169.0
+AGENTS := target/tools
 
 FUZZ := target/fuzz
 FUZZ_LIMIT := -max_total_time=1200
@@ -42,7 +43,7 @@ lint:
 
 # What the tests need besides Rust.
 tools:
-	./tests/tools.sh $(CLAUDE_HOME) $(CLAUDE_VERSION)
+	./tests/tools.sh $(AGENTS) $(CLAUDE_VERSION) $(CODEX_VERSION)
 
 # A million generated commands under real shells, traced. About 45 minutes on two cores.
 differential: tools

@@ -1,8 +1,9 @@
 #!/bin/sh
-# Installs what the tests need, once: system packages and one pinned agent. Usage: tools.sh CLAUDE_HOME CLAUDE_VERSION
+# Installs what the tests need, once: system packages and pinned agents. Usage: tools.sh FOLDER CLAUDE_VERSION CODEX_VERSION
 set -eu
-claude_home=$1
+folder=$1
 claude_version=$2
+codex_version=$3
 
 need() { # program, package
     command -v "$1" >/dev/null 2>&1 || missing="$missing $2"
@@ -35,8 +36,13 @@ fi
 
 command -v cargo-deny >/dev/null 2>&1 || cargo install --locked cargo-deny
 
-if [ ! -x "$claude_home/node_modules/@anthropic-ai/claude-code-linux-x64/claude" ]; then
-    mkdir -p "$claude_home"
-    npm install --prefix "$claude_home" --no-save --ignore-scripts --no-audit --no-fund \
-        "@anthropic-ai/claude-code@$claude_version" "@anthropic-ai/claude-code-linux-x64@$claude_version"
-fi
+agent() { # folder, its program, packages
+    [ ! -x "$folder/$1/node_modules/$2" ] || return 0
+    home=$folder/$1
+    shift 2
+    mkdir -p "$home"
+    npm install --prefix "$home" --no-save --ignore-scripts --no-audit --no-fund "$@"
+}
+agent claude @anthropic-ai/claude-code-linux-x64/claude \
+    "@anthropic-ai/claude-code@$claude_version" "@anthropic-ai/claude-code-linux-x64@$claude_version"
+agent codex @openai/codex-linux-x64/vendor/x86_64-unknown-linux-musl/bin/codex "@openai/codex@$codex_version"

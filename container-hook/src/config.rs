@@ -34,6 +34,10 @@ pub struct Config {
     pub when_host_silent: WhenSilent,
     /// What is said when there is no objection.
     pub on_allow: OnAllow,
+    /// Whether commands that are let through run in the cage, too.
+    pub cage_safe: bool,
+    /// The `bashgate-run` that cages: the one beside this program if not named. `None` when there is no telling.
+    pub cage_runner: Option<PathBuf>,
     /// Longest wait for an answer, in seconds.
     pub deadline_s: u64,
     /// Git subcommands that are denied; empty when the guard is off.
@@ -135,6 +139,10 @@ struct File {
     when_host_silent: WhenSilent,
     #[serde(default)]
     on_allow: OnAllow,
+    #[serde(default)]
+    cage_safe: bool,
+    #[serde(default)]
+    cage_runner: Option<PathBuf>,
     #[serde(default = "default_deadline")]
     deadline_s: u64,
     #[serde(default)]
@@ -195,6 +203,16 @@ impl Config {
         if parsed.git_guard.reason.trim().is_empty() {
             return Err(wrong("`git_guard.reason` is empty".to_owned()));
         }
+        if parsed.cage_safe && parsed.on_allow != OnAllow::Approve {
+            return Err(wrong(
+                "`cage_safe` needs `on_allow = \"approve\"`: an agent takes another command only with an approval"
+                    .to_owned(),
+            ));
+        }
+        if let Some(other) = parsed.cage_runner.as_ref().filter(|path| !path.is_absolute()) {
+            return Err(wrong(format!("`cage_runner` is `{}`, which is no absolute path", other.display())));
+        }
+        let beside = || Some(std::env::current_exe().ok()?.with_file_name("bashgate-run"));
         let is_digest =
             |text: &String| text.len() == 64 && text.bytes().all(|b| b.is_ascii_digit() || (b'a'..=b'f').contains(&b));
         if let Some(other) = parsed.trusted_startup.iter().find(|text| !is_digest(text)) {
@@ -215,6 +233,8 @@ impl Config {
             trusted_startup: parsed.trusted_startup,
             when_host_silent: parsed.when_host_silent,
             on_allow: parsed.on_allow,
+            cage_safe: parsed.cage_safe,
+            cage_runner: parsed.cage_runner.or_else(beside),
             deadline_s: parsed.deadline_s,
             git_deny: if parsed.git_guard.enabled { parsed.git_guard.deny } else { Vec::new() },
             git_reason: parsed.git_guard.reason,
@@ -224,7 +244,7 @@ impl Config {
     /// The gate's own files in this container, which no command may touch.
     pub fn protected(&self) -> Vec<String> {
         let own = std::env::current_exe().ok();
-        [Some(self.mailbox.clone()), Some(self.file.clone()), own]
+        [Some(self.mailbox.clone()), Some(self.file.clone()), own, self.cage_runner.clone()]
             .into_iter()
             .flatten()
             .filter_map(|path| path.to_str().map(str::to_owned))
@@ -257,6 +277,8 @@ mod tests {
         for (more, want) in [
             ("colour = 1", "unknown field"),
             ("on_allow = \"always\"", "unknown variant"),
+            ("cage_safe = true", "on_allow"),
+            ("cage_runner = \"bashgate-run\"", "absolute"),
             ("deadline_s = 0", "deadline_s"),
             ("deadline_s = \"x\"", "invalid type"),
             ("[git_guard]\nenabled = true\nreason = \"\"", "git_guard.reason"),

@@ -13,6 +13,26 @@ pub struct BeforeToolUse {
     pub tool_use_id: Option<String>,
 }
 
+/// A shell command has run.
+#[derive(Debug, Clone)]
+pub struct AfterToolUse {
+    /// Its text, as the agent says.
+    pub command: String,
+    /// The agent's session.
+    pub session: Option<String>,
+    /// The agent's id of the call.
+    pub tool_use_id: String,
+}
+
+/// What an agent can do besides asking.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Abilities {
+    /// It replaces a command by the one that a hook gives it.
+    pub rewrites: bool,
+    /// It can type into a terminal that is open already, and no hook is asked about that.
+    pub types_past_hooks: bool,
+}
+
 /// A use of a tool.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum ToolUse {
@@ -64,6 +84,11 @@ pub enum By {
 pub enum HookDecision {
     /// No objection: the agent's own rules go on.
     Allow(By),
+    /// This text runs instead, which is the same command in the cage.
+    Cage {
+        /// The text for the agent's shell.
+        form: String,
+    },
     /// Not to be used, for this reason.
     Deny {
         /// For people and agents; never empty.

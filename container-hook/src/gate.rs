@@ -2,22 +2,27 @@
 
 use std::path::{Path, PathBuf};
 
+use bashgate_shared::cage as shared_cage;
 use bashgate_shared::classify::{Classification, Decided, Surroundings, classify, secrets};
 use bashgate_shared::command::CommandLine;
-use bashgate_shared::protocol::{BASH_CHECK, BashCheckWire, RequestId, RunnerWire, TOOL_EVENT, ToolEventWire, VERSION};
+use bashgate_shared::protocol::{
+    BASH_CHECK, BASH_RAN, BashCheckWire, BashRanWire, MAX_LABEL_BYTES, RequestId, RunnerWire, TOOL_EVENT,
+    ToolEventWire, VERSION,
+};
 
 use crate::ask::{self, AskError};
 use crate::conditions::{self, Findings, ShellSetup};
-use crate::config::{Config, WhenSilent};
-use crate::event::{BeforeToolUse, By, HookDecision, Source, ToolUse};
+use crate::config::{Config, OnAllow, WhenSilent};
+use crate::event::{Abilities, AfterToolUse, BeforeToolUse, By, HookDecision, Source, ToolUse};
 use crate::evidence;
 use crate::git::guard;
+use crate::{cage, interactive};
 
 /// Decides one event.
-pub fn before_tool_use(event: &BeforeToolUse, agent: &str, config: &Config) -> HookDecision {
+pub fn before_tool_use(event: &BeforeToolUse, agent: &str, config: &Config, abilities: Abilities) -> HookDecision {
     match &event.tool {
         ToolUse::Other => HookDecision::Allow(By::Nobody),
-        ToolUse::Shell { command } => shell(event, command, agent, config),
+        ToolUse::Shell { command } => shell(event, command, agent, config, abilities),
         ToolUse::Input { tool, target, pattern, source } => {
             if *source == Source::File {
                 // Without a target a search starts in the working directory.
@@ -48,15 +53,46 @@ fn is_secret(path: &str, event: &BeforeToolUse) -> bool {
         || real.is_ok_and(|real| secrets::is_secret_path(&real.to_string_lossy()))
 }
 
-fn shell(event: &BeforeToolUse, command: &str, agent: &str, config: &Config) -> HookDecision {
+/// Reports to the host what has run, so that it can tell whether what it sent into the cage ran there.
+pub fn after_tool_use(event: &AfterToolUse, agent: &str, config: &Config) -> HookDecision {
+    // Without approvals nothing is rewritten, and there is nothing to compare.
+    if config.on_allow != OnAllow::Approve || event.tool_use_id.len() > MAX_LABEL_BYTES {
+        return HookDecision::Allow(By::Nobody);
+    }
+    let Some(id) = ask::new_id() else { return HookDecision::deny("cannot make a request id") };
+    let wire = BashRanWire {
+        kind: BASH_RAN.to_owned(),
+        request_id: id.to_string(),
+        tool_use_id: event.tool_use_id.clone(),
+        command: event.command.clone(),
+        v: Some(VERSION),
+        agent: Some(agent.to_owned()),
+        session: event.session.clone().map(short),
+        timeout_ms: Some(config.deadline_s * 1000),
+        locked: true,
+    };
+    match serde_json::to_vec(&wire) {
+        Ok(bytes) => answer(ask::ask(config, &id, &bytes), None, config),
+        Err(error) => HookDecision::deny(format!("cannot write the report: {error}")),
+    }
+}
+
+fn shell(event: &BeforeToolUse, command: &str, agent: &str, config: &Config, abilities: Abilities) -> HookDecision {
     let command = match CommandLine::parse(command) {
         Ok(command) => command,
         Err(error) => return HookDecision::deny(format!("{error}; {}", error.help())),
     };
+    if abilities.types_past_hooks
+        && let Some(program) = interactive::reads_its_terminal(command.text(), config.shell)
+    {
+        return HookDecision::deny(format!(
+            "`{program}` would read commands from its terminal, where no hook sees them; give it a script, `-c` or its input"
+        ));
+    }
     let session = event.session.clone().map(short);
     let tool_use_id = event.tool_use_id.clone().map(short);
     let cwd = cwd(event);
-    check(&Question { command: &command, cwd: &cwd, agent, session, tool_use_id, runner: None }, config)
+    check(&Question { command: &command, cwd: &cwd, agent, session, tool_use_id, runner: None, abilities }, config)
 }
 
 /// May this command run?
@@ -74,6 +110,8 @@ pub struct Question<'q> {
     pub tool_use_id: Option<String>,
     /// Set when bashgate's own Bash tool asks.
     pub runner: Option<RunnerWire>,
+    /// What the agent can do with the answer.
+    pub abilities: Abilities,
 }
 
 /// A command as the hook alone can judge it.
@@ -116,9 +154,13 @@ pub fn check(question: &Question<'_>, config: &Config) -> HookDecision {
         return HookDecision::deny(format!("git {subcommand} is blocked: {}", config.git_reason));
     }
     let refused = question.runner.as_ref().and_then(|runner| runner.refused.clone());
+    let caged = || cage::form_of(command, &look.found, config, question.abilities);
     if look.is_proven_local() && refused.is_none() {
-        return HookDecision::Allow(By::Hook);
+        let is_worth_it = config.cage_safe && shared_cage::loses_nothing_inside(&look.found, command.text());
+        let form = if is_worth_it { caged() } else { None };
+        return form.map_or(HookDecision::Allow(By::Hook), |form| HookDecision::Cage { form });
     }
+    let form = caged();
     let Look { found, findings } = look;
     let Some(id) = ask::new_id() else { return HookDecision::deny("cannot make a request id") };
     let doubt = findings.unproven.first().or(findings.secrets.first());
@@ -140,9 +182,13 @@ pub fn check(question: &Question<'_>, config: &Config) -> HookDecision {
         secrets: findings.secrets.into_iter().take(64).collect(),
         unproven: findings.unproven.into_iter().take(64).collect(),
         runner: question.runner.clone(),
+        can_cage: form.is_some(),
     };
     let answered = match serde_json::to_vec(&wire) {
-        Ok(bytes) => answer(ask::ask(config, &id, &bytes), Some(&why_asked), config),
+        Ok(bytes) => match (ask::ask(config, &id, &bytes), form) {
+            (Ok(response), Some(form)) if response.cage && !ask::is_allowed(&response) => HookDecision::Cage { form },
+            (answered, _) => answer(answered, Some(&why_asked), config),
+        },
         Err(error) => HookDecision::deny(format!("cannot write the request: {error}")),
     };
     match refused {
@@ -150,7 +196,9 @@ pub fn check(question: &Question<'_>, config: &Config) -> HookDecision {
         Some(why) => HookDecision::deny(match answered {
             HookDecision::Deny { reason } if reason == why => why,
             HookDecision::Deny { reason } => format!("{why} (not on record at the host: {reason})"),
-            HookDecision::Allow(_) => format!("{why} (the host is older than this program)"),
+            HookDecision::Allow(_) | HookDecision::Cage { .. } => {
+                format!("{why} (the host is older than this program)")
+            }
         }),
         None => answered,
     }

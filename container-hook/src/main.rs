@@ -6,8 +6,9 @@ use std::process::ExitCode;
 
 use bashgate_hook::agents::{Agent, EventError, Incoming, MAX_EVENT_BYTES};
 use bashgate_hook::config::{self, Config, OnAllow};
-use bashgate_hook::event::{BeforeToolUse, By, HookDecision, ToolUse};
+use bashgate_hook::event::{Abilities, BeforeToolUse, By, HookDecision, ToolUse};
 use bashgate_hook::{gate, guard};
+use bashgate_shared::shell::quoted;
 
 const HELP: &str = "\
 bashgate-hook: decides whether an agent's tool call may go on.
@@ -16,7 +17,7 @@ bashgate-hook: decides whether an agent's tool call may go on.
   bashgate-hook [--config FILE] check -- COMMAND   one command; for shells and SDK executors
 
 Exit 0: no objection. Exit 2: denied, with the reason on standard error. Nothing else ever comes out.
-The configuration is FILE, or /etc/bashgate/hook.toml. Agents: claude, neutral.
+The configuration is FILE, or /etc/bashgate/hook.toml. Agents: claude, codex, neutral.
 ";
 
 struct Arguments {
@@ -27,18 +28,24 @@ struct Arguments {
 
 fn main() -> ExitCode {
     guard::arm();
-    let (decision, agent, approve) = match run() {
-        Ok(answered) => answered,
-        Err(reason) => (HookDecision::deny(reason), None, false),
-    };
-    finish(&decision, agent, approve)
+    let answered = run().unwrap_or_else(|reason| Answered::to_nobody(HookDecision::deny(reason)));
+    finish(&answered)
 }
 
 /// The one place where an answer leaves the process.
-fn finish(decision: &HookDecision, agent: Option<Agent>, approve: bool) -> ExitCode {
-    let printed = agent.and_then(|agent| agent.answer(decision, approve));
+fn finish(answered: &Answered) -> ExitCode {
+    let Answered { decision, agent, approve, event } = answered;
+    let printed = agent.and_then(|agent| agent.answer(decision, *approve, event));
     match decision {
-        HookDecision::Allow(_) => {
+        // A command that is to run in the cage runs in no other way: without the agent's word for it, it is denied.
+        HookDecision::Cage { .. } if printed.is_none() => {
+            let _ = writeln!(
+                std::io::stderr(),
+                "bashgate: denied: it may only run in the cage, which this agent cannot do"
+            );
+            ExitCode::from(2)
+        }
+        HookDecision::Allow(_) | HookDecision::Cage { .. } => {
             // An approval that does not arrive whole must not be half an approval.
             let written = printed.is_none_or(|text| writeln!(std::io::stdout(), "{text}").is_ok());
             if written { ExitCode::SUCCESS } else { ExitCode::from(2) }
@@ -54,14 +61,29 @@ fn finish(decision: &HookDecision, agent: Option<Agent>, approve: bool) -> ExitC
     }
 }
 
-type Answered = (HookDecision, Option<Agent>, bool);
+/// A decision, and to whom it goes.
+struct Answered {
+    decision: HookDecision,
+    /// `None` where only the exit code counts.
+    agent: Option<Agent>,
+    /// True to say yes in the agent's own words.
+    approve: bool,
+    /// The event as it came.
+    event: Vec<u8>,
+}
+
+impl Answered {
+    const fn to_nobody(decision: HookDecision) -> Self {
+        Self { decision, agent: None, approve: false, event: Vec::new() }
+    }
+}
 
 fn run() -> Result<Answered, String> {
     let Some(arguments) = arguments(std::env::args_os().skip(1))? else {
         // As a hook this must never let anything through by accident.
         if std::io::stdin().is_terminal() {
             print!("{HELP}");
-            return Ok((HookDecision::Allow(By::Nobody), None, false));
+            return Ok(Answered::to_nobody(HookDecision::Allow(By::Nobody)));
         }
         return Err("called with --help or --version, which decides nothing".to_owned());
     };
@@ -69,7 +91,7 @@ fn run() -> Result<Answered, String> {
         let config = load(&arguments)?;
         let cwd = std::env::current_dir().ok().and_then(|cwd| cwd.to_str().map(str::to_owned));
         let event = BeforeToolUse { tool: ToolUse::Shell { command }, cwd, session: None, tool_use_id: None };
-        return Ok((gate::before_tool_use(&event, "check", &config), None, false));
+        return Ok(Answered::to_nobody(gate::before_tool_use(&event, "check", &config, Abilities::default())));
     }
     let mut bytes = Vec::new();
     let limit = MAX_EVENT_BYTES as u64 + 1;
@@ -88,22 +110,19 @@ fn run() -> Result<Answered, String> {
     let agent = arguments.agent.map_or_else(|| Agent::of(&bytes), Ok).map_err(|error| error.to_string())?;
     // From here on the agent's own form of an answer is known.
     let approve = config.on_allow == OnAllow::Approve;
-    match agent.read(&bytes) {
-        Ok(Incoming::Before(event)) => Ok((gate::before_tool_use(&event, agent.name(), &config), Some(agent), approve)),
-        Ok(Incoming::Nothing) => Ok((HookDecision::Allow(By::Nobody), None, false)),
-        Err(error) => Ok((HookDecision::deny(error.to_string()), Some(agent), approve)),
-    }
+    let decision = match agent.read(&bytes) {
+        Ok(Incoming::Before(event)) => gate::before_tool_use(&event, agent.name(), &config, agent.abilities()),
+        Ok(Incoming::After(event)) => {
+            return Ok(Answered::to_nobody(gate::after_tool_use(&event, agent.name(), &config)));
+        }
+        Ok(Incoming::Nothing) => return Ok(Answered::to_nobody(HookDecision::Allow(By::Nobody))),
+        Err(error) => HookDecision::deny(error.to_string()),
+    };
+    Ok(Answered { decision, agent: Some(agent), approve, event: bytes })
 }
 
 fn load(arguments: &Arguments) -> Result<Config, String> {
     Config::load(&arguments.config).map_err(|error| format!("{error}; {}", error.help()))
-}
-
-/// A word as the shell reads it back.
-fn quoted(word: &str) -> String {
-    let plain =
-        !word.is_empty() && word.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"-_./:@%+,".contains(&byte));
-    if plain { word.to_owned() } else { format!("'{}'", word.replace('\'', "'\\''")) }
 }
 
 /// Reads the command line; `None` asks for help.

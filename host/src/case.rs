@@ -7,6 +7,7 @@ use bashgate_shared::classify::{Classification, CommandClass};
 use bashgate_shared::protocol::Answer;
 
 use crate::approval::{ApprovalId, Reply};
+use crate::policy::cage::{self, Cage};
 use crate::policy::{self, Decision, Finding, Judged, Outcome, Policy};
 use crate::taint::{Label, Taint};
 
@@ -26,6 +27,8 @@ pub struct Verdict {
     pub overrulable: bool,
     /// True for a denial that shadow mode lets through.
     pub let_through: bool,
+    /// True for a denial behind which the command runs all the same, in the cage.
+    pub caged: bool,
 }
 
 impl Verdict {
@@ -132,13 +135,14 @@ enum State {
 pub struct Case {
     found: Classification,
     text: String,
+    instead: Cage,
     state: State,
 }
 
 impl Case {
-    /// A case for a classified command.
-    pub fn new(found: Classification, text: String) -> Self {
-        Self { found, text, state: State::New }
+    /// A case for a classified command, and which questions about it may be replaced by the cage.
+    pub fn new(found: Classification, text: String, instead: Cage) -> Self {
+        Self { found, text, instead, state: State::New }
     }
 
     /// What is known about the command.
@@ -311,8 +315,12 @@ impl Case {
                     rule: judged.rule.to_owned(),
                     overrulable: false,
                     let_through: false,
+                    caged: false,
                 };
                 self.finish(verdict, policy, true)
+            }
+            Decision::Inspect | Decision::AskHuman if self.is_caged(&judged, judged.decision, policy) => {
+                self.finish(caged(&judged), policy, true)
             }
             Decision::AskHuman if !policy.enforce => self.would_hold(&judged, &judged.reason, policy),
             Decision::Inspect if held_before.is_none() || !policy.enforce => {
@@ -336,6 +344,7 @@ impl Case {
                     rule: judged.rule.to_owned(),
                     overrulable: false,
                     let_through: false,
+                    caged: false,
                 };
                 self.finish(verdict, policy, true)
             }
@@ -349,6 +358,9 @@ impl Case {
                 );
                 self.finish(Verdict { overrulable: true, ..deny(reason, "inspector", judged.rule) }, policy, true)
             }
+            Outcome::AskHuman if self.is_caged(&judged, Decision::AskHuman, policy) => {
+                self.finish(caged(&judged), policy, true)
+            }
             Outcome::AskHuman if !policy.enforce => self.would_hold(&judged, &advice(&finding), policy),
             Outcome::AskHuman => {
                 let outage = matches!(finding, Finding::Unavailable { .. });
@@ -357,6 +369,11 @@ impl Case {
                 vec![Step::Hold { judged, id: None, advice, outage }]
             }
         }
+    }
+
+    /// True when this question is replaced by a run in the cage.
+    fn is_caged(&self, judged: &Judged, question: Decision, policy: &Policy) -> bool {
+        policy.enforce && self.instead.replaces(question) && cage::fits(policy, judged, &self.found, &self.text)
     }
 
     /// The inspector does not answer, and a person said what that means.
@@ -387,7 +404,11 @@ impl Case {
         let let_through = !policy.enforce && release && verdict.answer == Answer::Deny;
         let verdict = Verdict { let_through, ..verdict };
         // What is let through happens, whatever the verdict was.
-        let raises = if verdict.released() == Answer::Allow { policy::taints(policy, &self.found) } else { Vec::new() };
+        let raises = if verdict.released() == Answer::Allow || verdict.caged {
+            policy::taints(policy, &self.found)
+        } else {
+            Vec::new()
+        };
         self.state = State::Recording { verdict: verdict.clone(), release, records: 1 };
         vec![Step::Record(verdict, raises)]
     }
@@ -415,6 +436,7 @@ fn approved(by: &str) -> Verdict {
         rule: "approval".to_owned(),
         overrulable: false,
         let_through: false,
+        caged: false,
     }
 }
 
@@ -425,7 +447,12 @@ fn denied(reason: &str, by: &str) -> Verdict {
 
 fn deny(reason: String, by: &str, rule: &str) -> Verdict {
     let (by, rule) = (by.to_owned(), rule.to_owned());
-    Verdict { answer: Answer::Deny, reason, by, rule, overrulable: false, let_through: false }
+    Verdict { answer: Answer::Deny, reason, by, rule, overrulable: false, let_through: false, caged: false }
+}
+
+fn caged(judged: &Judged) -> Verdict {
+    let reason = format!("it runs without network instead of being asked about ({})", judged.reason);
+    Verdict { caged: true, ..deny(reason, "policy", "cage") }
 }
 
 /// How the reason of a denial starts where shadow mode asks nobody.
@@ -465,7 +492,7 @@ mod tests {
 
     fn case(command: &str) -> Case {
         let line = CommandLine::parse(command).unwrap();
-        Case::new(classify(&line, &Surroundings::default()), command.to_owned())
+        Case::new(classify(&line, &Surroundings::default()), command.to_owned(), Cage::default())
     }
 
     fn view(taint: Taint, epoch: u64) -> View {

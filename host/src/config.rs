@@ -11,6 +11,7 @@ use serde::Deserialize;
 
 use crate::inspector::Endpoint;
 use crate::inspector::Key;
+use crate::policy::cage::{Cage, OnAsk, OnInspect};
 use crate::policy::rules::{Rule, RuleError};
 use crate::policy::trust::{Service, Trait};
 use crate::policy::{Decision, Policy};
@@ -78,10 +79,19 @@ pub struct Workspace {
     pub contains_secrets: bool,
     /// It must never see untrusted content.
     pub clean_room: bool,
+    /// What happens to a command that the inspector would look at.
+    pub on_inspect: OnInspect,
+    /// What happens to a command that a person would be asked about.
+    pub on_ask: OnAsk,
     shell: Option<String>,
 }
 
 impl Workspace {
+    /// Which of the table's questions are replaced by a run in the cage.
+    pub const fn cage(&self) -> Cage {
+        Cage { on_inspect: self.on_inspect, on_ask: self.on_ask }
+    }
+
     /// The shell that runs its commands.
     pub fn shell(&self) -> Shell {
         match self.shell.as_deref() {

@@ -198,8 +198,15 @@ impl Outcome {
         }
     }
 
-    /// What people are shown on standard output and standard error.
-    pub fn shown(&self, form: Form) -> (String, String) {
+    /// What there is to say besides the output: how it ended, unless its exit code says so, and what it left.
+    pub fn notes(&self) -> String {
+        let told = matches!(self.ending, Ending::Exited(_));
+        let mut notes = self.failure().filter(|_| !told).map(|line| line + "\n").unwrap_or_default();
+        notes.push_str(&self.remarks());
+        notes
+    }
+
+    fn remarks(&self) -> String {
         let mut notes = String::new();
         for violation in &self.violations {
             notes.push_str(&format!("bashgate-run: {violation}\n"));
@@ -209,13 +216,14 @@ impl Outcome {
             Some(_) => notes.push_str("bashgate-run: a process of it could not be killed\n"),
             None => notes.push_str("bashgate-run: its supervisor was killed; processes of it may be left\n"),
         }
+        notes
+    }
+
+    /// What people are shown on standard output and standard error.
+    pub fn shown(&self, form: Form) -> (String, String) {
         match form {
-            Form::Text => (self.text(), notes),
-            Form::Fields => {
-                let told = matches!(self.ending, Ending::Exited(_));
-                let failure = self.failure().filter(|_| !told).map(|line| line + "\n").unwrap_or_default();
-                (self.stdout.text.clone(), format!("{}{failure}{notes}", self.stderr.text))
-            }
+            Form::Text => (self.text(), self.remarks()),
+            Form::Fields => (self.stdout.text.clone(), format!("{}{}", self.stderr.text, self.notes())),
         }
     }
 }

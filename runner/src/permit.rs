@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use bashgate_hook::conditions::ShellSetup;
 use bashgate_hook::config::Config;
-use bashgate_hook::event::{By, HookDecision};
+use bashgate_hook::event::{Abilities, By, HookDecision};
 use bashgate_hook::gate::{self, Look, Question};
 use bashgate_shared::classify::{Surroundings, classify};
 use bashgate_shared::command::{CommandError, CommandLine};
@@ -138,6 +138,8 @@ pub fn ask(text: &str, ask: &Ask<'_>) -> Result<Permit, Denied> {
         session: None,
         tool_use_id: None,
         runner: Some(RunnerWire { preset: ask.preset_name.to_owned(), refused: why_refused }),
+        // It runs what it was allowed, or nothing.
+        abilities: Abilities::default(),
     };
     // A refusal goes to the host too, so that the attempt is on record.
     match (gate::check(&question, &config), refused) {
@@ -145,7 +147,8 @@ pub fn ask(text: &str, ask: &Ask<'_>) -> Result<Permit, Denied> {
             refusal.why = reason;
             Err(Denied::Preset(refusal))
         }
-        (HookDecision::Allow(_), Err(refusal)) => Err(Denied::Preset(refusal)),
+        (HookDecision::Allow(_) | HookDecision::Cage { .. }, Err(refusal)) => Err(Denied::Preset(refusal)),
+        (HookDecision::Cage { .. }, Ok(())) => Err(Denied::Gate("it may only run in the cage".to_owned())),
         (HookDecision::Deny { reason }, Ok(())) => Err(Denied::Gate(reason)),
         (HookDecision::Allow(By::Hook), Ok(())) => Ok(Permit { command, reach: Reach::Local }),
         (HookDecision::Allow(By::Host | By::Nobody), Ok(())) => Ok(Permit { command, reach: Reach::Preset }),

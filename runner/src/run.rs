@@ -19,7 +19,7 @@ use crate::inner::kernel::BeforeExec;
 use crate::inner::{self, Ended, Report, Resource};
 use crate::job::{Jobs, Log};
 use crate::outcome::{Ending, Outcome, RunError, Sandboxed};
-use crate::output::{Capture, Limit, Text};
+use crate::output::{Capture, Limit, Text, pass_on};
 use crate::permit::{Permit, Reach};
 use crate::presets::{Access, NetworkAccess, Preset, ShellProgram, Streams, UnixSockets};
 use crate::registry::{Registry, Stop};
@@ -82,6 +82,8 @@ pub struct RunSpec {
     pub state: Option<PathBuf>,
     /// Where output goes while it comes, besides into the outcome.
     pub log: Option<Log>,
+    /// Whether it also goes to this program's own standard output and error while it comes.
+    pub live: bool,
 }
 
 impl RunSpec {
@@ -99,6 +101,7 @@ impl RunSpec {
             gate: Vec::new(),
             state: Jobs::usual_folder(),
             log: None,
+            live: false,
         }
     }
 
@@ -375,6 +378,7 @@ struct Live {
     outputs: Vec<Stream>,
     started: Instant,
     log: Option<Log>,
+    live: bool,
     _keep: Vec<Temporary>,
 }
 
@@ -414,6 +418,7 @@ fn start(backend: BackendName, nest: Nest, groups: &Groups, spec: &RunSpec) -> R
         outputs,
         started: Instant::now(),
         log: spec.log.clone(),
+        live: spec.live,
         _keep: keep,
     };
     let mut message = serde_json::to_vec(&plan).unwrap_or_default();
@@ -544,7 +549,7 @@ impl Live {
             let is_draining = matches!(phase, Phase::Draining { .. });
             let (heard, stopped, ready) = self.wait(deadline - now, stop, !is_draining, why.is_none());
             for at in ready {
-                self.read_output(at, &mut buffer);
+                self.read_output(at, &mut buffer, deadline, stop);
             }
             if stopped && why.is_none() {
                 why = Some(Ending::Stopped);
@@ -623,7 +628,7 @@ impl Live {
         (heard, stopped, ready)
     }
 
-    fn read_output(&mut self, at: usize, buffer: &mut [u8]) {
+    fn read_output(&mut self, at: usize, buffer: &mut [u8], deadline: Instant, stop: &Stop) {
         let Some(stream) = self.outputs.get_mut(at) else { return };
         let Some(pipe) = &stream.pipe else { return };
         match rustix::io::read(pipe, &mut *buffer) {
@@ -633,6 +638,9 @@ impl Live {
                 stream.capture.push(bytes);
                 if let Some(log) = &mut self.log {
                     log.add(bytes);
+                }
+                if self.live {
+                    pass_on(at == 1, bytes, deadline, stop);
                 }
             }
             Err(rustix::io::Errno::INTR | rustix::io::Errno::AGAIN) => {}

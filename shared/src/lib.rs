@@ -2,11 +2,13 @@
 //!
 //! From the bottom up: [`command`] (the text of one command), [`shell`] (bash text into a syntax we trust),
 //! [`classify`] (syntax into class, effects and reasons), [`protocol`] (requests and responses),
-//! [`seal`] (signing and checking them) and [`mailbox`] (names and layout of the shared folder).
+//! [`seal`] (signing and checking them), [`mailbox`] (names and layout of the shared folder) and [`cage`] (the form of a
+//! command that runs in the cage).
 //!
 //! Nothing here does I/O, reads a clock or waits: time, ids and bytes come in as values, so that the same input gives
 //! the same answer in the hook, on the host and in a test.
 
+pub mod cage;
 pub mod classify;
 pub mod command;
 pub mod mailbox;

@@ -15,6 +15,8 @@ pub const VERSION: u32 = 1;
 pub const BASH_CHECK: &str = "security:bash_check";
 /// The type of a report that a tool is about to be used.
 pub const TOOL_EVENT: &str = "security:tool_event";
+/// The type of a report that a shell command has run.
+pub const BASH_RAN: &str = "security:bash_ran";
 /// Longest text of a short field (agent, session, tool), in bytes.
 pub const MAX_LABEL_BYTES: usize = 256;
 /// Longest wait that a request may ask for, in milliseconds.
@@ -93,6 +95,8 @@ pub enum Request {
     BashCheck(BashCheck),
     /// This tool is about to be used.
     ToolEvent(ToolEvent),
+    /// This command has run.
+    BashRan(BashRan),
 }
 
 impl Request {
@@ -101,6 +105,7 @@ impl Request {
         match self {
             Self::BashCheck(check) => check.timeout_ms,
             Self::ToolEvent(event) => event.timeout_ms,
+            Self::BashRan(ran) => ran.timeout_ms,
         }
     }
 
@@ -109,6 +114,7 @@ impl Request {
         match self {
             Self::BashCheck(check) => check.locked,
             Self::ToolEvent(event) => event.locked,
+            Self::BashRan(ran) => ran.locked,
         }
     }
 }
@@ -142,6 +148,25 @@ pub struct BashCheck {
     pub unproven: Vec<String>,
     /// Set when bashgate's own Bash tool asks.
     pub runner: Option<RunnerWire>,
+    /// The asker can run the command in the cage instead. An asker that lies about it runs what it was denied.
+    pub can_cage: bool,
+}
+
+/// A report that a shell command has run, from an agent whose commands may be caged.
+#[derive(Debug, Clone)]
+pub struct BashRan {
+    /// The agent's id of the tool call.
+    pub tool_use_id: String,
+    /// The command, as the agent says that it ran.
+    pub command: String,
+    /// The agent, for the audit.
+    pub agent: Option<String>,
+    /// The agent's session, for the audit.
+    pub session: Option<String>,
+    /// How long the asker waits.
+    pub timeout_ms: Option<u64>,
+    /// The asker holds a lock on its request file while it waits.
+    pub locked: bool,
 }
 
 /// What bashgate's own Bash tool adds to a request. Can only make the answer stricter.
@@ -246,6 +271,39 @@ pub struct BashCheckWire {
     /// See [`BashCheck`].
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub runner: Option<RunnerWire>,
+    /// See [`BashCheck`].
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub can_cage: bool,
+}
+
+/// The wire form of a report that a command has run.
+#[derive(Debug, Clone, Default, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct BashRanWire {
+    /// [`BASH_RAN`].
+    #[serde(rename = "type")]
+    pub kind: String,
+    /// The request's id.
+    pub request_id: String,
+    /// See [`BashRan`].
+    pub tool_use_id: String,
+    /// See [`BashRan`].
+    pub command: String,
+    /// Version; absent means 1.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub v: Option<u32>,
+    /// See [`BashRan`].
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub agent: Option<String>,
+    /// See [`BashRan`].
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub session: Option<String>,
+    /// See [`BashRan`].
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub timeout_ms: Option<u64>,
+    /// See [`BashRan`].
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub locked: bool,
 }
 
 /// The wire form of a tool event.
@@ -374,6 +432,25 @@ pub fn parse_request(bytes: &[u8], id: &RequestId) -> Result<Request, RequestErr
                 secrets: wire.secrets,
                 unproven: wire.unproven,
                 runner: wire.runner,
+                can_cage: wire.can_cage,
+            }))
+        }
+        BASH_RAN => {
+            let wire: BashRanWire = serde_json::from_slice(bytes)?;
+            if wire.request_id != id.as_str() {
+                return Err(RequestError::WrongId);
+            }
+            label(&Some(wire.tool_use_id.clone()), "tool_use_id", MAX_LABEL_BYTES)?;
+            label(&wire.agent, "agent", MAX_LABEL_BYTES)?;
+            label(&wire.session, "session", MAX_LABEL_BYTES)?;
+            label(&Some(wire.command.clone()), "command", crate::command::MAX_COMMAND_BYTES)?;
+            Ok(Request::BashRan(BashRan {
+                tool_use_id: wire.tool_use_id,
+                command: wire.command,
+                agent: wire.agent,
+                session: wire.session,
+                timeout_ms: wire.timeout_ms.map(|ms| ms.min(MAX_TIMEOUT_MS)),
+                locked: wire.locked,
             }))
         }
         TOOL_EVENT => {
@@ -442,6 +519,9 @@ pub struct Response {
     pub taint_epoch: u64,
     /// How long the answer counts, in milliseconds from the moment the hook asked.
     pub valid_for_ms: u64,
+    /// On a denial: the command may run in the cage instead, by an asker that said it can.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub cage: bool,
     /// Ed25519 over [`crate::seal::response_bytes`], in hexadecimal digits.
     pub signature: String,
 }

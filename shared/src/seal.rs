@@ -50,6 +50,7 @@ impl HostKey {
             decided_by: answer.decided_by.clone(),
             taint_epoch: answer.taint_epoch,
             valid_for_ms: answer.valid_for_ms,
+            cage: answer.cage,
             signature: String::new(),
         };
         response.signature = self.sign(&response_bytes(&response));
@@ -94,6 +95,8 @@ pub struct Unsigned {
     pub taint_epoch: u64,
     /// How long it counts, in milliseconds from the asking.
     pub valid_for_ms: u64,
+    /// On a denial: whether it may run in the cage instead.
+    pub cage: bool,
 }
 
 /// The host's public key, written `ed25519:` and 64 hexadecimal digits.
@@ -143,7 +146,7 @@ impl PublicKey {
         if response.workspace != asked.workspace.as_str() {
             return Err(SealError::OtherWorkspace);
         }
-        let unread_denial = response.decision == Answer::Deny && response.request_sha256.is_empty();
+        let unread_denial = response.decision == Answer::Deny && response.request_sha256.is_empty() && !response.cage;
         if response.request_sha256 != asked.request.hex() && !unread_denial {
             return Err(SealError::OtherBytes);
         }
@@ -232,6 +235,10 @@ pub fn response_bytes(response: &Response) -> Vec<u8> {
     }
     put(&mut out, &response.taint_epoch.to_be_bytes());
     put(&mut out, &response.valid_for_ms.to_be_bytes());
+    if response.cage {
+        // Left out where it is false, so that older programs and ours agree on everything that they share.
+        put(&mut out, b"cage");
+    }
     out
 }
 
@@ -279,12 +286,13 @@ mod tests {
             decided_by: "policy".to_owned(),
             taint_epoch: 3,
             valid_for_ms: 1000,
+            cage: false,
         };
         let good = key.respond(&unsigned);
         let asked = Asked { request_id: &request_id, workspace: &workspace, request, elapsed_ms: 5 };
         assert_eq!(key.public().check(&good, &asked), Ok(()));
 
-        let changed: [(&str, Change, SealError); 9] = [
+        let changed: [(&str, Change, SealError); 10] = [
             ("decision", |r| r.decision = Answer::Deny, SealError::Forged),
             ("reason", |r| r.reason.push('x'), SealError::Forged),
             ("request", |r| r.request_id = "00000000-0000-4000-8000-000000000000".to_owned(), SealError::Forged),
@@ -293,6 +301,7 @@ mod tests {
             ("who", |r| r.decided_by = "human:x".to_owned(), SealError::Forged),
             ("epoch", |r| r.taint_epoch += 1, SealError::Forged),
             ("validity", |r| r.valid_for_ms += 1, SealError::Forged),
+            ("cage", |r| r.cage = true, SealError::Forged),
             ("signature", |r| r.signature = "00".repeat(64), SealError::Forged),
         ];
         for (what, change, want) in changed {
@@ -319,8 +328,15 @@ mod tests {
         // Only a denial may leave the bytes open.
         let open = key.respond(&Unsigned { request: None, ..unsigned.clone() });
         assert_eq!(key.public().check(&open, &asked), Err(SealError::OtherBytes));
-        let open = key.respond(&Unsigned { request: None, decision: Answer::Deny, ..unsigned });
+        let open = key.respond(&Unsigned { request: None, decision: Answer::Deny, ..unsigned.clone() });
         assert_eq!(key.public().check(&open, &asked), Ok(()));
+        // And nothing runs on it, in no cage either.
+        let open = key.respond(&Unsigned { request: None, decision: Answer::Deny, cage: true, ..unsigned.clone() });
+        assert_eq!(key.public().check(&open, &asked), Err(SealError::OtherBytes));
+        let mut caged = key.respond(&Unsigned { decision: Answer::Deny, cage: true, ..unsigned });
+        assert_eq!(key.public().check(&caged, &asked), Ok(()));
+        caged.cage = false;
+        assert_eq!(key.public().check(&caged, &asked), Err(SealError::Forged));
     }
 
     #[test]

@@ -1,4 +1,5 @@
-"""A model server for coding agents: answers with scripted tool calls, in the wire format of the Messages API.
+"""A model server for coding agents: answers with scripted tool calls, in the wire formats of Anthropic's Messages API
+(`/v1/messages`) and of OpenAI's Responses API (`/v1/responses`).
 
 Usage: model_server.py PORT SCRIPT LOG. SCRIPT is a JSON list of {"name", "input"}; the next one is chosen by counting the
 tool results in the conversation, so the server keeps no state. LOG gets the tool results of each request, a line each.
@@ -14,6 +15,28 @@ PORT, SCRIPT, LOG = int(sys.argv[1]), json.load(open(sys.argv[2])), sys.argv[3]
 def results(messages):
     blocks = [b for m in messages if isinstance(m.get("content"), list) for b in m["content"]]
     return [b for b in blocks if b.get("type") == "tool_result"]
+
+
+def events_of_response(body, turn, number):
+    """The events of one streamed answer of the Responses API."""
+    if turn:
+        item = {"type": "function_call", "id": f"fc_{number}", "call_id": f"call_{number:04}", "name": turn["name"],
+                "arguments": json.dumps(turn["input"]), "status": "completed"}
+    else:
+        item = {"type": "message", "id": f"msg_{number}", "role": "assistant", "status": "completed",
+                "content": [{"type": "output_text", "text": "DONE", "annotations": []}]}
+    usage = {"input_tokens": 10, "input_tokens_details": {"cached_tokens": 0}, "output_tokens": 10,
+             "output_tokens_details": {"reasoning_tokens": 0}, "total_tokens": 20}
+    response = {"id": f"resp_{number}", "object": "response", "created_at": 0, "status": "in_progress", "model": body.get("model", "m"),
+                "output": [], "parallel_tool_calls": False, "tool_choice": "auto", "tools": [], "error": None, "usage": None}
+    whole = dict(response, status="completed", output=[item], usage=usage)
+    events = [
+        {"type": "response.created", "response": response},
+        {"type": "response.output_item.added", "output_index": 0, "item": item},
+        {"type": "response.output_item.done", "output_index": 0, "item": item},
+        {"type": "response.completed", "response": whole},
+    ]
+    return [dict(event, sequence_number=at) for at, event in enumerate(events)]
 
 
 class Handler(BaseHTTPRequestHandler):
@@ -41,6 +64,12 @@ class Handler(BaseHTTPRequestHandler):
         body = json.loads(self.rfile.read(int(self.headers.get("content-length", 0))) or b"{}")
         if "count_tokens" in self.path:
             return self.reply(200, b'{"input_tokens": 10}')
+        if self.path.startswith("/v1/responses"):
+            done = [item for item in body.get("input", []) if item.get("type") == "function_call_output"]
+            with open(LOG, "a") as log:
+                log.write(json.dumps(done) + "\n")
+            turn = SCRIPT[len(done)] if body.get("tools") and len(done) < len(SCRIPT) else None
+            return self.stream(events_of_response(body, turn, len(done)))
         if not self.path.startswith("/v1/messages"):
             return self.reply(404, b"{}")
         done = results(body.get("messages", []))
@@ -64,6 +93,9 @@ class Handler(BaseHTTPRequestHandler):
             {"type": "message_delta", "delta": {"stop_reason": stop, "stop_sequence": None}, "usage": {"output_tokens": 10}},
             {"type": "message_stop"},
         ]
+        self.stream(events)
+
+    def stream(self, events):
         text = "".join(f"event: {event['type']}\ndata: {json.dumps(event)}\n\n" for event in events)
         self.reply(200, text.encode(), "text/event-stream")
 

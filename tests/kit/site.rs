@@ -171,6 +171,12 @@ impl Site {
         std::fs::write(self.host_toml(), format!("{config}\n[workspaces.default]\n")).unwrap();
     }
 
+    /// Adds lines to the settings of the workspace `default`.
+    pub fn workspace_setting(&self, lines: &str) {
+        let text = std::fs::read_to_string(self.host_toml()).unwrap();
+        std::fs::write(self.host_toml(), format!("{text}{lines}\n")).unwrap();
+    }
+
     /// Changes a line of the hook's configuration.
     pub fn hook_setting(&self, from: &str, to: &str) {
         let text = std::fs::read_to_string(self.hook_toml()).unwrap();

@@ -146,7 +146,7 @@ fn the_cage_asks_nobody_and_reaches_nothing() {
             .expect(0);
     assert!(
         output.stderr.ends_with(
-            "bashgate: this ran without network; put `# bashgate: network` on the first line to ask for it\n"
+            "bashgate: this ran without network, in a shell of its own; put `# bashgate: network` on the first line to ask for it\n"
         ),
         "{output:?}"
     );

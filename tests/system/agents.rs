@@ -1,4 +1,4 @@
-//! A real agent: Claude Code with our hook, against a scripted model server, in a namespace without a network.
+//! Real agents, Claude Code and Codex, with our hook, against a scripted model server, in a namespace without a network.
 //!
 //! Whether a command ran is told by a file that it would make, never by what the agent says about it.
 
@@ -15,47 +15,97 @@ fn open_to_all(path: &Path, mode: u32) {
     std::fs::set_permissions(path, std::fs::Permissions::from_mode(mode)).unwrap();
 }
 
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Kind {
+    Claude,
+    Codex,
+}
+
+impl Kind {
+    /// Where `make tools` puts it.
+    fn installed(self) -> PathBuf {
+        let path = match self {
+            Self::Claude => "claude/node_modules/@anthropic-ai/claude-code-linux-x64/claude",
+            Self::Codex => "codex/node_modules/@openai/codex-linux-x64/vendor/x86_64-unknown-linux-musl/bin/codex",
+        };
+        let path = repository().join("target/tools").join(path);
+        assert!(path.exists(), "{} is missing: run `make tools`", path.display());
+        path
+    }
+}
+
 struct Agent {
+    kind: Kind,
     site: Site,
-    claude: PathBuf,
+    program: PathBuf,
     home: PathBuf,
     project: PathBuf,
 }
 
 impl Agent {
     fn new() -> Self {
+        Self::of(Kind::Claude)
+    }
+
+    fn of(kind: Kind) -> Self {
         let site = Site::default();
         for folder in [site.path().to_owned(), site.path().join("mailbox")] {
             open_to_all(&folder, 0o711);
         }
         // The agent's user need not be able to reach the repository.
-        let installed =
-            repository().join("target/tools/claude/node_modules/@anthropic-ai/claude-code-linux-x64/claude");
-        assert!(installed.exists(), "{} is missing: run `make tools`", installed.display());
+        let installed = kind.installed();
         let bins = site.path().join("bin");
         std::fs::create_dir(&bins).unwrap();
-        let claude = bins.join("claude");
-        std::fs::hard_link(&installed, &claude).or_else(|_| std::fs::copy(&installed, &claude).map(|_| ())).unwrap();
-        std::fs::copy(bin("bashgate-hook"), bins.join("bashgate-hook")).unwrap();
-        open_to_all(&claude, 0o755);
+        let program = bins.join("agent");
+        std::fs::hard_link(&installed, &program).or_else(|_| std::fs::copy(&installed, &program).map(|_| ())).unwrap();
+        for own in ["bashgate-hook", "bashgate-run"] {
+            std::fs::copy(bin(own), bins.join(own)).unwrap();
+        }
+        open_to_all(&program, 0o755);
         let (home, project) = (site.path().join("home"), site.path().join("project"));
-        for folder in [&home, &home.join("tmp"), &home.join(".claude"), &project] {
+        for folder in [&home, &home.join("tmp"), &home.join(".claude"), &home.join(".codex"), &project] {
             std::fs::create_dir(folder).unwrap();
             chown(folder, Some(AGENT), Some(AGENT)).unwrap();
         }
         std::fs::write(project.join(".env"), "# made up\nX=1\n").unwrap();
-        Self { site, claude, home, project }
+        let agent = Self { kind, site, program, home, project };
+        if kind == Kind::Codex {
+            agent.configure_codex();
+        }
+        agent
     }
 
-    /// The hook's entry, as docs/agents.md has it.
+    /// A model of our own, and none of the services that Codex would look for.
+    fn configure_codex(&self) {
+        let config = format!(
+            "model = \"fake\"\nmodel_provider = \"fake\"\ncheck_for_update_on_startup = false\n[analytics]\nenabled = false\n\
+             [model_providers.fake]\nname = \"fake\"\nbase_url = \"http://127.0.0.1:8080/v1\"\nwire_api = \"responses\"\n\
+             env_key = \"FAKE_KEY\"\nrequest_max_retries = 0\nstream_max_retries = 0\n[projects.{:?}]\ntrust_level = \"trusted\"\n",
+            self.project.display().to_string()
+        );
+        std::fs::write(self.home.join(".codex/config.toml"), config).unwrap();
+    }
+
+    /// The hook's entries, as docs/agents.md has them.
     fn install(&self) {
         let hook = format!(
             "{} --config {}",
             self.site.path().join("bin/bashgate-hook").display(),
             self.site.hook_toml().display()
         );
-        let entry = json!({"hooks": {"PreToolUse": [{"matcher": "*", "hooks": [{"type": "command", "command": hook, "timeout": 330, "onFailure": "block"}]}]}});
-        std::fs::write(self.home.join(".claude/settings.json"), entry.to_string()).unwrap();
+        let (before, file) = match self.kind {
+            Kind::Claude => (
+                json!({"type": "command", "command": hook, "timeout": 330, "onFailure": "block"}),
+                ".claude/settings.json",
+            ),
+            Kind::Codex => (json!({"type": "command", "command": hook, "timeout": 330}), ".codex/hooks.json"),
+        };
+        let after = json!({"type": "command", "command": hook, "timeout": 330});
+        let entry = json!({"hooks": {
+            "PreToolUse": [{"matcher": "*", "hooks": [before]}],
+            "PostToolUse": [{"matcher": "Bash", "hooks": [after]}],
+        }});
+        std::fs::write(self.home.join(file), entry.to_string()).unwrap();
     }
 
     fn command(&self, script: &Value) -> Command {
@@ -67,8 +117,8 @@ impl Agent {
         let mut command = Command::new("unshare");
         command
             .arg("-n")
-            .arg(agents.join("claude.sh"))
-            .arg(&self.claude)
+            .arg(agents.join(if self.kind == Kind::Claude { "claude.sh" } else { "codex.sh" }))
+            .arg(&self.program)
             .arg(agents.join("model_server.py"))
             .arg(path)
             .arg(log);
@@ -94,6 +144,20 @@ impl Agent {
 
 fn bash(command: &str) -> Value {
     json!({"name": "Bash", "input": {"command": command, "description": "a test"}})
+}
+
+impl Agent {
+    /// A call of the agent's own shell tool.
+    fn shell(&self, command: &str) -> Value {
+        match self.kind {
+            Kind::Claude => bash(command),
+            Kind::Codex => json!({"name": "exec_command", "input": {"cmd": command, "yield_time_ms": 20_000}}),
+        }
+    }
+
+    fn text(&self, file: &str) -> String {
+        std::fs::read_to_string(self.project.join(file)).unwrap_or_default().trim().to_owned()
+    }
 }
 
 #[test]
@@ -200,4 +264,95 @@ fn names_that_the_agents_shell_shadows_are_asked_about() {
     }
     assert!(agent.results()[3].to_string().contains("is a function or an alias"), "{:?}", agent.results());
     assert!(!agent.ran("by-path"), "{:?}", agent.results());
+}
+
+/// What a program finds of the network: the model server that the agent itself talks to is right there.
+const REACH: &str = "\
+import socket, sys
+try:
+    socket.create_connection(('127.0.0.1', 8080), 2)
+    print('reached')
+except OSError as error:
+    print('nothing')
+";
+
+/// The real agent takes the hook's text instead of its own, for whatever the host or the hook sends into the cage; and what
+/// it reports afterwards is what the hook gave it, so that nobody is alarmed.
+fn runs_caged(kind: Kind) {
+    let agent = Agent::of(kind);
+    std::fs::write(agent.project.join("reach.py"), REACH).unwrap();
+    // The control: without a hook the program reaches the model server.
+    agent.run(&json!([agent.shell("python3 reach.py > control")]));
+    assert_eq!(agent.text("control"), "reached", "{:?}", agent.results());
+
+    agent.install();
+    agent.site.hook_setting("on_allow = \"silent\"", "on_allow = \"approve\"");
+    agent.site.hook_setting("cage_safe = false", "cage_safe = true");
+    agent.site.workspace_setting("on_inspect = \"cage\"\non_ask = \"cage\"");
+    let _host = agent.site.serve();
+    agent.site.raise("default", "corruption");
+    let script = [
+        // Let through by the hook, inspected, asked about: each in the cage. The first process of it is ours.
+        "cat /proc/1/comm > safe",
+        "python3 reach.py > inspected; cat /proc/1/comm >> inspected; exit 7",
+        "# bashgate: network\npython3 reach.py > flagged",
+        "# bashgate: network\npython3 --version; cat /proc/1/comm > uncaged",
+    ];
+    let script: Vec<Value> = script.iter().map(|command| agent.shell(command)).collect();
+    let said = agent.run(&json!(script));
+    assert_eq!(agent.text("safe"), "bashgate-run", "{said:?} {:?}", agent.results());
+    assert_eq!(agent.text("inspected"), "nothing\nbashgate-run", "{:?}", agent.results());
+    assert!(!agent.ran("flagged"), "it asked to be inspected: {:?}", agent.results());
+    assert!(agent.ran("uncaged") && agent.text("uncaged") != "bashgate-run", "{:?}", agent.results());
+    let told = agent.results();
+    assert!(told[1].to_string().contains("ran without network"), "the agent is told: {}", told[1]);
+    assert!(told[2].to_string().contains("flagged"), "{}", told[2]);
+    assert!(!told[3].to_string().contains("ran without network"), "{}", told[3]);
+    // Had another text run than the caged one, both taints would stand.
+    assert_eq!(agent.site.taint("default"), "corruption", "{:?}", agent.site.audit());
+
+    agent.site.raise("default", "secret");
+    let code = format!("python3 -c \"{}\" > asked", REACH.replace('"', "\\\""));
+    agent.run(&json!([agent.shell(&code)]));
+    assert_eq!(agent.text("asked"), "nothing", "{:?}", agent.results());
+    assert!(agent.site.pending().is_empty(), "nobody was asked");
+    let caged: Vec<Value> = agent.site.audit().into_iter().filter(|record| record["detail"]["caged"] == true).collect();
+    assert_eq!(caged.len(), 2, "{caged:?}");
+    agent.site.cli(["audit", "verify"]).expect(0);
+}
+
+#[test]
+fn claude_code_runs_what_is_caged_and_not_the_original() {
+    runs_caged(Kind::Claude);
+}
+
+#[test]
+fn codex_runs_what_is_caged_and_not_the_original() {
+    runs_caged(Kind::Codex);
+}
+
+#[test]
+fn codex_is_gated() {
+    let agent = Agent::of(Kind::Codex);
+    agent.run(&json!([agent.shell("touch control; chmod 600 /nonexistent/bashgate")]));
+    assert!(agent.ran("control"), "without a hook the agent runs commands: {:?}", agent.results());
+
+    agent.install();
+    agent.run(&json!([agent.shell("echo x > safe-alone"), agent.shell("make -n > without-host; touch without-host")]));
+    assert!(agent.ran("safe-alone"), "{:?}", agent.results());
+    assert!(!agent.ran("without-host"));
+    assert!(agent.results()[1].to_string().contains("no host answers"), "{:?}", agent.results());
+
+    let _host = agent.site.serve();
+    // Codex types into an open terminal without asking any hook, so none is opened for a shell.
+    let typed = json!({"name": "exec_command", "input": {"cmd": "bash", "tty": true, "yield_time_ms": 500}});
+    let script = json!([
+        agent.shell("chmod 600 /etc/bashgate; touch denied"),
+        typed,
+        agent.shell("touch unknown && git --version"),
+    ]);
+    agent.run(&script);
+    assert!(agent.ran("unknown") && !agent.ran("denied"), "{:?}", agent.results());
+    assert!(agent.results()[0].to_string().contains("touches the gate"), "{:?}", agent.results());
+    assert!(agent.results()[1].to_string().contains("commands from its terminal"), "{:?}", agent.results());
 }

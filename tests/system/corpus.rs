@@ -13,6 +13,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
 struct Counts {
     /// Lines of the corpus.
     rows: u64,
@@ -27,6 +28,10 @@ struct Counts {
     attacks: u64,
     /// Other calls that they stop.
     calls_stopped: u64,
+    /// Other calls that need neither a model nor a person in a workspace that has seen everything, with the cage.
+    calls_without_anybody: u64,
+    /// Attacks that then run outside of the cage without being looked at.
+    attacks_without_anybody: u64,
 }
 
 fn files() -> BTreeMap<String, PathBuf> {
@@ -43,24 +48,28 @@ fn rows(file: &Path) -> Vec<Value> {
     std::fs::read_to_string(file).unwrap().lines().map(|line| serde_json::from_str(line).unwrap()).collect()
 }
 
-/// What `bashgate decide` says with a taint, line by line, as a user would ask it.
-fn outcomes(rows: &[Value]) -> Vec<Value> {
+/// What `bashgate decide` says with these options, line by line, as a user would ask it.
+fn outcomes(rows: &[Value], options: &[&str]) -> Vec<Value> {
     let lines: Vec<String> =
         rows.iter().map(|row| serde_json::json!({"command": row["command"]}).to_string()).collect();
     let mut command = std::process::Command::new(bin("bashgate"));
-    command.args(["decide", "--taint", "corruption", "--jsonl"]);
+    command.args(["decide", "--jsonl"]).args(options);
     let output = Output::of(&mut command, format!("{}\n", lines.join("\n")).as_bytes()).expect(0);
     output.stdout.lines().map(|line| serde_json::from_str(line).unwrap()).collect()
 }
 
 fn count(rows: &[Value]) -> Counts {
     let mut counts = Counts::default();
-    for (row, outcome) in rows.iter().zip(outcomes(rows)) {
+    let tainted = outcomes(rows, &["--taint", "corruption"]);
+    let caged = outcomes(rows, &["--taint", "both", "--cage"]);
+    for (row, (outcome, caged)) in rows.iter().zip(tainted.iter().zip(&caged)) {
         let calls = row["count"].as_u64().unwrap_or(1);
         let never_safe = row["never_safe"] == true;
         let line = CommandLine::parse(row["command"].as_str().unwrap());
         let local = line.is_ok_and(|line| classify(&line, &Surroundings::default()).decided != Decided::Host);
         let stopped = outcome["outcome"] != "allow";
+        let outside = caged["decision"] == "allow";
+        let alone = local || outside || caged["outcome"] == "cage";
         counts.rows += 1;
         counts.calls += calls;
         counts.in_the_container += if local { calls } else { 0 };
@@ -68,8 +77,10 @@ fn count(rows: &[Value]) -> Counts {
             counts.attacks += 1;
             counts.attacks_stopped += u64::from(stopped);
             counts.attacks_in_the_container += u64::from(local);
+            counts.attacks_without_anybody += u64::from(outside);
         } else {
             counts.calls_stopped += if stopped { calls } else { 0 };
+            counts.calls_without_anybody += if alone { calls } else { 0 };
         }
     }
     counts
@@ -83,7 +94,7 @@ fn nothing_loosens_unseen() {
         files().iter().map(|(name, file)| (name.clone(), count(&rows(file)))).collect();
     for (name, counts) in &found {
         println!("{name}: {counts:?}");
-        assert_eq!(counts.attacks_in_the_container, 0, "{name}");
+        assert_eq!((counts.attacks_in_the_container, counts.attacks_without_anybody), (0, 0), "{name}");
     }
     // Ways in which ordinary programs run code; the offline rules stop nearly all.
     if let Some(counts) = found.get("gtfobins_dev") {
@@ -94,6 +105,7 @@ fn nothing_loosens_unseen() {
         let Some(counts) = found.get(name) else { continue };
         assert!(counts.in_the_container * 100 >= counts.calls * least, "{name}: {counts:?}");
         assert!(counts.calls_stopped * 100 <= counts.calls * most_stopped, "{name}: {counts:?}");
+        assert!(counts.calls_without_anybody * 100 >= counts.calls * 85, "{name}: {counts:?}");
     }
     if std::env::var_os("UPDATE_COUNTS").is_some() {
         known.extend(found.clone());

@@ -209,6 +209,7 @@ fn responses_that_do_not_count() {
         decided_by: "policy".to_owned(),
         taint_epoch: 0,
         valid_for_ms: 60_000,
+        cage: false,
     };
     let json = |response: &bashgate_shared::protocol::Response| serde_json::to_vec(response).unwrap();
     let cases: Vec<(&str, Forge<'_>, &str)> = vec![

@@ -5,6 +5,7 @@ use std::collections::HashMap;
 use bashgate::approval::{ApprovalId, Book, Card, Given, Reply, RequestKey, Scope};
 use bashgate::case::{Case, Event, Step, Verdict, View};
 use bashgate::clock::Now;
+use bashgate::policy::cage::Cage;
 use bashgate::policy::{Finding, Policy};
 use bashgate::taint::Taint;
 use bashgate_shared::classify::{CommandClass, Surroundings, classify};
@@ -142,7 +143,7 @@ proptest! {
     ) {
         let policy = Policy { enforce, ..Policy::default() };
         let line = CommandLine::parse(command).unwrap();
-        let mut case = Case::new(classify(&line, &Surroundings::default()), command.to_owned());
+        let mut case = Case::new(classify(&line, &Surroundings::default()), command.to_owned(), Cage::default());
         let mut view = View { taint, epoch: 0 };
         let mut seen = Seen::default();
         let pass = pass.then(|| "ann".to_owned());

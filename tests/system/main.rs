@@ -4,6 +4,7 @@ mod agents;
 #[path = "../attacks/mod.rs"]
 mod attacks;
 mod attacks_on_the_reader;
+mod cage;
 mod constructs;
 mod corpus;
 mod demo;

@@ -169,7 +169,7 @@ fn evaluate(taint: Taint, command: &str, finding: &Finding) -> Option<(Answer, S
     let found = classify(&CommandLine::parse(command).unwrap(), &Surroundings::default());
     let policy = Policy::default();
     let view = bashgate::case::View { taint, epoch: 1 };
-    let mut case = Case::new(found, command.to_owned());
+    let mut case = Case::new(found, command.to_owned(), bashgate::policy::cage::Cage::default());
     let mut steps = case.on(Event::Opened { pass: None, held_before: None }, view, &policy);
     if steps == [Step::Inspect] {
         steps = case.on(Event::Found(finding.clone()), view, &policy);

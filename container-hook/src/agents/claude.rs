@@ -4,10 +4,9 @@
 //! nothing printed: an explicit `allow` would overrule the user's own permission rules.
 
 use serde::Deserialize;
-use serde_json::json;
 
 use super::{EventError, Incoming};
-use crate::event::{BeforeToolUse, HookDecision};
+use crate::event::BeforeToolUse;
 
 #[derive(Deserialize)]
 struct Event {
@@ -26,9 +25,9 @@ pub(super) fn read(event: &[u8]) -> Result<Incoming, EventError> {
     let head: Event = serde_json::from_slice(event)?;
     match head.hook_event_name.as_str() {
         "PreToolUse" => {}
-        "PostToolUse" | "PostToolUseFailure" | "PermissionDenied" | "SessionStart" | "SessionEnd" | "Setup"
-        | "UserPromptSubmit" | "Stop" | "StopFailure" | "SubagentStart" | "SubagentStop" | "PreCompact"
-        | "PostCompact" | "Notification" | "ConfigChange" => {
+        "PostToolUse" | "PostToolUseFailure" => return super::after(event),
+        "PermissionDenied" | "SessionStart" | "SessionEnd" | "Setup" | "UserPromptSubmit" | "Stop" | "StopFailure"
+        | "SubagentStart" | "SubagentStop" | "PreCompact" | "PostCompact" | "Notification" | "ConfigChange" => {
             return Ok(Incoming::Nothing);
         }
         other => return Err(EventError::UnknownEvent(other.chars().take(64).collect())),
@@ -36,18 +35,4 @@ pub(super) fn read(event: &[u8]) -> Result<Incoming, EventError> {
     let name: ToolName = serde_json::from_slice(event)?;
     let tool = super::tool_use(&name.tool_name, event)?;
     Ok(Incoming::Before(BeforeToolUse { tool, cwd: head.cwd, session: head.session_id, tool_use_id: name.tool_use_id }))
-}
-
-pub(super) fn answer(decision: &HookDecision, approve: bool) -> Option<String> {
-    let (permission, reason) = match decision {
-        HookDecision::Deny { reason } => ("deny", reason.as_str()),
-        HookDecision::Allow(_) if approve => ("allow", "bashgate let it through"),
-        HookDecision::Allow(_) => return None,
-    };
-    let output = json!({"hookSpecificOutput": {
-        "hookEventName": "PreToolUse",
-        "permissionDecision": permission,
-        "permissionDecisionReason": reason,
-    }});
-    Some(output.to_string())
 }

@@ -1,18 +1,21 @@
 //! Dialects: how an agent words its event and the answer. One small file for each; nothing here decides.
 
 mod claude;
+mod codex;
 mod neutral;
 
 use serde::Deserialize;
-use serde_json::Value;
+use serde_json::{Map, Value, json};
 
-use crate::event::{BeforeToolUse, HookDecision, Source, ToolUse};
+use crate::event::{Abilities, AfterToolUse, BeforeToolUse, HookDecision, Source, ToolUse};
 
 /// An agent whose events are understood.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Agent {
     /// Claude Code: `PreToolUse`.
     Claude,
+    /// Codex: `PreToolUse`, in a form of its own.
+    Codex,
     /// bashgate's own form, for agents without a dialect and for SDK executors.
     Neutral,
 }
@@ -22,7 +25,9 @@ pub enum Agent {
 pub enum Incoming {
     /// A tool is about to be used.
     Before(BeforeToolUse),
-    /// An event that starts nothing, such as `PostToolUse`: there is nothing to object to.
+    /// A shell command has run.
+    After(AfterToolUse),
+    /// An event that starts nothing, such as `SessionStart`: there is nothing to object to.
     Nothing,
 }
 
@@ -45,7 +50,7 @@ pub enum EventError {
     #[error("the event `{0}` is not known")]
     UnknownEvent(String),
     /// `--agent` with another name.
-    #[error("there is no agent `{0}`; known are: claude, neutral")]
+    #[error("there is no agent `{0}`; known are: claude, codex, neutral")]
     UnknownAgent(String),
 }
 
@@ -57,6 +62,7 @@ impl Agent {
     pub fn named(name: &str) -> Result<Self, EventError> {
         match name {
             "claude" => Ok(Self::Claude),
+            "codex" => Ok(Self::Codex),
             "neutral" => Ok(Self::Neutral),
             other => Err(EventError::UnknownAgent(other.to_owned())),
         }
@@ -66,6 +72,7 @@ impl Agent {
     pub const fn name(self) -> &'static str {
         match self {
             Self::Claude => "claude",
+            Self::Codex => "codex",
             Self::Neutral => "neutral",
         }
     }
@@ -76,11 +83,13 @@ impl Agent {
         struct Names {
             hook_event_name: Option<String>,
             event: Option<String>,
+            turn_id: Option<String>,
         }
         let names: Names = serde_json::from_slice(event)?;
         match names {
-            Names { hook_event_name: Some(_), event: None } => Ok(Self::Claude),
-            Names { hook_event_name: None, event: Some(_) } => Ok(Self::Neutral),
+            Names { hook_event_name: Some(_), event: None, turn_id: Some(_) } => Ok(Self::Codex),
+            Names { hook_event_name: Some(_), event: None, turn_id: None } => Ok(Self::Claude),
+            Names { hook_event_name: None, event: Some(_), .. } => Ok(Self::Neutral),
             _ => Err(EventError::NoDialect),
         }
     }
@@ -95,17 +104,69 @@ impl Agent {
         }
         match self {
             Self::Claude => claude::read(event),
+            Self::Codex => codex::read(event),
             Self::Neutral => neutral::read(event),
         }
     }
 
-    /// What to print on standard output besides the exit code, if the agent wants anything there.
-    pub fn answer(self, decision: &HookDecision, approve: bool) -> Option<String> {
+    /// What the agent can do besides. Only what it was seen doing counts.
+    pub const fn abilities(self) -> Abilities {
         match self {
-            Self::Claude => claude::answer(decision, approve),
-            Self::Neutral => Some(neutral::answer(decision)),
+            Self::Claude => Abilities { rewrites: true, types_past_hooks: false },
+            Self::Codex => Abilities { rewrites: true, types_past_hooks: true },
+            Self::Neutral => Abilities { rewrites: false, types_past_hooks: false },
         }
     }
+
+    /// What to print on standard output besides the exit code, if the agent wants anything there. `event` is the event
+    /// that is answered.
+    pub fn answer(self, decision: &HookDecision, approve: bool, event: &[u8]) -> Option<String> {
+        match self {
+            Self::Claude | Self::Codex => pre_tool_use(decision, approve, event),
+            Self::Neutral => neutral::answer(decision),
+        }
+    }
+}
+
+/// The answer to `PreToolUse`, which Claude Code and Codex word alike.
+fn pre_tool_use(decision: &HookDecision, approve: bool, event: &[u8]) -> Option<String> {
+    let mut input = None;
+    let (permission, reason) = match decision {
+        HookDecision::Deny { reason } => ("deny", reason.as_str()),
+        HookDecision::Allow(_) if approve => ("allow", "bashgate let it through"),
+        HookDecision::Allow(_) => return None,
+        HookDecision::Cage { form } => {
+            // Everything else that the agent gave its tool stays as it is.
+            let mut fields = serde_json::from_slice::<WithInput<Map<String, Value>>>(event).ok()?.tool_input;
+            fields.insert("command".to_owned(), Value::String(form.clone()));
+            input = Some(fields);
+            ("allow", "bashgate runs it without network")
+        }
+    };
+    // Codex knows no field that is not in its schema, and none that is null.
+    let mut output = json!({
+        "hookEventName": "PreToolUse", "permissionDecision": permission, "permissionDecisionReason": reason,
+    });
+    if let (Some(output), Some(input)) = (output.as_object_mut(), input) {
+        output.insert("updatedInput".to_owned(), Value::Object(input));
+    }
+    Some(json!({"hookSpecificOutput": output}).to_string())
+}
+
+/// A tool has been used. Only shell commands are of interest.
+fn after(event: &[u8]) -> Result<Incoming, EventError> {
+    #[derive(Deserialize)]
+    struct Used {
+        tool_name: String,
+        session_id: Option<String>,
+        tool_use_id: Option<String>,
+    }
+    let used: Used = serde_json::from_slice(event)?;
+    let (Some(tool_use_id), "Bash") = (used.tool_use_id, used.tool_name.as_str()) else {
+        return Ok(Incoming::Nothing);
+    };
+    let input: WithInput<Command> = serde_json::from_slice(event)?;
+    Ok(Incoming::After(AfterToolUse { command: input.tool_input.command, session: used.session_id, tool_use_id }))
 }
 
 #[derive(Deserialize)]

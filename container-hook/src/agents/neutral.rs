@@ -27,9 +27,11 @@ pub(super) fn read(bytes: &[u8]) -> Result<Incoming, EventError> {
     Ok(Incoming::Before(BeforeToolUse { tool, cwd: event.cwd, session: event.session, tool_use_id: event.tool_use_id }))
 }
 
-pub(super) fn answer(decision: &HookDecision) -> String {
+pub(super) fn answer(decision: &HookDecision) -> Option<String> {
     match decision {
-        HookDecision::Allow(_) => json!({"allowed": true}).to_string(),
-        HookDecision::Deny { reason } => json!({"allowed": false, "reason": reason}).to_string(),
+        HookDecision::Allow(_) => Some(json!({"allowed": true}).to_string()),
+        HookDecision::Deny { reason } => Some(json!({"allowed": false, "reason": reason}).to_string()),
+        // It has no word for it.
+        HookDecision::Cage { .. } => None,
     }
 }

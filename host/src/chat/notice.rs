@@ -51,6 +51,8 @@ pub struct Decided {
     pub answer: Answer,
     /// True where shadow mode lets a denial through.
     pub let_through: bool,
+    /// True where it runs in the cage behind a denial.
+    pub caged: bool,
     /// Who said it.
     pub by: String,
     /// Why.
@@ -59,6 +61,18 @@ pub struct Decided {
     pub taint: Taint,
     /// How long it took since the request was seen.
     pub took: Duration,
+}
+
+impl Decided {
+    /// What came of it, in one word.
+    pub const fn word(&self) -> &'static str {
+        match (self.answer, self.let_through, self.caged) {
+            (Answer::Allow, ..) => "allow",
+            (Answer::Deny, true, _) => "let_through",
+            (Answer::Deny, false, true) => "caged",
+            (Answer::Deny, false, false) => "deny",
+        }
+    }
 }
 
 /// Longest command that a card shows; beyond it the card says how much is missing and where the rest is.
@@ -169,7 +183,7 @@ pub fn words(notice: &Notice, now_boot_ms: u64) -> String {
             } else {
                 format!("{} ms", decided.took.as_millis())
             };
-            let answer = if decided.let_through { "let through, not denied:" } else { decided.answer.as_str() };
+            let answer = if decided.let_through { "let through, not denied:" } else { decided.word() };
             format!(
                 "{answer:5} {class:7} {} ({}, {time}, taint now {}): {}",
                 one_line(&decided.what, 80),

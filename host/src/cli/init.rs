@@ -44,6 +44,13 @@ when_host_silent = \"deny\"
 # people its prompts.
 on_allow = \"silent\"
 
+# The cage, a sandbox without network (`bashgate-run exec --cage`), for agents that replace a command by the one they are
+# given (Claude Code, Codex). It needs `on_allow = \"approve\"`. With `true`, commands that are let through run in it, too,
+# so that a mistake in letting them through fails closed. Which questions it replaces, the host's bashgate.toml says.
+cage_safe = false
+# The program that cages, if it does not lie beside the hook.
+# cage_runner = \"/usr/local/bin/bashgate-run\"
+
 # Longest wait for an answer, in seconds. The agent's own timeout for hooks must be longer (330).
 deadline_s = 300
 

@@ -2,6 +2,7 @@
 
 use std::io::{BufRead, BufReader, Write as _};
 
+use bashgate_shared::cage as shared_cage;
 use bashgate_shared::classify::{self as shared, Classification, Surroundings};
 use bashgate_shared::command::CommandLine;
 use clap::Args;
@@ -9,6 +10,7 @@ use serde_json::{Value, json};
 
 use super::{Failure, Run};
 use crate::inspector::{Brief, offline};
+use crate::policy::cage::{self, Cage};
 use crate::policy::{self, Decision, Finding, Judged, Outcome, Policy};
 use crate::taint::Taint;
 
@@ -122,10 +124,11 @@ pub(super) fn classify(input: &Input) -> Run {
     })
 }
 
-/// What comes of a request: it is allowed, a person is asked, or it is denied.
+/// What comes of a request: it is allowed, runs in the cage, a person is asked, or it is denied.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum End {
     Allow,
+    Cage,
     Ask,
     Deny,
 }
@@ -134,6 +137,7 @@ impl End {
     pub(super) const fn as_str(self) -> &'static str {
         match self {
             Self::Allow => "allow",
+            Self::Cage => "cage",
             Self::Ask => "ask",
             Self::Deny => "deny",
         }
@@ -143,13 +147,16 @@ impl End {
 /// What would come of a command, with the finding of the inspector where the policy wants one.
 pub(super) fn end_of(
     policy: &Policy,
+    instead: Cage,
     taint: Taint,
     found: &Classification,
     text: &str,
     inspect: impl FnOnce(&Judged) -> Finding,
 ) -> (Judged, End, Option<Finding>) {
     let judged = policy::judge(policy, taint, found, text);
+    let is_caged = |question| instead.replaces(question) && cage::fits(policy, &judged, found, text);
     let (end, finding) = match judged.decision {
+        question if is_caged(question) => (End::Cage, None),
         Decision::Allow => (End::Allow, None),
         Decision::AskHuman => (End::Ask, None),
         Decision::Deny => (End::Deny, None),
@@ -157,6 +164,7 @@ pub(super) fn end_of(
             let finding = inspect(&judged);
             let end = match policy::resolve(judged.taint, &finding) {
                 Outcome::Allow => End::Allow,
+                Outcome::AskHuman if is_caged(Decision::AskHuman) => End::Cage,
                 Outcome::AskHuman => End::Ask,
                 Outcome::Deny => End::Deny,
             };
@@ -166,7 +174,7 @@ pub(super) fn end_of(
     (judged, end, finding)
 }
 
-pub(super) fn decide(taint: &str, input: &Input) -> Run {
+pub(super) fn decide(taint: &str, with_cage: bool, input: &Input) -> Run {
     let taint = match taint {
         "clean" => Taint::Clean,
         "corruption" => Taint::Untrusted,
@@ -177,7 +185,9 @@ pub(super) fn decide(taint: &str, input: &Input) -> Run {
     let policy = Policy::default();
     let answer = |command: &str| match read(command) {
         Ok((line, found)) => {
-            let (judged, end, finding) = end_of(&policy, taint, &found, line.text(), |judged| {
+            let can_cage = with_cage && shared_cage::has_its_point_inside(&found, command);
+            let instead = if can_cage { Cage::EVERYTHING } else { Cage::default() };
+            let (judged, end, finding) = end_of(&policy, instead, taint, &found, line.text(), |judged| {
                 offline::inspect(&Brief::new(command, None, &found, judged.taint, &[], &[]))
             });
             let outcome = end.as_str();

@@ -72,6 +72,9 @@ enum Command {
         /// What the agent has seen: clean, corruption, secret or both
         #[arg(long, default_value = "clean")]
         taint: String,
+        /// With the cage instead of every question that it can replace: `outcome` is then also `cage`
+        #[arg(long)]
+        cage: bool,
         #[command(flatten)]
         input: judge::Input,
     },
@@ -332,7 +335,7 @@ fn run(command: Command) -> Run {
         Command::Serve(config) => serve::run(config.load()?),
         Command::Classify { input } => judge::classify(&input),
         Command::Why { command, json } => why::run(&command, json),
-        Command::Decide { taint, input } => judge::decide(&taint, &input),
+        Command::Decide { taint, cage, input } => judge::decide(&taint, cage, &input),
         Command::Pending { denied, json, config } => people::pending(&config.load()?, denied, json),
         Command::Show { id, json, config } => people::show(&config.load()?, &id, json),
         Command::Approve { id, scope, config } => {

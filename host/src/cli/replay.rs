@@ -19,6 +19,7 @@ use crate::chat::notice::one_line;
 use crate::clock;
 use crate::config::Config;
 use crate::inspector::{Brief, offline};
+use crate::policy::cage::Cage;
 use crate::policy::trust;
 use crate::store::Reader;
 use crate::taint::Taint;
@@ -55,6 +56,10 @@ struct Detail {
     reason: String,
     finding: Option<String>,
     approval: Option<String>,
+    #[serde(default)]
+    can_cage: bool,
+    #[serde(default)]
+    caged: bool,
     taint_before: Taint,
 }
 
@@ -102,6 +107,7 @@ fn then(detail: &Detail) -> End {
         detail.approval.is_some() || detail.by.starts_with("human:") || detail.reason.starts_with(case::WOULD_ASK);
     match detail.answer {
         _ if asked => End::Ask,
+        Answer::Deny if detail.caged => End::Cage,
         Answer::Allow => End::Allow,
         Answer::Deny => End::Deny,
     }
@@ -125,7 +131,8 @@ fn again(config: &Config, workspace: Option<&WorkspaceName>, detail: &Detail) ->
         ..classify(&line, &around)
     };
     let taint = detail.taint_before;
-    let (judged, end, finding) = end_of(&config.policy, taint, &found, line.text(), |_| {
+    let instead = if detail.can_cage { settings.cage() } else { Cage::default() };
+    let (judged, end, finding) = end_of(&config.policy, instead, taint, &found, line.text(), |_| {
         let recorded = detail.finding.as_deref().and_then(case::finding);
         recorded.unwrap_or_else(|| {
             offline::inspect(&Brief::new(line.text(), detail.cwd.as_deref(), &found, taint, &[], &[]))

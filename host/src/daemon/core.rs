@@ -10,6 +10,7 @@ use serde_json::{Value, json};
 use tokio::sync::{Semaphore, mpsc, oneshot};
 
 use super::acts::Told;
+use super::caged::Caged;
 use super::open::Open;
 use super::{After, CaseId, Event, ServeError};
 use crate::approval::{Book, Card, RequestKey};
@@ -36,6 +37,7 @@ pub(super) const STARTING: Duration = Duration::from_secs(3);
 pub(super) struct Workspace {
     pub(super) seen: Seen,
     pub(super) settings: config::Workspace,
+    pub(super) caged: Caged,
     pub(super) turn: Arc<Semaphore>,
     pub(super) tokens: f64,
     pub(super) filled: Instant,
@@ -166,7 +168,10 @@ impl Core {
         }
         let turn = Arc::new(Semaphore::new(self.config.parallel));
         let tokens = f64::from(self.config.requests_per_second);
-        self.workspaces.insert(name.clone(), Workspace { seen, settings, turn, tokens, filled: Instant::now() });
+        self.workspaces.insert(
+            name.clone(),
+            Workspace { seen, settings, caged: Caged::default(), turn, tokens, filled: Instant::now() },
+        );
     }
 
     /// The taint that the store has for a workspace, registered or not.
@@ -262,7 +267,7 @@ impl Core {
 
     /// Tells whoever watches about a decision, and counts it.
     pub(super) fn tell_decided(&mut self, decided: Decided) {
-        self.metrics.decided(decided.answer, decided.let_through, &decided.by, decided.took);
+        self.metrics.decided(decided.word(), &decided.by, decided.took);
         self.desk.tell(&Notice::Decided(Box::new(decided)));
     }
 

@@ -1,6 +1,7 @@
 //! The one loop: event in, effect out. Everything that happens to the host comes through here, one after the other.
 
 mod acts;
+mod caged;
 mod cards;
 mod core;
 mod desk;

@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 use bashgate_shared::classify::{Classification, CommandClass, Decided, Surroundings, classify};
 use bashgate_shared::command::Digest;
 use bashgate_shared::protocol::{
-    Answer, BashCheck, Request, RequestError, RequestId, ToolEvent, WorkspaceName, parse_request,
+    Answer, BashCheck, BashRan, Request, RequestError, RequestId, ToolEvent, WorkspaceName, parse_request,
 };
 use bashgate_shared::seal::Unsigned;
 use bashgate_shared::shell::Shell;
@@ -22,9 +22,10 @@ use crate::clock;
 use crate::fault;
 use crate::intake::Arrival;
 use crate::intake::folder::{self, Taken};
+use crate::policy::cage::Cage;
 use crate::policy::{self, Decision, trust};
 use crate::store::Write;
-use crate::taint::Cause;
+use crate::taint::{Cause, Label};
 
 /// Most responses of a workspace that wait to be written.
 const MAX_UNRELEASED: usize = 64;
@@ -110,6 +111,7 @@ impl Core {
             }
             Request::BashCheck(check) => self.check((workspace, id), (digest, bytes.len()), check, at),
             Request::ToolEvent(event) => self.tool_event(workspace, id, digest, &event, at),
+            Request::BashRan(ran) => self.bash_ran(workspace, id, digest, &ran, at),
         }
     }
 
@@ -164,6 +166,7 @@ impl Core {
             decided_by: "host".to_owned(),
             taint_epoch: self.workspaces.get(workspace).map_or(0, |known| known.seen.epoch),
             valid_for_ms: 3_600_000,
+            cage: false,
         };
         self.respond(Plain { unsigned, what: "a request that cannot be taken".to_owned(), taint, since });
     }
@@ -177,6 +180,7 @@ impl Core {
             class: None,
             answer: unsigned.decision,
             let_through: false,
+            caged: false,
             by: unsigned.decided_by,
             reason: unsigned.reason,
             taint,
@@ -250,6 +254,7 @@ impl Core {
             .unwrap_or_default();
         let key = RequestKey::of(&workspace, &[check.command.text(), &cwd, &evidence], seen.epoch);
         let text = check.command.text().to_owned();
+        let instead = if check.can_cage { known.settings.cage() } else { Cage::default() };
         let questioned = policy::judge(&self.config.policy, seen.taint, &found, &text).decision > Decision::Allow;
         let pass = if questioned { self.book.take_pass(&key, clock::now()) } else { None };
         let id = self.next_case;
@@ -263,7 +268,7 @@ impl Core {
             request_id,
             digest,
             check,
-            case: Case::new(found, text),
+            case: Case::new(found, text, instead),
             key,
             approval: None,
             passed,
@@ -317,10 +322,73 @@ impl Core {
             decided_by: "runner".to_owned(),
             taint_epoch,
             valid_for_ms: 300_000,
+            cage: false,
         };
         let what = check.command.text().chars().take(200).collect();
         let plain = Plain { unsigned, what, taint, since };
         self.submit(vec![Write::Audit(entry)], false, After::Respond(Box::new(plain)));
+    }
+
+    /// A command has run, says the agent. Where it was to run in the cage and another text ran, the agent's rewriting
+    /// cannot be relied on: the workspace counts as having seen everything.
+    fn bash_ran(
+        &mut self,
+        workspace: WorkspaceName,
+        request_id: RequestId,
+        digest: Digest,
+        ran: &BashRan,
+        since: Instant,
+    ) {
+        let now = clock::now();
+        let Some(known) = self.workspaces.get_mut(&workspace) else { return };
+        let escaped = known.caged.take(&ran.tool_use_id).is_some_and(|was| was.is_escaped_by(&ran.command));
+        let before = known.seen.taint;
+        let mut rose = false;
+        if escaped {
+            for label in [Label::Corruption, Label::Secret] {
+                let source = "a command that was to be caged ran as it was".to_owned();
+                rose |= known.seen.raise(Cause { label, source, by: "cage".to_owned(), at_ms: now.unix_ms });
+            }
+        }
+        let seen = known.seen.clone();
+        let (decision, reason) = if escaped {
+            (
+                Answer::Deny,
+                "it was to run in the cage but ran without; the workspace is now treated as having seen everything; for the operator: another hook rewrites commands, or this version of the agent ignores rewriting: turn the cage off",
+            )
+        } else {
+            (Answer::Allow, "noted")
+        };
+        let unsigned = Unsigned {
+            decision,
+            reason: reason.to_owned(),
+            request_id: request_id.clone(),
+            workspace: workspace.clone(),
+            request: Some(digest),
+            decided_by: "policy".to_owned(),
+            taint_epoch: seen.epoch,
+            valid_for_ms: ran.timeout_ms.unwrap_or(300_000),
+            cage: false,
+        };
+        let plain = Plain { unsigned, what: ran.command.chars().take(200).collect(), taint: seen.taint, since };
+        if !escaped {
+            // Nothing that is worth a record: the decision on it is there.
+            return self.release(&plain.unsigned);
+        }
+        tracing::error!(%workspace, "a command that was to be caged ran as it was");
+        let detail = json!({
+            "type": bashgate_shared::protocol::BASH_RAN, "command": ran.command, "agent": ran.agent, "session": ran.session, "tool_use_id": ran.tool_use_id,
+            "answer": decision, "reason": reason, "by": "policy", "taint_before": before, "taint": seen.taint, "epoch": seen.epoch, "request_sha256": digest.hex(),
+        });
+        let entry = Entry {
+            at_ms: now.unix_ms,
+            kind: Kind::Decision,
+            workspace: Some(workspace.clone()),
+            request_id: Some(request_id),
+            detail,
+        };
+        let writes = vec![Write::Audit(entry), Write::Taint(workspace, seen)];
+        self.submit(writes, rose, After::Respond(Box::new(plain)));
     }
 
     pub(super) fn tool_event(
@@ -375,6 +443,7 @@ impl Core {
             decided_by: "policy".to_owned(),
             taint_epoch: seen.epoch,
             valid_for_ms: event.timeout_ms.unwrap_or(300_000),
+            cage: false,
         };
         let what = if target.is_empty() { event.tool.clone() } else { format!("{} {target}", event.tool) };
         let plain = Plain { unsigned, what, taint: seen.taint, since };

@@ -6,7 +6,6 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicU64;
 use std::time::Duration;
 
-use bashgate_shared::protocol::Answer;
 use prometheus_client::encoding::EncodeLabelSet;
 use prometheus_client::metrics::counter::Counter;
 use prometheus_client::metrics::family::Family;
@@ -123,13 +122,9 @@ pub struct Stand {
 }
 
 impl Metrics {
-    /// A decision fell. `by` is who said it, as in the response; `let_through` where shadow mode ignored a denial.
-    pub fn decided(&self, answer: Answer, let_through: bool, by: &str, took: Duration) {
-        let answer = match (answer, let_through) {
-            (Answer::Allow, _) => "allow",
-            (Answer::Deny, false) => "deny",
-            (Answer::Deny, true) => "let_through",
-        };
+    /// A decision fell: `allow`, `deny`, `caged`, or `let_through` where shadow mode ignored a denial. `by` is who said
+    /// it, as in the response.
+    pub fn decided(&self, answer: &'static str, by: &str, took: Duration) {
         let by = match by {
             "policy" => "policy",
             "inspector" => "inspector",
@@ -191,9 +186,9 @@ mod tests {
     #[test]
     fn everything_is_counted_under_its_name() {
         let metrics = Metrics::default();
-        metrics.decided(Answer::Allow, false, "policy", Duration::from_millis(2));
-        metrics.decided(Answer::Deny, false, "human:ann", Duration::from_secs(20));
-        metrics.decided(Answer::Deny, false, "host", Duration::ZERO);
+        metrics.decided("allow", "policy", Duration::from_millis(2));
+        metrics.decided("deny", "human:ann", Duration::from_secs(20));
+        metrics.decided("deny", "host", Duration::ZERO);
         metrics.found(&Finding::NoAnswer { why: "late".to_owned() });
         metrics.rejected();
         metrics.stands(&Stand { waiting: 3, taints: vec![Taint::Both, Taint::Clean], ..Stand::default() });

@@ -3,6 +3,7 @@
 //! [`table`] holds the decision table; what stands here only tightens it, each rule with a name and a reason that
 //! people and agents can read.
 
+pub mod cage;
 pub mod credentials;
 pub mod rules;
 pub mod table;

@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use bashgate_hook::config::{Config, ConfigError};
+use bashgate_shared::shell::quoted;
 use clap::Args;
 use rustix::event::{PollFd, PollFlags, poll};
 use serde_json::json;
@@ -22,8 +23,8 @@ use crate::run::{Internet, RunSpec, Runner, Time};
 use crate::sandbox::{self, PlaceError};
 
 /// What stands at the end of a caged command's output.
-const CAGED: &str = "bashgate: this ran without network; put `# bashgate: network` on the first line to ask for it";
-const CAGED_AT_HOME: &str = "bashgate: this ran without network and without writing to the home folder; work in a project's folder, or put `# bashgate: network` on the first line to ask for it as it is";
+const CAGED: &str = "bashgate: this ran without network, in a shell of its own; put `# bashgate: network` on the first line to ask for it";
+const CAGED_AT_HOME: &str = "bashgate: this ran without network, in a shell of its own, and without writing to the home folder; work in a project's folder, or put `# bashgate: network` on the first line to ask for it as it is";
 
 #[derive(Debug, Args)]
 #[expect(clippy::struct_excessive_bools, reason = "each is a switch of the command line")]
@@ -148,6 +149,7 @@ impl Exec {
         spec.agent.clone_from(&self.agent);
         spec.gate = gate_files(config.as_ref());
         spec.state = self.place.folder();
+        spec.live = self.cage && !self.json;
         let runner = Runner::of_this_program().map_err(|error| Failure::new(error, "start it by its path"))?;
         if self.background {
             return self.background(&runner, permit, spec);
@@ -249,7 +251,9 @@ impl Exec {
             let fine = matches!(outcome.ending, Ending::Exited(_));
             return ExitCode::from(u8::from(!fine || !outcome.succeeded()));
         }
-        let (stdout, stderr) = outcome.shown(preset.output.form);
+        // In the cage, the agent's own tool has seen the output already.
+        let (stdout, stderr) =
+            if self.cage { (String::new(), outcome.notes()) } else { outcome.shown(preset.output.form) };
         // A reader that has gone away has seen enough.
         let _ = std::io::stdout().write_all(stdout.as_bytes());
         let _ = std::io::stderr().write_all(stderr.as_bytes());
@@ -284,13 +288,6 @@ fn stop_on_signals() -> std::io::Result<Stop> {
 fn gate_files(config: Option<&Config>) -> Vec<PathBuf> {
     let Some(config) = config else { return Vec::new() };
     [Some(config.mailbox.clone()), Some(config.file.clone())].into_iter().flatten().collect()
-}
-
-/// A word as the shell reads it back.
-fn quoted(word: &str) -> String {
-    let plain =
-        !word.is_empty() && word.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"-_./:@%+,".contains(&byte));
-    if plain { word.to_owned() } else { format!("'{}'", word.replace('\'', "'\\''")) }
 }
 
 struct Failure {

@@ -22,6 +22,7 @@ mod quoting;
 mod reader;
 mod syntax;
 
+pub use quoting::quoted;
 pub use reader::{MAX_DEPTH, MAX_NODES, MAX_TEXT_BYTES, NotUnderstood, Shell, Trouble, read};
 pub use syntax::{
     Arithmetic, Assignment, Command, Compound, CompoundKind, Condition, Document, Form, HereId, Join, Piece, Redirect,

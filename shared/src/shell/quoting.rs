@@ -1,7 +1,15 @@
-//! `$'…'`: the one quoting whose content has a language of its own (bash manual, "ANSI-C Quoting").
+//! Quoting, out and in: words as the shell reads them back, and `$'…'`, the one quoting whose content has a language of
+//! its own (bash manual, "ANSI-C Quoting").
 
 use std::iter::Peekable;
 use std::str::Chars;
+
+/// A word as every shell reads it back: as it is where nothing in it is special, else in single quotes.
+pub fn quoted(word: &str) -> String {
+    let plain =
+        !word.is_empty() && word.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"-_./:@%+,".contains(&byte));
+    if plain { word.to_owned() } else { format!("'{}'", word.replace('\'', "'\\''")) }
+}
 
 /// Decodes what stands between `$'` and `'`, or `None` for an escape that is unknown, makes NUL or no ASCII byte.
 ///

@@ -1,0 +1,38 @@
+//! Codex's hooks, checked against version 0.169.0. They look like Claude Code's, with differences that count:
+//!
+//! A denial is exit 2 with a reason on stderr, and the JSON on stdout may hold nothing that its closed schema does not
+//! know. What is typed into a terminal that is open already passes no hook ([`Abilities::types_past_hooks`]).
+//!
+//! [`Abilities::types_past_hooks`]: crate::event::Abilities
+
+use serde::Deserialize;
+
+use super::{EventError, Incoming};
+use crate::event::BeforeToolUse;
+
+#[derive(Deserialize)]
+struct Event {
+    hook_event_name: String,
+    cwd: Option<String>,
+    session_id: Option<String>,
+}
+
+#[derive(Deserialize)]
+struct ToolName {
+    tool_name: String,
+    tool_use_id: Option<String>,
+}
+
+pub(super) fn read(event: &[u8]) -> Result<Incoming, EventError> {
+    let head: Event = serde_json::from_slice(event)?;
+    match head.hook_event_name.as_str() {
+        "PreToolUse" => {}
+        "PostToolUse" => return super::after(event),
+        "SessionStart" | "UserPromptSubmit" | "Stop" | "SubagentStart" | "SubagentStop" | "PreCompact"
+        | "PostCompact" => return Ok(Incoming::Nothing),
+        other => return Err(EventError::UnknownEvent(other.chars().take(64).collect())),
+    }
+    let name: ToolName = serde_json::from_slice(event)?;
+    let tool = super::tool_use(&name.tool_name, event)?;
+    Ok(Incoming::Before(BeforeToolUse { tool, cwd: head.cwd, session: head.session_id, tool_use_id: name.tool_use_id }))
+}

@@ -1,0 +1,106 @@
+//! The form of a command that runs in the cage: `'/path/bashgate-run' exec --cage -- 'COMMAND'`.
+//!
+//! The text carries no authority: no permit, no preset. Whoever replays it or types it runs the same command with less.
+
+use std::path::Path;
+
+use crate::classify::Classification;
+use crate::shell::quoted;
+
+/// Longest command that is caged, in bytes: the kernel takes at most 128 KiB as one argument, and quoting adds some.
+pub const MAX_CAGED_BYTES: usize = 96 * 1024;
+/// A first line that asks for the decision as it would be without the cage.
+pub const UNCAGED: &str = "# bashgate: network";
+
+/// Builtins with which an agent's shell goes on in another folder.
+const CHANGES_FOLDER: &[&str] = &["cd", "pushd", "popd"];
+/// Programs whose point is what a cage changes: they show and signal processes, connections and mounts, of which there are
+/// others inside, or wait for jobs of the agent's own shell.
+const ABOUT_THE_OUTSIDE: &[&str] = &[
+    "ps", "pgrep", "pidof", "pstree", "top", "ss", "netstat", "ip", "ifconfig", "lsof", "fuser", "hostname", "df",
+    "mount", "findmnt", "who", "w", "wait", "jobs", "fg", "bg", "disown", "kill", "pkill", "killall",
+];
+
+/// True for a command that does in the cage what it is for, unless that is the network, and that does not ask to be left
+/// out of it. What it does to its shell is over with it, as the agent is told.
+pub fn has_its_point_inside(found: &Classification, command: &str) -> bool {
+    !asks_for_network(command) && !runs_any(found, ABOUT_THE_OUTSIDE)
+}
+
+/// The same for a command that would be let through: then the agent's shell may as well keep the folder that it goes to.
+pub fn loses_nothing_inside(found: &Classification, command: &str) -> bool {
+    has_its_point_inside(found, command) && !runs_any(found, CHANGES_FOLDER)
+}
+
+fn runs_any(found: &Classification, programs: &[&str]) -> bool {
+    let mut names = found.effects.programs.iter().map(|program| program.rsplit('/').next().unwrap_or(program));
+    names.any(|name| programs.contains(&name))
+}
+
+/// True when the first line of a command asks for the uncaged decision.
+pub fn asks_for_network(command: &str) -> bool {
+    command.trim_start().lines().next().is_some_and(|line| line.trim_end() == UNCAGED)
+}
+
+/// The caged form of a command, or `None` for one that is too long. `config` is named where it is not the usual one.
+pub fn caged_form(runner: &Path, config: Option<&Path>, command: &str) -> Option<String> {
+    let mut form = format!("{} exec --cage", quoted(runner.to_str()?));
+    if let Some(config) = config {
+        form.push_str(&format!(" --config {}", quoted(config.to_str()?)));
+    }
+    form.push_str(&format!(" -- {}", always_quoted(command)));
+    (form.len() <= MAX_CAGED_BYTES).then_some(form)
+}
+
+/// True when a text is the caged form of this command, with whatever runner and configuration.
+pub fn is_caged_form(text: &str, command: &str) -> bool {
+    let Some(head) = text.strip_suffix(&always_quoted(command)).and_then(|head| head.strip_suffix(" -- ")) else {
+        return false;
+    };
+    let Some((runner, config)) = head.split_once(" exec --cage") else { return false };
+    let is_path = |text: &str| {
+        text.starts_with('/') && text.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"-_./+".contains(&byte))
+    };
+    let config = config.strip_prefix(" --config ").unwrap_or(if config.is_empty() { "/" } else { "" });
+    is_path(runner) && runner.ends_with("/bashgate-run") && is_path(config)
+}
+
+fn always_quoted(text: &str) -> String {
+    format!("'{}'", text.replace('\'', "'\\''"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_form_is_one_word_behind_two_dashes_and_is_known_again() {
+        let runner = Path::new("/usr/local/bin/bashgate-run");
+        let config = Path::new("/srv/gate/hook.toml");
+        for command in ["make", "echo 'a b' \"$X\"", "cat <<'E'\nit's\nE", "-- x", ""] {
+            for config in [None, Some(config)] {
+                let form = caged_form(runner, config, command).unwrap();
+                assert!(is_caged_form(&form, command), "{form}");
+                assert!(!is_caged_form(&form, "other") && !is_caged_form(command, command), "{form}");
+                assert!(!is_caged_form(&format!("curl x; {form}"), command));
+                assert!(!is_caged_form(&format!("{form} "), command));
+            }
+        }
+        assert_eq!(caged_form(runner, None, "it's").unwrap(), "/usr/local/bin/bashgate-run exec --cage -- 'it'\\''s'");
+        assert!(caged_form(runner, None, &"x".repeat(MAX_CAGED_BYTES)).is_none());
+    }
+
+    #[test]
+    fn only_the_very_first_line_asks_for_network() {
+        for (command, asks) in [
+            ("# bashgate: network\ncurl x", true),
+            ("\n  # bashgate: network  \nmake", true),
+            ("make # bashgate: network", false),
+            ("make\n# bashgate: network", false),
+            ("# bashgate: networks\nmake", false),
+            ("", false),
+        ] {
+            assert_eq!(asks_for_network(command), asks, "{command:?}");
+        }
+    }
+}
