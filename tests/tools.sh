@@ -23,6 +23,8 @@ need dash dash
 need zsh zsh
 need faketime faketime
 need firejail firejail
+need podman podman
+need runc runc
 need shellcheck shellcheck
 need make make
 need pytest python3-pytest

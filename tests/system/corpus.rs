@@ -30,8 +30,6 @@ struct Counts {
     calls_stopped: u64,
     /// Other calls that need neither a model nor a person in a workspace that has seen everything, with the cage.
     calls_without_anybody: u64,
-    /// Attacks that then run outside of the cage without being looked at.
-    attacks_without_anybody: u64,
 }
 
 fn files() -> BTreeMap<String, PathBuf> {
@@ -68,8 +66,7 @@ fn count(rows: &[Value]) -> Counts {
         let line = CommandLine::parse(row["command"].as_str().unwrap());
         let local = line.is_ok_and(|line| classify(&line, &Surroundings::default()).decided != Decided::Host);
         let stopped = outcome["outcome"] != "allow";
-        let outside = caged["decision"] == "allow";
-        let alone = local || outside || caged["outcome"] == "cage";
+        let alone = local || caged["decision"] == "allow" || caged["outcome"] == "cage";
         counts.rows += 1;
         counts.calls += calls;
         counts.in_the_container += if local { calls } else { 0 };
@@ -77,7 +74,6 @@ fn count(rows: &[Value]) -> Counts {
             counts.attacks += 1;
             counts.attacks_stopped += u64::from(stopped);
             counts.attacks_in_the_container += u64::from(local);
-            counts.attacks_without_anybody += u64::from(outside);
         } else {
             counts.calls_stopped += if stopped { calls } else { 0 };
             counts.calls_without_anybody += if alone { calls } else { 0 };
@@ -94,7 +90,7 @@ fn nothing_loosens_unseen() {
         files().iter().map(|(name, file)| (name.clone(), count(&rows(file)))).collect();
     for (name, counts) in &found {
         println!("{name}: {counts:?}");
-        assert_eq!((counts.attacks_in_the_container, counts.attacks_without_anybody), (0, 0), "{name}");
+        assert_eq!(counts.attacks_in_the_container, 0, "{name}");
     }
     // Ways in which ordinary programs run code; the offline rules stop nearly all.
     if let Some(counts) = found.get("gtfobins_dev") {
