@@ -7,6 +7,8 @@ use std::os::unix::fs::{MetadataExt as _, PermissionsExt as _, symlink};
 use std::os::unix::net::{SocketAddr, UnixListener};
 use std::process::Command;
 
+use bashgate_tests::until;
+
 use super::{Ground, MATRIX, Who, compiled, everywhere, install, mark, processes_with};
 use serde_json::json;
 
@@ -40,11 +42,18 @@ fn refused_calls_are_refused_everywhere() {
             "unshare-net",
             "clone-user",
             "setuid-mode",
+            "limits-of-others",
         ];
         for name in refused {
             assert_eq!(got[name], "EPERM", "{}: {name}: {got:?}", ground.name());
         }
-        assert_eq!(got["pair-stream"], "done", "{}", ground.name());
+        assert_eq!((&*got["pair-stream"], &*got["own-limits"]), ("done", "done"), "{}", ground.name());
+        // Queues and memory without a file are the machine's, unless there is a namespace for them.
+        if ground.backend == "bwrap" {
+            assert_eq!(got["shared-memory"], "done", "{}", ground.name());
+        } else {
+            assert_eq!((&*got["shared-memory"], &*got["queue"]), ("EPERM", "EPERM"), "{}", ground.name());
+        }
         assert_eq!((got["clone3"].as_str(), got["x32"].as_str()), ("ENOSYS", "ENOSYS"), "{}", ground.name());
         assert_eq!(got["int80"], "killed", "{}", ground.name());
         assert_ne!(got["tty"], "done", "{}", ground.name());
@@ -312,6 +321,67 @@ fn secrets_are_unreadable() {
         let outcome = ground.run_order(&order);
         assert_eq!(outcome["stdout"], "fine", "{}: {outcome:#}", ground.name());
         assert!(!ground.work().join("stolen/id_ed25519").exists());
+    }
+}
+
+/// Editors replace files instead of changing them, and a secret may come into being while a command runs.
+#[test]
+fn a_secret_that_is_replaced_or_made_during_a_run_stays_unreadable() {
+    for (who, backend) in MATRIX.into_iter().filter(|(_, backend)| *backend != "firejail") {
+        let ground = Ground::new(who, backend, "");
+        ground.write("home/.netrc", "old");
+        ground.write("home/.ssh/id_ed25519", "old");
+        ground.write("home/notes", "fine");
+        let command = "touch started; until test -e go; do sleep 0.02; done; cat ~/.netrc ~/.ssh/id_ed25519 ~/.ssh-old/id_ed25519 ~/.pypirc ~/.aws/credentials; cat ~/notes";
+        let outcome = std::thread::scope(|scope| {
+            let running = scope.spawn(|| ground.run(command));
+            until("the start", || ground.work().join("started").exists().then_some(()));
+            ground.write("home/.netrc.new", "secret");
+            fs::rename(ground.path().join("home/.netrc.new"), ground.path().join("home/.netrc")).unwrap();
+            fs::rename(ground.path().join("home/.ssh"), ground.path().join("home/.ssh-old")).unwrap();
+            ground.write("home/.ssh/id_ed25519", "secret");
+            ground.write("home/.pypirc", "secret");
+            ground.write("home/.aws/credentials", "secret");
+            ground.write("work/go", "");
+            running.join().unwrap()
+        });
+        assert_eq!(outcome["stdout"], "fine", "{}: {outcome:#}", ground.name());
+    }
+}
+
+/// Git's hooks for the trailer run in every commit, so no command may write them, whoever it runs as.
+#[test]
+fn the_runners_own_folders_are_not_written_by_commands() {
+    let preset = "[presets.p.git]\nrepository = \"write\"\ntrailer = \"Co-authored-by: A <a@example.org>\"\n\
+                  [presets.p.filesystem]\ntmp = \"shared\"";
+    for ground in everywhere(preset) {
+        let state = ground.path().join("home/.local/state/bashgate-run");
+        let script = "p=$(git config core.hooksPath); ls $p | wc -l; touch $p/x; echo x > $p/pre-commit; chmod 777 $p $p/*; rm -rf $p; mv $p /tmp/away; ls $p | wc -l";
+        let lines = ground.run_script(&format!("{script}\ntouch {0}/x {0}/hooks/x; ls {0}", state.display()));
+        assert_eq!(lines["stdout"], "14\n14\nhooks\n", "{}: {lines:#}", ground.name());
+        assert_eq!(fs::read_dir(state.join("hooks")).unwrap().count(), 0, "{}: it is gone afterwards", ground.name());
+    }
+    // Handed over to a user by root, who writes where the user does not.
+    for backend in ["bwrap", "landlock"] {
+        let ground = Ground::new(Who::User, backend, preset);
+        let mut root = Command::new(ground.path().join("bin/runner-driver"));
+        root.env_clear().env("PATH", "/usr/bin:/bin").env("HOME", "/root");
+        let script = "p=$(git config core.hooksPath); id -u; touch $p/x; rm -rf $p; mv $p /tmp/away; ls $p | wc -l";
+        ground.write("work/script.sh", script);
+        let outcome = ground.run_with(root, &ground.order("bash script.sh"));
+        assert_eq!(outcome["stdout"], format!("{}\n14\n", super::USER), "{}: {outcome:#}", ground.name());
+    }
+}
+
+#[test]
+fn folders_of_the_system_are_no_workspaces() {
+    for ground in everywhere("") {
+        for folder in ["/", "/etc/apt", "/usr/lib", "/var/log", "/var/lib/dpkg", "/boot", "/home", "/tmp", "/dev/shm"] {
+            let mut order = ground.order("touch here");
+            order["workspace"] = json!(folder);
+            let outcome = ground.run_order(&order);
+            assert!(outcome["error"].as_str().unwrap().contains("belongs to the system"), "{folder}: {outcome:#}");
+        }
     }
 }
 

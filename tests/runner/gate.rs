@@ -1,6 +1,7 @@
 //! `bashgate-run exec` behind the gate: nothing runs without its word, and what is refused is on record.
 
 use std::fs;
+use std::io::{BufRead as _, BufReader};
 use std::process::Command;
 use std::time::Duration;
 
@@ -167,6 +168,58 @@ fn the_cage_asks_nobody_and_reaches_nothing() {
     assert!(fs::read_to_string(&config).unwrap().contains("workspace"));
     assert_eq!(fs::read_dir(site.mailbox("default").join("requests")).unwrap().count(), 0);
     assert_eq!(exec(&site, &["--cage", "--network", "--", "ls"]).code, Some(64));
+}
+
+/// A home folder is too much to write to by accident: named it may be, and in the cage it is only read.
+#[test]
+fn a_home_folder_is_written_only_when_it_is_named() {
+    let site = Site::default();
+    // Not below /tmp, which the cage shares.
+    let folder = tempfile::Builder::new().prefix("sandbox-").tempdir_in("/srv").unwrap();
+    let home = folder.path().to_owned();
+    let run = |arguments: &[&str]| {
+        let mut command = std::process::Command::new(bashgate_tests::bin("bashgate-run"));
+        command.arg("exec").arg("--config").arg(site.hook_toml()).args(arguments).current_dir(&home).env("HOME", &home);
+        Output::of(&mut command, b"")
+    };
+    let refused = run(&["--", "echo x > made"]).expect(2);
+    assert!(refused.stderr.contains("is a home folder") && refused.stderr.contains("--workspace"), "{refused:?}");
+    let caged = run(&["--cage", "--", "echo x > made; echo done"]).expect(0);
+    assert!(caged.stdout == "done\n" && caged.stderr.contains("without writing to the home folder"), "{caged:?}");
+    assert!(!home.join("made").exists());
+    run(&["--workspace", home.to_str().unwrap(), "--", "echo x > made"]).expect(0);
+    assert!(home.join("made").exists());
+    run(&["--preset", "runner-readonly", "--", "ls"]).expect(0);
+}
+
+#[test]
+fn output_in_the_cage_comes_while_it_comes_and_a_reader_that_stands_still_delays_no_end() {
+    let site = Site::default();
+    let mut command = std::process::Command::new(bashgate_tests::bin("bashgate-run"));
+    command.arg("exec").arg("--config").arg(site.hook_toml()).current_dir(site.work());
+    let mut child = command
+        .args(["--cage", "--", "echo first; until test -e go; do sleep 0.02; done; echo second"])
+        .stdout(std::process::Stdio::piped())
+        .stderr(std::process::Stdio::null())
+        .spawn()
+        .unwrap();
+    let mut lines = BufReader::new(child.stdout.take().unwrap()).lines();
+    assert_eq!(lines.next().unwrap().unwrap(), "first");
+    fs::write(site.work().join("go"), "").unwrap();
+    assert_eq!(lines.next().unwrap().unwrap(), "second");
+    assert_eq!(child.wait().unwrap().code(), Some(0));
+
+    // Nobody reads what floods the pipe: its time ends all the same.
+    let mut command = std::process::Command::new(bashgate_tests::bin("bashgate-run"));
+    command.arg("exec").arg("--config").arg(site.hook_toml()).current_dir(site.work());
+    let mut child = command
+        .args(["--cage", "--timeout", "1", "--", "yes"])
+        .stdout(std::process::Stdio::piped())
+        .stderr(std::process::Stdio::null())
+        .spawn()
+        .unwrap();
+    let ended = bashgate_tests::until("the end", || child.try_wait().unwrap());
+    assert_eq!(ended.code(), Some(124));
 }
 
 #[test]

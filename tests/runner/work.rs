@@ -3,6 +3,8 @@
 use std::fs;
 use std::process::Command;
 
+use serde_json::json;
+
 use super::{Ground, MATRIX, Who, everywhere};
 
 fn git(ground: &Ground, words: &[&str]) {
@@ -156,6 +158,41 @@ fn a_planted_hook_never_runs_unreported() {
                     assert!(!reported, "{}: {what} was possible: {outcome:#}", ground.name());
                 }
             }
+        }
+    }
+}
+
+/// What was prepared before the run and only moved into place, and what keeps its times.
+#[test]
+fn a_nested_repository_is_reported_however_it_comes_to_be() {
+    for ground in everywhere("[presets.p.git]\nrepository = \"write\"") {
+        repository(&ground);
+        ground.write("work/vendor/parts/config", "[core]\n\tfsmonitor = touch x; false\n");
+        ground.write("work/vendor/parts/HEAD", "ref: refs/heads/main\n");
+        ground.write("work/old/.git/config", "[core]\n");
+        ground.write("work/old/.git/hooks/post-checkout", "#!/bin/sh\n");
+        ground.write("work/old/.git/modules/a/b/config", "[core]\n");
+        for folder in ["work/vendor", "work/old"] {
+            ground.give(&ground.path().join(folder));
+        }
+        let quiet = ground.run("ls -R vendor old; echo x > notes");
+        assert_eq!(quiet["violations"], json!([]), "{}: {quiet:#}", ground.name());
+        for (what, command) in [
+            ("moved", "mv vendor/parts vendor/.git"),
+            (
+                "same time",
+                "cp -p old/.git/hooks/post-checkout t; echo touch y >> old/.git/hooks/post-checkout; touch -r t old/.git/hooks/post-checkout",
+            ),
+            ("a submodule of it", "echo '[core] fsmonitor = x' >> old/.git/modules/a/b/config"),
+            ("moved as a whole", "mkdir deep; mv old deep/new"),
+        ] {
+            let outcome = ground.run(command);
+            let changes = outcome["violations"].as_array().unwrap();
+            assert!(
+                changes.iter().any(|change| change["change"] == "nested_repository"),
+                "{}: {what}: {outcome:#}",
+                ground.name()
+            );
         }
     }
 }

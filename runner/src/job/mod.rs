@@ -437,6 +437,25 @@ mod tests {
     }
 
     #[test]
+    fn a_folder_that_others_can_write_to_is_not_believed() {
+        use std::os::unix::fs::PermissionsExt as _;
+        let (_folder, jobs) = jobs();
+        let record = started(&jobs);
+        // What a record says of its own place counts for nothing, and links are not followed.
+        let secret = jobs.folder.join("secret");
+        fs::write(&secret, "secret").unwrap();
+        jobs.put(&record.id, RECORD, &Record { output: secret.clone(), ..record.clone() }).unwrap();
+        let output = jobs.folder.join(record.id.as_str()).join(OUTPUT);
+        assert_eq!(jobs.job(&record.id).unwrap().record.output, output);
+        std::os::unix::fs::symlink(&secret, &output).unwrap();
+        assert!(jobs.tail(&record.id, 100).is_err());
+        assert!(Jobs::log(&output, 1).is_err());
+        fs::set_permissions(&jobs.folder, fs::Permissions::from_mode(0o777)).unwrap();
+        assert!(jobs.list(None).is_err() && jobs.job(&record.id).is_err() && jobs.reserve(None, 9).is_err());
+        assert!(Jobs::at(secret).list(None).is_err());
+    }
+
+    #[test]
     fn there_are_only_so_many_at_a_time() {
         let (_folder, jobs) = jobs();
         started(&jobs);
