@@ -50,7 +50,7 @@ pub struct Config {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, Default)]
 #[serde(rename_all = "lowercase")]
 pub enum StartupFiles {
-    /// It does when Claude Code calls the hook, which says so with `CLAUDE_PROJECT_DIR`.
+    /// It does when Claude Code calls the hook, which says so with `CLAUDE_PROJECT_DIR`, or when Codex does.
     #[default]
     Auto,
     /// It does.
@@ -63,7 +63,10 @@ impl StartupFiles {
     /// Whether start-up files count for a command of this agent.
     pub fn count_for(self, agent: &str) -> bool {
         match self {
-            Self::Auto => agent.starts_with("claude") && std::env::var_os("CLAUDE_PROJECT_DIR").is_some(),
+            // Codex starts a login shell for each command.
+            Self::Auto => {
+                agent == "codex" || agent.starts_with("claude") && std::env::var_os("CLAUDE_PROJECT_DIR").is_some()
+            }
             Self::Always => true,
             Self::Never => false,
         }

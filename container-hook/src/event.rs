@@ -40,6 +40,8 @@ pub enum ToolUse {
     Shell {
         /// Its text.
         command: String,
+        /// True for the agent's shell tool itself, false for another tool that runs a command.
+        is_bash: bool,
     },
     /// A tool that brings something to the agent's eyes.
     Input {

@@ -2,9 +2,9 @@
 
 use std::path::{Path, PathBuf};
 
-use bashgate_shared::cage as shared_cage;
+use bashgate_shared::cage::{self as shared_cage, Note};
 use bashgate_shared::classify::{Classification, Decided, Surroundings, classify, secrets};
-use bashgate_shared::command::CommandLine;
+use bashgate_shared::command::{CommandLine, Digest};
 use bashgate_shared::protocol::{
     BASH_CHECK, BASH_RAN, BashCheckWire, BashRanWire, MAX_LABEL_BYTES, RequestId, RunnerWire, TOOL_EVENT,
     ToolEventWire, VERSION,
@@ -22,7 +22,11 @@ use crate::{cage, interactive};
 pub fn before_tool_use(event: &BeforeToolUse, agent: &str, config: &Config, abilities: Abilities) -> HookDecision {
     match &event.tool {
         ToolUse::Other => HookDecision::Allow(By::Nobody),
-        ToolUse::Shell { command } => shell(event, command, agent, config, abilities),
+        ToolUse::Shell { command, is_bash } => {
+            // What another tool makes of another command nobody has seen.
+            let abilities = Abilities { rewrites: abilities.rewrites && *is_bash, ..abilities };
+            shell(event, command, agent, config, abilities)
+        }
         ToolUse::Input { tool, target, pattern, source } => {
             if *source == Source::File {
                 // Without a target a search starts in the working directory.
@@ -64,15 +68,18 @@ pub fn after_tool_use(event: &AfterToolUse, agent: &str, config: &Config) -> Hoo
         kind: BASH_RAN.to_owned(),
         request_id: id.to_string(),
         tool_use_id: event.tool_use_id.clone(),
-        command: event.command.clone(),
+        command: event.command.chars().take(1000).collect(),
+        ran_sha256: Digest::of(event.command.as_bytes()).hex(),
         v: Some(VERSION),
         agent: Some(agent.to_owned()),
         session: event.session.clone().map(short),
         timeout_ms: Some(config.deadline_s * 1000),
         locked: true,
     };
-    match serde_json::to_vec(&wire) {
-        Ok(bytes) => answer(ask::ask(config, &id, &bytes), None, config),
+    match serde_json::to_vec(&wire).map(|bytes| ask::ask(config, &id, &bytes)) {
+        // The command is over. Without a host nothing was sent into the cage, and nothing new can be.
+        Ok(Err(error)) if error.is_silence() => HookDecision::Allow(By::Nobody),
+        Ok(answered) => answer(answered, None, config),
         Err(error) => HookDecision::deny(format!("cannot write the report: {error}")),
     }
 }
@@ -154,13 +161,13 @@ pub fn check(question: &Question<'_>, config: &Config) -> HookDecision {
         return HookDecision::deny(format!("git {subcommand} is blocked: {}", config.git_reason));
     }
     let refused = question.runner.as_ref().and_then(|runner| runner.refused.clone());
-    let caged = || cage::form_of(command, &look.found, config, question.abilities);
+    let caged = |note| cage::form_of(question, command, &look.found, config, setup, note);
     if look.is_proven_local() && refused.is_none() {
         let is_worth_it = config.cage_safe && shared_cage::loses_nothing_inside(&look.found, command.text());
-        let form = if is_worth_it { caged() } else { None };
+        let form = if is_worth_it { caged(Note::OnFailure) } else { None };
         return form.map_or(HookDecision::Allow(By::Hook), |form| HookDecision::Cage { form });
     }
-    let form = caged();
+    let form = caged(Note::Always);
     let Look { found, findings } = look;
     let Some(id) = ask::new_id() else { return HookDecision::deny("cannot make a request id") };
     let doubt = findings.unproven.first().or(findings.secrets.first());
@@ -182,7 +189,7 @@ pub fn check(question: &Question<'_>, config: &Config) -> HookDecision {
         secrets: findings.secrets.into_iter().take(64).collect(),
         unproven: findings.unproven.into_iter().take(64).collect(),
         runner: question.runner.clone(),
-        can_cage: form.is_some(),
+        caged_form: form.as_ref().map(|form| Digest::of(form.as_bytes()).hex()),
     };
     let answered = match serde_json::to_vec(&wire) {
         Ok(bytes) => match (ask::ask(config, &id, &bytes), form) {

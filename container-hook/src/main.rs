@@ -38,7 +38,7 @@ fn finish(answered: &Answered) -> ExitCode {
     let printed = agent.and_then(|agent| agent.answer(decision, *approve, event));
     match decision {
         // A command that is to run in the cage runs in no other way: without the agent's word for it, it is denied.
-        HookDecision::Cage { .. } if printed.is_none() => {
+        HookDecision::Cage { .. } if printed.is_none() || nobody_reads_output() => {
             let _ = writeln!(
                 std::io::stderr(),
                 "bashgate: denied: it may only run in the cage, which this agent cannot do"
@@ -59,6 +59,13 @@ fn finish(answered: &Answered) -> ExitCode {
             ExitCode::from(2)
         }
     }
+}
+
+/// True when what is printed goes to the null device, as it does when this program is started with its output closed. An
+/// exit of 0 alone would let the command run as it is.
+fn nobody_reads_output() -> bool {
+    let null = rustix::fs::stat("/dev/null");
+    rustix::fs::fstat(std::io::stdout()).is_ok_and(|out| null.is_ok_and(|null| out.st_rdev == null.st_rdev))
 }
 
 /// A decision, and to whom it goes.
@@ -90,7 +97,8 @@ fn run() -> Result<Answered, String> {
     if let Some(command) = arguments.command.clone() {
         let config = load(&arguments)?;
         let cwd = std::env::current_dir().ok().and_then(|cwd| cwd.to_str().map(str::to_owned));
-        let event = BeforeToolUse { tool: ToolUse::Shell { command }, cwd, session: None, tool_use_id: None };
+        let event =
+            BeforeToolUse { tool: ToolUse::Shell { command, is_bash: true }, cwd, session: None, tool_use_id: None };
         return Ok(Answered::to_nobody(gate::before_tool_use(&event, "check", &config, Abilities::default())));
     }
     let mut bytes = Vec::new();
@@ -116,7 +124,8 @@ fn run() -> Result<Answered, String> {
             return Ok(Answered::to_nobody(gate::after_tool_use(&event, agent.name(), &config)));
         }
         Ok(Incoming::Nothing) => return Ok(Answered::to_nobody(HookDecision::Allow(By::Nobody))),
-        Err(error) => HookDecision::deny(error.to_string()),
+        // It may be an event of any kind, so that only the exit code is said.
+        Err(error) => return Ok(Answered::to_nobody(HookDecision::deny(error.to_string()))),
     };
     Ok(Answered { decision, agent: Some(agent), approve, event: bytes })
 }

@@ -8,7 +8,7 @@ use bashgate_shared::protocol::Answer;
 
 use crate::approval::{ApprovalId, Reply};
 use crate::policy::cage::{self, Cage};
-use crate::policy::{self, Decision, Finding, Judged, Outcome, Policy};
+use crate::policy::{self, Asked, Decision, Finding, Judged, Outcome, Policy};
 use crate::taint::{Label, Taint};
 
 /// The last word on a request.
@@ -135,6 +135,7 @@ enum State {
 pub struct Case {
     found: Classification,
     text: String,
+    by_runner: bool,
     instead: Cage,
     state: State,
 }
@@ -142,7 +143,18 @@ pub struct Case {
 impl Case {
     /// A case for a classified command, and which questions about it may be replaced by the cage.
     pub fn new(found: Classification, text: String, instead: Cage) -> Self {
-        Self { found, text, instead, state: State::New }
+        Self { found, text, by_runner: false, instead, state: State::New }
+    }
+
+    /// The same, when bashgate's own Bash tool asks.
+    #[must_use]
+    pub fn by_runner(mut self, by_runner: bool) -> Self {
+        self.by_runner = by_runner;
+        self
+    }
+
+    fn asked(&self) -> Asked<'_> {
+        Asked { text: &self.text, by_runner: self.by_runner }
     }
 
     /// What is known about the command.
@@ -297,7 +309,7 @@ impl Case {
         view: View,
         policy: &Policy,
     ) -> Vec<Step> {
-        let judged = policy::judge(policy, view.taint, &self.found, &self.text);
+        let judged = policy::judge(policy, view.taint, &self.found, self.asked());
         match judged.decision {
             Decision::Deny => {
                 let Judged { reason, rule, .. } = judged;
@@ -358,7 +370,11 @@ impl Case {
                 );
                 self.finish(Verdict { overrulable: true, ..deny(reason, "inspector", judged.rule) }, policy, true)
             }
-            Outcome::AskHuman if self.is_caged(&judged, Decision::AskHuman, policy) => {
+            // What was flagged is a question about the command, not about the network.
+            Outcome::AskHuman
+                if !matches!(finding, Finding::Flagged { .. })
+                    && self.is_caged(&judged, Decision::AskHuman, policy) =>
+            {
                 self.finish(caged(&judged), policy, true)
             }
             Outcome::AskHuman if !policy.enforce => self.would_hold(&judged, &advice(&finding), policy),
@@ -373,7 +389,7 @@ impl Case {
 
     /// True when this question is replaced by a run in the cage.
     fn is_caged(&self, judged: &Judged, question: Decision, policy: &Policy) -> bool {
-        policy.enforce && self.instead.replaces(question) && cage::fits(policy, judged, &self.found, &self.text)
+        policy.enforce && self.instead.replaces(question) && cage::fits(policy, judged, &self.found, self.asked())
     }
 
     /// The inspector does not answer, and a person said what that means.

@@ -104,14 +104,25 @@ pub fn is_floor(name: &str) -> bool {
 
 /// True for an address with a password in it, as proxies and databases are given: `scheme://user:password@host`.
 fn holds_password(value: &str) -> bool {
-    value.match_indices("://").any(|(at, mark)| {
+    let in_address = value.match_indices("://").any(|(at, mark)| {
         let rest = value.get(at + mark.len()..).unwrap_or_default();
-        let authority = rest.split(['/', '?', '#', ' ', '\n', '"', '\'']).next().unwrap_or_default();
-        authority
-            .rsplit_once('@')
+        let address = rest.split([' ', '\n', '"', '\'']).next().unwrap_or_default();
+        let Some((user, _)) = address.rsplit_once('@') else { return false };
+        match user.split_once(':') {
+            // A password may hold anything, a name no slash.
+            Some((name, password)) => !password.is_empty() && !name.contains(['/', '?']),
+            // A token in place of a name.
+            None => user.len() >= 20 && user.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"_-".contains(&byte)),
+        }
+    });
+    // The form of Go's drivers: `user:password@tcp(host:port)/name`.
+    let in_driver = ["@tcp(", "@unix("].iter().any(|mark| {
+        value
+            .split_once(mark)
             .and_then(|(user, _)| user.split_once(':'))
             .is_some_and(|(_, password)| !password.is_empty())
-    })
+    });
+    in_address || in_driver
 }
 
 /// True for a variable that the preset removes.
@@ -257,6 +268,9 @@ mod tests {
             ("HTTPS_PROXY", "http://user:pa55@proxy:3128"),
             ("MY_DB", "postgres://app:pa55@db/app"),
             ("LIST", "https://plain.example https://a:b@c.example/"),
+            ("WITH_SLASH", "postgres://app:pa/55@db/x"),
+            ("GO", "app:pa55@tcp(db:3306)/x"),
+            ("REPOSITORY", "https://ghx_0123456789abcdefghij@github.example/a/b"),
             ("SLACK_WEBHOOK_URL", "https://hooks.example/T0/B0/x"),
             ("SERVICE_CONNECTION_STRING", "Endpoint=x"),
             ("SENTRY_DSN", "https://key@sentry.example/1"),

@@ -19,9 +19,9 @@ use crate::inner::kernel::BeforeExec;
 use crate::inner::{self, Ended, Report, Resource};
 use crate::job::{Jobs, Log};
 use crate::outcome::{Ending, Outcome, RunError, Sandboxed};
-use crate::output::{Capture, Limit, Text, pass_on};
+use crate::output::{Capture, Echo, Limit, Text};
 use crate::permit::{Permit, Reach};
-use crate::presets::{Access, NetworkAccess, Preset, ShellProgram, Streams, UnixSockets};
+use crate::presets::{Access, NetworkAccess, Preset, ShellProgram, Streams, Tmp, UnixSockets};
 use crate::registry::{Registry, Stop};
 use crate::sandbox::cgroup::Groups;
 use crate::sandbox::{self, BackendName, Guarantee, Hidden, Nest, Places, Roots, Temporary, Unavailable, Wanted};
@@ -80,6 +80,8 @@ pub struct RunSpec {
     pub gate: Vec<PathBuf>,
     /// The runner's own folder, which no command writes: jobs, and what runs need for themselves.
     pub state: Option<PathBuf>,
+    /// More files and folders that no command writes: the gate's programs and settings.
+    pub own: Vec<PathBuf>,
     /// Where output goes while it comes, besides into the outcome.
     pub log: Option<Log>,
     /// Whether it also goes to this program's own standard output and error while it comes.
@@ -100,6 +102,7 @@ impl RunSpec {
             agent: None,
             gate: Vec::new(),
             state: Jobs::usual_folder(),
+            own: Vec::new(),
             log: None,
             live: false,
         }
@@ -192,7 +195,7 @@ impl Runner {
                 };
                 let grace = Duration::from_millis(preset.limits.term_grace_ms);
                 let finished = live.listen(timeout, grace, stop, &groups);
-                let violations = watch.map(|watch| watch.after()).unwrap_or_default();
+                let violations = watch.map(|watch| watch.after(permit.reach() == Reach::Cage)).unwrap_or_default();
                 drop(keep);
                 return Ok(finished.outcome(permit, spec, timeout, sandbox, violations));
             }
@@ -212,13 +215,23 @@ impl Runner {
         let preset = &spec.preset;
         let workspace = &spec.workspace;
         let mut hidden = hidden(preset, workspace, &spec.gate, run_as);
-        hidden.own.extend(spec.state.clone());
+        hidden.own.extend(spec.state.iter().chain(&spec.own).cloned());
         let roots = Roots {
             cwd: spec.cwd.clone(),
             workspace: workspace.clone(),
             access: preset.filesystem.workspace,
             write: preset.filesystem.write.clone(),
+            shared_tmp: preset.filesystem.tmp == Tmp::Shared,
+            run_as,
         };
+        // What does not exist yet could be made by the command, and would then be believed.
+        if let Some(state) = &spec.state {
+            let at_hand = [workspace.as_path(), Path::new("/tmp"), Path::new("/var/tmp")];
+            if at_hand.iter().any(|folder| state.starts_with(folder)) && !matches!(run_as, RunAs::Owner { .. }) {
+                let io = |source| RunError::Io { what: "make the folder of jobs", source };
+                Jobs::at(state.clone()).own_folder().map_err(io)?;
+            }
+        }
         let mut places = Places::check(&roots, &hidden)?;
         let mut env = environment::build(
             &preset.environment,
@@ -378,7 +391,7 @@ struct Live {
     outputs: Vec<Stream>,
     started: Instant,
     log: Option<Log>,
-    live: bool,
+    live: Option<Echo>,
     _keep: Vec<Temporary>,
 }
 
@@ -418,7 +431,7 @@ fn start(backend: BackendName, nest: Nest, groups: &Groups, spec: &RunSpec) -> R
         outputs,
         started: Instant::now(),
         log: spec.log.clone(),
-        live: spec.live,
+        live: spec.live.then(Echo::of_this_program),
         _keep: keep,
     };
     let mut message = serde_json::to_vec(&plan).unwrap_or_default();
@@ -548,8 +561,14 @@ impl Live {
             }
             let is_draining = matches!(phase, Phase::Draining { .. });
             let (heard, stopped, ready) = self.wait(deadline - now, stop, !is_draining, why.is_none());
+            // A reader may take its time for what is there already, as long as the command's own time.
+            let until = if why.is_none() { deadline.max(self.started + timeout) } else { deadline };
+            let mut came = false;
             for at in ready {
-                self.read_output(at, &mut buffer, deadline, stop);
+                came |= self.read_output(at, &mut buffer, until, stop);
+            }
+            if let (true, Phase::Draining { .. }) = (came, phase) {
+                phase = Phase::Draining { until: Instant::now() + DRAINING };
             }
             if stopped && why.is_none() {
                 why = Some(Ending::Stopped);
@@ -628,9 +647,10 @@ impl Live {
         (heard, stopped, ready)
     }
 
-    fn read_output(&mut self, at: usize, buffer: &mut [u8], deadline: Instant, stop: &Stop) {
-        let Some(stream) = self.outputs.get_mut(at) else { return };
-        let Some(pipe) = &stream.pipe else { return };
+    /// True when there was some.
+    fn read_output(&mut self, at: usize, buffer: &mut [u8], until: Instant, stop: &Stop) -> bool {
+        let Some(stream) = self.outputs.get_mut(at) else { return false };
+        let Some(pipe) = &stream.pipe else { return false };
         match rustix::io::read(pipe, &mut *buffer) {
             Ok(0) => stream.pipe = None,
             Ok(count) => {
@@ -639,13 +659,15 @@ impl Live {
                 if let Some(log) = &mut self.log {
                     log.add(bytes);
                 }
-                if self.live {
-                    pass_on(at == 1, bytes, deadline, stop);
+                if let Some(echo) = &self.live {
+                    echo.pass_on(at == 1, bytes, until, stop);
                 }
+                return true;
             }
             Err(rustix::io::Errno::INTR | rustix::io::Errno::AGAIN) => {}
             Err(_) => stream.pipe = None,
         }
+        false
     }
 
     /// The outermost process of the sandbox ends with its inside; if not, it is ended.

@@ -27,6 +27,16 @@ pub enum RunAs {
     Root,
 }
 
+/// A user's own group, by `/etc/passwd`. Never the folder's, which may be root's.
+fn group_of(uid: u32) -> u32 {
+    let table = std::fs::read_to_string("/etc/passwd").unwrap_or_default();
+    let group = table.lines().find_map(|line| match line.split(':').collect::<Vec<_>>().as_slice() {
+        [_, _, id, group, ..] if id.parse() == Ok(uid) => group.parse().ok(),
+        _ => None,
+    });
+    group.filter(|group| *group != 0).unwrap_or(uid)
+}
+
 impl RunAs {
     /// Whom to try, best first, for work in this folder.
     pub fn candidates(workspace: &Path) -> Vec<Self> {
@@ -36,8 +46,17 @@ impl RunAs {
         }
         match std::fs::metadata(workspace) {
             // Never root instead: what lies in the folder could make the hand-over fail.
-            Ok(found) if found.uid() != 0 => vec![Self::Owner { uid: found.uid(), gid: found.gid() }],
+            Ok(found) if found.uid() != 0 => vec![Self::Owner { uid: found.uid(), gid: group_of(found.uid()) }],
             _ => vec![Self::Root],
+        }
+    }
+
+    /// True when a folder of this owner is one that this user may work in.
+    pub const fn may_work_for(self, owner: u32) -> bool {
+        match self {
+            Self::Caller { .. } => true,
+            Self::Owner { uid, .. } => uid == owner,
+            Self::Root => owner == 0,
         }
     }
 

@@ -13,6 +13,7 @@ use std::path::{Path, PathBuf};
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use bashgate_shared::command::Digest;
+use rustix::fs::{CWD, Mode, OFlags, ResolveFlags};
 use serde::Serialize;
 
 /// Most names that are looked at in a workspace.
@@ -24,7 +25,18 @@ const MOST_BYTES_OF_ALL: u64 = 64 << 20;
 /// Deepest folder of hooks or settings that is looked into.
 const DEEPEST: usize = 8;
 /// What in a repository makes git run something.
-const OF_GIT: [&str; 6] = ["config", "config.worktree", "commondir", "gitdir", "info/attributes", "hooks"];
+const OF_GIT: [&str; 10] = [
+    "config",
+    "config.worktree",
+    "commondir",
+    "gitdir",
+    "info/attributes",
+    "hooks",
+    "rebase-merge/git-rebase-todo",
+    "rebase-apply",
+    "sequencer",
+    "objects/info/alternates",
+];
 
 /// Something that a run changed and should not have.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize)]
@@ -41,6 +53,8 @@ pub struct Violation {
 pub enum Change {
     /// It was not there before.
     Created,
+    /// It was not there before, and has been given another name.
+    SetAside,
     /// It is another one, or has other content.
     Modified,
     /// It is gone.
@@ -55,9 +69,14 @@ pub enum Change {
 
 impl fmt::Display for Violation {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let path = &self.path;
+        // The name is the command's own choice, and goes to somebody's terminal.
+        let path: String = self.path.chars().map(|c| if c.is_control() { '\u{fffd}' } else { c }).collect();
         match self.change {
             Change::Created => write!(f, "{path} was created: other programs may run what it says"),
+            Change::SetAside => write!(
+                f,
+                "{path} was created, and renamed: nobody was asked, and other programs would run what it says"
+            ),
             Change::Modified => write!(f, "{path} was changed: other programs may run what it says"),
             Change::Removed => write!(f, "{path} was removed"),
             Change::NestedRepository => write!(f, "{path} was created or changed: git there may run what it says"),
@@ -84,6 +103,8 @@ struct Seen {
     unseen: BTreeSet<PathBuf>,
     /// Bytes that have been compared.
     bytes: u64,
+    /// Names that have been looked at.
+    names: usize,
 }
 
 /// The state of a workspace before a run.
@@ -107,8 +128,9 @@ impl Watch {
         }
     }
 
-    /// What has changed since.
-    pub fn after(&self) -> Vec<Violation> {
+    /// What has changed since. What is new and would be run by git or another tool in this very workspace is set aside, when
+    /// nobody was asked about the command.
+    pub fn after(&self, nobody_was_asked: bool) -> Vec<Violation> {
         // Files with several names that were written, and how many of the names are in the workspace. Times of change
         // cannot be set back, those of modification can. A name that is gone again is not seen.
         let mut linked: BTreeMap<(u64, u64), (u64, u64, PathBuf)> = BTreeMap::new();
@@ -126,6 +148,9 @@ impl Watch {
         let mut note = |path: &Path, change| found.push(Violation { path: path.display().to_string(), change });
         for (path, stamp) in &after.own {
             match self.before.own.get(path) {
+                None if nobody_was_asked && self.is_start_file(path) && set_aside(path).is_ok() => {
+                    note(path, Change::SetAside);
+                }
                 None => note(path, Change::Created),
                 Some(before) if before != stamp => note(path, Change::Modified),
                 Some(_) => {}
@@ -149,6 +174,59 @@ impl Watch {
     }
 }
 
+/// Opens a file by its own name. It may have become something meanwhile that would be waited for.
+fn open(path: &Path) -> io::Result<fs::File> {
+    fs::OpenOptions::new().read(true).custom_flags(libc::O_NOFOLLOW | libc::O_NONBLOCK).open(path)
+}
+
+/// The start of a regular file, as far as it is text.
+fn text_of(file: &Path) -> String {
+    let mut bytes = Vec::new();
+    let read = open(file).and_then(|opened| {
+        let is_file = opened.metadata()?.is_file();
+        if is_file { opened.take(MOST_BYTES).read_to_end(&mut bytes) } else { Ok(0) }
+    });
+    read.map(|_| String::from_utf8_lossy(&bytes).into_owned()).unwrap_or_default()
+}
+
+/// Gives a file that should not be there another name beside it, under which nothing looks for it. No link is followed: a
+/// command could have put one on the way.
+fn set_aside(path: &Path) -> io::Result<PathBuf> {
+    let (Some(parent), Some(name)) = (path.parent(), path.file_name()) else {
+        return Err(io::Error::other("it has no name"));
+    };
+    let flags = OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+    let folder = rustix::fs::openat2(CWD, parent, flags, Mode::empty(), ResolveFlags::NO_SYMLINKS)?;
+    let random = getrandom::u64().map_err(|error| io::Error::other(error.to_string()))?;
+    let mut aside = name.to_owned();
+    aside.push(format!(".set-aside-{random:016x}"));
+    rustix::fs::renameat(&folder, name, &folder, &aside)?;
+    Ok(parent.join(aside))
+}
+
+/// Folders of hooks and further configurations that a repository's configuration names. The text is searched, not
+/// understood: what is named too much is only watched too much.
+fn named_in_config(config: &Path, workspace: &Path) -> Vec<PathBuf> {
+    let text = text_of(config);
+    let values = text.lines().filter_map(|line| line.split_once('=')).filter_map(|(key, value)| {
+        let key = key.rsplit([']', ' ', '\t']).find(|word| !word.is_empty())?.to_ascii_lowercase();
+        let names = [("hookspath", workspace), ("path", config.parent()?), ("attributesfile", workspace)];
+        let (_, from) = names.into_iter().find(|(name, _)| *name == key)?;
+        Some(from.join(value.trim().trim_matches('"')))
+    });
+    values.filter(|path| path.starts_with(workspace)).take(16).collect()
+}
+
+impl Watch {
+    /// True for what other programs run at their start, and false for what git itself makes at its work.
+    fn is_start_file(&self, path: &Path) -> bool {
+        let git = self.workspace.join(".git");
+        let of_git = ["config.worktree", "commondir", "gitdir", "info/attributes", "hooks"];
+        of_git.iter().any(|name| path.starts_with(git.join(name)))
+            || self.protect.iter().any(|name| path.starts_with(self.workspace.join(name)))
+    }
+}
+
 impl Seen {
     /// Looks at a workspace, and names every other file to somebody.
     fn of(workspace: &Path, protect: &[String], other: &mut impl FnMut(&Path)) -> Self {
@@ -160,6 +238,10 @@ impl Seen {
             let stamp = if found.is_dir() { Stamp(format!("folder {}", found.ino())) } else { seen.stamp(&git) };
             own.insert(git.clone(), stamp);
             seen.repository(&git, &mut own, 0);
+            seen.git_file(&git, &mut own);
+            for named in named_in_config(&git.join("config"), workspace) {
+                seen.add(&named, &mut own, 0);
+            }
         }
         for name in protect {
             seen.add(&workspace.join(name), &mut own, 0);
@@ -173,7 +255,6 @@ impl Seen {
     fn walk(&mut self, workspace: &Path, own: &Path, other: &mut impl FnMut(&Path)) {
         let mut nested = BTreeMap::new();
         let mut folders = vec![workspace.to_owned()];
-        let mut names = 0;
         'all: while let Some(folder) = folders.pop() {
             let entries = match fs::read_dir(&folder) {
                 Ok(entries) => entries,
@@ -183,9 +264,12 @@ impl Seen {
                     continue;
                 }
             };
+            // A folder that looks like a repository is one to git, whatever it is called.
+            if ["HEAD", "objects", "refs"].iter().all(|part| folder.join(part).exists()) {
+                self.repository(&folder, &mut nested, 0);
+            }
             for entry in entries.flatten() {
-                names += 1;
-                if names > MOST_NAMES {
+                if !self.has_room() {
                     self.unseen.insert(workspace.to_owned());
                     break 'all;
                 }
@@ -197,6 +281,7 @@ impl Seen {
                 if entry.file_name() == ".git" {
                     if !is_folder {
                         nested.insert(path.clone(), self.stamp(&path));
+                        self.git_file(&path, &mut nested);
                     }
                     self.repository(&path, &mut nested, 0);
                 } else if is_folder {
@@ -207,6 +292,20 @@ impl Seen {
             }
         }
         self.nested = nested;
+    }
+
+    /// True while not too much has been looked at.
+    fn has_room(&mut self) -> bool {
+        self.names += 1;
+        self.names <= MOST_NAMES
+    }
+
+    /// Where a `.git` that is a file points to.
+    fn git_file(&mut self, file: &Path, into: &mut BTreeMap<PathBuf, Stamp>) {
+        let text = text_of(file);
+        if let (Some(to), Some(folder)) = (text.trim().strip_prefix("gitdir:"), file.parent()) {
+            self.repository(&folder.join(to.trim()), into, 0);
+        }
     }
 
     /// What makes git run something in a repository, and in its submodules and worktrees.
@@ -221,9 +320,19 @@ impl Seen {
         // A submodule's name may hold slashes, so that its folder lies deeper.
         let deeper = if depth == 0 { vec![git.join("modules"), git.join("worktrees")] } else { vec![git.to_owned()] };
         for folder in deeper {
+            // Behind a link lies somebody else's folder.
+            if fs::symlink_metadata(&folder).is_ok_and(|found| found.is_symlink()) {
+                into.insert(folder.clone(), self.stamp(&folder));
+                continue;
+            }
             for entry in fs::read_dir(folder).into_iter().flatten().flatten() {
-                let is_data =
-                    ["objects", "refs", "logs", "hooks", "info"].iter().any(|name| entry.file_name() == *name);
+                if !self.has_room() {
+                    self.unseen.insert(git.to_owned());
+                    return;
+                }
+                let is_data = depth > 0
+                    && git.join("HEAD").exists()
+                    && ["objects", "refs", "logs", "hooks", "info"].iter().any(|name| entry.file_name() == *name);
                 if !is_data && entry.file_type().is_ok_and(|kind| kind.is_dir()) {
                     self.repository(&entry.path(), into, depth + 1);
                 }
@@ -233,7 +342,11 @@ impl Seen {
 
     fn add(&mut self, path: &Path, into: &mut BTreeMap<PathBuf, Stamp>, depth: usize) {
         let Ok(found) = fs::symlink_metadata(path) else { return };
-        if into.len() > MOST_NAMES || depth > DEEPEST {
+        // Git puts them there itself, and runs none.
+        if path.extension().is_some_and(|end| end == "sample") {
+            return;
+        }
+        if !self.has_room() || depth > DEEPEST {
             self.unseen.insert(path.to_owned());
         } else if found.is_dir() {
             for entry in fs::read_dir(path).into_iter().flatten().flatten() {
@@ -248,7 +361,10 @@ impl Seen {
         let Ok(found) = fs::symlink_metadata(path) else { return Stamp("gone".to_owned()) };
         let kind = found.mode();
         if found.is_symlink() {
-            return Stamp(format!("link {:?}", fs::read_link(path).ok()));
+            // What lies behind it counts as well.
+            let target = fs::canonicalize(path).ok().filter(|target| target.is_file());
+            let behind = target.map(|target| self.stamp(&target));
+            return Stamp(format!("link {:?} {behind:?}", fs::read_link(path).ok()));
         }
         let by_times = || Stamp(format!("{kind:o} {} {} {}", found.len(), found.ctime(), found.ctime_nsec()));
         if found.is_file() && found.len() > 0 {
@@ -260,10 +376,7 @@ impl Seen {
         }
         let mut bytes = Vec::new();
         let read = if found.is_file() {
-            // It may have become something else meanwhile, which would be waited for.
-            let flags = libc::O_NOFOLLOW | libc::O_NONBLOCK;
-            let file = fs::OpenOptions::new().read(true).custom_flags(flags).open(path);
-            file.and_then(|file| file.take(MOST_BYTES).read_to_end(&mut bytes))
+            open(path).and_then(|file| file.take(MOST_BYTES).read_to_end(&mut bytes))
         } else {
             Ok(0)
         };

@@ -148,8 +148,9 @@ pub struct BashCheck {
     pub unproven: Vec<String>,
     /// Set when bashgate's own Bash tool asks.
     pub runner: Option<RunnerWire>,
-    /// The asker can run the command in the cage instead. An asker that lies about it runs what it was denied.
-    pub can_cage: bool,
+    /// SHA-256, in hexadecimal digits, of the text that would run the command in the cage, from an asker that can run it
+    /// there instead. An asker that lies about it runs what it was denied.
+    pub caged_form: Option<String>,
 }
 
 /// A report that a shell command has run, from an agent whose commands may be caged.
@@ -157,8 +158,10 @@ pub struct BashCheck {
 pub struct BashRan {
     /// The agent's id of the tool call.
     pub tool_use_id: String,
-    /// The command, as the agent says that it ran.
+    /// The start of the command, as the agent says that it ran; for the audit.
     pub command: String,
+    /// SHA-256 of all of it, in hexadecimal digits.
+    pub ran_sha256: String,
     /// The agent, for the audit.
     pub agent: Option<String>,
     /// The agent's session, for the audit.
@@ -272,8 +275,8 @@ pub struct BashCheckWire {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub runner: Option<RunnerWire>,
     /// See [`BashCheck`].
-    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
-    pub can_cage: bool,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub caged_form: Option<String>,
 }
 
 /// The wire form of a report that a command has run.
@@ -289,6 +292,8 @@ pub struct BashRanWire {
     pub tool_use_id: String,
     /// See [`BashRan`].
     pub command: String,
+    /// See [`BashRan`].
+    pub ran_sha256: String,
     /// Version; absent means 1.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub v: Option<u32>,
@@ -401,6 +406,7 @@ pub fn parse_request(bytes: &[u8], id: &RequestId) -> Result<Request, RequestErr
             label(&wire.session, "session", MAX_LABEL_BYTES)?;
             label(&wire.tool_use_id, "tool_use_id", MAX_LABEL_BYTES)?;
             label(&wire.cwd, "cwd", 4096)?;
+            label(&wire.caged_form, "caged_form", 64)?;
             if wire.protected.len() > 16 || wire.protected.iter().any(|path| path.len() > 4096) {
                 return Err(RequestError::FieldTooLong("protected"));
             }
@@ -432,7 +438,7 @@ pub fn parse_request(bytes: &[u8], id: &RequestId) -> Result<Request, RequestErr
                 secrets: wire.secrets,
                 unproven: wire.unproven,
                 runner: wire.runner,
-                can_cage: wire.can_cage,
+                caged_form: wire.caged_form,
             }))
         }
         BASH_RAN => {
@@ -443,10 +449,12 @@ pub fn parse_request(bytes: &[u8], id: &RequestId) -> Result<Request, RequestErr
             label(&Some(wire.tool_use_id.clone()), "tool_use_id", MAX_LABEL_BYTES)?;
             label(&wire.agent, "agent", MAX_LABEL_BYTES)?;
             label(&wire.session, "session", MAX_LABEL_BYTES)?;
-            label(&Some(wire.command.clone()), "command", crate::command::MAX_COMMAND_BYTES)?;
+            label(&Some(wire.command.clone()), "command", 4096)?;
+            label(&Some(wire.ran_sha256.clone()), "ran_sha256", 64)?;
             Ok(Request::BashRan(BashRan {
                 tool_use_id: wire.tool_use_id,
                 command: wire.command,
+                ran_sha256: wire.ran_sha256,
                 agent: wire.agent,
                 session: wire.session,
                 timeout_ms: wire.timeout_ms.map(|ms| ms.min(MAX_TIMEOUT_MS)),

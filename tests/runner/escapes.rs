@@ -5,6 +5,7 @@ use std::fs;
 use std::os::linux::net::SocketAddrExt as _;
 use std::os::unix::fs::{MetadataExt as _, PermissionsExt as _, symlink};
 use std::os::unix::net::{SocketAddr, UnixListener};
+use std::path::Path;
 use std::process::Command;
 
 use bashgate_tests::until;
@@ -227,23 +228,34 @@ fn a_workspace_behind_a_link_is_refused_before_the_start() {
 
 #[test]
 fn a_workspace_that_is_swapped_while_it_is_mounted_is_never_written_elsewhere() {
-    for (who, backend) in [(Who::Root, "bwrap"), (Who::User, "bwrap"), (Who::User, "landlock")] {
-        let ground = Ground::new(who, backend, "");
-        symlink(ground.outside(), ground.path().join("link")).unwrap();
-        let flip = compiled("flip");
-        let mut flipper = Command::new(flip).arg(ground.work()).arg(ground.path().join("link")).spawn().unwrap();
-        let (mut ran, mut refused) = (0, 0);
-        for _ in 0..150 {
-            let mut order = ground.order("touch planted");
-            order["cwd"] = json!("/");
-            let outcome = ground.run_order(&order);
-            if outcome["error"].is_string() { refused += 1 } else { ran += 1 }
+    // 2,000 launches in all; each place of the matrix has its own flipper, and two work at a time.
+    let matrix = [(Who::Root, "bwrap"), (Who::User, "bwrap"), (Who::User, "landlock"), (Who::Root, "landlock")];
+    let flip = compiled("flip");
+    let flip = &flip;
+    std::thread::scope(|scope| {
+        for half in matrix.chunks(2) {
+            let each = || half.iter().for_each(|(who, backend)| swapped_while_it_is_mounted(*who, backend, flip, 500));
+            scope.spawn(each);
         }
-        flipper.kill().unwrap();
-        flipper.wait().unwrap();
-        assert!(!ground.outside().join("planted").exists(), "{}: escaped", ground.name());
-        assert!(refused > 0 && ran + refused == 150, "{}: {ran} ran, {refused} refused", ground.name());
+    });
+}
+
+fn swapped_while_it_is_mounted(who: Who, backend: &'static str, flip: &Path, launches: usize) {
+    let ground = Ground::new(who, backend, "");
+    symlink(ground.outside(), ground.path().join("link")).unwrap();
+    let mut flipper = Command::new(flip).arg(ground.work()).arg(ground.path().join("link")).spawn().unwrap();
+    let (mut ran, mut refused) = (0, 0);
+    for _ in 0..launches {
+        let mut order = ground.order("touch planted");
+        order["cwd"] = json!("/");
+        let outcome = ground.run_order(&order);
+        if outcome["error"].is_string() { refused += 1 } else { ran += 1 }
     }
+    flipper.kill().unwrap();
+    flipper.wait().unwrap();
+    assert!(!ground.outside().join("planted").exists(), "{}: escaped", ground.name());
+    assert!(refused > 0 && ran + refused == launches, "{}: {ran} ran, {refused} refused", ground.name());
+    println!("{}: {ran} ran, {refused} refused", ground.name());
 }
 
 #[test]
@@ -455,5 +467,54 @@ fn a_terminal_is_not_typed_into() {
             .current_dir(ground.path());
         let text = String::from_utf8(script.output().unwrap().stdout).unwrap();
         assert!(text.contains("tiocsti EPERM") && !text.contains("tty done"), "{}: {text}", ground.name());
+    }
+}
+
+/// There is no quota on names: a million of them end with the private folder that they are in, and what cannot be looked
+/// through afterwards is said.
+#[test]
+fn a_million_files_end_with_the_run() {
+    let made = "python3 -c 'import os, sys\nfor i in range(int(sys.argv[2])): os.close(os.open(sys.argv[1] + str(i), os.O_CREAT))'";
+    let ground = Ground::new(Who::User, "bwrap", "[presets.p.filesystem]\ntmp_mib = 4096");
+    let outcome = ground.run(&format!("{made} /tmp/ 1000000; ls -f /tmp | wc -l"));
+    assert_eq!(outcome["stdout"], "1000002\n", "{outcome:#}");
+    assert_eq!(outcome["violations"], json!([]));
+    let outcome = ground.run(&format!("mkdir many; {made} many/ 60000"));
+    assert!(outcome["violations"].to_string().contains("not_all_seen"), "{outcome:#}");
+    assert_eq!(ground.prints("rm -r many; ls"), "");
+}
+
+/// What bubblewrap says where namespaces are refused, or where it is too old, is the reason of a refusal: the command never
+/// runs without its sandbox.
+#[test]
+fn a_bubblewrap_that_does_not_work_is_a_refusal_with_its_own_words() {
+    for said in [
+        "bwrap: No permissions to create new namespace, likely because the kernel does not allow non-privileged user namespaces.",
+        "bwrap: setting up uid map: Permission denied",
+        "bwrap: Unknown option --size",
+        "bwrap: loopback: Failed RTM_NEWADDR: Operation not permitted",
+        "",
+    ] {
+        for status in [1, 0, 127] {
+            let ground = Ground::new(Who::User, "bwrap", "");
+            let fake = ground.write("bin/fake", &format!("#!/bin/sh\necho '{said}' >&2\nexit {status}\n"));
+            fs::set_permissions(&fake, fs::Permissions::from_mode(0o755)).unwrap();
+            let mut driver = Command::new("unshare");
+            let bind = "mount --bind \"$1\" \"$(readlink -f /usr/bin/bwrap)\" && shift && exec setpriv \"$@\"";
+            driver.args(["--mount", "sh", "-c", bind, "sh"]).arg(fake);
+            driver.args([
+                format!("--reuid={0}", super::USER),
+                format!("--regid={0}", super::USER),
+                "--clear-groups".into(),
+            ]);
+            driver
+                .arg(ground.path().join("bin/runner-driver"))
+                .env_clear()
+                .env("PATH", "/usr/sbin:/usr/bin:/sbin:/bin");
+            let outcome = ground.run_with(driver, &ground.order("touch ran"));
+            let error = outcome["error"].as_str().unwrap_or_else(|| panic!("{said} {status}: {outcome:#}"));
+            assert!(error.contains("bwrap") && error.contains(said), "{error}");
+            assert!(!ground.work().join("ran").exists());
+        }
     }
 }

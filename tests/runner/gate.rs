@@ -170,6 +170,22 @@ fn the_cage_asks_nobody_and_reaches_nothing() {
     assert_eq!(exec(&site, &["--cage", "--network", "--", "ls"]).code, Some(64));
 }
 
+/// Operators' rules see the permission that a command of the Bash tool needs.
+#[test]
+fn a_rule_on_the_permission_is_about_the_bash_tool_only() {
+    let site = Site::default();
+    site.configure(
+        "[[policy.rules]]\naction = \"deny\"\nargv = [\"tool:bash:make\"]\nreason = \"not with this tool\"\nmatch = [\"tool:bash:make all\"]\nnot_match = [\"make all\"]",
+    );
+    let _host = site.serve();
+    site.check("make all").expect(0);
+    let denied = exec(&site, &["--", "make all"]).expect(2);
+    assert!(denied.stderr.contains("not with this tool"), "{denied:?}");
+    let last = site.audit().pop().unwrap();
+    assert_eq!(last["detail"]["permission"], "tool:bash:make all");
+    assert_eq!(last["detail"]["rule"], "operator");
+}
+
 /// A home folder is too much to write to by accident: named it may be, and in the cage it is only read.
 #[test]
 fn a_home_folder_is_written_only_when_it_is_named() {
@@ -185,7 +201,7 @@ fn a_home_folder_is_written_only_when_it_is_named() {
     let refused = run(&["--", "echo x > made"]).expect(2);
     assert!(refused.stderr.contains("is a home folder") && refused.stderr.contains("--workspace"), "{refused:?}");
     let caged = run(&["--cage", "--", "echo x > made; echo done"]).expect(0);
-    assert!(caged.stdout == "done\n" && caged.stderr.contains("without writing to the home folder"), "{caged:?}");
+    assert!(caged.stdout == "done\n" && caged.stderr.contains("without writing to its folder"), "{caged:?}");
     assert!(!home.join("made").exists());
     run(&["--workspace", home.to_str().unwrap(), "--", "echo x > made"]).expect(0);
     assert!(home.join("made").exists());
@@ -264,6 +280,25 @@ fn a_job_outlives_its_caller_and_can_be_listed_tailed_and_stopped() {
     assert_eq!(ask(&["stop", "--agent", "gone"]).lines().count(), 2);
     assert_eq!(ask(&["jobs"]).matches("running").count(), 1);
     ask(&["stop", "--agent", "stays"]);
+}
+
+/// Its own output fills the disk: it runs on, and how it ended is known all the same.
+#[test]
+fn a_job_that_fills_the_disk_still_says_how_it_ended() {
+    let site = Site::default();
+    let state = site.path().join("jobs");
+    fs::create_dir(&state).unwrap();
+    fs::set_permissions(&state, std::os::unix::fs::PermissionsExt::from_mode(0o700)).unwrap();
+    let script = "mount -t tmpfs -o size=256k,mode=700 none \"$2\"; \
+        \"$1\" exec --config \"$3\" --state \"$2\" --background -- 'seq 1 200000; exit 3' >/dev/null; \
+        for i in $(seq 1 200); do \"$1\" jobs --state \"$2\" | grep -q running || break; sleep 0.1; done; \
+        df --output=avail \"$2\" | tail -1; \"$1\" jobs --state \"$2\"";
+    let mut command = Command::new("unshare");
+    command.args(["--mount", "sh", "-c", script, "sh"]).arg(bin("bashgate-run")).arg(&state).arg(site.hook_toml());
+    let output = Output::of(command.current_dir(site.work()), b"").expect(0);
+    assert!(output.stdout.contains("exit code 3"), "{output:?}");
+    let free: u64 = output.stdout.lines().next().unwrap().trim().parse().unwrap();
+    assert!(free < 16, "the disk is full: {output:?}");
 }
 
 #[test]

@@ -124,6 +124,15 @@ fn a_planted_hook_never_runs_unreported() {
             "a nested repository",
             "mkdir sub; cd sub; git init -q .; git config core.fsmonitor 'touch $CANARY; false'".to_owned(),
         ),
+        (
+            "a submodule's configuration",
+            "mkdir -p .git/modules/s; printf '[core]\\n\\tfsmonitor = touch $CANARY; false\\n' > .git/modules/s/config".to_owned(),
+        ),
+        (
+            "a worktree's configuration",
+            "mkdir -p .git/worktrees/w; printf '[core]\\n\\tfsmonitor = touch $CANARY; false\\n' > .git/worktrees/w/config.worktree"
+                .to_owned(),
+        ),
         ("attributes", "mkdir -p .git/info; echo '* filter=x' > .git/info/attributes".to_owned()),
         ("a start file", "echo 'touch $CANARY' > .envrc".to_owned()),
     ];

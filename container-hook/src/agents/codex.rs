@@ -8,7 +8,7 @@
 use serde::Deserialize;
 
 use super::{EventError, Incoming};
-use crate::event::BeforeToolUse;
+use crate::event::{BeforeToolUse, ToolUse};
 
 #[derive(Deserialize)]
 struct Event {
@@ -33,6 +33,10 @@ pub(super) fn read(event: &[u8]) -> Result<Incoming, EventError> {
         other => return Err(EventError::UnknownEvent(other.chars().take(64).collect())),
     }
     let name: ToolName = serde_json::from_slice(event)?;
-    let tool = super::tool_use(&name.tool_name, event)?;
+    // A patch comes as a `command`, too, but no shell reads it. Like other edits of files, it is not gated.
+    let tool = match name.tool_name.as_str() {
+        "apply_patch" => ToolUse::Other,
+        other => super::tool_use(other, event)?,
+    };
     Ok(Incoming::Before(BeforeToolUse { tool, cwd: head.cwd, session: head.session_id, tool_use_id: name.tool_use_id }))
 }

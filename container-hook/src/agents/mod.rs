@@ -195,7 +195,7 @@ struct Fields {
 fn tool_use(tool: &str, event: &[u8]) -> Result<ToolUse, EventError> {
     if tool == "Bash" {
         let event: WithInput<Command> = serde_json::from_slice(event)?;
-        return Ok(ToolUse::Shell { command: event.tool_input.command });
+        return Ok(ToolUse::Shell { command: event.tool_input.command, is_bash: true });
     }
     // Read with the type, which refuses a field that is given twice; an input that is no object has no fields.
     let whole: WithInput<Value> = serde_json::from_slice(event)?;
@@ -207,7 +207,7 @@ fn tool_use(tool: &str, event: &[u8]) -> Result<ToolUse, EventError> {
     let is_service = tool.starts_with("mcp__");
     if let Some(command) = text(fields.command).filter(|_| !is_service) {
         // Whatever the tool is called: it runs a command.
-        return Ok(ToolUse::Shell { command });
+        return Ok(ToolUse::Shell { command, is_bash: false });
     }
     let source = match tool {
         "Read" | "Grep" | "NotebookRead" => Source::File,

@@ -43,6 +43,13 @@ pub struct ShellSetup<'c> {
     pub trusted: &'c [String],
 }
 
+/// True when a program that is called by its whole path is that program in the agent's shell, too: bash lets functions have
+/// such names.
+pub fn paths_mean_themselves(setup: ShellSetup<'_>) -> bool {
+    let shell = startup::read(setup);
+    shell.doubtful.is_empty() && !shell.names.iter().any(|name| name.contains('/'))
+}
+
 /// Checks the conditions of a local command, where its paths really lead, and that its names mean what the tables mean.
 pub fn check(found: &Classification, cwd: &Path, setup: ShellSetup<'_>) -> Findings {
     let mut findings = Findings::default();

@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 use super::{Failure, Run};
 use crate::inspector::{Brief, offline};
 use crate::policy::cage::{self, Cage};
-use crate::policy::{self, Decision, Finding, Judged, Outcome, Policy};
+use crate::policy::{self, Asked, Decision, Finding, Judged, Outcome, Policy};
 use crate::taint::Taint;
 
 #[derive(Args)]
@@ -150,11 +150,11 @@ pub(super) fn end_of(
     instead: Cage,
     taint: Taint,
     found: &Classification,
-    text: &str,
+    asked: Asked<'_>,
     inspect: impl FnOnce(&Judged) -> Finding,
 ) -> (Judged, End, Option<Finding>) {
-    let judged = policy::judge(policy, taint, found, text);
-    let is_caged = |question| instead.replaces(question) && cage::fits(policy, &judged, found, text);
+    let judged = policy::judge(policy, taint, found, asked);
+    let is_caged = |question| instead.replaces(question) && cage::fits(policy, &judged, found, asked);
     let (end, finding) = match judged.decision {
         question if is_caged(question) => (End::Cage, None),
         Decision::Allow => (End::Allow, None),
@@ -164,7 +164,9 @@ pub(super) fn end_of(
             let finding = inspect(&judged);
             let end = match policy::resolve(judged.taint, &finding) {
                 Outcome::Allow => End::Allow,
-                Outcome::AskHuman if is_caged(Decision::AskHuman) => End::Cage,
+                Outcome::AskHuman if !matches!(finding, Finding::Flagged { .. }) && is_caged(Decision::AskHuman) => {
+                    End::Cage
+                }
                 Outcome::AskHuman => End::Ask,
                 Outcome::Deny => End::Deny,
             };
@@ -187,7 +189,7 @@ pub(super) fn decide(taint: &str, with_cage: bool, input: &Input) -> Run {
         Ok((line, found)) => {
             let can_cage = with_cage && shared_cage::has_its_point_inside(&found, command);
             let instead = if can_cage { Cage::EVERYTHING } else { Cage::default() };
-            let (judged, end, finding) = end_of(&policy, instead, taint, &found, line.text(), |judged| {
+            let (judged, end, finding) = end_of(&policy, instead, taint, &found, line.text().into(), |judged| {
                 offline::inspect(&Brief::new(command, None, &found, judged.taint, &[], &[]))
             });
             let outcome = end.as_str();

@@ -19,6 +19,7 @@ use crate::chat::notice::one_line;
 use crate::clock;
 use crate::config::Config;
 use crate::inspector::{Brief, offline};
+use crate::policy::Asked;
 use crate::policy::cage::Cage;
 use crate::policy::trust;
 use crate::store::Reader;
@@ -56,6 +57,7 @@ struct Detail {
     reason: String,
     finding: Option<String>,
     approval: Option<String>,
+    permission: Option<String>,
     #[serde(default)]
     can_cage: bool,
     #[serde(default)]
@@ -132,7 +134,8 @@ fn again(config: &Config, workspace: Option<&WorkspaceName>, detail: &Detail) ->
     };
     let taint = detail.taint_before;
     let instead = if detail.can_cage { settings.cage() } else { Cage::default() };
-    let (judged, end, finding) = end_of(&config.policy, instead, taint, &found, line.text(), |_| {
+    let asked = Asked { text: line.text(), by_runner: detail.permission.is_some() };
+    let (judged, end, finding) = end_of(&config.policy, instead, taint, &found, asked, |_| {
         let recorded = detail.finding.as_deref().and_then(case::finding);
         recorded.unwrap_or_else(|| {
             offline::inspect(&Brief::new(line.text(), detail.cwd.as_deref(), &found, taint, &[], &[]))

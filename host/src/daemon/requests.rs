@@ -2,6 +2,7 @@
 
 use std::time::{Duration, Instant};
 
+use bashgate_shared::cage::MAX_CAGED_BYTES;
 use bashgate_shared::classify::{Classification, CommandClass, Decided, Surroundings, classify};
 use bashgate_shared::command::Digest;
 use bashgate_shared::protocol::{
@@ -23,7 +24,7 @@ use crate::fault;
 use crate::intake::Arrival;
 use crate::intake::folder::{self, Taken};
 use crate::policy::cage::Cage;
-use crate::policy::{self, Decision, trust};
+use crate::policy::{self, Asked, Decision, trust};
 use crate::store::Write;
 use crate::taint::{Cause, Label};
 
@@ -254,8 +255,11 @@ impl Core {
             .unwrap_or_default();
         let key = RequestKey::of(&workspace, &[check.command.text(), &cwd, &evidence], seen.epoch);
         let text = check.command.text().to_owned();
-        let instead = if check.can_cage { known.settings.cage() } else { Cage::default() };
-        let questioned = policy::judge(&self.config.policy, seen.taint, &found, &text).decision > Decision::Allow;
+        let can_cage = check.caged_form.is_some() && check.command.text().len() <= MAX_CAGED_BYTES;
+        let instead = if can_cage { known.settings.cage() } else { Cage::default() };
+        let by_runner = check.runner.is_some();
+        let asked = Asked { text: &text, by_runner };
+        let questioned = policy::judge(&self.config.policy, seen.taint, &found, asked).decision > Decision::Allow;
         let pass = if questioned { self.book.take_pass(&key, clock::now()) } else { None };
         let id = self.next_case;
         self.next_case += 1;
@@ -268,7 +272,7 @@ impl Core {
             request_id,
             digest,
             check,
-            case: Case::new(found, text, instead),
+            case: Case::new(found, text, instead).by_runner(by_runner),
             key,
             approval: None,
             passed,
@@ -341,7 +345,7 @@ impl Core {
     ) {
         let now = clock::now();
         let Some(known) = self.workspaces.get_mut(&workspace) else { return };
-        let escaped = known.caged.take(&ran.tool_use_id).is_some_and(|was| was.is_escaped_by(&ran.command));
+        let escaped = known.caged.has_escaped(&ran.tool_use_id, &ran.ran_sha256);
         let before = known.seen.taint;
         let mut rose = false;
         if escaped {

@@ -134,7 +134,7 @@ impl Core {
         let detail = json!({
             "type": bashgate_shared::protocol::BASH_CHECK, "command": check.command.text(), "cwd": check.cwd, "agent": check.agent, "session": check.session, "permission": check.permission(), "preset": check.runner.as_ref().map(|runner| &runner.preset),
             "tool_use_id": check.tool_use_id, "request_sha256": open.digest.hex(), "class": found.class, "class_reason": found.reason, "effects": found.effects,
-            "answer": verdict.answer, "can_cage": check.can_cage, "caged": verdict.caged, "let_through": verdict.let_through, "reason": verdict.reason, "by": verdict.by, "rule": verdict.rule, "finding": open.finding, "approval": open.approval,
+            "answer": verdict.answer, "can_cage": check.caged_form.is_some(), "caged": verdict.caged, "let_through": verdict.let_through, "reason": verdict.reason, "by": verdict.by, "rule": verdict.rule, "finding": open.finding, "approval": open.approval,
             "taint_before": open.taint_before, "taint": known.seen.taint, "epoch": known.seen.epoch,
             "took_us": u64::try_from(open.since.elapsed().as_micros()).unwrap_or(u64::MAX),
         });
@@ -184,10 +184,10 @@ impl Core {
             cage: verdict.caged,
         };
         if verdict.caged
-            && let Some(call) = &open.check.tool_use_id
+            && let (Some(call), Some(form)) = (&open.check.tool_use_id, &open.check.caged_form)
             && let Some(known) = self.workspaces.get_mut(&open.workspace)
         {
-            known.caged.put(call, open.check.command.text());
+            known.caged.put(call, form);
         }
         let notice = Decided {
             caged: verdict.caged,

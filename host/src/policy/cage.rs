@@ -4,7 +4,7 @@
 use bashgate_shared::classify::Classification;
 use serde::Deserialize;
 
-use super::{Decision, Judged, Policy, credentials, rules};
+use super::{Asked, Decision, Judged, Policy, credentials, rules};
 
 /// Which questions of a workspace are replaced.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -56,14 +56,15 @@ impl Cage {
 ///
 /// A question that comes from persistence, a credential or the operator is about something else than the network, and a
 /// command whose point is the network would only fail without it.
-pub fn fits(policy: &Policy, judged: &Judged, found: &Classification, text: &str) -> bool {
+pub fn fits<'a>(policy: &Policy, judged: &Judged, found: &Classification, asked: impl Into<Asked<'a>>) -> bool {
+    let asked = asked.into();
     let effects = &found.effects;
     let operator_asks =
-        rules::apply(&policy.rules, found, text, Decision::Allow).is_some_and(|(_, to)| to > Decision::Allow);
+        rules::apply(&policy.rules, found, asked, Decision::Allow).is_some_and(|(_, to)| to > Decision::Allow);
     judged.rule == "table"
         && policy.floor == Decision::Allow
         && !operator_asks
-        && credentials::find(text).is_none()
+        && credentials::find(asked.text).is_none()
         && effects.network.is_empty()
         && effects.untrusted.is_empty()
         && effects.persistence.is_empty()

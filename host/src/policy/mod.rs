@@ -14,6 +14,7 @@ use bashgate_shared::classify::{Classification, CommandClass};
 pub use table::{Decision, Finding, Outcome, decide, resolve};
 
 use crate::taint::{Label, Taint};
+pub use rules::Asked;
 use rules::Rule;
 
 /// What the operator set.
@@ -49,7 +50,8 @@ pub struct Judged {
 }
 
 /// Judges one command under a taint.
-pub fn judge(policy: &Policy, taint: Taint, found: &Classification, text: &str) -> Judged {
+pub fn judge<'a>(policy: &Policy, taint: Taint, found: &Classification, asked: impl Into<Asked<'a>>) -> Judged {
+    let asked = asked.into();
     let effects = &found.effects;
     let class = found.class;
     let mut counted = taint;
@@ -74,7 +76,7 @@ pub fn judge(policy: &Policy, taint: Taint, found: &Classification, text: &str) 
         }
     };
     if class == CommandClass::Network
-        && let Some(form) = credentials::find(text)
+        && let Some(form) = credentials::find(asked.text)
     {
         tighten(Decision::AskHuman, "credential", format!("its text holds {form}"));
     }
@@ -85,7 +87,7 @@ pub fn judge(policy: &Policy, taint: Taint, found: &Classification, text: &str) 
     if !effects.tampering.is_empty() {
         tighten(Decision::Deny, "tampering", format!("it touches the gate itself ({})", list(&effects.tampering)));
     }
-    if let Some((found_rule, to)) = rules::apply(&policy.rules, found, text, decision) {
+    if let Some((found_rule, to)) = rules::apply(&policy.rules, found, asked, decision) {
         if to != decision {
             rule = "operator";
             let words = found_rule.argv.join(" ");

@@ -20,13 +20,33 @@ pub enum Action {
     Allow,
 }
 
+/// What stands before the program's name in the permission that a command of bashgate's own Bash tool needs. A rule whose
+/// first word starts with it is about these commands only.
+const PERMISSION: &str = "tool:bash:";
+
+/// A command as it was asked about.
+#[derive(Debug, Clone, Copy)]
+pub struct Asked<'a> {
+    /// Its text.
+    pub text: &'a str,
+    /// True when bashgate's own Bash tool asked.
+    pub by_runner: bool,
+}
+
+impl<'a> From<&'a str> for Asked<'a> {
+    fn from(text: &'a str) -> Self {
+        Self { text, by_runner: false }
+    }
+}
+
 /// One rule.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Rule {
     /// What it does.
     pub action: Action,
-    /// The first words of the calls it is about. The program is compared by its name, without its folder.
+    /// The first words of the calls it is about. The program is compared by its name, without its folder. With
+    /// `tool:bash:` before the name, only commands of bashgate's own Bash tool.
     pub argv: Vec<String>,
     /// What people and agents are told.
     #[serde(default)]
@@ -83,9 +103,13 @@ impl Rule {
                 return Err(RuleError::NoExample(number, argv));
             }
             let fits = |example: &str| {
+                let (by_runner, example) = match example.strip_prefix(PERMISSION) {
+                    Some(rest) => (true, rest),
+                    None => (false, example),
+                };
                 CommandLine::parse(example).is_ok_and(|command| {
                     let found = classify(&command, &Surroundings::default());
-                    rule.applies(&found, command.text())
+                    rule.applies(&found, Asked { text: command.text(), by_runner })
                 })
             };
             if let Some(example) = rule.matches.iter().find(|example| !fits(example)) {
@@ -102,10 +126,13 @@ impl Rule {
     ///
     /// `deny` and `ask` are about a command when any call in it matches, or, where the text was not understood, when
     /// their words stand in it in order. `allow` is about it only when every part that is not Safe matches.
-    pub fn applies(&self, found: &Classification, text: &str) -> bool {
+    pub fn applies(&self, found: &Classification, asked: Asked<'_>) -> bool {
+        if self.argv.first().is_some_and(|first| first.starts_with(PERMISSION)) && !asked.by_runner {
+            return false;
+        }
         match self.action {
             Action::Deny | Action::Ask if found.understood => found.calls.iter().any(|call| self.fits(call)),
-            Action::Deny | Action::Ask => self.stands_in(text),
+            Action::Deny | Action::Ask => self.stands_in(asked.text),
             Action::Allow => {
                 let mut open = found.parts.iter().filter(|part| part.class != CommandClass::Safe).peekable();
                 found.understood && open.peek().is_some() && open.all(|part| self.fits(&part.argv))
@@ -115,7 +142,7 @@ impl Rule {
 
     fn fits(&self, call: &Argv) -> bool {
         call.len() >= self.argv.len()
-            && self.argv.iter().zip(call).enumerate().all(|(index, (want, word))| {
+            && self.words().zip(call).enumerate().all(|(index, (want, word))| {
                 let Some(word) = word else { return false };
                 word == want || index == 0 && word.rsplit('/').next() == Some(want)
             })
@@ -123,7 +150,14 @@ impl Rule {
 
     fn stands_in(&self, text: &str) -> bool {
         let mut words = text.split(|c: char| c.is_whitespace() || "'\"`$(){}<>|&;,=/\\".contains(c));
-        self.argv.iter().all(|want| words.any(|word| word == want))
+        self.words().all(|want| words.any(|word| word == want))
+    }
+
+    fn words(&self) -> impl Iterator<Item = &str> {
+        self.argv.iter().enumerate().map(|(index, word)| match word.strip_prefix(PERMISSION) {
+            Some(name) if index == 0 => name,
+            _ => word.as_str(),
+        })
     }
 }
 
@@ -131,10 +165,10 @@ impl Rule {
 pub fn apply<'r>(
     rules: &'r [Rule],
     found: &Classification,
-    text: &str,
+    asked: Asked<'_>,
     decision: Decision,
 ) -> Option<(&'r Rule, Decision)> {
-    let applying = |action| rules.iter().find(|rule| rule.action == action && rule.applies(found, text));
+    let applying = |action| rules.iter().find(|rule| rule.action == action && rule.applies(found, asked));
     if let Some(rule) = applying(Action::Deny) {
         return Some((rule, Decision::Deny));
     }
@@ -167,7 +201,13 @@ mod tests {
             &["cargo test", "cargo test --all | tail -5", "ls && cargo test"],
             &["cargo build", "cargo test && curl x", "cargo test; $x", "echo ${!x} && cargo test", "ls"],
         );
-        Rule::check(&[deny, allow]).unwrap();
+        let of_the_runner = rule(
+            Action::Deny,
+            &["tool:bash:make", "install"],
+            &["tool:bash:make install", "tool:bash:cd x && sudo make install"],
+            &["make install", "tool:bash:make", "tool:bash:echo make install"],
+        );
+        Rule::check(&[deny, allow, of_the_runner]).unwrap();
     }
 
     #[test]
@@ -188,7 +228,7 @@ mod tests {
         let rules = [rule(Action::Allow, &["make"], &["make"], &[])];
         let command = CommandLine::parse("make build").unwrap();
         let found = classify(&command, &Surroundings::default());
-        let make = |decision| apply(&rules, &found, command.text(), decision).map(|(_, decision)| decision);
+        let make = |decision| apply(&rules, &found, command.text().into(), decision).map(|(_, decision)| decision);
         assert_eq!(make(Decision::Inspect), Some(Decision::Allow));
         for decision in [Decision::Allow, Decision::AskHuman, Decision::Deny] {
             assert_eq!(make(decision), None);

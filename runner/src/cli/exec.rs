@@ -24,7 +24,7 @@ use crate::sandbox::{self, PlaceError};
 
 /// What stands at the end of a caged command's output.
 const CAGED: &str = "bashgate: this ran without network, in a shell of its own; put `# bashgate: network` on the first line to ask for it";
-const CAGED_AT_HOME: &str = "bashgate: this ran without network, in a shell of its own, and without writing to the home folder; work in a project's folder, or put `# bashgate: network` on the first line to ask for it as it is";
+const CAGED_READING: &str = "bashgate: this ran without network, in a shell of its own, and without writing to its folder, which is no project's; work in a project's folder, or put `# bashgate: network` on the first line to ask for it as it is";
 
 #[derive(Debug, Args)]
 #[expect(clippy::struct_excessive_bools, reason = "each is a switch of the command line")]
@@ -46,6 +46,9 @@ pub(super) struct Exec {
     /// Run it in the cage: without any network, and without asking anybody.
     #[arg(long, conflicts_with_all = ["preset", "network", "agent", "env"])]
     cage: bool,
+    /// With `--cage`: say that it was the cage only when the command fails.
+    #[arg(long, requires = "cage")]
+    quiet: bool,
     /// Run it in the background: returns at once with its id, its process and the file with its output.
     #[arg(long, conflicts_with_all = ["timeout", "slow_ok", "cage"])]
     background: bool,
@@ -125,12 +128,16 @@ impl Exec {
             Some(folder) => std::path::absolute(folder).unwrap_or_else(|_| folder.clone()),
             None => sandbox::around(&cwd),
         };
-        if self.workspace.is_none() && preset.filesystem.workspace == Access::Write && sandbox::is_home(&workspace) {
-            if !self.cage {
-                let error = PlaceError::Home(workspace);
-                let help = error.help();
-                return Err(Failure::new(error, help));
-            }
+        let own = own_files(config.as_ref());
+        let by_accident = self.workspace.is_none() && sandbox::is_home(&workspace);
+        if preset.filesystem.workspace == Access::Write && by_accident && !self.cage {
+            let error = PlaceError::Home(workspace);
+            let help = error.help();
+            return Err(Failure::new(error, help));
+        }
+        // Nobody was asked about what runs in the cage, so it writes in a project's folder, or nowhere.
+        let guarded: Vec<PathBuf> = own.iter().cloned().chain(gate_files(config.as_ref())).collect();
+        if self.cage && (by_accident || !sandbox::is_project(&workspace, &guarded)) {
             preset.filesystem.workspace = Access::Read;
             preset.git.repository = Access::Read;
         }
@@ -148,6 +155,7 @@ impl Exec {
         spec.internet = if self.network { Internet::Requested } else { Internet::NotRequested };
         spec.agent.clone_from(&self.agent);
         spec.gate = gate_files(config.as_ref());
+        spec.own = own;
         spec.state = self.place.folder();
         spec.live = self.cage && !self.json;
         let runner = Runner::of_this_program().map_err(|error| Failure::new(error, "start it by its path"))?;
@@ -258,7 +266,9 @@ impl Exec {
         let _ = std::io::stdout().write_all(stdout.as_bytes());
         let _ = std::io::stderr().write_all(stderr.as_bytes());
         if self.cage {
-            eprintln!("{}", if preset.filesystem.workspace == Access::Write { CAGED } else { CAGED_AT_HOME });
+            let note = if preset.filesystem.workspace == Access::Write { CAGED } else { CAGED_READING };
+            let is_told = !self.quiet || !outcome.succeeded();
+            let _ = if is_told { writeln!(std::io::stderr(), "{note}") } else { Ok(()) };
         }
         ExitCode::from(outcome.status())
     }
@@ -284,10 +294,19 @@ fn stop_on_signals() -> std::io::Result<Stop> {
     Ok(stop)
 }
 
+/// What is the gate's and may be read: its programs and settings.
+fn own_files(config: Option<&Config>) -> Vec<PathBuf> {
+    let programs = std::env::current_exe().into_iter().flat_map(|own| [own.with_file_name("bashgate-hook"), own]);
+    let settings = config.map(|config| config.file.with_file_name("runner.toml"));
+    programs.chain(settings).chain(config.and_then(|config| config.cage_runner.clone())).collect()
+}
+
 /// The gate's own files, which no command may see or change.
 fn gate_files(config: Option<&Config>) -> Vec<PathBuf> {
     let Some(config) = config else { return Vec::new() };
-    [Some(config.mailbox.clone()), Some(config.file.clone())].into_iter().flatten().collect()
+    // Where one folder holds the host's files as well, as on a single machine, those too.
+    let beside = ["bashgate.toml", "state", "inspector.key"].map(|name| config.file.with_file_name(name));
+    [config.mailbox.clone(), config.file.clone()].into_iter().chain(beside).collect()
 }
 
 struct Failure {

@@ -7,10 +7,10 @@ use std::io;
 use std::os::fd::{AsRawFd as _, OwnedFd};
 use std::path::Path;
 
-use rustix::fs::{Mode, OFlags};
+use rustix::fs::{CWD, Mode, OFlags, ResolveFlags};
 use serde::{Deserialize, Serialize};
 
-use super::kernel;
+use super::{Expected, kernel};
 
 pub use kernel::landlock_version as version;
 
@@ -74,7 +74,10 @@ fn rights(version: u32) -> u64 {
 /// A ruleset that allows this and nothing else. `None` where the kernel has no Landlock.
 ///
 /// A path that does not exist needs no rule.
-pub fn ruleset(files: &Files) -> io::Result<Option<OwnedFd>> {
+///
+/// What is granted is opened without following a link, and what is written must be what was checked: whoever could swap a
+/// folder for a link meanwhile would choose what is granted.
+pub fn ruleset(files: &Files, expected: &[Expected]) -> io::Result<Option<OwnedFd>> {
     let version = version();
     if version == 0 {
         return Ok(None);
@@ -96,7 +99,8 @@ pub fn ruleset(files: &Files) -> io::Result<Option<OwnedFd>> {
     ];
     for (paths, wanted) in groups {
         for path in paths {
-            allow(&ruleset, Path::new(path), wanted & all, Kind::Any)?;
+            let what = expected.iter().find(|expected| expected.path == *path).map_or(Kind::Any, Kind::This);
+            allow(&ruleset, Path::new(path), wanted & all, what)?;
         }
     }
     for path in &files.covers {
@@ -105,29 +109,52 @@ pub fn ruleset(files: &Files) -> io::Result<Option<OwnedFd>> {
     Ok(Some(ruleset))
 }
 
+/// Opens what a path names, with no link on its way.
+fn open_itself(path: &Path) -> rustix::io::Result<OwnedFd> {
+    let flags = OFlags::PATH | OFlags::CLOEXEC | OFlags::NOFOLLOW;
+    match rustix::fs::openat2(CWD, path, flags, Mode::empty(), ResolveFlags::NO_SYMLINKS) {
+        // Kernels before 5.6: the last part at least is no link, and the rest is compared.
+        Err(rustix::io::Errno::NOSYS) => {
+            let real = std::fs::canonicalize(path).map_err(|_| rustix::io::Errno::NOENT)?;
+            if real == path { rustix::fs::open(path, flags, Mode::empty()) } else { Err(rustix::io::Errno::LOOP) }
+        }
+        opened => opened,
+    }
+}
+
 /// What must lie at a path for a rule to be made.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Kind {
+#[derive(Clone, Copy)]
+enum Kind<'e> {
     Any,
+    /// The folder that was checked.
+    This(&'e Expected),
     /// A device, or a folder in memory: whoever replaces a hidden file removes its cover too.
     Cover,
 }
 
-fn allow(ruleset: &OwnedFd, path: &Path, wanted: u64, kind: Kind) -> io::Result<()> {
-    let opened = match rustix::fs::open(path, OFlags::PATH | OFlags::CLOEXEC, Mode::empty()) {
+fn allow(ruleset: &OwnedFd, path: &Path, wanted: u64, kind: Kind<'_>) -> io::Result<()> {
+    let opened = match open_itself(path) {
         Ok(opened) => opened,
-        Err(rustix::io::Errno::NOENT | rustix::io::Errno::ACCESS | rustix::io::Errno::NOTDIR) => return Ok(()),
+        Err(
+            rustix::io::Errno::NOENT | rustix::io::Errno::ACCESS | rustix::io::Errno::NOTDIR | rustix::io::Errno::LOOP,
+        ) if !matches!(kind, Kind::This(_)) => return Ok(()),
         Err(error) => {
             return Err(io::Error::new(io::Error::from(error).kind(), format!("{}: {error}", path.display())));
         }
     };
-    let found = rustix::fs::FileType::from_raw_mode(rustix::fs::fstat(&opened)?.st_mode);
+    let status = rustix::fs::fstat(&opened)?;
+    if let Kind::This(expected) = kind
+        && (status.st_dev, status.st_ino) != (expected.dev, expected.ino)
+    {
+        return Err(io::Error::other(format!("{} is not the folder that was checked", path.display())));
+    }
+    let found = rustix::fs::FileType::from_raw_mode(status.st_mode);
     let is_folder = found.is_dir();
     let is_cover = || match rustix::fs::fstatfs(&opened) {
         Ok(system) if is_folder => system.f_type == TMPFS,
         _ => found.is_char_device(),
     };
-    if kind == Kind::Cover && !is_cover() {
+    if matches!(kind, Kind::Cover) && !is_cover() {
         return Ok(());
     }
     let allowed_access = if is_folder { wanted } else { wanted & OF_FILES };

@@ -90,7 +90,7 @@ fn start(plan: &Plan) -> Result<Child, String> {
         },
         limits: plan.limits.iter().map(|(resource, value)| (number(*resource), *value)).collect(),
         landlock: match &plan.files {
-            Some(files) => landlock::ruleset(files).map_err(|error| format!("Landlock: {error}"))?,
+            Some(files) => landlock::ruleset(files, &plan.expect).map_err(|error| format!("Landlock: {error}"))?,
             None => None,
         },
         filters: match plan.calls {
@@ -186,6 +186,23 @@ impl Tree {
         others
     }
 
+    /// Kills orphans as they come: a process that forks and ends again and again is gone before a look at all processes
+    /// is over, but each of its children becomes a child of this one at once. Says how many ended.
+    fn chase(&mut self) -> u32 {
+        let mut ended = 0;
+        for _ in 0..2000 {
+            let children = tree::children();
+            if children.is_empty() {
+                break;
+            }
+            for pid in children {
+                kernel::end_child(pid);
+            }
+            ended += self.reap_ended();
+        }
+        ended
+    }
+
     /// Kills what is left until nothing is.
     fn finish(mut self) -> Ended {
         let until = Instant::now() + CLEANUP;
@@ -195,6 +212,9 @@ impl Tree {
         loop {
             self.signal_all(libc::SIGKILL);
             leftovers += self.reap_ended();
+            if self.reap == Reap::Descendants {
+                leftovers += self.chase();
+            }
             // Without a child there is no descendant: orphans become children of this process.
             match wait(WaitOptions::NOHANG) {
                 Err(rustix::io::Errno::CHILD) => break,

@@ -19,6 +19,12 @@ pub(super) fn signal_descendants(signal: i32) {
     }
 }
 
+/// The children of this process's one thread. Empty where the kernel does not list them.
+pub(super) fn children() -> Vec<i32> {
+    let list = std::fs::read_to_string("/proc/thread-self/children").unwrap_or_default();
+    list.split_ascii_whitespace().filter_map(|pid| pid.parse().ok()).collect()
+}
+
 /// The parent of a process, by `/proc/PID/stat`; `None` when it is gone.
 fn parent(pid: i32) -> Option<i32> {
     let stat = std::fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;

@@ -25,6 +25,8 @@ const MAX_RECORD: u64 = 4 << 20;
 const RECORD: &str = "job.json";
 const END: &str = "end.json";
 const OUTPUT: &str = "output";
+const ROOM: &str = "room";
+const ROOM_BYTES: usize = 16 * 1024;
 
 /// The id of a job: eight characters of Crockford's base 32.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
@@ -236,6 +238,9 @@ impl Jobs {
             cwd: cwd.to_owned(),
         };
         self.put(&record.id, RECORD, &record)?;
+        // A job's own output may fill the disk. How it ended has its room before that.
+        let room = self.folder.join(record.id.as_str()).join(ROOM);
+        fs::write(room, vec![b' '; ROOM_BYTES]).map_err(|error| self.failed(error))?;
         Ok(record)
     }
 
@@ -259,6 +264,7 @@ impl Jobs {
             }
             Err(error) => (format!("[background process error: {error}]"), State::Failed { why: error.to_string() }),
         };
+        let _ = fs::remove_file(self.folder.join(id.as_str()).join(ROOM));
         log.close(&line);
         self.put(id, END, &state)
     }

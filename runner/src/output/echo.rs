@@ -1,6 +1,9 @@
 //! Output passed on while it comes, to a reader that may be slow, or gone.
 
-use std::io::{self, Write as _};
+use std::fs::{File, OpenOptions};
+use std::io::Write as _;
+use std::os::fd::{AsFd, BorrowedFd};
+use std::os::unix::fs::{FileTypeExt as _, OpenOptionsExt as _};
 use std::time::Instant;
 
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
@@ -11,26 +14,49 @@ use crate::registry::Stop;
 const AT_ONCE: usize = 4096;
 const MOMENT: Timespec = Timespec { tv_sec: 0, tv_nsec: 50_000_000 };
 
-/// Passes bytes on to this program's own standard output, or error. What nobody takes until then is lost here, and kept
-/// where output is kept anyway: a reader that stands still must not keep a command from ending in time.
-pub fn pass_on(to_error: bool, bytes: &[u8], until: Instant, stop: &Stop) {
-    for part in bytes.chunks(AT_ONCE) {
-        if !is_taken(to_error, until, stop) {
-            return;
-        }
-        let mut out: Box<dyn io::Write> = if to_error { Box::new(io::stderr()) } else { Box::new(io::stdout()) };
-        if out.write_all(part).and_then(|()| out.flush()).is_err() {
-            return;
+/// This program's own standard output and error, to be written to without ever waiting for good.
+#[derive(Debug)]
+pub struct Echo([Option<File>; 2]);
+
+impl Echo {
+    /// Opens them. A terminal or pipe is opened anew, so that not waiting is a matter between it and us: whoever shares the
+    /// old descriptor with us goes on as before.
+    pub fn of_this_program() -> Self {
+        Self([open(std::io::stdout().as_fd(), 1), open(std::io::stderr().as_fd(), 2)])
+    }
+
+    /// Passes bytes on. What nobody takes until then is lost here, and kept where output is kept anyway: a reader that
+    /// stands still must not keep a command from ending in time.
+    pub fn pass_on(&self, to_error: bool, bytes: &[u8], until: Instant, stop: &Stop) {
+        let [out, err] = &self.0;
+        let Some(mut file) = (if to_error { err } else { out }).as_ref() else { return };
+        let mut rest = bytes;
+        while !rest.is_empty() && is_taken(file, until, stop) {
+            let part = rest.get(..rest.len().min(AT_ONCE)).unwrap_or(rest);
+            match file.write(part) {
+                Ok(count) if count > 0 => rest = rest.get(count..).unwrap_or_default(),
+                Err(error)
+                    if [std::io::ErrorKind::WouldBlock, std::io::ErrorKind::Interrupted].contains(&error.kind()) => {}
+                Ok(_) | Err(_) => return,
+            }
         }
     }
 }
 
+fn open(now: BorrowedFd<'_>, number: u32) -> Option<File> {
+    let file = File::from(now.try_clone_to_owned().ok()?);
+    let kind = file.metadata().ok()?.file_type();
+    if !(kind.is_fifo() || kind.is_char_device()) {
+        return Some(file);
+    }
+    let flags = libc::O_NONBLOCK | libc::O_NOCTTY;
+    OpenOptions::new().write(true).custom_flags(flags).open(format!("/proc/self/fd/{number}")).ok().or(Some(file))
+}
+
 /// Waits until something can be written.
-fn is_taken(to_error: bool, until: Instant, stop: &Stop) -> bool {
-    let (stdout, stderr) = (io::stdout(), io::stderr());
+fn is_taken(file: &File, until: Instant, stop: &Stop) -> bool {
     while Instant::now() < until {
-        let out = if to_error { PollFd::new(&stderr, PollFlags::OUT) } else { PollFd::new(&stdout, PollFlags::OUT) };
-        let mut fds = [out, PollFd::new(stop, PollFlags::IN)];
+        let mut fds = [PollFd::new(file, PollFlags::OUT), PollFd::new(stop, PollFlags::IN)];
         match poll(&mut fds, Some(&MOMENT)) {
             Ok(_) if !fds[0].revents().is_empty() => return true,
             Ok(_) if !fds[1].revents().is_empty() => return false,

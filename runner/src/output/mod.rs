@@ -1,12 +1,12 @@
 //! A command's output: captured without end in little memory, shown within a limit as valid UTF-8.
 //!
 //! [`Capture`] keeps what the limit will show and counts the rest; [`Limit`] says how much that is and how it is cut.
-//! [`pass_on`] hands it on while it comes.
+//! [`Echo`] hands it on while it comes.
 
 mod capture;
 mod echo;
 mod limit;
 
 pub use capture::Capture;
-pub use echo::pass_on;
+pub use echo::Echo;
 pub use limit::{Binary, Control, Limit, Shape, Text};

@@ -4,9 +4,10 @@
 //! path is granted instead of the folder above it.
 
 use std::collections::BTreeSet;
+use std::os::unix::fs::DirBuilderExt as _;
 use std::path::Path;
 
-use super::{BackendName, Guarantee, Nest, Temporary, Unavailable, Wanted, places};
+use super::{BackendName, Guarantee, Nest, Temporary, Unavailable, Wanted};
 use crate::inner::{Plan, Reap, landlock};
 use crate::presets::Tmp;
 use crate::user::RunAs;
@@ -64,10 +65,8 @@ pub(super) fn files(
     keep: &mut Vec<Temporary>,
 ) -> Result<landlock::Files, String> {
     let places = &wanted.places;
-    for (root, ..) in &places.write {
-        if let Some(inside) = places.hide.iter().find(|hidden| places::is_below(hidden, root)) {
-            return Err(format!("{inside} must stay hidden but lies in {root}, which may be written"));
-        }
+    if let Some(inside) = places.exposed.first() {
+        return Err(format!("{inside} must stay hidden but lies where may be written"));
     }
     if let Some(own) = places.own.first() {
         return Err(format!("{own} must not be written but lies in a folder that may be"));
@@ -84,7 +83,7 @@ pub(super) fn files(
         Tmp::Shared => files.write.extend(["/tmp", "/var/tmp"].map(str::to_owned)),
         Tmp::Private => {
             let folder = own_tmp(run_as).map_err(|error| format!("cannot make a temporary folder: {error}"))?;
-            let text = folder.path().to_string_lossy().into_owned();
+            let text = folder.path().join("tmp").to_string_lossy().into_owned();
             keep.push(folder);
             plan.env.retain(|(name, _)| name != "TMPDIR");
             plan.env.push(("TMPDIR".to_owned(), text.clone()));
@@ -128,7 +127,11 @@ fn grant_around(folder: &Path, hide: &[String], read: &mut Vec<String>, listed: 
 
 /// A new folder for temporary files that only this run's user can enter.
 fn own_tmp(run_as: RunAs) -> std::io::Result<Temporary> {
-    let folder = Temporary::make(Path::new("/tmp"), 0o700)?;
-    run_as.give(folder.path())?;
+    // What is given away lies in a folder that is not: else its new owner could put another one in its place.
+    let given = matches!(run_as, RunAs::Owner { .. });
+    let folder = Temporary::make(Path::new("/tmp"), if given { 0o711 } else { 0o700 })?;
+    let inner = folder.path().join("tmp");
+    std::fs::DirBuilder::new().mode(0o700).create(&inner)?;
+    run_as.give(&inner)?;
     Ok(folder)
 }

@@ -20,7 +20,7 @@ use std::process::Command;
 
 use serde::{Deserialize, Serialize};
 
-pub use places::{Hidden, PlaceError, Places, Roots, around, is_home};
+pub use places::{Hidden, PlaceError, Places, Roots, around, is_home, is_project};
 pub(crate) use spawn::spawn;
 pub use temporary::Temporary;
 

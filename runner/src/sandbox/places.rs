@@ -7,6 +7,7 @@ use rustix::fs::{CWD, Mode, OFlags, ResolveFlags};
 
 use crate::inner::Expected;
 use crate::presets::Access;
+use crate::user::RunAs;
 
 /// Folders that are never a workspace, though workspaces lie below them.
 const NEVER: [&str; 6] = ["/", "/home", "/tmp", "/usr/src", "/var", "/var/tmp"];
@@ -98,6 +99,10 @@ pub struct Roots {
     pub access: Access,
     /// More folders that may be written.
     pub write: Vec<PathBuf>,
+    /// Whether the machine's temporary folders may be written, too.
+    pub shared_tmp: bool,
+    /// Who works there.
+    pub run_as: RunAs,
 }
 
 /// What is kept from a run.
@@ -120,13 +125,15 @@ pub struct Places {
     pub cwd: String,
     /// The workspace.
     pub workspace: String,
-    /// Folders that may be written, and what they are.
+    /// Folders that may be written, and what they are: device and inode.
     pub write: Vec<(String, u64, u64)>,
     /// Existing paths that must not be read, shortest first.
     pub hide: Vec<String>,
     /// The same, and those that do not exist yet: by the real path of what exists of them.
     pub never_read: Vec<String>,
-    /// The runner's own folders that lie in a write root.
+    /// Those of them that lie where may be written: no grant can leave them out.
+    pub exposed: Vec<String>,
+    /// The runner's and the gate's own files that lie in a write root.
     pub own: Vec<String>,
     /// Existing paths below the write roots that must not be written.
     pub protect: Vec<String>,
@@ -143,17 +150,17 @@ impl Places {
         let workspace = folder(&roots.workspace)?;
         let mut write = Vec::new();
         if roots.access == Access::Write {
-            write.push(root(&roots.workspace)?);
+            write.push(root(&roots.workspace, Some(roots.run_as))?);
         }
         for more in &roots.write {
-            write.push(root(more)?);
+            write.push(root(more, None)?);
         }
         // A folder below another one is part of it.
         let all: Vec<String> = write.iter().map(|(path, ..)| path.clone()).collect();
         write.retain(|(path, ..)| !all.iter().any(|other| other != path && is_below(path, other)));
         write.sort();
         write.dedup();
-        let never_read: Vec<String> = hidden.hide.iter().filter_map(|path| as_far_as_real(path)).collect();
+        let never_read: Vec<String> = hidden.hide.iter().flat_map(|path| as_far_as_real(path)).collect();
         let mut hide = existing(&hidden.hide);
         let nested: Vec<String> = hide.clone();
         hide.retain(|path| !nested.iter().any(|other| other != path && is_below(path, other)));
@@ -162,7 +169,10 @@ impl Places {
                 return Err(PlaceError::Hidden { root: place.into(), hidden: over.into() });
             }
         }
-        let below_a_root = |path: &String| write.iter().any(|(root, ..)| path != root && is_below(path, root));
+        let shared = if roots.shared_tmp { existing(&["/tmp", "/var/tmp"].map(PathBuf::from)) } else { Vec::new() };
+        let roots = || write.iter().map(|(root, ..)| root).chain(&shared);
+        let below_a_root = |path: &String| roots().any(|root| path != root && is_below(path, root));
+        let exposed: Vec<String> = never_read.iter().filter(|path| below_a_root(path)).cloned().collect();
         let mut protect = existing(&hidden.protect);
         let mut own = existing(&hidden.own);
         own.retain(below_a_root);
@@ -170,7 +180,7 @@ impl Places {
         protect.retain(below_a_root);
         let mut pinned = existing(&hidden.keep_writable);
         pinned.retain(below_a_root);
-        Ok(Self { cwd, workspace, write, hide, never_read, own, protect, read: Vec::new(), pinned })
+        Ok(Self { cwd, workspace, write, hide, never_read, exposed, own, protect, read: Vec::new(), pinned })
     }
 
     /// What the innermost process must find where the write roots are.
@@ -194,7 +204,8 @@ fn folder(path: &Path) -> Result<String, PlaceError> {
 }
 
 /// A folder that may be written. No link on its way: whoever can put one there would choose the folder.
-fn root(path: &Path) -> Result<(String, u64, u64), PlaceError> {
+/// What root hands over to its owner must still be that owner's.
+fn root(path: &Path, worker: Option<RunAs>) -> Result<(String, u64, u64), PlaceError> {
     let bad = |why: &str| PlaceError::BadRoot { path: path.to_owned(), why: why.to_owned() };
     if !path.is_absolute() || path.components().any(|part| matches!(part, std::path::Component::ParentDir)) {
         return Err(bad("it is not an absolute path"));
@@ -217,6 +228,9 @@ fn root(path: &Path) -> Result<(String, u64, u64), PlaceError> {
     };
     let status = rustix::fs::fstat(&opened).map_err(|error| bad(&error.to_string()))?;
     let plain: PathBuf = path.components().collect();
+    if worker.is_some_and(|worker| !worker.may_work_for(status.st_uid)) {
+        return Err(bad("its owner is another one than a moment ago"));
+    }
     if is_system(&plain, status.st_uid) {
         return Err(bad("it belongs to the system"));
     }
@@ -233,15 +247,28 @@ fn existing(paths: &[PathBuf]) -> Vec<String> {
     found
 }
 
-/// The real path of what exists of a path, and the rest of it. `None` for what is no text.
-fn as_far_as_real(path: &Path) -> Option<String> {
-    let (real, rest) = path.ancestors().find_map(|folder| {
-        let real = std::fs::canonicalize(folder).ok()?;
-        Some((real, path.strip_prefix(folder).ok()?))
-    })?;
-    // An empty rest would leave a slash behind.
-    let whole = if rest.as_os_str().is_empty() { real } else { real.join(rest) };
-    whole.into_os_string().into_string().ok()
+/// The real path of what exists of a path, and the rest of it; and where a link leads whose target is missing, the same of
+/// that. What is no text is left out.
+fn as_far_as_real(path: &Path) -> Vec<String> {
+    const MOST_LINKS: usize = 16;
+    let mut found = Vec::new();
+    let mut next = Some(path.to_owned());
+    while let Some(path) = next.take().filter(|_| found.len() < MOST_LINKS) {
+        let whole = path.ancestors().find_map(|folder| {
+            let real = std::fs::canonicalize(folder).ok()?;
+            let rest = path.strip_prefix(folder).ok()?;
+            // An empty rest would leave a slash behind.
+            Some(if rest.as_os_str().is_empty() { real } else { real.join(rest) })
+        });
+        let Some(whole) = whole else { break };
+        // Somewhere in what does not exist may be a link to nowhere.
+        next = whole.ancestors().find_map(|part| {
+            let target = std::fs::read_link(part).ok()?;
+            Some(part.parent()?.join(target).join(whole.strip_prefix(part).ok()?))
+        });
+        found.extend(whole.into_os_string().into_string());
+    }
+    found
 }
 
 /// The workspace around a folder: the repository that holds it, else the folder itself.
@@ -250,15 +277,40 @@ fn as_far_as_real(path: &Path) -> Option<String> {
 /// What lies in another file system or is a home folder is nobody's workspace by accident.
 pub fn around(cwd: &Path) -> PathBuf {
     let cwd = std::fs::canonicalize(cwd).unwrap_or_else(|_| cwd.to_owned());
-    let place = |path: &Path| std::fs::metadata(path).map_or((0, 0), |found| (found.dev(), found.uid()));
-    let (device, _) = place(&cwd);
+    let place = |path: &Path| std::fs::symlink_metadata(path).map_or((0, 0), |found| (found.dev(), found.uid()));
+    let (device, own) = place(&cwd);
+    let caller = rustix::process::geteuid().as_raw();
+    // As git does: what somebody else has put above this folder says nothing.
+    let is_ours =
+        |folder: &Path| [folder, &folder.join(".git")].iter().all(|path| [own, caller].contains(&place(path).1));
     let candidates = cwd.ancestors().take_while(|folder| {
         let (now, owner) = place(folder);
         now == device && !is_home(folder) && !is_system(folder, owner)
     });
-    let repositories: Vec<&Path> = candidates.filter(|folder| folder.join(".git").exists()).collect();
+    let repositories: Vec<&Path> =
+        candidates.filter(|folder| folder.join(".git").exists() && is_ours(folder)).collect();
     let whole = repositories.iter().find(|folder| folder.join(".git").is_dir()).or(repositories.last());
     whole.map_or(cwd.clone(), |folder| (*folder).to_owned())
+}
+
+/// True for a folder in which a command that nobody was asked about may write: no folder of the system, none in whose
+/// files programs or settings of the user lie, and none that holds the gate's own.
+pub fn is_project(folder: &Path, gate: &[PathBuf]) -> bool {
+    let real = std::fs::canonicalize(folder).unwrap_or_else(|_| folder.to_owned());
+    let owner = std::fs::metadata(&real).map_or(0, |found| found.uid());
+    let home = std::env::var_os("HOME").and_then(|home| std::fs::canonicalize(home).ok());
+    let in_settings = home.as_deref().and_then(|home| real.strip_prefix(home).ok()).is_some_and(|below| {
+        let mut parts = below.components().map(|part| part.as_os_str().to_string_lossy().into_owned());
+        parts.next().is_some_and(|first| first.starts_with('.') || first == "bin")
+    });
+    let path = std::env::var_os("PATH").unwrap_or_default();
+    let holds_programs = std::env::split_paths(&path)
+        .filter(|entry| entry.is_absolute())
+        .filter_map(|entry| std::fs::canonicalize(entry).ok())
+        .any(|entry| real.starts_with(&entry));
+    let holds_gate =
+        gate.iter().filter_map(|file| std::fs::canonicalize(file).ok()).any(|file| file.starts_with(&real));
+    !is_system(&real, owner) && !in_settings && !holds_programs && !holds_gate
 }
 
 /// True for the home folder of the caller, or of any account: too much to be written unless somebody names it.

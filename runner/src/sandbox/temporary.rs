@@ -65,8 +65,7 @@ fn sweep(parent: &Path) {
         }
         let folder = entry.path();
         let Ok(found) = fs::symlink_metadata(&folder) else { continue };
-        // Root also removes what it gave to a workspace's owner.
-        let may = found.is_dir() && (own == 0 || found.uid() == own);
+        let may = found.is_dir() && found.uid() == own;
         let age = found.modified().ok().and_then(|time| SystemTime::now().duration_since(time).ok());
         if !may || age.is_none_or(|age| age < YOUNG) {
             continue;
