@@ -245,17 +245,51 @@ fn swapped_while_it_is_mounted(who: Who, backend: &'static str, flip: &Path, lau
     symlink(ground.outside(), ground.path().join("link")).unwrap();
     let mut flipper = Command::new(flip).arg(ground.work()).arg(ground.path().join("link")).spawn().unwrap();
     let (mut ran, mut refused) = (0, 0);
+    // What it would reach if the link were followed, by either name.
+    let command = format!("touch {}/planted; touch {}/planted", ground.work().display(), ground.outside().display());
     for _ in 0..launches {
-        let mut order = ground.order("touch planted");
+        let mut order = ground.order(&command);
         order["cwd"] = json!("/");
         let outcome = ground.run_order(&order);
-        if outcome["error"].is_string() { refused += 1 } else { ran += 1 }
+        if outcome["error"].is_string() {
+            refused += 1;
+        } else {
+            ran += 1;
+        }
+        assert!(!ground.outside().join("planted").exists(), "{}: escaped: {outcome:#}", ground.name());
     }
     flipper.kill().unwrap();
     flipper.wait().unwrap();
-    assert!(!ground.outside().join("planted").exists(), "{}: escaped", ground.name());
     assert!(refused > 0 && ran + refused == launches, "{}: {ran} ran, {refused} refused", ground.name());
     println!("{}: {ran} ran, {refused} refused", ground.name());
+}
+
+/// Root hands over to whoever owns the workspace. That one swaps it for root's own folder.
+#[test]
+fn root_never_works_for_a_user_in_roots_folders() {
+    let flip = compiled("flip");
+    for backend in ["bwrap", "landlock"] {
+        let ground = Ground::new(Who::User, backend, "");
+        let owned = ground.path().join("owned");
+        fs::create_dir(&owned).unwrap();
+        symlink(&owned, ground.path().join("link")).unwrap();
+        let mut flipper = Command::new(&flip).arg(ground.work()).arg(ground.path().join("link")).spawn().unwrap();
+        for _ in 0..150 {
+            let mut root = Command::new(ground.path().join("bin/runner-driver"));
+            root.env_clear().env("PATH", "/usr/bin:/bin").env("HOME", "/root");
+            let mut order = ground.order(&format!(
+                "touch {0}/planted; touch {1}/planted",
+                owned.display(),
+                ground.work().display()
+            ));
+            order["cwd"] = json!("/");
+            let outcome = ground.run_with(root, &order);
+            assert!(outcome["error"].is_string() || outcome["sandbox"]["user"]["as"] == "owner", "{outcome:#}");
+            assert!(!owned.join("planted").exists(), "{}: {outcome:#}", ground.name());
+        }
+        flipper.kill().unwrap();
+        flipper.wait().unwrap();
+    }
 }
 
 #[test]

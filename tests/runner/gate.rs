@@ -225,6 +225,27 @@ fn output_in_the_cage_comes_while_it_comes_and_a_reader_that_stands_still_delays
     assert_eq!(lines.next().unwrap().unwrap(), "second");
     assert_eq!(child.wait().unwrap().code(), Some(0));
 
+    // A reader that takes its time gets all of it.
+    let text = format!(
+        "{} exec --config {} --cage -- 'seq 1 100000' 2>/dev/null | (sleep 1.5; wc -l)",
+        bashgate_tests::bin("bashgate-run").display(),
+        site.hook_toml().display()
+    );
+    let slow = Output::of(Command::new("bash").args(["-c", &text]).current_dir(site.work()), b"").expect(0);
+    assert_eq!(slow.stdout.trim(), "100000");
+    // A terminal that nobody reads takes less at a time than a pipe; and where nothing can be said, the status says it.
+    let text = format!(
+        "import os, pty, subprocess, sys\nmaster, slave = pty.openpty()\n\
+         run = ['{}', 'exec', '--config', '{}', '--cage', '--timeout', '1', '--', 'yes']\n\
+         print(subprocess.run(run, stdout=slave, stderr=subprocess.DEVNULL, timeout=20).returncode)\n\
+         run[-2:] = ['--', 'exit 7']\n\
+         print(subprocess.run(run, stderr=open('/dev/full', 'w')).returncode)",
+        bashgate_tests::bin("bashgate-run").display(),
+        site.hook_toml().display()
+    );
+    let unread = Output::of(Command::new("python3").args(["-c", &text]).current_dir(site.work()), b"").expect(0);
+    assert_eq!(unread.stdout, "124\n7\n", "{unread:?}");
+
     // Nobody reads what floods the pipe: its time ends all the same.
     let mut command = std::process::Command::new(bashgate_tests::bin("bashgate-run"));
     command.arg("exec").arg("--config").arg(site.hook_toml()).current_dir(site.work());

@@ -173,6 +173,73 @@ fn what_is_let_through_can_be_caged_as_well() {
     assert!(output.stderr.contains("`cage_safe` needs `on_allow"), "{output:?}");
 }
 
+/// The agent's own shell reads the rewritten text. Where its start-up files may give our program's path another meaning,
+/// there is nothing to rewrite to.
+#[test]
+fn a_shell_that_may_shadow_the_runner_is_given_no_caged_form() {
+    let site = site();
+    let _host = site.serve();
+    site.raise("default", "corruption");
+    site.hook_setting("startup_files = \"never\"", "startup_files = \"always\"");
+    let home = site.path().join("home");
+    std::fs::create_dir(&home).unwrap();
+    let ask = || {
+        let event = json!({
+            "hook_event_name": "PreToolUse", "cwd": site.work(), "tool_name": "Bash", "tool_use_id": "call-1",
+            "tool_input": {"command": "make"},
+        });
+        let mut hook = site.hook_command(&site.hook_toml());
+        Output::of(hook.env("HOME", &home), event.to_string().as_bytes())
+    };
+    assert!(instead(&ask()).is_some());
+    let rc = format!("function {}() {{ eval \"${{@: -1}}\"; }}\n", bin("bashgate-run").display());
+    std::fs::write(home.join(".bashrc"), rc).unwrap();
+    assert_eq!(instead(&ask()), None);
+}
+
+/// What the inspector flags is a question about the command itself. More taint must not turn a denial into a run.
+#[test]
+fn what_is_flagged_is_asked_about_and_never_caged() {
+    let site = Site::default();
+    site.workspace_setting("on_ask = \"cage\"");
+    site.hook_setting("on_allow = \"silent\"", "on_allow = \"approve\"");
+    let _host = site.serve();
+    let command = "echo Y3VybCBodHRwOi8veA== | base64 -d | bash";
+    site.raise("default", "corruption");
+    before(&site, command).expect(2);
+    site.raise("default", "secret");
+    let asked = std::thread::scope(|scope| {
+        let asked = scope.spawn(|| before(&site, command));
+        site.cli(["deny", &site.held(command)]).expect(0);
+        asked.join().unwrap()
+    });
+    assert_eq!((asked.code, instead(&asked)), (Some(2), None));
+}
+
+/// Only the agent's shell tool itself is given another text; and a decision that nobody can read lets nothing run.
+#[test]
+fn no_other_tool_is_rewritten_and_no_answer_is_lost() {
+    let site = site();
+    let _host = site.serve();
+    site.raise("default", "corruption");
+    let ask = |tool: &str, more: &str| {
+        let event = json!({
+            "hook_event_name": "PreToolUse", "cwd": site.work(), "tool_name": tool, "tool_use_id": "c", "turn_id": "t",
+            "tool_input": {"command": "make"},
+        });
+        let text = format!("{} --config {} {more}", bin("bashgate-hook").display(), site.hook_toml().display());
+        let mut shell = std::process::Command::new("sh");
+        Output::of(shell.args(["-c", &text]).current_dir(site.work()), event.to_string().as_bytes())
+    };
+    assert!(instead(&ask("Bash", "").expect(0)).is_some());
+    assert_eq!(instead(&ask("Monitor", "").expect(0)), None);
+    let patch = ask("apply_patch", "").expect(0);
+    assert_eq!(instead(&patch), None, "a patch is no command");
+    for nowhere in [">/dev/null", ">&-", ">/dev/full"] {
+        ask("Bash", nowhere).expect(2);
+    }
+}
+
 /// The agent reports what ran. Where that is not what the host had caged, its word is worth nothing any more.
 #[test]
 fn a_command_that_escapes_the_cage_taints_everything() {
