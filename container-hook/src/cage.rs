@@ -5,7 +5,6 @@ use std::path::Path;
 use bashgate_shared::cage::{self, Note};
 use bashgate_shared::classify::Classification;
 use bashgate_shared::command::CommandLine;
-use bashgate_shared::protocol::MAX_LABEL_BYTES;
 
 use crate::conditions::{self, ShellSetup};
 use crate::config::{self, Config, OnAllow};
@@ -26,7 +25,7 @@ pub fn form_of(
 ) -> Option<String> {
     let wanted = question.abilities.rewrites
         && config.on_allow == OnAllow::Approve
-        && question.tool_use_id.as_ref().is_some_and(|id| !id.is_empty() && id.len() <= MAX_LABEL_BYTES)
+        && question.tool_use_id.as_ref().is_some_and(|id| !id.is_empty())
         && cage::has_its_point_inside(found, command.text());
     let runner = config.cage_runner.as_ref().filter(|_| wanted)?;
     (is_program(runner) && conditions::paths_mean_themselves(setup)).then_some(())?;

@@ -97,6 +97,9 @@ fn shell(event: &BeforeToolUse, command: &str, agent: &str, config: &Config, abi
         ));
     }
     let session = event.session.clone().map(short);
+    // A shortened id is not the one under which the agent reports what ran.
+    let is_whole = event.tool_use_id.as_ref().is_some_and(|id| id.len() <= MAX_LABEL_BYTES);
+    let abilities = Abilities { rewrites: abilities.rewrites && is_whole, ..abilities };
     let tool_use_id = event.tool_use_id.clone().map(short);
     let cwd = cwd(event);
     check(&Question { command: &command, cwd: &cwd, agent, session, tool_use_id, runner: None, abilities }, config)

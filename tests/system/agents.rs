@@ -101,10 +101,11 @@ impl Agent {
             Kind::Codex => (json!({"type": "command", "command": hook, "timeout": 330}), ".codex/hooks.json"),
         };
         let after = json!({"type": "command", "command": hook, "timeout": 330});
-        let entry = json!({"hooks": {
-            "PreToolUse": [{"matcher": "*", "hooks": [before]}],
-            "PostToolUse": [{"matcher": "Bash", "hooks": [after]}],
-        }});
+        let after = json!([{"matcher": "Bash", "hooks": [after]}]);
+        let mut entry = json!({"hooks": {"PreToolUse": [{"matcher": "*", "hooks": [before]}], "PostToolUse": after}});
+        if self.kind == Kind::Claude {
+            entry["hooks"]["PostToolUseFailure"] = after;
+        }
         std::fs::write(self.home.join(file), entry.to_string()).unwrap();
     }
 
@@ -117,7 +118,8 @@ impl Agent {
         let mut command = Command::new("unshare");
         command
             .arg("-n")
-            .arg(agents.join(if self.kind == Kind::Claude { "claude.sh" } else { "codex.sh" }))
+            .arg(agents.join("agent.sh"))
+            .arg(if self.kind == Kind::Claude { "claude" } else { "codex" })
             .arg(&self.program)
             .arg(agents.join("model_server.py"))
             .arg(path)

@@ -233,6 +233,15 @@ fn no_other_tool_is_rewritten_and_no_answer_is_lost() {
     };
     assert!(instead(&ask("Bash", "").expect(0)).is_some());
     assert_eq!(instead(&ask("Monitor", "").expect(0)), None);
+    // Nor is a call whose report could not be told from others.
+    for id in [json!(null), json!(""), json!("x".repeat(300))] {
+        let event = json!({
+            "hook_event_name": "PreToolUse", "cwd": site.work(), "tool_name": "Bash", "tool_use_id": id,
+            "tool_input": {"command": "make"},
+        });
+        let output = Output::of(&mut site.hook_command(&site.hook_toml()), event.to_string().as_bytes()).expect(0);
+        assert_eq!(instead(&output), None);
+    }
     let patch = ask("apply_patch", "").expect(0);
     assert_eq!(instead(&patch), None, "a patch is no command");
     for nowhere in [">/dev/null", ">&-", ">/dev/full"] {

@@ -3,26 +3,11 @@
 //! A denial is exit 2 with the reason on stderr; the JSON on stdout says the same again. No objection is exit 0 with
 //! nothing printed: an explicit `allow` would overrule the user's own permission rules.
 
-use serde::Deserialize;
-
-use super::{EventError, Incoming};
+use super::{EventError, Head, Incoming, ToolName};
 use crate::event::BeforeToolUse;
 
-#[derive(Deserialize)]
-struct Event {
-    hook_event_name: String,
-    cwd: Option<String>,
-    session_id: Option<String>,
-}
-
-#[derive(Deserialize)]
-struct ToolName {
-    tool_name: String,
-    tool_use_id: Option<String>,
-}
-
 pub(super) fn read(event: &[u8]) -> Result<Incoming, EventError> {
-    let head: Event = serde_json::from_slice(event)?;
+    let head: Head = serde_json::from_slice(event)?;
     match head.hook_event_name.as_str() {
         "PreToolUse" => {}
         "PostToolUse" | "PostToolUseFailure" => return super::after(event),

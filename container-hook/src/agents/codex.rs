@@ -5,26 +5,11 @@
 //!
 //! [`Abilities::types_past_hooks`]: crate::event::Abilities
 
-use serde::Deserialize;
-
-use super::{EventError, Incoming};
+use super::{EventError, Head, Incoming, ToolName};
 use crate::event::{BeforeToolUse, ToolUse};
 
-#[derive(Deserialize)]
-struct Event {
-    hook_event_name: String,
-    cwd: Option<String>,
-    session_id: Option<String>,
-}
-
-#[derive(Deserialize)]
-struct ToolName {
-    tool_name: String,
-    tool_use_id: Option<String>,
-}
-
 pub(super) fn read(event: &[u8]) -> Result<Incoming, EventError> {
-    let head: Event = serde_json::from_slice(event)?;
+    let head: Head = serde_json::from_slice(event)?;
     match head.hook_event_name.as_str() {
         "PreToolUse" => {}
         "PostToolUse" => return super::after(event),

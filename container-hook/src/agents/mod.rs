@@ -155,18 +155,28 @@ fn pre_tool_use(decision: &HookDecision, approve: bool, event: &[u8]) -> Option<
 
 /// A tool has been used. Only shell commands are of interest.
 fn after(event: &[u8]) -> Result<Incoming, EventError> {
-    #[derive(Deserialize)]
-    struct Used {
-        tool_name: String,
-        session_id: Option<String>,
-        tool_use_id: Option<String>,
-    }
-    let used: Used = serde_json::from_slice(event)?;
+    let head: Head = serde_json::from_slice(event)?;
+    let used: ToolName = serde_json::from_slice(event)?;
     let (Some(tool_use_id), "Bash") = (used.tool_use_id, used.tool_name.as_str()) else {
         return Ok(Incoming::Nothing);
     };
     let input: WithInput<Command> = serde_json::from_slice(event)?;
-    Ok(Incoming::After(AfterToolUse { command: input.tool_input.command, session: used.session_id, tool_use_id }))
+    Ok(Incoming::After(AfterToolUse { command: input.tool_input.command, session: head.session_id, tool_use_id }))
+}
+
+/// What every event of Claude Code's form starts with.
+#[derive(Deserialize)]
+struct Head {
+    hook_event_name: String,
+    cwd: Option<String>,
+    session_id: Option<String>,
+}
+
+/// What an event about a tool has besides.
+#[derive(Deserialize)]
+struct ToolName {
+    tool_name: String,
+    tool_use_id: Option<String>,
 }
 
 #[derive(Deserialize)]

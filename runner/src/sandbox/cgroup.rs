@@ -13,7 +13,7 @@ use std::time::{Duration, Instant};
 
 use rustix::process::{Pid, PidfdFlags, Signal, pidfd_open, pidfd_send_signal};
 
-use super::Guarantee;
+use super::{Guarantee, temporary};
 
 const PREFIX: &str = "bashgate-run-";
 
@@ -28,6 +28,8 @@ struct Group {
     folder: PathBuf,
     enforces: Vec<Guarantee>,
     version: Version,
+    /// Keeps other runners from sweeping it away.
+    _lock: OwnedFd,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -73,11 +75,8 @@ impl Groups {
             if wanted.iter().all(|(_, value, _)| value.is_none()) {
                 continue;
             }
-            let folder = own.folder.join(&name);
-            if fs::create_dir(&folder).is_err() {
-                continue;
-            }
-            let mut group = Group { folder, enforces: Vec::new(), version: own.version };
+            let Some((folder, lock)) = make_locked(&own.folder.join(&name)) else { continue };
+            let mut group = Group { folder, enforces: Vec::new(), version: own.version, _lock: lock };
             for (file, value, kept) in wanted {
                 let Some(value) = value else { continue };
                 if fs::write(group.folder.join(file), value).is_ok() {
@@ -223,14 +222,23 @@ fn own_group(membership: &str, mounts: &str) -> Option<Own> {
     })
 }
 
-/// Removes what runners that were killed have left: groups without a process whose runner is gone.
+/// Makes a group and locks it. Between the two somebody may take it for one that was left, and remove it: then again.
+fn make_locked(folder: &Path) -> Option<(PathBuf, OwnedFd)> {
+    (0..8).find_map(|attempt| {
+        let folder = folder.with_file_name(format!("{}-{attempt}", folder.file_name()?.to_str()?));
+        fs::create_dir(&folder).ok()?;
+        let lock = temporary::lock(&folder).ok()?;
+        folder.exists().then_some((folder, lock))
+    })
+}
+
+/// Removes what runners that were killed have left: groups without a process that nobody holds.
 fn sweep(folder: &Path) {
     let Ok(entries) = fs::read_dir(folder) else { return };
     for entry in entries.flatten() {
-        let name = entry.file_name();
-        let Some(rest) = name.to_str().and_then(|name| name.strip_prefix(PREFIX)) else { continue };
-        let gone = rest.split_once('-').is_some_and(|(pid, _)| !Path::new("/proc").join(pid).exists());
-        if gone {
+        if entry.file_name().to_str().is_some_and(|name| name.starts_with(PREFIX))
+            && let Ok(_lock) = temporary::lock(&entry.path())
+        {
             // Fails as long as a process is inside.
             let _ = fs::remove_dir(entry.path());
         }

@@ -28,10 +28,9 @@ impl Temporary {
         let random = getrandom::u64().map_err(|error| io::Error::other(error.to_string()))?;
         let folder = parent.join(format!("{PREFIX}{random:016x}"));
         fs::DirBuilder::new().mode(mode).create(&folder)?;
-        let lock = open(&folder)?;
+        let lock = lock(&folder)?;
         // Whatever the caller's mask takes away.
         rustix::fs::fchmod(&lock, Mode::from_raw_mode(mode))?;
-        flock(&lock, FlockOperation::NonBlockingLockExclusive)?;
         Ok(Self { folder, _lock: lock })
     }
 
@@ -47,8 +46,12 @@ impl Drop for Temporary {
     }
 }
 
-fn open(folder: &Path) -> rustix::io::Result<OwnedFd> {
-    rustix::fs::open(folder, OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC, Mode::empty())
+/// Takes a folder for this process, as long as what is returned lives. Fails when somebody else has it: a process id would
+/// not do, since runners in other process namespaces have ids that say nothing here.
+pub(super) fn lock(folder: &Path) -> io::Result<OwnedFd> {
+    let opened = rustix::fs::open(folder, OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC, Mode::empty())?;
+    flock(&opened, FlockOperation::NonBlockingLockExclusive)?;
+    Ok(opened)
 }
 
 /// Removes what nobody holds any more.
@@ -70,9 +73,7 @@ fn sweep(parent: &Path) {
         if !may || age.is_none_or(|age| age < YOUNG) {
             continue;
         }
-        if let Ok(lock) = open(&folder)
-            && flock(&lock, FlockOperation::NonBlockingLockExclusive).is_ok()
-        {
+        if let Ok(_lock) = lock(&folder) {
             let _ = fs::remove_dir_all(&folder);
         }
     }

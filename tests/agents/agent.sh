@@ -1,0 +1,27 @@
+#!/bin/sh
+# Runs a coding agent against the scripted model server, in a network namespace of its own that has only a loopback.
+# Usage: agent.sh claude|codex PROGRAM SERVER SCRIPT LOG HOME PROJECT UID
+# As root; the agent runs as UID, with AGENT_PATH as its PATH. Its settings are in HOME/.claude or HOME/.codex.
+set -eu
+kind=$1 program=$2 server=$3 script=$4 log=$5 home=$6 project=$7 uid=$8
+ip link set lo up
+python3 "$server" 8080 "$script" "$log" &
+server_pid=$!
+trap 'kill "$server_pid" 2>/dev/null || true' EXIT
+tries=0
+until python3 -c 'import socket; socket.create_connection(("127.0.0.1", 8080), 1)' 2>/dev/null; do
+    tries=$((tries + 1))
+    [ "$tries" -lt 100 ] || { echo "the model server did not start" >&2; exit 1; }
+done
+cd "$project"
+if [ "$kind" = claude ]; then
+    set -- "$program" -p "do what the model says" --output-format stream-json --verbose --dangerously-skip-permissions
+else
+    set -- "$program" exec --json --skip-git-repo-check --dangerously-bypass-approvals-and-sandbox \
+        --dangerously-bypass-hook-trust "do what the model says"
+fi
+env -i PATH="${AGENT_PATH:-/usr/local/bin:/usr/bin:/bin}" HOME="$home" USER=agent SHELL=/bin/bash LANG=C.UTF-8 TMPDIR="$home/tmp" \
+    CLAUDE_CONFIG_DIR="$home/.claude" ANTHROPIC_BASE_URL=http://127.0.0.1:8080 ANTHROPIC_API_KEY=dummy \
+    DISABLE_TELEMETRY=1 DISABLE_AUTOUPDATER=1 DISABLE_ERROR_REPORTING=1 CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC=1 \
+    CODEX_HOME="$home/.codex" FAKE_KEY=dummy RUST_LOG=warn \
+    timeout -k 5 90 setpriv --reuid="$uid" --regid="$uid" --clear-groups "$@" </dev/null
