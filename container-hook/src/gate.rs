@@ -6,7 +6,7 @@ use bashgate_shared::cage::{self as shared_cage, Note};
 use bashgate_shared::classify::{Classification, Decided, Surroundings, classify, secrets};
 use bashgate_shared::command::{CommandLine, Digest};
 use bashgate_shared::protocol::{
-    BASH_CHECK, BASH_RAN, BashCheckWire, BashRanWire, MAX_LABEL_BYTES, RequestId, RunnerWire, TOOL_EVENT,
+    BASH_CHECK, BASH_RAN, BashCheckWire, BashRanWire, MAX_LABEL_BYTES, RequestId, RunnerWire, ScriptWire, TOOL_EVENT,
     ToolEventWire, VERSION,
 };
 
@@ -102,7 +102,10 @@ fn shell(event: &BeforeToolUse, command: &str, agent: &str, config: &Config, abi
     let abilities = Abilities { rewrites: abilities.rewrites && is_whole, ..abilities };
     let tool_use_id = event.tool_use_id.clone().map(short);
     let cwd = cwd(event);
-    check(&Question { command: &command, cwd: &cwd, agent, session, tool_use_id, runner: None, abilities }, config)
+    check(
+        &Question { command: &command, cwd: &cwd, agent, session, tool_use_id, runner: None, script: None, abilities },
+        config,
+    )
 }
 
 /// May this command run?
@@ -120,6 +123,8 @@ pub struct Question<'q> {
     pub tool_use_id: Option<String>,
     /// Set when bashgate's own Bash tool asks.
     pub runner: Option<RunnerWire>,
+    /// Set when the command is a managed script: the host is then always asked.
+    pub script: Option<ScriptWire>,
     /// What the agent can do with the answer.
     pub abilities: Abilities,
 }
@@ -165,7 +170,7 @@ pub fn check(question: &Question<'_>, config: &Config) -> HookDecision {
     }
     let refused = question.runner.as_ref().and_then(|runner| runner.refused.clone());
     let caged = |note| cage::form_of(question, command, &look.found, config, setup, note);
-    if look.is_proven_local() && refused.is_none() {
+    if look.is_proven_local() && refused.is_none() && question.script.is_none() {
         let is_worth_it = config.cage_safe && shared_cage::loses_nothing_inside(&look.found, command.text());
         let form = if is_worth_it { caged(Note::OnFailure) } else { None };
         return form.map_or(HookDecision::Allow(By::Hook), |form| HookDecision::Cage { form });
@@ -192,6 +197,7 @@ pub fn check(question: &Question<'_>, config: &Config) -> HookDecision {
         secrets: findings.secrets.into_iter().take(64).collect(),
         unproven: findings.unproven.into_iter().take(64).collect(),
         runner: question.runner.clone(),
+        script: question.script.clone(),
         caged_form: form.as_ref().map(|form| Digest::of(form.as_bytes()).hex()),
     };
     let answered = match serde_json::to_vec(&wire) {

@@ -8,8 +8,11 @@ use bashgate_shared::protocol::Answer;
 
 use crate::approval::{ApprovalId, Reply};
 use crate::policy::cage::{self, Cage};
-use crate::policy::{self, Asked, Decision, Finding, Judged, Outcome, Policy};
+use crate::policy::{self, Approved, Asked, Decision, Finding, Judged, Outcome, Policy};
 use crate::taint::{Label, Taint};
+
+/// The rule of a verdict that a person's word on going on without the inspector gave.
+const WITHOUT_INSPECTOR: &str = "no-answer";
 
 /// The last word on a request.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -32,6 +35,11 @@ pub struct Verdict {
 }
 
 impl Verdict {
+    /// True when a person said yes to this very command, and so to the script that it is.
+    pub fn approves_script(&self) -> bool {
+        self.answer == Answer::Allow && self.by.starts_with("human:") && self.rule != WITHOUT_INSPECTOR
+    }
+
     /// The answer that goes out.
     pub fn released(&self) -> Answer {
         if self.let_through { Answer::Allow } else { self.answer }
@@ -136,6 +144,7 @@ pub struct Case {
     found: Classification,
     text: String,
     by_runner: bool,
+    script: Option<Approved>,
     instead: Cage,
     state: State,
 }
@@ -143,7 +152,7 @@ pub struct Case {
 impl Case {
     /// A case for a classified command, and which questions about it may be replaced by the cage.
     pub fn new(found: Classification, text: String, instead: Cage) -> Self {
-        Self { found, text, by_runner: false, instead, state: State::New }
+        Self { found, text, by_runner: false, script: None, instead, state: State::New }
     }
 
     /// The same, when bashgate's own Bash tool asks.
@@ -153,8 +162,15 @@ impl Case {
         self
     }
 
+    /// The same, when it is a managed script: whether a person has approved it.
+    #[must_use]
+    pub fn of_script(mut self, script: Option<Approved>) -> Self {
+        self.script = script;
+        self
+    }
+
     fn asked(&self) -> Asked<'_> {
-        Asked { text: &self.text, by_runner: self.by_runner }
+        Asked { text: &self.text, by_runner: self.by_runner, script: self.script }
     }
 
     /// What is known about the command.
@@ -396,16 +412,16 @@ impl Case {
     fn without_inspector(&mut self, reply: Reply, by: &str, policy: &Policy) -> Vec<Step> {
         let verdict = match reply {
             // The agent is not told that only the offline rules look right now.
-            Reply::Approve(_) => Verdict { rule: "no-answer".to_owned(), ..approved(by) },
+            Reply::Approve(_) => Verdict { rule: WITHOUT_INSPECTOR.to_owned(), ..approved(by) },
             Reply::Deny { reason } if reason.is_empty() => deny(
                 format!("the inspector does not answer, and {by} lets nothing go on without it; run it again later"),
                 &format!("human:{by}"),
-                "no-answer",
+                WITHOUT_INSPECTOR,
             ),
             Reply::Deny { reason } => deny(
                 format!("the inspector does not answer, and {by} lets nothing go on without it: {reason}"),
                 &format!("human:{by}"),
-                "no-answer",
+                WITHOUT_INSPECTOR,
             ),
         };
         self.finish(verdict, policy, true)

@@ -65,6 +65,18 @@ pub enum Command {
         /// Its name.
         workspace: String,
     },
+    /// Scripts that are approved in a workspace.
+    ScriptList {
+        /// Its name.
+        workspace: String,
+    },
+    /// An approval of a script counts no more.
+    ScriptRevoke {
+        /// The workspace.
+        workspace: String,
+        /// The script's digest, or its first digits.
+        sha256: String,
+    },
 }
 
 /// The host's answer.

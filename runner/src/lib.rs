@@ -7,6 +7,7 @@
 pub mod cli;
 pub mod doctor;
 pub mod environment;
+pub mod gate;
 pub mod git;
 pub mod inner;
 pub mod job;
@@ -18,5 +19,6 @@ pub mod presets;
 pub mod registry;
 pub mod run;
 pub mod sandbox;
+pub mod scripts;
 pub mod user;
 pub mod watch;

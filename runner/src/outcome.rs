@@ -1,6 +1,7 @@
 //! What came of a run. Different ends are different values: no exit code ever stands for something else.
 
 use std::collections::BTreeSet;
+use std::path::PathBuf;
 use std::time::Duration;
 
 use serde::Serialize;
@@ -8,7 +9,7 @@ use serde_json::{Value, json};
 
 use crate::output::Text;
 use crate::presets::{Form, Streams};
-use crate::sandbox::{BackendName, Guarantee, PlaceError, Unavailable};
+use crate::sandbox::{BackendName, Guarantee, NotListed, PlaceError, Unavailable};
 use crate::user::RunAs;
 use crate::watch::Violation;
 
@@ -80,6 +81,12 @@ pub enum RunError {
     /// A place is wrong.
     #[error(transparent)]
     Place(#[from] PlaceError),
+    /// A program cannot be given.
+    #[error(transparent)]
+    Program(#[from] NotListed),
+    /// What is given cannot be executed, and programs lie below it.
+    #[error("{} holds programs that the run needs, so it cannot be given as data", .0.display())]
+    HoldsPrograms(PathBuf),
     /// No sandbox can be had that enforces enough.
     #[error("no sandbox here enforces what the preset requires:{}", list(.0))]
     NoSandbox(Vec<Unavailable>),
@@ -118,6 +125,8 @@ impl RunError {
     pub const fn help(&self) -> &'static str {
         match self {
             Self::Place(error) => error.help(),
+            Self::Program(error) => error.help(),
+            Self::HoldsPrograms(_) => "give folders below it",
             Self::NoSandbox(_) => {
                 "install bubblewrap with: apt-get install bubblewrap; `bashgate-run doctor` shows what works here"
             }

@@ -9,9 +9,10 @@ use bashgate_hook::event::{Abilities, By, HookDecision};
 use bashgate_hook::gate::{self, Look, Question};
 use bashgate_shared::classify::{Surroundings, classify};
 use bashgate_shared::command::{CommandError, CommandLine};
-use bashgate_shared::protocol::RunnerWire;
+use bashgate_shared::protocol::{RunnerWire, ScriptWire};
 use bashgate_shared::shell::Shell;
 
+use crate::gate::Gate;
 use crate::policy;
 use crate::presets::{Preset, ShellProgram};
 
@@ -95,10 +96,8 @@ impl Denied {
 /// Whom to ask, and about what.
 #[derive(Debug)]
 pub struct Ask<'a> {
-    /// The gate's configuration; `None` where there is none, and then only what is provably local may run.
-    pub config: Option<&'a Config>,
-    /// Where it was looked for.
-    pub config_file: &'a Path,
+    /// The gate.
+    pub gate: &'a Gate,
     /// The preset's name, for the record.
     pub preset_name: &'a str,
     /// The preset.
@@ -113,13 +112,13 @@ pub struct Ask<'a> {
 pub fn ask(text: &str, ask: &Ask<'_>) -> Result<Permit, Denied> {
     let command = parse(text)?;
     let shell = shell_of(ask.preset);
-    let protected = ask.config.map(Config::protected).unwrap_or_default();
+    let protected = ask.gate.config.as_ref().map(Config::protected).unwrap_or_default();
     let around = Surroundings { shell, cwd: ask.cwd.to_str().map(str::to_owned), protected };
     let setup = ShellSetup { reads_startup_files: false, trusted: &[] };
     let found = classify(&command, &around);
     let refused = policy::check(&ask.preset.rules, &command, shell, &found, &ask.cwd.to_string_lossy());
 
-    let Some(config) = ask.config else {
+    let Some(config) = &ask.gate.config else {
         refused.map_err(Denied::Preset)?;
         let look = Look::at(&command, ask.cwd, &around, setup);
         if look.is_proven_local() {
@@ -127,7 +126,7 @@ pub fn ask(text: &str, ask: &Ask<'_>) -> Result<Permit, Denied> {
         }
         let doubt = look.findings.unproven.first().or(look.findings.secrets.first());
         let why = doubt.cloned().unwrap_or(look.found.reason);
-        return Err(Denied::NoGate { why, config: ask.config_file.to_owned() });
+        return Err(Denied::NoGate { why, config: ask.gate.config_file.clone() });
     };
     let config = Config { shell, ..config.clone() };
     let why_refused = refused.as_ref().err().map(|refusal| refusal.why.chars().take(1000).collect::<String>());
@@ -138,6 +137,7 @@ pub fn ask(text: &str, ask: &Ask<'_>) -> Result<Permit, Denied> {
         session: None,
         tool_use_id: None,
         runner: Some(RunnerWire { preset: ask.preset_name.to_owned(), refused: why_refused }),
+        script: None,
         // It runs what it was allowed, or nothing.
         abilities: Abilities::default(),
     };
@@ -152,6 +152,47 @@ pub fn ask(text: &str, ask: &Ask<'_>) -> Result<Permit, Denied> {
         (HookDecision::Deny { reason }, Ok(())) => Err(Denied::Gate(reason)),
         (HookDecision::Allow(By::Hook), Ok(())) => Ok(Permit { command, reach: Reach::Local }),
         (HookDecision::Allow(By::Host | By::Nobody), Ok(())) => Ok(Permit { command, reach: Reach::Preset }),
+    }
+}
+
+/// Asks the host about a managed script: whether a person has approved it as it is. There is no other way to a permit for
+/// one, and `filled` runs, the same script with references to the values that the request names.
+pub fn script(text: &str, wire: ScriptWire, filled: &str, ask: &Ask<'_>) -> Result<Permit, Denied> {
+    let command = parse(text)?;
+    let filled = parse(filled)?;
+    let network = wire.manifest.capabilities.network;
+    let Some(config) = &ask.gate.config else {
+        let why = "a script needs a person's approval".to_owned();
+        return Err(Denied::NoGate { why, config: ask.gate.config_file.clone() });
+    };
+    let around =
+        Surroundings { shell: Shell::Bash, cwd: ask.cwd.to_str().map(str::to_owned), protected: config.protected() };
+    let found = classify(&command, &around);
+    let refused = policy::check(&ask.preset.rules, &command, Shell::Bash, &found, &ask.cwd.to_string_lossy());
+    let why_refused = refused.as_ref().err().map(|refusal| refusal.why.chars().take(1000).collect::<String>());
+    let question = Question {
+        command: &command,
+        cwd: ask.cwd,
+        agent: ask.agent.unwrap_or(AGENT),
+        session: None,
+        tool_use_id: None,
+        runner: Some(RunnerWire { preset: ask.preset_name.to_owned(), refused: why_refused }),
+        script: Some(wire),
+        abilities: Abilities::default(),
+    };
+    match (gate::check(&question, &Config { shell: Shell::Bash, ..config.clone() }), refused) {
+        (HookDecision::Deny { reason }, Err(mut refusal)) => {
+            refusal.why = reason;
+            Err(Denied::Preset(refusal))
+        }
+        (_, Err(refusal)) => Err(Denied::Preset(refusal)),
+        (HookDecision::Deny { reason }, Ok(())) => Err(Denied::Gate(reason)),
+        (HookDecision::Allow(By::Host), Ok(())) => {
+            Ok(Permit { command: filled, reach: if network { Reach::Preset } else { Reach::Local } })
+        }
+        (HookDecision::Allow(By::Hook | By::Nobody) | HookDecision::Cage { .. }, Ok(())) => {
+            Err(Denied::Gate("only a person's approval lets a script run, and none was given".to_owned()))
+        }
     }
 }
 

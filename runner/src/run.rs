@@ -21,10 +21,12 @@ use crate::job::{Jobs, Log};
 use crate::outcome::{Ending, Outcome, RunError, Sandboxed};
 use crate::output::{Capture, Echo, Limit, Text};
 use crate::permit::{Permit, Reach};
-use crate::presets::{Access, NetworkAccess, Preset, ShellProgram, Streams, Tmp, UnixSockets};
+use crate::presets::{Access, Machine, NetworkAccess, Preset, ShellProgram, Streams, Tmp, UnixSockets};
 use crate::registry::{Registry, Stop};
 use crate::sandbox::cgroup::Groups;
-use crate::sandbox::{self, BackendName, Guarantee, Hidden, Nest, Places, Roots, Temporary, Unavailable, Wanted};
+use crate::sandbox::{
+    self, BackendName, Guarantee, Hidden, Listed, Nest, Places, Roots, Temporary, Unavailable, Wanted,
+};
 use crate::user::RunAs;
 use crate::watch::Watch;
 
@@ -70,6 +72,8 @@ pub struct RunSpec {
     pub env: Vec<(OsString, OsString)>,
     /// Variables that the caller sets besides.
     pub env_overrides: BTreeMap<String, String>,
+    /// Variables that carry a script's values: set last, whatever the preset removes.
+    pub carried: Vec<(String, String)>,
     /// Its time.
     pub time: Time,
     /// Its network.
@@ -97,6 +101,7 @@ impl RunSpec {
             workspace: workspace.to_owned(),
             env: std::env::vars_os().collect(),
             env_overrides: BTreeMap::new(),
+            carried: Vec::new(),
             time: Time::Usual,
             internet: Internet::NotRequested,
             agent: None,
@@ -221,6 +226,7 @@ impl Runner {
             workspace: workspace.clone(),
             access: preset.filesystem.workspace,
             write: preset.filesystem.write.clone(),
+            read: preset.filesystem.read.clone(),
             shared_tmp: preset.filesystem.tmp == Tmp::Shared,
             run_as,
         };
@@ -233,6 +239,7 @@ impl Runner {
             }
         }
         let mut places = Places::check(&roots, &hidden)?;
+        let listed = listed(preset, &places, internet)?;
         let mut env = environment::build(
             &preset.environment,
             spec.env.iter().cloned(),
@@ -270,7 +277,9 @@ impl Runner {
         if limits.cpu_s > 0 {
             each.push((Resource::Cpu, limits.cpu_s));
         }
+        env.extend(spec.carried.iter().cloned());
         let wanted = Wanted {
+            listed,
             argv: argv(preset.shell.program, permit.command().text()),
             env,
             places,
@@ -298,6 +307,22 @@ fn internet(permit: &Permit, spec: &RunSpec) -> Result<bool, RunError> {
         NetworkAccess::Always => true,
     };
     Ok(given && permit.reach() == Reach::Preset)
+}
+
+/// What exists for a run that sees only listed things.
+fn listed(preset: &Preset, places: &Places, internet: bool) -> Result<Option<Listed>, RunError> {
+    if preset.filesystem.machine == Machine::All {
+        return Ok(None);
+    }
+    let shell = argv(preset.shell.program, "").swap_remove(0);
+    let listed = Listed::of(&shell, &preset.filesystem.programs, internet).map_err(RunError::Program)?;
+    // What is given cannot be executed, and would take programs below it along.
+    for root in places.given.iter().chain(&places.write).map(|(path, ..)| path) {
+        if listed.names().any(|name| Path::new(name).starts_with(root)) {
+            return Err(RunError::HoldsPrograms(root.into()));
+        }
+    }
+    Ok(Some(listed))
 }
 
 fn argv(shell: ShellProgram, command: &str) -> Vec<String> {

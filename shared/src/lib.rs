@@ -2,8 +2,8 @@
 //!
 //! From the bottom up: [`command`] (the text of one command), [`shell`] (bash text into a syntax we trust),
 //! [`classify`] (syntax into class, effects and reasons), [`protocol`] (requests and responses),
-//! [`seal`] (signing and checking them), [`mailbox`] (names and layout of the shared folder) and [`cage`] (the form of a
-//! command that runs in the cage).
+//! [`seal`] (signing and checking them), [`mailbox`] (names and layout of the shared folder), [`cage`] (the form of a
+//! command that runs in the cage) and [`script`] (what is approved about a managed script).
 //!
 //! Nothing here does I/O, reads a clock or waits: time, ids and bytes come in as values, so that the same input gives
 //! the same answer in the hook, on the host and in a test.
@@ -13,5 +13,6 @@ pub mod classify;
 pub mod command;
 pub mod mailbox;
 pub mod protocol;
+pub mod script;
 pub mod seal;
 pub mod shell;

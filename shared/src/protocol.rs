@@ -3,11 +3,13 @@
 //! A request is evidence from a hostile place: it is parsed strictly, names no workspace and cannot lower anything.
 //! A response is only worth its signature, see [`crate::seal`].
 
+use std::collections::BTreeMap;
 use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
-use crate::command::{CommandError, CommandLine};
+use crate::command::{CommandError, CommandLine, Digest};
+use crate::script::{self, Manifest, ManifestError};
 
 /// Version of requests and responses.
 pub const VERSION: u32 = 1;
@@ -151,6 +153,20 @@ pub struct BashCheck {
     /// SHA-256, in hexadecimal digits, of the text that would run the command in the cage, from an asker that can run it
     /// there instead. An asker that lies about it runs what it was denied.
     pub caged_form: Option<String>,
+    /// Set when the command is a managed script: then `command` is its text.
+    pub script: Option<Box<ScriptWire>>,
+}
+
+/// What makes a command a managed script: who runs it holds it in a sandbox to what its manifest gives, and a person must
+/// have approved manifest and text.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct ScriptWire {
+    /// Its manifest, in canonical form.
+    pub manifest: Manifest,
+    /// The values of its variables in this run. They are data: no approval covers them.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub values: BTreeMap<String, String>,
 }
 
 /// A report that a shell command has run, from an agent whose commands may be caged.
@@ -187,6 +203,21 @@ impl BashCheck {
     /// Why bashgate's own Bash tool refuses the command by its own rules, if it does.
     pub fn refused(&self) -> Option<&str> {
         self.runner.as_ref()?.refused.as_deref()
+    }
+
+    /// What a person approves, where the command is a managed script.
+    pub fn script_digest(&self) -> Option<Digest> {
+        self.script.as_ref().map(|script| script.manifest.digest(self.command.text()))
+    }
+
+    /// What is asked about, for people and the inspector: the command, or a script with its manifest and its values.
+    pub fn shown(&self) -> String {
+        let Some(script) = &self.script else { return self.command.text().to_owned() };
+        let mut shown = script.manifest.shown(self.command.text());
+        for (name, value) in &script.values {
+            shown.push_str(&format!("\n# in this run {name} is {value:?}"));
+        }
+        shown
     }
 
     /// The permission that the command needs, as operators' rules and the audit show it for bashgate's own Bash tool.
@@ -277,6 +308,9 @@ pub struct BashCheckWire {
     /// See [`BashCheck`].
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub caged_form: Option<String>,
+    /// See [`BashCheck`].
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub script: Option<ScriptWire>,
 }
 
 /// The wire form of a report that a command has run.
@@ -363,6 +397,9 @@ pub enum RequestError {
     /// The command cannot be looked at.
     #[error("{0}")]
     Command(#[from] CommandError),
+    /// A script's manifest is none.
+    #[error("the script's manifest is not what the protocol allows: {0}")]
+    Manifest(#[from] ManifestError),
 }
 
 impl RequestError {
@@ -375,6 +412,7 @@ impl RequestError {
             }
             Self::WrongId => "name the file after its request_id",
             Self::FieldTooLong(_) => "shorten it",
+            Self::Manifest(_) => "correct the script",
         }
     }
 }
@@ -424,8 +462,10 @@ pub fn parse_request(bytes: &[u8], id: &RequestId) -> Result<Request, RequestErr
                 label(&Some(runner.preset.clone()), "runner.preset", MAX_LABEL_BYTES)?;
                 label(&runner.refused, "runner.refused", 4096)?;
             }
+            let script = wire.script.map(|script| checked(script, &wire.command)).transpose()?;
             Ok(Request::BashCheck(BashCheck {
                 command: CommandLine::parse(wire.command)?,
+                script: script.map(Box::new),
                 cwd: wire.cwd,
                 agent: wire.agent,
                 session: wire.session,
@@ -481,6 +521,26 @@ pub fn parse_request(bytes: &[u8], id: &RequestId) -> Result<Request, RequestErr
         }
         other => Err(RequestError::UnknownType(other.chars().take(64).collect())),
     }
+}
+
+/// A script whose manifest is as it was approved: canonical, with a value for each of its variables and for nothing else.
+fn checked(wire: ScriptWire, text: &str) -> Result<ScriptWire, RequestError> {
+    if text.len() > script::MAX_TEXT_BYTES {
+        return Err(RequestError::FieldTooLong("command"));
+    }
+    if wire.values.values().map(String::len).sum::<usize>() > script::MAX_VALUES_BYTES {
+        return Err(RequestError::FieldTooLong("script.values"));
+    }
+    let manifest = wire.manifest.clone().canonical()?;
+    if manifest != wire.manifest {
+        let why = "its lists are not sorted".to_owned();
+        return Err(ManifestError { field: "script.manifest", why }.into());
+    }
+    if !wire.values.keys().eq(&manifest.variables) {
+        let why = "they are not those of the manifest".to_owned();
+        return Err(ManifestError { field: "script.values", why }.into());
+    }
+    Ok(wire)
 }
 
 /// The last word on a request.

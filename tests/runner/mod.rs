@@ -6,6 +6,7 @@ mod escapes;
 mod gate;
 mod lifetime;
 mod outputs;
+mod scripts;
 mod seeds;
 mod work;
 

@@ -131,6 +131,13 @@ enum Command {
         #[command(flatten)]
         config: ConfigFile,
     },
+    /// Managed scripts that people approved
+    Scripts {
+        #[command(subcommand)]
+        act: Scripts,
+        #[command(flatten)]
+        config: ConfigFile,
+    },
     /// The record of every decision
     Audit {
         #[command(subcommand)]
@@ -211,6 +218,25 @@ enum Workspace {
     Remove {
         /// Its name
         name: String,
+    },
+}
+
+#[derive(Subcommand)]
+enum Scripts {
+    /// List the scripts that run without a question in a workspace: digest, name, who approved it and when
+    List {
+        /// The workspace
+        workspace: String,
+        /// Print JSON
+        #[arg(long)]
+        json: bool,
+    },
+    /// Let a script need an approval again
+    Revoke {
+        /// The workspace
+        workspace: String,
+        /// The script's digest, or at least its first 8 digits
+        sha256: String,
     },
 }
 
@@ -346,6 +372,7 @@ fn run(command: Command) -> Run {
             people::say(&config.load()?, &format!("deny {id} {}", reason.join(" ")))
         }
         Command::Taint { act, config } => people::taint(&config.load()?, act),
+        Command::Scripts { act, config } => people::scripts(&config.load()?, act),
         Command::Workspace { act, config } => people::workspace(&config.load()?, act),
         Command::Audit { act, config } => audit::run(&config.load()?, act),
         Command::Backup { to, config } => backup::run(&config.load()?, &to),

@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use super::{Failure, Run, Taint, Workspace};
+use super::{Failure, Run, Scripts, Taint, Workspace};
 use crate::config::Config;
 use crate::control::{self, Command, Reply};
 use crate::daemon::Core;
@@ -68,6 +68,14 @@ pub(super) fn show(config: &Config, id: &str, json: bool) -> Run {
 
 pub(super) fn say(config: &Config, words: &str) -> Run {
     needs_host(config, &Command::Say { words: words.trim().to_owned() }, false)
+}
+
+pub(super) fn scripts(config: &Config, act: Scripts) -> Run {
+    let (command, json) = match act {
+        Scripts::List { workspace, json } => (Command::ScriptList { workspace }, json),
+        Scripts::Revoke { workspace, sha256 } => (Command::ScriptRevoke { workspace, sha256 }, false),
+    };
+    show_reply(ask(config, command)?, json)
 }
 
 pub(super) fn taint(config: &Config, act: Taint) -> Run {

@@ -19,9 +19,9 @@ use crate::chat::notice::one_line;
 use crate::clock;
 use crate::config::Config;
 use crate::inspector::{Brief, offline};
-use crate::policy::Asked;
 use crate::policy::cage::Cage;
 use crate::policy::trust;
+use crate::policy::{Approved, Asked};
 use crate::store::Reader;
 use crate::taint::Taint;
 
@@ -58,6 +58,7 @@ struct Detail {
     finding: Option<String>,
     approval: Option<String>,
     permission: Option<String>,
+    script: Option<Value>,
     #[serde(default)]
     can_cage: bool,
     #[serde(default)]
@@ -134,7 +135,10 @@ fn again(config: &Config, workspace: Option<&WorkspaceName>, detail: &Detail) ->
     };
     let taint = detail.taint_before;
     let instead = if detail.can_cage { settings.cage() } else { Cage::default() };
-    let asked = Asked { text: line.text(), by_runner: detail.permission.is_some() };
+    // Who approved a script then is not asked again.
+    let approved = detail.approval.is_none() && detail.answer == Answer::Allow;
+    let script = detail.script.as_ref().map(|_| if approved { Approved::Yes } else { Approved::NotYet });
+    let asked = Asked { text: line.text(), by_runner: detail.permission.is_some(), script };
     let (judged, end, finding) = end_of(&config.policy, instead, taint, &found, asked, |_| {
         let recorded = detail.finding.as_deref().and_then(case::finding);
         recorded.unwrap_or_else(|| {

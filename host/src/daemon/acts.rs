@@ -83,6 +83,10 @@ impl Core {
                 self.with(&workspace, |core, name| core.workspace_remove(&name, by))
             }
             Command::WorkspaceList => self.workspace_list(),
+            Command::ScriptList { workspace } => self.with(&workspace, |core, name| core.script_list(&name)),
+            Command::ScriptRevoke { workspace, sha256 } => {
+                self.with(&workspace, |core, name| core.script_revoke(&name, &sha256, by))
+            }
         };
         reply.into()
     }
@@ -342,7 +346,13 @@ impl Core {
     }
 
     /// Writes a person's act, durably, before it counts.
-    fn write(&self, kind: Kind, name: &WorkspaceName, detail: Value, mut writes: Vec<Write>) -> Result<(), String> {
+    pub(super) fn write(
+        &self,
+        kind: Kind,
+        name: &WorkspaceName,
+        detail: Value,
+        mut writes: Vec<Write>,
+    ) -> Result<(), String> {
         let entry =
             Entry { at_ms: clock::now().unix_ms, kind, workspace: Some(name.clone()), request_id: None, detail };
         writes.push(Write::Audit(entry));

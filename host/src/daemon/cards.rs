@@ -62,7 +62,7 @@ impl Core {
                 Some(card) => card.expires_boot_ms.max(until),
                 None => until,
             },
-            offers_session: !outage && !open.case.is_open_ended(),
+            offers_session: !outage && open.check.script.is_none() && !open.case.is_open_ended(),
             outage,
             ..self.card(open, approval.clone(), judged.rule, &judged.reason)?
         };
@@ -120,7 +120,7 @@ impl Core {
             request_id: open.request_id.clone(),
             request_sha256: open.digest.hex(),
             key: open.key,
-            command: open.check.command.text().to_owned(),
+            command: open.check.shown(),
             cwd: open.check.cwd.clone(),
             agent: open.check.agent.clone(),
             class: open.case.classification().class,

@@ -26,7 +26,7 @@ use crate::inspector::Panel;
 use crate::metrics::{Metrics, Stand};
 use crate::respond::Responder;
 use crate::state::Folder;
-use crate::store::{Job, Reader, Store, Write};
+use crate::store::{ApprovedScript, Job, Reader, Store, Write};
 use crate::taint::{Cause, Label, Seen};
 
 /// How long an answer lies in the mailbox before it is taken away.
@@ -38,6 +38,8 @@ pub(super) struct Workspace {
     pub(super) seen: Seen,
     pub(super) settings: config::Workspace,
     pub(super) caged: Caged,
+    /// Scripts that people approved, by their digest.
+    pub(super) scripts: BTreeMap<String, ApprovedScript>,
     pub(super) turn: Arc<Semaphore>,
     pub(super) tokens: f64,
     pub(super) filled: Instant,
@@ -153,6 +155,9 @@ impl Core {
         for name in names.into_iter().chain(configured) {
             core.register(&name, taints.get(&name).cloned().unwrap_or_default());
         }
+        for script in core.reader.scripts()? {
+            core.script_is_approved(script);
+        }
         Ok(core)
     }
 
@@ -170,7 +175,15 @@ impl Core {
         let tokens = f64::from(self.config.requests_per_second);
         self.workspaces.insert(
             name.clone(),
-            Workspace { seen, settings, caged: Caged::default(), turn, tokens, filled: Instant::now() },
+            Workspace {
+                seen,
+                settings,
+                caged: Caged::default(),
+                scripts: BTreeMap::new(),
+                turn,
+                tokens,
+                filled: Instant::now(),
+            },
         );
     }
 

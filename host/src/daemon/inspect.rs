@@ -18,7 +18,7 @@ impl Core {
         let causes = known.map_or(&[][..], |known| &known.seen.causes);
         let taint = known.map_or(open.taint_before, |known| known.seen.taint);
         Brief::new(
-            open.check.command.text(),
+            &open.check.shown(),
             open.check.cwd.as_deref(),
             open.case.classification(),
             taint,

@@ -9,6 +9,7 @@ mod inspect;
 mod open;
 mod requests;
 mod retention;
+mod scripts;
 mod steps;
 mod time;
 

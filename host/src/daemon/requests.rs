@@ -15,6 +15,7 @@ use serde_json::json;
 use super::After;
 use super::core::{Core, Rejects, STARTING};
 use super::open::{Open, Plain};
+use super::scripts;
 use crate::approval::RequestKey;
 use crate::audit::{Entry, Kind};
 use crate::case::{self, Case};
@@ -244,6 +245,8 @@ impl Core {
         let around = Surroundings { shell, cwd: check.cwd.clone(), protected: check.protected.clone() };
         let mut found = classify(&check.command, &around);
         weigh_evidence(&mut found, &check);
+        scripts::weigh(&mut found, &check);
+        let script = self.approved_script(&workspace, &check);
         let weight = TIMES * bytes + EACH_PART * (found.calls.len() + found.parts.len());
         let (cases, others) = self.load.get(&workspace).copied().unwrap_or_default();
         if cases >= MAX_OPEN || cases > 0 && others + weight > MAX_WEIGHT {
@@ -251,14 +254,14 @@ impl Core {
             return self.reject(&workspace, request_id, Some(digest), why, since);
         }
         let cwd = check.cwd.clone().unwrap_or_default();
-        let evidence = serde_json::to_string(&(&check.evidence, &check.secrets, &check.unproven, check.other_shell))
-            .unwrap_or_default();
+        let evidence = (&check.evidence, &check.secrets, &check.unproven, check.other_shell, &check.script);
+        let evidence = serde_json::to_string(&evidence).unwrap_or_default();
         let key = RequestKey::of(&workspace, &[check.command.text(), &cwd, &evidence], seen.epoch);
         let text = check.command.text().to_owned();
-        let can_cage = check.caged_form.is_some() && check.command.text().len() <= MAX_CAGED_BYTES;
+        let can_cage = check.caged_form.is_some() && script.is_none() && check.command.text().len() <= MAX_CAGED_BYTES;
         let instead = if can_cage { known.settings.cage() } else { Cage::default() };
         let by_runner = check.runner.is_some();
-        let asked = Asked { text: &text, by_runner };
+        let asked = Asked { text: &text, by_runner, script };
         let questioned = policy::judge(&self.config.policy, seen.taint, &found, asked).decision > Decision::Allow;
         let pass = if questioned { self.book.take_pass(&key, clock::now()) } else { None };
         let id = self.next_case;
@@ -272,7 +275,7 @@ impl Core {
             request_id,
             digest,
             check,
-            case: Case::new(found, text, instead).by_runner(by_runner),
+            case: Case::new(found, text, instead).by_runner(by_runner).of_script(script),
             key,
             approval: None,
             passed,

@@ -7,6 +7,7 @@ use bashgate_shared::seal::Unsigned;
 use serde_json::json;
 
 use super::core::Core;
+use super::scripts;
 use super::{After, CaseId};
 use crate::audit::Kind;
 use crate::case::{self, Step, Verdict, View};
@@ -51,7 +52,7 @@ impl Core {
                 let open = self.cases.get_mut(&id)?;
                 open.announced = true;
                 let (joined, approval) = (open.joined, open.approval.clone()?);
-                let command = open.check.command.text().to_owned();
+                let command = open.check.shown();
                 let card = self.book.card(&approval)?.clone();
                 let notice = if joined {
                     Notice::Joined { id: approval, waiting: card.waiting, command: card.outage.then_some(command) }
@@ -133,13 +134,14 @@ impl Core {
         let check = &open.check;
         let detail = json!({
             "type": bashgate_shared::protocol::BASH_CHECK, "command": check.command.text(), "cwd": check.cwd, "agent": check.agent, "session": check.session, "permission": check.permission(), "preset": check.runner.as_ref().map(|runner| &runner.preset),
-            "tool_use_id": check.tool_use_id, "request_sha256": open.digest.hex(), "class": found.class, "class_reason": found.reason, "effects": found.effects,
+            "tool_use_id": check.tool_use_id, "script": check.script, "script_sha256": check.script_digest().map(|digest| digest.hex()), "request_sha256": open.digest.hex(), "class": found.class, "class_reason": found.reason, "effects": found.effects,
             "answer": verdict.answer, "can_cage": check.caged_form.is_some(), "caged": verdict.caged, "let_through": verdict.let_through, "reason": verdict.reason, "by": verdict.by, "rule": verdict.rule, "finding": open.finding, "approval": open.approval,
             "taint_before": open.taint_before, "taint": known.seen.taint, "epoch": known.seen.epoch,
             "took_us": u64::try_from(open.since.elapsed().as_micros()).unwrap_or(u64::MAX),
         });
         let entry = open.entry(Kind::Decision, detail);
         let mut writes = vec![Write::Audit(entry)];
+        writes.extend(scripts::approved_by(open, verdict).map(Write::ApproveScript));
         if touched {
             writes.push(Write::Taint(open.workspace.clone(), known.seen.clone()));
         }
@@ -162,8 +164,14 @@ impl Core {
     fn record_denial(&mut self, id: CaseId, verdict: &Verdict) {
         let Some(open) = self.cases.get(&id) else { return };
         let detail = json!({"event": "denied", "approval": open.approval, "request": open.request_id, "by": verdict.by, "reason": verdict.reason});
-        let entry = open.entry(Kind::Answer, detail);
-        self.submit(vec![Write::Audit(entry)], true, After::Recorded(id));
+        let mut writes = vec![Write::Audit(open.entry(Kind::Answer, detail))];
+        if let Some(digest) = open.check.script_digest() {
+            writes.push(Write::RevokeScript(open.workspace.clone(), digest.hex()));
+            if let Some(known) = self.workspaces.get_mut(&open.workspace) {
+                known.scripts.remove(&digest.hex());
+            }
+        }
+        self.submit(writes, true, After::Recorded(id));
     }
 
     pub(super) fn release_verdict(&mut self, id: CaseId, verdict: Verdict) {
@@ -183,6 +191,10 @@ impl Core {
             valid_for_ms: open.valid_for_ms(),
             cage: verdict.caged,
         };
+        if let Some(script) = scripts::approved_by(open, &verdict) {
+            self.script_is_approved(script);
+        }
+        let Some(open) = self.cases.get(&id) else { return };
         if verdict.caged
             && let (Some(call), Some(form)) = (&open.check.tool_use_id, &open.check.caged_form)
             && let Some(known) = self.workspaces.get_mut(&open.workspace)

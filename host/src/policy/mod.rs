@@ -14,8 +14,8 @@ use bashgate_shared::classify::{Classification, CommandClass};
 pub use table::{Decision, Finding, Outcome, decide, resolve};
 
 use crate::taint::{Label, Taint};
-pub use rules::Asked;
 use rules::Rule;
+pub use rules::{Approved, Asked};
 
 /// What the operator set.
 #[derive(Debug, Clone)]
@@ -100,6 +100,12 @@ pub fn judge<'a>(policy: &Policy, taint: Taint, found: &Classification, asked: i
         }
         decision = to;
     }
+    if asked.script == Some(Approved::NotYet) && decision < Decision::Deny {
+        decision = Decision::AskHuman;
+        rule = "script";
+        "nobody has approved this script yet; an approval counts for all its runs in this workspace, until anything of it changes"
+            .clone_into(&mut reason);
+    }
     Judged { decision, taint: counted, rule, reason }
 }
 
@@ -165,6 +171,31 @@ mod tests {
             (Taint::Both, "ls -la".to_owned(), (Decision::Allow, "table")),
         ] {
             assert_eq!(decision(taint, &command), want, "{taint} {command}");
+        }
+    }
+
+    #[test]
+    fn a_script_that_nobody_approved_is_asked_about_whatever_else_is_said() {
+        let judged = |text: &str, script, rules: Vec<Rule>| {
+            let command = CommandLine::parse(text).unwrap();
+            let mut found = classify(&command, &Surroundings::default());
+            found.class = CommandClass::Safe;
+            let policy = Policy { rules, ..Policy::default() };
+            judge(&policy, Taint::Clean, &found, Asked { script, ..Asked::from(text) }).decision
+        };
+        let allow = Rule {
+            action: rules::Action::Allow,
+            argv: vec!["make".to_owned()],
+            reason: String::new(),
+            matches: vec!["make".to_owned()],
+            not_match: Vec::new(),
+        };
+        for rules in [Vec::new(), vec![allow]] {
+            assert_eq!(judged("make", Some(Approved::NotYet), rules.clone()), Decision::AskHuman);
+            assert_eq!(judged("make", Some(Approved::Yes), rules.clone()), Decision::Allow);
+            for approved in [Approved::NotYet, Approved::Yes] {
+                assert_eq!(judged("rm -rf /etc/bashgate", Some(approved), rules.clone()), Decision::Deny);
+            }
         }
     }
 

@@ -31,11 +31,22 @@ pub struct Asked<'a> {
     pub text: &'a str,
     /// True when bashgate's own Bash tool asked.
     pub by_runner: bool,
+    /// Set for a managed script.
+    pub script: Option<Approved>,
+}
+
+/// Whether a person has approved a managed script with its manifest, as it is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Approved {
+    /// Somebody has.
+    Yes,
+    /// Nobody has.
+    NotYet,
 }
 
 impl<'a> From<&'a str> for Asked<'a> {
     fn from(text: &'a str) -> Self {
-        Self { text, by_runner: false }
+        Self { text, by_runner: false, script: None }
     }
 }
 
@@ -109,7 +120,7 @@ impl Rule {
                 };
                 CommandLine::parse(example).is_ok_and(|command| {
                     let found = classify(&command, &Surroundings::default());
-                    rule.applies(&found, Asked { text: command.text(), by_runner })
+                    rule.applies(&found, Asked { by_runner, ..Asked::from(command.text()) })
                 })
             };
             if let Some(example) = rule.matches.iter().find(|example| !fits(example)) {

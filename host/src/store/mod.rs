@@ -11,6 +11,7 @@ use std::thread::JoinHandle;
 
 use bashgate_shared::protocol::{RequestId, WorkspaceName};
 use rusqlite::{Connection, OpenFlags, OptionalExtension as _, params};
+use serde::Serialize;
 
 use crate::approval::Card;
 use crate::audit::{Checkpoint, Entry, Hash, Record};
@@ -80,6 +81,25 @@ pub enum Write {
     Hold(Box<Card>, String),
     /// An approval that is over.
     Drop(String),
+    /// A script that a person approved.
+    ApproveScript(ApprovedScript),
+    /// An approval of a script, by its digest, that counts no more.
+    RevokeScript(WorkspaceName, String),
+}
+
+/// A person's approval of a managed script: it counts for all its runs in a workspace.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct ApprovedScript {
+    /// The workspace.
+    pub workspace: WorkspaceName,
+    /// What was approved: the digest of manifest and text, in hexadecimal digits.
+    pub sha256: String,
+    /// The script's name, which is part of the manifest.
+    pub name: String,
+    /// Who approved it.
+    pub by: String,
+    /// When, in milliseconds since 1970.
+    pub at_ms: u64,
 }
 
 /// Changes that are made together or not at all.
@@ -260,6 +280,7 @@ fn apply(connection: &Connection, write: &Write, seq: &mut u64, head: &mut Hash)
         }
         Write::RemoveWorkspace(workspace) => {
             connection.execute("DELETE FROM workspace WHERE name = ?1", [workspace.as_str()])?;
+            connection.execute("DELETE FROM script WHERE workspace = ?1", [workspace.as_str()])?;
         }
         Write::Hold(card, boot) => {
             let json = serde_json::to_string(card).unwrap_or_default();
@@ -270,6 +291,17 @@ fn apply(connection: &Connection, write: &Write, seq: &mut u64, head: &mut Hash)
         }
         Write::Drop(id) => {
             connection.execute("DELETE FROM held WHERE id = ?1", [id])?;
+        }
+        Write::ApproveScript(script) => {
+            let ApprovedScript { workspace, sha256, name, by, at_ms } = script;
+            connection.execute(
+                "INSERT OR REPLACE INTO script (workspace, sha256, name, by, at_ms) VALUES (?1, ?2, ?3, ?4, ?5)",
+                params![workspace.as_str(), sha256, name, by, at_ms.cast_signed()],
+            )?;
+        }
+        Write::RevokeScript(workspace, sha256) => {
+            let of = [workspace.as_str(), sha256.as_str()];
+            connection.execute("DELETE FROM script WHERE workspace = ?1 AND sha256 = ?2", of)?;
         }
     }
     Ok(())
@@ -364,6 +396,20 @@ impl Reader {
                     .ok_or_else(|| self.damaged("a held approval"))
             })
             .collect()
+    }
+
+    /// Scripts that people approved.
+    pub fn scripts(&self) -> Result<Vec<ApprovedScript>, StoreError> {
+        if self.version < 3 {
+            return Ok(Vec::new());
+        }
+        let rows = self.texts("SELECT workspace, sha256, name, by, CAST(at_ms AS TEXT) FROM script")?;
+        let parsed = rows.into_iter().map(|row| {
+            let [workspace, sha256, name, by, at_ms] = <[String; 5]>::try_from(row).ok()?;
+            let (workspace, at_ms) = (WorkspaceName::parse(&workspace)?, at_ms.parse().ok()?);
+            Some(ApprovedScript { workspace, sha256, name, by, at_ms })
+        });
+        parsed.map(|script| script.ok_or_else(|| self.damaged("an approval of a script"))).collect()
     }
 
     /// True when a request of this id has had its last word.

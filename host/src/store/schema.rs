@@ -7,7 +7,7 @@ use rusqlite::Connection;
 use super::{StoreError, sql};
 
 /// The version of the tables, kept in `user_version`.
-pub(super) const VERSION: u32 = 2;
+pub(super) const VERSION: u32 = 3;
 
 /// One script for each version, in order.
 pub(super) const MIGRATIONS: &[&str] = &["
@@ -30,6 +30,17 @@ pub(super) const MIGRATIONS: &[&str] = &["
     CREATE TABLE checkpoint (one INTEGER PRIMARY KEY CHECK (one = 1), seq INTEGER NOT NULL, hash BLOB NOT NULL, signature TEXT NOT NULL);
     -- Cards of version 1 lack what they are about; who still waits asks again under a new one.
     DELETE FROM held;
+",
+"
+    -- Managed scripts that a person approved: the digest of manifest and text, and who said so when.
+    CREATE TABLE script (
+        workspace TEXT NOT NULL,
+        sha256 TEXT NOT NULL,
+        name TEXT NOT NULL,
+        by TEXT NOT NULL,
+        at_ms INTEGER NOT NULL,
+        PRIMARY KEY (workspace, sha256)
+    );
 "];
 
 fn version(connection: &Connection, path: &Path) -> Result<u32, StoreError> {

@@ -5,14 +5,14 @@ use std::io::{Read as _, Write as _};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
-use bashgate_hook::config::{Config, ConfigError};
 use bashgate_shared::shell::quoted;
 use clap::Args;
 use rustix::event::{PollFd, PollFlags, poll};
 use serde_json::json;
 
 use super::jobs::Place;
-use super::{Common, REFUSED, complain};
+use super::{Common, Failure, REFUSED, complain};
+use crate::gate::Gate;
 use crate::inner::kernel::{self, Side};
 use crate::job::{JobError, Jobs, Record};
 use crate::outcome::{Ending, Outcome};
@@ -74,7 +74,7 @@ pub(super) struct Exec {
     command: Vec<String>,
 }
 
-fn variable(text: &str) -> Result<(String, String), String> {
+pub(super) fn variable(text: &str) -> Result<(String, String), String> {
     text.split_once('=')
         .filter(|(name, _)| !name.is_empty())
         .map(|(name, value)| (name.to_owned(), value.to_owned()))
@@ -94,7 +94,7 @@ impl Exec {
                     let object = json!({"command": text, "error": error.to_string(), "help": help, "exit_code": null, "stdout": "", "stderr": "", "timed_out": false, "duration_ms": 0, "truncated": false});
                     println!("{object}");
                 } else {
-                    complain(error.as_ref(), help);
+                    complain(error.as_ref(), &help);
                 }
                 ExitCode::from(REFUSED)
             }
@@ -110,17 +110,8 @@ impl Exec {
     }
 
     fn outcome(&self) -> Result<Done, Failure> {
-        let config_file = &self.common.config;
-        let config = match Config::load(config_file) {
-            Ok(config) => Some(config),
-            // Without a gate, only what is provably local can run. A gate that is broken is another matter.
-            Err(ConfigError::Unreadable { source, .. }) if source.kind() == std::io::ErrorKind::NotFound => None,
-            Err(error) => {
-                let help = error.help();
-                return Err(Failure::new(error, help));
-            }
-        };
-        let mut preset = self.preset(config_file)?;
+        let gate = self.common.gate()?;
+        let mut preset = self.preset(&gate)?;
         let cwd = self.cwd.clone().map_or_else(std::env::current_dir, Ok);
         let cwd =
             cwd.and_then(std::path::absolute).map_err(|error| Failure::new(error, "start in a folder that exists"))?;
@@ -128,7 +119,7 @@ impl Exec {
             Some(folder) => std::path::absolute(folder).unwrap_or_else(|_| folder.clone()),
             None => sandbox::around(&cwd),
         };
-        let own = own_files(config.as_ref());
+        let own = gate.readable_files();
         let by_accident = self.workspace.is_none() && sandbox::is_home(&workspace);
         if preset.filesystem.workspace == Access::Write && by_accident && !self.cage {
             let error = PlaceError::Home(workspace);
@@ -136,12 +127,12 @@ impl Exec {
             return Err(Failure::new(error, help));
         }
         // Nobody was asked about what runs in the cage, so it writes in a project's folder, or nowhere.
-        let guarded: Vec<PathBuf> = own.iter().cloned().chain(gate_files(config.as_ref())).collect();
+        let guarded: Vec<PathBuf> = own.iter().cloned().chain(gate.hidden_files()).collect();
         if self.cage && (by_accident || !sandbox::is_project(&workspace, &guarded)) {
             preset.filesystem.workspace = Access::Read;
             preset.git.repository = Access::Read;
         }
-        let permit = self.permit(config.as_ref(), &preset, &cwd).map_err(|error| {
+        let permit = self.permit(&gate, &preset, &cwd).map_err(|error| {
             let help = error.help();
             Failure::new(error, help)
         })?;
@@ -154,7 +145,7 @@ impl Exec {
         };
         spec.internet = if self.network { Internet::Requested } else { Internet::NotRequested };
         spec.agent.clone_from(&self.agent);
-        spec.gate = gate_files(config.as_ref());
+        spec.gate = gate.hidden_files();
         spec.own = own;
         spec.state = self.place.folder();
         spec.live = self.cage && !self.json;
@@ -229,7 +220,7 @@ impl Exec {
         ExitCode::SUCCESS
     }
 
-    fn preset(&self, config_file: &Path) -> Result<Preset, Failure> {
+    fn preset(&self, gate: &Gate) -> Result<Preset, Failure> {
         let failed = |error: PresetError| {
             let help = error.help();
             Failure::new(error, help)
@@ -237,19 +228,17 @@ impl Exec {
         if self.cage {
             return Presets::cage().map_err(failed);
         }
-        let file = config_file.with_file_name("runner.toml");
-        let presets = Presets::load(&file).map_err(failed)?;
+        let presets = gate.presets().map_err(failed)?;
         presets.for_agent(self.agent.as_deref(), self.preset.as_deref()).map_err(failed)
     }
 
-    fn permit(&self, config: Option<&Config>, preset: &Preset, cwd: &Path) -> Result<Permit, Denied> {
+    fn permit(&self, gate: &Gate, preset: &Preset, cwd: &Path) -> Result<Permit, Denied> {
         let text = self.text();
         if self.cage {
-            return permit::cage(&text, config, preset, cwd);
+            return permit::cage(&text, gate.config.as_ref(), preset, cwd);
         }
         let preset_name = self.preset.as_deref().unwrap_or(presets::DEFAULT);
-        let ask =
-            Ask { config, config_file: &self.common.config, preset_name, preset, cwd, agent: self.agent.as_deref() };
+        let ask = Ask { gate, preset_name, preset, cwd, agent: self.agent.as_deref() };
         permit::ask(&text, &ask)
     }
 
@@ -282,7 +271,7 @@ enum Done {
 }
 
 /// TERM, INT and HUP to this process stop the command, with its grace, instead of leaving it to be killed.
-fn stop_on_signals() -> std::io::Result<Stop> {
+pub(super) fn stop_on_signals() -> std::io::Result<Stop> {
     let stop = Stop::new()?;
     let signals = kernel::signals(&[libc::SIGTERM, libc::SIGINT, libc::SIGHUP])?;
     let say = stop.clone();
@@ -292,30 +281,4 @@ fn stop_on_signals() -> std::io::Result<Stop> {
         say.stop();
     })?;
     Ok(stop)
-}
-
-/// What is the gate's and may be read: its programs and settings.
-fn own_files(config: Option<&Config>) -> Vec<PathBuf> {
-    let programs = std::env::current_exe().into_iter().flat_map(|own| [own.with_file_name("bashgate-hook"), own]);
-    let settings = config.map(|config| config.file.with_file_name("runner.toml"));
-    programs.chain(settings).chain(config.and_then(|config| config.cage_runner.clone())).collect()
-}
-
-/// The gate's own files, which no command may see or change.
-fn gate_files(config: Option<&Config>) -> Vec<PathBuf> {
-    let Some(config) = config else { return Vec::new() };
-    // Where one folder holds the host's files as well, as on a single machine, those too.
-    let beside = ["bashgate.toml", "state", "inspector.key"].map(|name| config.file.with_file_name(name));
-    [config.mailbox.clone(), config.file.clone()].into_iter().chain(beside).collect()
-}
-
-struct Failure {
-    error: Box<dyn std::error::Error>,
-    help: &'static str,
-}
-
-impl Failure {
-    fn new(error: impl std::error::Error + 'static, help: &'static str) -> Self {
-        Self { error: Box::new(error), help }
-    }
 }

@@ -3,6 +3,7 @@
 mod doctor;
 mod exec;
 mod jobs;
+mod scripts;
 
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -10,6 +11,8 @@ use std::process::ExitCode;
 use bashgate_hook::config;
 use clap::error::ErrorKind;
 use clap::{Args, Parser, Subcommand};
+
+use crate::gate::Gate;
 
 /// A Bash tool that is gated and sandboxed.
 ///
@@ -33,6 +36,8 @@ enum Command {
     Tail(jobs::Tail),
     /// Stop a job, or all jobs of an agent.
     Stop(jobs::Stop),
+    /// Managed scripts: kept here, approved by a person with all that they may reach, run as they were approved.
+    Scripts(scripts::Scripts),
     /// Show which sandboxes there are here, and try what each really keeps.
     Doctor(doctor::Doctor),
 }
@@ -43,6 +48,28 @@ pub(crate) struct Common {
     /// The gate's configuration. `runner.toml` beside it may add presets. Without one, only provably local commands run.
     #[arg(long, value_name = "FILE", default_value = config::DEFAULT)]
     config: PathBuf,
+}
+
+impl Common {
+    /// The gate, as it is configured now.
+    pub(crate) fn gate(&self) -> Result<Gate, Failure> {
+        Gate::load(&self.config).map_err(|error| {
+            let help = error.help();
+            Failure::new(error, help)
+        })
+    }
+}
+
+/// Why something was not done, and what to do about it.
+pub(crate) struct Failure {
+    error: Box<dyn std::error::Error>,
+    help: String,
+}
+
+impl Failure {
+    pub(crate) fn new(error: impl std::error::Error + 'static, help: impl Into<String>) -> Self {
+        Self { error: Box::new(error), help: help.into() }
+    }
 }
 
 /// A run that failed before it began.
@@ -71,6 +98,7 @@ pub fn main() -> ExitCode {
         Command::Jobs(list) => list.run(),
         Command::Tail(tail) => tail.run(),
         Command::Stop(stop) => stop.run(),
+        Command::Scripts(scripts) => scripts.run(),
         Command::Doctor(doctor) => doctor.run(),
     }
 }

@@ -129,6 +129,9 @@ fn refused(calls: Calls) -> Result<Rules, String> {
     if !calls.ipc {
         rules.extend(IPC.iter().map(|call| (*call, Vec::new())));
     }
+    if !calls.nameless_files {
+        rules.extend([libc::SYS_memfd_create, libc::SYS_memfd_secret].map(|call| (call, Vec::new())));
+    }
     let namespaces: Vec<u64> = NAMESPACES.iter().map(|flag| u64::from(flag.cast_unsigned())).collect();
     rules.insert(libc::SYS_clone, has(0, &namespaces)?);
     // The limits of others: they end processes that no signal reaches.

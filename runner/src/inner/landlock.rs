@@ -55,10 +55,14 @@ pub struct PathBeneath {
 pub struct Files {
     /// Read, listed and executed.
     pub read: Vec<String>,
+    /// Read and listed, never executed.
+    pub data: Vec<String>,
     /// Listed only.
     pub list: Vec<String>,
     /// Everything.
     pub write: Vec<String>,
+    /// True when what is written is never executed.
+    pub written_is_data: bool,
     /// Devices: read and written.
     pub devices: Vec<String>,
     /// Covers of hidden paths: read as the empty things that they are, and only while they are that.
@@ -93,8 +97,9 @@ pub fn ruleset(files: &Files, expected: &[Expected]) -> io::Result<Option<OwnedF
     };
     let groups = [
         (&files.read, EXECUTE | READ_FILE | READ_DIR),
+        (&files.data, READ_FILE | READ_DIR),
         (&files.list, READ_DIR),
-        (&files.write, all),
+        (&files.write, if files.written_is_data { all & !EXECUTE } else { all }),
         (&files.devices, READ_FILE | WRITE_FILE | TRUNCATE | IOCTL_DEV),
     ];
     for (paths, wanted) in groups {

@@ -44,6 +44,8 @@ pub struct Plan {
     pub drop_privileges: bool,
     /// What must lie at a path before anything starts.
     pub expect: Vec<Expected>,
+    /// Mounts below which nothing is executed. Needs the right to mount, which is given up afterwards.
+    pub no_exec: Vec<String>,
 }
 
 /// How the innermost process knows its descendants.
@@ -70,6 +72,7 @@ pub enum Resource {
 
 /// Which system calls are refused.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[expect(clippy::struct_excessive_bools, reason = "each stands for calls that are refused or not")]
 pub struct Calls {
     /// Internet sockets.
     pub internet: bool,
@@ -78,6 +81,8 @@ pub struct Calls {
     /// Shared memory, semaphores and message queues of System V, and POSIX message queues: true where they are the
     /// run's own.
     pub ipc: bool,
+    /// Files without a name, which are on no mount and could be executed.
+    pub nameless_files: bool,
 }
 
 /// A folder that must be the one that was checked.

@@ -1,5 +1,6 @@
 //! The innermost process at work: start the shell, obey orders, reap, end everything, report.
 
+use std::ffi::CString;
 use std::io::{self, Read as _, Write as _};
 use std::os::fd::{AsFd as _, OwnedFd};
 use std::os::unix::fs::MetadataExt as _;
@@ -45,6 +46,7 @@ fn supervise(runner: &mut UnixStream) -> Result<Ended, String> {
     }
     kernel::become_supervisor(plan.reap == Reap::Descendants).map_err(|error| error.to_string())?;
     check_expected(&plan)?;
+    forbid_exec(&plan)?;
     let signals = kernel::signals(&[libc::SIGCHLD]).map_err(|error| format!("cannot watch processes: {error}"))?;
     let child = start(&plan)?;
     say(runner, &Report::Started);
@@ -76,6 +78,17 @@ fn check_expected(plan: &Plan) -> Result<(), String> {
         }
     }
     Ok(())
+}
+
+fn forbid_exec(plan: &Plan) -> Result<(), String> {
+    for mount in &plan.no_exec {
+        let name = CString::new(mount.as_str()).map_err(|error| error.to_string())?;
+        kernel::forbid_exec(&name).map_err(|error| format!("cannot keep {mount} from being executed: {error}"))?;
+    }
+    if plan.no_exec.is_empty() {
+        return Ok(());
+    }
+    kernel::give_up_privileges().map_err(|error| format!("cannot give up privileges: {error}"))
 }
 
 fn start(plan: &Plan) -> Result<Child, String> {

@@ -12,12 +12,13 @@ use toml::{Table, Value};
 use crate::output::{Binary, Control, Shape};
 use crate::sandbox::{BackendName, Guarantee};
 
-const BUILT_IN: [(&str, &str); 6] = [
+const BUILT_IN: [(&str, &str); 7] = [
     ("default", include_str!("default.toml")),
     ("chorus", include_str!("chorus.toml")),
     ("phoenix", include_str!("phoenix.toml")),
     ("runner-readonly", include_str!("runner-readonly.toml")),
     ("runner-build", include_str!("runner-build.toml")),
+    ("pai", include_str!("pai.toml")),
     ("cage", include_str!("cage.toml")),
 ];
 /// The preset that runs when none is named.
@@ -124,6 +125,12 @@ pub struct Filesystem {
     pub workspace: Access,
     /// More folders that may be written.
     pub write: Vec<PathBuf>,
+    /// How much of the machine there is.
+    pub machine: Machine,
+    /// Files and folders that are read where only listed things exist.
+    pub read: Vec<PathBuf>,
+    /// Programs that exist there, besides the shell.
+    pub programs: Vec<String>,
     /// The temporary folders.
     pub tmp: Tmp,
     /// Size of private temporary folders, in MiB.
@@ -132,6 +139,16 @@ pub struct Filesystem {
     pub hide: Vec<String>,
     /// Names in the workspace that may not be changed.
     pub protect: Vec<String>,
+}
+
+/// How much of the machine a run sees.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Machine {
+    /// All of it, but for what is hidden.
+    All,
+    /// What is listed, and nothing else.
+    Listed,
 }
 
 /// Reading, or writing too.

@@ -72,7 +72,18 @@ pub(super) fn prepare(wanted: &Wanted, run_as: RunAs) -> Result<Nest, Unavailabl
         arg(&["--share-net"]);
     }
     arg(&["--hostname", "bashgate"]);
-    arg(&["--ro-bind", "/", "/", "--dev", "/dev"]);
+    match &wanted.listed {
+        None => arg(&["--ro-bind", "/", "/"]),
+        Some(listed) => {
+            // To forbid that what it writes is executed; given up before the shell starts.
+            arg(&["--cap-add", "CAP_SYS_ADMIN"]);
+            listed.links.iter().for_each(|(name, target)| arg(&["--symlink", target, name]));
+            let given = wanted.places.given.iter().map(|(path, ..)| (path, path));
+            let listed = listed.data.iter().chain(&listed.programs).map(|(from, at)| (from, at));
+            given.chain(listed).for_each(|(from, at)| arg(&["--ro-bind", from, at]));
+        }
+    }
+    arg(&["--dev", "/dev"]);
     let shm = (wanted.tmp_mib.max(64) << 20).to_string();
     arg(&["--size", &shm, "--tmpfs", "/dev/shm", "--remount-ro", "/dev"]);
     arg(&["--proc", "/proc", "--remount-ro", "/proc", "--tmpfs", "/run"]);
@@ -92,9 +103,14 @@ pub(super) fn prepare(wanted: &Wanted, run_as: RunAs) -> Result<Nest, Unavailabl
     // Empty folders cover what lies in them; what the run works with is to be seen all the same.
     let covering: &[&str] = if wanted.tmp == Tmp::Private { &["/run", "/tmp", "/var/tmp"] } else { &["/run"] };
     let is_covered = |path: &str| covering.iter().any(|over| places::is_below(path, over));
-    let shown: Vec<&String> = [&places.workspace, &places.cwd].into_iter().chain(&places.read).collect();
+    let work = if wanted.listed.is_none() { vec![&places.workspace, &places.cwd] } else { Vec::new() };
+    let shown: Vec<&String> = work.into_iter().chain(&places.read).collect();
     for read in shown.iter().filter(|path| is_covered(path)) {
         arg(&["--ro-bind", read, read]);
+    }
+    // What is given to a run with listed programs may lie where an empty folder was put meanwhile.
+    for (path, ..) in places.given.iter().filter(|(path, ..)| is_covered(path)) {
+        arg(&["--ro-bind", path, path]);
     }
     for (root, ..) in &places.write {
         arg(&["--bind", root, root]);
@@ -108,8 +124,9 @@ pub(super) fn prepare(wanted: &Wanted, run_as: RunAs) -> Result<Nest, Unavailabl
         arg(&["--ro-bind", path, path]);
     }
     let is_shown = |path: &str| {
-        let write = places.write.iter().map(|(root, ..)| root);
-        !is_covered(path) || shown.iter().copied().chain(write).any(|root| places::is_below(path, root))
+        let roots = places.write.iter().chain(&places.given).map(|(root, ..)| root);
+        let is_there = wanted.listed.is_none() && !is_covered(path);
+        is_there || shown.iter().copied().chain(roots).any(|root| places::is_below(path, root))
     };
     let sockets = foreign_sockets(places);
     let covered: Vec<String> = places
@@ -126,23 +143,41 @@ pub(super) fn prepare(wanted: &Wanted, run_as: RunAs) -> Result<Nest, Unavailabl
             arg(&["--ro-bind", "/dev/null", path]);
         }
     }
+    if wanted.listed.is_some() {
+        arg(&["--remount-ro", "/"]);
+    }
     arg(&["--remount-ro", "/run", "--chdir", &places.cwd, "--", INNER, inner::ARGUMENT]);
 
     let mut plan = super::plan(wanted, Reap::Namespace, wanted.unix);
     // A cover goes when what is below it is replaced, and what does not exist yet has none: so there is no grant either.
-    let read = super::landlock::all_but(&places.never_read).map_err(|why| Unavailable {
+    let no_grants = |why| Unavailable {
         backend: BackendName::Bwrap,
         why,
         help: "hide whole folders, not single files in large ones",
-    })?;
+    };
+    let read = match &wanted.listed {
+        None => super::landlock::all_but(&places.never_read).map_err(no_grants)?,
+        Some(_) => Vec::new(),
+    };
     let list = vec!["/".to_owned()];
     let mut files = landlock::Files { read, list, covers: covered, ..landlock::Files::default() };
     files.read.extend(shown.iter().map(|path| (*path).clone()));
     files.write = places.write.iter().map(|(root, ..)| root.clone()).collect();
     files.write.extend(TEMPORARY.iter().chain(&["/dev"]).map(|folder| (*folder).to_owned()));
+    if let Some(listed) = &wanted.listed {
+        let given: Vec<&str> = places.given.iter().map(|(path, ..)| path.as_str()).collect();
+        files.read = listed.programs.iter().map(|(_, at)| at.clone()).collect();
+        files.data = super::landlock::all_below(given.iter().copied(), &places.never_read).map_err(no_grants)?;
+        files.data.extend(listed.data.iter().map(|(_, at)| at.clone()).chain(["/proc".to_owned()]));
+        files.written_is_data = true;
+        let writable = places.write.iter().map(|(root, ..)| root.as_str());
+        let temporary = TEMPORARY.iter().copied().filter(|folder| Path::new(folder).is_dir());
+        let mounts = given.into_iter().chain(writable).chain(temporary).chain(["/dev"]);
+        plan.no_exec = mounts.map(str::to_owned).collect();
+    }
     plan.files = Some(files);
     // The network namespace has nothing but a loopback of its own, which servers in tests need.
-    plan.calls = Some(Calls { internet: true, unix: wanted.unix, ipc: true });
+    plan.calls = Some(Calls { internet: true, unix: wanted.unix, ipc: true, nameless_files: wanted.listed.is_none() });
     plan.expect = places.expected();
     Ok(Nest { command, plan, enforces: super::enforces(BackendName::Bwrap, wanted), keep: Vec::new() })
 }

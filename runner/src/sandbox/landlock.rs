@@ -3,7 +3,7 @@
 //! Landlock grants, it cannot take away: what lies below a granted folder is granted. So everything around a hidden
 //! path is granted instead of the folder above it.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, HashSet};
 use std::os::unix::fs::DirBuilderExt as _;
 use std::path::Path;
 
@@ -95,34 +95,53 @@ pub(super) fn files(
 
 /// Everything there is but for these paths, which need not exist: a name that appears later is then in no grant.
 pub(super) fn all_but(paths: &[String]) -> Result<Vec<String>, String> {
-    let mut read = Vec::new();
-    grant_around(Path::new("/"), paths, &mut read, &mut 0)?;
-    Ok(read)
+    all_below(["/"], paths)
 }
 
-/// Grants a folder, or what is in it where something below it is hidden.
-fn grant_around(folder: &Path, hide: &[String], read: &mut Vec<String>, listed: &mut usize) -> Result<(), String> {
-    if hide.iter().any(|hidden| folder == Path::new(hidden)) {
-        return Ok(());
-    }
-    if !hide.iter().any(|hidden| Path::new(hidden).starts_with(folder)) {
-        // A name that is no text gets no grant: less can be read, never more.
-        read.extend(folder.to_str().map(str::to_owned));
-        return Ok(());
-    }
-    // What cannot be listed gets no grant either: less can be read, never more.
-    let Ok(entries) = std::fs::read_dir(folder) else { return Ok(()) };
-    for entry in entries.flatten() {
-        *listed += 1;
-        if *listed > MOST_ENTRIES {
-            return Err(format!("more than {MOST_ENTRIES} names around hidden paths"));
+/// The same below some folders.
+pub(super) fn all_below<'r>(roots: impl IntoIterator<Item = &'r str>, paths: &[String]) -> Result<Vec<String>, String> {
+    let hide: HashSet<&str> = paths.iter().map(String::as_str).collect();
+    let above: HashSet<&Path> = paths.iter().flat_map(|path| Path::new(path).ancestors()).collect();
+    let above: HashSet<&str> = above.into_iter().filter_map(Path::to_str).collect();
+    let mut around = Around { hide, above, read: Vec::new(), listed: 0 };
+    roots.into_iter().try_for_each(|root| around.grant(root))?;
+    Ok(around.read)
+}
+
+/// What is granted around hidden paths.
+struct Around<'p> {
+    hide: HashSet<&'p str>,
+    /// The hidden paths and all folders above them.
+    above: HashSet<&'p str>,
+    read: Vec<String>,
+    listed: usize,
+}
+
+impl Around<'_> {
+    /// Grants a folder, or what is in it where something below it is hidden.
+    fn grant(&mut self, folder: &str) -> Result<(), String> {
+        if self.hide.contains(folder) {
+            return Ok(());
         }
-        // What a link leads to is granted by its own place.
-        if !entry.file_type().is_ok_and(|kind| kind.is_symlink()) {
-            grant_around(&entry.path(), hide, read, listed)?;
+        if !self.above.contains(folder) {
+            self.read.push(folder.to_owned());
+            return Ok(());
         }
+        // What cannot be listed gets no grant: less can be read, never more.
+        let Ok(entries) = std::fs::read_dir(folder) else { return Ok(()) };
+        for entry in entries.flatten() {
+            self.listed += 1;
+            if self.listed > MOST_ENTRIES {
+                return Err(format!("more than {MOST_ENTRIES} names around hidden paths"));
+            }
+            // What a link leads to is granted by its own place. A name that is no text gets no grant either.
+            let is_link = entry.file_type().is_ok_and(|kind| kind.is_symlink());
+            if let Some(path) = entry.path().to_str().filter(|_| !is_link) {
+                self.grant(path)?;
+            }
+        }
+        Ok(())
     }
-    Ok(())
 }
 
 /// A new folder for temporary files that only this run's user can enter.

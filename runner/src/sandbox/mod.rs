@@ -8,6 +8,7 @@ mod bwrap;
 pub mod cgroup;
 mod firejail;
 mod landlock;
+mod listed;
 mod none;
 mod places;
 mod spawn;
@@ -20,6 +21,7 @@ use std::process::Command;
 
 use serde::{Deserialize, Serialize};
 
+pub use listed::{Listed, NotListed};
 pub use places::{Hidden, PlaceError, Places, Roots, around, is_home, is_project};
 pub(crate) use spawn::spawn;
 pub use temporary::Temporary;
@@ -173,6 +175,8 @@ pub struct Wanted {
     pub env: Vec<(String, String)>,
     /// What may be read and written, checked.
     pub places: Places,
+    /// The programs that exist, where not all of the machine's do.
+    pub listed: Option<Listed>,
     /// Whose temporary folders.
     pub tmp: Tmp,
     /// Size of private ones, in MiB.
@@ -216,6 +220,13 @@ pub struct Nest {
 
 /// Prepares a run for this backend as this user.
 pub fn prepare(backend: BackendName, wanted: &Wanted, run_as: RunAs) -> Result<Nest, Unavailable> {
+    if wanted.listed.is_some() && backend != BackendName::Bwrap {
+        return Err(Unavailable {
+            backend,
+            why: "it cannot keep a run to listed programs".to_owned(),
+            help: "install bubblewrap, and let the container make user namespaces",
+        });
+    }
     let mut nest = match backend {
         BackendName::Bwrap => bwrap::prepare(wanted, run_as),
         BackendName::Landlock => landlock::prepare(wanted, run_as),
@@ -249,9 +260,10 @@ fn plan(wanted: &Wanted, reap: Reap, unix: bool) -> Plan {
         reap,
         limits: wanted.limits.clone(),
         files: None,
-        calls: Some(Calls { internet: wanted.internet, unix, ipc: reap == Reap::Namespace }),
+        calls: Some(Calls { internet: wanted.internet, unix, ipc: reap == Reap::Namespace, nameless_files: true }),
         drop_privileges: true,
         expect: Vec::new(),
+        no_exec: Vec::new(),
     }
 }
 

@@ -99,6 +99,8 @@ pub struct Roots {
     pub access: Access,
     /// More folders that may be written.
     pub write: Vec<PathBuf>,
+    /// Files and folders that are read where nothing else of the machine is.
+    pub read: Vec<PathBuf>,
     /// Whether the machine's temporary folders may be written, too.
     pub shared_tmp: bool,
     /// Who works there.
@@ -137,6 +139,8 @@ pub struct Places {
     pub own: Vec<String>,
     /// Existing paths below the write roots that must not be written.
     pub protect: Vec<String>,
+    /// Files and folders that are read where nothing else of the machine is, and what they are: device and inode.
+    pub given: Vec<(String, u64, u64)>,
     /// Folders that are only read, and must be seen even where their surroundings are hidden.
     pub read: Vec<String>,
     /// Folders below the write roots that must stay what and where they are, though they may be written.
@@ -155,6 +159,10 @@ impl Places {
         for more in &roots.write {
             write.push(root(more, None)?);
         }
+        let mut read = Vec::new();
+        for path in &roots.read {
+            read.push(opened(path, OFlags::empty()).map(|(path, status)| (path, status.st_dev, status.st_ino))?);
+        }
         // A folder below another one is part of it.
         let all: Vec<String> = write.iter().map(|(path, ..)| path.clone()).collect();
         write.retain(|(path, ..)| !all.iter().any(|other| other != path && is_below(path, other)));
@@ -164,7 +172,7 @@ impl Places {
         let mut hide = existing(&hidden.hide);
         let nested: Vec<String> = hide.clone();
         hide.retain(|path| !nested.iter().any(|other| other != path && is_below(path, other)));
-        for place in write.iter().map(|(path, ..)| path).chain([&cwd]) {
+        for place in write.iter().chain(&read).map(|(path, ..)| path).chain([&cwd]) {
             if let Some(over) = hide.iter().find(|hidden| is_below(place, hidden)) {
                 return Err(PlaceError::Hidden { root: place.into(), hidden: over.into() });
             }
@@ -180,18 +188,32 @@ impl Places {
         protect.retain(below_a_root);
         let mut pinned = existing(&hidden.keep_writable);
         pinned.retain(below_a_root);
-        Ok(Self { cwd, workspace, write, hide, never_read, exposed, own, protect, read: Vec::new(), pinned })
+        Ok(Self {
+            cwd,
+            workspace,
+            write,
+            hide,
+            never_read,
+            exposed,
+            own,
+            protect,
+            given: read,
+            read: Vec::new(),
+            pinned,
+        })
     }
 
     /// What the innermost process must find where the write roots are.
     pub(super) fn expected(&self) -> Vec<Expected> {
-        self.write.iter().map(|(path, dev, ino)| Expected { path: path.clone(), dev: *dev, ino: *ino }).collect()
+        let roots = self.write.iter().chain(&self.given);
+        roots.map(|(path, dev, ino)| Expected { path: path.clone(), dev: *dev, ino: *ino }).collect()
     }
 }
 
 /// True when a path is another one or lies below it.
 pub(super) fn is_below(path: &str, folder: &str) -> bool {
-    Path::new(path).starts_with(folder)
+    let folder = folder.trim_end_matches('/');
+    path.strip_prefix(folder).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
 }
 
 /// A folder that is there, by its real path.
@@ -207,10 +229,23 @@ fn folder(path: &Path) -> Result<String, PlaceError> {
 /// What root hands over to its owner must still be that owner's.
 fn root(path: &Path, worker: Option<RunAs>) -> Result<(String, u64, u64), PlaceError> {
     let bad = |why: &str| PlaceError::BadRoot { path: path.to_owned(), why: why.to_owned() };
+    let (text, status) = opened(path, OFlags::DIRECTORY)?;
+    if worker.is_some_and(|worker| !worker.may_work_for(status.st_uid)) {
+        return Err(bad("its owner is another one than a moment ago"));
+    }
+    if is_system(Path::new(&text), status.st_uid) {
+        return Err(bad("it belongs to the system"));
+    }
+    Ok((text, status.st_dev, status.st_ino))
+}
+
+/// What a path names, with no link on its way.
+fn opened(path: &Path, more: OFlags) -> Result<(String, rustix::fs::Stat), PlaceError> {
+    let bad = |why: &str| PlaceError::BadRoot { path: path.to_owned(), why: why.to_owned() };
     if !path.is_absolute() || path.components().any(|part| matches!(part, std::path::Component::ParentDir)) {
         return Err(bad("it is not an absolute path"));
     }
-    let flags = OFlags::PATH | OFlags::NOFOLLOW | OFlags::DIRECTORY | OFlags::CLOEXEC;
+    let flags = OFlags::PATH | OFlags::NOFOLLOW | OFlags::CLOEXEC | more;
     let opened = match rustix::fs::openat2(CWD, path, flags, Mode::empty(), ResolveFlags::NO_SYMLINKS) {
         Ok(opened) => opened,
         // Kernels before 5.6: no link may be found by resolving either.
@@ -227,15 +262,12 @@ fn root(path: &Path, worker: Option<RunAs>) -> Result<(String, u64, u64), PlaceE
         Err(error) => return Err(bad(&std::io::Error::from(error).to_string())),
     };
     let status = rustix::fs::fstat(&opened).map_err(|error| bad(&error.to_string()))?;
+    if rustix::fs::FileType::from_raw_mode(status.st_mode).is_symlink() {
+        return Err(bad("it is a link"));
+    }
     let plain: PathBuf = path.components().collect();
-    if worker.is_some_and(|worker| !worker.may_work_for(status.st_uid)) {
-        return Err(bad("its owner is another one than a moment ago"));
-    }
-    if is_system(&plain, status.st_uid) {
-        return Err(bad("it belongs to the system"));
-    }
     let text = plain.into_os_string().into_string().map_err(|path| PlaceError::NotText(path.into()))?;
-    Ok((text, status.st_dev, status.st_ino))
+    Ok((text, status))
 }
 
 /// The real paths of those that exist, shortest first, each once. One that is no text has no name to be asked for.

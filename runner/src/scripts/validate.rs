@@ -1,0 +1,363 @@
+//! What can be said about a script before it runs: whether bash can read it, where its values land, what it uses that its
+//! manifest does not give, and what shellcheck finds. Advice: what holds is the sandbox, and who decides is a person.
+
+use std::collections::BTreeSet;
+use std::io::{Read as _, Write as _};
+use std::process::{Command, Stdio};
+use std::time::{Duration, Instant};
+
+use bashgate_shared::classify::{Surroundings, classify};
+use bashgate_shared::command::CommandLine;
+use bashgate_shared::script::{MAX_TEXT_BYTES, Manifest};
+use serde::{Deserialize, Serialize};
+
+use super::flow;
+use super::template::Template;
+use crate::inner::kernel::BeforeExec;
+use crate::sandbox::{Listed, spawn};
+
+/// Longest time for `bash -n` and for shellcheck.
+const TIME: Duration = Duration::from_secs(10);
+/// Their memory, in bytes.
+const MEMORY: u64 = 2 << 30;
+/// Most of their output, in bytes.
+const MAX_OUTPUT: u64 = 4 << 20;
+/// Most findings that are told.
+const MAX_FINDINGS: usize = 100;
+/// Programs that run other programs or code besides interpreters: whoever may use one may do what it can.
+const RUN_OTHERS: [&str; 14] = [
+    "find",
+    "tar",
+    "git",
+    "rsync",
+    "zip",
+    "dpkg",
+    "apt",
+    "apt-get",
+    "pip",
+    "npm",
+    "cargo",
+    "docker",
+    "podman",
+    "systemctl",
+];
+/// Builtins and keywords that need no program.
+const OWN: [&str; 64] = [
+    ".",
+    ":",
+    "[",
+    "[[",
+    "alias",
+    "bg",
+    "bind",
+    "break",
+    "builtin",
+    "caller",
+    "cd",
+    "command",
+    "compgen",
+    "complete",
+    "compopt",
+    "continue",
+    "declare",
+    "dirs",
+    "disown",
+    "echo",
+    "enable",
+    "eval",
+    "exec",
+    "exit",
+    "export",
+    "false",
+    "fc",
+    "fg",
+    "getopts",
+    "hash",
+    "help",
+    "history",
+    "jobs",
+    "kill",
+    "let",
+    "local",
+    "logout",
+    "mapfile",
+    "popd",
+    "printf",
+    "pushd",
+    "pwd",
+    "read",
+    "readarray",
+    "readonly",
+    "return",
+    "set",
+    "shift",
+    "shopt",
+    "source",
+    "suspend",
+    "test",
+    "times",
+    "trap",
+    "true",
+    "type",
+    "typeset",
+    "ulimit",
+    "umask",
+    "unalias",
+    "unset",
+    "wait",
+    "time",
+    "coproc",
+];
+
+/// How much a finding weighs.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Level {
+    /// It cannot run as it is.
+    Error,
+    /// It may not do what was meant, or do more.
+    Warning,
+    /// Worth knowing.
+    Info,
+}
+
+/// Something that was found.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Finding {
+    /// How much it weighs.
+    pub level: Level,
+    /// The line, from 1, where it has one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub line: Option<u64>,
+    /// What it is.
+    pub message: String,
+}
+
+fn finding(level: Level, line: Option<u64>, message: impl Into<String>) -> Finding {
+    Finding { level, line, message: message.into() }
+}
+
+/// Looks at a script, gravest findings first. `valid` scripts have no [`Level::Error`].
+pub fn validate(text: &str, manifest: &Manifest) -> Vec<Finding> {
+    let mut found = Vec::new();
+    if text.len() > MAX_TEXT_BYTES {
+        let message = format!("it has {} bytes, more than {MAX_TEXT_BYTES}; nothing of it was looked at", text.len());
+        return vec![finding(Level::Error, None, message)];
+    }
+    if let Err(error) = manifest.clone().canonical() {
+        found.push(finding(Level::Error, None, error.to_string()));
+    }
+    if let Err(error) = Template::parse(text, &manifest.variables) {
+        found.push(finding(Level::Error, None, format!("{error}; {}", error.help())));
+    }
+    syntax(text, &mut found);
+    programs(text, manifest, &mut found);
+    shellcheck(text, &mut found);
+    found.sort_by_key(|finding| (finding.level, finding.line));
+    let more = found.len().saturating_sub(MAX_FINDINGS);
+    found.truncate(MAX_FINDINGS);
+    if more > 0 {
+        found.push(finding(Level::Info, None, format!("{more} more findings")));
+    }
+    found
+}
+
+fn syntax(text: &str, found: &mut Vec<Finding>) {
+    match Tool::run("/bin/bash", &["--noprofile", "--norc", "-n"], text) {
+        Ran::Ended { ok: true, .. } => {}
+        Ran::Ended { err, .. } => {
+            // `bash: line 3: syntax error …`
+            let first = err.lines().next().unwrap_or("bash cannot read it");
+            let line = first.split("line ").nth(1).and_then(|rest| rest.split(':').next()).and_then(|n| n.parse().ok());
+            found.push(finding(Level::Error, line, first.to_owned()));
+        }
+        Ran::TooLong => found.push(finding(Level::Error, None, "bash does not come to an end reading it")),
+        Ran::Missing => found.push(finding(Level::Warning, None, "there is no /bin/bash to check its syntax")),
+    }
+}
+
+/// What it uses, as far as that can be read, and what its manifest gives.
+fn programs(text: &str, manifest: &Manifest, found: &mut Vec<Finding>) {
+    let given = &manifest.capabilities;
+    for name in &given.commands {
+        if flow::runs_code(name) || RUN_OTHERS.contains(&name.as_str()) {
+            let message =
+                format!("`{name}` can run other programs or code: whoever approves it approves all that it can do");
+            found.push(finding(Level::Warning, None, message));
+        }
+    }
+    if let Err(error) = Listed::of("/bin/bash", &given.commands, given.network) {
+        found.push(finding(Level::Error, None, format!("{error}; {}", error.help())));
+    }
+    // The places of values are no bash; what they stand for are words.
+    let plain =
+        manifest.variables.iter().fold(text.to_owned(), |text, name| text.replace(&format!("${{{name}}}"), "value"));
+    let Ok(command) = CommandLine::parse(plain) else { return };
+    let seen = classify(&command, &Surroundings::default());
+    if !seen.understood {
+        let message = format!("which programs it uses cannot be told: {}", seen.reason);
+        found.push(finding(Level::Info, None, message));
+        return;
+    }
+    let own: BTreeSet<String> = functions(&command);
+    let used: BTreeSet<&str> = seen
+        .calls
+        .iter()
+        .filter_map(|call| call.first()?.as_deref())
+        .map(|program| program.rsplit('/').next().unwrap_or(program))
+        .filter(|name| !OWN.contains(name) && !own.contains(*name) && *name != "bash")
+        .collect();
+    for name in used.into_iter().filter(|name| !given.commands.iter().any(|given| given == name)) {
+        found.push(finding(Level::Warning, None, format!("it uses `{name}`, which is not among its commands")));
+    }
+    if !given.network && seen.class == bashgate_shared::classify::CommandClass::Network {
+        found.push(finding(Level::Warning, None, format!("it looks as if it needs network: {}", seen.reason)));
+    }
+}
+
+fn functions(command: &CommandLine) -> BTreeSet<String> {
+    use bashgate_shared::shell::{Command, Shell, read};
+    let Ok(document) = read(command.text(), Shell::Bash) else { return BTreeSet::new() };
+    let commands = document.script.steps.iter().flat_map(|step| &step.pipeline);
+    commands
+        .filter_map(|command| if let Command::Function { name, .. } = command { Some(name.clone()) } else { None })
+        .collect()
+}
+
+/// One remark of `shellcheck --format json1`.
+#[derive(Deserialize)]
+struct Remark {
+    line: u64,
+    level: String,
+    code: u64,
+    message: String,
+}
+
+#[derive(Deserialize)]
+struct Remarks {
+    comments: Vec<Remark>,
+}
+
+/// A script cannot silence it: its directives are made into plain comments, and settings files are not read.
+fn shellcheck(text: &str, found: &mut Vec<Finding>) {
+    let mut plain = String::with_capacity(text.len());
+    for (number, line) in (1_u64..).zip(text.split_inclusive('\n')) {
+        match line.split_once('#').filter(|(_, comment)| comment.trim_start().starts_with("shellcheck ")) {
+            Some((before, comment)) => {
+                let message = "it tries to silence shellcheck here; everything is reported all the same";
+                found.push(finding(Level::Warning, Some(number), message));
+                plain.push_str(&format!("{before}#{}", comment.replacen("shellcheck", "a remark to shellcheck", 1)));
+            }
+            None => plain.push_str(line),
+        }
+    }
+    match Tool::run("/usr/bin/shellcheck", &["--norc", "--shell=bash", "--format=json1", "-"], &plain) {
+        Ran::Ended { out, err, .. } => {
+            let Ok(remarks) = serde_json::from_str::<Remarks>(&out) else {
+                let why = err.lines().next().unwrap_or("it says nothing").to_owned();
+                return found.push(finding(Level::Warning, None, format!("shellcheck fails on it: {why}")));
+            };
+            found.extend(remarks.comments.into_iter().map(|remark| {
+                // What it calls an error may be its own misunderstanding; `bash -n` decides that.
+                let level =
+                    if matches!(remark.level.as_str(), "error" | "warning") { Level::Warning } else { Level::Info };
+                finding(level, Some(remark.line), format!("SC{}: {}", remark.code, remark.message))
+            }));
+        }
+        Ran::TooLong => {
+            let message = format!("shellcheck does not come to an end within {} s", TIME.as_secs());
+            found.push(finding(Level::Warning, None, message));
+        }
+        Ran::Missing => {
+            let message = "shellcheck is not installed; apt-get install shellcheck";
+            found.push(finding(Level::Info, None, message));
+        }
+    }
+}
+
+/// A program that reads a hostile text: within limits, with nothing in its environment.
+struct Tool;
+
+enum Ran {
+    Ended { ok: bool, out: String, err: String },
+    TooLong,
+    Missing,
+}
+
+impl Tool {
+    fn run(program: &str, arguments: &[&str], input: &str) -> Ran {
+        if !std::path::Path::new(program).exists() {
+            return Ran::Missing;
+        }
+        let mut command = Command::new(program);
+        command.args(arguments).env_clear().env("LC_ALL", "C.UTF-8").current_dir("/");
+        command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+        let limits = vec![(libc::RLIMIT_AS, MEMORY), (libc::RLIMIT_FSIZE, 0), (libc::RLIMIT_CPU, TIME.as_secs())];
+        BeforeExec { supervised: true, limits, ..BeforeExec::default() }.attach(&mut command);
+        let Ok(mut child) = spawn(command) else { return Ran::Missing };
+        let (Some(mut stdin), Some(stdout), Some(stderr)) =
+            (child.stdin.take(), child.stdout.take(), child.stderr.take())
+        else {
+            return Ran::Missing;
+        };
+        let read = |from: &mut dyn std::io::Read| {
+            let mut bytes = Vec::new();
+            let _ = from.take(MAX_OUTPUT).read_to_end(&mut bytes);
+            String::from_utf8_lossy(&bytes).into_owned()
+        };
+        let (mut stdout, mut stderr) = (stdout, stderr);
+        std::thread::scope(|scope| {
+            // Whoever stops reading has seen enough.
+            scope.spawn(move || {
+                let _ = stdin.write_all(input.as_bytes());
+            });
+            let out = scope.spawn(move || read(&mut stdout));
+            let err = scope.spawn(move || read(&mut stderr));
+            let until = Instant::now() + TIME;
+            let status = loop {
+                match child.try_wait() {
+                    Ok(Some(status)) => break Some(status),
+                    Ok(None) if Instant::now() < until => std::thread::sleep(Duration::from_millis(5)),
+                    _ => {
+                        let _ = child.kill();
+                        let _ = child.wait();
+                        break None;
+                    }
+                }
+            };
+            let (out, err) = (out.join().unwrap_or_default(), err.join().unwrap_or_default());
+            status.map_or(Ran::TooLong, |status| match std::os::unix::process::ExitStatusExt::signal(&status) {
+                Some(_) => Ran::TooLong,
+                None => Ran::Ended { ok: status.success(), out, err },
+            })
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn messages(text: &str, change: impl FnOnce(&mut Manifest)) -> Vec<String> {
+        let mut manifest = Manifest::named("test");
+        change(&mut manifest);
+        validate(text, &manifest).into_iter().map(|found| format!("{:?} {}", found.level, found.message)).collect()
+    }
+
+    #[test]
+    fn what_is_wrong_is_said() {
+        let has =
+            |found: &[String], want: &str| assert!(found.iter().any(|one| one.contains(want)), "{want}: {found:?}");
+        has(&messages("if true; then", |_| ()), "Error bash: line");
+        has(&messages("tar -cf x y", |_| ()), "uses `tar`, which is not among");
+        has(&messages("curl -s https://example.com", |_| ()), "needs network");
+        has(
+            &messages("ls", |m| m.capabilities.commands = vec!["python3".to_owned()]),
+            "`python3` can run other programs",
+        );
+        has(&messages("ls", |m| m.capabilities.commands = vec!["nosuch".to_owned()]), "Error the program `nosuch`");
+        has(&messages("eval ${x}", |m| m.variables = vec!["x".to_owned()]), "Error a value could become code");
+        let clean = messages("f() { printf '%s\\n' \"$1\"; }\nf \"${x}\"\n", |m| m.variables = vec!["x".to_owned()]);
+        assert!(clean.is_empty(), "{clean:?}");
+    }
+}
