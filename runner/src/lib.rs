@@ -11,6 +11,7 @@ pub mod gate;
 pub mod git;
 pub mod inner;
 pub mod job;
+pub mod mcp;
 pub mod outcome;
 pub mod output;
 pub mod permit;

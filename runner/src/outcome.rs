@@ -175,6 +175,8 @@ impl Outcome {
             "truncated": self.stdout.truncated || self.stderr.truncated,
             "ending": self.ending,
             "signal": self.signal(),
+            "failure": self.failure(),
+            "remarks": self.remarks(),
             "out_of_memory": self.ending == Ending::OutOfMemory,
             "stdout_bytes": self.stdout.bytes,
             "stderr_bytes": self.stderr.bytes,

@@ -5,6 +5,7 @@ mod claims;
 mod escapes;
 mod gate;
 mod lifetime;
+mod mcp;
 mod outputs;
 mod scripts;
 mod seeds;

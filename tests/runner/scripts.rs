@@ -355,7 +355,7 @@ fn a_bomb_of_processes_or_memory_ends_with_the_script() {
     assert_eq!(done["success"], false, "{done:#}");
     assert!(super::processes_with(&mark).is_empty());
     let done =
-        ground.once("x=x; while :; do x=$x$x; done", &json!({"timeout_seconds": 20, "timeout_hard_seconds": 20}));
+        ground.once("x=x; while :; do x=$x$x; done", &json!({"timeout_seconds": 120, "timeout_hard_seconds": 120}));
     assert_eq!((&done["success"], &done["timed_out"]), (&json!(false), &json!(false)), "{done:#}");
 }
 
@@ -415,8 +415,10 @@ fn values_arrive_byte_for_byte_in_every_context_and_never_run() {
          cat <<E\na${{v.x}}b\nE\n\
          printf '\\0'; cat <<< ${{v.x}}\ntouch made\n"
     );
-    let id = ground
-        .create(&script, &json!({"variables": ["v.x"], "capabilities": {"paths_write": [out], "commands": ["cat"]}}));
+    let id = ground.create(
+        &script,
+        &json!({"variables": ["v.x"], "capabilities": {"paths_write": [out], "commands": ["cat", "touch"]}}),
+    );
     let mut runs = 0;
     for value in VALUES {
         let request = json!({"variables": {"v.x": value}});

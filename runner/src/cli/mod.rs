@@ -3,6 +3,7 @@
 mod doctor;
 mod exec;
 mod jobs;
+mod mcp;
 mod scripts;
 
 use std::path::PathBuf;
@@ -38,6 +39,8 @@ enum Command {
     Stop(jobs::Stop),
     /// Managed scripts: kept here, approved by a person with all that they may reach, run as they were approved.
     Scripts(scripts::Scripts),
+    /// Serve the Bash tool and the tools of managed scripts to an agent, over MCP on standard input and output.
+    Mcp(mcp::Mcp),
     /// Show which sandboxes there are here, and try what each really keeps.
     Doctor(doctor::Doctor),
 }
@@ -99,6 +102,7 @@ pub fn main() -> ExitCode {
         Command::Tail(tail) => tail.run(),
         Command::Stop(stop) => stop.run(),
         Command::Scripts(scripts) => scripts.run(),
+        Command::Mcp(mcp) => mcp.run(),
         Command::Doctor(doctor) => doctor.run(),
     }
 }

@@ -13,7 +13,7 @@ use super::flow;
 use super::shape::{Place, Shape};
 
 /// What the environment variables that carry values begin with.
-const PREFIX: &str = "__bashgate_";
+pub(super) const PREFIX: &str = "__bashgate_";
 
 /// Why values cannot be put into a script.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -155,6 +155,11 @@ impl Template {
         let no_dash =
             if flow.any_may_lead { variables.iter().cloned().collect() } else { flow.may_lead.into_iter().collect() };
         Ok(Self { text, no_dash, ..whole })
+    }
+
+    /// The text that runs.
+    pub fn text(&self) -> &str {
+        &self.text
     }
 
     /// The script with values, one for each variable.

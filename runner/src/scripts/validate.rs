@@ -12,10 +12,12 @@ use bashgate_shared::script::{MAX_TEXT_BYTES, Manifest};
 use serde::{Deserialize, Serialize};
 
 use super::flow;
-use super::template::Template;
+use super::template::{self, Template};
 use crate::inner::kernel::BeforeExec;
 use crate::sandbox::{Listed, spawn};
 
+/// What shellcheck calls a variable that is referenced but not assigned: those that carry values come with the environment.
+const UNASSIGNED: u64 = 2154;
 /// Longest time for `bash -n` and for shellcheck.
 const TIME: Duration = Duration::from_secs(10);
 /// Their memory, in bytes.
@@ -147,9 +149,12 @@ pub fn validate(text: &str, manifest: &Manifest) -> Vec<Finding> {
     if let Err(error) = manifest.clone().canonical() {
         found.push(finding(Level::Error, None, error.to_string()));
     }
-    if let Err(error) = Template::parse(text, &manifest.variables) {
+    let template = Template::parse(text, &manifest.variables);
+    if let Err(error) = &template {
         found.push(finding(Level::Error, None, format!("{error}; {}", error.help())));
     }
+    // Line by line the same, but with the places of values as bash will see them.
+    let text = template.as_ref().map_or(text, Template::text);
     syntax(text, &mut found);
     programs(text, manifest, &mut found);
     shellcheck(text, &mut found);
@@ -189,10 +194,7 @@ fn programs(text: &str, manifest: &Manifest, found: &mut Vec<Finding>) {
     if let Err(error) = Listed::of("/bin/bash", &given.commands, given.network) {
         found.push(finding(Level::Error, None, format!("{error}; {}", error.help())));
     }
-    // The places of values are no bash; what they stand for are words.
-    let plain =
-        manifest.variables.iter().fold(text.to_owned(), |text, name| text.replace(&format!("${{{name}}}"), "value"));
-    let Ok(command) = CommandLine::parse(plain) else { return };
+    let Ok(command) = CommandLine::parse(text) else { return };
     let seen = classify(&command, &Surroundings::default());
     if !seen.understood {
         let message = format!("which programs it uses cannot be told: {}", seen.reason);
@@ -257,7 +259,8 @@ fn shellcheck(text: &str, found: &mut Vec<Finding>) {
                 let why = err.lines().next().unwrap_or("it says nothing").to_owned();
                 return found.push(finding(Level::Warning, None, format!("shellcheck fails on it: {why}")));
             };
-            found.extend(remarks.comments.into_iter().map(|remark| {
+            let is_ours = |remark: &Remark| remark.code == UNASSIGNED && remark.message.contains(template::PREFIX);
+            found.extend(remarks.comments.into_iter().filter(|remark| !is_ours(remark)).map(|remark| {
                 // What it calls an error may be its own misunderstanding; `bash -n` decides that.
                 let level =
                     if matches!(remark.level.as_str(), "error" | "warning") { Level::Warning } else { Level::Info };

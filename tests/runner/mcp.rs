@@ -1,0 +1,335 @@
+//! The MCP server as a client sees it: JSON-RPC on its standard input and output, whatever runs behind it.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::io::{BufRead as _, BufReader, Write as _};
+use std::process::{Child, ChildStdin, Command, Stdio};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
+use std::time::Duration;
+
+use bashgate_tests::{Site, bin, until};
+use serde_json::{Value, json};
+
+const PATIENCE: Duration = Duration::from_mins(1);
+
+/// A client, and the server that it started.
+struct Client {
+    server: Child,
+    /// Taken to close the connection.
+    stdin: Option<ChildStdin>,
+    lines: Receiver<Vec<u8>>,
+    next: u64,
+    /// Answers that nobody has asked for yet.
+    answers: BTreeMap<u64, Value>,
+    notices: Vec<Value>,
+    _state: tempfile::TempDir,
+}
+
+impl Client {
+    fn start(site: &Site, more: &[&str]) -> Self {
+        let state = tempfile::Builder::new().prefix("jobs-").tempdir_in("/srv").unwrap();
+        let mut command = Command::new(bin("bashgate-run"));
+        command
+            .arg("mcp")
+            .arg("--config")
+            .arg(site.hook_toml())
+            .arg("--state")
+            .arg(state.path().join("state"))
+            .args(more);
+        command.current_dir(site.work()).stdin(Stdio::piped()).stdout(Stdio::piped());
+        let mut server = command.spawn().unwrap();
+        let (send, lines) = channel();
+        let stdout = BufReader::new(server.stdout.take().unwrap());
+        std::thread::spawn(move || {
+            for line in stdout.split(b'\n').map_while(Result::ok) {
+                let _ = send.send(line);
+            }
+        });
+        let stdin = server.stdin.take();
+        let mut client =
+            Self { server, stdin, lines, next: 0, answers: BTreeMap::new(), notices: Vec::new(), _state: state };
+        let hello = client.ask(
+            "initialize",
+            &json!({"protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": {"name": "test", "version": "1"}}),
+        );
+        let hello = client.answer(hello);
+        assert_eq!(hello["result"]["serverInfo"]["name"], "bashgate-run", "{hello:#}");
+        client.say(&json!({"jsonrpc": "2.0", "method": "notifications/initialized"}));
+        client
+    }
+
+    fn raw(&mut self, bytes: &[u8]) {
+        let stdin = self.stdin.as_mut().unwrap();
+        stdin.write_all(bytes).unwrap();
+        stdin.write_all(b"\n").unwrap();
+        stdin.flush().unwrap();
+    }
+
+    fn say(&mut self, message: &Value) {
+        self.raw(message.to_string().as_bytes());
+    }
+
+    fn ask(&mut self, method: &str, params: &Value) -> u64 {
+        self.next += 1;
+        self.say(&json!({"jsonrpc": "2.0", "id": self.next, "method": method, "params": params}));
+        self.next
+    }
+
+    fn call(&mut self, tool: &str, arguments: &Value) -> u64 {
+        self.ask("tools/call", &json!({"name": tool, "arguments": arguments}))
+    }
+
+    /// The answer to a request. Every line of the stream must be a message.
+    #[track_caller]
+    fn answer(&mut self, id: u64) -> Value {
+        loop {
+            if let Some(answer) = self.answers.remove(&id) {
+                return answer;
+            }
+            self.read(PATIENCE).expect("an answer in time");
+        }
+    }
+
+    #[track_caller]
+    fn read(&mut self, time: Duration) -> Result<(), RecvTimeoutError> {
+        let line = self.lines.recv_timeout(time)?;
+        let message: Value = serde_json::from_slice(&line)
+            .unwrap_or_else(|_| panic!("no message: {:?}", String::from_utf8_lossy(&line)));
+        assert_eq!(message["jsonrpc"], "2.0", "{message:#}");
+        match message["id"].as_u64() {
+            Some(id) => drop(self.answers.insert(id, message)),
+            None => self.notices.push(message),
+        }
+        Ok(())
+    }
+
+    /// The text of a tool's answer, and whether it is an error.
+    #[track_caller]
+    fn result(&mut self, id: u64) -> (String, bool) {
+        let answer = self.answer(id);
+        let text = answer["result"]["content"][0]["text"].as_str().unwrap_or_else(|| panic!("{answer:#}")).to_owned();
+        (text, answer["result"]["isError"] == true)
+    }
+
+    #[track_caller]
+    fn tool(&mut self, tool: &str, arguments: &Value) -> (String, bool) {
+        let id = self.call(tool, arguments);
+        self.result(id)
+    }
+
+    #[track_caller]
+    fn json(&mut self, tool: &str, arguments: &Value) -> Value {
+        let (text, _) = self.tool(tool, arguments);
+        serde_json::from_str(&text).unwrap_or_else(|_| panic!("{tool}: {text}"))
+    }
+
+    fn descriptors(&self) -> usize {
+        std::fs::read_dir(format!("/proc/{}/fd", self.server.id())).unwrap().count()
+    }
+
+    fn children(&self) -> usize {
+        let own = self.server.id().to_string();
+        let all = std::fs::read_dir("/proc").unwrap().flatten();
+        let parent = |entry: std::fs::DirEntry| {
+            let stat = std::fs::read_to_string(entry.path().join("stat")).ok()?;
+            Some(stat.rsplit_once(") ")?.1.split(' ').nth(1)?.to_owned())
+        };
+        all.filter_map(parent).filter(|parent| *parent == own).count()
+    }
+}
+
+impl Drop for Client {
+    fn drop(&mut self) {
+        let _ = self.server.kill();
+        let _ = self.server.wait();
+    }
+}
+
+#[test]
+fn the_tools_are_those_of_the_seeds_and_none_approves() {
+    let site = Site::default();
+    let mut client = Client::start(&site, &[]);
+    let id = client.ask("tools/list", &json!({}));
+    let listed = client.answer(id);
+    let tools = listed["result"]["tools"].as_array().unwrap();
+    let names: BTreeSet<&str> = tools.iter().map(|tool| tool["name"].as_str().unwrap()).collect();
+    let want = [
+        "bash",
+        "bash_jobs",
+        "bash_stop",
+        "bash_tail",
+        "create_script",
+        "delete_script",
+        "get_script",
+        "list_scripts",
+        "run_script",
+        "validate_script",
+    ];
+    assert_eq!(names, want.into());
+    let bash = tools.iter().find(|tool| tool["name"] == "bash").unwrap();
+    assert_eq!(bash["inputSchema"]["required"], json!(["command"]));
+    for field in ["command", "slow_ok", "background"] {
+        assert!(bash["inputSchema"]["properties"][field].is_object(), "{bash:#}");
+    }
+    let description = bash["description"].as_str().unwrap();
+    assert!(description.contains(&format!("<pwd>{}</pwd>", site.work().display())), "{description}");
+    let id = client.call("approve_script", &json!({}));
+    assert_eq!(client.answer(id)["error"]["code"], -32602);
+    let id = client.call("bash", &json!({"command": "ls", "approved": true}));
+    assert_eq!(client.answer(id)["error"]["code"], -32602);
+}
+
+#[test]
+fn the_bash_tool_runs_behind_the_gate() {
+    let site = Site::default();
+    let _host = site.serve();
+    let mut client = Client::start(&site, &["--preset", "phoenix"]);
+    assert_eq!(client.tool("bash", &json!({"command": "echo one; echo two >&2"})), ("one\ntwo\n".to_owned(), false));
+    let (text, failed) = client.tool("bash", &json!({"command": "echo x; exit 3"}));
+    assert_eq!((text.as_str(), failed), ("[command failed: exit code 3]\nx\n", true));
+    let (text, failed) = client.tool("bash", &json!({"command": "rm -rf /"}));
+    assert!(failed && text.contains("deletes /") && text.contains("help: "), "{text}");
+    for taint in ["corruption", "secret"] {
+        site.raise("default", taint);
+    }
+    let held = client.call("bash", &json!({"command": "curl -s https://x.example; touch ran"}));
+    // Others go on meanwhile.
+    assert_eq!(client.tool("bash", &json!({"command": "echo three"})).0, "three\n");
+    let id = site.held("curl -s https://x.example; touch ran");
+    site.cli(["deny", &id, "not today"]).expect(0);
+    let (text, failed) = client.result(held);
+    assert!(failed && text.contains("not today"), "{text}");
+    assert!(!site.work().join("ran").exists());
+}
+
+#[test]
+fn a_script_is_made_looked_at_approved_by_a_person_run_and_removed() {
+    let site = Site::default();
+    let _host = site.serve();
+    let mut client = Client::start(&site, &[]);
+    let script =
+        json!({"name": "greet", "content": "echo \"hello ${who}\"\n", "variables": ["who"], "description": "greets"});
+    let made = client.json("create_script", &script);
+    let id = made["id"].as_str().unwrap().to_owned();
+    assert_eq!((&made["created_by"], &made["findings"]), (&json!("llm"), &json!([])), "{made:#}");
+    assert_eq!(client.json("validate_script", &json!({"script_id": id}))["valid"], true);
+    assert_eq!(client.json("validate_script", &json!({"name": "x", "content": "if"}))["valid"], false);
+    assert_eq!(client.json("list_scripts", &json!({}))[0]["name"], "greet");
+    assert_eq!(client.json("get_script", &json!({"script_id": id}))["content"], script["content"]);
+    let value = "you\"; touch x; \u{1b}[31m";
+    let run = json!({"script_id": id, "variables": {"who": value}});
+    let running = client.call("run_script", &run);
+    let approval = until("a held script", || site.pending().first().cloned());
+    site.cli(["approve", approval["id"].as_str().unwrap()]).expect(0);
+    let answer = client.answer(running);
+    let done = &answer["result"]["structuredContent"];
+    assert_eq!(done["stdout"], format!("hello {value}\n"), "{answer:#}");
+    assert_eq!(
+        (&done["success"], &done["exit_status"], &done["sandbox_violations"]),
+        (&json!(true), &json!("success"), &json!([]))
+    );
+    assert_eq!(client.json("run_script", &run)["success"], true, "it is not asked about again");
+    let (text, failed) = client.tool("run_script", &json!({"script_id": id, "variables": {}}));
+    assert!(failed && text.contains("`who` has none"), "{text}");
+    assert_eq!(client.json("delete_script", &json!({"script_id": "greet"}))["deleted"], json!(id));
+    let (text, failed) = client.tool("run_script", &run);
+    assert!(failed && text.contains("there is no script"), "{text}");
+}
+
+#[test]
+fn a_job_in_the_background_is_listed_looked_at_and_stopped() {
+    let site = Site::default();
+    let _host = site.serve();
+    let mut client = Client::start(&site, &[]);
+    let (text, failed) = client.tool("bash", &json!({"command": "echo begun; sleep 600", "background": true}));
+    assert!(!failed && text.contains("<pid>") && text.contains("<output_file>"), "{text}");
+    let jobs = client.json("bash_jobs", &json!({}));
+    let job = jobs[0]["id"].as_str().unwrap_or_else(|| panic!("{jobs:#}")).to_owned();
+    let look = json!({"job": job});
+    until("the job's output", || client.tool("bash_tail", &look).0.contains("begun").then_some(()));
+    let (text, failed) = client.tool("bash_stop", &look);
+    assert!(!failed && text.contains("stopped"), "{text}");
+    let (text, failed) = client.tool("bash_stop", &json!({"job": "--agent=x"}));
+    assert!(failed, "{text}");
+}
+
+/// Whatever a command writes wherever it can, and whatever a client sends, the stream stays one of messages.
+#[test]
+fn the_stream_stays_whole() {
+    let site = Site::default();
+    let _host = site.serve();
+    let mut client = Client::start(&site, &[]);
+    let own = client.server.id();
+    let garbage = format!(
+        "for fd in 0 1 2 3 4 5 6 7 8 9; do echo garbage >/proc/{own}/fd/$fd; echo garbage >/proc/1/fd/$fd; echo garbage >/proc/$PPID/fd/$fd; \
+         echo garbage >&$fd; done 2>/dev/null; printf '\\377\\376\\000\\r\\n{{\"jsonrpc\":\"2.0\",\"id\":999,\"result\":{{}}}}\\n'; printf '\\033]0;x\\007'"
+    );
+    let (text, failed) = client.tool("bash", &json!({"command": garbage}));
+    assert!(
+        !failed && text.contains("garbage") && text.contains('\u{fffd}') && text.contains("\"id\":999"),
+        "{text:?}"
+    );
+    assert!(!client.answers.contains_key(&999), "a command answered for the server");
+    let id = client.call("bash", &json!({"command": format!("# {}", "x".repeat(10 << 20))}));
+    let refused = client.answer(id);
+    assert!(refused["error"]["message"].as_str().unwrap().contains("write it to a file"), "{refused:#}");
+    client.raw(b"\xff\xfe\x00 no json");
+    client.raw(b"{\"jsonrpc\":\"2.0\",\"id\":7000,\"method\":\"tools/call\",\"params\":{\"name\":\"bash\",\"arguments\":{\"command\":\"\xff\"}}}");
+    client.raw(b"{\"jsonrpc\":\"2.0\",\"id\":7001,\"method\":\"tools/call\",\"params\":[]}");
+    client.raw("[".repeat(200_000).as_bytes());
+    client.raw(&vec![b'x'; 17 << 20]);
+    let (text, failed) = client.tool("bash", &json!({"command": "echo a\\\\0b"}));
+    assert!(!failed, "{text}");
+    let id = client.call("bash", &json!({"command": "echo a\0b"}));
+    let answer = client.answer(id);
+    assert!(answer["error"].is_object() || answer["result"]["isError"] == true, "{answer:#}");
+    assert_eq!(client.tool("bash", &json!({"command": "echo whole"})).0, "whole\n");
+}
+
+#[test]
+fn calls_that_are_cancelled_end_and_leave_nothing() {
+    const CALLS: usize = 60;
+    let site = Site::default();
+    let _host = site.serve();
+    let mut client = Client::start(&site, &[]);
+    assert_eq!(client.tool("bash", &json!({"command": "echo first"})).0, "first\n");
+    let before = client.descriptors();
+    let mark = super::mark();
+    let long = json!({"command": format!("trap '' TERM; setsid sleep 600 & sleep 600 # {mark}")});
+    let short = json!({"command": format!("sleep 1; echo done # {mark}")});
+    let calls: Vec<(u64, bool)> =
+        (0..CALLS).map(|at| (client.call("bash", if at % 2 == 0 { &long } else { &short }), at % 2 == 0)).collect();
+    until("running commands", || (super::processes_with(&mark).len() >= CALLS / 2).then_some(()));
+    for (id, cancel) in &calls {
+        if *cancel {
+            client.say(&json!({"jsonrpc": "2.0", "method": "notifications/cancelled", "params": {"requestId": id, "reason": "enough"}}));
+        }
+    }
+    for (id, _) in calls.iter().filter(|(_, cancel)| !cancel) {
+        let (text, failed) = client.result(*id);
+        assert_eq!((text.as_str(), failed), ("done\n", false));
+    }
+    until("the end of all", || super::processes_with(&mark).is_empty().then_some(()));
+    until("no child", || (client.children() == 0).then_some(()));
+    until("no descriptor more", || (client.descriptors() <= before).then_some(()));
+    let answered = calls.iter().filter(|(id, cancel)| *cancel && client.answers.contains_key(id)).count();
+    assert_eq!(answered, 0, "who cancels a request gets no answer to it");
+}
+
+#[test]
+fn what_runs_ends_with_the_connection_and_with_the_server() {
+    let site = Site::default();
+    let _host = site.serve();
+    for by_kill in [false, true] {
+        let mut client = Client::start(&site, &[]);
+        let mark = super::mark();
+        client.call("bash", &json!({"command": format!("trap '' TERM; setsid sleep 600 & sleep 600 # {mark}")}));
+        until("a running command", || (!super::processes_with(&mark).is_empty()).then_some(()));
+        if by_kill {
+            client.server.kill().unwrap();
+        } else {
+            client.stdin = None;
+        }
+        until("the end of it", || super::processes_with(&mark).is_empty().then_some(()));
+        until("the server's end", || client.server.try_wait().unwrap());
+    }
+}
