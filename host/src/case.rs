@@ -350,7 +350,10 @@ impl Case {
             Decision::Inspect | Decision::AskHuman if self.is_caged(&judged, judged.decision, policy) => {
                 self.finish(caged(&judged), policy, true)
             }
-            Decision::AskHuman if !policy.enforce => self.would_hold(&judged, &judged.reason, policy),
+            // What nobody approved runs in no mode: a script's asker takes an answer for an approval.
+            Decision::AskHuman if !policy.enforce && self.script != Some(Approved::NotYet) => {
+                self.would_hold(&judged, &judged.reason, policy)
+            }
             Decision::Inspect if held_before.is_none() || !policy.enforce => {
                 self.state = State::Inspecting { judged, epoch: view.epoch };
                 vec![Step::Inspect]
@@ -433,7 +436,8 @@ impl Case {
     }
 
     fn finish(&mut self, verdict: Verdict, policy: &Policy, release: bool) -> Vec<Step> {
-        let let_through = !policy.enforce && release && verdict.answer == Answer::Deny;
+        let let_through =
+            !policy.enforce && release && verdict.answer == Answer::Deny && self.script != Some(Approved::NotYet);
         let verdict = Verdict { let_through, ..verdict };
         // What is let through happens, whatever the verdict was.
         let raises = if verdict.released() == Answer::Allow || verdict.caged {

@@ -1,4 +1,4 @@
-//! The permit: proof that the gate allowed this very command. Only [`ask`] and [`cage`] make one, and
+//! The permit: proof that the gate allowed this very command. Only [`ask`], [`cage`] and a script that is [`Prepared`](crate::scripts::Prepared) make one, and
 //! [`Runner::run`](crate::run::Runner::run) takes nothing else.
 
 use std::path::{Path, PathBuf};
@@ -157,7 +157,7 @@ pub fn ask(text: &str, ask: &Ask<'_>) -> Result<Permit, Denied> {
 
 /// Asks the host about a managed script: whether a person has approved it as it is. There is no other way to a permit for
 /// one, and `filled` runs, the same script with references to the values that the request names.
-pub fn script(text: &str, wire: ScriptWire, filled: &str, ask: &Ask<'_>) -> Result<Permit, Denied> {
+pub(crate) fn script(text: &str, wire: ScriptWire, filled: &str, ask: &Ask<'_>) -> Result<Permit, Denied> {
     let command = parse(text)?;
     let filled = parse(filled)?;
     let network = wire.manifest.capabilities.network;

@@ -167,8 +167,11 @@ impl Runner {
         let internet = internet(&permit, spec)?;
         let preset = &spec.preset;
         let groups = Groups::make(preset.limits.memory_mib, preset.limits.processes);
-        let watch = (preset.filesystem.workspace == Access::Write)
-            .then(|| Watch::before(&spec.workspace, &preset.filesystem.protect));
+        let workspace = (preset.filesystem.workspace == Access::Write).then_some(&spec.workspace);
+        // Where only listed things exist, every folder that is written is somebody's project.
+        let more = if preset.filesystem.machine == Machine::Listed { &preset.filesystem.write[..] } else { &[] };
+        let mut watches: Vec<Watch> =
+            workspace.into_iter().chain(more).map(|root| Watch::before(root, &preset.filesystem.protect)).collect();
         let mut refused = Vec::new();
         for backend in &preset.sandbox.order {
             for run_as in RunAs::candidates(&spec.workspace) {
@@ -200,7 +203,8 @@ impl Runner {
                 };
                 let grace = Duration::from_millis(preset.limits.term_grace_ms);
                 let finished = live.listen(timeout, grace, stop, &groups);
-                let violations = watch.map(|watch| watch.after(permit.reach() == Reach::Cage)).unwrap_or_default();
+                let caged = permit.reach() == Reach::Cage;
+                let violations = watches.drain(..).flat_map(|watch| watch.after(caged)).collect();
                 drop(keep);
                 return Ok(finished.outcome(permit, spec, timeout, sandbox, violations));
             }
@@ -337,7 +341,8 @@ fn argv(shell: ShellProgram, command: &str) -> Vec<String> {
         }
         ShellProgram::Sh => vec![find(&["/bin/sh", "/usr/bin/sh"])],
     };
-    argv.extend(["-c".to_owned(), command.to_owned()]);
+    // Behind the options: a text that begins with `-` is none.
+    argv.extend(["-c", "--", command].map(str::to_owned));
     argv
 }
 
@@ -367,14 +372,20 @@ fn hidden(preset: &Preset, workspace: &Path, gate: &[PathBuf], run_as: RunAs) ->
             None => hide.push(PathBuf::from(path)),
         }
     }
-    let git = workspace.join(".git");
-    let mut protect: Vec<PathBuf> = preset.filesystem.protect.iter().map(|name| workspace.join(name)).collect();
-    let mut keep_writable = Vec::new();
-    if preset.git.repository == Access::Write && git.is_dir() {
-        keep_writable.push(git.clone());
-        protect.extend(["config", "hooks", "config.worktree", "commondir"].map(|name| git.join(name)));
-    } else {
-        protect.push(git);
+    let mut projects = vec![workspace];
+    if preset.filesystem.machine == Machine::Listed {
+        projects.extend(preset.filesystem.write.iter().map(PathBuf::as_path));
+    }
+    let (mut protect, mut keep_writable) = (Vec::new(), Vec::new());
+    for project in projects {
+        let git = project.join(".git");
+        protect.extend(preset.filesystem.protect.iter().map(|name| project.join(name)));
+        if preset.git.repository == Access::Write && git.is_dir() {
+            keep_writable.push(git.clone());
+            protect.extend(["config", "hooks", "config.worktree", "commondir"].map(|name| git.join(name)));
+        } else {
+            protect.push(git);
+        }
     }
     Hidden { hide, protect, keep_writable, own: Vec::new() }
 }

@@ -186,7 +186,8 @@ impl Manifest {
         if !self.variables.is_empty() {
             out.push_str(&format!("# values:   {}\n", list(&self.variables)));
         }
-        let at = self.working_directory.as_deref().unwrap_or("an empty folder");
+        let at =
+            self.working_directory.as_ref().map_or_else(|| "an empty folder".to_owned(), |path| format!("{path:?}"));
         out.push_str(&format!("# starts in {at}, ends after {} s at the latest\n", self.timeout_hard_seconds));
         out.push_str(&format!("# approved as {}\n\n", self.digest(text).hex()));
         out.push_str(text);

@@ -1,6 +1,7 @@
 //! Managed scripts: approved by a person as they are, run with what their manifest gives, values as data.
 
 use std::fs;
+use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::thread::JoinHandle;
@@ -8,20 +9,44 @@ use std::thread::JoinHandle;
 use bashgate_tests::{Output, Site, bin, until};
 use serde_json::{Value, json};
 
+use super::{USER, Who};
+
 /// A site with a host, a library of scripts, and folders that scripts may be given.
 struct Ground {
     site: Site,
     folder: tempfile::TempDir,
+    who: Who,
 }
 
 impl Ground {
     fn new() -> Self {
+        Self::of(Who::Root)
+    }
+
+    /// The scripts' user. The host is root's in any case.
+    fn of(who: Who) -> Self {
         // Not below /tmp, which a script has for itself.
         let folder = tempfile::Builder::new().prefix("scripts-").tempdir_in("/srv").unwrap();
-        for name in ["in", "out"] {
-            fs::create_dir(folder.path().join(name)).unwrap();
+        let site = Site::default();
+        for path in [site.path(), &site.work(), folder.path()] {
+            fs::set_permissions(path, fs::Permissions::from_mode(0o755)).unwrap();
         }
-        Self { site: Site::default(), folder }
+        // The user of a container reaches the mailbox by its mounts, not through the host's folder.
+        fs::set_permissions(site.path().join("mailbox"), fs::Permissions::from_mode(0o711)).unwrap();
+        let ground = Self { site, folder, who };
+        super::install(&bin("bashgate-run"), &ground.path("bashgate-run"));
+        for name in ["in", "out", "state", "home"] {
+            fs::create_dir(ground.path(name)).unwrap();
+            fs::set_permissions(ground.path(name), fs::Permissions::from_mode(0o700)).unwrap();
+            ground.give(&ground.path(name));
+        }
+        ground
+    }
+
+    fn give(&self, path: &Path) {
+        if self.who == Who::User {
+            std::os::unix::fs::lchown(path, Some(USER), Some(USER)).unwrap();
+        }
     }
 
     fn path(&self, name: &str) -> PathBuf {
@@ -34,6 +59,11 @@ impl Ground {
 
     fn command(&self, arguments: &[&str]) -> Command {
         let mut command = Command::new(bin("bashgate-run"));
+        if self.who == Who::User {
+            command = Command::new("setpriv");
+            command.args([format!("--reuid={USER}"), format!("--regid={USER}"), "--clear-groups".to_owned()]);
+            command.arg(self.path("bashgate-run")).env("HOME", self.path("home"));
+        }
         command.arg("scripts").args(&arguments[..1]).arg("--state").arg(self.path("state"));
         if arguments[0] == "run" {
             command.arg("--config").arg(self.site.hook_toml());
@@ -79,8 +109,13 @@ impl Ground {
     #[track_caller]
     fn approved(&self, id: &str, request: &Value) -> Value {
         let running = self.start(id, request);
-        let card = self.held();
-        self.site.cli(["approve", card["id"].as_str().unwrap()]).expect(0);
+        let card = until("a held script, or its end", || {
+            let held = self.site.pending().first().cloned();
+            held.map(Some).or_else(|| running.is_finished().then_some(None))
+        });
+        if let Some(card) = card {
+            self.site.cli(["approve", card["id"].as_str().unwrap()]).expect(0);
+        }
         let output = running.join().unwrap();
         serde_json::from_str(&output.stdout).unwrap_or_else(|_| panic!("{output:?}"))
     }
@@ -224,15 +259,17 @@ fn more_than_was_approved_cannot_be_asked_for_and_nobody_runs_without_a_host() {
     let id = ground.create("echo one", &json!({}));
     let output = ground.start(&id, &json!({})).join().unwrap().expect(2);
     assert!(output.stdout.contains("no host answers"), "{output:?}");
-    let host = ground.site.serve();
+    let _host = ground.site.serve();
     ground.approved(&id, &json!({}));
     for capabilities in [json!({"network": true}), json!({"paths_read": ["/etc"]}), json!({"commands": ["ls"]})] {
         let output = ground.start(&id, &json!({"capabilities": capabilities})).join().unwrap().expect(2);
         assert!(output.stdout.contains("more than the script's manifest"), "{output:?}");
     }
     assert!(ground.nothing_is_held());
+    // Whatever an operator lets a silent host mean for commands.
+    let ground = Ground::new();
+    let id = ground.create("echo one", &json!({}));
     ground.site.hook_setting("when_host_silent = \"deny\"", "when_host_silent = \"allow\"");
-    drop(host);
     let output = ground.start(&id, &json!({})).join().unwrap().expect(2);
     assert!(output.stdout.contains("only a person's approval"), "{output:?}");
 }
@@ -255,64 +292,114 @@ fn a_script_with_network_is_asked_about_again_when_the_workspace_has_seen_too_mu
 
 #[test]
 fn a_script_reaches_what_its_manifest_gives_and_nothing_else() {
-    let ground = Ground::new();
-    let _host = ground.site.serve();
-    fs::write(ground.path("in/a"), "given\n").unwrap();
-    fs::write(ground.path("other"), "hidden\n").unwrap();
-    let server = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
-    let port = server.local_addr().unwrap().port();
-    let (input, out, other) = (ground.text("in"), ground.text("out"), ground.text("other"));
-    let script = format!(
-        "cat {input}/a; cat {other} && echo READ; ls /home && echo HOME; ls /etc/shadow && echo SHADOW\n\
-         echo x > {out}/a && echo WROTE; echo x > {input}/b && echo CHANGED; echo x > /usr/x && echo USR; echo x > /tmp/x && echo TMP\n\
-         (exec 3<>/dev/tcp/127.0.0.1/{port}) && echo NETWORK; ls {} && echo STATE; true",
-        ground.text("state")
-    );
-    let done = ground.once(
-        &script,
-        &json!({"capabilities": {"paths_read": [input], "paths_write": [out], "commands": ["cat", "ls"]}}),
-    );
-    assert_eq!(done["stdout"], "given\nWROTE\nTMP\n", "{done:#}");
-    assert_eq!(fs::read_to_string(ground.path("out/a")).unwrap(), "x\n");
-    // A secret below what is given stays hidden, and what is given must be what it was.
-    let home = PathBuf::from(std::env::var_os("HOME").unwrap());
-    let key = home.join(".ssh");
-    fs::create_dir_all(&key).unwrap();
-    let done = ground
-        .once(&format!("ls -a {}", key.display()), &json!({"capabilities": {"paths_read": [key], "commands": ["ls"]}}));
-    assert!(done["error"].as_str().unwrap().contains("hides"), "{done:#}");
-    fs::rename(ground.path("in"), ground.path("was")).unwrap();
-    std::os::unix::fs::symlink("/etc", ground.path("in")).unwrap();
-    let done = ground.once("ls", &json!({"capabilities": {"paths_read": [ground.text("in")], "commands": ["ls"]}}));
-    assert!(done["error"].as_str().unwrap().contains("link"), "{done:#}");
+    for who in [Who::Root, Who::User] {
+        let ground = Ground::of(who);
+        let _host = ground.site.serve();
+        fs::write(ground.path("in/a"), "given\n").unwrap();
+        fs::write(ground.path("other"), "hidden\n").unwrap();
+        let server = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+        let port = server.local_addr().unwrap().port();
+        let (input, out, other) = (ground.text("in"), ground.text("out"), ground.text("other"));
+        let script = format!(
+            "cat {input}/a; cat {other} && echo READ; ls /home && echo HOME; ls /etc/shadow && echo SHADOW\n\
+             echo x > {out}/a && echo WROTE; echo x > {input}/b && echo CHANGED; echo x > /usr/x && echo USR; echo x > /tmp/x && echo TMP\n\
+             (exec 3<>/dev/tcp/127.0.0.1/{port}) && echo NETWORK; ls {} && echo STATE; true",
+            ground.text("state")
+        );
+        let done = ground.once(
+            &script,
+            &json!({"capabilities": {"paths_read": [input], "paths_write": [out], "commands": ["cat", "ls"]}}),
+        );
+        assert_eq!(done["stdout"], "given\nWROTE\nTMP\n", "{done:#}");
+        assert_eq!(fs::read_to_string(ground.path("out/a")).unwrap(), "x\n");
+        // A secret below what is given stays hidden, and what is given must be what it was.
+        let home = match who {
+            Who::Root => PathBuf::from(std::env::var_os("HOME").unwrap()),
+            Who::User => ground.path("home"),
+        };
+        let key = home.join(".ssh");
+        fs::create_dir_all(&key).unwrap();
+        ground.give(&key);
+        let done = ground.once(
+            &format!("ls -a {}", key.display()),
+            &json!({"capabilities": {"paths_read": [key], "commands": ["ls"]}}),
+        );
+        assert!(done["error"].as_str().unwrap().contains("hides"), "{done:#}");
+        fs::rename(ground.path("in"), ground.path("was")).unwrap();
+        std::os::unix::fs::symlink("/etc", ground.path("in")).unwrap();
+        let done = ground.once("ls", &json!({"capabilities": {"paths_read": [ground.text("in")], "commands": ["ls"]}}));
+        assert!(done["error"].as_str().unwrap().contains("link"), "{done:#}");
+    }
 }
 
 /// Whatever is not among the commands cannot be run: not by name, by path or by the loader, not as a copy and not from
 /// memory.
 #[test]
 fn programs_that_are_not_listed_cannot_be_run_in_any_way() {
+    for who in [Who::Root, Who::User] {
+        let ground = Ground::of(who);
+        let _host = ground.site.serve();
+        let own = super::compiled("memfd");
+        super::install(&own, &ground.path("in/given"));
+        super::install(Path::new("/usr/bin/id"), &ground.path("in/id"));
+        let loader = ["/lib64/ld-linux-x86-64.so.2", "/lib/ld-linux-aarch64.so.1"];
+        let loader = loader.into_iter().find(|path| Path::new(path).exists()).unwrap();
+        let (input, out) = (ground.text("in"), ground.text("out"));
+        let script = format!(
+            "id && echo ID; /usr/bin/id && echo PATH; {loader} /usr/bin/id && echo LOADER\n\
+             python3 -c 'print(1)' && echo PYTHON\n\
+             {input}/id && echo GIVEN; {loader} {input}/id && echo LOADED; {input}/given && echo MEMORY\n\
+             for to in {out} /tmp /dev/shm; do cp {input}/id $to/copy && $to/copy && echo COPIED $to; {loader} $to/copy && echo LOADED $to; done\n\
+             cp /bin/ls /tmp/ls && /tmp/ls / && echo LISTED; enable -f {out}/copy x && echo ENABLED\n\
+             ls / >/dev/null && echo LS; true",
+        );
+        let capabilities = json!({"paths_read": [input], "paths_write": [out], "commands": ["ls", "cp"]});
+        let done = ground.once(&script, &json!({"capabilities": capabilities}));
+        assert_eq!(done["stdout"], "LS\n", "{done:#}");
+        assert!(ground.path("out/copy").exists(), "the copies were made: {done:#}");
+        // The program from memory runs where programs may come from memory.
+        assert_eq!(Output::of(&mut Command::new(&own), b"").stdout, "from memory\n");
+    }
+}
+
+/// Every folder that a script writes is somebody's project, in whatever order a run asks for them.
+#[test]
+fn start_files_of_every_folder_are_protected_and_narrowing_a_run_frees_nothing() {
     let ground = Ground::new();
     let _host = ground.site.serve();
-    let own = super::compiled("memfd");
-    super::install(&own, &ground.path("in/given"));
-    super::install(Path::new("/usr/bin/id"), &ground.path("in/id"));
-    let loader = ["/lib64/ld-linux-x86-64.so.2", "/lib/ld-linux-aarch64.so.1"];
-    let loader = loader.into_iter().find(|path| Path::new(path).exists()).unwrap();
-    let (input, out) = (ground.text("in"), ground.text("out"));
+    let (out, other) = (ground.text("out"), ground.text("other"));
+    for folder in [&out, &other] {
+        fs::create_dir_all(folder).unwrap();
+        assert!(Command::new("git").args(["init", "-q", folder]).status().unwrap().success());
+        fs::create_dir_all(format!("{folder}/.vscode")).unwrap();
+    }
     let script = format!(
-        "id && echo ID; /usr/bin/id && echo PATH; {loader} /usr/bin/id && echo LOADER\n\
-         python3 -c 'print(1)' && echo PYTHON\n\
-         {input}/id && echo GIVEN; {loader} {input}/id && echo LOADED; {input}/given && echo MEMORY\n\
-         for to in {out} /tmp /dev/shm; do cp {input}/id $to/copy && $to/copy && echo COPIED $to; {loader} $to/copy && echo LOADED $to; done\n\
-         cp /bin/ls /tmp/ls && /tmp/ls / && echo LISTED; enable -f {out}/copy x && echo ENABLED\n\
-         ls / >/dev/null && echo LS; true",
+        "for to in {out} {other}; do echo x > $to/${{g}}/hooks/pre-commit; echo x >> $to/${{g}}/config; \
+         echo x > $to/${{v}}/tasks.json; echo x > $to/${{e}}rc; echo x > $to/plain; done; true"
     );
-    let capabilities = json!({"paths_read": [input], "paths_write": [out], "commands": ["ls", "cp"]});
-    let done = ground.once(&script, &json!({"capabilities": capabilities}));
-    assert_eq!(done["stdout"], "LS\n", "{done:#}");
-    assert!(ground.path("out/copy").exists(), "the copies were made: {done:#}");
-    // The program from memory runs where programs may come from memory.
-    assert_eq!(Output::of(&mut Command::new(&own), b"").stdout, "from memory\n");
+    let id =
+        ground.create(&script, &json!({"variables": ["g", "v", "e"], "capabilities": {"paths_write": [out, other]}}));
+    // Names that no reader of the script knows.
+    let names = json!({"g": ".git", "v": ".vscode", "e": ".env"});
+    let check = |done: &Value, folders: &[&String]| {
+        for folder in folders {
+            assert!(Path::new(&format!("{folder}/plain")).exists(), "{done:#}");
+            for kept in [".git/hooks/pre-commit", ".vscode/tasks.json"] {
+                assert!(!Path::new(&format!("{folder}/{kept}")).exists(), "{folder}/{kept}: {done:#}");
+            }
+            assert!(!fs::read_to_string(format!("{folder}/.git/config")).unwrap().contains('x'), "{done:#}");
+            // What did not exist cannot be mounted over: it is reported.
+            assert!(done["sandbox_violations"].to_string().contains(&format!("{folder}/.envrc")), "{done:#}");
+            fs::remove_file(format!("{folder}/.envrc")).unwrap();
+        }
+    };
+    check(&ground.approved(&id, &json!({"variables": names})), &[&out, &other]);
+    let swapped = json!({"variables": names, "capabilities": {"paths_write": [other, out]}});
+    check(&ground.again(&id, &swapped), &[&out, &other]);
+    let one = json!({"variables": names, "capabilities": {"paths_write": [other]}});
+    check(&ground.again(&id, &one), &[&other]);
+    let done = ground.once("true", &json!({"capabilities": {"paths_write": [ground.text("state/scripts")]}}));
+    assert!(done["error"].as_str().unwrap().contains("hides"), "{done:#}");
 }
 
 #[test]
@@ -397,45 +484,47 @@ const VALUES: [&str; 32] = [
 
 #[test]
 fn values_arrive_byte_for_byte_in_every_context_and_never_run() {
-    let ground = Ground::new();
-    let _host = ground.site.serve();
-    let out = ground.text("out");
-    let script = format!(
-        "cd {out}\n\
-         show() {{ printf '%s\\0' \"$@\"; }}\n\
-         show ${{v.x}}\n\
-         show \"a${{v.x}}b\"\n\
-         show 'a${{v.x}}b'\n\
-         show p${{v.x}}s # ${{v.x}}\n\
-         copy=${{v.x}}; show \"$copy\"\n\
-         list=(${{v.x}} x); show \"${{list[0]}}\"\n\
-         show \"$(printf '%s.' ${{v.x}})\"\n\
-         [[ ${{v.x}} == \"$copy\" ]] && show same\n\
-         case ${{v.x}} in \"$copy\") show case;; esac\n\
-         cat <<E\na${{v.x}}b\nE\n\
-         printf '\\0'; cat <<< ${{v.x}}\ntouch made\n"
-    );
-    let id = ground.create(
-        &script,
-        &json!({"variables": ["v.x"], "capabilities": {"paths_write": [out], "commands": ["cat", "touch"]}}),
-    );
-    let mut runs = 0;
-    for value in VALUES {
-        let request = json!({"variables": {"v.x": value}});
-        let done = if runs == 0 { ground.approved(&id, &request) } else { ground.again(&id, &request) };
-        runs += 1;
-        let want = format!(
-            "{value}\0a{value}b\0a{value}b\0p{value}s\0{value}\0{value}\0{value}.\0same\0case\0a{value}b\n\0{value}\n"
+    for who in [Who::Root, Who::User] {
+        let ground = Ground::of(who);
+        let _host = ground.site.serve();
+        let out = ground.text("out");
+        let script = format!(
+            "cd {out}\n\
+             show() {{ printf '%s\\0' \"$@\"; }}\n\
+             show ${{v.x}}\n\
+             show \"a${{v.x}}b\"\n\
+             show 'a${{v.x}}b'\n\
+             show p${{v.x}}s # ${{v.x}}\n\
+             copy=${{v.x}}; show \"$copy\"\n\
+             list=(${{v.x}} x); show \"${{list[0]}}\"\n\
+             show \"$(printf '%s.' ${{v.x}})\"\n\
+             [[ ${{v.x}} == \"$copy\" ]] && show same\n\
+             case ${{v.x}} in \"$copy\") show case;; esac\n\
+             cat <<E\na${{v.x}}b\nE\n\
+             printf '\\0'; cat <<< ${{v.x}}\ntouch made\n"
         );
-        // A NUL is no text that is shown.
-        let shown = |text: &str| text.replace(['\0', '\u{fffd}'], "␀");
-        assert_eq!(shown(done["stdout"].as_str().unwrap()), shown(&want), "{value:?}: {done:#}");
-        assert!(!ground.path("out/canary").exists(), "{value:?}");
+        let id = ground.create(
+            &script,
+            &json!({"variables": ["v.x"], "capabilities": {"paths_write": [out], "commands": ["cat", "touch"]}}),
+        );
+        let mut runs = 0;
+        for value in VALUES {
+            let request = json!({"variables": {"v.x": value}});
+            let done = if runs == 0 { ground.approved(&id, &request) } else { ground.again(&id, &request) };
+            runs += 1;
+            let want = format!(
+                "{value}\0a{value}b\0a{value}b\0p{value}s\0{value}\0{value}\0{value}.\0same\0case\0a{value}b\n\0{value}\n"
+            );
+            // A NUL is no text that is shown.
+            let shown = |text: &str| text.replace(['\0', '\u{fffd}'], "␀");
+            assert_eq!(shown(done["stdout"].as_str().unwrap()), shown(&want), "{value:?}: {done:#}");
+            assert!(!ground.path("out/canary").exists(), "{value:?}");
+        }
+        assert_eq!(runs, VALUES.len());
+        assert!(ground.path("out/made").exists(), "a canary could have been made");
+        let refused = ground.start(&id, &json!({"variables": {"v.x": "a\0b"}})).join().unwrap().expect(2);
+        assert!(refused.stdout.contains("NUL"), "{refused:?}");
     }
-    assert_eq!(runs, VALUES.len());
-    assert!(ground.path("out/made").exists(), "a canary could have been made");
-    let refused = ground.start(&id, &json!({"variables": {"v.x": "a\0b"}})).join().unwrap().expect(2);
-    assert!(refused.stdout.contains("NUL"), "{refused:?}");
 }
 
 #[test]

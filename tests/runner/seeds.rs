@@ -495,9 +495,16 @@ const TABLE: &[Row] = &include!("seed_rows.rs");
 #[test]
 fn every_sentence_has_a_test_that_exists() {
     let mut sources = String::new();
-    for folder in
-        ["tests/runner", "runner/src", "runner/src/output", "runner/src/policy", "runner/src/job", "runner/src/presets"]
-    {
+    for folder in [
+        "tests/runner",
+        "shared/src",
+        "runner/src",
+        "runner/src/output",
+        "runner/src/policy",
+        "runner/src/job",
+        "runner/src/presets",
+        "runner/src/scripts",
+    ] {
         for entry in fs::read_dir(repository().join(folder)).unwrap().flatten() {
             if entry.path().extension().is_some_and(|kind| kind == "rs") {
                 sources.push_str(&fs::read_to_string(entry.path()).unwrap());
@@ -506,7 +513,7 @@ fn every_sentence_has_a_test_that_exists() {
     }
     let mut table = String::from(
         "# The specifications of the Bash tool, sentence by sentence\n\n\
-         The presets `chorus`, `phoenix`, `runner-readonly` and `runner-build` come from three specifications, here 000, 001 and 002. Each sentence that \
+         The presets `chorus`, `phoenix`, `runner-readonly`, `runner-build` and `pai` come from four specifications, here 000 to 003. Each sentence that \
          promises something has a test. *Met*: as written. *Stricter*: as written and more. *Different*: on purpose, with the reason.\n\n\
          | | sentence | test | |\n| --- | --- | --- | --- |\n",
     );

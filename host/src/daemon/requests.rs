@@ -257,7 +257,8 @@ impl Core {
         let evidence = (&check.evidence, &check.secrets, &check.unproven, check.other_shell, &check.script);
         let evidence = serde_json::to_string(&evidence).unwrap_or_default();
         let key = RequestKey::of(&workspace, &[check.command.text(), &cwd, &evidence], seen.epoch);
-        let text = check.command.text().to_owned();
+        // Values can hold what the text does not.
+        let text = check.shown();
         let can_cage = check.caged_form.is_some() && script.is_none() && check.command.text().len() <= MAX_CAGED_BYTES;
         let instead = if can_cage { known.settings.cage() } else { Cage::default() };
         let by_runner = check.runner.is_some();

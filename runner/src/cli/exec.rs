@@ -31,7 +31,7 @@ const CAGED_READING: &str = "bashgate: this ran without network, in a shell of i
 pub(super) struct Exec {
     #[command(flatten)]
     common: Common,
-    /// The preset: default, chorus, phoenix, runner-readonly, runner-build, or one of runner.toml.
+    /// The preset: default, chorus, phoenix, runner-readonly, runner-build, pai, or one of runner.toml.
     #[arg(long, value_name = "NAME")]
     preset: Option<String>,
     /// Time for the command, in seconds, within what the preset gives.

@@ -115,8 +115,8 @@ struct Create {
     /// When it is ended, in seconds.
     #[arg(long, value_name = "SECONDS")]
     timeout_hard: Option<u64>,
-    /// Take all of it as one JSON object from standard input instead: `content`, `description`, `created_by` and the
-    /// manifest's fields.
+    /// Take all of it as one JSON object from standard input instead: `content`, `name`, `description` and the
+    /// manifest's other fields.
     #[arg(long, conflicts_with_all = ["file", "name", "read", "write", "network", "command", "variable", "cwd", "timeout", "timeout_hard"])]
     input: bool,
 }
@@ -147,20 +147,36 @@ struct RunScript {
     agent: Option<String>,
 }
 
-/// A script as one JSON object.
+/// A script as one JSON object, as a model gives it.
 #[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
 struct Whole {
     content: String,
+    name: String,
     #[serde(default)]
     description: String,
-    #[serde(default = "by_model")]
-    created_by: Author,
-    #[serde(flatten)]
-    manifest: Manifest,
+    #[serde(default)]
+    capabilities: Capabilities,
+    timeout_seconds: Option<u64>,
+    timeout_hard_seconds: Option<u64>,
+    working_directory: Option<String>,
+    #[serde(default)]
+    variables: Vec<String>,
 }
 
-const fn by_model() -> Author {
-    Author::Llm
+impl Whole {
+    fn manifest(&self) -> Manifest {
+        let usual = Manifest::named(&self.name);
+        let hard = self.timeout_hard_seconds.unwrap_or(usual.timeout_hard_seconds);
+        Manifest {
+            capabilities: self.capabilities.clone(),
+            timeout_seconds: self.timeout_seconds.unwrap_or(usual.timeout_seconds.min(hard)),
+            timeout_hard_seconds: hard,
+            working_directory: self.working_directory.clone(),
+            variables: self.variables.clone(),
+            ..usual
+        }
+    }
 }
 
 fn wrong_input(error: impl std::error::Error + 'static) -> Failure {
@@ -282,7 +298,7 @@ fn look(kept: &Kept, named: Option<&str>) -> Result<ExitCode, Failure> {
             let script = kept.library()?.get(named).map_err(failed)?;
             (script.text, script.about.manifest)
         }
-        None => whole_input().map(|whole| (whole.content, whole.manifest))?,
+        None => whole_input().map(|whole| (whole.content.clone(), whole.manifest()))?,
     };
     let found = validate(&text, &manifest);
     let valid = tell(&found, kept.json);
@@ -315,9 +331,10 @@ impl Create {
     fn run(self) -> Result<ExitCode, Failure> {
         let library = self.kept.library()?;
         let as_json = self.kept.json;
-        let whole = if self.input { whole_input()? } else { self.whole()? };
+        let (whole, created_by) =
+            if self.input { (whole_input()?, Author::Llm) } else { (self.whole()?, Author::User) };
         let script =
-            library.create(&whole.content, whole.manifest, &whole.description, whole.created_by).map_err(failed)?;
+            library.create(&whole.content, whole.manifest(), &whole.description, created_by).map_err(failed)?;
         let found = validate(&script.text, &script.about.manifest);
         if as_json {
             let mut object = about(&script);
@@ -344,21 +361,21 @@ impl Create {
             let why = std::io::Error::other(format!("cannot read {}: {error}", file.display()));
             Failure::new(why, "name a text file of at most 64 KiB")
         })?;
-        let usual = Manifest::named(&self.name.unwrap_or_default());
-        let manifest = Manifest {
+        Ok(Whole {
+            content,
+            name: self.name.unwrap_or_default(),
+            description: self.description,
             capabilities: Capabilities {
                 paths_read: self.read,
                 paths_write: self.write,
                 network: self.network,
                 commands: self.command,
             },
-            timeout_seconds: self.timeout.unwrap_or(usual.timeout_seconds),
-            timeout_hard_seconds: self.timeout_hard.unwrap_or(usual.timeout_hard_seconds),
+            timeout_seconds: self.timeout,
+            timeout_hard_seconds: self.timeout_hard,
             working_directory: self.cwd,
             variables: self.variable,
-            ..usual
-        };
-        Ok(Whole { content, description: self.description, created_by: Author::User, manifest })
+        })
     }
 }
 
@@ -371,16 +388,14 @@ impl RunScript {
         };
         let script = self.kept.library()?.get(&self.script).map_err(failed)?;
         let request = self.request()?;
-        let prepared = Prepared::new(&script, &request).map_err(failed_run)?;
+        let manifest = script.about.manifest.clone();
+        let prepared = Prepared::new(script, &request).map_err(failed_run)?;
         if request.dry_run {
             let Filled { text, environment } = prepared.resolved().map_err(failed_run)?;
             if self.kept.json {
                 let values: serde_json::Map<String, Value> =
                     environment.into_iter().map(|(name, value)| (name, Value::String(value))).collect();
-                println!(
-                    "{}",
-                    json!({"dry_run": true, "script": text, "environment": values, "manifest": script.about.manifest})
-                );
+                println!("{}", json!({"dry_run": true, "script": text, "environment": values, "manifest": manifest}));
             } else {
                 for (name, value) in environment {
                     println!("{name}={}", bashgate_shared::shell::quoted(&value));
@@ -401,15 +416,15 @@ impl RunScript {
         let ask =
             Ask { gate: &gate, preset_name: &self.preset, preset: &preset, cwd: &cwd, agent: self.agent.as_deref() };
         let runner = Runner::of_this_program().map_err(|error| Failure::new(error, "start it by its path"))?;
-        let permit = prepared.permit(&script, &ask).map_err(failed_run)?;
-        let mut spec = prepared.spec(&script, preset.clone()).map_err(failed_run)?;
+        let permit = prepared.permit(&ask).map_err(failed_run)?;
+        let mut spec = prepared.spec(preset.clone()).map_err(failed_run)?;
         spec.agent.clone_from(&self.agent);
         spec.gate = gate.hidden_files();
         spec.own = gate.readable_files();
         spec.state = self.kept.place.folder();
         let stop = stop_on_signals().map_err(|error| Failure::new(error, "free some resources"))?;
         let over = Arc::new(AtomicBool::new(false));
-        let (slow, name, ended) = (prepared.slow_after, script.about.manifest.name.clone(), over.clone());
+        let (slow, name, ended) = (prepared.slow_after, manifest.name, over.clone());
         let _ = std::thread::Builder::new().name("slow".to_owned()).spawn(move || {
             std::thread::sleep(slow);
             if !ended.load(Ordering::Acquire) {

@@ -171,7 +171,7 @@ pub fn give_up_privileges() -> io::Result<()> {
 }
 
 /// Lets nothing below a mount be executed from now on, nor mapped as code, whatever is mounted below it. Needs the right to
-/// mount, as in a namespace of one's own; Linux 5.12.
+/// mount in the namespace of these mounts; Linux 5.12.
 pub fn forbid_exec(mount: &std::ffi::CStr) -> io::Result<()> {
     /// The kernel's `mount_attr`, in `include/uapi/linux/mount.h`.
     #[repr(C)]

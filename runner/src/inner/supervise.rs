@@ -44,9 +44,9 @@ fn supervise(runner: &mut UnixStream) -> Result<Ended, String> {
     if plan.reap == Reap::Namespace && std::process::id() != 1 {
         return Err("this is no process namespace of its own".to_owned());
     }
+    forbid_exec(&plan)?;
     kernel::become_supervisor(plan.reap == Reap::Descendants).map_err(|error| error.to_string())?;
     check_expected(&plan)?;
-    forbid_exec(&plan)?;
     let signals = kernel::signals(&[libc::SIGCHLD]).map_err(|error| format!("cannot watch processes: {error}"))?;
     let child = start(&plan)?;
     say(runner, &Report::Started);
@@ -81,12 +81,12 @@ fn check_expected(plan: &Plan) -> Result<(), String> {
 }
 
 fn forbid_exec(plan: &Plan) -> Result<(), String> {
+    if plan.no_exec.is_empty() {
+        return Ok(());
+    }
     for mount in &plan.no_exec {
         let name = CString::new(mount.as_str()).map_err(|error| error.to_string())?;
         kernel::forbid_exec(&name).map_err(|error| format!("cannot keep {mount} from being executed: {error}"))?;
-    }
-    if plan.no_exec.is_empty() {
-        return Ok(());
     }
     kernel::give_up_privileges().map_err(|error| format!("cannot give up privileges: {error}"))
 }

@@ -75,15 +75,25 @@ pub(super) fn prepare(wanted: &Wanted, run_as: RunAs) -> Result<Nest, Unavailabl
     match &wanted.listed {
         None => arg(&["--ro-bind", "/", "/"]),
         Some(listed) => {
-            // To forbid that what it writes is executed; given up before the shell starts.
-            arg(&["--cap-add", "CAP_SYS_ADMIN"]);
             listed.links.iter().for_each(|(name, target)| arg(&["--symlink", target, name]));
             let given = wanted.places.given.iter().map(|(path, ..)| (path, path));
             let listed = listed.data.iter().chain(&listed.programs).map(|(from, at)| (from, at));
             given.chain(listed).for_each(|(from, at)| arg(&["--ro-bind", from, at]));
         }
     }
-    arg(&["--dev", "/dev"]);
+    if wanted.listed.is_none() {
+        arg(&["--dev", "/dev"]);
+    } else {
+        // To forbid that what is written is executed; given up before the shell starts. For a folder of terminals bubblewrap
+        // would go into one more user namespace, where no mount can be changed.
+        arg(&["--cap-add", "CAP_SYS_ADMIN", "--tmpfs", "/dev", "--dir", "/dev/shm"]);
+        for device in super::landlock::DEVICES {
+            arg(&["--dev-bind", device, device]);
+        }
+        for (name, target) in [("fd", ""), ("stdin", "/0"), ("stdout", "/1"), ("stderr", "/2")] {
+            arg(&["--symlink", &format!("/proc/self/fd{target}"), &format!("/dev/{name}")]);
+        }
+    }
     let shm = (wanted.tmp_mib.max(64) << 20).to_string();
     arg(&["--size", &shm, "--tmpfs", "/dev/shm", "--remount-ro", "/dev"]);
     arg(&["--proc", "/proc", "--remount-ro", "/proc", "--tmpfs", "/run"]);

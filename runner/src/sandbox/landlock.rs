@@ -13,7 +13,7 @@ use crate::presets::Tmp;
 use crate::user::RunAs;
 
 /// What every program may use. No terminal: the caller's is among them.
-const DEVICES: [&str; 5] = ["/dev/null", "/dev/zero", "/dev/full", "/dev/random", "/dev/urandom"];
+pub(super) const DEVICES: [&str; 5] = ["/dev/null", "/dev/zero", "/dev/full", "/dev/random", "/dev/urandom"];
 /// Semaphores and shared memory of programs with several processes.
 const SHARED_MEMORY: &str = "/dev/shm";
 /// Most folders that are listed to go around hidden paths.

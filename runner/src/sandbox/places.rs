@@ -183,7 +183,13 @@ impl Places {
         let exposed: Vec<String> = never_read.iter().filter(|path| below_a_root(path)).cloned().collect();
         let mut protect = existing(&hidden.protect);
         let mut own = existing(&hidden.own);
-        own.retain(below_a_root);
+        own.retain(|path| roots().any(|root| is_below(path, root)));
+        // What is the runner's own is never a root itself, nor does one lie in it.
+        if let Some((root, over)) =
+            write.iter().find_map(|(root, ..)| Some((root, own_folder_over(root, &hidden.own)?)))
+        {
+            return Err(PlaceError::Hidden { root: root.into(), hidden: over.into() });
+        }
         protect.extend(own.iter().cloned());
         protect.retain(below_a_root);
         let mut pinned = existing(&hidden.keep_writable);
@@ -214,6 +220,11 @@ impl Places {
 pub(super) fn is_below(path: &str, folder: &str) -> bool {
     let folder = folder.trim_end_matches('/');
     path.strip_prefix(folder).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
+}
+
+/// The runner's own folder that holds a path, or is it.
+fn own_folder_over(root: &str, own: &[PathBuf]) -> Option<String> {
+    existing(own).into_iter().find(|own| is_below(root, own))
 }
 
 /// A folder that is there, by its real path.

@@ -7,17 +7,135 @@ use std::collections::BTreeSet;
 
 use bashgate_shared::shell::{
     Arithmetic, Assignment, Command, Compound, CompoundKind, Document, Form, Piece, Redirect, RedirectTarget, Script,
-    Simple, Step, Variable, Word, is_name,
+    Shell, Simple, Step, Variable, Word, is_name, read,
 };
 
 /// Programs that take code, or a command, as an argument or on standard input.
-const RUN_CODE: [&str; 61] = [
-    "sh", "bash", "dash", "zsh", "ksh", "mksh", "fish", "busybox", "python", "python2", "python3", "perl", "ruby",
-    "node", "nodejs", "deno", "bun", "php", "lua", "tclsh", "expect", "awk", "gawk", "mawk", "nawk", "sed", "gsed",
-    "ed", "ex", "vi", "vim", "emacs", "make", "gmake", "ssh", "su", "sudo", "doas", "env", "xargs", "parallel",
-    "nohup", "nice", "ionice", "time", "timeout", "setsid", "stdbuf", "chroot", "unshare", "nsenter", "flock", "watch",
-    "script", "at", "batch", "crontab", "gdb", "sqlite3", "psql", "mysql",
+const RUN_CODE: &[&str] = &[
+    "sh",
+    "bash",
+    "rbash",
+    "dash",
+    "zsh",
+    "ksh",
+    "mksh",
+    "csh",
+    "tcsh",
+    "fish",
+    "nu",
+    "elvish",
+    "pwsh",
+    "busybox",
+    "toybox",
+    "python",
+    "pypy",
+    "perl",
+    "ruby",
+    "node",
+    "nodejs",
+    "deno",
+    "bun",
+    "php",
+    "lua",
+    "luajit",
+    "tclsh",
+    "wish",
+    "expect",
+    "guile",
+    "racket",
+    "R",
+    "Rscript",
+    "julia",
+    "octave",
+    "java",
+    "jshell",
+    "groovy",
+    "scala",
+    "elixir",
+    "erl",
+    "ghci",
+    "ocaml",
+    "awk",
+    "gawk",
+    "mawk",
+    "nawk",
+    "sed",
+    "gsed",
+    "ssed",
+    "ed",
+    "ex",
+    "vi",
+    "vim",
+    "nvim",
+    "emacs",
+    "nano",
+    "m4",
+    "dc",
+    "gnuplot",
+    "make",
+    "gmake",
+    "ninja",
+    "cmake",
+    "ssh",
+    "rsh",
+    "su",
+    "sudo",
+    "doas",
+    "pkexec",
+    "env",
+    "xargs",
+    "parallel",
+    "nohup",
+    "nice",
+    "ionice",
+    "chrt",
+    "taskset",
+    "time",
+    "timeout",
+    "setsid",
+    "stdbuf",
+    "unbuffer",
+    "chroot",
+    "unshare",
+    "nsenter",
+    "setarch",
+    "linux32",
+    "linux64",
+    "i386",
+    "x86_64",
+    "uname26",
+    "setpriv",
+    "runuser",
+    "capsh",
+    "bwrap",
+    "firejail",
+    "strace",
+    "ltrace",
+    "flock",
+    "watch",
+    "entr",
+    "script",
+    "at",
+    "batch",
+    "crontab",
+    "gdb",
+    "lldb",
+    "sqlite3",
+    "psql",
+    "mysql",
+    "mariadb",
+    "mail",
+    "mailx",
+    "ftp",
+    "telnet",
+    "run-parts",
+    "start-stop-daemon",
+    "systemd-run",
+    "tmux",
+    "screen",
 ];
+/// Shells whose literal code can be followed.
+const SHELLS: [&str; 5] = ["sh", "bash", "dash", "ksh", "zsh"];
 /// Builtins whose arguments are only text to them.
 const ONLY_TEXT: [&str; 6] = ["echo", ":", "true", "false", "cd", "pushd"];
 /// All other builtins: some evaluate what they are given, and none needs a value.
@@ -75,7 +193,7 @@ const BUILTINS: [&str; 50] = [
 ];
 const DECLARE: [&str; 5] = ["local", "declare", "typeset", "export", "readonly"];
 /// Variables that the shell, the loader or interpreters read.
-const SPECIAL: [&str; 16] = [
+const SPECIAL: &[&str] = &[
     "PATH",
     "IFS",
     "ENV",
@@ -91,10 +209,65 @@ const SPECIAL: [&str; 16] = [
     "PS0",
     "PS1",
     "PS2",
+    "PS3",
     "PS4",
+    "OPTIND",
+    "TMPDIR",
+    "SHELL",
+    "HISTFILE",
+    "HISTCONTROL",
+    "INPUTRC",
+    "FIGNORE",
+    "EXECIGNORE",
+    "POSIXLY_CORRECT",
+    "FUNCNEST",
+    "TIMEFORMAT",
+    // Assigning to these evaluates the value as arithmetic: the shell gives them the attribute of integers.
+    "RANDOM",
+    "SRANDOM",
+    "SECONDS",
+    "LINENO",
+    "EPOCHSECONDS",
+    "EPOCHREALTIME",
+    "HISTCMD",
+    "HISTSIZE",
+    "HISTFILESIZE",
+    "UID",
+    "EUID",
+    "PPID",
+    "OPTERR",
+    "COLUMNS",
+    "LINES",
+    "TMOUT",
+    "MAILCHECK",
+    "COMP_CWORD",
+    "COMP_POINT",
+    "COMP_KEY",
+    "COMP_TYPE",
 ];
 const SPECIAL_PREFIXES: [&str; 10] =
     ["BASH_", "LD_", "GIT_", "PYTHON", "PERL", "NODE_", "RUBY", "LESS", "TAR_", "GCONV_"];
+/// Variables whose own text the shell runs or expands again, whoever assigns it.
+const EXPANDED_AGAIN: [&str; 9] = ["PS0", "PS1", "PS2", "PS3", "PS4", "PROMPT_COMMAND", "ENV", "BASH_ENV", "SHELLOPTS"];
+/// Variables that the shell fills with what it has met.
+const FILLED: [&str; 9] = [
+    "_",
+    "REPLY",
+    "BASH_REMATCH",
+    "BASH_COMMAND",
+    "BASH_ARGV",
+    "BASH_ARGC",
+    "BASH_EXECUTION_STRING",
+    "MAPFILE",
+    "OPTARG",
+];
+/// Programs in which a word may name what is run: only what stands behind `--` is surely data.
+const HAS_SUBCOMMANDS: [&str; 5] = ["git", "docker", "podman", "kubectl", "systemctl"];
+/// Programs of which an option's argument can be a command, besides those that run code anyway.
+const EXEC_OPTIONS: [&str; 24] = [
+    "tar", "bsdtar", "zip", "unzip", "7z", "rsync", "git", "sort", "find", "fd", "scp", "sftp", "curl", "wget", "gpg",
+    "man", "less", "more", "split", "docker", "podman", "kubectl", "gcc", "ld",
+];
 /// The positional parameters, as one.
 const POSITIONAL: &str = "@";
 
@@ -115,20 +288,46 @@ struct Walk<'d, N> {
     name_of: N,
     tainted: BTreeSet<String>,
     functions: BTreeSet<String>,
+    /// Variables with more, or other, than one whole value.
+    derived: BTreeSet<String>,
+    /// Variables that are assigned anything but integers.
+    no_integers: BTreeSet<String>,
+    /// True when a function runs what it reads.
+    runs_input: bool,
+    /// A value that programs find in their environment, and a program that runs code.
+    exported: bool,
+    code_runner: Option<String>,
     flow: Flow,
 }
 
 /// Follows the values through a document. `name_of` names the variable behind a place.
 pub(super) fn check<'n>(document: &Document, name_of: impl Fn(&str) -> Option<&'n str>) -> Flow {
-    let mut walk =
-        Walk { document, name_of, tainted: BTreeSet::new(), functions: BTreeSet::new(), flow: Flow::default() };
+    let filled: BTreeSet<String> = FILLED.map(str::to_owned).into();
+    let mut walk = Walk {
+        document,
+        name_of,
+        tainted: filled.clone(),
+        functions: BTreeSet::new(),
+        derived: filled,
+        no_integers: BTreeSet::new(),
+        runs_input: false,
+        exported: false,
+        code_runner: None,
+        flow: Flow::default(),
+    };
     // Until no more variables are tainted; each turn taints one more at least, and there are only so many.
     loop {
-        let before = (walk.tainted.len(), walk.functions.len());
+        let before =
+            (walk.tainted.len(), walk.derived.len(), walk.no_integers.len(), walk.functions.len(), walk.runs_input);
         walk.flow = Flow::default();
         walk.script(&document.script);
         document.bodies.iter().for_each(|body| walk.word(body));
-        if (walk.tainted.len(), walk.functions.len()) == before {
+        if (walk.tainted.len(), walk.derived.len(), walk.no_integers.len(), walk.functions.len(), walk.runs_input)
+            == before
+        {
+            if let Some(program) = walk.code_runner.take().filter(|_| walk.exported) {
+                walk.trouble(format!("it is in the environment of `{program}`, which can run it"));
+            }
             return walk.flow;
         }
     }
@@ -146,12 +345,17 @@ impl<'n, N: Fn(&str) -> Option<&'n str>> Walk<'_, N> {
     fn step(&mut self, step: &Step) {
         let mut flows = false;
         for command in &step.pipeline {
-            if flows && let Some(program) = runs_its_input(command) {
+            if flows && let Some(program) = self.reads_code(command) {
                 self.trouble(format!("it is piped into `{program}`"));
             }
             self.command(command);
             flows |= self.command_is_tainted(command);
         }
+    }
+
+    /// The first program in a command that runs what it reads; a function counts as the worst of all functions.
+    fn reads_code(&self, command: &Command) -> Option<String> {
+        runs_its_input(command, &|name| runs_code(name) || self.runs_input && self.functions.contains(name))
     }
 
     fn command(&mut self, command: &Command) {
@@ -160,11 +364,21 @@ impl<'n, N: Fn(&str) -> Option<&'n str>> Walk<'_, N> {
             Command::Compound(compound) => self.compound(compound),
             Command::Function { name, body, .. } => {
                 self.functions.insert(name.clone());
+                if name == "command_not_found_handle" {
+                    self.tainted.insert(POSITIONAL.to_owned());
+                }
+                self.runs_input |= self.reads_code(body).is_some();
                 self.command(body);
             }
             Command::Condition(condition) => {
                 for (at, word) in condition.words.iter().enumerate() {
                     self.word(word);
+                    if condition.names.contains(&at) && has_subscript(word) {
+                        self.trouble("`[[` evaluates a subscript");
+                    }
+                    if condition.numbers.contains(&at) && self.may_name_a_value(word) {
+                        self.trouble("`[[` compares it as a number, which evaluates it");
+                    }
                     if self.is_tainted(word) {
                         if condition.numbers.contains(&at) {
                             self.trouble("`[[` compares it as a number, which evaluates it");
@@ -190,7 +404,20 @@ impl<'n, N: Fn(&str) -> Option<&'n str>> Walk<'_, N> {
             let over_arguments = compound.kind == CompoundKind::ForArguments && self.tainted.contains(POSITIONAL);
             let words = compound.words.iter().any(|word| self.is_tainted(word));
             if words || over_arguments || compound.kind == CompoundKind::Select {
-                self.tainted.insert(variable.clone());
+                self.assigned(variable);
+            }
+            if !compound.words.iter().all(is_exact) || compound.words.is_empty() {
+                self.derived.insert(variable.clone());
+            }
+            if !compound.words.iter().all(is_integer) || compound.words.is_empty() {
+                self.no_integers.insert(variable.clone());
+            }
+        }
+        let fed = compound.redirects.iter().any(|redirect| self.feeds(redirect));
+        if fed || compound.kind == CompoundKind::Coproc {
+            let mut commands = compound.scripts.iter().flat_map(|script| &script.steps).flat_map(|step| &step.pipeline);
+            if let Some(program) = commands.find_map(|command| self.reads_code(command)) {
+                self.trouble(format!("it can come to standard input of `{program}`"));
             }
         }
         compound.scripts.iter().for_each(|script| self.script(script));
@@ -207,19 +434,31 @@ impl<'n, N: Fn(&str) -> Option<&'n str>> Walk<'_, N> {
         }
         let tainted: Vec<bool> = arguments.iter().map(|word| self.is_tainted(word)).collect();
         let Some(name) = program(simple) else {
-            if tainted.contains(&true) {
-                self.trouble("it is handed to a program that is only known when it runs");
-            }
-            return;
+            return self.trouble("beside it stands a program that is only known when it runs");
         };
+        if runs_code(&name) {
+            self.code_runner = Some(name.clone());
+            self.exported |= simple.assignments.iter().any(|assignment| self.is_tainted(&assignment.value));
+        }
+        self.hidden_ways(&name, arguments);
         // These give variables values that nobody knows here.
         if matches!(name.as_str(), "read" | "mapfile" | "readarray" | "getopts") {
-            let literal = arguments.iter().filter_map(Word::literal).map(std::borrow::Cow::into_owned);
-            self.tainted.extend(literal.filter(|word| is_name(word)));
-            self.tainted.extend(["REPLY", "MAPFILE", "OPTARG"].map(str::to_owned));
+            if literals(arguments).count() < arguments.len() {
+                self.trouble(format!("`{name}` gets names that are only known when it runs"));
+            }
+            for word in literals(arguments).collect::<Vec<_>>() {
+                // An option may have a name behind it, as in `-aname`.
+                let name = word.trim_start_matches('-');
+                let names = name.char_indices().map(|(at, _)| name.split_at(at).1);
+                for name in names.filter(|name| is_name(name)).take(if word.starts_with('-') { 64 } else { 1 }) {
+                    self.derived.insert(name.to_owned());
+                    self.assigned(name);
+                }
+            }
         }
         let fed = simple.redirects.iter().any(|redirect| self.feeds(redirect));
-        if fed && runs_code(&name) {
+        let calls = self.functions.contains(&name) && self.runs_input;
+        if fed && (runs_code(&name) || calls || matches!(name.as_str(), "." | "source" | "exec")) {
             self.trouble(format!("it is standard input of `{name}`"));
         }
         if !tainted.contains(&true) {
@@ -230,8 +469,11 @@ impl<'n, N: Fn(&str) -> Option<&'n str>> Walk<'_, N> {
             self.tainted.insert(POSITIONAL.to_owned());
         } else if name == "printf" {
             let at = usize::from(literal(0).as_deref() == Some("--"));
-            if literal(at).is_none_or(|format| format.starts_with('-') && at == 0) {
-                self.trouble("it is the format of `printf`, or there is an option before it");
+            match literal(at) {
+                Some(format) if format.starts_with('-') && at == 0 => self.trouble("`printf` gets an option before it"),
+                Some(format) if stores_a_count(&format) => self.trouble("`printf` takes it for the name of a variable"),
+                Some(_) => {}
+                None => self.trouble("it is the format of `printf`"),
             }
         } else if name == "test" || name == "[" {
             if let Some(why) = self.test(arguments) {
@@ -240,6 +482,9 @@ impl<'n, N: Fn(&str) -> Option<&'n str>> Walk<'_, N> {
         } else if DECLARE.contains(&name.as_str()) {
             self.declare(&name, arguments);
         } else if ONLY_TEXT.contains(&name.as_str()) {
+            if matches!(name.as_str(), "cd" | "pushd") {
+                self.tainted.extend(["PWD", "OLDPWD", "DIRSTACK"].map(str::to_owned));
+            }
         } else if BUILTINS.contains(&name.as_str()) {
             self.trouble(format!("it is handed to `{name}`"));
         } else if runs_code(&name) {
@@ -249,30 +494,170 @@ impl<'n, N: Fn(&str) -> Option<&'n str>> Walk<'_, N> {
         }
     }
 
-    /// An ordinary program takes a value as it is, but for one that looks like an option.
+    /// Ways on which code is evaluated that is only text here, or names come to mean something else.
+    fn hidden_ways(&mut self, name: &str, arguments: &[Word]) {
+        let first = arguments.first().and_then(Word::literal).map(std::borrow::Cow::into_owned);
+        match name {
+            "command" | "builtin" | "exec" | "shopt" | "coproc" => {
+                self.trouble(format!("`{name}` hides what runs, or how the shell reads"));
+            }
+            "set" => {
+                let plain = |word: &str| {
+                    matches!(word, "pipefail" | "errexit" | "nounset" | "noglob" | "-o" | "+o")
+                        || word.starts_with(['-', '+']) && word.chars().skip(1).all(|c| "eufnvxo".contains(c))
+                };
+                let all = literals(arguments).collect::<Vec<_>>();
+                if first.as_deref() != Some("--")
+                    && (all.len() < arguments.len() || !all.iter().all(|word| plain(word)))
+                {
+                    self.trouble("`set` gets options that are not known here");
+                }
+            }
+            "printf" if first.as_deref() == Some("-v") => self.trouble("`printf -v` stores under a name"),
+            "unset" if literals(arguments).count() < arguments.len() => {
+                self.trouble("`unset` gets a name that is only known when it runs");
+            }
+            "alias" | "hash" | "enable" | "bind" | "complete" | "compgen" | "let" | "fc" | "history" => {
+                self.trouble(format!("`{name}` can change what a command means, or evaluates what it is given"));
+            }
+            "." | "source" if !first.as_deref().is_some_and(|path| path.starts_with('/')) => {
+                self.trouble(format!("`{name}` runs a file that a value could choose; write its whole path"));
+            }
+            "eval" => {
+                let words: Option<Vec<String>> =
+                    arguments.iter().map(|word| word.literal().map(std::borrow::Cow::into_owned)).collect();
+                match words {
+                    Some(words) => self.nested("eval", &words.join(" ")),
+                    None => self.trouble("`eval` runs text that is only known when it runs"),
+                }
+            }
+            "trap" => match first.as_deref() {
+                Some("-" | "" | "-l" | "-p") => {}
+                Some(code) => self.nested("trap", code),
+                None if arguments.is_empty() => {}
+                None => self.trouble("`trap` gets text that is only known when it runs"),
+            },
+            _ if SHELLS.contains(&name) => {
+                let is_option =
+                    |word: &&Word| word.literal().is_some_and(|word| word.starts_with('-') && word.contains('c'));
+                if let Some(code) = arguments.iter().skip_while(|word| !is_option(word)).nth(1) {
+                    match code.literal() {
+                        Some(code) => self.nested(name, &code),
+                        None => self.trouble(format!("`{name} -c` runs text that is only known when it runs")),
+                    }
+                }
+            }
+            "mapfile" | "readarray"
+                if literals(arguments).any(|word| word.starts_with('-') && word.contains(['C', 'c'])) =>
+            {
+                self.trouble(format!("`{name}` calls something with what it reads"));
+            }
+            _ if DECLARE.contains(&name) => {
+                let plain = |word: &Word| match word.literal() {
+                    Some(word) if word.starts_with(['-', '+']) => word.chars().skip(1).all(|c| "rxgap-".contains(c)),
+                    Some(_) => true,
+                    None => !word.literal_prefix().is_empty(),
+                };
+                if !arguments.iter().all(plain) {
+                    self.trouble(format!("`{name}` makes a variable evaluate what it is assigned, or may"));
+                }
+            }
+            _ => {}
+        }
+        // A subscript in a name is evaluated.
+        let evaluates = match name {
+            "read" | "mapfile" | "readarray" | "unset" | "getopts" | "wait" => true,
+            "printf" => first.as_deref() == Some("-v"),
+            "test" | "[" => literals(arguments).any(|word| matches!(word.as_str(), "-v" | "-R")),
+            _ => DECLARE.contains(&name),
+        };
+        if evaluates && arguments.iter().any(has_subscript) {
+            self.trouble(format!("`{name}` evaluates a subscript"));
+        }
+    }
+
+    /// Code that stands in the script as text.
+    fn nested(&mut self, by: &str, code: &str) {
+        match read(code, Shell::Bash) {
+            Ok(document) if document.bodies.is_empty() => self.script(&document.script),
+            _ => self.trouble(format!("what `{by}` runs is not understood")),
+        }
+    }
+
+    /// True when what is evaluated as arithmetic names, or may name, a variable that holds a value.
+    fn may_name_a_value(&self, word: &Word) -> bool {
+        let is_whole = word.literal().is_some();
+        word.pieces.iter().any(|piece| match piece {
+            Piece::Text { text, .. } => {
+                let mut names =
+                    text.split(|c: char| !(c.is_ascii_alphanumeric() || c == '_')).filter(|name| is_name(name));
+                names.any(|name| !is_whole || self.holds_value(name) || self.no_integers.contains(name))
+            }
+            Piece::Glob(_) | Piece::Brace | Piece::Tilde => true,
+            Piece::Variable(variable) => self.no_integers.contains(&variable.name),
+            Piece::Substitution { .. } | Piece::Process(_) | Piece::Number(_) => false,
+        })
+    }
+
+    /// An ordinary program takes a value as it is, as one word of its own and not as an option or an option's argument.
     fn program_arguments(&mut self, name: &str, arguments: &[Word]) {
-        let runs_commands = ["find", "fd", "git", "docker", "podman", "kubectl", "systemd-run", "tmux", "screen"];
-        let is_exec =
-            |word: &Word| word.literal().is_some_and(|word| word.starts_with("-exec") || word.starts_with("-ok"));
-        if runs_commands.contains(&name) && arguments.iter().any(is_exec) {
+        let no_end_of_options = ["find", "fd"].contains(&name);
+        let is_exec = |word: String| word.starts_with("-exec") || word.starts_with("-ok");
+        if literals(arguments).any(is_exec) {
             return self.trouble(format!("it stands in a command that `{name}` runs"));
         }
+        let mut options_end = false;
+        let mut before: Option<String> = None;
         for word in arguments {
-            // `find` and its like have no such end of options.
-            if word.literal().as_deref() == Some("--") && !runs_commands.contains(&name) {
-                return;
+            let literal = word.literal().map(std::borrow::Cow::into_owned);
+            if !self.is_tainted(word) {
+                options_end |= literal.as_deref() == Some("--") && !no_end_of_options;
+                before = literal;
+                continue;
             }
+            if word.splits() {
+                return self.trouble(format!("`{name}` gets it unquoted, so that it becomes several words"));
+            }
+            if options_end {
+                continue;
+            }
+            if word.literal_prefix().starts_with('-') {
+                return self.trouble(format!("`{name}` gets it as part of an option"));
+            }
+            if HAS_SUBCOMMANDS.contains(&name) {
+                return self.trouble(format!("`{name}` may get it as a name that means a command; put `--` before it"));
+            }
+            let may_run = EXEC_OPTIONS.contains(&name) && before.as_deref().is_none_or(|word| word.starts_with('-'));
+            if may_run
+                && !(name == "tar" && before.as_deref().is_some_and(names_an_archive))
+                && !(no_end_of_options && before.is_none())
+            {
+                return self.trouble(format!("`{name}` may get it as the argument of an option; put `--` before it"));
+            }
+            before = None;
             match word.pieces.iter().find(|piece| !matches!(piece, Piece::Text { text, .. } if text.is_empty())) {
-                Some(Piece::Variable(variable)) => match (self.name_of)(&variable.name).map(str::to_owned) {
-                    Some(name) => {
-                        self.flow.may_lead.insert(name);
+                Some(Piece::Text { .. }) => {}
+                Some(Piece::Variable(variable)) if matches!(variable.form, Form::Plain) => {
+                    match (self.name_of)(&variable.name).map(str::to_owned) {
+                        Some(name) => drop(self.flow.may_lead.insert(name)),
+                        None if self.is_derived(&variable.name) => {
+                            return self.trouble(format!(
+                                "`{name}` could take a part of it for an option; put `--` before it"
+                            ));
+                        }
+                        None => self.flow.any_may_lead |= self.variable_is_tainted(variable),
                     }
-                    None => self.flow.any_may_lead |= self.variable_is_tainted(variable),
-                },
-                Some(Piece::Substitution { .. }) => self.flow.any_may_lead |= self.is_tainted(word),
-                _ => {}
+                }
+                _ => {
+                    return self.trouble(format!("`{name}` could take a part of it for an option; put `--` before it"));
+                }
             }
         }
+    }
+
+    fn is_derived(&self, name: &str) -> bool {
+        let positional = matches!(name, "*" | "@") || name.bytes().all(|b| b.is_ascii_digit());
+        positional || self.derived.contains(name)
     }
 
     /// `test` takes what stands in an operator's place for one, and `-v` evaluates a name's subscript.
@@ -281,15 +666,15 @@ impl<'n, N: Fn(&str) -> Option<&'n str>> Walk<'_, N> {
             Some((last, rest)) if last.literal().as_deref() == Some("]") => rest,
             _ => arguments,
         };
-        let is = |at: usize| arguments.get(at).is_some_and(|word| self.is_tainted(word));
         let evaluates = arguments.iter().filter_map(Word::literal).any(|word| matches!(&*word, "-v" | "-R"));
         let splits = arguments.iter().any(|word| word.splits() && self.is_tainted(word));
+        let is_literal = |at: usize| arguments.get(at).is_some_and(|word| word.literal().is_some());
         match arguments.len() {
             _ if evaluates => Some("`test -v` takes it for the name of a variable"),
             _ if splits => Some("`test` gets it unquoted"),
-            2 if is(0) => Some("`test` could take it for an operator"),
-            3 if is(1) => Some("`test` could take it for an operator"),
-            0..=3 => None,
+            0 | 1 => None,
+            2 if is_literal(0) => None,
+            3 if is_literal(1) => None,
             _ => Some("`test` could take it for an operator; use `[[`"),
         }
     }
@@ -303,7 +688,11 @@ impl<'n, N: Fn(&str) -> Option<&'n str>> Walk<'_, N> {
         }
         for word in arguments.iter().filter(|word| self.is_tainted(word)).cloned_prefixes() {
             match word.split_once('=').map(|(variable, _)| variable.to_owned()) {
-                Some(variable) if is_name(&variable) => self.assigned(&variable),
+                Some(variable) if is_name(&variable) => {
+                    self.exported |= matches!(name, "export" | "declare" | "typeset");
+                    self.derived.insert(variable.clone());
+                    self.assigned(&variable);
+                }
                 _ => self.trouble(format!("`{name}` takes it for the name of a variable")),
             }
         }
@@ -317,6 +706,16 @@ impl<'n, N: Fn(&str) -> Option<&'n str>> Walk<'_, N> {
         let name = assignment.name.trim_end_matches('+').to_owned();
         if (self.name_of)(&name).is_some() || name.contains('[') {
             self.trouble("it stands in the name of a variable");
+        }
+        let is_plain = assignment.elements.is_none() && !assignment.name.ends_with('+');
+        if !is_plain || !is_exact(&assignment.value) {
+            self.derived.insert(name.clone());
+        }
+        if !is_plain || !is_integer(&assignment.value) {
+            self.no_integers.insert(name.clone());
+        }
+        if EXPANDED_AGAIN.contains(&name.as_str()) {
+            self.trouble(format!("the text of `{name}` is expanded again"));
         }
         if tainted {
             self.assigned(&name);
@@ -352,7 +751,15 @@ impl<'n, N: Fn(&str) -> Option<&'n str>> Walk<'_, N> {
     fn word(&mut self, word: &Word) {
         for piece in &word.pieces {
             match piece {
-                Piece::Substitution { script, .. } | Piece::Process(script) => self.script(script),
+                Piece::Substitution { script, .. } => self.script(script),
+                Piece::Process(script) => {
+                    // Others write into it.
+                    let mut commands = script.steps.iter().flat_map(|step| &step.pipeline);
+                    if let Some(program) = commands.find_map(|command| self.reads_code(command)) {
+                        self.trouble(format!("it can come to standard input of `{program}`"));
+                    }
+                    self.script(script);
+                }
                 Piece::Number(arithmetic) => self.arithmetic(arithmetic),
                 Piece::Variable(variable) => {
                     self.arithmetic(&variable.arithmetic);
@@ -371,8 +778,8 @@ impl<'n, N: Fn(&str) -> Option<&'n str>> Walk<'_, N> {
     }
 
     fn arithmetic(&mut self, arithmetic: &Arithmetic) {
-        if arithmetic.names.iter().any(|name| self.holds_value(name)) {
-            self.trouble("arithmetic evaluates it");
+        if arithmetic.names.iter().any(|name| self.holds_value(name) || self.no_integers.contains(name)) {
+            self.trouble("arithmetic evaluates what its variables hold, and one may hold more than a number");
         }
     }
 
@@ -389,7 +796,8 @@ impl<'n, N: Fn(&str) -> Option<&'n str>> Walk<'_, N> {
     fn is_tainted(&self, word: &Word) -> bool {
         word.pieces.iter().any(|piece| match piece {
             Piece::Variable(variable) => self.variable_is_tainted(variable),
-            Piece::Substitution { script, .. } | Piece::Process(script) => self.script_is_tainted(script),
+            // What a command puts out may come from a value on any way.
+            Piece::Substitution { .. } | Piece::Process(_) => true,
             Piece::Text { .. } | Piece::Glob(_) | Piece::Brace | Piece::Tilde | Piece::Number(_) => false,
         })
     }
@@ -420,19 +828,73 @@ impl<'n, N: Fn(&str) -> Option<&'n str>> Walk<'_, N> {
 }
 
 /// The first program in a command that runs what it reads.
-fn runs_its_input(command: &Command) -> Option<String> {
+fn runs_its_input(command: &Command, runs: &dyn Fn(&str) -> bool) -> Option<String> {
     match command {
         Command::Simple(simple) => match program(simple) {
             None if simple.words.is_empty() => None,
             None => Some("a program that is only known when it runs".to_owned()),
-            Some(name) => (runs_code(&name) || name == "." || name == "source").then_some(name),
+            Some(name) => {
+                let passes_on = matches!(name.as_str(), "." | "source" | "exec" | "command" | "builtin" | "eval");
+                (passes_on || runs(&name)).then_some(name)
+            }
         },
         Command::Compound(compound) => {
-            let commands = compound.scripts.iter().flat_map(|script| &script.steps).flat_map(|step| &step.pipeline);
-            commands.into_iter().find_map(runs_its_input)
+            let mut commands = compound.scripts.iter().flat_map(|script| &script.steps).flat_map(|step| &step.pipeline);
+            commands.find_map(|command| runs_its_input(command, runs))
         }
         Command::Function { .. } | Command::Condition(_) | Command::Arithmetic { .. } => None,
     }
+}
+
+/// True for a word in which a subscript may stand, and so be evaluated: before any `=` of it.
+fn has_subscript(word: &Word) -> bool {
+    let is_bracket = matches!(word.pieces.as_slice(), [Piece::Text { text, .. }] if text == "[");
+    let before_value = word.pieces.iter().find_map(|piece| match piece {
+        Piece::Glob('[') => Some(true),
+        Piece::Text { text, .. } if text.contains(['[', '=']) => {
+            text.chars().find(|c| matches!(c, '[' | '=')).map(|c| c == '[')
+        }
+        _ => None,
+    });
+    !is_bracket && before_value == Some(true)
+}
+
+/// True for a word that is one whole value, or written out.
+fn is_exact(word: &Word) -> bool {
+    let mut pieces = word.pieces.iter().filter(|piece| !matches!(piece, Piece::Text { text, .. } if text.is_empty()));
+    let is_whole = |piece: &Piece| matches!(piece, Piece::Variable(Variable { quoted: true, form: Form::Plain, .. }));
+    word.literal().is_some() || pieces.next().is_some_and(is_whole) && pieces.next().is_none()
+}
+
+/// True for a word that is a number, whatever runs.
+fn is_integer(word: &Word) -> bool {
+    let is_number = |piece: &Piece| match piece {
+        Piece::Number(_) => true,
+        Piece::Text { text, .. } => text.bytes().all(|b| b.is_ascii_digit() || b == b'-'),
+        _ => false,
+    };
+    !word.pieces.is_empty() && word.pieces.iter().all(is_number)
+}
+
+/// True for the options of `tar` behind which its archive stands.
+fn names_an_archive(option: &str) -> bool {
+    option
+        .strip_prefix('-')
+        .is_some_and(|letters| letters.ends_with('f') && letters.bytes().all(|b| b"cxtruvzjJpkf".contains(&b)))
+}
+
+/// The words that are written out.
+fn literals(words: &[Word]) -> impl Iterator<Item = String> {
+    words.iter().filter_map(Word::literal).map(std::borrow::Cow::into_owned)
+}
+
+/// True for a format of `printf` with `%n`, which stores a count in the variable that an argument names.
+fn stores_a_count(format: &str) -> bool {
+    let conversion = |rest: &str| {
+        let behind_flags = rest.trim_start_matches(|c: char| !c.is_ascii_alphabetic());
+        behind_flags.trim_start_matches(['h', 'l', 'j', 't', 'z', 'L']).starts_with('n')
+    };
+    format.split('%').skip(1).any(conversion)
 }
 
 /// The name of a simple command's program, without its folder.
@@ -444,7 +906,7 @@ fn program(simple: &Simple) -> Option<String> {
 /// True for a program that runs what it is given, whatever version its name ends with.
 pub(super) fn runs_code(name: &str) -> bool {
     let plain = name.trim_end_matches(|c: char| c.is_ascii_digit() || c == '.' || c == '-');
-    RUN_CODE.contains(&name) || RUN_CODE.contains(&plain)
+    RUN_CODE.contains(&name) || RUN_CODE.contains(&plain) || name.starts_with("ld-") || name.starts_with("ld.")
 }
 
 trait Prefixes {

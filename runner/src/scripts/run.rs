@@ -1,7 +1,7 @@
 //! One run of a script: its manifest becomes a preset, its values an environment, its approval a permit.
 
 use std::collections::BTreeMap;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use bashgate_shared::protocol::ScriptWire;
@@ -108,6 +108,7 @@ impl ExitStatus {
 /// A script that can be run: its text with its places, its values, its limits.
 #[derive(Debug)]
 pub struct Prepared {
+    script: Script,
     template: Template,
     values: BTreeMap<String, String>,
     given: Capabilities,
@@ -117,7 +118,7 @@ pub struct Prepared {
 
 impl Prepared {
     /// Checks a request against a script.
-    pub fn new(script: &Script, request: &Request) -> Result<Self, ScriptError> {
+    pub fn new(script: Script, request: &Request) -> Result<Self, ScriptError> {
         let manifest = &script.about.manifest;
         let given = match &request.capabilities {
             Some(asked) if !asked.are_within(&manifest.capabilities) => return Err(ScriptError::Wider),
@@ -137,7 +138,7 @@ impl Prepared {
         }
         let template = Template::parse(&script.text, &manifest.variables)?;
         template.with(&values)?;
-        Ok(Self { template, values, given, slow_after: Duration::from_secs(slow) })
+        Ok(Self { script, template, values, given, slow_after: Duration::from_secs(slow) })
     }
 
     /// The text that would run, and the values that it would find.
@@ -146,29 +147,31 @@ impl Prepared {
     }
 
     /// Asks the host whether a person has approved it; where nobody has yet, a person is asked.
-    pub fn permit(&self, script: &Script, ask: &Ask<'_>) -> Result<Permit, ScriptError> {
+    pub fn permit(&self, ask: &Ask<'_>) -> Result<Permit, ScriptError> {
+        let script = &self.script;
         let text = self.resolved()?.text;
         let wire = ScriptWire { manifest: script.about.manifest.clone(), values: self.values.clone() };
         Ok(permit::script(&script.text, wire, text, ask)?)
     }
 
     /// How it is run: with what its manifest gives, and nothing else.
-    pub fn spec(&self, script: &Script, mut preset: Preset) -> Result<RunSpec, ScriptError> {
-        let manifest = &script.about.manifest;
-        let folders: Vec<PathBuf> = self.given.paths_write.iter().map(PathBuf::from).collect();
+    pub fn spec(&self, mut preset: Preset) -> Result<RunSpec, ScriptError> {
+        let manifest = &self.script.about.manifest;
         let cwd = manifest.working_directory.clone().map_or_else(|| PathBuf::from("/tmp"), PathBuf::from);
         let filesystem = &mut preset.filesystem;
         filesystem.read = self.given.paths_read.iter().map(PathBuf::from).collect();
         filesystem.programs.clone_from(&self.given.commands);
-        // The first folder is the one whose start files are protected and watched; the run works as its owner.
-        let (workspace, rest) = match folders.split_first() {
-            Some((first, rest)) => {
-                filesystem.workspace = Access::Write;
-                (first.clone(), rest.to_vec())
-            }
-            None => (cwd.clone(), Vec::new()),
-        };
-        filesystem.write = rest;
+        // In whose name it runs is the manifest's to say, however little of it a run asks for.
+        let workspace = manifest.capabilities.paths_write.first().map_or_else(|| cwd.clone(), PathBuf::from);
+        let is_given = |path: &String| self.given.paths_write.contains(path);
+        let (first, rest): (Vec<&String>, Vec<&String>) = manifest
+            .capabilities
+            .paths_write
+            .iter()
+            .filter(|path| is_given(path))
+            .partition(|path| Path::new(path) == workspace);
+        filesystem.workspace = if first.is_empty() { Access::Read } else { Access::Write };
+        filesystem.write = rest.into_iter().map(PathBuf::from).collect();
         preset.limits.max_timeout_s = manifest.timeout_hard_seconds;
         let mut spec = RunSpec::new(preset, &cwd, &workspace);
         spec.time = Time::Seconds(manifest.timeout_hard_seconds);
@@ -221,7 +224,7 @@ mod tests {
 
     fn prepared(request: serde_json::Value) -> Result<Prepared, String> {
         let request: Request = serde_json::from_value(request).unwrap();
-        Prepared::new(&script("wc -l -- ${trigger.file.path}"), &request).map_err(|error| error.to_string())
+        Prepared::new(script("wc -l -- ${trigger.file.path}"), &request).map_err(|error| error.to_string())
     }
 
     #[test]

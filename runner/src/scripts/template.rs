@@ -99,11 +99,11 @@ impl Template {
             variables.iter().enumerate().map(|(at, name)| (name.clone(), format!("{PREFIX}v{at}"))).collect();
         let whole = Self { text: text.to_owned(), carriers, no_dash: BTreeSet::new() };
         let holes = holes(text, variables);
+        if !variables.is_empty() && text.contains(PREFIX) {
+            return Err(TemplateError::Reserved);
+        }
         if holes.is_empty() {
             return undeclared(text, text).map_or(Ok(whole), Err);
-        }
-        if text.contains(PREFIX) {
-            return Err(TemplateError::Reserved);
         }
         // Each place gets a name of its own, so that the syntax says of each where it stands.
         let marked = fill(text, &holes, |at, _| Some(format!("${{{PREFIX}h{at}}}")));
@@ -246,6 +246,8 @@ fn is_behind_hash(text: &str, at: usize) -> bool {
 
 #[cfg(test)]
 mod tests {
+    use proptest::prelude::*;
+
     use super::*;
 
     fn parse(text: &str) -> Result<String, TemplateError> {
@@ -273,6 +275,18 @@ mod tests {
             ("echo > /tmp/${a.b}.log", "echo > /tmp/\"${0}\".log"),
             ("f() { echo \"$1\"; }; f ${a.b}", "f() { echo \"$1\"; }; f \"${0}\""),
             ("local_x=1; [ -f ${a.b} ]", "local_x=1; [ -f \"${0}\" ]"),
+            ("trap 'rm -f /tmp/x' EXIT; wc -l ${a.b}", "trap 'rm -f /tmp/x' EXIT; wc -l \"${0}\""),
+            ("y=${a.b}; cat -- \"${y##*/}\"", "y=\"${0}\"; cat -- \"${y##*/}\""),
+            ("tar -czf ${a.b} -C /srv photos", "tar -czf \"${0}\" -C /srv photos"),
+            (
+                "set -euo pipefail; cp -- ${a.b} \"/out/$(date +%F)\"",
+                "set -euo pipefail; cp -- \"${0}\" \"/out/$(date +%F)\"",
+            ),
+            (
+                "n=0; for i in 1 2; do n=$((n + i)); done; echo ${a.b}",
+                "n=0; for i in 1 2; do n=$((n + i)); done; echo \"${0}\"",
+            ),
+            ("while read -r l; do echo \"$l\"; done < ${a.b}", "while read -r l; do echo \"$l\"; done < \"${0}\""),
             ("echo `cat ${a.b}`", "echo `cat \"${0}\"`"),
         ] {
             assert_eq!(parse(text).as_deref(), Ok(want), "{text}");
@@ -333,6 +347,81 @@ mod tests {
             "for ((i = ${a.b}; i < 1; i++)); do echo; done",
             "echo ${y:-${a.b}}",
             "echo ${!x} ${a.b}",
+            "declare -i n; n=${a.b}",
+            "local -n r=y; y=${a.b}",
+            "declare $o; n=${a.b}",
+            "RANDOM=${a.b}",
+            "for SECONDS in ${a.b}; do :; done",
+            "read -r OPTIND <<< ${a.b}",
+            "printf '%n' ${a.b}",
+            "printf '%s%-3ln' x ${a.b}",
+            "y=${a.b}; eval 'eval \"$y\"'",
+            "y=${a.b}; trap 'eval \"$y\"' EXIT",
+            "export y=${a.b}; bash -c 'eval \"$y\"'",
+            "y=${a.b}; PS4='$(eval \"$y\")'; set -x",
+            "alias e=eval; e ${a.b}",
+            "hash -p /bin/sh e; e -c ${a.b}",
+            "y=${a.b}; let n=y",
+            "y=${a.b}; [[ y -eq 1 ]]",
+            "y=${a.b}; [[ -v l[y] ]]",
+            "y=${a.b}; [ -v 'l[y]' ]",
+            "y=${a.b}; read -r 'l[y]' <<< x",
+            "y=${a.b}; unset l[y]",
+            "y=${a.b}; [ -v l[y] ]",
+            "y=${a.b}; read l[y] <<< x",
+            "y=${a.b}; [[ l[y] -eq 1 ]]",
+            "y=${a.b}; export l[y]=1",
+            "y=${a.b}; unset 'l[y]'",
+            "y=${a.b}; printf -v 'l[y]' x",
+            "mapfile -C eval -c 1 <<< ${a.b}",
+            "command_not_found_handle() { eval \"$2\"; }; nosuch ${a.b}",
+            "[[ ${a.b} =~ .* ]]; eval \"${BASH_REMATCH[0]}\"",
+            ": ${a.b}; eval \"$_\"",
+            "cd ${a.b}; . ./lib.sh",
+            "cd ${a.b}; eval \"$PWD\"",
+            "exec <<< ${a.b}; sh",
+            "{ sh; } <<< ${a.b}",
+            "f() { sh; }; echo ${a.b} | f",
+            "f() { sh; }; f <<< ${a.b}",
+            "echo ${a.b} > >(sh)",
+            "echo ${a.b} | tee >(bash) | cat",
+            ". /dev/stdin <<< ${a.b}",
+            "echo ${a.b} | . /dev/stdin",
+            "coproc sh; echo ${a.b} >&3",
+            "echo ${a.b} | { read -r y; eval \"$y\"; }",
+            "echo ${a.b} | dc",
+            "export y=${a.b}; python3 -c 'import os; os.system(os.environ[\"y\"])'",
+            "y=${a.b} awk 'BEGIN { system(ENVIRON[\"y\"]) }'",
+            "m=n; n=${a.b}; echo $((m))",
+            "m=n; n=${a.b}; [[ m -eq 1 ]]",
+            "m=n; n=${a.b}; [[ $m -eq 1 ]]",
+            "y=${a.b}; tar cf o.tar $y",
+            "for f in ${a.b}; do tar cf o.tar $f; done",
+            "f() { tar cf o.tar $1; }; f ${a.b}",
+            "tar cf o.tar $(echo ${a.b})",
+            "e=${a.b}; tar cf o.tar --exclude=$e f",
+            "l=(${a.b}); tar cf o.tar f ${l[@]}",
+            "d=${a.b}; find $d -maxdepth 0",
+            "p=${a.b}; tar cf out.tar f \"${p##*/}\"",
+            "tar cf out.tar f \"$(basename -- ${a.b})\"",
+            "while read -r l; do tar cf o.tar \"$l\"; done <<< ${a.b}",
+            "tar cf o.tar f -${a.b}",
+            "tar cf o.tar f -I ${a.b}",
+            "git -c ${a.b} status",
+            "git config ${a.b} x",
+            "zip -T -TT ${a.b} o.zip f",
+            "setarch x86_64 bash <<< ${a.b}",
+            "/lib64/ld-linux-x86-64.so.2 /bin/bash <<< ${a.b}",
+            "command bash <<< ${a.b}",
+            "echo ${a.b} | command bash",
+            "f() { local v; v=$(cat); echo $((v+1)); }; echo ${a.b} | f",
+            "{ v=$(cat); eval \"$v\"; } <<< ${a.b}",
+            "read -aarr <<< ${a.b}; echo $((arr))",
+            "n=arr; read $n <<< ${a.b}; echo $((arr))",
+            "o=-v; [ \"$o\" ${a.b} ]",
+            "shopt -s expand_aliases; echo ${a.b}",
+            "set -a; echo ${a.b}",
+            "$c x; echo ${a.b}",
         ] {
             let got = parse(text);
             assert!(got.is_err(), "{text}: {got:?}");
@@ -353,5 +442,65 @@ mod tests {
         assert!(with("x", "--to-command=y").unwrap_err().contains("`b` begins with `-`"));
         assert!(with("x\0", "y").unwrap_err().contains("NUL"));
         assert!(template.with(&[("a".to_owned(), String::new())].into()).is_err());
+    }
+
+    /// Text that breaks out where something is not quoted, mixed with any characters but NUL.
+    fn value() -> impl Strategy<Value = String> {
+        let snippets = [
+            "$(touch canary)",
+            "`touch canary`",
+            "'",
+            "\"",
+            "\\",
+            "\n",
+            "${v}",
+            "\nE\n",
+            "*",
+            "~",
+            "$",
+            "!",
+            ";",
+            "&",
+            "|",
+            "<",
+            ">",
+            "(",
+            ")",
+            "[",
+            "]",
+            "{a,b}",
+            "#",
+            " ",
+            "\t",
+            "-",
+            "%n",
+            "\r",
+            "a[$(touch canary)]",
+        ];
+        let any = any::<char>().prop_map(|c| if c == '\0' { "0".to_owned() } else { c.to_string() });
+        let part = prop_oneof![proptest::sample::select(snippets.to_vec()).prop_map(str::to_owned), any];
+        proptest::collection::vec(part, 0..24).prop_map(|parts| parts.concat())
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig { cases: 128, ..ProptestConfig::default() })]
+
+        #[test]
+        fn any_value_arrives_as_it_is(value in value()) {
+            let folder = tempfile::tempdir().unwrap();
+            let script = "printf '%s\\0' ${v} \"${v}\" '${v}' a${v}b \"$(printf '%s.' ${v})\"; x=${v}; printf '%s\\0' \"$x\"; \
+                          l=(${v}); printf '%s\\0' \"${l[0]}\"; [[ ${v} == \"$x\" ]] && printf same; /bin/cat <<E\n${v}\nE\n";
+            let template = Template::parse(script, &["v".to_owned()]).unwrap();
+            let values = [("v".to_owned(), value.clone())].into();
+            let filled = template.with(&values).unwrap();
+            let mut bash = std::process::Command::new("/bin/bash");
+            bash.args(["--noprofile", "--norc", "-c", filled.text]).env_clear().env("LC_ALL", "C.UTF-8");
+            let output = bash.envs(filled.environment).env("PATH", "/usr/bin:/bin").current_dir(folder.path()).output().unwrap();
+            let want = format!(
+                "{value}\0{value}\0{value}\0a{value}b\0{value}.\0{value}\0{value}\0same{value}\n"
+            );
+            prop_assert_eq!(String::from_utf8_lossy(&output.stdout), want);
+            prop_assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 0, "something was made");
+        }
     }
 }

@@ -351,7 +351,7 @@ mod tests {
     fn what_is_wrong_is_said() {
         let has =
             |found: &[String], want: &str| assert!(found.iter().any(|one| one.contains(want)), "{want}: {found:?}");
-        has(&messages("if true; then", |_| ()), "Error bash: line");
+        has(&messages("if true; then", |_| ()), "line 2: syntax error");
         has(&messages("tar -cf x y", |_| ()), "uses `tar`, which is not among");
         has(&messages("curl -s https://example.com", |_| ()), "needs network");
         has(
