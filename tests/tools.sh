@@ -36,7 +36,7 @@ if [ -n "$missing" ]; then
     $sudo env DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends $missing
 fi
 
-command -v cargo-deny >/dev/null 2>&1 || cargo install --locked cargo-deny
+command -v cargo-deny >/dev/null 2>&1 || cargo install --locked --debug cargo-deny
 
 agent() { # folder, its program, packages
     [ ! -x "$folder/$1/node_modules/$2" ] || return 0

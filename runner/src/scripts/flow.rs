@@ -217,6 +217,9 @@ const SPECIAL: &[&str] = &[
     "HISTFILE",
     "HISTCONTROL",
     "INPUTRC",
+    "TZ",
+    "LANG",
+    "LANGUAGE",
     "FIGNORE",
     "EXECIGNORE",
     "POSIXLY_CORRECT",
@@ -245,8 +248,8 @@ const SPECIAL: &[&str] = &[
     "COMP_KEY",
     "COMP_TYPE",
 ];
-const SPECIAL_PREFIXES: [&str; 10] =
-    ["BASH_", "LD_", "GIT_", "PYTHON", "PERL", "NODE_", "RUBY", "LESS", "TAR_", "GCONV_"];
+const SPECIAL_PREFIXES: [&str; 11] =
+    ["BASH_", "LD_", "GIT_", "PYTHON", "PERL", "NODE_", "RUBY", "LESS", "LC_", "TAR_", "GCONV_"];
 /// Variables whose own text the shell runs or expands again, whoever assigns it.
 const EXPANDED_AGAIN: [&str; 9] = ["PS0", "PS1", "PS2", "PS3", "PS4", "PROMPT_COMMAND", "ENV", "BASH_ENV", "SHELLOPTS"];
 /// Variables that the shell fills with what it has met.
@@ -294,9 +297,6 @@ struct Walk<'d, N> {
     no_integers: BTreeSet<String>,
     /// True when a function runs what it reads.
     runs_input: bool,
-    /// A value that programs find in their environment, and a program that runs code.
-    exported: bool,
-    code_runner: Option<String>,
     flow: Flow,
 }
 
@@ -311,8 +311,6 @@ pub(super) fn check<'n>(document: &Document, name_of: impl Fn(&str) -> Option<&'
         derived: filled,
         no_integers: BTreeSet::new(),
         runs_input: false,
-        exported: false,
-        code_runner: None,
         flow: Flow::default(),
     };
     // Until no more variables are tainted; each turn taints one more at least, and there are only so many.
@@ -325,9 +323,6 @@ pub(super) fn check<'n>(document: &Document, name_of: impl Fn(&str) -> Option<&'
         if (walk.tainted.len(), walk.derived.len(), walk.no_integers.len(), walk.functions.len(), walk.runs_input)
             == before
         {
-            if let Some(program) = walk.code_runner.take().filter(|_| walk.exported) {
-                walk.trouble(format!("it is in the environment of `{program}`, which can run it"));
-            }
             return walk.flow;
         }
     }
@@ -436,9 +431,9 @@ impl<'n, N: Fn(&str) -> Option<&'n str>> Walk<'_, N> {
         let Some(name) = program(simple) else {
             return self.trouble("beside it stands a program that is only known when it runs");
         };
-        if runs_code(&name) {
-            self.code_runner = Some(name.clone());
-            self.exported |= simple.assignments.iter().any(|assignment| self.is_tainted(&assignment.value));
+        // Programs obey variables that nobody has a list of.
+        if simple.assignments.iter().any(|assignment| self.is_tainted(&assignment.value)) {
+            self.trouble(format!("it is put into the environment of `{name}`"));
         }
         self.hidden_ways(&name, arguments);
         // These give variables values that nobody knows here.
@@ -561,6 +556,9 @@ impl<'n, N: Fn(&str) -> Option<&'n str>> Walk<'_, N> {
                 if !arguments.iter().all(plain) {
                     self.trouble(format!("`{name}` makes a variable evaluate what it is assigned, or may"));
                 }
+                if literals(arguments).any(|word| self.holds_value(&word)) {
+                    self.trouble(format!("`{name}` changes what a variable with it means"));
+                }
             }
             _ => {}
         }
@@ -680,6 +678,7 @@ impl<'n, N: Fn(&str) -> Option<&'n str>> Walk<'_, N> {
     }
 
     fn declare(&mut self, name: &str, arguments: &[Word]) {
+        let exports = name == "export" || literals(arguments).any(|word| word.starts_with('-') && word.contains('x'));
         let harmless = |word: &Word| {
             word.literal().is_none_or(|word| !word.starts_with('-') || matches!(&*word, "-r" | "-x" | "-g" | "--"))
         };
@@ -689,7 +688,9 @@ impl<'n, N: Fn(&str) -> Option<&'n str>> Walk<'_, N> {
         for word in arguments.iter().filter(|word| self.is_tainted(word)).cloned_prefixes() {
             match word.split_once('=').map(|(variable, _)| variable.to_owned()) {
                 Some(variable) if is_name(&variable) => {
-                    self.exported |= matches!(name, "export" | "declare" | "typeset");
+                    if exports {
+                        self.trouble(format!("`{name}` puts it into the environment of programs"));
+                    }
                     self.derived.insert(variable.clone());
                     self.assigned(&variable);
                 }

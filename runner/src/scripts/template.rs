@@ -422,6 +422,10 @@ mod tests {
             "shopt -s expand_aliases; echo ${a.b}",
             "set -a; echo ${a.b}",
             "$c x; echo ${a.b}",
+            "export n=${a.b}; find . -maxdepth 0 -exec sh -c \"\\$n\" \\;",
+            "n=${a.b}; export n; zip o.zip f",
+            "declare -x ZIPOPT=${a.b}; zip o.zip f",
+            "RSYNC_RSH=${a.b} rsync a:b .",
         ] {
             let got = parse(text);
             assert!(got.is_err(), "{text}: {got:?}");
