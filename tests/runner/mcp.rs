@@ -2,12 +2,15 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::io::{BufRead as _, BufReader, Write as _};
+use std::os::unix::fs::PermissionsExt as _;
 use std::process::{Child, ChildStdin, Command, Stdio};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
 use std::time::Duration;
 
 use bashgate_tests::{Site, bin, until};
 use serde_json::{Value, json};
+
+use super::{USER, Who};
 
 const PATIENCE: Duration = Duration::from_mins(1);
 
@@ -26,8 +29,26 @@ struct Client {
 
 impl Client {
     fn start(site: &Site, more: &[&str]) -> Self {
+        Self::start_as(Who::Root, site, more)
+    }
+
+    /// The server's user. The host is root's in any case.
+    fn start_as(who: Who, site: &Site, more: &[&str]) -> Self {
         let state = tempfile::Builder::new().prefix("jobs-").tempdir_in("/srv").unwrap();
         let mut command = Command::new(bin("bashgate-run"));
+        if who == Who::User {
+            let reached = [(site.path().to_owned(), 0o755), (site.path().join("mailbox"), 0o711), (site.work(), 0o755)];
+            for (path, mode) in reached {
+                std::fs::set_permissions(path, std::fs::Permissions::from_mode(mode)).unwrap();
+            }
+            super::install(&bin("bashgate-run"), &state.path().join("bashgate-run"));
+            for path in [state.path(), &site.work()] {
+                std::os::unix::fs::lchown(path, Some(USER), Some(USER)).unwrap();
+            }
+            command = Command::new("setpriv");
+            command.args([format!("--reuid={USER}"), format!("--regid={USER}"), "--clear-groups".to_owned()]);
+            command.arg(state.path().join("bashgate-run")).env("HOME", state.path());
+        }
         command
             .arg("mcp")
             .arg("--config")
@@ -255,64 +276,68 @@ fn a_job_in_the_background_is_listed_looked_at_and_stopped() {
 /// Whatever a command writes wherever it can, and whatever a client sends, the stream stays one of messages.
 #[test]
 fn the_stream_stays_whole() {
-    let site = Site::default();
-    let _host = site.serve();
-    let mut client = Client::start(&site, &[]);
-    let own = client.server.id();
-    let garbage = format!(
-        "for fd in 0 1 2 3 4 5 6 7 8 9; do echo garbage >/proc/{own}/fd/$fd; echo garbage >/proc/1/fd/$fd; echo garbage >/proc/$PPID/fd/$fd; \
-         echo garbage >&$fd; done 2>/dev/null; printf '\\377\\376\\000\\r\\n{{\"jsonrpc\":\"2.0\",\"id\":999,\"result\":{{}}}}\\n'; printf '\\033]0;x\\007'"
-    );
-    let (text, failed) = client.tool("bash", &json!({"command": garbage}));
-    assert!(
-        !failed && text.contains("garbage") && text.contains('\u{fffd}') && text.contains("\"id\":999"),
-        "{text:?}"
-    );
-    assert!(!client.answers.contains_key(&999), "a command answered for the server");
-    let id = client.call("bash", &json!({"command": format!("# {}", "x".repeat(10 << 20))}));
-    let refused = client.answer(id);
-    assert!(refused["error"]["message"].as_str().unwrap().contains("write it to a file"), "{refused:#}");
-    client.raw(b"\xff\xfe\x00 no json");
-    client.raw(b"{\"jsonrpc\":\"2.0\",\"id\":7000,\"method\":\"tools/call\",\"params\":{\"name\":\"bash\",\"arguments\":{\"command\":\"\xff\"}}}");
-    client.raw(b"{\"jsonrpc\":\"2.0\",\"id\":7001,\"method\":\"tools/call\",\"params\":[]}");
-    client.raw("[".repeat(200_000).as_bytes());
-    client.raw(&vec![b'x'; 17 << 20]);
-    let (text, failed) = client.tool("bash", &json!({"command": "echo a\\\\0b"}));
-    assert!(!failed, "{text}");
-    let id = client.call("bash", &json!({"command": "echo a\0b"}));
-    let answer = client.answer(id);
-    assert!(answer["error"].is_object() || answer["result"]["isError"] == true, "{answer:#}");
-    assert_eq!(client.tool("bash", &json!({"command": "echo whole"})).0, "whole\n");
+    for who in [Who::Root, Who::User] {
+        let site = Site::default();
+        let _host = site.serve();
+        let mut client = Client::start_as(who, &site, &[]);
+        let own = client.server.id();
+        let garbage = format!(
+            "for fd in 0 1 2 3 4 5 6 7 8 9; do echo garbage >/proc/{own}/fd/$fd; echo garbage >/proc/1/fd/$fd; echo garbage >/proc/$PPID/fd/$fd; \
+             echo garbage >&$fd; done 2>/dev/null; printf '\\377\\376\\000\\r\\n{{\"jsonrpc\":\"2.0\",\"id\":999,\"result\":{{}}}}\\n'; printf '\\033]0;x\\007'"
+        );
+        let (text, failed) = client.tool("bash", &json!({"command": garbage}));
+        assert!(
+            !failed && text.contains("garbage") && text.contains('\u{fffd}') && text.contains("\"id\":999"),
+            "{text:?}"
+        );
+        assert!(!client.answers.contains_key(&999), "a command answered for the server");
+        let id = client.call("bash", &json!({"command": format!("# {}", "x".repeat(10 << 20))}));
+        let refused = client.answer(id);
+        assert!(refused["error"]["message"].as_str().unwrap().contains("write it to a file"), "{refused:#}");
+        client.raw(b"\xff\xfe\x00 no json");
+        client.raw(b"{\"jsonrpc\":\"2.0\",\"id\":7000,\"method\":\"tools/call\",\"params\":{\"name\":\"bash\",\"arguments\":{\"command\":\"\xff\"}}}");
+        client.raw(b"{\"jsonrpc\":\"2.0\",\"id\":7001,\"method\":\"tools/call\",\"params\":[]}");
+        client.raw("[".repeat(200_000).as_bytes());
+        client.raw(&vec![b'x'; 17 << 20]);
+        let (text, failed) = client.tool("bash", &json!({"command": "echo a\\\\0b"}));
+        assert!(!failed, "{text}");
+        let id = client.call("bash", &json!({"command": "echo a\0b"}));
+        let answer = client.answer(id);
+        assert!(answer["error"].is_object() || answer["result"]["isError"] == true, "{answer:#}");
+        assert_eq!(client.tool("bash", &json!({"command": "echo whole"})).0, "whole\n");
+    }
 }
 
 #[test]
 fn calls_that_are_cancelled_end_and_leave_nothing() {
-    const CALLS: usize = 60;
-    let site = Site::default();
-    let _host = site.serve();
-    let mut client = Client::start(&site, &[]);
-    assert_eq!(client.tool("bash", &json!({"command": "echo first"})).0, "first\n");
-    let before = client.descriptors();
-    let mark = super::mark();
-    let long = json!({"command": format!("trap '' TERM; setsid sleep 600 & sleep 600 # {mark}")});
-    let short = json!({"command": format!("sleep 1; echo done # {mark}")});
-    let calls: Vec<(u64, bool)> =
-        (0..CALLS).map(|at| (client.call("bash", if at % 2 == 0 { &long } else { &short }), at % 2 == 0)).collect();
-    until("running commands", || (super::processes_with(&mark).len() >= CALLS / 2).then_some(()));
-    for (id, cancel) in &calls {
-        if *cancel {
-            client.say(&json!({"jsonrpc": "2.0", "method": "notifications/cancelled", "params": {"requestId": id, "reason": "enough"}}));
+    const CALLS: usize = 40;
+    for who in [Who::Root, Who::User] {
+        let site = Site::default();
+        let _host = site.serve();
+        let mut client = Client::start_as(who, &site, &[]);
+        assert_eq!(client.tool("bash", &json!({"command": "echo first"})).0, "first\n");
+        let before = client.descriptors();
+        let mark = super::mark();
+        let long = json!({"command": format!("trap '' TERM; setsid sleep 600 & sleep 600 # {mark}")});
+        let short = json!({"command": format!("sleep 1; echo done # {mark}")});
+        let calls: Vec<(u64, bool)> =
+            (0..CALLS).map(|at| (client.call("bash", if at % 2 == 0 { &long } else { &short }), at % 2 == 0)).collect();
+        until("running commands", || (super::processes_with(&mark).len() >= CALLS / 2).then_some(()));
+        for (id, cancel) in &calls {
+            if *cancel {
+                client.say(&json!({"jsonrpc": "2.0", "method": "notifications/cancelled", "params": {"requestId": id, "reason": "enough"}}));
+            }
         }
+        for (id, _) in calls.iter().filter(|(_, cancel)| !cancel) {
+            let (text, failed) = client.result(*id);
+            assert_eq!((text.as_str(), failed), ("done\n", false));
+        }
+        until("the end of all", || super::processes_with(&mark).is_empty().then_some(()));
+        until("no child", || (client.children() == 0).then_some(()));
+        until("no descriptor more", || (client.descriptors() <= before).then_some(()));
+        let answered = calls.iter().filter(|(id, cancel)| *cancel && client.answers.contains_key(id)).count();
+        assert_eq!(answered, 0, "who cancels a request gets no answer to it");
     }
-    for (id, _) in calls.iter().filter(|(_, cancel)| !cancel) {
-        let (text, failed) = client.result(*id);
-        assert_eq!((text.as_str(), failed), ("done\n", false));
-    }
-    until("the end of all", || super::processes_with(&mark).is_empty().then_some(()));
-    until("no child", || (client.children() == 0).then_some(()));
-    until("no descriptor more", || (client.descriptors() <= before).then_some(()));
-    let answered = calls.iter().filter(|(id, cancel)| *cancel && client.answers.contains_key(id)).count();
-    assert_eq!(answered, 0, "who cancels a request gets no answer to it");
 }
 
 #[test]

@@ -137,42 +137,44 @@ impl Ground {
 
 #[test]
 fn the_seeds_example_runs_after_its_first_approval_without_another() {
-    let ground = Ground::new();
-    let _host = ground.site.serve();
-    fs::write(ground.path("in/my file with spaces.txt"), "content").unwrap();
-    let script = format!(
-        "#!/bin/bash\ntar -czf {0}/backup.tar.gz ${{trigger.file.path}} 2>/dev/null\necho \"Backed up: ${{trigger.file.path}}\"\n",
-        ground.text("out")
-    );
-    let id = ground.create(
-        &script,
-        &json!({"variables": ["trigger.file.path"], "capabilities": {
-            "paths_read": [ground.text("in")], "paths_write": [ground.text("out")], "commands": ["tar", "gzip"]}}),
-    );
-    let file = ground.text("in/my file with spaces.txt");
-    let request = json!({"variables": {"trigger": {"file": {"path": file}}}});
-    let running = ground.start(&id, &request);
-    let card = ground.held();
-    let shown = card["command"].as_str().unwrap();
-    for part in ["network:  no", &ground.text("out"), "\"gzip\", \"tar\"", "#!/bin/bash", &file] {
-        assert!(shown.contains(part), "the card lacks {part}: {shown}");
+    for who in [Who::Root, Who::User] {
+        let ground = Ground::of(who);
+        let _host = ground.site.serve();
+        fs::write(ground.path("in/my file with spaces.txt"), "content").unwrap();
+        let script = format!(
+            "#!/bin/bash\ntar -czf {0}/backup.tar.gz ${{trigger.file.path}} 2>/dev/null\necho \"Backed up: ${{trigger.file.path}}\"\n",
+            ground.text("out")
+        );
+        let id = ground.create(
+            &script,
+            &json!({"variables": ["trigger.file.path"], "capabilities": {
+                "paths_read": [ground.text("in")], "paths_write": [ground.text("out")], "commands": ["tar", "gzip"]}}),
+        );
+        let file = ground.text("in/my file with spaces.txt");
+        let request = json!({"variables": {"trigger": {"file": {"path": file}}}});
+        let running = ground.start(&id, &request);
+        let card = ground.held();
+        let shown = card["command"].as_str().unwrap();
+        for part in ["network:  no", &ground.text("out"), "\"gzip\", \"tar\"", "#!/bin/bash", &file] {
+            assert!(shown.contains(part), "the card lacks {part}: {shown}");
+        }
+        ground.site.cli(["approve", card["id"].as_str().unwrap()]).expect(0);
+        let first: Value = serde_json::from_str(&running.join().unwrap().stdout).unwrap();
+        assert_eq!((&first["success"], &first["exit_status"]), (&json!(true), &json!("success")), "{first:#}");
+        assert_eq!(first["stdout"], format!("Backed up: {file}\n"));
+        assert!(ground.path("out/backup.tar.gz").exists());
+        for taint in ["corruption", "secret"] {
+            ground.site.raise("default", taint);
+            let second = ground.again(&id, &request);
+            assert_eq!(second["success"], true, "{second:#}");
+        }
+        assert!(ground.nothing_is_held());
+        let listed = ground.site.cli(["scripts", "list", "default", "--json"]).expect(0);
+        let listed: Value = serde_json::from_str(&listed.stdout).unwrap();
+        let about: Value = serde_json::from_str(&ground.call(&["show", "--json", &id], &json!({})).stdout).unwrap();
+        assert_eq!(listed[0]["sha256"], about["approval_hash"]);
+        ground.site.cli(["audit", "verify"]).expect(0);
     }
-    ground.site.cli(["approve", card["id"].as_str().unwrap()]).expect(0);
-    let first: Value = serde_json::from_str(&running.join().unwrap().stdout).unwrap();
-    assert_eq!((&first["success"], &first["exit_status"]), (&json!(true), &json!("success")), "{first:#}");
-    assert_eq!(first["stdout"], format!("Backed up: {file}\n"));
-    assert!(ground.path("out/backup.tar.gz").exists());
-    for taint in ["corruption", "secret"] {
-        ground.site.raise("default", taint);
-        let second = ground.again(&id, &request);
-        assert_eq!(second["success"], true, "{second:#}");
-    }
-    assert!(ground.nothing_is_held());
-    let listed = ground.site.cli(["scripts", "list", "default", "--json"]).expect(0);
-    let listed: Value = serde_json::from_str(&listed.stdout).unwrap();
-    let about: Value = serde_json::from_str(&ground.call(&["show", "--json", &id], &json!({})).stdout).unwrap();
-    assert_eq!(listed[0]["sha256"], about["approval_hash"]);
-    ground.site.cli(["audit", "verify"]).expect(0);
 }
 
 #[test]
@@ -197,60 +199,64 @@ fn an_approval_outlives_the_host_and_ends_when_it_is_revoked() {
 
 #[test]
 fn whatever_changes_needs_another_approval() {
-    let ground = Ground::new();
-    let _host = ground.site.serve();
-    let id = ground.create("echo one", &json!({}));
-    ground.approved(&id, &json!({}));
-    let files = [
-        ground.path("state/scripts").join(format!("{id}.sh")),
-        ground.path("state/scripts").join(format!("{id}.json")),
-    ];
-    let asks = |what: &str| {
-        let running = ground.start(&id, &json!({}));
-        let card = ground.held();
-        ground.site.cli(["deny", card["id"].as_str().unwrap()]).expect(0);
-        assert_eq!(running.join().unwrap().code, Some(2), "{what}");
-    };
-    let edit = |file: &Path, from: &str, to: &str| {
-        let text = fs::read_to_string(file).unwrap();
-        assert!(text.contains(from), "{text}");
-        fs::write(file, text.replacen(from, to, 1)).unwrap();
-    };
-    edit(&files[0], "one", "two");
-    asks("the text");
-    edit(&files[0], "two", "one");
-    assert_eq!(ground.again(&id, &json!({}))["stdout"], "one\n", "it is what was approved again");
-    for (from, to) in [
-        ("\"network\": false", "\"network\": true"),
-        ("\"commands\": []", "\"commands\": [\"ls\"]"),
-        ("\"paths_write\": []", "\"paths_write\": [\"/srv\"]"),
-        ("\"timeout_hard_seconds\": 1800", "\"timeout_hard_seconds\": 900"),
-    ] {
-        edit(&files[1], from, to);
-        asks(to);
-        edit(&files[1], to, from);
+    for who in [Who::Root, Who::User] {
+        let ground = Ground::of(who);
+        let _host = ground.site.serve();
+        let id = ground.create("echo one", &json!({}));
+        ground.approved(&id, &json!({}));
+        let files = [
+            ground.path("state/scripts").join(format!("{id}.sh")),
+            ground.path("state/scripts").join(format!("{id}.json")),
+        ];
+        let asks = |what: &str| {
+            let running = ground.start(&id, &json!({}));
+            let card = ground.held();
+            ground.site.cli(["deny", card["id"].as_str().unwrap()]).expect(0);
+            assert_eq!(running.join().unwrap().code, Some(2), "{what}");
+        };
+        let edit = |file: &Path, from: &str, to: &str| {
+            let text = fs::read_to_string(file).unwrap();
+            assert!(text.contains(from), "{text}");
+            fs::write(file, text.replacen(from, to, 1)).unwrap();
+        };
+        edit(&files[0], "one", "two");
+        asks("the text");
+        edit(&files[0], "two", "one");
+        assert_eq!(ground.again(&id, &json!({}))["stdout"], "one\n", "it is what was approved again");
+        for (from, to) in [
+            ("\"network\": false", "\"network\": true"),
+            ("\"commands\": []", "\"commands\": [\"ls\"]"),
+            ("\"paths_write\": []", "\"paths_write\": [\"/srv\"]"),
+            ("\"timeout_hard_seconds\": 1800", "\"timeout_hard_seconds\": 900"),
+        ] {
+            edit(&files[1], from, to);
+            asks(to);
+            edit(&files[1], to, from);
+        }
+        edit(&files[1], "\"network\"", "\"approved\": true,\n      \"network\"");
+        let output = ground.start(&id, &json!({})).join().unwrap().expect(2);
+        assert!(output.stdout.contains("unknown field `approved`"), "{output:?}");
     }
-    edit(&files[1], "\"network\"", "\"approved\": true,\n      \"network\"");
-    let output = ground.start(&id, &json!({})).join().unwrap().expect(2);
-    assert!(output.stdout.contains("unknown field `approved`"), "{output:?}");
 }
 
 #[test]
 fn what_runs_is_what_was_shown_even_when_the_file_is_swapped_meanwhile() {
-    let ground = Ground::new();
-    let _host = ground.site.serve();
-    let id = ground.create("echo shown", &json!({}));
-    let running = ground.start(&id, &json!({}));
-    let card = ground.held();
-    let file = ground.path("state/scripts").join(format!("{id}.sh"));
-    fs::write(&file, "echo swapped").unwrap();
-    ground.site.cli(["approve", card["id"].as_str().unwrap()]).expect(0);
-    let done: Value = serde_json::from_str(&running.join().unwrap().stdout).unwrap();
-    assert_eq!(done["stdout"], "shown\n");
-    fs::remove_file(&file).unwrap();
-    std::os::unix::fs::symlink("/etc/hostname", &file).unwrap();
-    let output = ground.start(&id, &json!({})).join().unwrap().expect(2);
-    assert!(output.stdout.contains("is wrong"), "{output:?}");
+    for who in [Who::Root, Who::User] {
+        let ground = Ground::of(who);
+        let _host = ground.site.serve();
+        let id = ground.create("echo shown", &json!({}));
+        let running = ground.start(&id, &json!({}));
+        let card = ground.held();
+        let file = ground.path("state/scripts").join(format!("{id}.sh"));
+        fs::write(&file, "echo swapped").unwrap();
+        ground.site.cli(["approve", card["id"].as_str().unwrap()]).expect(0);
+        let done: Value = serde_json::from_str(&running.join().unwrap().stdout).unwrap();
+        assert_eq!(done["stdout"], "shown\n");
+        fs::remove_file(&file).unwrap();
+        std::os::unix::fs::symlink("/etc/hostname", &file).unwrap();
+        let output = ground.start(&id, &json!({})).join().unwrap().expect(2);
+        assert!(output.stdout.contains("is wrong"), "{output:?}");
+    }
 }
 
 #[test]
@@ -434,16 +440,18 @@ fn the_seeds_exit_statuses_times_and_limits() {
 
 #[test]
 fn a_bomb_of_processes_or_memory_ends_with_the_script() {
-    let ground = Ground::new();
-    let _host = ground.site.serve();
-    let mark = super::mark();
-    let bomb = format!("# {mark}\nwhile :; do (while :; do :; done) & done");
-    let done = ground.once(&bomb, &json!({"timeout_seconds": 2, "timeout_hard_seconds": 2}));
-    assert_eq!(done["success"], false, "{done:#}");
-    assert!(super::processes_with(&mark).is_empty());
-    let done =
-        ground.once("x=x; while :; do x=$x$x; done", &json!({"timeout_seconds": 120, "timeout_hard_seconds": 120}));
-    assert_eq!((&done["success"], &done["timed_out"]), (&json!(false), &json!(false)), "{done:#}");
+    for who in [Who::Root, Who::User] {
+        let ground = Ground::of(who);
+        let _host = ground.site.serve();
+        let mark = super::mark();
+        let bomb = format!("# {mark}\nwhile :; do (while :; do :; done) & done");
+        let done = ground.once(&bomb, &json!({"timeout_seconds": 2, "timeout_hard_seconds": 2}));
+        assert_eq!(done["success"], false, "{done:#}");
+        assert!(super::processes_with(&mark).is_empty());
+        let done =
+            ground.once("x=x; while :; do x=$x$x; done", &json!({"timeout_seconds": 120, "timeout_hard_seconds": 120}));
+        assert_eq!((&done["success"], &done["timed_out"]), (&json!(false), &json!(false)), "{done:#}");
+    }
 }
 
 /// Values that break out of one context or another, where they can.
