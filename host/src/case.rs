@@ -350,10 +350,7 @@ impl Case {
             Decision::Inspect | Decision::AskHuman if self.is_caged(&judged, judged.decision, policy) => {
                 self.finish(caged(&judged), policy, true)
             }
-            // What nobody approved runs in no mode: a script's asker takes an answer for an approval.
-            Decision::AskHuman if !policy.enforce && self.script != Some(Approved::NotYet) => {
-                self.would_hold(&judged, &judged.reason, policy)
-            }
+            Decision::AskHuman if self.is_shadowed(policy) => self.would_hold(&judged, &judged.reason, policy),
             Decision::Inspect if held_before.is_none() || !policy.enforce => {
                 self.state = State::Inspecting { judged, epoch: view.epoch };
                 vec![Step::Inspect]
@@ -430,14 +427,19 @@ impl Case {
         self.finish(verdict, policy, true)
     }
 
+    /// True where a denial is only put on record. A script that nobody approved runs in no mode: its asker takes an answer for
+    /// an approval.
+    fn is_shadowed(&self, policy: &Policy) -> bool {
+        !policy.enforce && self.script != Some(Approved::NotYet)
+    }
+
     /// In shadow mode nobody waits for a person.
     fn would_hold(&mut self, judged: &Judged, why: &str, policy: &Policy) -> Vec<Step> {
         self.finish(deny(format!("{WOULD_ASK}{why}"), "policy", judged.rule), policy, true)
     }
 
     fn finish(&mut self, verdict: Verdict, policy: &Policy, release: bool) -> Vec<Step> {
-        let let_through =
-            !policy.enforce && release && verdict.answer == Answer::Deny && self.script != Some(Approved::NotYet);
+        let let_through = self.is_shadowed(policy) && release && verdict.answer == Answer::Deny;
         let verdict = Verdict { let_through, ..verdict };
         // What is let through happens, whatever the verdict was.
         let raises = if verdict.released() == Answer::Allow || verdict.caged {

@@ -87,6 +87,11 @@ const SERVICES: &[&str] = &[
 /// Parts of names of what is as good as a password, besides those that the gate knows.
 const SECRET_PARTS: &[&str] = &["WEBHOOK", "CONNECTION_STRING", "CONNSTR", "COOKIE"];
 
+/// True for a variable through which the shell or a program would run what it says, or read files that it names.
+pub fn is_code(name: &str) -> bool {
+    CODE.contains(&name) || CODE_PREFIXES.iter().any(|prefix| name.starts_with(prefix))
+}
+
 /// True for a variable that no preset and no caller can bring in.
 pub fn is_floor(name: &str) -> bool {
     let identity = ["AUTHOR", "COMMITTER"].iter().any(|who| {
@@ -95,9 +100,8 @@ pub fn is_floor(name: &str) -> bool {
             .is_some_and(|rest| matches!(rest, "_NAME" | "_EMAIL" | "_DATE"))
     });
     !identity
-        && (CODE.contains(&name)
+        && (is_code(name)
             || SERVICES.contains(&name)
-            || CODE_PREFIXES.iter().any(|prefix| name.starts_with(prefix))
             || secrets::is_secret_variable(name)
             || SECRET_PARTS.iter().any(|part| name.to_ascii_uppercase().contains(part)))
 }

@@ -128,21 +128,34 @@ pub fn ask(text: &str, ask: &Ask<'_>) -> Result<Permit, Denied> {
         let why = doubt.cloned().unwrap_or(look.found.reason);
         return Err(Denied::NoGate { why, config: ask.gate.config_file.clone() });
     };
-    let config = Config { shell, ..config.clone() };
+    let reach = match put(&command, refused, None, ask, &Config { shell, ..config.clone() })? {
+        By::Hook => Reach::Local,
+        By::Host | By::Nobody => Reach::Preset,
+    };
+    Ok(Permit { command, reach })
+}
+
+/// Puts the question, and says who allowed it. What the preset refuses is put, too, so that the attempt is on record.
+fn put(
+    command: &CommandLine,
+    refused: Result<(), policy::Refusal>,
+    script: Option<ScriptWire>,
+    ask: &Ask<'_>,
+    config: &Config,
+) -> Result<By, Denied> {
     let why_refused = refused.as_ref().err().map(|refusal| refusal.why.chars().take(1000).collect::<String>());
     let question = Question {
-        command: &command,
+        command,
         cwd: ask.cwd,
         agent: ask.agent.unwrap_or(AGENT),
         session: None,
         tool_use_id: None,
         runner: Some(RunnerWire { preset: ask.preset_name.to_owned(), refused: why_refused }),
-        script: None,
+        script,
         // It runs what it was allowed, or nothing.
         abilities: Abilities::default(),
     };
-    // A refusal goes to the host too, so that the attempt is on record.
-    match (gate::check(&question, &config), refused) {
+    match (gate::check(&question, config), refused) {
         (HookDecision::Deny { reason }, Err(mut refusal)) => {
             refusal.why = reason;
             Err(Denied::Preset(refusal))
@@ -150,8 +163,7 @@ pub fn ask(text: &str, ask: &Ask<'_>) -> Result<Permit, Denied> {
         (HookDecision::Allow(_) | HookDecision::Cage { .. }, Err(refusal)) => Err(Denied::Preset(refusal)),
         (HookDecision::Cage { .. }, Ok(())) => Err(Denied::Gate("it may only run in the cage".to_owned())),
         (HookDecision::Deny { reason }, Ok(())) => Err(Denied::Gate(reason)),
-        (HookDecision::Allow(By::Hook), Ok(())) => Ok(Permit { command, reach: Reach::Local }),
-        (HookDecision::Allow(By::Host | By::Nobody), Ok(())) => Ok(Permit { command, reach: Reach::Preset }),
+        (HookDecision::Allow(by), Ok(())) => Ok(by),
     }
 }
 
@@ -169,28 +181,9 @@ pub(crate) fn script(text: &str, wire: ScriptWire, filled: &str, ask: &Ask<'_>) 
         Surroundings { shell: Shell::Bash, cwd: ask.cwd.to_str().map(str::to_owned), protected: config.protected() };
     let found = classify(&command, &around);
     let refused = policy::check(&ask.preset.rules, &command, Shell::Bash, &found, &ask.cwd.to_string_lossy());
-    let why_refused = refused.as_ref().err().map(|refusal| refusal.why.chars().take(1000).collect::<String>());
-    let question = Question {
-        command: &command,
-        cwd: ask.cwd,
-        agent: ask.agent.unwrap_or(AGENT),
-        session: None,
-        tool_use_id: None,
-        runner: Some(RunnerWire { preset: ask.preset_name.to_owned(), refused: why_refused }),
-        script: Some(wire),
-        abilities: Abilities::default(),
-    };
-    match (gate::check(&question, &Config { shell: Shell::Bash, ..config.clone() }), refused) {
-        (HookDecision::Deny { reason }, Err(mut refusal)) => {
-            refusal.why = reason;
-            Err(Denied::Preset(refusal))
-        }
-        (_, Err(refusal)) => Err(Denied::Preset(refusal)),
-        (HookDecision::Deny { reason }, Ok(())) => Err(Denied::Gate(reason)),
-        (HookDecision::Allow(By::Host), Ok(())) => {
-            Ok(Permit { command: filled, reach: if network { Reach::Preset } else { Reach::Local } })
-        }
-        (HookDecision::Allow(By::Hook | By::Nobody) | HookDecision::Cage { .. }, Ok(())) => {
+    match put(&command, refused, Some(wire), ask, &Config { shell: Shell::Bash, ..config.clone() })? {
+        By::Host => Ok(Permit { command: filled, reach: if network { Reach::Preset } else { Reach::Local } }),
+        By::Hook | By::Nobody => {
             Err(Denied::Gate("only a person's approval lets a script run, and none was given".to_owned()))
         }
     }

@@ -167,11 +167,10 @@ impl Runner {
         let internet = internet(&permit, spec)?;
         let preset = &spec.preset;
         let groups = Groups::make(preset.limits.memory_mib, preset.limits.processes);
-        let workspace = (preset.filesystem.workspace == Access::Write).then_some(&spec.workspace);
-        // Where only listed things exist, every folder that is written is somebody's project.
-        let more = if preset.filesystem.machine == Machine::Listed { &preset.filesystem.write[..] } else { &[] };
-        let mut watches: Vec<Watch> =
-            workspace.into_iter().chain(more).map(|root| Watch::before(root, &preset.filesystem.protect)).collect();
+        let mut watches: Vec<Watch> = projects(preset, &spec.workspace)
+            .skip(usize::from(preset.filesystem.workspace == Access::Read))
+            .map(|project| Watch::before(project, &preset.filesystem.protect))
+            .collect();
         let mut refused = Vec::new();
         for backend in &preset.sandbox.order {
             for run_as in RunAs::candidates(&spec.workspace) {
@@ -361,6 +360,13 @@ fn hooks_parent(spec: &RunSpec, run_as: RunAs) -> io::Result<PathBuf> {
     }
 }
 
+/// The workspace, and where only listed things exist, every other folder that is written: there, each is somebody's project.
+fn projects<'p>(preset: &'p Preset, workspace: &'p Path) -> impl Iterator<Item = &'p Path> {
+    let is_listed = preset.filesystem.machine == Machine::Listed;
+    let more = preset.filesystem.write.iter().filter(move |_| is_listed);
+    std::iter::once(workspace).chain(more.map(PathBuf::as_path))
+}
+
 /// What the preset hides, with the home folders of everybody who may be meant.
 fn hidden(preset: &Preset, workspace: &Path, gate: &[PathBuf], run_as: RunAs) -> Hidden {
     let mut homes: Vec<PathBuf> = std::env::var_os("HOME").map(PathBuf::from).into_iter().collect();
@@ -372,12 +378,8 @@ fn hidden(preset: &Preset, workspace: &Path, gate: &[PathBuf], run_as: RunAs) ->
             None => hide.push(PathBuf::from(path)),
         }
     }
-    let mut projects = vec![workspace];
-    if preset.filesystem.machine == Machine::Listed {
-        projects.extend(preset.filesystem.write.iter().map(PathBuf::as_path));
-    }
     let (mut protect, mut keep_writable) = (Vec::new(), Vec::new());
-    for project in projects {
+    for project in projects(preset, workspace) {
         let git = project.join(".git");
         protect.extend(preset.filesystem.protect.iter().map(|name| project.join(name)));
         if preset.git.repository == Access::Write && git.is_dir() {

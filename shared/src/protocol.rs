@@ -3,6 +3,7 @@
 //! A request is evidence from a hostile place: it is parsed strictly, names no workspace and cannot lower anything.
 //! A response is only worth its signature, see [`crate::seal`].
 
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::fmt;
 
@@ -211,13 +212,13 @@ impl BashCheck {
     }
 
     /// What is asked about, for people and the inspector: the command, or a script with its manifest and its values.
-    pub fn shown(&self) -> String {
-        let Some(script) = &self.script else { return self.command.text().to_owned() };
+    pub fn shown(&self) -> Cow<'_, str> {
+        let Some(script) = &self.script else { return Cow::Borrowed(self.command.text()) };
         let mut shown = script.manifest.shown(self.command.text());
         for (name, value) in &script.values {
             shown.push_str(&format!("\n# in this run {name} is {value:?}"));
         }
-        shown
+        Cow::Owned(shown)
     }
 
     /// The permission that the command needs, as operators' rules and the audit show it for bashgate's own Bash tool.

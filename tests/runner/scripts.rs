@@ -120,6 +120,15 @@ impl Ground {
         serde_json::from_str(&output.stdout).unwrap_or_else(|_| panic!("{output:?}"))
     }
 
+    /// Runs a script that is held, and a person says no: the card, and what became of the run.
+    #[track_caller]
+    fn denied(&self, id: &str, why: &str) -> (Value, Output) {
+        let running = self.start(id, &json!({}));
+        let card = self.held();
+        self.site.cli(["deny", card["id"].as_str().unwrap(), why]).expect(0);
+        (card, running.join().unwrap())
+    }
+
     /// Runs a script that is approved.
     #[track_caller]
     fn again(&self, id: &str, request: &Value) -> Value {
@@ -190,10 +199,7 @@ fn an_approval_outlives_the_host_and_ends_when_it_is_revoked() {
     let hash = about["approval_hash"].as_str().unwrap();
     ground.site.cli(["scripts", "revoke", "default", &hash[..7]]).expect(2);
     ground.site.cli(["scripts", "revoke", "default", &hash[..8]]).expect(0);
-    let running = ground.start(&id, &json!({}));
-    let card = ground.held();
-    ground.site.cli(["deny", card["id"].as_str().unwrap(), "not any more"]).expect(0);
-    let output = running.join().unwrap().expect(2);
+    let output = ground.denied(&id, "not any more").1.expect(2);
     assert!(output.stdout.contains("not any more"), "{output:?}");
 }
 
@@ -209,10 +215,7 @@ fn whatever_changes_needs_another_approval() {
             ground.path("state/scripts").join(format!("{id}.json")),
         ];
         let asks = |what: &str| {
-            let running = ground.start(&id, &json!({}));
-            let card = ground.held();
-            ground.site.cli(["deny", card["id"].as_str().unwrap()]).expect(0);
-            assert_eq!(running.join().unwrap().code, Some(2), "{what}");
+            assert_eq!(ground.denied(&id, "").1.code, Some(2), "{what}");
         };
         let edit = |file: &Path, from: &str, to: &str| {
             let text = fs::read_to_string(file).unwrap();
@@ -289,11 +292,9 @@ fn a_script_with_network_is_asked_about_again_when_the_workspace_has_seen_too_mu
     assert_eq!(ground.again(&id, &json!({}))["success"], true);
     ground.site.raise("default", "corruption");
     ground.site.raise("default", "secret");
-    let running = ground.start(&id, &json!({}));
-    let card = ground.held();
+    let (card, output) = ground.denied(&id, "");
     assert_eq!(card["class"], "network");
-    ground.site.cli(["deny", card["id"].as_str().unwrap()]).expect(0);
-    assert_eq!(running.join().unwrap().code, Some(2));
+    assert_eq!(output.code, Some(2));
 }
 
 #[test]

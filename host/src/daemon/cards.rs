@@ -120,7 +120,7 @@ impl Core {
             request_id: open.request_id.clone(),
             request_sha256: open.digest.hex(),
             key: open.key,
-            command: open.check.shown(),
+            command: open.check.shown().into_owned(),
             cwd: open.check.cwd.clone(),
             agent: open.check.agent.clone(),
             class: open.case.classification().class,

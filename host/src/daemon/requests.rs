@@ -258,7 +258,7 @@ impl Core {
         let evidence = serde_json::to_string(&evidence).unwrap_or_default();
         let key = RequestKey::of(&workspace, &[check.command.text(), &cwd, &evidence], seen.epoch);
         // Values can hold what the text does not.
-        let text = check.shown();
+        let text = check.shown().into_owned();
         let can_cage = check.caged_form.is_some() && script.is_none() && check.command.text().len() <= MAX_CAGED_BYTES;
         let instead = if can_cage { known.settings.cage() } else { Cage::default() };
         let by_runner = check.runner.is_some();

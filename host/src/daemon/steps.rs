@@ -52,7 +52,7 @@ impl Core {
                 let open = self.cases.get_mut(&id)?;
                 open.announced = true;
                 let (joined, approval) = (open.joined, open.approval.clone()?);
-                let command = open.check.shown();
+                let command = open.check.shown().into_owned();
                 let card = self.book.card(&approval)?.clone();
                 let notice = if joined {
                     Notice::Joined { id: approval, waiting: card.waiting, command: card.outage.then_some(command) }

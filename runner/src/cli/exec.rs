@@ -17,7 +17,7 @@ use crate::inner::kernel::{self, Side};
 use crate::job::{JobError, Jobs, Record};
 use crate::outcome::{Ending, Outcome};
 use crate::permit::{self, Ask, Denied, Permit};
-use crate::presets::{self, Access, Preset, PresetError, Presets};
+use crate::presets::{self, Access, Preset, Presets};
 use crate::registry::Stop;
 use crate::run::{Internet, RunSpec, Runner, Time};
 use crate::sandbox::{self, PlaceError};
@@ -122,9 +122,7 @@ impl Exec {
         let own = gate.readable_files();
         let by_accident = self.workspace.is_none() && sandbox::is_home(&workspace);
         if preset.filesystem.workspace == Access::Write && by_accident && !self.cage {
-            let error = PlaceError::Home(workspace);
-            let help = error.help();
-            return Err(Failure::new(error, help));
+            return Err(PlaceError::Home(workspace).into());
         }
         // Nobody was asked about what runs in the cage, so it writes in a project's folder, or nowhere.
         let guarded: Vec<PathBuf> = own.iter().cloned().chain(gate.hidden_files()).collect();
@@ -132,10 +130,7 @@ impl Exec {
             preset.filesystem.workspace = Access::Read;
             preset.git.repository = Access::Read;
         }
-        let permit = self.permit(&gate, &preset, &cwd).map_err(|error| {
-            let help = error.help();
-            Failure::new(error, help)
-        })?;
+        let permit = self.permit(&gate, &preset, &cwd)?;
         let mut spec = RunSpec::new(preset, &cwd, &workspace);
         spec.env_overrides = self.env.iter().cloned().collect::<BTreeMap<_, _>>();
         spec.time = match (self.timeout, self.slow_ok) {
@@ -154,37 +149,30 @@ impl Exec {
             return self.background(&runner, permit, spec);
         }
         let stop = stop_on_signals().map_err(|error| Failure::new(error, "free some resources"))?;
-        let outcome = runner.run_until(permit, &spec, &stop).map_err(|error| {
-            let help = error.help();
-            Failure::new(error, help)
-        })?;
+        let outcome = runner.run_until(permit, &spec, &stop)?;
         Ok(Done::Foreground(Box::new((spec.preset, outcome))))
     }
 
     /// Goes on in a supervisor of its own; the caller gets what it needs to find the job again.
     fn background(&self, runner: &Runner, permit: Permit, mut spec: RunSpec) -> Result<Done, Failure> {
-        let failed = |error: JobError| {
-            let help = error.help();
-            Failure::new(error, help)
-        };
         let io = |error: std::io::Error| Failure::new(error, "free some resources");
         if !spec.preset.background.allowed {
             return Err(io(std::io::Error::other("the preset allows no background jobs")));
         }
-        let jobs = self.place.jobs().map_err(failed)?;
+        let jobs = self.place.jobs()?;
         let agent = self.agent.as_deref();
-        let (id, output) = jobs.reserve(agent, spec.preset.background.max_jobs).map_err(failed)?;
+        let (id, output) = jobs.reserve(agent, spec.preset.background.max_jobs)?;
         let mut log = Jobs::log(&output, spec.preset.background.max_output_mib).map_err(io)?;
         let (ready, tell) = std::io::pipe().map_err(io)?;
         if let Side::Parent(_) = kernel::detach().map_err(io)? {
             drop(tell);
             // The supervisor says a word when the job is written down; its end says that it never will be.
             let said = (&ready).read(&mut [0]).unwrap_or(0);
-            let job = jobs.job(&id).map_err(failed)?;
+            let job = jobs.job(&id)?;
             return if said == 1 {
                 Ok(Done::Background(job.record))
             } else {
-                Err(failed(JobError::Unknown(id.as_str().to_owned())))
+                Err(JobError::Unknown(id.as_str().to_owned()).into())
             };
         }
         drop(ready);
@@ -197,7 +185,7 @@ impl Exec {
         ] {
             restore.map_err(|error| Failure::new(error, if fd == 0 { "no input" } else { "no output" }))?;
         }
-        jobs.begin(id.clone(), permit.command().text(), agent, &spec.cwd).map_err(failed)?;
+        jobs.begin(id.clone(), permit.command().text(), agent, &spec.cwd)?;
         let _ = (&tell).write_all(b"!");
         drop(tell);
         spec.time = Time::Background;
@@ -221,15 +209,11 @@ impl Exec {
     }
 
     fn preset(&self, gate: &Gate) -> Result<Preset, Failure> {
-        let failed = |error: PresetError| {
-            let help = error.help();
-            Failure::new(error, help)
-        };
         if self.cage {
-            return Presets::cage().map_err(failed);
+            return Ok(Presets::cage()?);
         }
-        let presets = gate.presets().map_err(failed)?;
-        presets.for_agent(self.agent.as_deref(), self.preset.as_deref()).map_err(failed)
+        let presets = gate.presets()?;
+        Ok(presets.for_agent(self.agent.as_deref(), self.preset.as_deref())?)
     }
 
     fn permit(&self, gate: &Gate, preset: &Preset, cwd: &Path) -> Result<Permit, Denied> {

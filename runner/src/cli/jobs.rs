@@ -111,7 +111,7 @@ fn line(job: &Job) -> String {
         State::Failed { why } => format!("not started: {why}"),
         State::Lost => "lost: its supervisor is gone".to_owned(),
     };
-    let command: String = job.record.command.chars().take(120).map(|c| if c.is_control() { ' ' } else { c }).collect();
+    let command = super::one_line(&job.record.command, 120);
     format!("{}  {state}  {command}", job.record.id.as_str())
 }
 

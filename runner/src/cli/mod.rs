@@ -9,11 +9,17 @@ mod scripts;
 use std::path::PathBuf;
 use std::process::ExitCode;
 
-use bashgate_hook::config;
+use bashgate_hook::config::{self, ConfigError};
 use clap::error::ErrorKind;
 use clap::{Args, Parser, Subcommand};
 
 use crate::gate::Gate;
+use crate::job::JobError;
+use crate::outcome::RunError;
+use crate::permit::Denied;
+use crate::presets::PresetError;
+use crate::sandbox::PlaceError;
+use crate::scripts::{LibraryError, ScriptError};
 
 /// A Bash tool that is gated and sandboxed.
 ///
@@ -56,10 +62,7 @@ pub(crate) struct Common {
 impl Common {
     /// The gate, as it is configured now.
     pub(crate) fn gate(&self) -> Result<Gate, Failure> {
-        Gate::load(&self.config).map_err(|error| {
-            let help = error.help();
-            Failure::new(error, help)
-        })
+        Ok(Gate::load(&self.config)?)
     }
 }
 
@@ -73,6 +76,24 @@ impl Failure {
     pub(crate) fn new(error: impl std::error::Error + 'static, help: impl Into<String>) -> Self {
         Self { error: Box::new(error), help: help.into() }
     }
+}
+
+/// What knows its own help.
+macro_rules! failures {
+    ($($error:ty),+ $(,)?) => {$(
+        impl From<$error> for Failure {
+            fn from(error: $error) -> Self {
+                let help = error.help();
+                Self::new(error, help)
+            }
+        }
+    )+};
+}
+failures!(ConfigError, Denied, JobError, LibraryError, PlaceError, PresetError, RunError, ScriptError);
+
+/// A text on one line, cut.
+fn one_line(text: &str, most: usize) -> String {
+    text.chars().take(most).map(|c| if c.is_control() { ' ' } else { c }).collect()
 }
 
 /// A run that failed before it began.

@@ -183,11 +183,6 @@ fn wrong_input(error: impl std::error::Error + 'static) -> Failure {
     Failure::new(error, "`bashgate-run scripts --help` and docs/scripts.md show the fields")
 }
 
-fn failed(error: LibraryError) -> Failure {
-    let help = error.help();
-    Failure::new(error, help)
-}
-
 fn read_input(from: impl std::io::Read, most: u64) -> std::io::Result<String> {
     let mut text = String::new();
     from.take(most + 1).read_to_string(&mut text)?;
@@ -204,7 +199,7 @@ fn whole_input() -> Result<Whole, Failure> {
 
 impl Kept {
     fn library(&self) -> Result<Library, Failure> {
-        self.place.folder().map(Library::at).ok_or(LibraryError::NoHome).map_err(failed)
+        self.place.folder().map(Library::at).ok_or_else(|| LibraryError::NoHome.into())
     }
 }
 
@@ -246,17 +241,18 @@ fn about(script: &Script) -> Value {
     })
 }
 
-fn one_line(text: &str) -> String {
-    text.chars().take(100).map(|c| if c.is_control() { ' ' } else { c }).collect()
-}
-
 fn list(kept: &Kept) -> Result<ExitCode, Failure> {
-    let (scripts, wrong) = kept.library()?.list().map_err(failed)?;
+    let (scripts, wrong) = kept.library()?.list()?;
     if kept.json {
         println!("{}", Value::Array(scripts.iter().map(about).collect()));
     } else {
         for script in &scripts {
-            println!("{}  {}  {}", script.id, script.about.manifest.name, one_line(&script.about.description));
+            println!(
+                "{}  {}  {}",
+                script.id,
+                script.about.manifest.name,
+                super::one_line(&script.about.description, 100)
+            );
         }
         if scripts.is_empty() {
             eprintln!("There are no scripts. Keep one with: bashgate-run scripts create FILE --name NAME");
@@ -269,7 +265,7 @@ fn list(kept: &Kept) -> Result<ExitCode, Failure> {
 }
 
 fn show(kept: &Kept, named: &str) -> Result<ExitCode, Failure> {
-    let script = kept.library()?.get(named).map_err(failed)?;
+    let script = kept.library()?.get(named)?;
     if kept.json {
         let mut object = about(&script);
         if let Some(fields) = object.as_object_mut() {
@@ -283,7 +279,7 @@ fn show(kept: &Kept, named: &str) -> Result<ExitCode, Failure> {
 }
 
 fn delete(kept: &Kept, named: &str) -> Result<ExitCode, Failure> {
-    let script = kept.library()?.delete(named).map_err(failed)?;
+    let script = kept.library()?.delete(named)?;
     if kept.json {
         println!("{}", json!({"deleted": script.id}));
     } else {
@@ -295,7 +291,7 @@ fn delete(kept: &Kept, named: &str) -> Result<ExitCode, Failure> {
 fn look(kept: &Kept, named: Option<&str>) -> Result<ExitCode, Failure> {
     let (text, manifest) = match named {
         Some(named) => {
-            let script = kept.library()?.get(named).map_err(failed)?;
+            let script = kept.library()?.get(named)?;
             (script.text, script.about.manifest)
         }
         None => whole_input().map(|whole| (whole.content.clone(), whole.manifest()))?,
@@ -333,8 +329,7 @@ impl Create {
         let as_json = self.kept.json;
         let (whole, created_by) =
             if self.input { (whole_input()?, Author::Llm) } else { (self.whole()?, Author::User) };
-        let script =
-            library.create(&whole.content, whole.manifest(), &whole.description, created_by).map_err(failed)?;
+        let script = library.create(&whole.content, whole.manifest(), &whole.description, created_by)?;
         let found = validate(&script.text, &script.about.manifest);
         if as_json {
             let mut object = about(&script);
@@ -382,16 +377,12 @@ impl Create {
 impl RunScript {
     fn run(self) -> Result<ExitCode, Failure> {
         let gate = self.common.gate()?;
-        let failed_run = |error: crate::scripts::ScriptError| {
-            let help = error.help();
-            Failure::new(error, help)
-        };
-        let script = self.kept.library()?.get(&self.script).map_err(failed)?;
+        let script = self.kept.library()?.get(&self.script)?;
         let request = self.request()?;
         let manifest = script.about.manifest.clone();
-        let prepared = Prepared::new(script, &request).map_err(failed_run)?;
+        let prepared = Prepared::new(script, &request)?;
         if request.dry_run {
-            let Filled { text, environment } = prepared.resolved().map_err(failed_run)?;
+            let Filled { text, environment } = prepared.resolved()?;
             if self.kept.json {
                 let values: serde_json::Map<String, Value> =
                     environment.into_iter().map(|(name, value)| (name, Value::String(value))).collect();
@@ -404,20 +395,14 @@ impl RunScript {
             }
             return Ok(ExitCode::SUCCESS);
         }
-        let preset = gate
-            .presets()
-            .and_then(|presets| presets.for_agent(self.agent.as_deref(), Some(&self.preset)))
-            .map_err(|error| {
-                let help = error.help();
-                Failure::new(error, help)
-            })?;
+        let preset = gate.presets()?.for_agent(self.agent.as_deref(), Some(&self.preset))?;
         let form = preset.output.form;
         let cwd = std::env::current_dir().unwrap_or_else(|_| PathBuf::from("/"));
         let ask =
             Ask { gate: &gate, preset_name: &self.preset, preset: &preset, cwd: &cwd, agent: self.agent.as_deref() };
         let runner = Runner::of_this_program().map_err(|error| Failure::new(error, "start it by its path"))?;
-        let permit = prepared.permit(&ask).map_err(failed_run)?;
-        let mut spec = prepared.spec(preset.clone()).map_err(failed_run)?;
+        let permit = prepared.permit(&ask)?;
+        let mut spec = prepared.spec(preset.clone())?;
         spec.agent.clone_from(&self.agent);
         spec.gate = gate.hidden_files();
         spec.own = gate.readable_files();
@@ -431,7 +416,7 @@ impl RunScript {
                 eprintln!("bashgate-run: the script {name} has been running for {} s", slow.as_secs());
             }
         });
-        let outcome = runner.run_until(permit, &spec, &stop).map_err(|error| failed_run(error.into()))?;
+        let outcome = runner.run_until(permit, &spec, &stop)?;
         over.store(true, Ordering::Release);
         if self.kept.json {
             println!("{}", result(&outcome, slow));

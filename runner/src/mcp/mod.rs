@@ -3,11 +3,11 @@
 //! It holds no state and decides nothing: each call is a call of this program's own command line, with its own process,
 //! gate and sandbox. No tool approves anything.
 
-mod call;
 mod tools;
 
 use std::io;
 use std::path::PathBuf;
+use std::process::Command;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -19,10 +19,15 @@ use rmcp::model::{
 use rmcp::service::{RequestContext, RoleServer, ServiceExt as _};
 use tokio::sync::Semaphore;
 
+use crate::child::{self, Limits};
 use crate::registry::Stop;
 
 /// Most calls at a time.
 const MAX_CALLS: usize = 256;
+/// Most of what a call may say, in bytes: its output is cut far below.
+const MAX_OUTPUT_BYTES: u64 = 64 << 20;
+/// After the order to stop, so long until it is killed. A command's own grace is shorter.
+const STOPPING: Duration = Duration::from_secs(15);
 /// How often a client that asks for it hears that a call goes on: a person may have to be asked.
 const PROGRESS: Duration = Duration::from_secs(5);
 
@@ -94,9 +99,14 @@ impl ServerHandler for Server {
             return failed(format!("more than {MAX_CALLS} calls at a time; wait for one to end"));
         };
         let Ok(stop) = Stop::new() else { return failed("the system has no more file descriptors".to_owned()) };
-        let (own, arguments, shown) = (self.settings.own.clone(), self.arguments(&order.arguments), order.shown);
-        let said = stop.clone();
-        let mut calling = tokio::task::spawn_blocking(move || call::call(&own, &arguments, &order.input, &said));
+        let mut command = Command::new(&self.settings.own);
+        command.args(self.arguments(&order.arguments));
+        let (said, shown) = (stop.clone(), order.shown);
+        let mut calling = tokio::task::spawn_blocking(move || {
+            let output = MAX_OUTPUT_BYTES;
+            let limits = Limits { output, time: None, stop: Some(&said), grace: Some(STOPPING), resources: Vec::new() };
+            child::call(command, &order.input, limits)
+        });
         let mut progress = 0.0;
         let called = loop {
             tokio::select! {
@@ -114,7 +124,7 @@ impl ServerHandler for Server {
             }
         };
         match called {
-            Ok(Ok(called)) if called.stopped => failed("stopped".to_owned()),
+            Ok(Ok(called)) if called.cut_short => failed("stopped".to_owned()),
             Ok(Ok(called)) => Ok(tools::answer(&called, shown).into()),
             Ok(Err(error)) => failed(format!("the call cannot be started: {error}")),
             Err(error) => failed(format!("the call failed: {error}")),

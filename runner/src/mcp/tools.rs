@@ -6,7 +6,7 @@ use rmcp::model::{CallToolResult, ContentBlock, JsonObject, Tool, ToolAnnotation
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
 
-use super::call::Called;
+use crate::child::Called;
 
 /// One tool.
 pub(super) struct Offer {
@@ -228,14 +228,17 @@ pub(super) fn order(name: &str, arguments: Map<String, Value>) -> Option<Result<
         input: String::new(),
         shown,
     };
-    let whole = Value::Object(arguments.clone());
-    let named = |verb: &str| {
-        parsed::<Named>(whole.clone())
-            .map(|named| order(&["scripts", verb, "--json", "--", &named.script_id], Shown::Json))
+    let json = |words: &[&str]| order(words, Shown::Json);
+    let named = |verb: &str, arguments| {
+        parsed::<Named>(arguments).map(|named| json(&["scripts", verb, "--json", "--", &named.script_id]))
     };
-    let job = |verb: &str| parsed::<Job>(whole.clone()).map(|job| order(&[verb, "--", &job.job], Shown::Plain));
+    let job = |verb: &str, arguments| parsed::<Job>(arguments).map(|job| order(&[verb, "--", &job.job], Shown::Plain));
+    let by_input = |verb: &str, arguments| Order {
+        input: Value::Object(arguments).to_string(),
+        ..json(&["scripts", verb, "--json", "--input"])
+    };
     Some(match name {
-        "bash" => parsed::<Bash>(whole.clone()).and_then(|bash| {
+        "bash" => parsed::<Bash>(arguments).and_then(|bash| {
             if bash.command.len() > MAX_COMMAND_BYTES {
                 return Err(format!("the command has {} bytes, more than {MAX_COMMAND_BYTES}; write it to a file first and then execute the file", bash.command.len()));
             }
@@ -246,35 +249,32 @@ pub(super) fn order(name: &str, arguments: Map<String, Value>) -> Option<Result<
             words.extend(["--", &bash.command]);
             Ok(order(&words, if bash.background { Shown::Job } else { Shown::Output }))
         }),
-        "bash_jobs" => parsed::<Nothing>(whole.clone()).map(|_| order(&["jobs", "--json"], Shown::Json)),
-        "bash_tail" => job("tail"),
-        "bash_stop" => job("stop"),
+        "bash_jobs" => parsed::<Nothing>(arguments).map(|_| json(&["jobs", "--json"])),
+        "bash_tail" => job("tail", arguments),
+        "bash_stop" => job("stop", arguments),
         "run_script" => {
             let mut request = arguments;
             match request.remove("script_id") {
-                Some(Value::String(id)) => Ok(Order {
-                    input: Value::Object(request).to_string(),
-                    ..order(&["scripts", "run", "--json", "--input", "--", &id], Shown::Json)
-                }),
+                Some(Value::String(id)) => {
+                    let mut order = by_input("run", request);
+                    order.arguments.extend(["--".to_owned(), id]);
+                    Ok(order)
+                }
                 _ => Err("`script_id` must be a text".to_owned()),
             }
         }
-        "create_script" => {
-            Ok(Order { input: whole.to_string(), ..order(&["scripts", "create", "--json", "--input"], Shown::Json) })
-        }
-        "list_scripts" => parsed::<Nothing>(whole.clone()).map(|_| order(&["scripts", "list", "--json"], Shown::Json)),
-        "get_script" => named("show"),
-        "delete_script" => named("delete"),
-        "validate_script" if arguments.contains_key("script_id") => named("validate"),
-        "validate_script" => {
-            Ok(Order { input: whole.to_string(), ..order(&["scripts", "validate", "--json", "--input"], Shown::Json) })
-        }
+        "create_script" => Ok(by_input("create", arguments)),
+        "list_scripts" => parsed::<Nothing>(arguments).map(|_| json(&["scripts", "list", "--json"])),
+        "get_script" => named("show", arguments),
+        "delete_script" => named("delete", arguments),
+        "validate_script" if arguments.contains_key("script_id") => named("validate", arguments),
+        "validate_script" => Ok(by_input("validate", arguments)),
         _ => return None,
     })
 }
 
-fn parsed<T: for<'de> Deserialize<'de>>(arguments: Value) -> Result<T, String> {
-    serde_json::from_value(arguments).map_err(|error| error.to_string())
+fn parsed<T: for<'de> Deserialize<'de>>(arguments: Map<String, Value>) -> Result<T, String> {
+    serde_json::from_value(Value::Object(arguments)).map_err(|error| error.to_string())
 }
 
 /// The answer of a call.

@@ -72,18 +72,15 @@ pub(super) fn prepare(wanted: &Wanted, run_as: RunAs) -> Result<Nest, Unavailabl
         arg(&["--share-net"]);
     }
     arg(&["--hostname", "bashgate"]);
-    match &wanted.listed {
-        None => arg(&["--ro-bind", "/", "/"]),
-        Some(listed) => {
-            listed.links.iter().for_each(|(name, target)| arg(&["--symlink", target, name]));
-            let given = wanted.places.given.iter().map(|(path, ..)| (path, path));
-            let listed = listed.data.iter().chain(&listed.programs).map(|(from, at)| (from, at));
-            given.chain(listed).for_each(|(from, at)| arg(&["--ro-bind", from, at]));
-        }
-    }
-    if wanted.listed.is_none() {
-        arg(&["--dev", "/dev"]);
-    } else {
+    let places = &wanted.places;
+    // Empty folders cover what lies in them; what the run works with is to be seen all the same.
+    let covering: &[&str] = if wanted.tmp == Tmp::Private { &["/run", "/tmp", "/var/tmp"] } else { &["/run"] };
+    let is_covered = |path: &str| covering.iter().any(|over| places::is_below(path, over));
+    let given = || places.given.iter().map(|(path, ..)| path);
+    if let Some(listed) = &wanted.listed {
+        listed.links.iter().for_each(|(name, target)| arg(&["--symlink", target, name]));
+        given().filter(|path| !is_covered(path)).for_each(|path| arg(&["--ro-bind", path, path]));
+        listed.data.iter().chain(&listed.programs).for_each(|(from, at)| arg(&["--ro-bind", from, at]));
         // To forbid that what is written is executed; given up before the shell starts. For a folder of terminals bubblewrap
         // would go into one more user namespace, where no mount can be changed.
         arg(&["--cap-add", "CAP_SYS_ADMIN", "--tmpfs", "/dev", "--dir", "/dev/shm"]);
@@ -93,6 +90,8 @@ pub(super) fn prepare(wanted: &Wanted, run_as: RunAs) -> Result<Nest, Unavailabl
         for (name, target) in [("fd", ""), ("stdin", "/0"), ("stdout", "/1"), ("stderr", "/2")] {
             arg(&["--symlink", &format!("/proc/self/fd{target}"), &format!("/dev/{name}")]);
         }
+    } else {
+        arg(&["--ro-bind", "/", "/", "--dev", "/dev"]);
     }
     let shm = (wanted.tmp_mib.max(64) << 20).to_string();
     arg(&["--size", &shm, "--tmpfs", "/dev/shm", "--remount-ro", "/dev"]);
@@ -109,18 +108,10 @@ pub(super) fn prepare(wanted: &Wanted, run_as: RunAs) -> Result<Nest, Unavailabl
     {
         arg(&["--ro-bind", &resolver, &resolver]);
     }
-    let places = &wanted.places;
-    // Empty folders cover what lies in them; what the run works with is to be seen all the same.
-    let covering: &[&str] = if wanted.tmp == Tmp::Private { &["/run", "/tmp", "/var/tmp"] } else { &["/run"] };
-    let is_covered = |path: &str| covering.iter().any(|over| places::is_below(path, over));
     let work = if wanted.listed.is_none() { vec![&places.workspace, &places.cwd] } else { Vec::new() };
     let shown: Vec<&String> = work.into_iter().chain(&places.read).collect();
-    for read in shown.iter().filter(|path| is_covered(path)) {
+    for read in shown.iter().copied().chain(given()).filter(|path| is_covered(path)) {
         arg(&["--ro-bind", read, read]);
-    }
-    // What is given to a run with listed programs may lie where an empty folder was put meanwhile.
-    for (path, ..) in places.given.iter().filter(|(path, ..)| is_covered(path)) {
-        arg(&["--ro-bind", path, path]);
     }
     for (root, ..) in &places.write {
         arg(&["--bind", root, root]);
@@ -134,7 +125,7 @@ pub(super) fn prepare(wanted: &Wanted, run_as: RunAs) -> Result<Nest, Unavailabl
         arg(&["--ro-bind", path, path]);
     }
     let is_shown = |path: &str| {
-        let roots = places.write.iter().chain(&places.given).map(|(root, ..)| root);
+        let roots = places.write.iter().map(|(root, ..)| root).chain(given());
         let is_there = wanted.listed.is_none() && !is_covered(path);
         is_there || shown.iter().copied().chain(roots).any(|root| places::is_below(path, root))
     };
@@ -175,7 +166,7 @@ pub(super) fn prepare(wanted: &Wanted, run_as: RunAs) -> Result<Nest, Unavailabl
     files.write = places.write.iter().map(|(root, ..)| root.clone()).collect();
     files.write.extend(TEMPORARY.iter().chain(&["/dev"]).map(|folder| (*folder).to_owned()));
     if let Some(listed) = &wanted.listed {
-        let given: Vec<&str> = places.given.iter().map(|(path, ..)| path.as_str()).collect();
+        let given: Vec<&str> = given().map(String::as_str).collect();
         files.read = listed.programs.iter().map(|(_, at)| at.clone()).collect();
         files.data = super::landlock::all_below(given.iter().copied(), &places.never_read).map_err(no_grants)?;
         files.data.extend(listed.data.iter().map(|(_, at)| at.clone()).chain(["/proc".to_owned()]));

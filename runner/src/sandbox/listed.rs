@@ -6,9 +6,11 @@
 use std::io::Read as _;
 use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
+use std::process::Command;
+use std::time::Duration;
 
 use super::places::is_below;
+use crate::child::{self, Limits};
 
 /// Where programs are looked for: folders of the system, whatever the caller's PATH says.
 const PROGRAMS: [&str; 5] = ["/usr/local/bin", "/usr/bin", "/bin", "/usr/sbin", "/sbin"];
@@ -48,6 +50,8 @@ const MANY: [(&str, &[&str]); 6] = [
 ];
 /// Longest word on a program's libraries.
 const MAX_LIST_BYTES: u64 = 256 * 1024;
+/// Longest time that a loader has for it.
+const TIME: Duration = Duration::from_secs(10);
 
 /// Files and folders that a run sees, and under which names.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -208,32 +212,22 @@ fn loader_of(path: &Path) -> Option<PathBuf> {
 
 /// What a program is linked with, as its own loader finds it. The loader maps the libraries and runs none of them.
 fn libraries(loader: &Path, program: &Path) -> Result<Vec<PathBuf>, String> {
-    let mut child = Command::new(of_system(loader).map_err(|error| error.to_string())?)
-        .arg("--list")
-        .arg(program)
-        .env_clear()
-        .stdin(Stdio::null())
-        .stdout(Stdio::piped())
-        .stderr(Stdio::null())
-        .spawn()
-        .map_err(|error| error.to_string())?;
-    let mut list = String::new();
-    let read = child.stdout.take().map(|out| out.take(MAX_LIST_BYTES).read_to_string(&mut list));
-    let status = child.wait().map_err(|error| error.to_string())?;
-    match read {
-        Some(Err(error)) => return Err(error.to_string()),
-        _ if !status.success() => return Err(format!("the loader ends with {status}")),
-        _ => {}
+    let mut command = Command::new(of_system(loader).map_err(|error| error.to_string())?);
+    command.arg("--list").arg(program).env_clear();
+    let limits = Limits { output: MAX_LIST_BYTES, time: Some(TIME), stop: None, grace: None, resources: Vec::new() };
+    let called = child::call(command, "", limits).map_err(|error| error.to_string())?;
+    if !called.ok {
+        return Err("the loader fails".to_owned());
     }
     // `name => path (address)`, or `path (address)` for the loader itself; a line without a path is the kernel's.
     let path = |line: &str| {
         let found = line.split_once("=> ").map_or(line, |(_, found)| found).trim();
         found.starts_with('/').then(|| PathBuf::from(found.rsplit_once(" (").map_or(found, |(path, _)| path)))
     };
-    if list.contains("not found") {
+    if called.stdout.contains("not found") {
         return Err("a library is missing".to_owned());
     }
-    Ok(list.lines().filter_map(path).collect())
+    Ok(called.stdout.lines().filter_map(path).collect())
 }
 
 #[cfg(test)]

@@ -18,6 +18,17 @@ pub(super) enum Place {
     Literal,
 }
 
+impl Place {
+    /// A reference to a variable that keeps its value whole here.
+    pub(super) fn reference(self, name: &str) -> String {
+        match self {
+            Self::Bare => format!("\"${{{name}}}\""),
+            Self::Quoted => format!("${{{name}}}"),
+            Self::Literal => format!("'\"${{{name}}}\"'"),
+        }
+    }
+}
+
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Token {
     /// The structure around words.

@@ -121,14 +121,7 @@ impl Template {
                 return Err(wrong(at, "stands where a value cannot be kept apart from code"));
             }
         }
-        let rewritten = fill(text, &holes, |at, _| {
-            let name = format!("{PREFIX}h{at}");
-            Some(match before.places.get(&at)? {
-                Place::Bare => format!("\"${{{name}}}\""),
-                Place::Quoted => format!("${{{name}}}"),
-                Place::Literal => format!("'\"${{{name}}}\"'"),
-            })
-        });
+        let rewritten = fill(text, &holes, |at, _| Some(before.places.get(&at)?.reference(&format!("{PREFIX}h{at}"))));
         let document = read(&rewritten, Shell::Bash).map_err(TemplateError::NotUnderstood)?;
         let after = Shape::of(&document, |name| hole_number(name, holes.len()));
         if let Some((at, _)) = after.places.iter().find(|(_, place)| **place != Place::Quoted) {
@@ -144,14 +137,8 @@ impl Template {
             return Err(TemplateError::Evaluated(trouble.clone()));
         }
         // The very text that was checked, with one name for each variable instead of one for each place.
-        let text = fill(text, &holes, |at, hole| {
-            let name = whole.carriers.get(hole.name)?;
-            Some(match before.places.get(&at)? {
-                Place::Bare => format!("\"${{{name}}}\""),
-                Place::Quoted => format!("${{{name}}}"),
-                Place::Literal => format!("'\"${{{name}}}\"'"),
-            })
-        });
+        let text =
+            fill(text, &holes, |at, hole| Some(before.places.get(&at)?.reference(whole.carriers.get(hole.name)?)));
         let no_dash =
             if flow.any_may_lead { variables.iter().cloned().collect() } else { flow.may_lead.into_iter().collect() };
         Ok(Self { text, no_dash, ..whole })

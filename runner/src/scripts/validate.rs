@@ -2,19 +2,19 @@
 //! manifest does not give, and what shellcheck finds. Advice: what holds is the sandbox, and who decides is a person.
 
 use std::collections::BTreeSet;
-use std::io::{Read as _, Write as _};
-use std::process::{Command, Stdio};
-use std::time::{Duration, Instant};
+use std::path::Path;
+use std::process::Command;
+use std::time::Duration;
 
-use bashgate_shared::classify::{Surroundings, classify};
+use bashgate_shared::classify::{Surroundings, classify, programs as tables};
 use bashgate_shared::command::CommandLine;
 use bashgate_shared::script::{MAX_TEXT_BYTES, Manifest};
 use serde::{Deserialize, Serialize};
 
 use super::flow;
 use super::template::{self, Template};
-use crate::inner::kernel::BeforeExec;
-use crate::sandbox::{Listed, spawn};
+use crate::child::{self, Called, Limits};
+use crate::sandbox::Listed;
 
 /// What shellcheck calls a variable that is referenced but not assigned: those that carry values come with the environment.
 const UNASSIGNED: u64 = 2154;
@@ -43,74 +43,6 @@ const RUN_OTHERS: [&str; 14] = [
     "podman",
     "systemctl",
 ];
-/// Builtins and keywords that need no program.
-const OWN: [&str; 64] = [
-    ".",
-    ":",
-    "[",
-    "[[",
-    "alias",
-    "bg",
-    "bind",
-    "break",
-    "builtin",
-    "caller",
-    "cd",
-    "command",
-    "compgen",
-    "complete",
-    "compopt",
-    "continue",
-    "declare",
-    "dirs",
-    "disown",
-    "echo",
-    "enable",
-    "eval",
-    "exec",
-    "exit",
-    "export",
-    "false",
-    "fc",
-    "fg",
-    "getopts",
-    "hash",
-    "help",
-    "history",
-    "jobs",
-    "kill",
-    "let",
-    "local",
-    "logout",
-    "mapfile",
-    "popd",
-    "printf",
-    "pushd",
-    "pwd",
-    "read",
-    "readarray",
-    "readonly",
-    "return",
-    "set",
-    "shift",
-    "shopt",
-    "source",
-    "suspend",
-    "test",
-    "times",
-    "trap",
-    "true",
-    "type",
-    "typeset",
-    "ulimit",
-    "umask",
-    "unalias",
-    "unset",
-    "wait",
-    "time",
-    "coproc",
-];
-
 /// How much a finding weighs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "lowercase")]
@@ -168,11 +100,11 @@ pub fn validate(text: &str, manifest: &Manifest) -> Vec<Finding> {
 }
 
 fn syntax(text: &str, found: &mut Vec<Finding>) {
-    match Tool::run("/bin/bash", &["--noprofile", "--norc", "-n"], text) {
-        Ran::Ended { ok: true, .. } => {}
-        Ran::Ended { err, .. } => {
+    match tool("/bin/bash", &["--noprofile", "--norc", "-n"], text) {
+        Ran::Ended(Called { ok: true, .. }) => {}
+        Ran::Ended(Called { stderr, .. }) => {
             // `bash: line 3: syntax error …`
-            let first = err.lines().next().unwrap_or("bash cannot read it");
+            let first = stderr.lines().next().unwrap_or("bash cannot read it");
             let line = first.split("line ").nth(1).and_then(|rest| rest.split(':').next()).and_then(|n| n.parse().ok());
             found.push(finding(Level::Error, line, first.to_owned()));
         }
@@ -207,7 +139,7 @@ fn programs(text: &str, manifest: &Manifest, found: &mut Vec<Finding>) {
         .iter()
         .filter_map(|call| call.first()?.as_deref())
         .map(|program| program.rsplit('/').next().unwrap_or(program))
-        .filter(|name| !OWN.contains(name) && !own.contains(*name) && *name != "bash")
+        .filter(|name| !tables::is_builtin(name) && !own.contains(*name) && *name != "bash")
         .collect();
     for name in used.into_iter().filter(|name| !given.commands.iter().any(|given| given == name)) {
         found.push(finding(Level::Warning, None, format!("it uses `{name}`, which is not among its commands")));
@@ -253,10 +185,10 @@ fn shellcheck(text: &str, found: &mut Vec<Finding>) {
             None => plain.push_str(line),
         }
     }
-    match Tool::run("/usr/bin/shellcheck", &["--norc", "--shell=bash", "--format=json1", "-"], &plain) {
-        Ran::Ended { out, err, .. } => {
-            let Ok(remarks) = serde_json::from_str::<Remarks>(&out) else {
-                let why = err.lines().next().unwrap_or("it says nothing").to_owned();
+    match tool("/usr/bin/shellcheck", &["--norc", "--shell=bash", "--format=json1", "-"], &plain) {
+        Ran::Ended(Called { stdout, stderr, .. }) => {
+            let Ok(remarks) = serde_json::from_str::<Remarks>(&stdout) else {
+                let why = stderr.lines().next().unwrap_or("it says nothing").to_owned();
                 return found.push(finding(Level::Warning, None, format!("shellcheck fails on it: {why}")));
             };
             let is_ours = |remark: &Remark| remark.code == UNASSIGNED && remark.message.contains(template::PREFIX);
@@ -278,62 +210,25 @@ fn shellcheck(text: &str, found: &mut Vec<Finding>) {
     }
 }
 
-/// A program that reads a hostile text: within limits, with nothing in its environment.
-struct Tool;
-
 enum Ran {
-    Ended { ok: bool, out: String, err: String },
+    Ended(Called),
     TooLong,
     Missing,
 }
 
-impl Tool {
-    fn run(program: &str, arguments: &[&str], input: &str) -> Ran {
-        if !std::path::Path::new(program).exists() {
-            return Ran::Missing;
-        }
-        let mut command = Command::new(program);
-        command.args(arguments).env_clear().env("LC_ALL", "C.UTF-8").current_dir("/");
-        command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
-        let limits = vec![(libc::RLIMIT_AS, MEMORY), (libc::RLIMIT_FSIZE, 0), (libc::RLIMIT_CPU, TIME.as_secs())];
-        BeforeExec { supervised: true, limits, ..BeforeExec::default() }.attach(&mut command);
-        let Ok(mut child) = spawn(command) else { return Ran::Missing };
-        let (Some(mut stdin), Some(stdout), Some(stderr)) =
-            (child.stdin.take(), child.stdout.take(), child.stderr.take())
-        else {
-            return Ran::Missing;
-        };
-        let read = |from: &mut dyn std::io::Read| {
-            let mut bytes = Vec::new();
-            let _ = from.take(MAX_OUTPUT).read_to_end(&mut bytes);
-            String::from_utf8_lossy(&bytes).into_owned()
-        };
-        let (mut stdout, mut stderr) = (stdout, stderr);
-        std::thread::scope(|scope| {
-            // Whoever stops reading has seen enough.
-            scope.spawn(move || {
-                let _ = stdin.write_all(input.as_bytes());
-            });
-            let out = scope.spawn(move || read(&mut stdout));
-            let err = scope.spawn(move || read(&mut stderr));
-            let until = Instant::now() + TIME;
-            let status = loop {
-                match child.try_wait() {
-                    Ok(Some(status)) => break Some(status),
-                    Ok(None) if Instant::now() < until => std::thread::sleep(Duration::from_millis(5)),
-                    _ => {
-                        let _ = child.kill();
-                        let _ = child.wait();
-                        break None;
-                    }
-                }
-            };
-            let (out, err) = (out.join().unwrap_or_default(), err.join().unwrap_or_default());
-            status.map_or(Ran::TooLong, |status| match std::os::unix::process::ExitStatusExt::signal(&status) {
-                Some(_) => Ran::TooLong,
-                None => Ran::Ended { ok: status.success(), out, err },
-            })
-        })
+/// Lets a program read a hostile text: within limits, with nothing in its environment.
+fn tool(program: &str, arguments: &[&str], input: &str) -> Ran {
+    if !Path::new(program).exists() {
+        return Ran::Missing;
+    }
+    let mut command = Command::new(program);
+    command.args(arguments).env_clear().env("LC_ALL", "C.UTF-8").current_dir("/");
+    let resources = vec![(libc::RLIMIT_AS, MEMORY), (libc::RLIMIT_FSIZE, 0), (libc::RLIMIT_CPU, TIME.as_secs())];
+    let limits = Limits { output: MAX_OUTPUT, time: Some(TIME), stop: None, grace: None, resources };
+    match child::call(command, input, limits) {
+        Ok(called) if called.cut_short || called.killed => Ran::TooLong,
+        Ok(called) => Ran::Ended(called),
+        Err(_) => Ran::Missing,
     }
 }
 

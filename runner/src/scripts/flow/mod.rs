@@ -3,274 +3,19 @@
 //! A value taints every variable that it is assigned to. What cannot be followed (a value read back from a file) is the
 //! business of whoever approves the script, and of the sandbox.
 
+mod names;
+
 use std::collections::BTreeSet;
 
+use bashgate_shared::classify::programs;
 use bashgate_shared::shell::{
     Arithmetic, Assignment, Command, Compound, CompoundKind, Document, Form, Piece, Redirect, RedirectTarget, Script,
     Shell, Simple, Step, Variable, Word, is_name, read,
 };
+use names::{DECLARE, EXEC_OPTIONS, EXPANDED_AGAIN, FILLED, HAS_SUBCOMMANDS, ONLY_TEXT, SHELLS, is_obeyed};
 
-/// Programs that take code, or a command, as an argument or on standard input.
-const RUN_CODE: &[&str] = &[
-    "sh",
-    "bash",
-    "rbash",
-    "dash",
-    "zsh",
-    "ksh",
-    "mksh",
-    "csh",
-    "tcsh",
-    "fish",
-    "nu",
-    "elvish",
-    "pwsh",
-    "busybox",
-    "toybox",
-    "python",
-    "pypy",
-    "perl",
-    "ruby",
-    "node",
-    "nodejs",
-    "deno",
-    "bun",
-    "php",
-    "lua",
-    "luajit",
-    "tclsh",
-    "wish",
-    "expect",
-    "guile",
-    "racket",
-    "R",
-    "Rscript",
-    "julia",
-    "octave",
-    "java",
-    "jshell",
-    "groovy",
-    "scala",
-    "elixir",
-    "erl",
-    "ghci",
-    "ocaml",
-    "awk",
-    "gawk",
-    "mawk",
-    "nawk",
-    "sed",
-    "gsed",
-    "ssed",
-    "ed",
-    "ex",
-    "vi",
-    "vim",
-    "nvim",
-    "emacs",
-    "nano",
-    "m4",
-    "dc",
-    "gnuplot",
-    "make",
-    "gmake",
-    "ninja",
-    "cmake",
-    "ssh",
-    "rsh",
-    "su",
-    "sudo",
-    "doas",
-    "pkexec",
-    "env",
-    "xargs",
-    "parallel",
-    "nohup",
-    "nice",
-    "ionice",
-    "chrt",
-    "taskset",
-    "time",
-    "timeout",
-    "setsid",
-    "stdbuf",
-    "unbuffer",
-    "chroot",
-    "unshare",
-    "nsenter",
-    "setarch",
-    "linux32",
-    "linux64",
-    "i386",
-    "x86_64",
-    "uname26",
-    "setpriv",
-    "runuser",
-    "capsh",
-    "bwrap",
-    "firejail",
-    "strace",
-    "ltrace",
-    "flock",
-    "watch",
-    "entr",
-    "script",
-    "at",
-    "batch",
-    "crontab",
-    "gdb",
-    "lldb",
-    "sqlite3",
-    "psql",
-    "mysql",
-    "mariadb",
-    "mail",
-    "mailx",
-    "ftp",
-    "telnet",
-    "run-parts",
-    "start-stop-daemon",
-    "systemd-run",
-    "tmux",
-    "screen",
-];
-/// Shells whose literal code can be followed.
-const SHELLS: [&str; 5] = ["sh", "bash", "dash", "ksh", "zsh"];
-/// Builtins whose arguments are only text to them.
-const ONLY_TEXT: [&str; 6] = ["echo", ":", "true", "false", "cd", "pushd"];
-/// All other builtins: some evaluate what they are given, and none needs a value.
-const BUILTINS: [&str; 50] = [
-    ".",
-    "alias",
-    "bg",
-    "bind",
-    "break",
-    "builtin",
-    "caller",
-    "command",
-    "compgen",
-    "complete",
-    "compopt",
-    "continue",
-    "dirs",
-    "disown",
-    "enable",
-    "eval",
-    "exec",
-    "exit",
-    "fc",
-    "fg",
-    "getopts",
-    "hash",
-    "help",
-    "history",
-    "jobs",
-    "kill",
-    "let",
-    "logout",
-    "mapfile",
-    "popd",
-    "pwd",
-    "read",
-    "readarray",
-    "return",
-    "set",
-    "shift",
-    "shopt",
-    "source",
-    "suspend",
-    "times",
-    "trap",
-    "type",
-    "ulimit",
-    "umask",
-    "unalias",
-    "unset",
-    "wait",
-    "coproc",
-    "function",
-    "select",
-];
-const DECLARE: [&str; 5] = ["local", "declare", "typeset", "export", "readonly"];
-/// Variables that the shell, the loader or interpreters read.
-const SPECIAL: &[&str] = &[
-    "PATH",
-    "IFS",
-    "ENV",
-    "SHELLOPTS",
-    "BASHOPTS",
-    "PROMPT_COMMAND",
-    "CDPATH",
-    "GLOBIGNORE",
-    "HOME",
-    "EDITOR",
-    "VISUAL",
-    "PAGER",
-    "PS0",
-    "PS1",
-    "PS2",
-    "PS3",
-    "PS4",
-    "OPTIND",
-    "TMPDIR",
-    "SHELL",
-    "HISTFILE",
-    "HISTCONTROL",
-    "INPUTRC",
-    "TZ",
-    "LANG",
-    "LANGUAGE",
-    "FIGNORE",
-    "EXECIGNORE",
-    "POSIXLY_CORRECT",
-    "FUNCNEST",
-    "TIMEFORMAT",
-    // Assigning to these evaluates the value as arithmetic: the shell gives them the attribute of integers.
-    "RANDOM",
-    "SRANDOM",
-    "SECONDS",
-    "LINENO",
-    "EPOCHSECONDS",
-    "EPOCHREALTIME",
-    "HISTCMD",
-    "HISTSIZE",
-    "HISTFILESIZE",
-    "UID",
-    "EUID",
-    "PPID",
-    "OPTERR",
-    "COLUMNS",
-    "LINES",
-    "TMOUT",
-    "MAILCHECK",
-    "COMP_CWORD",
-    "COMP_POINT",
-    "COMP_KEY",
-    "COMP_TYPE",
-];
-const SPECIAL_PREFIXES: [&str; 11] =
-    ["BASH_", "LD_", "GIT_", "PYTHON", "PERL", "NODE_", "RUBY", "LESS", "LC_", "TAR_", "GCONV_"];
-/// Variables whose own text the shell runs or expands again, whoever assigns it.
-const EXPANDED_AGAIN: [&str; 9] = ["PS0", "PS1", "PS2", "PS3", "PS4", "PROMPT_COMMAND", "ENV", "BASH_ENV", "SHELLOPTS"];
-/// Variables that the shell fills with what it has met.
-const FILLED: [&str; 9] = [
-    "_",
-    "REPLY",
-    "BASH_REMATCH",
-    "BASH_COMMAND",
-    "BASH_ARGV",
-    "BASH_ARGC",
-    "BASH_EXECUTION_STRING",
-    "MAPFILE",
-    "OPTARG",
-];
-/// Programs in which a word may name what is run: only what stands behind `--` is surely data.
-const HAS_SUBCOMMANDS: [&str; 5] = ["git", "docker", "podman", "kubectl", "systemctl"];
-/// Programs of which an option's argument can be a command, besides those that run code anyway.
-const EXEC_OPTIONS: [&str; 24] = [
-    "tar", "bsdtar", "zip", "unzip", "7z", "rsync", "git", "sort", "find", "fd", "scp", "sftp", "curl", "wget", "gpg",
-    "man", "less", "more", "split", "docker", "podman", "kubectl", "gcc", "ld",
-];
+pub(super) use names::runs_code;
+
 /// The positional parameters, as one.
 const POSITIONAL: &str = "@";
 
@@ -302,7 +47,7 @@ struct Walk<'d, N> {
 
 /// Follows the values through a document. `name_of` names the variable behind a place.
 pub(super) fn check<'n>(document: &Document, name_of: impl Fn(&str) -> Option<&'n str>) -> Flow {
-    let filled: BTreeSet<String> = FILLED.map(str::to_owned).into();
+    let filled: BTreeSet<String> = FILLED.iter().map(|name| (*name).to_owned()).collect();
     let mut walk = Walk {
         document,
         name_of,
@@ -315,20 +60,24 @@ pub(super) fn check<'n>(document: &Document, name_of: impl Fn(&str) -> Option<&'
     };
     // Until no more variables are tainted; each turn taints one more at least, and there are only so many.
     loop {
-        let before =
-            (walk.tainted.len(), walk.derived.len(), walk.no_integers.len(), walk.functions.len(), walk.runs_input);
+        let before = walk.known();
         walk.flow = Flow::default();
         walk.script(&document.script);
         document.bodies.iter().for_each(|body| walk.word(body));
-        if (walk.tainted.len(), walk.derived.len(), walk.no_integers.len(), walk.functions.len(), walk.runs_input)
-            == before
-        {
+        if walk.known() == before {
             return walk.flow;
         }
     }
 }
 
 impl<'n, N: Fn(&str) -> Option<&'n str>> Walk<'_, N> {
+    /// How much is known of the script's variables and functions: it only grows.
+    fn known(&self) -> [usize; 5] {
+        let sets = [&self.tainted, &self.derived, &self.no_integers, &self.functions].map(BTreeSet::len);
+        let [tainted, derived, no_integers, functions] = sets;
+        [tainted, derived, no_integers, functions, usize::from(self.runs_input)]
+    }
+
     fn trouble(&mut self, why: impl Into<String>) {
         self.flow.troubles.push(why.into());
     }
@@ -368,19 +117,12 @@ impl<'n, N: Fn(&str) -> Option<&'n str>> Walk<'_, N> {
             Command::Condition(condition) => {
                 for (at, word) in condition.words.iter().enumerate() {
                     self.word(word);
-                    if condition.names.contains(&at) && has_subscript(word) {
-                        self.trouble("`[[` evaluates a subscript");
-                    }
-                    if condition.numbers.contains(&at) && self.may_name_a_value(word) {
+                    let tainted = self.is_tainted(word);
+                    if condition.numbers.contains(&at) && (tainted || self.may_name_a_value(word)) {
                         self.trouble("`[[` compares it as a number, which evaluates it");
                     }
-                    if self.is_tainted(word) {
-                        if condition.numbers.contains(&at) {
-                            self.trouble("`[[` compares it as a number, which evaluates it");
-                        }
-                        if condition.names.contains(&at) {
-                            self.trouble("`[[` takes it for the name of a variable");
-                        }
+                    if condition.names.contains(&at) && (tainted || has_subscript(word)) {
+                        self.trouble("`[[` takes it for the name of a variable, and evaluates a subscript");
                     }
                 }
                 self.redirects(&condition.redirects);
@@ -409,11 +151,9 @@ impl<'n, N: Fn(&str) -> Option<&'n str>> Walk<'_, N> {
             }
         }
         let fed = compound.redirects.iter().any(|redirect| self.feeds(redirect));
-        if fed || compound.kind == CompoundKind::Coproc {
-            let mut commands = compound.scripts.iter().flat_map(|script| &script.steps).flat_map(|step| &step.pipeline);
-            if let Some(program) = commands.find_map(|command| self.reads_code(command)) {
-                self.trouble(format!("it can come to standard input of `{program}`"));
-            }
+        let reader = compound.scripts.iter().flat_map(commands).find_map(|command| self.reads_code(command));
+        if let Some(program) = reader.filter(|_| fed || compound.kind == CompoundKind::Coproc) {
+            self.trouble(format!("it can come to standard input of `{program}`"));
         }
         compound.scripts.iter().for_each(|script| self.script(script));
         self.redirects(&compound.redirects);
@@ -453,7 +193,7 @@ impl<'n, N: Fn(&str) -> Option<&'n str>> Walk<'_, N> {
         }
         let fed = simple.redirects.iter().any(|redirect| self.feeds(redirect));
         let calls = self.functions.contains(&name) && self.runs_input;
-        if fed && (runs_code(&name) || calls || matches!(name.as_str(), "." | "source" | "exec")) {
+        if fed && (runs_code(&name) || calls || matches!(name.as_str(), "." | "source")) {
             self.trouble(format!("it is standard input of `{name}`"));
         }
         if !tainted.contains(&true) {
@@ -480,7 +220,8 @@ impl<'n, N: Fn(&str) -> Option<&'n str>> Walk<'_, N> {
             if matches!(name.as_str(), "cd" | "pushd") {
                 self.tainted.extend(["PWD", "OLDPWD", "DIRSTACK"].map(str::to_owned));
             }
-        } else if BUILTINS.contains(&name.as_str()) {
+        } else if programs::is_builtin(&name) {
+            // Some evaluate what they are given, and none needs a value.
             self.trouble(format!("it is handed to `{name}`"));
         } else if runs_code(&name) {
             self.trouble(format!("it is handed to `{name}`, which can run it"));
@@ -565,7 +306,6 @@ impl<'n, N: Fn(&str) -> Option<&'n str>> Walk<'_, N> {
         // A subscript in a name is evaluated.
         let evaluates = match name {
             "read" | "mapfile" | "readarray" | "unset" | "getopts" | "wait" => true,
-            "printf" => first.as_deref() == Some("-v"),
             "test" | "[" => literals(arguments).any(|word| matches!(word.as_str(), "-v" | "-R")),
             _ => DECLARE.contains(&name),
         };
@@ -654,8 +394,7 @@ impl<'n, N: Fn(&str) -> Option<&'n str>> Walk<'_, N> {
     }
 
     fn is_derived(&self, name: &str) -> bool {
-        let positional = matches!(name, "*" | "@") || name.bytes().all(|b| b.is_ascii_digit());
-        positional || self.derived.contains(name)
+        name == POSITIONAL || is_positional(name) || self.derived.contains(name)
     }
 
     /// `test` takes what stands in an operator's place for one, and `-v` evaluates a name's subscript.
@@ -685,8 +424,9 @@ impl<'n, N: Fn(&str) -> Option<&'n str>> Walk<'_, N> {
         if !arguments.iter().all(harmless) {
             return self.trouble(format!("`{name}` gets options beside it"));
         }
-        for word in arguments.iter().filter(|word| self.is_tainted(word)).cloned_prefixes() {
-            match word.split_once('=').map(|(variable, _)| variable.to_owned()) {
+        let tainted: Vec<&Word> = arguments.iter().filter(|word| self.is_tainted(word)).collect();
+        for word in tainted {
+            match word.literal_prefix().split_once('=').map(|(variable, _)| variable.to_owned()) {
                 Some(variable) if is_name(&variable) => {
                     if exports {
                         self.trouble(format!("`{name}` puts it into the environment of programs"));
@@ -724,7 +464,7 @@ impl<'n, N: Fn(&str) -> Option<&'n str>> Walk<'_, N> {
     }
 
     fn assigned(&mut self, name: &str) {
-        if SPECIAL.contains(&name) || SPECIAL_PREFIXES.iter().any(|prefix| name.starts_with(prefix)) {
+        if is_obeyed(name) {
             self.trouble(format!("it becomes `{name}`, which programs obey"));
         }
         self.tainted.insert(name.to_owned());
@@ -755,8 +495,7 @@ impl<'n, N: Fn(&str) -> Option<&'n str>> Walk<'_, N> {
                 Piece::Substitution { script, .. } => self.script(script),
                 Piece::Process(script) => {
                     // Others write into it.
-                    let mut commands = script.steps.iter().flat_map(|step| &step.pipeline);
-                    if let Some(program) = commands.find_map(|command| self.reads_code(command)) {
+                    if let Some(program) = commands(script).find_map(|command| self.reads_code(command)) {
                         self.trouble(format!("it can come to standard input of `{program}`"));
                     }
                     self.script(script);
@@ -785,8 +524,7 @@ impl<'n, N: Fn(&str) -> Option<&'n str>> Walk<'_, N> {
     }
 
     fn holds_value(&self, name: &str) -> bool {
-        let positional = name == "*" || name.bytes().all(|b| b.is_ascii_digit());
-        let name = if positional { POSITIONAL } else { name };
+        let name = if is_positional(name) { POSITIONAL } else { name };
         (self.name_of)(name).is_some() || self.tainted.contains(name)
     }
 
@@ -804,7 +542,7 @@ impl<'n, N: Fn(&str) -> Option<&'n str>> Walk<'_, N> {
     }
 
     fn script_is_tainted(&self, script: &Script) -> bool {
-        script.steps.iter().flat_map(|step| &step.pipeline).any(|command| self.command_is_tainted(command))
+        commands(script).any(|command| self.command_is_tainted(command))
     }
 
     fn command_is_tainted(&self, command: &Command) -> bool {
@@ -828,6 +566,11 @@ impl<'n, N: Fn(&str) -> Option<&'n str>> Walk<'_, N> {
     }
 }
 
+/// All commands of a script, but those inside of them.
+fn commands(script: &Script) -> impl Iterator<Item = &Command> {
+    script.steps.iter().flat_map(|step| &step.pipeline)
+}
+
 /// The first program in a command that runs what it reads.
 fn runs_its_input(command: &Command, runs: &dyn Fn(&str) -> bool) -> Option<String> {
     match command {
@@ -835,16 +578,20 @@ fn runs_its_input(command: &Command, runs: &dyn Fn(&str) -> bool) -> Option<Stri
             None if simple.words.is_empty() => None,
             None => Some("a program that is only known when it runs".to_owned()),
             Some(name) => {
-                let passes_on = matches!(name.as_str(), "." | "source" | "exec" | "command" | "builtin" | "eval");
+                let passes_on = matches!(name.as_str(), "." | "source" | "eval");
                 (passes_on || runs(&name)).then_some(name)
             }
         },
         Command::Compound(compound) => {
-            let mut commands = compound.scripts.iter().flat_map(|script| &script.steps).flat_map(|step| &step.pipeline);
-            commands.find_map(|command| runs_its_input(command, runs))
+            compound.scripts.iter().flat_map(commands).find_map(|command| runs_its_input(command, runs))
         }
         Command::Function { .. } | Command::Condition(_) | Command::Arithmetic { .. } => None,
     }
+}
+
+/// True for `$1` and its like, and for `$*`.
+fn is_positional(name: &str) -> bool {
+    name == "*" || name.bytes().all(|b| b.is_ascii_digit())
 }
 
 /// True for a word in which a subscript may stand, and so be evaluated: before any `=` of it.
@@ -902,21 +649,4 @@ fn stores_a_count(format: &str) -> bool {
 fn program(simple: &Simple) -> Option<String> {
     let name = simple.words.first()?.literal()?;
     Some(name.rsplit('/').next().unwrap_or(&name).to_owned())
-}
-
-/// True for a program that runs what it is given, whatever version its name ends with.
-pub(super) fn runs_code(name: &str) -> bool {
-    let plain = name.trim_end_matches(|c: char| c.is_ascii_digit() || c == '.' || c == '-');
-    RUN_CODE.contains(&name) || RUN_CODE.contains(&plain) || name.starts_with("ld-") || name.starts_with("ld.")
-}
-
-trait Prefixes {
-    fn cloned_prefixes(self) -> Vec<String>;
-}
-
-impl<'w, I: Iterator<Item = &'w Word>> Prefixes for I {
-    /// The literal text before the first expansion of each word.
-    fn cloned_prefixes(self) -> Vec<String> {
-        self.map(Word::literal_prefix).collect()
-    }
 }
