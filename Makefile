@@ -11,13 +11,17 @@ CODEX_VERSION := 0.169.0
 AGENTS := target/tools
 
 FUZZ := target/fuzz
-FUZZ_LIMIT := -max_total_time=1200
+FUZZ_LIMIT := -runs=40000 -seed=20000
 # What `cargo fuzz` sets, without its sanitizers, which stable Rust does not have: coverage for libFuzzer.
 COVERAGE := -Cpasses=sancov-module -Cllvm-args=-sanitizer-coverage-level=4 \
 	-Cllvm-args=-sanitizer-coverage-inline-8bit-counters -Cllvm-args=-sanitizer-coverage-pc-table \
 	-Cllvm-args=-sanitizer-coverage-trace-compares -Cdebug-assertions -Ccodegen-units=1
 
-.PHONY: run build test lint bench differential fuzz tools clean
+.PHONY: run build quick check test soak lint unit flow system bench compare fuzz tools clean
+
+PART := ./tests/part.sh
+BEFORE :=
+CORPORA := tests/corpus/*.jsonl $(if $(BASHGATE_CORPORA),$(BASHGATE_CORPORA)/*.jsonl)
 
 run: build
 	$(BIN)/bashgate demo
@@ -29,28 +33,71 @@ build:
 	mkdir -p $(BIN)
 	install -m 755 target/release/bashgate target/$(TARGET)/hook/bashgate-hook target/$(TARGET)/hook/bashgate-run $(BIN)/
 
-test: tools build lint
-	cargo build --locked -p bashgate-hook --example break_guard
-	cargo test --locked --workspace -- --show-output
-	$(MAKE) fuzz FUZZ_LIMIT='-runs=40000 -seed=20000'
+# The same without optimisation, for the tests of a change: seconds instead of minutes.
+quick:
+	cargo build --locked -p bashgate
+	cargo build --locked -p bashgate-hook -p bashgate-run $(STATIC)
+	mkdir -p $(BIN)
+	install -m 755 target/debug/bashgate target/$(TARGET)/debug/bashgate-hook target/$(TARGET)/debug/bashgate-run $(BIN)/
 
-# Formatting, lints, documentation, licences. `cargo deny check` without arguments adds the advisory database.
-lint:
+# What every change needs: lints, the tests of the libraries, and a scripted agent through the real hook and host.
+check:
+	@$(PART) --start
+	@$(PART) lint $(MAKE) --no-print-directory code
+	@$(PART) quick $(MAKE) --no-print-directory quick
+	@$(PART) unit $(MAKE) --no-print-directory unit
+	@$(PART) flow $(MAKE) --no-print-directory flow
+	@$(PART) --sum
+
+# Everything, from nothing.
+test:
+	@$(PART) --start
+	@$(PART) tools $(MAKE) --no-print-directory tools
+	@$(PART) build $(MAKE) --no-print-directory build
+	@$(PART) lint $(MAKE) --no-print-directory lint
+	@$(PART) compile cargo nextest run --locked --workspace --no-run
+	@$(PART) tests $(MAKE) --no-print-directory system
+	@$(PART) fuzz $(MAKE) --no-print-directory fuzz
+	@$(PART) --sum
+
+# What is random and long: a million generated commands under real shells, a thousand deaths of the host, an hour of
+# fuzzing. Each says its seed; BASHGATE_SEED repeats it.
+soak: tools build
+	@$(PART) --start
+	@$(PART) differential env BASHGATE_CASES=1000000 cargo nextest run --locked -p bashgate-tests --no-capture -E 'binary(differential)'
+	@$(PART) kills env BASHGATE_SOAK=1 cargo nextest run --locked -p bashgate-tests --no-capture -E 'test(kills::)'
+	@$(PART) fuzz $(MAKE) --no-print-directory fuzz FUZZ_LIMIT=-max_total_time=1800
+	@$(PART) --sum
+
+code:
 	cargo fmt --all --check
 	cargo clippy --locked --workspace --all-targets -- -D warnings
+
+# Formatting, lints, documentation, licences. `cargo deny check` without arguments adds the advisory database.
+lint: code
 	RUSTDOCFLAGS="-D warnings" cargo doc --locked --workspace --no-deps --document-private-items
 	cargo deny --locked check bans licenses sources
+
+unit:
+	cargo nextest run --locked --workspace --lib
+
+flow:
+	cargo nextest run --locked -p bashgate-tests -E 'test(demo::) | test(one_place::)'
+
+system:
+	cargo build --locked -p bashgate-hook --example break_guard
+	cargo nextest run --locked --workspace
 
 # What the tests need besides Rust.
 tools:
 	./tests/tools.sh $(AGENTS) $(CLAUDE_VERSION) $(CODEX_VERSION)
 
-# A million generated commands under real shells, traced. About 45 minutes on two cores.
-differential: tools
-	BASHGATE_CASES=1000000 cargo test --locked -p bashgate-tests --test differential -- --nocapture
+# What this build says of the corpora's commands, beside what another one does: make compare BEFORE=/path/to/bashgate
+compare: build
+	cargo run --locked --quiet -p bashgate-tests --bin compare -- $(BEFORE) $(BIN)/bashgate $(CORPORA)
 
-# The reader and the classifier under libFuzzer, each up to FUZZ_LIMIT: some minutes, or in `make test` the same short run
-# everywhere. What it finds stays in target/fuzz/*-crash-*.
+# The reader and the classifier under libFuzzer: the same short run everywhere, unless FUZZ_LIMIT says otherwise. What it
+# finds stays in target/fuzz/*-crash-*.
 fuzz:
 	RUSTFLAGS="$(COVERAGE)" cargo build --locked --release -p bashgate-fuzz --bin fuzz-reader --bin fuzz-classifier \
 		--target $(TARGET) --target-dir $(FUZZ)

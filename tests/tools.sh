@@ -36,6 +36,8 @@ if [ -n "$missing" ]; then
     $sudo env DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends $missing
 fi
 
+# Prebuilt ones are not asked for: everything comes from the registry that Rust uses anyway.
+command -v cargo-nextest >/dev/null 2>&1 || cargo install --locked --debug cargo-nextest
 command -v cargo-deny >/dev/null 2>&1 || cargo install --locked --debug cargo-deny
 
 agent() { # folder, its program, packages

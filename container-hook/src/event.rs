@@ -1,4 +1,4 @@
-//! What every agent's event comes down to, and what every answer starts from.
+//! What every agent's event comes down to.
 
 /// A tool is about to be used (the `BEFORE_TOOL_USE` event).
 #[derive(Debug, Clone)]
@@ -24,13 +24,24 @@ pub struct AfterToolUse {
     pub tool_use_id: String,
 }
 
-/// What an agent can do besides asking.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub struct Abilities {
+/// Who asks, and what it does besides. Only what it was seen doing counts.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Asker {
+    /// Its name, for the audit.
+    pub name: &'static str,
     /// It replaces a command by the one that a hook gives it.
     pub rewrites: bool,
     /// It can type into a terminal that is open already, and no hook is asked about that.
     pub types_past_hooks: bool,
+    /// Its shell reads start-up files, or a snapshot made from them, before each command.
+    pub reads_startup_files: bool,
+}
+
+impl Asker {
+    /// One of this name that does nothing of it.
+    pub const fn plain(name: &'static str) -> Self {
+        Self { name, rewrites: false, types_past_hooks: false, reads_startup_files: false }
+    }
 }
 
 /// A use of a tool.
@@ -67,45 +78,4 @@ pub enum Source {
     Web,
     /// A service, such as an MCP server.
     Service,
-}
-
-/// Who raises no objection.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum By {
-    /// The hook: the command is provably local.
-    Hook,
-    /// The host, which has it on record.
-    Host,
-    /// Nobody was asked: it is nothing that is gated, or `when_host_silent` is `allow`.
-    Nobody,
-}
-
-/// The hook's decision on one event.
-#[derive(Debug, Clone, PartialEq, Eq)]
-#[must_use]
-pub enum HookDecision {
-    /// No objection: the agent's own rules go on.
-    Allow(By),
-    /// This text runs instead, which is the same command in the cage.
-    Cage {
-        /// The text for the agent's shell.
-        form: String,
-    },
-    /// Not to be used, for this reason.
-    Deny {
-        /// For people and agents; never empty.
-        reason: String,
-    },
-}
-
-impl HookDecision {
-    /// A denial with a reason.
-    pub fn deny(reason: impl Into<String>) -> Self {
-        Self::Deny { reason: reason.into() }
-    }
-
-    /// True when there is no objection.
-    pub const fn allowed(&self) -> bool {
-        matches!(self, Self::Allow(_))
-    }
 }

@@ -5,9 +5,10 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 
 use bashgate_hook::agents::{Agent, EventError, Incoming, MAX_EVENT_BYTES};
-use bashgate_hook::config::{self, Config, OnAllow};
-use bashgate_hook::event::{Abilities, BeforeToolUse, By, HookDecision, ToolUse};
-use bashgate_hook::{gate, guard};
+use bashgate_hook::event::{Asker, BeforeToolUse, ToolUse};
+use bashgate_hook::gate::config::{self, Config, OnAllow};
+use bashgate_hook::gate::{HookDecision, LetThroughBy};
+use bashgate_hook::{guard, tools};
 use bashgate_shared::shell::quoted;
 
 const HELP: &str = "\
@@ -35,6 +36,9 @@ fn main() -> ExitCode {
 /// The one place where an answer leaves the process.
 fn finish(answered: &Answered) -> ExitCode {
     let Answered { decision, agent, approve, event } = answered;
+    if let Some(warning) = decision.warning() {
+        let _ = writeln!(std::io::stderr(), "bashgate-hook: WARNING: {warning}");
+    }
     let printed = agent.and_then(|agent| agent.answer(decision, *approve, event));
     match decision {
         // A command that is to run in the cage runs in no other way: without the agent's word for it, it is denied.
@@ -90,7 +94,7 @@ fn run() -> Result<Answered, String> {
         // As a hook this must never let anything through by accident.
         if std::io::stdin().is_terminal() {
             print!("{HELP}");
-            return Ok(Answered::to_nobody(HookDecision::Allow(By::Nobody)));
+            return Ok(Answered::to_nobody(HookDecision::Allow(LetThroughBy::Nobody)));
         }
         return Err("called with --help or --version, which decides nothing".to_owned());
     };
@@ -99,7 +103,8 @@ fn run() -> Result<Answered, String> {
         let cwd = std::env::current_dir().ok().and_then(|cwd| cwd.to_str().map(str::to_owned));
         let event =
             BeforeToolUse { tool: ToolUse::Shell { command, is_bash: true }, cwd, session: None, tool_use_id: None };
-        return Ok(Answered::to_nobody(gate::before_tool_use(&event, "check", &config, Abilities::default())));
+        let step = tools::before_tool_use(&event, Asker::plain("check"), &config);
+        return Ok(Answered::to_nobody(step.finish(&config, guard::end_after)));
     }
     let mut bytes = Vec::new();
     let limit = MAX_EVENT_BYTES as u64 + 1;
@@ -119,11 +124,14 @@ fn run() -> Result<Answered, String> {
     // From here on the agent's own form of an answer is known.
     let approve = config.on_allow == OnAllow::Approve;
     let decision = match agent.read(&bytes) {
-        Ok(Incoming::Before(event)) => gate::before_tool_use(&event, agent.name(), &config, agent.abilities()),
-        Ok(Incoming::After(event)) => {
-            return Ok(Answered::to_nobody(gate::after_tool_use(&event, agent.name(), &config)));
+        Ok(Incoming::Before(event)) => {
+            tools::before_tool_use(&event, agent.asker(), &config).finish(&config, guard::end_after)
         }
-        Ok(Incoming::Nothing) => return Ok(Answered::to_nobody(HookDecision::Allow(By::Nobody))),
+        Ok(Incoming::After(event)) => {
+            let step = tools::after_tool_use(&event, agent.asker(), &config);
+            return Ok(Answered::to_nobody(step.finish(&config, guard::end_after)));
+        }
+        Ok(Incoming::Nothing) => return Ok(Answered::to_nobody(HookDecision::Allow(LetThroughBy::Nobody))),
         // It may be an event of any kind, so that only the exit code is said.
         Err(error) => return Ok(Answered::to_nobody(HookDecision::deny(error.to_string()))),
     };

@@ -4,15 +4,29 @@
 //! record. A case gives one verdict, once.
 
 use bashgate_shared::classify::{Classification, CommandClass};
+use bashgate_shared::programs::{self, Builtin};
 use bashgate_shared::protocol::Answer;
 
-use crate::approval::{ApprovalId, Reply};
+use crate::approval::{ApprovalId, Word};
+use crate::authority::{By, Person};
 use crate::policy::cage::{self, Cage};
 use crate::policy::{self, Approved, Asked, Decision, Finding, Judged, Outcome, Policy};
 use crate::taint::{Label, Taint};
 
-/// The rule of a verdict that a person's word on going on without the inspector gave.
-const WITHOUT_INSPECTOR: &str = "no-answer";
+/// What else there is to a verdict.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Standing {
+    /// Nothing.
+    Final,
+    /// A denial by the inspector, which a person may overrule.
+    Overrulable,
+    /// A denial behind which the command runs all the same, in the cage.
+    Caged,
+    /// A denial where shadow mode would ask a person.
+    WouldAsk,
+    /// A person's word on going on without the inspector, not on this command.
+    OnOutage,
+}
 
 /// The last word on a request.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -22,22 +36,25 @@ pub struct Verdict {
     pub answer: Answer,
     /// Why, for agents and people.
     pub reason: String,
-    /// Who said it: `policy`, `inspector`, `human:NAME`, `host`.
-    pub by: String,
+    /// Who said it.
+    pub by: By,
     /// The rule it came from.
-    pub rule: String,
-    /// True for a denial by the inspector, which a person may overrule.
-    pub overrulable: bool,
+    pub rule: &'static str,
+    /// What else there is to it.
+    pub standing: Standing,
     /// True for a denial that shadow mode lets through.
     pub let_through: bool,
-    /// True for a denial behind which the command runs all the same, in the cage.
-    pub caged: bool,
 }
 
 impl Verdict {
     /// True when a person said yes to this very command, and so to the script that it is.
     pub fn approves_script(&self) -> bool {
-        self.answer == Answer::Allow && self.by.starts_with("human:") && self.rule != WITHOUT_INSPECTOR
+        self.answer == Answer::Allow && self.by.is_human() && self.standing != Standing::OnOutage
+    }
+
+    /// True when it runs in the cage behind a denial.
+    pub fn is_caged(&self) -> bool {
+        self.standing == Standing::Caged
     }
 
     /// The answer that goes out.
@@ -61,7 +78,7 @@ pub enum Event {
     /// It begins. A pass is a person's earlier word that this very request may run.
     Opened {
         /// Who gave the pass.
-        pass: Option<String>,
+        pass: Option<Person>,
         /// The id under which it was held before the host was restarted.
         held_before: Option<ApprovalId>,
     },
@@ -70,9 +87,9 @@ pub enum Event {
     /// The approval is durable; people may be told.
     Held,
     /// A person answered.
-    Answered(Reply, String),
+    Answered(Word, Person),
     /// The inspector does not answer, and a person has said before whether the workspace may go on without it.
-    WithoutInspector(Reply, String),
+    WithoutInspector(Word, Person),
     /// Nobody answered in time.
     Lapsed,
     /// It cannot be held, and why.
@@ -92,7 +109,6 @@ pub enum Step {
     Inspect,
     /// Make it durable that the command is held, then say [`Event::Held`].
     Hold {
-        /// Why.
         judged: Judged,
         /// The id to use again.
         id: Option<ApprovalId>,
@@ -201,7 +217,7 @@ impl Case {
     /// True while an approval is on its way into the record and nothing went out.
     pub fn is_approved(&self) -> bool {
         matches!(&self.state, State::Recording { verdict, release: true, .. }
-            if verdict.answer == Answer::Allow && verdict.by.starts_with("human:"))
+            if verdict.answer == Answer::Allow && verdict.by.is_human())
     }
 
     /// True once the verdict is given.
@@ -209,142 +225,118 @@ impl Case {
         matches!(self.state, State::Recording { .. } | State::Done)
     }
 
-    /// Takes an event and says what to do. An event that does not fit the state changes nothing.
+    /// Takes an event and says what to do. An event that does not fit the state changes nothing: the state is only looked
+    /// at here, and each way out of it is a call that says where to.
     pub fn on(&mut self, event: Event, view: View, policy: &Policy) -> Vec<Step> {
-        match (std::mem::replace(&mut self.state, State::Done), event) {
+        match (&self.state, event) {
             (State::New, Event::Opened { pass, held_before }) => self.open(pass, held_before, view, policy),
-            (State::Inspecting { epoch, .. }, Event::Found(_)) if epoch != view.epoch => {
-                // The taint rose while the inspector was thinking: its answer was to another question.
+            // The taint rose while the inspector was thinking: its answer was to another question.
+            (State::Inspecting { epoch, .. }, Event::Found(_)) if *epoch != view.epoch => {
                 self.open(None, None, view, policy)
             }
-            (State::Inspecting { judged, epoch }, Event::Found(finding)) => {
-                self.resolve(judged, epoch, finding, policy)
+            (State::Inspecting { judged, .. }, Event::Found(finding)) => {
+                let judged = judged.clone();
+                self.resolve(judged, view.epoch, finding, policy)
             }
             (
                 State::Inspecting { epoch, .. } | State::Holding { epoch, outage: true, .. },
-                Event::WithoutInspector(Reply::Approve(_), _),
-            ) if epoch != view.epoch => self.open(None, None, view, policy),
-            (State::Holding { epoch, outage: true, .. }, Event::Found(finding))
-                if epoch != view.epoch && !matches!(finding, Finding::Unavailable { .. }) =>
-            {
-                self.open(None, None, view, policy)
-            }
+                Event::WithoutInspector(Word::Approve(_), _),
+            ) if *epoch != view.epoch => self.open(None, None, view, policy),
             (State::Holding { judged, epoch, outage: true }, Event::Found(finding))
                 if !matches!(finding, Finding::Unavailable { .. }) =>
             {
+                if *epoch != view.epoch {
+                    return self.open(None, None, view, policy);
+                }
                 // It answers again, so the question is no longer one for people.
-                self.resolve(judged, epoch, finding, policy)
+                let judged = judged.clone();
+                self.resolve(judged, view.epoch, finding, policy)
             }
-            (State::Holding { judged, epoch, outage }, Event::Found(finding)) => {
-                let words = advice(&finding);
-                self.state = State::Holding { judged, epoch, outage };
-                if outage { Vec::new() } else { vec![Step::Advise(words)] }
+            (State::Holding { outage, .. }, Event::Found(finding)) => {
+                if *outage {
+                    Vec::new()
+                } else {
+                    vec![Step::Advise(advice(&finding))]
+                }
             }
-            (State::Holding { judged, epoch, outage }, Event::Held) => {
-                self.state = State::Holding { judged, epoch, outage };
-                vec![Step::Announce]
-            }
-            (State::Holding { epoch, .. }, Event::Answered(Reply::Approve(_), _)) if epoch != view.epoch => {
-                // What was approved was shown under another taint.
+            (State::Holding { .. }, Event::Held) => vec![Step::Announce],
+            // What was approved was shown under another taint.
+            (State::Holding { epoch, .. }, Event::Answered(Word::Approve(_), _)) if *epoch != view.epoch => {
                 self.open(None, None, view, policy)
             }
             (State::Inspecting { .. } | State::Holding { outage: true, .. }, Event::WithoutInspector(reply, by))
             | (State::Holding { outage: true, .. }, Event::Answered(reply, by)) => {
-                self.without_inspector(reply, &by, policy)
+                self.without_inspector(reply, by, policy)
             }
-            (State::Holding { .. }, Event::Answered(Reply::Approve(_), by)) => self.finish(approved(&by), policy, true),
+            (State::Holding { .. }, Event::Answered(Word::Approve(_), by)) => self.finish(approved(by), policy, true),
             // Its card is still there while it is judged anew.
-            (State::Holding { .. } | State::Inspecting { .. }, Event::Answered(Reply::Deny { reason }, by)) => {
-                self.finish(denied(&reason, &by), policy, true)
+            (State::Holding { .. } | State::Inspecting { .. }, Event::Answered(Word::Deny { reason }, by)) => {
+                self.finish(denied(&reason, by), policy, true)
             }
             (State::Holding { .. }, Event::Lapsed) => {
                 let words = "nobody approved it in time; ask the person you work for, then run it again".to_owned();
-                self.finish(deny(words, "policy", "expiry"), policy, true)
+                self.finish(deny(words, By::Policy, "expiry"), policy, true)
             }
             (State::Inspecting { .. }, Event::Lapsed) => {
                 let words = "the inspector did not look at it in time; run it again later".to_owned();
-                self.finish(deny(words, "policy", "expiry"), policy, true)
+                self.finish(deny(words, By::Policy, "expiry"), policy, true)
             }
             (State::Holding { .. } | State::Inspecting { .. }, Event::Refused(why)) => {
-                self.finish(deny(why, "host", "limit"), policy, true)
+                self.finish(deny(why, By::Host, "limit"), policy, true)
             }
             (State::Holding { .. } | State::Inspecting { .. }, Event::Withdrawn) => {
-                self.finish(deny("the asker is gone".to_owned(), "host", "withdrawn"), policy, false)
+                self.finish(deny("the asker is gone".to_owned(), By::Host, "withdrawn"), policy, false)
             }
-            (State::Recording { verdict, release, records }, Event::Answered(Reply::Deny { reason }, by))
-                if release && verdict.answer == Answer::Allow && verdict.by.starts_with("human:") =>
-            {
+            (State::Recording { records, .. }, Event::Answered(Word::Deny { reason }, by)) if self.is_approved() => {
                 // The approval is being written and nothing went out: the denial counts.
-                let verdict = denied(&reason, &by);
-                self.state = State::Recording { verdict: verdict.clone(), release, records: records + 1 };
+                let verdict = denied(&reason, by);
+                let records = records + 1;
+                self.state = State::Recording { verdict: verdict.clone(), release: true, records };
                 vec![Step::RecordDenial(verdict)]
             }
-            (State::Recording { verdict, release, records }, Event::Recorded) if records > 1 => {
-                self.state = State::Recording { verdict, release, records: records - 1 };
-                Vec::new()
-            }
-            (State::Recording { verdict, release, .. }, Event::Recorded) => {
-                if release {
-                    vec![Step::Release(verdict), Step::Close]
-                } else {
-                    vec![Step::Close]
+            (State::Recording { verdict, release, records }, Event::Recorded) => {
+                let (verdict, release) = (verdict.clone(), *release);
+                if let Some(more @ 1..) = records.checked_sub(1) {
+                    self.state = State::Recording { verdict, release, records: more };
+                    return Vec::new();
                 }
+                self.close(release.then_some(verdict))
             }
+            // No record, no allow. The denial itself may go out unrecorded: it lets nothing happen.
             (State::Recording { release, .. }, Event::NotRecorded(why)) => {
-                // No record, no allow. The denial itself may go out unrecorded: it lets nothing happen.
-                let verdict = deny(
-                    format!(
-                        "the decision could not be recorded ({why}); for the operator: look at the state folder's disk"
-                    ),
-                    "host",
-                    "record",
-                );
-                if release { vec![Step::Release(verdict), Step::Close] } else { vec![Step::Close] }
+                let release = *release;
+                self.close(release.then(|| unrecorded("decision", &why)))
             }
-            (State::Holding { .. }, Event::NotRecorded(why)) => {
-                let verdict = deny(
-                    format!(
-                        "the question could not be recorded ({why}); for the operator: look at the state folder's disk"
-                    ),
-                    "host",
-                    "record",
-                );
-                vec![Step::Release(verdict), Step::Close]
-            }
-            (state, _) => {
-                self.state = state;
-                Vec::new()
-            }
+            (State::Holding { .. }, Event::NotRecorded(why)) => self.close(Some(unrecorded("question", &why))),
+            _ => Vec::new(),
         }
+    }
+
+    /// Nothing more happens to it; the verdict goes out, if there is anybody to hear it.
+    fn close(&mut self, verdict: Option<Verdict>) -> Vec<Step> {
+        self.state = State::Done;
+        verdict.map(Step::Release).into_iter().chain([Step::Close]).collect()
     }
 
     fn open(
         &mut self,
-        pass: Option<String>,
+        pass: Option<Person>,
         held_before: Option<ApprovalId>,
         view: View,
         policy: &Policy,
     ) -> Vec<Step> {
         let judged = policy::judge(policy, view.taint, &self.found, self.asked());
+        let is_question = matches!(judged.decision, Decision::Inspect | Decision::AskHuman);
+        if let Some(by) = pass.filter(|_| is_question) {
+            return self.finish(approved(by), policy, true);
+        }
         match judged.decision {
             Decision::Deny => {
                 let Judged { reason, rule, .. } = judged;
-                self.finish(deny(reason, "policy", rule), policy, true)
-            }
-            Decision::Inspect | Decision::AskHuman if pass.is_some() => {
-                let by = pass.unwrap_or_default();
-                self.finish(approved(&by), policy, true)
+                self.finish(deny(reason, By::Policy, rule), policy, true)
             }
             Decision::Allow => {
-                let verdict = Verdict {
-                    answer: Answer::Allow,
-                    reason: judged.reason,
-                    by: "policy".to_owned(),
-                    rule: judged.rule.to_owned(),
-                    overrulable: false,
-                    let_through: false,
-                    caged: false,
-                };
+                let verdict = allow(judged.reason, By::Policy, judged.rule);
                 self.finish(verdict, policy, true)
             }
             Decision::Inspect | Decision::AskHuman if self.is_caged(&judged, judged.decision, policy) => {
@@ -365,15 +357,7 @@ impl Case {
     fn resolve(&mut self, judged: Judged, epoch: u64, finding: Finding, policy: &Policy) -> Vec<Step> {
         match policy::resolve(judged.taint, &finding) {
             Outcome::Allow => {
-                let verdict = Verdict {
-                    answer: Answer::Allow,
-                    reason: advice(&finding),
-                    by: "inspector".to_owned(),
-                    rule: judged.rule.to_owned(),
-                    overrulable: false,
-                    let_through: false,
-                    caged: false,
-                };
+                let verdict = allow(advice(&finding), By::Inspector, judged.rule);
                 self.finish(verdict, policy, true)
             }
             Outcome::Deny => {
@@ -384,7 +368,11 @@ impl Case {
                 let reason = format!(
                     "the inspector flagged it: {words}; do it without what was flagged, or ask the person you work for"
                 );
-                self.finish(Verdict { overrulable: true, ..deny(reason, "inspector", judged.rule) }, policy, true)
+                self.finish(
+                    Verdict { standing: Standing::Overrulable, ..deny(reason, By::Inspector, judged.rule) },
+                    policy,
+                    true,
+                )
             }
             // What was flagged is a question about the command, not about the network.
             Outcome::AskHuman
@@ -409,22 +397,17 @@ impl Case {
     }
 
     /// The inspector does not answer, and a person said what that means.
-    fn without_inspector(&mut self, reply: Reply, by: &str, policy: &Policy) -> Vec<Step> {
+    fn without_inspector(&mut self, reply: Word, by: Person, policy: &Policy) -> Vec<Step> {
         let verdict = match reply {
             // The agent is not told that only the offline rules look right now.
-            Reply::Approve(_) => Verdict { rule: WITHOUT_INSPECTOR.to_owned(), ..approved(by) },
-            Reply::Deny { reason } if reason.is_empty() => deny(
-                format!("the inspector does not answer, and {by} lets nothing go on without it; run it again later"),
-                &format!("human:{by}"),
-                WITHOUT_INSPECTOR,
-            ),
-            Reply::Deny { reason } => deny(
-                format!("the inspector does not answer, and {by} lets nothing go on without it: {reason}"),
-                &format!("human:{by}"),
-                WITHOUT_INSPECTOR,
-            ),
+            Word::Approve(_) => approved(by),
+            Word::Deny { reason } => {
+                let more = if reason.is_empty() { "; run it again later".to_owned() } else { format!(": {reason}") };
+                let words = format!("the inspector does not answer, and {by} lets nothing go on without it{more}");
+                deny(words, By::Human(by), "")
+            }
         };
-        self.finish(verdict, policy, true)
+        self.finish(Verdict { rule: "no-answer", standing: Standing::OnOutage, ..verdict }, policy, true)
     }
 
     /// True where a denial is only put on record. A script that nobody approved runs in no mode: its asker takes an answer for
@@ -435,14 +418,15 @@ impl Case {
 
     /// In shadow mode nobody waits for a person.
     fn would_hold(&mut self, judged: &Judged, why: &str, policy: &Policy) -> Vec<Step> {
-        self.finish(deny(format!("{WOULD_ASK}{why}"), "policy", judged.rule), policy, true)
+        let verdict = deny(format!("a person would be asked: {why}"), By::Policy, judged.rule);
+        self.finish(Verdict { standing: Standing::WouldAsk, ..verdict }, policy, true)
     }
 
     fn finish(&mut self, verdict: Verdict, policy: &Policy, release: bool) -> Vec<Step> {
         let let_through = self.is_shadowed(policy) && release && verdict.answer == Answer::Deny;
         let verdict = Verdict { let_through, ..verdict };
         // What is let through happens, whatever the verdict was.
-        let raises = if verdict.released() == Answer::Allow || verdict.caged {
+        let raises = if verdict.released() == Answer::Allow || verdict.is_caged() {
             policy::taints(policy, &self.found)
         } else {
             Vec::new()
@@ -456,68 +440,46 @@ impl Case {
         self.found.class == CommandClass::Unknown
             || !self.found.understood
             || self.found.effects.programs.iter().any(|program| {
-                let name = program.rsplit('/').next().unwrap_or(program);
-                [
-                    "bash", "sh", "dash", "zsh", "eval", "source", ".", "sudo", "xargs", "env", "python", "python3",
-                    "node", "ruby", "perl", "php", "ssh",
-                ]
-                .contains(&name)
+                let in_this_shell =
+                    matches!(programs::builtin_of(program), Some(Builtin::Evaluates | Builtin::Sources));
+                in_this_shell || programs::runs_of(program).takes_code() && !programs::is_builtin(program)
             })
     }
 }
 
-fn approved(by: &str) -> Verdict {
-    Verdict {
-        answer: Answer::Allow,
-        reason: format!("approved by {by}"),
-        by: format!("human:{by}"),
-        rule: "approval".to_owned(),
-        overrulable: false,
-        let_through: false,
-        caged: false,
-    }
+fn allow(reason: String, by: By, rule: &'static str) -> Verdict {
+    Verdict { answer: Answer::Allow, reason, by, rule, standing: Standing::Final, let_through: false }
 }
 
-fn denied(reason: &str, by: &str) -> Verdict {
+fn deny(reason: String, by: By, rule: &'static str) -> Verdict {
+    Verdict { answer: Answer::Deny, ..allow(reason, by, rule) }
+}
+
+fn approved(by: Person) -> Verdict {
+    allow(format!("approved by {by}"), By::Human(by), "approval")
+}
+
+fn denied(reason: &str, by: Person) -> Verdict {
     let words = if reason.is_empty() { format!("denied by {by}") } else { format!("denied by {by}: {reason}") };
-    deny(words, &format!("human:{by}"), "approval")
+    deny(words, By::Human(by), "approval")
 }
 
-fn deny(reason: String, by: &str, rule: &str) -> Verdict {
-    let (by, rule) = (by.to_owned(), rule.to_owned());
-    Verdict { answer: Answer::Deny, reason, by, rule, overrulable: false, let_through: false, caged: false }
+fn unrecorded(what: &str, why: &str) -> Verdict {
+    let words = format!("the {what} could not be recorded ({why}); for the operator: look at the state folder's disk");
+    deny(words, By::Host, "record")
 }
 
 fn caged(judged: &Judged) -> Verdict {
     let reason = format!("it runs without network instead of being asked about ({})", judged.reason);
-    Verdict { caged: true, ..deny(reason, "policy", "cage") }
+    Verdict { standing: Standing::Caged, ..deny(reason, By::Policy, "cage") }
 }
-
-/// How the reason of a denial starts where shadow mode asks nobody.
-pub const WOULD_ASK: &str = "a person would be asked: ";
-
-const CLEAR: &str = "the inspector sees nothing suspicious: ";
-const FLAGGED: &str = "the inspector flagged it: ";
-const NO_ANSWER: &str = "the inspector gave no answer (";
 
 /// A finding in words.
 pub fn advice(finding: &Finding) -> String {
     match finding {
-        Finding::Clear { reason } => format!("{CLEAR}{reason}"),
-        Finding::Flagged { reason } => format!("{FLAGGED}{reason}"),
-        Finding::NoAnswer { why } | Finding::Unavailable { why } => format!("{NO_ANSWER}{why})"),
-    }
-}
-
-/// The finding that [`advice`] has put into words.
-pub fn finding(words: &str) -> Option<Finding> {
-    if let Some(reason) = words.strip_prefix(CLEAR) {
-        Some(Finding::Clear { reason: reason.to_owned() })
-    } else if let Some(reason) = words.strip_prefix(FLAGGED) {
-        Some(Finding::Flagged { reason: reason.to_owned() })
-    } else {
-        let why = words.strip_prefix(NO_ANSWER)?.trim_end_matches(')');
-        Some(Finding::NoAnswer { why: why.to_owned() })
+        Finding::Clear { reason } => format!("the inspector sees nothing suspicious: {reason}"),
+        Finding::Flagged { reason } => format!("the inspector flagged it: {reason}"),
+        Finding::NoAnswer { why } | Finding::Unavailable { why } => format!("the inspector gave no answer ({why})"),
     }
 }
 
@@ -595,8 +557,8 @@ mod tests {
     fn a_held_command_waits_for_one_answer() {
         let policy = Policy::default();
         for (event, want) in [
-            (Event::Answered(Reply::Approve(Scope::Once), "ann".to_owned()), Answer::Allow),
-            (Event::Answered(Reply::Deny { reason: "no".to_owned() }, "ann".to_owned()), Answer::Deny),
+            (Event::Answered(Word::Approve(Scope::Once), Person::named("ann")), Answer::Allow),
+            (Event::Answered(Word::Deny { reason: "no".to_owned() }, Person::named("ann")), Answer::Deny),
             (Event::Lapsed, Answer::Deny),
         ] {
             let mut case = case("curl https://x");
@@ -609,8 +571,11 @@ mod tests {
             assert!(matches!(&advice[..], [Step::Advise(_)]));
             let steps = case.on(event, view(Taint::Both, 2), &policy);
             assert_eq!(recorded(&steps).answer, want);
-            let again =
-                case.on(Event::Answered(Reply::Approve(Scope::Once), "eve".to_owned()), view(Taint::Both, 2), &policy);
+            let again = case.on(
+                Event::Answered(Word::Approve(Scope::Once), Person::named("eve")),
+                view(Taint::Both, 2),
+                &policy,
+            );
             assert!(again.is_empty(), "a second answer changes nothing");
         }
     }
@@ -619,7 +584,7 @@ mod tests {
     fn a_taint_that_rises_during_an_inspection_is_judged_anew() {
         let policy = Policy::default();
         let mut case = case("curl https://x");
-        assert_eq!(case.on(opened(), view(Taint::Untrusted, 1), &policy), [Step::Inspect]);
+        assert_eq!(case.on(opened(), view(Taint::Corruption, 1), &policy), [Step::Inspect]);
         let clear = Event::Found(Finding::Clear { reason: String::new() });
         let steps = case.on(clear, view(Taint::Both, 2), &policy);
         assert!(matches!(&steps[..], [Step::Hold { .. }, Step::Inspect]), "{steps:?}");
@@ -630,8 +595,8 @@ mod tests {
         let policy = Policy::default();
         let flagged = || Finding::Flagged { reason: "sends data".to_owned() };
         for (taint, finding, want) in [
-            (Taint::Untrusted, Finding::Clear { reason: String::new() }, Some(Answer::Allow)),
-            (Taint::Untrusted, flagged(), Some(Answer::Deny)),
+            (Taint::Corruption, Finding::Clear { reason: String::new() }, Some(Answer::Allow)),
+            (Taint::Corruption, flagged(), Some(Answer::Deny)),
             (Taint::Secret, flagged(), Some(Answer::Deny)),
             (Taint::Both, flagged(), None),
             (Taint::Secret, Finding::NoAnswer { why: "timed out".to_owned() }, None),
@@ -654,14 +619,14 @@ mod tests {
         let _ = case.on(Event::Found(Finding::NoAnswer { why: String::new() }), view(Taint::Secret, 1), &policy);
         assert!(case.is_held());
         let steps =
-            case.on(Event::Answered(Reply::Approve(Scope::Once), "ann".to_owned()), view(Taint::Both, 2), &policy);
+            case.on(Event::Answered(Word::Approve(Scope::Once), Person::named("ann")), view(Taint::Both, 2), &policy);
         assert_eq!(steps, [Step::Inspect], "it is judged anew");
     }
 
     #[test]
     fn an_inspector_that_does_not_answer_is_a_question_of_its_own() {
         let policy = Policy::default();
-        let approve = || Reply::Approve(Scope::Once);
+        let approve = || Word::Approve(Scope::Once);
         let asked = || {
             let mut case = case("make build");
             let _ = case.on(opened(), view(Taint::Secret, 1), &policy);
@@ -677,15 +642,15 @@ mod tests {
         assert_eq!(recorded(&held.on(flagged, view(Taint::Secret, 1), &policy)).answer, Answer::Deny);
         // A word that was given before counts at once, under the taint it was given under.
         let mut settled = asked();
-        let word = Event::WithoutInspector(approve(), "ann".to_owned());
+        let word = Event::WithoutInspector(approve(), Person::named("ann"));
         let steps = settled.on(word, view(Taint::Secret, 1), &policy);
-        assert_eq!((recorded(&steps).answer, recorded(&steps).by.as_str()), (Answer::Allow, "human:ann"));
+        assert_eq!((recorded(&steps).answer, recorded(&steps).by.to_string().as_str()), (Answer::Allow, "human:ann"));
         assert!(!recorded(&steps).reason.contains("inspector"), "the agent need not know who does not look");
         let mut risen = asked();
-        let word = Event::WithoutInspector(approve(), "ann".to_owned());
+        let word = Event::WithoutInspector(approve(), Person::named("ann"));
         assert_eq!(risen.on(word, view(Taint::Both, 2), &policy), [Step::Inspect]);
         let mut refused = asked();
-        let word = Event::WithoutInspector(Reply::Deny { reason: String::new() }, "ann".to_owned());
+        let word = Event::WithoutInspector(Word::Deny { reason: String::new() }, Person::named("ann"));
         assert_eq!(recorded(&refused.on(word, view(Taint::Secret, 1), &policy)).answer, Answer::Deny);
     }
 
@@ -696,11 +661,14 @@ mod tests {
         let mut case = case("curl https://x");
         let _ = case.on(opened(), at, &policy);
         let _ = case.on(Event::Held, at, &policy);
-        let steps = case.on(Event::Answered(Reply::Approve(Scope::Once), "ann".to_owned()), at, &policy);
+        let steps = case.on(Event::Answered(Word::Approve(Scope::Once), Person::named("ann")), at, &policy);
         assert_eq!(recorded(&steps).answer, Answer::Allow);
-        let deny = || Event::Answered(Reply::Deny { reason: "no".to_owned() }, "bob".to_owned());
+        let deny = || Event::Answered(Word::Deny { reason: "no".to_owned() }, Person::named("bob"));
         let steps = case.on(deny(), at, &policy);
-        assert!(matches!(&steps[..], [Step::RecordDenial(verdict)] if verdict.by == "human:bob"), "{steps:?}");
+        assert!(
+            matches!(&steps[..], [Step::RecordDenial(verdict)] if verdict.by == By::Human(Person::named("bob"))),
+            "{steps:?}"
+        );
         assert!(case.on(Event::Recorded, at, &policy).is_empty(), "the approval is on record, the denial is not");
         let steps = case.on(Event::Recorded, at, &policy);
         assert!(matches!(&steps[..], [Step::Release(verdict), Step::Close] if verdict.answer == Answer::Deny));

@@ -5,6 +5,8 @@ use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
+use bashgate_shared::located;
+use bashgate_shared::programs::own::ProgramsFile;
 use bashgate_shared::protocol::WorkspaceName;
 use bashgate_shared::shell::Shell;
 use serde::Deserialize;
@@ -13,8 +15,9 @@ use crate::inspector::Endpoint;
 use crate::inspector::Key;
 use crate::policy::cage::{Cage, OnAsk, OnInspect};
 use crate::policy::rules::{Rule, RuleError};
-use crate::policy::trust::{Service, Trait};
+use crate::policy::trust::{Property, Service};
 use crate::policy::{Decision, Policy};
+use crate::programs::{self, ProgramsError};
 
 /// The commented example, with every key at its default. The tests load it.
 pub const EXAMPLE: &str = include_str!("../bashgate.example.toml");
@@ -28,6 +31,8 @@ pub struct Config {
     pub state: PathBuf,
     /// The folder of the mailboxes.
     pub mailboxes: PathBuf,
+    /// The operator's own programs, checked.
+    pub programs: Option<ProgramsFile>,
     /// The log level.
     pub log: String,
     /// Who inspects.
@@ -94,10 +99,7 @@ impl Workspace {
 
     /// The shell that runs its commands.
     pub fn shell(&self) -> Shell {
-        match self.shell.as_deref() {
-            None | Some("bash") => Shell::Bash,
-            Some(_) => Shell::Other,
-        }
+        Shell::configured(self.shell.as_deref())
     }
 }
 
@@ -109,7 +111,6 @@ pub enum ConfigError {
     Unreadable {
         /// The file.
         file: PathBuf,
-        /// Why.
         #[source]
         source: std::io::Error,
     },
@@ -129,6 +130,9 @@ pub enum ConfigError {
         /// Which rule, and what is wrong with it.
         rule: RuleError,
     },
+    /// The operator's own programs are wrong.
+    #[error(transparent)]
+    Programs(#[from] ProgramsError),
     /// There is none.
     #[error("there is no configuration at {}", tried.iter().map(|path| path.display().to_string()).collect::<Vec<_>>().join(" or "))]
     None {
@@ -146,6 +150,7 @@ impl ConfigError {
                 "every key is explained in bashgate.example.toml, and in the file that `bashgate init` makes"
             }
             Self::Rule { .. } => "correct the rule or its examples",
+            Self::Programs(error) => error.help(),
             Self::None { .. } => "make one with `bashgate init DIR`, then name it with --config DIR/bashgate.toml",
         }
     }
@@ -158,6 +163,8 @@ struct File {
     state: PathBuf,
     #[serde(default = "mailboxes")]
     mailboxes: PathBuf,
+    #[serde(default)]
+    programs: Option<PathBuf>,
     #[serde(default = "log")]
     log: String,
     #[serde(default)]
@@ -197,8 +204,8 @@ struct InspectorFile {
     base_url: Option<String>,
     model: Option<String>,
     key_file: Option<PathBuf>,
-    deadline_ms: u64,
-    parallel: usize,
+    deadline_ms: i64,
+    parallel: i64,
 }
 
 impl Default for InspectorFile {
@@ -217,8 +224,8 @@ impl Default for InspectorFile {
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields, default)]
 struct ApprovalFile {
-    expires_s: u64,
-    max_held: usize,
+    expires_s: i64,
+    max_held: i64,
 }
 
 impl Default for ApprovalFile {
@@ -230,17 +237,17 @@ impl Default for ApprovalFile {
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields, default)]
 struct LimitsFile {
-    requests_per_second: u32,
-    rescan_ms: u64,
+    requests_per_second: i64,
+    rescan_ms: i64,
     notifications: String,
-    poll_ms: u64,
+    poll_ms: i64,
 }
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields, default)]
 struct AuditFile {
-    keep_records: u64,
-    keep_days: u64,
+    keep_records: i64,
+    keep_days: i64,
 }
 
 impl Default for AuditFile {
@@ -297,7 +304,12 @@ impl Default for PolicyFile {
 }
 
 /// Fewer records are of no use to anybody.
-const MIN_RECORDS: u64 = 100;
+const MIN_RECORDS: i64 = 100;
+
+/// A number that was checked to be none below zero.
+fn count(number: i64) -> u64 {
+    u64::try_from(number).unwrap_or_default()
+}
 
 impl Config {
     /// Reads the file that the command line names, or the first of the usual places.
@@ -323,27 +335,25 @@ impl Config {
     /// Reads a text as the content of a file.
     pub fn parse(text: &str, file: &Path) -> Result<Self, ConfigError> {
         let wrong = |why: String| ConfigError::Wrong { file: file.to_owned(), why };
-        let parsed: File = toml::from_str(text).map_err(|error| {
-            let line = error.span().map(|span| text.bytes().take(span.start).filter(|byte| *byte == b'\n').count() + 1);
-            wrong(line.map_or_else(|| error.message().to_owned(), |line| format!("line {line}: {}", error.message())))
-        })?;
+        let parsed: File = toml::from_str(text).map_err(|error| wrong(located(text, error.span(), error.message())))?;
         Rule::check(&parsed.policy.rules).map_err(|rule| ConfigError::Rule { file: file.to_owned(), rule })?;
         let folder = std::path::absolute(file.parent().unwrap_or(Path::new("."))).unwrap_or_default();
         if !["error", "warn", "info", "debug", "trace"].contains(&parsed.log.as_str()) {
             return Err(wrong(format!("`log` is `{}`; use error, warn, info, debug or trace", parsed.log)));
         }
-        let positive = [
+        let numbers = [
             ("inspector.deadline_ms", parsed.inspector.deadline_ms, 1, 120_000),
-            ("inspector.parallel", parsed.inspector.parallel as u64, 1, 256),
+            ("inspector.parallel", parsed.inspector.parallel, 1, 256),
             ("approval.expires_s", parsed.approval.expires_s, 1, 3600),
-            ("approval.max_held", parsed.approval.max_held as u64, 1, 10_000),
-            ("limits.requests_per_second", u64::from(parsed.limits.requests_per_second), 1, 1_000_000),
+            ("approval.max_held", parsed.approval.max_held, 1, 10_000),
+            ("limits.requests_per_second", parsed.limits.requests_per_second, 1, 1_000_000),
             ("audit.keep_days", parsed.audit.keep_days, 0, 36_500),
+            ("audit.keep_records", parsed.audit.keep_records, 0, i64::MAX),
             ("limits.rescan_ms", parsed.limits.rescan_ms, 10, 60_000),
             ("limits.poll_ms", parsed.limits.poll_ms, 1, 60_000),
         ];
         if let Some((key, value, least, most)) =
-            positive.iter().find(|(_, value, least, most)| value < least || value > most)
+            numbers.iter().find(|(_, value, least, most)| value < least || value > most)
         {
             return Err(wrong(format!("`{key}` is {value}; it must be from {least} to {most}")));
         }
@@ -360,7 +370,7 @@ impl Config {
         };
         let rooms = parsed.workspaces.iter().filter(|(_, settings)| settings.clean_room);
         for (room, _) in rooms {
-            let open = parsed.services.iter().find(|(_, service)| service.public_source == Trait::Yes);
+            let open = parsed.services.iter().find(|(_, service)| service.public_source == Property::Yes);
             if let Some((service, _)) = open {
                 return Err(wrong(format!(
                     "workspace `{room}` is a clean room, but service `{service}` is a public source; set its `public_source` to false or \"forbidden\""
@@ -369,21 +379,23 @@ impl Config {
         }
         let inspector = inspector(&parsed.inspector, &folder).map_err(wrong)?;
         let metrics = parsed.metrics.address().map_err(wrong)?;
+        let programs = parsed.programs.as_ref().map(|path| programs::load(&folder.join(path))).transpose()?;
         Ok(Self {
             file: std::path::absolute(file).unwrap_or_else(|_| file.to_owned()),
             state: folder.join(parsed.state),
             mailboxes: folder.join(parsed.mailboxes),
+            programs: programs.map(|(file, _)| file),
             log: parsed.log,
             inspector,
-            parallel: parsed.inspector.parallel,
-            expires: Duration::from_secs(parsed.approval.expires_s),
-            max_held: parsed.approval.max_held,
-            requests_per_second: parsed.limits.requests_per_second,
-            rescan: Duration::from_millis(parsed.limits.rescan_ms),
+            parallel: usize::try_from(parsed.inspector.parallel).unwrap_or(1),
+            expires: Duration::from_secs(count(parsed.approval.expires_s)),
+            max_held: usize::try_from(parsed.approval.max_held).unwrap_or(1),
+            requests_per_second: u32::try_from(parsed.limits.requests_per_second).unwrap_or(1),
+            rescan: Duration::from_millis(count(parsed.limits.rescan_ms)),
             notifications,
-            poll: Duration::from_millis(parsed.limits.poll_ms),
-            keep_records: parsed.audit.keep_records,
-            keep_days: parsed.audit.keep_days,
+            poll: Duration::from_millis(count(parsed.limits.poll_ms)),
+            keep_records: count(parsed.audit.keep_records),
+            keep_days: count(parsed.audit.keep_days),
             metrics,
             policy: Policy {
                 enforce: parsed.policy.enforce,
@@ -423,7 +435,7 @@ fn inspector(file: &InspectorFile, folder: &Path) -> Result<InspectorKind, Strin
             return Err(format!("`inspector.base_url` is `{base_url}`; it must start with http:// or https://"));
         }
         let model = file.model.clone().unwrap_or_else(|| model.to_owned());
-        Ok(Endpoint { base_url, model, key, deadline: Duration::from_millis(file.deadline_ms) })
+        Ok(Endpoint { base_url, model, key, deadline: Duration::from_millis(count(file.deadline_ms)) })
     };
     match file.kind.as_str() {
         "offline" => Ok(InspectorKind::Offline),
@@ -463,7 +475,8 @@ mod tests {
                 }
                 _ => line,
             })
-            .filter(|line| !line.starts_with("key_file"))
+            // Files that must be there.
+            .filter(|line| !line.starts_with("key_file") && !line.starts_with("programs = "))
             .collect::<Vec<_>>()
             .join("\n");
         let all = parse(&all).unwrap();
@@ -473,13 +486,17 @@ mod tests {
     #[test]
     fn mistakes_are_named_with_their_place() {
         for (text, want) in [
-            ("colour = 1", "line 1: unknown field `colour`"),
+            ("colour = 1", "line 1, `colour = 1`: unknown field `colour`"),
             ("state = 1", "invalid type"),
             ("[inspector]\nkind = \"magic\"", "use offline, anthropic or openai"),
             ("[inspector]\nkind = \"openai\"", "must name a model"),
             ("[inspector]\nkind = \"anthropic\"\nkey_file = \"/nonexistent\"", "cannot read `inspector.key_file`"),
             ("[inspector]\nkind = \"anthropic\"\nbase_url = \"ftp://x\"", "http://"),
             ("[approval]\nexpires_s = 0", "from 1 to 3600"),
+            ("[approval]\nexpires_s = -1", "`approval.expires_s` is -1; it must be from 1 to 3600"),
+            ("[limits]\nrescan_ms = -5", "`limits.rescan_ms` is -5"),
+            ("[audit]\nkeep_records = -1", "`audit.keep_records` is -1"),
+            ("[approval]\nmax_held = \"x\"", "line 2, `max_held = \"x\"`"),
             ("log = \"loud\"", "use error, warn"),
             ("[limits]\nnotifications = \"maybe\"", "use auto or never"),
             ("[metrics]\nlisten = \"0.0.0.0:9464\"", "others can reach"),

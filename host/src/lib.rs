@@ -1,11 +1,14 @@
 //! The host side of bashgate.
 //!
-//! From the ground up: [`taint`] under [`policy`] and [`approval`] under [`case`] (one request's life), all pure; then
-//! the adapters [`intake`], [`inspector`], [`chat`], [`audit`], [`store`], [`respond`] and [`metrics`], which never call each other;
-//! on top of [`beneath`] (folders that are not left) and [`fault`] (places where tests let it die); then [`daemon`], the one loop (event in, effect out); then [`cli`].
+//! From the ground up: [`authority`] (who said it) and [`taint`] under [`policy`] and [`approval`] under [`case`] (one
+//! request's life), all pure; then the adapters [`intake`], [`inspector`], [`chat`], [`audit`], [`store`], [`respond`],
+//! [`control`], [`metrics`] and [`programs`], none of which starts another one's work, on top of [`beneath`] (folders that
+//! are not left) and [`fault`] (places where tests let it die); then [`daemon`], the one loop (event in, effect out); then
+//! [`cli`].
 
 pub mod approval;
 pub mod audit;
+pub mod authority;
 pub mod beneath;
 pub mod case;
 pub mod chat;
@@ -19,6 +22,7 @@ pub mod inspector;
 pub mod intake;
 pub mod metrics;
 pub mod policy;
+pub mod programs;
 pub mod respond;
 pub mod state;
 pub mod store;

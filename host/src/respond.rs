@@ -64,6 +64,22 @@ impl Responder {
         Ok(rustix::fs::renameat(&folder, temporary, &folder, mailbox::HEARTBEAT)?)
     }
 
+    /// Puts the operator's own programs there, signed, or takes away what was there.
+    pub fn put_programs(&self, workspace: &WorkspaceName, bytes: Option<&[u8]>) -> io::Result<()> {
+        let folder = self.folder(workspace)?;
+        let gone = |removed: rustix::io::Result<()>| match removed {
+            Ok(()) | Err(rustix::io::Errno::NOENT) => Ok(()),
+            Err(error) => Err(io::Error::from(error)),
+        };
+        let Some(bytes) = bytes else {
+            return gone(rustix::fs::unlinkat(&folder, mailbox::PROGRAMS, AtFlags::empty()));
+        };
+        let temporary = ".programs.tmp";
+        gone(rustix::fs::unlinkat(&folder, temporary, AtFlags::empty()))?;
+        write_new(&folder, temporary, bytes)?;
+        Ok(rustix::fs::renameat(&folder, temporary, &folder, mailbox::PROGRAMS)?)
+    }
+
     /// Takes an old answer away.
     pub fn remove(&self, workspace: &WorkspaceName, id: &RequestId) {
         if let Ok(folder) = self.folder(workspace) {

@@ -15,7 +15,6 @@ pub enum StateError {
     Folder {
         /// The folder.
         path: PathBuf,
-        /// Why.
         #[source]
         source: io::Error,
     },

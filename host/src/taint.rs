@@ -13,8 +13,7 @@ pub enum Taint {
     #[default]
     Clean,
     /// Untrusted content: its text may steer the agent.
-    #[serde(rename = "corruption")]
-    Untrusted,
+    Corruption,
     /// Secret data.
     Secret,
     /// Untrusted content and secret data.
@@ -23,14 +22,14 @@ pub enum Taint {
 
 impl Taint {
     /// All taints, for tests over every input.
-    pub const ALL: [Self; 4] = [Self::Clean, Self::Untrusted, Self::Secret, Self::Both];
+    pub const ALL: [Self; 4] = [Self::Clean, Self::Corruption, Self::Secret, Self::Both];
 
     /// The union of what was seen.
     #[must_use]
     pub const fn join(self, other: Self) -> Self {
         match (self, other) {
             (Self::Clean, taint) | (taint, Self::Clean) => taint,
-            (Self::Untrusted, Self::Untrusted) => Self::Untrusted,
+            (Self::Corruption, Self::Corruption) => Self::Corruption,
             (Self::Secret, Self::Secret) => Self::Secret,
             _ => Self::Both,
         }
@@ -46,7 +45,7 @@ impl fmt::Display for Taint {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
             Self::Clean => "clean",
-            Self::Untrusted => "corruption",
+            Self::Corruption => "corruption",
             Self::Secret => "secret",
             Self::Both => "both",
         })
@@ -67,7 +66,7 @@ impl Label {
     /// The taint of this label alone.
     pub const fn taint(self) -> Taint {
         match self {
-            Self::Corruption => Taint::Untrusted,
+            Self::Corruption => Taint::Corruption,
             Self::Secret => Taint::Secret,
         }
     }
@@ -160,7 +159,7 @@ mod tests {
         assert!(seen.raise(cause(Label::Corruption, "evil.com")));
         assert!(!seen.raise(cause(Label::Corruption, "other.com")));
         assert!(!seen.raise(cause(Label::Corruption, "evil.com")));
-        assert_eq!((seen.taint, seen.epoch, seen.causes.len()), (Taint::Untrusted, 1, 2));
+        assert_eq!((seen.taint, seen.epoch, seen.causes.len()), (Taint::Corruption, 1, 2));
         assert!(seen.raise(cause(Label::Secret, ".env")));
         assert_eq!((seen.taint, seen.epoch), (Taint::Both, 2));
         let renewed = seen.start_over();

@@ -4,67 +4,11 @@ use std::collections::BTreeMap;
 use std::ffi::OsString;
 
 use bashgate_shared::classify::secrets;
+use bashgate_shared::variables;
 
 use crate::presets::{Environment, Home, Inherit};
 use crate::user::RunAs;
 
-/// Variables through which the shell or a program would run what they say, or read files that they name.
-const CODE: &[&str] = &[
-    "BASH_ENV",
-    "ENV",
-    "SHELLOPTS",
-    "BASHOPTS",
-    "PROMPT_COMMAND",
-    "PS0",
-    "PS1",
-    "PS2",
-    "PS4",
-    "IFS",
-    "GLOBIGNORE",
-    "CDPATH",
-    "BASH_XTRACEFD",
-    "BASH_LOADABLES_PATH",
-    "PYTHONSTARTUP",
-    "PYTHONINSPECT",
-    "PYTHONPATH",
-    "PYTHONHOME",
-    "PYTHONBREAKPOINT",
-    "NODE_OPTIONS",
-    "NODE_PATH",
-    "PERL5OPT",
-    "PERL5LIB",
-    "PERL5DB",
-    "RUBYOPT",
-    "RUBYLIB",
-    "LUA_INIT",
-    "JAVA_TOOL_OPTIONS",
-    "_JAVA_OPTIONS",
-    "JDK_JAVA_OPTIONS",
-    "CLASSPATH",
-    "RUSTC_WRAPPER",
-    "RUSTC_WORKSPACE_WRAPPER",
-    "MAKEFLAGS",
-    "MAKEFILES",
-    "LESSOPEN",
-    "LESSCLOSE",
-    "MANPAGER",
-    "PAGER",
-    "BROWSER",
-    "EDITOR",
-    "VISUAL",
-    "SSH_ASKPASS",
-    "SUDO_ASKPASS",
-    "TAR_OPTIONS",
-    "GREP_OPTIONS",
-    "GCONV_PATH",
-    "HOSTALIASES",
-    "LOCALDOMAIN",
-    "RES_OPTIONS",
-    "MALLOC_TRACE",
-    "TERMINFO",
-    "TERMCAP",
-];
-const CODE_PREFIXES: &[&str] = &["LD_", "BASH_FUNC_", "GIT_", "DYLD_", "npm_config_", "NPM_CONFIG_"];
 /// Sockets and services that speak for the user.
 const SERVICES: &[&str] = &[
     "SSH_AUTH_SOCK",
@@ -87,11 +31,6 @@ const SERVICES: &[&str] = &[
 /// Parts of names of what is as good as a password, besides those that the gate knows.
 const SECRET_PARTS: &[&str] = &["WEBHOOK", "CONNECTION_STRING", "CONNSTR", "COOKIE"];
 
-/// True for a variable through which the shell or a program would run what it says, or read files that it names.
-pub fn is_code(name: &str) -> bool {
-    CODE.contains(&name) || CODE_PREFIXES.iter().any(|prefix| name.starts_with(prefix))
-}
-
 /// True for a variable that no preset and no caller can bring in.
 pub fn is_floor(name: &str) -> bool {
     let identity = ["AUTHOR", "COMMITTER"].iter().any(|who| {
@@ -100,7 +39,7 @@ pub fn is_floor(name: &str) -> bool {
             .is_some_and(|rest| matches!(rest, "_NAME" | "_EMAIL" | "_DATE"))
     });
     !identity
-        && (is_code(name)
+        && (variables::is_code(name)
             || SERVICES.contains(&name)
             || secrets::is_secret_variable(name)
             || SECRET_PARTS.iter().any(|part| name.to_ascii_uppercase().contains(part)))

@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use bashgate_hook::config::{Config, ConfigError};
+use bashgate_hook::gate::config::{Config, ConfigError};
 
 use crate::presets::{PresetError, Presets};
 

@@ -34,7 +34,6 @@ pub enum Ending {
 /// The sandbox that a command ran in.
 #[derive(Debug, Clone, Serialize)]
 pub struct Sandboxed {
-    /// Which.
     pub backend: BackendName,
     /// As whom.
     pub user: RunAs,

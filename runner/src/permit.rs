@@ -3,10 +3,10 @@
 
 use std::path::{Path, PathBuf};
 
-use bashgate_hook::conditions::ShellSetup;
-use bashgate_hook::config::Config;
-use bashgate_hook::event::{Abilities, By, HookDecision};
-use bashgate_hook::gate::{self, Look, Question};
+use bashgate_hook::gate::conditions::ShellSetup;
+use bashgate_hook::gate::config::Config;
+use bashgate_hook::gate::git::guard;
+use bashgate_hook::gate::{self, HookDecision, LetThroughBy, Look, Question};
 use bashgate_shared::classify::{Surroundings, classify};
 use bashgate_shared::command::{CommandError, CommandLine};
 use bashgate_shared::protocol::{RunnerWire, ScriptWire};
@@ -24,6 +24,7 @@ pub const AGENT: &str = "bashgate-run";
 pub struct Permit {
     command: CommandLine,
     reach: Reach,
+    warning: Option<String>,
 }
 
 /// How far a permit reaches.
@@ -46,6 +47,11 @@ impl Permit {
     /// The command's text. The permit is used up.
     pub fn used_up(self) -> String {
         self.command.text().to_owned()
+    }
+
+    /// What must be said aloud before it runs: nobody checked it.
+    pub fn warning(&self) -> Option<&str> {
+        self.warning.as_deref()
     }
 
     /// How far it reaches.
@@ -113,7 +119,7 @@ pub fn ask(text: &str, ask: &Ask<'_>) -> Result<Permit, Denied> {
     let command = parse(text)?;
     let shell = shell_of(ask.preset);
     let protected = ask.gate.config.as_ref().map(Config::protected).unwrap_or_default();
-    let around = Surroundings { shell, cwd: ask.cwd.to_str().map(str::to_owned), protected };
+    let around = Surroundings { shell, cwd: ask.cwd.to_str().map(str::to_owned), protected, programs: None };
     let setup = ShellSetup { reads_startup_files: false, trusted: &[] };
     let found = classify(&command, &around);
     let refused = policy::check(&ask.preset.rules, &command, shell, &found, &ask.cwd.to_string_lossy());
@@ -122,17 +128,18 @@ pub fn ask(text: &str, ask: &Ask<'_>) -> Result<Permit, Denied> {
         refused.map_err(Denied::Preset)?;
         let look = Look::at(&command, ask.cwd, &around, setup);
         if look.is_proven_local() {
-            return Ok(Permit { command, reach: Reach::Local });
+            return Ok(Permit { command, reach: Reach::Local, warning: None });
         }
         let doubt = look.findings.unproven.first().or(look.findings.secrets.first());
         let why = doubt.cloned().unwrap_or(look.found.reason);
         return Err(Denied::NoGate { why, config: ask.gate.config_file.clone() });
     };
-    let reach = match put(&command, refused, None, ask, &Config { shell, ..config.clone() })? {
-        By::Hook => Reach::Local,
-        By::Host | By::Nobody => Reach::Preset,
+    let by = put(&command, refused, None, ask, &Config { shell, ..config.clone() })?;
+    let reach = match by {
+        LetThroughBy::Hook => Reach::Local,
+        LetThroughBy::Host | LetThroughBy::Nobody | LetThroughBy::Silence { .. } => Reach::Preset,
     };
-    Ok(Permit { command, reach })
+    Ok(Permit { command, reach, warning: HookDecision::Allow(by).warning() })
 }
 
 /// Puts the question, and says who allowed it. What the preset refuses is put, too, so that the attempt is on record.
@@ -142,20 +149,23 @@ fn put(
     script: Option<ScriptWire>,
     ask: &Ask<'_>,
     config: &Config,
-) -> Result<By, Denied> {
+) -> Result<LetThroughBy, Denied> {
     let why_refused = refused.as_ref().err().map(|refusal| refusal.why.chars().take(1000).collect::<String>());
     let question = Question {
         command,
         cwd: ask.cwd,
-        agent: ask.agent.unwrap_or(AGENT),
+        asker: ask.agent.unwrap_or(AGENT),
         session: None,
         tool_use_id: None,
         runner: Some(RunnerWire { preset: ask.preset_name.to_owned(), refused: why_refused }),
         script,
-        // It runs what it was allowed, or nothing.
-        abilities: Abilities::default(),
+        // It runs what it was allowed, or nothing, in a shell that reads no file before.
+        rewrites: false,
+        reads_startup_files: false,
+        types_past_gate: false,
     };
-    match (gate::check(&question, config), refused) {
+    // The wait ends by itself; whoever calls this is an ordinary process, which its caller can end.
+    match (gate::check(&question, config).finish(config, |_| ()), refused) {
         (HookDecision::Deny { reason }, Err(mut refusal)) => {
             refusal.why = reason;
             Err(Denied::Preset(refusal))
@@ -177,13 +187,19 @@ pub(crate) fn script(text: &str, wire: ScriptWire, filled: &str, ask: &Ask<'_>) 
         let why = "a script needs a person's approval".to_owned();
         return Err(Denied::NoGate { why, config: ask.gate.config_file.clone() });
     };
-    let around =
-        Surroundings { shell: Shell::Bash, cwd: ask.cwd.to_str().map(str::to_owned), protected: config.protected() };
+    let around = Surroundings {
+        shell: Shell::Bash,
+        cwd: ask.cwd.to_str().map(str::to_owned),
+        protected: config.protected(),
+        programs: None,
+    };
     let found = classify(&command, &around);
     let refused = policy::check(&ask.preset.rules, &command, Shell::Bash, &found, &ask.cwd.to_string_lossy());
     match put(&command, refused, Some(wire), ask, &Config { shell: Shell::Bash, ..config.clone() })? {
-        By::Host => Ok(Permit { command: filled, reach: if network { Reach::Preset } else { Reach::Local } }),
-        By::Hook | By::Nobody => {
+        LetThroughBy::Host => {
+            Ok(Permit { command: filled, reach: if network { Reach::Preset } else { Reach::Local }, warning: None })
+        }
+        LetThroughBy::Hook | LetThroughBy::Nobody | LetThroughBy::Silence { .. } => {
             Err(Denied::Gate("only a person's approval lets a script run, and none was given".to_owned()))
         }
     }
@@ -194,18 +210,18 @@ pub fn cage(text: &str, config: Option<&Config>, preset: &Preset, cwd: &Path) ->
     let command = parse(text)?;
     let shell = shell_of(preset);
     let protected = config.map(Config::protected).unwrap_or_default();
-    let around = Surroundings { shell, cwd: cwd.to_str().map(str::to_owned), protected };
+    let around = Surroundings { shell, cwd: cwd.to_str().map(str::to_owned), protected, programs: None };
     let found = classify(&command, &around);
     policy::check(&preset.rules, &command, shell, &found, &cwd.to_string_lossy()).map_err(Denied::Preset)?;
     if let Some(part) = found.effects.tampering.first() {
         return Err(Denied::Gate(format!("it touches the gate itself ({part})")));
     }
     if let Some(config) = config
-        && let Some(subcommand) = bashgate_hook::git::guard::denied(&found.effects, &config.git_deny, cwd)
+        && let Some(subcommand) = guard::denied(&found.effects, &config.git_deny, cwd)
     {
         return Err(Denied::Gate(format!("git {subcommand} is blocked: {}", config.git_reason)));
     }
-    Ok(Permit { command, reach: Reach::Cage })
+    Ok(Permit { command, reach: Reach::Cage, warning: None })
 }
 
 fn parse(text: &str) -> Result<CommandLine, Denied> {

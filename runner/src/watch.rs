@@ -43,7 +43,6 @@ const OF_GIT: [&str; 10] = [
 pub struct Violation {
     /// What was changed.
     pub path: String,
-    /// How.
     pub change: Change,
 }
 

@@ -5,6 +5,7 @@
 use std::path::Path;
 
 use crate::classify::Classification;
+use crate::programs::{self, Builtin, Program, Trait};
 use crate::shell::quoted;
 
 /// Longest command that is caged, in bytes: the kernel takes at most 128 KiB as one argument, and quoting adds some.
@@ -12,29 +13,19 @@ pub const MAX_CAGED_BYTES: usize = 96 * 1024;
 /// A first line that asks for the decision as it would be without the cage.
 pub const UNCAGED: &str = "# bashgate: network";
 
-/// Builtins with which an agent's shell goes on in another folder.
-const CHANGES_FOLDER: &[&str] = &["cd", "pushd", "popd"];
-/// Programs whose point is what a cage changes: they show and signal processes, connections and mounts, of which there are
-/// others inside, wait for jobs of the agent's own shell, or need another user or a service of the machine.
-const ABOUT_THE_OUTSIDE: &[&str] = &[
-    "ps", "pgrep", "pidof", "pstree", "top", "ss", "netstat", "ip", "ifconfig", "lsof", "fuser", "hostname", "df",
-    "mount", "findmnt", "who", "w", "wait", "jobs", "fg", "bg", "disown", "kill", "pkill", "killall",
-];
-
 /// True for a command that does in the cage what it is for, unless that is the network, and that does not ask to be left
 /// out of it. What it does to its shell is over with it, as the agent is told.
 pub fn has_its_point_inside(found: &Classification, command: &str) -> bool {
-    !asks_for_network(command) && !runs_any(found, ABOUT_THE_OUTSIDE)
+    !asks_for_network(command) && !runs_any(found, |row| row.has(Trait::AboutTheOutside))
 }
 
 /// The same for a command that would be let through: then the agent's shell may as well keep the folder that it goes to.
 pub fn loses_nothing_inside(found: &Classification, command: &str) -> bool {
-    has_its_point_inside(found, command) && !runs_any(found, CHANGES_FOLDER)
+    has_its_point_inside(found, command) && !runs_any(found, |row| row.builtin == Some(Builtin::GoesTo))
 }
 
-fn runs_any(found: &Classification, programs: &[&str]) -> bool {
-    let mut names = found.effects.programs.iter().map(|program| program.rsplit('/').next().unwrap_or(program));
-    names.any(|name| programs.contains(&name))
+fn runs_any(found: &Classification, of: impl Fn(&Program) -> bool) -> bool {
+    found.effects.programs.iter().any(|program| programs::row(program).is_some_and(&of))
 }
 
 /// True when the first line of a command asks for the uncaged decision.

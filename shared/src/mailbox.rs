@@ -4,6 +4,7 @@
 //! <mailboxes>/<workspace>/requests/<id>.json    written by the container: temporary name, then rename
 //! <mailboxes>/<workspace>/responses/<id>.json   written by the host: temporary name, then rename
 //! <mailboxes>/<workspace>/responses/heartbeat.json
+//! <mailboxes>/<workspace>/responses/programs.json   the operator's own programs, where there are any
 //! ```
 //! Names are never used twice. Each side deletes only what is its own to delete; absence means nothing.
 
@@ -15,6 +16,10 @@ pub const REQUESTS: &str = "requests";
 pub const RESPONSES: &str = "responses";
 /// The host's sign of life.
 pub const HEARTBEAT: &str = "heartbeat.json";
+/// The operator's own programs, checked and signed.
+pub const PROGRAMS: &str = "programs.json";
+/// Largest file of that name, in bytes.
+pub const MAX_PROGRAMS_BYTES: u64 = 1024 * 1024;
 /// Largest request file, in bytes.
 pub const MAX_REQUEST_BYTES: u64 = 2 * 1024 * 1024;
 /// Largest response file, in bytes.

@@ -154,6 +154,9 @@ pub struct BashCheck {
     /// SHA-256, in hexadecimal digits, of the text that would run the command in the cage, from an asker that can run it
     /// there instead. An asker that lies about it runs what it was denied.
     pub caged_form: Option<String>,
+    /// The digest of the operator's own programs with which the hook has looked at the command, in hexadecimal: it knows
+    /// what their names mean there. Without it they count as not known.
+    pub programs: Option<String>,
     /// Set when the command is a managed script: then `command` is its text.
     pub script: Option<Box<ScriptWire>>,
 }
@@ -311,6 +314,9 @@ pub struct BashCheckWire {
     pub caged_form: Option<String>,
     /// See [`BashCheck`].
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub programs: Option<String>,
+    /// See [`BashCheck`].
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub script: Option<ScriptWire>,
 }
 
@@ -446,6 +452,7 @@ pub fn parse_request(bytes: &[u8], id: &RequestId) -> Result<Request, RequestErr
             label(&wire.tool_use_id, "tool_use_id", MAX_LABEL_BYTES)?;
             label(&wire.cwd, "cwd", 4096)?;
             label(&wire.caged_form, "caged_form", 64)?;
+            label(&wire.programs, "programs", 64)?;
             if wire.protected.len() > 16 || wire.protected.iter().any(|path| path.len() > 4096) {
                 return Err(RequestError::FieldTooLong("protected"));
             }
@@ -480,6 +487,7 @@ pub fn parse_request(bytes: &[u8], id: &RequestId) -> Result<Request, RequestErr
                 unproven: wire.unproven,
                 runner: wire.runner,
                 caged_form: wire.caged_form,
+                programs: wire.programs,
             }))
         }
         BASH_RAN => {

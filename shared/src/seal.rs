@@ -74,6 +74,11 @@ impl HostKey {
     pub fn checkpoint(&self, seq: u64, hash: &[u8; 32]) -> String {
         self.sign(&checkpoint_bytes(seq, hash))
     }
+
+    /// Signs the operator's own programs, as the bytes that a hook reads.
+    pub fn programs(&self, payload: &[u8]) -> String {
+        self.sign(&programs_bytes(payload))
+    }
 }
 
 /// A response before it is signed.
@@ -81,7 +86,6 @@ impl HostKey {
 pub struct Unsigned {
     /// Allow or deny.
     pub decision: Answer,
-    /// Why.
     pub reason: String,
     /// The request that is answered.
     pub request_id: RequestId,
@@ -159,6 +163,11 @@ impl PublicKey {
     /// Checks what [`HostKey::checkpoint`] has signed.
     pub fn check_checkpoint(&self, seq: u64, hash: &[u8; 32], signature: &str) -> bool {
         self.signed(&checkpoint_bytes(seq, hash), signature)
+    }
+
+    /// Checks what [`HostKey::programs`] has signed.
+    pub fn check_programs(&self, payload: &[u8], signature: &str) -> bool {
+        self.signed(&programs_bytes(payload), signature)
     }
 
     /// Checks a sign of life.
@@ -247,6 +256,13 @@ fn checkpoint_bytes(seq: u64, hash: &[u8; 32]) -> Vec<u8> {
     put(&mut out, b"bashgate checkpoint 1");
     put(&mut out, &seq.to_be_bytes());
     put(&mut out, hash);
+    out
+}
+
+fn programs_bytes(payload: &[u8]) -> Vec<u8> {
+    let mut out = Vec::with_capacity(payload.len() + 64);
+    put(&mut out, b"bashgate programs 1");
+    put(&mut out, payload);
     out
 }
 

@@ -5,13 +5,12 @@ use std::time::{Duration, Instant};
 
 use bashgate_shared::classify::{Surroundings, classify};
 use bashgate_shared::command::CommandLine;
-use bashgate_tests::repository;
 use divan::Bencher;
 use serde_json::Value;
 
 fn main() {
-    for file in ["tests/corpus/everyday.jsonl", "../shared/corpus/agent_dev.jsonl"] {
-        corpus(&repository().join(file));
+    for file in bashgate_tests::corpus_files() {
+        corpus(&file);
     }
     divan::main();
 }

@@ -2,34 +2,7 @@
 //!
 //! `EVIL` stands wherever a careless reader would overlook that it runs. The same seed makes the same commands.
 
-/// A small generator of numbers (splitmix64), so that a run can be repeated from its seed.
-pub struct Dice(u64);
-
-impl Dice {
-    /// Starts from a seed.
-    pub fn new(seed: u64) -> Self {
-        Self(seed)
-    }
-
-    /// A number below `sides`.
-    pub fn below(&mut self, sides: usize) -> usize {
-        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let mut z = self.0;
-        z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        usize::try_from((z ^ (z >> 31)) >> 33).unwrap() % sides
-    }
-
-    /// True once in `sides` times.
-    pub fn one_in(&mut self, sides: usize) -> bool {
-        self.below(sides) == 0
-    }
-
-    /// One of these.
-    pub fn pick<'t, T: ?Sized>(&mut self, of: &[&'t T]) -> &'t T {
-        of[self.below(of.len())]
-    }
-}
+use bashgate_tests::Dice;
 
 const WORDS: &[&str] = &[
     "a",

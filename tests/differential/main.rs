@@ -5,7 +5,7 @@
 //! `socket` traced; anything that was not foreseen, and any socket but a local one, is a failure. A run also plants a bug
 //! in the reader and two bypasses, and fails when it does not find them.
 //!
-//! `BASHGATE_CASES` sets how many generated commands run; `make differential` runs a million.
+//! `BASHGATE_CASES` sets how many generated commands run; `make soak` runs a million.
 
 mod generator;
 
@@ -16,11 +16,12 @@ use std::os::unix::fs::PermissionsExt as _;
 use std::path::Path;
 use std::process::{Command, Stdio};
 
-use bashgate_shared::classify::{Classification, Condition, Decided, Surroundings, classify, programs};
+use bashgate_shared::classify::{Classification, Condition, Decided, Surroundings, classify};
 use bashgate_shared::command::CommandLine;
+use bashgate_shared::programs;
 use bashgate_shared::shell::{Shell, planted};
-use bashgate_tests::repository;
-use generator::{Dice, command, mutate};
+use bashgate_tests::{Dice, commands_of, corpora, corpus_files, repository};
+use generator::{command, mutate};
 use serde_json::{Value, json};
 
 /// Commands of one call of the tracer.
@@ -200,25 +201,14 @@ fn tables() -> Vec<String> {
 
 /// Our own corpora.
 fn own() -> Vec<String> {
-    lines_of(&repository().join("tests/corpus"))
+    let files = corpus_files();
+    let others = corpora();
+    files.iter().filter(|file| !others.contains(file)).flat_map(|file| commands_of(file)).collect()
 }
 
-/// Real calls, where the corpora lie beside the repository.
-fn corpora() -> Vec<String> {
-    lines_of(&repository().join("../shared/corpus"))
-}
-
-fn lines_of(folder: &Path) -> Vec<String> {
-    let Ok(entries) = std::fs::read_dir(folder) else { return Vec::new() };
-    let files =
-        entries.flatten().map(|entry| entry.path()).filter(|path| path.extension().is_some_and(|e| e == "jsonl"));
-    let mut files: Vec<_> = files.collect();
-    files.sort();
-    files
-        .into_iter()
-        .flat_map(|file| std::fs::read_to_string(file).unwrap().lines().map(str::to_owned).collect::<Vec<_>>())
-        .filter_map(|line| serde_json::from_str::<Value>(&line).ok()?["command"].as_str().map(str::to_owned))
-        .collect()
+/// Other people's.
+fn of_others() -> Vec<String> {
+    corpora().iter().flat_map(|file| commands_of(file)).collect()
 }
 
 /// Always the same for the short run, so that it says the same wherever it runs; another one for each long run.
@@ -238,7 +228,7 @@ fn nothing_called_local_does_anything_unforeseen() {
     let mut dice = Dice::new(seed);
     // What is mutated must not depend on what lies beside the repository, but for a long run.
     let long = std::env::var_os("BASHGATE_CASES").is_some();
-    let more = if long { corpora() } else { Vec::new() };
+    let more = if long { of_others() } else { Vec::new() };
     let given: Vec<String> = tables().into_iter().chain(own()).chain(more).collect();
     let (mut generated, mut ran, mut unsound) = (0, 0, Vec::new());
     let mut seen = HashSet::new();
@@ -275,7 +265,7 @@ fn nothing_called_local_does_anything_unforeseen() {
 #[test]
 fn the_tables_examples_and_real_calls_do_nothing_unforeseen() {
     let tracer = Tracer::new();
-    let given: Vec<String> = tables().into_iter().chain(own()).chain(corpora()).collect();
+    let given: Vec<String> = tables().into_iter().chain(own()).chain(of_others()).collect();
     let cases: Vec<Case> = given
         .iter()
         .filter(|text| text.len() < 8192)

@@ -11,6 +11,7 @@ fn classified(text: &str, shell: Shell) -> Option<Classification> {
         shell,
         cwd: Some("/home/agent/project".to_owned()),
         protected: vec!["/etc/bashgate".to_owned()],
+        ..Surroundings::default()
     };
     Some(classify(&CommandLine::parse(text).ok()?, &around))
 }

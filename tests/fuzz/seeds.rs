@@ -1,6 +1,6 @@
 //! Writes what the fuzzers start from, the tables' examples, one file each. Usage: fuzz-seeds FOLDER
 
-use bashgate_shared::classify::programs::FAMILIES;
+use bashgate_shared::programs::FAMILIES;
 
 fn main() -> std::io::Result<()> {
     let folder = std::env::args_os().nth(1).ok_or_else(|| std::io::Error::other("usage: fuzz-seeds FOLDER"))?;

@@ -1,9 +1,13 @@
 //! What the tests and benches share: a site with the real host and hook, a model server that can misbehave, and
 //! waiting for events instead of sleeping.
 
+mod corpora;
+mod dice;
 mod model;
 mod site;
 
+pub use corpora::{commands_of, corpora, corpus_files};
+pub use dice::Dice;
 pub use model::{Fault, Model};
 pub use site::{Host, Output, Site, bin, repository};
 
@@ -30,4 +34,9 @@ pub fn pause(time: Duration) {
     while Instant::now() < until {
         std::thread::park_timeout(until.saturating_duration_since(Instant::now()));
     }
+}
+
+/// How often something random is done: a few times, and very often under `make soak`.
+pub fn rounds(usually: usize, in_soak: usize) -> usize {
+    if std::env::var_os("BASHGATE_SOAK").is_some() { in_soak } else { usually }
 }

@@ -4,7 +4,8 @@ use std::ffi::OsStr;
 use std::io::{BufRead as _, BufReader, Write as _};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
-use std::sync::{Arc, Mutex};
+use std::sync::{Arc, LazyLock, Mutex};
+use std::time::SystemTime;
 
 use bashgate_shared::command::Digest;
 use bashgate_shared::protocol::Response;
@@ -18,12 +19,32 @@ pub fn repository() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap().to_owned()
 }
 
-/// A binary that `make build` made.
+/// A binary that `make build` or `make quick` made, of the sources as they are now.
 pub fn bin(name: &str) -> PathBuf {
     let path = repository().join("target/bin").join(name);
-    assert!(path.exists(), "{} is missing: run `make build` first", path.display());
+    let made = std::fs::metadata(&path).and_then(|found| found.modified());
+    let made = made.unwrap_or_else(|error| panic!("{}: {error}; run `make quick`", path.display()));
+    let (source, changed) = &*NEWEST_SOURCE;
+    assert!(made >= *changed, "{} is older than {}; run `make quick`", path.display(), source.display());
     path
 }
+
+/// The source of our programs that was changed last.
+static NEWEST_SOURCE: LazyLock<(PathBuf, SystemTime)> = LazyLock::new(|| {
+    let mut folders: Vec<PathBuf> = ["shared", "container-hook", "runner", "host", "Cargo.lock", "Cargo.toml"]
+        .map(|name| repository().join(name))
+        .into();
+    let mut newest = (PathBuf::new(), SystemTime::UNIX_EPOCH);
+    while let Some(path) = folders.pop() {
+        let found = std::fs::metadata(&path).unwrap();
+        if found.is_dir() {
+            folders.extend(std::fs::read_dir(&path).unwrap().map(|entry| entry.unwrap().path()));
+        } else if found.modified().unwrap() > newest.1 {
+            newest = (path, found.modified().unwrap());
+        }
+    }
+    newest
+});
 
 /// What a process left behind.
 #[derive(Debug)]

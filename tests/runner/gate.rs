@@ -74,6 +74,19 @@ fn what_the_host_allows_runs_with_the_presets_network() {
 }
 
 #[test]
+fn how_long_the_host_may_take_says_nothing_about_the_run() {
+    let site = Site::default();
+    site.hook_setting("deadline_s = 300", "deadline_s = 1");
+    let _host = site.serve();
+    let command = "python3 -c 'import time; time.sleep(20); print(1)'; exit 3";
+    let output = exec(&site, &["--json", "--", command]).expect(1);
+    let outcome: Value = serde_json::from_str(&output.stdout).unwrap();
+    assert_eq!((&outcome["exit_code"], &outcome["stdout"]), (&3.into(), &"1\n".into()), "{outcome:#}");
+    assert!(outcome["duration_ms"].as_u64().unwrap() >= 20_000, "{outcome:#}");
+    assert!(exec(&site, &["--", command]).expect(3).stdout == "1\n");
+}
+
+#[test]
 fn an_attempt_that_the_preset_refuses_is_on_record() {
     let site = Site::default();
     let _host = site.serve();

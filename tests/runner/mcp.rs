@@ -223,6 +223,17 @@ fn the_bash_tool_runs_behind_the_gate() {
 }
 
 #[test]
+fn how_long_the_host_may_take_says_nothing_about_a_call() {
+    let site = Site::default();
+    site.hook_setting("deadline_s = 300", "deadline_s = 1");
+    let _host = site.serve();
+    let mut client = Client::start(&site, &[]);
+    let command = "python3 -c 'import time; time.sleep(20); print(\"late\")'";
+    let (text, is_error) = client.tool("bash", &json!({"command": command}));
+    assert!(text.contains("late") && !is_error, "{text}");
+}
+
+#[test]
 fn a_script_is_made_looked_at_approved_by_a_person_run_and_removed() {
     let site = Site::default();
     let _host = site.serve();

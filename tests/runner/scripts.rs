@@ -567,3 +567,18 @@ fn shellcheck_cannot_be_silenced_and_comes_to_an_end() {
     let found = look(&"f() { a=$((b+1)); }\n".repeat(3000));
     assert!(found["findings"].as_array().is_some_and(|found| found.len() <= 101), "{found:#}");
 }
+
+#[test]
+fn how_long_the_host_may_take_says_nothing_about_a_script() {
+    let ground = Ground::new();
+    let _host = ground.site.serve();
+    let id = ground.create("sleep 20; echo done; exit 3", &json!({"capabilities": {"commands": ["sleep"]}}));
+    let first = ground.start(&id, &json!({}));
+    ground.site.cli(["approve", ground.held()["id"].as_str().unwrap()]).expect(0);
+    ground.site.hook_setting("deadline_s = 300", "deadline_s = 1");
+    let second = ground.again(&id, &json!({}));
+    let first: Value = serde_json::from_str(&first.join().unwrap().stdout).unwrap();
+    for outcome in [first, second] {
+        assert_eq!((&outcome["exit_code"], &outcome["stdout"]), (&3.into(), &"done\n".into()), "{outcome:#}");
+    }
+}

@@ -2,8 +2,63 @@
 
 use std::path::Path;
 
-use bashgate_shared::classify::programs::{FAMILIES, GIT_EXAMPLES, Kind, versions};
+use bashgate_shared::programs::{FAMILIES, GIT_EXAMPLES, Kind};
 use bashgate_tests::repository;
+
+/// How operators write rows of their own. Its example is checked below.
+const OWN_PROGRAMS: &str = r#"
+## Your own programs
+
+Your agents call programs that are not here, and each call of one is a question to the host. Name a file of rows with `programs = "programs.toml"` in `bashgate.toml`:
+
+```toml
+[[program]]
+names = ["bd"]
+about = "keeps issues"
+tells_version = ["--version"]
+safe = ["bd list --json", "bd show bd-12"]        # must be Safe with this row
+not_safe = ["bd sync", "bd edit bd-12"]           # must not be
+
+[[program.subcommand]]
+words = "list"                                    # one word, or two with a blank
+form = { values = "s", long = ["--json", "--status="] }
+
+[[program.subcommand]]
+words = "show"
+form = { operands = "data" }
+
+[[program.subcommand]]
+words = "sync"
+reach = "writes"                                  # or "reads": it talks to the network
+
+[[program]]
+names = ["tokei"]
+about = "counts lines of code"
+form = { flags = "f", values = "e", long = ["--files", "--exclude="], operands = "names" }
+safe = ["tokei src", "tokei -f -e target ."]
+not_safe = ["tokei --config x", "tokei $x"]
+
+[[narrow]]
+names = ["rg"]
+why = "its configuration is shared here"
+```
+
+- A call is Safe in a listed `form` alone: `flags` are letters without a value, `values` letters with one, `long` has `--x`, `--x=` (a value) or `--x=?` (perhaps one). `operands` are `none` (the default), `data`, `names` (files of which it tells names and counts), `files` (whose content it shows) or `writes`. Any other option, and what is only known when it runs and could turn into one, makes the call Unknown.
+- Write a row only for a program that opens no connection and runs nothing in these forms, whatever a hostile repository's configuration says to it. A `[[program]]` adds; it changes no row of ours. A `[[narrow]]` makes nothing of ours local any more. Shells, interpreters and wrappers are refused.
+- `bashgate classify --programs FILE 'bd list'` tries a file (`why` and `decide` take it, too); `bashgate config check` checks the one of your configuration. What is wrong is named with its row and key, and the host does not start with it.
+- The host signs what it has checked and puts it beside its responses. A hook believes it only as it was signed, by this host, for its own table of programs; it looks for the program in PATH like for any other. Without it, or with another one, these programs are the host's to decide, and it does not call them Safe either. A change takes effect when the host is started again.
+"#;
+
+#[test]
+fn the_example_of_own_programs_is_right() {
+    let example = OWN_PROGRAMS.split("```toml\n").nth(1).unwrap().split("```").next().unwrap();
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("programs.toml");
+    std::fs::write(&file, example).unwrap();
+    let (file, own) = bashgate::programs::load(&file).unwrap();
+    assert_eq!((file.programs.len(), file.narrowed.len()), (2, 1));
+    assert!(own.row("tokei").is_some() && own.narrows("rg").is_some());
+}
 
 #[track_caller]
 fn is_current(path: &Path, want: &[u8]) {
@@ -18,7 +73,7 @@ fn is_current(path: &Path, want: &[u8]) {
 #[test]
 fn the_list_of_programs() {
     let mut text = String::from(
-        "# Programs that bashgate knows\n\nMade from the tables in `shared/src/classify/programs`; the examples run as tests. A program that is not here is Unknown.\n",
+        "# Programs that bashgate knows\n\nMade from the rows in `shared/src/programs`; the examples run as tests. A program that is not here is Unknown.\n",
     );
     for (family, rows) in FAMILIES {
         text.push_str(&format!("\n## {family}\n\n| program | what it does | kind | Safe, for example | not Safe, for example |\n| --- | --- | --- | --- | --- |\n"));
@@ -61,13 +116,15 @@ fn the_list_of_programs() {
          the version that runs, the hook looks for them in the folder and in all above it (`Condition::NoFileAbove`).\n\n\
          | programs | arguments | local |\n| --- | --- | --- |\n",
     );
-    for teller in versions::TABLE {
-        let local = match teller.chosen_by {
+    for row in FAMILIES.iter().flat_map(|(_, rows)| rows.iter()) {
+        let Some(version) = row.version else { continue };
+        let local = match version.chosen_by {
             [] => "always".to_owned(),
             files => format!("where there is no {}", files.join(" or ")),
         };
-        text.push_str(&format!("| {} | {} | {local} |\n", teller.names.join(", "), teller.arguments.join(", ")));
+        text.push_str(&format!("| {} | {} | {local} |\n", row.names.join(", "), version.arguments.join(", ")));
     }
+    text.push_str(OWN_PROGRAMS);
     is_current(&repository().join("docs/programs.md"), text.as_bytes());
 }
 

@@ -10,23 +10,17 @@ use std::time::{Duration, Instant};
 
 use bashgate::fault::POINTS;
 use bashgate_shared::protocol::{Answer, Response};
-use bashgate_tests::{Host, Model, PATIENCE, Site, until};
+use bashgate_tests::{Dice, Host, Model, PATIENCE, Site, rounds, until};
 use serde_json::json;
 
-/// Deaths at each place, and at random moments.
-const AT_EACH: usize = 20;
-const KILLS: usize = 1000;
+/// Deaths at each place.
+fn at_each() -> usize {
+    rounds(6, 20)
+}
 
-/// Pseudo-random numbers that a failed run can repeat.
-struct Dice(u64);
-
-impl Dice {
-    fn below(&mut self, limit: u64) -> u64 {
-        self.0 ^= self.0 << 13;
-        self.0 ^= self.0 >> 7;
-        self.0 ^= self.0 << 17;
-        self.0 % limit
-    }
+/// Deaths at random moments.
+fn kills() -> usize {
+    rounds(150, 1000)
 }
 
 #[test]
@@ -45,11 +39,7 @@ fn no_allow_is_released_that_the_audit_does_not_hold() {
 
     let seen: Mutex<BTreeMap<String, Response>> = Mutex::default();
     let (stop, sent) = (AtomicBool::new(false), AtomicUsize::new(0));
-    let seed =
-        u64::try_from(std::time::SystemTime::UNIX_EPOCH.elapsed().unwrap().as_nanos() & u128::from(u64::MAX >> 1))
-            .unwrap()
-            | 1;
-    let mut dice = Dice(seed);
+    let mut dice = Dice::thrown("deaths at random moments");
     std::thread::scope(|scope| {
         for client in 0..3 {
             let (site, seen, stop, sent) = (&site, &seen, &stop, &sent);
@@ -69,17 +59,17 @@ fn no_allow_is_released_that_the_audit_does_not_hold() {
                 }
             });
         }
-        for _ in 0..KILLS {
+        for _ in 0..kills() {
             // Let some traffic through first, so that the kill falls into work.
             let before = seen.lock().unwrap().len();
             until("some traffic", || (seen.lock().unwrap().len() > before + 3).then_some(()));
-            std::thread::park_timeout(Duration::from_micros(dice.below(20_000)));
+            std::thread::park_timeout(Duration::from_micros(dice.below(20_000) as u64));
             host.kill();
             host = site.serve();
         }
         stop.store(true, Ordering::Relaxed);
     });
-    assert_eq!(site.held(waiting_command), id, "the held command is back (seed {seed})");
+    assert_eq!(site.held(waiting_command), id, "the held command is back");
     site.cli(["approve", &id]).expect(0);
     waiting.join().unwrap().expect(0);
     site.cli(["audit", "verify"]).expect(0);
@@ -94,20 +84,17 @@ fn no_allow_is_released_that_the_audit_does_not_hold() {
     for (id, response) in &seen {
         if response.decision == Answer::Allow {
             allows += 1;
-            assert_eq!(
-                recorded.get(id.as_str()),
-                Some(&"allow"),
-                "{id} was released and is not on record (seed {seed})"
-            );
+            assert_eq!(recorded.get(id.as_str()), Some(&"allow"), "{id} was released and is not on record");
         }
     }
     println!(
-        "{KILLS} kills, {} requests, {} answers, {allows} allows released, {} decisions on record",
+        "{} kills, {} requests, {} answers, {allows} allows released, {} decisions on record",
+        kills(),
         sent.load(Ordering::Relaxed),
         seen.len(),
         recorded.len()
     );
-    assert!(allows > KILLS, "the load was real: {allows} allows");
+    assert!(allows > kills(), "the load was real: {allows} allows");
 }
 
 /// Requests of one site and what became of them.
@@ -229,11 +216,11 @@ impl Ledger<'_> {
 
 /// Lets the host die so often at one place: how many requests there were, and how many were allowed.
 fn die_at(point: &str, model: &Model, dice: &mut Dice) -> (usize, usize) {
-    let fresh = (0..AT_EACH * 4).map(|n| format!("[workspaces.fresh-{n}]")).collect::<Vec<_>>().join("\n");
+    let fresh = (0..at_each() * 4).map(|n| format!("[workspaces.fresh-{n}]")).collect::<Vec<_>>().join("\n");
     let site =
         Site::new(&format!("{}\n[workspaces.looked]\n[workspaces.asked]\n{fresh}", model.config("openai", 5000)));
     for name in
-        ["looked".to_owned(), "asked".to_owned()].into_iter().chain((0..AT_EACH * 4).map(|n| format!("fresh-{n}")))
+        ["looked".to_owned(), "asked".to_owned()].into_iter().chain((0..at_each() * 4).map(|n| format!("fresh-{n}")))
     {
         bashgate::daemon::make_mailbox(&site.mailbox(&name)).unwrap();
     }
@@ -241,8 +228,8 @@ fn die_at(point: &str, model: &Model, dice: &mut Dice) -> (usize, usize) {
         site.raise(workspace, label);
     }
     let mut ledger = Ledger { site: &site, asked: BTreeMap::new(), confirmed: BTreeSet::new() };
-    let mut names = (0..AT_EACH * 4).map(|n| format!("fresh-{n}"));
-    for run in 0..AT_EACH {
+    let mut names = (0..at_each() * 4).map(|n| format!("fresh-{n}"));
+    for run in 0..at_each() {
         // At the first time that it comes by, or a later one.
         let once = point.starts_with("start") || point.starts_with("stop");
         let skip = if once || point.starts_with("heartbeat") { 0 } else { dice.below(3) };
@@ -273,17 +260,16 @@ fn die_at(point: &str, model: &Model, dice: &mut Dice) -> (usize, usize) {
 
 #[test]
 fn the_host_dies_at_every_place_and_forgets_nothing() {
-    let seed = u64::from(std::process::id()) << 1 | 1;
     let model = Model::start();
     let next = AtomicUsize::new(0);
     std::thread::scope(|scope| {
         for thread in 0..2 {
             let (model, next) = (&model, &next);
             scope.spawn(move || {
-                let mut dice = Dice(seed + thread * 2);
+                let mut dice = Dice::thrown(&format!("deaths at each place, thread {thread}"));
                 while let Some(point) = POINTS.get(next.fetch_add(1, Ordering::Relaxed)) {
                     let (requests, allows) = die_at(point, model, &mut dice);
-                    println!("{point}: {AT_EACH} deaths, {requests} requests, {allows} allowed (seed {seed})");
+                    println!("{point}: {} deaths, {requests} requests, {allows} allowed", at_each());
                 }
             });
         }

@@ -15,6 +15,8 @@ mod flow;
 mod inspectors;
 mod kills;
 mod laws_of_the_host;
+mod one_place;
+mod own_programs;
 mod properties;
 #[path = "../runner/mod.rs"]
 mod runner;

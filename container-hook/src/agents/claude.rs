@@ -4,7 +4,7 @@
 //! nothing printed: an explicit `allow` would overrule the user's own permission rules.
 
 use super::{EventError, Head, Incoming, ToolName};
-use crate::event::BeforeToolUse;
+use crate::event::{Asker, BeforeToolUse};
 
 pub(super) fn read(event: &[u8]) -> Result<Incoming, EventError> {
     let head: Head = serde_json::from_slice(event)?;
@@ -20,4 +20,10 @@ pub(super) fn read(event: &[u8]) -> Result<Incoming, EventError> {
     let name: ToolName = serde_json::from_slice(event)?;
     let tool = super::tool_use(&name.tool_name, event)?;
     Ok(Incoming::Before(BeforeToolUse { tool, cwd: head.cwd, session: head.session_id, tool_use_id: name.tool_use_id }))
+}
+
+/// It replaces commands. It reads start-up files into a snapshot, and says that it is itself with a variable.
+pub(super) fn asker(plain: Asker) -> Asker {
+    let reads_startup_files = std::env::var_os("CLAUDE_PROJECT_DIR").is_some();
+    Asker { rewrites: true, reads_startup_files, ..plain }
 }

@@ -1,12 +1,10 @@
 //! Codex's hooks, checked against version 0.169.0. They look like Claude Code's, with differences that count:
 //!
 //! A denial is exit 2 with a reason on stderr, and the JSON on stdout may hold nothing that its closed schema does not
-//! know. What is typed into a terminal that is open already passes no hook ([`Abilities::types_past_hooks`]).
-//!
-//! [`Abilities::types_past_hooks`]: crate::event::Abilities
+//! know. What is typed into a terminal that is open already passes no hook ([`Asker::types_past_hooks`]).
 
 use super::{EventError, Head, Incoming, ToolName};
-use crate::event::{BeforeToolUse, ToolUse};
+use crate::event::{Asker, BeforeToolUse, ToolUse};
 
 pub(super) fn read(event: &[u8]) -> Result<Incoming, EventError> {
     let head: Head = serde_json::from_slice(event)?;
@@ -24,4 +22,9 @@ pub(super) fn read(event: &[u8]) -> Result<Incoming, EventError> {
         other => super::tool_use(other, event)?,
     };
     Ok(Incoming::Before(BeforeToolUse { tool, cwd: head.cwd, session: head.session_id, tool_use_id: name.tool_use_id }))
+}
+
+/// It replaces commands, types into open terminals, and starts a login shell for each command.
+pub(super) const fn asker(plain: Asker) -> Asker {
+    Asker { rewrites: true, types_past_hooks: true, reads_startup_files: true, ..plain }
 }

@@ -7,7 +7,8 @@ mod neutral;
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
 
-use crate::event::{Abilities, AfterToolUse, BeforeToolUse, HookDecision, Source, ToolUse};
+use crate::event::{AfterToolUse, Asker, BeforeToolUse, Source, ToolUse};
+use crate::gate::HookDecision;
 
 /// An agent whose events are understood.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -109,12 +110,13 @@ impl Agent {
         }
     }
 
-    /// What the agent can do besides. Only what it was seen doing counts.
-    pub const fn abilities(self) -> Abilities {
+    /// The agent as the one who asks.
+    pub fn asker(self) -> Asker {
+        let plain = Asker::plain(self.name());
         match self {
-            Self::Claude => Abilities { rewrites: true, types_past_hooks: false },
-            Self::Codex => Abilities { rewrites: true, types_past_hooks: true },
-            Self::Neutral => Abilities { rewrites: false, types_past_hooks: false },
+            Self::Claude => claude::asker(plain),
+            Self::Codex => codex::asker(plain),
+            Self::Neutral => plain,
         }
     }
 

@@ -7,7 +7,8 @@ use serde::Deserialize;
 use serde_json::json;
 
 use super::{EventError, Incoming};
-use crate::event::{BeforeToolUse, HookDecision};
+use crate::event::BeforeToolUse;
+use crate::gate::HookDecision;
 
 #[derive(Deserialize)]
 struct Event {

@@ -4,8 +4,9 @@ use std::collections::{BTreeMap, HashMap};
 
 use bashgate_shared::protocol::WorkspaceName;
 
-use super::Reply;
+use super::Word;
 use super::pending::{ApprovalId, Card, RequestKey, Scope};
+use crate::authority::Person;
 use crate::clock::Now;
 
 /// How long a denial by the inspector can still be overruled, in milliseconds.
@@ -41,7 +42,7 @@ pub struct Book {
     /// Commands that may run until the taint changes.
     sessions: HashMap<RequestKey, Pass>,
     /// Words on going on without the inspector, by the key of the outage.
-    standing: HashMap<RequestKey, (Reply, Pass)>,
+    standing: HashMap<RequestKey, (Word, Pass)>,
     closed: Vec<ApprovalId>,
     /// True from the time the inspector was unavailable until it answers.
     outage: bool,
@@ -57,7 +58,7 @@ struct Held {
 /// A person's word for requests to come.
 #[derive(Debug)]
 struct Pass {
-    by: String,
+    by: Person,
     /// Until when, in milliseconds since boot; a session has no such end.
     until_boot_ms: u64,
     /// The card that it was said about.
@@ -194,28 +195,28 @@ impl Book {
 
     /// Takes an answer. A card is answered once; an answer after its time changes nothing. A denial that comes behind an
     /// approval takes back what the approval has not let through yet.
-    pub fn answer(&mut self, id: &ApprovalId, reply: &Reply, by: &str, now: Now) -> Result<Given, AnswerError> {
+    pub fn answer(&mut self, id: &ApprovalId, reply: &Word, by: &Person, now: Now) -> Result<Given, AnswerError> {
         if let Some(held) = self.pending.get(id) {
             if held.card.expires_boot_ms <= now.boot_ms {
                 return Err(AnswerError::Over(id.clone()));
             }
-            if *reply == Reply::Approve(Scope::Session) && !held.card.offers_session {
+            if *reply == Word::Approve(Scope::Session) && !held.card.offers_session {
                 return Err(AnswerError::OnlyOnce(id.clone()));
             }
             let Some(Held { cases, card }) = self.strike(id) else {
                 return Err(AnswerError::Unknown(id.to_string()));
             };
             let pass = |until_boot_ms| Pass {
-                by: by.to_owned(),
+                by: by.clone(),
                 until_boot_ms,
                 id: id.clone(),
                 workspace: card.workspace.clone(),
             };
             // The word is about an outage that lasts.
             if card.outage && self.outage {
-                let last = if matches!(reply, Reply::Approve(_)) { GO_ON_MS } else { STAY_MS };
+                let last = if matches!(reply, Word::Approve(_)) { GO_ON_MS } else { STAY_MS };
                 self.standing.insert(card.key, (reply.clone(), pass(now.boot_ms + last)));
-            } else if *reply == Reply::Approve(Scope::Session) && !card.outage {
+            } else if *reply == Word::Approve(Scope::Session) && !card.outage {
                 self.sessions.insert(card.key, pass(u64::MAX));
             }
             return Ok(Given::Cases(cases, card.workspace));
@@ -228,13 +229,13 @@ impl Book {
                 (denied.card.key, denied.card.workspace.clone(), denied.until_boot_ms);
             self.denied.remove(id);
             self.close(id.clone());
-            if matches!(reply, Reply::Approve(_)) {
-                let pass = Pass { by: by.to_owned(), until_boot_ms, id: id.clone(), workspace: workspace.clone() };
+            if matches!(reply, Word::Approve(_)) {
+                let pass = Pass { by: by.clone(), until_boot_ms, id: id.clone(), workspace: workspace.clone() };
                 self.passes.insert(key, pass);
             }
             return Ok(Given::Pass(workspace));
         }
-        if matches!(reply, Reply::Deny { .. })
+        if matches!(reply, Word::Deny { .. })
             && let Some(workspace) = self.revoke(id, now)
         {
             return Ok(Given::Revoked(workspace));
@@ -249,7 +250,7 @@ impl Book {
     /// Takes back what was let through under an id for requests to come.
     fn revoke(&mut self, id: &ApprovalId, now: Now) -> Option<WorkspaceName> {
         let of_id = |pass: &Pass| pass.id == *id && pass.until_boot_ms > now.boot_ms;
-        let standing = self.standing.values().filter(|(reply, _)| matches!(reply, Reply::Approve(_)));
+        let standing = self.standing.values().filter(|(reply, _)| matches!(reply, Word::Approve(_)));
         let passes = self.passes.values().chain(self.sessions.values()).chain(standing.map(|(_, pass)| pass));
         let workspace = passes.into_iter().find(|pass| of_id(pass))?.workspace.clone();
         self.passes.retain(|_, pass| pass.id != *id);
@@ -259,7 +260,7 @@ impl Book {
     }
 
     /// The word on going on without the inspector, if there is one that counts: what, by whom, under which id.
-    pub fn standing(&self, outage: &RequestKey, now: Now) -> Option<(Reply, String, ApprovalId)> {
+    pub fn standing(&self, outage: &RequestKey, now: Now) -> Option<(Word, Person, ApprovalId)> {
         let (reply, pass) = self.standing.get(outage)?;
         (pass.until_boot_ms > now.boot_ms).then(|| (reply.clone(), pass.by.clone(), pass.id.clone()))
     }
@@ -329,7 +330,7 @@ impl Book {
     }
 
     /// Takes the pass for a request, if a person gave one: who it was, and under which id.
-    pub fn take_pass(&mut self, key: &RequestKey, now: Now) -> Option<(String, ApprovalId)> {
+    pub fn take_pass(&mut self, key: &RequestKey, now: Now) -> Option<(Person, ApprovalId)> {
         self.passes.retain(|_, pass| pass.until_boot_ms > now.boot_ms);
         let once = self.passes.remove(key).map(|pass| (pass.by, pass.id));
         once.or_else(|| self.sessions.get(key).map(|pass| (pass.by.clone(), pass.id.clone())))
@@ -356,6 +357,10 @@ impl Book {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    fn ann() -> Person {
+        Person::named("ann")
+    }
     use crate::taint::Taint;
     use bashgate_shared::classify::CommandClass;
     use bashgate_shared::protocol::RequestId;
@@ -392,7 +397,7 @@ mod tests {
         RequestKey::of(&WorkspaceName::parse("default").unwrap(), &["curl x"], epoch)
     }
 
-    const APPROVE: Reply = Reply::Approve(Scope::Once);
+    const APPROVE: Word = Word::Approve(Scope::Once);
 
     #[test]
     fn an_id_is_answered_once_and_in_time() {
@@ -400,17 +405,20 @@ mod tests {
         let first = card(1, false);
         book.hold(7, first.clone());
         assert_eq!(
-            book.answer(&first.id, &APPROVE, "ann", now(99)).unwrap(),
+            book.answer(&first.id, &APPROVE, &Person::named("ann"), now(99)).unwrap(),
             Given::Cases(vec![7], first.workspace.clone())
         );
-        assert_eq!(book.answer(&first.id, &APPROVE, "ann", now(99)), Err(AnswerError::Over(first.id)));
+        assert_eq!(book.answer(&first.id, &APPROVE, &Person::named("ann"), now(99)), Err(AnswerError::Over(first.id)));
         let late = card(2, false);
         book.hold(8, late.clone());
-        assert_eq!(book.answer(&late.id, &APPROVE, "ann", now(100)), Err(AnswerError::Over(late.id.clone())));
+        assert_eq!(
+            book.answer(&late.id, &APPROVE, &Person::named("ann"), now(100)),
+            Err(AnswerError::Over(late.id.clone()))
+        );
         assert_eq!(book.lapsed(now(100)), std::slice::from_ref(&late.id));
         assert_eq!(book.remove(&late.id), [8]);
         let never = ApprovalId::from_random([9; 5]);
-        assert!(matches!(book.answer(&never, &APPROVE, "ann", now(0)), Err(AnswerError::Unknown(_))));
+        assert!(matches!(book.answer(&never, &APPROVE, &Person::named("ann"), now(0)), Err(AnswerError::Unknown(_))));
     }
 
     #[test]
@@ -418,14 +426,17 @@ mod tests {
         let mut book = Book::default();
         let closed = card(1, false);
         book.hold(1, closed.clone());
-        let session = Reply::Approve(Scope::Session);
-        assert_eq!(book.answer(&closed.id, &session, "ann", now(0)), Err(AnswerError::OnlyOnce(closed.id.clone())));
+        let session = Word::Approve(Scope::Session);
+        assert_eq!(
+            book.answer(&closed.id, &session, &Person::named("ann"), now(0)),
+            Err(AnswerError::OnlyOnce(closed.id.clone()))
+        );
         assert!(book.card(&closed.id).is_some(), "a refused answer leaves it pending");
         let open = card(2, true);
         book.hold(2, open.clone());
-        book.answer(&open.id, &session, "ann", now(0)).unwrap();
-        assert_eq!(book.take_pass(&key(1), now(1)).map(|(by, _)| by).as_deref(), Some("ann"));
-        assert_eq!(book.take_pass(&key(1), now(2)).map(|(by, _)| by).as_deref(), Some("ann"));
+        book.answer(&open.id, &session, &Person::named("ann"), now(0)).unwrap();
+        assert_eq!(book.take_pass(&key(1), now(1)).map(|(by, _)| by), Some(ann()));
+        assert_eq!(book.take_pass(&key(1), now(2)).map(|(by, _)| by), Some(ann()));
         assert_eq!(book.take_pass(&key(2), now(2)), None);
     }
 
@@ -452,7 +463,9 @@ mod tests {
             assert_eq!(book.join(case, &key(1), 0, now(0)), Ok(Some(second.id.clone())));
         }
         assert_eq!(book.join(16, &key(1), 0, now(0)), Err(Full::Joined));
-        let Ok(Given::Cases(cases, _)) = book.answer(&second.id, &APPROVE, "ann", now(0)) else { panic!() };
+        let Ok(Given::Cases(cases, _)) = book.answer(&second.id, &APPROVE, &Person::named("ann"), now(0)) else {
+            panic!()
+        };
         assert_eq!(cases.len(), 16);
     }
 
@@ -486,16 +499,16 @@ mod tests {
         };
         book.inspector_is_out();
         let first = ask(&mut book, 1);
-        book.answer(&first, &APPROVE, "ann", now(0)).unwrap();
-        assert_eq!(book.standing(&key(1), now(GO_ON_MS - 1)).map(|(_, by, _)| by).as_deref(), Some("ann"));
+        book.answer(&first, &APPROVE, &Person::named("ann"), now(0)).unwrap();
+        assert_eq!(book.standing(&key(1), now(GO_ON_MS - 1)).map(|(_, by, _)| by), Some(ann()));
         assert_eq!(book.standing(&key(1), now(GO_ON_MS)), None);
         assert_eq!(book.standing(&key(2), now(1)), None, "not in another epoch");
-        let deny = Reply::Deny { reason: String::new() };
-        assert!(matches!(book.answer(&first, &deny, "bob", now(1)), Ok(Given::Revoked(_))));
+        let deny = Word::Deny { reason: String::new() };
+        assert!(matches!(book.answer(&first, &deny, &Person::named("bob"), now(1)), Ok(Given::Revoked(_))));
         assert_eq!(book.standing(&key(1), now(1)), None);
         let second = ask(&mut book, 2);
-        book.answer(&second, &deny, "bob", now(0)).unwrap();
-        assert!(matches!(book.standing(&key(1), now(1)), Some((Reply::Deny { .. }, ..))));
+        book.answer(&second, &deny, &Person::named("bob"), now(0)).unwrap();
+        assert!(matches!(book.standing(&key(1), now(1)), Some((Word::Deny { .. }, ..))));
         let third = ask(&mut book, 3);
         assert_eq!(book.waits_for_inspector(), [7]);
         assert_eq!(book.inspector_answers(), [7]);
@@ -503,24 +516,27 @@ mod tests {
         assert_eq!(book.standing(&key(1), now(1)), None);
         assert!(book.card(&third).is_some());
         // Who says it when the inspector is back says it about what waits, not about what comes.
-        book.answer(&third, &APPROVE, "ann", now(2)).unwrap();
+        book.answer(&third, &APPROVE, &Person::named("ann"), now(2)).unwrap();
         assert_eq!(book.standing(&key(1), now(2)), None);
     }
 
     #[test]
     fn a_denial_takes_back_what_was_approved_for_later() {
         let mut book = Book::default();
-        let deny = Reply::Deny { reason: String::new() };
+        let deny = Word::Deny { reason: String::new() };
         let session = card(1, true);
         book.hold(1, session.clone());
-        book.answer(&session.id, &Reply::Approve(Scope::Session), "ann", now(0)).unwrap();
-        assert_eq!(book.answer(&session.id, &deny, "bob", now(1)), Ok(Given::Revoked(session.workspace)));
+        book.answer(&session.id, &Word::Approve(Scope::Session), &Person::named("ann"), now(0)).unwrap();
+        assert_eq!(
+            book.answer(&session.id, &deny, &Person::named("bob"), now(1)),
+            Ok(Given::Revoked(session.workspace))
+        );
         assert_eq!(book.take_pass(&key(1), now(2)), None);
-        assert_eq!(book.answer(&session.id, &deny, "bob", now(3)), Err(AnswerError::Over(session.id)));
+        assert_eq!(book.answer(&session.id, &deny, &Person::named("bob"), now(3)), Err(AnswerError::Over(session.id)));
         let denied = card(2, false);
         book.keep_denied(denied.clone(), now(0));
-        book.answer(&denied.id, &APPROVE, "ann", now(1)).unwrap();
-        assert!(matches!(book.answer(&denied.id, &deny, "bob", now(2)), Ok(Given::Revoked(_))));
+        book.answer(&denied.id, &APPROVE, &Person::named("ann"), now(1)).unwrap();
+        assert!(matches!(book.answer(&denied.id, &deny, &Person::named("bob"), now(2)), Ok(Given::Revoked(_))));
         assert_eq!(book.take_pass(&key(1), now(3)), None);
     }
 
@@ -543,11 +559,17 @@ mod tests {
         let mut book = Book::default();
         let denied = card(1, false);
         book.keep_denied(denied.clone(), now(0));
-        assert_eq!(book.answer(&denied.id, &APPROVE, "ann", now(5)).unwrap(), Given::Pass(denied.workspace));
-        assert_eq!(book.take_pass(&key(1), now(6)).map(|(by, _)| by).as_deref(), Some("ann"));
+        assert_eq!(
+            book.answer(&denied.id, &APPROVE, &Person::named("ann"), now(5)).unwrap(),
+            Given::Pass(denied.workspace)
+        );
+        assert_eq!(book.take_pass(&key(1), now(6)).map(|(by, _)| by), Some(ann()));
         assert_eq!(book.take_pass(&key(1), now(7)), None);
         let other = card(2, false);
         book.keep_denied(other.clone(), now(0));
-        assert_eq!(book.answer(&other.id, &APPROVE, "ann", now(OVERRULE_MS)), Err(AnswerError::Over(other.id)));
+        assert_eq!(
+            book.answer(&other.id, &APPROVE, &Person::named("ann"), now(OVERRULE_MS)),
+            Err(AnswerError::Over(other.id))
+        );
     }
 }

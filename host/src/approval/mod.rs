@@ -8,7 +8,7 @@ pub use pending::{ApprovalId, Card, RequestKey, Scope};
 
 /// What a person says.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Reply {
+pub enum Word {
     /// It may run.
     Approve(Scope),
     /// It may not.

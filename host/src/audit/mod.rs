@@ -3,6 +3,10 @@
 //! A record holds commands as they were; only here are credentials not masked. A cut at the tail shows only against a
 //! head that was kept elsewhere.
 
+mod decision;
+
+pub use decision::DecisionRecord;
+
 use bashgate_shared::command::{hex, unhex};
 use bashgate_shared::protocol::{RequestId, WorkspaceName};
 use bashgate_shared::seal::{HostKey, PublicKey};
@@ -11,7 +15,7 @@ use sha2::{Digest as _, Sha256};
 
 /// What a record is about.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Kind {
+pub enum RecordKind {
     /// The host started or stopped.
     Host,
     /// The last word on a request.
@@ -28,7 +32,7 @@ pub enum Kind {
     Reject,
 }
 
-impl Kind {
+impl RecordKind {
     /// The word in the record.
     pub const fn as_str(self) -> &'static str {
         match self {
@@ -49,7 +53,7 @@ pub struct Entry {
     /// When, in milliseconds since 1970.
     pub at_ms: u64,
     /// What it is about.
-    pub kind: Kind,
+    pub kind: RecordKind,
     /// The workspace, if it is about one.
     pub workspace: Option<WorkspaceName>,
     /// The request, if it is about one.
@@ -235,7 +239,7 @@ mod tests {
             .map(|seq| {
                 let entry = Entry {
                     at_ms: seq,
-                    kind: Kind::Decision,
+                    kind: RecordKind::Decision,
                     workspace: None,
                     request_id: None,
                     detail: json!({"n": seq}),

@@ -21,7 +21,7 @@ impl Chat for Journal {
                     workspace = decided.workspace,
                     what = notice::one_line(&decided.what, 400),
                     answer = decided.answer.as_str(),
-                    by = decided.by,
+                    by = %decided.by,
                     took_us = u64::try_from(decided.took.as_micros()).unwrap_or(u64::MAX),
                     "{}",
                     decided.reason

@@ -8,6 +8,7 @@ use bashgate_shared::classify::CommandClass;
 use bashgate_shared::protocol::Answer;
 
 use crate::approval::{ApprovalId, Card};
+use crate::authority::By;
 use crate::clock;
 use crate::inspector::prompt::visible;
 use crate::policy::credentials;
@@ -54,8 +55,7 @@ pub struct Decided {
     /// True where it runs in the cage behind a denial.
     pub caged: bool,
     /// Who said it.
-    pub by: String,
-    /// Why.
+    pub by: By,
     pub reason: String,
     /// The workspace's taint afterwards.
     pub taint: Taint,
@@ -101,7 +101,7 @@ pub fn card(card: &Card, now_boot_ms: u64) -> String {
     out.push_str(&format!("  class {}, taint {}", card.class, card.taint));
     for cause in card.causes.iter().take(6) {
         let label = match cause.label {
-            crate::taint::Label::Corruption => "untrusted",
+            crate::taint::Label::Corruption => "corruption",
             crate::taint::Label::Secret => "secret",
         };
         out.push_str(&format!(

@@ -1,6 +1,7 @@
 //! `bashgate classify` and `bashgate decide`: one command, or a line of JSON each from standard input.
 
 use std::io::{BufRead, BufReader, Write as _};
+use std::path::PathBuf;
 
 use bashgate_shared::cage as shared_cage;
 use bashgate_shared::classify::{self as shared, Classification, Surroundings};
@@ -12,6 +13,7 @@ use super::{Failure, Run};
 use crate::inspector::{Brief, offline};
 use crate::policy::cage::{self, Cage};
 use crate::policy::{self, Asked, Decision, Finding, Judged, Outcome, Policy};
+use crate::programs;
 use crate::taint::Taint;
 
 #[derive(Args)]
@@ -24,6 +26,30 @@ pub(super) struct Input {
     /// Read {"command":…} a line from standard input, and answer a line each in the same order
     #[arg(long)]
     jsonl: bool,
+    #[command(flatten)]
+    programs: Programs,
+}
+
+/// Whose programs are known.
+#[derive(Args)]
+pub(super) struct Programs {
+    /// The operator's own programs, in the form of docs/programs.md; of a configuration, its key `programs` names them
+    #[arg(long, value_name = "FILE")]
+    programs: Option<PathBuf>,
+}
+
+impl Programs {
+    /// What a command is judged with.
+    pub(super) fn surroundings(&self) -> Result<Surroundings, Failure> {
+        let load = |file: &PathBuf| {
+            programs::load(file).map_err(|error| {
+                let help = error.help();
+                Failure::failed(error, help)
+            })
+        };
+        let own = self.programs.as_ref().map(load).transpose()?;
+        Ok(Surroundings { programs: own.map(|(_, own)| own), ..Surroundings::default() })
+    }
 }
 
 /// Longest line that is read whole, in bytes. The rest of a longer one is skipped, and it is answered all the same.
@@ -95,10 +121,10 @@ fn unreadable(why: &str) -> Value {
         "decision": "deny", "outcome": "deny", "rule": "input"})
 }
 
-fn read(command: &str) -> Result<(CommandLine, Classification), Value> {
+fn read(command: &str, around: &Surroundings) -> Result<(CommandLine, Classification), Value> {
     match CommandLine::parse(command) {
         Ok(line) => {
-            let found = shared::classify(&line, &Surroundings::default());
+            let found = shared::classify(&line, around);
             Ok((line, found))
         }
         Err(error) => {
@@ -112,7 +138,8 @@ fn read(command: &str) -> Result<(CommandLine, Classification), Value> {
 }
 
 pub(super) fn classify(input: &Input) -> Run {
-    let answer = |command: &str| match read(command) {
+    let around = input.programs.surroundings()?;
+    let answer = |command: &str| match read(command, &around) {
         Ok((_, found)) => json!({
             "command": command, "class": found.class, "decided": found.decided, "conditions": found.conditions,
             "reason": found.reason, "effects": found.effects,
@@ -179,13 +206,14 @@ pub(super) fn end_of(
 pub(super) fn decide(taint: &str, with_cage: bool, input: &Input) -> Run {
     let taint = match taint {
         "clean" => Taint::Clean,
-        "corruption" => Taint::Untrusted,
+        "corruption" => Taint::Corruption,
         "secret" => Taint::Secret,
         "both" => Taint::Both,
         other => return Err(Failure::Usage(format!("`{other}` is no taint; use clean, corruption, secret or both"))),
     };
     let policy = Policy::default();
-    let answer = |command: &str| match read(command) {
+    let around = input.programs.surroundings()?;
+    let answer = |command: &str| match read(command, &around) {
         Ok((line, found)) => {
             let can_cage = with_cage && shared_cage::has_its_point_inside(&found, command);
             let instead = if can_cage { Cage::EVERYTHING } else { Cage::default() };

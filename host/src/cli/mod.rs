@@ -66,6 +66,8 @@ enum Command {
         /// Print JSON
         #[arg(long)]
         json: bool,
+        #[command(flatten)]
+        programs: judge::Programs,
     },
     /// Dry-run the whole decision with the offline inspector; nothing is recorded
     Decide {
@@ -360,7 +362,7 @@ fn run(command: Command) -> Run {
         Command::Init { dir } => init::run(&dir),
         Command::Serve(config) => serve::run(config.load()?),
         Command::Classify { input } => judge::classify(&input),
-        Command::Why { command, json } => why::run(&command, json),
+        Command::Why { command, json, programs } => why::run(&command, json, &programs),
         Command::Decide { taint, cage, input } => judge::decide(&taint, cage, &input),
         Command::Pending { denied, json, config } => people::pending(&config.load()?, denied, json),
         Command::Show { id, json, config } => people::show(&config.load()?, &id, json),

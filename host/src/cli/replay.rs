@@ -5,7 +5,7 @@
 
 use std::collections::BTreeMap;
 
-use bashgate_shared::classify::{Classification, CommandClass, Effects, Surroundings, classify};
+use bashgate_shared::classify::{Classification, Surroundings, classify};
 use bashgate_shared::command::CommandLine;
 use bashgate_shared::protocol::{Answer, WorkspaceName};
 use serde::Deserialize;
@@ -14,6 +14,7 @@ use serde_json::{Value, json};
 use super::Run;
 use super::audit::failed;
 use super::judge::{End, end_of};
+use crate::audit::DecisionRecord;
 use crate::case;
 use crate::chat::notice::one_line;
 use crate::clock;
@@ -23,7 +24,6 @@ use crate::policy::cage::Cage;
 use crate::policy::trust;
 use crate::policy::{Approved, Asked};
 use crate::store::Reader;
-use crate::taint::Taint;
 
 /// What a decision would be now.
 struct Now {
@@ -42,30 +42,6 @@ struct Past {
     detail: Value,
 }
 
-/// A decision on a command or on the use of a tool.
-#[derive(Deserialize)]
-struct Detail {
-    command: Option<String>,
-    cwd: Option<String>,
-    tool: Option<String>,
-    target: Option<String>,
-    class: Option<CommandClass>,
-    class_reason: Option<String>,
-    effects: Option<Effects>,
-    answer: Answer,
-    by: String,
-    reason: String,
-    finding: Option<String>,
-    approval: Option<String>,
-    permission: Option<String>,
-    script: Option<Value>,
-    #[serde(default)]
-    can_cage: bool,
-    #[serde(default)]
-    caged: bool,
-    taint_before: Taint,
-}
-
 pub(super) fn run(config: &Config, reader: &Reader, as_json: bool) -> Run {
     let (mut decisions, mut unreadable) = (0_u64, 0_u64);
     let mut changes: BTreeMap<(End, End), u64> = BTreeMap::new();
@@ -78,7 +54,7 @@ pub(super) fn run(config: &Config, reader: &Reader, as_json: bool) -> Run {
             return true;
         }
         decisions += 1;
-        let Some((detail, now)) = Detail::deserialize(&past.detail)
+        let Some((detail, now)) = DecisionRecord::deserialize(&past.detail)
             .ok()
             .and_then(|detail| again(config, past.workspace.as_ref(), &detail).map(|now| (detail, now)))
         else {
@@ -105,9 +81,8 @@ pub(super) fn run(config: &Config, reader: &Reader, as_json: bool) -> Run {
 }
 
 /// How a request ended. What a person was asked about counts as asked, whatever they said.
-fn then(detail: &Detail) -> End {
-    let asked =
-        detail.approval.is_some() || detail.by.starts_with("human:") || detail.reason.starts_with(case::WOULD_ASK);
+fn then(detail: &DecisionRecord) -> End {
+    let asked = detail.approval.is_some() || detail.by.is_human() || detail.would_ask;
     match detail.answer {
         _ if asked => End::Ask,
         Answer::Deny if detail.caged => End::Cage,
@@ -117,7 +92,7 @@ fn then(detail: &Detail) -> End {
 }
 
 /// How it would end now.
-fn again(config: &Config, workspace: Option<&WorkspaceName>, detail: &Detail) -> Option<Now> {
+fn again(config: &Config, workspace: Option<&WorkspaceName>, detail: &DecisionRecord) -> Option<Now> {
     let settings = workspace.and_then(|name| config.workspaces.get(name)).cloned().unwrap_or_default();
     if let Some(tool) = &detail.tool {
         let name = trust::service_of(tool);
@@ -126,22 +101,21 @@ fn again(config: &Config, workspace: Option<&WorkspaceName>, detail: &Detail) ->
         return Some(Now { end, rule: format!("services.{name}"), reason });
     }
     let line = CommandLine::parse(detail.command.clone()?).ok()?;
-    let around = Surroundings { shell: settings.shell(), cwd: detail.cwd.clone(), protected: Vec::new() };
+    let around = Surroundings { shell: settings.shell(), cwd: detail.cwd.clone(), ..Surroundings::default() };
     let found = Classification {
         class: detail.class?,
         reason: detail.class_reason.clone()?,
         effects: detail.effects.clone()?,
         ..classify(&line, &around)
     };
-    let taint = detail.taint_before;
+    let taint = detail.taint_before?;
     let instead = if detail.can_cage { settings.cage() } else { Cage::default() };
     // Who approved a script then is not asked again.
     let approved = detail.approval.is_none() && detail.answer == Answer::Allow;
     let script = detail.script.as_ref().map(|_| if approved { Approved::Yes } else { Approved::NotYet });
     let asked = Asked { text: line.text(), by_runner: detail.permission.is_some(), script };
     let (judged, end, finding) = end_of(&config.policy, instead, taint, &found, asked, |_| {
-        let recorded = detail.finding.as_deref().and_then(case::finding);
-        recorded.unwrap_or_else(|| {
+        detail.finding.clone().unwrap_or_else(|| {
             offline::inspect(&Brief::new(line.text(), detail.cwd.as_deref(), &found, taint, &[], &[]))
         })
     });
@@ -149,7 +123,7 @@ fn again(config: &Config, workspace: Option<&WorkspaceName>, detail: &Detail) ->
     Some(Now { end, rule: judged.rule.to_owned(), reason })
 }
 
-fn line(past: &Past, detail: &Detail, before: End, now: &Now, as_json: bool) -> String {
+fn line(past: &Past, detail: &DecisionRecord, before: End, now: &Now, as_json: bool) -> String {
     let Now { end, rule, reason } = now;
     let workspace = past.workspace.as_ref().map_or("", WorkspaceName::as_str);
     if as_json {

@@ -2,20 +2,21 @@
 
 use std::io::IsTerminal as _;
 
-use bashgate_shared::classify::programs::family_of;
-use bashgate_shared::classify::{Classification, CommandClass, Condition, Decided, Part, Surroundings, classify};
+use bashgate_shared::classify::{Classification, CommandClass, Condition, Decided, Part, classify};
 use bashgate_shared::command::CommandLine;
+use bashgate_shared::programs::family_of;
 use serde_json::json;
 
+use super::judge::Programs;
 use super::{Failure, Run};
 use crate::chat::notice::one_line;
 
 /// Longest text of one part on a line, in characters.
 const WIDTH: usize = 72;
 
-pub(super) fn run(command: &str, as_json: bool) -> Run {
+pub(super) fn run(command: &str, as_json: bool, programs: &Programs) -> Run {
     let line = CommandLine::parse(command).map_err(|error| Failure::Refused(format!("{error}; {}", error.help())))?;
-    let found = classify(&line, &Surroundings::default());
+    let found = classify(&line, &programs.surroundings()?);
     if as_json {
         println!("{}", json!({"command": command, "classification": found}));
         return Ok(());
@@ -133,6 +134,7 @@ fn explain(found: &Classification, color: bool) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use bashgate_shared::classify::Surroundings;
 
     fn why(command: &str, color: bool) -> String {
         explain(&classify(&CommandLine::parse(command).unwrap(), &Surroundings::default()), color)

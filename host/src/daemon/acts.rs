@@ -12,8 +12,9 @@ use serde_json::{Value, json};
 
 use super::CaseId;
 use super::core::Core;
-use crate::approval::{AnswerError, ApprovalId, Card, Given, Reply as Word};
-use crate::audit::{Entry, Kind};
+use crate::approval::{AnswerError, ApprovalId, Card, Given, Word};
+use crate::audit::{Entry, RecordKind};
+use crate::authority::{By, Person};
 use crate::case;
 use crate::chat::grammar::{self, Said};
 use crate::chat::notice;
@@ -73,10 +74,10 @@ impl Core {
                 self.with(&workspace, |core, name| core.taint_raise(&name, &label, &why, by))
             }
             Command::TaintClear { workspace } => {
-                self.with(&workspace, |core, name| core.start_over(&name, by, Kind::Taint, "cleared"))
+                self.with(&workspace, |core, name| core.start_over(&name, by, RecordKind::Taint, "cleared"))
             }
             Command::WorkspaceRenew { workspace } => {
-                self.with(&workspace, |core, name| core.start_over(&name, by, Kind::Workspace, "renewed"))
+                self.with(&workspace, |core, name| core.start_over(&name, by, RecordKind::Workspace, "renewed"))
             }
             Command::WorkspaceAdd { workspace } => self.workspace_add(&workspace, by),
             Command::WorkspaceRemove { workspace } => {
@@ -113,10 +114,11 @@ impl Core {
 
     fn answer(&mut self, id: &ApprovalId, word: &Word, by: &str) -> Told {
         let approves = matches!(word, Word::Approve(_));
-        let answered = || case::Event::Answered(word.clone(), by.to_owned());
+        let answered = || case::Event::Answered(word.clone(), Person::named(by));
         // A denial counts as long as the approval before it has not gone out.
         let overtaken = if approves { Vec::new() } else { self.approved_under(id) };
-        let given = self.book.answer(id, word, by, clock::now());
+        let person = Person::named(by);
+        let given = self.book.answer(id, word, &person, clock::now());
         for case in &overtaken {
             self.step(*case, answered());
         }
@@ -135,9 +137,9 @@ impl Core {
             }
             Ok(Given::Pass(workspace)) => {
                 let detail = json!({"event": "overruled", "approval": id, "approved": approves, "by": by});
-                if let Err(why) = self.write(Kind::Answer, &workspace, detail, Vec::new()) {
+                if let Err(why) = self.write(RecordKind::Answer, &workspace, detail, Vec::new()) {
                     // What is not on record does not count.
-                    let _ = self.book.answer(id, &Word::Deny { reason: String::new() }, by, clock::now());
+                    let _ = self.book.answer(id, &Word::Deny { reason: String::new() }, &person, clock::now());
                     return Reply::refused(why).into();
                 }
                 let text = if approves {
@@ -149,7 +151,7 @@ impl Core {
             }
             Ok(Given::Revoked(workspace)) => {
                 let detail = json!({"event": "revoked", "approval": id, "by": by});
-                match self.write(Kind::Answer, &workspace, detail, Vec::new()) {
+                match self.write(RecordKind::Answer, &workspace, detail, Vec::new()) {
                     Ok(()) => Reply::done(format!("The approval counts no more: {id}"), json!({"id": id})).into(),
                     Err(why) => Reply::refused(format!("the approval counts no more, but {why}")).into(),
                 }
@@ -160,7 +162,7 @@ impl Core {
     /// What came of an answer to a card. Where the taint changed since the card was shown, a command is judged anew: then it
     /// is asked again, or decided without the answer, and either is said.
     fn answered(&self, id: &ApprovalId, approves: bool, by: &str, cases: Vec<CaseId>) -> Told {
-        let human = format!("human:{by}");
+        let human = By::Human(Person::named(by));
         let (mut by_answer, mut otherwise, mut again) = (Vec::new(), Vec::new(), 0);
         for case in cases {
             match self.cases.get(&case).and_then(|open| open.case.verdict()) {
@@ -257,18 +259,18 @@ impl Core {
         }
         let at_ms = clock::now().unix_ms;
         let Some(known) = self.workspaces.get_mut(name) else { return Reply::refused("there is no such workspace") };
-        known.seen.raise(Cause { label, source: why.to_owned(), by: format!("human:{by}"), at_ms });
+        known.seen.raise(Cause { label, source: why.to_owned(), by: By::Human(Person::named(by)).to_string(), at_ms });
         let seen = known.seen.clone();
         let detail =
             json!({"event": "raised", "label": label, "why": why, "by": by, "taint": seen.taint, "epoch": seen.epoch});
-        match self.write(Kind::Taint, name, detail, vec![Write::Taint(name.clone(), seen)]) {
+        match self.write(RecordKind::Taint, name, detail, vec![Write::Taint(name.clone(), seen)]) {
             Ok(()) => self.taint_show(name),
             // The taint counts all the same: it is in memory, and more is never wrong.
             Err(why) => Reply::refused(why),
         }
     }
 
-    fn start_over(&mut self, name: &WorkspaceName, by: &str, kind: Kind, what: &str) -> Reply {
+    fn start_over(&mut self, name: &WorkspaceName, by: &str, kind: RecordKind, what: &str) -> Reply {
         let Some(known) = self.workspaces.get(name) else { return Reply::refused("there is no such workspace") };
         let mut seen = known.seen.start_over();
         let (before, contains_secrets) = (known.seen.taint, known.settings.contains_secrets);
@@ -296,7 +298,7 @@ impl Core {
             return Reply::refused(format!("cannot make the mailbox {}: {error}", folder.display()));
         }
         if let Err(why) = self.write(
-            Kind::Workspace,
+            RecordKind::Workspace,
             &name,
             json!({"event": "added", "by": by}),
             vec![Write::AddWorkspace(name.clone())],
@@ -318,7 +320,7 @@ impl Core {
         // Its epoch goes on where it stops, so that no approval of this life counts in a later one.
         let over = self.workspaces.get(name).map(|known| known.seen.start_over()).unwrap_or_default();
         let writes = vec![Write::RemoveWorkspace(name.clone()), Write::Taint(name.clone(), over)];
-        if let Err(why) = self.write(Kind::Workspace, name, json!({"event": "removed", "by": by}), writes) {
+        if let Err(why) = self.write(RecordKind::Workspace, name, json!({"event": "removed", "by": by}), writes) {
             return Reply::refused(why);
         }
         self.close_all(name, by);
@@ -348,7 +350,7 @@ impl Core {
     /// Writes a person's act, durably, before it counts.
     pub(super) fn write(
         &self,
-        kind: Kind,
+        kind: RecordKind,
         name: &WorkspaceName,
         detail: Value,
         mut writes: Vec<Write>,

@@ -6,7 +6,7 @@ use super::core::Core;
 use super::open::Open;
 use super::{After, CaseId};
 use crate::approval::{ApprovalId, Card, OVERRULE_MS};
-use crate::audit::Kind;
+use crate::audit::RecordKind;
 use crate::case;
 use crate::chat::Notice;
 use crate::clock;
@@ -67,7 +67,7 @@ impl Core {
             ..self.card(open, approval.clone(), judged.rule, &judged.reason)?
         };
         let detail = json!({"event": "held", "approval": approval, "request": card.request_id, "command": card.command, "rule": card.rule, "reason": card.reason, "outage": outage});
-        let entry = open.entry(Kind::Approval, detail);
+        let entry = open.entry(RecordKind::Approval, detail);
         let writes = vec![Write::Hold(Box::new(card.clone()), self.boot.clone()), Write::Audit(entry)];
         self.book.hold(id, card);
         if let Some(open) = self.cases.get_mut(&id) {
@@ -85,7 +85,7 @@ impl Core {
         open.approval = Some(approval.clone());
         (open.joined, open.announced) = (true, false);
         let detail = json!({"event": "joined", "approval": approval, "request": open.request_id, "command": open.check.command.text()});
-        let entry = open.entry(Kind::Approval, detail);
+        let entry = open.entry(RecordKind::Approval, detail);
         let mut writes = vec![Write::Audit(entry)];
         if let Some(card) = self.book.card(&approval) {
             // It may have got more time.
@@ -129,7 +129,7 @@ impl Core {
             taint: known.seen.taint,
             causes: known.seen.causes.clone(),
             epoch: known.seen.epoch,
-            advice: open.finding.clone(),
+            advice: open.finding.as_ref().map(case::advice),
             expires_boot_ms: 0,
             offers_session: false,
             waiting: 1,

@@ -4,6 +4,7 @@ use std::collections::{BTreeMap, HashMap, HashSet, VecDeque};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+use bashgate_shared::programs::own::Signed;
 use bashgate_shared::protocol::{RequestId, WorkspaceName};
 use bashgate_shared::seal::{HostKey, Unsigned};
 use serde_json::{Value, json};
@@ -14,7 +15,7 @@ use super::caged::Caged;
 use super::open::Open;
 use super::{After, CaseId, Event, ServeError};
 use crate::approval::{Book, Card, RequestKey};
-use crate::audit::{Entry, Kind};
+use crate::audit::{Entry, RecordKind};
 use crate::case::{self};
 use crate::chat::notice::Decided;
 use crate::chat::{Chat, Desk, Notice};
@@ -64,6 +65,8 @@ pub struct Core {
     pub(super) cases: HashMap<CaseId, Open>,
     /// The requests of the open cases. What comes under the same id meanwhile is not looked at.
     pub(super) asked: HashSet<(WorkspaceName, RequestId)>,
+    /// The operator's own programs, and the signed bytes for the hooks.
+    pub(super) own_programs: Option<(Signed, Vec<u8>)>,
     /// Responses that could not be written, and since when.
     pub(super) unreleased: HashMap<(WorkspaceName, RequestId), (Instant, Unsigned)>,
     /// Open cases of each workspace and their weight in bytes.
@@ -120,6 +123,7 @@ impl Core {
         let taints: HashMap<_, _> = reader.taints()?.into_iter().collect();
         let names = reader.workspaces()?;
         let responder = Responder::new(&config.mailboxes);
+        let own_programs = config.programs.as_ref().map(|file| Signed::make(file, &key)).transpose()?;
         let mut core = Self {
             key,
             store,
@@ -149,6 +153,7 @@ impl Core {
             new_workspace: false,
             pruning: false,
             answers: Vec::new(),
+            own_programs,
             config,
         };
         let configured: Vec<_> = core.config.workspaces.keys().cloned().collect();
@@ -170,6 +175,10 @@ impl Core {
         let mut seen = seen;
         if settings.contains_secrets {
             self.taint_by_settings(name, &mut seen);
+        }
+        let signed = self.own_programs.as_ref().map(|(_, bytes)| bytes.as_slice());
+        if let Err(error) = self.responder.put_programs(name, signed) {
+            tracing::warn!(workspace = %name, %error, "cannot hand out the operator's own programs; the host decides them");
         }
         let turn = Arc::new(Semaphore::new(self.config.parallel));
         let tokens = f64::from(self.config.requests_per_second);
@@ -216,13 +225,14 @@ impl Core {
     /// Puts the start on record.
     pub fn starts(&mut self) {
         let detail = json!({"event": "start", "version": env!("CARGO_PKG_VERSION"), "key": self.key.public().id(), "boot": self.boot, "enforce": self.config.policy.enforce});
-        self.record(Kind::Host, None, detail);
+        self.record(RecordKind::Host, None, detail);
     }
 
     /// Puts the end on record and waits until everything is written.
     pub fn stops(self) {
         let detail = json!({"event": "stop", "open": self.cases.len()});
-        let entry = Entry { at_ms: clock::now().unix_ms, kind: Kind::Host, workspace: None, request_id: None, detail };
+        let entry =
+            Entry { at_ms: clock::now().unix_ms, kind: RecordKind::Host, workspace: None, request_id: None, detail };
         if let Err(error) = self.store.write_now(vec![Write::Audit(entry)]) {
             tracing::error!(error, "the end could not be recorded");
         }
@@ -302,7 +312,7 @@ impl Core {
         self.store.submit(Job { writes, durable, done });
     }
 
-    pub(super) fn record(&self, kind: Kind, workspace: Option<&WorkspaceName>, detail: Value) {
+    pub(super) fn record(&self, kind: RecordKind, workspace: Option<&WorkspaceName>, detail: Value) {
         let entry =
             Entry { at_ms: clock::now().unix_ms, kind, workspace: workspace.cloned(), request_id: None, detail };
         self.submit(vec![Write::Audit(entry)], false, After::Nothing);

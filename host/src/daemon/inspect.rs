@@ -37,7 +37,7 @@ impl Core {
         let (ask, workspace) = (open.asks, open.workspace.clone());
         if let Some(finding) = self.panel.at_once(&brief) {
             self.metrics.found(&finding);
-            self.cases.get_mut(&id)?.finding = Some(case::advice(&finding));
+            self.cases.get_mut(&id)?.finding = Some(finding.clone());
             return Some(case::Event::Found(finding));
         }
         let turn = self.workspaces.get(&workspace)?.turn.clone();
@@ -57,7 +57,7 @@ impl Core {
         let of = self.cases.get(&id).filter(|open| open.asks == ask).map(|open| self.outage_key(&open.workspace));
         let is_out = matches!(finding, Finding::Unavailable { .. });
         if let Some((key, open)) = of.zip(self.cases.get_mut(&id)) {
-            open.finding = Some(case::advice(finding));
+            open.finding = Some(finding.clone());
             open.asking = None;
             let standing = self.book.standing(&key, clock::now()).filter(|_| is_out && open.case.is_inspected());
             match standing {

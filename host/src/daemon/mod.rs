@@ -78,24 +78,23 @@ pub enum ServeError {
     /// The store.
     #[error(transparent)]
     Store(#[from] StoreError),
+    /// The operator's own programs are wrong.
+    #[error("the operator's own programs are wrong: {0}")]
+    Programs(#[from] bashgate_shared::programs::own::RowError),
     /// The inspector.
     #[error(transparent)]
     Inspector(#[from] InspectorError),
     /// The metrics endpoint.
     #[error("cannot serve metrics on {address}")]
     Metrics {
-        /// Where.
         address: std::net::SocketAddr,
-        /// Why.
         #[source]
         source: io::Error,
     },
     /// A folder or the control socket.
     #[error("cannot use {}", path.display())]
     Path {
-        /// What.
         path: std::path::PathBuf,
-        /// Why.
         #[source]
         source: io::Error,
     },
@@ -107,6 +106,7 @@ impl ServeError {
         match self {
             Self::State(error) => error.help(),
             Self::Store(error) => error.help(),
+            Self::Programs(_) => bashgate_shared::programs::own::RowError::help(),
             Self::Inspector(_) => "check [inspector] in bashgate.toml",
             Self::Metrics { .. } => "choose another port for `metrics.listen` in bashgate.toml, or stop what has it",
             Self::Path { .. } => "check its owner and mode, and the disk",

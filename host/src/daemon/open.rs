@@ -10,9 +10,11 @@ use serde_json::Value;
 use tokio::task::AbortHandle;
 
 use crate::approval::{ApprovalId, RequestKey};
-use crate::audit::{Entry, Kind};
+use crate::audit::{Entry, RecordKind};
+use crate::authority::By;
 use crate::case::Case;
 use crate::clock;
+use crate::policy::Finding;
 use crate::taint::Taint;
 
 /// An open request to check a command.
@@ -37,14 +39,14 @@ pub(super) struct Open {
     /// True when it waits for a card that another request brought up.
     pub(super) joined: bool,
     pub(super) announced: bool,
-    pub(super) finding: Option<String>,
+    pub(super) finding: Option<Finding>,
     pub(super) taint_before: Taint,
     pub(super) since: Instant,
 }
 
 impl Open {
     /// A record about it.
-    pub(super) fn entry(&self, kind: Kind, detail: Value) -> Entry {
+    pub(super) fn entry(&self, kind: RecordKind, detail: Value) -> Entry {
         Entry {
             at_ms: clock::now().unix_ms,
             kind,
@@ -70,6 +72,7 @@ impl Open {
 #[derive(Debug)]
 pub struct Plain {
     pub(super) unsigned: Unsigned,
+    pub(super) by: By,
     pub(super) what: String,
     pub(super) taint: Taint,
     pub(super) since: Instant,
@@ -80,7 +83,8 @@ impl Plain {
     pub(super) fn denied(mut self, reason: String) -> Self {
         self.unsigned.decision = Answer::Deny;
         self.unsigned.reason = reason;
-        "host".clone_into(&mut self.unsigned.decided_by);
+        self.by = By::Host;
+        self.unsigned.decided_by = self.by.to_string();
         self
     }
 }

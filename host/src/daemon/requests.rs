@@ -5,8 +5,10 @@ use std::time::{Duration, Instant};
 use bashgate_shared::cage::MAX_CAGED_BYTES;
 use bashgate_shared::classify::{Classification, CommandClass, Decided, Surroundings, classify};
 use bashgate_shared::command::Digest;
+use bashgate_shared::programs::own::Signed;
 use bashgate_shared::protocol::{
-    Answer, BashCheck, BashRan, Request, RequestError, RequestId, ToolEvent, WorkspaceName, parse_request,
+    Answer, BASH_RAN, BashCheck, BashRan, Request, RequestError, RequestId, TOOL_EVENT, ToolEvent, WorkspaceName,
+    parse_request,
 };
 use bashgate_shared::seal::Unsigned;
 use bashgate_shared::shell::Shell;
@@ -15,9 +17,10 @@ use serde_json::json;
 use super::After;
 use super::core::{Core, Rejects, STARTING};
 use super::open::{Open, Plain};
-use super::scripts;
+use super::{scripts, steps};
 use crate::approval::RequestKey;
-use crate::audit::{Entry, Kind};
+use crate::audit::{self, Entry, RecordKind};
+use crate::authority::By;
 use crate::case::{self, Case};
 use crate::chat::notice::Decided as DecidedNotice;
 use crate::clock;
@@ -154,7 +157,7 @@ impl Core {
             rejects.more += 1;
             why.clone_into(&mut rejects.why);
         } else {
-            self.record(Kind::Reject, Some(workspace), json!({"request": id, "why": why}));
+            self.record(RecordKind::Reject, Some(workspace), json!({"request": id, "why": why}));
             let rejects = Rejects { since: Instant::now(), more: 0, why: String::new() };
             self.rejects.insert(workspace.clone(), rejects);
         }
@@ -165,16 +168,17 @@ impl Core {
             request_id: id,
             workspace: workspace.clone(),
             request: digest,
-            decided_by: "host".to_owned(),
+            decided_by: By::Host.to_string(),
             taint_epoch: self.workspaces.get(workspace).map_or(0, |known| known.seen.epoch),
             valid_for_ms: 3_600_000,
             cage: false,
         };
-        self.respond(Plain { unsigned, what: "a request that cannot be taken".to_owned(), taint, since });
+        let what = "a request that cannot be taken".to_owned();
+        self.respond(Plain { unsigned, by: By::Host, what, taint, since });
     }
 
     pub(super) fn respond(&mut self, plain: Plain) {
-        let Plain { unsigned, what, taint, since } = plain;
+        let Plain { unsigned, by, what, taint, since } = plain;
         self.release(&unsigned);
         self.tell_decided(DecidedNotice {
             workspace: unsigned.workspace.to_string(),
@@ -183,7 +187,7 @@ impl Core {
             answer: unsigned.decision,
             let_through: false,
             caged: false,
-            by: unsigned.decided_by,
+            by,
             reason: unsigned.reason,
             taint,
             took: since.elapsed(),
@@ -242,7 +246,15 @@ impl Core {
         let Some(known) = self.workspaces.get(&workspace) else { return };
         let seen = known.seen.clone();
         let shell = if check.other_shell { Shell::Other } else { known.settings.shell() };
-        let around = Surroundings { shell, cwd: check.cwd.clone(), protected: check.protected.clone() };
+        // A hook that has looked with other rows, or with none, does not know what their names mean there.
+        let looked_with = |signed: &&Signed| check.programs.as_ref() == Some(&signed.digest.hex());
+        let programs = self.own_programs.as_ref().map(|(signed, _)| signed).filter(looked_with);
+        let around = Surroundings {
+            shell,
+            cwd: check.cwd.clone(),
+            protected: check.protected.clone(),
+            programs: programs.map(|signed| signed.programs),
+        };
         let mut found = classify(&check.command, &around);
         weigh_evidence(&mut found, &check);
         scripts::weigh(&mut found, &check);
@@ -309,14 +321,12 @@ impl Core {
         let Some(known) = self.workspaces.get(&workspace) else { return };
         let (taint, taint_epoch) = (known.seen.taint, known.seen.epoch);
         let reason = check.refused().unwrap_or_default().to_owned();
-        let detail = json!({
-            "type": bashgate_shared::protocol::BASH_CHECK, "command": check.command.text(), "cwd": check.cwd, "agent": check.agent,
-            "session": check.session, "permission": check.permission(), "preset": check.runner.as_ref().map(|runner| &runner.preset),
-            "answer": Answer::Deny, "reason": reason, "by": "runner", "taint": taint, "epoch": taint_epoch, "request_sha256": request.hex(),
-        });
+        let seen = (taint, taint_epoch);
+        let record = steps::of_check(check, request, Answer::Deny, By::Runner, &reason, seen);
+        let detail = json!(audit::DecisionRecord { cwd: check.cwd.clone(), ..record });
         let entry = Entry {
             at_ms: clock::now().unix_ms,
-            kind: Kind::Decision,
+            kind: RecordKind::Decision,
             workspace: Some(workspace.clone()),
             request_id: Some(request_id.clone()),
             detail,
@@ -327,13 +337,13 @@ impl Core {
             request_id,
             workspace,
             request: Some(request),
-            decided_by: "runner".to_owned(),
+            decided_by: By::Runner.to_string(),
             taint_epoch,
             valid_for_ms: 300_000,
             cage: false,
         };
         let what = check.command.text().chars().take(200).collect();
-        let plain = Plain { unsigned, what, taint, since };
+        let plain = Plain { unsigned, by: By::Runner, what, taint, since };
         self.submit(vec![Write::Audit(entry)], false, After::Respond(Box::new(plain)));
     }
 
@@ -373,24 +383,30 @@ impl Core {
             request_id: request_id.clone(),
             workspace: workspace.clone(),
             request: Some(digest),
-            decided_by: "policy".to_owned(),
+            decided_by: By::Policy.to_string(),
             taint_epoch: seen.epoch,
             valid_for_ms: ran.timeout_ms.unwrap_or(300_000),
             cage: false,
         };
-        let plain = Plain { unsigned, what: ran.command.chars().take(200).collect(), taint: seen.taint, since };
+        let plain =
+            Plain { unsigned, by: By::Policy, what: ran.command.chars().take(200).collect(), taint: seen.taint, since };
         if !escaped {
             // Nothing that is worth a record: the decision on it is there.
             return self.release(&plain.unsigned);
         }
         tracing::error!(%workspace, "a command that was to be caged ran as it was");
-        let detail = json!({
-            "type": bashgate_shared::protocol::BASH_RAN, "command": ran.command, "agent": ran.agent, "session": ran.session, "tool_use_id": ran.tool_use_id,
-            "answer": decision, "reason": reason, "by": "policy", "taint_before": before, "taint": seen.taint, "epoch": seen.epoch, "request_sha256": digest.hex(),
+        let detail = json!(audit::DecisionRecord {
+            command: Some(ran.command.clone()),
+            agent: ran.agent.clone(),
+            session: ran.session.clone(),
+            tool_use_id: Some(ran.tool_use_id.clone()),
+            taint_before: Some(before),
+            request_sha256: Some(digest.hex()),
+            ..audit::DecisionRecord::new(BASH_RAN, decision, By::Policy, reason, seen.taint, seen.epoch)
         });
         let entry = Entry {
             at_ms: now.unix_ms,
-            kind: Kind::Decision,
+            kind: RecordKind::Decision,
             workspace: Some(workspace.clone()),
             request_id: Some(request_id),
             detail,
@@ -425,14 +441,20 @@ impl Core {
             }
         }
         let seen = known.seen.clone();
-        let detail = json!({
-            "type": bashgate_shared::protocol::TOOL_EVENT, "tool": event.tool, "target": event.target, "agent": event.agent, "session": event.session,
-            "service": service_name, "answer": judged, "let_through": let_through, "reason": reason, "by": "policy", "taint_before": before, "taint": seen.taint, "epoch": seen.epoch,
-            "request_sha256": digest.hex(),
+        let detail = json!(audit::DecisionRecord {
+            tool: Some(event.tool.clone()),
+            target: event.target.clone(),
+            agent: event.agent.clone(),
+            session: event.session.clone(),
+            service: Some(service_name),
+            let_through,
+            taint_before: Some(before),
+            request_sha256: Some(digest.hex()),
+            ..audit::DecisionRecord::new(TOOL_EVENT, judged, By::Policy, reason.clone(), seen.taint, seen.epoch)
         });
         let entry = Entry {
             at_ms: now.unix_ms,
-            kind: Kind::Decision,
+            kind: RecordKind::Decision,
             workspace: Some(workspace.clone()),
             request_id: Some(request_id.clone()),
             detail,
@@ -448,13 +470,13 @@ impl Core {
             request_id,
             workspace,
             request: Some(digest),
-            decided_by: "policy".to_owned(),
+            decided_by: By::Policy.to_string(),
             taint_epoch: seen.epoch,
             valid_for_ms: event.timeout_ms.unwrap_or(300_000),
             cage: false,
         };
         let what = if target.is_empty() { event.tool.clone() } else { format!("{} {target}", event.tool) };
-        let plain = Plain { unsigned, what, taint: seen.taint, since };
+        let plain = Plain { unsigned, by: By::Policy, what, taint: seen.taint, since };
         self.submit(writes, rose, After::Respond(Box::new(plain)));
     }
 }

@@ -4,7 +4,7 @@ use serde_json::json;
 
 use super::After;
 use super::core::Core;
-use crate::audit::{Checkpoint, Entry, Kind, Verifier};
+use crate::audit::{Checkpoint, Entry, RecordKind, Verifier};
 use crate::clock;
 use crate::store::{StoreError, Write};
 
@@ -24,7 +24,7 @@ impl Core {
             Ok(Some(checkpoint)) => {
                 let detail = json!({"event": "pruned", "upto": checkpoint.seq, "hash": checkpoint.hash.to_string()});
                 let at_ms = clock::now().unix_ms;
-                let entry = Entry { at_ms, kind: Kind::Host, workspace: None, request_id: None, detail };
+                let entry = Entry { at_ms, kind: RecordKind::Host, workspace: None, request_id: None, detail };
                 self.pruning = true;
                 self.submit(vec![Write::Prune(checkpoint), Write::Audit(entry)], true, After::Pruned);
             }

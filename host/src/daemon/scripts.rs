@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 use super::CaseId;
 use super::core::Core;
 use super::open::Open;
-use crate::audit::Kind;
+use crate::audit::RecordKind;
 use crate::case::{self, Verdict};
 use crate::chat::notice::one_line;
 use crate::clock;
@@ -36,7 +36,7 @@ pub(super) fn approved_by(open: &Open, verdict: &Verdict) -> Option<ApprovedScri
         workspace: open.workspace.clone(),
         sha256: open.check.script_digest()?.hex(),
         name: script.manifest.name.clone(),
-        by: verdict.by.clone(),
+        by: verdict.by.to_string(),
         at_ms: clock::now().unix_ms,
     })
 }
@@ -87,7 +87,8 @@ impl Core {
         if let Some(known) = self.workspaces.get_mut(name) {
             known.scripts.remove(&sha256);
         }
-        let written = self.write(Kind::Answer, name, detail, vec![Write::RevokeScript(name.clone(), sha256.clone())]);
+        let written =
+            self.write(RecordKind::Answer, name, detail, vec![Write::RevokeScript(name.clone(), sha256.clone())]);
         let is_of = |open: &Open| {
             open.workspace == *name && open.check.script_digest().is_some_and(|digest| digest.hex() == sha256)
         };

@@ -2,15 +2,17 @@
 
 use std::collections::VecDeque;
 
-use bashgate_shared::protocol::WorkspaceName;
+use bashgate_shared::command::Digest;
+use bashgate_shared::protocol::{Answer, BASH_CHECK, BashCheck, WorkspaceName};
 use bashgate_shared::seal::Unsigned;
 use serde_json::json;
 
 use super::core::Core;
 use super::scripts;
 use super::{After, CaseId};
-use crate::audit::Kind;
-use crate::case::{self, Step, Verdict, View};
+use crate::audit::{self, RecordKind};
+use crate::authority::By;
+use crate::case::{self, Standing, Step, Verdict, View};
 use crate::chat::Notice;
 use crate::chat::notice::Decided;
 use crate::clock;
@@ -132,20 +134,34 @@ impl Core {
             });
         }
         let check = &open.check;
-        let detail = json!({
-            "type": bashgate_shared::protocol::BASH_CHECK, "command": check.command.text(), "cwd": check.cwd, "agent": check.agent, "session": check.session, "permission": check.permission(), "preset": check.runner.as_ref().map(|runner| &runner.preset),
-            "tool_use_id": check.tool_use_id, "script": check.script, "script_sha256": check.script_digest().map(|digest| digest.hex()), "request_sha256": open.digest.hex(), "class": found.class, "class_reason": found.reason, "effects": found.effects,
-            "answer": verdict.answer, "can_cage": check.caged_form.is_some(), "caged": verdict.caged, "let_through": verdict.let_through, "reason": verdict.reason, "by": verdict.by, "rule": verdict.rule, "finding": open.finding, "approval": open.approval,
-            "taint_before": open.taint_before, "taint": known.seen.taint, "epoch": known.seen.epoch,
-            "took_us": u64::try_from(open.since.elapsed().as_micros()).unwrap_or(u64::MAX),
-        });
-        let entry = open.entry(Kind::Decision, detail);
+        let seen = (known.seen.taint, known.seen.epoch);
+        let record = audit::DecisionRecord {
+            rule: Some(verdict.rule.to_owned()),
+            cwd: check.cwd.clone(),
+            tool_use_id: check.tool_use_id.clone(),
+            script: check.script.as_deref().cloned(),
+            script_sha256: check.script_digest().map(|digest| digest.hex()),
+            class: Some(found.class),
+            class_reason: Some(found.reason.clone()),
+            effects: Some(found.effects.clone()),
+            finding: open.finding.clone(),
+            approval: open.approval.as_ref().map(ToString::to_string),
+            can_cage: check.caged_form.is_some(),
+            caged: verdict.is_caged(),
+            let_through: verdict.let_through,
+            would_ask: verdict.standing == Standing::WouldAsk,
+            taint_before: Some(open.taint_before),
+            took_us: Some(u64::try_from(open.since.elapsed().as_micros()).unwrap_or(u64::MAX)),
+            ..of_check(check, open.digest, verdict.answer, verdict.by.clone(), &verdict.reason, seen)
+        };
+        let detail = json!(record);
+        let entry = open.entry(RecordKind::Decision, detail);
         let mut writes = vec![Write::Audit(entry)];
         writes.extend(scripts::approved_by(open, verdict).map(Write::ApproveScript));
         if touched {
             writes.push(Write::Taint(open.workspace.clone(), known.seen.clone()));
         }
-        let durable = rose || open.approval.is_some() || verdict.by.starts_with("human:");
+        let durable = rose || open.approval.is_some() || verdict.by.is_human();
         // Who else waits for the card goes on waiting; the last one takes it away. From now on it cannot be answered.
         if let Some(approval) = open.approval.clone() {
             let over = self.book.leave(&approval, id).is_some();
@@ -164,7 +180,7 @@ impl Core {
     fn record_denial(&mut self, id: CaseId, verdict: &Verdict) {
         let Some(open) = self.cases.get(&id) else { return };
         let detail = json!({"event": "denied", "approval": open.approval, "request": open.request_id, "by": verdict.by, "reason": verdict.reason});
-        let mut writes = vec![Write::Audit(open.entry(Kind::Answer, detail))];
+        let mut writes = vec![Write::Audit(open.entry(RecordKind::Answer, detail))];
         if let Some(digest) = open.check.script_digest() {
             writes.push(Write::RevokeScript(open.workspace.clone(), digest.hex()));
             if let Some(known) = self.workspaces.get_mut(&open.workspace) {
@@ -186,23 +202,23 @@ impl Core {
             request_id: open.request_id.clone(),
             workspace: open.workspace.clone(),
             request: Some(open.digest),
-            decided_by: verdict.by.clone(),
+            decided_by: verdict.by.to_string(),
             taint_epoch: epoch,
             valid_for_ms: open.valid_for_ms(),
-            cage: verdict.caged,
+            cage: verdict.is_caged(),
         };
         if let Some(script) = scripts::approved_by(open, &verdict) {
             self.script_is_approved(script);
         }
         let Some(open) = self.cases.get(&id) else { return };
-        if verdict.caged
+        if verdict.is_caged()
             && let (Some(call), Some(form)) = (&open.check.tool_use_id, &open.check.caged_form)
             && let Some(known) = self.workspaces.get_mut(&open.workspace)
         {
             known.caged.put(call, form);
         }
         let notice = Decided {
-            caged: verdict.caged,
+            caged: verdict.is_caged(),
             workspace: open.workspace.to_string(),
             what: open.check.command.text().to_owned(),
             class: Some(open.case.classification().class),
@@ -213,8 +229,8 @@ impl Core {
             taint,
             took: open.since.elapsed(),
         };
-        if verdict.overrulable && !verdict.let_through {
-            self.keep_denied(id, &verdict.rule, &notice.reason);
+        if verdict.standing == Standing::Overrulable && !verdict.let_through {
+            self.keep_denied(id, verdict.rule, &notice.reason);
         }
         self.release(&unsigned);
         self.tell_decided(notice);
@@ -224,4 +240,24 @@ impl Core {
 /// The reason of an answer that shadow mode lets through.
 pub(super) fn let_through(reason: &str) -> String {
     format!("shadow mode lets it through; it would be denied: {reason}")
+}
+
+/// What every record about a command has.
+pub(super) fn of_check(
+    check: &BashCheck,
+    request: Digest,
+    answer: Answer,
+    by: By,
+    reason: &str,
+    (taint, epoch): (Taint, u64),
+) -> audit::DecisionRecord {
+    audit::DecisionRecord {
+        command: Some(check.command.text().to_owned()),
+        agent: check.agent.clone(),
+        session: check.session.clone(),
+        permission: check.permission(),
+        preset: check.runner.as_ref().map(|runner| runner.preset.clone()),
+        request_sha256: Some(request.hex()),
+        ..audit::DecisionRecord::new(BASH_CHECK, answer, by, reason, taint, epoch)
+    }
 }

@@ -10,7 +10,7 @@ use super::core::{Core, RESPONSE_LIFE, STARTING};
 use super::open::Open;
 use super::{After, CaseId};
 use crate::approval::Card;
-use crate::audit::Kind;
+use crate::audit::RecordKind;
 use crate::case;
 use crate::clock::{self, Now};
 use crate::intake::folder;
@@ -75,7 +75,7 @@ impl Core {
             .collect();
         for name in over {
             if let Some(rejects) = self.rejects.remove(&name).filter(|rejects| rejects.more > 0) {
-                self.record(Kind::Reject, Some(&name), json!({"more": rejects.more, "why": rejects.why}));
+                self.record(RecordKind::Reject, Some(&name), json!({"more": rejects.more, "why": rejects.why}));
             }
         }
     }

@@ -3,8 +3,8 @@
 //! It flags rarely and rightly: each rule names one way in which data leaves or foreign code runs. How often it errs on
 //! a labelled set is a test, which prints its counts.
 
-use bashgate_shared::classify::programs::{Kind, kind_of};
 use bashgate_shared::classify::{Argv, Part};
+use bashgate_shared::programs::{self, Builtin, Flag, Kind, Runs, Talks, Trait};
 
 use super::Brief;
 use crate::policy::Finding;
@@ -52,14 +52,11 @@ fn first_flag(brief: &Brief) -> Option<String> {
 /// The path of a shell in a word: another program is meant to start it. The first line of a script is no such thing, and
 /// neither is a mention in what is searched for or told.
 fn names_a_shell(brief: &Brief) -> Option<String> {
-    const SEARCHING: &[&str] = &[
-        "grep", "egrep", "fgrep", "rg", "ls", "which", "type", "file", "test", "[", "[[", "stat", "cat", "head",
-        "tail", "wc",
-    ];
     let whole = [brief.command.as_str()];
     let texts: Vec<&str> = if brief.understood {
         let told = |part: &&Part| {
-            let talks = part.rule == "git" || part.rule == "gh" || SEARCHING.contains(&part.rule.as_str());
+            let mentions = |row: &programs::Program| row.talks != Talks::Never || row.has(Trait::Searches);
+            let talks = part.rule == "[[" || programs::row(&part.rule).is_some_and(mentions);
             // What is set before the program's name is no mention.
             !(talks && part.text.starts_with(&part.rule))
         };
@@ -81,21 +78,31 @@ fn has_path_of_shell(text: &str) -> bool {
     })
 }
 
-/// Nothing but a shell or an interpreter that waits for what somebody types.
+/// Nothing but a shell, a language, or a program that opens one, that waits for what somebody types.
 fn only_a_shell(brief: &Brief) -> Option<String> {
-    const SHELLS: &[&str] = &[
-        "sh", "bash", "dash", "ash", "zsh", "ksh", "csh", "tcsh", "fish", "rbash", "pwsh", "tclsh", "screen", "tmux",
-        "script", "elvish", "nu", "chroot", "su", "unshare", "nsenter",
-    ];
-    let [call] = brief.calls.as_slice() else { return None };
-    let program = word(call, 0).rsplit('/').next().unwrap_or("");
-    let scripted = matches!(program, "sh" | "bash" | "dash" | "ash" | "zsh" | "ksh" | "rbash")
-        && call.iter().skip(1).any(|word| {
+    let first = brief.calls.first()?;
+    let row = programs::row(word(first, 0))?;
+    let opens = match row.runs {
+        Runs::Shell => true,
+        Runs::Behind(wrapper) => wrapper.opens_shell,
+        Runs::Nothing | Runs::Code | Runs::Elsewhere | Runs::Named => false,
+    };
+    let alone = brief.calls.len() == 1;
+    let waits = alone && brief.reads_terminal.is_some() && (opens || row.kind == Kind::Runtime);
+    // What is given to a shell whose language is read here was judged by itself.
+    let scripted = row.has(Trait::SpeaksShell)
+        && first.iter().skip(1).any(|word| {
             word.as_deref().is_none_or(|word| !word.starts_with('-') || word == "-c" || word == "--version")
         });
     let fed = brief.command.contains(['<', '|']);
-    (SHELLS.contains(&program) && !scripted && !fed && call.len() < 4)
-        .then(|| format!("`{program}` waits for commands that nobody sees here"))
+    // With more words it is more likely a subcommand that no row knows.
+    let flagged = first.len() < 4 && (waits || alone && opens && !scripted && !fed);
+    flagged.then(|| format!("`{}` waits for commands that nobody sees here", name(first)))
+}
+
+/// The program of a call, without its folder.
+fn name(call: &Argv) -> &str {
+    word(call, 0).rsplit('/').next().unwrap_or("")
 }
 
 fn word(call: &Argv, index: usize) -> &str {
@@ -103,53 +110,28 @@ fn word(call: &Argv, index: usize) -> &str {
 }
 
 fn flagged_call(call: &Argv) -> Option<String> {
-    let program = word(call, 0).rsplit('/').next().unwrap_or("");
+    let program = name(call);
+    let row = programs::row(program)?;
     let args = || call.iter().skip(1).filter_map(Option::as_deref);
     let has = |options: &[&str]| {
         args().any(|arg| options.iter().any(|option| arg == *option || arg.starts_with(&format!("{option}="))))
     };
     let open_words = call.iter().any(Option::is_none);
-    if matches!(kind_of(program), Some(Kind::Launcher)) {
+    if row.kind == Kind::Launcher {
         return Some(format!("`{program}` hands control to another program"));
     }
-    match program {
-        "enable" if has(&["-f"]) => Some("it loads code into the shell".to_owned()),
-        "awk" | "gawk" | "mawk" | "nawk" => {
-            let runs = ["system(", "/inet/", "|&", "| getline", "|getline"];
-            args()
-                .any(|arg| runs.iter().any(|name| arg.contains(name)))
-                .then(|| format!("the script of `{program}` runs programs or opens connections"))
-        }
-        "sed" => args().any(runs_in_sed).then(|| "the script of `sed` runs programs".to_owned()),
-        "dnf" | "yum" | "zypper" | "snap" | "rpm" | "dpkg" | "apt" | "apt-get" => {
-            let endings = [".rpm", ".deb", ".snap"];
-            let local = args().any(|arg| endings.iter().any(|end| arg.ends_with(end)) && !arg.contains("://"));
-            let hooks = args().any(|arg| arg.contains("::") && arg.contains("Invoke"));
-            (local || hooks)
-                .then(|| format!("`{program}` installs a package from a file, or runs what an option names"))
-        }
-        "aria2c" if args().any(|arg| arg.starts_with("--on-")) => Some("`aria2c` runs what an option names".to_owned()),
-        "code" if has(&["tunnel"]) => Some("it opens this machine to another one".to_owned()),
-        "nc" | "netcat" | "ncat" | "socat" | "telnet" | "websocat" => {
-            Some(format!("`{program}` opens a raw connection"))
-        }
-        "curl" | "curlie" | "xh" | "http" => {
-            let sends = [
-                "-d",
-                "--data",
-                "--data-binary",
-                "--data-raw",
-                "--data-urlencode",
-                "--json",
-                "-F",
-                "--form",
-                "-T",
-                "--upload-file",
-            ];
+    match row.flag {
+        Flag::Nothing => None,
+        Flag::Always(what) => Some(format!("`{program}` {what}")),
+        Flag::With(options, what) => has(options).then(|| format!("`{program}` {what}")),
+        Flag::Prefix(start, what) => args().any(|arg| arg.starts_with(start)).then(|| format!("`{program}` {what}")),
+        Flag::First(words, what) => words.contains(&word(call, 1)).then(|| format!("`{program}` {what}")),
+        Flag::Colon(what) => args().any(|arg| arg.contains(':')).then(|| format!("`{program}` {what}")),
+        Flag::Web(sends) => {
             let glued = args().any(|arg| {
                 arg.starts_with("-d@") || arg.starts_with("-T/") || arg.starts_with("-F") && arg.contains('@')
             });
-            if has(&sends) || glued {
+            if has(sends) || glued {
                 Some(format!("`{program}` sends data"))
             } else if open_words {
                 Some(format!("`{program}` goes to an address that is only known when it runs"))
@@ -157,28 +139,12 @@ fn flagged_call(call: &Argv) -> Option<String> {
                 args().find(|arg| long_query(arg)).map(|_| format!("`{program}` sends a long query"))
             }
         }
-        "wget" => {
-            if has(&["--post-data", "--post-file", "--body-data", "--body-file"]) {
-                Some("`wget` sends data".to_owned())
-            } else if open_words {
-                Some("`wget` goes to an address that is only known when it runs".to_owned())
-            } else {
-                args().find(|arg| long_query(arg)).map(|_| "`wget` sends a long query".to_owned())
-            }
+        Flag::Names => (open_words || args().any(|arg| arg.split('.').any(|label| label.len() > 30)))
+            .then(|| format!("`{program}` asks for a name that is made of data")),
+        Flag::Elsewhere => {
+            (call.len() > 2).then(|| format!("`{program}` runs a command or carries data to another machine"))
         }
-        "dig" | "nslookup" | "host" | "ping" | "resolvectl"
-            if open_words || args().any(|arg| arg.split('.').any(|label| label.len() > 30)) =>
-        {
-            Some(format!("`{program}` asks for a name that is made of data"))
-        }
-        "scp" | "sftp" | "ftp" | "tftp" | "lftp" | "rclone" | "sendmail" | "mail" | "mutt" | "swaks" => {
-            Some(format!("`{program}` sends files or messages"))
-        }
-        "rsync" if args().any(|arg| arg.contains(':')) => Some("`rsync` copies to or from another machine".to_owned()),
-        "openssl" if matches!(word(call, 1), "s_client" | "s_server") => {
-            Some("`openssl` opens a raw connection".to_owned())
-        }
-        "docker" | "podman" | "nerdctl" => {
+        Flag::Containers => {
             let wide = args().any(|arg| {
                 arg == "--privileged"
                     || arg.starts_with("--net=host")
@@ -192,59 +158,74 @@ fn flagged_call(call: &Argv) -> Option<String> {
             });
             (wide || pair).then(|| format!("`{program}` steps out of its container"))
         }
-        "python" | "python3" | "python2" | "node" | "ruby" | "perl" | "php" | "deno" | "bun" | "lua" => {
-            let code: Vec<&str> = args().filter(|arg| arg.contains([' ', '(', ';']) || arg.len() > 40).collect();
-            let reaches = [
-                "socket",
-                "urllib",
-                "requests",
-                "http",
-                "fetch(",
-                "Net::",
-                "LWP",
-                "XMLHttp",
-                "axios",
-                "aiohttp",
-                "ftplib",
-                "smtplib",
-                "net.connect",
-                "dgram",
-                "fsockopen",
-                "TCPSocket",
-                "open-uri",
-                "paramiko",
-                "IO::Socket",
-            ];
-            let runs = [
-                "system(",
-                "popen",
-                "subprocess",
-                "exec(",
-                "execv",
-                "spawn",
-                "child_process",
-                "pty.",
-                "`",
-                "eval(",
-                "__import__",
-                "os.exec",
-                "exec \"",
-                "exec '",
-                "setuid",
-                "cdll",
-                "LoadLibrary",
-                "load ",
-            ];
-            if code.iter().any(|code| reaches.iter().any(|name| code.contains(name))) {
-                Some(format!("code for `{program}` opens connections"))
-            } else if code.iter().any(|code| runs.iter().any(|name| code.contains(name))) {
-                Some(format!("code for `{program}` runs programs"))
-            } else {
-                None
-            }
+        Flag::Packages => {
+            let endings = [".rpm", ".deb", ".snap"];
+            let local = args().any(|arg| endings.iter().any(|end| arg.ends_with(end)) && !arg.contains("://"));
+            let hooks = args().any(|arg| arg.contains("::") && arg.contains("Invoke"));
+            (local || hooks)
+                .then(|| format!("`{program}` installs a package from a file, or runs what an option names"))
         }
-        "ssh" if call.len() > 2 => Some("`ssh` runs a command or carries data to another machine".to_owned()),
-        _ => None,
+        Flag::Code => flagged_code(program, &args().collect::<Vec<_>>()),
+        Flag::Awk => {
+            let runs = ["system(", "/inet/", "|&", "| getline", "|getline"];
+            args()
+                .any(|arg| runs.iter().any(|name| arg.contains(name)))
+                .then(|| format!("the script of `{program}` runs programs or opens connections"))
+        }
+        Flag::Sed => args().any(runs_in_sed).then(|| format!("the script of `{program}` runs programs")),
+    }
+}
+
+fn flagged_code(program: &str, args: &[&str]) -> Option<String> {
+    const REACHES: &[&str] = &[
+        "socket",
+        "urllib",
+        "requests",
+        "http",
+        "fetch(",
+        "Net::",
+        "LWP",
+        "XMLHttp",
+        "axios",
+        "aiohttp",
+        "ftplib",
+        "smtplib",
+        "net.connect",
+        "dgram",
+        "fsockopen",
+        "TCPSocket",
+        "open-uri",
+        "paramiko",
+        "IO::Socket",
+    ];
+    const RUNS: &[&str] = &[
+        "system(",
+        "popen",
+        "subprocess",
+        "exec(",
+        "execv",
+        "spawn",
+        "child_process",
+        "pty.",
+        "`",
+        "eval(",
+        "__import__",
+        "os.exec",
+        "exec \"",
+        "exec '",
+        "setuid",
+        "cdll",
+        "LoadLibrary",
+        "load ",
+    ];
+    let code = || args.iter().filter(|arg| arg.contains([' ', '(', ';']) || arg.len() > 40);
+    let any = |marks: &[&str]| code().any(|code| marks.iter().any(|mark| code.contains(mark)));
+    if any(REACHES) {
+        Some(format!("code for `{program}` opens connections"))
+    } else if any(RUNS) {
+        Some(format!("code for `{program}` runs programs"))
+    } else {
+        None
     }
 }
 
@@ -261,14 +242,12 @@ fn long_query(arg: &str) -> bool {
 /// `base64 -d | sh` and its like.
 fn decoded_and_run(brief: &Brief) -> Option<String> {
     let decodes = brief.calls.iter().any(|call| {
-        matches!(word(call, 0), "base64" | "base32" | "xxd" | "openssl")
+        programs::has(word(call, 0), Trait::Decodes)
             && call.iter().flatten().any(|arg| matches!(arg.as_str(), "-d" | "--decode" | "-D" | "-r" | "-di" | "-rp"))
     });
-    let runs = brief.calls.iter().any(|call| {
-        matches!(
-            word(call, 0).rsplit('/').next().unwrap_or(""),
-            "sh" | "bash" | "dash" | "zsh" | "eval" | "source" | "." | "python" | "python3" | "perl" | "node"
-        )
+    let runs = brief.calls.iter().filter_map(|call| programs::row(word(call, 0))).any(|row| {
+        let here = matches!(row.builtin, Some(Builtin::Evaluates | Builtin::Sources));
+        here || row.runs == Runs::Shell || row.kind == Kind::Runtime
     });
     (decodes && runs).then(|| "it runs what it decodes".to_owned())
 }
@@ -283,10 +262,6 @@ fn evidence(brief: &Brief) -> Option<String> {
 
 /// A line of a script that names a program or a call that talks to other machines.
 fn reaches_network(line: &str) -> bool {
-    const PROGRAMS: &[&str] = &[
-        "curl", "wget", "nc", "ncat", "netcat", "socat", "ssh", "scp", "sftp", "rsync", "telnet", "ftp", "aria2c",
-        "dig", "nslookup",
-    ];
     const CALLS: &[&str] = &[
         "/dev/tcp/",
         "/dev/udp/",
@@ -309,7 +284,7 @@ fn reaches_network(line: &str) -> bool {
     ];
     let words = line.split(|c: char| !(c.is_ascii_alphanumeric() || matches!(c, '/' | '.' | '_' | '-')));
     let mut names = words.map(|word| word.rsplit('/').next().unwrap_or(word));
-    names.any(|name| PROGRAMS.contains(&name)) || CALLS.iter().any(|call| line.contains(call))
+    names.any(|name| programs::has(name, Trait::Unmistakable)) || CALLS.iter().any(|call| line.contains(call))
 }
 
 #[cfg(test)]
@@ -434,7 +409,7 @@ mod tests {
 
     fn flags(command: &str) -> bool {
         let found = classify(&CommandLine::parse(command).unwrap(), &Surroundings::default());
-        let brief = Brief::new(command, None, &found, Taint::Untrusted, &[], &[]);
+        let brief = Brief::new(command, None, &found, Taint::Corruption, &[], &[]);
         matches!(inspect(&brief), Finding::Flagged { .. })
     }
 

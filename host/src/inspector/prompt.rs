@@ -1,9 +1,9 @@
 //! What the inspector is told: the deterministic result and the command as data. Never tool output, never the agent's
 //! own words, nothing cut silently; credentials are masked.
 
-use bashgate_shared::classify::programs::Kind;
 use bashgate_shared::classify::{Argv, Classification, CommandClass, Effects, Part};
 use bashgate_shared::command::Digest;
+use bashgate_shared::programs::{self, Kind, Program, Trait};
 use bashgate_shared::protocol::FileEvidence;
 use serde_json::json;
 
@@ -45,6 +45,8 @@ pub struct Brief {
     pub calls: Vec<Argv>,
     /// Its parts as they are written.
     pub parts: Vec<Part>,
+    /// The program that would read commands from its terminal.
+    pub reads_terminal: Option<String>,
     /// False when the reader did not understand it.
     pub understood: bool,
     /// The taint that counts.
@@ -75,6 +77,7 @@ impl Brief {
             effects: found.effects.clone(),
             calls: found.calls.clone(),
             parts: found.parts.clone(),
+            reads_terminal: found.reads_terminal.clone(),
             understood: found.understood,
             taint,
             causes: causes.iter().take(MAX_CAUSES).cloned().collect(),
@@ -93,6 +96,7 @@ impl Brief {
             effects: Effects::default(),
             calls: vec![vec![Some("make".to_owned()), Some("build".to_owned())]],
             parts: Vec::new(),
+            reads_terminal: None,
             understood: true,
             taint: Taint::Clean,
             causes: Vec::new(),
@@ -109,11 +113,11 @@ impl Brief {
 
     /// True only for programs that run no file whose content may be another next time.
     pub fn is_cacheable(&self) -> bool {
-        let steady = ["git", "gh", "curl", "wget", "docker", "kubectl", "aws", "pip", "apt-get", "apt", "dig", "ping"];
+        let steady = |row: &Program| row.kind == Kind::Local || row.has(Trait::Steady);
         self.understood
             && self.effects.programs.iter().all(|program| {
-                steady.contains(&program.as_str())
-                    || matches!(bashgate_shared::classify::programs::kind_of(program), Some(Kind::Local))
+                // One in a folder of the workspace may be another program next time.
+                !program.contains('/') && programs::row(program).is_some_and(steady)
             })
     }
 

@@ -15,6 +15,7 @@ use prometheus_client::registry::{Registry, Unit};
 
 pub use endpoint::{bind, serve};
 
+use crate::authority::By;
 use crate::policy::Finding;
 use crate::taint::Taint;
 
@@ -122,16 +123,9 @@ pub struct Stand {
 }
 
 impl Metrics {
-    /// A decision fell: `allow`, `deny`, `caged`, or `let_through` where shadow mode ignored a denial. `by` is who said
-    /// it, as in the response.
-    pub fn decided(&self, answer: &'static str, by: &str, took: Duration) {
-        let by = match by {
-            "policy" => "policy",
-            "inspector" => "inspector",
-            by if by.starts_with("human:") => "human",
-            _ => "host",
-        };
-        let decision = Decision { answer, by };
+    /// A decision fell: `allow`, `deny`, `caged`, or `let_through` where shadow mode ignored a denial.
+    pub fn decided(&self, answer: &'static str, by: &By, took: Duration) {
+        let decision = Decision { answer, by: by.kind() };
         self.seconds.get_or_create(&decision).observe(took.as_secs_f64());
         self.decisions.get_or_create(&decision).inc();
     }
@@ -182,13 +176,14 @@ impl Metrics {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::authority::Person;
 
     #[test]
     fn everything_is_counted_under_its_name() {
         let metrics = Metrics::default();
-        metrics.decided("allow", "policy", Duration::from_millis(2));
-        metrics.decided("deny", "human:ann", Duration::from_secs(20));
-        metrics.decided("deny", "host", Duration::ZERO);
+        metrics.decided("allow", &By::Policy, Duration::from_millis(2));
+        metrics.decided("deny", &By::Human(Person::named("ann")), Duration::from_secs(20));
+        metrics.decided("deny", &By::Host, Duration::ZERO);
         metrics.found(&Finding::NoAnswer { why: "late".to_owned() });
         metrics.rejected();
         metrics.stands(&Stand { waiting: 3, taints: vec![Taint::Both, Taint::Clean], ..Stand::default() });

@@ -43,7 +43,8 @@ impl Decision {
 }
 
 /// The inspector's answer.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(tag = "said", rename_all = "snake_case")]
 pub enum Finding {
     /// Nothing suspicious.
     Clear {
@@ -86,8 +87,8 @@ pub fn decide(floor: Decision, taint: Taint, class: CommandClass) -> Decision {
 const fn table(taint: Taint, class: CommandClass) -> Decision {
     match (taint, class) {
         (Taint::Clean, CommandClass::Safe | CommandClass::Network | CommandClass::Unknown)
-        | (Taint::Untrusted | Taint::Secret | Taint::Both, CommandClass::Safe) => Decision::Allow,
-        (Taint::Untrusted | Taint::Secret, CommandClass::Network | CommandClass::Unknown)
+        | (Taint::Corruption | Taint::Secret | Taint::Both, CommandClass::Safe) => Decision::Allow,
+        (Taint::Corruption | Taint::Secret, CommandClass::Network | CommandClass::Unknown)
         | (Taint::Both, CommandClass::Unknown) => Decision::Inspect,
         (Taint::Both, CommandClass::Network) => Decision::AskHuman,
     }
@@ -96,11 +97,11 @@ const fn table(taint: Taint, class: CommandClass) -> Decision {
 /// What a finding makes of an `Inspect`.
 pub const fn resolve(taint: Taint, finding: &Finding) -> Outcome {
     match (taint, finding) {
-        (Taint::Clean | Taint::Untrusted | Taint::Secret | Taint::Both, Finding::Clear { .. }) => Outcome::Allow,
-        (Taint::Clean | Taint::Untrusted | Taint::Secret, Finding::Flagged { .. }) => Outcome::Deny,
+        (Taint::Clean | Taint::Corruption | Taint::Secret | Taint::Both, Finding::Clear { .. }) => Outcome::Allow,
+        (Taint::Clean | Taint::Corruption | Taint::Secret, Finding::Flagged { .. }) => Outcome::Deny,
         (Taint::Both, Finding::Flagged { .. })
         | (
-            Taint::Clean | Taint::Untrusted | Taint::Secret | Taint::Both,
+            Taint::Clean | Taint::Corruption | Taint::Secret | Taint::Both,
             Finding::NoAnswer { .. } | Finding::Unavailable { .. },
         ) => Outcome::AskHuman,
     }
@@ -118,7 +119,7 @@ mod tests {
     fn the_table_is_the_documented_one() {
         for (taint, safe, network, unknown) in [
             (Taint::Clean, Allow, Allow, Allow),
-            (Taint::Untrusted, Allow, Inspect, Inspect),
+            (Taint::Corruption, Allow, Inspect, Inspect),
             (Taint::Secret, Allow, Inspect, Inspect),
             (Taint::Both, Allow, AskHuman, Inspect),
         ] {
@@ -156,6 +157,6 @@ mod tests {
         }
         assert_eq!(resolve(Taint::Both, &flagged), Outcome::AskHuman);
         assert_eq!(resolve(Taint::Secret, &flagged), Outcome::Deny);
-        assert_eq!(resolve(Taint::Untrusted, &flagged), Outcome::Deny);
+        assert_eq!(resolve(Taint::Corruption, &flagged), Outcome::Deny);
     }
 }

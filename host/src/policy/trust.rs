@@ -7,7 +7,7 @@ use crate::taint::Label;
 
 /// One property of a service.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub enum Trait {
+pub enum Property {
     /// It has the property. What is not known about a service is assumed.
     #[default]
     Yes,
@@ -17,7 +17,7 @@ pub enum Trait {
     Forbidden,
 }
 
-impl Serialize for Trait {
+impl Serialize for Property {
     fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         match self {
             Self::Yes => serializer.serialize_bool(true),
@@ -27,7 +27,7 @@ impl Serialize for Trait {
     }
 }
 
-impl<'de> Deserialize<'de> for Trait {
+impl<'de> Deserialize<'de> for Property {
     fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         #[derive(Deserialize)]
         #[serde(untagged)]
@@ -49,46 +49,50 @@ impl<'de> Deserialize<'de> for Trait {
 #[serde(deny_unknown_fields, default)]
 pub struct Service {
     /// Anybody can write what it delivers.
-    pub public_source: Trait,
+    pub public_source: Property,
     /// It delivers secret data.
-    pub secret_data: Trait,
+    pub secret_data: Property,
     /// What it is sent can be read by others.
-    pub public_sink: Trait,
+    pub public_sink: Property,
     /// What it writes cannot be taken back.
-    pub dangerous_writes: Trait,
+    pub dangerous_writes: Property,
 }
 
 impl Service {
     /// The service of a name that no table has: everything is assumed of it.
     pub const UNKNOWN: Self = Self {
-        public_source: Trait::Yes,
-        secret_data: Trait::Yes,
-        public_sink: Trait::Yes,
-        dangerous_writes: Trait::Yes,
+        public_source: Property::Yes,
+        secret_data: Property::Yes,
+        public_sink: Property::Yes,
+        dangerous_writes: Property::Yes,
     };
     /// The web, as the agent's own fetch and search tools reach it.
     pub const WEB: Self = Self {
-        public_source: Trait::Yes,
-        secret_data: Trait::No,
-        public_sink: Trait::Yes,
-        dangerous_writes: Trait::No,
+        public_source: Property::Yes,
+        secret_data: Property::No,
+        public_sink: Property::Yes,
+        dangerous_writes: Property::No,
     };
     /// Files of the container; the hook only reports those that are secrets.
-    pub const FILES: Self =
-        Self { public_source: Trait::No, secret_data: Trait::Yes, public_sink: Trait::No, dangerous_writes: Trait::No };
+    pub const FILES: Self = Self {
+        public_source: Property::No,
+        secret_data: Property::Yes,
+        public_sink: Property::No,
+        dangerous_writes: Property::No,
+    };
 
     /// True when the operator forbids it in any respect.
     pub fn is_forbidden(&self) -> bool {
-        [self.public_source, self.secret_data, self.public_sink, self.dangerous_writes].contains(&Trait::Forbidden)
+        [self.public_source, self.secret_data, self.public_sink, self.dangerous_writes].contains(&Property::Forbidden)
     }
 
     /// What its use adds to the taint.
     pub fn labels(&self) -> Vec<Label> {
         let mut labels = Vec::new();
-        if self.public_source == Trait::Yes {
+        if self.public_source == Property::Yes {
             labels.push(Label::Corruption);
         }
-        if self.secret_data == Trait::Yes {
+        if self.secret_data == Property::Yes {
             labels.push(Label::Secret);
         }
         labels

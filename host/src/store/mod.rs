@@ -29,7 +29,6 @@ pub enum StoreError {
     Sql {
         /// The file.
         path: PathBuf,
-        /// Why.
         #[source]
         source: rusqlite::Error,
     },
@@ -46,7 +45,6 @@ pub enum StoreError {
     Damaged {
         /// The file.
         path: PathBuf,
-        /// What.
         what: String,
     },
 }
@@ -469,13 +467,13 @@ impl Reader {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::audit::{Kind, Verifier};
+    use crate::audit::{RecordKind, Verifier};
     use serde_json::json;
 
     fn entry(n: u64) -> Write {
         Write::Audit(Entry {
             at_ms: n,
-            kind: Kind::Decision,
+            kind: RecordKind::Decision,
             workspace: WorkspaceName::parse("default"),
             request_id: RequestId::parse(&format!("00000000-0000-4000-8000-{n:012x}")),
             detail: json!({}),

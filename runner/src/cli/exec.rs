@@ -131,6 +131,9 @@ impl Exec {
             preset.git.repository = Access::Read;
         }
         let permit = self.permit(&gate, &preset, &cwd)?;
+        if let Some(warning) = permit.warning() {
+            eprintln!("bashgate-run: WARNING: {warning}");
+        }
         let mut spec = RunSpec::new(preset, &cwd, &workspace);
         spec.env_overrides = self.env.iter().cloned().collect::<BTreeMap<_, _>>();
         spec.time = match (self.timeout, self.slow_ok) {

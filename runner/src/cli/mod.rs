@@ -9,7 +9,7 @@ mod scripts;
 use std::path::PathBuf;
 use std::process::ExitCode;
 
-use bashgate_hook::config::{self, ConfigError};
+use bashgate_hook::gate::config::{self, ConfigError};
 use clap::error::ErrorKind;
 use clap::{Args, Parser, Subcommand};
 

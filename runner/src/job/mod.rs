@@ -95,10 +95,7 @@ pub enum State {
         how: String,
     },
     /// It never started, for this reason.
-    Failed {
-        /// Why.
-        why: String,
-    },
+    Failed { why: String },
     /// Its supervisor is gone without a word: killed, or the machine was restarted.
     Lost,
 }

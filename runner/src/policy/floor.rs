@@ -2,7 +2,8 @@
 //! formatting, writing to raw disks, fork bombs. Read from the parsed calls, so that no spelling helps.
 
 use bashgate_shared::classify::Classification;
-use bashgate_shared::classify::paths::{file_name, resolve};
+use bashgate_shared::classify::paths::resolve;
+use bashgate_shared::programs::{self, Runs, Trait};
 
 const SYSTEM: &[&str] = &[
     "/",
@@ -39,7 +40,6 @@ const SYSTEM: &[&str] = &[
     "~",
     "$HOME",
 ];
-const WRAPPERS: &[&str] = &["sudo", "doas", "env", "nohup", "command", "exec", "nice", "time", "builtin"];
 const DISKS: &[&str] =
     &["sd", "hd", "vd", "xvd", "nvme", "mmcblk", "loop", "dm-", "md", "mapper/", "disk/", "mem", "kmem", "port"];
 
@@ -57,12 +57,13 @@ pub(super) fn meets(found: &Classification, spelled: &[Vec<String>], cwd: &str) 
     is_fork_bomb(found).then(|| "is a fork bomb".to_owned())
 }
 
-/// The words behind programs that run others.
+/// The words behind programs that run others, whatever else stands between.
 fn behind_wrappers(words: &[String]) -> Vec<&str> {
-    let is_before = |word: &&str| WRAPPERS.contains(word) || word.starts_with('-') || word.contains('=');
+    let is_wrapper = |word: &str| matches!(programs::runs_of(word), Runs::Behind(_));
+    let is_before = |word: &&str| is_wrapper(word) || word.starts_with('-') || word.contains('=');
     let words = words.iter().map(String::as_str);
     let mut words = words.peekable();
-    if words.peek().is_some_and(|first| WRAPPERS.contains(first)) {
+    if words.peek().is_some_and(|first| is_wrapper(first)) {
         words.skip_while(is_before).collect()
     } else {
         words.collect()
@@ -71,26 +72,33 @@ fn behind_wrappers(words: &[String]) -> Vec<&str> {
 
 fn call_destroys(call: &[&str], cwd: &str) -> Option<String> {
     let (program, arguments) = call.split_first()?;
-    let program = file_name(program);
-    if program == "mkfs" || program.starts_with("mkfs.") || program == "mke2fs" || program == "wipefs" {
+    let row = programs::row(program)?;
+    if row.has(Trait::Formats) {
         return Some("formats a disk".to_owned());
     }
-    if program == "dd"
-        && let Some(target) = arguments.iter().find_map(|word| word.strip_prefix("of="))
-        && is_disk(&resolve(Some(cwd), target))
+    let overwritten = |word: &&&str| is_disk(&resolve(Some(cwd), word));
+    if row.has(Trait::Overwrites)
+        && let Some(target) = arguments.iter().find(overwritten)
     {
         return Some(format!("overwrites {target}"));
     }
-    if matches!(program, "tee" | "shred" | "cp" | "mv" | "truncate")
-        && let Some(target) = arguments.iter().find(|word| is_disk(&resolve(Some(cwd), word)))
+    // `dd of=/dev/sda` and its like.
+    if row.has(Trait::ChangesFiles)
+        && let Some(target) =
+            arguments.iter().find_map(|word| word.strip_prefix("of=")).filter(|word| overwritten(&word))
     {
         return Some(format!("overwrites {target}"));
     }
-    if program == "rm" || program == "find" && arguments.contains(&"-delete") {
-        let recursive = program == "find"
-            || arguments.iter().take_while(|word| **word != "--").any(|word| {
+    if row.has(Trait::Deletes) {
+        // `find` walks through folders anyway, and deletes only when it is told to.
+        let walks = row.has(Trait::NoEndOfOptions);
+        let recursive = if walks {
+            arguments.contains(&"-delete")
+        } else {
+            arguments.iter().take_while(|word| **word != "--").any(|word| {
                 *word == "--recursive" || word.starts_with('-') && !word.starts_with("--") && word.contains(['r', 'R'])
-            });
+            })
+        };
         let target = arguments.iter().find(|word| !word.starts_with('-') && is_system(word, cwd));
         if let Some(target) = target.filter(|_| recursive) {
             return Some(format!("deletes {target}"));

@@ -18,14 +18,14 @@ use crate::presets::{Redirects, Rules};
 #[error("{why}")]
 pub struct Refusal {
     /// Which kind of rule.
-    pub kind: Kind,
+    pub kind: RefusedBy,
     /// The sentence for the agent.
     pub why: String,
 }
 
 /// Which kind of rule refused.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Kind {
+pub enum RefusedBy {
     /// Longer than the preset takes.
     Length,
     /// Destroys a system, in any preset.
@@ -49,19 +49,19 @@ pub fn check(
     if text.len() > rules.max_bytes {
         let why =
             format!("the command is {} bytes long; the limit is {}: {}", text.len(), rules.max_bytes, rules.advice);
-        return refuse(Kind::Length, why);
+        return refuse(RefusedBy::Length, why);
     }
     let document = shell::read(text, shell).ok();
     let seen = document.as_ref().map(syntax::look).unwrap_or_default();
     if let Some(why) = floor::meets(found, &seen.spelled, cwd) {
-        return refuse(Kind::Floor, format!("blocked: the command {why}"));
+        return refuse(RefusedBy::Floor, format!("blocked: the command {why}"));
     }
     for pattern in rules.patterns.iter().filter(|pattern| pattern.instead.is_none()) {
         let regex = regex_lite::Regex::new(&pattern.regex);
         // A pattern that cannot be read was refused when the preset was loaded.
         if regex.map_or(true, |regex| regex.is_match(text)) {
             let why = format!("blocked: the command looks as if it {} (heuristic `{}`)", pattern.why, pattern.regex);
-            return refuse(Kind::Heuristic, why);
+            return refuse(RefusedBy::Heuristic, why);
         }
     }
     let strict = !rules.substitution || rules.redirects == Redirects::Workspace || !rules.allow.is_empty();
@@ -69,11 +69,11 @@ pub fn check(
         return Ok(());
     }
     if document.is_none() {
-        return refuse(Kind::Preset, format!("the preset takes only what it understands; {}", found.reason));
+        return refuse(RefusedBy::Preset, format!("the preset takes only what it understands; {}", found.reason));
     }
     if !rules.substitution && seen.substitutes {
         return refuse(
-            Kind::Preset,
+            RefusedBy::Preset,
             "the preset takes no command substitution; run the inner command by itself first".to_owned(),
         );
     }
@@ -84,14 +84,14 @@ pub fn check(
             });
             if !stays {
                 let target = target.as_deref().unwrap_or("a file that is only known when it runs");
-                return refuse(Kind::Preset, format!("the preset takes no redirection to {target}"));
+                return refuse(RefusedBy::Preset, format!("the preset takes no redirection to {target}"));
             }
         }
     }
     if !rules.allow.is_empty() {
         if seen.hides_program {
             return refuse(
-                Kind::Preset,
+                RefusedBy::Preset,
                 "the preset takes no program whose name is only known when it runs".to_owned(),
             );
         }
@@ -100,7 +100,7 @@ pub fn check(
                 let shown: Vec<&str> = call.iter().take(3).map(|word| word.as_deref().unwrap_or("?")).collect();
                 let why =
                     format!("the preset does not allow `{}`; it allows: {}", shown.join(" "), rules.allow.join(", "));
-                return refuse(Kind::Preset, why);
+                return refuse(RefusedBy::Preset, why);
             }
         }
     }
@@ -125,7 +125,7 @@ mod tests {
     use super::*;
     use crate::presets::Presets;
 
-    fn verdict(preset: &str, text: &str) -> Option<Kind> {
+    fn verdict(preset: &str, text: &str) -> Option<RefusedBy> {
         let rules = Presets::built_in().for_agent(None, Some(preset)).unwrap().rules;
         let command = CommandLine::parse(text).unwrap();
         let around = Surroundings { cwd: Some("/work".to_owned()), ..Surroundings::default() };
@@ -153,7 +153,7 @@ mod tests {
                 ":(){ :|:& };:",
             ] {
                 let got = verdict(preset, text);
-                assert!(matches!(got, Some(Kind::Floor)), "{preset}: {text}: {got:?}");
+                assert!(matches!(got, Some(RefusedBy::Floor)), "{preset}: {text}: {got:?}");
             }
         }
     }
@@ -177,7 +177,7 @@ mod tests {
                 assert_eq!(verdict(preset, text), None, "{preset}: {text}");
             }
         }
-        assert_eq!(verdict("chorus", "cat docs/mkfs.md"), Some(Kind::Heuristic));
+        assert_eq!(verdict("chorus", "cat docs/mkfs.md"), Some(RefusedBy::Heuristic));
         assert_eq!(verdict("default", "cat docs/mkfs.md"), None);
     }
 
@@ -189,23 +189,23 @@ mod tests {
             ("runner-readonly", "cat a > out.txt", None),
             ("runner-readonly", "echo $((1+2))", None),
             ("runner-readonly", "/bin/ls", None),
-            ("runner-readonly", "cat a > /etc/x", Some(Kind::Preset)),
-            ("runner-readonly", "cat a > $x", Some(Kind::Preset)),
-            ("runner-readonly", "ls; make", Some(Kind::Preset)),
-            ("runner-readonly", "find . -exec make \\;", Some(Kind::Preset)),
-            ("runner-readonly", "./ls", Some(Kind::Preset)),
-            ("runner-readonly", "$x", Some(Kind::Preset)),
-            ("runner-readonly", "ls <(cat x)", Some(Kind::Preset)),
-            ("runner-readonly", "echo $(ls)", Some(Kind::Preset)),
-            ("runner-readonly", "echo `ls`", Some(Kind::Heuristic)),
-            ("runner-readonly", "curl x", Some(Kind::Heuristic)),
-            ("runner-readonly", "cat x | sh", Some(Kind::Heuristic)),
+            ("runner-readonly", "cat a > /etc/x", Some(RefusedBy::Preset)),
+            ("runner-readonly", "cat a > $x", Some(RefusedBy::Preset)),
+            ("runner-readonly", "ls; make", Some(RefusedBy::Preset)),
+            ("runner-readonly", "find . -exec make \\;", Some(RefusedBy::Preset)),
+            ("runner-readonly", "./ls", Some(RefusedBy::Preset)),
+            ("runner-readonly", "$x", Some(RefusedBy::Preset)),
+            ("runner-readonly", "ls <(cat x)", Some(RefusedBy::Preset)),
+            ("runner-readonly", "echo $(ls)", Some(RefusedBy::Preset)),
+            ("runner-readonly", "echo `ls`", Some(RefusedBy::Heuristic)),
+            ("runner-readonly", "curl x", Some(RefusedBy::Heuristic)),
+            ("runner-readonly", "cat x | sh", Some(RefusedBy::Heuristic)),
             ("runner-build", "cargo test --all && npm run build", None),
             ("runner-build", "python -m pytest -q", None),
-            ("runner-build", "npm install", Some(Kind::Heuristic)),
-            ("runner-build", "cargo install x", Some(Kind::Preset)),
-            ("runner-build", "go install ./...", Some(Kind::Preset)),
-            ("runner-build", "npm ci", Some(Kind::Preset)),
+            ("runner-build", "npm install", Some(RefusedBy::Heuristic)),
+            ("runner-build", "cargo install x", Some(RefusedBy::Preset)),
+            ("runner-build", "go install ./...", Some(RefusedBy::Preset)),
+            ("runner-build", "npm ci", Some(RefusedBy::Preset)),
         ] {
             assert_eq!(verdict(preset, text), want, "{preset}: {text}");
         }
@@ -218,7 +218,7 @@ mod tests {
         let command = CommandLine::parse(long).unwrap();
         let found = classify(&command, &Surroundings::default());
         let refusal = check(&rules, &command, Shell::Bash, &found, "/work").unwrap_err();
-        assert_eq!(refusal.kind, Kind::Length);
+        assert_eq!(refusal.kind, RefusedBy::Length);
         assert!(refusal.why.ends_with("write it to a file first and then execute the file"));
     }
 }

@@ -1,6 +1,7 @@
 //! What a preset wants to know of a command's syntax.
 
-use bashgate_shared::shell::{Assignment, Command, Document, Form, Piece, Redirect, RedirectTarget, Script, Word};
+use bashgate_shared::shell::visit::{Visit, inside};
+use bashgate_shared::shell::{Document, Form, Piece, Redirect, RedirectTarget, Script, Simple, Word};
 
 /// What was seen.
 #[derive(Debug, Default)]
@@ -23,68 +24,29 @@ pub(super) fn look(document: &Document) -> Seen {
     seen
 }
 
-impl Seen {
-    fn script(&mut self, script: &Script) {
-        script.steps.iter().flat_map(|step| &step.pipeline).for_each(|command| self.command(command));
+impl<'d> Visit<'d> for Seen {
+    fn simple(&mut self, simple: &'d Simple) {
+        self.hides_program |= simple.words.first().is_some_and(|word| word.literal().is_none());
+        self.spelled.push(simple.words.iter().map(spelling).collect());
+        inside::simple(self, simple);
     }
 
-    fn command(&mut self, command: &Command) {
-        match command {
-            Command::Simple(simple) => {
-                simple.assignments.iter().for_each(|assignment| self.assignment(assignment));
-                self.hides_program |= simple.words.first().is_some_and(|word| word.literal().is_none());
-                self.spelled.push(simple.words.iter().map(spelling).collect());
-                simple.words.iter().for_each(|word| self.word(word));
-                self.redirects(&simple.redirects);
-            }
-            Command::Compound(compound) => {
-                compound.words.iter().for_each(|word| self.word(word));
-                compound.scripts.iter().for_each(|script| self.script(script));
-                self.redirects(&compound.redirects);
-            }
-            Command::Function { body, .. } => self.command(body),
-            Command::Condition(condition) => {
-                condition.words.iter().for_each(|word| self.word(word));
-                self.redirects(&condition.redirects);
-            }
-            Command::Arithmetic { redirects, .. } => self.redirects(redirects),
+    fn redirect(&mut self, redirect: &'d Redirect) {
+        inside::redirect(self, redirect);
+        if let RedirectTarget::Path(word) = &redirect.target
+            && redirect.writes
+        {
+            self.written.push(word.literal().map(std::borrow::Cow::into_owned));
         }
     }
 
-    fn assignment(&mut self, assignment: &Assignment) {
-        self.word(&assignment.value);
-        assignment.elements.iter().flatten().for_each(|word| self.word(word));
+    fn substitution(&mut self, script: &'d Script) {
+        self.substitutes = true;
+        self.script(script);
     }
 
-    fn redirects(&mut self, redirects: &[Redirect]) {
-        for redirect in redirects {
-            match &redirect.target {
-                RedirectTarget::Path(word) => {
-                    self.word(word);
-                    if redirect.writes {
-                        self.written.push(word.literal().map(std::borrow::Cow::into_owned));
-                    }
-                }
-                RedirectTarget::Text(word) => self.word(word),
-                RedirectTarget::Descriptor | RedirectTarget::Here(_) => {}
-            }
-        }
-    }
-
-    fn word(&mut self, word: &Word) {
-        for piece in &word.pieces {
-            match piece {
-                Piece::Substitution { script, .. } | Piece::Process(script) => {
-                    self.substitutes = true;
-                    self.script(script);
-                }
-                Piece::Variable(variable) => match &variable.form {
-                    Form::With(word) | Form::Assigned(word) => self.word(word),
-                    Form::Plain | Form::Elements | Form::Altered => {}
-                },
-                Piece::Text { .. } | Piece::Glob(_) | Piece::Brace | Piece::Tilde | Piece::Number(_) => {}
-            }
-        }
+    fn process(&mut self, script: &'d Script) {
+        self.substitution(script);
     }
 }
 

@@ -358,7 +358,6 @@ pub enum PresetError {
     Unreadable {
         /// The file.
         file: PathBuf,
-        /// Why.
         source: std::io::Error,
     },
     /// The file is not what is expected.
@@ -416,7 +415,8 @@ impl Presets {
             Err(source) => return Err(PresetError::Unreadable { file: file.to_owned(), source }),
         };
         let wrong = |why: String| PresetError::File { file: file.to_owned(), why };
-        let parsed: File = toml::from_str(&text).map_err(|error| wrong(error.message().to_owned()))?;
+        let parsed: File = toml::from_str(&text)
+            .map_err(|error| wrong(bashgate_shared::located(&text, error.span(), error.message())))?;
         if parsed.presets.contains_key(CAGE) {
             return Err(wrong(format!("the preset `{CAGE}` cannot be changed")));
         }

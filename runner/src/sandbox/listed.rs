@@ -9,6 +9,8 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::Duration;
 
+use bashgate_shared::programs;
+
 use super::places::is_below;
 use crate::child::{self, Limits};
 
@@ -38,15 +40,6 @@ const NETWORK_DATA: [&str; 8] = [
     "/etc/ssl/openssl.cnf",
     "/usr/share/ca-certificates",
     "/usr/local/share/ca-certificates",
-];
-/// Programs that are many: what they run lies in these folders. Whoever may use one may run what it brings along.
-const MANY: [(&str, &[&str]); 6] = [
-    ("git", &["/usr/lib/git-core", "/usr/share/git-core"]),
-    ("python3", &["/usr/lib", "/usr/share/python3"]),
-    ("perl", &["/usr/lib", "/usr/share/perl", "/usr/share/perl5"]),
-    ("node", &["/usr/lib", "/usr/share/nodejs"]),
-    ("ruby", &["/usr/lib", "/usr/share/rubygems-integration"]),
-    ("gcc", &["/usr/lib", "/usr/include"]),
 ];
 /// Longest word on a program's libraries.
 const MAX_LIST_BYTES: u64 = 256 * 1024;
@@ -117,7 +110,8 @@ impl Listed {
         for name in programs {
             let found = PROGRAMS.iter().map(|folder| Path::new(folder).join(name)).find(|path| path.is_file());
             listed.program(&found.ok_or_else(|| NotListed::Missing(name.clone()))?, programs)?;
-            let many = MANY.iter().filter(|(program, _)| program == name).flat_map(|(_, folders)| *folders);
+            // Programs that are many: whoever may use one may run what it brings along.
+            let many = programs::row(name).map_or(&[] as &[&str], |row| row.belongings).iter();
             listed.programs.extend(many.filter(|folder| Path::new(folder).is_dir()).map(|f| same(f)));
         }
         let more: &[&str] = if network { &NETWORK_DATA } else { &[] };

@@ -104,7 +104,6 @@ pub enum LibraryError {
     Io {
         /// The library.
         folder: PathBuf,
-        /// Why.
         #[source]
         source: io::Error,
     },

@@ -3,8 +3,10 @@
 use std::collections::BTreeMap;
 use std::fmt::Debug;
 
+use bashgate_shared::shell::visit::{Visit, inside};
 use bashgate_shared::shell::{
-    Arithmetic, Assignment, Command, Document, Form, Piece, Redirect, RedirectTarget, Script, Variable, Word,
+    Arithmetic, Assignment, Compound, Condition, Document, Form, Function, Piece, Redirect, RedirectTarget, Script,
+    Simple, Step, Variable, Word,
 };
 
 /// How the text around a place is quoted.
@@ -68,110 +70,6 @@ impl<N: Fn(&str) -> Option<usize>> Walk<N> {
         self.shape.tokens.push(Token::Structure(format!("{what:?}")));
     }
 
-    fn script(&mut self, script: &Script) {
-        self.structure(&("script", script.steps.len()));
-        for step in &script.steps {
-            self.structure(&(step.join, step.background, step.negated, step.pipeline.len()));
-            step.pipeline.iter().for_each(|command| self.command(command));
-        }
-    }
-
-    fn command(&mut self, command: &Command) {
-        match command {
-            Command::Simple(simple) => {
-                self.structure(&("simple", simple.assignments.len(), simple.words.len()));
-                simple.assignments.iter().for_each(|assignment| self.assignment(assignment));
-                simple.words.iter().for_each(|word| self.word(word));
-                self.redirects(&simple.redirects);
-            }
-            Command::Compound(compound) => {
-                self.structure(&(compound.kind, &compound.variable, compound.words.len(), compound.scripts.len()));
-                compound.words.iter().for_each(|word| self.word(word));
-                compound.expressions.iter().for_each(|expression| self.arithmetic(expression));
-                compound.scripts.iter().for_each(|script| self.script(script));
-                self.redirects(&compound.redirects);
-            }
-            Command::Function { name, body, .. } => {
-                self.structure(&("function", name));
-                self.command(body);
-            }
-            Command::Condition(condition) => {
-                self.structure(&("condition", &condition.numbers, &condition.names));
-                condition.words.iter().for_each(|word| self.word(word));
-                self.redirects(&condition.redirects);
-            }
-            Command::Arithmetic { expression, redirects, .. } => {
-                self.arithmetic(expression);
-                self.redirects(redirects);
-            }
-        }
-    }
-
-    fn assignment(&mut self, assignment: &Assignment) {
-        self.structure(&("assignment", &assignment.name, assignment.elements.as_ref().map(Vec::len)));
-        self.word(&assignment.value);
-        assignment.elements.iter().flatten().for_each(|word| self.word(word));
-    }
-
-    fn redirects(&mut self, redirects: &[Redirect]) {
-        for redirect in redirects {
-            self.structure(&("redirect", redirect.writes, redirect.reads, redirect.other_input));
-            match &redirect.target {
-                RedirectTarget::Path(word) | RedirectTarget::Text(word) => self.word(word),
-                RedirectTarget::Descriptor => self.structure(&"descriptor"),
-                RedirectTarget::Here(id) => self.structure(id),
-            }
-        }
-    }
-
-    fn arithmetic(&mut self, arithmetic: &Arithmetic) {
-        self.structure(arithmetic);
-    }
-
-    fn word(&mut self, word: &Word) {
-        word.pieces.iter().for_each(|piece| self.piece(piece));
-        self.shape.tokens.push(Token::End);
-    }
-
-    fn piece(&mut self, piece: &Piece) {
-        match piece {
-            Piece::Text { text, quoted } => self.text(text, *quoted),
-            Piece::Variable(variable) => self.variable(variable),
-            Piece::Substitution { script, quoted } => {
-                self.structure(&("substitution", quoted));
-                self.script(script);
-            }
-            Piece::Process(script) => {
-                self.structure(&"process");
-                self.script(script);
-            }
-            Piece::Number(arithmetic) => self.arithmetic(arithmetic),
-            Piece::Glob(glob) => self.structure(&("glob", glob)),
-            Piece::Brace => self.structure(&"brace"),
-            Piece::Tilde => self.structure(&"tilde"),
-        }
-    }
-
-    fn variable(&mut self, variable: &Variable) {
-        if let (Some(at), Form::Plain) = ((self.number)(&variable.name), &variable.form) {
-            let place = if variable.quoted { Place::Quoted } else { Place::Bare };
-            self.hole(at, place);
-            return;
-        }
-        self.structure(&("variable", &variable.name, variable.quoted, &variable.arithmetic));
-        match &variable.form {
-            Form::With(word) => {
-                self.structure(&"with");
-                self.word(word);
-            }
-            Form::Assigned(word) => {
-                self.structure(&"assigned");
-                self.word(word);
-            }
-            form @ (Form::Plain | Form::Elements | Form::Altered) => self.structure(form),
-        }
-    }
-
     fn hole(&mut self, at: usize, place: Place) {
         // A place that stands in the text once and in the tree twice is nothing that can be quoted.
         if self.shape.places.insert(at, place).is_some() {
@@ -204,5 +102,91 @@ impl<N: Fn(&str) -> Option<usize>> Walk<N> {
             _ if text.is_empty() => {}
             _ => self.shape.tokens.push(Token::Text(text.to_owned(), quoted)),
         }
+    }
+}
+
+impl<'d, N: Fn(&str) -> Option<usize>> Visit<'d> for Walk<N> {
+    fn script(&mut self, script: &'d Script) {
+        self.structure(&("script", script.steps.len()));
+        inside::script(self, script);
+    }
+
+    fn step(&mut self, step: &'d Step) {
+        self.structure(&(step.join, step.background, step.negated, step.pipeline.len()));
+        inside::step(self, step);
+    }
+
+    fn simple(&mut self, simple: &'d Simple) {
+        self.structure(&("simple", simple.assignments.len(), simple.words.len()));
+        inside::simple(self, simple);
+    }
+
+    fn compound(&mut self, compound: &'d Compound) {
+        self.structure(&(compound.kind, &compound.variable, compound.words.len(), compound.scripts.len()));
+        inside::compound(self, compound);
+    }
+
+    fn function(&mut self, function: &'d Function) {
+        self.structure(&("function", &function.name));
+        inside::function(self, function);
+    }
+
+    fn condition(&mut self, condition: &'d Condition) {
+        self.structure(&("condition", &condition.numbers, &condition.names));
+        inside::condition(self, condition);
+    }
+
+    fn assignment(&mut self, assignment: &'d Assignment) {
+        self.structure(&("assignment", &assignment.name, assignment.elements.as_ref().map(Vec::len)));
+        inside::assignment(self, assignment);
+    }
+
+    fn redirect(&mut self, redirect: &'d Redirect) {
+        self.structure(&("redirect", redirect.writes, redirect.reads, redirect.other_input));
+        match &redirect.target {
+            RedirectTarget::Path(_) | RedirectTarget::Text(_) => {}
+            RedirectTarget::Descriptor => self.structure(&"descriptor"),
+            RedirectTarget::Here(id) => self.structure(id),
+        }
+        inside::redirect(self, redirect);
+    }
+
+    fn word(&mut self, word: &'d Word) {
+        inside::word(self, word);
+        self.shape.tokens.push(Token::End);
+    }
+
+    fn piece(&mut self, piece: &'d Piece) {
+        match piece {
+            Piece::Text { text, quoted } => self.text(text, *quoted),
+            Piece::Substitution { quoted, .. } => self.structure(&("substitution", quoted)),
+            Piece::Process(_) => self.structure(&"process"),
+            Piece::Glob(glob) => self.structure(&("glob", glob)),
+            Piece::Brace => self.structure(&"brace"),
+            Piece::Tilde => self.structure(&"tilde"),
+            Piece::Variable(_) | Piece::Number(_) => {}
+        }
+        inside::piece(self, piece);
+    }
+
+    fn variable(&mut self, variable: &'d Variable) {
+        if let (Some(at), Form::Plain) = ((self.number)(&variable.name), &variable.form) {
+            let place = if variable.quoted { Place::Quoted } else { Place::Bare };
+            self.hole(at, place);
+            return;
+        }
+        self.structure(&("variable", &variable.name, variable.quoted, &variable.arithmetic));
+        match &variable.form {
+            Form::With(_) => self.structure(&"with"),
+            Form::Assigned(_) => self.structure(&"assigned"),
+            form @ (Form::Plain | Form::Elements | Form::Altered) => self.structure(form),
+        }
+        if let Some(word) = variable.operand() {
+            self.word(word);
+        }
+    }
+
+    fn arithmetic(&mut self, arithmetic: &'d Arithmetic) {
+        self.structure(arithmetic);
     }
 }

@@ -6,12 +6,12 @@ use std::path::Path;
 use std::process::Command;
 use std::time::Duration;
 
-use bashgate_shared::classify::{Surroundings, classify, programs as tables};
+use bashgate_shared::classify::{Surroundings, classify};
 use bashgate_shared::command::CommandLine;
+use bashgate_shared::programs::{self as tables, Runs};
 use bashgate_shared::script::{MAX_TEXT_BYTES, Manifest};
 use serde::{Deserialize, Serialize};
 
-use super::flow;
 use super::template::{self, Template};
 use crate::child::{self, Called, Limits};
 use crate::sandbox::Listed;
@@ -26,23 +26,6 @@ const MEMORY: u64 = 2 << 30;
 const MAX_OUTPUT: u64 = 4 << 20;
 /// Most findings that are told.
 const MAX_FINDINGS: usize = 100;
-/// Programs that run other programs or code besides interpreters: whoever may use one may do what it can.
-const RUN_OTHERS: [&str; 14] = [
-    "find",
-    "tar",
-    "git",
-    "rsync",
-    "zip",
-    "dpkg",
-    "apt",
-    "apt-get",
-    "pip",
-    "npm",
-    "cargo",
-    "docker",
-    "podman",
-    "systemctl",
-];
 /// How much a finding weighs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "lowercase")]
@@ -117,7 +100,7 @@ fn syntax(text: &str, found: &mut Vec<Finding>) {
 fn programs(text: &str, manifest: &Manifest, found: &mut Vec<Finding>) {
     let given = &manifest.capabilities;
     for name in &given.commands {
-        if flow::runs_code(name) || RUN_OTHERS.contains(&name.as_str()) {
+        if tables::runs_of(name) != Runs::Nothing {
             let message =
                 format!("`{name}` can run other programs or code: whoever approves it approves all that it can do");
             found.push(finding(Level::Warning, None, message));
@@ -150,12 +133,10 @@ fn programs(text: &str, manifest: &Manifest, found: &mut Vec<Finding>) {
 }
 
 fn functions(command: &CommandLine) -> BTreeSet<String> {
-    use bashgate_shared::shell::{Command, Shell, read};
+    use bashgate_shared::shell::{Shell, read};
     let Ok(document) = read(command.text(), Shell::Bash) else { return BTreeSet::new() };
     let commands = document.script.steps.iter().flat_map(|step| &step.pipeline);
-    commands
-        .filter_map(|command| if let Command::Function { name, .. } = command { Some(name.clone()) } else { None })
-        .collect()
+    commands.filter_map(|command| Some(command.as_function()?.name.clone())).collect()
 }
 
 /// One remark of `shellcheck --format json1`.

@@ -167,7 +167,7 @@ fn join(arg: &mut Arg, more: Arg, alone: bool) {
 }
 
 /// Which options a program may be called with.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Options {
     /// Letters of short options without a value.
     pub flags: &'static str,
@@ -199,6 +199,9 @@ impl Scan<'_> {
 }
 
 impl Options {
+    /// None at all.
+    pub const NONE: Self = Self { flags: "", values: "", long: &[] };
+
     /// Sorts the arguments. Fails with a reason at the first that is not listed, or that may turn out not to be.
     ///
     /// Abbreviated long options are not listed, so they fail too.

@@ -1,22 +1,21 @@
 //! What a command is ([`CommandClass`]), what it does ([`Effects`]), and why.
 //!
-//! [`classify`] walks the syntax of [`crate::shell`] and asks the tables in [`programs`] about each program. A command
+//! [`classify`] walks the syntax of [`crate::shell`] and asks the rows in [`crate::programs`] about each program. A command
 //! is Safe only when every part of it is: when for every way in which the shell could take the text, it runs only
 //! listed programs in listed ways, opens no network and runs no code from data. Whatever is not understood is Unknown.
 //!
 //! The same function runs in the hook and on the host. The host never takes the container's word for a class.
 
 mod braces;
-mod call;
+pub(crate) mod call;
 mod effects;
 pub mod git_config;
-mod judge;
+pub(crate) mod judge;
 pub mod paths;
-pub mod programs;
 pub mod protected;
 mod raw;
 pub mod secrets;
-mod variables;
+mod terminal;
 
 use std::fmt;
 
@@ -25,6 +24,7 @@ use serde::{Deserialize, Serialize};
 pub use effects::{Effects, NetworkUse};
 
 use crate::command::CommandLine;
+use crate::programs::own::OwnPrograms;
 use crate::shell::{self, Shell};
 
 /// What a command is.
@@ -115,6 +115,8 @@ pub struct Surroundings {
     pub cwd: Option<String>,
     /// The gate's own files in the container (mailbox, configuration, binaries), absolute.
     pub protected: Vec<String>,
+    /// The operator's own programs.
+    pub programs: Option<&'static OwnPrograms>,
 }
 
 /// One part of a command with its own class.
@@ -158,6 +160,9 @@ pub struct Classification {
     /// Every call in it, those behind wrappers and in nested scripts included.
     #[serde(skip)]
     pub calls: Vec<Argv>,
+    /// The first program that would read commands from its terminal.
+    #[serde(skip)]
+    pub reads_terminal: Option<String>,
     /// False when the reader did not understand the text; then effects come from a search of the raw text.
     pub understood: bool,
 }
@@ -173,6 +178,7 @@ pub fn classify(command: &CommandLine, around: &Surroundings) -> Classification 
             effects: Effects::default(),
             parts: Vec::new(),
             calls: Vec::new(),
+            reads_terminal: None,
             understood: true,
         };
     }
@@ -198,6 +204,7 @@ pub fn classify(command: &CommandLine, around: &Surroundings) -> Classification 
                 effects,
                 parts: vec![part],
                 calls: Vec::new(),
+                reads_terminal: terminal::named_in(command.text()),
                 understood: false,
             }
         }

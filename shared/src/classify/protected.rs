@@ -68,6 +68,13 @@ const PATH_FOLDERS: &[&str] = &[
     "~/.cargo/bin",
 ];
 
+/// Agents' settings and snapshots that a text names, wherever it does.
+pub fn settings_in(text: &str) -> impl Iterator<Item = &'static str> {
+    // Claude Code reads settings under several names, which start alike.
+    let marks = AGENT_SETTINGS.iter().copied().chain([".claude/settings", "managed-settings.json", "shell-snapshots"]);
+    marks.filter(move |mark| text.contains(mark))
+}
+
 /// The part of the gate that a resolved path is, holds or lies in.
 ///
 /// A relative path is judged as it is: the gate's files are named absolutely, the agent's settings by their end.

@@ -6,8 +6,8 @@
 use std::collections::HashSet;
 
 use super::effects::{Effects, NetworkUse, note};
-use super::programs::{Kind, kind_of};
 use super::{Surroundings, protected, secrets};
+use crate::programs::{Kind, kind_of};
 
 /// The effects that a raw text mentions.
 pub(super) fn effects(text: &str, around: &Surroundings) -> Effects {
@@ -28,7 +28,8 @@ pub(super) fn effects(text: &str, around: &Surroundings) -> Effects {
         // What follows depends on the word alone, but for the git guard, which wants the order.
         let name = super::paths::file_name(word);
         git |= name == "git";
-        if git && ["push", "pull", "rebase"].contains(&word) {
+        // Which of them is the subcommand nobody can tell here; the guard compares them with its list.
+        if git && effects.git.len() < 64 && word.bytes().all(|byte| byte.is_ascii_lowercase() || byte == b'-') {
             note(&mut effects.git, word);
         }
         if !seen.insert(word) {

@@ -21,10 +21,11 @@ mod planted;
 mod quoting;
 mod reader;
 mod syntax;
+pub mod visit;
 
 pub use quoting::quoted;
 pub use reader::{MAX_DEPTH, MAX_NODES, MAX_TEXT_BYTES, NotUnderstood, Shell, Trouble, read};
 pub use syntax::{
-    Arithmetic, Assignment, Command, Compound, CompoundKind, Condition, Document, Form, HereId, Join, Piece, Redirect,
-    RedirectTarget, Script, Simple, Span, Step, Variable, Word, is_name,
+    Arithmetic, Assignment, Calculation, Command, Compound, CompoundKind, Condition, Document, Form, Function, HereId,
+    Join, Piece, Redirect, RedirectTarget, Script, Simple, Span, Step, Variable, Word, is_name,
 };

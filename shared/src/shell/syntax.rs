@@ -81,25 +81,45 @@ pub enum Command {
     /// Scripts inside a group, a loop and the like.
     Compound(Compound),
     /// The definition of a function.
-    Function {
-        /// Its name.
-        name: String,
-        /// What a call runs.
-        body: Box<Self>,
-        /// Where it stands.
-        span: Span,
-    },
+    Function(Function),
     /// `[[ … ]]`.
     Condition(Condition),
     /// `(( … ))`.
-    Arithmetic {
-        /// The expression.
-        expression: Arithmetic,
-        /// Redirections of the whole.
-        redirects: Vec<Redirect>,
-        /// Where it stands.
-        span: Span,
-    },
+    Calculation(Calculation),
+}
+
+impl Command {
+    /// The command, if it is a simple one.
+    pub fn as_simple(&self) -> Option<&Simple> {
+        if let Self::Simple(simple) = self { Some(simple) } else { None }
+    }
+
+    /// The definition, if it is one of a function.
+    pub fn as_function(&self) -> Option<&Function> {
+        if let Self::Function(function) = self { Some(function) } else { None }
+    }
+}
+
+/// The definition of a function.
+#[derive(Debug)]
+pub struct Function {
+    /// Its name.
+    pub name: String,
+    /// What a call runs.
+    pub body: Box<Command>,
+    /// Where it stands.
+    pub span: Span,
+}
+
+/// `(( … ))`.
+#[derive(Debug)]
+pub struct Calculation {
+    /// The expression.
+    pub expression: Arithmetic,
+    /// Redirections of the whole.
+    pub redirects: Vec<Redirect>,
+    /// Where it stands.
+    pub span: Span,
 }
 
 /// Scripts inside a group, subshell, `if`, loop, `case`, `select` or `coproc`.

@@ -5,7 +5,7 @@ use std::process::Command;
 use std::sync::mpsc;
 use std::time::{Duration, Instant};
 
-use bashgate::audit::{Entry, Kind};
+use bashgate::audit::{Entry, RecordKind};
 use bashgate::store::{Job, Store, Write};
 use bashgate_shared::protocol::{RequestId, WorkspaceName};
 use bashgate_tests::{Host, Site, bin};
@@ -146,7 +146,7 @@ pub fn start_with_a_long_audit(table: &mut Table) {
             let number = piece * 1000 + n;
             Write::Audit(Entry {
                 at_ms: number,
-                kind: Kind::Decision,
+                kind: RecordKind::Decision,
                 workspace: WorkspaceName::parse("default"),
                 request_id: RequestId::parse(&format!("00000000-0000-4000-8000-{number:012x}")),
                 detail: json!({"command": "make build && make test", "answer": "allow", "reason": "the workspace is clean", "by": "policy", "rule": "table"}),

@@ -1,12 +1,13 @@
 //! What rules say about effects: files read and written, secrets, the network, what will run later.
 
+use super::calls;
 use super::folders::Folder;
 use super::{Judge, Judgement};
 use crate::classify::call::{Arg, Call, Known};
 use crate::classify::effects::{NetworkUse, note};
 use crate::classify::paths::{self, Zone};
-use crate::classify::programs::{self, wrappers};
 use crate::classify::{Condition, Effects, protected, secrets};
+use crate::programs::{self, Runs, Trait};
 
 impl Judge<'_> {
     pub(super) fn join_effects(&mut self, found: Effects) {
@@ -108,7 +109,6 @@ impl Judge<'_> {
         self.fetched_files.iter().any(|known| known == paths::file_name(path))
     }
 
-    /// The command moves to another folder; `None` for one that is not known.
     /// True when a literal word of the command so far holds this text.
     pub fn mentions(&self, text: &str) -> bool {
         self.mentioned.iter().any(|word| word.contains(text))
@@ -240,10 +240,11 @@ impl Judge<'_> {
 
     /// In a part that is not Safe, any argument that names the gate counts; what the program does with it is not known.
     pub(super) fn tampering_in(&mut self, call: &Call, text: &str) {
-        let only_talks = programs::only_talks(call);
-        let modifies = wrappers::modifies(&call.program) || call.args.iter().any(|arg| wrappers::modifies(&arg.text));
-        // xargs takes what it changes from words that stand elsewhere.
-        let reads_names = paths::file_name(&call.program) == "xargs";
+        let only_talks = calls::only_talks(call);
+        let changes = |program: &str| programs::has(program, Trait::ChangesFiles);
+        let modifies = changes(&call.program) || call.args.iter().any(|arg| changes(&arg.text));
+        // What it changes stands elsewhere.
+        let reads_names = matches!(programs::runs_of(&call.program), Runs::Behind(wrapper) if wrapper.words_from_input);
         for arg in &call.args {
             // `of=/path`, `-t/path` and `--target=/path` name one, too.
             let glued = [
@@ -286,10 +287,8 @@ impl Judge<'_> {
                 note(&mut self.effects.tampering, name);
             }
         }
-        for settings in [".claude/settings", "managed-settings.json", ".codex/hooks.json", "shell-snapshots"] {
-            if text.contains(settings) {
-                note(&mut self.effects.tampering, settings);
-            }
+        for settings in protected::settings_in(text) {
+            note(&mut self.effects.tampering, settings);
         }
     }
 

@@ -4,6 +4,7 @@
 //! `cd`, [`values`] knows what variables hold where the text says it. A judge only ever makes a command stricter as it
 //! goes: classes join upwards, effects are only added.
 
+pub(crate) mod calls;
 mod effects;
 mod folders;
 mod values;
@@ -17,6 +18,7 @@ use walk::Source;
 
 use super::call::Call;
 use super::effects::note;
+use super::terminal::TerminalWatch;
 use super::{Argv, Classification, CommandClass, Condition, Decided, Effects, Part, Surroundings, paths, secrets};
 use crate::shell::{Document, Shell};
 
@@ -95,6 +97,8 @@ pub struct Judge<'t> {
     stdin_fetched: bool,
     /// The standard input of the command at hand lists files that were found below these folders.
     stdin_names: Option<Vec<String>>,
+    /// What reads commands from the terminal.
+    terminal: TerminalWatch,
     /// Inside of something that runs beside the rest, and may still run when the command has ended.
     beside: usize,
     /// Files that were fetched, by name.
@@ -128,6 +132,7 @@ pub(super) fn document(document: &Document, source: &str, around: &Surroundings)
         place_of_part: None,
         stdin_fetched: false,
         stdin_names: None,
+        terminal: TerminalWatch::default(),
         beside: 0,
         fetched_files: Vec::new(),
         mentioned: Vec::new(),
@@ -138,7 +143,7 @@ pub(super) fn document(document: &Document, source: &str, around: &Surroundings)
         in_function: false,
     };
     let functions = values::functions(document);
-    judge.script(&document.script, Source { document, text: source, functions: &functions });
+    judge.script(Source { document, text: source, functions: &functions });
     judge.finish()
 }
 
@@ -178,6 +183,7 @@ impl Judge<'_> {
             effects: self.effects,
             parts: self.parts,
             calls: self.calls,
+            reads_terminal: self.terminal.into_found(),
             understood: true,
         }
     }
@@ -228,7 +234,7 @@ impl Judge<'_> {
 
     /// What setting a variable means.
     pub fn assignment(&self, name: &str) -> Judgement {
-        super::variables::harm_of_setting(name, self.shell)
+        crate::variables::harm_of_setting(name, self.shell)
             .map_or_else(Judgement::safe, |harm| Judgement::unknown(format!("setting `{name}` {harm}")))
     }
 }

@@ -6,10 +6,12 @@
 use std::collections::HashMap;
 
 use crate::classify::call::{Arg, Known};
-use crate::classify::variables;
+use crate::programs::{self, Builtin};
+use crate::shell::visit::{Visit, inside};
 use crate::shell::{
-    Arithmetic, Command, CompoundKind, Document, Form, Piece, RedirectTarget, Script, Shell, Simple, Variable, Word,
+    Arithmetic, Command, Compound, CompoundKind, Document, Form, Function, Piece, Shell, Simple, Variable, Word,
 };
+use crate::variables;
 
 /// Most values that one variable is followed through.
 const MAX_VALUES: usize = 16;
@@ -57,29 +59,28 @@ pub(super) struct Values {
 /// The functions that a text defines, by name.
 pub(super) type Functions<'d> = HashMap<&'d str, Vec<&'d Command>>;
 
-/// Builtins whose arguments name variables that they set.
-const SETTERS: &[&str] = &[
-    "read",
-    "mapfile",
-    "readarray",
-    "declare",
-    "typeset",
-    "local",
-    "export",
-    "readonly",
-    "getopts",
-    "printf",
-    "unset",
-    "wait",
-    "let",
-    "set",
-    "shift",
-];
-/// Builtins that run text.
-const EVALUATORS: &[&str] =
-    &["eval", "source", ".", "trap", "let", "mapfile", "readarray", "enable", "bind", "complete", "compgen"];
-/// Builtins that declare variables with `name=value`.
-pub(super) const DECLARING: &[&str] = &["export", "local", "readonly", "declare", "typeset"];
+/// True for a builtin whose arguments name variables that it sets.
+fn sets(program: &str) -> bool {
+    use Builtin::{Calculates, Declares, Fills, FillsAndCalls, Format, Parses, Removes, Sets, Waits};
+    matches!(
+        programs::builtin_of(program),
+        Some(Fills | FillsAndCalls | Parses | Declares { .. } | Format | Removes | Waits | Calculates | Sets)
+    )
+}
+
+/// True for a builtin that runs text.
+fn evaluates(program: &str) -> bool {
+    use Builtin::{Calculates, Evaluates, EvaluatesLater, FillsAndCalls, RenamesAndEvaluates, Sources};
+    matches!(
+        programs::builtin_of(program),
+        Some(Evaluates | EvaluatesLater | Sources | Calculates | FillsAndCalls | RenamesAndEvaluates)
+    )
+}
+
+/// True for a builtin that declares variables with `name=value`.
+pub(super) fn declares(program: &str) -> bool {
+    matches!(programs::builtin_of(program), Some(Builtin::Declares { .. }))
+}
 
 impl Values {
     pub(super) fn of(document: &Document, shell: Shell) -> Self {
@@ -128,75 +129,24 @@ impl Values {
         }
     }
 
-    fn script(&mut self, script: &Script) {
-        for command in script.steps.iter().flat_map(|step| &step.pipeline) {
-            self.command(command);
+    fn loop_word(&mut self, name: &str, word: &Word) {
+        for arg in Arg::all_of(word, &|_| None) {
+            let usable = matches!(arg.known, Known::Literal | Known::Words);
+            self.add(name, usable.then_some(Value::Text(arg)));
         }
     }
+}
 
-    fn command(&mut self, command: &Command) {
-        match command {
-            Command::Simple(simple) => self.simple(simple),
-            Command::Compound(compound) => {
-                if let Some(name) = &compound.variable {
-                    if compound.kind == CompoundKind::For {
-                        for word in &compound.words {
-                            self.loop_word(name, word);
-                        }
-                    } else {
-                        self.forget(name);
-                    }
-                }
-                for word in &compound.words {
-                    self.word(word);
-                }
-                for expression in &compound.expressions {
-                    self.arithmetic(expression);
-                }
-                for redirect in &compound.redirects {
-                    self.target(&redirect.target);
-                }
-                if compound.kind == CompoundKind::Coproc {
-                    self.forget("COPROC");
-                }
-                for script in &compound.scripts {
-                    self.script(script);
-                }
-            }
-            Command::Function { body, .. } => self.command(body),
-            Command::Condition(condition) => {
-                for word in &condition.words {
-                    self.word(word);
-                }
-                for redirect in &condition.redirects {
-                    self.target(&redirect.target);
-                }
-            }
-            Command::Arithmetic { expression, redirects, .. } => {
-                self.arithmetic(expression);
-                for redirect in redirects {
-                    self.target(&redirect.target);
-                }
-            }
-        }
-    }
-
-    fn simple(&mut self, simple: &Simple) {
+impl<'d> Visit<'d> for Values {
+    fn simple(&mut self, simple: &'d Simple) {
         for assignment in &simple.assignments {
             let value = if assignment.elements.is_none() { assigned(&assignment.value) } else { None };
             match assignment.name.strip_suffix('+') {
                 Some(name) => self.forget(name),
                 None => self.add(&assignment.name, value),
             }
-            self.word(&assignment.value);
-            assignment.elements.iter().flatten().for_each(|word| self.word(word));
         }
-        for word in &simple.words {
-            self.word(word);
-        }
-        for redirect in &simple.redirects {
-            self.target(&redirect.target);
-        }
+        inside::simple(self, simple);
         let Some(first) = simple.words.first() else { return };
         let texts = || simple.words.iter().map(Word::literal);
         let Some(program) = first.literal() else {
@@ -204,28 +154,26 @@ impl Values {
             return;
         };
         // Behind `command` and `builtin`, too.
-        let has = |names: &[&str]| texts().flatten().any(|text| names.contains(&text.as_ref()));
-        let wrapped = matches!(program.as_ref(), "command" | "builtin");
-        self.unsets |= has(&["unset", "unalias"]);
-        self.may_fail |= has(&["readonly", "failglob"])
-            || texts()
-                .flatten()
-                .any(|text| text.starts_with('-') && text.contains('r') && DECLARING.contains(&program.as_ref()));
+        let any = |is: &dyn Fn(&str) -> bool| texts().flatten().any(|text| is(&text));
+        let wrapped = programs::builtin_of(&program) == Some(Builtin::RunsBehind);
+        self.unsets |= any(&|text| programs::builtin_of(text) == Some(Builtin::Removes));
+        self.may_fail |= any(&|text| text == "readonly" || text == "failglob")
+            || any(&|text| text.starts_with('-') && text.contains('r') && declares(&program));
         // `read -raNAME` and `wait -pNAME` name a variable in an option.
         let glued = |letter: char| texts().flatten().skip(1).any(|text| text.starts_with('-') && text.contains(letter));
         if program == "read" && glued('a') || program == "wait" && glued('p') {
             self.poisoned = true;
             return;
         }
-        if EVALUATORS.contains(&program.as_ref()) || wrapped && (has(EVALUATORS) || has(SETTERS)) {
+        if evaluates(&program) || wrapped && (any(&evaluates) || any(&sets)) {
             self.poisoned = true;
             return;
         }
-        if !SETTERS.contains(&program.as_ref()) {
+        if !sets(&program) {
             return;
         }
         self.forget("REPLY");
-        let declares = DECLARING.contains(&program.as_ref());
+        let declares = declares(&program);
         let plain = declares && !texts().flatten().any(|text| text.starts_with(['-', '+']));
         for word in simple.words.iter().skip(1) {
             let prefix = word.literal_prefix();
@@ -238,7 +186,10 @@ impl Values {
                 // `local x` empties it, `export x` does not; both leave a value that is not in the text.
                 Some(_) => self.forget(&name),
                 None if declares && prefix.contains('=') => self.forget(&name),
-                None => self.poisoned |= program != "printf" && program != "set" && program != "shift",
+                None => {
+                    let only_text = matches!(programs::builtin_of(&program), Some(Builtin::Format | Builtin::Sets));
+                    self.poisoned |= !only_text;
+                }
             }
         }
         // `printf -v "$x"` is not Safe; `printf '%s' "$x"` sets nothing.
@@ -247,43 +198,31 @@ impl Values {
         }
     }
 
-    fn loop_word(&mut self, name: &str, word: &Word) {
-        for arg in Arg::all_of(word, &|_| None) {
-            let usable = matches!(arg.known, Known::Literal | Known::Words);
-            self.add(name, usable.then_some(Value::Text(arg)));
+    fn compound(&mut self, compound: &'d Compound) {
+        if let Some(name) = &compound.variable {
+            if compound.kind == CompoundKind::For {
+                compound.words.iter().for_each(|word| self.loop_word(name, word));
+            } else {
+                self.forget(name);
+            }
         }
+        if compound.kind == CompoundKind::Coproc {
+            self.forget("COPROC");
+        }
+        inside::compound(self, compound);
     }
 
-    fn arithmetic(&mut self, expression: &Arithmetic) {
+    fn variable(&mut self, variable: &'d Variable) {
+        if matches!(variable.form, Form::Assigned(_)) {
+            self.forget(&variable.name);
+        }
+        inside::variable(self, variable);
+    }
+
+    fn arithmetic(&mut self, expression: &'d Arithmetic) {
         self.may_fail |= expression.may_fail;
         for name in &expression.assigned {
             self.add(name, Some(Value::Number));
-        }
-    }
-
-    fn target(&mut self, target: &RedirectTarget) {
-        match target {
-            RedirectTarget::Path(word) | RedirectTarget::Text(word) => self.word(word),
-            RedirectTarget::Descriptor | RedirectTarget::Here(_) => {}
-        }
-    }
-
-    fn word(&mut self, word: &Word) {
-        for piece in &word.pieces {
-            match piece {
-                Piece::Substitution { script, .. } | Piece::Process(script) => self.script(script),
-                Piece::Number(expression) => self.arithmetic(expression),
-                Piece::Variable(variable) => {
-                    self.arithmetic(&variable.arithmetic);
-                    if matches!(variable.form, Form::Assigned(_)) {
-                        self.forget(&variable.name);
-                    }
-                    if let Some(operand) = variable.operand() {
-                        self.word(operand);
-                    }
-                }
-                Piece::Text { .. } | Piece::Glob(_) | Piece::Brace | Piece::Tilde => {}
-            }
         }
     }
 }
@@ -325,24 +264,17 @@ pub(super) fn stays_whole(text: &str) -> bool {
 /// The functions that a text defines, at any depth.
 pub(super) fn functions(document: &Document) -> Functions<'_> {
     let mut found = Functions::new();
-    collect(&document.script, &mut found);
+    found.script(&document.script);
     found
 }
 
-fn collect<'d>(script: &'d Script, found: &mut Functions<'d>) {
-    for command in script.steps.iter().flat_map(|step| &step.pipeline) {
-        collect_in(command, found);
-    }
-}
+impl<'d> Visit<'d> for Functions<'d> {
+    /// What a substitution defines is gone with it.
+    fn word(&mut self, _: &'d Word) {}
 
-fn collect_in<'d>(command: &'d Command, found: &mut Functions<'d>) {
-    match command {
-        Command::Compound(compound) => compound.scripts.iter().for_each(|script| collect(script, found)),
-        Command::Function { name, body, .. } => {
-            found.entry(name).or_default().push(body);
-            collect_in(body, found);
-        }
-        Command::Simple(_) | Command::Condition(_) | Command::Arithmetic { .. } => {}
+    fn function(&mut self, function: &'d Function) {
+        self.entry(&function.name).or_default().push(&function.body);
+        inside::function(self, function);
     }
 }
 

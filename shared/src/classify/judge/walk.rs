@@ -6,11 +6,15 @@ use super::{Judge, Judgement, MAX_CALLS, MAX_NESTED_CALLS, argv};
 use crate::classify::call::{Arg, Call, Known};
 use crate::classify::effects::note;
 use crate::classify::paths::{self, Zone};
-use crate::classify::{programs, secrets, variables};
+use crate::classify::secrets;
+use crate::classify::terminal::{self, Input};
+use crate::programs::{self, Trait};
+use crate::shell::visit::{Visit, inside};
 use crate::shell::{
-    self, Arithmetic, Command, Compound, CompoundKind, Condition, Document, Join, Piece, Redirect, RedirectTarget,
-    Script, Shell, Simple, Span, Step, Variable, Word,
+    self, Arithmetic, Calculation, Command, Compound, CompoundKind, Condition, Document, Function, Join, Piece,
+    Redirect, RedirectTarget, Script, Shell, Simple, Span, Step, Variable, Word,
 };
+use crate::variables;
 
 /// Most combinations of variables' values in which one call is judged.
 const MAX_COMBINATIONS: usize = 32;
@@ -34,11 +38,118 @@ fn function_key(name: &str) -> String {
     format!("{name}()")
 }
 
-impl Judge<'_> {
-    // Lists and commands.
+/// A walk over one text, on behalf of a judge.
+struct Walk<'j, 't, 's> {
+    judge: &'j mut Judge<'t>,
+    source: Source<'s>,
+    /// What the words of the command at hand say about it.
+    own: Judgement,
+    /// The files that its redirections write.
+    wrote: Vec<String>,
+}
 
-    pub(super) fn script(&mut self, script: &Script, source: Source<'_>) {
-        let mut seen = self.folders.clone();
+impl<'s> Walk<'_, '_, 's> {
+    fn pipeline(&mut self, step: &'s Step, seen: &[Folder]) {
+        let apart = step.pipeline.len() > 1 || step.background;
+        let outside = self.judge.stdin_fetched;
+        let names = self.judge.stdin_names.take();
+        self.judge.beside += usize::from(step.background);
+        let before = if apart { Some(self.judge.bound.clone()) } else { None };
+        let input = self.judge.terminal.input;
+        let last = step.pipeline.len().saturating_sub(1);
+        for (at, command) in step.pipeline.iter().enumerate() {
+            self.judge.terminal.input.piped = input.piped || at < last;
+            let fetched = self.judge.effects.untrusted.len();
+            // Each member runs in a shell of its own.
+            if let Some(bound) = &before {
+                self.judge.bound.clone_from(bound);
+            }
+            self.command(command);
+            self.judge.stdin_fetched |= self.judge.effects.untrusted.len() > fetched;
+            self.judge.stdin_names = self.judge.names_that_it_prints(command);
+            // What only passes on its terminal feeds nobody.
+            self.judge.terminal.input.fed |= !command.as_simple().is_some_and(terminal::passes_on);
+        }
+        self.judge.terminal.input = input;
+        self.judge.stdin_names = names;
+        self.judge.beside -= usize::from(step.background);
+        self.judge.stdin_fetched = outside;
+        if let Some(bound) = before {
+            self.judge.bound = bound;
+        }
+        if apart || step.negated {
+            self.judge.also_in(seen);
+        }
+    }
+
+    fn call_of_function(&mut self, name: &str, bodies: &[&'s Command], text: &str, own: Judgement) {
+        let mut judgement = own;
+        if !self.judge.bound.contains(&function_key(name)) {
+            judgement = judgement.max(Judgement::unknown(format!("the function `{name}` may not be defined here")));
+        }
+        self.judge.judged += 1;
+        if self.judge.nested >= MAX_NESTED_CALLS || self.judge.judged >= MAX_CALLS {
+            self.judge.add(
+                text,
+                "function call",
+                judgement.max(Judgement::unknown("functions call each other too deep")),
+            );
+            return;
+        }
+        self.judge.add(text, "function call", judgement);
+        self.judge.nested += 1;
+        self.judge.depth += 1;
+        let bound = self.judge.bound.clone();
+        let outside = std::mem::replace(&mut self.judge.in_function, true);
+        for body in bodies {
+            self.command(body);
+        }
+        self.judge.in_function = outside;
+        self.judge.bound = bound;
+        self.judge.depth -= 1;
+        self.judge.nested -= 1;
+    }
+
+    /// Redirections of one command: the files that they write.
+    fn redirects(&mut self, redirects: &'s [Redirect]) -> Vec<String> {
+        let outer = std::mem::take(&mut self.wrote);
+        for redirect in redirects {
+            self.redirect(redirect);
+        }
+        std::mem::replace(&mut self.wrote, outer)
+    }
+
+    /// A script inside of a word, with a shell of its own.
+    fn nested(&mut self, script: &'s Script, beside: usize) {
+        let judge = &mut *self.judge;
+        let outside = std::mem::replace(&mut judge.stdin_fetched, false);
+        let (folders, bound) = (judge.folders.clone(), judge.bound.clone());
+        let names = judge.stdin_names.take();
+        let input = judge.terminal.input;
+        judge.terminal.input.piped = true;
+        judge.depth += 1;
+        judge.beside += beside;
+        self.script(script);
+        let judge = &mut *self.judge;
+        judge.beside -= beside;
+        judge.depth -= 1;
+        judge.terminal.input = input;
+        judge.stdin_names = names;
+        judge.folders = folders;
+        judge.bound = bound;
+        judge.stdin_fetched = outside;
+    }
+
+    /// The command at hand is at least this.
+    fn own_is(&mut self, judgement: Judgement) {
+        let own = std::mem::replace(&mut self.own, Judgement::safe());
+        self.own = own.max(judgement);
+    }
+}
+
+impl<'s> Visit<'s> for Walk<'_, '_, 's> {
+    fn script(&mut self, script: &'s Script) {
+        let mut seen = self.judge.folders.clone();
         // True while the step at hand runs only if every step before it in its list succeeded.
         let mut certain = true;
         // What was set before the steps of this list that may not have run.
@@ -50,64 +161,315 @@ impl Judge<'_> {
                 Join::And => {}
             }
             if step.join == Join::And && certain {
-                settled.get_or_insert_with(|| self.bound.clone());
+                settled.get_or_insert_with(|| self.judge.bound.clone());
             } else {
                 // An earlier `cd` may have failed or not have run, and so may what stood behind `&&`.
-                self.folders.clone_from(&seen);
+                self.judge.folders.clone_from(&seen);
                 if let Some(bound) = settled.take() {
-                    self.bound = bound;
+                    self.judge.bound = bound;
                 }
                 if step.join != Join::Then {
-                    settled = Some(self.bound.clone());
+                    settled = Some(self.judge.bound.clone());
                 }
             }
-            self.pipeline(step, source, &seen);
-            let now = std::mem::replace(&mut self.folders, seen);
-            self.also_in(&now);
-            seen = std::mem::replace(&mut self.folders, now);
+            self.pipeline(step, &seen);
+            let now = std::mem::replace(&mut self.judge.folders, seen);
+            self.judge.also_in(&now);
+            seen = std::mem::replace(&mut self.judge.folders, now);
         }
         if let Some(bound) = settled {
-            self.bound = bound;
+            self.judge.bound = bound;
         }
-        self.folders = seen;
+        self.judge.folders = seen;
     }
 
-    fn pipeline(&mut self, step: &Step, source: Source<'_>, seen: &[Folder]) {
-        let apart = step.pipeline.len() > 1 || step.background;
-        let outside = self.stdin_fetched;
-        let names = self.stdin_names.take();
-        self.beside += usize::from(step.background);
-        let before = if apart { Some(self.bound.clone()) } else { None };
-        for command in &step.pipeline {
-            let fetched = self.effects.untrusted.len();
-            // Each member runs in a shell of its own.
-            if let Some(bound) = &before {
-                self.bound.clone_from(bound);
+    fn compound(&mut self, compound: &'s Compound) {
+        let Compound { kind, variable, words, expressions, scripts, redirects, span } = compound;
+        let text = self.source.slice(*span);
+        let input = self.judge.terminal.input;
+        self.judge.terminal.input.fed |= terminal::feeds(redirects);
+        let outer = std::mem::replace(&mut self.own, Judgement::safe());
+        for word in words {
+            self.word(word);
+        }
+        let bound = self.judge.bound.clone();
+        for (index, expression) in expressions.iter().enumerate() {
+            self.arithmetic(expression);
+            // The first of `for ((…;…;…))` runs before anything else.
+            if index == 0 && !expression.may_fail {
+                self.judge.bound.extend(expression.assigned.iter().cloned());
             }
-            self.command(command, source);
-            self.stdin_fetched |= self.effects.untrusted.len() > fetched;
-            self.stdin_names = self.names_that_it_prints(command);
         }
-        self.stdin_names = names;
-        self.beside -= usize::from(step.background);
-        self.stdin_fetched = outside;
-        if let Some(bound) = before {
-            self.bound = bound;
+        if let Some(harm) = variable.as_deref().and_then(|name| variables::harm_of_setting(name, self.judge.shell)) {
+            self.own_is(Judgement::unknown(format!("setting `{}` {harm}", variable.as_deref().unwrap_or(""))));
         }
-        if apart || step.negated {
-            self.also_in(seen);
+        self.redirects(redirects);
+        let own = std::mem::replace(&mut self.own, outer);
+        self.judge.add(text, kind.name(), own);
+        let before = self.judge.folders.clone();
+        if *kind == CompoundKind::For {
+            self.judge.bound.extend(variable.clone());
         }
+        self.judge.depth += 1;
+        self.judge.beside += usize::from(*kind == CompoundKind::Coproc);
+        for script in scripts {
+            self.script(script);
+            if *kind != CompoundKind::While {
+                self.judge.forget_since(&bound, *kind, variable.as_deref());
+            }
+        }
+        self.judge.beside -= usize::from(*kind == CompoundKind::Coproc);
+        self.judge.depth -= 1;
+        if kind.repeats() && self.judge.folders != before {
+            self.judge.add(text, kind.name(), Judgement::unknown("each round of the loop runs in another folder"));
+        }
+        // Where a redirection fails, nothing in it runs.
+        if *kind != CompoundKind::Group || !redirects.is_empty() {
+            self.judge.bound = bound;
+        }
+        self.judge.also_in(&before);
+        self.judge.terminal.input = input;
+    }
+
+    fn function(&mut self, function: &'s Function) {
+        let Function { name, body, span } = function;
+        let text = self.source.slice(*span);
+        let known = self.judge.row(name).is_some();
+        let judgement = if known || name == "command_not_found_handle" || name.starts_with("bashgate") {
+            Judgement::unknown(format!("a function takes the name of `{name}`"))
+        } else {
+            Judgement::safe()
+        };
+        self.judge.add(text, "function", judgement);
+        // It may be called from where this walk does not see it, so it counts here, too.
+        let (folders, bound) = (self.judge.folders.clone(), self.judge.bound.clone());
+        self.judge.depth += 1;
+        let outside = std::mem::replace(&mut self.judge.in_function, true);
+        self.command(body);
+        self.judge.in_function = outside;
+        self.judge.depth -= 1;
+        self.judge.folders = folders;
+        self.judge.bound = bound;
+        if self.judge.values.keeps_functions() {
+            self.judge.bound.insert(function_key(name));
+        }
+    }
+
+    fn condition(&mut self, condition: &'s Condition) {
+        let outer = std::mem::replace(&mut self.own, Judgement::safe());
+        for (index, word) in condition.words.iter().enumerate() {
+            self.word(word);
+            if condition.numbers.contains(&index) && !self.judge.is_number(word) {
+                let reason =
+                    "`[[` evaluates this operand as an expression, and what it holds is only known when it runs";
+                self.own_is(Judgement::unknown(reason));
+            }
+            let named = condition.names.contains(&index);
+            if named && !word.literal().is_some_and(|name| name.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'_'))
+            {
+                self.own_is(Judgement::unknown("`[[ -v` evaluates the subscript of a name"));
+            }
+        }
+        self.redirects(&condition.redirects);
+        let own = std::mem::replace(&mut self.own, outer);
+        self.judge.add(self.source.slice(condition.span), "[[", own);
+    }
+
+    fn simple(&mut self, simple: &'s Simple) {
+        let fetched_before = self.judge.effects.untrusted.len();
+        let place = self.judge.parts.len();
+        let outer = std::mem::replace(&mut self.own, Judgement::safe());
+        let program = simple.words.first().and_then(Word::literal);
+        let input = self.judge.terminal.input;
+        // What these are given is run.
+        self.judge.terminal.input.as_code |= program.as_deref().is_some_and(terminal::runs_its_words);
+        for assignment in &simple.assignments {
+            self.word(&assignment.value);
+            for word in assignment.elements.iter().flatten() {
+                self.word(word);
+            }
+            // `IFS= read` splits the one line that it reads.
+            if !(assignment.name == "IFS" && program.as_deref() == Some("read")) {
+                let harm = self.judge.assignment(&assignment.name);
+                self.own_is(harm);
+            }
+        }
+        for word in &simple.words {
+            self.word(word);
+        }
+        self.judge.terminal.input = input;
+        if input.as_code && !input.fed && terminal::passes_on(simple) {
+            self.judge.terminal.find(program.as_deref().unwrap_or_default());
+        }
+        let fetched_in_words = self.judge.effects.untrusted.len() > fetched_before;
+        let wrote = self.redirects(&simple.redirects);
+        let judgement = std::mem::replace(&mut self.own, outer);
+        let fed = simple.redirects.iter().rev().find_map(|redirect| match &redirect.target {
+            RedirectTarget::Text(word) => word.literal().map(std::borrow::Cow::into_owned),
+            RedirectTarget::Here(id) => {
+                self.source.document.body(*id).and_then(Word::literal).map(std::borrow::Cow::into_owned)
+            }
+            _ => None,
+        });
+        let text = self.source.slice(simple.span);
+        self.judge.place_of_part = Some(place);
+        let Some(first) = simple.words.first() else {
+            let rule = if simple.assignments.is_empty() { "redirection" } else { "assignment" };
+            self.judge.add(text, rule, judgement);
+            // Where a redirection fails, nothing is set.
+            if simple.redirects.is_empty() {
+                self.judge.bound.extend(simple.assignments.iter().map(|assignment| assignment.name.clone()));
+            }
+            return;
+        };
+        let Some(program) = program.map(std::borrow::Cow::into_owned) else {
+            let rest =
+                self.judge.arguments(simple.words.get(1..).unwrap_or(&[])).into_iter().next().unwrap_or_default();
+            self.judge
+                .terminal
+                .unknown_program(&rest, Input { fed: input.fed || terminal::feeds(&simple.redirects), ..input });
+            let reason = format!("the program is only known when it runs (`{}…`)", first.literal_prefix());
+            self.judge.add(text, "command name", judgement.max(Judgement::unknown(reason)));
+            return;
+        };
+        if let Some(bodies) = self.source.functions.get(program.as_str()) {
+            self.judge.terminal.input.fed |= terminal::feeds(&simple.redirects);
+            if !self.judge.bound.contains(&function_key(&program)) {
+                // Then it may be the program of that name that runs.
+                for args in self.judge.arguments(simple.words.get(1..).unwrap_or(&[])) {
+                    let (program, fed) = (program.clone(), fed.clone());
+                    self.judge.terminal.call(&Call { program, args, fetched_in_words, fed });
+                }
+            }
+            self.call_of_function(&program, bodies, text, judgement);
+            self.judge.terminal.input = input;
+            return;
+        }
+        self.judge.terminal.input.fed |= terminal::feeds(&simple.redirects);
+        let rule = self.judge.rule_name(&program);
+        // Each combination of values starts where the command does; any of them may be the one that moved on.
+        let (start, mut ends) = (self.judge.folders.clone(), Vec::new());
+        for args in self.judge.arguments(simple.words.get(1..).unwrap_or(&[])) {
+            self.judge.folders.clone_from(&start);
+            // What it runs in turn is added behind it.
+            let place = self.judge.place_of_part.take();
+            let call = Call { program: program.clone(), args, fetched_in_words, fed: fed.clone() };
+            let fetched = self.judge.effects.untrusted.len();
+            let judged = self.judge.call(&call).max(judgement.clone());
+            if self.judge.effects.untrusted.len() > fetched {
+                for file in &wrote {
+                    note(&mut self.judge.fetched_files, paths::file_name(file));
+                }
+            }
+            if !judged.local {
+                self.judge.tampering_in(&call, text);
+            }
+            self.judge.place_of_part = place;
+            self.judge.add_call(text, &rule, judged, argv(&call));
+            ends.append(&mut self.judge.folders);
+        }
+        self.judge.terminal.input = input;
+        self.judge.also_in(&ends);
+        self.judge.place_of_part = None;
+        // `local` is an error outside of functions.
+        let declares = values::declares(&program) && (program != "local" || self.judge.in_function);
+        if declares && simple.redirects.is_empty() {
+            let names = simple.words.iter().skip(1).filter_map(|word| {
+                word.literal().and_then(|text| text.split_once('=').map(|(name, _)| name.to_owned()))
+            });
+            self.judge.bound.extend(names);
+        }
+    }
+
+    fn calculation(&mut self, calculation: &'s Calculation) {
+        let outer = std::mem::replace(&mut self.own, Judgement::safe());
+        self.arithmetic(&calculation.expression);
+        self.redirects(&calculation.redirects);
+        let own = std::mem::replace(&mut self.own, outer);
+        self.judge.add(self.source.slice(calculation.span), "arithmetic", own);
+    }
+
+    fn redirect(&mut self, redirect: &'s Redirect) {
+        match &redirect.target {
+            RedirectTarget::Descriptor => {}
+            RedirectTarget::Text(word) => self.word(word),
+            RedirectTarget::Here(id) => {
+                if let Some(body) = self.source.document.body(*id) {
+                    self.word(body);
+                }
+            }
+            RedirectTarget::Path(word) => {
+                self.word(word);
+                for args in self.judge.arguments(std::slice::from_ref(word)) {
+                    let judgement = match args.as_slice() {
+                        [arg] => self.judge.redirect_to(redirect, arg, &mut self.wrote),
+                        _ => Judgement::unknown("a redirection to more than one file"),
+                    };
+                    self.own_is(judgement);
+                }
+            }
+        }
+    }
+
+    fn word(&mut self, word: &'s Word) {
+        match word.literal() {
+            Some(text) => {
+                if self.judge.mentioned.len() < 1024 && text.len() < 4096 {
+                    self.judge.mentioned.extend(text.split_whitespace().map(str::to_owned));
+                }
+            }
+            None => inside::word(self, word),
+        }
+    }
+
+    fn piece(&mut self, piece: &'s Piece) {
+        match piece {
+            Piece::Text { text, .. } if self.judge.mentioned.len() < 1024 => self.judge.mentioned.push(text.clone()),
+            piece => inside::piece(self, piece),
+        }
+    }
+
+    fn substitution(&mut self, script: &'s Script) {
+        self.nested(script, 0);
+    }
+
+    fn process(&mut self, script: &'s Script) {
+        self.nested(script, 1);
+    }
+
+    fn variable(&mut self, variable: &'s Variable) {
+        if secrets::is_secret_variable(&variable.name) {
+            note(&mut self.judge.effects.secrets, format!("${}", variable.name));
+        }
+        if let shell::Form::Assigned(_) = variable.form {
+            let harm = self.judge.assignment(&variable.name);
+            self.own_is(harm);
+        }
+        inside::variable(self, variable);
+    }
+
+    fn arithmetic(&mut self, expression: &'s Arithmetic) {
+        let judgement = self.judge.arithmetic(expression);
+        self.own_is(judgement);
+    }
+}
+
+impl Judge<'_> {
+    /// Judges all of a text.
+    pub(super) fn script(&mut self, source: Source<'_>) {
+        let own = Judgement::safe();
+        Walk { judge: self, source, own, wrote: Vec::new() }.script(&source.document.script);
     }
 
     /// The folders below which the files lie whose names a command prints: `find`, and what only drops or sorts lines.
     fn names_that_it_prints(&self, command: &Command) -> Option<Vec<String>> {
-        let Command::Simple(simple) = command else { return None };
+        let simple = command.as_simple()?;
         let words: Option<Vec<String>> =
             simple.words.iter().map(|word| word.literal().map(std::borrow::Cow::into_owned)).collect();
         let words = words?;
         let (program, args) = words.split_first()?;
         match program.as_str() {
-            "find" => {
+            name if programs::has(name, Trait::PrintsNames) => {
                 let starts: Vec<String> =
                     args.iter().take_while(|arg| !arg.starts_with(['-', '(', '!', ','])).cloned().collect();
                 let prints_names =
@@ -115,7 +477,7 @@ impl Judge<'_> {
                 let starts = if starts.is_empty() { vec![".".to_owned()] } else { starts };
                 (prints_names && simple.redirects.is_empty()).then_some(starts)
             }
-            "head" | "tail" | "sort" => {
+            name if programs::has(name, Trait::KeepsLines) => {
                 let plain =
                     args.iter().all(|arg| arg.starts_with('-') || arg.bytes().all(|byte| byte.is_ascii_digit()));
                 self.stdin_names.clone().filter(|_| plain)
@@ -129,65 +491,6 @@ impl Judge<'_> {
         }
     }
 
-    fn command(&mut self, command: &Command, source: Source<'_>) {
-        match command {
-            Command::Simple(simple) => self.simple(simple, source),
-            Command::Compound(compound) => self.compound(compound, source),
-            Command::Function { name, body, span } => self.function(name, body, *span, source),
-            Command::Condition(condition) => self.double_bracket(condition, source),
-            Command::Arithmetic { expression, redirects, span } => {
-                let judgement = self.arithmetic(expression);
-                let (redirected, _) = self.redirects(redirects, source);
-                self.add(source.slice(*span), "arithmetic", judgement.max(redirected));
-            }
-        }
-    }
-
-    fn compound(&mut self, compound: &Compound, source: Source<'_>) {
-        let Compound { kind, variable, words, expressions, scripts, redirects, span } = compound;
-        let text = source.slice(*span);
-        let mut own = Judgement::safe();
-        for word in words {
-            own = own.max(self.word(word, source));
-        }
-        let bound = self.bound.clone();
-        for (index, expression) in expressions.iter().enumerate() {
-            own = own.max(self.arithmetic(expression));
-            // The first of `for ((…;…;…))` runs before anything else.
-            if index == 0 && !expression.may_fail {
-                self.bound.extend(expression.assigned.iter().cloned());
-            }
-        }
-        if let Some(harm) = variable.as_deref().and_then(|name| variables::harm_of_setting(name, self.shell)) {
-            own = own.max(Judgement::unknown(format!("setting `{}` {harm}", variable.as_deref().unwrap_or(""))));
-        }
-        let (redirected, _) = self.redirects(redirects, source);
-        own = own.max(redirected);
-        self.add(text, kind.name(), own);
-        let before = self.folders.clone();
-        if *kind == CompoundKind::For {
-            self.bound.extend(variable.clone());
-        }
-        self.depth += 1;
-        self.beside += usize::from(*kind == CompoundKind::Coproc);
-        for script in scripts {
-            self.script(script, source);
-            if *kind != CompoundKind::While {
-                self.forget_since(&bound, *kind, variable.as_deref());
-            }
-        }
-        self.beside -= usize::from(*kind == CompoundKind::Coproc);
-        self.depth -= 1;
-        if kind.repeats() && self.folders != before {
-            self.add(text, kind.name(), Judgement::unknown("each round of the loop runs in another folder"));
-        }
-        // Where a redirection fails, nothing in it runs.
-        if *kind != CompoundKind::Group || !redirects.is_empty() {
-            self.bound = bound;
-        }
-        self.also_in(&before);
-    }
-
     /// What one branch sets is not set in the next one.
     fn forget_since(&mut self, bound: &std::collections::HashSet<String>, kind: CompoundKind, variable: Option<&str>) {
         if kind == CompoundKind::Group {
@@ -195,48 +498,6 @@ impl Judge<'_> {
         }
         let keeps = |name: &String| bound.contains(name) || Some(name.as_str()) == variable;
         self.bound.retain(keeps);
-    }
-
-    fn function(&mut self, name: &str, body: &Command, span: Span, source: Source<'_>) {
-        let text = source.slice(span);
-        let known = programs::kind_of(name).is_some() || programs::is_builtin(name);
-        let judgement = if known || name == "command_not_found_handle" || name.starts_with("bashgate") {
-            Judgement::unknown(format!("a function takes the name of `{name}`"))
-        } else {
-            Judgement::safe()
-        };
-        self.add(text, "function", judgement);
-        // It may be called from where this walk does not see it, so it counts here, too.
-        let (folders, bound) = (self.folders.clone(), self.bound.clone());
-        self.depth += 1;
-        let outside = std::mem::replace(&mut self.in_function, true);
-        self.command(body, source);
-        self.in_function = outside;
-        self.depth -= 1;
-        self.folders = folders;
-        self.bound = bound;
-        if self.values.keeps_functions() {
-            self.bound.insert(function_key(name));
-        }
-    }
-
-    fn double_bracket(&mut self, condition: &Condition, source: Source<'_>) {
-        let mut judgement = Judgement::safe();
-        for (index, word) in condition.words.iter().enumerate() {
-            judgement = judgement.max(self.word(word, source));
-            if condition.numbers.contains(&index) && !self.is_number(word) {
-                let reason =
-                    "`[[` evaluates this operand as an expression, and what it holds is only known when it runs";
-                judgement = judgement.max(Judgement::unknown(reason));
-            }
-            let named = condition.names.contains(&index);
-            if named && !word.literal().is_some_and(|name| name.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'_'))
-            {
-                judgement = judgement.max(Judgement::unknown("`[[ -v` evaluates the subscript of a name"));
-            }
-        }
-        let (redirected, _) = self.redirects(&condition.redirects, source);
-        self.add(source.slice(condition.span), "[[", judgement.max(redirected));
     }
 
     // Variables.
@@ -327,190 +588,6 @@ impl Judge<'_> {
             .collect()
     }
 
-    // Simple commands.
-
-    fn simple(&mut self, simple: &Simple, source: Source<'_>) {
-        let fetched_before = self.effects.untrusted.len();
-        let place = self.parts.len();
-        let mut judgement = Judgement::safe();
-        let program = simple.words.first().and_then(Word::literal);
-        for assignment in &simple.assignments {
-            judgement = judgement.max(self.word(&assignment.value, source));
-            for word in assignment.elements.iter().flatten() {
-                judgement = judgement.max(self.word(word, source));
-            }
-            // `IFS= read` splits the one line that it reads.
-            if !(assignment.name == "IFS" && program.as_deref() == Some("read")) {
-                judgement = judgement.max(self.assignment(&assignment.name));
-            }
-        }
-        for word in &simple.words {
-            judgement = judgement.max(self.word(word, source));
-        }
-        let fetched_in_words = self.effects.untrusted.len() > fetched_before;
-        let (redirected, wrote) = self.redirects(&simple.redirects, source);
-        judgement = judgement.max(redirected);
-        let fed = simple.redirects.iter().rev().find_map(|redirect| match &redirect.target {
-            RedirectTarget::Text(word) => word.literal().map(std::borrow::Cow::into_owned),
-            RedirectTarget::Here(id) => {
-                source.document.body(*id).and_then(Word::literal).map(std::borrow::Cow::into_owned)
-            }
-            _ => None,
-        });
-        let text = source.slice(simple.span);
-        self.place_of_part = Some(place);
-        let Some(first) = simple.words.first() else {
-            let rule = if simple.assignments.is_empty() { "redirection" } else { "assignment" };
-            self.add(text, rule, judgement);
-            // Where a redirection fails, nothing is set.
-            if simple.redirects.is_empty() {
-                self.bound.extend(simple.assignments.iter().map(|assignment| assignment.name.clone()));
-            }
-            return;
-        };
-        let Some(program) = program.map(std::borrow::Cow::into_owned) else {
-            let reason = format!("the program is only known when it runs (`{}…`)", first.literal_prefix());
-            self.add(text, "command name", judgement.max(Judgement::unknown(reason)));
-            return;
-        };
-        if let Some(bodies) = source.functions.get(program.as_str()) {
-            self.call_of_function(&program, bodies, text, judgement, source);
-            return;
-        }
-        let rule = programs::rule_name(&program);
-        // Each combination of values starts where the command does; any of them may be the one that moved on.
-        let (start, mut ends) = (self.folders.clone(), Vec::new());
-        for args in self.arguments(simple.words.get(1..).unwrap_or(&[])) {
-            self.folders.clone_from(&start);
-            // What it runs in turn is added behind it.
-            let place = self.place_of_part.take();
-            let call = Call { program: program.clone(), args, fetched_in_words, fed: fed.clone() };
-            let fetched = self.effects.untrusted.len();
-            let judged = self.call(&call).max(judgement.clone());
-            if self.effects.untrusted.len() > fetched {
-                for file in &wrote {
-                    note(&mut self.fetched_files, paths::file_name(file));
-                }
-            }
-            if !judged.local {
-                self.tampering_in(&call, text);
-            }
-            self.place_of_part = place;
-            self.add_call(text, &rule, judged, argv(&call));
-            ends.append(&mut self.folders);
-        }
-        self.also_in(&ends);
-        self.place_of_part = None;
-        // `local` is an error outside of functions.
-        let declares = values::DECLARING.contains(&program.as_str()) && (program != "local" || self.in_function);
-        if declares && simple.redirects.is_empty() {
-            let names = simple.words.iter().skip(1).filter_map(|word| {
-                word.literal().and_then(|text| text.split_once('=').map(|(name, _)| name.to_owned()))
-            });
-            self.bound.extend(names);
-        }
-    }
-
-    fn call_of_function(&mut self, name: &str, bodies: &[&Command], text: &str, own: Judgement, source: Source<'_>) {
-        let mut judgement = own;
-        if !self.bound.contains(&function_key(name)) {
-            judgement = judgement.max(Judgement::unknown(format!("the function `{name}` may not be defined here")));
-        }
-        self.judged += 1;
-        if self.nested >= MAX_NESTED_CALLS || self.judged >= MAX_CALLS {
-            self.add(text, "function call", judgement.max(Judgement::unknown("functions call each other too deep")));
-            return;
-        }
-        self.add(text, "function call", judgement);
-        self.nested += 1;
-        self.depth += 1;
-        let bound = self.bound.clone();
-        let outside = std::mem::replace(&mut self.in_function, true);
-        for body in bodies {
-            self.command(body, source);
-        }
-        self.in_function = outside;
-        self.bound = bound;
-        self.depth -= 1;
-        self.nested -= 1;
-    }
-
-    /// Looks into everything nested in a word.
-    fn word(&mut self, word: &Word, source: Source<'_>) -> Judgement {
-        if let Some(text) = word.literal() {
-            if self.mentioned.len() < 1024 && text.len() < 4096 {
-                self.mentioned.extend(text.split_whitespace().map(str::to_owned));
-            }
-            return Judgement::safe();
-        }
-        let mut judgement = Judgement::safe();
-        for piece in &word.pieces {
-            match piece {
-                Piece::Substitution { script, .. } | Piece::Process(script) => {
-                    let outside = std::mem::replace(&mut self.stdin_fetched, false);
-                    let (folders, bound) = (self.folders.clone(), self.bound.clone());
-                    self.depth += 1;
-                    let beside = usize::from(matches!(piece, Piece::Process(_)));
-                    let names = self.stdin_names.take();
-                    self.beside += beside;
-                    self.script(script, source);
-                    self.beside -= beside;
-                    self.stdin_names = names;
-                    self.depth -= 1;
-                    self.folders = folders;
-                    self.bound = bound;
-                    self.stdin_fetched = outside;
-                }
-                Piece::Variable(variable) => {
-                    if secrets::is_secret_variable(&variable.name) {
-                        note(&mut self.effects.secrets, format!("${}", variable.name));
-                    }
-                    judgement = judgement.max(self.arithmetic(&variable.arithmetic));
-                    if let shell::Form::Assigned(_) = variable.form {
-                        judgement = judgement.max(self.assignment(&variable.name));
-                    }
-                    if let Some(operand) = variable.operand() {
-                        judgement = judgement.max(self.word(operand, source));
-                    }
-                }
-                Piece::Number(expression) => judgement = judgement.max(self.arithmetic(expression)),
-                Piece::Text { text, .. } if self.mentioned.len() < 1024 => self.mentioned.push(text.clone()),
-                _ => {}
-            }
-        }
-        judgement
-    }
-
-    // Redirections.
-
-    fn redirects(&mut self, redirects: &[Redirect], source: Source<'_>) -> (Judgement, Vec<String>) {
-        let (mut judgement, mut wrote) = (Judgement::safe(), Vec::new());
-        for redirect in redirects {
-            judgement = judgement.max(self.redirect(redirect, source, &mut wrote));
-        }
-        (judgement, wrote)
-    }
-
-    fn redirect(&mut self, redirect: &Redirect, source: Source<'_>, wrote: &mut Vec<String>) -> Judgement {
-        match &redirect.target {
-            RedirectTarget::Descriptor => Judgement::safe(),
-            RedirectTarget::Text(word) => self.word(word, source),
-            RedirectTarget::Here(id) => {
-                source.document.body(*id).map_or_else(Judgement::safe, |body| self.word(body, source))
-            }
-            RedirectTarget::Path(word) => {
-                let mut judgement = self.word(word, source);
-                for args in self.arguments(std::slice::from_ref(word)) {
-                    judgement = judgement.max(match args.as_slice() {
-                        [arg] => self.redirect_to(redirect, arg, wrote),
-                        _ => Judgement::unknown("a redirection to more than one file"),
-                    });
-                }
-                judgement
-            }
-        }
-    }
-
     fn redirect_to(&mut self, redirect: &Redirect, arg: &Arg, wrote: &mut Vec<String>) -> Judgement {
         if arg.known == Known::Pipe {
             return Judgement::safe();
@@ -545,16 +622,21 @@ impl Judge<'_> {
 
     /// Judges a call by its program's row.
     pub fn call(&mut self, call: &Call) -> Judgement {
-        note(&mut self.effects.programs, call.program.clone());
+        // A guess that shows the outside keeps nothing out of the cage.
+        if self.terminal.guesses == 0 || !programs::has(&call.program, Trait::AboutTheOutside) {
+            note(&mut self.effects.programs, call.program.clone());
+        }
         if self.calls.len() < 1024 {
             self.calls.push(argv(call));
         }
         self.judged += 1;
         if self.nested >= MAX_NESTED_CALLS || self.judged >= MAX_CALLS {
+            self.terminal.find("a script in a script in a script");
             return Judgement::unknown("wrappers are nested too deep");
         }
+        self.terminal.call(call);
         self.nested += 1;
-        let judgement = programs::judge(self, call);
+        let judgement = self.by_program(call);
         self.nested -= 1;
         judgement
     }
@@ -563,6 +645,7 @@ impl Judge<'_> {
     pub fn inner_call(&mut self, args: &[Arg], outer: &Call) -> Judgement {
         let Some((first, rest)) = args.split_first() else { return Judgement::safe() };
         let Some(program) = first.exact() else {
+            self.terminal.unknown_program(rest, self.terminal.input);
             return Judgement::unknown("the program is only known when it runs");
         };
         self.call(&Call {
@@ -584,6 +667,7 @@ impl Judge<'_> {
     /// Judges a script that this shell itself evaluates: a `cd` in it may stay in force.
     pub fn same_shell_script(&mut self, text: &str, shell: Shell) -> Judgement {
         if self.nested >= MAX_NESTED_CALLS {
+            self.terminal.find("a script in a script in a script");
             return Judgement::unknown("scripts are nested too deep");
         }
         if text.trim().is_empty() {
@@ -593,6 +677,9 @@ impl Judge<'_> {
         let document = match shell::read(text, shell) {
             Ok(document) => document,
             Err(trouble) => {
+                if let Some(program) = terminal::named_in(text) {
+                    self.terminal.find(&program);
+                }
                 let found = crate::classify::raw::effects(text, self.around);
                 self.join_effects(found);
                 return Judgement::unknown(format!("the script in it is not understood: {trouble}"));
@@ -608,7 +695,7 @@ impl Judge<'_> {
         self.depth += 1;
         let before = self.folders.clone();
         let functions = values::functions(&document);
-        self.script(&document.script, Source { document: &document, text, functions: &functions });
+        self.script(Source { document: &document, text, functions: &functions });
         self.also_in(&before);
         self.depth -= 1;
         self.nested -= 1;

@@ -2,7 +2,7 @@
 //! brings text of another kind along (subscripts, quotes, the output of commands) is refused.
 
 use super::{Read, Reader, Trouble};
-use crate::shell::syntax::{Arithmetic, Command};
+use crate::shell::syntax::{Arithmetic, Calculation, Command};
 
 impl Reader<'_> {
     /// `(( … ))` as a command. A text of these characters up to `))` can be nothing else.
@@ -12,7 +12,7 @@ impl Reader<'_> {
         self.at += 2;
         let expression = self.expression("))")?;
         let redirects = self.trailing_redirects()?;
-        Ok(Command::Arithmetic { expression, redirects, span: self.span(start) })
+        Ok(Command::Calculation(Calculation { expression, redirects, span: self.span(start) }))
     }
 
     /// An expression up to and with `end`, which stands outside of its parentheses: `))`, `;`, `]`, `}` or `:`.

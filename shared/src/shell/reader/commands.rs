@@ -1,7 +1,7 @@
 //! Commands: which kind one is, simple ones, and functions.
 
 use super::{Read, Reader, Shell, Trouble};
-use crate::shell::syntax::{Assignment, Command, Piece, Simple, Span, Word, is_name};
+use crate::shell::syntax::{Assignment, Command, Function, Piece, Simple, Span, Word, is_name};
 
 impl Reader<'_> {
     pub(super) fn command(&mut self) -> Read<Command> {
@@ -86,7 +86,7 @@ impl Reader<'_> {
             return self.fail(Trouble::Unsupported("a function whose body is no compound command"));
         }
         let body = Box::new(self.nested(Self::command)?);
-        Ok(Command::Function { name, body, span: self.span(start) })
+        Ok(Command::Function(Function { name, body, span: self.span(start) }))
     }
 
     /// `(word …)` behind `name=`.

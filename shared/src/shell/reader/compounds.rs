@@ -76,8 +76,8 @@ impl<'a> Reader<'a> {
         // `coproc NAME [[ … ]]` names a process and runs the rest.
         let names_one = match &command {
             Command::Simple(simple) => simple.words.len() != 1,
-            Command::Function { .. } => true,
-            Command::Compound(_) | Command::Condition(_) | Command::Arithmetic { .. } => false,
+            Command::Function(_) => true,
+            Command::Compound(_) | Command::Condition(_) | Command::Calculation(_) => false,
         };
         if names_one {
             return self.fail(Trouble::Unsupported("this form of `coproc`"));

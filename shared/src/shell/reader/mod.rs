@@ -33,6 +33,16 @@ pub enum Shell {
     Other,
 }
 
+impl Shell {
+    /// The one that a configuration names; bash where it names none.
+    pub fn configured(name: Option<&str>) -> Self {
+        match name {
+            None | Some("bash") => Self::Bash,
+            Some(_) => Self::Other,
+        }
+    }
+}
+
 /// Why a text was not understood, and where.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{trouble} at byte {at}")]

@@ -1,0 +1,359 @@
+//! What only the container can tell about a local command: links, the names that a pattern or a walk would meet, which
+//! program a name means, what steers git.
+//!
+//! A condition that cannot be checked is not met. What is found goes to the host and can only make its answer stricter.
+
+mod names;
+mod startup;
+
+use std::path::{Path, PathBuf};
+
+use bashgate_shared::classify::paths::{Zone, zone};
+use bashgate_shared::classify::{Classification, Condition, protected, secrets};
+
+use super::git::inert;
+
+/// Most names that are looked at below a folder. Beyond it the host is asked.
+pub const MAX_NAMES: usize = 4096;
+
+/// What was found.
+#[derive(Debug, Default, PartialEq, Eq)]
+pub struct Findings {
+    /// Secrets that the command would read.
+    pub secrets: Vec<String>,
+    /// Why it is not proven to be local.
+    pub unproven: Vec<String>,
+    /// A condition could not be checked.
+    pub unchecked: bool,
+}
+
+impl Findings {
+    /// True when nothing stands against a local verdict.
+    pub fn is_clear(&self) -> bool {
+        self.secrets.is_empty() && self.unproven.is_empty() && !self.unchecked
+    }
+}
+
+/// What the agent's shell does before it runs a command.
+#[derive(Debug, Clone, Copy)]
+pub struct ShellSetup<'c> {
+    /// Whether it reads start-up files, or a snapshot that was made from them.
+    pub reads_startup_files: bool,
+    /// SHA-256 digests, in hexadecimal, of start-up files that somebody has looked at.
+    pub trusted: &'c [String],
+}
+
+/// True when a program that is called by its whole path is that program in the agent's shell, too: bash lets functions have
+/// such names.
+pub fn paths_mean_themselves(setup: ShellSetup<'_>) -> bool {
+    let shell = startup::read(setup);
+    shell.doubtful.is_empty() && !shell.names.iter().any(|name| name.contains('/'))
+}
+
+/// Checks the conditions of a local command, where its paths really lead, and that its names mean what the tables mean.
+pub fn check(found: &Classification, cwd: &Path, setup: ShellSetup<'_>) -> Findings {
+    let mut findings = Findings::default();
+    let shell = startup::read(setup);
+    names::check(found, cwd, &shell, &mut findings);
+    for path in &found.effects.reads {
+        match place(path, cwd) {
+            Some(path) => read_leads_to_secret(&path, &mut findings),
+            None => findings.unchecked = true,
+        }
+    }
+    for path in &found.effects.writes {
+        match place(path, cwd) {
+            Some(path) => write_stays(&path, cwd, &mut findings),
+            None => findings.unchecked = true,
+        }
+    }
+    for condition in &found.conditions {
+        let (Condition::NoSecretBelow { folder: path }
+        | Condition::NoDashNames { folder: path }
+        | Condition::NoFolder { path }
+        | Condition::NoFileAbove { folder: path, .. }
+        | Condition::GitIsInert { folder: path, .. }) = condition;
+        let Some(path) = place(path, cwd) else {
+            findings.unchecked = true;
+            continue;
+        };
+        match condition {
+            Condition::NoSecretBelow { .. } => secrets_below(&path, &mut findings),
+            Condition::NoDashNames { .. } => no_dash_names(&path, &mut findings),
+            Condition::NoFolder { .. } if path.is_dir() => {
+                findings.unproven.push(format!("{} is a folder", path.display()));
+            }
+            Condition::NoFolder { .. } => {}
+            Condition::NoFileAbove { names, .. } => no_file_above(&path, names, &mut findings),
+            Condition::GitIsInert { .. } if !path.is_dir() => {
+                findings.unproven.push(format!("{} is not there yet", path.display()));
+            }
+            Condition::GitIsInert { shows, records, .. } => match inert::obstacles(&path, *shows, *records) {
+                Ok(obstacles) => {
+                    findings.unproven.extend(obstacles.programs);
+                    findings.secrets.extend(obstacles.secrets);
+                }
+                Err(_) => findings.unchecked = true,
+            },
+        }
+    }
+    findings
+}
+
+/// The absolute place of a path as the classifier resolved it. `~name` is not known here.
+pub(crate) fn place(path: &str, cwd: &Path) -> Option<PathBuf> {
+    match path.strip_prefix('~') {
+        None => Some(cwd.join(path)),
+        Some(rest) if rest.is_empty() || rest.starts_with('/') => {
+            let home = std::env::var_os("HOME").map(PathBuf::from).filter(|home| home.is_absolute())?;
+            Some(home.join(rest.trim_start_matches('/')))
+        }
+        Some(_) => None,
+    }
+}
+
+/// A folder that is not there yet would be made by the command itself. One that is reached through a link has two kinds
+/// of folders above it, and programs differ in which they look through: both count.
+fn no_file_above(folder: &Path, names: &[String], findings: &mut Findings) {
+    let Ok(real) = std::fs::canonicalize(folder) else {
+        findings.unchecked = true;
+        return;
+    };
+    let above = real.ancestors().chain(folder.ancestors());
+    for file in above.flat_map(|above| names.iter().map(move |name| above.join(name))) {
+        match std::fs::symlink_metadata(&file) {
+            Ok(_) => findings.unproven.push(format!("{} may choose the program that runs", file.display())),
+            Err(error) if error.kind() == std::io::ErrorKind::NotFound => {}
+            Err(_) => findings.unchecked = true,
+        }
+    }
+}
+
+fn text(path: &Path) -> String {
+    path.to_string_lossy().into_owned()
+}
+
+fn read_leads_to_secret(path: &Path, findings: &mut Findings) {
+    match std::fs::canonicalize(path) {
+        Ok(real) if secrets::is_secret_path(&text(&real)) => findings.secrets.push(text(&real)),
+        Ok(_) => {}
+        // What does not exist shows nothing. Anything else that keeps us from looking is doubt.
+        Err(error)
+            if error.kind() == std::io::ErrorKind::NotFound || error.kind() == std::io::ErrorKind::NotADirectory => {}
+        Err(_) => findings.unchecked = true,
+    }
+}
+
+fn write_stays(path: &Path, cwd: &Path, findings: &mut Findings) {
+    let Some((parent, name)) = path.parent().zip(path.file_name()) else {
+        findings.unchecked = true;
+        return;
+    };
+    // The folders that exist already decide where it goes; the rest is made below them.
+    let mut existing = parent;
+    let mut made = vec![PathBuf::from(name)];
+    let real = loop {
+        match std::fs::canonicalize(existing) {
+            Ok(real) => break real,
+            Err(error) if error.kind() == std::io::ErrorKind::NotFound => {
+                if let (Some(parent), Some(name)) = (existing.parent(), existing.file_name()) {
+                    made.push(PathBuf::from(name));
+                    existing = parent;
+                } else {
+                    findings.unchecked = true;
+                    return;
+                }
+            }
+            Err(_) => {
+                findings.unchecked = true;
+                return;
+            }
+        }
+    };
+    let real = made.iter().rev().fold(real, |path, part| path.join(part));
+    let root = std::fs::canonicalize(cwd).unwrap_or_else(|_| cwd.to_owned());
+    let link = std::fs::symlink_metadata(path).is_ok_and(|meta| meta.file_type().is_symlink());
+    let real = text(&real);
+    if link {
+        findings.unproven.push(format!("{} is a link", path.display()));
+    } else if !matches!(zone(&real, root.to_str()), Zone::Workspace | Zone::Nowhere)
+        || protected::persistence(&real).is_some()
+    {
+        findings.unproven.push(format!("{} leads to {real}", path.display()));
+    }
+}
+
+fn no_dash_names(folder: &Path, findings: &mut Findings) {
+    let entries = match std::fs::read_dir(folder) {
+        Ok(entries) => entries,
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => return,
+        Err(_) => {
+            findings.unchecked = true;
+            return;
+        }
+    };
+    for (count, entry) in entries.enumerate() {
+        match entry {
+            Ok(entry) if count < MAX_NAMES && !entry.file_name().as_encoded_bytes().starts_with(b"-") => {}
+            Ok(entry) if count < MAX_NAMES => {
+                findings.unproven.push(format!("the name {} would be read as an option", entry.path().display()));
+                return;
+            }
+            _ => {
+                findings.unchecked = true;
+                return;
+            }
+        }
+    }
+}
+
+/// True when reading everything below a folder meets a secret, or when that cannot be told.
+pub fn may_meet_secret(folder: &Path) -> bool {
+    let mut findings = Findings::default();
+    secrets_below(folder, &mut findings);
+    !findings.is_clear()
+}
+
+fn secrets_below(folder: &Path, findings: &mut Findings) {
+    let mut names = 0;
+    let mut open = vec![folder.to_owned()];
+    while let Some(path) = open.pop() {
+        if secrets::is_secret_path(&text(&path)) {
+            findings.secrets.push(text(&path));
+            return;
+        }
+        let Ok(meta) = std::fs::symlink_metadata(&path) else { continue };
+        if meta.file_type().is_symlink() {
+            match std::fs::canonicalize(&path) {
+                Ok(real) if secrets::is_secret_path(&text(&real)) => {
+                    findings.secrets.push(text(&real));
+                    return;
+                }
+                // Some programs follow links to folders, and what lies there was not looked at.
+                Ok(real) if real.is_dir() && path != folder => {
+                    findings.unchecked = true;
+                    return;
+                }
+                Ok(real) if real.is_dir() => open.push(real),
+                _ => {}
+            }
+            continue;
+        }
+        if !meta.is_dir() {
+            continue;
+        }
+        let name = path.file_name().map(|name| name.to_string_lossy().to_ascii_lowercase()).unwrap_or_default();
+        if secrets::is_secret_folder(&name) {
+            findings.secrets.push(text(&path));
+            return;
+        }
+        let Ok(entries) = std::fs::read_dir(&path) else {
+            findings.unchecked = true;
+            return;
+        };
+        for entry in entries.flatten() {
+            names += 1;
+            if names > MAX_NAMES {
+                findings.unchecked = true;
+                return;
+            }
+            let is_plain = entry.file_type().is_ok_and(|kind| kind.is_file());
+            let name = entry.file_name().to_string_lossy().to_ascii_lowercase();
+            if is_plain && !secrets::is_secret_name(&name) {
+                continue;
+            }
+            open.push(entry.path());
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use bashgate_shared::classify::{Decided, Surroundings, classify};
+    use bashgate_shared::command::CommandLine;
+
+    fn findings(command: &str, cwd: &Path) -> Findings {
+        let around = Surroundings { cwd: Some(text(cwd)), ..Surroundings::default() };
+        let found = classify(&CommandLine::parse(command).unwrap(), &around);
+        assert_ne!(found.decided, Decided::Host, "{command}: {}", found.reason);
+        check(&found, cwd, ShellSetup { reads_startup_files: false, trusted: &[] })
+    }
+
+    #[test]
+    fn links_and_walks_that_meet_secrets_are_found() {
+        // Not below /tmp, where a link out of the working directory would still be allowed to write.
+        let home = PathBuf::from(std::env::var_os("HOME").unwrap());
+        let folder = tempfile::tempdir_in(home.canonicalize().unwrap()).unwrap();
+        assert!(!folder.path().starts_with("/tmp"), "HOME lies in /tmp");
+        let root = folder.path().join("w");
+        std::fs::create_dir_all(root.join("src")).unwrap();
+        std::fs::create_dir_all(root.join("conf")).unwrap();
+        std::fs::create_dir_all(folder.path().join("outside")).unwrap();
+        std::fs::write(root.join("src/main.rs"), "x").unwrap();
+        std::fs::write(root.join("conf/.env"), "x").unwrap();
+        std::os::unix::fs::symlink(root.join("conf/.env"), root.join("notes")).unwrap();
+        std::os::unix::fs::symlink(folder.path().join("outside"), root.join("out")).unwrap();
+        std::os::unix::fs::symlink("/nonexistent", root.join("dangling")).unwrap();
+        for (command, clear) in [
+            ("cat src/main.rs", true),
+            ("cat missing", true),
+            ("cat notes", false),
+            ("grep -r x src", true),
+            ("grep -r x .", false),
+            ("grep -r x conf", false),
+            ("cat src/*", true),
+            ("cat conf/*", false),
+            ("echo x > src/new", true),
+            ("echo x > notes", false),
+            ("echo x > out/y", false),
+            ("echo x > dangling", false),
+            ("mkdir -p src/a/b/c", true),
+            ("mkdir -p out/a/b", false),
+        ] {
+            assert_eq!(findings(command, &root).is_clear(), clear, "{command}");
+        }
+    }
+
+    #[test]
+    fn a_pattern_that_meets_an_option_is_doubt() {
+        let folder = tempfile::tempdir().unwrap();
+        std::fs::write(folder.path().join("a.txt"), "").unwrap();
+        assert!(findings("sort *", folder.path()).is_clear());
+        std::fs::write(folder.path().join("--compress-program=x"), "").unwrap();
+        assert!(!findings("sort *", folder.path()).is_clear());
+        assert!(findings("sort ./*", folder.path()).is_clear());
+    }
+
+    #[test]
+    fn a_file_in_any_folder_above_is_doubt() {
+        let folder = tempfile::tempdir().unwrap();
+        let inner = folder.path().join("a/b");
+        std::fs::create_dir_all(&inner).unwrap();
+        let other = tempfile::tempdir().unwrap();
+        let link = other.path().join("link");
+        std::os::unix::fs::symlink(&inner, &link).unwrap();
+        let look = |folder: &Path| {
+            let mut findings = Findings::default();
+            no_file_above(folder, &["go.mod".to_owned()], &mut findings);
+            findings
+        };
+        assert!(look(&inner).is_clear() && look(&link).is_clear());
+        assert!(look(&inner.join("not-there")).unchecked);
+        std::os::unix::fs::symlink("/nowhere", folder.path().join("a/go.mod")).unwrap();
+        assert!(!look(&inner).is_clear());
+        assert!(!look(&link).is_clear(), "the real folder counts");
+        std::fs::remove_file(folder.path().join("a/go.mod")).unwrap();
+        std::fs::write(other.path().join("go.mod"), "").unwrap();
+        assert!(!look(&link).is_clear(), "and so does the one that the link lies in");
+    }
+
+    #[test]
+    fn more_names_than_the_limit_are_doubt() {
+        let folder = tempfile::tempdir().unwrap();
+        for number in 0..=MAX_NAMES {
+            std::fs::write(folder.path().join(number.to_string()), "").unwrap();
+        }
+        assert!(findings("grep -r x .", folder.path()).unchecked);
+    }
+}

@@ -1,0 +1,179 @@
+//! Whether the names in a command mean the programs that the tables mean: no function or alias of the shell takes one,
+//! PATH leads to a folder that the agent cannot write, and no variable makes a program load or run something else.
+
+use std::os::unix::ffi::OsStrExt as _;
+use std::os::unix::fs::{MetadataExt as _, PermissionsExt as _};
+use std::path::{Path, PathBuf};
+
+use bashgate_shared::classify::{Classification, paths};
+use bashgate_shared::{programs, variables};
+
+use super::Findings;
+use super::startup::Startup;
+
+/// Adds what stands against the names in a command.
+pub(super) fn check(found: &Classification, cwd: &Path, shell: &Startup, findings: &mut Findings) {
+    let names: Vec<&str> = found.effects.programs.iter().map(String::as_str).collect();
+    // An alias of the same name is expanded even where a function is defined.
+    for part in found.parts.iter().filter(|part| part.rule == "function") {
+        let name = part.text.trim_start_matches("function").trim_start();
+        if shell.names.iter().any(|known| name.starts_with(known.as_str())) {
+            findings
+                .unproven
+                .push(format!("`{}` is an alias in the agent's shell", part.text.chars().take(32).collect::<String>()));
+        }
+    }
+    if names.is_empty() {
+        return;
+    }
+    for file in &shell.doubtful {
+        findings.unproven.push(format!("{} may change what names mean in the agent's shell", file.display()));
+    }
+    environment(&names, shell, findings);
+    let external: Vec<&str> = names.iter().copied().filter(|name| !programs::is_builtin(name)).collect();
+    if external.is_empty() {
+        return;
+    }
+    let Some(path) = std::env::var_os("PATH") else {
+        findings.unproven.push("PATH is not set".to_owned());
+        return;
+    };
+    let folders: Vec<PathBuf> = std::env::split_paths(&path).collect();
+    // The shell takes an empty entry for its own folder, and bash expands a tilde.
+    if let Some(other) = folders.iter().chain(&shell.folders).find(|folder| !folder.is_absolute()) {
+        findings.unproven.push(format!("PATH has the entry `{}`", other.display()));
+    }
+    // A folder that the shell may search, too, must not have the name at all.
+    let further: Vec<&PathBuf> = shell.folders.iter().filter(|folder| !folders.contains(folder)).collect();
+    for name in external {
+        if name.contains('/') {
+            trusted_file(Path::new(name), cwd, findings);
+            continue;
+        }
+        match folders.iter().map(|folder| folder.join(name)).find(|file| is_program(file)) {
+            Some(file) => trusted_file(&file, cwd, findings),
+            None => findings.unproven.push(format!("`{name}` is not in PATH")),
+        }
+        for folder in &further {
+            let file = folder.join(name);
+            if is_program(&file) {
+                trusted_file(&file, cwd, findings);
+            }
+        }
+    }
+    writes_to_path(found, cwd, &folders, shell, findings);
+    // Definitions that a program loads on its own.
+    if let Some(home) = std::env::var_os("HOME").map(PathBuf::from) {
+        for (program, file) in [("jq", ".jq")] {
+            if names.iter().any(|name| paths::file_name(name) == program) && home.join(file).exists() {
+                findings.unproven.push(format!("`{program}` loads ~/{file}"));
+            }
+        }
+    }
+}
+
+/// What the command itself writes into a folder of PATH, or moves to where one lies, is a program by then.
+fn writes_to_path(found: &Classification, cwd: &Path, folders: &[PathBuf], shell: &Startup, findings: &mut Findings) {
+    if found.effects.writes.is_empty() {
+        return;
+    }
+    let real = |path: &Path| std::fs::canonicalize(path).unwrap_or_else(|_| path.to_owned());
+    let searched: Vec<PathBuf> =
+        folders.iter().chain(&shell.folders).flat_map(|folder| [folder.clone(), real(folder)]).collect();
+    for written in &found.effects.writes {
+        let file = cwd.join(written);
+        let folder = file.parent().unwrap_or(&file);
+        let into = [folder, &real(folder)].into_iter().any(|folder| searched.iter().any(|known| known == folder));
+        let above = [&file, &real(&file)].into_iter().any(|path| searched.iter().any(|known| known.starts_with(path)));
+        if into || above {
+            findings.unproven.push(format!("{written} lies in a folder of PATH"));
+        }
+    }
+}
+
+/// Words that the shell itself understands; an alias for one changes how everything is read.
+const RESERVED: &[&str] = &[
+    "if", "then", "elif", "else", "fi", "do", "done", "case", "esac", "in", "while", "until", "for", "select",
+    "function", "coproc", "time", "{", "}", "[[", "]]", "!",
+];
+
+fn environment(names: &[&str], shell: &Startup, findings: &mut Findings) {
+    if let Some(word) = shell.names.iter().find(|name| RESERVED.contains(&name.as_str())) {
+        findings.unproven.push(format!("`{word}` is an alias in the agent's shell"));
+    }
+    for name in names.iter().map(|name| paths::file_name(name)) {
+        if shell.names.iter().any(|known| paths::file_name(known) == name) {
+            findings.unproven.push(format!("`{name}` is a function or an alias in the agent's shell"));
+        }
+    }
+    for (variable, value) in std::env::vars_os() {
+        let variable = variable.to_string_lossy();
+        let function = variable.strip_prefix("BASH_FUNC_").map(|name| name.trim_end_matches("%%"));
+        let harms = match function {
+            Some(name) => names.contains(&name) || name == "command_not_found_handle",
+            None if value.is_empty() => false,
+            None if variables::steers_every_command(&variable) => true,
+            None if variable == "LD_LIBRARY_PATH" => !std::env::split_paths(&value).all(|folder| is_trusted(&folder)),
+            None => {
+                let steers =
+                    |name: &&str| programs::row(name).is_some_and(|row| row.environment.contains(&variable.as_ref()));
+                names.iter().any(steers)
+            }
+        };
+        if harms {
+            findings.unproven.push(format!("{variable} is set"));
+        }
+    }
+}
+
+fn is_program(file: &Path) -> bool {
+    // For this user: the shell skips what only others may execute.
+    std::fs::metadata(file).is_ok_and(|meta| meta.is_file())
+        && rustix::fs::access(file, rustix::fs::Access::EXEC_OK).is_ok()
+}
+
+/// A program counts only where nobody but root can put it: not in the workspace, not in the home folder.
+fn trusted_file(file: &Path, cwd: &Path, findings: &mut Findings) {
+    let home = std::env::var_os("HOME").map(PathBuf::from).filter(|home| home != Path::new("/"));
+    let elsewhere = |real: &Path| {
+        (cwd == Path::new("/") || !real.starts_with(cwd)) && home.as_ref().is_none_or(|home| !real.starts_with(home))
+    };
+    let trusted = std::fs::canonicalize(file).is_ok_and(|real| elsewhere(&real) && real.ancestors().all(is_trusted))
+        && file.ancestors().skip(1).all(is_trusted);
+    if !trusted {
+        findings.unproven.push(format!("{} does not lie in a folder that only root can write", file.display()));
+    }
+}
+
+/// True for an absolute path that root owns and nobody else may write.
+fn is_trusted(path: &Path) -> bool {
+    path.as_os_str().as_bytes().starts_with(b"/")
+        && std::fs::metadata(path).is_ok_and(|meta| meta.uid() == 0 && meta.permissions().mode() & 0o022 == 0)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_folders_of_root_are_trusted() {
+        let folder = tempfile::tempdir().unwrap();
+        for (path, want) in [
+            ("/usr/bin", true),
+            ("/usr/bin/env", true),
+            ("/tmp", false),
+            ("usr/bin", false),
+            ("", false),
+            ("/nonexistent", false),
+        ] {
+            assert_eq!(is_trusted(Path::new(path)), want, "{path}");
+        }
+        let own = folder.path().join("ls");
+        std::fs::write(&own, "").unwrap();
+        std::fs::set_permissions(&own, std::fs::Permissions::from_mode(0o777)).unwrap();
+        assert!(is_program(&own) && !is_trusted(&own));
+        let mut findings = Findings::default();
+        trusted_file(&own, Path::new("/nonexistent"), &mut findings);
+        assert!(!findings.is_clear());
+    }
+}

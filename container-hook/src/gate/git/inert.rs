@@ -1,0 +1,320 @@
+//! Whether git runs nothing but itself in a folder: no setting, hook or repository in the repository that starts a
+//! program. A setting is inert only when the shared list says so.
+
+use std::io;
+use std::os::unix::fs::PermissionsExt as _;
+use std::path::{Path, PathBuf};
+
+use bashgate_shared::classify::{git_config, secrets};
+use bashgate_shared::programs::{self, Trait};
+
+use super::config::{self, Setting};
+use super::{Repository, existing, files_outside, index, repositories};
+
+/// Largest index that is read, in bytes.
+const MAX_INDEX: u64 = 64 * 1024 * 1024;
+
+/// What stands against letting git run unasked.
+#[derive(Debug, Default, PartialEq, Eq)]
+pub struct Obstacles {
+    /// Why it may run a program.
+    pub programs: Vec<String>,
+    /// Secrets that it would show.
+    pub secrets: Vec<String>,
+}
+
+/// Looks at everything that steers git in a folder. With `shows`, at tracked secrets, too; with `records`, at every hook.
+///
+/// # Errors
+/// When something cannot be read.
+pub fn obstacles(folder: &Path, shows: bool, records: bool) -> io::Result<Obstacles> {
+    let mut found = Obstacles::default();
+    for (name, value) in std::env::vars_os() {
+        let (name, value) = (name.to_string_lossy(), value.to_string_lossy());
+        if steers(&name, &value) {
+            found.programs.push(format!("{name} is set"));
+        }
+    }
+    for file in files_outside() {
+        settings(&file, Path::new("/"), shows, &mut found)?;
+    }
+    let repositories = repositories(folder)?;
+    if repositories.is_empty() && shows {
+        // There, git compares any files.
+        found.programs.push("it is in no repository".to_owned());
+    }
+    for repository in &repositories {
+        of_repository(repository, shows, records, &mut found)?;
+    }
+    if let Some(home) = std::env::var_os("HOME").map(PathBuf::from) {
+        // Where output is a terminal, less reads these.
+        for file in [home.join(".lesskey"), home.join(".config/lesskey"), home.join(".less")] {
+            if existing(std::fs::symlink_metadata(&file))?.is_some() {
+                found.programs.push(format!("{} steers the pager", file.display()));
+            }
+        }
+    }
+    Ok(found)
+}
+
+fn of_repository(repository: &Repository, shows: bool, records: bool, found: &mut Obstacles) -> io::Result<()> {
+    // The default folder counts, too: a file that names another one may not be in force.
+    let mut hooks = vec![repository.common.join("hooks"), repository.git_dir.join("hooks")];
+    let mut id_length = 20;
+    for file in repository.files() {
+        let read = settings(&file, &repository.root, shows, found)?;
+        hooks.extend(read.hooks);
+        id_length = if read.long_ids { 32 } else { id_length };
+    }
+    for folder in hooks {
+        active_hooks(&folder, records, found)?;
+    }
+    tracked(repository, id_length, shows, found)
+}
+
+/// What a file of settings says besides what is harmless.
+#[derive(Default)]
+struct Read {
+    hooks: Vec<PathBuf>,
+    long_ids: bool,
+}
+
+/// Variables that change what git does. What only names people, or steers editors and prompts, does not count.
+fn steers(name: &str, value: &str) -> bool {
+    let harmless = ["GIT_TERMINAL_PROMPT", "GIT_EDITOR", "GIT_SEQUENCE_EDITOR", "GIT_ASKPASS", "GIT_OPTIONAL_LOCKS"];
+    let pager = |value: &str| value.is_empty() || !value.contains('/') && programs::has(value, Trait::PlainPager);
+    match name {
+        "GIT_PAGER" | "PAGER" => !pager(value),
+        // Where output is a terminal, git shows it with less.
+        "LESSOPEN" | "LESSCLOSE" => value.contains("|-") || value.starts_with('-'),
+        "LESS" => value.contains(['k', 'o', '+']),
+        _ if name.starts_with("LESS") && !matches!(name, "LESSCHARSET" | "LESSHISTFILE" | "LESSUTFBINFMT") => true,
+        _ if harmless.contains(&name) => false,
+        _ => {
+            // The names of people, and how a connection is made that no local subcommand makes.
+            let harmless = ["GIT_AUTHOR_", "GIT_COMMITTER_", "GIT_SSL_", "GIT_HTTP_", "GIT_PROXY_"];
+            name.starts_with("GIT_") && !harmless.iter().any(|start| name.starts_with(start))
+        }
+    }
+}
+
+/// Reads one file of settings.
+fn settings(file: &Path, root: &Path, shows: bool, found: &mut Obstacles) -> io::Result<Read> {
+    let mut read = Read::default();
+    let Some(text) = existing(std::fs::read_to_string(file))? else { return Ok(read) };
+    let Some(settings) = config::read(&text) else {
+        found.programs.push(format!("{} is not understood", file.display()));
+        return Ok(read);
+    };
+    for Setting { key, value } in settings {
+        if key == "core.hookspath" {
+            // One for all repositories lies where nobody looks below; a relative one is the repository's own.
+            // `~`, `%(prefix)` and `:(optional)` are expanded.
+            if root == Path::new("/") || value.is_empty() || value.starts_with(['~', '%', ':']) {
+                found.programs.push(format!("{key} is set"));
+            }
+            read.hooks.push(root.join(value));
+        } else if key == "extensions.objectformat" {
+            read.long_ids = value == "sha256";
+            if !matches!(value.as_str(), "sha1" | "sha256") {
+                found.programs.push(format!("{key} is {value}"));
+            }
+        } else if !git_config::is_inert(&key, &value) {
+            found.programs.push(format!("{key} is set in {}", file.display()));
+        } else if shows && git_config::is_secret(&key, &value) {
+            found.secrets.push(format!("{key} in {}", file.display()));
+        }
+    }
+    Ok(read)
+}
+
+/// Hooks that git may run: all of them when something is recorded, else the two that reading can reach.
+fn active_hooks(folder: &Path, records: bool, found: &mut Obstacles) -> io::Result<()> {
+    let Some(entries) = existing(std::fs::read_dir(folder))? else { return Ok(()) };
+    for entry in entries {
+        let entry = entry?;
+        let name = entry.file_name().to_string_lossy().into_owned();
+        let reachable = records || matches!(name.as_str(), "post-index-change" | "reference-transaction");
+        if !reachable || name.ends_with(".sample") {
+            continue;
+        }
+        let runs =
+            std::fs::metadata(entry.path()).is_ok_and(|meta| meta.permissions().mode() & 0o111 != 0 && !meta.is_dir());
+        if runs {
+            found.programs.push(format!("the hook {name} would run"));
+        }
+    }
+    Ok(())
+}
+
+/// Looks at the files that git tracks.
+fn tracked(repository: &Repository, id_length: usize, shows: bool, found: &mut Obstacles) -> io::Result<()> {
+    let file = repository.git_dir.join("index");
+    let Some(meta) = existing(std::fs::metadata(&file))? else { return Ok(()) };
+    if meta.len() > MAX_INDEX {
+        found.programs.push("its index is too large to look through".to_owned());
+        return Ok(());
+    }
+    let bytes = std::fs::read(&file)?;
+    let Some(read) = index::read(&bytes, id_length) else {
+        found.programs.push("its index is not understood".to_owned());
+        return Ok(());
+    };
+    if read.has_repository {
+        found.programs.push("a repository in the repository has settings of its own".to_owned());
+    }
+    if shows {
+        let secret = |name: &&String| secrets::is_secret_path(name);
+        found.secrets.extend(read.names.iter().filter(secret).take(8).cloned());
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use std::process::Command;
+
+    use super::*;
+
+    fn git(folder: &Path, args: &[&str]) {
+        let mut command = Command::new("git");
+        command
+            .args(args)
+            .current_dir(folder)
+            .env("GIT_CONFIG_GLOBAL", "/dev/null")
+            .env("GIT_CONFIG_SYSTEM", "/dev/null");
+        let who = [
+            ("GIT_AUTHOR_NAME", "a"),
+            ("GIT_AUTHOR_EMAIL", "a@b"),
+            ("GIT_COMMITTER_NAME", "a"),
+            ("GIT_COMMITTER_EMAIL", "a@b"),
+        ];
+        let output = command.envs(who).output().unwrap();
+        assert!(output.status.success(), "{args:?}: {}", String::from_utf8_lossy(&output.stderr));
+    }
+
+    /// Obstacles of the repository alone; the machine's own settings are not the test's business.
+    fn of_repository(folder: &Path, shows: bool, records: bool) -> Obstacles {
+        let mut found = Obstacles::default();
+        for repository in repositories(folder).unwrap() {
+            super::of_repository(&repository, shows, records, &mut found).unwrap();
+        }
+        found
+    }
+
+    fn repository_with_a_commit() -> tempfile::TempDir {
+        let folder = tempfile::tempdir().unwrap();
+        git(folder.path(), &["init", "-q", "."]);
+        std::fs::create_dir(folder.path().join("sub")).unwrap();
+        std::fs::write(folder.path().join("sub/a.txt"), "x").unwrap();
+        git(folder.path(), &["add", "."]);
+        git(folder.path(), &["commit", "-qm", "first"]);
+        folder
+    }
+
+    #[test]
+    fn a_new_repository_is_inert_from_every_folder_of_it() {
+        let folder = repository_with_a_commit();
+        for version in ["2", "3", "4"] {
+            git(folder.path(), &["update-index", "--index-version", version]);
+            for from in [folder.path().to_owned(), folder.path().join("sub")] {
+                assert_eq!(of_repository(&from, true, true), Obstacles::default(), "index {version}");
+            }
+        }
+        assert_eq!(repositories(Path::new("/nonexistent/x")).unwrap(), Vec::new());
+    }
+
+    #[test]
+    fn each_way_to_a_program_is_an_obstacle() {
+        for setting in [
+            ["core.fsmonitor", "./x"],
+            ["diff.external", "x"],
+            ["diff.foo.textconv", "x"],
+            ["filter.x.clean", "x"],
+            ["core.hooksPath", "~/hooks"],
+            ["include.path", "x"],
+            ["log.showSignature", "true"],
+            ["core.worktree", "/x"],
+            ["extensions.partialClone", "origin"],
+        ] {
+            let folder = repository_with_a_commit();
+            git(folder.path(), &["config", setting[0], setting[1]]);
+            assert!(!of_repository(&folder.path().join("sub"), false, false).programs.is_empty(), "{setting:?}");
+        }
+    }
+
+    #[test]
+    fn hooks_count_where_something_is_recorded() {
+        let folder = repository_with_a_commit();
+        for (folder_of_hooks, name, reading) in [
+            (".git/hooks", "pre-commit", false),
+            (".git/hooks", "post-index-change", true),
+            (".husky", "pre-commit", false),
+        ] {
+            let hooks = folder.path().join(folder_of_hooks);
+            std::fs::create_dir_all(&hooks).unwrap();
+            if folder_of_hooks == ".husky" {
+                git(folder.path(), &["config", "core.hooksPath", ".husky"]);
+            }
+            let hook = hooks.join(name);
+            std::fs::write(&hook, "#!/bin/sh\n").unwrap();
+            assert!(of_repository(folder.path(), false, true).programs.is_empty(), "not executable: {name}");
+            std::fs::set_permissions(&hook, std::fs::Permissions::from_mode(0o755)).unwrap();
+            assert!(!of_repository(folder.path(), false, true).programs.is_empty(), "{name}");
+            assert_eq!(!of_repository(folder.path(), false, false).programs.is_empty(), reading, "{name}");
+            std::fs::remove_file(hook).unwrap();
+        }
+    }
+
+    #[test]
+    fn tracked_secrets_and_repositories_in_the_repository_are_obstacles() {
+        let folder = repository_with_a_commit();
+        std::fs::write(folder.path().join(".env"), "x").unwrap();
+        assert_eq!(of_repository(folder.path(), true, false).secrets, Vec::<String>::new());
+        git(folder.path(), &["add", "-f", ".env"]);
+        assert_eq!(of_repository(folder.path(), true, false).secrets, [".env"]);
+        assert!(of_repository(folder.path(), false, false).secrets.is_empty());
+
+        let inner = folder.path().join("inner");
+        std::fs::create_dir(&inner).unwrap();
+        git(&inner, &["init", "-q", "."]);
+        std::fs::write(inner.join("x"), "x").unwrap();
+        git(&inner, &["add", "."]);
+        git(&inner, &["commit", "-qm", "first"]);
+        git(folder.path(), &["add", "inner"]);
+        assert!(!of_repository(folder.path(), false, false).programs.is_empty());
+    }
+
+    #[test]
+    fn a_bare_repository_and_a_linked_worktree_are_found() {
+        let folder = repository_with_a_commit();
+        let (bare, linked) = (folder.path().join("bare"), folder.path().join("linked"));
+        git(folder.path(), &["init", "-q", "--bare", "bare"]);
+        git(&bare, &["config", "core.fsmonitor", "./x"]);
+        assert!(!of_repository(&bare, false, false).programs.is_empty());
+        git(folder.path(), &["worktree", "add", "-q", "linked"]);
+        assert_eq!(of_repository(&linked, true, true), Obstacles::default());
+        git(folder.path(), &["config", "diff.external", "x"]);
+        assert!(!of_repository(&linked, false, false).programs.is_empty());
+    }
+
+    #[test]
+    fn variables_that_steer_git_are_known() {
+        for (name, value, want) in [
+            ("GIT_EXTERNAL_DIFF", "x", true),
+            ("GIT_CONFIG_COUNT", "1", true),
+            ("GIT_DIR", "/x", true),
+            ("GIT_SSH_COMMAND", "x", true),
+            ("GIT_PAGER", "sh", true),
+            ("PAGER", "less", false),
+            ("PAGER", "sh -c x", true),
+            ("GIT_EDITOR", "true", false),
+            ("GIT_AUTHOR_NAME", "a", false),
+            ("LESSOPEN", "| /usr/bin/lesspipe %s", false),
+            ("LESSOPEN", "|-/x %s", true),
+            ("HOME", "/x", false),
+        ] {
+            assert_eq!(steers(name, value), want, "{name}={value}");
+        }
+    }
+}

@@ -1,0 +1,291 @@
+//! The gate: may this command run? Here when it is provably local, else the host is asked.
+//!
+//! In the order of a question's way: [`check`] reads the command ([`Look`]), with the git guard ([`git`]) and what only the
+//! container can tell ([`conditions`]); what is not settled by that becomes a [`HostRequest`], with [`evidence`], and
+//! [`HostRequest::put`] waits for the host's signed answer ([`ask`]). [`cage`] says what could run caged instead.
+//!
+//! It knows no agent, and does nothing to its process: no timers, no signals, no output. Whoever calls it guards the wait
+//! for [`HostRequest::longest_wait`] in a way of their own.
+
+pub mod ask;
+pub mod cage;
+pub mod conditions;
+pub mod config;
+mod decision;
+pub mod evidence;
+pub mod git;
+mod report;
+
+use std::path::Path;
+use std::time::Duration;
+
+use bashgate_shared::cage::{self as caged, Note};
+use bashgate_shared::classify::{Classification, Decided, Surroundings, classify};
+use bashgate_shared::command::{CommandLine, Digest};
+use bashgate_shared::mailbox;
+use bashgate_shared::programs::{self, own::Signed};
+use bashgate_shared::protocol::{
+    BASH_CHECK, BashCheckWire, MAX_LABEL_BYTES, RequestId, Response, RunnerWire, ScriptWire, VERSION,
+};
+use bashgate_shared::shell::Shell;
+
+pub use decision::{HookDecision, LetThroughBy};
+pub use report::{CommandRan, InputTool};
+
+use ask::AskError;
+use conditions::{Findings, ShellSetup};
+use config::{Config, WhenSilent};
+use git::guard;
+
+/// How much longer than the wait itself a question may take before it counts as hung.
+const GRACE: Duration = Duration::from_secs(5);
+
+/// May this command run?
+#[derive(Debug)]
+pub struct Question<'q> {
+    /// The command.
+    pub command: &'q CommandLine,
+    /// Where it would run; absolute.
+    pub cwd: &'q Path,
+    /// Who asks, for the audit.
+    pub asker: &'q str,
+    /// The agent's session, for the audit.
+    pub session: Option<String>,
+    /// The agent's id of the call, for the audit.
+    pub tool_use_id: Option<String>,
+    /// Set when bashgate's own Bash tool asks.
+    pub runner: Option<RunnerWire>,
+    /// Set when the command is a managed script: the host is then always asked.
+    pub script: Option<ScriptWire>,
+    /// The asker can run another text in the command's place.
+    pub rewrites: bool,
+    /// The shell that will run it is known to read start-up files, or a snapshot made from them.
+    pub reads_startup_files: bool,
+    /// The asker can type into a terminal that is open already, and the gate is not asked about that.
+    pub types_past_gate: bool,
+}
+
+/// What comes next.
+#[derive(Debug)]
+#[must_use]
+pub enum Step {
+    /// Nothing: this is the decision.
+    Decided(HookDecision),
+    /// The host is to be asked.
+    Ask(HostRequest),
+}
+
+impl Step {
+    /// Goes through to the decision; `before_waiting` hears how long that may take.
+    pub fn finish(self, config: &Config, before_waiting: impl FnOnce(Duration)) -> HookDecision {
+        match self {
+            Self::Decided(decision) => decision,
+            Self::Ask(request) => {
+                before_waiting(HostRequest::longest_wait(config));
+                request.put(config)
+            }
+        }
+    }
+}
+
+/// A command as the container alone can judge it.
+#[derive(Debug)]
+pub struct Look {
+    /// What its text says.
+    pub found: Classification,
+    /// What the container says.
+    pub findings: Findings,
+}
+
+impl Look {
+    /// Looks at a command without asking anybody.
+    pub fn at(command: &CommandLine, cwd: &Path, around: &Surroundings, setup: ShellSetup<'_>) -> Self {
+        let found = classify(command, around);
+        let findings =
+            if found.decided == Decided::Host { Findings::default() } else { conditions::check(&found, cwd, setup) };
+        Self { found, findings }
+    }
+
+    /// True when it is not decided here and calls something by a name that has no row of ours.
+    fn names_the_unknown(&self) -> bool {
+        let unknown = |program: &String| !program.contains('/') && programs::row(program).is_none();
+        self.found.decided == Decided::Host && self.found.effects.programs.iter().any(unknown)
+    }
+
+    /// True when it is provably local, and there is nothing that the host would have to know.
+    pub fn is_proven_local(&self) -> bool {
+        self.found.decided != Decided::Host && self.findings.is_clear()
+    }
+}
+
+/// The operator's own programs, as the host has signed them. What is missing, broken or of another host is none: then the
+/// host decides.
+fn own_programs(config: &Config) -> Option<Signed> {
+    let file = config.mailbox.join(mailbox::RESPONSES).join(mailbox::PROGRAMS);
+    let bytes = ask::read_capped(&file, mailbox::MAX_PROGRAMS_BYTES).ok()?;
+    Signed::open(&bytes, &config.public_key)
+}
+
+/// Decides one command as far as that goes without the host.
+pub fn check(question: &Question<'_>, config: &Config) -> Step {
+    let Question { command, cwd, .. } = *question;
+    if command.is_blank() {
+        return Step::Decided(HookDecision::Allow(LetThroughBy::Hook));
+    }
+    let protected = config.protected();
+    let mut around = Surroundings {
+        shell: config.shell,
+        cwd: cwd.to_str().map(str::to_owned),
+        protected: protected.clone(),
+        programs: None,
+    };
+    let setup = ShellSetup {
+        reads_startup_files: config.startup_files.count(question.reads_startup_files),
+        trusted: &config.trusted_startup,
+    };
+    let mut look = Look::at(command, cwd, &around, setup);
+    // Reading the operator's own programs takes time, so they are only asked where a name has no row of ours.
+    let own = if look.names_the_unknown() { own_programs(config) } else { None };
+    if let Some(own) = own {
+        around.programs = Some(own.programs);
+        look = Look::at(command, cwd, &around, setup);
+    }
+    if let Some(program) = look.found.reads_terminal.as_ref().filter(|_| question.types_past_gate) {
+        return Step::Decided(HookDecision::deny(format!(
+            "`{program}` would read commands from its terminal, where no hook sees them; give it a script, `-c` or its input"
+        )));
+    }
+    if let Some(subcommand) = guard::denied(&look.found.effects, &config.git_deny, cwd) {
+        return Step::Decided(HookDecision::deny(format!("git {subcommand} is blocked: {}", config.git_reason)));
+    }
+    let refused = question.runner.as_ref().and_then(|runner| runner.refused.clone());
+    let caged = |note| cage::form_of(question, command, &look.found, config, setup, note);
+    if look.is_proven_local() && refused.is_none() && question.script.is_none() {
+        let is_worth_it = config.cage_safe && caged::loses_nothing_inside(&look.found, command.text());
+        let form = if is_worth_it { caged(Note::OnFailure) } else { None };
+        return Step::Decided(form.map_or(HookDecision::Allow(LetThroughBy::Hook), |form| HookDecision::Cage { form }));
+    }
+    let form = caged(Note::Always);
+    let Look { found, findings } = look;
+    let doubt = findings.unproven.first().or(findings.secrets.first());
+    let why_asked = doubt.cloned().unwrap_or_else(|| found.reason.clone());
+    let wire = |id: &RequestId| BashCheckWire {
+        kind: BASH_CHECK.to_owned(),
+        request_id: id.to_string(),
+        command: command.text().to_owned(),
+        v: Some(VERSION),
+        cwd: around.cwd,
+        agent: Some(question.asker.to_owned()),
+        session: question.session.clone(),
+        tool_use_id: question.tool_use_id.clone(),
+        timeout_ms: Some(config.deadline_s * 1000),
+        other_shell: config.shell != Shell::Bash,
+        protected,
+        locked: true,
+        evidence: evidence::of(&found.effects, cwd),
+        secrets: findings.secrets.into_iter().take(64).collect(),
+        unproven: findings.unproven.into_iter().take(64).collect(),
+        runner: question.runner.clone(),
+        script: question.script.clone(),
+        caged_form: form.as_ref().map(|form| Digest::of(form.as_bytes()).hex()),
+        programs: own.map(|own| own.digest.hex()),
+    };
+    HostRequest::step(wire, About::Command { why_asked, form: form.clone(), refused })
+}
+
+/// A question for the host, ready to be put.
+#[derive(Debug)]
+pub struct HostRequest {
+    id: RequestId,
+    bytes: Vec<u8>,
+    about: About,
+}
+
+/// What a question is about, as far as its answer depends on it.
+#[derive(Debug)]
+enum About {
+    /// A command that would run.
+    Command {
+        /// Why it was not decided here.
+        why_asked: String,
+        /// The same command in the cage, where it may run there.
+        form: Option<String>,
+        /// Why it is refused whatever the answer is: it is only to be on record.
+        refused: Option<String>,
+    },
+    /// A tool that brings something in.
+    Input,
+    /// A command that has run.
+    Ran,
+}
+
+impl HostRequest {
+    fn step<W: serde::Serialize>(wire: impl FnOnce(&RequestId) -> W, about: About) -> Step {
+        let Some(id) = ask::new_id() else {
+            return Step::Decided(HookDecision::deny("cannot make a request id"));
+        };
+        match serde_json::to_vec(&wire(&id)) {
+            Ok(bytes) => Step::Ask(Self { id, bytes, about }),
+            Err(error) => Step::Decided(HookDecision::deny(format!("cannot write the request: {error}"))),
+        }
+    }
+
+    /// Longest time that [`put`](Self::put) takes. Whoever waits longer is hung.
+    pub const fn longest_wait(config: &Config) -> Duration {
+        Duration::from_secs(config.deadline_s).saturating_add(GRACE)
+    }
+
+    /// Asks the host and waits for its answer, at most `deadline_s`.
+    pub fn put(self, config: &Config) -> HookDecision {
+        let answered = ask::ask(config, &self.id, &self.bytes);
+        match self.about {
+            About::Command { why_asked, form, refused } => {
+                let decision = match (answered, form) {
+                    (Ok(response), Some(form)) if response.cage && !ask::is_allowed(&response) => {
+                        HookDecision::Cage { form }
+                    }
+                    (answered, _) => decision_of(answered, Some(&why_asked), config),
+                };
+                match refused {
+                    Some(why) => refusal(why, decision),
+                    None => decision,
+                }
+            }
+            About::Input => decision_of(answered, None, config),
+            // The command is over. Without a host nothing was sent into the cage, and nothing new can be.
+            About::Ran => match answered {
+                Err(error) if error.is_silence() => HookDecision::Allow(LetThroughBy::Nobody),
+                answered => decision_of(answered, None, config),
+            },
+        }
+    }
+}
+
+/// It was only to be on record: no answer makes it allowed.
+fn refusal(why: String, answered: HookDecision) -> HookDecision {
+    HookDecision::deny(match answered {
+        HookDecision::Deny { reason } if reason == why => why,
+        HookDecision::Deny { reason } => format!("{why} (not on record at the host: {reason})"),
+        HookDecision::Allow(_) | HookDecision::Cage { .. } => format!("{why} (the host is older than this program)"),
+    })
+}
+
+/// A text as the wire takes it where it names a session or a call.
+pub fn label(text: String) -> String {
+    if text.len() <= MAX_LABEL_BYTES { text } else { text.chars().take(64).collect() }
+}
+
+fn decision_of(answer: Result<Response, AskError>, why_asked: Option<&str>, config: &Config) -> HookDecision {
+    match answer {
+        Ok(response) if ask::is_allowed(&response) => HookDecision::Allow(LetThroughBy::Host),
+        Ok(response) if response.reason.trim().is_empty() => HookDecision::deny("the host denies it without a reason"),
+        Ok(response) => HookDecision::deny(response.reason),
+        Err(error) if error.is_silence() && config.when_host_silent == WhenSilent::Allow => {
+            HookDecision::Allow(LetThroughBy::Silence { why: error.to_string() })
+        }
+        Err(error) => {
+            let asked = why_asked.map(|why| format!(" (asked because: {why})")).unwrap_or_default();
+            HookDecision::deny(format!("{error}{asked}; for the operator: {}", error.help()))
+        }
+    }
+}

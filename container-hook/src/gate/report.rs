@@ -1,0 +1,76 @@
+//! What the host is told besides questions about commands: what other tools bring in, and what has run.
+
+use bashgate_shared::command::Digest;
+use bashgate_shared::protocol::{
+    BASH_RAN, BashRanWire, MAX_LABEL_BYTES, RequestId, TOOL_EVENT, ToolEventWire, VERSION,
+};
+
+use super::config::{Config, OnAllow};
+use super::{About, HookDecision, HostRequest, LetThroughBy, Step, label};
+
+/// A tool that is about to bring something to the agent's eyes.
+#[derive(Debug)]
+pub struct InputTool<'t> {
+    /// The tool's name.
+    pub tool: &'t str,
+    /// A path, a URL or a query.
+    pub target: Option<&'t str>,
+    /// Who asks, for the audit.
+    pub asker: &'t str,
+    /// The agent's session, for the audit.
+    pub session: Option<String>,
+}
+
+impl InputTool<'_> {
+    /// What the host has to know of it before it is used.
+    pub fn report(self, config: &Config) -> Step {
+        let wire = |id: &RequestId| ToolEventWire {
+            kind: TOOL_EVENT.to_owned(),
+            request_id: id.to_string(),
+            tool: label(self.tool.to_owned()),
+            v: Some(VERSION),
+            target: self.target.map(|target| target.chars().take(1024).collect()),
+            agent: Some(self.asker.to_owned()),
+            session: self.session.map(label),
+            timeout_ms: Some(config.deadline_s * 1000),
+            locked: true,
+        };
+        HostRequest::step(wire, About::Input)
+    }
+}
+
+/// A command that has run, as the agent says.
+#[derive(Debug)]
+pub struct CommandRan<'t> {
+    /// Its text.
+    pub command: &'t str,
+    /// The agent's id of the call.
+    pub tool_use_id: &'t str,
+    /// Who says so, for the audit.
+    pub asker: &'t str,
+    /// The agent's session, for the audit.
+    pub session: Option<String>,
+}
+
+impl CommandRan<'_> {
+    /// Tells the host, so that it can see whether what it sent into the cage ran there.
+    pub fn report(self, config: &Config) -> Step {
+        // Without approvals nothing is rewritten, and there is nothing to compare.
+        if config.on_allow != OnAllow::Approve || self.tool_use_id.len() > MAX_LABEL_BYTES {
+            return Step::Decided(HookDecision::Allow(LetThroughBy::Nobody));
+        }
+        let wire = |id: &RequestId| BashRanWire {
+            kind: BASH_RAN.to_owned(),
+            request_id: id.to_string(),
+            tool_use_id: self.tool_use_id.to_owned(),
+            command: self.command.chars().take(1000).collect(),
+            ran_sha256: Digest::of(self.command.as_bytes()).hex(),
+            v: Some(VERSION),
+            agent: Some(self.asker.to_owned()),
+            session: self.session.map(label),
+            timeout_ms: Some(config.deadline_s * 1000),
+            locked: true,
+        };
+        HostRequest::step(wire, About::Ran)
+    }
+}

@@ -1,0 +1,78 @@
+//! What becomes of an agent's use of a tool: a question for the gate, a report to the host, or nothing.
+
+use std::path::PathBuf;
+
+use bashgate_shared::classify::secrets;
+use bashgate_shared::command::CommandLine;
+use bashgate_shared::protocol::MAX_LABEL_BYTES;
+
+use crate::event::{AfterToolUse, Asker, BeforeToolUse, Source, ToolUse};
+use crate::gate::config::Config;
+use crate::gate::{self, CommandRan, HookDecision, InputTool, LetThroughBy, Question, Step, conditions, label};
+
+/// A tool is about to be used.
+pub fn before_tool_use(event: &BeforeToolUse, asker: Asker, config: &Config) -> Step {
+    match &event.tool {
+        ToolUse::Other => Step::Decided(HookDecision::Allow(LetThroughBy::Nobody)),
+        ToolUse::Shell { command, is_bash } => {
+            // What another tool makes of another command nobody has seen.
+            shell(event, command, Asker { rewrites: asker.rewrites && *is_bash, ..asker }, config)
+        }
+        ToolUse::Input { tool, target, pattern, source } => {
+            if *source == Source::File {
+                // Without a target a search starts in the working directory.
+                let path = target.as_deref().unwrap_or(".");
+                let searches = tool == "Grep" && conditions::may_meet_secret(&cwd(event).join(path));
+                let named = pattern
+                    .as_deref()
+                    .is_some_and(|pattern| pattern.contains("env") || secrets::is_secret_path(pattern));
+                if !(searches || named || is_secret(path, event)) {
+                    return Step::Decided(HookDecision::Allow(LetThroughBy::Hook));
+                }
+            }
+            let session = event.session.clone();
+            InputTool { tool, target: target.as_deref(), asker: asker.name, session }.report(config)
+        }
+    }
+}
+
+/// A shell command has run.
+pub fn after_tool_use(event: &AfterToolUse, asker: Asker, config: &Config) -> Step {
+    let AfterToolUse { command, session, tool_use_id } = event;
+    CommandRan { command, tool_use_id, asker: asker.name, session: session.clone() }.report(config)
+}
+
+fn cwd(event: &BeforeToolUse) -> PathBuf {
+    let own = || std::env::current_dir().unwrap_or_else(|_| PathBuf::from("/"));
+    event.cwd.as_ref().map(PathBuf::from).filter(|cwd| cwd.is_absolute()).unwrap_or_else(own)
+}
+
+fn is_secret(path: &str, event: &BeforeToolUse) -> bool {
+    let full = cwd(event).join(path);
+    let real = std::fs::canonicalize(&full);
+    secrets::is_secret_path(path)
+        || secrets::is_secret_path(&full.to_string_lossy())
+        || real.is_ok_and(|real| secrets::is_secret_path(&real.to_string_lossy()))
+}
+
+fn shell(event: &BeforeToolUse, command: &str, asker: Asker, config: &Config) -> Step {
+    let command = match CommandLine::parse(command) {
+        Ok(command) => command,
+        Err(error) => return Step::Decided(HookDecision::deny(format!("{error}; {}", error.help()))),
+    };
+    // A shortened id is not the one under which the agent reports what ran.
+    let is_whole = event.tool_use_id.as_ref().is_some_and(|id| id.len() <= MAX_LABEL_BYTES);
+    let question = Question {
+        command: &command,
+        cwd: &cwd(event),
+        asker: asker.name,
+        session: event.session.clone().map(label),
+        tool_use_id: event.tool_use_id.clone().map(label),
+        runner: None,
+        script: None,
+        rewrites: asker.rewrites && is_whole,
+        reads_startup_files: asker.reads_startup_files,
+        types_past_gate: asker.types_past_hooks,
+    };
+    gate::check(&question, config)
+}

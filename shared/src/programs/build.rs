@@ -1,0 +1,101 @@
+//! Build and task runners: they run what files of the workspace say, so those files are named, and the hook tells the host
+//! what stands in them.
+
+use super::{Judge, Judgement, Kind, Program, Rule, Runs, row};
+use crate::classify::call::{Arg, Call};
+
+const fn runner(
+    names: &'static [&'static str],
+    files: &'static [&'static str],
+    not_safe: &'static [&'static str],
+) -> Program {
+    Program::new(names, "runs what files of the workspace say", Kind::Mixed, Rule::Custom(build))
+        .steered_by(files)
+        .not_safe(not_safe)
+}
+
+pub(super) const TABLE: &[Program] = &[
+    runner(&["make", "gmake"], &["GNUmakefile", "makefile", "Makefile"], &["make build", "make -C sub"])
+        .runs(Runs::Code)
+        .tells_version(&["--version", "-v"])
+        .environment(&["MAKEFLAGS", "GNUMAKEFLAGS", "MAKEFILES"]),
+    runner(&["ninja"], &["build.ninja"], &["ninja"]).runs(Runs::Code).tells_version(&["--version"]),
+    runner(&["cmake"], &["CMakeLists.txt"], &["cmake -B build"]).runs(Runs::Code).tells_version(&["--version"]),
+    runner(&["meson"], &["meson.build"], &["meson setup build"]),
+    runner(&["scons"], &[], &["scons"]),
+    runner(&["rake"], &["Rakefile"], &["rake test"]),
+    runner(&["just"], &["justfile", "Justfile"], &["just test"]),
+    runner(&["task"], &["Taskfile.yml", "Taskfile.yaml"], &["task build"]),
+    runner(&["mise"], &["mise.toml", ".mise.toml"], &["mise run lint"]),
+    runner(&["sbt"], &["build.sbt"], &["sbt test"]).runs(Runs::Code).terminal(super::languages::PROMPT),
+    runner(
+        &["pytest", "tox", "nox"],
+        &["conftest.py", "tests/conftest.py", "tox.ini", "noxfile.py", "pyproject.toml"],
+        &["pytest -q", "tox"],
+    ),
+    runner(&["ruff"], &[], &["ruff check ."]).tells_version(&["--version", "-V"]),
+    runner(&["mypy", "black"], &[], &["mypy ."]),
+    runner(&["pre-commit"], &[".pre-commit-config.yaml"], &["pre-commit run"]),
+    runner(&["jest"], &["package.json", "jest.config.js", "jest.config.ts"], &["jest"]),
+    runner(&["vitest", "vite"], &["vite.config.ts", "vite.config.js", "vitest.config.ts"], &["vitest run"]),
+    runner(&["webpack"], &["webpack.config.js"], &["webpack"]),
+    runner(&["eslint"], &["eslint.config.js", ".eslintrc.js", "eslint.config.mjs"], &["eslint ."]),
+    runner(&["prettier"], &["prettier.config.js", ".prettierrc.js"], &["prettier ."]),
+    runner(&["tsc"], &[], &["tsc --noEmit"]).environment(&["NODE_OPTIONS", "NODE_PATH"]),
+    runner(&["turbo", "nx", "npx", "bunx"], &["package.json"], &["npx tsc"]),
+    runner(&["golangci-lint"], &[".golangci.yml"], &["golangci-lint run"]),
+    runner(&["staticcheck", "bazel", "buck2", "kotlinc", "xcodebuild"], &[], &["bazel build x"]),
+    runner(&["swift"], &[], &["swift build"]).terminal(super::languages::PROMPT),
+    runner(&["ctest"], &[], &["ctest"]).tells_version(&["--version"]),
+    runner(&["rustc"], &[], &["rustc a.rs"])
+        .tells_version(&["--version", "-V"])
+        .version_chosen_by(&["rust-toolchain", "rust-toolchain.toml"])
+        .environment(&["RUSTUP_TOOLCHAIN", "RUSTUP_HOME"]),
+    runner(&["gcc"], &[], &["gcc a.c"])
+        .runs(Runs::Named)
+        .tells_version(&["--version"])
+        .environment(COMPILERS)
+        .belongings(&["/usr/lib", "/usr/include"]),
+    runner(&["cc", "clang", "g++"], &[], &["cc a.c"])
+        .runs(Runs::Named)
+        .tells_version(&["--version"])
+        .environment(COMPILERS),
+    runner(&["ld"], &[], &["ld -plugin x a.o"]).runs(Runs::Named),
+    runner(&["java", "javac"], &[], &["java Main"])
+        .runs(Runs::Code)
+        .tells_version(&["-version", "--version"])
+        .environment(&["JAVA_TOOL_OPTIONS", "JDK_JAVA_OPTIONS", "_JAVA_OPTIONS", "JDK_JAVAC_OPTIONS", "CLASSPATH"]),
+];
+
+const COMPILERS: &[&str] = &["GCC_EXEC_PREFIX", "COMPILER_PATH", "CCC_OVERRIDE_OPTIONS"];
+
+/// Notes the files whose code a program runs.
+pub(super) fn note_steering(judge: &mut Judge<'_>, call: &Call) {
+    let steered_by = |program: &str| row(program).map_or(&[] as &[&str], |row| row.steered_by);
+    let value = |options: &[&str]| {
+        call.args.windows(2).find_map(|pair| match pair {
+            [option, value] if option.exact().is_some_and(|text| options.contains(&text)) => value.exact(),
+            _ => None,
+        })
+    };
+    let folder = value(&["-C", "--directory", "--prefix", "--cwd"]);
+    match value(&["-f", "--file", "--makefile", "-c", "--config"]) {
+        Some(file) => judge.runs_file(file),
+        None => {
+            for file in steered_by(&call.program) {
+                judge.runs_file(&folder.map_or_else(|| (*file).to_owned(), |folder| format!("{folder}/{file}")));
+            }
+        }
+    }
+    // `python -m pytest` and its like name the runner in a word.
+    for arg in call.args.iter().filter_map(Arg::exact) {
+        for file in steered_by(arg) {
+            judge.runs_file(file);
+        }
+    }
+}
+
+fn build(judge: &mut Judge<'_>, call: &Call) -> Judgement {
+    note_steering(judge, call);
+    Judgement::unknown("")
+}

@@ -1,0 +1,53 @@
+//! Programs that work on containers and on what runs in them.
+
+use super::{Flag, Judge, Judgement, Kind, Program, Rule, Runs, Subcommand, Terminal, Trait, row};
+use crate::classify::call::{Arg, Call};
+use crate::classify::paths::file_name;
+
+/// Reads its terminal where it runs something in a container and is asked for a terminal.
+pub(super) const TERMINAL: Terminal = Terminal {
+    valued: &["-v", "-e", "-w", "-u", "-p", "-n", "-c", "--name", "--entrypoint", "--network", "--mount", "--env"],
+    asked: ("it", &["--tty", "--interactive", "--stdin"]),
+    operands: 0,
+    only_behind: &["run", "exec", "attach"],
+    ..Terminal::ALWAYS
+};
+
+const REGISTRY: &[Subcommand] =
+    &[Subcommand::reads("pull"), Subcommand::reads("search"), Subcommand::writes("push"), Subcommand::writes("login")];
+
+const fn containers(names: &'static [&'static str], not_safe: &'static [&'static str]) -> Program {
+    Program::new(names, "runs containers", Kind::Mixed, Rule::Custom(registry))
+        .runs(Runs::Named)
+        .subcommands(REGISTRY)
+        .flag(Flag::Containers)
+        .terminal(TERMINAL)
+        .not_safe(not_safe)
+}
+
+pub(super) const TABLE: &[Program] = &[
+    containers(&["docker"], &["docker ps", "docker run --net=host img", "docker push x"])
+        .steered_by(COMPOSE)
+        .environment(&["DOCKER_CONFIG", "CONTAINERS_CONF"])
+        .tells_version(&["--version", "-v"])
+        .traits(&[Trait::Steady, Trait::HasSubcommands]),
+    containers(&["podman"], &["podman ps"])
+        .steered_by(COMPOSE)
+        .environment(&["DOCKER_CONFIG", "CONTAINERS_CONF"])
+        .tells_version(&["--version", "-v"])
+        .traits(&[Trait::HasSubcommands]),
+    containers(&["nerdctl"], &["nerdctl ps"]),
+];
+
+const COMPOSE: &[&str] = &["Dockerfile", "docker-compose.yml", "compose.yaml", "compose.yml"];
+
+fn registry(judge: &mut Judge<'_>, call: &Call) -> Judgement {
+    let first = call.args.iter().filter_map(Arg::exact).find(|text| !text.starts_with('-')).unwrap_or("");
+    if row(&call.program).and_then(|row| row.subcommand(first, "")).is_none() {
+        return Judgement::unknown("");
+    }
+    let name = file_name(&call.program).to_owned();
+    judge.network(&name, None);
+    judge.untrusted(name);
+    Judgement::network("it talks to a registry")
+}

@@ -1,0 +1,181 @@
+//! Programs that look at files, folders and the machine, and the few that write where it is told.
+
+use super::{Judge, Judgement, Kind, Operands, Program, Rule, Trait};
+use crate::classify::call::{Arg, Call, Options};
+
+const fn harmless(
+    names: &'static [&'static str],
+    about: &'static str,
+    operands: Operands,
+    safe: &'static [&'static str],
+) -> Program {
+    Program::new(names, about, Kind::Local, Rule::Harmless(operands)).safe(safe)
+}
+
+const fn listed(
+    names: &'static [&'static str],
+    about: &'static str,
+    options: Options,
+    operands: Operands,
+    safe: &'static [&'static str],
+    not_safe: &'static [&'static str],
+) -> Program {
+    Program::new(names, about, Kind::Local, Rule::Listed(options, operands)).safe(safe).not_safe(not_safe)
+}
+
+pub(super) const TABLE: &[Program] = &[
+    harmless(
+        &["ls", "dir", "vdir"],
+        "lists folders",
+        Operands::Names,
+        &["ls -la /workspace", "ls *.rs", "ls \"$HOME\""],
+    )
+    .traits(&[Trait::Searches]),
+    harmless(&["stat"], "shows what a file is", Operands::Names, &["stat -c %s file.txt"]).traits(&[Trait::Searches]),
+    listed(
+        &["du"],
+        "adds up sizes",
+        Options {
+            flags: "abcDhHklLmPsSx0",
+            values: "dBt",
+            long: &[
+                "--max-depth=",
+                "--summarize",
+                "--human-readable",
+                "--apparent-size",
+                "--all",
+                "--total",
+                "--exclude=",
+                "--threshold=",
+            ],
+        },
+        Operands::Names,
+        &["du -sh .", "du -d 1 src"],
+        &["du --files0-from=x", "du -X x"],
+    ),
+    harmless(&["df"], "shows free space", Operands::Names, &["df -h"]).traits(&[Trait::AboutTheOutside]),
+    harmless(&["realpath", "readlink"], "resolves a path", Operands::Names, &["realpath ../x"]),
+    harmless(&["basename", "dirname"], "takes a path apart", Operands::Data, &["basename /a/b.txt .txt"]),
+    harmless(
+        &[
+            "uname", "arch", "nproc", "uptime", "whoami", "id", "groups", "logname", "tty", "lscpu", "free", "locale",
+            "getconf",
+        ],
+        "tells about the machine or the user",
+        Operands::Data,
+        &["uname -a", "id -u", "nproc", "free -m"],
+    ),
+    harmless(&["cal"], "prints a calendar", Operands::Data, &["cal 2026"]),
+    harmless(&["seq", "factor"], "prints numbers", Operands::Data, &["seq 1 10"]),
+    harmless(&["expr"], "calculates", Operands::Data, &["expr 1 + 2"]),
+    harmless(&["sleep"], "waits", Operands::Data, &["sleep 1"]),
+    harmless(&["which", "whereis"], "finds programs", Operands::Data, &["which cargo", "whereis python3"])
+        .traits(&[Trait::Searches]),
+    harmless(
+        &["md5sum", "sha1sum", "sha224sum", "sha256sum", "sha384sum", "sha512sum", "b2sum", "cksum", "sum"],
+        "adds up a checksum",
+        Operands::Files,
+        &["sha256sum file.txt"],
+    ),
+    Program::new(&["date"], "prints the time", Kind::Local, Rule::Custom(date))
+        .safe(&["date", "date +%s", "date -u -d '1 day ago' '+%F %T'"])
+        .not_safe(&["date -s 12:00", "date 010112002030", "date --set=12:00"]),
+    Program::new(&["tree"], "draws folders", Kind::Local, Rule::Custom(tree))
+        .safe(&["tree -L 2 src", "tree -a -I node_modules"])
+        .not_safe(&["tree -o out.html", "tree -R -H . -L 1", "tree -Po x y", "tree -Io x f", "tree -L $x"]),
+    listed(
+        &["file"],
+        "guesses what a file is",
+        Options {
+            flags: "bhikLNprs0",
+            values: "F",
+            long: &["--brief", "--mime", "--mime-type", "--mime-encoding", "--dereference", "--no-pad"],
+        },
+        Operands::Names,
+        &["file a.out", "file -b --mime-type x"],
+        &["file -C -m magic", "file -z x.gz", "file -m magic x"],
+    )
+    .traits(&[Trait::Searches])
+    .environment(&["MAGIC"]),
+    Program::new(&["mktemp"], "makes a temporary file", Kind::Local, Rule::Custom(mktemp))
+        .safe(&["mktemp", "mktemp -d", "mktemp /tmp/x.XXXXXX"])
+        .not_safe(&["mktemp /etc/x.XXXX", "mktemp -p /etc"]),
+    listed(
+        &["mkdir"],
+        "makes folders",
+        Options { flags: "pv", values: "m", long: &["--parents", "--verbose", "--mode="] },
+        Operands::Writes,
+        &["mkdir -p src/a", "mkdir /tmp/x"],
+        &["mkdir /etc/x", "mkdir .git/hooks", "mkdir \"$x\""],
+    )
+    .traits(&[Trait::ChangesFiles]),
+    listed(
+        &["touch"],
+        "makes empty files or changes their time",
+        Options { flags: "acm", values: "", long: &["--no-create"] },
+        Operands::Writes,
+        &["touch src/a.rs"],
+        &["touch ~/.bashrc", "touch /etc/x"],
+    )
+    .traits(&[Trait::ChangesFiles]),
+];
+
+fn date(_: &mut Judge<'_>, call: &Call) -> Judgement {
+    let options = Options {
+        flags: "uRI",
+        values: "dr",
+        long: &["--utc", "--universal", "--date=", "--reference=", "--rfc-email", "--iso-8601=?", "--rfc-3339="],
+    };
+    match options.scan(&call.args) {
+        Ok(scan) if scan.operands.iter().all(|operand| operand.text.starts_with('+')) => Judgement::safe(),
+        Ok(_) => Judgement::unknown("an operand without `+` sets the clock"),
+        Err(reason) => Judgement::unknown(reason),
+    }
+}
+
+/// tree takes the value of `-L`, `-P` and `-I` from the next argument and reads the rest of a cluster as flags.
+fn tree(_: &mut Judge<'_>, call: &Call) -> Judgement {
+    let options = Options {
+        flags: "adfilpshugDFQNqCxrtUcASnvJX",
+        values: "LPI",
+        long: &[
+            "--dirsfirst",
+            "--noreport",
+            "--gitignore",
+            "--prune",
+            "--filelimit=",
+            "--sort=",
+            "--charset=",
+            "--du",
+            "--si",
+        ],
+    };
+    let clustered = |arg: &Arg| {
+        arg.text.len() > 2
+            && arg.text.starts_with('-')
+            && !arg.text.starts_with("--")
+            && arg.text.contains(['L', 'P', 'I'])
+    };
+    if call.args.iter().any(clustered) {
+        return Judgement::unknown("an option with a value stands in a cluster");
+    }
+    options.scan(&call.args).map_or_else(Judgement::unknown, |_| Judgement::safe())
+}
+
+fn mktemp(judge: &mut Judge<'_>, call: &Call) -> Judgement {
+    let options = Options { flags: "duqt", values: "p", long: &["--directory", "--quiet", "--suffix=", "--tmpdir=?"] };
+    let scan = match options.scan(&call.args) {
+        Ok(scan) => scan,
+        Err(reason) => return Judgement::unknown(reason),
+    };
+    let mut judgement = Judgement::safe();
+    if let Some(folder) = scan.value(&["-p", "--tmpdir"]) {
+        let inside = folder.exact().map(|folder| Arg::literal(format!("{folder}/x")));
+        judgement = inside
+            .map_or_else(|| Judgement::unknown("the folder is only known when it runs"), |path| judge.write(&path));
+    }
+    for operand in scan.operands {
+        judgement = judgement.max(judge.write(operand));
+    }
+    judgement
+}

@@ -1,0 +1,290 @@
+//! Programs that copy, move, remove and mark files: Safe where every file they change is named and may be written.
+
+use super::{Judge, Judgement, Kind, Operands, Program, Rule, Runs, Trait};
+use crate::classify::call::{Arg, Call, Known, Options, Scan};
+use crate::classify::judge::calls::Suspicion;
+use crate::classify::paths;
+
+pub(super) const TABLE: &[Program] = &[
+    Program::new(&["cp"], "copies files", Kind::Local, Rule::Custom(copy))
+        .traits(&[Trait::ChangesFiles, Trait::Overwrites])
+        .safe(&["cp a.txt b.txt", "cp -p a b/"])
+        .not_safe(&[
+            "cp -r a b",
+            "cp a.txt /etc/x",
+            "cp x .git/hooks",
+            "cp settings.json .claude",
+            "cp a \"$x\"",
+            "cp -t /etc a",
+            "cp .bashrc ~",
+        ]),
+    Program::new(&["mv"], "moves files", Kind::Local, Rule::Custom(move_))
+        .traits(&[Trait::ChangesFiles, Trait::Overwrites])
+        .safe(&["mv src/a.rs src/b.rs", "mv -n a /tmp/x"])
+        .not_safe(&["mv /etc/x a", "mv pre-commit .git/hooks/", "mv * b", "mv .git x", "mv .aws x", "mv x .github"]),
+    Program::new(&["rm"], "removes files", Kind::Local, Rule::Custom(remove))
+        .traits(&[Trait::ChangesFiles, Trait::Deletes])
+        .safe(&["rm a.txt", "rm -f /tmp/x b"])
+        .not_safe(&["rm -rf x", "rm *", "rm /etc/hosts", "rm \"$x\"", "rm ~/x", "rm .git/config"]),
+    Program::new(&["unlink"], "removes one file", Kind::Local, Rule::Custom(remove))
+        .traits(&[Trait::ChangesFiles])
+        .safe(&["unlink a.txt"])
+        .not_safe(&["unlink /etc/hosts"]),
+    Program::new(&["rmdir"], "removes empty folders", Kind::Local, Rule::Custom(remove))
+        .traits(&[Trait::ChangesFiles])
+        .safe(&["rmdir build/x"])
+        .not_safe(&["rmdir /etc/x", "rmdir -p a/b"]),
+    Program::new(&["chmod"], "changes who may use a file", Kind::Local, Rule::Custom(chmod))
+        .traits(&[Trait::ChangesFiles])
+        .safe(&["chmod +x run.sh", "chmod 644 a b", "chmod u+rw,go-w a"])
+        .not_safe(&[
+            "chmod -R 777 .",
+            "chmod 6777 a",
+            "chmod u+s a",
+            "chmod +x /etc/x",
+            "chmod +x *",
+            "chmod --reference=a b",
+        ]),
+    Program::new(&["ln"], "makes another name for a file", Kind::Local, Rule::Custom(links))
+        .traits(&[Trait::ChangesFiles])
+        .not_safe(&["ln -s a b", "ln a b"]),
+    Program::new(&["tar"], "packs and unpacks files", Kind::Local, Rule::Custom(tar))
+        .traits(&[Trait::ChangesFiles])
+        .runs(Runs::Named)
+        .environment(&["TAR_OPTIONS", "TAPE"])
+        .safe(&["tar tf a.tar", "tar -tvf a.tar", "tar --list --file=a.tar"])
+        .not_safe(&[
+            "tar xf a.tar",
+            "tar tzf a.tgz",
+            "tar cf a.tar b",
+            "tar tf host:a.tar",
+            "tar tfh ost:a.tar",
+            "tar tf a.tar --to-command=sh",
+            "tar -I sh -tf a",
+            "tar tf a.tar --checkpoint=1 --checkpoint-action=exec=sh",
+            "tar",
+        ]),
+    Program::new(
+        &["bzcat", "xzcat", "zstdcat"],
+        "prints files that are packed",
+        Kind::Local,
+        Rule::Listed(UNPACKED, Operands::Files),
+    )
+    .safe(&["xzcat a.xz | head"])
+    .not_safe(&["xzcat --x a"]),
+    Program::new(&["zcat"], "prints files that are packed", Kind::Local, Rule::Listed(UNPACKED, Operands::Files))
+        .environment(&["GZIP"])
+        .safe(&["zcat a.gz | head"])
+        .not_safe(&["zcat --x a"]),
+    Program::new(
+        &["zipinfo"],
+        "lists what an archive holds",
+        Kind::Local,
+        Rule::Listed(Options { flags: "12smlvhtzT", values: "", long: &[] }, Operands::Files),
+    )
+    .environment(&["ZIPINFO", "ZIPINFOOPT"])
+    .safe(&["zipinfo -1 a.zip"])
+    .not_safe(&["zipinfo -x a"]),
+    Program::new(&["unzip"], "unpacks files", Kind::Local, Rule::Custom(unzip))
+        .runs(Runs::Named)
+        .environment(&["UNZIP", "UNZIPOPT"])
+        .traits(&[Trait::ChangesFiles])
+        .safe(&["unzip -l a.zip"])
+        .not_safe(&["unzip a.zip", "unzip -lo a.zip x", "unzip -d /etc a.zip"]),
+    Program::new(&["gzip", "gunzip"], "packs and unpacks one file", Kind::Local, Rule::Custom(unpack))
+        .environment(&["GZIP"])
+        .safe(&["gzip -dc a.gz", "gunzip -c a.gz"])
+        .not_safe(&["gzip a", "gunzip a.gz", "gzip -c a"]),
+    Program::new(&["bzip2", "bunzip2"], "packs and unpacks one file", Kind::Local, Rule::Custom(unpack))
+        .environment(&["BZIP", "BZIP2"])
+        .safe(&["bzip2 -dc a.bz2"])
+        .not_safe(&["bunzip2 a.bz2"]),
+    Program::new(&["xz", "unxz"], "packs and unpacks one file", Kind::Local, Rule::Custom(unpack))
+        .environment(&["XZ_OPT", "XZ_DEFAULTS"])
+        .safe(&["xz -dc a.xz"])
+        .not_safe(&["xz -td a.xz", "unxz -ld a.xz", "xz -d a.xz"]),
+    Program::new(&["zstd", "unzstd"], "packs and unpacks one file", Kind::Local, Rule::Custom(unpack))
+        .environment(&["ZSTD_CLEVEL", "ZSTD_NBTHREADS"])
+        .safe(&["zstd -dc a.zst"])
+        .not_safe(&["zstd -l -d a.zst", "zstd -o x a"]),
+    Program::new(&["chown", "chgrp", "chattr", "setfacl"], "changes who may use a file", Kind::Local, CHANGES)
+        .traits(&[Trait::ChangesFiles])
+        .not_safe(&["chown root a", "chattr +i a"]),
+    Program::new(&["install", "patch", "rename", "mkfifo", "mknod"], "changes files", Kind::Local, CHANGES)
+        .traits(&[Trait::ChangesFiles])
+        .not_safe(&["install a b", "patch -p1", "mkfifo x"]),
+    Program::new(&["truncate", "shred"], "takes away what a file holds", Kind::Local, CHANGES)
+        .traits(&[Trait::ChangesFiles, Trait::Overwrites])
+        .not_safe(&["truncate -s 0 a", "shred a"]),
+    Program::new(&["dd"], "copies bytes", Kind::Local, Rule::Custom(dd))
+        .traits(&[Trait::ChangesFiles])
+        .not_safe(&["dd if=a of=b"]),
+    Program::new(
+        &["bsdtar", "zip", "7z", "split"],
+        "packs and unpacks files, or cuts them",
+        Kind::Local,
+        Rule::Never(Operands::Files),
+    )
+    .runs(Runs::Named)
+    .not_safe(&["zip -T -TT x a.zip b", "split --filter=x a"]),
+];
+
+const CHANGES: Rule = Rule::Never(Operands::Names);
+const UNPACKED: Options = Options { flags: "fq", values: "", long: &[] };
+
+fn scanned(options: Options, call: &Call) -> Result<Scan<'_>, Judgement> {
+    let scan = options.scan(&call.args).map_err(Judgement::unknown)?;
+    if scan.operands.iter().any(|operand| operand.known != Known::Literal) {
+        return Err(Judgement::unknown("it changes files whose names are only known when it runs"));
+    }
+    Ok(scan)
+}
+
+fn copy(judge: &mut Judge<'_>, call: &Call) -> Judgement {
+    copy_or_move(judge, call, false)
+}
+
+fn move_(judge: &mut Judge<'_>, call: &Call) -> Judgement {
+    copy_or_move(judge, call, true)
+}
+
+fn copy_or_move(judge: &mut Judge<'_>, call: &Call, moves: bool) -> Judgement {
+    let long = &["--verbose", "--no-clobber", "--force", "--preserve", "--update", "--no-target-directory"];
+    let scan = match scanned(Options { flags: "pfnvuTi", values: "", long }, call) {
+        Ok(scan) => scan,
+        Err(judgement) => return judgement,
+    };
+    let Some((target, sources)) = scan.operands.split_last().filter(|(_, sources)| !sources.is_empty()) else {
+        return Judgement::unknown("it lacks a file");
+    };
+    let mut judgement = judge.write(target);
+    for source in sources {
+        let name = paths::file_name(&source.text);
+        if matches!(name, "" | "." | "..") {
+            return Judgement::unknown("it copies a whole folder");
+        }
+        // The target may be a folder.
+        judgement = judgement.max(judge.write(&Arg::literal(format!("{}/{name}", target.text))));
+        if moves {
+            judgement = judgement.max(judge.write(source));
+            // What lies in a folder, and where links in it lead, is not looked at under its new name.
+            if name.starts_with('.') || paths::file_name(&target.text).starts_with('.') {
+                judgement = judgement.max(Judgement::unknown("it moves something hidden"));
+            }
+            judge.is_no_folder(source);
+        }
+        judgement = judgement.max(judge.read_tree(source));
+    }
+    judgement
+}
+
+fn remove(judge: &mut Judge<'_>, call: &Call) -> Judgement {
+    let scan = match scanned(Options { flags: "fvi", values: "", long: &["--force", "--verbose"] }, call) {
+        Ok(scan) => scan,
+        Err(judgement) => return judgement,
+    };
+    scan.operands.iter().fold(Judgement::safe(), |judgement, operand| judgement.max(judge.write(operand)))
+}
+
+fn chmod(judge: &mut Judge<'_>, call: &Call) -> Judgement {
+    // `chmod -x file` takes a right away; it is no option.
+    let Some((mode, files)) = call.args.split_first() else { return Judgement::unknown("it lacks a mode") };
+    let Some(text) = mode.exact() else { return Judgement::unknown("the mode is only known when it runs") };
+    let octal = (1..=4).contains(&text.len())
+        && text.bytes().all(|byte| (b'0'..=b'7').contains(&byte))
+        && (text.len() < 4 || text.starts_with('0'));
+    let symbolic = text.bytes().all(|byte| b"ugoa+-=rwxX,".contains(&byte)) && text != "-" && !text.starts_with("--");
+    if !(octal || symbolic && text.contains(['+', '-', '='])) {
+        return Judgement::unknown("this mode is not on its list");
+    }
+    if files.iter().any(|file| file.known != Known::Literal || file.may_be_option()) {
+        return Judgement::unknown("it changes files whose names are only known when it runs");
+    }
+    files.iter().fold(Judgement::safe(), |judgement, file| judgement.max(judge.write(file)))
+}
+
+/// Its operands name their files behind `if=` and `of=`.
+fn dd(judge: &mut Judge<'_>, call: &Call) -> Judgement {
+    let mut judgement = Judgement::unknown("");
+    for arg in call.args.iter().filter_map(Arg::exact) {
+        if let Some(file) = arg.strip_prefix("if=") {
+            judgement = judgement.max(judge.read(&Arg::literal(file)));
+        } else if let Some(file) = arg.strip_prefix("of=") {
+            judgement = judgement.max(judge.write(&Arg::literal(file)));
+        }
+    }
+    judgement
+}
+
+fn links(judge: &mut Judge<'_>, call: &Call) -> Judgement {
+    if let Some(target) = call.args.last() {
+        let _ = judge.write(target);
+    }
+    for source in call.args.iter().filter(|arg| !arg.may_be_option()) {
+        let _ = judge.read(source);
+    }
+    Judgement::unknown("what is reached through the new name is not followed")
+}
+
+/// Only the listing of an archive that is not packed: everything else runs another program or writes.
+fn tar(judge: &mut Judge<'_>, call: &Call) -> Judgement {
+    let mut args = call.args.clone();
+    // The first word may be a cluster without its dash, where values are not glued to their letters.
+    if let Some(first) = args.first_mut().filter(|first| first.known == Known::Literal && !first.text.starts_with('-'))
+    {
+        if !matches!(first.text.as_str(), "t" | "tv" | "vt" | "tf" | "tvf" | "vtf") {
+            let judgement = Judgement::unknown("only the listing of an archive is read here");
+            return judgement.max(judge.suspect_with(call, &call.args, Suspicion::Guesses));
+        }
+        first.text.insert(0, '-');
+    }
+    let options = Options { flags: "tv", values: "f", long: &["--list", "--verbose", "--file="] };
+    let scan = match options.scan(&args) {
+        Ok(scan) => scan,
+        Err(reason) => return Judgement::unknown(reason).max(judge.suspect_with(call, &call.args, Suspicion::Guesses)),
+    };
+    let lists = scan.has(&["-t", "--list"]);
+    match scan.value(&["-f", "--file"]) {
+        Some(file)
+            if lists && file.exact().is_some_and(|name| !name.contains(':') && !name.ends_with(['z', 'Z', '2'])) =>
+        {
+            judge.read(file)
+        }
+        _ => Judgement::unknown("only the listing of an archive is read here"),
+    }
+}
+
+fn unzip(judge: &mut Judge<'_>, call: &Call) -> Judgement {
+    match call.args.as_slice() {
+        [option, file] if matches!(option.exact(), Some("-l" | "-v" | "-Z" | "-Z1")) && !file.may_be_option() => {
+            judge.read(file)
+        }
+        _ => Judgement::unknown("only the listing of an archive is read here"),
+    }
+}
+
+fn unpack(judge: &mut Judge<'_>, call: &Call) -> Judgement {
+    let options =
+        Options { flags: "cdkqtlv", values: "", long: &["--stdout", "--decompress", "--list", "--test", "--quiet"] };
+    let scan = match options.scan(&call.args) {
+        Ok(scan) => scan,
+        Err(reason) => return Judgement::unknown(reason),
+    };
+    let decompresses = paths::file_name(&call.program).starts_with("un")
+        || paths::file_name(&call.program).starts_with("gun")
+        || paths::file_name(&call.program).starts_with("bun")
+        || scan.has(&["-d", "--decompress"]);
+    // Of several modes the last one counts.
+    let modes =
+        [["-l", "--list"], ["-t", "--test"], ["-d", "--decompress"]].iter().filter(|mode| scan.has(*mode)).count();
+    let unpacks_by_name = decompresses && !scan.has(&["-d", "--decompress"]);
+    if modes + usize::from(unpacks_by_name) > 1 {
+        return Judgement::unknown("it is given more than one mode");
+    }
+    let keeps = scan.has(&["-c", "--stdout", "-l", "--list", "-t", "--test"]) || scan.operands.is_empty();
+    if keeps && (decompresses || scan.has(&["-l", "--list", "-t", "--test"])) {
+        judge.read_behind(&scan.operands, 0)
+    } else {
+        Judgement::unknown("it replaces the file, or packs one")
+    }
+}

@@ -1,0 +1,729 @@
+//! The forms of git that stay on this machine and show no page, start no editor and take no code: local where its
+//! configuration is inert. One row for each subcommand; an option that is not listed makes it the host's business.
+
+use super::super::{Form, Needs, Subcommand};
+use crate::classify::call::{Options, Scan};
+
+const DIFF: Options = Options {
+    flags: "pusRabwzqMCDBtrWc0123456789m",
+    values: "USGl",
+    long: &[
+        "--stat=?",
+        "--numstat",
+        "--shortstat",
+        "--name-only",
+        "--name-status",
+        "--summary",
+        "--patch",
+        "--no-patch",
+        "--raw",
+        "--unified=",
+        "--color=?",
+        "--no-color",
+        "--word-diff=?",
+        "--word-diff-regex=",
+        "--ignore-all-space",
+        "--ignore-space-change",
+        "--ignore-space-at-eol",
+        "--ignore-cr-at-eol",
+        "--ignore-blank-lines",
+        "--minimal",
+        "--patience",
+        "--histogram",
+        "--diff-algorithm=",
+        "--cached",
+        "--staged",
+        "--merge-base",
+        "--diff-filter=",
+        "--find-renames=?",
+        "--find-copies=?",
+        "--find-object=",
+        "--no-renames",
+        "--full-index",
+        "--binary",
+        "--abbrev=?",
+        "--exit-code",
+        "--quiet",
+        "--check",
+        "--relative=?",
+        "--text",
+        "--function-context",
+        "--inter-hunk-context=",
+        "--ignore-submodules=?",
+        "--no-ext-diff",
+        "--no-textconv",
+        "--src-prefix=",
+        "--dst-prefix=",
+        "--no-prefix",
+        "--compact-summary",
+        "--dirstat=?",
+        "--pickaxe-regex",
+        "--pickaxe-all",
+        "--color-moved=?",
+        "--no-color-moved",
+        "--line-prefix=",
+        "--cc",
+        "--patch-with-stat",
+        "--diff-merges=",
+    ],
+};
+
+const LOG: Options = Options {
+    flags: "iEFPg",
+    values: "nL",
+    long: &[
+        "--oneline",
+        "--graph",
+        "--all",
+        "--decorate=?",
+        "--no-decorate",
+        "--decorate-refs=",
+        "--format=",
+        "--pretty=?",
+        "--max-count=",
+        "--skip=",
+        "--since=",
+        "--until=",
+        "--after=",
+        "--before=",
+        "--author=",
+        "--committer=",
+        "--grep=",
+        "--all-match",
+        "--invert-grep",
+        "--regexp-ignore-case",
+        "--extended-regexp",
+        "--fixed-strings",
+        "--perl-regexp",
+        "--merges",
+        "--no-merges",
+        "--min-parents=",
+        "--max-parents=",
+        "--first-parent",
+        "--reverse",
+        "--follow",
+        "--date=",
+        "--date-order",
+        "--topo-order",
+        "--author-date-order",
+        "--branches=?",
+        "--tags=?",
+        "--remotes=?",
+        "--glob=",
+        "--exclude=",
+        "--not",
+        "--left-right",
+        "--left-only",
+        "--right-only",
+        "--cherry",
+        "--cherry-pick",
+        "--cherry-mark",
+        "--ancestry-path",
+        "--simplify-by-decoration",
+        "--full-history",
+        "--abbrev-commit",
+        "--no-abbrev-commit",
+        "--no-abbrev",
+        "--parents",
+        "--children",
+        "--no-walk",
+        "--boundary",
+        "--source",
+        "--walk-reflogs",
+        "--reflog",
+        "--no-notes",
+        "--notes",
+        "--relative-date",
+        "--full-diff",
+        "--count",
+        "--objects",
+        "--show-pulls",
+        "--no-mailmap",
+        "--no-commit-id",
+        "--root",
+    ],
+};
+
+const LIST_REFS: Options = Options {
+    flags: "arlvi",
+    values: "",
+    long: &[
+        "--list",
+        "--all",
+        "--remotes",
+        "--show-current",
+        "--contains=?",
+        "--no-contains=?",
+        "--merged=?",
+        "--no-merged=?",
+        "--points-at=",
+        "--sort=",
+        "--format=",
+        "--column=?",
+        "--no-column",
+        "--color=?",
+        "--no-color",
+        "--verbose",
+        "--ignore-case",
+        "--count=",
+    ],
+};
+
+const LISTS: &[&str] = &["-l", "--list", "--contains", "--no-contains", "--merged", "--no-merged", "--points-at"];
+
+const fn reads(words: &'static str, options: &'static [Options]) -> Subcommand {
+    Subcommand::local(words, Form::new(options))
+}
+
+const fn shows(words: &'static str, options: &'static [Options]) -> Subcommand {
+    Subcommand::local(words, Form::new(options).shows())
+}
+
+const fn with(subcommand: Subcommand, needs: Needs) -> Subcommand {
+    match subcommand.form {
+        Some(form) => Subcommand { form: Some(form.needs(needs)), ..subcommand },
+        None => subcommand,
+    }
+}
+
+/// Subcommands that stay here in a form, and those that talk to a remote.
+pub(super) const SUBCOMMANDS: &[Subcommand] = &[
+    Subcommand::reads("clone"),
+    Subcommand::reads("fetch"),
+    Subcommand::reads("pull"),
+    Subcommand::reads("ls-remote"),
+    Subcommand::reads("fetch-pack"),
+    Subcommand::reads("http-fetch"),
+    Subcommand::reads("maintenance"),
+    Subcommand::reads("remote update"),
+    Subcommand::reads("remote show"),
+    Subcommand::reads("remote prune"),
+    Subcommand::reads("submodule update"),
+    Subcommand::reads("submodule add"),
+    Subcommand::reads("submodule sync"),
+    Subcommand::writes("push"),
+    Subcommand::writes("send-pack"),
+    Subcommand::writes("send-email"),
+    Subcommand::writes("svn"),
+    Subcommand::writes("p4"),
+    Subcommand::writes("imap-send"),
+    Subcommand::writes("lfs"),
+    Subcommand::writes("request-pull"),
+    Subcommand::writes("http-push"),
+    reads(
+        "status",
+        &[Options {
+            flags: "sbuznoalrm",
+            values: "",
+            long: &[
+                "--short",
+                "--branch",
+                "--porcelain=?",
+                "--untracked-files=?",
+                "--ignored=?",
+                "--show-stash",
+                "--long",
+                "--ahead-behind",
+                "--no-ahead-behind",
+                "--renames",
+                "--no-renames",
+                "--ignore-submodules=?",
+                "--column=?",
+            ],
+        }],
+    ),
+    shows("diff", &[DIFF]),
+    shows("diff-tree", &[DIFF, LOG, Options { flags: "v", values: "", long: &[] }]),
+    shows("diff-index", &[DIFF]),
+    shows("diff-files", &[DIFF]),
+    shows("show", &[DIFF, LOG]),
+    shows("log", &[DIFF, LOG]),
+    reads("rev-list", &[DIFF, LOG]),
+    reads(
+        "shortlog",
+        &[Options { flags: "nse", values: "", long: &["--numbered", "--summary", "--email", "--group="] }, LOG],
+    ),
+    reads("cherry", &[Options { flags: "v", values: "", long: &["--abbrev=?"] }]),
+    reads(
+        "ls-files",
+        &[Options {
+            flags: "cdmoiskutvzf",
+            values: "x",
+            long: &[
+                "--cached",
+                "--deleted",
+                "--modified",
+                "--others",
+                "--ignored",
+                "--stage",
+                "--unmerged",
+                "--killed",
+                "--exclude=",
+                "--exclude-standard",
+                "--exclude-per-directory=",
+                "--error-unmatch",
+                "--full-name",
+                "--abbrev=?",
+                "--debug",
+                "--directory",
+                "--no-empty-directory",
+                "--eol",
+                "--deduplicate",
+                "--with-tree=",
+            ],
+        }],
+    ),
+    reads(
+        "ls-tree",
+        &[Options {
+            flags: "drtlz",
+            values: "",
+            long: &[
+                "--long",
+                "--name-only",
+                "--name-status",
+                "--object-only",
+                "--full-name",
+                "--full-tree",
+                "--abbrev=?",
+            ],
+        }],
+    ),
+    reads(
+        "rev-parse",
+        &[Options {
+            flags: "q",
+            values: "",
+            long: &[
+                "--show-toplevel",
+                "--abbrev-ref=?",
+                "--short=?",
+                "--git-dir",
+                "--git-common-dir",
+                "--absolute-git-dir",
+                "--is-inside-work-tree",
+                "--is-inside-git-dir",
+                "--is-bare-repository",
+                "--is-shallow-repository",
+                "--show-prefix",
+                "--show-cdup",
+                "--verify",
+                "--quiet",
+                "--symbolic",
+                "--symbolic-full-name",
+                "--all",
+                "--branches=?",
+                "--tags=?",
+                "--remotes=?",
+                "--git-path=",
+                "--path-format=",
+                "--revs-only",
+                "--no-revs",
+            ],
+        }],
+    ),
+    reads(
+        "show-ref",
+        &[Options {
+            flags: "qdsh",
+            values: "",
+            long: &[
+                "--heads",
+                "--branches",
+                "--tags",
+                "--verify",
+                "--hash=?",
+                "--abbrev=?",
+                "--dereference",
+                "--head",
+                "--quiet",
+            ],
+        }],
+    ),
+    reads("for-each-ref", &[LIST_REFS]),
+    reads(
+        "merge-base",
+        &[Options {
+            flags: "a",
+            values: "",
+            long: &["--all", "--octopus", "--independent", "--is-ancestor", "--fork-point"],
+        }],
+    ),
+    reads(
+        "name-rev",
+        &[Options { flags: "", values: "", long: &["--tags", "--name-only", "--always", "--all", "--refs="] }],
+    ),
+    reads(
+        "describe",
+        &[Options {
+            flags: "",
+            values: "",
+            long: &[
+                "--tags",
+                "--all",
+                "--always",
+                "--long",
+                "--abbrev=",
+                "--dirty=?",
+                "--broken=?",
+                "--match=",
+                "--exclude=",
+                "--exact-match",
+                "--first-parent",
+                "--contains",
+                "--candidates=",
+            ],
+        }],
+    ),
+    reads(
+        "check-ignore",
+        &[Options {
+            flags: "qvnz",
+            values: "",
+            long: &["--quiet", "--verbose", "--non-matching", "--no-index", "--stdin"],
+        }],
+    ),
+    reads("check-attr", &[Options { flags: "az", values: "", long: &["--all", "--cached", "--stdin"] }]),
+    reads(
+        "check-ref-format",
+        &[Options { flags: "", values: "", long: &["--branch", "--normalize", "--allow-onelevel"] }],
+    ),
+    reads("count-objects", &[Options { flags: "vH", values: "", long: &["--verbose", "--human-readable"] }]),
+    reads(
+        "fsck",
+        &[Options {
+            flags: "",
+            values: "",
+            long: &[
+                "--full",
+                "--no-full",
+                "--unreachable",
+                "--no-reflogs",
+                "--no-dangling",
+                "--dangling",
+                "--connectivity-only",
+                "--no-progress",
+                "--strict",
+                "--root",
+                "--tags",
+                "--cache",
+            ],
+        }],
+    ),
+    reads("verify-pack", &[Options { flags: "vs", values: "", long: &["--verbose", "--stat-only"] }]),
+    reads("version", &[Options { flags: "", values: "", long: &["--build-options"] }]),
+    shows("cat-file", &[Options { flags: "pets", values: "", long: &[] }]),
+    shows(
+        "blame",
+        &[Options {
+            flags: "bltsewpcMCfn",
+            values: "L",
+            long: &[
+                "--date=",
+                "--since=",
+                "--porcelain",
+                "--line-porcelain",
+                "--incremental",
+                "--show-email",
+                "--root",
+                "--abbrev=",
+                "--ignore-rev=",
+                "--show-name",
+                "--show-number",
+                "--first-parent",
+            ],
+        }],
+    ),
+    shows(
+        "grep",
+        &[Options {
+            flags: "ivwhHlLcnEFGPqzoWpraI",
+            values: "eABCm",
+            long: &[
+                "--cached",
+                "--ignore-case",
+                "--name-only",
+                "--files-with-matches",
+                "--files-without-match",
+                "--count",
+                "--line-number",
+                "--column",
+                "--extended-regexp",
+                "--basic-regexp",
+                "--perl-regexp",
+                "--fixed-strings",
+                "--only-matching",
+                "--break",
+                "--heading",
+                "--show-function",
+                "--function-context",
+                "--and",
+                "--or",
+                "--not",
+                "--all-match",
+                "--max-depth=",
+                "--max-count=",
+                "--context=",
+                "--after-context=",
+                "--before-context=",
+                "--color=?",
+                "--no-color",
+                "--word-regexp",
+                "--invert-match",
+                "--text",
+                "--full-name",
+                "--quiet",
+            ],
+        }],
+    ),
+    with(reads("branch", &[LIST_REFS]), Needs::Listing(LISTS)),
+    with(reads("tag", &[LIST_REFS, Options { flags: "n0123456789", values: "", long: &[] }]), Needs::Listing(LISTS)),
+    with(
+        reads("symbolic-ref", &[Options { flags: "q", values: "", long: &["--short", "--quiet", "--no-recurse"] }]),
+        Needs::AtMost(1),
+    ),
+    with(shows("reflog", &[DIFF, LOG]), Needs::Word(&["show", "exists", ""])),
+    with(shows("stash", &[DIFF, LOG]), Needs::Word(&["list", "show"])),
+    with(
+        reads("worktree", &[Options { flags: "vz", values: "", long: &["--porcelain", "--verbose"] }]),
+        Needs::Word(&["list"]),
+    ),
+    with(
+        shows("remote", &[Options { flags: "v", values: "", long: &["--verbose", "--all", "--push"] }]),
+        Needs::Word(&["get-url", ""]),
+    ),
+    with(
+        shows(
+            "config",
+            &[Options {
+                flags: "lz",
+                values: "",
+                long: &[
+                    "--get",
+                    "--get-all",
+                    "--get-regexp",
+                    "--list",
+                    "--global",
+                    "--local",
+                    "--system",
+                    "--worktree",
+                    "--show-origin",
+                    "--show-scope",
+                    "--name-only",
+                    "--bool",
+                    "--int",
+                    "--path",
+                    "--type=",
+                    "--null",
+                    "--includes",
+                ],
+            }],
+        ),
+        Needs::Option(&["--get", "--get-all", "--get-regexp", "--list", "-l"]),
+    ),
+    reads(
+        "add",
+        &[Options {
+            flags: "Auvnf",
+            values: "",
+            long: &[
+                "--all",
+                "--update",
+                "--verbose",
+                "--dry-run",
+                "--intent-to-add",
+                "--force",
+                "--ignore-errors",
+                "--no-all",
+            ],
+        }],
+    ),
+    with(
+        reads(
+            "commit",
+            &[Options {
+                flags: "aqsn",
+                values: "mF",
+                long: &[
+                    "--message=",
+                    "--file=",
+                    "--all",
+                    "--amend",
+                    "--no-edit",
+                    "--quiet",
+                    "--allow-empty",
+                    "--allow-empty-message",
+                    "--signoff",
+                    "--author=",
+                    "--date=",
+                    "--no-verify",
+                    "--no-gpg-sign",
+                    "--only",
+                    "--include",
+                    "--reset-author",
+                    "--no-status",
+                    "--cleanup=",
+                ],
+            }],
+        ),
+        Needs::Message,
+    ),
+    with(reads("checkout", &[Options { flags: "q", values: "b", long: &["--quiet"] }]), Needs::OptionAlone(&["-b"])),
+    with(
+        reads("switch", &[Options { flags: "q", values: "c", long: &["--quiet", "--create="] }]),
+        Needs::OptionAlone(&["-c", "--create"]),
+    ),
+    with(
+        reads("restore", &[Options { flags: "Sq", values: "", long: &["--staged", "--quiet"] }]),
+        Needs::Option(&["-S", "--staged"]),
+    ),
+];
+
+/// Calls that are local where git's configuration is inert, and calls that look like them and are not.
+pub(in crate::programs) const EXAMPLES: &[(&str, bool)] = &[
+    ("git status --short", true),
+    ("git log --oneline -5", true),
+    ("git -C sub diff HEAD~1 --stat -- src", true),
+    ("git show HEAD:src/main.rs", true),
+    ("git --no-pager blame -L 1,20 a.rs", true),
+    ("git grep -n pattern", true),
+    ("git branch --show-current", true),
+    ("git rev-parse --abbrev-ref HEAD", true),
+    ("git ls-files '*.rs' | wc -l", true),
+    ("git stash list", true),
+    ("git remote -v", true),
+    ("git config --get user.name", true),
+    ("git add -A && git commit -m 'fix the curl call'", true),
+    ("git checkout -b feature", true),
+    ("git -c color.ui=never log", true),
+    ("git -c core.pager=x log", false),
+    ("git -c alias.x=!sh x", false),
+    ("git -p help", false),
+    ("git branch --help", false),
+    ("git diff --ext-diff", false),
+    ("git diff --output=x", false),
+    ("git diff --textconv", false),
+    ("git log --format=%G?", false),
+    ("git log --format='%+G?'", false),
+    ("git branch --sort=signature", false),
+    ("git -C l/.. status", false),
+    ("git status -vv", false),
+    ("git grep --untracked x", false),
+    ("git add inner && git diff", false),
+    ("mkdir r/n.md && git -C r/n.md status", false),
+    ("git grep -O pattern", false),
+    ("git commit", false),
+    ("git commit -S -m x", false),
+    ("git add -p", false),
+    ("git stash", false),
+    ("git checkout main", false),
+    ("git branch -D x", false),
+    ("git remote add x y", false),
+    ("git config core.pager x", false),
+    ("git --git-dir=x status", false),
+    ("git -C \"$x\" status", false),
+    ("git log \"$x\"", false),
+    ("cd \"$x\" && git status", false),
+    ("GIT_DIR=x git status", false),
+    ("git show HEAD:.env", false),
+    ("echo x > config && git status", false),
+    ("git rebase -i HEAD~2", false),
+    ("git archive HEAD", false),
+    ("git help log", false),
+];
+
+/// What in an accepted call makes git run another program or read what nobody named.
+pub(super) fn obstacle(subcommand: &str, scan: &Scan<'_>) -> Option<String> {
+    for (name, value) in &scan.options {
+        let text = value.as_ref().map_or("", |value| value.text.as_str());
+        // Git might see an option where a number or a pattern stands here.
+        if text.starts_with('-') && matches!(name.as_str(), "-n" | "-L" | "-x" | "-U" | "-l" | "-b" | "-c") {
+            return Some(format!("the value of `{name}` looks like an option"));
+        }
+        if matches!(name.as_str(), "--format" | "--pretty")
+            && (signs(text)
+                || text.contains("signature")
+                || value.as_ref().is_some_and(|value| value.exact().is_none()))
+        {
+            return Some("checking signatures runs another program".to_owned());
+        }
+        if name == "--sort" && text.contains("signature") {
+            return Some("checking signatures runs another program".to_owned());
+        }
+        if subcommand == "stash" && matches!(name.as_str(), "-u" | "--include-untracked") {
+            return Some("what is not tracked may be secret".to_owned());
+        }
+        // `--pretty=NAME` takes a format from the configuration.
+        if name == "--pretty" && !text.is_empty() && !PRETTY.iter().any(|known| text.starts_with(known)) {
+            return Some("this name of a format may stand in the configuration".to_owned());
+        }
+    }
+    None
+}
+
+/// True for a format with a field of signatures, such as `%G?` and `%+GS`.
+fn signs(format: &str) -> bool {
+    format.split('%').skip(1).any(|field| field.trim_start_matches(['+', '-', ' ']).starts_with('G'))
+}
+
+/// Options of `diff` with which `log` shows no content.
+pub(super) const SHOW_NO_CONTENT: &[&str] = &[
+    "--stat",
+    "--numstat",
+    "--shortstat",
+    "--name-only",
+    "--name-status",
+    "--summary",
+    "--no-patch",
+    "--raw",
+    "-s",
+    "--color",
+    "--no-color",
+    "--abbrev",
+    "--relative",
+    "--compact-summary",
+    "--dirstat",
+    "--diff-filter",
+    "-M",
+    "-C",
+    "--find-renames",
+    "--find-copies",
+    "--no-renames",
+    "--no-ext-diff",
+    "--no-textconv",
+    "--ignore-submodules",
+];
+
+/// True when `log` or `reflog` with these options shows content.
+pub(super) fn shows_content(scan: &Scan<'_>) -> bool {
+    scan.options.iter().any(|(name, _)| {
+        let of_diff = match name.strip_prefix('-').filter(|letter| letter.len() == 1) {
+            Some(letter) => {
+                DIFF.flags.contains(letter) && !letter.bytes().all(|b| b.is_ascii_digit())
+                    || DIFF.values.contains(letter)
+                    || letter == "L"
+            }
+            None => DIFF.long.iter().any(|long| long.trim_end_matches(['=', '?']) == name),
+        };
+        of_diff && !SHOW_NO_CONTENT.contains(&name.as_str())
+    })
+}
+
+const PRETTY: &[&str] =
+    &["oneline", "short", "medium", "full", "fuller", "reference", "email", "raw", "mboxrd", "format:", "tformat:"];
+
+#[cfg(test)]
+mod tests {
+    use super::EXAMPLES;
+    use crate::classify::{CommandClass, Decided, Surroundings, classify};
+    use crate::command::CommandLine;
+
+    #[test]
+    fn every_example_holds_and_the_class_stays_unknown() {
+        for (command, local) in EXAMPLES {
+            let found = classify(&CommandLine::parse(*command).unwrap(), &Surroundings::default());
+            assert_eq!(found.decided == Decided::LocalIf, *local, "{command}: {}", found.reason);
+            assert_ne!(found.class, CommandClass::Safe, "{command}");
+        }
+    }
+}

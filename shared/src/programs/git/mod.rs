@@ -1,0 +1,206 @@
+//! Git. As a class it is Unknown even where it only reads, because its configuration may name programs to run; the
+//! subcommands that talk to a remote are Network. What stays local under a condition is in [`mod@local`].
+
+mod local;
+
+pub(super) use local::EXAMPLES;
+
+use super::{Judge, Judgement, Kind, Program, Reach, Rule, Runs, Talks, Trait, row};
+use crate::classify::call::{Arg, Call};
+use crate::classify::{Condition, git_config, paths, secrets};
+
+pub(super) const TABLE: &[Program] = &[
+    Program::new(&["git"], "runs programs that its configuration names", Kind::Mixed, Rule::Custom(git))
+        .runs(Runs::Named)
+        .subcommands(local::SUBCOMMANDS)
+        .talks(Talks::Behind(&["commit", "tag", "log", "grep", "notes", "status", "diff", "show"]))
+        .belongings(&["/usr/lib/git-core", "/usr/share/git-core"])
+        .traits(&[Trait::Steady, Trait::HasSubcommands])
+        .not_safe(&[
+            "git status",
+            "git push origin main",
+            "git -C x pull",
+            "git clone https://h/x",
+            "git commit -m 'fix curl call'",
+            "git",
+        ]),
+    Program::new(&["gh"], "talks to a forge", Kind::Network, Rule::Custom(forge))
+        .runs(Runs::Named)
+        .talks(Talks::Always)
+        .traits(&[Trait::Steady])
+        .not_safe(&["gh pr list", "gh api user"]),
+    Program::new(&["glab", "hub"], "talks to a forge", Kind::Network, Rule::Custom(forge))
+        .runs(Runs::Named)
+        .not_safe(&["glab mr list"]),
+];
+
+/// Configuration that makes git run a program.
+const RUNS: &[&str] = &[
+    "core.hookspath",
+    "core.fsmonitor",
+    "core.sshcommand",
+    "core.pager",
+    "core.editor",
+    "core.askpass",
+    "core.gitproxy",
+    "sequence.editor",
+    "diff.external",
+    "credential",
+    "gpg",
+    "include",
+    "alias",
+    "filter",
+    "pager",
+    "difftool",
+    "mergetool",
+    "merge",
+    "remote",
+    "url",
+    "protocol",
+    "init.templatedir",
+    "uploadpack",
+    "http.proxy",
+];
+
+fn git(judge: &mut Judge<'_>, call: &Call) -> Judgement {
+    let mut args = call.args.iter();
+    let mut subcommand = None;
+    let mut unknown = false;
+    // What stands before the subcommand is read: folders to go to, and nothing that steers.
+    let mut folders = judge.folders();
+    while let Some(arg) = args.next() {
+        let Some(text) = arg.exact() else {
+            unknown = true;
+            break;
+        };
+        match text {
+            "-C" => {
+                // Where `..` leads behind a link, the text cannot tell.
+                let to = args.next().and_then(Arg::exact).filter(|to| !to.split('/').any(|part| part == ".."));
+                folders = folders
+                    .zip(to)
+                    .map(|(folders, to)| folders.iter().map(|folder| paths::resolve(Some(folder), to)).collect());
+            }
+            "--git-dir" | "--work-tree" | "--namespace" | "--super-prefix" | "--config-env" => {
+                folders = None;
+                args.next();
+            }
+            "-c" => {
+                // `-c alias.p=push` makes `p` another name for `push`.
+                let setting = args.next().map_or("", |setting| setting.text.as_str());
+                let (key, value) = setting.split_once('=').unwrap_or((setting, "true"));
+                if let Some(alias) = setting.strip_prefix("alias.").and_then(|alias| alias.split_once('=')) {
+                    let words = alias.1.trim_start_matches('!').split_whitespace();
+                    words.filter(|word| *word != "git").take(4).for_each(|word| judge.git(word));
+                }
+                if key.starts_with("alias") || !git_config::is_inert(&key.to_ascii_lowercase(), value) {
+                    folders = None;
+                }
+            }
+            "--no-pager" | "-P" | "--no-optional-locks" | "--literal-pathspecs" => {}
+            "--version" | "-v" => {
+                subcommand = Some("version");
+                break;
+            }
+            _ if text.starts_with('-') => folders = None,
+            _ => {
+                subcommand = Some(text);
+                break;
+            }
+        }
+    }
+    if unknown {
+        judge.git("?");
+        return Judgement::unknown("the subcommand is only known when it runs");
+    }
+    let Some(subcommand) = subcommand else { return Judgement::unknown("") };
+    judge.git(subcommand);
+    let rest = args.as_slice();
+    let first = rest.iter().find_map(|arg| arg.exact().filter(|text| !text.starts_with('-'))).unwrap_or("");
+    // `git show HEAD:.env` reads a file out of a commit.
+    if !matches!(subcommand, "commit" | "add" | "rm" | "tag" | "status") {
+        for arg in rest {
+            let path = arg.text.rsplit(':').next().unwrap_or("");
+            if secrets::is_secret_path(path) {
+                judge.secret(path);
+            }
+        }
+    }
+    if subcommand == "config" {
+        let key = first.to_ascii_lowercase();
+        if RUNS.iter().any(|runs| key == *runs || key.starts_with(&format!("{runs}."))) && rest.len() > 1 {
+            judge.persistence(format!("git config {first}"));
+        }
+    }
+    if let Some(judgement) = remote(judge, subcommand, first, rest) {
+        return judgement;
+    }
+    local(judge, subcommand, rest, folders)
+}
+
+/// Subcommands that talk to a remote.
+fn remote(judge: &mut Judge<'_>, subcommand: &str, first: &str, rest: &[Arg]) -> Option<Judgement> {
+    let reach = row("git").and_then(|row| row.subcommand(subcommand, first)).map_or(Reach::Local, |found| found.reach);
+    let talks =
+        reach != Reach::Local || subcommand == "archive" && rest.iter().any(|arg| arg.text.starts_with("--remote"));
+    if !talks {
+        return None;
+    }
+    let host = rest.iter().find_map(|arg| super::network::host_in(&arg.text));
+    if matches!(subcommand, "pull" | "fetch" | "clone" | "remote" | "submodule" | "lfs") {
+        judge.untrusted(host.clone().unwrap_or_else(|| format!("git {subcommand}")));
+    }
+    if subcommand == "clone"
+        && let Some(url) = rest.iter().find_map(|arg| arg.exact().filter(|text| text.contains(['/', ':'])))
+    {
+        judge.fetched_file(url.trim_end_matches('/').trim_end_matches(".git"));
+    }
+    judge.network("git", host);
+    Some(Judgement::network(format!("`git {subcommand}` talks to a remote")))
+}
+
+/// Subcommands that are local where git's configuration is inert. Their class stays Unknown.
+fn local(judge: &mut Judge<'_>, subcommand: &str, rest: &[Arg], folders: Option<Vec<String>>) -> Judgement {
+    let form = row("git").and_then(|row| row.subcommand(subcommand, "")).and_then(|found| found.form);
+    let Some(form) = form else {
+        return Judgement::unknown(format!("`git {subcommand}` is not on the list of what stays local"));
+    };
+    let accepted = form.accepts(rest).and_then(|scan| local::obstacle(subcommand, &scan).map_or(Ok(scan), Err));
+    let scan = match accepted {
+        Ok(scan) => scan,
+        Err(reason) => return Judgement::unknown(format!("`git {subcommand}`: {reason}")),
+    };
+    let Some(folders) = folders else {
+        return Judgement::unknown(format!(
+            "`git {subcommand}`: where it runs, or a setting, is only known when it runs"
+        ));
+    };
+    let shows = form.shows && (!matches!(subcommand, "log" | "reflog") || local::shows_content(&scan));
+    let mut judgement =
+        Judgement::conditional(format!("`git {subcommand}` stays local where git's configuration names no program"));
+    // Files outside of the repository are compared as they are.
+    if shows {
+        for operand in scan
+            .operands
+            .iter()
+            .filter(|operand| operand.text.starts_with(['/', '~']) || operand.text.split('/').any(|part| part == ".."))
+        {
+            judgement = judgement.max(judge.read_tree(operand));
+        }
+    }
+    if let Some(file) = scan.value(&["-F", "--file"]) {
+        judgement = judgement.max(judge.read(file));
+    }
+    let records = matches!(subcommand, "add" | "commit" | "checkout" | "switch" | "restore");
+    for folder in folders {
+        judge.condition(Condition::GitIsInert { folder, shows, records });
+    }
+    judgement
+}
+
+fn forge(judge: &mut Judge<'_>, call: &Call) -> Judgement {
+    let name = crate::classify::paths::file_name(&call.program).to_owned();
+    judge.network(&name, None);
+    judge.untrusted(name);
+    Judgement::network("")
+}

@@ -1,0 +1,143 @@
+//! Interpreters: they run arbitrary code, given on their command line, in a file or on their standard input.
+
+use super::{Flag, Judge, Judgement, Kind, Program, Rule, Runs, Terminal};
+use crate::classify::call::{Arg, Call};
+use crate::classify::paths::file_name;
+
+/// Options with which an interpreter runs something else than its terminal, or nothing.
+pub(super) const GIVEN: &[&str] = &[
+    "-c",
+    "-e",
+    "-m",
+    "-p",
+    "-f",
+    "-V",
+    "-VV",
+    "-v",
+    "-h",
+    "-E",
+    "-r",
+    "-l",
+    "-n",
+    "-pe",
+    "-ne",
+    "-pi",
+    "-M",
+    "-x",
+    "--version",
+    "--help",
+    "--eval",
+    "--print",
+    "--command",
+    "--file",
+    "--execute",
+    "--list",
+    "--test",
+    "--run",
+    "--batch",
+];
+
+/// Reads its terminal when it is given nothing to run.
+pub(super) const PROMPT: Terminal = Terminal {
+    asked: ("i", &["-a", "repl"]),
+    settled: ("", GIVEN),
+    operands: 1,
+    runs_operand: true,
+    ..Terminal::ALWAYS
+};
+
+const CONSOLES: &[&str] = &["code", "IPython", "pdb", "ptpython"];
+
+const fn language(names: &'static [&'static str], not_safe: &'static [&'static str]) -> Program {
+    Program::new(names, "runs arbitrary code", Kind::Runtime, Rule::Custom(interpreter))
+        .versioned()
+        .runs(Runs::Code)
+        .terminal(PROMPT)
+        .not_safe(not_safe)
+}
+
+pub(super) const TABLE: &[Program] = &[
+    language(&["python"], &["python3 -c 'import urllib'", "python script.py", "python3.11 x", "python"])
+        .flag(Flag::Code)
+        .tells_version(&["--version", "-V"])
+        .environment(&[
+            "PYTHONHOME",
+            "PYTHONPATH",
+            "PYTHONSTARTUP",
+            "PYTHONUSERBASE",
+            "PYTHONINSPECT",
+            "PYTHONBREAKPOINT",
+        ])
+        .terminal(Terminal { valued: &["-W", "-X"], consoles: CONSOLES, ..PROMPT })
+        .belongings(&["/usr/lib", "/usr/share/python3"])
+        .safe(&["python3 --version"]),
+    language(&["pypy"], &["pypy x"])
+        .flag(Flag::Code)
+        .tells_version(&["--version"])
+        .environment(&["PYTHONHOME", "PYTHONPATH", "PYTHONSTARTUP", "PYTHONUSERBASE"])
+        .terminal(Terminal { valued: &["-W", "-X"], consoles: CONSOLES, ..PROMPT }),
+    language(&["ipython", "bpython"], &["ipython x"]).terminal(Terminal { consoles: CONSOLES, ..PROMPT }),
+    language(&["node", "nodejs"], &["node -e 'fetch(url)'", "node x.js"])
+        .flag(Flag::Code)
+        .tells_version(&["--version", "-v"])
+        .environment(&["NODE_OPTIONS", "NODE_PATH"])
+        .belongings(&["/usr/lib", "/usr/share/nodejs"])
+        .safe(&["node --version"]),
+    language(&["perl"], &["perl -v x", "perl -e 1"])
+        .flag(Flag::Code)
+        .tells_version(&["--version", "-v"])
+        .environment(&["PERL5OPT", "PERL5LIB", "PERL5DB", "PERLLIB"])
+        .terminal(Terminal { settled: ("enp", GIVEN), asked: ("", &[]), ..PROMPT })
+        .belongings(&["/usr/lib", "/usr/share/perl", "/usr/share/perl5"])
+        .safe(&["perl -v"]),
+    language(&["ruby"], &["ruby -e 1", "ruby x.rb"])
+        .flag(Flag::Code)
+        .tells_version(&["--version", "-v"])
+        .environment(&["RUBYOPT", "RUBYLIB"])
+        .terminal(Terminal { settled: ("enp", GIVEN), asked: ("", &[]), ..PROMPT })
+        .belongings(&["/usr/lib", "/usr/share/rubygems-integration"]),
+    language(&["php"], &["php -r 1"])
+        .flag(Flag::Code)
+        .tells_version(&["--version", "-v"])
+        .environment(&["PHPRC", "PHP_INI_SCAN_DIR"]),
+    language(&["deno"], &["deno run x"]).flag(Flag::Code),
+    language(&["bun"], &["bun x"]).flag(Flag::Code).steered_by(&["package.json"]),
+    language(&["lua", "luajit"], &["lua -e 1"]).flag(Flag::Code).environment(&["LUA_INIT"]),
+    language(&["tclsh", "wish"], &["tclsh x"]).flag(Flag::Always("runs code that is not read here")),
+    language(&["Rscript", "R", "octave", "julia"], &["Rscript -e 1", "julia x"]),
+    language(&["osascript"], &["osascript -e 1"]),
+    language(&["irb", "pry"], &["irb"]),
+    language(&["guile", "racket", "sbcl", "clj", "ghci", "ocaml", "iex", "elixir", "erl"], &["guile x", "erl -eval 1"]),
+    language(&["jshell", "groovy", "scala"], &["jshell x", "groovy -e 1"]),
+    language(&["gnuplot"], &["gnuplot -e 1"]),
+];
+
+pub(super) fn interpreter(judge: &mut Judge<'_>, call: &Call) -> Judgement {
+    let file = call.args.iter().find_map(|arg| arg.exact().filter(|text| !text.starts_with('-')));
+    let from_stdin =
+        call.args.iter().all(|arg| arg.text.starts_with('-')) || call.args.first().and_then(Arg::exact) == Some("-");
+    judge.runs_code(call, from_stdin, file);
+    super::build::note_steering(judge, call);
+    mentions(judge, call);
+    Judgement::network("")
+}
+
+/// Code on the command line: what it says about secrets and hosts is taken from its text.
+fn mentions(judge: &mut Judge<'_>, call: &Call) {
+    for arg in &call.args {
+        for word in arg.text.split(|c: char| c.is_whitespace() || "'\"`()[]{},;=".contains(c)) {
+            if crate::classify::secrets::is_secret_path(word)
+                || word.len() > 4
+                    && word.bytes().all(|b| b.is_ascii_uppercase() || b == b'_')
+                    && crate::classify::secrets::is_secret_variable(word)
+            {
+                judge.secret(word);
+            }
+            if word.contains("://")
+                && let Some(host) = super::network::host_in(word)
+            {
+                judge.network(file_name(&call.program), Some(host));
+            }
+        }
+    }
+}

@@ -1,0 +1,261 @@
+//! Programs that tell about processes, users and the machine.
+
+use super::editors::SCREEN;
+use super::{Form, Judge, Judgement, Kind, Needs, Operands, Program, Rule, Runs, Subcommand, Terminal, Trait};
+use crate::classify::call::{Arg, Call, Options};
+
+pub(super) const TABLE: &[Program] = &[
+    Program::new(&["ps"], "lists processes", Kind::Local, Rule::Custom(ps))
+        .environment(&["PS_FORMAT", "LIBPROC_HIDE_KERNEL"])
+        .traits(&[Trait::AboutTheOutside])
+        .safe(&["ps aux", "ps -ef", "ps -o pid,ppid,cmd -p 1", "ps aux | grep node"])
+        .not_safe(&["ps eww", "ps $x", "ps auxe", "ps ewwp1", "ps -auxewww", "ps -o environ"]),
+    Program::new(
+        &["pgrep", "pidof"],
+        "finds processes",
+        Kind::Local,
+        Rule::Listed(
+            Options {
+                flags: "lafnovxcwisq",
+                values: "uUgGPtdrF",
+                long: &["--list-name", "--full", "--exact", "--count", "--newest", "--oldest"],
+            },
+            Operands::Data,
+        ),
+    )
+    .traits(&[Trait::AboutTheOutside])
+    .safe(&["pgrep -lf node", "pidof sshd"])
+    .not_safe(&["pgrep --signal KILL x", "pgrep -F $x"]),
+    Program::new(&["lsof"], "lists open files", Kind::Local, Rule::Custom(lsof))
+        .traits(&[Trait::AboutTheOutside])
+        .safe(&["lsof -nP -iTCP:3000 -sTCP:LISTEN", "lsof -n -i :8080"])
+        .not_safe(&["lsof -i :8080", "lsof -nP +D /x", "lsof -r 5 -n", "lsof -n -P -i @h:80"]),
+    Program::new(&["ss", "netstat"], "lists sockets", Kind::Local, Rule::Custom(sockets))
+        .traits(&[Trait::AboutTheOutside])
+        .safe(&["ss -tlnp", "netstat -tulpn"])
+        .not_safe(&["ss -r", "ss -K", "netstat -tul", "ss -F x"]),
+    Program::new(&["who", "w"], "lists who is logged in", Kind::Local, Rule::Listed(LOGINS, Operands::Names))
+        .traits(&[Trait::AboutTheOutside])
+        .safe(&["who", "w -h"])
+        .not_safe(&["who --lookup"]),
+    Program::new(&["users", "last"], "lists who was logged in", Kind::Local, Rule::Listed(LOGINS, Operands::Names))
+        .safe(&["last -n 5"])
+        .not_safe(&["last -d"]),
+    Program::new(&["hostname"], "prints the machine's name, or changes it", Kind::Local, Rule::Custom(hostname))
+        .traits(&[Trait::AboutTheOutside])
+        .safe(&["hostname", "hostname -s"])
+        .not_safe(&["hostname evil", "hostname -f", "hostname -F x"]),
+    Program::new(
+        &["lsblk", "lsmod", "lspci", "lsusb", "vmstat", "iostat", "mpstat", "lsmem", "numactl"],
+        "tells about the machine",
+        Kind::Local,
+        Rule::Custom(no_operands),
+    )
+    .safe(&["lsblk", "vmstat -s"])
+    .not_safe(&["vmstat x", "lspci --x", "lspci -nnQ", "numactl sh"]),
+    Program::new(&["findmnt"], "tells about mounts", Kind::Local, Rule::Custom(no_operands))
+        .traits(&[Trait::AboutTheOutside])
+        .safe(&["findmnt -l"])
+        .not_safe(&["findmnt --x"]),
+    Program::new(
+        &["sw_vers", "stty", "nvidia-smi"],
+        "tells about the machine or its terminal, or changes it",
+        Kind::Local,
+        Rule::Custom(telling_forms),
+    )
+    .safe(&["sw_vers", "nvidia-smi"])
+    .not_safe(&["stty -F /dev/x"]),
+    Program::new(&["tput"], "tells about the terminal, or changes it", Kind::Local, Rule::Forms)
+        .subcommands(&[
+            Subcommand::local("cols", ALONE),
+            Subcommand::local("lines", ALONE),
+            Subcommand::local("colors", ALONE),
+            Subcommand::local("sgr0", ALONE),
+            Subcommand::local("bold", ALONE),
+        ])
+        .safe(&["tput sgr0"])
+        .not_safe(&["tput reset", "tput -T x cols", "tput cols x"]),
+    Program::new(&["pstree"], "draws processes", Kind::Local, Rule::Custom(telling_forms))
+        .traits(&[Trait::AboutTheOutside])
+        .safe(&["pstree -p"])
+        .not_safe(&["pstree -Z"]),
+    Program::new(&["mount"], "lists mounts, or changes them", Kind::Local, Rule::Custom(telling_forms))
+        .traits(&[Trait::AboutTheOutside, Trait::ChangesFiles])
+        .safe(&["mount"])
+        .not_safe(&["mount -o remount,rw /"]),
+    Program::new(&["dmesg"], "shows the kernel's messages", Kind::Local, Rule::Custom(telling_forms))
+        .environment(&["PAGER"])
+        .safe(&["dmesg -T"])
+        .not_safe(&["dmesg -C"]),
+    Program::new(&["uuidgen", "yes"], "prints something new", Kind::Local, Rule::Custom(printers))
+        .safe(&["uuidgen", "yes | head -1", "uuidgen -r"])
+        .not_safe(&["uuidgen --x"]),
+    Program::new(
+        &["top", "htop"],
+        "shows processes until it is told to stop",
+        Kind::Mixed,
+        Rule::Never(Operands::Data),
+    )
+    .traits(&[Trait::AboutTheOutside])
+    .terminal(Terminal { settled: ("b", &[]), ..SCREEN })
+    .not_safe(&["top", "top -bn1"]),
+    Program::new(
+        &["ip", "ifconfig"],
+        "tells about the network, or changes it",
+        Kind::Mixed,
+        Rule::Never(Operands::Data),
+    )
+    .traits(&[Trait::AboutTheOutside])
+    .runs(Runs::Named)
+    .not_safe(&["ip a", "ip netns exec x ls"]),
+    Program::new(&["fuser"], "lists who uses a file, or ends them", Kind::Mixed, Rule::Never(Operands::Names))
+        .traits(&[Trait::AboutTheOutside])
+        .not_safe(&["fuser -k x"]),
+];
+
+/// A subcommand without anything behind it.
+const ALONE: Form = Form::new(&[]).needs(Needs::AtMost(0));
+
+const LOGINS: Options = Options { flags: "aHqbrumshfi", values: "n", long: &["--count", "--all"] };
+
+/// Only the usual forms: in the style without a dash `e` shows the environment of processes, and a cluster behind a dash
+/// may be read in that style, too.
+fn ps(judge: &mut Judge<'_>, call: &Call) -> Judgement {
+    const CLUSTERS: &[&str] = &[
+        "-e",
+        "-f",
+        "-ef",
+        "-A",
+        "-Af",
+        "-efl",
+        "-el",
+        "-l",
+        "-a",
+        "-x",
+        "-j",
+        "-H",
+        "-L",
+        "-T",
+        "-w",
+        "-ww",
+        "-eH",
+        "-ejH",
+        "-eLf",
+        "-efww",
+        "-efH",
+        "aux",
+        "ax",
+        "auxw",
+        "auxww",
+        "auxf",
+        "axu",
+        "axf",
+        "axjf",
+        "au",
+        "u",
+        "x",
+        "f",
+        "a",
+        "--no-headers",
+        "--forest",
+    ];
+    let mut args = call.args.iter();
+    while let Some(arg) = args.next() {
+        let Some(text) = arg.exact() else { return Judgement::unknown("an option is only known when it runs") };
+        let harmless = |value: &str| !value.contains("environ");
+        let known = match text {
+            "-o" | "-eo" | "-axo" | "-Ao" | "-p" | "-u" | "-U" | "-C" | "-t" | "-g" | "--pid" | "--ppid" | "--sort"
+            | "-fp" | "-fu" | "-fC" | "-o=" => args.next().and_then(Arg::exact).is_some_and(harmless),
+            _ if text.starts_with("--sort=")
+                || text.starts_with("--pid=")
+                || text.starts_with("--ppid=")
+                || text.starts_with("--format=") =>
+            {
+                harmless(text)
+            }
+            _ => CLUSTERS.contains(&text) || text.bytes().all(|byte| byte.is_ascii_digit()),
+        };
+        if !known {
+            judge.secret("the environment of processes");
+            return Judgement::unknown("this form may show the environment of processes");
+        }
+    }
+    Judgement::safe()
+}
+
+/// Without `-n` it asks the network for names.
+fn lsof(_: &mut Judge<'_>, call: &Call) -> Judgement {
+    let options = Options { flags: "nPltUaO", values: "ipucsdgFT", long: &[] };
+    // A name behind `@` would be looked up. The value of `-i` may be left out, so it may stand in any place.
+    if call.args.iter().any(|arg| arg.exact().is_none_or(|text| text.contains('@') || text.starts_with('+'))) {
+        return Judgement::unknown("this option is not on its list");
+    }
+    match options.scan(&call.args) {
+        Ok(scan) if scan.has(&["-n"]) && scan.has(&["-P", "-i", "-p", "-u", "-c"]) => Judgement::safe(),
+        Ok(_) => Judgement::unknown("without `-n` it asks the network for names"),
+        Err(reason) => Judgement::unknown(reason),
+    }
+}
+
+fn sockets(_: &mut Judge<'_>, call: &Call) -> Judgement {
+    let options = Options {
+        flags: "tulnapexmosi46W",
+        values: "",
+        long: &["--listening", "--numeric", "--tcp", "--udp", "--all", "--processes"],
+    };
+    match options.scan(&call.args) {
+        Ok(scan) if scan.operands.is_empty() && scan.has(&["-n", "--numeric"]) => Judgement::safe(),
+        Ok(_) => Judgement::unknown("without `-n` it asks the network for names"),
+        Err(reason) => Judgement::unknown(reason),
+    }
+}
+
+fn hostname(_: &mut Judge<'_>, call: &Call) -> Judgement {
+    let harmless = call.args.iter().all(|arg| matches!(arg.exact(), Some("-s" | "--short")));
+    if harmless {
+        Judgement::safe()
+    } else {
+        Judgement::unknown("this form changes the name, or asks the network for it")
+    }
+}
+
+fn short_flags_only(args: &[Arg]) -> bool {
+    args.iter().all(|arg| {
+        arg.exact().is_some_and(|text| {
+            text.strip_prefix('-').is_some_and(|letters| {
+                !letters.is_empty() && letters.bytes().all(|b| b.is_ascii_alphanumeric() && !matches!(b, b'q' | b'Q'))
+            })
+        })
+    })
+}
+
+fn no_operands(_: &mut Judge<'_>, call: &Call) -> Judgement {
+    if short_flags_only(&call.args) {
+        Judgement::safe()
+    } else {
+        Judgement::unknown("only forms with short options are read here")
+    }
+}
+
+/// The forms that only tell.
+pub(super) fn telling_forms(_: &mut Judge<'_>, call: &Call) -> Judgement {
+    let args: Option<Vec<&str>> = call.args.iter().map(Arg::exact).collect();
+    let Some(args) = args else { return Judgement::unknown("an option is only known when it runs") };
+    let plain = |words: &[&str]| words.iter().all(|word| !word.starts_with('-') && !word.contains(['/', ':']));
+    let tells = match (crate::classify::paths::file_name(&call.program), args.as_slice()) {
+        ("dmesg", options) => options.iter().all(|option| matches!(*option, "-T" | "-x" | "-k" | "-t")),
+        ("dpkg", ["-s" | "-L" | "--status" | "--listfiles" | "--print-architecture", rest @ ..]) => plain(rest),
+        ("mount" | "sw_vers" | "nvidia-smi", []) | ("stty", ["size" | "-a"]) => true,
+        ("pstree", options) => options.iter().all(|option| matches!(*option, "-p" | "-a" | "-u" | "-A")),
+        _ => false,
+    };
+    if tells { Judgement::safe() } else { Judgement::unknown("this form is not on the list of those that only tell") }
+}
+
+fn printers(_: &mut Judge<'_>, call: &Call) -> Judgement {
+    match (crate::classify::paths::file_name(&call.program), call.args.as_slice()) {
+        ("uuidgen", args) if args.iter().all(|arg| matches!(arg.exact(), Some("-r" | "-t"))) => Judgement::safe(),
+        ("yes", args) if args.iter().all(|arg| arg.exact().is_some()) => Judgement::safe(),
+        _ => Judgement::unknown("this form is not on its list"),
+    }
+}

@@ -1,0 +1,231 @@
+//! What bashgate knows about programs: one row for each, with every fact that any rule asks for. Nothing else of the
+//! project names two of them in one list.
+//!
+//! The rows stand in families, as the documentation lists them. A program that is in no row is Unknown. The examples of
+//! every row run as tests.
+
+mod build;
+mod builtins;
+mod containers;
+mod coreutils;
+mod databases;
+mod editors;
+mod files;
+mod git;
+mod index;
+mod languages;
+mod launchers;
+mod machine;
+mod network;
+pub mod own;
+mod packages;
+mod row;
+mod scripts;
+mod search;
+mod shells;
+mod system;
+mod text;
+mod wrappers;
+
+pub(crate) use row::Rule;
+pub use row::{
+    Builtin, Flag, Form, Kind, Needs, Operands, Program, Reach, Runs, Subcommand, Talks, TellsVersion, Terminal, Trait,
+    Wrapper,
+};
+
+use crate::classify::judge::{Judge, Judgement};
+use crate::classify::paths;
+
+/// Every family, in the order in which the documentation lists them.
+pub const FAMILIES: &[(&str, &[Program])] = &[
+    ("Shell builtins", builtins::TABLE),
+    ("Files and folders", coreutils::TABLE),
+    ("Changing files", files::TABLE),
+    ("The machine", machine::TABLE),
+    ("Changing the machine", system::TABLE),
+    ("Text", text::TABLE),
+    ("Searching", search::TABLE),
+    ("Programs with a script", scripts::TABLE),
+    ("Editors and pagers", editors::TABLE),
+    ("Shells", shells::TABLE),
+    ("Wrappers", wrappers::TABLE),
+    ("Programs that start others", launchers::TABLE),
+    ("Git", git::TABLE),
+    ("Languages", languages::TABLE),
+    ("Databases", databases::TABLE),
+    ("Building and testing", build::TABLE),
+    ("Packages", packages::TABLE),
+    ("Containers", containers::TABLE),
+    ("Network", network::TABLE),
+];
+
+/// Calls of git that are local where its configuration is inert, and calls that are not.
+pub const GIT_EXAMPLES: &[(&str, bool)] = git::EXAMPLES;
+
+/// The row of the program that is called by this word: a name, or a path that ends in one.
+pub fn row(program: &str) -> Option<&'static Program> {
+    let name = paths::file_name(program);
+    index::find(name).or_else(|| {
+        // `python3.11`, `python3`.
+        let bare = name.trim_end_matches(|c: char| c.is_ascii_digit() || c == '.');
+        if bare == name { None } else { index::find(bare).filter(|row| row.versioned) }
+    })
+}
+
+/// Everything of this kind that a row says about a program, or the default for one without a row.
+fn fact<T>(program: &str, of: impl FnOnce(&'static Program) -> T, otherwise: T) -> T {
+    row(program).map_or(otherwise, of)
+}
+
+/// The kind of the program of this name, if it has a row.
+pub fn kind_of(program: &str) -> Option<Kind> {
+    row(program).map(|row| row.kind)
+}
+
+/// Whether and how this program runs code, or another program, as far as is known.
+pub fn runs_of(program: &str) -> Runs {
+    fact(program, |row| row.runs, Runs::Nothing)
+}
+
+/// What this program is to the shell itself, when it answers to the name.
+pub fn builtin_of(program: &str) -> Option<Builtin> {
+    // A path is never the shell's own.
+    if program.contains('/') { None } else { fact(program, |row| row.builtin, None) }
+}
+
+/// True for a name that bash itself answers to.
+pub fn is_builtin(program: &str) -> bool {
+    builtin_of(program).is_some()
+}
+
+/// True when its row says so.
+pub fn has(program: &str, of: Trait) -> bool {
+    fact(program, |row| row.has(of), false)
+}
+
+/// The family of the program of this name.
+pub fn family_of(program: &str) -> Option<&'static str> {
+    let found = row(program)?;
+    FAMILIES.iter().find(|(_, rows)| rows.iter().any(|row| row.names == found.names)).map(|(family, _)| *family)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::classify::{Classification, CommandClass, Condition, Decided, Surroundings, classify};
+    use crate::command::CommandLine;
+
+    fn found(command: &str) -> Classification {
+        classify(&CommandLine::parse(command).unwrap(), &Surroundings::default())
+    }
+
+    fn rows() -> impl Iterator<Item = &'static Program> {
+        FAMILIES.iter().flat_map(|(_, rows)| rows.iter())
+    }
+
+    #[test]
+    fn every_example_of_every_row_holds() {
+        for (family, rows) in FAMILIES {
+            for row in *rows {
+                for (examples, safe) in [(row.safe, true), (row.not_safe, false)] {
+                    for example in examples {
+                        let found = classify(&CommandLine::parse(*example).unwrap(), &Surroundings::default());
+                        assert!(found.understood, "{family}: `{example}`: {}", found.reason);
+                        let asked = |condition: &Condition| matches!(condition, Condition::NoDashNames { .. });
+                        let safe_as_it_is = found.class == CommandClass::Safe && !found.conditions.iter().any(asked);
+                        let stands = if safe { "safe" } else { "not_safe" };
+                        let is = (found.class, found.decided, &found.conditions);
+                        assert_eq!(
+                            safe_as_it_is, safe,
+                            "{family}: `{example}` stands in `{stands}` and is {is:?}: {}",
+                            found.reason
+                        );
+                    }
+                }
+                assert!(!(row.safe.is_empty() && row.not_safe.is_empty()), "{:?} has no example", row.names);
+            }
+        }
+    }
+
+    #[test]
+    fn no_name_stands_twice_and_none_is_a_reserved_word() {
+        let mut seen = std::collections::HashSet::new();
+        for name in FAMILIES.iter().flat_map(|(_, rows)| rows.iter()).flat_map(|row| row.names) {
+            assert!(seen.insert(name), "{name} stands twice");
+            let reserved = [
+                "if", "then", "else", "fi", "do", "done", "case", "esac", "in", "for", "while", "until", "select",
+                "function", "coproc", "{", "}", "!", "[[",
+            ];
+            assert!(!reserved.contains(name), "{name}");
+        }
+    }
+
+    #[test]
+    fn a_name_means_one_row() {
+        let all: Vec<&str> = rows().flat_map(|row| row.names.iter().copied()).collect();
+        for name in &all {
+            let fits = |other: &&&str| other.strip_suffix('*').map_or(*other == name, |start| name.starts_with(start));
+            assert_eq!(all.iter().filter(fits).count(), 1, "{name}");
+        }
+    }
+
+    #[test]
+    fn facts_of_one_row_do_not_contradict_each_other() {
+        for row in rows() {
+            let runs = row.runs != Runs::Nothing || row.builtin.is_some() || !row.steered_by.is_empty();
+            let name = row.names[0];
+            assert!(
+                runs || !matches!(row.kind, Kind::Runner | Kind::Launcher | Kind::Runtime),
+                "{name} runs something"
+            );
+            assert!(row.kind != Kind::Runtime || row.runs == Runs::Code, "{name} is a language");
+            assert!(row.safe.is_empty() || !matches!(row.rule, Rule::Never(_)), "{name} is never proven");
+            assert_eq!(
+                matches!(row.rule, Rule::Forms),
+                row.subcommands.iter().all(|of| of.form.is_some()) && !row.subcommands.is_empty(),
+                "{name}"
+            );
+            let twice = |words: &str| row.subcommands.iter().filter(|of| of.words == words).count() > 1;
+            assert!(!row.subcommands.iter().any(|of| twice(of.words)), "{name} has a subcommand twice");
+            let network = row.subcommands.iter().any(|of| of.reach != Reach::Local);
+            assert!(!network || row.kind != Kind::Local, "{name} reaches the network");
+        }
+    }
+
+    /// Programs that load or do more before they tell their version have no such fact: npm, yarn, pnpm and tsc, whose shims
+    /// read which version `package.json` names; go, which looks for `go.mod` above the folder as the shell names it; pip,
+    /// which opens a socket to see whether there is IPv6; mvn, dotnet, pytest, terraform, gh.
+    #[test]
+    fn exactly_the_arguments_of_a_row_ask_for_a_version_alone() {
+        for (row, version) in rows().filter_map(|row| Some((row, row.version?))) {
+            for (name, argument) in row.names.iter().flat_map(|name| version.arguments.iter().map(move |of| (name, of)))
+            {
+                let call = format!("{name} {argument}");
+                let (class, decided) = if version.chosen_by.is_empty() {
+                    (CommandClass::Safe, Decided::Local)
+                } else {
+                    (CommandClass::Unknown, Decided::LocalIf)
+                };
+                assert_eq!((found(&call).class, found(&call).decided), (class, decided), "{call}");
+                for more in [format!("{call} x"), format!("{call} \"$x\""), format!("./{call}"), format!("{call}x")] {
+                    assert_eq!(found(&more).decided, Decided::Host, "{more}");
+                }
+            }
+        }
+        assert_eq!(found("python3.11 --version").decided, Decided::Local);
+        let names = ["rust-toolchain", "rust-toolchain.toml"].map(str::to_owned).to_vec();
+        let wants = [Condition::NoFileAbove { folder: "sub".to_owned(), names }];
+        assert_eq!(found("cd sub && cargo -V").conditions, wants);
+        for command in [
+            "cd \"$x\" && cargo -V",
+            "touch ../rust-toolchain && cargo -V",
+            "PYENV_VERSION=../../x python --version",
+            "npm --version",
+            "pip --version",
+            "go version",
+            "cargo -vV",
+        ] {
+            assert_eq!(found(command).decided, Decided::Host, "{command}");
+        }
+    }
+}

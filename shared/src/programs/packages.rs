@@ -1,0 +1,203 @@
+//! Package managers: what fetches is Network, the rest runs build scripts and is Unknown.
+
+use super::{Flag, Judge, Judgement, Kind, Program, Rule, Runs, Subcommand, Trait, row};
+use crate::classify::call::{Arg, Call};
+use crate::classify::paths::file_name;
+
+const fn manager(
+    names: &'static [&'static str],
+    fetches: &'static [Subcommand],
+    not_safe: &'static [&'static str],
+) -> Program {
+    Program::new(names, "runs what packages bring along", Kind::Mixed, Rule::Custom(package))
+        .runs(Runs::Named)
+        .subcommands(fetches)
+        .not_safe(not_safe)
+}
+
+const fn reads(words: &'static str) -> Subcommand {
+    Subcommand::reads(words)
+}
+
+const fn writes(words: &'static str) -> Subcommand {
+    Subcommand::writes(words)
+}
+
+/// The bare name installs.
+const YARN: &[Subcommand] = &[
+    reads(""),
+    reads("install"),
+    reads("i"),
+    reads("ci"),
+    reads("add"),
+    reads("update"),
+    reads("up"),
+    reads("upgrade"),
+    reads("view"),
+    reads("info"),
+    reads("search"),
+    reads("dlx"),
+    reads("create"),
+    reads("init"),
+    reads("outdated"),
+    writes("audit"),
+    writes("publish"),
+    writes("login"),
+];
+/// The same, where the bare name does nothing.
+const NODE: &[Subcommand] = match YARN {
+    [_bare, named @ ..] => named,
+    [] => &[],
+};
+const PYTHON: &[Subcommand] = &[
+    reads("install"),
+    reads("download"),
+    reads("update"),
+    reads("upgrade"),
+    reads("fetch"),
+    reads("search"),
+    reads("create"),
+    reads("run"),
+    reads("index"),
+    reads("wheel"),
+    writes("push"),
+];
+const PROJECTS: &[Subcommand] =
+    &[reads("add"), reads("install"), reads("update"), reads("require"), reads("create-project"), writes("publish")];
+const SYSTEM: &[Subcommand] = &[
+    reads("install"),
+    reads("update"),
+    reads("upgrade"),
+    reads("dist-upgrade"),
+    reads("full-upgrade"),
+    reads("source"),
+    reads("download"),
+    reads("build-dep"),
+    reads("changelog"),
+    reads("reinstall"),
+];
+const JVM: &[Subcommand] =
+    &[reads("restore"), reads("nuget"), reads("tool"), reads("add"), writes("deploy"), writes("publish")];
+
+pub(super) const TABLE: &[Program] = &[
+    manager(&["pip"], PYTHON, &["pip install requests", "pip3 install x", "pip list"])
+        .versioned()
+        .environment(&["PYTHONHOME", "PYTHONPATH", "PYTHONSTARTUP", "PYTHONUSERBASE"])
+        .traits(&[Trait::Steady]),
+    manager(&["pipx", "conda"], PYTHON, &["pipx install x"]),
+    manager(&["gem"], PYTHON, &["gem install x"]),
+    manager(
+        &["uv"],
+        &[
+            reads("add"),
+            reads("sync"),
+            reads("lock"),
+            reads("tool"),
+            reads("python"),
+            reads("self"),
+            reads("pip install"),
+            writes("publish"),
+        ],
+        &["uv pip install x", "uv run x"],
+    )
+    .tells_version(&["--version", "-V"]),
+    manager(&["poetry", "bundle"], PROJECTS, &["poetry add x"]),
+    manager(&["composer"], PROJECTS, &["composer install"]).steered_by(&["composer.json"]),
+    manager(&["npm"], NODE, &["npm install playwright", "npm test", "npm run build"])
+        .steered_by(&["package.json"])
+        .environment(&["NODE_OPTIONS", "NODE_PATH"]),
+    manager(&["pnpm"], NODE, &["pnpm add x"]).steered_by(&["package.json"]),
+    manager(&["yarn"], YARN, &["yarn add x", "yarn"]).steered_by(&["package.json"]),
+    manager(&["apt", "apt-get"], SYSTEM, &["apt install netcat", "apt-get install curl"])
+        .flag(Flag::Packages)
+        .traits(&[Trait::Steady]),
+    manager(&["dnf", "yum", "zypper"], SYSTEM, &["dnf install x"]).flag(Flag::Packages),
+    manager(&["brew"], PYTHON, &["brew install x"]),
+    manager(&["snap"], PYTHON, &["snap install x"]).flag(Flag::Packages),
+    manager(&["apk"], &[reads("add"), reads("update"), reads("upgrade"), reads("fetch")], &["apk add x"]),
+    manager(&["pacman"], &[], &["pacman -Syu"]),
+    manager(&["rpm"], &[], &["rpm -i x.rpm"]).flag(Flag::Packages),
+    Program::new(
+        &["dpkg"],
+        "tells about packages, or installs them",
+        Kind::Local,
+        Rule::Custom(super::machine::telling_forms),
+    )
+    .runs(Runs::Named)
+    .flag(Flag::Packages)
+    .safe(&["dpkg -s jq", "dpkg -L jq"])
+    .not_safe(&["dpkg -i x.deb", "dpkg -l --pager"]),
+    manager(
+        &["cargo"],
+        &[
+            reads("install"),
+            reads("add"),
+            reads("update"),
+            reads("fetch"),
+            reads("search"),
+            writes("publish"),
+            writes("login"),
+            writes("yank"),
+            writes("owner"),
+        ],
+        &["cargo test", "cargo install x"],
+    )
+    .steered_by(&["build.rs", ".cargo/config.toml"])
+    .tells_version(&["--version", "-V"])
+    .version_chosen_by(&["rust-toolchain", "rust-toolchain.toml"])
+    .environment(&["RUSTUP_TOOLCHAIN", "RUSTUP_HOME", "RUSTC_WRAPPER", "RUSTC_WORKSPACE_WRAPPER"]),
+    manager(
+        &["go"],
+        &[reads("get"), reads("install"), reads("mod download"), reads("mod tidy")],
+        &["go get x", "go test ./..."],
+    )
+    .environment(&["GOTOOLCHAIN", "GOENV", "GOROOT", "GOFLAGS", "GOWORK"]),
+    manager(&["mvn", "dotnet"], JVM, &["mvn deploy"]),
+    manager(&["gradle"], JVM, &["gradle build"]).steered_by(&["build.gradle", "build.gradle.kts"]),
+];
+
+fn package(judge: &mut Judge<'_>, call: &Call) -> Judgement {
+    let name = file_name(&call.program);
+    let words: Vec<&str> = call
+        .args
+        .iter()
+        .filter_map(Arg::exact)
+        .filter(|text| !text.starts_with('-') && !text.starts_with('+'))
+        .collect();
+    let first = words.first().copied().unwrap_or("");
+    let second = words.get(1).copied().unwrap_or("");
+    let manager = name.trim_end_matches(|c: char| c.is_ascii_digit() || c == '.');
+    let fetches = row(name).is_some_and(|row| row.subcommand(first, second).is_some())
+        || manager == "pacman" && call.args.iter().any(|arg| arg.text.starts_with("-S"));
+    super::build::note_steering(judge, call);
+    if !fetches {
+        return Judgement::unknown("");
+    }
+    // The default registry is trusted to deliver what was named; another source is not.
+    let other = call.args.iter().find(|arg| {
+        let text = arg.text.as_str();
+        text.contains("://")
+            || text.starts_with("git+")
+            || text.starts_with("git@")
+            || text.starts_with("github:")
+            || [
+                "--index-url",
+                "--extra-index-url",
+                "--registry",
+                "-i",
+                "--find-links",
+                "-f",
+                "--index",
+                "--source",
+                "--repository",
+                "--git",
+            ]
+            .iter()
+            .any(|option| text == *option || text.starts_with(&format!("{option}=")))
+    });
+    if let Some(other) = other {
+        judge.untrusted(super::network::host_in(&other.text).unwrap_or_else(|| format!("{manager} {}", other.text)));
+    }
+    judge.network(manager, None);
+    Judgement::network(format!("`{manager} {first}` fetches from the network"))
+}

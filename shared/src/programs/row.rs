@@ -1,0 +1,572 @@
+//! What a row says about a program: every fact that a rule of the project asks for, each with a default that claims
+//! nothing. A new fact is a new field here and a word in the rows that have it.
+
+use crate::classify::call::{Arg, Call, Options, Scan};
+use crate::classify::judge::{Judge, Judgement};
+
+/// One program, or several that are alike in everything that is said here.
+#[derive(Clone, Copy)]
+pub struct Program {
+    /// The names under which it is called. One that ends in `*` stands for all that start like it.
+    pub names: &'static [&'static str],
+    /// True when a version may stand behind its names (`python3.11`).
+    pub versioned: bool,
+    /// What it does, for people.
+    pub about: &'static str,
+    /// Its kind.
+    pub kind: Kind,
+    /// How its calls are judged.
+    pub(crate) rule: Rule,
+    /// Calls whose class is Safe. That no secret lies below a folder may remain to be checked, that no name starts with a
+    /// dash may not.
+    pub safe: &'static [&'static str],
+    /// Calls that are not.
+    pub not_safe: &'static [&'static str],
+    /// What it is to the shell, when the shell itself answers to its name.
+    pub builtin: Option<Builtin>,
+    /// Whether and how it runs code, or another program, that it is given.
+    pub runs: Runs,
+    /// Its subcommands, as far as they matter.
+    pub subcommands: &'static [Subcommand],
+    /// Variables of the environment that change what it does.
+    pub environment: &'static [&'static str],
+    /// Files of the folder where it starts that say what it runs.
+    pub steered_by: &'static [&'static str],
+    /// When it reads commands from its terminal.
+    pub terminal: Option<Terminal>,
+    /// It passes on what it reads: how many of its operands are something else than files.
+    pub passes_on: Option<usize>,
+    /// How it is asked for its version alone.
+    pub version: Option<TellsVersion>,
+    /// What about a call is flagged by rules alone.
+    pub flag: Flag,
+    /// When the words of a call are mentions, not uses.
+    pub talks: Talks,
+    /// Folders of the system with what belongs to it, where it is more than one file.
+    pub belongings: &'static [&'static str],
+    /// Everything else that is worth one word.
+    pub traits: &'static [Trait],
+}
+
+impl Program {
+    /// A program of which nothing else is known.
+    pub(super) const fn new(names: &'static [&'static str], about: &'static str, kind: Kind, rule: Rule) -> Self {
+        Self {
+            names,
+            versioned: false,
+            about,
+            kind,
+            rule,
+            safe: &[],
+            not_safe: &[],
+            builtin: None,
+            runs: Runs::Nothing,
+            subcommands: &[],
+            environment: &[],
+            steered_by: &[],
+            terminal: None,
+            passes_on: None,
+            version: None,
+            flag: Flag::Nothing,
+            talks: Talks::Never,
+            belongings: &[],
+            traits: &[],
+        }
+    }
+
+    pub(super) const fn versioned(mut self) -> Self {
+        self.versioned = true;
+        self
+    }
+
+    pub(super) const fn safe(mut self, calls: &'static [&'static str]) -> Self {
+        self.safe = calls;
+        self
+    }
+
+    pub(super) const fn not_safe(mut self, calls: &'static [&'static str]) -> Self {
+        self.not_safe = calls;
+        self
+    }
+
+    pub(super) const fn builtin(mut self, builtin: Builtin) -> Self {
+        self.builtin = Some(builtin);
+        self
+    }
+
+    pub(super) const fn runs(mut self, runs: Runs) -> Self {
+        self.runs = runs;
+        self
+    }
+
+    pub(super) const fn subcommands(mut self, subcommands: &'static [Subcommand]) -> Self {
+        self.subcommands = subcommands;
+        self
+    }
+
+    pub(super) const fn environment(mut self, variables: &'static [&'static str]) -> Self {
+        self.environment = variables;
+        self
+    }
+
+    pub(super) const fn steered_by(mut self, files: &'static [&'static str]) -> Self {
+        self.steered_by = files;
+        self
+    }
+
+    pub(super) const fn terminal(mut self, terminal: Terminal) -> Self {
+        self.terminal = Some(terminal);
+        self
+    }
+
+    pub(super) const fn passes_on(mut self, other_operands: usize) -> Self {
+        self.passes_on = Some(other_operands);
+        self
+    }
+
+    pub(super) const fn tells_version(mut self, arguments: &'static [&'static str]) -> Self {
+        self.version = Some(TellsVersion { arguments, chosen_by: &[] });
+        self
+    }
+
+    pub(super) const fn version_chosen_by(mut self, files: &'static [&'static str]) -> Self {
+        if let Some(version) = self.version {
+            self.version = Some(TellsVersion { chosen_by: files, ..version });
+        }
+        self
+    }
+
+    pub(super) const fn flag(mut self, flag: Flag) -> Self {
+        self.flag = flag;
+        self
+    }
+
+    pub(super) const fn talks(mut self, talks: Talks) -> Self {
+        self.talks = talks;
+        self
+    }
+
+    pub(super) const fn belongings(mut self, folders: &'static [&'static str]) -> Self {
+        self.belongings = folders;
+        self
+    }
+
+    pub(super) const fn traits(mut self, traits: &'static [Trait]) -> Self {
+        self.traits = traits;
+        self
+    }
+
+    /// True when it has this trait.
+    pub fn has(&self, of: Trait) -> bool {
+        self.traits.contains(&of)
+    }
+
+    /// What a call is by its first words that are no options; the longest match counts.
+    pub fn subcommand(&self, first: &str, second: &str) -> Option<&'static Subcommand> {
+        let both = |words: &str| words.split_once(' ') == Some((first, second));
+        let of_two = self.subcommands.iter().find(|known| both(known.words));
+        of_two.or_else(|| self.subcommands.iter().find(|known| known.words == first))
+    }
+}
+
+/// What kind of program it is, for rules that only see a name.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Kind {
+    /// Works on what is here.
+    Local,
+    /// Runs another program or a script.
+    Runner,
+    /// Hands control to another program, and ordinary work seldom needs it.
+    Launcher,
+    /// Runs code of a language.
+    Runtime,
+    /// Reaches the network.
+    Network,
+    /// Depends on its words.
+    Mixed,
+}
+
+/// How the calls of a program are judged.
+#[derive(Clone, Copy)]
+pub(crate) enum Rule {
+    /// No option makes it run, send or write anything.
+    Harmless(Operands),
+    /// Only these options; any other makes the call Unknown.
+    Listed(Options, Operands),
+    /// Only in this form.
+    Alone(Form),
+    /// Only its subcommands with a form, called in that form.
+    Forms,
+    /// Never proven, in no form; the files that it is given are seen as this.
+    Never(Operands),
+    /// A rule of its own.
+    Custom(fn(&mut Judge<'_>, &Call) -> Judgement),
+}
+
+/// What the operands of a program are.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Operands {
+    /// Text, numbers, names of users: no files.
+    Data,
+    /// Files of which it tells names, sizes or counts, never content.
+    Names,
+    /// Files whose content it shows.
+    Files,
+    /// At most one file whose content it shows; a second one would be written.
+    OneFile,
+    /// Files that it writes.
+    Writes,
+}
+
+/// Whether and how a program runs code, or another program, that it is given.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Runs {
+    /// It does not.
+    Nothing,
+    /// The program whose words stand behind its own.
+    Behind(Wrapper),
+    /// The language of shells: from `-c`, a file, or its standard input.
+    Shell,
+    /// Another language, or commands that can start programs: from its words, a file, or its standard input.
+    Code,
+    /// A command on another machine, or in another container.
+    Elsewhere,
+    /// A program that an option, a subcommand or its configuration names.
+    Named,
+}
+
+impl Runs {
+    /// True when an ordinary word of a call, or its standard input, may be run.
+    pub const fn takes_code(self) -> bool {
+        matches!(self, Self::Behind(_) | Self::Shell | Self::Code | Self::Elsewhere)
+    }
+
+    /// True when it runs what it reads on its standard input.
+    pub const fn takes_input(self) -> bool {
+        matches!(self, Self::Shell | Self::Code)
+    }
+}
+
+/// What stands between a program's name and the one that it runs.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Wrapper {
+    /// Its options, as far as they are known.
+    pub options: Options,
+    /// How many operands are its own.
+    pub operands: usize,
+    /// `NAME=value` may stand before the program.
+    pub assigns: bool,
+    /// Without a program it starts a shell.
+    pub opens_shell: bool,
+    /// What it reads becomes words of the program.
+    pub words_from_input: bool,
+}
+
+impl Wrapper {
+    /// One with nothing of its own.
+    pub(super) const PLAIN: Self = Self {
+        options: Options { flags: "", values: "", long: &[] },
+        operands: 0,
+        assigns: false,
+        opens_shell: false,
+        words_from_input: false,
+    };
+}
+
+/// What a builtin of the shell does with its words.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Builtin {
+    /// They are text to it.
+    Text,
+    /// The first is a format, which may name variables.
+    Format,
+    /// They test files and texts.
+    Tests,
+    /// They declare variables; `exports` tells whether those reach programs without an option.
+    Declares {
+        /// True for `export`.
+        exports: bool,
+    },
+    /// They name variables, which it fills from its input.
+    Fills,
+    /// The same, and it may call something with what it reads.
+    FillsAndCalls,
+    /// One names a variable, which it fills from the others.
+    Parses,
+    /// They name variables, or functions, which it removes.
+    Removes,
+    /// They are options of the shell, and the positional parameters.
+    Sets,
+    /// They are run as a script, joined.
+    Evaluates,
+    /// The first is run as a script, later.
+    EvaluatesLater,
+    /// The first is a file that is run in this shell.
+    Sources,
+    /// They are arithmetic.
+    Calculates,
+    /// They change what names mean, or are run in a way that is not followed.
+    Renames,
+    /// The same, and they may be evaluated.
+    RenamesAndEvaluates,
+    /// They are a command that runs in another way.
+    RunsBehind,
+    /// They change how the shell reads.
+    ChangesReading,
+    /// They name a folder to go to.
+    GoesTo,
+    /// They name jobs, and variables for what is known of them.
+    Waits,
+    /// They are numbers, jobs, or nothing that matters.
+    Other,
+}
+
+/// One subcommand.
+#[derive(Clone, Copy)]
+pub struct Subcommand {
+    /// The first words of a call that are no options: one, or two with a blank. Empty for a call without any.
+    pub words: &'static str,
+    /// What it does on the network.
+    pub reach: Reach,
+    /// How it must be called to stay on this machine, if there is a way.
+    pub form: Option<Form>,
+}
+
+impl Subcommand {
+    /// Stays on this machine in this form.
+    pub(super) const fn local(words: &'static str, form: Form) -> Self {
+        Self { words, reach: Reach::Local, form: Some(form) }
+    }
+
+    /// Brings something from the network, and sends what names it.
+    pub(super) const fn reads(words: &'static str) -> Self {
+        Self { words, reach: Reach::Reads, form: None }
+    }
+
+    /// Sends to the network.
+    pub(super) const fn writes(words: &'static str) -> Self {
+        Self { words, reach: Reach::Writes, form: None }
+    }
+}
+
+/// What a call does on the network.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Reach {
+    /// Nothing.
+    Local,
+    /// It asks for something, and sends no more than what names it.
+    Reads,
+    /// It sends, or may.
+    Writes,
+}
+
+/// How a call must look to stay on this machine.
+#[derive(Clone, Copy)]
+pub struct Form {
+    /// Its options, on any of these lists.
+    pub options: &'static [Options],
+    /// What must hold besides.
+    pub needs: Needs,
+    /// What its operands are.
+    pub operands: Operands,
+    /// True when it shows what files hold.
+    pub shows: bool,
+}
+
+/// What must hold besides the options.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Needs {
+    /// Nothing.
+    Nothing,
+    /// No operand, unless one of these options says that it only lists.
+    Listing(&'static [&'static str]),
+    /// One of these words first, before its options. An empty one stands for a call without any operand.
+    Word(&'static [&'static str]),
+    /// A message, so that no editor starts.
+    Message,
+    /// One of these options.
+    Option(&'static [&'static str]),
+    /// One of these options, and no operand.
+    OptionAlone(&'static [&'static str]),
+    /// At most this many operands.
+    AtMost(usize),
+}
+
+impl Form {
+    /// A form with these options, whose operands name nothing that is read.
+    pub(super) const fn new(options: &'static [Options]) -> Self {
+        Self { options, needs: Needs::Nothing, operands: Operands::Data, shows: false }
+    }
+
+    pub(super) const fn shows(mut self) -> Self {
+        self.shows = true;
+        self
+    }
+
+    pub(super) const fn needs(mut self, needs: Needs) -> Self {
+        self.needs = needs;
+        self
+    }
+
+    /// Sorts the arguments behind the subcommand, or says why they are not of this form.
+    pub(crate) fn accepts<'c>(&self, args: &'c [Arg]) -> Result<Scan<'c>, String> {
+        let mut args = args;
+        let mut bare = false;
+        if let Needs::Word(words) = self.needs {
+            let first = args.first().map_or(Some(""), Arg::exact).filter(|text| !text.starts_with('-')).unwrap_or("");
+            if !words.contains(&first) {
+                let why = if first.is_empty() { "this form".to_owned() } else { format!("`{first}`") };
+                return Err(format!("{why} is not on its list"));
+            }
+            bare = first.is_empty();
+            args = if bare { args } else { args.get(1..).unwrap_or(&[]) };
+        }
+        let scan = Options::scan_any(self.options, args)?;
+        let fits = match self.needs {
+            Needs::Nothing => true,
+            Needs::Word(_) => !bare || scan.operands.is_empty(),
+            Needs::Listing(options) => scan.operands.is_empty() || scan.has(options),
+            Needs::Message => scan.has(&["-m", "--message", "-F", "--file", "--no-edit"]),
+            Needs::Option(options) => scan.has(options),
+            Needs::OptionAlone(options) => scan.has(options) && scan.operands.is_empty(),
+            Needs::AtMost(most) => scan.operands.len() <= most,
+        };
+        if fits { Ok(scan) } else { Err("this form is not on its list".to_owned()) }
+    }
+}
+
+/// When a program reads commands from its terminal.
+///
+/// It does with no more than its name; what it is given may settle that it does not.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Terminal {
+    /// Options whose value is the next word.
+    pub valued: &'static [&'static str],
+    /// Options with which it does, whatever else it is given: letters, and whole words.
+    pub asked: (&'static str, &'static [&'static str]),
+    /// Options with which it does not: letters, and whole words.
+    pub settled: (&'static str, &'static [&'static str]),
+    /// Words with which it does not, wherever they stand.
+    pub unattended: &'static [&'static str],
+    /// So many operands settle it, too; `usize::MAX` for none.
+    pub operands: usize,
+    /// It reads its terminal even where something else is its standard input.
+    pub past_input: bool,
+    /// Its operand is a file of code, so that another name for the terminal settles nothing.
+    pub runs_operand: bool,
+    /// It only shows pages, and not where its output goes elsewhere.
+    pub pages: bool,
+    /// Modules behind `-m` with which it does.
+    pub consoles: &'static [&'static str],
+    /// Only with these words first, and asked for with one of the options behind them.
+    pub only_behind: &'static [&'static str],
+}
+
+impl Terminal {
+    /// One that nothing settles.
+    pub(super) const ALWAYS: Self = Self {
+        valued: &[],
+        asked: ("", &[]),
+        settled: ("", &[]),
+        unattended: &[],
+        operands: usize::MAX,
+        past_input: false,
+        runs_operand: false,
+        pages: false,
+        consoles: &[],
+        only_behind: &[],
+    };
+}
+
+/// The calls with which a program only tells its version.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct TellsVersion {
+    /// Exactly one of these arguments.
+    pub arguments: &'static [&'static str],
+    /// Files that choose the program that runs, in the folder or any above it.
+    pub chosen_by: &'static [&'static str],
+}
+
+/// What about a call is flagged by rules alone, where an agent has seen what it should not have.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Flag {
+    /// Nothing.
+    Nothing,
+    /// Each call: it does this.
+    Always(&'static str),
+    /// One with any of these options: it does this.
+    With(&'static [&'static str], &'static str),
+    /// One with an option that starts like this: it does this.
+    Prefix(&'static str, &'static str),
+    /// One with any of these words first: it does this.
+    First(&'static [&'static str], &'static str),
+    /// One with a word that has a colon: it does this.
+    Colon(&'static str),
+    /// One that sends data with these options, or goes to an address that is made when it runs.
+    Web(&'static [&'static str]),
+    /// One that asks for a name that is made of data.
+    Names,
+    /// One with more than a machine's name: a command or data go there.
+    Elsewhere,
+    /// One that leaves its container.
+    Containers,
+    /// One that installs a package from a file, or runs what an option names.
+    Packages,
+    /// One whose code opens connections or runs programs.
+    Code,
+    /// One whose script of awk does so.
+    Awk,
+    /// One whose script of sed does so.
+    Sed,
+}
+
+/// When the words of a call are mentions, not uses.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Talks {
+    /// Never.
+    Never,
+    /// Always.
+    Always,
+    /// Behind these subcommands.
+    Behind(&'static [&'static str]),
+}
+
+/// What is worth one word. The judge asks for `ChangesFiles`, `NamesAreFiles` (which `Rule::Listed` implies), `PrintsNames`
+/// and `KeepsLines`; the floor of all presets for `Overwrites`, `Deletes` and `Formats`; the cage for `AboutTheOutside`; the
+/// cache of findings for `Steady`; the offline inspector for `Searches`, `Decodes` and `Unmistakable`; git's inertness for
+/// `PlainPager`; the flow of scripts for `HasSubcommands` and `NoEndOfOptions`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Trait {
+    /// It changes or removes the files that it is given.
+    ChangesFiles,
+    /// It replaces the content of files that it is given, disks among them.
+    Overwrites,
+    /// It removes what it is given.
+    Deletes,
+    /// It makes a disk empty.
+    Formats,
+    /// What it is for is not there in a sandbox: other processes, connections, mounts, jobs of the agent's own shell.
+    AboutTheOutside,
+    /// A word that does not start with a dash is a file to it, or no matter.
+    NamesAreFiles,
+    /// Its scripts are in the language that is read here.
+    SpeaksShell,
+    /// It does the same next time: no file of the workspace says what it does.
+    Steady,
+    /// It searches, lists or tells, so that its words are mentions of what they name.
+    Searches,
+    /// It turns data back into what they were.
+    Decodes,
+    /// What is paged through it runs nothing else, unless its own variables say so.
+    PlainPager,
+    /// What it prints are names of files below the folders that stand first.
+    PrintsNames,
+    /// What it prints are lines that it has read.
+    KeepsLines,
+    /// Its name is no ordinary word: a text that holds it means it, and that it reaches the network.
+    Unmistakable,
+    /// A word may mean what it does, so that only what stands behind `--` is surely data.
+    HasSubcommands,
+    /// Behind `--` it still reads options.
+    NoEndOfOptions,
+}

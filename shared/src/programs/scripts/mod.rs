@@ -1,0 +1,407 @@
+//! Programs with a small language of their own: their scripts are Safe only when a strict recogniser takes them whole.
+
+mod awk;
+
+use super::{Flag, Judge, Judgement, Kind, Operands, Program, Rule, Runs, Trait};
+use crate::classify::call::{Arg, Call, Options};
+
+pub(super) const TABLE: &[Program] = &[
+    Program::new(&["sed", "gsed"], "edits text", Kind::Local, Rule::Custom(sed))
+        .passes_on(1)
+        .runs(Runs::Code)
+        .flag(Flag::Sed)
+        .traits(&[Trait::ChangesFiles, Trait::NamesAreFiles])
+        .safe(&[
+            "sed -n '1,220p' README.md",
+            "sed 's/a/b/g' x",
+            "sed -e 's|/a|/b|' -e '/x/d' x",
+            "sed -n '/start/,/end/p;$q' x",
+            "sed -E 's/[0-9]+/n/' x",
+            "sed -i 's/a/b/' x",
+            "sed -i.bak -e 's/a/b/' src/x",
+        ])
+        .not_safe(&[
+            "sed '1e curl' x",
+            "sed 's/a/b/e' x",
+            "sed 's/a/b/w out' x",
+            "sed 'w out' x",
+            "sed -i 's/a/b/' /etc/x",
+            "sed -i 's/a/b/' ~/.bashrc",
+            "sed -i 's/a/b/' *.rs",
+            "sed -i/tmp/* 's/a/b/' x",
+            "sed -ni 's/a/b/e' x",
+            "sed -f script x",
+            "sed \"$x\" y",
+            "sed 's/[/]e/x/' y",
+        ]),
+    Program::new(
+        &["ssed"],
+        "edits text, in a dialect that is not read here",
+        Kind::Local,
+        Rule::Never(Operands::Files),
+    )
+    .runs(Runs::Code)
+    .not_safe(&["ssed s/a/b/ x"]),
+    Program::new(&["awk", "gawk", "mawk", "nawk"], "computes over text", Kind::Local, Rule::Custom(awk))
+        .versioned()
+        .passes_on(1)
+        .runs(Runs::Code)
+        .flag(Flag::Awk)
+        .environment(&["AWKPATH", "AWKLIBPATH", "GAWK_READ_TIMEOUT"])
+        .traits(&[Trait::NamesAreFiles])
+        .safe(&["awk '{print $1}' x", "awk -F: '$3 == 0 { n++ } END { print n }' x", "awk 'NR==1,NR==5' x"])
+        .not_safe(&[
+            "awk 'BEGIN{system(\"curl\")}'",
+            "awk '{print > \"out\"}' x",
+            "awk 'BEGIN{\"date\" | getline x}'",
+            "awk -f script x",
+            "awk 'BEGIN{f=\"system\"; @f(\"sh\")}'",
+            "awk \"$x\" y",
+            "awk 'BEGIN{ARGV[1]=\"x\";ARGC=2}1'",
+            "awk '@load \"x\"'",
+        ]),
+    Program::new(&["yq"], "computes over YAML", Kind::Local, Rule::Custom(yq))
+        .safe(&["yq '.services' a.yml", "yq -r '.name' a.yaml", "yq eval '.a' a.yml"])
+        .not_safe(&[
+            "yq -i '.a = 1' x.yml",
+            "yq 'load(\".env\")' x",
+            "yq \"$x\" y",
+            "yq -s x y",
+            "yq 'env(X)' x",
+            "yq --from-file x y",
+        ]),
+    Program::new(&["jq"], "computes over JSON", Kind::Local, Rule::Custom(jq))
+        .traits(&[Trait::NamesAreFiles])
+        .safe(&["jq '.key' data.json", "jq -r '.a[] | select(.b == 1) | .c' x", "jq . x", "jq --arg v 1 '.x = $v' x"])
+        .not_safe(&["jq -f script x", "jq 'import \"a\" as a; .' x", "jq \"$x\" y", "jq -L lib . x"]),
+];
+
+fn sed(judge: &mut Judge<'_>, call: &Call) -> Judgement {
+    let options = Options {
+        flags: "nErsuz",
+        values: "e",
+        long: &["--quiet", "--silent", "--regexp-extended", "--expression=", "--null-data", "--separate", "--debug"],
+    };
+    // `-i` and `-i.bak`, the suffix glued to it, behind other letters or alone.
+    let mut in_place = false;
+    let mut args = Vec::new();
+    for arg in &call.args {
+        match arg.exact().map(in_place_suffix) {
+            Some(Some("" | ".bak" | ".orig" | ".tmp")) => in_place = true,
+            Some(Some(_)) => return Judgement::unknown("this suffix of a copy is not on its list"),
+            _ => args.push(arg.clone()),
+        }
+    }
+    let scan = match options.scan(&args) {
+        Ok(scan) => scan,
+        Err(reason) => return Judgement::unknown(reason),
+    };
+    let mut scripts: Vec<&Arg> = scan
+        .options
+        .iter()
+        .filter(|(name, _)| name == "-e" || name == "--expression")
+        .filter_map(|(_, value)| value.as_ref())
+        .collect();
+    let inline = scripts.is_empty();
+    if inline {
+        scripts.extend(scan.operands.first());
+    }
+    for script in scripts {
+        match script.exact() {
+            Some(text) if sed_is_local(text) => {}
+            Some(_) => return Judgement::unknown("the script may run or write something"),
+            None => return Judgement::unknown("the script is only known when it runs"),
+        }
+    }
+    let mut judgement = judge.read_behind(&scan.operands, usize::from(inline));
+    if in_place {
+        for operand in scan.operands.iter().skip(usize::from(inline)) {
+            judgement = judgement.max(judge.write(operand));
+        }
+    }
+    judgement
+}
+
+/// What stands behind `-i` or `--in-place=`.
+fn in_place_suffix(text: &str) -> Option<&str> {
+    match text.strip_prefix("-i").or_else(|| text.strip_prefix("-Ei")).or_else(|| text.strip_prefix("-ri")) {
+        Some(suffix) => Some(suffix),
+        None if text == "--in-place" => Some(""),
+        None => text.strip_prefix("--in-place="),
+    }
+}
+
+/// True for a script of addresses, blocks, labels and the commands `p d q Q = n N D P h H g G x l s y a i c b t T`, whose
+/// `s` has harmless flags.
+fn sed_is_local(script: &str) -> bool {
+    let mut rest = script.as_bytes();
+    loop {
+        rest = skip(rest, b" \t\n;");
+        if rest.is_empty() {
+            return true;
+        }
+        for part in 0..2 {
+            match sed_address(rest) {
+                Some(after) => rest = skip(after, b" \t"),
+                None => return false,
+            }
+            if part == 0 {
+                match rest.split_first() {
+                    Some((b',', after)) => rest = skip(after, b" \t+~"),
+                    _ => break,
+                }
+            }
+        }
+        rest = skip(rest, b"! \t");
+        let Some((command, after)) = rest.split_first() else { return false };
+        rest = match command {
+            b'}' | b'p' | b'd' | b'=' | b'n' | b'N' | b'D' | b'P' | b'h' | b'H' | b'g' | b'G' | b'x' | b'l' => after,
+            b'{' => {
+                rest = after;
+                continue;
+            }
+            b'q' | b'Q' => skip(after, b" 0123456789"),
+            b'a' | b'i' | b'c' => sed_line(after),
+            b':' | b'b' | b't' | b'T' => {
+                let label = skip(after, b" ");
+                let length = label.iter().position(|byte| !(byte.is_ascii_alphanumeric() || *byte == b'_'));
+                label.get(length.unwrap_or(label.len())..).unwrap_or(&[])
+            }
+            b's' => {
+                let Some((delimiter, after)) = after.split_first() else { return false };
+                let flags = sed_text(after, *delimiter, true).and_then(|after| sed_text(after, *delimiter, false));
+                match flags {
+                    Some(after) => skip(after, b"gpiI0123456789"),
+                    None => return false,
+                }
+            }
+            b'y' => {
+                let Some((delimiter, after)) = after.split_first() else { return false };
+                match sed_text(after, *delimiter, false).and_then(|after| sed_text(after, *delimiter, false)) {
+                    Some(after) => after,
+                    None => return false,
+                }
+            }
+            _ => return false,
+        };
+        rest = skip(rest, b" \t");
+        match rest.first() {
+            None | Some(b';' | b'\n' | b'}') => {}
+            Some(_) => return false,
+        }
+    }
+}
+
+/// Behind the text of `a`, `i` or `c`, which ends at a newline that no backslash precedes.
+fn sed_line(text: &[u8]) -> &[u8] {
+    let mut escaped = false;
+    for (at, byte) in text.iter().enumerate() {
+        if *byte == b'\n' && !escaped {
+            return text.get(at..).unwrap_or(&[]);
+        }
+        escaped = *byte == b'\\' && !escaped;
+    }
+    &[]
+}
+
+fn skip<'a>(text: &'a [u8], any: &[u8]) -> &'a [u8] {
+    let length = text.iter().position(|byte| !any.contains(byte)).unwrap_or(text.len());
+    text.get(length..).unwrap_or(&[])
+}
+
+/// Behind an address, or the same text where there is none.
+fn sed_address(text: &[u8]) -> Option<&[u8]> {
+    match text.split_first() {
+        Some((b'0'..=b'9', _)) => Some(skip(text, b"0123456789~")),
+        Some((b'$', after)) => Some(after),
+        Some((b'/', after)) => sed_text(after, b'/', true).map(|after| skip(after, b"I")),
+        _ => Some(text),
+    }
+}
+
+/// Behind the next unescaped delimiter. A delimiter in brackets is read differently by different programs: refused.
+fn sed_text(text: &[u8], delimiter: u8, pattern: bool) -> Option<&[u8]> {
+    if delimiter.is_ascii_alphanumeric() || b"\\\n[ ;".contains(&delimiter) {
+        return None;
+    }
+    let mut at = 0;
+    while let Some(byte) = text.get(at) {
+        match byte {
+            b'\\' => at += 2,
+            b'\n' => return None,
+            byte if *byte == delimiter => return text.get(at + 1..),
+            b'[' if pattern => {
+                // The first character after `[` or `[^` never closes.
+                let first = at + 1 + usize::from(text.get(at + 1) == Some(&b'^'));
+                let end = text.get(first + 1..)?.iter().position(|byte| *byte == b']')? + first + 1;
+                let inside = text.get(at + 1..end)?;
+                if inside.contains(&delimiter)
+                    || inside.contains(&b'\\')
+                    || inside.contains(&b'[')
+                    || inside.contains(&b'\n')
+                {
+                    return None;
+                }
+                at = end + 1;
+            }
+            _ => at += 1,
+        }
+    }
+    None
+}
+
+fn awk(judge: &mut Judge<'_>, call: &Call) -> Judgement {
+    let options = Options { flags: "", values: "Fv", long: &[] };
+    let scan = match options.scan(&call.args) {
+        Ok(scan) => scan,
+        Err(reason) => return Judgement::unknown(reason),
+    };
+    let Some(script) = scan.operands.first() else { return Judgement::unknown("there is no script") };
+    // What looks like an option behind the script is a file.
+    let behind = call.args.iter().skip_while(|arg| arg != script).skip(1);
+    if behind.into_iter().any(Arg::may_be_option) {
+        return Judgement::unknown("an option behind the script");
+    }
+    let Some(script) = script.exact() else { return Judgement::unknown("the script is only known when it runs") };
+    if scan.operands.iter().any(|operand| operand.text.starts_with("/inet")) {
+        judge.network("awk", None);
+        return Judgement::network("some versions of awk open this file as a connection");
+    }
+    if !awk::is_local(script) {
+        return Judgement::unknown("the script may run or write something");
+    }
+    judge.read_behind(&scan.operands, 1)
+}
+
+/// Two programs bear this name; the options that both take alike are few.
+fn yq(judge: &mut Judge<'_>, call: &Call) -> Judgement {
+    let options = Options { flags: "rPjCMNe", values: "opI", long: &["--prettyPrint", "--no-colors", "--raw-output"] };
+    let scan = match options.scan(&call.args) {
+        Ok(scan) => scan,
+        Err(reason) => return Judgement::unknown(reason),
+    };
+    let verb = scan.operands.first().is_some_and(|first| matches!(first.exact(), Some("eval" | "e")));
+    let Some(filter) = scan.operands.get(usize::from(verb)) else { return Judgement::unknown("there is no filter") };
+    let Some(text) = filter.exact() else { return Judgement::unknown("the filter is only known when it runs") };
+    let words = ["load", "env", "system", "import", "include", "input", "split_doc", "eval", "strenv"];
+    if words.iter().any(|word| text.contains(word)) {
+        return Judgement::unknown("the filter reads something else");
+    }
+    judge.read_behind(&scan.operands, usize::from(verb) + 1)
+}
+
+fn jq(judge: &mut Judge<'_>, call: &Call) -> Judgement {
+    let mut filter = None;
+    let mut judgement = Judgement::safe();
+    let mut args = call.args.iter();
+    while let Some(arg) = args.next() {
+        let Some(text) = arg.exact() else {
+            if filter.is_none() || arg.may_be_option() {
+                return Judgement::unknown("the filter or an option is only known when it runs");
+            }
+            judgement = judgement.max(judge.read(arg));
+            continue;
+        };
+        match text {
+            "--arg" | "--argjson" => {
+                if !args.next().is_some_and(Arg::is_one) || !args.next().is_some_and(Arg::is_one) {
+                    return Judgement::unknown("a value may turn into several words when it runs");
+                }
+            }
+            "--slurpfile" | "--rawfile" => {
+                if !args.next().is_some_and(Arg::is_one) {
+                    return Judgement::unknown("a value may turn into several words when it runs");
+                }
+                if let Some(file) = args.next() {
+                    judgement = judgement.max(judge.read(file));
+                }
+            }
+            "--indent" => {
+                if !args.next().is_some_and(Arg::is_one) {
+                    return Judgement::unknown("a value may turn into several words when it runs");
+                }
+            }
+            "--raw-output"
+            | "--compact-output"
+            | "--slurp"
+            | "--null-input"
+            | "--sort-keys"
+            | "--exit-status"
+            | "--raw-input"
+            | "--color-output"
+            | "--monochrome-output"
+            | "--join-output"
+            | "--tab"
+            | "--args"
+            | "--jsonargs"
+            | "--ascii-output" => {}
+            _ if text.starts_with('-') && text.len() > 1 => {
+                if !text.bytes().skip(1).all(|letter| b"rcsneRSCMja".contains(&letter)) {
+                    return Judgement::unknown(format!("the option `{text}` is not on its list"));
+                }
+            }
+            _ if filter.is_none() => filter = Some(text),
+            _ => judgement = judgement.max(judge.read(arg)),
+        }
+    }
+    let Some(filter) = filter else { return judgement };
+    let word = |name: &str| filter.split(|c: char| !(c.is_alphanumeric() || c == '_')).any(|word| word == name);
+    if word("env") || word("ENV") {
+        judge.secret("the environment");
+    }
+    if word("import") || word("include") || word("input_filename") || word("get_search_list") {
+        return Judgement::unknown("the filter loads a module");
+    }
+    judgement
+}
+
+#[cfg(test)]
+mod tests {
+    use super::sed_is_local;
+
+    #[test]
+    fn sed_scripts() {
+        for script in [
+            "1,5p",
+            "$d",
+            "/a/,/b/p",
+            "s/a/b/",
+            "s,a,b,gI",
+            "2q",
+            "1~2d",
+            "/x/!d",
+            "s/a\\/b/c/",
+            "y/abc/xyz/",
+            "=",
+            "1,+3p",
+            "",
+            "{p;d}",
+            "/a/{s/x/y/;p}",
+            ":a;N;$!ba;s/\\n/ /g",
+            "a some text; e x",
+            "2i\\\nfirst\\\nsecond\np",
+            "/x/c\\new",
+        ] {
+            assert!(sed_is_local(script), "{script}");
+        }
+        for script in [
+            "e",
+            "1e curl",
+            "s/a/b/e",
+            "s/a/b/gw x",
+            "w x",
+            "r x",
+            "R x",
+            "{e}",
+            "a text\ne x",
+            "i\\x\nw f",
+            "{p}e",
+            "s/a/b",
+            "b a e",
+            "}e",
+            "s/[/]/x/e",
+        ] {
+            assert!(!sed_is_local(script), "{script}");
+        }
+    }
+}

@@ -1,0 +1,424 @@
+//! Programs that look for files and for text in them.
+
+use super::{Judge, Judgement, Kind, Operands, Program, Rule, Runs, Trait};
+use crate::classify::call::{Arg, Call, Known, Options, Scan};
+use crate::classify::judge::calls::Suspicion;
+
+pub(super) const TABLE: &[Program] = &[
+    Program::new(&["grep", "egrep", "fgrep"], "searches text", Kind::Local, Rule::Custom(grep))
+        .passes_on(1)
+        .environment(&["GREP_OPTIONS"])
+        .traits(&[Trait::Searches])
+        .safe(&[
+            "grep -r pattern .",
+            "grep -rn 'rm -rf' .",
+            "grep -n -e \"$x\" a.txt",
+            "cat file.txt | grep pattern | wc -l",
+            "grep -e x -- *",
+        ])
+        .not_safe(&["grep x \"$file\"", "grep x $files", "grep \"$x\" a.txt", "grep --reg=. x", "grep -e $x"]),
+    Program::new(&["rg"], "searches text", Kind::Local, Rule::Custom(ripgrep))
+        .environment(&["RIPGREP_CONFIG_PATH"])
+        .runs(Runs::Named)
+        .traits(&[Trait::Searches, Trait::NamesAreFiles])
+        .safe(&["rg -n pattern src", "rg --files", "rg -tpy -C3 'a|b'"])
+        .not_safe(&["rg --pre sh x", "rg --hostname-bin=x y", "rg -z x", "rg $x", "rg x *"]),
+    Program::new(&["find"], "finds files", Kind::Local, Rule::Custom(find))
+        .runs(Runs::Named)
+        .traits(&[Trait::ChangesFiles, Trait::Deletes, Trait::NoEndOfOptions, Trait::PrintsNames])
+        .safe(&[
+            "find . -name '*.py'",
+            "find src -type f -not -path '*/x/*' | head -20",
+            "find . \\( -name a -o -name b \\) -print0",
+            "find . -maxdepth 1 -type f -exec grep -l foo {} \\;",
+            "find . ! -name x -mtime +3 -size +1k",
+            "find . -name *.txt",
+        ])
+        .not_safe(&[
+            "find . -exec curl {} \\;",
+            "find . -exec sh {} \\;",
+            "find . -delete",
+            "find . -fprintf x %p",
+            "find . -ok ls \\;",
+            "find . -execdir ls {} \\;",
+            "find . -files0-from x",
+            "find $x",
+            "find . -exec {} \\;",
+            "find . -name *",
+        ]),
+    Program::new(
+        &["fd", "fdfind"],
+        "finds files",
+        Kind::Local,
+        Rule::Listed(
+            Options {
+                flags: "HIusigaLp0F1",
+                values: "tedEcSj",
+                long: &[
+                    "--type=",
+                    "--extension=",
+                    "--hidden",
+                    "--no-ignore",
+                    "--max-depth=",
+                    "--min-depth=",
+                    "--exclude=",
+                    "--glob",
+                    "--absolute-path",
+                    "--follow",
+                    "--full-path",
+                    "--changed-within=",
+                    "--changed-before=",
+                    "--size=",
+                    "--color=",
+                ],
+            },
+            Operands::Names,
+        ),
+    )
+    .runs(Runs::Named)
+    .environment(&["FD_OPTIONS"])
+    .traits(&[Trait::NoEndOfOptions])
+    .safe(&["fd -e rs pattern src"])
+    .not_safe(&["fd -x curl", "fd -X rm", "fd --exec sh", "fd -l x"]),
+];
+
+fn grep(judge: &mut Judge<'_>, call: &Call) -> Judgement {
+    let options = Options {
+        flags: "",
+        values: "efABCmdD",
+        long: &[
+            "--regexp=",
+            "--file=",
+            "--max-count=",
+            "--after-context=",
+            "--before-context=",
+            "--context=",
+            "--include=",
+            "--exclude=",
+            "--exclude-dir=",
+            "--exclude-from=",
+            "--label=",
+            "--binary-files=",
+            "--directories=",
+            "--devices=",
+            "--color=?",
+        ],
+    };
+    let scan = match options.scan_loosely(&call.args) {
+        Ok(scan) => scan,
+        Err(reason) => return Judgement::unknown(reason),
+    };
+    // An abbreviated option may take a value that is then mistaken for a pattern.
+    let known = |name: &str| {
+        GREP_FLAGS.contains(&name) || options.long.iter().any(|long| long.trim_end_matches(['=', '?']) == name)
+    };
+    if let Some((name, _)) = scan.options.iter().find(|(name, _)| name.starts_with("--") && !known(name)) {
+        return Judgement::unknown(format!("the option `{name}` is not on its list"));
+    }
+    let mut judgement = pattern_files(judge, &scan);
+    let patterns = usize::from(!scan.has(&["-e", "-f", "--regexp", "--file"]));
+    let walks = scan.has(&["-r", "-R", "--recursive", "--dereference-recursive"])
+        || scan.value(&["-d", "--directories"]).is_some_and(|value| value.text.starts_with('r'));
+    if walks && scan.operands.len() <= patterns {
+        judgement = judgement.max(judge.read_tree(&Arg::literal(".")));
+    }
+    for operand in scan.operands.iter().skip(patterns) {
+        judgement = judgement.max(if walks { judge.read_tree(operand) } else { judge.read(operand) });
+    }
+    // A pattern that may turn into an option or into several words brings file names along.
+    let separated = call.args.iter().any(|arg| arg.exact() == Some("--"));
+    if patterns == 1
+        && scan.operands.first().is_some_and(|pattern| {
+            !pattern.is_one() || pattern.known != Known::Literal && pattern.may_be_option() && !separated
+        })
+    {
+        judgement = judgement.max(judge.read_unknown());
+    }
+    judgement
+}
+
+const GREP_FLAGS: &[&str] = &[
+    "--recursive",
+    "--dereference-recursive",
+    "--ignore-case",
+    "--no-ignore-case",
+    "--invert-match",
+    "--word-regexp",
+    "--line-regexp",
+    "--count",
+    "--colour",
+    "--files-with-matches",
+    "--files-without-match",
+    "--only-matching",
+    "--quiet",
+    "--silent",
+    "--no-messages",
+    "--line-number",
+    "--with-filename",
+    "--no-filename",
+    "--null",
+    "--text",
+    "--extended-regexp",
+    "--fixed-strings",
+    "--basic-regexp",
+    "--perl-regexp",
+    "--byte-offset",
+    "--initial-tab",
+    "--line-buffered",
+    "--null-data",
+    "--help",
+    "--version",
+];
+
+/// Files of patterns: their lines show in what matches.
+fn pattern_files(judge: &mut Judge<'_>, scan: &Scan<'_>) -> Judgement {
+    let files = scan
+        .options
+        .iter()
+        .filter(|(name, _)| name == "-f" || name == "--file")
+        .filter_map(|(_, value)| value.as_ref());
+    files.fold(Judgement::safe(), |judgement, file| judgement.max(judge.read(file)))
+}
+
+fn ripgrep(judge: &mut Judge<'_>, call: &Call) -> Judgement {
+    let options = Options {
+        flags: "nilcvwxoFuNLsSHhUpqa0P",
+        values: "egtTABCmMfjdrE",
+        long: &[
+            "--files",
+            "--hidden",
+            "--no-ignore",
+            "--no-ignore-vcs",
+            "--glob=",
+            "--iglob=",
+            "--type=",
+            "--type-not=",
+            "--type-list",
+            "--json",
+            "--count",
+            "--count-matches",
+            "--files-with-matches",
+            "--files-without-match",
+            "--line-number",
+            "--no-line-number",
+            "--no-heading",
+            "--heading",
+            "--with-filename",
+            "--no-filename",
+            "--max-count=",
+            "--max-depth=",
+            "--max-columns=",
+            "--context=",
+            "--after-context=",
+            "--before-context=",
+            "--sort=",
+            "--color=",
+            "--colors=",
+            "--multiline",
+            "--pcre2",
+            "--fixed-strings",
+            "--ignore-case",
+            "--smart-case",
+            "--case-sensitive",
+            "--word-regexp",
+            "--line-regexp",
+            "--stats",
+            "--follow",
+            "--no-messages",
+            "--vimgrep",
+            "--column",
+            "--replace=",
+            "--only-matching",
+            "--text",
+            "--trim",
+            "--null",
+            "--invert-match",
+            "--regexp=",
+            "--file=",
+            "--no-config",
+            "--unrestricted",
+            "--threads=",
+            "--encoding=",
+            "--passthru",
+            "--quiet",
+        ],
+    };
+    let scan = match options.scan(&call.args) {
+        Ok(scan) => scan,
+        Err(reason) => return Judgement::unknown(reason),
+    };
+    if scan.has(&["--files", "--type-list"]) {
+        return Judgement::safe();
+    }
+    let mut judgement = pattern_files(judge, &scan);
+    let patterns = usize::from(!scan.has(&["-e", "-f", "--regexp", "--file"]));
+    if patterns == 1 && scan.operands.first().is_some_and(|pattern| !pattern.is_one()) {
+        return judge.read_unknown();
+    }
+    if scan.operands.len() <= patterns {
+        judgement = judgement.max(judge.read_tree(&Arg::literal(".")));
+    }
+    for operand in scan.operands.iter().skip(patterns) {
+        judgement = judgement.max(judge.read_tree(operand));
+    }
+    judgement
+}
+
+/// Tests and actions without a value.
+const PLAIN: &[&str] = &[
+    "-print",
+    "-print0",
+    "-ls",
+    "-prune",
+    "-quit",
+    "-empty",
+    "-true",
+    "-false",
+    "-not",
+    "-a",
+    "-and",
+    "-o",
+    "-or",
+    "-depth",
+    "-d",
+    "-mount",
+    "-xdev",
+    "-follow",
+    "-executable",
+    "-readable",
+    "-writable",
+    "-nouser",
+    "-nogroup",
+    "-daystart",
+    "-noleaf",
+    "(",
+    ")",
+    "!",
+    ",",
+];
+/// Tests and actions with one value.
+const VALUED: &[&str] = &[
+    "-name",
+    "-iname",
+    "-path",
+    "-ipath",
+    "-wholename",
+    "-iwholename",
+    "-regex",
+    "-iregex",
+    "-regextype",
+    "-lname",
+    "-ilname",
+    "-type",
+    "-xtype",
+    "-size",
+    "-mtime",
+    "-atime",
+    "-ctime",
+    "-mmin",
+    "-amin",
+    "-cmin",
+    "-newer",
+    "-anewer",
+    "-cnewer",
+    "-newermt",
+    "-newerct",
+    "-newerat",
+    "-maxdepth",
+    "-mindepth",
+    "-perm",
+    "-user",
+    "-group",
+    "-uid",
+    "-gid",
+    "-links",
+    "-inum",
+    "-samefile",
+    "-printf",
+    "-used",
+];
+
+/// Actions of `find` that run a program.
+const ACTIONS: &[&str] = &["-exec", "-execdir", "-ok", "-okdir"];
+
+fn find(judge: &mut Judge<'_>, call: &Call) -> Judgement {
+    let judgement = find_by_its_words(judge, call);
+    // Where reading stopped, what follows may still name a program.
+    if judgement.class == crate::classify::CommandClass::Unknown {
+        // What stands behind an action is a program for certain; any other word may be a name to look for.
+        let mut judgement = judgement.max(judge.suspect_with(call, &call.args, Suspicion::Guesses));
+        let mut rest = call.args.as_slice();
+        while let Some(action) = rest.iter().position(|arg| arg.exact().is_some_and(|text| ACTIONS.contains(&text))) {
+            rest = rest.get(action + 1..).unwrap_or(&[]);
+            let end = rest.iter().position(|arg| matches!(arg.exact(), Some(";" | "+"))).unwrap_or(rest.len());
+            judgement = judgement.max(judge.suspect_with(call, rest.get(..end).unwrap_or(&[]), Suspicion::At(0)));
+        }
+        judgement
+    } else {
+        judgement
+    }
+}
+
+fn find_by_its_words(judge: &mut Judge<'_>, call: &Call) -> Judgement {
+    let mut args = call.args.iter().peekable();
+    while args.next_if(|arg| matches!(arg.exact(), Some("-H" | "-L" | "-P"))).is_some() {}
+    let mut starts: Vec<&Arg> = Vec::new();
+    let begins = |arg: &Arg| arg.may_be_option() || matches!(arg.text.as_str(), "(" | "!" | ",");
+    while let Some(arg) = args.next_if(|arg| !begins(arg)) {
+        starts.push(arg);
+    }
+    let mut judgement = Judgement::safe();
+    while let Some(arg) = args.next() {
+        let Some(test) = arg.exact() else {
+            return Judgement::unknown(format!("`{}…` may turn into an action when it runs", arg.text));
+        };
+        if PLAIN.contains(&test) {
+            continue;
+        }
+        if VALUED.contains(&test) {
+            match args.next() {
+                Some(value) if value.is_one() => continue,
+                // Further words are file names that end like this, and no test or action has a dot in its name.
+                Some(value) if value.known == Known::Words && value.tail.contains('.') => continue,
+                Some(_) => {
+                    return Judgement::unknown(format!("the value of `{test}` may turn into more words when it runs"));
+                }
+                None => return Judgement::unknown(format!("`{test}` lacks its value")),
+            }
+        }
+        let runs_there = matches!(test, "-execdir" | "-ok" | "-okdir");
+        if test != "-exec" && !runs_there {
+            return Judgement::unknown(format!("`{test}` is not on the list of `find`"));
+        }
+        let mut inner = Vec::new();
+        loop {
+            match args.next() {
+                None => return Judgement::unknown("`-exec` without an end"),
+                Some(arg) if arg.exact() == Some(";") => break,
+                Some(arg)
+                    if arg.exact() == Some("+")
+                        && inner.last().is_some_and(|last: &Arg| {
+                            last.known == Known::Words && last.text == "./" && last.tail.is_empty()
+                        }) =>
+                {
+                    break;
+                }
+                // A found path starts with the path the search started from.
+                Some(arg) if arg.exact() == Some("{}") => inner.push(Arg::unknown("./", Known::Words)),
+                Some(arg) if arg.text.contains("{}") => return Judgement::unknown("`{}` inside a word of `-exec`"),
+                Some(arg) => inner.push(arg.clone()),
+            }
+        }
+        if runs_there {
+            judgement = judgement.max(Judgement::unknown(format!("`{test}` is not on the list of `find`")));
+        }
+        for start in &starts {
+            judgement = judgement.max(judge.read_tree(start));
+        }
+        if starts.is_empty() {
+            judgement = judgement.max(judge.read_tree(&Arg::literal(".")));
+        }
+        judgement = judgement.max(judge.inner_call(&inner, call));
+    }
+    judgement
+}

@@ -1,0 +1,68 @@
+//! Programs that change the machine: its processes, services, disks and settings.
+
+use super::{Judge, Judgement, Kind, Operands, Program, Rule, Runs, Trait};
+use crate::classify::call::Call;
+use crate::classify::protected;
+
+pub(super) const TABLE: &[Program] = &[
+    Program::new(&["pkill", "killall"], "sends signals", Kind::Local, Rule::Custom(kill))
+        .traits(&[Trait::AboutTheOutside])
+        .not_safe(&["pkill bashgate-hook"]),
+    Program::new(
+        &["mkfs", "mkfs.*", "mke2fs", "wipefs"],
+        "makes a disk empty",
+        Kind::Local,
+        Rule::Never(Operands::Data),
+    )
+    .traits(&[Trait::Formats])
+    .not_safe(&["mkfs.ext4 /dev/sda"]),
+    Program::new(&["umount"], "changes mounts", Kind::Local, Rule::Never(Operands::Data))
+        .traits(&[Trait::ChangesFiles])
+        .not_safe(&["umount /x"]),
+    Program::new(&["systemctl"], "steers services", Kind::Mixed, Rule::Never(Operands::Data))
+        .runs(Runs::Named)
+        .traits(&[Trait::HasSubcommands])
+        .not_safe(&["systemctl start x"]),
+    Program::new(&["sysctl"], "reads or changes the kernel's settings", Kind::Mixed, Rule::Custom(sysctl))
+        .safe(&["sysctl -n hw.ncpu", "sysctl kernel.ostype"])
+        .not_safe(&["sysctl -w a=b", "sysctl kernel.core_pattern=x", "sysctl -p x"]),
+];
+
+pub(super) fn kill(judge: &mut Judge<'_>, call: &Call) -> Judgement {
+    let by_name = !call.program.ends_with("/kill") && call.program != "kill";
+    let selects = |text: &str| {
+        text.starts_with("--inverse")
+            || text.len() > 1
+                && text.starts_with('-')
+                && !text.starts_with("--")
+                && text.bytes().skip(1).all(|b| b.is_ascii_alphabetic())
+                && text.contains(['u', 'U', 'v', 'g', 'G', 'P', 't', 's', 'r'])
+                && !text.starts_with("-SIG")
+                && !text.bytes().skip(1).all(|b| b.is_ascii_uppercase())
+    };
+    for (index, arg) in call.args.iter().enumerate() {
+        let everything = !by_name && arg.text == "-1" && (index > 0 || call.args.len() == 1);
+        let named =
+            by_name && (selects(&arg.text) || !arg.text.starts_with('-') && protected::reaches_gate_process(&arg.text));
+        if everything || named {
+            judge.tampering("the gate's processes");
+        }
+    }
+    // `kill $(pgrep bashgate-hook)`
+    if judge.mentions("bashgate") {
+        judge.tampering("the gate's processes");
+    }
+    Judgement::unknown("it ends processes")
+}
+
+fn sysctl(judge: &mut Judge<'_>, call: &Call) -> Judgement {
+    let reads = call.args.iter().all(|arg| {
+        arg.exact()
+            .is_some_and(|text| matches!(text, "-n" | "-a" | "-e") || !text.starts_with('-') && !text.contains('='))
+    });
+    if reads {
+        return Judgement::safe();
+    }
+    judge.persistence("the kernel's settings");
+    Judgement::unknown("it changes the kernel's settings")
+}

@@ -1,0 +1,471 @@
+//! Variables of the environment and of the shell that are more than a place for text: one table, from which every rule
+//! takes what it asks for, and `harm_of_setting`, which knows shapes of names besides. Which of them steer one program
+//! alone stands in that program's row.
+
+use crate::shell::Shell;
+
+/// What goes by a variable.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Steers {
+    /// The shell: it runs, expands or reads what the value says or names, in a script too.
+    Shell,
+    /// The shell, when it shows a prompt or a trace: it expands the value again.
+    Prompt,
+    /// How the shell reads a command, and what it finds.
+    Reading,
+    /// Settings of the shell that change no command's meaning.
+    Settings,
+    /// The shell counts in it: assigning to it evaluates the value as arithmetic, or may.
+    Counter,
+    /// The shell fills it with what it has met.
+    Filled,
+    /// The loader and the libraries of every program.
+    Loader,
+    /// Libraries of many programs: names of machines, terminals, memory.
+    Library,
+    /// Programs run what the value says, or read code and settings from what it names.
+    Code,
+    /// Where programs look for things, in which language they speak, which version of them runs.
+    Place,
+}
+
+use Steers::{Code, Counter, Filled, Library, Loader, Place, Prompt, Reading, Settings};
+
+/// All that are known by name. One that ends in `*` stands for all that start like it; the first that fits counts.
+const TABLE: &[(&str, Steers)] = &[
+    ("BASH_ENV", Steers::Shell),
+    ("ENV", Steers::Shell),
+    ("SHELLOPTS", Steers::Shell),
+    ("BASHOPTS", Steers::Shell),
+    ("BASH_LOADABLES_PATH", Steers::Shell),
+    ("BASH_XTRACEFD", Steers::Shell),
+    ("BASH_FUNC_*", Steers::Shell),
+    ("PS4", Steers::Shell),
+    ("PS0", Prompt),
+    ("PS1", Prompt),
+    ("PS2", Prompt),
+    ("PS3", Prompt),
+    ("PROMPT_COMMAND", Prompt),
+    ("IFS", Reading),
+    ("GLOBIGNORE", Reading),
+    ("CDPATH", Reading),
+    ("EXECIGNORE", Reading),
+    ("POSIXLY_CORRECT", Reading),
+    ("FIGNORE", Settings),
+    ("FUNCNEST", Settings),
+    ("TIMEFORMAT", Settings),
+    ("HISTFILE", Settings),
+    ("HISTCONTROL", Settings),
+    ("INPUTRC", Settings),
+    ("OPTIND", Settings),
+    ("RANDOM", Counter),
+    ("SRANDOM", Counter),
+    ("SECONDS", Counter),
+    ("LINENO", Counter),
+    ("EPOCHSECONDS", Counter),
+    ("EPOCHREALTIME", Counter),
+    ("HISTCMD", Counter),
+    ("HISTSIZE", Counter),
+    ("HISTFILESIZE", Counter),
+    ("UID", Counter),
+    ("EUID", Counter),
+    ("PPID", Counter),
+    ("OPTERR", Counter),
+    ("COLUMNS", Counter),
+    ("LINES", Counter),
+    ("TMOUT", Counter),
+    ("MAILCHECK", Counter),
+    ("COMP_CWORD", Counter),
+    ("COMP_POINT", Counter),
+    ("COMP_KEY", Counter),
+    ("COMP_TYPE", Counter),
+    ("_", Filled),
+    ("REPLY", Filled),
+    ("BASH_REMATCH", Filled),
+    ("BASH_COMMAND", Filled),
+    ("BASH_ARGV", Filled),
+    ("BASH_ARGC", Filled),
+    ("BASH_EXECUTION_STRING", Filled),
+    ("MAPFILE", Filled),
+    ("OPTARG", Filled),
+    ("BASH_*", Settings),
+    // Where shared libraries lie is the system's own on many machines.
+    ("LD_LIBRARY_PATH", Library),
+    ("LD_*", Loader),
+    ("DYLD_*", Loader),
+    ("GCONV_*", Loader),
+    ("LOCPATH", Loader),
+    ("NLSPATH", Loader),
+    ("HOSTALIASES", Library),
+    ("LOCALDOMAIN", Library),
+    ("RES_OPTIONS", Library),
+    ("MALLOC_TRACE", Library),
+    ("TERMINFO", Library),
+    ("TERMCAP", Library),
+    ("GIT_*", Code),
+    ("npm_config_*", Code),
+    ("NPM_CONFIG_*", Code),
+    ("PYTHON*", Code),
+    ("NODE_*", Code),
+    ("PERL*", Code),
+    ("RUBY*", Code),
+    ("LUA_INIT", Code),
+    ("PHPRC", Code),
+    ("PHP_INI_SCAN_DIR", Code),
+    ("JAVA_TOOL_OPTIONS", Code),
+    ("JDK_JAVA_OPTIONS", Code),
+    ("JDK_JAVAC_OPTIONS", Code),
+    ("_JAVA_OPTIONS", Code),
+    ("CLASSPATH", Code),
+    ("RUSTC_WRAPPER", Code),
+    ("RUSTC_WORKSPACE_WRAPPER", Code),
+    ("MAKEFLAGS", Code),
+    ("GNUMAKEFLAGS", Code),
+    ("MAKEFILES", Code),
+    ("GCC_EXEC_PREFIX", Code),
+    ("COMPILER_PATH", Code),
+    ("CCC_OVERRIDE_OPTIONS", Code),
+    ("OPENSSL_CONF", Code),
+    ("OPENSSL_MODULES", Code),
+    ("OPENSSL_ENGINES", Code),
+    ("LESS*", Code),
+    ("MORE", Code),
+    ("SHELL_MORE", Code),
+    ("MANPAGER", Code),
+    ("PAGER", Code),
+    ("BROWSER", Code),
+    ("EDITOR", Code),
+    ("VISUAL", Code),
+    ("SSH_ASKPASS", Code),
+    ("SUDO_ASKPASS", Code),
+    ("TAR_*", Code),
+    ("TAPE", Code),
+    ("GREP_OPTIONS", Code),
+    ("RIPGREP_CONFIG_PATH", Code),
+    ("FD_OPTIONS", Code),
+    ("AWKPATH", Code),
+    ("AWKLIBPATH", Code),
+    ("BC_ENV_ARGS", Code),
+    ("UNZIP", Place),
+    ("UNZIPOPT", Place),
+    ("ZIPINFO", Place),
+    ("ZIPINFOOPT", Place),
+    ("GZIP", Place),
+    ("BZIP", Place),
+    ("BZIP2", Place),
+    ("XZ_OPT", Place),
+    ("XZ_DEFAULTS", Place),
+    ("ZSTD_CLEVEL", Place),
+    ("ZSTD_NBTHREADS", Place),
+    ("MAGIC", Place),
+    ("PS_FORMAT", Place),
+    ("LIBPROC_HIDE_KERNEL", Place),
+    ("GAWK_READ_TIMEOUT", Place),
+    ("RUSTUP_TOOLCHAIN", Place),
+    ("RUSTUP_HOME", Place),
+    ("GOTOOLCHAIN", Place),
+    ("GOENV", Place),
+    ("GOROOT", Place),
+    ("GOFLAGS", Place),
+    ("GOWORK", Place),
+    ("DOCKER_CONFIG", Place),
+    ("CONTAINERS_CONF", Place),
+    ("PATH", Place),
+    ("HOME", Place),
+    ("TMPDIR", Place),
+    ("SHELL", Place),
+    ("TZ", Place),
+    ("LANG", Place),
+    ("LANGUAGE", Place),
+    ("LC_*", Place),
+];
+
+/// What goes by this variable, if anything is known to.
+pub fn steers(name: &str) -> Option<Steers> {
+    let fits = |known: &str| match known.strip_suffix('*') {
+        Some(start) => name.starts_with(start),
+        None => known == name,
+    };
+    TABLE.iter().find(|(known, _)| fits(known)).map(|(_, steers)| *steers)
+}
+
+/// True for a variable that changes what every command of a script is, whatever program it runs.
+pub fn steers_every_command(name: &str) -> bool {
+    matches!(steers(name), Some(Steers::Shell | Reading | Loader))
+}
+
+/// True for a variable through which the shell or a program would run what it says, or read files that it names.
+pub fn is_code(name: &str) -> bool {
+    matches!(steers(name), Some(Steers::Shell | Prompt | Reading | Loader | Library | Code))
+}
+
+/// True for a variable whose own text the shell runs or expands again, whoever assigns it.
+pub fn is_expanded_again(name: &str) -> bool {
+    matches!(steers(name), Some(Steers::Shell | Prompt))
+}
+
+/// The variables that the shell fills with what it has met.
+pub fn filled() -> impl Iterator<Item = &'static str> {
+    TABLE.iter().filter(|(_, steers)| *steers == Filled).map(|(name, _)| *name)
+}
+
+/// Why setting this variable is more than data in this shell, or `None` when it is data only.
+///
+/// The list is one of shapes, not of names: better to call a harmless name harmful than to miss one. Names of variables
+/// that steer programs are in capitals; in small letters only those of proxies are.
+pub(crate) fn harm_of_setting(name: &str, shell: Shell) -> Option<&'static str> {
+    let name = name.strip_suffix('+').unwrap_or(name);
+    if HARMLESS.contains(&name) || name.starts_with("LC_") {
+        return None;
+    }
+    if shell == Shell::Other && TIED_IN_ZSH.contains(&name) {
+        return Some("is tied to another one in some shells");
+    }
+    let is_evaluated = matches!(steers(name), Some(Counter | Filled | Settings));
+    if is_evaluated && name != "_"
+        || ["EPOCH", "HIST", "COMP_", "READLINE"].iter().any(|start| name.starts_with(start))
+        || matches!(name, "DIRSTACK" | "GROUPS" | "FUNCNAME" | "histchars" | "auto_resume")
+    {
+        return Some("is evaluated by the shell itself");
+    }
+    if steers(name).is_some() && name != "_" {
+        return Some("can change what programs do");
+    }
+    if !name.bytes().any(|byte| byte.is_ascii_uppercase()) && !name.ends_with("_proxy") {
+        return None;
+    }
+    let upper = name.to_ascii_uppercase();
+    if steers(&upper).is_some() {
+        return Some("can change what programs do");
+    }
+    let starts = [
+        "LD_",
+        "DYLD_",
+        "BASH",
+        "GIT",
+        "GCONV",
+        "NLS",
+        "LOCPATH",
+        "PYTHON",
+        "PERL",
+        "RUBY",
+        "NODE",
+        "NPM_",
+        "JAVA",
+        "JDK",
+        "LESS",
+        "MAN",
+        "SSH",
+        "RIPGREP",
+        "GREP",
+        "TAR_",
+        "GZIP",
+        "XZ_",
+        "ZSTD_",
+        "BZIP",
+        "MAKE",
+        "CARGO",
+        "RUST",
+        "GO",
+        "JQ_",
+        "CURL",
+        "WGET",
+        "PIP_",
+        "UV_",
+        "GLIBC",
+        "MALLOC",
+        "TERMINFO",
+        "TERMCAP",
+        "XDG_",
+        "ZDOTDIR",
+        "FPATH",
+        "DOCKER",
+        "KUBE",
+        "AWS_",
+        "PS",
+        "PROMPT",
+        "SHELL",
+        "POSIX",
+        "HTTP",
+        "ALL_PROXY",
+        "HTTPS",
+        "FD_",
+        "FZF",
+        "LUA",
+        "TCL",
+        "DEBUGINFOD",
+        "RPM",
+        "DPKG",
+        "GAWK",
+        "AWK",
+        "ZSTD",
+        "LZMA",
+        "BZIP",
+        "LSOF",
+        "PCI",
+        "SHELLCHECK",
+        "YQ",
+        "LIBPROC",
+        "UNZIP",
+        "ZIP",
+        "OPENSSL",
+        "BC_",
+        // Version managers: which program a name means.
+        "PYENV",
+        "RBENV",
+        "PLENV",
+        "PHP",
+        "JENV",
+        "NODENV",
+        "VOLTA",
+        "MISE",
+        "RTX_",
+        "ASDF",
+        "FNM_",
+        "NVM_",
+        "SDKMAN",
+        "COREPACK",
+        "CONTAINERS",
+        "GETCONF",
+        "EXECIGNORE",
+        "CC",
+        "CXX",
+        "AR",
+        "AS",
+    ];
+    let ends = [
+        "PATH", "PAGER", "EDITOR", "_OPTIONS", "_OPTS", "_FLAGS", "_COMMAND", "_CMD", "PRELOAD", "_CONFIG", "RC",
+        "PROXY",
+    ];
+    let exact = ["TERM", "USER", "LOGNAME", "PWD", "OLDPWD", "MAIL"];
+    if starts.iter().any(|start| upper.starts_with(start))
+        || ends.iter().any(|end| upper.ends_with(end))
+        || exact.contains(&upper.as_str())
+    {
+        return Some("can change what programs do");
+    }
+    None
+}
+
+/// Variables of zsh that are another name for one of the environment, or a table of the shell's own.
+const TIED_IN_ZSH: &[&str] = &[
+    "path",
+    "fpath",
+    "cdpath",
+    "manpath",
+    "mailpath",
+    "module_path",
+    "fignore",
+    "psvar",
+    "watch",
+    "prompt",
+    "status",
+    "options",
+    "argv",
+    "pipestatus",
+    "aliases",
+    "functions",
+    "commands",
+    "parameters",
+    "galiases",
+    "saliases",
+    "builtins",
+    "modules",
+    "nameddirs",
+    "userdirs",
+    "signals",
+    "zsh_eval_context",
+    "ttyidle",
+    "jobstates",
+    "jobtexts",
+    "jobdirs",
+    "dirstack",
+];
+
+const HARMLESS: &[&str] =
+    &["LANG", "LANGUAGE", "TZ", "NO_COLOR", "CLICOLOR", "FORCE_COLOR", "COLUMNS", "LINES", "CI", "DEBIAN_FRONTEND"];
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::programs::FAMILIES;
+
+    #[test]
+    fn what_steers_a_program_is_in_the_list_and_no_data() {
+        for row in FAMILIES.iter().flat_map(|(_, rows)| rows.iter()) {
+            for name in row.environment {
+                assert!(steers(name).is_some(), "{name} of {:?}", row.names);
+                assert!(harm_of_setting(name, Shell::Bash).is_some(), "{name}");
+            }
+        }
+        for (name, _) in TABLE.iter().filter(|(name, _)| !HARMLESS.contains(name) && *name != "_") {
+            let name = name.replace('*', "X");
+            assert!(harm_of_setting(&name, Shell::Bash).is_some() || name.starts_with("LC_"), "{name}");
+        }
+    }
+
+    #[test]
+    fn a_name_stands_once() {
+        for (at, (name, _)) in TABLE.iter().enumerate() {
+            assert!(!TABLE.iter().skip(at + 1).any(|(other, _)| other == name), "{name} stands twice");
+            let before = TABLE
+                .iter()
+                .take(at)
+                .find(|(known, _)| known.strip_suffix('*').is_some_and(|start| name.starts_with(start)));
+            assert!(before.is_none(), "{name} never counts: {before:?}");
+        }
+    }
+
+    #[test]
+    fn what_every_list_had_is_there() {
+        for name in [
+            "BASH_ENV",
+            "LD_PRELOAD",
+            "LD_AUDIT",
+            "GCONV_PATH",
+            "IFS",
+            "PS4",
+            "POSIXLY_CORRECT",
+            "DYLD_INSERT_LIBRARIES",
+        ] {
+            assert!(steers_every_command(name) && is_code(name), "{name}");
+        }
+        for name in ["PS1", "LD_LIBRARY_PATH", "TERMINFO", "NODE_OPTIONS", "PAGER", "GIT_DIR", "npm_config_registry"] {
+            assert!(!steers_every_command(name) && is_code(name), "{name}");
+        }
+        for name in ["PATH", "HOME", "TZ", "RANDOM", "RUSTUP_HOME"] {
+            assert!(!is_code(name) && steers(name).is_some(), "{name}");
+        }
+        assert!(is_expanded_again("PS3") && is_expanded_again("SHELLOPTS") && !is_expanded_again("PAGER"));
+        assert_eq!(steers("MY_NAME"), None);
+    }
+
+    #[test]
+    fn names_that_steer_programs_are_not_data() {
+        for name in [
+            "PATH",
+            "LD_PRELOAD",
+            "BASH_ENV",
+            "IFS",
+            "GIT_SSH_COMMAND",
+            "PAGER",
+            "PS4",
+            "RANDOM",
+            "https_proxy",
+            "histchars",
+            "GCONV_PATH",
+            "RIPGREP_CONFIG_PATH",
+            "LESSOPEN",
+            "PATH+",
+            "HOME",
+            "RUSTC_WRAPPER",
+            "POSIXLY_CORRECT",
+        ] {
+            assert!(harm_of_setting(name, Shell::Bash).is_some(), "{name}");
+        }
+        assert!(harm_of_setting("path", Shell::Other).is_some() && harm_of_setting("path", Shell::Bash).is_none());
+        for name in ["tmpdir", "LC_ALL", "TZ", "FOO", "x", "file", "count", "NO_COLOR"] {
+            assert!(harm_of_setting(name, Shell::Bash).is_none(), "{name}");
+        }
+    }
+}

@@ -1,0 +1,197 @@
+//! The operator's own programs: checked and signed by the host, believed by the hook only as they were signed.
+
+use std::os::unix::fs::PermissionsExt as _;
+use std::path::Path;
+use std::process::Command;
+
+use bashgate_tests::{Output, Site, bin, until};
+
+const BD: &str = r#"
+[[program]]
+names = ["bd"]
+about = "keeps issues"
+tells_version = ["--version"]
+safe = ["bd list --json", "bd show bd-12"]
+not_safe = ["bd sync", "bd edit x", "bd list --export=x"]
+
+[[program.subcommand]]
+words = "list"
+form = { long = ["--json"] }
+
+[[program.subcommand]]
+words = "show"
+form = { operands = "data" }
+
+[[program.subcommand]]
+words = "sync"
+reach = "writes"
+
+[[narrow]]
+names = ["rg"]
+why = "its configuration is shared here"
+"#;
+
+/// A site whose operator knows `bd`, and a folder of PATH that only root can write with a program of that name.
+struct Ground {
+    site: Site,
+    folder: tempfile::TempDir,
+}
+
+impl Ground {
+    fn new(programs: &str) -> Self {
+        let site = Site::new("programs = \"programs.toml\"");
+        std::fs::write(site.path().join("programs.toml"), programs).unwrap();
+        let folder = tempfile::Builder::new().prefix("path-").tempdir_in("/srv").unwrap();
+        std::fs::set_permissions(folder.path(), std::fs::Permissions::from_mode(0o755)).unwrap();
+        std::fs::write(folder.path().join("bd"), "#!/bin/sh\n").unwrap();
+        std::fs::set_permissions(folder.path().join("bd"), std::fs::Permissions::from_mode(0o755)).unwrap();
+        Self { site, folder }
+    }
+
+    fn handed_out(&self) -> std::path::PathBuf {
+        self.site.mailbox("default").join("responses/programs.json")
+    }
+
+    /// Starts the host, waits until the hooks have their rows, and ends it: what is decided from here on, the hook decides.
+    fn handing_out(&self) {
+        let mut host = self.site.serve();
+        until("the rows", || self.handed_out().exists().then_some(()));
+        host.terminate();
+    }
+
+    fn check(&self, command: &str) -> Output {
+        let mut hook = self.site.hook_command(&self.site.hook_toml());
+        hook.env("PATH", format!("{}:/usr/bin:/bin", self.folder.path().display()));
+        Output::of(hook.args(["check", "--", command]), b"")
+    }
+}
+
+#[test]
+fn the_hook_decides_what_the_host_has_signed() {
+    let ground = Ground::new(BD);
+    assert_eq!(ground.check("bd list").code, Some(2), "nothing is handed out yet");
+    ground.handing_out();
+    for command in ["bd list", "bd list --json | head -3", "bd show bd-12 && bd --version"] {
+        ground.check(command).expect(0);
+    }
+    for command in
+        ["bd sync", "bd edit x", "bd list -x", "bd show \"$x\"", "./bd list", "bd list > /etc/x", "nosuch list", "rg x"]
+    {
+        ground.check(command).expect(2);
+    }
+}
+
+#[test]
+fn what_was_not_signed_by_this_host_says_nothing() {
+    let ground = Ground::new(BD);
+    ground.handing_out();
+    let signed = std::fs::read(ground.handed_out()).unwrap();
+    let text = String::from_utf8(signed.clone()).unwrap();
+    let other = Ground::new(BD);
+    other.handing_out();
+    let of_another_host = std::fs::read(other.handed_out()).unwrap();
+    for (what, bytes) in [
+        ("changed", text.replace("sync", "list2").into_bytes()),
+        ("another host's", of_another_host),
+        ("cut", signed[..signed.len() / 2].to_vec()),
+        ("empty", Vec::new()),
+        ("huge", vec![b' '; 2 << 20]),
+        ("unsigned", br#"{"payload":"{}","signature":""}"#.to_vec()),
+    ] {
+        std::fs::write(ground.handed_out(), bytes).unwrap();
+        ground.check("bd list").expect(2);
+        assert_eq!(ground.check("ls").code, Some(0), "{what}: nobody else is affected");
+    }
+    std::fs::remove_file(ground.handed_out()).unwrap();
+    std::os::unix::fs::symlink("/dev/zero", ground.handed_out()).unwrap();
+    ground.check("bd list").expect(2);
+    std::fs::remove_file(ground.handed_out()).unwrap();
+    std::fs::write(ground.handed_out(), signed).unwrap();
+    ground.check("bd list").expect(0);
+}
+
+#[test]
+fn a_program_that_the_agent_could_have_written_is_not_the_operators() {
+    let ground = Ground::new(BD);
+    ground.handing_out();
+    std::fs::set_permissions(ground.folder.path(), std::fs::Permissions::from_mode(0o777)).unwrap();
+    ground.check("bd list").expect(2);
+    // The host hears why, and does not call it Safe either.
+    let _host = ground.site.serve();
+    ground.site.raise("default", "corruption");
+    ground.site.raise("default", "secret");
+    let held = std::thread::scope(|scope| {
+        let waiting = scope.spawn(|| ground.check("bd list"));
+        let decided = until("a decision", || {
+            let records = ground.site.audit();
+            records.into_iter().find(|record| record["detail"]["command"] == "bd list" && record["kind"] == "decision")
+        });
+        waiting.join().unwrap();
+        decided
+    });
+    assert_eq!(held["detail"]["class"], "unknown", "{held:#}");
+}
+
+#[test]
+fn a_hook_without_the_rows_makes_nothing_safe_at_the_host() {
+    let ground = Ground::new(BD);
+    let _host = ground.site.serve();
+    until("the rows", || ground.handed_out().exists().then_some(()));
+    // The three fields of the first protocol: nobody has looked at what the name means there.
+    ground.site.ask("default", "bd list");
+    let of =
+        |records: Vec<serde_json::Value>| records.into_iter().find(|record| record["detail"]["command"] == "bd list");
+    let record = until("the record", || of(ground.site.audit()));
+    assert_eq!(record["detail"]["class"], "unknown", "{record:#}");
+}
+
+#[test]
+fn a_file_that_is_wrong_keeps_the_host_from_starting() {
+    for (text, want) in [
+        ("[[program]]\nnames = [\"xonsh\"]\nabout = \"x\"\n", "program xonsh, names"),
+        ("[[program]]\nnames = [\"curl\"]\nabout = \"x\"\n", "row of ours"),
+        (&BD.replace("bd sync\", \"bd edit x", "bd list\", \"bd edit x"), "program bd, not_safe"),
+        (&BD.replace("why = ", "because = "), "unknown field"),
+        (&BD.repeat(2), "stands in two rows"),
+        ("x", "line 1"),
+    ] {
+        let ground = Ground::new(text);
+        let (host, ready) = bashgate_tests::Host::try_start(&mut ground.site.host_command());
+        assert!(!ready, "{text}");
+        let said = host.said.lock().unwrap().clone();
+        assert!(said.contains(want) && said.contains("help:"), "{text}: {said}");
+        let checked = ground.site.cli(["config", "check"]);
+        assert!(checked.code != Some(0) && checked.stderr.contains(want), "{checked:?}");
+    }
+    let ground = Ground::new(BD);
+    std::fs::remove_file(ground.site.path().join("programs.toml")).unwrap();
+    assert!(ground.site.cli(["config", "check"]).stderr.contains("programs.toml"));
+}
+
+#[test]
+fn rows_that_are_taken_away_are_gone_for_the_hook() {
+    let ground = Ground::new(BD);
+    ground.handing_out();
+    ground.check("bd list").expect(0);
+    ground.site.configure("");
+    let mut host = ground.site.serve();
+    until("the end of the rows", || (!ground.handed_out().exists()).then_some(()));
+    host.terminate();
+    ground.check("bd list").expect(2);
+}
+
+#[test]
+fn a_file_can_be_tried_without_a_host() {
+    let ground = Ground::new(BD);
+    let file = ground.site.path().join("programs.toml");
+    let say = |arguments: &[&str], file: &Path| {
+        Output::of(Command::new(bin("bashgate")).args(arguments).arg("--programs").arg(file), b"")
+    };
+    assert!(say(&["classify", "bd list"], &file).expect(0).stdout.starts_with("safe (local)"));
+    assert!(say(&["why", "bd list"], &file).expect(0).stdout.contains("safe"));
+    assert!(say(&["decide", "--taint", "both", "bd list"], &file).expect(0).stdout.starts_with("allow"));
+    assert!(say(&["decide", "--taint", "both", "bd sync"], &file).expect(0).stdout.starts_with("ask"));
+    assert!(say(&["classify", "rg x"], &file).expect(0).stdout.starts_with("unknown"));
+    let wrong = say(&["classify", "ls"], Path::new("/nonexistent"));
+    assert!(wrong.code == Some(1) && wrong.stderr.contains("/nonexistent"), "{wrong:?}");
+}
