@@ -13,8 +13,8 @@ pub use site::{Host, Output, Site, bin, repository};
 
 use std::time::{Duration, Instant};
 
-/// Longest wait for anything in a test.
-pub const PATIENCE: Duration = Duration::from_secs(30);
+/// Longest wait for anything in a test: a machine whose disk is busy takes its time.
+pub const PATIENCE: Duration = Duration::from_secs(90);
 
 /// Looks again and again until something is there, and fails the test when it does not come.
 pub fn until<T>(what: &str, mut look: impl FnMut() -> Option<T>) -> T {

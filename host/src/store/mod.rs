@@ -20,6 +20,11 @@ use crate::taint::Seen;
 
 /// Most jobs in one group.
 const GROUP: usize = 512;
+/// So many groups are written before the log is moved into the file. Its thread is told, and nobody waits for it.
+const GROUPS: u32 = 256;
+/// A log of so many pages is moved by the writer itself, at about 64 MiB: under a load that never ends, its thread never
+/// sees the end of it.
+const LOG_PAGES: u32 = 16_384;
 
 /// What can go wrong with the store.
 #[derive(Debug, thiserror::Error)]
@@ -121,11 +126,19 @@ impl Store {
     pub fn open(path: &Path) -> Result<Self, StoreError> {
         let connection = connect(path)?;
         let mut writer = Writer::new(connection, path)?;
+        let (due, dues) = mpsc::sync_channel(1);
+        let mover = connect(path)?;
+        let failed = |error: std::io::Error| StoreError::Damaged { path: path.to_owned(), what: error.to_string() };
+        // It ends with the writer, which holds the other end.
+        std::thread::Builder::new()
+            .name("checkpoint".to_owned())
+            .spawn(move || checkpoints(&mover, &dues))
+            .map_err(failed)?;
         let (jobs, queue) = mpsc::channel::<Job>();
         let writer = std::thread::Builder::new()
             .name("store".to_owned())
-            .spawn(move || writer.run(&queue))
-            .map_err(|error| StoreError::Damaged { path: path.to_owned(), what: error.to_string() })?;
+            .spawn(move || writer.run(&queue, &due))
+            .map_err(failed)?;
         Ok(Self { jobs: Some(jobs), writer: Some(writer) })
     }
 
@@ -161,11 +174,22 @@ fn sql(path: &Path) -> impl Fn(rusqlite::Error) -> StoreError + '_ {
     move |source| StoreError::Sql { path: path.to_owned(), source }
 }
 
+/// Moves the log into the file whenever it is due. That waits for the disk, which may be slow or busy with what somebody
+/// else writes; an answer that need not be on the disk must not wait for it.
+fn checkpoints(connection: &Connection, due: &mpsc::Receiver<()>) {
+    while due.recv().is_ok() {
+        if let Err(error) = connection.query_row("PRAGMA wal_checkpoint(PASSIVE)", [], |_| Ok(())) {
+            tracing::warn!(%error, "the store's log cannot be moved into its file");
+        }
+    }
+}
+
 fn connect(path: &Path) -> Result<Connection, StoreError> {
     // SQLite takes the mode of a new file from the umask; the folder's 0700 is what protects it.
     let mut connection = Connection::open(path).map_err(sql(path))?;
     connection.pragma_update(None, "journal_mode", "WAL").map_err(sql(path))?;
     connection.pragma_update(None, "synchronous", "NORMAL").map_err(sql(path))?;
+    connection.pragma_update(None, "wal_autocheckpoint", LOG_PAGES).map_err(sql(path))?;
     connection.busy_timeout(std::time::Duration::from_secs(5)).map_err(sql(path))?;
     schema::migrate(&mut connection, path)?;
     Ok(connection)
@@ -183,7 +207,8 @@ impl Writer {
         Ok(Self { connection, seq, head })
     }
 
-    fn run(&mut self, queue: &mpsc::Receiver<Job>) {
+    fn run(&mut self, queue: &mpsc::Receiver<Job>, due: &mpsc::SyncSender<()>) {
+        let mut groups = 0;
         while let Ok(first) = queue.recv() {
             let mut jobs = vec![first];
             while jobs.len() < GROUP
@@ -198,6 +223,11 @@ impl Writer {
             });
             for (job, result) in jobs.into_iter().zip(results) {
                 (job.done)(result);
+            }
+            groups += 1;
+            // One that is told already, or gone, is told nothing.
+            if groups >= GROUPS && due.try_send(()).is_ok() {
+                groups = 0;
             }
         }
     }
