@@ -1,7 +1,8 @@
 //! The host side of bashgate.
 //!
 //! From the ground up: [`authority`] (who said it) and [`taint`] under [`policy`] and [`approval`] under [`case`] (one
-//! request's life), all pure; then the adapters [`intake`], [`inspector`], [`chat`], [`audit`], [`store`], [`respond`],
+//! request's life), [`suggest`] on top of these (what could be
+//! written down against questions), all pure; then the adapters [`intake`], [`inspector`], [`chat`], [`audit`], [`store`], [`respond`],
 //! [`control`], [`metrics`] and [`programs`], none of which starts another one's work, on top of [`beneath`] (folders that
 //! are not left) and [`fault`] (places where tests let it die); then [`daemon`], the one loop (event in, effect out); then
 //! [`cli`].
@@ -26,4 +27,5 @@ pub mod programs;
 pub mod respond;
 pub mod state;
 pub mod store;
+pub mod suggest;
 pub mod taint;

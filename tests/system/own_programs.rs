@@ -195,3 +195,44 @@ fn a_file_can_be_tried_without_a_host() {
     let wrong = say(&["classify", "ls"], Path::new("/nonexistent"));
     assert!(wrong.code == Some(1) && wrong.stderr.contains("/nonexistent"), "{wrong:?}");
 }
+
+/// From the record of questions to a row that settles them, with a person in between.
+#[test]
+fn a_draft_from_the_audit_is_finished_by_a_person_and_settles_what_it_says() {
+    let site = Site::new("");
+    let mut host = site.serve();
+    for command in ["bd list --json", "bd list", "bd list --json", "bd show bd-12", "bd sync", "make x", "ls"] {
+        site.ask("default", command);
+    }
+    host.terminate();
+    let drafted = site.cli(["suggest", "--least", "2"]).expect(0);
+    let said = drafted.stderr;
+    assert!(said.contains("7 commands, 6 of them questions"), "{said}");
+    assert!(said.contains("would have settled 4 of the questions"), "{said}");
+    let text = drafted.stdout;
+    assert!(text.contains("In 5 questions; would have settled 4 of them."), "{text}");
+    assert!(text.contains("reach = \"writes\""), "{text}");
+    // As it is, it does not load: nobody has said what the program does.
+    let file = site.path().join("programs.toml");
+    let tried = |text: &str| {
+        std::fs::write(&file, text).unwrap();
+        let mut command = Command::new(bin("bashgate"));
+        Output::of(command.args(["classify", "--programs"]).arg(&file).arg("bd list --json"), b"")
+    };
+    let refused = tried(&text).expect(1);
+    assert!(refused.stderr.contains("program bd, about"), "{}", refused.stderr);
+    let finished = text.replace("about = \"\"", "about = \"keeps issues\"");
+    assert!(tried(&finished).stderr.contains("not_safe"), "an example of what stays a question is missing");
+    let finished = finished.replace("not_safe = []", "not_safe = [\"bd sync\"]");
+    let found = tried(&finished).expect(0);
+    assert!(found.stdout.starts_with("safe"), "{}", found.stdout);
+    // With the row in force nothing is left to suggest.
+    let mut command = Command::new(bin("bashgate"));
+    let again = Output::of(
+        command.args(["suggest", "--jsonl", "--least", "1", "--programs"]).arg(&file),
+        b"{\"command\": \"bd list --json\"}\n{\"command\": \"bd show x\"}\nnonsense\n",
+    )
+    .expect(0);
+    assert_eq!(again.stdout, "");
+    assert!(again.stderr.contains("0 of 0 drafts") && again.stderr.contains("1 commands were left out"));
+}

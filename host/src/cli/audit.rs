@@ -17,12 +17,9 @@ pub(super) fn failed(error: &StoreError) -> Failure {
     Failure::of(error, error.help())
 }
 
-pub(super) fn run(config: &Config, act: Audit) -> Run {
-    let folder = match &act {
-        Audit::Replay { state: Some(state), .. } => state.clone(),
-        _ => config.state.clone(),
-    };
-    let path = state::store(&folder);
+/// The record as it is now.
+pub(super) fn open(state: &Path) -> Result<Reader, Failure> {
+    let path = state::store(state);
     if !path.exists() {
         return Err(Failure::failed(
             format!("there is no store at {}", path.display()),
@@ -31,6 +28,15 @@ pub(super) fn run(config: &Config, act: Audit) -> Run {
     }
     let reader = Reader::open(&path).map_err(|error| failed(&error))?;
     reader.hold_still().map_err(|error| failed(&error))?;
+    Ok(reader)
+}
+
+pub(super) fn run(config: &Config, act: Audit) -> Run {
+    let folder = match &act {
+        Audit::Replay { state: Some(state), .. } => state.clone(),
+        _ => config.state.clone(),
+    };
+    let reader = open(&folder)?;
     match act {
         Audit::Head => {
             let (records, head) = reader.head().map_err(|error| failed(&error))?;

@@ -6,6 +6,7 @@ use std::path::PathBuf;
 use bashgate_shared::cage as shared_cage;
 use bashgate_shared::classify::{self as shared, Classification, Surroundings};
 use bashgate_shared::command::CommandLine;
+use bashgate_shared::programs::own::{OwnPrograms, ProgramsFile};
 use clap::Args;
 use serde_json::{Value, json};
 
@@ -41,14 +42,23 @@ pub(super) struct Programs {
 impl Programs {
     /// What a command is judged with.
     pub(super) fn surroundings(&self) -> Result<Surroundings, Failure> {
+        let own = self.load()?;
+        Ok(Surroundings { programs: own.map(|(_, own)| own), ..Surroundings::default() })
+    }
+
+    /// The rows as they are written.
+    pub(super) fn file(&self) -> Result<Option<ProgramsFile>, Failure> {
+        Ok(self.load()?.map(|(file, _)| file))
+    }
+
+    fn load(&self) -> Result<Option<(ProgramsFile, &'static OwnPrograms)>, Failure> {
         let load = |file: &PathBuf| {
             programs::load(file).map_err(|error| {
                 let help = error.help();
                 Failure::failed(error, help)
             })
         };
-        let own = self.programs.as_ref().map(load).transpose()?;
-        Ok(Surroundings { programs: own.map(|(_, own)| own), ..Surroundings::default() })
+        self.programs.as_ref().map(load).transpose()
     }
 }
 
@@ -74,25 +84,30 @@ impl Input {
 }
 
 fn lines(answer: impl Fn(&str) -> Value) -> Run {
-    let failed = |error: std::io::Error| Failure::failed(error, "check standard input and output");
-    let mut input = BufReader::with_capacity(1 << 16, std::io::stdin().lock());
     let mut out = std::io::BufWriter::with_capacity(1 << 16, std::io::stdout().lock());
+    let failed = |error: std::io::Error| Failure::failed(error, "check standard output");
+    each_line(|command| writeln!(out, "{}", command.map_or_else(unreadable, &answer)).map_err(failed))?;
+    out.flush().map_err(failed)
+}
+
+/// The command of each line of JSON on standard input, or why there is none.
+pub(super) fn each_line(mut take: impl FnMut(Result<&str, &str>) -> Run) -> Run {
+    let failed = |error: std::io::Error| Failure::failed(error, "check standard input");
+    let mut input = BufReader::with_capacity(1 << 16, std::io::stdin().lock());
     let mut line = Vec::new();
     while read_line(&mut input, &mut line).map_err(failed)? {
         if line.iter().all(u8::is_ascii_whitespace) {
             continue;
         }
-        let value = match serde_json::from_slice::<Value>(&line) {
-            Ok(Value::Object(fields)) => match fields.get("command").and_then(Value::as_str) {
-                Some(command) => answer(command),
-                None => unreadable("the line has no `command`"),
-            },
-            _ if line.len() >= MAX_LINE => unreadable("the line is too long"),
-            _ => unreadable("the line is no JSON object"),
-        };
-        writeln!(out, "{value}").map_err(failed)?;
+        match serde_json::from_slice::<Value>(&line) {
+            Ok(Value::Object(fields)) => {
+                take(fields.get("command").and_then(Value::as_str).ok_or("the line has no `command`"))?;
+            }
+            _ if line.len() >= MAX_LINE => take(Err("the line is too long"))?,
+            _ => take(Err("the line is no JSON object"))?,
+        }
     }
-    out.flush().map_err(failed)
+    Ok(())
 }
 
 /// Reads up to the next newline, at most [`MAX_LINE`] bytes of it. False at the end.

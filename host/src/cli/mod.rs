@@ -11,6 +11,7 @@ mod judge;
 mod people;
 mod replay;
 mod serve;
+mod suggest;
 mod why;
 
 use std::path::PathBuf;
@@ -79,6 +80,11 @@ enum Command {
         cage: bool,
         #[command(flatten)]
         input: judge::Input,
+    },
+    /// Draft rows and rules against questions, from the audit or from commands on standard input
+    Suggest {
+        #[command(flatten)]
+        input: suggest::Input,
     },
     /// List what is held for a person
     Pending {
@@ -364,6 +370,7 @@ fn run(command: Command) -> Run {
         Command::Classify { input } => judge::classify(&input),
         Command::Why { command, json, programs } => why::run(&command, json, &programs),
         Command::Decide { taint, cage, input } => judge::decide(&taint, cage, &input),
+        Command::Suggest { input } => suggest::run(&input),
         Command::Pending { denied, json, config } => people::pending(&config.load()?, denied, json),
         Command::Show { id, json, config } => people::show(&config.load()?, &id, json),
         Command::Approve { id, scope, config } => {

@@ -224,7 +224,7 @@ impl Signed {
         if payload.v != VERSION || payload.rows != names_of_ours() {
             return None;
         }
-        let programs = OwnPrograms::of_rows(&payload.file).ok()?;
+        let programs = OwnPrograms::draft(&payload.file).ok()?;
         Some(Self { programs, digest: Digest::of(sealed.payload.as_bytes()) })
     }
 }
@@ -232,12 +232,13 @@ impl Signed {
 impl OwnPrograms {
     /// Checks a file, examples and all, and makes rows of it, which live as long as the process: it is read once.
     pub fn compile(file: &ProgramsFile) -> Result<&'static Self, RowError> {
-        let own = Self::of_rows(file)?;
+        let own = Self::draft(file)?;
         file.programs.iter().try_for_each(|row| own.examples_hold(row))?;
         Ok(own)
     }
 
-    fn of_rows(file: &ProgramsFile) -> Result<&'static Self, RowError> {
+    /// Rows without a look at their examples: a draft, or what was checked before.
+    pub fn draft(file: &ProgramsFile) -> Result<&'static Self, RowError> {
         let all = file.programs.len() + file.narrowed.len();
         if all > MAX_ROWS {
             return Err(RowError::at("the file", format!("it has {all} rows, more than {MAX_ROWS}")));
@@ -321,7 +322,7 @@ const RESERVED: &[&str] = &[
 ];
 
 /// Why a program of this name can have no row of an operator.
-fn refusal(name: &str) -> Option<&'static str> {
+pub fn refusal(name: &str) -> Option<&'static str> {
     let plain = |byte: u8| byte.is_ascii_alphanumeric() || b"._+-".contains(&byte);
     let stem = name.trim_end_matches(|c: char| c.is_ascii_digit() || c == '.' || c == '-');
     if name.is_empty() || name.len() > 64 || !name.bytes().all(plain) || name.starts_with(['-', '.']) {
