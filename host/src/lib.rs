@@ -3,14 +3,13 @@
 //! From the ground up: [`authority`] (who said it) and [`taint`] under [`policy`] and [`approval`] under [`case`] (one
 //! request's life), [`suggest`] on top of these (what could be
 //! written down against questions), all pure; then the adapters [`intake`], [`inspector`], [`chat`], [`audit`], [`store`], [`respond`],
-//! [`control`], [`metrics`] and [`programs`], none of which starts another one's work, on top of [`beneath`] (folders that
+//! [`control`], [`metrics`] and [`programs`], none of which starts another one's work, on top of [`mailbox_folder`] (folders that
 //! are not left) and [`fault`] (places where tests let it die); then [`daemon`], the one loop (event in, effect out); then
 //! [`cli`].
 
 pub mod approval;
 pub mod audit;
 pub mod authority;
-pub mod beneath;
 pub mod case;
 pub mod chat;
 pub mod cli;
@@ -21,6 +20,7 @@ pub mod daemon;
 pub mod fault;
 pub mod inspector;
 pub mod intake;
+pub mod mailbox_folder;
 pub mod metrics;
 pub mod policy;
 pub mod programs;

@@ -9,7 +9,7 @@ use bashgate_shared::mailbox;
 use bashgate_shared::protocol::{Heartbeat, RequestId, Response, WorkspaceName};
 use rustix::fs::{AtFlags, Mode, OFlags, RenameFlags};
 
-use crate::{beneath, fault};
+use crate::{fault, mailbox_folder};
 
 /// Writes into the mailboxes below one folder.
 #[derive(Debug, Clone)]
@@ -24,7 +24,7 @@ impl Responder {
     }
 
     fn folder(&self, workspace: &WorkspaceName) -> io::Result<OwnedFd> {
-        beneath::open(&self.root, workspace, mailbox::RESPONSES)
+        mailbox_folder::open(&self.root, workspace, mailbox::RESPONSES)
     }
 
     /// Releases an answer. Fails when a file of that name is there already.

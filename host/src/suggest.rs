@@ -281,22 +281,11 @@ fn row(name: &str, calls: &[(&Argv, u64)]) -> (OwnRow, Vec<(String, u64)>) {
             .filter(|(call, _)| subcommand(call).as_ref() == Some(word))
             .map(|(call, _)| arguments(call).split_off(1))
             .collect();
-        let reach = reach(word);
+        let reach = OwnReach::by_word(word);
         let form = reach.is_none().then(|| form(&seen));
         row.subcommands.push(OwnSubcommand { words: word.clone(), form, reach });
     }
     (row, by_count(with))
-}
-
-/// What a subcommand does on the network where its name says so.
-fn reach(word: &str) -> Option<OwnReach> {
-    match word {
-        "push" | "sync" | "publish" | "upload" | "deploy" | "login" | "send" | "share" | "submit" => {
-            Some(OwnReach::Writes)
-        }
-        "pull" | "fetch" | "download" | "update" | "upgrade" | "install" | "clone" => Some(OwnReach::Reads),
-        _ => None,
-    }
 }
 
 /// How the arguments looked. Whether an option has a value is a guess: it has one if something that is no option always

@@ -4,7 +4,7 @@
 //! [`policy`] (a preset's own rules), [`environment`], [`git`], [`sandbox`] (what is enforced, and by what), [`run`]
 //! (the run itself), [`inner`] (the process inside), [`output`], [`watch`] (what was changed), [`outcome`].
 
-mod child;
+mod called;
 pub mod cli;
 pub mod doctor;
 pub mod environment;

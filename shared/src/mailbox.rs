@@ -17,7 +17,7 @@ pub const RESPONSES: &str = "responses";
 /// The host's sign of life.
 pub const HEARTBEAT: &str = "heartbeat.json";
 /// The operator's own programs, checked and signed.
-pub const PROGRAMS: &str = "programs.json";
+pub const PROGRAMS: &str = "programs.jsonl";
 /// Largest file of that name, in bytes.
 pub const MAX_PROGRAMS_BYTES: u64 = 1024 * 1024;
 /// Largest request file, in bytes.

@@ -27,7 +27,7 @@ words = "sync"
 reach = "writes"
 
 [[narrow]]
-names = ["rg"]
+names = ["rg", "grep"]
 why = "its configuration is shared here"
 "#;
 
@@ -49,7 +49,7 @@ impl Ground {
     }
 
     fn handed_out(&self) -> std::path::PathBuf {
-        self.site.mailbox("default").join("responses/programs.json")
+        self.site.mailbox("default").join("responses/programs.jsonl")
     }
 
     /// Starts the host, waits until the hooks have their rows, and ends it: what is decided from here on, the hook decides.
@@ -70,13 +70,22 @@ impl Ground {
 fn the_hook_decides_what_the_host_has_signed() {
     let ground = Ground::new(BD);
     assert_eq!(ground.check("bd list").code, Some(2), "nothing is handed out yet");
+    assert_eq!(ground.check("grep x file").code, Some(0));
     ground.handing_out();
     for command in ["bd list", "bd list --json | head -3", "bd show bd-12 && bd --version"] {
         ground.check(command).expect(0);
     }
-    for command in
-        ["bd sync", "bd edit x", "bd list -x", "bd show \"$x\"", "./bd list", "bd list > /etc/x", "nosuch list", "rg x"]
-    {
+    for command in [
+        "bd sync",
+        "bd edit x",
+        "bd list -x",
+        "bd show \"$x\"",
+        "./bd list",
+        "bd list > /etc/x",
+        "nosuch list",
+        "rg x",
+        "grep x file",
+    ] {
         ground.check(command).expect(2);
     }
 }
@@ -85,28 +94,33 @@ fn the_hook_decides_what_the_host_has_signed() {
 fn what_was_not_signed_by_this_host_says_nothing() {
     let ground = Ground::new(BD);
     ground.handing_out();
-    let signed = std::fs::read(ground.handed_out()).unwrap();
-    let text = String::from_utf8(signed.clone()).unwrap();
+    let text = std::fs::read_to_string(ground.handed_out()).unwrap();
     let other = Ground::new(BD);
     other.handing_out();
-    let of_another_host = std::fs::read(other.handed_out()).unwrap();
-    for (what, bytes) in [
-        ("changed", text.replace("sync", "list2").into_bytes()),
-        ("another host's", of_another_host),
-        ("cut", signed[..signed.len() / 2].to_vec()),
-        ("empty", Vec::new()),
-        ("huge", vec![b' '; 2 << 20]),
-        ("unsigned", br#"{"payload":"{}","signature":""}"#.to_vec()),
+    let of_another_host = std::fs::read_to_string(other.handed_out()).unwrap();
+    let (head, rows) = text.split_once('\n').unwrap();
+    for (what, bytes, head_is_there) in [
+        ("changed", text.replace("sync", "list2"), true),
+        ("without its end", format!("{head}\n{}", &rows[..rows.len() / 2]), true),
+        ("another host's", of_another_host, true),
+        ("without its beginning", rows.to_owned(), false),
+        ("cut", head[..head.len() / 2].to_owned(), false),
+        ("empty", String::new(), false),
+        ("huge", " ".repeat(2 << 20), false),
+        ("no text", "{}".to_owned(), false),
     ] {
         std::fs::write(ground.handed_out(), bytes).unwrap();
         ground.check("bd list").expect(2);
-        assert_eq!(ground.check("ls").code, Some(0), "{what}: nobody else is affected");
+        // What cannot be read at all may narrow anything.
+        let expected = if head_is_there { 0 } else { 2 };
+        assert_eq!(ground.check("ls").code, Some(expected), "{what}");
+        assert_eq!(ground.check("grep x file").code, Some(2), "{what}: it is narrowed");
     }
     std::fs::remove_file(ground.handed_out()).unwrap();
     std::os::unix::fs::symlink("/dev/zero", ground.handed_out()).unwrap();
     ground.check("bd list").expect(2);
     std::fs::remove_file(ground.handed_out()).unwrap();
-    std::fs::write(ground.handed_out(), signed).unwrap();
+    std::fs::write(ground.handed_out(), text).unwrap();
     ground.check("bd list").expect(0);
 }
 
@@ -139,10 +153,14 @@ fn a_hook_without_the_rows_makes_nothing_safe_at_the_host() {
     until("the rows", || ground.handed_out().exists().then_some(()));
     // The three fields of the first protocol: nobody has looked at what the name means there.
     ground.site.ask("default", "bd list");
-    let of =
-        |records: Vec<serde_json::Value>| records.into_iter().find(|record| record["detail"]["command"] == "bd list");
-    let record = until("the record", || of(ground.site.audit()));
-    assert_eq!(record["detail"]["class"], "unknown", "{record:#}");
+    // What is narrowed, is so whoever asks.
+    ground.site.ask("default", "grep x file");
+    for command in ["bd list", "grep x file"] {
+        let of =
+            |records: Vec<serde_json::Value>| records.into_iter().find(|record| record["detail"]["command"] == command);
+        let record = until("the record", || of(ground.site.audit()));
+        assert_eq!(record["detail"]["class"], "unknown", "{record:#}");
+    }
 }
 
 #[test]

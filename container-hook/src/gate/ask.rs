@@ -217,15 +217,20 @@ fn read_response(file: &Path) -> Look {
     }
 }
 
-/// Reads a regular file of at most so many bytes, without following a link or waiting for a pipe.
-pub(super) fn read_capped(file: &Path, most: u64) -> io::Result<Vec<u8>> {
+/// Opens a regular file, without following a link or waiting for a pipe.
+pub(super) fn open_plain(file: &Path) -> io::Result<File> {
     let flags = i32::try_from(rustix::fs::OFlags::NOFOLLOW.union(rustix::fs::OFlags::NONBLOCK).bits()).unwrap_or(0);
     let opened = OpenOptions::new().read(true).custom_flags(flags).open(file)?;
     if !opened.metadata()?.is_file() {
         return Err(io::Error::other("it is not a regular file"));
     }
+    Ok(opened)
+}
+
+/// Reads one of at most so many bytes.
+fn read_capped(file: &Path, most: u64) -> io::Result<Vec<u8>> {
     let mut bytes = Vec::new();
-    opened.take(most + 1).read_to_end(&mut bytes)?;
+    open_plain(file)?.take(most + 1).read_to_end(&mut bytes)?;
     if bytes.len() as u64 > most {
         return Err(io::Error::other("it is too large"));
     }

@@ -16,6 +16,8 @@ pub mod evidence;
 pub mod git;
 mod report;
 
+use std::fs::File;
+use std::io::{BufReader, Read as _, Take};
 use std::path::Path;
 use std::time::Duration;
 
@@ -23,7 +25,7 @@ use bashgate_shared::cage::{self as caged, Note};
 use bashgate_shared::classify::{Classification, Decided, Surroundings, classify};
 use bashgate_shared::command::{CommandLine, Digest};
 use bashgate_shared::mailbox;
-use bashgate_shared::programs::{self, own::Signed};
+use bashgate_shared::programs::{self, handed_out::HandedOut};
 use bashgate_shared::protocol::{
     BASH_CHECK, BashCheckWire, MAX_LABEL_BYTES, RequestId, Response, RunnerWire, ScriptWire, VERSION,
 };
@@ -118,12 +120,26 @@ impl Look {
     }
 }
 
-/// The operator's own programs, as the host has signed them. What is missing, broken or of another host is none: then the
-/// host decides.
-fn own_programs(config: &Config) -> Option<Signed> {
-    let file = config.mailbox.join(mailbox::RESPONSES).join(mailbox::PROGRAMS);
-    let bytes = ask::read_capped(&file, mailbox::MAX_PROGRAMS_BYTES).ok()?;
-    Signed::open(&bytes, &config.public_key)
+/// The operator's own programs, as the host has handed them out.
+enum Own {
+    /// There are none.
+    None,
+    /// They are there and cannot be read: what they narrow is not known.
+    Broken,
+    /// They are there.
+    Some(HandedOut<BufReader<Take<File>>>),
+}
+
+impl Own {
+    fn read(config: &Config) -> Self {
+        let file = config.mailbox.join(mailbox::RESPONSES).join(mailbox::PROGRAMS);
+        match ask::open_plain(&file) {
+            Ok(file) => HandedOut::read(BufReader::with_capacity(4096, file.take(mailbox::MAX_PROGRAMS_BYTES)))
+                .map_or(Self::Broken, Self::Some),
+            Err(error) if error.kind() == std::io::ErrorKind::NotFound => Self::None,
+            Err(_) => Self::Broken,
+        }
+    }
 }
 
 /// Decides one command as far as that goes without the host.
@@ -139,16 +155,31 @@ pub fn check(question: &Question<'_>, config: &Config) -> Step {
         protected: protected.clone(),
         programs: None,
     };
+    let own = Own::read(config);
+    if let Own::Some(handed_out) = &own {
+        around.programs = handed_out.narrowing;
+    }
     let setup = ShellSetup {
         reads_startup_files: config.startup_files.count(question.reads_startup_files),
         trusted: &config.trusted_startup,
     };
     let mut look = Look::at(command, cwd, &around, setup);
-    // Reading the operator's own programs takes time, so they are only asked where a name has no row of ours.
-    let own = if look.names_the_unknown() { own_programs(config) } else { None };
-    if let Some(own) = own {
-        around.programs = Some(own.programs);
+    // Checking a row takes time, so it is only done where a name has no row of ours.
+    let is_broken = matches!(own, Own::Broken);
+    let known = match own {
+        Own::Some(handed_out) if look.names_the_unknown() => {
+            let called = |name: &str| look.found.effects.programs.iter().any(|program| program == name);
+            handed_out.rows(&called, &config.public_key)
+        }
+        Own::None | Own::Broken | Own::Some(_) => None,
+    };
+    if let Some(known) = known {
+        around.programs = Some(known.programs);
         look = Look::at(command, cwd, &around, setup);
+    }
+    if is_broken {
+        let why = "the operator's own programs cannot be read here, and they may narrow it";
+        look.findings.unproven.push(why.to_owned());
     }
     if let Some(program) = look.found.reads_terminal.as_ref().filter(|_| question.types_past_gate) {
         return Step::Decided(HookDecision::deny(format!(
@@ -188,7 +219,7 @@ pub fn check(question: &Question<'_>, config: &Config) -> Step {
         runner: question.runner.clone(),
         script: question.script.clone(),
         caged_form: form.as_ref().map(|form| Digest::of(form.as_bytes()).hex()),
-        programs: own.map(|own| own.digest.hex()),
+        programs: known.map(|known| known.digest.hex()),
     };
     HostRequest::step(wire, About::Command { why_asked, form: form.clone(), refused })
 }

@@ -2,8 +2,8 @@
 
 use serde_json::json;
 
+use super::cases::Open;
 use super::core::Core;
-use super::open::Open;
 use super::{After, CaseId};
 use crate::approval::{ApprovalId, Card, OVERRULE_MS};
 use crate::audit::RecordKind;
@@ -24,13 +24,13 @@ impl Core {
         outage: bool,
     ) -> Option<case::Event> {
         let now = clock::now();
-        let open = self.cases.get(&id)?;
+        let open = self.cases.get(id)?;
         let before = open.approval.clone();
         let key = if outage { self.outage_key(&open.workspace) } else { open.key };
         if let Some(before) = before {
             self.leave(id, &before);
         }
-        let open = self.cases.get(&id)?;
+        let open = self.cases.get(id)?;
         let until = now.boot_ms + u64::try_from(open.patience(self.config.expires).as_millis()).unwrap_or(290_000);
         match self.book.join(id, &key, until, now) {
             Err(full) => return Some(case::Event::Refused(full.to_string())),
@@ -40,7 +40,7 @@ impl Core {
             }
             Ok(None) => {}
         }
-        let open = self.cases.get(&id)?;
+        let open = self.cases.get(id)?;
         if again.is_none()
             && let Err(full) = self.book.has_room(&open.workspace, open.check.command.text(), self.config.max_held)
         {
@@ -53,7 +53,7 @@ impl Core {
         let Some(approval) = again.or_else(|| self.new_approval_id()) else {
             return Some(case::Event::Refused("the host cannot make an approval id".to_owned()));
         };
-        let open = self.cases.get(&id)?;
+        let open = self.cases.get(id)?;
         let card = Card {
             key,
             advice,
@@ -70,18 +70,18 @@ impl Core {
         let entry = open.entry(RecordKind::Approval, detail);
         let writes = vec![Write::Hold(Box::new(card.clone()), self.boot.clone()), Write::Audit(entry)];
         self.book.hold(id, card);
-        if let Some(open) = self.cases.get_mut(&id) {
+        if let Some(open) = self.cases.get_mut(id) {
             open.approval = Some(approval.clone());
             (open.joined, open.announced) = (false, false);
         }
-        self.submit(writes, true, After::Held(id, approval));
+        self.records.submit(writes, true, After::Held(id, approval));
         fault::here("approval.submitted");
         None
     }
 
     /// A case waits for a card that is there: on record, too, before people are told that it does.
     pub(super) fn joined(&mut self, id: CaseId, approval: ApprovalId) {
-        let Some(open) = self.cases.get_mut(&id) else { return };
+        let Some(open) = self.cases.get_mut(id) else { return };
         open.approval = Some(approval.clone());
         (open.joined, open.announced) = (true, false);
         let detail = json!({"event": "joined", "approval": approval, "request": open.request_id, "command": open.check.command.text()});
@@ -91,20 +91,20 @@ impl Core {
             // It may have got more time.
             writes.push(Write::Hold(Box::new(card.clone()), self.boot.clone()));
         }
-        self.submit(writes, true, After::Held(id, approval));
+        self.records.submit(writes, true, After::Held(id, approval));
     }
 
     /// A case waits no longer for its card. A card that nobody waits for is over.
     pub(super) fn leave(&mut self, id: CaseId, approval: &ApprovalId) {
         if self.book.leave(approval, id).is_some() {
-            self.submit(vec![Write::Drop(approval.to_string())], false, After::Nothing);
+            self.records.submit(vec![Write::Drop(approval.to_string())], false, After::Nothing);
             self.desk.tell(&Notice::Over(approval.clone(), "No longer held".to_owned()));
         }
     }
 
     /// A card, or that a case waits for it, could not be recorded: who waits for it is denied.
     pub(super) fn not_held(&mut self, id: CaseId, approval: &ApprovalId, error: &str) {
-        let joined = self.cases.get(&id).is_some_and(|open| open.joined);
+        let joined = self.cases.get(id).is_some_and(|open| open.joined);
         let waited = if joined { Vec::new() } else { self.book.remove(approval) };
         for case in waited.into_iter().filter(|case| *case != id).chain([id]) {
             self.step(case, case::Event::NotRecorded(error.to_owned()));
@@ -151,7 +151,7 @@ impl Core {
 
     pub(super) fn keep_denied(&mut self, id: CaseId, rule: &str, reason: &str) {
         let Some(approval) = self.new_approval_id() else { return };
-        let Some(open) = self.cases.get(&id) else { return };
+        let Some(open) = self.cases.get(id) else { return };
         let Some(card) = self.card(open, approval, rule, reason) else { return };
         let now = clock::now();
         let card = Card { expires_boot_ms: now.boot_ms + OVERRULE_MS, ..card };

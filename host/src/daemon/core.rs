@@ -1,21 +1,25 @@
 //! The state of the host and what each event does to it.
 
-use std::collections::{BTreeMap, HashMap, HashSet, VecDeque};
+use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use bashgate_shared::programs::own::Signed;
-use bashgate_shared::protocol::{RequestId, WorkspaceName};
-use bashgate_shared::seal::{HostKey, Unsigned};
-use serde_json::{Value, json};
+use bashgate_shared::programs::handed_out::{self, Known};
+use bashgate_shared::protocol::WorkspaceName;
+use bashgate_shared::seal::HostKey;
+use serde_json::json;
 use tokio::sync::{Semaphore, mpsc, oneshot};
 
-use super::acts::Told;
 use super::caged::Caged;
-use super::open::Open;
+use super::cases::Cases;
+use super::inspect::Inspectors;
+use super::outbox::Outbox;
+use super::people::Told;
+use super::records::Records;
+use super::rejects::Rejects;
 use super::{After, CaseId, Event, ServeError};
 use crate::approval::{Book, Card, RequestKey};
-use crate::audit::{Entry, RecordKind};
+use crate::audit::RecordKind;
 use crate::case::{self};
 use crate::chat::notice::Decided;
 use crate::chat::{Chat, Desk, Notice};
@@ -25,13 +29,10 @@ use crate::control::Reply;
 use crate::fault;
 use crate::inspector::Panel;
 use crate::metrics::{Metrics, Stand};
-use crate::respond::Responder;
 use crate::state::Folder;
-use crate::store::{ApprovedScript, Job, Reader, Store, Write};
+use crate::store::{ApprovedScript, Write};
 use crate::taint::{Cause, Label, Seen};
 
-/// How long an answer lies in the mailbox before it is taken away.
-pub(super) const RESPONSE_LIFE: Duration = Duration::from_mins(1);
 /// How long after the start requests are checked for having been left behind by an asker that is gone.
 pub(super) const STARTING: Duration = Duration::from_secs(3);
 
@@ -46,56 +47,38 @@ pub(super) struct Workspace {
     pub(super) filled: Instant,
 }
 
-/// Requests of a workspace that were rejected: the first one is put on record, those of the next second are counted.
-pub(super) struct Rejects {
-    pub(super) since: Instant,
-    /// How many more there were, and why the last one was.
-    pub(super) more: u64,
-    pub(super) why: String,
+/// What is done now and then, and when it was done last.
+pub(super) struct Times {
+    pub(super) started: Instant,
+    /// When a waiting command was last tried with the inspector, which does not answer.
+    pub(super) last_try: Instant,
+    pub(super) last_beat: Option<Instant>,
+    pub(super) last_look: Option<Instant>,
 }
 
 /// The host's state. One event at a time changes it.
 pub struct Core {
     pub(super) config: Config,
     pub(super) key: HostKey,
-    pub(super) store: Store,
-    pub(super) reader: Reader,
-    pub(super) book: Book,
-    pub(super) workspaces: BTreeMap<WorkspaceName, Workspace>,
-    pub(super) cases: HashMap<CaseId, Open>,
-    /// The requests of the open cases. What comes under the same id meanwhile is not looked at.
-    pub(super) asked: HashSet<(WorkspaceName, RequestId)>,
-    /// The operator's own programs, and the signed bytes for the hooks.
-    pub(super) own_programs: Option<(Signed, Vec<u8>)>,
-    /// Responses that could not be written, and since when.
-    pub(super) unreleased: HashMap<(WorkspaceName, RequestId), (Instant, Unsigned)>,
-    /// Open cases of each workspace and their weight in bytes.
-    pub(super) load: HashMap<WorkspaceName, (usize, usize)>,
-    /// When they were last tried again.
-    pub(super) last_release: Instant,
-    pub(super) rejects: BTreeMap<WorkspaceName, Rejects>,
-    pub(super) next_case: CaseId,
-    pub(super) desk: Desk,
-    pub(super) metrics: Metrics,
-    pub(super) panel: Arc<Panel>,
-    /// How often its model had answered when somebody last looked.
-    pub(super) answers_seen: u64,
-    pub(super) events: mpsc::UnboundedSender<Event>,
-    pub(super) responder: Responder,
     pub(super) boot: String,
+    pub(super) records: Records,
+    pub(super) workspaces: BTreeMap<WorkspaceName, Workspace>,
+    /// A workspace was added, and nobody has looked at its mailbox yet.
+    pub(super) new_workspace: bool,
+    /// The operator's own programs, and the signed bytes for the hooks.
+    pub(super) own_programs: Option<(Known, String)>,
+    pub(super) cases: Cases,
+    pub(super) rejects: Rejects,
+    pub(super) outbox: Outbox,
+    pub(super) inspectors: Inspectors,
+    pub(super) book: Book,
     /// What was held when the host stopped, until its requests are read again.
     pub(super) restored: HashMap<RequestKey, Card>,
-    /// When a waiting command was last tried with the inspector, which does not answer.
-    pub(super) last_try: Instant,
-    pub(super) started: Instant,
-    pub(super) last_beat: Option<Instant>,
-    pub(super) last_look: Option<Instant>,
-    pub(super) released: VecDeque<(Instant, WorkspaceName, RequestId)>,
-    pub(super) new_workspace: bool,
-    /// True while a piece of the audit is being pruned.
-    pub(super) pruning: bool,
+    pub(super) desk: Desk,
     /// People whose answers are being written.
     pub(super) answers: Vec<Unrecorded>,
+    pub(super) metrics: Metrics,
+    pub(super) times: Times,
 }
 
 /// A person's answer that is being written: it is confirmed when it is on record.
@@ -116,51 +99,37 @@ impl Core {
         events: mpsc::UnboundedSender<Event>,
     ) -> Result<Self, ServeError> {
         let key = folder.key()?;
-        let store = Store::open(&folder.store())?;
-        let reader = Reader::open(&folder.store())?;
+        let records = Records::open(folder, events.clone())?;
         let boot = clock::boot_id();
-        let restored = reader.held(&boot)?.into_iter().map(|card| (card.key, card)).collect();
-        let taints: HashMap<_, _> = reader.taints()?.into_iter().collect();
-        let names = reader.workspaces()?;
-        let responder = Responder::new(&config.mailboxes);
-        let own_programs = config.programs.as_ref().map(|file| Signed::make(file, &key)).transpose()?;
+        let restored = records.reader.held(&boot)?.into_iter().map(|card| (card.key, card)).collect();
+        let taints: HashMap<_, _> = records.reader.taints()?.into_iter().collect();
+        let names = records.reader.workspaces()?;
+        let own_programs = config.programs.as_ref().map(|file| handed_out::sign(file, &key)).transpose()?;
+        let now = Instant::now();
         let mut core = Self {
             key,
-            store,
-            reader,
-            book: Book::default(),
-            workspaces: BTreeMap::new(),
-            cases: HashMap::new(),
-            asked: HashSet::new(),
-            unreleased: HashMap::new(),
-            load: HashMap::new(),
-            last_release: Instant::now(),
-            rejects: BTreeMap::new(),
-            next_case: 1,
-            desk: Desk::default(),
-            metrics: Metrics::default(),
-            panel: Arc::new(panel),
-            answers_seen: 0,
-            events,
-            responder,
             boot,
-            restored,
-            last_try: Instant::now(),
-            started: Instant::now(),
-            last_beat: None,
-            last_look: None,
-            released: VecDeque::new(),
+            records,
+            workspaces: BTreeMap::new(),
             new_workspace: false,
-            pruning: false,
-            answers: Vec::new(),
             own_programs,
+            cases: Cases::default(),
+            rejects: Rejects::default(),
+            outbox: Outbox::new(&config.mailboxes),
+            inspectors: Inspectors::new(panel, events),
+            book: Book::default(),
+            restored,
+            desk: Desk::default(),
+            answers: Vec::new(),
+            metrics: Metrics::default(),
+            times: Times { started: now, last_try: now, last_beat: None, last_look: None },
             config,
         };
         let configured: Vec<_> = core.config.workspaces.keys().cloned().collect();
         for name in names.into_iter().chain(configured) {
             core.register(&name, taints.get(&name).cloned().unwrap_or_default());
         }
-        for script in core.reader.scripts()? {
+        for script in core.records.reader.scripts()? {
             core.script_is_approved(script);
         }
         Ok(core)
@@ -176,8 +145,8 @@ impl Core {
         if settings.contains_secrets {
             self.taint_by_settings(name, &mut seen);
         }
-        let signed = self.own_programs.as_ref().map(|(_, bytes)| bytes.as_slice());
-        if let Err(error) = self.responder.put_programs(name, signed) {
+        let signed = self.own_programs.as_ref().map(|(_, bytes)| bytes.as_bytes());
+        if let Err(error) = self.outbox.responder.put_programs(name, signed) {
             tracing::warn!(workspace = %name, %error, "cannot hand out the operator's own programs; the host decides them");
         }
         let turn = Arc::new(Semaphore::new(self.config.parallel));
@@ -198,7 +167,7 @@ impl Core {
 
     /// The taint that the store has for a workspace, registered or not.
     pub(super) fn stored_taint(&self, name: &WorkspaceName) -> Seen {
-        let taints = self.reader.taints().unwrap_or_default();
+        let taints = self.records.reader.taints().unwrap_or_default();
         taints.into_iter().find(|(of, _)| of == name).map(|(_, seen)| seen).unwrap_or_default()
     }
 
@@ -211,7 +180,7 @@ impl Core {
             at_ms: clock::now().unix_ms,
         };
         if seen.raise(cause) {
-            self.submit(vec![Write::Taint(name.clone(), seen.clone())], true, After::Nothing);
+            self.records.submit(vec![Write::Taint(name.clone(), seen.clone())], true, After::Nothing);
         }
     }
 
@@ -225,15 +194,13 @@ impl Core {
     /// Puts the start on record.
     pub fn starts(&mut self) {
         let detail = json!({"event": "start", "version": env!("CARGO_PKG_VERSION"), "key": self.key.public().id(), "boot": self.boot, "enforce": self.config.policy.enforce});
-        self.record(RecordKind::Host, None, detail);
+        self.records.record(RecordKind::Host, None, detail);
     }
 
     /// Puts the end on record and waits until everything is written.
     pub fn stops(self) {
         let detail = json!({"event": "stop", "open": self.cases.len()});
-        let entry =
-            Entry { at_ms: clock::now().unix_ms, kind: RecordKind::Host, workspace: None, request_id: None, detail };
-        if let Err(error) = self.store.write_now(vec![Write::Audit(entry)]) {
+        if let Err(error) = self.records.write(RecordKind::Host, None, detail, Vec::new()) {
             tracing::error!(error, "the end could not be recorded");
         }
         fault::here("stop.recorded");
@@ -256,7 +223,7 @@ impl Core {
     /// when all its cases are.
     fn answer_is_recorded(&mut self, id: CaseId, error: Option<&String>) {
         let Some(at) = self.answers.iter().position(|answer| answer.cases.contains(&id)) else { return };
-        let overtaken = self.cases.get(&id).is_some_and(|open| open.case.is_overtaken());
+        let overtaken = self.cases.get(id).is_some_and(|open| open.case.is_overtaken());
         if let Some(answer) = self.answers.get_mut(at) {
             answer.cases.retain(|case| *case != id);
             if let Some(error) = error {
@@ -284,7 +251,7 @@ impl Core {
             open: self.cases.len(),
             held: self.book.cards().count(),
             taints: self.workspaces.values().map(|known| known.seen.taint).collect(),
-            uptime: self.started.elapsed(),
+            uptime: self.times.started.elapsed(),
         });
     }
 
@@ -301,21 +268,6 @@ impl Core {
 
     pub(super) fn has_new_workspace(&mut self) {
         self.new_workspace = true;
-    }
-
-    pub(super) fn submit(&self, writes: Vec<Write>, durable: bool, after: After) {
-        let events = self.events.clone();
-        let done = Box::new(move |result| {
-            // Once the loop is gone nothing is released any more.
-            let _ = events.send(Event::Stored(after, result));
-        });
-        self.store.submit(Job { writes, durable, done });
-    }
-
-    pub(super) fn record(&self, kind: RecordKind, workspace: Option<&WorkspaceName>, detail: Value) {
-        let entry =
-            Entry { at_ms: clock::now().unix_ms, kind, workspace: workspace.cloned(), request_id: None, detail };
-        self.submit(vec![Write::Audit(entry)], false, After::Nothing);
     }
 
     /// Takes one event.
@@ -352,7 +304,7 @@ impl Core {
             }
             Event::Stored(after @ (After::Nothing | After::Pruned), result) => {
                 if matches!(after, After::Pruned) {
-                    self.pruning = false;
+                    self.records.pruning = false;
                 }
                 if let Err(error) = result {
                     tracing::error!(error, "the store does not take a record");

@@ -1,16 +1,50 @@
 //! Asking the inspector, and what comes of its answers.
 
-use bashgate_shared::protocol::WorkspaceName;
+use std::sync::Arc;
 
+use bashgate_shared::protocol::WorkspaceName;
+use tokio::sync::{Semaphore, mpsc};
+use tokio::task::AbortHandle;
+
+use super::cases::Open;
 use super::core::Core;
-use super::open::Open;
 use super::{CaseId, Event};
 use crate::approval::RequestKey;
 use crate::case;
 use crate::clock;
 use crate::fault;
-use crate::inspector::Brief;
+use crate::inspector::{Brief, Panel};
 use crate::policy::Finding;
+
+/// The inspectors, asked in the background.
+pub(super) struct Inspectors {
+    panel: Arc<Panel>,
+    /// How often its model had answered when somebody last looked.
+    answers_seen: u64,
+    events: mpsc::UnboundedSender<Event>,
+}
+
+impl Inspectors {
+    pub(super) fn new(panel: Panel, events: mpsc::UnboundedSender<Event>) -> Self {
+        Self { panel: Arc::new(panel), answers_seen: 0, events }
+    }
+
+    /// True once after the model has answered anything.
+    fn has_answered(&mut self) -> bool {
+        let answers = self.panel.answers();
+        std::mem::replace(&mut self.answers_seen, answers) != answers
+    }
+
+    /// Asks. The answer comes as an event.
+    fn ask(&self, case: CaseId, ask: u32, brief: Brief, turn: Arc<Semaphore>) -> AbortHandle {
+        let (panel, events) = (self.panel.clone(), self.events.clone());
+        let task = tokio::spawn(async move {
+            let finding = panel.ask(&brief, &turn).await;
+            let _ = events.send(Event::Found(case, ask, finding));
+        });
+        task.abort_handle()
+    }
+}
 
 impl Core {
     pub(super) fn brief(&self, open: &Open) -> Brief {
@@ -28,35 +62,30 @@ impl Core {
     }
 
     pub(super) fn inspect(&mut self, id: CaseId) -> Option<case::Event> {
-        let brief = self.brief(self.cases.get(&id)?);
-        let open = self.cases.get_mut(&id)?;
+        let brief = self.brief(self.cases.get(id)?);
+        let open = self.cases.get_mut(id)?;
         open.asks += 1;
         if let Some(asking) = open.asking.take() {
             asking.abort();
         }
         let (ask, workspace) = (open.asks, open.workspace.clone());
-        if let Some(finding) = self.panel.at_once(&brief) {
+        if let Some(finding) = self.inspectors.panel.at_once(&brief) {
             self.metrics.found(&finding);
-            self.cases.get_mut(&id)?.finding = Some(finding.clone());
+            self.cases.get_mut(id)?.finding = Some(finding.clone());
             return Some(case::Event::Found(finding));
         }
         let turn = self.workspaces.get(&workspace)?.turn.clone();
-        let (panel, events) = (self.panel.clone(), self.events.clone());
         fault::here("inspector.asked");
-        let task = tokio::spawn(async move {
-            let finding = panel.ask(&brief, &turn).await;
-            let _ = events.send(Event::Found(id, ask, finding));
-        });
-        self.cases.get_mut(&id)?.asking = Some(task.abort_handle());
+        self.cases.get_mut(id)?.asking = Some(self.inspectors.ask(id, ask, brief, turn));
         None
     }
 
     /// The inspector answered on a case, or did not.
     pub(super) fn found(&mut self, id: CaseId, ask: u32, finding: &Finding) {
         self.look_for_answers();
-        let of = self.cases.get(&id).filter(|open| open.asks == ask).map(|open| self.outage_key(&open.workspace));
+        let of = self.cases.get(id).filter(|open| open.asks == ask).map(|open| self.outage_key(&open.workspace));
         let is_out = matches!(finding, Finding::Unavailable { .. });
-        if let Some((key, open)) = of.zip(self.cases.get_mut(&id)) {
+        if let Some((key, open)) = of.zip(self.cases.get_mut(id)) {
             open.finding = Some(finding.clone());
             open.asking = None;
             let standing = self.book.standing(&key, clock::now()).filter(|_| is_out && open.case.is_inspected());
@@ -64,7 +93,7 @@ impl Core {
                 Some((reply, by, word)) => {
                     self.step(id, case::Event::WithoutInspector(reply, by));
                     // A denial of that word overtakes what it let through.
-                    if let Some(open) = self.cases.get_mut(&id).filter(|open| open.case.is_approved()) {
+                    if let Some(open) = self.cases.get_mut(id).filter(|open| open.case.is_approved()) {
                         open.passed = Some(word);
                     }
                 }
@@ -79,9 +108,7 @@ impl Core {
     /// Where the inspector's model has answered anything since the last look, words on going on without it are over, and
     /// what waits for it is asked again.
     pub(super) fn look_for_answers(&mut self) {
-        let answers = self.panel.answers();
-        if answers != self.answers_seen {
-            self.answers_seen = answers;
+        if self.inspectors.has_answered() {
             for waiting in self.book.inspector_answers() {
                 self.ask_again(waiting);
             }
@@ -91,7 +118,7 @@ impl Core {
     /// Tries the inspector once more for a case that waits for it.
     pub(super) fn ask_again(&mut self, id: CaseId) {
         let waits = |open: &Open| open.case.is_inspected() && open.asking.is_none();
-        if !self.cases.get(&id).is_some_and(waits) {
+        if !self.cases.get(id).is_some_and(waits) {
             return;
         }
         if let Some(event) = self.inspect(id) {

@@ -1,17 +1,20 @@
 //! The one loop: event in, effect out. Everything that happens to the host comes through here, one after the other.
 
-mod acts;
 mod caged;
 mod cards;
+mod cases;
+mod channels;
 mod core;
-mod desk;
 mod inspect;
-mod open;
+mod outbox;
+mod people;
+mod records;
+mod rejects;
 mod requests;
 mod retention;
 mod scripts;
-mod steps;
-mod time;
+mod ticks;
+mod verdicts;
 
 use std::io;
 use std::os::unix::fs::PermissionsExt as _;
@@ -23,8 +26,8 @@ use tokio::net::{UnixListener, UnixStream};
 use tokio::signal::unix::{Signal, SignalKind, signal};
 use tokio::sync::{mpsc, oneshot};
 
-pub use acts::{make_mailbox, mounts};
 pub use core::Core;
+pub use people::{make_mailbox, mounts};
 
 use crate::approval::ApprovalId;
 use crate::config::Config;
@@ -62,7 +65,7 @@ pub enum After {
     /// A held approval.
     Held(CaseId, ApprovalId),
     /// An answer that needs no case.
-    Respond(Box<open::Plain>),
+    Respond(Box<cases::Plain>),
     /// A piece of the audit that was pruned.
     Pruned,
     /// Nothing depends on it.
@@ -137,7 +140,7 @@ pub async fn serve(serve: Serve) -> Result<(), ServeError> {
     let socket = state::socket(folder.path());
     let mut core = Core::open(config.clone(), &folder, panel, events.clone())?;
     fault::here("start.opened");
-    core.watch_by(desk::channels(show_decisions));
+    core.watch_by(channels::channels(show_decisions));
     core.starts();
     let pace = Pace { notifications: config.notifications, rescan: config.rescan, poll: config.poll };
     let intake = Intake::start(&config.mailboxes, pace)

@@ -1,11 +1,11 @@
 //! Requests as they come in: taken, refused, or opened as a case.
 
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 use bashgate_shared::cage::MAX_CAGED_BYTES;
 use bashgate_shared::classify::{Classification, CommandClass, Decided, Surroundings, classify};
 use bashgate_shared::command::Digest;
-use bashgate_shared::programs::own::Signed;
+use bashgate_shared::programs::handed_out::Known;
 use bashgate_shared::protocol::{
     Answer, BASH_RAN, BashCheck, BashRan, Request, RequestError, RequestId, TOOL_EVENT, ToolEvent, WorkspaceName,
     parse_request,
@@ -15,9 +15,9 @@ use bashgate_shared::shell::Shell;
 use serde_json::json;
 
 use super::After;
-use super::core::{Core, Rejects, STARTING};
-use super::open::{Open, Plain};
-use super::{scripts, steps};
+use super::cases::{self, Open, Plain};
+use super::core::{Core, STARTING};
+use super::{scripts, verdicts};
 use crate::approval::RequestKey;
 use crate::audit::{self, Entry, RecordKind};
 use crate::authority::By;
@@ -32,24 +32,12 @@ use crate::policy::{self, Asked, Decision, trust};
 use crate::store::Write;
 use crate::taint::{Cause, Label};
 
-/// Most responses of a workspace that wait to be written.
-const MAX_UNRELEASED: usize = 64;
-/// How often they are tried again.
-const TRY_AGAIN: Duration = Duration::from_secs(1);
-/// Most requests of a workspace that are open at once, and what they may weigh, in bytes: whatever they wait for, the host
-/// holds them. A request is held about as often as `TIMES` says (as it came, on its card, in the inspector's question), and
-/// each call and part of a command takes room beside its text.
-const MAX_OPEN: usize = 2048;
-const MAX_WEIGHT: usize = 16 << 20;
-const TIMES: usize = 4;
-const EACH_PART: usize = 256;
-
 impl Core {
     pub(super) fn arrived(&mut self, arrival: Arrival) {
         fault::here("request.arrived");
         let Arrival { workspace, id, taken, at } = arrival;
         let named = (workspace.clone(), id.clone());
-        if self.asked.contains(&named) || self.unreleased.contains_key(&named) {
+        if self.cases.is_asked(&named) || self.outbox.holds(&named) {
             // The first one stands. The answer is bound to its bytes, so another text under this id gets none.
             tracing::info!(%workspace, %id, "a request of this id is being decided; another one is not looked at");
             return;
@@ -80,7 +68,7 @@ impl Core {
             );
             return self.reject(&workspace, id, Some(digest), &why, at);
         }
-        match self.reader.is_decided(&workspace, &id) {
+        match self.records.reader.is_decided(&workspace, &id) {
             Ok(false) => {}
             Ok(true) => {
                 return self.reject(
@@ -105,7 +93,7 @@ impl Core {
                 return self.reject(&workspace, id, Some(digest), &why, at);
             }
         };
-        if self.started.elapsed() < STARTING && self.is_left_behind(&workspace, &id, &request) {
+        if self.times.started.elapsed() < STARTING && self.is_left_behind(&workspace, &id, &request) {
             tracing::info!(%workspace, %id, "dropped a request whose asker is gone");
             folder::remove(&self.config.mailboxes, &workspace, &id);
             return;
@@ -153,14 +141,7 @@ impl Core {
     ) {
         tracing::info!(%workspace, %id, why, "rejected");
         self.metrics.rejected();
-        if let Some(rejects) = self.rejects.get_mut(workspace) {
-            rejects.more += 1;
-            why.clone_into(&mut rejects.why);
-        } else {
-            self.record(RecordKind::Reject, Some(workspace), json!({"request": id, "why": why}));
-            let rejects = Rejects { since: Instant::now(), more: 0, why: String::new() };
-            self.rejects.insert(workspace.clone(), rejects);
-        }
+        self.rejects.note(&self.records, workspace, &id, why);
         let taint = self.workspaces.get(workspace).map_or_else(Default::default, |known| known.seen.taint);
         let unsigned = Unsigned {
             decision: Answer::Deny,
@@ -195,45 +176,7 @@ impl Core {
     }
 
     pub(super) fn release(&mut self, unsigned: &Unsigned) {
-        let (workspace, id) = (&unsigned.workspace, &unsigned.request_id);
-        match self.responder.release(workspace, id, &self.key.respond(unsigned)) {
-            Ok(()) => {
-                self.released.push_back((Instant::now(), workspace.clone(), id.clone()));
-                folder::remove(&self.config.mailboxes, workspace, id);
-                fault::here("response.released");
-            }
-            Err(error) if error.kind() == std::io::ErrorKind::AlreadyExists => {
-                tracing::warn!(%workspace, %id, "a response of this name is there already; nothing was written over it");
-            }
-            // The hook hears nothing for now; when its time is over it denies.
-            Err(error) => {
-                let waiting = self.unreleased.keys().filter(|(of, _)| of == workspace).count();
-                if waiting == 0 {
-                    tracing::error!(%workspace, %id, %error, "cannot write the response; it is tried again");
-                }
-                if waiting < MAX_UNRELEASED {
-                    let key = (workspace.clone(), id.clone());
-                    self.unreleased.insert(key, (Instant::now(), unsigned.clone()));
-                }
-            }
-        }
-    }
-
-    /// Tries again to write what could not be written: the disk may have room again.
-    pub(super) fn release_again(&mut self) {
-        if self.last_release.elapsed() < TRY_AGAIN {
-            return;
-        }
-        self.last_release = Instant::now();
-        for (key, (since, unsigned)) in std::mem::take(&mut self.unreleased) {
-            if since.elapsed() < Duration::from_millis(unsigned.valid_for_ms) {
-                self.release(&unsigned);
-                // The time counts from the first try.
-                if let Some((first, _)) = self.unreleased.get_mut(&key) {
-                    *first = since;
-                }
-            }
-        }
+        self.outbox.release(&self.key, unsigned);
     }
 
     pub(super) fn check(
@@ -247,21 +190,17 @@ impl Core {
         let seen = known.seen.clone();
         let shell = if check.other_shell { Shell::Other } else { known.settings.shell() };
         // A hook that has looked with other rows, or with none, does not know what their names mean there.
-        let looked_with = |signed: &&Signed| check.programs.as_ref() == Some(&signed.digest.hex());
-        let programs = self.own_programs.as_ref().map(|(signed, _)| signed).filter(looked_with);
-        let around = Surroundings {
-            shell,
-            cwd: check.cwd.clone(),
-            protected: check.protected.clone(),
-            programs: programs.map(|signed| signed.programs),
-        };
+        // What is narrowed, is so for everybody.
+        let looked_with = |known: &Known| check.programs.as_ref() == Some(&known.digest.hex());
+        let programs = self.own_programs.as_ref().map(|(known, _)| known);
+        let programs = programs.map(|known| if looked_with(known) { known.programs } else { known.narrowing });
+        let around = Surroundings { shell, cwd: check.cwd.clone(), protected: check.protected.clone(), programs };
         let mut found = classify(&check.command, &around);
         weigh_evidence(&mut found, &check);
         scripts::weigh(&mut found, &check);
         let script = self.approved_script(&workspace, &check);
-        let weight = TIMES * bytes + EACH_PART * (found.calls.len() + found.parts.len());
-        let (cases, others) = self.load.get(&workspace).copied().unwrap_or_default();
-        if cases >= MAX_OPEN || cases > 0 && others + weight > MAX_WEIGHT {
+        let weight = cases::weight(bytes, &found);
+        if !self.cases.has_room(&workspace, weight) {
             let why = "too many commands of this workspace wait for an answer; run it again when they have one";
             return self.reject(&workspace, request_id, Some(digest), why, since);
         }
@@ -277,8 +216,6 @@ impl Core {
         let asked = Asked { text: &text, by_runner, script };
         let questioned = policy::judge(&self.config.policy, seen.taint, &found, asked).decision > Decision::Allow;
         let pass = if questioned { self.book.take_pass(&key, clock::now()) } else { None };
-        let id = self.next_case;
-        self.next_case += 1;
         let now = clock::now();
         let held_before = self.restored.get(&key).filter(|card| card.expires_boot_ms > now.boot_ms);
         let held_before = held_before.map(|card| card.id.clone());
@@ -302,11 +239,7 @@ impl Core {
             taint_before: seen.taint,
             since,
         };
-        let (cases, others) = self.load.entry(open.workspace.clone()).or_default();
-        *cases += 1;
-        *others += weight;
-        self.asked.insert((open.workspace.clone(), open.request_id.clone()));
-        self.cases.insert(id, open);
+        let id = self.cases.add(open);
         fault::here("case.opened");
         self.step(id, case::Event::Opened { pass, held_before });
     }
@@ -322,7 +255,7 @@ impl Core {
         let (taint, taint_epoch) = (known.seen.taint, known.seen.epoch);
         let reason = check.refused().unwrap_or_default().to_owned();
         let seen = (taint, taint_epoch);
-        let record = steps::of_check(check, request, Answer::Deny, By::Runner, &reason, seen);
+        let record = verdicts::of_check(check, request, Answer::Deny, By::Runner, &reason, seen);
         let detail = json!(audit::DecisionRecord { cwd: check.cwd.clone(), ..record });
         let entry = Entry {
             at_ms: clock::now().unix_ms,
@@ -344,7 +277,7 @@ impl Core {
         };
         let what = check.command.text().chars().take(200).collect();
         let plain = Plain { unsigned, by: By::Runner, what, taint, since };
-        self.submit(vec![Write::Audit(entry)], false, After::Respond(Box::new(plain)));
+        self.records.submit(vec![Write::Audit(entry)], false, After::Respond(Box::new(plain)));
     }
 
     /// A command has run, says the agent. Where it was to run in the cage and another text ran, the agent's rewriting
@@ -412,7 +345,7 @@ impl Core {
             detail,
         };
         let writes = vec![Write::Audit(entry), Write::Taint(workspace, seen)];
-        self.submit(writes, rose, After::Respond(Box::new(plain)));
+        self.records.submit(writes, rose, After::Respond(Box::new(plain)));
     }
 
     pub(super) fn tool_event(
@@ -463,7 +396,7 @@ impl Core {
         if decision == Answer::Allow {
             writes.push(Write::Taint(workspace.clone(), seen.clone()));
         }
-        let reason = if let_through { super::steps::let_through(&reason) } else { reason };
+        let reason = if let_through { super::verdicts::let_through(&reason) } else { reason };
         let unsigned = Unsigned {
             decision,
             reason,
@@ -477,7 +410,7 @@ impl Core {
         };
         let what = if target.is_empty() { event.tool.clone() } else { format!("{} {target}", event.tool) };
         let plain = Plain { unsigned, by: By::Policy, what, taint: seen.taint, since };
-        self.submit(writes, rose, After::Respond(Box::new(plain)));
+        self.records.submit(writes, rose, After::Respond(Box::new(plain)));
     }
 }
 

@@ -4,9 +4,8 @@ use bashgate_shared::classify::{Classification, CommandClass};
 use bashgate_shared::protocol::{BashCheck, WorkspaceName};
 use serde_json::{Value, json};
 
-use super::CaseId;
+use super::cases::Open;
 use super::core::Core;
-use super::open::Open;
 use crate::audit::RecordKind;
 use crate::case::{self, Verdict};
 use crate::chat::notice::one_line;
@@ -87,13 +86,16 @@ impl Core {
         if let Some(known) = self.workspaces.get_mut(name) {
             known.scripts.remove(&sha256);
         }
-        let written =
-            self.write(RecordKind::Answer, name, detail, vec![Write::RevokeScript(name.clone(), sha256.clone())]);
+        let written = self.records.write(
+            RecordKind::Answer,
+            Some(name),
+            detail,
+            vec![Write::RevokeScript(name.clone(), sha256.clone())],
+        );
         let is_of = |open: &Open| {
             open.workspace == *name && open.check.script_digest().is_some_and(|digest| digest.hex() == sha256)
         };
-        let open: Vec<CaseId> = self.cases.iter().filter(|(_, open)| is_of(open)).map(|(id, _)| *id).collect();
-        for id in open {
+        for id in self.cases.those(is_of) {
             self.step(id, case::Event::Refused(format!("the script's approval was revoked by {by}")));
         }
         match written {

@@ -14,7 +14,7 @@ use bashgate_shared::protocol::{RequestId, WorkspaceName};
 use rustix::fs::{Dir, Mode, OFlags};
 use rustix::io::Errno;
 
-use crate::beneath;
+use crate::mailbox_folder;
 
 /// What was found under a request's name.
 #[derive(Debug)]
@@ -59,7 +59,7 @@ impl Iterator for Names {
 impl Folder {
     /// Opens a workspace's `requests`, if it is a real folder there.
     pub fn open(root: &Path, workspace: &WorkspaceName) -> Option<Self> {
-        let handle = beneath::open(root, workspace, mailbox::REQUESTS).ok()?;
+        let handle = mailbox_folder::open(root, workspace, mailbox::REQUESTS).ok()?;
         let stat = rustix::fs::fstat(&handle).ok()?;
         Some(Self { handle, inode: (stat.st_dev, stat.st_ino) })
     }

@@ -19,7 +19,7 @@ use rmcp::model::{
 use rmcp::service::{RequestContext, RoleServer, ServiceExt as _};
 use tokio::sync::Semaphore;
 
-use crate::child::{self, Limits};
+use crate::called::{self, Limits};
 use crate::registry::Stop;
 
 /// Most calls at a time.
@@ -105,7 +105,7 @@ impl ServerHandler for Server {
         let mut calling = tokio::task::spawn_blocking(move || {
             let output = MAX_OUTPUT_BYTES;
             let limits = Limits { output, time: None, stop: Some(&said), grace: Some(STOPPING), resources: Vec::new() };
-            child::call(command, &order.input, limits)
+            called::call(command, &order.input, limits)
         });
         let mut progress = 0.0;
         let called = loop {

@@ -6,7 +6,7 @@ use rmcp::model::{CallToolResult, ContentBlock, JsonObject, Tool, ToolAnnotation
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
 
-use crate::child::Called;
+use crate::called::Called;
 
 /// One tool.
 pub(super) struct Offer {

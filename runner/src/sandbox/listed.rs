@@ -12,7 +12,7 @@ use std::time::Duration;
 use bashgate_shared::programs;
 
 use super::places::is_below;
-use crate::child::{self, Limits};
+use crate::called::{self, Limits};
 
 /// Where programs are looked for: folders of the system, whatever the caller's PATH says.
 const PROGRAMS: [&str; 5] = ["/usr/local/bin", "/usr/bin", "/bin", "/usr/sbin", "/sbin"];
@@ -209,7 +209,7 @@ fn libraries(loader: &Path, program: &Path) -> Result<Vec<PathBuf>, String> {
     let mut command = Command::new(of_system(loader).map_err(|error| error.to_string())?);
     command.arg("--list").arg(program).env_clear();
     let limits = Limits { output: MAX_LIST_BYTES, time: Some(TIME), stop: None, grace: None, resources: Vec::new() };
-    let called = child::call(command, "", limits).map_err(|error| error.to_string())?;
+    let called = called::call(command, "", limits).map_err(|error| error.to_string())?;
     if !called.ok {
         return Err("the loader fails".to_owned());
     }

@@ -13,7 +13,7 @@ use bashgate_shared::script::{MAX_TEXT_BYTES, Manifest};
 use serde::{Deserialize, Serialize};
 
 use super::template::{self, Template};
-use crate::child::{self, Called, Limits};
+use crate::called::{self, Called, Limits};
 use crate::sandbox::Listed;
 
 /// What shellcheck calls a variable that is referenced but not assigned: those that carry values come with the environment.
@@ -206,7 +206,7 @@ fn tool(program: &str, arguments: &[&str], input: &str) -> Ran {
     command.args(arguments).env_clear().env("LC_ALL", "C.UTF-8").current_dir("/");
     let resources = vec![(libc::RLIMIT_AS, MEMORY), (libc::RLIMIT_FSIZE, 0), (libc::RLIMIT_CPU, TIME.as_secs())];
     let limits = Limits { output: MAX_OUTPUT, time: Some(TIME), stop: None, grace: None, resources };
-    match child::call(command, input, limits) {
+    match called::call(command, input, limits) {
         Ok(called) if called.cut_short || called.killed => Ran::TooLong,
         Ok(called) => Ran::Ended(called),
         Err(_) => Ran::Missing,

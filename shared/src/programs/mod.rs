@@ -12,6 +12,7 @@ mod databases;
 mod editors;
 mod files;
 mod git;
+pub mod handed_out;
 mod index;
 mod languages;
 mod launchers;

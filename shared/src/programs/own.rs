@@ -10,9 +10,7 @@ use serde::{Deserialize, Serialize};
 use super::row::{Form, Kind, Needs, Operands, Program, Reach, Rule, Subcommand, TellsVersion};
 use crate::classify::call::Options;
 use crate::classify::{CommandClass, Decided, Surroundings, classify};
-use crate::command::{CommandLine, Digest};
-use crate::protocol::VERSION;
-use crate::seal::{HostKey, PublicKey};
+use crate::command::CommandLine;
 
 /// Largest file that is read, in bytes.
 pub const MAX_FILE_BYTES: usize = 256 * 1024;
@@ -118,6 +116,19 @@ pub enum OwnReach {
     Writes,
 }
 
+impl OwnReach {
+    /// What a subcommand does, going by its word; for a draft, which a person reads.
+    pub fn by_word(word: &str) -> Option<Self> {
+        match word {
+            "push" | "sync" | "publish" | "upload" | "deploy" | "login" | "send" | "share" | "submit" => {
+                Some(Self::Writes)
+            }
+            "pull" | "fetch" | "download" | "update" | "upgrade" | "install" | "clone" => Some(Self::Reads),
+            _ => None,
+        }
+    }
+}
+
 /// A row of ours of which nothing is local here.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -139,7 +150,7 @@ pub struct RowError {
 }
 
 impl RowError {
-    fn at(place: impl Into<String>, why: impl Into<String>) -> Self {
+    pub(super) fn at(place: impl Into<String>, why: impl Into<String>) -> Self {
         Self { place: place.into(), why: why.into() }
     }
 
@@ -158,74 +169,6 @@ pub struct OwnPrograms {
 impl std::fmt::Debug for OwnPrograms {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         write!(f, "OwnPrograms({} names, {} narrowed)", self.rows.len(), self.narrowed.len())
-    }
-}
-
-/// A file that was checked, as the host hands it to its hooks.
-#[derive(Debug, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-struct Sealed {
-    /// A [`Payload`] as text, exactly as it is signed.
-    payload: String,
-    signature: String,
-}
-
-#[derive(Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-struct Payload {
-    v: u32,
-    /// What rows of ours it was checked against: a program that has one since then may mean another thing.
-    rows: String,
-    file: ProgramsFile,
-}
-
-/// Rows of an operator, and the digest by which hook and host know that they mean the same.
-#[derive(Debug, Clone, Copy)]
-pub struct Signed {
-    /// The rows.
-    pub programs: &'static OwnPrograms,
-    /// Of the signed payload.
-    pub digest: Digest,
-}
-
-/// The digest of all names that have a row of ours, in hexadecimal.
-fn names_of_ours() -> String {
-    let all: Vec<&str> =
-        super::FAMILIES.iter().flat_map(|(_, rows)| rows.iter()).flat_map(|row| row.names).copied().collect();
-    Digest::of(all.join("\n").as_bytes()).hex()
-}
-
-impl Signed {
-    /// Checks a file whole, and signs it: the rows, and the bytes for the hooks.
-    pub fn make(file: &ProgramsFile, key: &HostKey) -> Result<(Self, Vec<u8>), RowError> {
-        let programs = OwnPrograms::compile(file)?;
-        // The examples were tried; a hook has no use for them.
-        let mut bare = file.clone();
-        for row in &mut bare.programs {
-            row.safe.clear();
-            row.not_safe.clear();
-        }
-        let failed = |error: serde_json::Error| RowError::at("the file", error.to_string());
-        let payload = Payload { v: VERSION, rows: names_of_ours(), file: bare };
-        let payload = serde_json::to_string(&payload).map_err(failed)?;
-        let digest = Digest::of(payload.as_bytes());
-        let signature = key.programs(payload.as_bytes());
-        let bytes = serde_json::to_vec(&Sealed { payload, signature }).map_err(failed)?;
-        Ok((Self { programs, digest }, bytes))
-    }
-
-    /// Reads what the host has signed. `None` for anything else: then these programs are the host's to decide.
-    pub fn open(bytes: &[u8], key: &PublicKey) -> Option<Self> {
-        let sealed: Sealed = serde_json::from_slice(bytes).ok()?;
-        if !key.check_programs(sealed.payload.as_bytes(), &sealed.signature) {
-            return None;
-        }
-        let payload: Payload = serde_json::from_str(&sealed.payload).ok()?;
-        if payload.v != VERSION || payload.rows != names_of_ours() {
-            return None;
-        }
-        let programs = OwnPrograms::draft(&payload.file).ok()?;
-        Some(Self { programs, digest: Digest::of(sealed.payload.as_bytes()) })
     }
 }
 

@@ -4,12 +4,14 @@
 mod load;
 mod table;
 
+use std::fs::Permissions;
 use std::io::Write as _;
+use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::time::Instant;
 
-use bashgate_tests::{Output, Site, bin, repository};
+use bashgate_tests::{Output, Site, bin, repository, until};
 use serde_json::json;
 use table::{Table, Times};
 
@@ -23,8 +25,9 @@ fn main() {
     let mut table = Table::default();
     // All of them, or those whose names are given: cargo bench --bench processes -- flood
     let wanted: Vec<String> = std::env::args().skip(1).filter(|word| !word.starts_with('-')).collect();
-    let benches: [Bench<'_>; 9] = [
+    let benches: [Bench<'_>; 10] = [
         ("hook", &|table| hook_beside_true(&floor, table)),
+        ("rows", &|table| hook_with_rows_of_an_operator(&floor, table)),
         ("runner", &runner_beside_bwrap),
         ("round-trip", &|table| round_trip(&floor, table)),
         ("classify", &classify_lines),
@@ -97,6 +100,43 @@ fn hook_beside_true(floor: &Path, table: &mut Table) {
     }
     let size = std::fs::metadata(bin("bashgate-hook")).unwrap().len() / 1024;
     table.row("size of the hook", &format!("{size} KiB"), "", "", "4096 KiB");
+}
+
+/// The hook where an operator has 200 programs of their own: with a command that needs none of these rows, and with one
+/// that does.
+fn hook_with_rows_of_an_operator(floor: &Path, table: &mut Table) {
+    let site = Site::new("programs = \"programs.toml\"");
+    let rows = (0..200).map(|number| {
+        format!(
+            "[[program]]\nnames = [\"tool{number}\"]\nabout = \"keeps issues\"\nsafe = [\"tool{number} list --json\"]\n\
+             not_safe = [\"tool{number} sync\"]\n\
+             [[program.subcommand]]\nwords = \"list\"\nform = {{ values = \"n\", long = [\"--json\", \"--status=\"] }}\n\
+             [[program.subcommand]]\nwords = \"show\"\nform = {{ operands = \"data\" }}\n\
+             [[program.subcommand]]\nwords = \"sync\"\nreach = \"writes\"\n"
+        )
+    });
+    std::fs::write(site.path().join("programs.toml"), rows.collect::<String>()).unwrap();
+    let mut host = site.serve();
+    let handed_out = site.mailbox("default").join("responses/programs.jsonl");
+    until("the rows", || handed_out.exists().then_some(()));
+    host.terminate();
+    // Only where nobody but root writes is a program believed to be what its name says.
+    let folder = tempfile::Builder::new().prefix("path-").tempdir_in("/srv").unwrap();
+    std::fs::set_permissions(folder.path(), Permissions::from_mode(0o755)).unwrap();
+    std::fs::write(folder.path().join("tool199"), "#!/bin/sh\n").unwrap();
+    std::fs::set_permissions(folder.path().join("tool199"), Permissions::from_mode(0o755)).unwrap();
+    for (what, command) in [
+        ("hook with 200 rows of an operator, Safe command", "ls -la"),
+        ("hook with 200 rows of an operator, one of them called", "tool199 list --json"),
+    ] {
+        let input = event(&site, command);
+        let mut hook = site.hook_command(&site.hook_toml());
+        hook.env("PATH", format!("{}:/usr/bin:/bin", folder.path().display()));
+        let mut empty = Command::new(floor);
+        empty.arg("true");
+        let (ours, least) = interleave(|| run(&mut hook, &input), || run(&mut empty, &input));
+        table.compare(what, &ours, "static C that reads its input", &least, ["1.5", ""]);
+    }
 }
 
 /// A whole run in the cage beside bubblewrap alone with the same flags. Both start bash, which does nothing.

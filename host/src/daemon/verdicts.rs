@@ -1,4 +1,4 @@
-//! What a case says is to be done.
+//! What a case says is to be done: ask, hold, record, release.
 
 use std::collections::VecDeque;
 
@@ -25,7 +25,7 @@ impl Core {
     pub(super) fn step(&mut self, id: CaseId, event: case::Event) {
         let mut events = VecDeque::from([event]);
         while let Some(event) = events.pop_front() {
-            let Some(open) = self.cases.get_mut(&id) else { return };
+            let Some(open) = self.cases.get_mut(id) else { return };
             // A workspace that was removed meanwhile is as tainted as can be.
             let view =
                 self.workspaces.get(&open.workspace).map_or(View { taint: Taint::Both, epoch: u64::MAX }, |known| {
@@ -39,9 +39,7 @@ impl Core {
 
     /// Ends everything that is open for a workspace with a denial.
     pub(super) fn close_all(&mut self, name: &WorkspaceName, by: &str) {
-        let open: Vec<CaseId> =
-            self.cases.iter().filter(|(_, open)| open.workspace == *name).map(|(id, _)| *id).collect();
-        for id in open {
+        for id in self.cases.those(|open| open.workspace == *name) {
             self.step(id, case::Event::Refused(format!("the workspace was removed by {by}")));
         }
     }
@@ -51,7 +49,7 @@ impl Core {
             Step::Inspect => self.inspect(id),
             Step::Hold { judged, id: again, advice, outage } => self.hold(id, &judged, again, advice, outage),
             Step::Announce => {
-                let open = self.cases.get_mut(&id)?;
+                let open = self.cases.get_mut(id)?;
                 open.announced = true;
                 let (joined, approval) = (open.joined, open.approval.clone()?);
                 let command = open.check.shown().into_owned();
@@ -66,7 +64,7 @@ impl Core {
                 None
             }
             Step::Advise(words) => {
-                let open = self.cases.get(&id)?;
+                let open = self.cases.get(id)?;
                 let approval = open.approval.clone()?;
                 if let Some(card) = self.book.card_mut(&approval) {
                     card.advice = Some(words.clone());
@@ -89,12 +87,10 @@ impl Core {
                 None
             }
             Step::Close => {
-                let open = self.cases.remove(&id)?;
+                let open = self.cases.remove(id)?;
                 if let Some(asking) = &open.asking {
                     asking.abort();
                 }
-                self.unload(&open.workspace, open.weight);
-                self.asked.remove(&(open.workspace, open.request_id));
                 let approval = open.approval?;
                 if open.card_over {
                     self.desk.tell(&Notice::Over(approval, "No longer held".to_owned()));
@@ -106,20 +102,9 @@ impl Core {
         }
     }
 
-    /// A case is no longer open.
-    fn unload(&mut self, workspace: &WorkspaceName, weight: usize) {
-        if let Some((cases, others)) = self.load.get_mut(workspace) {
-            *cases = cases.saturating_sub(1);
-            *others = others.saturating_sub(weight);
-            if *cases == 0 {
-                self.load.remove(workspace);
-            }
-        }
-    }
-
     pub(super) fn record_verdict(&mut self, id: CaseId, verdict: &Verdict, raises: Vec<(Label, String)>) {
         let now = clock::now();
-        let Some(open) = self.cases.get(&id) else { return };
+        let Some(open) = self.cases.get(id) else { return };
         let Some(known) = self.workspaces.get_mut(&open.workspace) else { return };
         let found = open.case.classification();
         let by: String = found.effects.programs.join(", ").chars().take(120).collect();
@@ -168,17 +153,17 @@ impl Core {
             if over || self.book.card(&approval).is_none() {
                 writes.push(Write::Drop(approval.to_string()));
             }
-            if let Some(open) = self.cases.get_mut(&id) {
+            if let Some(open) = self.cases.get_mut(id) {
                 open.card_over = over;
             }
         }
-        self.submit(writes, durable, After::Recorded(id));
+        self.records.submit(writes, durable, After::Recorded(id));
         fault::here("verdict.submitted");
     }
 
     /// Puts on record that a denial came behind the approval.
     fn record_denial(&mut self, id: CaseId, verdict: &Verdict) {
-        let Some(open) = self.cases.get(&id) else { return };
+        let Some(open) = self.cases.get(id) else { return };
         let detail = json!({"event": "denied", "approval": open.approval, "request": open.request_id, "by": verdict.by, "reason": verdict.reason});
         let mut writes = vec![Write::Audit(open.entry(RecordKind::Answer, detail))];
         if let Some(digest) = open.check.script_digest() {
@@ -187,11 +172,11 @@ impl Core {
                 known.scripts.remove(&digest.hex());
             }
         }
-        self.submit(writes, true, After::Recorded(id));
+        self.records.submit(writes, true, After::Recorded(id));
     }
 
     pub(super) fn release_verdict(&mut self, id: CaseId, verdict: Verdict) {
-        let Some(open) = self.cases.get(&id) else { return };
+        let Some(open) = self.cases.get(id) else { return };
         let (epoch, taint) = self
             .workspaces
             .get(&open.workspace)
@@ -210,7 +195,7 @@ impl Core {
         if let Some(script) = scripts::approved_by(open, &verdict) {
             self.script_is_approved(script);
         }
-        let Some(open) = self.cases.get(&id) else { return };
+        let Some(open) = self.cases.get(id) else { return };
         if verdict.is_caged()
             && let (Some(call), Some(form)) = (&open.check.tool_use_id, &open.check.caged_form)
             && let Some(known) = self.workspaces.get_mut(&open.workspace)

@@ -13,7 +13,7 @@ use serde_json::{Value, json};
 use super::CaseId;
 use super::core::Core;
 use crate::approval::{AnswerError, ApprovalId, Card, Given, Word};
-use crate::audit::{Entry, RecordKind};
+use crate::audit::RecordKind;
 use crate::authority::{By, Person};
 use crate::case;
 use crate::chat::grammar::{self, Said};
@@ -137,7 +137,7 @@ impl Core {
             }
             Ok(Given::Pass(workspace)) => {
                 let detail = json!({"event": "overruled", "approval": id, "approved": approves, "by": by});
-                if let Err(why) = self.write(RecordKind::Answer, &workspace, detail, Vec::new()) {
+                if let Err(why) = self.records.write(RecordKind::Answer, Some(&workspace), detail, Vec::new()) {
                     // What is not on record does not count.
                     let _ = self.book.answer(id, &Word::Deny { reason: String::new() }, &person, clock::now());
                     return Reply::refused(why).into();
@@ -151,7 +151,7 @@ impl Core {
             }
             Ok(Given::Revoked(workspace)) => {
                 let detail = json!({"event": "revoked", "approval": id, "by": by});
-                match self.write(RecordKind::Answer, &workspace, detail, Vec::new()) {
+                match self.records.write(RecordKind::Answer, Some(&workspace), detail, Vec::new()) {
                     Ok(()) => Reply::done(format!("The approval counts no more: {id}"), json!({"id": id})).into(),
                     Err(why) => Reply::refused(format!("the approval counts no more, but {why}")).into(),
                 }
@@ -165,7 +165,7 @@ impl Core {
         let human = By::Human(Person::named(by));
         let (mut by_answer, mut otherwise, mut again) = (Vec::new(), Vec::new(), 0);
         for case in cases {
-            match self.cases.get(&case).and_then(|open| open.case.verdict()) {
+            match self.cases.get(case).and_then(|open| open.case.verdict()) {
                 Some(verdict) if verdict.by == human => by_answer.push(case),
                 Some(verdict) => otherwise.push(format!("{} by {}", verdict.answer.as_str(), verdict.by)),
                 None => again += 1,
@@ -263,7 +263,7 @@ impl Core {
         let seen = known.seen.clone();
         let detail =
             json!({"event": "raised", "label": label, "why": why, "by": by, "taint": seen.taint, "epoch": seen.epoch});
-        match self.write(RecordKind::Taint, name, detail, vec![Write::Taint(name.clone(), seen)]) {
+        match self.records.write(RecordKind::Taint, Some(name), detail, vec![Write::Taint(name.clone(), seen)]) {
             Ok(()) => self.taint_show(name),
             // The taint counts all the same: it is in memory, and more is never wrong.
             Err(why) => Reply::refused(why),
@@ -278,7 +278,7 @@ impl Core {
             self.taint_by_settings(name, &mut seen);
         }
         let detail = json!({"event": what, "by": by, "taint_before": before, "taint": seen.taint, "epoch": seen.epoch});
-        if let Err(why) = self.write(kind, name, detail, vec![Write::Taint(name.clone(), seen.clone())]) {
+        if let Err(why) = self.records.write(kind, Some(name), detail, vec![Write::Taint(name.clone(), seen.clone())]) {
             return Reply::refused(why);
         }
         if let Some(known) = self.workspaces.get_mut(name) {
@@ -297,9 +297,9 @@ impl Core {
         if let Err(error) = make_mailbox(&folder) {
             return Reply::refused(format!("cannot make the mailbox {}: {error}", folder.display()));
         }
-        if let Err(why) = self.write(
+        if let Err(why) = self.records.write(
             RecordKind::Workspace,
-            &name,
+            Some(&name),
             json!({"event": "added", "by": by}),
             vec![Write::AddWorkspace(name.clone())],
         ) {
@@ -320,7 +320,9 @@ impl Core {
         // Its epoch goes on where it stops, so that no approval of this life counts in a later one.
         let over = self.workspaces.get(name).map(|known| known.seen.start_over()).unwrap_or_default();
         let writes = vec![Write::RemoveWorkspace(name.clone()), Write::Taint(name.clone(), over)];
-        if let Err(why) = self.write(RecordKind::Workspace, name, json!({"event": "removed", "by": by}), writes) {
+        if let Err(why) =
+            self.records.write(RecordKind::Workspace, Some(name), json!({"event": "removed", "by": by}), writes)
+        {
             return Reply::refused(why);
         }
         self.close_all(name, by);
@@ -345,20 +347,6 @@ impl Core {
             lines.join("\n")
         };
         Reply::done(text, Value::Array(data))
-    }
-
-    /// Writes a person's act, durably, before it counts.
-    pub(super) fn write(
-        &self,
-        kind: RecordKind,
-        name: &WorkspaceName,
-        detail: Value,
-        mut writes: Vec<Write>,
-    ) -> Result<(), String> {
-        let entry =
-            Entry { at_ms: clock::now().unix_ms, kind, workspace: Some(name.clone()), request_id: None, detail };
-        writes.push(Write::Audit(entry));
-        self.store.write_now(writes).map_err(|error| format!("it could not be recorded ({error}), so it was not done"))
     }
 }
 
