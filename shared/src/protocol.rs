@@ -95,7 +95,7 @@ impl<'de> Deserialize<'de> for WorkspaceName {
 #[derive(Debug, Clone)]
 pub enum Request {
     /// May this command run?
-    BashCheck(BashCheck),
+    BashCheck(Box<BashCheck>),
     /// This tool is about to be used.
     ToolEvent(ToolEvent),
     /// This command has run.
@@ -149,6 +149,10 @@ pub struct BashCheck {
     pub secrets: Vec<String>,
     /// What the hook found that the text does not tell (a link out of the workspace): the class is at least Unknown.
     pub unproven: Vec<String>,
+    /// What the command reads and the hook could not look through for secrets, and why.
+    pub unlooked: Vec<String>,
+    /// Where the files that it writes really lie, where that is not what their names say.
+    pub leads_to: Vec<String>,
     /// Set when bashgate's own Bash tool asks.
     pub runner: Option<RunnerWire>,
     /// SHA-256, in hexadecimal digits, of the text that would run the command in the cage, from an asker that can run it
@@ -307,6 +311,12 @@ pub struct BashCheckWire {
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub unproven: Vec<String>,
     /// See [`BashCheck`].
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub unlooked: Vec<String>,
+    /// See [`BashCheck`].
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub leads_to: Vec<String>,
+    /// See [`BashCheck`].
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub runner: Option<RunnerWire>,
     /// See [`BashCheck`].
@@ -456,7 +466,12 @@ pub fn parse_request(bytes: &[u8], id: &RequestId) -> Result<Request, RequestErr
             if wire.protected.len() > 16 || wire.protected.iter().any(|path| path.len() > 4096) {
                 return Err(RequestError::FieldTooLong("protected"));
             }
-            let found = [("secrets", &wire.secrets), ("unproven", &wire.unproven)];
+            let found = [
+                ("secrets", &wire.secrets),
+                ("unproven", &wire.unproven),
+                ("unlooked", &wire.unlooked),
+                ("leads_to", &wire.leads_to),
+            ];
             if let Some((field, _)) =
                 found.iter().find(|(_, list)| list.len() > 64 || list.iter().any(|text| text.len() > 4096))
             {
@@ -471,7 +486,7 @@ pub fn parse_request(bytes: &[u8], id: &RequestId) -> Result<Request, RequestErr
                 label(&runner.refused, "runner.refused", 4096)?;
             }
             let script = wire.script.map(|script| checked(script, &wire.command)).transpose()?;
-            Ok(Request::BashCheck(BashCheck {
+            Ok(Request::BashCheck(Box::new(BashCheck {
                 command: CommandLine::parse(wire.command)?,
                 script: script.map(Box::new),
                 cwd: wire.cwd,
@@ -485,10 +500,12 @@ pub fn parse_request(bytes: &[u8], id: &RequestId) -> Result<Request, RequestErr
                 evidence: wire.evidence,
                 secrets: wire.secrets,
                 unproven: wire.unproven,
+                unlooked: wire.unlooked,
+                leads_to: wire.leads_to,
                 runner: wire.runner,
                 caged_form: wire.caged_form,
                 programs: wire.programs,
-            }))
+            })))
         }
         BASH_RAN => {
             let wire: BashRanWire = serde_json::from_slice(bytes)?;

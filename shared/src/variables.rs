@@ -151,6 +151,7 @@ const TABLE: &[(&str, Steers)] = &[
     ("ZIPINFO", Place),
     ("ZIPINFOOPT", Place),
     ("GZIP", Place),
+    ("GZIP_BINDIR", Place),
     ("BZIP", Place),
     ("BZIP2", Place),
     ("XZ_OPT", Place),

@@ -12,6 +12,7 @@ mod documents;
 mod faults_of_hook;
 mod faults_of_host;
 mod flow;
+mod hostile_world;
 mod inspectors;
 mod kills;
 mod laws_of_the_host;

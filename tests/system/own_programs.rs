@@ -43,7 +43,7 @@ impl Ground {
         std::fs::write(site.path().join("programs.toml"), programs).unwrap();
         let folder = tempfile::Builder::new().prefix("path-").tempdir_in("/srv").unwrap();
         std::fs::set_permissions(folder.path(), std::fs::Permissions::from_mode(0o755)).unwrap();
-        std::fs::write(folder.path().join("bd"), "#!/bin/sh\n").unwrap();
+        std::fs::copy("/usr/bin/true", folder.path().join("bd")).unwrap();
         std::fs::set_permissions(folder.path().join("bd"), std::fs::Permissions::from_mode(0o755)).unwrap();
         Self { site, folder }
     }
@@ -75,6 +75,10 @@ fn the_hook_decides_what_the_host_has_signed() {
     for command in ["bd list", "bd list --json | head -3", "bd show bd-12 && bd --version"] {
         ground.check(command).expect(0);
     }
+    // A script loads what it needs from where the agent may write.
+    std::fs::write(ground.folder.path().join("bd"), "#!/usr/bin/python3\n").unwrap();
+    ground.check("bd list").expect(2);
+    std::fs::copy("/usr/bin/true", ground.folder.path().join("bd")).unwrap();
     for command in [
         "bd sync",
         "bd edit x",

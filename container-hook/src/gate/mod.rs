@@ -103,8 +103,11 @@ impl Look {
     /// Looks at a command without asking anybody.
     pub fn at(command: &CommandLine, cwd: &Path, around: &Surroundings, setup: ShellSetup<'_>) -> Self {
         let found = classify(command, around);
-        let findings =
-            if found.decided == Decided::Host { Findings::default() } else { conditions::check(&found, cwd, setup) };
+        let findings = if found.decided == Decided::Host {
+            Findings::default()
+        } else {
+            conditions::check(&found, cwd, &around.protected, setup)
+        };
         Self { found, findings }
     }
 
@@ -198,7 +201,7 @@ pub fn check(question: &Question<'_>, config: &Config) -> Step {
     }
     let form = caged(Note::Always);
     let Look { found, findings } = look;
-    let doubt = findings.unproven.first().or(findings.secrets.first());
+    let doubt = findings.unproven.first().or(findings.unlooked.first()).or(findings.secrets.first());
     let why_asked = doubt.cloned().unwrap_or_else(|| found.reason.clone());
     let wire = |id: &RequestId| BashCheckWire {
         kind: BASH_CHECK.to_owned(),
@@ -216,6 +219,8 @@ pub fn check(question: &Question<'_>, config: &Config) -> Step {
         evidence: evidence::of(&found.effects, cwd),
         secrets: findings.secrets.into_iter().take(64).collect(),
         unproven: findings.unproven.into_iter().take(64).collect(),
+        unlooked: findings.unlooked.into_iter().take(64).collect(),
+        leads_to: conditions::leads_to(&found, cwd),
         runner: question.runner.clone(),
         script: question.script.clone(),
         caged_form: form.as_ref().map(|form| Digest::of(form.as_bytes()).hex()),

@@ -95,6 +95,13 @@ fn explain(found: &Classification, color: bool) -> String {
             Condition::NoFileAbove { folder, names } => {
                 format!("if: neither {folder} nor a folder above it has {}", names.join(" or "))
             }
+            Condition::OnlyPublic { path } => {
+                format!("if: {path} holds nothing but certificates and public keys")
+            }
+            Condition::Folder { path } => format!("if: {path} is a folder"),
+            Condition::PlainNamesBelow { folder } => {
+                format!("if: no name below {folder} has a blank, a quote or a backslash")
+            }
             Condition::NoDashNames { folder } => format!("if: no name in {folder} starts with a dash"),
             Condition::GitIsInert { folder, shows, records } => {
                 let more = match (shows, records) {

@@ -3,7 +3,7 @@
 use std::time::Instant;
 
 use bashgate_shared::cage::MAX_CAGED_BYTES;
-use bashgate_shared::classify::{Classification, CommandClass, Decided, Surroundings, classify};
+use bashgate_shared::classify::{Classification, CommandClass, Decided, Surroundings, classify, protected};
 use bashgate_shared::command::Digest;
 use bashgate_shared::programs::handed_out::Known;
 use bashgate_shared::protocol::{
@@ -102,7 +102,7 @@ impl Core {
             Request::BashCheck(check) if check.refused().is_some() => {
                 self.refused_by_runner((workspace, id, digest), &check, at);
             }
-            Request::BashCheck(check) => self.check((workspace, id), (digest, bytes.len()), check, at),
+            Request::BashCheck(check) => self.check((workspace, id), (digest, bytes.len()), *check, at),
             Request::ToolEvent(event) => self.tool_event(workspace, id, digest, &event, at),
             Request::BashRan(ran) => self.bash_ran(workspace, id, digest, &ran, at),
         }
@@ -205,7 +205,8 @@ impl Core {
             return self.reject(&workspace, request_id, Some(digest), why, since);
         }
         let cwd = check.cwd.clone().unwrap_or_default();
-        let evidence = (&check.evidence, &check.secrets, &check.unproven, check.other_shell, &check.script);
+        let seen_there = (&check.secrets, &check.unproven, &check.unlooked, &check.leads_to);
+        let evidence = (&check.evidence, seen_there, check.other_shell, &check.script);
         let evidence = serde_json::to_string(&evidence).unwrap_or_default();
         let key = RequestKey::of(&workspace, &[check.command.text(), &cwd, &evidence], seen.epoch);
         // Values can hold what the text does not.
@@ -423,8 +424,20 @@ fn weigh_evidence(found: &mut Classification, check: &BashCheck) {
         found.class = CommandClass::Unknown;
         found.reason = format!("not proven to be local: {why}");
     }
+    found.effects.unlooked.extend(check.unlooked.iter().cloned());
+    for path in &check.leads_to {
+        let gate = protected::gate_part(path, &check.protected);
+        let later = protected::persistence(path);
+        if (gate.is_some() || later.is_some()) && found.class == CommandClass::Safe {
+            found.class = CommandClass::Unknown;
+            found.reason = format!("it writes to {path}, where a link leads");
+        }
+        found.effects.tampering.extend(gate);
+        found.effects.persistence.extend(later.map(|_| path.clone()));
+    }
     // The hook decides such a command itself unless it met a secret or could not look everywhere.
-    if found.decided == Decided::LocalIf && found.effects.secrets.is_empty() && check.unproven.is_empty() {
+    let nothing_said = check.unproven.is_empty() && check.unlooked.is_empty();
+    if found.decided == Decided::LocalIf && found.effects.secrets.is_empty() && nothing_said {
         found.effects.secrets.push("files that were not looked through".to_owned());
     }
     if found.decided != Decided::Host {

@@ -6,6 +6,9 @@ use serde::Deserialize;
 
 use super::{Asked, Decision, Judged, Policy, credentials, rules};
 
+/// The rule about what nobody could look through for secrets.
+pub const UNLOOKED: &str = "unlooked";
+
 /// Which questions of a workspace are replaced.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Cage {
@@ -61,7 +64,8 @@ pub fn fits<'a>(policy: &Policy, judged: &Judged, found: &Classification, asked:
     let effects = &found.effects;
     let operator_asks =
         rules::apply(&policy.rules, found, asked, Decision::Allow).is_some_and(|(_, to)| to > Decision::Allow);
-    judged.rule == "table"
+    // In the cage secrets are hidden, so that nothing needs to be looked through.
+    matches!(judged.rule, "table" | UNLOOKED)
         && policy.floor == Decision::Allow
         && !operator_asks
         && credentials::find(asked.text).is_none()

@@ -80,6 +80,11 @@ pub fn judge<'a>(policy: &Policy, taint: Taint, found: &Classification, asked: i
     {
         tighten(Decision::AskHuman, "credential", format!("its text holds {form}"));
     }
+    // Once it has seen secrets, it sees no more by this one.
+    if !effects.unlooked.is_empty() && !counted.covers(Taint::Secret) {
+        let why = format!("it reads what was not looked through for secrets ({})", list(&effects.unlooked));
+        tighten(Decision::AskHuman, cage::UNLOOKED, why);
+    }
     if !effects.persistence.is_empty() {
         let to = decide(policy.floor, counted, class).stricter();
         tighten(to, "persistence", format!("it changes what runs later ({})", list(&effects.persistence)));

@@ -19,6 +19,9 @@ pub struct Effects {
     /// Secrets that are read: paths, or variables as `$NAME`.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub secrets: Vec<String>,
+    /// What it reads and nobody could look through for secrets.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub unlooked: Vec<String>,
     /// Uses of the network.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub network: Vec<NetworkUse>,

@@ -77,6 +77,21 @@ pub enum Condition {
         /// The folder, absolute, relative to the working directory, or starting with `~`.
         folder: String,
     },
+    /// This file, whose name may be a private key's, holds nothing but certificates and public keys.
+    OnlyPublic {
+        /// The path, as above.
+        path: String,
+    },
+    /// This folder is there, so that `cd` takes it and none that a link leads to.
+    Folder {
+        /// The path, as above.
+        path: String,
+    },
+    /// No name below this folder has a blank, a quote, a backslash or a newline, at which `xargs` takes names apart.
+    PlainNamesBelow {
+        /// The folder, as above.
+        folder: String,
+    },
     /// No file in this folder has a name that starts with `-`, which a pattern would turn into an option.
     NoDashNames {
         /// The folder, as above.

@@ -2,7 +2,7 @@
 //!
 //! A name is all that the text gives. A file is a secret when its path says so; what it holds is never looked at.
 
-use super::paths::{ends_in, file_name, lies_in};
+use super::paths::{ends_in, file_name, is_within, lies_in};
 
 /// True when a resolved path names a secret: a credential, a private key, an environment file.
 pub fn is_secret_path(path: &str) -> bool {
@@ -18,31 +18,78 @@ pub fn is_secret_path(path: &str) -> bool {
     if lies_in(&lower, ".ssh") {
         return !(ends_with(name, ".pub") || name.starts_with("known_hosts") || name == "config");
     }
-    let folders = [".aws", ".gnupg", ".azure", ".kube", ".config/gcloud", ".password-store", ".config/op"];
-    if folders.iter().any(|folder| lies_in(&lower, folder)) {
+    if FOLDERS.iter().any(|folder| lies_in(&lower, folder) || ends_in(&lower, folder)) {
         return true;
     }
-    let files = [
-        ".docker/config.json",
-        ".config/gh/hosts.yml",
-        ".claude/.credentials.json",
-        ".codex/auth.json",
-        ".gemini/oauth_creds.json",
-        ".cargo/credentials.toml",
-        ".cargo/credentials",
-        ".terraform.d/credentials.tfrc.json",
-        "etc/shadow",
-        "etc/gshadow",
-        "etc/sudoers",
-    ];
-    if files.iter().any(|file| ends_in(&lower, file)) {
+    if FILES.iter().any(|file| ends_in(&lower, file)) {
         return true;
     }
-    let absolute = |folder: &str| lower.starts_with(folder);
-    absolute("/run/secrets/")
-        || absolute("/var/run/secrets/")
-        || absolute("/etc/ssl/private/")
-        || absolute("/proc/") && (name == "environ" || name == "mem" || name == "kcore")
+    let places = ["/run/secrets", "/var/run/secrets", "/etc/ssl/private", "/etc/wireguard", "/etc/openvpn"];
+    places.iter().any(|place| is_within(&lower, place))
+        || lower.starts_with("/proc/") && (name == "environ" || name == "mem" || name == "kcore")
+}
+
+/// Folders with little but secrets in them, wherever they lie.
+const FOLDERS: &[&str] = &[
+    ".aws",
+    ".gnupg",
+    ".azure",
+    ".kube",
+    ".password-store",
+    ".local/share/keyrings",
+    ".config/gcloud",
+    ".config/op",
+    ".config/gh",
+    ".config/glab-cli",
+    ".config/hub",
+    ".config/rclone",
+    ".config/sops",
+    ".config/doctl",
+    ".config/github-copilot",
+    ".config/ngrok",
+    ".oci",
+    ".aliyun",
+    ".snowsql",
+    ".kaggle",
+];
+
+/// Single files, by the end of their path.
+const FILES: &[&str] = &[
+    ".docker/config.json",
+    ".claude/.credentials.json",
+    ".codex/auth.json",
+    ".gemini/oauth_creds.json",
+    ".qwen/oauth_creds.json",
+    ".copilot/config.json",
+    ".local/share/opencode/auth.json",
+    ".config/opencode/auth.json",
+    ".cargo/credentials.toml",
+    ".cargo/credentials",
+    ".terraform.d/credentials.tfrc.json",
+    ".m2/settings.xml",
+    ".m2/settings-security.xml",
+    ".gradle/gradle.properties",
+    ".fly/config.yml",
+    ".huggingface/token",
+    ".cache/huggingface/token",
+    "sops/age/keys.txt",
+    "etc/shadow",
+    "etc/shadow-",
+    "etc/gshadow",
+    "etc/gshadow-",
+    "etc/sudoers",
+    "etc/security/opasswd",
+    "etc/ipsec.secrets",
+    "etc/ppp/chap-secrets",
+    "etc/ppp/pap-secrets",
+];
+
+/// True for a file whose name private keys have, and certificates as well: what it is, only its content tells.
+pub fn may_be_public(path: &str) -> bool {
+    let lower = path.to_ascii_lowercase();
+    let Some(stem) = lower.strip_suffix(".pem") else { return false };
+    // Everything else about its name and place says nothing.
+    is_secret_path(&lower) && !stem.is_empty() && !is_secret_path(&format!("{stem}.crt"))
 }
 
 /// True when a file of this name is a secret wherever it lies. The name is in lower case.
@@ -57,6 +104,31 @@ pub fn is_secret_name(name: &str) -> bool {
     let exact = [
         ".env",
         ".envrc",
+        ".flaskenv",
+        ".dev.vars",
+        ".claude.json",
+        "kubeconfig",
+        "rclone.conf",
+        ".databrickscfg",
+        ".terraformrc",
+        ".mylogin.cnf",
+        "pgpass.conf",
+        "secret.json",
+        "secret.yml",
+        "secret.yaml",
+        "secret.toml",
+        "application_default_credentials.json",
+        ".psql_history",
+        ".mysql_history",
+        ".sqlite_history",
+        ".rediscli_history",
+        ".python_history",
+        ".node_repl_history",
+        ".irb_history",
+        ".sh_history",
+        ".ksh_history",
+        ".ash_history",
+        "fish_history",
         ".netrc",
         "_netrc",
         ".pgpass",
@@ -77,15 +149,36 @@ pub fn is_secret_name(name: &str) -> bool {
         "secrets.yaml",
         "secrets.toml",
         "master.key",
-        "terraform.tfvars",
         ".bash_history",
         ".zsh_history",
     ];
     let key = ["id_rsa", "id_dsa", "id_ecdsa", "id_ed25519", "id_ecdsa_sk", "id_ed25519_sk"];
-    let endings = [".pem", ".key", ".p12", ".pfx", ".jks", ".keystore", ".kdbx", ".ppk", ".asc.key", ".tfstate"];
+    let endings = [
+        ".pem",
+        ".key",
+        ".p12",
+        ".pfx",
+        ".jks",
+        ".keystore",
+        ".kdbx",
+        ".ppk",
+        ".asc.key",
+        ".tfvars",
+        ".tfvars.json",
+        ".ovpn",
+        ".keytab",
+        ".keyring",
+        ".keychain",
+        ".keychain-db",
+        ".agekey",
+    ];
     exact.contains(&name)
         || key.contains(&name)
-        || name.starts_with(".env.")
+        || [".env.", ".env-", ".env_"].iter().any(|start| name.starts_with(start))
+        || name.contains(".tfstate")
+        || name.starts_with("wg") && ends_with(name, ".conf") && name.len() <= 12
+        || name.starts_with("appsettings") && ends_with(name, ".json")
+        || name.starts_with("ssh_host_") && name.ends_with("_key")
         || ends_with(name, ".env")
         || name.starts_with("service-account") && ends_with(name, ".json")
         || endings.iter().any(|ending| name.ends_with(ending) && name.len() > ending.len())
@@ -98,7 +191,7 @@ fn ends_with(name: &str, ending: &str) -> bool {
 
 /// True when a folder of this name holds little but secrets. The name is in lower case.
 pub fn is_secret_folder(name: &str) -> bool {
-    [".ssh", ".aws", ".gnupg", ".azure", ".kube", ".password-store"].contains(&name)
+    name == ".ssh" || FOLDERS.contains(&name)
 }
 
 /// True when a variable's name says that it holds a secret.
@@ -107,7 +200,28 @@ pub fn is_secret_variable(name: &str) -> bool {
     let words =
         ["TOKEN", "SECRET", "PASSWORD", "PASSWD", "PASSPHRASE", "APIKEY", "API_KEY", "CREDENTIAL", "PRIVATE_KEY"];
     let endings = ["_KEY", "_PAT", "_PASS", "_PWD", "_AUTH", "_DSN", "_CREDS"];
-    words.iter().any(|word| upper.contains(word)) || endings.iter().any(|end| upper.ends_with(end)) || upper == "PGPASS"
+    // Where a password is part of the address.
+    let addresses = [
+        "DATABASE_URL",
+        "DATABASE_URI",
+        "DB_URL",
+        "DB_URI",
+        "REDIS_URL",
+        "MONGO_URL",
+        "MONGO_URI",
+        "MONGODB_URL",
+        "MONGODB_URI",
+        "AMQP_URL",
+        "BROKER_URL",
+        "POSTGRES_URL",
+        "MYSQL_URL",
+        "CONNECTION_STRING",
+        "WEBHOOK_URL",
+    ];
+    addresses.iter().any(|end| upper.ends_with(end))
+        || words.iter().any(|word| upper.contains(word))
+        || endings.iter().any(|end| upper.ends_with(end))
+        || upper == "PGPASS"
 }
 
 #[cfg(test)]
@@ -132,6 +246,26 @@ mod tests {
             "~/.kube/config",
             ".ssh/id_x",
             "/home/u/.docker/config.json",
+            ".env-prod",
+            "app/.env_local",
+            ".dev.vars",
+            "prod.tfvars",
+            "x.auto.tfvars.json",
+            "terraform.tfstate.backup",
+            "config/secret.yml",
+            "~/.m2/settings.xml",
+            "~/.config/gh",
+            "~/.config/gh/hosts.yml",
+            "~/.config/rclone/rclone.conf",
+            "~/.claude.json",
+            "~/.python_history",
+            "vpn/client.ovpn",
+            "/etc/wireguard/wg0.conf",
+            "appsettings.Production.json",
+            "/etc/shadow-",
+            "/etc/ssh/ssh_host_ed25519_key",
+            "~/.local/share/keyrings/login.keyring",
+            "/run/secrets",
         ] {
             assert!(is_secret_path(path), "{path}");
         }
@@ -146,6 +280,11 @@ mod tests {
             "environ",
             "env",
             "tokens.md",
+            "/etc/ssh/ssh_host_ed25519_key.pub",
+            "src/appsettings.rs",
+            "environment.yml",
+            "/etc/hosts",
+            "history.txt",
         ] {
             assert!(!is_secret_path(path), "{path}");
         }

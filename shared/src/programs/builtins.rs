@@ -144,9 +144,12 @@ pub(super) const TABLE: &[Program] = &[
         .builtin(Builtin::RenamesAndEvaluates)
         .flag(Flag::With(&["-f"], "loads code into the shell"))
         .not_safe(&["enable -f x.so y"]),
-    Program::new(&["bind", "complete", "compgen"], "runs text now or later", Kind::Local, NEVER)
+    Program::new(&["bind", "complete"], "runs text now or later", Kind::Local, NEVER)
         .builtin(Builtin::RenamesAndEvaluates)
-        .not_safe(&["compgen -C curl", "complete -C curl x", "bind -x x"]),
+        .not_safe(&["complete -C curl x", "bind -x x"]),
+    Program::new(&["compgen"], "lists names, and runs text", Kind::Local, Rule::Custom(compgen))
+        .builtin(Builtin::RenamesAndEvaluates)
+        .not_safe(&["compgen -C curl", "compgen -A export"]),
     Program::new(&["getopts"], "reads options into variables", Kind::Local, NEVER)
         .builtin(Builtin::Parses)
         .not_safe(&["getopts ab x"]),
@@ -276,8 +279,14 @@ fn test(judge: &mut Judge<'_>, call: &Call) -> Judgement {
     if parts.all(fits) { Judgement::safe() } else { Judgement::unknown("this form of a test is not read") }
 }
 
+/// True for a call with `-p` among its options, or with one that is only known when it runs.
+fn prints_values(call: &Call) -> bool {
+    let unknown = |arg: &Arg| arg.exact().is_none() && (arg.text.is_empty() || arg.text.starts_with('-'));
+    call.args.iter().any(|arg| unknown(arg) || arg.text.starts_with('-') && arg.text.contains('p'))
+}
+
 fn export(judge: &mut Judge<'_>, call: &Call) -> Judgement {
-    if call.args.is_empty() {
+    if call.args.is_empty() || prints_values(call) {
         judge.secret("the environment");
         return Judgement::unknown("it prints the environment");
     }
@@ -313,6 +322,10 @@ fn sets<'a>(judge: &Judge<'_>, names: impl Iterator<Item = &'a Arg>) -> Judgemen
 }
 
 fn declare(judge: &mut Judge<'_>, call: &Call) -> Judgement {
+    if prints_values(call) {
+        judge.secret("the environment");
+        return Judgement::unknown("it prints variables");
+    }
     let mut judgement = Judgement::safe();
     let mut declared = false;
     for arg in &call.args {
@@ -343,6 +356,14 @@ fn declare(judge: &mut Judge<'_>, call: &Call) -> Judgement {
         return Judgement::unknown("it prints variables");
     }
     judgement
+}
+
+fn compgen(judge: &mut Judge<'_>, call: &Call) -> Judgement {
+    let lists = |arg: &Arg| matches!(arg.exact(), Some("-e" | "-v" | "export" | "variable"));
+    if call.args.iter().any(lists) {
+        judge.secret("the environment");
+    }
+    Judgement::unknown("it may run what it is given")
 }
 
 fn read(judge: &mut Judge<'_>, call: &Call) -> Judgement {

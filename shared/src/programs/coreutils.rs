@@ -70,7 +70,7 @@ pub(super) const TABLE: &[Program] = &[
     harmless(&["expr"], "calculates", Operands::Data, &["expr 1 + 2"]),
     harmless(&["sleep"], "waits", Operands::Data, &["sleep 1"]),
     harmless(&["which", "whereis"], "finds programs", Operands::Data, &["which cargo", "whereis python3"])
-        .traits(&[Trait::Searches]),
+        .traits(&[Trait::Searches, Trait::ShellScript]),
     harmless(
         &["md5sum", "sha1sum", "sha224sum", "sha256sum", "sha384sum", "sha512sum", "b2sum", "cksum", "sum"],
         "adds up a checksum",

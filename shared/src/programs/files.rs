@@ -52,6 +52,8 @@ pub(super) const TABLE: &[Program] = &[
         .traits(&[Trait::ChangesFiles])
         .runs(Runs::Named)
         .environment(&["TAR_OPTIONS", "TAPE"])
+        // By what the archive is.
+        .starts(&["gzip", "bzip2", "xz", "lzma", "lzip", "lzop", "zstd", "compress", "unxz"])
         .safe(&["tar tf a.tar", "tar -tvf a.tar", "tar --list --file=a.tar"])
         .not_safe(&[
             "tar xf a.tar",
@@ -73,7 +75,9 @@ pub(super) const TABLE: &[Program] = &[
     .safe(&["xzcat a.xz | head"])
     .not_safe(&["xzcat --x a"]),
     Program::new(&["zcat"], "prints files that are packed", Kind::Local, Rule::Listed(UNPACKED, Operands::Files))
-        .environment(&["GZIP"])
+        .environment(&["GZIP", "GZIP_BINDIR"])
+        .starts(&["gzip"])
+        .traits(&[Trait::ShellScript])
         .safe(&["zcat a.gz | head"])
         .not_safe(&["zcat --x a"]),
     Program::new(
@@ -92,7 +96,9 @@ pub(super) const TABLE: &[Program] = &[
         .safe(&["unzip -l a.zip"])
         .not_safe(&["unzip a.zip", "unzip -lo a.zip x", "unzip -d /etc a.zip"]),
     Program::new(&["gzip", "gunzip"], "packs and unpacks one file", Kind::Local, Rule::Custom(unpack))
-        .environment(&["GZIP"])
+        .environment(&["GZIP", "GZIP_BINDIR"])
+        .starts(&["gzip"])
+        .traits(&[Trait::ShellScript])
         .safe(&["gzip -dc a.gz", "gunzip -c a.gz"])
         .not_safe(&["gzip a", "gunzip a.gz", "gzip -c a"]),
     Program::new(&["bzip2", "bunzip2"], "packs and unpacks one file", Kind::Local, Rule::Custom(unpack))

@@ -32,6 +32,8 @@ pub struct Program {
     pub environment: &'static [&'static str],
     /// Files of the folder where it starts that say what it runs.
     pub steered_by: &'static [&'static str],
+    /// The programs that it starts by itself, through PATH: by what a file is, or because it is a script there.
+    pub starts: &'static [&'static str],
     /// When it reads commands from its terminal.
     pub terminal: Option<Terminal>,
     /// It passes on what it reads: how many of its operands are something else than files.
@@ -64,6 +66,7 @@ impl Program {
             subcommands: &[],
             environment: &[],
             steered_by: &[],
+            starts: &[],
             terminal: None,
             passes_on: None,
             version: None,
@@ -111,6 +114,11 @@ impl Program {
 
     pub(super) const fn steered_by(mut self, files: &'static [&'static str]) -> Self {
         self.steered_by = files;
+        self
+    }
+
+    pub(super) const fn starts(mut self, programs: &'static [&'static str]) -> Self {
+        self.starts = programs;
         self
     }
 
@@ -532,7 +540,7 @@ pub enum Talks {
 }
 
 /// What is worth one word. The judge asks for `ChangesFiles`, `NamesAreFiles` (which `Rule::Listed` implies), `PrintsNames`
-/// and `KeepsLines`; the floor of all presets for `Overwrites`, `Deletes` and `Formats`; the cage for `AboutTheOutside`; the
+/// and `KeepsLines`; the hook for `ShellScript`; the floor of all presets for `Overwrites`, `Deletes` and `Formats`; the cage for `AboutTheOutside`; the
 /// cache of findings for `Steady`; the offline inspector for `Searches`, `Decodes` and `Unmistakable`; git's inertness for
 /// `PlainPager`; the flow of scripts for `HasSubcommands` and `NoEndOfOptions`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -549,6 +557,8 @@ pub enum Trait {
     AboutTheOutside,
     /// A word that does not start with a dash is a file to it, or no matter.
     NamesAreFiles,
+    /// It is a script of a shell on common systems.
+    ShellScript,
     /// Its scripts are in the language that is read here.
     SpeaksShell,
     /// It does the same next time: no file of the workspace says what it does.
@@ -563,6 +573,8 @@ pub enum Trait {
     PrintsNames,
     /// What it prints are lines that it has read.
     KeepsLines,
+    /// Its `-n` has a value.
+    TakesCount,
     /// Its name is no ordinary word: a text that holds it means it, and that it reaches the network.
     Unmistakable,
     /// A word may mean what it does, so that only what stands behind `--` is surely data.

@@ -8,7 +8,8 @@ pub(super) const TABLE: &[Program] = &[
     Program::new(&["grep", "egrep", "fgrep"], "searches text", Kind::Local, Rule::Custom(grep))
         .passes_on(1)
         .environment(&["GREP_OPTIONS"])
-        .traits(&[Trait::Searches])
+        .starts(&["grep"])
+        .traits(&[Trait::Searches, Trait::ShellScript])
         .safe(&[
             "grep -r pattern .",
             "grep -rn 'rm -rf' .",

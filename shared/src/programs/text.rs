@@ -19,7 +19,7 @@ pub(super) const TABLE: &[Program] = &[
         &["head -n 10 file.txt", "tail -5 log", "head -c 100 *.md"],
     )
     .passes_on(0)
-    .traits(&[Trait::Searches, Trait::KeepsLines]),
+    .traits(&[Trait::Searches, Trait::KeepsLines, Trait::TakesCount]),
     Program::new(&["wc"], "counts", Kind::Local, Rule::Custom(wc))
         .traits(&[Trait::Searches, Trait::NamesAreFiles])
         .safe(&["wc -l file.txt", "find . -name '*.rs' | xargs wc -l"])

@@ -302,14 +302,25 @@ fn xargs(judge: &mut Judge<'_>, call: &Call) -> Judgement {
         }
         Err(reason) => judgement = Judgement::unknown(reason.clone()).max(judge.suspect(call, &call.args)),
     }
+    // Whether it takes its input apart at NULs alone, or as lines.
+    let null = match &scanned {
+        Ok(scan) => match scan.value(&["-d", "--delimiter"]) {
+            Some(delimiter) => matches!(delimiter.exact(), Some("\\n" | "\n")).then_some(false),
+            None => Some(scan.has(&["-0", "--null"])),
+        },
+        Err(_) => None,
+    };
     match judge.names_on_stdin() {
-        // They start with the folder that was searched, so none is an option.
-        Some(folders) => {
-            inner.extend(
-                folders.iter().map(|folder| Arg::unknown(format!("{}/", folder.trim_end_matches('/')), Known::Words)),
-            );
+        // They start with the folder that was searched, so none is an option, where none is taken apart.
+        Some(names) if Some(names.null) == null => {
+            for folder in &names.below {
+                if !names.null {
+                    judge.plain_names_below(folder);
+                }
+                inner.push(Arg::unknown(format!("{}/", folder.trim_end_matches('/')), Known::Words));
+            }
         }
-        None => inner.push(Arg::unknown("", Known::Anything)),
+        Some(_) | None => inner.push(Arg::unknown("", Known::Anything)),
     }
     judgement.max(judge.inner_call(&inner, call))
 }

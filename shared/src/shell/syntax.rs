@@ -235,7 +235,7 @@ pub fn is_name(text: &str) -> bool {
 pub struct Redirect {
     /// True when the file is opened for writing.
     pub writes: bool,
-    /// True when the file is opened for reading.
+    /// True when the file, or another descriptor, is opened for reading.
     pub reads: bool,
     /// True when a file is opened for reading under another number than standard input's.
     pub other_input: bool,

@@ -3,7 +3,9 @@
 //!
 //! A condition that cannot be checked is not met. What is found goes to the host and can only make its answer stricter.
 
+mod below;
 mod names;
+mod public;
 mod startup;
 
 use std::path::{Path, PathBuf};
@@ -13,8 +15,10 @@ use bashgate_shared::classify::{Classification, Condition, protected, secrets};
 
 use super::git::inert;
 
-/// Most names that are looked at below a folder. Beyond it the host is asked.
-pub const MAX_NAMES: usize = 4096;
+pub use below::MAX_NAMES;
+
+/// Most names of one folder that a pattern may meet.
+const MAX_MATCHED: usize = 65_536;
 
 /// What was found.
 #[derive(Debug, Default, PartialEq, Eq)]
@@ -23,6 +27,8 @@ pub struct Findings {
     pub secrets: Vec<String>,
     /// Why it is not proven to be local.
     pub unproven: Vec<String>,
+    /// What it reads and could not be looked through for secrets, and why.
+    pub unlooked: Vec<String>,
     /// A condition could not be checked.
     pub unchecked: bool,
 }
@@ -30,7 +36,7 @@ pub struct Findings {
 impl Findings {
     /// True when nothing stands against a local verdict.
     pub fn is_clear(&self) -> bool {
-        self.secrets.is_empty() && self.unproven.is_empty() && !self.unchecked
+        self.secrets.is_empty() && self.unproven.is_empty() && self.unlooked.is_empty() && !self.unchecked
     }
 }
 
@@ -51,7 +57,7 @@ pub fn paths_mean_themselves(setup: ShellSetup<'_>) -> bool {
 }
 
 /// Checks the conditions of a local command, where its paths really lead, and that its names mean what the tables mean.
-pub fn check(found: &Classification, cwd: &Path, setup: ShellSetup<'_>) -> Findings {
+pub fn check(found: &Classification, cwd: &Path, protected: &[String], setup: ShellSetup<'_>) -> Findings {
     let mut findings = Findings::default();
     let shell = startup::read(setup);
     names::check(found, cwd, &shell, &mut findings);
@@ -63,13 +69,16 @@ pub fn check(found: &Classification, cwd: &Path, setup: ShellSetup<'_>) -> Findi
     }
     for path in &found.effects.writes {
         match place(path, cwd) {
-            Some(path) => write_stays(&path, cwd, &mut findings),
+            Some(path) => write_stays(&path, cwd, protected, &mut findings),
             None => findings.unchecked = true,
         }
     }
     for condition in &found.conditions {
         let (Condition::NoSecretBelow { folder: path }
         | Condition::NoDashNames { folder: path }
+        | Condition::PlainNamesBelow { folder: path }
+        | Condition::OnlyPublic { path }
+        | Condition::Folder { path }
         | Condition::NoFolder { path }
         | Condition::NoFileAbove { folder: path, .. }
         | Condition::GitIsInert { folder: path, .. }) = condition;
@@ -78,7 +87,11 @@ pub fn check(found: &Classification, cwd: &Path, setup: ShellSetup<'_>) -> Findi
             continue;
         };
         match condition {
-            Condition::NoSecretBelow { .. } => secrets_below(&path, &mut findings),
+            Condition::NoSecretBelow { .. } => below::secrets_below(&path, &mut findings),
+            Condition::PlainNamesBelow { .. } => below::plain_names_below(&path, &mut findings),
+            Condition::OnlyPublic { .. } => only_public(&path, &mut findings),
+            Condition::Folder { .. } if path.is_dir() => {}
+            Condition::Folder { .. } => findings.unproven.push(format!("{} is no folder", path.display())),
             Condition::NoDashNames { .. } => no_dash_names(&path, &mut findings),
             Condition::NoFolder { .. } if path.is_dir() => {
                 findings.unproven.push(format!("{} is a folder", path.display()));
@@ -96,6 +109,9 @@ pub fn check(found: &Classification, cwd: &Path, setup: ShellSetup<'_>) -> Findi
                 Err(_) => findings.unchecked = true,
             },
         }
+    }
+    if findings.unchecked {
+        findings.unproven.push("the container's files cannot be looked at".to_owned());
     }
     findings
 }
@@ -135,7 +151,9 @@ fn text(path: &Path) -> String {
 
 fn read_leads_to_secret(path: &Path, findings: &mut Findings) {
     match std::fs::canonicalize(path) {
-        Ok(real) if secrets::is_secret_path(&text(&real)) => findings.secrets.push(text(&real)),
+        Ok(real) if secrets::is_secret_path(&text(&real)) && !public::is_public(&real) => {
+            findings.secrets.push(text(&real));
+        }
         Ok(_) => {}
         // What does not exist shows nothing. Anything else that keeps us from looking is doubt.
         Err(error)
@@ -144,33 +162,53 @@ fn read_leads_to_secret(path: &Path, findings: &mut Findings) {
     }
 }
 
-fn write_stays(path: &Path, cwd: &Path, findings: &mut Findings) {
-    let Some((parent, name)) = path.parent().zip(path.file_name()) else {
-        findings.unchecked = true;
-        return;
-    };
-    // The folders that exist already decide where it goes; the rest is made below them.
-    let mut existing = parent;
+/// What is not there shows nothing.
+fn only_public(path: &Path, findings: &mut Findings) {
+    match std::fs::canonicalize(path) {
+        Ok(real) if !public::is_public(&real) => findings.secrets.push(text(path)),
+        _ => {}
+    }
+}
+
+/// Where a file really lies that is about to be written, whether it is there yet or not: the folders that exist decide, the
+/// rest is made below them. The last part is not followed.
+fn real_place(path: &Path) -> Option<PathBuf> {
+    let (mut existing, name) = path.parent().zip(path.file_name())?;
     let mut made = vec![PathBuf::from(name)];
     let real = loop {
         match std::fs::canonicalize(existing) {
             Ok(real) => break real,
             Err(error) if error.kind() == std::io::ErrorKind::NotFound => {
-                if let (Some(parent), Some(name)) = (existing.parent(), existing.file_name()) {
-                    made.push(PathBuf::from(name));
-                    existing = parent;
-                } else {
-                    findings.unchecked = true;
-                    return;
-                }
+                let (parent, name) = existing.parent().zip(existing.file_name())?;
+                made.push(PathBuf::from(name));
+                existing = parent;
             }
-            Err(_) => {
-                findings.unchecked = true;
-                return;
-            }
+            Err(_) => return None,
         }
     };
-    let real = made.iter().rev().fold(real, |path, part| path.join(part));
+    Some(made.iter().rev().fold(real, |path, part| path.join(part)))
+}
+
+/// Where the files really lie that a command writes, where that is not what their names say.
+pub(super) fn leads_to(found: &Classification, cwd: &Path) -> Vec<String> {
+    let mut all = Vec::new();
+    for path in found.effects.writes.iter().filter_map(|path| place(path, cwd)) {
+        let places = [real_place(&path), std::fs::canonicalize(&path).ok()];
+        for real in places.into_iter().flatten().filter(|real| *real != path) {
+            let real = text(&real);
+            if !all.contains(&real) && all.len() < 64 {
+                all.push(real);
+            }
+        }
+    }
+    all
+}
+
+fn write_stays(path: &Path, cwd: &Path, protected: &[String], findings: &mut Findings) {
+    let Some(real) = real_place(path) else {
+        findings.unchecked = true;
+        return;
+    };
     let root = std::fs::canonicalize(cwd).unwrap_or_else(|_| cwd.to_owned());
     let link = std::fs::symlink_metadata(path).is_ok_and(|meta| meta.file_type().is_symlink());
     let real = text(&real);
@@ -178,6 +216,7 @@ fn write_stays(path: &Path, cwd: &Path, findings: &mut Findings) {
         findings.unproven.push(format!("{} is a link", path.display()));
     } else if !matches!(zone(&real, root.to_str()), Zone::Workspace | Zone::Nowhere)
         || protected::persistence(&real).is_some()
+        || protected::gate_part(&real, protected).is_some()
     {
         findings.unproven.push(format!("{} leads to {real}", path.display()));
     }
@@ -194,8 +233,8 @@ fn no_dash_names(folder: &Path, findings: &mut Findings) {
     };
     for (count, entry) in entries.enumerate() {
         match entry {
-            Ok(entry) if count < MAX_NAMES && !entry.file_name().as_encoded_bytes().starts_with(b"-") => {}
-            Ok(entry) if count < MAX_NAMES => {
+            Ok(entry) if count < MAX_MATCHED && !entry.file_name().as_encoded_bytes().starts_with(b"-") => {}
+            Ok(entry) if count < MAX_MATCHED => {
                 findings.unproven.push(format!("the name {} would be read as an option", entry.path().display()));
                 return;
             }
@@ -210,61 +249,8 @@ fn no_dash_names(folder: &Path, findings: &mut Findings) {
 /// True when reading everything below a folder meets a secret, or when that cannot be told.
 pub fn may_meet_secret(folder: &Path) -> bool {
     let mut findings = Findings::default();
-    secrets_below(folder, &mut findings);
+    below::secrets_below(folder, &mut findings);
     !findings.is_clear()
-}
-
-fn secrets_below(folder: &Path, findings: &mut Findings) {
-    let mut names = 0;
-    let mut open = vec![folder.to_owned()];
-    while let Some(path) = open.pop() {
-        if secrets::is_secret_path(&text(&path)) {
-            findings.secrets.push(text(&path));
-            return;
-        }
-        let Ok(meta) = std::fs::symlink_metadata(&path) else { continue };
-        if meta.file_type().is_symlink() {
-            match std::fs::canonicalize(&path) {
-                Ok(real) if secrets::is_secret_path(&text(&real)) => {
-                    findings.secrets.push(text(&real));
-                    return;
-                }
-                // Some programs follow links to folders, and what lies there was not looked at.
-                Ok(real) if real.is_dir() && path != folder => {
-                    findings.unchecked = true;
-                    return;
-                }
-                Ok(real) if real.is_dir() => open.push(real),
-                _ => {}
-            }
-            continue;
-        }
-        if !meta.is_dir() {
-            continue;
-        }
-        let name = path.file_name().map(|name| name.to_string_lossy().to_ascii_lowercase()).unwrap_or_default();
-        if secrets::is_secret_folder(&name) {
-            findings.secrets.push(text(&path));
-            return;
-        }
-        let Ok(entries) = std::fs::read_dir(&path) else {
-            findings.unchecked = true;
-            return;
-        };
-        for entry in entries.flatten() {
-            names += 1;
-            if names > MAX_NAMES {
-                findings.unchecked = true;
-                return;
-            }
-            let is_plain = entry.file_type().is_ok_and(|kind| kind.is_file());
-            let name = entry.file_name().to_string_lossy().to_ascii_lowercase();
-            if is_plain && !secrets::is_secret_name(&name) {
-                continue;
-            }
-            open.push(entry.path());
-        }
-    }
 }
 
 #[cfg(test)]
@@ -277,7 +263,7 @@ mod tests {
         let around = Surroundings { cwd: Some(text(cwd)), ..Surroundings::default() };
         let found = classify(&CommandLine::parse(command).unwrap(), &around);
         assert_ne!(found.decided, Decided::Host, "{command}: {}", found.reason);
-        check(&found, cwd, ShellSetup { reads_startup_files: false, trusted: &[] })
+        check(&found, cwd, &[], ShellSetup { reads_startup_files: false, trusted: &[] })
     }
 
     #[test]
@@ -349,11 +335,18 @@ mod tests {
     }
 
     #[test]
-    fn more_names_than_the_limit_are_doubt() {
+    fn more_names_than_the_limit_are_not_looked_through() {
         let folder = tempfile::tempdir().unwrap();
-        for number in 0..=MAX_NAMES {
-            std::fs::write(folder.path().join(number.to_string()), "").unwrap();
+        for part in 0..=MAX_NAMES / 10_000 {
+            let part = folder.path().join(part.to_string());
+            std::fs::create_dir(&part).unwrap();
+            for number in 0..10_000 {
+                std::os::unix::fs::symlink("x", part.join(number.to_string())).unwrap();
+            }
         }
-        assert!(findings("grep -r x .", folder.path()).unchecked);
+        let found = findings("grep -r x .", folder.path());
+        assert!(found.secrets.is_empty() && !found.unlooked.is_empty(), "{found:?}");
+        let some = folder.path().join("1");
+        assert!(findings("grep -r x .", &some).is_clear());
     }
 }

@@ -1,12 +1,14 @@
 //! Whether the names in a command mean the programs that the tables mean: no function or alias of the shell takes one,
 //! PATH leads to a folder that the agent cannot write, and no variable makes a program load or run something else.
 
+use std::io::Read as _;
 use std::os::unix::ffi::OsStrExt as _;
 use std::os::unix::fs::{MetadataExt as _, PermissionsExt as _};
 use std::path::{Path, PathBuf};
 
 use bashgate_shared::classify::{Classification, paths};
-use bashgate_shared::{programs, variables};
+use bashgate_shared::programs::{self, Trait};
+use bashgate_shared::variables;
 
 use super::Findings;
 use super::startup::Startup;
@@ -45,19 +47,27 @@ pub(super) fn check(found: &Classification, cwd: &Path, shell: &Startup, finding
     }
     // A folder that the shell may search, too, must not have the name at all.
     let further: Vec<&PathBuf> = shell.folders.iter().filter(|folder| !folders.contains(folder)).collect();
+    let in_path = |name: &str| folders.iter().map(|folder| folder.join(name)).find(|file| is_program(file));
+    let in_others =
+        |name: &str| further.iter().map(|folder| folder.join(name)).filter(|file| is_program(file)).collect::<Vec<_>>();
     for name in external {
+        let is_script = programs::has(name, Trait::ShellScript);
         if name.contains('/') {
-            trusted_file(Path::new(name), cwd, findings);
-            continue;
+            trusted_program(Path::new(name), cwd, is_script, findings);
+        } else {
+            match in_path(name) {
+                Some(file) => trusted_program(&file, cwd, is_script, findings),
+                None => findings.unproven.push(format!("`{name}` is not in PATH")),
+            }
+            for file in in_others(name) {
+                trusted_program(&file, cwd, is_script, findings);
+            }
         }
-        match folders.iter().map(|folder| folder.join(name)).find(|file| is_program(file)) {
-            Some(file) => trusted_file(&file, cwd, findings),
-            None => findings.unproven.push(format!("`{name}` is not in PATH")),
-        }
-        for folder in &further {
-            let file = folder.join(name);
-            if is_program(&file) {
-                trusted_file(&file, cwd, findings);
+        // What is not there is not started.
+        let starts = programs::row(name).map_or(&[][..], |row| row.starts);
+        for started in starts.iter().filter(|started| **started != name) {
+            for file in in_path(started).into_iter().chain(in_others(started)) {
+                trusted_program(&file, cwd, false, findings);
             }
         }
     }
@@ -130,6 +140,54 @@ fn is_program(file: &Path) -> bool {
     // For this user: the shell skips what only others may execute.
     std::fs::metadata(file).is_ok_and(|meta| meta.is_file())
         && rustix::fs::access(file, rustix::fs::Access::EXEC_OK).is_ok()
+}
+
+/// A file that is the program its name says: nobody could put another one there, and it is no script whose start can be
+/// steered. Of a script of a shell the row says what it starts; a script of any other language loads code from where the
+/// agent writes.
+fn trusted_program(file: &Path, cwd: &Path, may_be_script: bool, findings: &mut Findings) {
+    trusted_file(file, cwd, findings);
+    match kind_of(file) {
+        Ok(FileKind::Native) => {}
+        Ok(FileKind::ShellScript) if may_be_script => {}
+        Ok(FileKind::ShellScript | FileKind::Other) => {
+            findings.unproven.push(format!("{} is a script", file.display()));
+        }
+        Err(_) => findings.unchecked = true,
+    }
+}
+
+/// What the kernel makes of a program.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum FileKind {
+    /// It runs it itself.
+    Native,
+    /// A POSIX shell of the system runs it.
+    ShellScript,
+    /// Another program runs it.
+    Other,
+}
+
+fn kind_of(file: &Path) -> std::io::Result<FileKind> {
+    let mut start = [0; 64];
+    let mut opened = std::fs::File::open(file)?;
+    let mut length = 0;
+    while length < start.len() {
+        match opened.read(start.get_mut(length..).unwrap_or_default())? {
+            0 => break,
+            more => length += more,
+        }
+    }
+    let start = start.get(..length).unwrap_or_default();
+    if start.starts_with(b"\x7fELF") {
+        return Ok(FileKind::Native);
+    }
+    let line = start.split(|byte| *byte == b'\n').next().unwrap_or_default();
+    let mut words = line.strip_prefix(b"#!").unwrap_or_default().split(u8::is_ascii_whitespace);
+    let shells: [&[u8]; 6] =
+        [b"/bin/sh", b"/usr/bin/sh", b"/bin/bash", b"/usr/bin/bash", b"/bin/dash", b"/usr/bin/dash"];
+    let is_shell = words.find(|word| !word.is_empty()).is_some_and(|word| shells.contains(&word));
+    Ok(if is_shell { FileKind::ShellScript } else { FileKind::Other })
 }
 
 /// A program counts only where nobody but root can put it: not in the workspace, not in the home folder.

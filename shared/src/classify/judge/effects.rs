@@ -2,7 +2,7 @@
 
 use super::calls;
 use super::folders::Folder;
-use super::{Judge, Judgement};
+use super::{Judge, Judgement, Names};
 use crate::classify::call::{Arg, Call, Known};
 use crate::classify::effects::{NetworkUse, note};
 use crate::classify::paths::{self, Zone};
@@ -16,6 +16,7 @@ impl Judge<'_> {
             reads,
             writes,
             secrets,
+            unlooked,
             network,
             untrusted,
             persistence,
@@ -30,6 +31,7 @@ impl Judge<'_> {
             (&mut mine.reads, reads),
             (&mut mine.writes, writes),
             (&mut mine.secrets, secrets),
+            (&mut mine.unlooked, unlooked),
             (&mut mine.untrusted, untrusted),
             (&mut mine.persistence, persistence),
             (&mut mine.tampering, tampering),
@@ -135,7 +137,9 @@ impl Judge<'_> {
                     note(&mut self.effects.reads, path);
                 }
                 for path in self.resolved(&arg.text) {
-                    if secrets::is_secret_path(&path) {
+                    if secrets::may_be_public(&path) {
+                        self.condition(Condition::OnlyPublic { path: path.clone() });
+                    } else if secrets::is_secret_path(&path) {
                         note(&mut self.effects.secrets, path.clone());
                     }
                     note(&mut self.effects.reads, path);
@@ -156,9 +160,16 @@ impl Judge<'_> {
         }
     }
 
-    /// The folders below which the files lie whose names come on standard input, when that is known.
-    pub fn names_on_stdin(&self) -> Option<Vec<String>> {
+    /// The names that come on standard input, when it is known that these are names of files.
+    pub fn names_on_stdin(&self) -> Option<Names> {
         self.stdin_names.clone()
+    }
+
+    /// The names below a folder are taken apart at blanks, quotes and backslashes.
+    pub fn plain_names_below(&mut self, folder: &str) {
+        for folder in self.resolved(folder) {
+            self.condition(Condition::PlainNamesBelow { folder });
+        }
     }
 
     /// Files are read whose names nobody knows before it runs.

@@ -1,7 +1,7 @@
 //! Where a command runs: every folder that a `cd` on the way may have led to.
 
 use super::Judge;
-use crate::classify::paths;
+use crate::classify::{Condition, paths};
 
 /// Most working directories that a command is followed through.
 const MAX_FOLDERS: usize = 6;
@@ -38,6 +38,9 @@ impl Judge<'_> {
             self.folders = vec![Folder::Anywhere];
             return;
         };
+        // Where the folder that the text names is not there, the shell goes by the links on the way.
+        let steps: Vec<&str> = path.split('/').filter(|part| !part.is_empty() && *part != ".").collect();
+        let goes_back_and_on = steps.contains(&"..") && steps.iter().any(|part| *part != "..");
         let mut next = Vec::new();
         for folder in &self.folders {
             let target = match folder {
@@ -48,6 +51,13 @@ impl Judge<'_> {
             };
             if !next.contains(&target) {
                 next.push(target);
+            }
+        }
+        if goes_back_and_on {
+            for folder in &next {
+                if let Folder::At(path) = folder {
+                    self.condition(Condition::Folder { path: path.clone() });
+                }
             }
         }
         self.folders = next;

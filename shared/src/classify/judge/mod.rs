@@ -75,6 +75,15 @@ const MAX_CALLS: usize = 4096;
 /// Most conditions of one command.
 const MAX_CONDITIONS: usize = 32;
 
+/// Names of files that one command hands to the next one, each beginning with the folder that was searched.
+#[derive(Debug, Clone)]
+pub struct Names {
+    /// The folders.
+    pub below: Vec<String>,
+    /// True when a NUL stands behind each, false for a newline.
+    pub null: bool,
+}
+
 /// The state of a walk.
 pub struct Judge<'t> {
     around: &'t Surroundings,
@@ -96,7 +105,7 @@ pub struct Judge<'t> {
     /// The standard input of the command at hand comes from one that fetches.
     stdin_fetched: bool,
     /// The standard input of the command at hand lists files that were found below these folders.
-    stdin_names: Option<Vec<String>>,
+    stdin_names: Option<Names>,
     /// What reads commands from the terminal.
     terminal: TerminalWatch,
     /// Inside of something that runs beside the rest, and may still run when the command has ended.
@@ -163,7 +172,19 @@ impl Judge<'_> {
             && (writes(|_| true) || changes_the_index_and_looks(&self.effects.git))
             || has(|condition| matches!(condition, Condition::NoDashNames { .. }))
                 && writes(|path| paths::file_name(path).starts_with('-'))
-            || has(|condition| matches!(condition, Condition::NoFileAbove { .. })) && writes(|_| true);
+            || has(|condition| matches!(condition, Condition::NoFileAbove { .. } | Condition::PlainNamesBelow { .. }))
+                && writes(|_| true)
+            || self.conditions.iter().any(|condition| match condition {
+                Condition::Folder { path: folder } => {
+                    self.effects.writes.iter().any(|path| paths::is_within(folder, path))
+                }
+                Condition::OnlyPublic { path: file } => self
+                    .effects
+                    .writes
+                    .iter()
+                    .any(|path| paths::is_within(file, path) || paths::file_name(file) == paths::file_name(path)),
+                _ => false,
+            });
         let decided = if !self.whole.local || undermined || !self.effects.nothing_to_report() {
             Decided::Host
         } else if self.conditions.is_empty() {
@@ -171,6 +192,14 @@ impl Judge<'_> {
         } else {
             Decided::LocalIf
         };
+        // Where nobody looks into it, it is what its name says.
+        if decided == Decided::Host {
+            for condition in &self.conditions {
+                if let Condition::OnlyPublic { path } = condition {
+                    note(&mut self.effects.secrets, path.clone());
+                }
+            }
+        }
         let Judgement { class, mut reason, .. } = self.whole;
         if reason.is_empty() {
             "every program in it is local in the way it is called".clone_into(&mut reason);

@@ -2,7 +2,7 @@
 
 use super::folders::Folder;
 use super::values::{self, Functions, Value};
-use super::{Judge, Judgement, MAX_CALLS, MAX_NESTED_CALLS, argv};
+use super::{Judge, Judgement, MAX_CALLS, MAX_NESTED_CALLS, Names, argv};
 use crate::classify::call::{Arg, Call, Known};
 use crate::classify::effects::note;
 use crate::classify::paths::{self, Zone};
@@ -113,6 +113,13 @@ impl<'s> Walk<'_, '_, 's> {
     /// Redirections of one command: the files that they write.
     fn redirects(&mut self, redirects: &'s [Redirect]) -> Vec<String> {
         let outer = std::mem::take(&mut self.wrote);
+        let other_input = |redirect: &Redirect| {
+            redirect.reads && !redirect.other_input
+                || matches!(redirect.target, RedirectTarget::Here(_) | RedirectTarget::Text(_))
+        };
+        if redirects.iter().any(other_input) {
+            self.judge.stdin_names = None;
+        }
         for redirect in redirects {
             self.redirect(redirect);
         }
@@ -188,6 +195,8 @@ impl<'s> Visit<'s> for Walk<'_, '_, 's> {
         let text = self.source.slice(*span);
         let input = self.judge.terminal.input;
         self.judge.terminal.input.fed |= terminal::feeds(redirects);
+        // What reads first may leave half a name to the next one.
+        self.judge.stdin_names = None;
         let outer = std::mem::replace(&mut self.own, Judgement::safe());
         for word in words {
             self.word(word);
@@ -454,6 +463,44 @@ impl<'s> Visit<'s> for Walk<'_, '_, 's> {
     }
 }
 
+/// What `find` prints with these arguments.
+fn found_names(args: &[String]) -> Option<Names> {
+    let rest = args.iter().skip_while(|arg| matches!(arg.as_str(), "-H" | "-L" | "-P"));
+    let below: Vec<String> = rest.clone().take_while(|arg| !arg.starts_with(['-', '(', '!', ','])).cloned().collect();
+    let tests: Vec<&str> = rest.skip(below.len()).map(String::as_str).collect();
+    // `-D` and `-O` stand before the folders, too.
+    let is_other = |arg: &&str| arg.starts_with("-D") || arg.starts_with("-O") || arg.contains("printf");
+    let prints = |what: &str| tests.contains(&what);
+    if tests.iter().any(is_other) || prints("-ls") || tests.iter().any(|arg| arg.contains("exec") || arg.contains("ok"))
+    {
+        return None;
+    }
+    let null = prints("-print0");
+    if null && prints("-print") {
+        return None;
+    }
+    Some(Names { below: if below.is_empty() { vec![".".to_owned()] } else { below }, null })
+}
+
+/// True when what passes on some of its lines, with these arguments, passes on whole ones and no others.
+fn keeps_lines(args: &[String], takes_count: bool) -> bool {
+    let digits = |text: &str| !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
+    let mut args = args.iter();
+    while let Some(arg) = args.next() {
+        let Some(option) = arg.strip_prefix('-') else { return false };
+        let fits = match option.strip_prefix('n') {
+            Some("") if takes_count => args.next().is_some_and(|count| digits(count)),
+            Some(count) if takes_count => digits(count),
+            _ if takes_count => digits(option),
+            _ => !option.is_empty() && option.bytes().all(|letter| b"urnfVbdMhsi".contains(&letter)),
+        };
+        if !fits {
+            return false;
+        }
+    }
+    true
+}
+
 impl Judge<'_> {
     /// Judges all of a text.
     pub(super) fn script(&mut self, source: Source<'_>) {
@@ -461,31 +508,27 @@ impl Judge<'_> {
         Walk { judge: self, source, own, wrote: Vec::new() }.script(&source.document.script);
     }
 
-    /// The folders below which the files lie whose names a command prints: `find`, and what only drops or sorts lines.
-    fn names_that_it_prints(&self, command: &Command) -> Option<Vec<String>> {
+    /// The names of files that a command prints: `find`, and what only drops or sorts lines.
+    fn names_that_it_prints(&self, command: &Command) -> Option<Names> {
         let simple = command.as_simple()?;
+        if !simple.redirects.is_empty() {
+            return None;
+        }
         let words: Option<Vec<String>> =
             simple.words.iter().map(|word| word.literal().map(std::borrow::Cow::into_owned)).collect();
         let words = words?;
         let (program, args) = words.split_first()?;
+        let lines = || self.stdin_names.clone().filter(|names| !names.null);
         match program.as_str() {
-            name if programs::has(name, Trait::PrintsNames) => {
-                let starts: Vec<String> =
-                    args.iter().take_while(|arg| !arg.starts_with(['-', '(', '!', ','])).cloned().collect();
-                let prints_names =
-                    !args.iter().any(|arg| arg.contains("printf") || arg.contains("exec") || arg == "-ls");
-                let starts = if starts.is_empty() { vec![".".to_owned()] } else { starts };
-                (prints_names && simple.redirects.is_empty()).then_some(starts)
-            }
+            name if programs::has(name, Trait::PrintsNames) => found_names(args),
             name if programs::has(name, Trait::KeepsLines) => {
-                let plain =
-                    args.iter().all(|arg| arg.starts_with('-') || arg.bytes().all(|byte| byte.is_ascii_digit()));
-                self.stdin_names.clone().filter(|_| plain)
+                let counts = programs::has(name, Trait::TakesCount);
+                lines().filter(|_| keeps_lines(args, counts))
             }
             "grep"
                 if args.len() == 2 && matches!(args.first().map(String::as_str), Some("-v" | "-E" | "-vE" | "-i")) =>
             {
-                self.stdin_names.clone()
+                lines()
             }
             _ => None,
         }

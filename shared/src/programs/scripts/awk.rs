@@ -1,6 +1,10 @@
 //! Which awk programs only compute and print: no pipe, no file, no program, no name that leads out of the script.
 //!
-//! Read by tokens of the POSIX grammar with gawk's additions: what stands in a string or a regular expression is text.
+//! Four awks are in use (gawk, mawk, the one true awk, busybox's), and they do not agree where a regular expression ends,
+//! whether a `/` divides, or where a line goes on. So a script is taken in one of two ways: it holds nothing, in code, text
+//! or comment, with which any script leads out; or it is written in a grammar so small that all of them read it alike.
+
+use super::regex;
 
 /// Words with which a script reaches something besides its input.
 const LEADING_OUT: &[&str] = &[
@@ -18,6 +22,16 @@ const LEADING_OUT: &[&str] = &[
     "extension",
 ];
 
+/// True for a script that stays inside.
+pub(super) fn is_local(script: &str) -> bool {
+    holds_nothing(script) || is_understood(script)
+}
+
+/// True where a script leads nowhere, whatever in it is code.
+fn holds_nothing(script: &str) -> bool {
+    !script.contains(['|', '>', '@']) && !LEADING_OUT.iter().any(|word| script.contains(word))
+}
+
 /// What stood last, as far as the next token's meaning depends on it.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Last {
@@ -25,102 +39,91 @@ enum Last {
     Value,
     /// An operator, a bracket that opens, a separator: a `/` behind it starts a regular expression.
     Open,
-    /// `++` or `--`, behind which a `/` may be either.
-    Step,
+    /// Something behind which a `/` may be either.
+    Unclear,
 }
 
-/// True for a script that is understood and stays inside.
-pub(super) fn is_local(script: &str) -> bool {
+/// True for a script that is read alike by every awk and leads nowhere.
+fn is_understood(script: &str) -> bool {
     let bytes = script.as_bytes();
     let at = |index: usize| bytes.get(index).copied();
     let mut index = 0;
     let mut last = Last::Open;
-    let mut depth = 0_usize;
-    // A `print` since the statement began: a `>` would write a file.
+    // For each open parenthesis, what the one that closes it is.
+    let mut open: Vec<Last> = Vec::new();
+    // The last word was one with a condition behind it.
+    let mut before_condition = false;
+    // A `print` since the statement began: a `>` would write a file. A newline need not end a statement.
     let mut printing = false;
-    // The last token continues the statement over a newline.
-    let mut goes_on = false;
     while let Some(byte) = at(index) {
-        let was_going_on = std::mem::take(&mut goes_on);
+        let is_condition = std::mem::take(&mut before_condition);
         match byte {
-            b' ' | b'\t' | b'\r' => {
-                goes_on = was_going_on;
-                index += 1;
-                continue;
-            }
+            b' ' | b'\t' => before_condition = is_condition,
             b'\\' if at(index + 1) == Some(b'\n') => {
-                goes_on = was_going_on;
-                index += 2;
-                continue;
+                before_condition = is_condition;
+                index += 1;
             }
             b'#' => {
-                goes_on = was_going_on;
-                while at(index).is_some_and(|byte| byte != b'\n') {
-                    index += 1;
+                let length = bytes.iter().skip(index).position(|byte| *byte == b'\n');
+                let end = length.map_or(bytes.len(), |length| index + length);
+                // Whether the comment goes on is not agreed upon.
+                if bytes.get(end - 1) == Some(&b'\\') {
+                    return false;
                 }
+                index = end;
                 continue;
             }
-            b'\n' | b';' => {
-                if depth == 0 && !(byte == b'\n' && was_going_on) {
-                    printing = false;
-                }
-                goes_on = byte == b'\n' && was_going_on;
+            b';' => {
+                printing &= !open.is_empty();
                 last = Last::Open;
             }
             b'{' | b'}' => {
-                if depth > 0 {
+                if !open.is_empty() {
                     return false;
                 }
                 printing = false;
                 last = Last::Open;
             }
             b'(' => {
-                depth += 1;
+                open.push(if is_condition { Last::Unclear } else { Last::Value });
                 last = Last::Open;
             }
-            b'[' => last = Last::Open,
             b')' => {
-                if depth == 0 {
-                    return false;
-                }
-                depth -= 1;
-                last = Last::Value;
+                let Some(closed) = open.pop() else { return false };
+                last = closed;
             }
+            b'\n' | b'[' => last = Last::Open,
             b']' => last = Last::Value,
             b'"' => {
-                let Some(end) = closing(bytes, index + 1, b'"') else { return false };
+                let Some(end) = end_of_string(bytes, index + 1) else { return false };
                 index = end;
                 last = Last::Value;
             }
-            b'/' if last == Last::Step => return false,
+            // An operator, or an expression that begins with `=`.
+            b'/' if last == Last::Unclear || at(index + 1) == Some(b'=') => return false,
             b'/' if last == Last::Open => {
-                let Some(end) = closing(bytes, index + 1, b'/') else { return false };
+                let Some(end) = regex::end(bytes, index + 1, b'/') else { return false };
                 index = end;
                 last = Last::Value;
             }
             b'|' if at(index + 1) == Some(b'|') => {
                 index += 1;
                 last = Last::Open;
-                goes_on = true;
             }
             b'>' => {
-                if printing && depth == 0 {
+                if printing && open.is_empty() {
                     return false;
                 }
                 last = Last::Open;
             }
             b'+' | b'-' if at(index + 1) == Some(byte) => {
                 index += 1;
-                last = Last::Step;
+                last = Last::Unclear;
             }
-            b'&' | b',' => {
-                last = Last::Open;
-                goes_on = true;
-            }
+            b'$' => last = Last::Unclear,
             b'0'..=b'9' | b'.' => {
-                while at(index + 1).is_some_and(|byte| byte.is_ascii_alphanumeric() || byte == b'.') {
-                    index += 1;
-                }
+                let Some(end) = end_of_number(bytes, index) else { return false };
+                index = end - 1;
                 last = Last::Value;
             }
             b'a'..=b'z' | b'A'..=b'Z' | b'_' => {
@@ -133,45 +136,52 @@ pub(super) fn is_local(script: &str) -> bool {
                     return false;
                 }
                 printing |= matches!(word, "print" | "printf");
-                last = if matches!(
-                    word,
-                    "print" | "printf" | "return" | "in" | "else" | "do" | "case" | "if" | "while" | "for"
-                ) {
-                    Last::Open
-                } else {
-                    Last::Value
+                before_condition = matches!(word, "if" | "while" | "for" | "switch");
+                last = match word {
+                    "print" | "printf" | "return" | "else" | "do" => Last::Open,
+                    "if" | "while" | "for" | "switch" | "in" | "case" | "default" | "exit" | "delete" | "next"
+                    | "nextfile" | "break" | "continue" | "length" | "function" | "func" | "BEGIN" | "END"
+                    | "BEGINFILE" | "ENDFILE" => Last::Unclear,
+                    _ => Last::Value,
                 };
             }
-            b'+' | b'-' | b'*' | b'/' | b'%' | b'^' | b'!' | b'~' | b'<' | b'=' | b'?' | b':' | b'$' => {
+            b'+' | b'-' | b'*' | b'/' | b'%' | b'^' | b'!' | b'~' | b'<' | b'=' | b'?' | b':' | b'&' | b',' => {
                 last = Last::Open;
             }
             _ => return false,
         }
         index += 1;
     }
-    depth == 0
+    open.is_empty()
 }
 
-/// The place of the byte that closes a string or a regular expression which begins at `from`.
-fn closing(bytes: &[u8], from: usize, close: u8) -> Option<usize> {
-    let mut index = from;
+/// The place of the quote that closes a string which begins at `from`. One that goes on over a line has none.
+fn end_of_string(bytes: &[u8], from: usize) -> Option<usize> {
+    let mut at = from;
     loop {
-        match bytes.get(index)? {
-            // In brackets a slash may stand for itself, in some implementations.
-            b'[' if close == b'/' => {
-                let rest = bytes.get(index..)?;
-                let end = rest.iter().position(|byte| *byte == b']')?;
-                if rest.get(..end)?.contains(&b'/') {
-                    return None;
-                }
-                index += 1;
-            }
-            b'\\' => index += 2,
+        match *bytes.get(at)? {
+            b'"' => return Some(at),
             b'\n' => return None,
-            byte if *byte == close => return Some(index),
-            _ => index += 1,
+            b'\\' if *bytes.get(at + 1)? == b'\n' => return None,
+            b'\\' => at += 2,
+            _ => at += 1,
         }
     }
+}
+
+/// Behind a decimal number. A letter right behind it may begin a word, or belong to a number of another base.
+fn end_of_number(bytes: &[u8], from: usize) -> Option<usize> {
+    let digits = |from: usize| {
+        let length = bytes.iter().skip(from).position(|byte| !byte.is_ascii_digit());
+        length.map_or(bytes.len(), |length| from + length)
+    };
+    let mut at = digits(from);
+    if bytes.get(at) == Some(&b'.') {
+        at = digits(at + 1);
+    }
+    let follows = bytes.get(at).copied().unwrap_or(b' ');
+    let goes_on = follows.is_ascii_alphanumeric() || matches!(follows, b'_' | b'.');
+    (at > from && !goes_on).then_some(at)
 }
 
 #[cfg(test)]
@@ -199,6 +209,14 @@ mod tests {
             "/\\/x\\//",
             "length($0) > 80",
             "{ a[$1] = a[$1] ? a[$1] \",\" $2 : $2 }",
+            "/^[[:space:]]*#/ || $1 > 3 { print }",
+            "{ gsub(/[ \\t]+$/, \"\"); if ($2 > 5) print }",
+            "{ print (a + b) / 2 }",
+            "BEGIN { x = 1.5; y = .5; print x y }",
+            "exit /\"/",
+            "{ x++ / 2 }",
+            "/x/ || $3 > 2 { print }",
+            "$3 > 100\n$2 > 7",
         ] {
             assert!(is_local(script), "{script}");
         }
@@ -222,12 +240,33 @@ mod tests {
             "BEGIN{f=\"system\"; @f(\"sh\")}",
             "@load \"x\"",
             "{print ENVIRON[\"X\"]}",
-            "{print \"a}",
-            "{print )}",
+            "{print ) | x}",
+            "{print \"a | x}",
             "{x++ / 2; print \"/ | sh\"}",
             "/[/]/ | x",
             "BEGIN { printf \"x\" |& \"/inet/tcp/0/h/1\" }",
-            "{ print `x` }",
+            "{ print `x` | y }",
+            // What may be a regular expression, or a division, must not turn text into code.
+            "BEGIN{if(0)exit /\"/;print \"id > P\" | \"sh\" #\"\n}",
+            "BEGIN{if(0)/\"/;print \"id\" | \"sh\" #\"\n}",
+            "BEGIN{while(0)/\"/;print \"id\" | \"sh\" #\"\n}",
+            "BEGIN{x=length /\"/;print \"id\" | \"sh\" #\"\n}",
+            "BEGIN{x in /\"/;print \"id\" | \"sh\" #\"\n}",
+            "BEGIN{x /= /\"/;print \"id\" | \"sh\" #\"\n}",
+            "BEGIN{$/\"/;print \"id\" | \"sh\" #\"\n}",
+            "/[]/\"]/{print \"id\" | \"sh\" #\"\n}",
+            "/[^]/\"]/{print \"id\" | \"sh\" #\"\n}",
+            "/[[:alpha:]/\"]/{print \"id\" | \"sh\" #\"\n}",
+            "/[\\]/\"]/{print \"id\" | \"sh\" #\"\n}",
+            // Words behind numbers, and statements that go on.
+            "BEGIN{print 1system(\"id\") > 2}",
+            "BEGIN{print 0x1system(\"id\") > 2}",
+            "BEGIN{x=1getline}",
+            "BEGIN{print x ?\n \"a\" : \"b\" > \"out\"}",
+            "BEGIN{print \"a\\\nb\" > \"out\"}",
+            "# x \\\n{print > \"out\"}",
+            "BEGIN{printf(\"%s\", 1) > \"out\"}",
+            "BEGIN{print\r > \"out\"}",
         ] {
             assert!(!is_local(script), "{script}");
         }

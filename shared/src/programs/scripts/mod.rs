@@ -1,6 +1,7 @@
 //! Programs with a small language of their own: their scripts are Safe only when a strict recogniser takes them whole.
 
 mod awk;
+mod regex;
 
 use super::{Flag, Judge, Judgement, Kind, Operands, Program, Rule, Runs, Trait};
 use crate::classify::call::{Arg, Call, Options};
@@ -17,6 +18,7 @@ pub(super) const TABLE: &[Program] = &[
             "sed -e 's|/a|/b|' -e '/x/d' x",
             "sed -n '/start/,/end/p;$q' x",
             "sed -E 's/[0-9]+/n/' x",
+            "sed 's/[[:space:]]*$//' x",
             "sed -i 's/a/b/' x",
             "sed -i.bak -e 's/a/b/' src/x",
         ])
@@ -33,6 +35,9 @@ pub(super) const TABLE: &[Program] = &[
             "sed -f script x",
             "sed \"$x\" y",
             "sed 's/[/]e/x/' y",
+            "sed 's/[]/]e/x/' y",
+            "sed 's/[[:space:]/]e/x/' y",
+            "sed 's/[\\\\]/]e/x/' y",
         ]),
     Program::new(
         &["ssed"],
@@ -219,10 +224,13 @@ fn sed_address(text: &[u8]) -> Option<&[u8]> {
     }
 }
 
-/// Behind the next unescaped delimiter. A delimiter in brackets is read differently by different programs: refused.
+/// Behind the next unescaped delimiter.
 fn sed_text(text: &[u8], delimiter: u8, pattern: bool) -> Option<&[u8]> {
     if delimiter.is_ascii_alphanumeric() || b"\\\n[ ;".contains(&delimiter) {
         return None;
+    }
+    if pattern {
+        return text.get(regex::end(text, 0, delimiter)? + 1..);
     }
     let mut at = 0;
     while let Some(byte) = text.get(at) {
@@ -230,20 +238,6 @@ fn sed_text(text: &[u8], delimiter: u8, pattern: bool) -> Option<&[u8]> {
             b'\\' => at += 2,
             b'\n' => return None,
             byte if *byte == delimiter => return text.get(at + 1..),
-            b'[' if pattern => {
-                // The first character after `[` or `[^` never closes.
-                let first = at + 1 + usize::from(text.get(at + 1) == Some(&b'^'));
-                let end = text.get(first + 1..)?.iter().position(|byte| *byte == b']')? + first + 1;
-                let inside = text.get(at + 1..end)?;
-                if inside.contains(&delimiter)
-                    || inside.contains(&b'\\')
-                    || inside.contains(&b'[')
-                    || inside.contains(&b'\n')
-                {
-                    return None;
-                }
-                at = end + 1;
-            }
             _ => at += 1,
         }
     }

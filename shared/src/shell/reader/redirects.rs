@@ -90,9 +90,10 @@ impl Reader<'_> {
         let plain =
             word.bare().is_some_and(|text| text == "-" || !text.is_empty() && text.bytes().all(|b| b.is_ascii_digit()));
         if plain {
+            let input = (operator == "<&" || number == "0") && !matches!(word.bare(), Some("0" | "-"));
             return Ok(Redirect {
                 writes: false,
-                reads: false,
+                reads: input,
                 other_input: false,
                 target: RedirectTarget::Descriptor,
             });

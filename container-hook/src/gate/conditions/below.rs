@@ -1,0 +1,168 @@
+//! What lies below a folder: names that secrets have, and names that a list of them would not survive.
+
+use std::os::unix::ffi::OsStrExt as _;
+use std::path::{Path, PathBuf};
+
+use bashgate_shared::classify::secrets;
+use rustix::fs::{AtFlags, Dir, FileType, Mode, OFlags};
+use rustix::io::Errno;
+
+use super::{Findings, public, text};
+
+/// Most names that are looked at below a folder. What has more is not looked through.
+pub const MAX_NAMES: usize = 250_000;
+/// Most folders that wait to be looked at.
+const MAX_WAITING: usize = 100_000;
+
+/// Reading everything below a folder shows these secrets.
+pub(super) fn secrets_below(folder: &Path, findings: &mut Findings) {
+    let real = std::fs::canonicalize(folder).unwrap_or_else(|_| folder.to_owned());
+    if [folder, real.as_path()].into_iter().any(|path| secrets::is_secret_path(&text(path))) {
+        if !public::is_public(&real) {
+            findings.secrets.push(text(&real));
+        }
+        return;
+    }
+    let in_secret_folder = real.components().any(|part| {
+        let name = part.as_os_str().to_string_lossy().to_ascii_lowercase();
+        secrets::is_secret_folder(&name)
+    });
+    if in_secret_folder {
+        findings.secrets.push(text(&real));
+        return;
+    }
+    let end = walk(&real, &mut |entry| look(entry, &real));
+    finish(end, folder, findings);
+}
+
+/// Names below a folder that `xargs` would take apart.
+pub(super) fn plain_names_below(folder: &Path, findings: &mut Findings) {
+    let splits = |byte: &u8| byte.is_ascii_whitespace() || byte.is_ascii_control() || b"'\"\\".contains(byte);
+    let end = walk(folder, &mut |entry| {
+        let plain = !entry.name.iter().any(splits);
+        if plain {
+            None
+        } else {
+            Some(Stop::Unproven(format!("the name {:?} would be taken apart", text(&entry.path()))))
+        }
+    });
+    finish(end, folder, findings);
+}
+
+/// A name in a folder.
+struct Entry<'e> {
+    folder: &'e Path,
+    name: &'e [u8],
+    kind: FileType,
+    /// What the folder is called may make any name in it a secret's.
+    of_note: bool,
+}
+
+impl Entry<'_> {
+    fn path(&self) -> PathBuf {
+        self.folder.join(std::ffi::OsStr::from_bytes(self.name))
+    }
+}
+
+/// Why a walk ends.
+enum Stop {
+    /// It met a secret.
+    Secret(String),
+    /// It met something that is no secret and yet stands against the command.
+    Unproven(String),
+    /// There is too much, or it leads out: this was not looked through.
+    Unlooked(String),
+}
+
+fn finish(end: Option<Stop>, folder: &Path, findings: &mut Findings) {
+    match end {
+        None => {}
+        Some(Stop::Secret(path)) => findings.secrets.push(path),
+        Some(Stop::Unproven(why)) => findings.unproven.push(why),
+        Some(Stop::Unlooked(why)) => findings.unlooked.push(format!("{}: {why}", folder.display())),
+    }
+}
+
+/// What keeps a name from being passed by.
+fn look(entry: &Entry<'_>, root: &Path) -> Option<Stop> {
+    let mut buffer = [0; 255];
+    let lower = buffer.get_mut(..entry.name.len())?;
+    lower.copy_from_slice(entry.name);
+    lower.make_ascii_lowercase();
+    let name = String::from_utf8_lossy(lower);
+    let by_path = || entry.of_note && secrets::is_secret_path(&text(&entry.path()));
+    match entry.kind {
+        FileType::RegularFile => {
+            let found = secrets::is_secret_name(&name) || by_path();
+            (found && !public::is_public(&entry.path())).then(|| Stop::Secret(text(&entry.path())))
+        }
+        FileType::Directory => {
+            (secrets::is_secret_folder(&name) || by_path()).then(|| Stop::Secret(text(&entry.path())))
+        }
+        FileType::Symlink => {
+            // One that leads nowhere shows nothing.
+            let real = std::fs::canonicalize(entry.path()).ok()?;
+            if real.starts_with(root) {
+                // It is met at its own place.
+                return None;
+            }
+            let found = secrets::is_secret_path(&text(&real));
+            if real.is_dir() {
+                // Some programs follow links to folders, and what lies there was not looked at.
+                Some(Stop::Unlooked(format!("{} leads to {}", entry.path().display(), real.display())))
+            } else {
+                (found && !public::is_public(&real)).then(|| Stop::Secret(text(&real)))
+            }
+        }
+        _ => None,
+    }
+}
+
+/// Shows each name below a folder to somebody, until they have seen enough. Links are not followed. What this user may not
+/// list, no program of theirs lists either.
+fn walk(root: &Path, see: &mut dyn FnMut(&Entry<'_>) -> Option<Stop>) -> Option<Stop> {
+    let mut count = 0;
+    let mut waiting = vec![root.to_owned()];
+    let mut first = true;
+    while let Some(folder) = waiting.pop() {
+        let nofollow = if std::mem::take(&mut first) { OFlags::empty() } else { OFlags::NOFOLLOW };
+        let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC | nofollow;
+        let opened = match rustix::fs::open(&folder, flags, Mode::empty()) {
+            Ok(opened) => opened,
+            Err(Errno::NOENT | Errno::NOTDIR | Errno::ACCESS | Errno::PERM | Errno::LOOP) => continue,
+            Err(error) => return Some(Stop::Unlooked(format!("{} cannot be opened ({error})", folder.display()))),
+        };
+        let whole = text(&folder);
+        let of_note =
+            whole.contains("/.") || ["/etc", "/run", "/proc", "/var"].iter().any(|top| whole.starts_with(top));
+        let Ok(entries) = Dir::read_from(&opened) else {
+            return Some(Stop::Unlooked(format!("{} cannot be read", folder.display())));
+        };
+        for entry in entries {
+            let Ok(entry) = entry else {
+                return Some(Stop::Unlooked(format!("{} cannot be read", folder.display())));
+            };
+            let name = entry.file_name();
+            if matches!(name.to_bytes(), b"." | b"..") {
+                continue;
+            }
+            count += 1;
+            if count > MAX_NAMES || waiting.len() > MAX_WAITING {
+                return Some(Stop::Unlooked("there is more than is looked through".to_owned()));
+            }
+            let mut kind = entry.file_type();
+            if kind == FileType::Unknown {
+                let Ok(stat) = rustix::fs::statat(&opened, name, AtFlags::SYMLINK_NOFOLLOW) else { continue };
+                kind = FileType::from_raw_mode(stat.st_mode);
+            }
+            let entry = Entry { folder: &folder, name: name.to_bytes(), kind, of_note };
+            if let Some(stop) = see(&entry) {
+                return Some(stop);
+            }
+            if kind == FileType::Directory {
+                waiting.push(entry.path());
+            }
+        }
+    }
+    None
+}

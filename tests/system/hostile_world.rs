@@ -1,0 +1,343 @@
+//! Commands that are harmless in a friendly folder, in one that somebody has shaped: names, links, programs in PATH, content.
+//! Each is asked of the real hook, with no host behind it: what the hook lets through, it has decided alone.
+
+use std::os::unix::fs::{PermissionsExt as _, symlink};
+use std::path::{Path, PathBuf};
+
+use bashgate_tests::{Output, Site};
+
+/// A site whose working directory does not lie in /tmp, where a link out of it would still be allowed to write.
+struct World {
+    site: Site,
+    /// A folder of PATH that only root can write.
+    programs: tempfile::TempDir,
+    root: tempfile::TempDir,
+}
+
+impl World {
+    fn new() -> Self {
+        let in_srv = |prefix: &str| {
+            let folder = tempfile::Builder::new().prefix(prefix).tempdir_in("/srv").unwrap();
+            std::fs::set_permissions(folder.path(), std::fs::Permissions::from_mode(0o755)).unwrap();
+            folder
+        };
+        Self { site: Site::new(""), programs: in_srv("path-"), root: in_srv("world-") }
+    }
+
+    fn work(&self) -> PathBuf {
+        let work = self.root.path().join("w");
+        std::fs::create_dir_all(&work).unwrap();
+        work
+    }
+
+    fn file(&self, name: &str, content: &str) -> PathBuf {
+        let file = self.work().join(name);
+        std::fs::create_dir_all(file.parent().unwrap()).unwrap();
+        std::fs::write(&file, content).unwrap();
+        file
+    }
+
+    fn program(&self, folder: &Path, name: &str, content: &[u8]) {
+        std::fs::write(folder.join(name), content).unwrap();
+        std::fs::set_permissions(folder.join(name), std::fs::Permissions::from_mode(0o755)).unwrap();
+    }
+
+    /// Whether the hook lets it through by itself. It has no mailbox, so that it need not wait to hear that no host is there.
+    fn ask(&self, command: &str, path: &str) -> bool {
+        let alone = self.site.path().join("alone.toml");
+        let config = std::fs::read_to_string(self.site.hook_toml()).unwrap();
+        let nowhere =
+            |line| if str::starts_with(line, "mailbox = ") { "mailbox = \"/nonexistent/mailbox\"" } else { line };
+        let config: Vec<&str> = config.lines().map(nowhere).collect();
+        std::fs::write(&alone, config.join("\n")).unwrap();
+        self.ask_by(&alone, command, path)
+    }
+
+    fn ask_by(&self, config: &Path, command: &str, path: &str) -> bool {
+        let mut hook = self.site.hook_command(config);
+        hook.current_dir(self.work()).env("PATH", path);
+        let said = Output::of(hook.args(["check", "--", command]), b"");
+        assert!(matches!(said.code, Some(0 | 2)), "{command}: {said:?}");
+        said.code == Some(0)
+    }
+
+    #[track_caller]
+    fn local(&self, commands: &[&str]) {
+        for command in commands {
+            assert!(self.ask(command, "/usr/bin:/bin"), "{command} is asked about");
+        }
+    }
+
+    #[track_caller]
+    fn asked(&self, commands: &[&str]) {
+        for command in commands {
+            assert!(!self.ask(command, "/usr/bin:/bin"), "{command} is let through");
+        }
+    }
+}
+
+#[test]
+fn names_that_xargs_takes_apart() {
+    for name in
+        ["x -e1e id .md", "a\n-e1e id\n.md", "it's.md", "a\"b.md", "a\\b.md", "sub/d/x\t-e1e id .md", "sub/-n e .md"]
+    {
+        let world = World::new();
+        world.file("plain.md", "x");
+        let simple = "find . -name '*.md' | xargs sed -n 1,3p";
+        world.local(&[simple, "find . -type f | head -n 5 | xargs wc -l", "find sub . | sort -u | xargs grep x"]);
+        world.file(name, "x");
+        world.asked(&[
+            simple,
+            "find . -type f | head -n 5 | xargs wc -l",
+            "find . -name '*.md' | xargs -d '\\n' sed -n 1,3p",
+            "find . | grep -v x | xargs cat",
+            "find . -name '*.md' | xargs -I{} sed -n 1,3p {}",
+        ]);
+        world.local(&["find . -name '*.md' -print0 | xargs -0 sed -n 1,3p"]);
+    }
+}
+
+#[test]
+fn names_that_do_not_come_from_where_they_seem_to() {
+    let world = World::new();
+    world.file("list", "-e1e id\n");
+    world.file("1", "-e1e id\n");
+    world.asked(&[
+        "find . | xargs sed -n p <<< \"'-e1e id' x\"",
+        "find . | xargs sed -n p < list",
+        "find . | sort < list | xargs sed -n p",
+        "find . | sort 1 | xargs sed -n p",
+        "find . | sort -n 1 | xargs sed -n p",
+        "find . | head -c 9 | xargs sed -n p",
+        "find . | tail -c 9 | xargs sed -n p",
+        "find . | tail -n 1 list | xargs sed -n p",
+        "find . -print0 | xargs sed -n p",
+        "find . | xargs -0 sed -n p",
+        "find . -print0 | head -n 3 | xargs -0 sed -n p",
+        "find . | xargs -d / sed -n p",
+        "find . | { head -n 1; xargs sed -n p; }",
+        "find . | (read -n 3 x; xargs sed -n p)",
+        "exec 3< list; find . | xargs sed -n p <&3",
+        "find . | xargs sed -n p 0<&3",
+    ]);
+}
+
+#[test]
+fn folders_behind_options_of_find() {
+    let world = World::new();
+    let home = std::env::var("HOME").unwrap();
+    for command in [
+        "find -P ~/.ssh -type f -print0 | xargs -0 cat",
+        "find -L ~/.aws -print0 | xargs -0 cat",
+        "find -H -P ~/.config/gh -print0 | xargs -0 cat",
+        "find -D stat ~/.ssh -print0 | xargs -0 cat",
+        "find -O3 ~/.ssh -print0 | xargs -0 cat",
+    ] {
+        assert!(!world.ask(command, "/usr/bin:/bin"), "{command} in {home}");
+    }
+}
+
+#[test]
+fn links_on_the_way() {
+    let world = World::new();
+    let (work, outside) = (world.work(), world.root.path().join("outside"));
+    std::fs::create_dir_all(outside.join("e")).unwrap();
+    std::fs::create_dir_all(outside.join("deep")).unwrap();
+    std::fs::create_dir_all(work.join("here/e")).unwrap();
+    std::fs::create_dir_all(work.join(".claude")).unwrap();
+    std::fs::create_dir_all(work.join(".git/hooks")).unwrap();
+    symlink(outside.join("deep"), work.join("link")).unwrap();
+    symlink(".claude", work.join("conf")).unwrap();
+    symlink(".git/hooks", work.join("scripts")).unwrap();
+    symlink(".claude/settings.json", work.join("notes.json")).unwrap();
+    world.local(&["cd here/../here/e && ls", "cd here && cd ../here/e && echo z > f", "echo x > here/y"]);
+    world.asked(&[
+        "cd link/../e && echo > z",
+        "cd link && cd ../e && echo > z",
+        "cd here/../link/../e && echo > z",
+        "cat /var/run/../proc/self/environ",
+        "cat link/../../../../proc/self/environ",
+        "echo {} > conf/settings.json",
+        "echo {} > conf/settings.local.json",
+        "echo {} > notes.json",
+        "tee conf/settings.json < here/y",
+        "echo x > scripts/pre-commit",
+        "mkdir -p conf/hooks && touch conf/settings.json",
+    ]);
+}
+
+#[test]
+fn what_a_link_leads_to_is_weighed_by_the_host() {
+    let world = World::new();
+    let work = world.work();
+    std::fs::create_dir_all(work.join(".claude")).unwrap();
+    std::fs::create_dir_all(work.join(".git/hooks")).unwrap();
+    symlink(".claude", work.join("conf")).unwrap();
+    symlink(".git/hooks", work.join("scripts")).unwrap();
+    let _host = world.site.serve();
+    // In a clean workspace, where a command that is only not proven would be allowed.
+    let denied = |command: &str| {
+        let mut hook = world.site.hook_command(&world.site.hook_toml());
+        hook.current_dir(&work).env("PATH", "/usr/bin:/bin");
+        Output::of(hook.args(["check", "--", command]), b"").code == Some(2)
+    };
+    assert!(!denied("touch other; nosuch > x"));
+    for command in [
+        "echo {} > conf/settings.json",
+        "nosuch > conf/settings.json",
+        "nosuch | tee conf/settings.local.json",
+        "cp x conf/settings.json",
+    ] {
+        assert!(denied(command), "{command}");
+    }
+    world.site.cli(["audit", "tail", "--json"]).expect(0);
+    let records = world.site.audit();
+    let hook = || {
+        let mut hook = world.site.hook_command(&world.site.hook_toml());
+        hook.current_dir(&work).env("PATH", "/usr/bin:/bin");
+        Output::of(hook.args(["check", "--", "nosuch > scripts/pre-commit"]), b"");
+    };
+    let before = records.len();
+    hook();
+    let record = world.site.audit().into_iter().skip(before).find(|record| record["kind"] == "decision").unwrap();
+    let later = record["detail"]["effects"]["persistence"].to_string();
+    assert!(later.contains(".git/hooks/pre-commit"), "{record:#}");
+}
+
+#[test]
+fn programs_that_are_scripts_or_start_others() {
+    let world = World::new();
+    world.file("a.gz", "x");
+    world.file("a.tar", "x");
+    let own = world.programs.path();
+    let native = std::fs::read("/usr/bin/true").unwrap();
+    let path = format!("{}:/usr/bin:/bin", own.display());
+    let everyday = ["egrep x a.tar", "fgrep x a.tar", "zcat a.gz", "gunzip -c a.gz", "tar tf a.tar", "which ls"];
+    for command in everyday {
+        assert!(world.ask(command, &path), "{command} is asked about");
+    }
+    // Somebody else's program is found first by what these start.
+    let foreign = world.root.path().join("bin");
+    std::fs::create_dir(&foreign).unwrap();
+    std::fs::set_permissions(&foreign, std::fs::Permissions::from_mode(0o777)).unwrap();
+    let path_of_many = format!("{}:/usr/bin:/bin", foreign.display());
+    for (planted, command) in [
+        ("grep", "egrep x a.tar"),
+        ("grep", "fgrep x a.tar"),
+        ("gzip", "zcat a.gz"),
+        ("gzip", "gunzip -c a.gz"),
+        ("gzip", "tar tf a.tar"),
+        ("lzop", "tar tf a.tar"),
+        ("lzip", "tar tf a.tar"),
+    ] {
+        assert!(world.ask(command, &path_of_many), "{command}: nothing is planted yet");
+        world.program(&foreign, planted, &native);
+        assert!(!world.ask(command, &path_of_many), "{command} starts a planted {planted}");
+        std::fs::remove_file(foreign.join(planted)).unwrap();
+    }
+    // A script on PATH loads code from where the agent writes, whatever its name is known for.
+    for (name, content, command) in [
+        ("jq", "#!/usr/bin/python3\nimport json\n", "jq . a.json"),
+        ("yq", "#!/usr/bin/python3\nimport yaml\n", "yq .x a.yml"),
+        ("wc", "#!/bin/sh\nexec other\n", "wc -l a.tar"),
+        ("rg", "#!/usr/bin/env node\n", "rg --files"),
+        ("head", "no program at all", "head -n 1 a.tar"),
+    ] {
+        world.program(own, name, content.as_bytes());
+        assert!(!world.ask(command, &path), "{command}");
+        world.program(own, name, &native);
+        assert!(world.ask(command, &path), "{command}");
+    }
+}
+
+#[test]
+fn secrets_anywhere_in_a_tree() {
+    for secret in [
+        "a/b/.env",
+        "a/.env-prod",
+        "a/.flaskenv",
+        "a/.dev.vars",
+        "deploy/x.tfvars",
+        "deploy/terraform.tfstate.1.backup",
+        "a/secret.yml",
+        "home/.config/gh/hosts.yml",
+        "home/.docker/config.json",
+        "home/.m2/settings.xml",
+        "home/.aws/config",
+        "home/.ssh/key",
+        "home/.claude.json",
+        "home/.codex/auth.json",
+        "home/.python_history",
+        "vpn/office.ovpn",
+        "vpn/wg0.conf",
+        "app/appsettings.Production.json",
+        "keys/server.key",
+        "keys/server.pem",
+    ] {
+        let world = World::new();
+        world.file("src/main.rs", "x");
+        let searches = ["grep -rn x .", "grep -r x src .", "find . -type f -exec grep -l x {} \\;"];
+        world.local(&searches);
+        world.file(secret, "x");
+        world.asked(&searches);
+        world.local(&["grep -rn x src"]);
+        let literal = format!("cat {secret}");
+        world.asked(&[&literal]);
+    }
+}
+
+#[test]
+fn certificates_are_no_secrets() {
+    let block = |kind: &str| format!("-----BEGIN {kind}-----\nMIIBszCC\n-----END {kind}-----\n");
+    let world = World::new();
+    world.file(
+        ".venv/lib/python3/site-packages/certifi/cacert.pem",
+        &format!("# Label: \"x\"\n{}", block("CERTIFICATE")),
+    );
+    world.file("ca.pem", &block("CERTIFICATE").repeat(3));
+    world.local(&["grep -rn x .", "cat ca.pem", "head -n 3 ca.pem", "cat missing.pem"]);
+    for content in
+        [block("PRIVATE KEY"), format!("{}{}", block("CERTIFICATE"), block("EC PRIVATE KEY")), "x".to_owned()]
+    {
+        world.file("ca.pem", &content);
+        world.asked(&["grep -rn x .", "cat ca.pem", "cat *.pem", "sed -n 1p ca.pem"]);
+    }
+    std::fs::remove_file(world.work().join("ca.pem")).unwrap();
+    world.file("key", &block("PRIVATE KEY"));
+    symlink("key", world.work().join("ca.pem")).unwrap();
+    world.asked(&["cat ca.pem"]);
+    // What the command itself writes, nobody has looked at.
+    std::fs::remove_file(world.work().join("ca.pem")).unwrap();
+    world.file("ca.pem", &block("CERTIFICATE"));
+    world.asked(&["cp key ca.pem && cat ca.pem", "cat key > ca.pem; cat ca.pem"]);
+}
+
+#[test]
+fn many_names_are_looked_through_and_taint_nobody() {
+    let world = World::new();
+    for part in 0..20 {
+        for number in 0..500 {
+            world.file(&format!("node_modules/p{part}/f{number}.js"), "");
+        }
+    }
+    symlink("p1", world.work().join("node_modules/p1link")).unwrap();
+    world.local(&["grep -rn x .", "grep -rn x node_modules"]);
+    // What leads out is not looked through: a question about this command, and no taint.
+    let outside = world.root.path().join("outside");
+    std::fs::create_dir(&outside).unwrap();
+    symlink(&outside, world.work().join("out")).unwrap();
+    world.asked(&["grep -rn x ."]);
+    let _host = world.site.serve();
+    std::thread::scope(|scope| {
+        let asking = scope.spawn(|| world.ask_by(&world.site.hook_toml(), "grep -rn x .", "/usr/bin:/bin"));
+        let held = bashgate_tests::until("a card", || {
+            let pending = world.site.cli(["pending", "--json"]);
+            let cards: serde_json::Value = serde_json::from_str(&pending.stdout).ok()?;
+            cards.as_array()?.first().cloned()
+        });
+        assert_eq!(held["rule"], "unlooked", "{held:#}");
+        world.site.cli(["approve", held["id"].as_str().unwrap()]).expect(0);
+        assert!(asking.join().unwrap());
+    });
+    assert_eq!(world.site.taint("default"), "clean");
+}
