@@ -3,8 +3,9 @@
 
 use std::os::unix::fs::{PermissionsExt as _, symlink};
 use std::path::{Path, PathBuf};
+use std::process::Command;
 
-use bashgate_tests::{Output, Site};
+use bashgate_tests::{Output, Site, bin};
 
 /// A site whose working directory does not lie in /tmp, where a link out of it would still be allowed to write.
 struct World {
@@ -35,11 +36,6 @@ impl World {
         std::fs::create_dir_all(file.parent().unwrap()).unwrap();
         std::fs::write(&file, content).unwrap();
         file
-    }
-
-    fn program(&self, folder: &Path, name: &str, content: &[u8]) {
-        std::fs::write(folder.join(name), content).unwrap();
-        std::fs::set_permissions(folder.join(name), std::fs::Permissions::from_mode(0o755)).unwrap();
     }
 
     /// Whether the hook lets it through by itself. It has no mailbox, so that it need not wait to hear that no host is there.
@@ -231,7 +227,7 @@ fn programs_that_are_scripts_or_start_others() {
         ("lzip", "tar tf a.tar"),
     ] {
         assert!(world.ask(command, &path_of_many), "{command}: nothing is planted yet");
-        world.program(&foreign, planted, &native);
+        program(&foreign, planted, &native);
         assert!(!world.ask(command, &path_of_many), "{command} starts a planted {planted}");
         std::fs::remove_file(foreign.join(planted)).unwrap();
     }
@@ -243,9 +239,9 @@ fn programs_that_are_scripts_or_start_others() {
         ("rg", "#!/usr/bin/env node\n", "rg --files"),
         ("head", "no program at all", "head -n 1 a.tar"),
     ] {
-        world.program(own, name, content.as_bytes());
+        program(own, name, content.as_bytes());
         assert!(!world.ask(command, &path), "{command}");
-        world.program(own, name, &native);
+        program(own, name, &native);
         assert!(world.ask(command, &path), "{command}");
     }
 }
@@ -313,6 +309,73 @@ fn certificates_are_no_secrets() {
 }
 
 #[test]
+fn what_tells_a_secret_taints_and_what_does_not_does_not() {
+    let secrets = |command: &str| {
+        let found = classified(command);
+        found["effects"]["secrets"].as_array().is_some_and(|list| !list.is_empty())
+    };
+    for command in [
+        "declare -p",
+        "declare -px",
+        "export -p",
+        "readonly -p",
+        "typeset -x",
+        "typeset -p HOME",
+        "compgen -A export",
+        "compgen -e",
+        "set",
+        "echo $DATABASE_URL",
+        "printf '%s' \"$PROD_REDIS_URL\"",
+        "jq -n env",
+        "jq '{a: env.HOME}' x",
+        "jq '$ENV.HOME' x",
+        "jq '..|env' x",
+        "yq '$ENV.X' x.yml",
+        "yq . ~/.kube/config",
+        "shellcheck -C .env",
+        "pass show mail",
+        "vault kv get secret/x",
+        "op item get x",
+        "gh auth token",
+        "git credential fill",
+        "terraform output -json",
+        "docker inspect web",
+        "kubectl -n prod get secret db -o yaml",
+        "aws sts get-session-token",
+        "gcloud auth print-access-token",
+        "timeout 5 kubectl get secrets",
+    ] {
+        assert!(secrets(command), "{command}");
+    }
+    for command in [
+        "jq .env package.json",
+        "jq '.scripts.env' package.json",
+        "jq '.environment' x",
+        "declare -a x=(1)",
+        "export PATH_OF=x",
+        "kubectl get pods",
+        "docker ps",
+        "terraform plan",
+        "git config --get credential.helper",
+        "cat src/environment.ts",
+        "cat .env.example",
+        "shellcheck run.sh",
+    ] {
+        assert!(!secrets(command), "{command}");
+    }
+    let persistence = |command: &str| {
+        let found = classified(command);
+        found["effects"]["persistence"].as_array().is_some_and(|list| !list.is_empty())
+    };
+    for command in ["git config --get core.hooksPath", "git config get core.pager", "rm .git/index.lock"] {
+        assert!(!persistence(command), "{command}");
+    }
+    for command in ["git config core.hooksPath x", "git config --add core.hooksPath x", "git config set core.pager x"] {
+        assert!(persistence(command), "{command}");
+    }
+}
+
+#[test]
 fn many_names_are_looked_through_and_taint_nobody() {
     let world = World::new();
     for part in 0..20 {
@@ -340,4 +403,14 @@ fn many_names_are_looked_through_and_taint_nobody() {
         assert!(asking.join().unwrap());
     });
     assert_eq!(world.site.taint("default"), "clean");
+}
+
+fn classified(command: &str) -> serde_json::Value {
+    let found = Output::of(Command::new(bin("bashgate")).args(["classify", "--json", command]), b"").expect(0);
+    serde_json::from_str(&found.stdout).unwrap()
+}
+
+fn program(folder: &Path, name: &str, content: &[u8]) {
+    std::fs::write(folder.join(name), content).unwrap();
+    std::fs::set_permissions(folder.join(name), std::fs::Permissions::from_mode(0o755)).unwrap();
 }

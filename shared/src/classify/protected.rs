@@ -191,7 +191,7 @@ fn git_reads(path: &str) -> bool {
     ];
     path.split("/.git/").skip(1).chain(path.strip_prefix(".git/")).any(|rest| {
         let first = rest.split('/').next().unwrap_or("");
-        NAMES.contains(&first.trim_end_matches(".lock")) || first.is_empty()
+        NAMES.contains(&first) || first.is_empty()
     })
 }
 
@@ -283,12 +283,19 @@ mod tests {
             "/etc/profile.d/x.sh",
             ".git/info/attributes",
             "a/.git/rebase-merge/git-rebase-todo",
-            ".git/index.lock",
+            ".git/index",
         ] {
             assert!(persistence(path).is_some(), "{path}");
         }
-        for path in [".git/entire-sessions/x.json", "src/main.rs", "/w/bin/run.sh", "/tmp/x", "README.md", ".gitignore"]
-        {
+        for path in [
+            ".git/index.lock",
+            ".git/entire-sessions/x.json",
+            "src/main.rs",
+            "/w/bin/run.sh",
+            "/tmp/x",
+            "README.md",
+            ".gitignore",
+        ] {
             assert!(persistence(path).is_none(), "{path}");
         }
     }

@@ -20,6 +20,7 @@ const fn containers(names: &'static [&'static str], not_safe: &'static [&'static
     Program::new(names, "runs containers", Kind::Mixed, Rule::Custom(registry))
         .runs(Runs::Named)
         .subcommands(REGISTRY)
+        .tells(&["inspect", "compose config", "compose convert"])
         .flag(Flag::Containers)
         .terminal(TERMINAL)
         .not_safe(not_safe)

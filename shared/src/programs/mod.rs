@@ -14,6 +14,7 @@ mod files;
 mod git;
 pub mod handed_out;
 mod index;
+mod keepers;
 mod languages;
 mod launchers;
 mod machine;
@@ -58,6 +59,7 @@ pub const FAMILIES: &[(&str, &[Program])] = &[
     ("Packages", packages::TABLE),
     ("Containers", containers::TABLE),
     ("Network", network::TABLE),
+    ("Keepers of secrets", keepers::TABLE),
 ];
 
 /// Calls of git that are local where its configuration is inert, and calls that are not.

@@ -116,8 +116,19 @@ pub(super) const TABLE: &[Program] = &[
     sends(&["ping6", "traceroute", "tracepath", "mtr", "arping"], "asks the network", &["traceroute h"]),
     talks(&["host", "resolvectl"], "asks the network", &["host x"]).flag(Flag::Names),
     talks(&["whois", "nmap", "getent"], "asks the network", &["whois x"]),
-    talks(&["aws"], "talks to a service", &["aws s3 ls"]).traits(&[Trait::Steady]),
+    talks(&["aws"], "talks to a service", &["aws s3 ls"])
+        .tells(&[
+            "sts",
+            "secretsmanager get-secret-value",
+            "ssm get-parameter",
+            "ssm get-parameters",
+            "ecr get-login-password",
+            "configure get",
+            "configure export-credentials",
+        ])
+        .traits(&[Trait::Steady]),
     talks(&["kubectl"], "talks to a service", &["kubectl get pods"])
+        .tells(&["get secret", "get secrets", "describe secret", "describe secrets", "config view", "create token"])
         .runs(Runs::Named)
         .terminal(super::containers::TERMINAL)
         .traits(&[Trait::Steady, Trait::HasSubcommands]),
@@ -128,7 +139,21 @@ pub(super) const TABLE: &[Program] = &[
         ],
         "talks to a service",
         &["gcloud info"],
-    ),
+    )
+    .tells(&[
+        "auth print-access-token",
+        "auth print-identity-token",
+        "application-default print-access-token",
+        "secrets versions access",
+        "config config-helper",
+        "account get-access-token",
+        "keyvault secret show",
+        "auth token",
+        "auth:token",
+        "config:get",
+        "get secret",
+        "get secrets",
+    ]),
     sends(&["sendmail"], "sends mail", &["sendmail a@b"]).flag(SENDS),
     sends(&["mail", "mailx"], "sends mail", &["mail a@b"]).runs(Runs::Code).flag(SENDS),
     sends(&["msmtp"], "sends mail", &["msmtp a@b"]),

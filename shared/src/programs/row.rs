@@ -34,6 +34,8 @@ pub struct Program {
     pub steered_by: &'static [&'static str],
     /// The programs that it starts by itself, through PATH: by what a file is, or because it is a script there.
     pub starts: &'static [&'static str],
+    /// Words of calls that show a secret, wherever they stand behind its name; an empty text for every call.
+    pub tells: &'static [&'static str],
     /// When it reads commands from its terminal.
     pub terminal: Option<Terminal>,
     /// It passes on what it reads: how many of its operands are something else than files.
@@ -67,6 +69,7 @@ impl Program {
             environment: &[],
             steered_by: &[],
             starts: &[],
+            tells: &[],
             terminal: None,
             passes_on: None,
             version: None,
@@ -115,6 +118,21 @@ impl Program {
     pub(super) const fn steered_by(mut self, files: &'static [&'static str]) -> Self {
         self.steered_by = files;
         self
+    }
+
+    pub(super) const fn tells(mut self, calls: &'static [&'static str]) -> Self {
+        self.tells = calls;
+        self
+    }
+
+    /// The words with which a call of it shows a secret, if it does.
+    pub(crate) fn tells_by(&self, args: &[Arg]) -> Option<&'static str> {
+        let words: Vec<&str> = args.iter().filter_map(Arg::exact).filter(|text| !text.starts_with('-')).collect();
+        let stands = |call: &&str| {
+            let wanted: Vec<&str> = call.split(' ').collect();
+            call.is_empty() || words.windows(wanted.len()).any(|part| part == wanted)
+        };
+        self.tells.iter().copied().find(|call| stands(call))
     }
 
     pub(super) const fn starts(mut self, programs: &'static [&'static str]) -> Self {

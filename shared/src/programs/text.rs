@@ -42,15 +42,16 @@ pub(super) const TABLE: &[Program] = &[
         Kind::Local,
         Rule::Listed(
             Options {
-                flags: "",
-                values: "sSefC",
+                // `-C` takes a value only where it is glued to it.
+                flags: "C",
+                values: "sSef",
                 long: &["--shell=", "--severity=", "--exclude=", "--format=", "--color=?"],
             },
             Operands::Files,
         ),
     )
     .safe(&["shellcheck run.sh", "shellcheck -s bash -e SC2086 run.sh"])
-    .not_safe(&["shellcheck -x run.sh", "shellcheck -P x run.sh"]),
+    .not_safe(&["shellcheck -x run.sh", "shellcheck -P x run.sh", "shellcheck -Calways run.sh"]),
     Program::new(
         &["shuf"],
         "mixes lines",

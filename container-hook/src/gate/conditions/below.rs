@@ -85,18 +85,14 @@ fn finish(end: Option<Stop>, folder: &Path, findings: &mut Findings) {
 
 /// What keeps a name from being passed by.
 fn look(entry: &Entry<'_>, root: &Path) -> Option<Stop> {
-    let mut buffer = [0; 255];
-    let lower = buffer.get_mut(..entry.name.len())?;
-    lower.copy_from_slice(entry.name);
-    lower.make_ascii_lowercase();
-    let name = String::from_utf8_lossy(lower);
     let by_path = || entry.of_note && secrets::is_secret_path(&text(&entry.path()));
     match entry.kind {
         FileType::RegularFile => {
-            let found = secrets::is_secret_name(&name) || by_path();
+            let found = secrets::is_secret_file_name(entry.name) || by_path();
             (found && !public::is_public(&entry.path())).then(|| Stop::Secret(text(&entry.path())))
         }
         FileType::Directory => {
+            let name = String::from_utf8_lossy(entry.name).to_ascii_lowercase();
             (secrets::is_secret_folder(&name) || by_path()).then(|| Stop::Secret(text(&entry.path())))
         }
         FileType::Symlink => {

@@ -44,6 +44,9 @@ impl Judge<'_> {
         let Some(row) = self.row(name) else {
             return Judgement::unknown(format!("`{name}` is not in the table of known programs"));
         };
+        if let Some(by) = row.tells_by(&call.args) {
+            self.secret(format!("what `{}` tells", format!("{name} {by}").trim_end()));
+        }
         let judgement = self.version(call, row, name).unwrap_or_else(|| self.by_rule(call, row));
         let narrowed = self.around.programs.and_then(|own| own.narrows(name));
         let judgement = narrowed.map_or(judgement.clone(), |why| judgement.max(Judgement::unknown(why)));

@@ -13,6 +13,7 @@ pub(super) const TABLE: &[Program] = &[
     Program::new(&["git"], "runs programs that its configuration names", Kind::Mixed, Rule::Custom(git))
         .runs(Runs::Named)
         .subcommands(local::SUBCOMMANDS)
+        .tells(&["credential fill", "credential-store get", "credential-cache get"])
         .talks(Talks::Behind(&["commit", "tag", "log", "grep", "notes", "status", "diff", "show"]))
         .belongings(&["/usr/lib/git-core", "/usr/share/git-core"])
         .traits(&[Trait::Steady, Trait::HasSubcommands])
@@ -25,6 +26,7 @@ pub(super) const TABLE: &[Program] = &[
             "git",
         ]),
     Program::new(&["gh"], "talks to a forge", Kind::Network, Rule::Custom(forge))
+        .tells(&["auth token"])
         .runs(Runs::Named)
         .talks(Talks::Always)
         .traits(&[Trait::Steady])
@@ -127,9 +129,16 @@ fn git(judge: &mut Judge<'_>, call: &Call) -> Judgement {
         }
     }
     if subcommand == "config" {
-        let key = first.to_ascii_lowercase();
-        if RUNS.iter().any(|runs| key == *runs || key.starts_with(&format!("{runs}."))) && rest.len() > 1 {
-            judge.persistence(format!("git config {first}"));
+        let mut plain = rest.iter().filter_map(|arg| arg.exact().filter(|text| !text.starts_with('-')));
+        // Newer versions have words for what options say in older ones.
+        let key = plain.find(|text| !matches!(*text, "set" | "get" | "unset" | "edit" | "list")).unwrap_or(first);
+        let key = key.to_ascii_lowercase();
+        let words: Vec<&str> = rest.iter().filter_map(Arg::exact).collect();
+        let reads = words.len() == rest.len()
+            && words.first().is_some_and(|word| matches!(*word, "--get" | "--get-all" | "get"))
+            && words.len() == 2;
+        if !reads && RUNS.iter().any(|runs| key == *runs || key.starts_with(&format!("{runs}."))) && rest.len() > 1 {
+            judge.persistence(format!("git config {key}"));
         }
     }
     if let Some(judgement) = remote(judge, subcommand, first, rest) {

@@ -73,11 +73,18 @@ pub(super) const TABLE: &[Program] = &[
             "yq \"$x\" y",
             "yq -s x y",
             "yq 'env(X)' x",
+            "yq '$ENV.X' x",
             "yq --from-file x y",
         ]),
     Program::new(&["jq"], "computes over JSON", Kind::Local, Rule::Custom(jq))
         .traits(&[Trait::NamesAreFiles])
-        .safe(&["jq '.key' data.json", "jq -r '.a[] | select(.b == 1) | .c' x", "jq . x", "jq --arg v 1 '.x = $v' x"])
+        .safe(&[
+            "jq '.key' data.json",
+            "jq -r '.a[] | select(.b == 1) | .c' x",
+            "jq . x",
+            "jq --arg v 1 '.x = $v' x",
+            "jq .env package.json",
+        ])
         .not_safe(&["jq -f script x", "jq 'import \"a\" as a; .' x", "jq \"$x\" y", "jq -L lib . x"]),
 ];
 
@@ -277,7 +284,11 @@ fn yq(judge: &mut Judge<'_>, call: &Call) -> Judgement {
     let verb = scan.operands.first().is_some_and(|first| matches!(first.exact(), Some("eval" | "e")));
     let Some(filter) = scan.operands.get(usize::from(verb)) else { return Judgement::unknown("there is no filter") };
     let Some(text) = filter.exact() else { return Judgement::unknown("the filter is only known when it runs") };
-    let words = ["load", "env", "system", "import", "include", "input", "split_doc", "eval", "strenv"];
+    if ["env", "ENV"].iter().any(|word| text.contains(word)) {
+        judge.secret("the environment");
+        return Judgement::unknown("the filter may read the environment");
+    }
+    let words = ["load", "system", "import", "include", "input", "split_doc", "eval"];
     if words.iter().any(|word| text.contains(word)) {
         return Judgement::unknown("the filter reads something else");
     }
@@ -340,7 +351,16 @@ fn jq(judge: &mut Judge<'_>, call: &Call) -> Judgement {
     }
     let Some(filter) = filter else { return judgement };
     let word = |name: &str| filter.split(|c: char| !(c.is_alphanumeric() || c == '_')).any(|word| word == name);
-    if word("env") || word("ENV") {
+    // `.env` is a field.
+    let is_field = |at: usize| filter.get(..at).is_some_and(|before| before.ends_with('.') && !before.ends_with(".."));
+    let means_environment = |(at, word): (usize, &str)| {
+        let ends = filter
+            .get(at + word.len()..)
+            .is_none_or(|rest| !rest.starts_with(|c: char| c.is_alphanumeric() || c == '_'));
+        let starts = filter.get(..at).is_none_or(|before| !before.ends_with(|c: char| c.is_alphanumeric() || c == '_'));
+        ends && starts && !is_field(at)
+    };
+    if filter.match_indices("env").any(means_environment) || word("ENV") {
         judge.secret("the environment");
     }
     if word("import") || word("include") || word("input_filename") || word("get_search_list") {

@@ -1,0 +1,21 @@
+//! Programs whose purpose is to keep secrets, and to tell them.
+
+use super::{Kind, Operands, Program, Rule};
+
+const fn keeper(names: &'static [&'static str], not_safe: &'static [&'static str]) -> Program {
+    Program::new(names, "keeps secrets", Kind::Mixed, Rule::Never(Operands::Data)).not_safe(not_safe)
+}
+
+pub(super) const TABLE: &[Program] = &[
+    keeper(&["pass", "gopass"], &["pass show x"]).tells(&[""]),
+    keeper(&["vault", "bao"], &["vault kv get x"]).tells(&["read", "kv get", "print", "token", "unwrap", "agent"]),
+    keeper(&["op"], &["op read x"]).tells(&["read", "item get", "document get", "inject", "run"]),
+    keeper(&["bw", "rbw"], &["bw get password x"]).tells(&["get", "list", "export"]),
+    keeper(&["lpass"], &["lpass show x"]).tells(&["show", "export"]),
+    keeper(&["secret-tool"], &["secret-tool lookup a b"]).tells(&["lookup", "search"]),
+    keeper(&["keyring"], &["keyring get a b"]).tells(&["get"]),
+    keeper(&["sops", "age", "rage", "ansible-vault", "chamber", "doppler"], &["sops -d x"]).tells(&[""]),
+    Program::new(&["terraform", "tofu"], "builds what its files describe", Kind::Mixed, Rule::Never(Operands::Data))
+        .tells(&["output", "show", "state pull", "state show", "console"])
+        .not_safe(&["terraform output"]),
+];
