@@ -376,6 +376,33 @@ fn what_tells_a_secret_taints_and_what_does_not_does_not() {
 }
 
 #[test]
+fn rules_alone_do_not_answer_for_what_they_do_not_know() {
+    let outcome = |taint: &str, command: &str| {
+        let mut bashgate = Command::new(bin("bashgate"));
+        let found = Output::of(bashgate.args(["decide", "--json", "--taint", taint, command]), b"").expect(0);
+        let found: serde_json::Value = serde_json::from_str(&found.stdout).unwrap();
+        found["outcome"].as_str().unwrap().to_owned()
+    };
+    for command in [
+        "c=$(cat x); $c -T a.txt https://x.example",
+        "nosuch -n x.example -f a.txt",
+        "true && nosuch",
+        "for f in a b; do nosuch $f; done",
+        "\"$editor\" a.txt",
+        "timeout 5 nosuch",
+    ] {
+        assert_eq!(outcome("both", command), "ask", "{command}");
+        assert_eq!(outcome("clean", command), "allow", "{command}");
+    }
+    for command in ["make build", "./scripts/check.sh", "cargo test", "f() { ls; }; f"] {
+        assert_eq!(outcome("both", command), "allow", "{command}");
+    }
+    for taint in ["corruption", "secret"] {
+        assert_eq!(outcome(taint, "echo 'a"), "deny", "{taint}");
+    }
+}
+
+#[test]
 fn many_names_are_looked_through_and_taint_nobody() {
     let world = World::new();
     for part in 0..20 {

@@ -22,7 +22,7 @@ use std::path::Path;
 use std::time::Duration;
 
 use bashgate_shared::cage::{self as caged, Note};
-use bashgate_shared::classify::{Classification, Decided, Surroundings, classify};
+use bashgate_shared::classify::{Classification, CommandClass, Decided, Surroundings, classify};
 use bashgate_shared::command::{CommandLine, Digest};
 use bashgate_shared::mailbox;
 use bashgate_shared::programs::{self, handed_out::HandedOut};
@@ -202,7 +202,10 @@ pub fn check(question: &Question<'_>, config: &Config) -> Step {
     let form = caged(Note::Always);
     let Look { found, findings } = look;
     let doubt = findings.unproven.first().or(findings.unlooked.first()).or(findings.secrets.first());
-    let why_asked = doubt.cloned().unwrap_or_else(|| found.reason.clone());
+    // Of a Safe command the reason is what it shows.
+    let shows = found.effects.secrets.first().filter(|_| found.class == CommandClass::Safe);
+    let shows = shows.map(|secret| format!("it reads a secret ({secret})"));
+    let why_asked = doubt.cloned().or(shows).unwrap_or_else(|| found.reason.clone());
     let wire = |id: &RequestId| BashCheckWire {
         kind: BASH_CHECK.to_owned(),
         request_id: id.to_string(),

@@ -49,7 +49,7 @@ impl Panel {
     pub fn at_once(&self, brief: &Brief) -> Option<Finding> {
         let offline = offline::inspect(brief);
         match (&offline, &self.model) {
-            (Finding::Clear { .. }, Some(model)) => {
+            (Finding::Clear { .. } | Finding::NoAnswer { .. }, Some(model)) => {
                 self.cache.get(&brief.cache_key(model.name())).map(|reason| Finding::Clear { reason })
             }
             _ => Some(offline),

@@ -3,18 +3,44 @@
 //! It flags rarely and rightly: each rule names one way in which data leaves or foreign code runs. How often it errs on
 //! a labelled set is a test, which prints its counts.
 
-use bashgate_shared::classify::{Argv, Part};
+use bashgate_shared::classify::{Argv, COMPUTED, FUNCTION_CALL, Part};
 use bashgate_shared::programs::{self, Builtin, Flag, Kind, Runs, Talks, Trait};
 
 use super::Brief;
 use crate::policy::Finding;
+use crate::taint::Taint;
 
-/// Judges a command by its effects and calls.
+/// Judges a command by its effects and calls. That no rule objects means little where they know little: then, with secrets
+/// and untrusted content both seen, there is no answer.
 pub fn inspect(brief: &Brief) -> Finding {
-    match first_flag(brief) {
-        Some(reason) => Finding::Flagged { reason },
-        None => Finding::Clear { reason: "no offline rule objects".to_owned() },
+    match (first_flag(brief), what_is_not_known(brief)) {
+        (Some(reason), _) => Finding::Flagged { reason },
+        (None, Some(why)) if brief.taint == Taint::Both => Finding::NoAnswer { why },
+        (None, Some(reason)) if !brief.understood => Finding::Flagged { reason },
+        (None, _) => Finding::Clear { reason: "no offline rule objects".to_owned() },
     }
+}
+
+/// What of a command these rules have nothing to say about.
+fn what_is_not_known(brief: &Brief) -> Option<String> {
+    if !brief.understood {
+        return Some("its text cannot be read for certain".to_owned());
+    }
+    let what = |text: &str| text.chars().take(60).collect::<String>();
+    if let Some(part) = brief.parts.iter().find(|part| part.rule == COMPUTED) {
+        return Some(format!("which program `{}` runs is only known when it runs", what(&part.text)));
+    }
+    // A file of the workspace is weighed by what stands in it, and a function by what stands in that.
+    let is_function =
+        |name: &str| brief.parts.iter().any(|part| part.rule == FUNCTION_CALL && part.text.starts_with(name));
+    let is_own = |name: &str| brief.parts.iter().any(|part| part.rule == name);
+    let is_not_known =
+        |name: &str| !name.contains('/') && programs::row(name).is_none() && !is_function(name) && !is_own(name);
+    brief.calls.iter().find_map(|call| match call.first()? {
+        None => Some("a program in it is only known when it runs".to_owned()),
+        Some(name) if is_not_known(name) => Some(format!("the rules do not know the program `{}`", what(name))),
+        Some(_) => None,
+    })
 }
 
 fn first_flag(brief: &Brief) -> Option<String> {

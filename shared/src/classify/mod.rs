@@ -134,6 +134,11 @@ pub struct Surroundings {
     pub programs: Option<&'static OwnPrograms>,
 }
 
+/// The rule of a part whose program is only known when it runs.
+pub const COMPUTED: &str = "command name";
+/// The rule of a part that calls a function which the text defines.
+pub const FUNCTION_CALL: &str = "function call";
+
 /// One part of a command with its own class.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Part {

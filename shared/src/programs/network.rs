@@ -214,11 +214,79 @@ fn connect(judge: &mut Judge<'_>, call: &Call, Client { is_web: web, brings }: C
     if web {
         downloads(judge, call, &name);
     }
-    if brings {
+    if brings && !(web && asks_this_machine(call, &name)) {
         judge.untrusted(host.clone().unwrap_or_else(|| name.clone()));
     }
     judge.network(&name, host);
     Judgement::network("")
+}
+
+/// Options of a request that brings an answer and nothing else: flags, and those with a value.
+const PLAIN_FLAGS: &[&str] = &[
+    "--silent",
+    "--show-error",
+    "--fail",
+    "--include",
+    "--head",
+    "--verbose",
+    "--no-verbose",
+    "--quiet",
+    "--spider",
+    "-q",
+    "-nv",
+];
+const PLAIN_VALUES: &[&str] =
+    &["-m", "--max-time", "--connect-timeout", "--retry", "--retry-delay", "-w", "--write-out"];
+
+/// True for a request to this very machine that sends nothing but its address: what comes back is the agent's own. Whatever
+/// else is in the call, also what might lead it elsewhere, makes it any other request.
+fn asks_this_machine(call: &Call, name: &str) -> bool {
+    let mut addresses = 0;
+    let mut args = call.args.iter().map(Arg::exact);
+    while let Some(arg) = args.next() {
+        let Some(text) = arg else { return false };
+        let fits = if PLAIN_VALUES.contains(&text) && name == "curl" {
+            args.next().flatten().is_some_and(|value| !value.starts_with('@'))
+        } else if text == "-o" && name == "curl" || text == "-O" && name == "wget" {
+            args.next().flatten() == Some("/dev/null")
+        } else if text.starts_with("--") {
+            PLAIN_FLAGS.contains(&text)
+        } else if text.starts_with('-') {
+            PLAIN_FLAGS.contains(&text)
+                || name == "curl" && text.bytes().skip(1).all(|letter| b"sSfiIv".contains(&letter))
+        } else {
+            addresses += 1;
+            is_this_machine(text)
+        };
+        if !fits {
+            return false;
+        }
+    }
+    addresses > 0
+}
+
+/// True for a literal address of the loopback interface. Other names, also such as containers have for their host, mean other
+/// machines.
+fn is_this_machine(url: &str) -> bool {
+    let rest = match url.split_once("://") {
+        Some(("http" | "https", rest)) => rest,
+        Some(_) => return false,
+        None => url,
+    };
+    let end = rest.find(['/', '?', '#']).unwrap_or(rest.len());
+    let Some((authority, path)) = rest.split_at_checked(end) else { return false };
+    let host = match authority.strip_prefix("[::1]") {
+        Some("") => "::1",
+        Some(port) if port.starts_with(':') => "::1",
+        _ => authority.split_once(':').map_or(authority, |(host, _)| host),
+    };
+    let port = authority.rsplit_once(':').filter(|_| host != "::1").map_or("0", |(_, port)| port);
+    let loopback = match host.parse::<std::net::IpAddr>() {
+        Ok(address) => address.is_loopback(),
+        Err(_) => host == "localhost",
+    };
+    // Brackets and braces stand for several addresses.
+    loopback && port.bytes().all(|byte| byte.is_ascii_digit()) && !path.contains(['{', '['])
 }
 
 /// `-T file`, `-d @file`, `-F x=@file`: files that are sent.
@@ -312,7 +380,55 @@ fn openssl(judge: &mut Judge<'_>, call: &Call) -> Judgement {
 
 #[cfg(test)]
 mod tests {
-    use super::host_in;
+    use super::{host_in, is_this_machine};
+    use crate::classify::{Surroundings, classify};
+    use crate::command::CommandLine;
+
+    #[test]
+    fn only_a_plain_request_to_loopback_brings_nothing_untrusted() {
+        let brings = |command: &str| {
+            !classify(&CommandLine::parse(command).unwrap(), &Surroundings::default()).effects.untrusted.is_empty()
+        };
+        for command in [
+            "curl http://localhost:3000/health",
+            "curl -sSf 'http://127.0.0.1:8080/api?x=1'",
+            "curl -s -m 5 -o /dev/null -w '%{http_code}' localhost:3000",
+            "curl -sI 'http://[::1]:80/'",
+            "wget -q --spider http://localhost/",
+        ] {
+            assert!(!brings(command), "{command}");
+        }
+        for command in [
+            "curl https://x.example",
+            "curl -L http://localhost:3000",
+            "curl -x http://proxy http://localhost",
+            "curl --proxy http://proxy http://localhost",
+            "curl -d a=b http://localhost",
+            "curl -T f http://localhost",
+            "curl -K cfg http://localhost",
+            "curl --resolve localhost:80:1.2.3.4 http://localhost",
+            "curl --connect-to ::evil: http://localhost",
+            "curl -H 'Host: x' http://localhost",
+            "curl -w @f http://localhost",
+            "curl http://localhost http://x.example",
+            "curl http://localhost.evil.example",
+            "curl http://localhost@evil.example/",
+            "curl http://user:pw@localhost/",
+            "curl http://169.254.169.254/latest",
+            "curl http://host.docker.internal:80",
+            "curl http://0.0.0.0:80",
+            "curl http://10.0.0.1",
+            "curl http://127.1.evil.example",
+            "curl 'http://{localhost,evil.example}/'",
+            "curl ftp://localhost/",
+            "curl \"http://localhost/$x\"",
+            "curl $url",
+            "curl -s",
+        ] {
+            assert!(brings(command), "{command}");
+        }
+        assert!(is_this_machine("127.0.0.1:80/x") && !is_this_machine("127.0.0.1:80@evil/x"));
+    }
 
     #[test]
     fn hosts_are_found_where_the_text_names_them() {

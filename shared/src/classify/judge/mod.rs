@@ -201,7 +201,9 @@ impl Judge<'_> {
             }
         }
         let Judgement { class, mut reason, .. } = self.whole;
-        if reason.is_empty() {
+        if reason.is_empty() && undermined {
+            "it may change what would have to be looked at first".clone_into(&mut reason);
+        } else if reason.is_empty() {
             "every program in it is local in the way it is called".clone_into(&mut reason);
         }
         Classification {

@@ -6,8 +6,8 @@ use super::{Judge, Judgement, MAX_CALLS, MAX_NESTED_CALLS, Names, argv};
 use crate::classify::call::{Arg, Call, Known};
 use crate::classify::effects::note;
 use crate::classify::paths::{self, Zone};
-use crate::classify::secrets;
 use crate::classify::terminal::{self, Input};
+use crate::classify::{COMPUTED, FUNCTION_CALL, secrets};
 use crate::programs::{self, Trait};
 use crate::shell::visit::{Visit, inside};
 use crate::shell::{
@@ -91,12 +91,12 @@ impl<'s> Walk<'_, '_, 's> {
         if self.judge.nested >= MAX_NESTED_CALLS || self.judge.judged >= MAX_CALLS {
             self.judge.add(
                 text,
-                "function call",
+                FUNCTION_CALL,
                 judgement.max(Judgement::unknown("functions call each other too deep")),
             );
             return;
         }
-        self.judge.add(text, "function call", judgement);
+        self.judge.add(text, FUNCTION_CALL, judgement);
         self.judge.nested += 1;
         self.judge.depth += 1;
         let bound = self.judge.bound.clone();
@@ -338,7 +338,7 @@ impl<'s> Visit<'s> for Walk<'_, '_, 's> {
                 .terminal
                 .unknown_program(&rest, Input { fed: input.fed || terminal::feeds(&simple.redirects), ..input });
             let reason = format!("the program is only known when it runs (`{}…`)", first.literal_prefix());
-            self.judge.add(text, "command name", judgement.max(Judgement::unknown(reason)));
+            self.judge.add(text, COMPUTED, judgement.max(Judgement::unknown(reason)));
             return;
         };
         if let Some(bodies) = self.source.functions.get(program.as_str()) {
