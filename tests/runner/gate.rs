@@ -64,7 +64,8 @@ fn what_the_host_allows_runs_with_the_presets_network() {
         let (mut stream, _) = server.accept().unwrap();
         stream.write_all(b"HTTP/1.0 200 OK\r\nContent-Length: 6\r\n\r\nhello\n").unwrap();
     });
-    let command = format!("curl -s http://127.0.0.1:{port}/");
+    // It follows where the answer leads, so what comes in is not the machine's own.
+    let command = format!("curl -sL http://127.0.0.1:{port}/");
     let without = exec(&site, &["--", &command]);
     assert_eq!(without.code, Some(7), "the default preset gives network only when asked: {without:?}");
     let output = exec(&site, &["--network", "--", &command]).expect(0);
