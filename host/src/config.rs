@@ -62,7 +62,7 @@ pub struct Config {
     /// What is known about services.
     pub services: BTreeMap<String, Service>,
     /// Workspaces with settings.
-    pub workspaces: BTreeMap<WorkspaceName, Workspace>,
+    pub workspaces: BTreeMap<WorkspaceName, WorkspaceSettings>,
 }
 
 /// Who inspects.
@@ -79,7 +79,7 @@ pub enum InspectorKind {
 /// Settings of one workspace.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields, default)]
-pub struct Workspace {
+pub struct WorkspaceSettings {
     /// It counts as having seen secrets from the start.
     pub contains_secrets: bool,
     /// It must never see untrusted content.
@@ -91,7 +91,7 @@ pub struct Workspace {
     shell: Option<String>,
 }
 
-impl Workspace {
+impl WorkspaceSettings {
     /// Which of the table's questions are replaced by a run in the cage.
     pub const fn cage(&self) -> Cage {
         Cage { on_inspect: self.on_inspect, on_ask: self.on_ask }
@@ -182,7 +182,7 @@ struct File {
     #[serde(default)]
     services: BTreeMap<String, Service>,
     #[serde(default)]
-    workspaces: BTreeMap<WorkspaceName, Workspace>,
+    workspaces: BTreeMap<WorkspaceName, WorkspaceSettings>,
 }
 
 fn state() -> PathBuf {

@@ -13,7 +13,7 @@ use serde_json::Value;
 /// What can be asked of the host.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "do", rename_all = "snake_case", deny_unknown_fields)]
-pub enum Command {
+pub enum ControlCommand {
     /// What is held, or what was denied and can be overruled.
     Pending {
         /// The denied ones.
@@ -110,7 +110,7 @@ const PATIENCE: Duration = Duration::from_secs(10);
 pub const MAX_LINE: usize = 64 * 1024;
 
 /// Asks the running host. `Ok(None)` when none is running.
-pub fn ask(socket: &Path, command: &Command) -> std::io::Result<Option<Reply>> {
+pub fn ask(socket: &Path, command: &ControlCommand) -> std::io::Result<Option<Reply>> {
     let mut stream = match UnixStream::connect(socket) {
         Ok(stream) => stream,
         Err(error) if matches!(error.kind(), std::io::ErrorKind::NotFound | std::io::ErrorKind::ConnectionRefused) => {

@@ -163,3 +163,36 @@ fn the_manual_pages() {
     page(&bashgate::cli::command(), "bashgate");
     page(&bashgate_run::cli::command(), "bashgate-run");
 }
+
+/// Files of the project that documents name are there: moving one without them fails here.
+#[test]
+fn files_that_documents_name_are_there() {
+    let root = repository();
+    let mut documents: Vec<std::path::PathBuf> =
+        ["README.md", "CONTRIBUTING.md", "SECURITY.md"].map(|name| root.join(name)).into();
+    for folder in ["docs", "docs/decisions"] {
+        let files = std::fs::read_dir(root.join(folder)).unwrap().map(|entry| entry.unwrap().path());
+        documents.extend(files.filter(|file| file.extension().is_some_and(|ending| ending == "md")));
+    }
+    let (mut seen, mut missing) = (0, Vec::new());
+    for document in documents {
+        let text = std::fs::read_to_string(&document).unwrap();
+        for span in text.split('`').skip(1).step_by(2) {
+            let starts = ["host/", "shared/", "runner/", "container-hook/", "tests/", "docs/"];
+            let plain = |byte: u8| byte.is_ascii_alphanumeric() || b"/._-*".contains(&byte);
+            if !starts.iter().any(|start| span.starts_with(start)) || !span.bytes().all(plain) {
+                continue;
+            }
+            seen += 1;
+            // `*.toml` stands for any of them.
+            let named = span.split('*').next().unwrap_or(span);
+            let named =
+                if span.contains('*') { named.rsplit_once('/').map_or(named, |(folder, _)| folder) } else { named };
+            if !root.join(named).exists() {
+                missing.push(format!("{}: {span}", document.file_name().unwrap_or_default().display()));
+            }
+        }
+    }
+    assert!(seen > 40, "{seen}");
+    assert!(missing.is_empty(), "{}", missing.join("\n"));
+}

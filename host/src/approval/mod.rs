@@ -3,7 +3,7 @@
 mod book;
 mod pending;
 
-pub use book::{AnswerError, Book, Full, GO_ON_MS, Given, OVERRULE_MS, Overruled, STAY_MS};
+pub use book::{AnswerError, Book, CaseId, Full, GO_ON_MS, Given, OVERRULE_MS, Overruled, STAY_MS};
 pub use pending::{ApprovalId, Card, RequestKey, Scope};
 
 /// What a person says.

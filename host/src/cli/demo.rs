@@ -184,14 +184,14 @@ impl Agent {
 fn approve_held(config: &Config) {
     let socket = state::socket(&config.state);
     for _ in 0..200 {
-        let held = control::ask(&socket, &control::Command::Pending { denied: false });
+        let held = control::ask(&socket, &control::ControlCommand::Pending { denied: false });
         let id = held
             .ok()
             .flatten()
             .and_then(|reply| reply.data.pointer("/0/id").and_then(Value::as_str).map(str::to_owned));
         if let Some(id) = id {
             println!("    (the demo says: approve {id})");
-            let _ = control::ask(&socket, &control::Command::Say { words: format!("approve {id}") });
+            let _ = control::ask(&socket, &control::ControlCommand::Say { words: format!("approve {id}") });
             return;
         }
         std::thread::sleep(Duration::from_millis(25));

@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 use super::{Failure, Run, serve};
 use crate::clock;
 use crate::config::{Config, InspectorKind};
-use crate::control::{self, Command};
+use crate::control::{self, ControlCommand};
 use crate::inspector::{self, Brief};
 use crate::intake::{files, probe};
 use crate::policy::Finding;
@@ -111,7 +111,7 @@ fn configuration(config: &Config, report: &mut Report) {
 }
 
 fn host(config: &Config, report: &mut Report) -> bool {
-    match control::ask(&state::socket(&config.state), &Command::Pending { denied: false }) {
+    match control::ask(&state::socket(&config.state), &ControlCommand::Pending { denied: false }) {
         Ok(Some(reply)) => {
             let held = reply.data.as_array().map_or(0, Vec::len);
             report.fine("host", format!("runs; {held} commands wait for a person"));

@@ -4,13 +4,13 @@ use serde_json::Value;
 
 use super::{Failure, Run, Scripts, Taint, Workspace};
 use crate::config::Config;
-use crate::control::{self, Command, Reply};
+use crate::control::{self, ControlCommand, Reply};
 use crate::daemon::Core;
 use crate::inspector::Panel;
 use crate::state::{self, Folder};
 
 /// Asks the running host.
-fn ask_running(config: &Config, command: &Command) -> Result<Option<Reply>, Failure> {
+fn ask_running(config: &Config, command: &ControlCommand) -> Result<Option<Reply>, Failure> {
     let socket = state::socket(&config.state);
     control::ask(&socket, command).map_err(|error| {
         Failure::failed(
@@ -21,7 +21,7 @@ fn ask_running(config: &Config, command: &Command) -> Result<Option<Reply>, Fail
 }
 
 /// Asks the running host, or opens its state here when none is running.
-fn ask(config: &Config, command: Command) -> Result<Reply, Failure> {
+fn ask(config: &Config, command: ControlCommand) -> Result<Reply, Failure> {
     if let Some(reply) = ask_running(config, &command)? {
         return Ok(reply);
     }
@@ -44,7 +44,7 @@ fn show_reply(reply: Reply, json: bool) -> Run {
     Ok(())
 }
 
-fn needs_host(config: &Config, command: &Command, json: bool) -> Run {
+fn needs_host(config: &Config, command: &ControlCommand, json: bool) -> Run {
     match ask_running(config, command)? {
         Some(reply) => show_reply(reply, json),
         None => Err(Failure::failed(
@@ -55,44 +55,44 @@ fn needs_host(config: &Config, command: &Command, json: bool) -> Run {
 }
 
 pub(super) fn pending(config: &Config, denied: bool, json: bool) -> Run {
-    match ask_running(config, &Command::Pending { denied })? {
+    match ask_running(config, &ControlCommand::Pending { denied })? {
         Some(reply) => show_reply(reply, json),
         None if json => show_reply(Reply::done("", Value::Array(Vec::new())), json),
-        None => needs_host(config, &Command::Pending { denied }, json),
+        None => needs_host(config, &ControlCommand::Pending { denied }, json),
     }
 }
 
 pub(super) fn show(config: &Config, id: &str, json: bool) -> Run {
-    needs_host(config, &Command::Show { id: id.to_owned() }, json)
+    needs_host(config, &ControlCommand::Show { id: id.to_owned() }, json)
 }
 
 pub(super) fn say(config: &Config, words: &str) -> Run {
-    needs_host(config, &Command::Say { words: words.trim().to_owned() }, false)
+    needs_host(config, &ControlCommand::Say { words: words.trim().to_owned() }, false)
 }
 
 pub(super) fn scripts(config: &Config, act: Scripts) -> Run {
     let (command, json) = match act {
-        Scripts::List { workspace, json } => (Command::ScriptList { workspace }, json),
-        Scripts::Revoke { workspace, sha256 } => (Command::ScriptRevoke { workspace, sha256 }, false),
+        Scripts::List { workspace, json } => (ControlCommand::ScriptList { workspace }, json),
+        Scripts::Revoke { workspace, sha256 } => (ControlCommand::ScriptRevoke { workspace, sha256 }, false),
     };
     show_reply(ask(config, command)?, json)
 }
 
 pub(super) fn taint(config: &Config, act: Taint) -> Run {
     let (command, json) = match act {
-        Taint::Show { workspace, json } => (Command::TaintShow { workspace }, json),
-        Taint::Raise { workspace, label, why } => (Command::TaintRaise { workspace, label, why }, false),
-        Taint::Clear { workspace } => (Command::TaintClear { workspace }, false),
+        Taint::Show { workspace, json } => (ControlCommand::TaintShow { workspace }, json),
+        Taint::Raise { workspace, label, why } => (ControlCommand::TaintRaise { workspace, label, why }, false),
+        Taint::Clear { workspace } => (ControlCommand::TaintClear { workspace }, false),
     };
     show_reply(ask(config, command)?, json)
 }
 
 pub(super) fn workspace(config: &Config, act: Workspace) -> Run {
     let (command, json) = match act {
-        Workspace::Add { name } => (Command::WorkspaceAdd { workspace: name }, false),
-        Workspace::List { json } => (Command::WorkspaceList, json),
-        Workspace::Renew { name } => (Command::WorkspaceRenew { workspace: name }, false),
-        Workspace::Remove { name } => (Command::WorkspaceRemove { workspace: name }, false),
+        Workspace::Add { name } => (ControlCommand::WorkspaceAdd { workspace: name }, false),
+        Workspace::List { json } => (ControlCommand::WorkspaceList, json),
+        Workspace::Renew { name } => (ControlCommand::WorkspaceRenew { workspace: name }, false),
+        Workspace::Remove { name } => (ControlCommand::WorkspaceRemove { workspace: name }, false),
     };
     show_reply(ask(config, command)?, json)
 }

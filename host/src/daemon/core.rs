@@ -38,7 +38,7 @@ pub(super) const STARTING: Duration = Duration::from_secs(3);
 
 pub(super) struct Workspace {
     pub(super) seen: Seen,
-    pub(super) settings: config::Workspace,
+    pub(super) settings: config::WorkspaceSettings,
     pub(super) caged: Caged,
     /// Scripts that people approved, by their digest.
     pub(super) scripts: BTreeMap<String, ApprovedScript>,

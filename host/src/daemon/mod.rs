@@ -31,7 +31,7 @@ pub use people::{make_mailbox, mounts};
 
 use crate::approval::ApprovalId;
 use crate::config::Config;
-use crate::control::{self, Command, Reply};
+use crate::control::{self, ControlCommand, Reply};
 use crate::fault;
 use crate::inspector::{Inspector, InspectorError, Panel};
 use crate::intake::{Arrival, Intake, Pace};
@@ -40,8 +40,7 @@ use crate::policy::Finding;
 use crate::state::{self, Folder, StateError};
 use crate::store::StoreError;
 
-/// Names a case for as long as it is open.
-pub type CaseId = u64;
+pub use crate::approval::CaseId;
 
 /// Everything that can happen.
 pub enum Event {
@@ -54,7 +53,7 @@ pub enum Event {
     /// A person said something in the terminal.
     Said(String),
     /// A command on the control socket, by whom, and where the answer goes.
-    Control(Command, String, oneshot::Sender<Reply>),
+    Control(ControlCommand, String, oneshot::Sender<Reply>),
 }
 
 /// What a job of the store was for.
@@ -277,7 +276,7 @@ async fn answer(stream: UnixStream, events: mpsc::UnboundedSender<Event>) {
     if !matches!(tokio::time::timeout(Duration::from_secs(10), reader.read_line(&mut line)).await, Ok(Ok(_))) {
         return;
     }
-    let reply = match serde_json::from_str::<Command>(&line) {
+    let reply = match serde_json::from_str::<ControlCommand>(&line) {
         Err(error) => Reply::refused(format!("the command is not understood: {error}")),
         Ok(command) => {
             let (sender, receiver) = oneshot::channel();

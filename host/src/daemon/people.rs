@@ -19,7 +19,7 @@ use crate::case;
 use crate::chat::grammar::{self, Said};
 use crate::chat::notice;
 use crate::clock;
-use crate::control::{Command, Reply};
+use crate::control::{ControlCommand, Reply};
 use crate::fault;
 use crate::store::Write;
 use crate::taint::{Cause, Label};
@@ -57,35 +57,35 @@ impl From<Reply> for Told {
 
 impl Core {
     /// Does what a command on the control socket says.
-    pub fn control(&mut self, command: Command, by: &str) -> Told {
+    pub fn control(&mut self, command: ControlCommand, by: &str) -> Told {
         let reply = match command {
-            Command::Say { words } => {
+            ControlCommand::Say { words } => {
                 return self
                     .say(&words, by)
                     .unwrap_or_else(|| Reply::refused("that is no answer; an id has 8 letters and digits").into());
             }
-            Command::Pending { denied } => self.pending(denied),
-            Command::Show { id } => match ApprovalId::parse(&id) {
+            ControlCommand::Pending { denied } => self.pending(denied),
+            ControlCommand::Show { id } => match ApprovalId::parse(&id) {
                 Some(id) => self.show(&id),
                 None => Reply::refused(format!("`{id}` is no id: it has 8 letters and digits")),
             },
-            Command::TaintShow { workspace } => self.with(&workspace, |core, name| core.taint_show(&name)),
-            Command::TaintRaise { workspace, label, why } => {
+            ControlCommand::TaintShow { workspace } => self.with(&workspace, |core, name| core.taint_show(&name)),
+            ControlCommand::TaintRaise { workspace, label, why } => {
                 self.with(&workspace, |core, name| core.taint_raise(&name, &label, &why, by))
             }
-            Command::TaintClear { workspace } => {
+            ControlCommand::TaintClear { workspace } => {
                 self.with(&workspace, |core, name| core.start_over(&name, by, RecordKind::Taint, "cleared"))
             }
-            Command::WorkspaceRenew { workspace } => {
+            ControlCommand::WorkspaceRenew { workspace } => {
                 self.with(&workspace, |core, name| core.start_over(&name, by, RecordKind::Workspace, "renewed"))
             }
-            Command::WorkspaceAdd { workspace } => self.workspace_add(&workspace, by),
-            Command::WorkspaceRemove { workspace } => {
+            ControlCommand::WorkspaceAdd { workspace } => self.workspace_add(&workspace, by),
+            ControlCommand::WorkspaceRemove { workspace } => {
                 self.with(&workspace, |core, name| core.workspace_remove(&name, by))
             }
-            Command::WorkspaceList => self.workspace_list(),
-            Command::ScriptList { workspace } => self.with(&workspace, |core, name| core.script_list(&name)),
-            Command::ScriptRevoke { workspace, sha256 } => {
+            ControlCommand::WorkspaceList => self.workspace_list(),
+            ControlCommand::ScriptList { workspace } => self.with(&workspace, |core, name| core.script_list(&name)),
+            ControlCommand::ScriptRevoke { workspace, sha256 } => {
                 self.with(&workspace, |core, name| core.script_revoke(&name, &sha256, by))
             }
         };

@@ -5,7 +5,7 @@ use std::process::ExitCode;
 use clap::Args;
 
 use super::{REFUSED, complain};
-use crate::doctor::{self, Diagnosis, Finding};
+use crate::doctor::{self, Check, Diagnosis};
 use crate::run::Runner;
 use crate::sandbox::BackendName;
 
@@ -44,7 +44,7 @@ impl Doctor {
         } else {
             print!("{}", table(&diagnosis));
         }
-        let over = diagnosis.backends.iter().flat_map(|report| &report.findings).any(Finding::is_over_claim);
+        let over = diagnosis.backends.iter().flat_map(|report| &report.findings).any(Check::is_over_claim);
         ExitCode::from(u8::from(over))
     }
 }

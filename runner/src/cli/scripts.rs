@@ -19,7 +19,7 @@ use crate::permit::Ask;
 use crate::run::Runner;
 use crate::scripts::run::{ExitStatus, PRESET};
 use crate::scripts::template::Filled;
-use crate::scripts::validate::{Finding, Level, validate};
+use crate::scripts::validate::{Level, Objection, validate};
 use crate::scripts::{Author, Library, LibraryError, Prepared, Request, Script};
 
 /// Longest input, in bytes.
@@ -302,13 +302,13 @@ fn look(kept: &Kept, named: Option<&str>) -> Result<ExitCode, Failure> {
 }
 
 /// Prints findings. True when none of them is an error.
-fn tell(found: &[Finding], as_json: bool) -> bool {
+fn tell(found: &[Objection], as_json: bool) -> bool {
     let valid = !found.iter().any(|finding| finding.level == Level::Error);
     if as_json {
         println!("{}", json!({"valid": valid, "findings": found}));
         return valid;
     }
-    for Finding { level, line, message } in found {
+    for Objection { level, line, message } in found {
         let level = match level {
             Level::Error => "error",
             Level::Warning => "warning",

@@ -26,7 +26,7 @@ use probes::{Found, Targets};
 
 /// What was found about one guarantee.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-pub struct Finding {
+pub struct Check {
     /// The guarantee.
     pub guarantee: Guarantee,
     /// Whether the backend says that it keeps it.
@@ -37,7 +37,7 @@ pub struct Finding {
     pub broken: Option<String>,
 }
 
-impl Finding {
+impl Check {
     /// True for a claim that does not hold, or was not tried.
     pub fn is_over_claim(&self) -> bool {
         self.claimed && self.kept != Some(true)
@@ -52,7 +52,7 @@ pub struct Report {
     /// Why it cannot be used here.
     pub unavailable: Option<String>,
     /// What it keeps.
-    pub findings: Vec<Finding>,
+    pub findings: Vec<Check>,
 }
 
 /// What was found on this machine.
@@ -208,7 +208,7 @@ impl Ground {
         if claimed.contains(&Guarantee::Processes) {
             kept.insert(Guarantee::Processes, self.processes(runner, &preset));
         }
-        let finding = |guarantee: Guarantee| Finding {
+        let finding = |guarantee: Guarantee| Check {
             guarantee,
             claimed: claimed.contains(&guarantee),
             kept: kept.get(&guarantee).map(Option::is_none),

@@ -40,7 +40,7 @@ pub enum Level {
 
 /// Something that was found.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-pub struct Finding {
+pub struct Objection {
     /// How much it weighs.
     pub level: Level,
     /// The line, from 1, where it has one.
@@ -50,12 +50,12 @@ pub struct Finding {
     pub message: String,
 }
 
-fn finding(level: Level, line: Option<u64>, message: impl Into<String>) -> Finding {
-    Finding { level, line, message: message.into() }
+fn finding(level: Level, line: Option<u64>, message: impl Into<String>) -> Objection {
+    Objection { level, line, message: message.into() }
 }
 
 /// Looks at a script, gravest findings first. `valid` scripts have no [`Level::Error`].
-pub fn validate(text: &str, manifest: &Manifest) -> Vec<Finding> {
+pub fn validate(text: &str, manifest: &Manifest) -> Vec<Objection> {
     let mut found = Vec::new();
     if text.len() > MAX_TEXT_BYTES {
         let message = format!("it has {} bytes, more than {MAX_TEXT_BYTES}; nothing of it was looked at", text.len());
@@ -82,7 +82,7 @@ pub fn validate(text: &str, manifest: &Manifest) -> Vec<Finding> {
     found
 }
 
-fn syntax(text: &str, found: &mut Vec<Finding>) {
+fn syntax(text: &str, found: &mut Vec<Objection>) {
     match tool("/bin/bash", &["--noprofile", "--norc", "-n"], text) {
         Ran::Ended(Called { ok: true, .. }) => {}
         Ran::Ended(Called { stderr, .. }) => {
@@ -97,7 +97,7 @@ fn syntax(text: &str, found: &mut Vec<Finding>) {
 }
 
 /// What it uses, as far as that can be read, and what its manifest gives.
-fn programs(text: &str, manifest: &Manifest, found: &mut Vec<Finding>) {
+fn programs(text: &str, manifest: &Manifest, found: &mut Vec<Objection>) {
     let given = &manifest.capabilities;
     for name in &given.commands {
         if tables::runs_of(name) != Runs::Nothing {
@@ -154,7 +154,7 @@ struct Remarks {
 }
 
 /// A script cannot silence it: its directives are made into plain comments, and settings files are not read.
-fn shellcheck(text: &str, found: &mut Vec<Finding>) {
+fn shellcheck(text: &str, found: &mut Vec<Objection>) {
     let mut plain = String::with_capacity(text.len());
     for (number, line) in (1_u64..).zip(text.split_inclusive('\n')) {
         match line.split_once('#').filter(|(_, comment)| comment.trim_start().starts_with("shellcheck ")) {
