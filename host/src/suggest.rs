@@ -133,24 +133,20 @@ fn together(questions: &[Question], drafts: &[Suggestion], base: &ProgramsFile, 
             Draft::Rule(rule) => policy.rules.push(rule.clone()),
         }
     }
-    count_settled(questions.iter(), &file, &policy)
+    count_settled(questions.iter(), &tried(file), &policy)
 }
 
-/// The rows as if a person had finished them.
-fn tried(file: &ProgramsFile) -> Result<&'static OwnPrograms, RowError> {
-    let mut file = file.clone();
+/// What a command is judged with as if a person had finished the rows. Too many rows are no rows.
+fn tried(mut file: ProgramsFile) -> Surroundings {
     for row in file.programs.iter_mut().filter(|row| row.about.is_empty()) {
         "is a draft".clone_into(&mut row.about);
     }
-    OwnPrograms::draft(&file)
+    Surroundings { programs: OwnPrograms::draft(&file).ok(), ..Surroundings::default() }
 }
 
-fn count_settled<'q>(questions: impl Iterator<Item = &'q Question>, file: &ProgramsFile, policy: &Policy) -> u64 {
-    // Too many rows are no rows.
-    let Ok(own) = tried(file) else { return 0 };
-    let around = Surroundings { programs: Some(own), ..Surroundings::default() };
+fn count_settled<'q>(questions: impl Iterator<Item = &'q Question>, around: &Surroundings, policy: &Policy) -> u64 {
     questions
-        .filter(|question| is_settled(policy, &classify(&question.command, &around), &question.command))
+        .filter(|question| is_settled(policy, &classify(&question.command, around), &question.command))
         .map(|question| question.count)
         .sum()
 }
@@ -162,15 +158,10 @@ fn name_of(call: &Argv) -> Option<&str> {
 
 /// The call as text, where all of it is known and could be written down.
 fn written(call: &Argv) -> Option<String> {
-    let words: Option<Vec<String>> = call.iter().map(|word| word.as_deref().map(written_word)).collect();
+    let words: Option<Vec<String>> = call.iter().map(|word| word.as_deref().map(quoted)).collect();
     let text = words?.join(" ");
     let fits = text.len() <= MAX_EXAMPLE && !text.contains(char::is_control) && credentials::find(&text).is_none();
     fits.then_some(text)
-}
-
-fn written_word(word: &str) -> String {
-    let plain = |byte: u8| byte.is_ascii_alphanumeric() || b"-_./:=@,+%".contains(&byte);
-    if !word.is_empty() && word.bytes().all(plain) { word.to_owned() } else { quoted(word) }
 }
 
 /// A word as subcommands have it.
@@ -211,20 +202,19 @@ fn rows(questions: &[Question], base: &ProgramsFile, policy: &Policy, least: u64
         let (mut row, calls) = row(name, &calls);
         let mut file = base.clone();
         file.programs.push(row.clone());
-        let settles = count_settled(its.iter().copied(), &file, policy);
+        let around = tried(file);
+        let settles = count_settled(its.iter().copied(), &around, policy);
         if settles == 0 {
             continue;
         }
-        row.safe = examples(&row, &its, &file);
+        row.safe = examples(&row, &its, &around);
         drafts.push(Suggestion { draft: Draft::Row(row), seen, settles, calls });
     }
     drafts
 }
 
 /// Calls that are Safe with the row, the shortest first.
-fn examples(row: &OwnRow, questions: &[&Question], file: &ProgramsFile) -> Vec<String> {
-    let Ok(own) = tried(file) else { return Vec::new() };
-    let around = Surroundings { programs: Some(own), ..Surroundings::default() };
+fn examples(row: &OwnRow, questions: &[&Question], around: &Surroundings) -> Vec<String> {
     let calls = questions.iter().flat_map(|question| &question.found.calls);
     let mut texts: Vec<String> = calls
         .filter(|call| name_of(call).is_some_and(|name| row.names.iter().any(|own| own == name)))
@@ -233,7 +223,7 @@ fn examples(row: &OwnRow, questions: &[&Question], file: &ProgramsFile) -> Vec<S
     texts.sort_by(|a, b| (a.len(), a).cmp(&(b.len(), b)));
     texts.dedup();
     texts.retain(|text| {
-        CommandLine::parse(text.clone()).is_ok_and(|line| classify(&line, &around).class == CommandClass::Safe)
+        CommandLine::parse(text.clone()).is_ok_and(|line| classify(&line, around).class == CommandClass::Safe)
     });
     texts.truncate(EXAMPLES);
     texts

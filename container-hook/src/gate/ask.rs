@@ -228,7 +228,7 @@ pub(super) fn open_plain(file: &Path) -> io::Result<File> {
 }
 
 /// Reads one of at most so many bytes.
-fn read_capped(file: &Path, most: u64) -> io::Result<Vec<u8>> {
+pub(super) fn read_capped(file: &Path, most: u64) -> io::Result<Vec<u8>> {
     let mut bytes = Vec::new();
     open_plain(file)?.take(most + 1).read_to_end(&mut bytes)?;
     if bytes.len() as u64 > most {

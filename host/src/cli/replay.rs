@@ -34,12 +34,12 @@ struct Now {
 
 /// A record, as far as it matters here.
 #[derive(Deserialize)]
-struct Past {
+pub(super) struct Past {
     seq: u64,
     at_ms: u64,
-    kind: String,
+    pub(super) kind: String,
     workspace: Option<WorkspaceName>,
-    detail: Value,
+    pub(super) detail: Value,
 }
 
 pub(super) fn run(config: &Config, reader: &Reader, as_json: bool) -> Run {

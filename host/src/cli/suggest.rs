@@ -6,6 +6,7 @@ use bashgate_shared::programs::own::{OwnForm, OwnOperands, OwnReach, OwnRow, Pro
 use serde::Deserialize;
 use serde_json::Value;
 
+use super::replay::Past;
 use super::{ConfigFile, Failure, Run, audit, judge};
 use crate::audit::DecisionRecord;
 use crate::policy::Policy;
@@ -58,11 +59,6 @@ pub(super) fn run(input: &Input) -> Run {
 }
 
 fn from_audit(config: &crate::config::Config, commands: &mut Commands) -> Run {
-    #[derive(Deserialize)]
-    struct Past {
-        kind: String,
-        detail: Value,
-    }
     let reader = audit::open(&config.state)?;
     let each = |record: crate::audit::Record| {
         if let Ok(past) = serde_json::from_str::<Past>(&record.body)

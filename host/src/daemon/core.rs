@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use bashgate_shared::programs::handed_out::{self, Known};
+use bashgate_shared::programs::handed_out::{self, Signed};
 use bashgate_shared::protocol::WorkspaceName;
 use bashgate_shared::seal::HostKey;
 use serde_json::json;
@@ -65,8 +65,8 @@ pub struct Core {
     pub(super) workspaces: BTreeMap<WorkspaceName, Workspace>,
     /// A workspace was added, and nobody has looked at its mailbox yet.
     pub(super) new_workspace: bool,
-    /// The operator's own programs, and the signed bytes for the hooks.
-    pub(super) own_programs: Option<(Known, String)>,
+    /// The operator's own programs.
+    pub(super) own_programs: Option<Signed>,
     pub(super) cases: Cases,
     pub(super) rejects: Rejects,
     pub(super) outbox: Outbox,
@@ -145,7 +145,7 @@ impl Core {
         if settings.contains_secrets {
             self.taint_by_settings(name, &mut seen);
         }
-        let signed = self.own_programs.as_ref().map(|(_, bytes)| bytes.as_bytes());
+        let signed = self.own_programs.as_ref().map(|signed| signed.text.as_bytes());
         if let Err(error) = self.outbox.responder.put_programs(name, signed) {
             tracing::warn!(workspace = %name, %error, "cannot hand out the operator's own programs; the host decides them");
         }

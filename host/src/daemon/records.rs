@@ -37,9 +37,7 @@ impl Records {
 
     /// A record that nothing waits for.
     pub(super) fn record(&self, kind: RecordKind, workspace: Option<&WorkspaceName>, detail: Value) {
-        let entry =
-            Entry { at_ms: clock::now().unix_ms, kind, workspace: workspace.cloned(), request_id: None, detail };
-        self.submit(vec![Write::Audit(entry)], false, After::Nothing);
+        self.submit(vec![entry(kind, workspace, detail)], false, After::Nothing);
     }
 
     /// Writes a record with what belongs to it, and waits until it is on the disk.
@@ -50,9 +48,13 @@ impl Records {
         detail: Value,
         mut writes: Vec<Write>,
     ) -> Result<(), String> {
-        let entry =
-            Entry { at_ms: clock::now().unix_ms, kind, workspace: workspace.cloned(), request_id: None, detail };
-        writes.push(Write::Audit(entry));
+        writes.push(entry(kind, workspace, detail));
         self.store.write_now(writes).map_err(|error| format!("it could not be recorded ({error}), so it was not done"))
     }
+}
+
+/// A record of now that belongs to no request.
+fn entry(kind: RecordKind, workspace: Option<&WorkspaceName>, detail: Value) -> Write {
+    let at_ms = clock::now().unix_ms;
+    Write::Audit(Entry { at_ms, kind, workspace: workspace.cloned(), request_id: None, detail })
 }

@@ -5,7 +5,6 @@ use std::time::Instant;
 use bashgate_shared::cage::MAX_CAGED_BYTES;
 use bashgate_shared::classify::{Classification, CommandClass, Decided, Surroundings, classify, protected};
 use bashgate_shared::command::Digest;
-use bashgate_shared::programs::handed_out::Known;
 use bashgate_shared::protocol::{
     Answer, BASH_RAN, BashCheck, BashRan, Request, RequestError, RequestId, TOOL_EVENT, ToolEvent, WorkspaceName,
     parse_request,
@@ -191,9 +190,10 @@ impl Core {
         let shell = if check.other_shell { Shell::Other } else { known.settings.shell() };
         // A hook that has looked with other rows, or with none, does not know what their names mean there.
         // What is narrowed, is so for everybody.
-        let looked_with = |known: &Known| check.programs.as_ref() == Some(&known.digest.hex());
-        let programs = self.own_programs.as_ref().map(|(known, _)| known);
-        let programs = programs.map(|known| if looked_with(known) { known.programs } else { known.narrowing });
+        let programs = self.own_programs.as_ref().map(|signed| {
+            let has_looked = check.programs.as_ref() == Some(&signed.known.digest.hex());
+            if has_looked { signed.known.programs } else { signed.narrowing }
+        });
         let around = Surroundings { shell, cwd: check.cwd.clone(), protected: check.protected.clone(), programs };
         let mut found = classify(&check.command, &around);
         weigh_evidence(&mut found, &check);

@@ -172,7 +172,7 @@ mod tests {
                 "dd if=a of=b",
                 "cat a > /dev/null",
                 "f() { echo x; }; f",
-                "rm -r /work/build",
+                "rm -r /srv/build",
             ] {
                 assert_eq!(verdict(preset, text), None, "{preset}: {text}");
             }

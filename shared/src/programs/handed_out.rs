@@ -29,10 +29,19 @@ struct Head {
 pub struct Known {
     /// The rows.
     pub programs: &'static OwnPrograms,
-    /// What it narrows alone.
-    pub narrowing: &'static OwnPrograms,
     /// Of the first line.
     pub digest: Digest,
+}
+
+/// A file that was checked and signed.
+#[derive(Debug)]
+pub struct Signed {
+    /// For whoever has looked with the same rows.
+    pub known: Known,
+    /// What it narrows alone, for whoever has not.
+    pub narrowing: &'static OwnPrograms,
+    /// What the hooks are handed.
+    pub text: String,
 }
 
 /// A digest of all names that have a row of ours.
@@ -48,8 +57,8 @@ fn signed_bytes(digest: &Digest, row: &str) -> Vec<u8> {
     bytes
 }
 
-/// Checks a file whole, and signs it: the rows, and the text for the hooks.
-pub fn sign(file: &ProgramsFile, key: &HostKey) -> Result<(Known, String), RowError> {
+/// Checks a file whole, and signs it.
+pub fn sign(file: &ProgramsFile, key: &HostKey) -> Result<Signed, RowError> {
     let programs = OwnPrograms::compile(file)?;
     let failed = |error: serde_json::Error| RowError::at("the file", error.to_string());
     let mut rows = Vec::new();
@@ -69,8 +78,7 @@ pub fn sign(file: &ProgramsFile, key: &HostKey) -> Result<(Known, String), RowEr
         text.push_str(&format!("{signature}\t{row}"));
     }
     text.push('\n');
-    let narrowing = narrowing(&file.narrowed)?;
-    Ok((Known { programs, narrowing, digest }, text))
+    Ok(Signed { known: Known { programs, digest }, narrowing: narrowing(&file.narrowed)?, text })
 }
 
 fn narrowing(narrowed: &[Narrowed]) -> Result<&'static OwnPrograms, RowError> {
@@ -126,7 +134,7 @@ impl<R: BufRead> HandedOut<R> {
             line.clear();
         }
         let programs = OwnPrograms::draft(&file).ok()?;
-        Some(Known { programs, narrowing: self.narrowing.unwrap_or(programs), digest: self.digest })
+        Some(Known { programs, digest: self.digest })
     }
 }
 
@@ -143,7 +151,7 @@ mod tests {
     #[test]
     fn a_row_counts_as_it_was_signed_and_nowhere_else() {
         let key = HostKey::from_seed(&[7; 32]);
-        let (known, text) = sign(&file(), &key).unwrap();
+        let Signed { known, text, .. } = sign(&file(), &key).unwrap();
         let read = |text: &str| HandedOut::read(std::io::Cursor::new(text.to_owned()));
         let rows = |text: &str, key: &HostKey| read(text)?.rows(&|name| name == "two", key.public());
         let found = rows(&text, &key).unwrap();
@@ -155,7 +163,7 @@ mod tests {
         assert!(rows(&text, &HostKey::from_seed(&[8; 32])).is_none());
         assert!(rows(&text.replace("\"about\":\"x\"", "\"about\":\"y\""), &key).is_none());
         assert!(rows(&text.replace("\tone\t", "\ttwo\t"), &key).is_none());
-        let (_, other) = sign(&ProgramsFile { narrowed: Vec::new(), ..file() }, &key).unwrap();
+        let Signed { text: other, .. } = sign(&ProgramsFile { narrowed: Vec::new(), ..file() }, &key).unwrap();
         let mixed = format!("{}\n{}\n", text.lines().next().unwrap(), other.lines().nth(2).unwrap());
         assert!(rows(&mixed, &key).is_none());
         // A row that is not needed is not looked at.

@@ -11,6 +11,7 @@ use super::row::{Form, Kind, Needs, Operands, Program, Reach, Rule, Subcommand, 
 use crate::classify::call::Options;
 use crate::classify::{CommandClass, Decided, Surroundings, classify};
 use crate::command::CommandLine;
+use crate::shell::RESERVED;
 
 /// Largest file that is read, in bytes.
 pub const MAX_FILE_BYTES: usize = 256 * 1024;
@@ -257,12 +258,6 @@ fn leaked(text: &str) -> &'static str {
 fn all_leaked(texts: &[String]) -> &'static [&'static str] {
     Vec::leak(texts.iter().map(|text| leaked(text)).collect())
 }
-
-/// Words of the shell's own syntax.
-const RESERVED: &[&str] = &[
-    "if", "then", "elif", "else", "fi", "do", "done", "case", "esac", "in", "for", "while", "until", "select",
-    "function", "coproc",
-];
 
 /// Why a program of this name can have no row of an operator.
 pub fn refusal(name: &str) -> Option<&'static str> {

@@ -29,3 +29,9 @@ pub use syntax::{
     Arithmetic, Assignment, Calculation, Command, Compound, CompoundKind, Condition, Document, Form, Function, HereId,
     Join, Piece, Redirect, RedirectTarget, Script, Simple, Span, Step, Variable, Word, is_name,
 };
+
+/// Words that the shell itself understands where a command begins.
+pub const RESERVED: &[&str] = &[
+    "if", "then", "elif", "else", "fi", "do", "done", "case", "esac", "in", "while", "until", "for", "select",
+    "function", "coproc", "time", "{", "}", "[[", "]]", "!",
+];

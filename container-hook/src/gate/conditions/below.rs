@@ -38,7 +38,16 @@ pub(super) fn secrets_below(folder: &Path, findings: &mut Findings) {
 /// Names below a folder that `xargs` would take apart.
 pub(super) fn plain_names_below(folder: &Path, findings: &mut Findings) {
     let splits = |byte: &u8| byte.is_ascii_whitespace() || byte.is_ascii_control() || b"'\"\\".contains(byte);
-    let end = walk(folder, &mut |entry| {
+    let real = match std::fs::canonicalize(folder) {
+        Ok(real) => real,
+        // It holds no names.
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => return,
+        Err(_) => {
+            findings.unproven.push(format!("{} cannot be looked at", folder.display()));
+            return;
+        }
+    };
+    let end = walk(&real, &mut |entry| {
         let plain = !entry.name.iter().any(splits);
         if plain {
             None
@@ -114,15 +123,13 @@ fn look(entry: &Entry<'_>, root: &Path) -> Option<Stop> {
     }
 }
 
-/// Shows each name below a folder to somebody, until they have seen enough. Links are not followed. What this user may not
+/// Shows each name below a folder, whose path leads through no link, to somebody, until they have seen enough. Links are not followed. What this user may not
 /// list, no program of theirs lists either.
 fn walk(root: &Path, see: &mut dyn FnMut(&Entry<'_>) -> Option<Stop>) -> Option<Stop> {
     let mut count = 0;
     let mut waiting = vec![root.to_owned()];
-    let mut first = true;
     while let Some(folder) = waiting.pop() {
-        let nofollow = if std::mem::take(&mut first) { OFlags::empty() } else { OFlags::NOFOLLOW };
-        let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC | nofollow;
+        let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC | OFlags::NOFOLLOW;
         let opened = match rustix::fs::open(&folder, flags, Mode::empty()) {
             Ok(opened) => opened,
             Err(Errno::NOENT | Errno::NOTDIR | Errno::ACCESS | Errno::PERM | Errno::LOOP) => continue,

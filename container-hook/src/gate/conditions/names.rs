@@ -8,6 +8,7 @@ use std::path::{Path, PathBuf};
 
 use bashgate_shared::classify::{Classification, paths};
 use bashgate_shared::programs::{self, Trait};
+use bashgate_shared::shell::RESERVED;
 use bashgate_shared::variables;
 
 use super::Findings;
@@ -101,13 +102,8 @@ fn writes_to_path(found: &Classification, cwd: &Path, folders: &[PathBuf], shell
     }
 }
 
-/// Words that the shell itself understands; an alias for one changes how everything is read.
-const RESERVED: &[&str] = &[
-    "if", "then", "elif", "else", "fi", "do", "done", "case", "esac", "in", "while", "until", "for", "select",
-    "function", "coproc", "time", "{", "}", "[[", "]]", "!",
-];
-
 fn environment(names: &[&str], shell: &Startup, findings: &mut Findings) {
+    // An alias for one changes how everything is read.
     if let Some(word) = shell.names.iter().find(|name| RESERVED.contains(&name.as_str())) {
         findings.unproven.push(format!("`{word}` is an alias in the agent's shell"));
     }
@@ -169,16 +165,8 @@ enum FileKind {
 }
 
 fn kind_of(file: &Path) -> std::io::Result<FileKind> {
-    let mut start = [0; 64];
-    let mut opened = std::fs::File::open(file)?;
-    let mut length = 0;
-    while length < start.len() {
-        match opened.read(start.get_mut(length..).unwrap_or_default())? {
-            0 => break,
-            more => length += more,
-        }
-    }
-    let start = start.get(..length).unwrap_or_default();
+    let mut start = Vec::with_capacity(64);
+    std::fs::File::open(file)?.take(64).read_to_end(&mut start)?;
     if start.starts_with(b"\x7fELF") {
         return Ok(FileKind::Native);
     }

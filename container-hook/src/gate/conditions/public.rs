@@ -1,11 +1,9 @@
 //! Files with a name that private keys have and nothing in them but what everybody may see: certificates, lists of revoked
 //! ones, public keys. Every Python environment brings one.
 
-use std::io::Read as _;
-use std::os::unix::fs::OpenOptionsExt as _;
 use std::path::Path;
 
-use rustix::fs::OFlags;
+use crate::gate::ask::read_capped;
 
 /// Largest file that is looked at, in bytes.
 const MAX_BYTES: u64 = 1024 * 1024;
@@ -27,14 +25,8 @@ pub(super) fn is_public(file: &Path) -> bool {
     if file.extension().is_none_or(|ending| !ending.eq_ignore_ascii_case("pem")) {
         return false;
     }
-    let flags = i32::try_from(OFlags::NOFOLLOW.union(OFlags::NONBLOCK).bits()).unwrap_or(0);
-    let Ok(opened) = std::fs::OpenOptions::new().read(true).custom_flags(flags).open(file) else { return false };
-    if !opened.metadata().is_ok_and(|meta| meta.is_file() && meta.len() <= MAX_BYTES) {
-        return false;
-    }
-    let mut content = String::new();
-    let read = opened.take(MAX_BYTES + 1).read_to_string(&mut content);
-    read.is_ok_and(|length| length as u64 <= MAX_BYTES) && holds_public_blocks(&content)
+    let content = read_capped(file, MAX_BYTES).ok().and_then(|bytes| String::from_utf8(bytes).ok());
+    content.is_some_and(|content| holds_public_blocks(&content))
 }
 
 fn holds_public_blocks(content: &str) -> bool {

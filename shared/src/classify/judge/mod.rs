@@ -166,25 +166,7 @@ impl Judge<'_> {
             }
         }
         // A command that writes could write what its own condition has looked at.
-        let has = |kind: fn(&Condition) -> bool| self.conditions.iter().any(kind);
-        let writes = |harms: fn(&str) -> bool| self.effects.writes.iter().any(|path| harms(path));
-        let undermined = has(|condition| matches!(condition, Condition::GitIsInert { .. }))
-            && (writes(|_| true) || changes_the_index_and_looks(&self.effects.git))
-            || has(|condition| matches!(condition, Condition::NoDashNames { .. }))
-                && writes(|path| paths::file_name(path).starts_with('-'))
-            || has(|condition| matches!(condition, Condition::NoFileAbove { .. } | Condition::PlainNamesBelow { .. }))
-                && writes(|_| true)
-            || self.conditions.iter().any(|condition| match condition {
-                Condition::Folder { path: folder } => {
-                    self.effects.writes.iter().any(|path| paths::is_within(folder, path))
-                }
-                Condition::OnlyPublic { path: file } => self
-                    .effects
-                    .writes
-                    .iter()
-                    .any(|path| paths::is_within(file, path) || paths::file_name(file) == paths::file_name(path)),
-                _ => false,
-            });
+        let undermined = self.conditions.iter().any(|condition| undermines(&self.effects, condition));
         let decided = if !self.whole.local || undermined || !self.effects.nothing_to_report() {
             Decided::Host
         } else if self.conditions.is_empty() {
@@ -267,6 +249,21 @@ impl Judge<'_> {
     pub fn assignment(&self, name: &str) -> Judgement {
         crate::variables::harm_of_setting(name, self.shell)
             .map_or_else(Judgement::safe, |harm| Judgement::unknown(format!("setting `{name}` {harm}")))
+    }
+}
+
+/// True for effects that may change what a condition has looked at.
+fn undermines(effects: &Effects, condition: &Condition) -> bool {
+    let writes = |harms: &dyn Fn(&str) -> bool| effects.writes.iter().any(|path| harms(path));
+    match condition {
+        Condition::NoSecretBelow { .. } | Condition::NoFolder { .. } => false,
+        Condition::NoDashNames { .. } => writes(&|path| paths::file_name(path).starts_with('-')),
+        Condition::NoFileAbove { .. } | Condition::PlainNamesBelow { .. } => writes(&|_| true),
+        Condition::GitIsInert { .. } => writes(&|_| true) || changes_the_index_and_looks(&effects.git),
+        Condition::Folder { path: folder } => writes(&|path| paths::is_within(folder, path)),
+        Condition::OnlyPublic { path: file } => {
+            writes(&|path| paths::is_within(file, path) || paths::file_name(file) == paths::file_name(path))
+        }
     }
 }
 
