@@ -1,15 +1,13 @@
 # Two commands are all there is to know: `make run` shows it, `make test` installs what the tests need and runs them.
 
-# Hook and runner work in any container image, so they are linked statically, and at a fixed place, which spares them the
-# relocation of their tables at every start. With the flags, an explicit target is needed.
-TARGET := $(shell rustc -vV | sed -n 's/^host: //p')
-STATIC := --target $(TARGET) \
-	--config 'target.$(TARGET).rustflags=["-C","target-feature=+crt-static","-C","relocation-model=static"]'
+# Links hook and runner statically; what they share with the host is built once.
+STATIC := RUSTC_WORKSPACE_WRAPPER=$(CURDIR)/packaging/rustc-static.sh
 BIN := target/bin
 CLAUDE_VERSION := 2.1.330
 CODEX_VERSION := 0.169.0
 AGENTS := target/tools
 
+TARGET := $(shell rustc -vV | sed -n 's/^host: //p')
 FUZZ := target/fuzz
 FUZZ_LIMIT := -runs=40000 -seed=20000
 # What `cargo fuzz` sets, without its sanitizers, which stable Rust does not have: coverage for libFuzzer.
@@ -28,17 +26,16 @@ run: build
 
 # The release binaries in target/bin.
 build:
-	cargo build --locked --release -p bashgate
-	cargo build --locked --profile hook -p bashgate-hook -p bashgate-run $(STATIC)
+	$(STATIC) cargo build --locked --release -p bashgate -p bashgate-run
+	$(STATIC) cargo build --locked --profile hook -p bashgate-hook
 	mkdir -p $(BIN)
-	install -m 755 target/release/bashgate target/$(TARGET)/hook/bashgate-hook target/$(TARGET)/hook/bashgate-run $(BIN)/
+	install -m 755 target/release/bashgate target/release/bashgate-run target/hook/bashgate-hook $(BIN)/
 
 # The same without optimisation, for the tests of a change: seconds instead of minutes.
 quick:
-	cargo build --locked -p bashgate
-	cargo build --locked -p bashgate-hook -p bashgate-run $(STATIC)
+	$(STATIC) cargo build --locked -p bashgate -p bashgate-hook -p bashgate-run
 	mkdir -p $(BIN)
-	install -m 755 target/debug/bashgate target/$(TARGET)/debug/bashgate-hook target/$(TARGET)/debug/bashgate-run $(BIN)/
+	install -m 755 target/debug/bashgate target/debug/bashgate-hook target/debug/bashgate-run $(BIN)/
 
 # What every change needs: lints, the tests of the libraries, and a scripted agent through the real hook and host.
 check:
@@ -85,7 +82,6 @@ flow:
 	cargo nextest run --locked -p bashgate-tests -E 'test(demo::) | test(one_place::)'
 
 system:
-	cargo build --locked -p bashgate-hook --example break_guard
 	cargo nextest run --locked --workspace
 
 # What the tests need besides Rust.
@@ -100,10 +96,10 @@ compare: build
 # finds stays in target/fuzz/*-crash-*.
 fuzz:
 	RUSTFLAGS="$(COVERAGE)" cargo build --locked --release -p bashgate-fuzz --bin fuzz-reader --bin fuzz-classifier \
-		--target $(TARGET) --target-dir $(FUZZ)
+		--target $(TARGET)
 	cargo run --locked --quiet -p bashgate-fuzz --bin fuzz-seeds -- $(FUZZ)/seeds
 	for target in reader classifier; do \
-		mkdir -p $(FUZZ)/$$target && $(FUZZ)/$(TARGET)/release/fuzz-$$target $(FUZZ_LIMIT) \
+		mkdir -p $(FUZZ)/$$target && target/$(TARGET)/release/fuzz-$$target $(FUZZ_LIMIT) \
 			-max_len=4096 -timeout=2 -rss_limit_mb=1024 -artifact_prefix=$(FUZZ)/$$target- -verbosity=0 -print_final_stats=1 \
 			-dict=tests/fuzz/shell.dict $(FUZZ)/$$target $(FUZZ)/seeds || exit 1; \
 	done

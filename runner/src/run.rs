@@ -10,6 +10,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, Stdio};
 use std::time::{Duration, Instant};
 
+use bashgate_shared::classify::{later, secrets};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::pipe::{PipeFlags, pipe_with};
 
@@ -169,7 +170,7 @@ impl Runner {
         let groups = Groups::make(preset.limits.memory_mib, preset.limits.processes);
         let mut watches: Vec<Watch> = projects(preset, &spec.workspace)
             .skip(usize::from(preset.filesystem.workspace == Access::Read))
-            .map(|project| Watch::before(project, &preset.filesystem.protect))
+            .map(|project| Watch::before(project, protected(preset).collect()))
             .collect();
         let mut refused = Vec::new();
         for backend in &preset.sandbox.order {
@@ -367,12 +368,17 @@ fn projects<'p>(preset: &'p Preset, workspace: &'p Path) -> impl Iterator<Item =
     std::iter::once(workspace).chain(more.map(PathBuf::as_path))
 }
 
-/// What the preset hides, with the home folders of everybody who may be meant.
+/// Names in a project through which something would run later.
+fn protected(preset: &Preset) -> impl Iterator<Item = String> {
+    later::in_projects().map(str::to_owned).chain(preset.filesystem.protect.iter().cloned())
+}
+
+/// What is hidden, with the home folders of everybody who may be meant.
 fn hidden(preset: &Preset, workspace: &Path, gate: &[PathBuf], run_as: RunAs) -> Hidden {
     let mut homes: Vec<PathBuf> = std::env::var_os("HOME").map(PathBuf::from).into_iter().collect();
     homes.extend(run_as.account().map(|(_, home)| PathBuf::from(home)));
     let mut hide: Vec<PathBuf> = gate.to_vec();
-    for path in &preset.filesystem.hide {
+    for path in preset.filesystem.hide.iter().cloned().chain(secrets::places()) {
         match path.strip_prefix("~/") {
             Some(rest) => hide.extend(homes.iter().map(|home| home.join(rest))),
             None => hide.push(PathBuf::from(path)),
@@ -381,7 +387,7 @@ fn hidden(preset: &Preset, workspace: &Path, gate: &[PathBuf], run_as: RunAs) ->
     let (mut protect, mut keep_writable) = (Vec::new(), Vec::new());
     for project in projects(preset, workspace) {
         let git = project.join(".git");
-        protect.extend(preset.filesystem.protect.iter().map(|name| project.join(name)));
+        protect.extend(protected(preset).map(|name| project.join(name)));
         if preset.git.repository == Access::Write && git.is_dir() {
             keep_writable.push(git.clone());
             protect.extend(["config", "hooks", "config.worktree", "commondir"].map(|name| git.join(name)));

@@ -117,12 +117,12 @@ pub struct Watch {
 
 impl Watch {
     /// Looks at a workspace that is about to be written.
-    pub fn before(workspace: &Path, protect: &[String]) -> Self {
+    pub fn before(workspace: &Path, protect: Vec<String>) -> Self {
         let since = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |time| time.as_secs());
         Self {
             workspace: workspace.to_owned(),
-            protect: protect.to_vec(),
-            before: Seen::of(workspace, protect, &mut |_| {}),
+            before: Seen::of(workspace, &protect, &mut |_| {}),
+            protect,
             since: i64::try_from(since).unwrap_or(i64::MAX),
         }
     }

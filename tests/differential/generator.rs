@@ -175,6 +175,10 @@ const LEAVES: &[&str] = &[
     "expr 1 + 2",
     "cat <<< W",
     "diff <(S) <(S)",
+    "cat < <(S)",
+    "while read -r q; do S; done < <(S)",
+    "S > >(cat)",
+    "tee >(S)",
     "cat < a",
     "tee zz",
 ];

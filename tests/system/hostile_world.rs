@@ -5,6 +5,8 @@ use std::os::unix::fs::{PermissionsExt as _, symlink};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
+use bashgate_shared::classify::{Surroundings, classify};
+use bashgate_shared::command::CommandLine;
 use bashgate_tests::{Output, Site, bin};
 
 /// A site whose working directory does not lie in /tmp, where a link out of it would still be allowed to write.
@@ -440,4 +442,73 @@ fn classified(command: &str) -> serde_json::Value {
 fn program(folder: &Path, name: &str, content: &[u8]) {
     std::fs::write(folder.join(name), content).unwrap();
     std::fs::set_permissions(folder.join(name), std::fs::Permissions::from_mode(0o755)).unwrap();
+}
+
+#[test]
+fn what_acts_later_is_never_written_by_the_hook_alone() {
+    let world = World::new();
+    for folder in ["packages/web", ".github", "sub"] {
+        world.file(&format!("{folder}/keep"), "");
+    }
+    world.file("x", "x");
+    // By itself, in any folder below and in any case of letters.
+    world.asked(&[
+        "echo x > packages/web/.envrc",
+        "cp x sub/.mcp.json",
+        "touch .VSCode/tasks.json",
+        "cp x .venv/bin/python",
+        "tee sub/.git/HOOKS/pre-commit < x",
+        "sed -i s/a/b/ .devcontainer/devcontainer.json",
+        "echo x >> .husky/pre-push",
+    ]);
+    // What steers builds, CI and agents is for the host to remember.
+    world.asked(&[
+        "echo x >> CLAUDE.md",
+        "cp x sub/agents.MD",
+        "tee .github/workflows/ci.yml < x",
+        "sed -i s/a/b/ .gitattributes",
+        "touch lib/sitecustomize.py",
+        "echo registry=x > packages/web/.npmrc",
+    ]);
+    world.local(&[
+        "echo x > README.md",
+        "cp x packages/web/package.json",
+        "mkdir -p .github/workflows sub/.vscode .claude/skills/x",
+        "cat CLAUDE.md .github/workflows/ci.yml",
+        "touch .gitignore",
+    ]);
+}
+
+#[test]
+fn settings_of_agents_are_the_gates_where_they_are_in_force() {
+    let world = World::new();
+    world.file("fixtures/app/keep", "");
+    let around = Surroundings { cwd: world.work().to_str().map(str::to_owned), ..Surroundings::default() };
+    let effects = |command: &str| classify(&CommandLine::parse(command).unwrap(), &around).effects;
+    for command in [
+        "echo {} > .claude/settings.json",
+        "echo {} > .Claude/Settings.local.json",
+        "cp x ../.codex/config.toml",
+        "echo {} > ~/.gemini/settings.json",
+        "rm -rf .claude",
+        "tee /etc/claude-code/managed-settings.json",
+        "echo x > .claude/hooks/check.sh",
+        "cp x opencode.json",
+    ] {
+        assert!(!effects(command).tampering.is_empty(), "{command}");
+    }
+    for command in [
+        "echo {} > fixtures/app/.claude/settings.json",
+        "rm -rf fixtures/app/.claude",
+        "cp x fixtures/app/.codex/hooks.json",
+        "echo {} > /tmp/x/.gemini/settings.json",
+        "mkdir -p fixtures/app/.claude/hooks && echo x > fixtures/app/.claude/hooks/a.sh",
+    ] {
+        let effects = effects(command);
+        assert!(effects.tampering.is_empty() && !effects.persistence.is_empty(), "{command}: {effects:?}");
+    }
+    // To run a hook script, or to read about one, is not to change it.
+    for command in ["bash .claude/hooks/check.sh", "cat .claude/settings.json", "python3 .claude/hooks/lint.py x"] {
+        assert!(effects(command).tampering.is_empty(), "{command}");
+    }
 }

@@ -129,6 +129,7 @@ fn explain(found: &Classification, color: bool) -> String {
         ("brings in untrusted content", &effects.untrusted),
         ("runs the code in", &effects.runs),
         ("changes what runs later", &effects.persistence),
+        ("changes what steers builds, CI or agents", &effects.steering),
         ("touches the gate", &effects.tampering),
     ] {
         if !list.is_empty() {

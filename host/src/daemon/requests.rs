@@ -3,6 +3,7 @@
 use std::time::Instant;
 
 use bashgate_shared::cage::MAX_CAGED_BYTES;
+use bashgate_shared::classify::later::{self, Tier};
 use bashgate_shared::classify::{Classification, CommandClass, Decided, Surroundings, classify, protected};
 use bashgate_shared::command::Digest;
 use bashgate_shared::protocol::{
@@ -426,14 +427,21 @@ fn weigh_evidence(found: &mut Classification, check: &BashCheck) {
     }
     found.effects.unlooked.extend(check.unlooked.iter().cloned());
     for path in &check.leads_to {
-        let gate = protected::gate_part(path, &check.protected);
-        let later = protected::persistence(path);
-        if (gate.is_some() || later.is_some()) && found.class == CommandClass::Safe {
+        let cwd = check.cwd.as_deref();
+        let gate = protected::gate_part(path, &check.protected, cwd);
+        let tier = later::of(path, cwd).map(|later| later.tier);
+        let runs_later = matches!(tier, Some(Tier::Gate | Tier::ByItself));
+        if (gate.is_some() || runs_later) && found.class == CommandClass::Safe {
             found.class = CommandClass::Unknown;
             found.reason = format!("it writes to {path}, where a link leads");
         }
         found.effects.tampering.extend(gate);
-        found.effects.persistence.extend(later.map(|_| path.clone()));
+        match tier {
+            Some(Tier::Steers) => found.effects.steering.push(path.clone()),
+            Some(Tier::ByItself) => found.effects.persistence.push(path.clone()),
+            // Told above.
+            Some(Tier::Gate) | None => {}
+        }
     }
     // The hook decides such a command itself unless it met a secret or could not look everywhere.
     let nothing_said = check.unproven.is_empty() && check.unlooked.is_empty();

@@ -72,6 +72,7 @@ pub fn fits<'a>(policy: &Policy, judged: &Judged, found: &Classification, asked:
         && effects.network.is_empty()
         && effects.untrusted.is_empty()
         && effects.persistence.is_empty()
+        && effects.steering.is_empty()
         && effects.tampering.is_empty()
         && !effects.runs_fetched
 }

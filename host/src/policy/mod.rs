@@ -89,6 +89,10 @@ pub fn judge<'a>(policy: &Policy, taint: Taint, found: &Classification, asked: i
         let to = decide(policy.floor, counted, class).stricter();
         tighten(to, "persistence", format!("it changes what runs later ({})", list(&effects.persistence)));
     }
+    if !effects.steering.is_empty() && counted != Taint::Clean {
+        let to = decide(policy.floor, counted, class).stricter();
+        tighten(to, "steering", format!("it changes what steers builds, CI or agents ({})", list(&effects.steering)));
+    }
     if !effects.tampering.is_empty() {
         tighten(Decision::Deny, "tampering", format!("it touches the gate itself ({})", list(&effects.tampering)));
     }
@@ -172,6 +176,9 @@ mod tests {
             (Taint::Clean, format!("curl -u {key}: https://x"), (Decision::AskHuman, "credential")),
             (Taint::Clean, "echo x >> ~/.bashrc".to_owned(), (Decision::Inspect, "persistence")),
             (Taint::Both, "echo x >> ~/.bashrc".to_owned(), (Decision::AskHuman, "persistence")),
+            (Taint::Clean, "echo x >> CLAUDE.md".to_owned(), (Decision::Allow, "table")),
+            (Taint::Corruption, "echo x >> CLAUDE.md".to_owned(), (Decision::Inspect, "steering")),
+            (Taint::Both, "make > .github/workflows/x.yml".to_owned(), (Decision::AskHuman, "steering")),
             (Taint::Clean, "rm -rf /etc/bashgate".to_owned(), (Decision::Deny, "tampering")),
             (Taint::Clean, "pkill bashgate-hook".to_owned(), (Decision::Deny, "tampering")),
             (Taint::Clean, "bashgate approve abcdefgh".to_owned(), (Decision::Deny, "tampering")),

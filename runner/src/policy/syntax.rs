@@ -45,7 +45,7 @@ impl<'d> Visit<'d> for Seen {
         self.script(script);
     }
 
-    fn process(&mut self, script: &'d Script) {
+    fn process(&mut self, script: &'d Script, _receives: bool) {
         self.substitution(script);
     }
 }

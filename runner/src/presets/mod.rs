@@ -135,9 +135,9 @@ pub struct Filesystem {
     pub tmp: Tmp,
     /// Size of private temporary folders, in MiB.
     pub tmp_mib: u64,
-    /// Paths that may not be read.
+    /// Paths that may not be read, besides those where secrets are known to lie.
     pub hide: Vec<String>,
-    /// Names in the workspace that may not be changed.
+    /// Names in the workspace that may not be changed, besides those that are known to act later.
     pub protect: Vec<String>,
 }
 

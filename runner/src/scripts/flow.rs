@@ -243,7 +243,7 @@ impl<'n, N: Fn(&str) -> Option<&'n str>> Walk<'_, N> {
             }
             Piece::Glob(_) | Piece::Brace | Piece::Tilde => true,
             Piece::Variable(variable) => self.no_integers.contains(&variable.name),
-            Piece::Substitution { .. } | Piece::Process(_) | Piece::Number(_) => false,
+            Piece::Substitution { .. } | Piece::Process { .. } | Piece::Number(_) => false,
         })
     }
 
@@ -380,7 +380,7 @@ impl<'n, N: Fn(&str) -> Option<&'n str>> Walk<'_, N> {
         word.pieces.iter().any(|piece| match piece {
             Piece::Variable(variable) => self.variable_is_tainted(variable),
             // What a command puts out may come from a value on any way.
-            Piece::Substitution { .. } | Piece::Process(_) => true,
+            Piece::Substitution { .. } | Piece::Process { .. } => true,
             Piece::Text { .. } | Piece::Glob(_) | Piece::Brace | Piece::Tilde | Piece::Number(_) => false,
         })
     }
@@ -549,7 +549,7 @@ impl<'n, 'd, N: Fn(&str) -> Option<&'n str>> Visit<'d> for Walk<'_, N> {
         }
     }
 
-    fn process(&mut self, script: &'d Script) {
+    fn process(&mut self, script: &'d Script, _receives: bool) {
         // Others write into it.
         if let Some(program) = commands(script).find_map(|command| self.reads_code(command)) {
             self.trouble(format!("it can come to standard input of `{program}`"));

@@ -160,7 +160,7 @@ impl<'d, N: Fn(&str) -> Option<usize>> Visit<'d> for Walk<N> {
         match piece {
             Piece::Text { text, quoted } => self.text(text, *quoted),
             Piece::Substitution { quoted, .. } => self.structure(&("substitution", quoted)),
-            Piece::Process(_) => self.structure(&"process"),
+            Piece::Process { .. } => self.structure(&"process"),
             Piece::Glob(glob) => self.structure(&("glob", glob)),
             Piece::Brace => self.structure(&"brace"),
             Piece::Tilde => self.structure(&"tilde"),

@@ -105,7 +105,7 @@ fn of_pieces<'p>(pieces: impl Iterator<Item = &'p Piece>, known: &dyn Fn(&Variab
                 continue;
             }
             // The shell puts the name of a pipe there; the reader lets nothing stand beside it.
-            Piece::Process(_) => Arg::unknown("", Known::Pipe),
+            Piece::Process { .. } => Arg::unknown("", Known::Pipe),
             // The home folder is a path only where a word starts with it; elsewhere `~` does not stand for it.
             Piece::Variable(variable) => match known(variable).filter(|value| first || !value.text.starts_with('~')) {
                 Some(value) => value,

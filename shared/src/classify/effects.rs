@@ -31,6 +31,9 @@ pub struct Effects {
     /// Files through which a command would run again later: start-up files, hooks, cron, `PATH` folders.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub persistence: Vec<String>,
+    /// Files that steer builds, CI and agents.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub steering: Vec<String>,
     /// Parts of the gate that it touches.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub tampering: Vec<String>,
@@ -67,6 +70,7 @@ impl Effects {
             && self.network.is_empty()
             && self.untrusted.is_empty()
             && self.persistence.is_empty()
+            && self.steering.is_empty()
             && self.tampering.is_empty()
     }
 }

@@ -11,6 +11,7 @@ pub(crate) mod call;
 mod effects;
 pub mod git_config;
 pub(crate) mod judge;
+pub mod later;
 pub mod paths;
 pub mod protected;
 mod raw;
@@ -132,6 +133,18 @@ pub struct Surroundings {
     pub protected: Vec<String>,
     /// The operator's own programs.
     pub programs: Option<&'static OwnPrograms>,
+}
+
+impl Surroundings {
+    /// What a resolved path does later, if anything.
+    fn later(&self, path: &str) -> Option<later::Later> {
+        later::of(path, self.cwd.as_deref())
+    }
+
+    /// The part of the gate that a resolved path is, holds or lies in.
+    fn gate_part(&self, path: &str) -> Option<String> {
+        protected::gate_part(path, &self.protected, self.cwd.as_deref())
+    }
 }
 
 /// The rule of a part whose program is only known when it runs.

@@ -6,6 +6,7 @@
 use std::collections::HashSet;
 
 use super::effects::{Effects, NetworkUse, note};
+use super::later::Tier;
 use super::{Surroundings, protected, secrets};
 use crate::programs::{Kind, kind_of};
 
@@ -35,11 +36,15 @@ pub(super) fn effects(text: &str, around: &Surroundings) -> Effects {
         if !seen.insert(word) {
             continue;
         }
-        if let Some(part) = protected::gate_part(word, &[]).filter(|_| word != "/") {
+        let later = around.later(word);
+        let is_called = later.is_some_and(|later| later.is_called);
+        let part = protected::gate_part(word, &[], around.cwd.as_deref());
+        // `//` begins a comment in other languages.
+        let is_root = word.bytes().all(|byte| byte == b'/');
+        if let Some(part) = part.filter(|_| !is_root && !is_called) {
             note(&mut effects.tampering, part);
-        }
-        if protected::persistence(word).is_some() {
-            note(&mut effects.persistence, word);
+        } else if let Some(later) = later {
+            note(if later.tier == Tier::Steers { &mut effects.steering } else { &mut effects.persistence }, word);
         }
         if secrets::is_secret_path(word)
             || word.bytes().any(|b| b.is_ascii_uppercase()) && secrets::is_secret_variable(word)

@@ -24,8 +24,7 @@ pub fn is_secret_path(path: &str) -> bool {
     if FILES.iter().any(|file| ends_in(&lower, file)) {
         return true;
     }
-    let places = ["/run/secrets", "/var/run/secrets", "/etc/ssl/private", "/etc/wireguard", "/etc/openvpn"];
-    places.iter().any(|place| is_within(&lower, place))
+    PLACES.iter().any(|place| is_within(&lower, place))
         || lower.starts_with("/proc/") && (name == "environ" || name == "mem" || name == "kcore")
 }
 
@@ -51,6 +50,11 @@ const FOLDERS: &[&str] = &[
     ".aliyun",
     ".snowsql",
     ".kaggle",
+    ".mozilla",
+    ".thunderbird",
+    ".config/google-chrome",
+    ".config/chromium",
+    ".config/microsoft-edge",
 ];
 
 /// Single files, by the end of their path.
@@ -83,6 +87,71 @@ const FILES: &[&str] = &[
     "etc/ppp/chap-secrets",
     "etc/ppp/pap-secrets",
 ];
+
+/// Names of files that are secrets wherever they lie.
+const NAMES: &[&str] = &[
+    ".env",
+    ".envrc",
+    ".flaskenv",
+    ".dev.vars",
+    ".claude.json",
+    "kubeconfig",
+    "rclone.conf",
+    ".databrickscfg",
+    ".terraformrc",
+    ".mylogin.cnf",
+    "pgpass.conf",
+    "secret.json",
+    "secret.yml",
+    "secret.yaml",
+    "secret.toml",
+    "application_default_credentials.json",
+    ".psql_history",
+    ".mysql_history",
+    ".sqlite_history",
+    ".rediscli_history",
+    ".python_history",
+    ".node_repl_history",
+    ".irb_history",
+    ".sh_history",
+    ".ksh_history",
+    ".ash_history",
+    "fish_history",
+    ".netrc",
+    "_netrc",
+    ".pgpass",
+    ".my.cnf",
+    ".npmrc",
+    ".pypirc",
+    ".git-credentials",
+    ".vault-token",
+    ".htpasswd",
+    ".dockercfg",
+    ".s3cfg",
+    ".boto",
+    "credentials",
+    "credentials.json",
+    "client_secret.json",
+    "secrets.json",
+    "secrets.yml",
+    "secrets.yaml",
+    "secrets.toml",
+    "master.key",
+    ".bash_history",
+    ".zsh_history",
+];
+
+/// Places of the machine that hold secrets.
+const PLACES: &[&str] =
+    &["/run/secrets", "/var/run/secrets", "/etc/ssl/private", "/etc/wireguard", "/etc/openvpn", "/etc/sudoers.d"];
+
+/// Where secrets lie by the list: in a home folder (as `~/…`) or at a place of the machine. What a sandbox hides.
+pub fn places() -> impl Iterator<Item = String> {
+    let of_home = FOLDERS.iter().chain(NAMES).chain(FILES).filter(|path| path.starts_with('.')).chain([&".ssh"]);
+    let of_machine = FILES.iter().filter(|path| path.starts_with("etc/"));
+    let of_home = of_home.map(|path| format!("~/{path}"));
+    of_home.chain(of_machine.map(|path| format!("/{path}"))).chain(PLACES.iter().map(|&place| place.to_owned()))
+}
 
 /// True for a file whose name private keys have, and certificates as well: what it is, only its content tells.
 pub fn may_be_public(path: &str) -> bool {
@@ -122,57 +191,6 @@ pub fn is_secret_name(name: &str) -> bool {
     if harmless_suffix.iter().any(|suffix| name.ends_with(suffix)) {
         return false;
     }
-    let exact = [
-        ".env",
-        ".envrc",
-        ".flaskenv",
-        ".dev.vars",
-        ".claude.json",
-        "kubeconfig",
-        "rclone.conf",
-        ".databrickscfg",
-        ".terraformrc",
-        ".mylogin.cnf",
-        "pgpass.conf",
-        "secret.json",
-        "secret.yml",
-        "secret.yaml",
-        "secret.toml",
-        "application_default_credentials.json",
-        ".psql_history",
-        ".mysql_history",
-        ".sqlite_history",
-        ".rediscli_history",
-        ".python_history",
-        ".node_repl_history",
-        ".irb_history",
-        ".sh_history",
-        ".ksh_history",
-        ".ash_history",
-        "fish_history",
-        ".netrc",
-        "_netrc",
-        ".pgpass",
-        ".my.cnf",
-        ".npmrc",
-        ".pypirc",
-        ".git-credentials",
-        ".vault-token",
-        ".htpasswd",
-        ".dockercfg",
-        ".s3cfg",
-        ".boto",
-        "credentials",
-        "credentials.json",
-        "client_secret.json",
-        "secrets.json",
-        "secrets.yml",
-        "secrets.yaml",
-        "secrets.toml",
-        "master.key",
-        ".bash_history",
-        ".zsh_history",
-    ];
     let key = ["id_rsa", "id_dsa", "id_ecdsa", "id_ed25519", "id_ecdsa_sk", "id_ed25519_sk"];
     let endings = [
         ".pem",
@@ -193,7 +211,7 @@ pub fn is_secret_name(name: &str) -> bool {
         ".keychain-db",
         ".agekey",
     ];
-    exact.contains(&name)
+    NAMES.contains(&name)
         || key.contains(&name)
         || [".env.", ".env-", ".env_"].iter().any(|start| name.starts_with(start))
         || name.contains(".tfstate")

@@ -7,7 +7,7 @@
 use super::call::{Arg, Call};
 use super::paths::file_name;
 use crate::programs::{self, Builtin, Kind, Program, Runs, Terminal};
-use crate::shell::{Redirect, RedirectTarget, Simple, Word};
+use crate::shell::{Piece, Redirect, RedirectTarget, Simple, Word};
 
 /// Names of the terminal, or of what is read anyway.
 const STANDARD_INPUT: &[&str] = &["/dev/stdin", "/dev/fd/0", "/proc/self/fd/0", "/dev/tty", "-"];
@@ -171,9 +171,10 @@ pub(super) fn feeds(redirects: &[Redirect]) -> bool {
         RedirectTarget::Here(_) | RedirectTarget::Text(_) => true,
         // Any other number than 0 is no input; the terminal by its name is none either.
         RedirectTarget::Path(ref word) => {
+            let is_pipe = matches!(word.pieces.as_slice(), [Piece::Process { .. }]);
             redirect.reads
                 && !redirect.other_input
-                && word.literal().is_some_and(|path| !path.starts_with("/dev/") || path == "/dev/null")
+                && (is_pipe || word.literal().is_some_and(|path| !path.starts_with("/dev/") || path == "/dev/null"))
         }
         RedirectTarget::Descriptor => false,
     })

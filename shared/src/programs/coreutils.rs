@@ -104,11 +104,10 @@ pub(super) const TABLE: &[Program] = &[
         &["mkdir"],
         "makes folders",
         Options { flags: "pv", values: "m", long: &["--parents", "--verbose", "--mode="] },
-        Operands::Writes,
-        &["mkdir -p src/a", "mkdir /tmp/x"],
-        &["mkdir /etc/x", "mkdir .git/hooks", "mkdir \"$x\""],
-    )
-    .traits(&[Trait::ChangesFiles]),
+        Operands::Folders,
+        &["mkdir -p src/a", "mkdir /tmp/x", "mkdir -p .github/workflows"],
+        &["mkdir /etc/x", "mkdir .claude", "mkdir \"$x\""],
+    ),
     listed(
         &["touch"],
         "makes empty files or changes their time",

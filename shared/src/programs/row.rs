@@ -242,6 +242,8 @@ pub enum Operands {
     OneFile,
     /// Files that it writes.
     Writes,
+    /// Folders that it makes. Nothing lies in them yet that could act later.
+    Folders,
 }
 
 /// Whether and how a program runs code, or another program, that it is given.

@@ -291,7 +291,12 @@ pub enum Piece {
         quoted: bool,
     },
     /// `<(…)` or `>(…)`.
-    Process(Script),
+    Process {
+        /// What runs.
+        script: Script,
+        /// True for `>(…)`: what is written to it, it reads.
+        receives: bool,
+    },
     /// `$((…))` or `${#name}`: digits, perhaps with a minus sign.
     Number(Arithmetic),
 }

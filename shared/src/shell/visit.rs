@@ -77,8 +77,8 @@ pub trait Visit<'d> {
         self.script(script);
     }
 
-    /// The script of `<(…)` or `>(…)`.
-    fn process(&mut self, script: &'d Script) {
+    /// The script of `<(…)`, or of `>(…)`, which receives what is written to it.
+    fn process(&mut self, script: &'d Script, _receives: bool) {
         self.script(script);
     }
 
@@ -174,7 +174,7 @@ pub mod inside {
     pub fn piece<'d>(visit: &mut (impl Visit<'d> + ?Sized), piece: &'d Piece) {
         match piece {
             Piece::Substitution { script, .. } => visit.substitution(script),
-            Piece::Process(script) => visit.process(script),
+            Piece::Process { script, receives } => visit.process(script, *receives),
             Piece::Variable(variable) => visit.variable(variable),
             Piece::Number(arithmetic) => visit.arithmetic(arithmetic),
             Piece::Text { .. } | Piece::Glob(_) | Piece::Brace | Piece::Tilde => {}

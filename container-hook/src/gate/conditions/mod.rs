@@ -11,7 +11,7 @@ mod startup;
 use std::path::{Path, PathBuf};
 
 use bashgate_shared::classify::paths::{Zone, zone};
-use bashgate_shared::classify::{Classification, Condition, protected, secrets};
+use bashgate_shared::classify::{Classification, Condition, later, protected, secrets};
 
 use super::git::inert;
 
@@ -214,9 +214,13 @@ fn write_stays(path: &Path, cwd: &Path, protected: &[String], findings: &mut Fin
     let real = text(&real);
     if link {
         findings.unproven.push(format!("{} is a link", path.display()));
-    } else if !matches!(zone(&real, root.to_str()), Zone::Workspace | Zone::Nowhere)
-        || protected::persistence(&real).is_some()
-        || protected::gate_part(&real, protected).is_some()
+        return;
+    }
+    // What its own name says has been judged.
+    let acts_later = || later::of(&real, root.to_str()).is_some();
+    if !matches!(zone(&real, root.to_str()), Zone::Workspace | Zone::Nowhere)
+        || Path::new(&real) != path && acts_later()
+        || protected::gate_part(&real, protected, root.to_str()).is_some()
     {
         findings.unproven.push(format!("{} leads to {real}", path.display()));
     }

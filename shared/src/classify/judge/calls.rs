@@ -179,6 +179,7 @@ impl Judge<'_> {
             (Operands::OneFile, [one]) if one.is_one() => self.read(one),
             (Operands::OneFile, _) => Judgement::unknown("with a second file it writes there"),
             (Operands::Writes, _) => all(self, Self::write),
+            (Operands::Folders, _) => all(self, Self::make_folder),
         }
     }
 

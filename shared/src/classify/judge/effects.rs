@@ -5,6 +5,7 @@ use super::folders::Folder;
 use super::{Judge, Judgement, Names};
 use crate::classify::call::{Arg, Call, Known};
 use crate::classify::effects::{NetworkUse, note};
+use crate::classify::later::{self, Later, Tier};
 use crate::classify::paths::{self, Zone};
 use crate::classify::{Condition, Effects, protected, secrets};
 use crate::programs::{self, Runs, Trait};
@@ -20,6 +21,7 @@ impl Judge<'_> {
             network,
             untrusted,
             persistence,
+            steering,
             tampering,
             git,
             runs,
@@ -34,6 +36,7 @@ impl Judge<'_> {
             (&mut mine.unlooked, unlooked),
             (&mut mine.untrusted, untrusted),
             (&mut mine.persistence, persistence),
+            (&mut mine.steering, steering),
             (&mut mine.tampering, tampering),
             (&mut mine.git, git),
             (&mut mine.runs, runs),
@@ -204,6 +207,15 @@ impl Judge<'_> {
 
     /// A file is written.
     pub fn write(&mut self, arg: &Arg) -> Judgement {
+        self.make(arg, Self::write_to)
+    }
+
+    /// A folder is made.
+    pub fn make_folder(&mut self, arg: &Arg) -> Judgement {
+        self.make(arg, Self::make_at)
+    }
+
+    fn make(&mut self, arg: &Arg, each: fn(&mut Self, &str) -> Judgement) -> Judgement {
         if arg.known == Known::Pipe {
             return Judgement::safe();
         }
@@ -215,19 +227,28 @@ impl Judge<'_> {
             note(&mut self.effects.writes, path);
         }
         for resolved in self.resolved(path) {
-            judgement = judgement.max(self.write_to(&resolved));
+            judgement = judgement.max(each(self, &resolved));
         }
         judgement
     }
 
     fn write_to(&mut self, path: &str) -> Judgement {
-        if let Some(part) = protected::gate_part(path, &self.around.protected) {
+        match self.around.later(path) {
+            Some(Later { tier: Tier::Steers, .. }) => note(&mut self.effects.steering, path),
+            Some(Later { tier: Tier::ByItself, what, .. }) => {
+                note(&mut self.effects.persistence, path);
+                return Judgement::unknown(format!("it writes {what}"));
+            }
+            Some(Later { tier: Tier::Gate, .. }) | None => {}
+        }
+        self.make_at(path)
+    }
+
+    /// Something comes to lie at a place.
+    fn make_at(&mut self, path: &str) -> Judgement {
+        if let Some(part) = self.around.gate_part(path) {
             note(&mut self.effects.tampering, part);
             return Judgement::unknown("it writes to the gate's own files");
-        }
-        if let Some(kind) = protected::persistence(path) {
-            note(&mut self.effects.persistence, path);
-            return Judgement::unknown(format!("it writes {kind}"));
         }
         let unplaced = !path.starts_with(['/', '~']) && self.folders.contains(&Folder::Anywhere);
         match paths::zone(path, self.around.cwd.as_deref()) {
@@ -266,22 +287,27 @@ impl Judge<'_> {
                 std::iter::once(arg.text.as_str()).chain(glued.into_iter().flatten()).filter(|path| !path.is_empty())
             {
                 for path in self.resolved(path) {
-                    let part = protected::gate_part(&path, &self.around.protected);
+                    let later = self.around.later(&path);
+                    let part = self.around.gate_part(&path);
                     let inside = part.as_deref().is_some_and(|part| paths::is_within(&path, part));
-                    if let Some(part) = part
-                        && (modifies || inside && !only_talks)
-                    {
-                        note(&mut self.effects.tampering, part);
+                    let is_called = later.is_some_and(|later| later.is_called);
+                    match part {
+                        Some(part) if modifies || inside && !only_talks && !is_called => {
+                            note(&mut self.effects.tampering, part);
+                        }
+                        _ => {}
                     }
-                    if modifies && protected::persistence(&path).is_some() {
-                        note(&mut self.effects.persistence, path);
+                    match later.map(|later| later.tier) {
+                        Some(Tier::Steers) if modifies => note(&mut self.effects.steering, path),
+                        Some(Tier::ByItself) if modifies => note(&mut self.effects.persistence, path),
+                        Some(Tier::Gate | Tier::ByItself | Tier::Steers) | None => {}
                     }
                 }
             }
             if modifies && (arg.exact().is_none() || reads_names) {
                 self.tampering_by(arg);
                 for word in self.mentioned.clone() {
-                    let part = protected::gate_part(&word, &self.around.protected);
+                    let part = self.around.gate_part(&word);
                     if let Some(part) = part.filter(|part| paths::is_within(&word, part)) {
                         note(&mut self.effects.tampering, part);
                     }
@@ -298,7 +324,7 @@ impl Judge<'_> {
                 note(&mut self.effects.tampering, name);
             }
         }
-        for settings in protected::settings_in(text) {
+        for settings in later::settings_in(text) {
             note(&mut self.effects.tampering, settings);
         }
     }
@@ -306,7 +332,7 @@ impl Judge<'_> {
     /// A path that is only known in part, about to be changed: its known parts may lead to the gate.
     pub(super) fn tampering_by(&mut self, arg: &Arg) {
         let tail = arg.tail.trim_start_matches('/');
-        let by_tail = (!tail.is_empty()).then(|| protected::gate_part(tail, &[])).flatten();
+        let by_tail = (!tail.is_empty()).then(|| protected::gate_part(tail, &[], None)).flatten();
         let reaches = self.resolved(&arg.text).iter().any(|prefix| {
             let prefix = if arg.text.ends_with('/') { format!("{prefix}/") } else { prefix.clone() };
             prefix.len() > 1 && protected::prefix_reaches_gate(&prefix, &self.around.protected)

@@ -126,10 +126,9 @@ impl<'s> Walk<'_, '_, 's> {
         std::mem::replace(&mut self.wrote, outer)
     }
 
-    /// A script inside of a word, with a shell of its own.
+    /// A script inside of a word, with a shell of its own and the same input.
     fn nested(&mut self, script: &'s Script, beside: usize) {
         let judge = &mut *self.judge;
-        let outside = std::mem::replace(&mut judge.stdin_fetched, false);
         let (folders, bound) = (judge.folders.clone(), judge.bound.clone());
         let names = judge.stdin_names.take();
         let input = judge.terminal.input;
@@ -144,7 +143,6 @@ impl<'s> Walk<'_, '_, 's> {
         judge.stdin_names = names;
         judge.folders = folders;
         judge.bound = bound;
-        judge.stdin_fetched = outside;
     }
 
     /// The command at hand is at least this.
@@ -408,7 +406,10 @@ impl<'s> Visit<'s> for Walk<'_, '_, 's> {
                 }
             }
             RedirectTarget::Path(word) => {
+                let fetched = self.judge.effects.untrusted.len();
                 self.word(word);
+                // What a process substitution fetches comes in as the input.
+                self.judge.stdin_fetched |= redirect.reads && self.judge.effects.untrusted.len() > fetched;
                 for args in self.judge.arguments(std::slice::from_ref(word)) {
                     let judgement = match args.as_slice() {
                         [arg] => self.judge.redirect_to(redirect, arg, &mut self.wrote),
@@ -442,8 +443,12 @@ impl<'s> Visit<'s> for Walk<'_, '_, 's> {
         self.nested(script, 0);
     }
 
-    fn process(&mut self, script: &'s Script) {
+    fn process(&mut self, script: &'s Script, receives: bool) {
+        let outside = self.judge.stdin_fetched;
+        // What the command at hand fetches is not known yet.
+        self.judge.stdin_fetched |= receives;
         self.nested(script, 1);
+        self.judge.stdin_fetched = outside;
     }
 
     fn variable(&mut self, variable: &'s Variable) {

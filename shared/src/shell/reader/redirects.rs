@@ -70,7 +70,7 @@ impl Reader<'_> {
             self.only_bash("`!` glued to a redirection")?;
         }
         self.blanks();
-        let word = self.word()?;
+        let word = self.word_or_process()?;
         Ok(Redirect { writes, reads, other_input: false, target: RedirectTarget::Path(word) })
     }
 

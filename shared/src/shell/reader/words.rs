@@ -12,12 +12,13 @@ impl<'a> Reader<'a> {
         }
         self.only_bash("process substitution")?;
         let start = self.at;
+        let receives = self.peek() == Some(b'>');
         self.at += 2;
         let script = self.substituted()?;
         if !self.at_token_end() {
             return self.fail(Trouble::Unsupported("text glued to a process substitution"));
         }
-        Ok(Word { pieces: vec![Piece::Process(script)], span: self.span(start) })
+        Ok(Word { pieces: vec![Piece::Process { script, receives }], span: self.span(start) })
     }
 
     pub(super) fn at_token_end(&self) -> bool {

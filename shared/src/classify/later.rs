@@ -1,0 +1,860 @@
+//! Files that act later: what is written to them now runs, or steers what runs, when nobody looks at this command any more.
+//!
+//! One list for hook, host and runner, in three tiers; [`of`] is its only reader. Names count in any folder and in any case
+//! of letters, because file systems exist that do not tell cases apart.
+
+use super::paths::{ends_in, file_name, is_within, lies_in};
+
+/// How soon and how surely a file acts, from the mildest.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Tier {
+    /// It steers builds, CI or agents, which a person starts or sees: on record, and one step stricter under taint.
+    Steers,
+    /// It runs by itself, outside of the gate: the host decides, one step stricter than the table.
+    ByItself,
+    /// It says whether and how an agent is gated: never.
+    Gate,
+}
+
+/// What a file does later.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Later {
+    /// How soon and how surely.
+    pub tier: Tier,
+    /// In words, with an article.
+    pub what: &'static str,
+    /// It is code that is called by name as well: to name it is not to change it.
+    pub is_called: bool,
+}
+
+/// Which files a row means. All in lower case, without a `/` at either end but for the first of [`At::Root`].
+#[derive(Debug, Clone, Copy)]
+enum At {
+    /// The last components of a path. With a `*` at its end, any name that starts so.
+    Ends(&'static str),
+    /// These components anywhere in a path, and what lies below them.
+    Below(&'static str),
+    /// Names that end so.
+    Ending(&'static str),
+    /// This absolute path and what lies below it. With a `*` at its end, any path that starts so.
+    Root(&'static str),
+}
+use At::{Below, Ending, Ends, Root};
+
+struct Row {
+    tier: Tier,
+    what: &'static str,
+    /// Projects have such files, none of them made by everyday tools: the runner keeps them as they are.
+    in_projects: bool,
+    at: &'static [At],
+}
+
+const fn row(tier: Tier, what: &'static str, at: &'static [At]) -> Row {
+    Row { tier, what, in_projects: false, at }
+}
+
+impl Row {
+    const fn in_projects(mut self) -> Self {
+        self.in_projects = true;
+        self
+    }
+}
+
+/// Folders with agents' settings, in a home folder or a project. Where one is in force, it is the gate's as a whole.
+pub const AGENT_FOLDERS: &[&str] = &[".claude", ".codex", ".gemini", ".cursor", ".copilot", ".opencode"];
+
+/// What names an agent's hooks, as the end of a path. With a `*` at its end, any name that starts so.
+const AGENT_SETTINGS: &[&str] = &[
+    ".claude/settings*",
+    ".claude/managed-settings*",
+    ".codex/hooks.json",
+    ".codex/config.toml",
+    ".codex/requirements.toml",
+    ".gemini/settings.json",
+    ".copilot/hooks",
+    ".copilot/config.json",
+    ".copilot/settings.json",
+    ".github/hooks",
+    ".cursor/hooks.json",
+    ".cursor/cli*",
+    ".opencode/opencode.json*",
+    ".config/opencode/opencode.json*",
+    "opencode.json",
+    "opencode.jsonc",
+];
+
+/// The code that they name, usually. People run it on purpose, too.
+const AGENT_HOOKS: &[&str] = &[
+    ".claude/hooks",
+    ".codex/hooks",
+    ".gemini/hooks",
+    ".cursor/hooks",
+    ".opencode/plugin*",
+    ".config/opencode/plugin*",
+];
+
+/// Agents' settings that count for the whole machine.
+const MANAGED: &[&str] = &["/etc/claude-code", "/etc/codex", "/etc/gemini-cli", "/etc/cursor", "/etc/opencode"];
+
+use Tier::{ByItself, Steers};
+
+const ROWS: &[Row] = &[
+    row(ByItself, "a git hook", &[Below(".husky"), Below(".githooks"), Below(".git-hooks"), Below(".lefthook")])
+        .in_projects(),
+    row(ByItself, "a git hook", &[Below(".git/hooks")]),
+    row(
+        ByItself,
+        "git's configuration",
+        &[
+            Ends(".git/config"),
+            Ends(".git/config.worktree"),
+            Below(".git/info"),
+            Below(".config/git"),
+            Ends(".gitconfig"),
+            Ends("etc/gitconfig"),
+        ],
+    ),
+    row(
+        ByItself,
+        "a start-up file of a shell",
+        &[
+            Ends(".bashrc"),
+            Ends(".bash_profile"),
+            Ends(".bash_login"),
+            Ends(".bash_logout"),
+            Ends(".bash_aliases"),
+            Ends(".bash_completion"),
+            Below(".bashrc.d"),
+            Below(".bash_completion.d"),
+            Ends("bash.bashrc"),
+            Ends(".profile"),
+            Ends("etc/profile"),
+            Ends(".zshrc"),
+            Ends(".zshenv"),
+            Ends(".zprofile"),
+            Ends(".zlogin"),
+            Ends(".zlogout"),
+            Below("etc/zsh"),
+            Below(".oh-my-zsh"),
+            Ends(".kshrc"),
+            Ends(".mkshrc"),
+            Ends(".cshrc"),
+            Ends(".tcshrc"),
+            Ends(".login"),
+            Ends("config.fish"),
+            Below(".config/fish"),
+            Below("etc/fish"),
+            Ends(".inputrc"),
+            Ends("etc/inputrc"),
+            Ends(".pam_environment"),
+            Below(".config/environment.d"),
+            Root("/etc/profile.d"),
+            Root("/etc/bash_completion.d"),
+            Root("/etc/environment"),
+            Root("/etc/skel"),
+        ],
+    ),
+    row(
+        ByItself,
+        "a start-up file",
+        &[
+            Ends(".xprofile"),
+            Ends(".xinitrc"),
+            Ends(".xsession"),
+            Ends(".xsessionrc"),
+            Below(".config/autostart"),
+            Ends(".tmux.conf"),
+            Below(".config/tmux"),
+            Ends(".screenrc"),
+            Ends(".lesskey"),
+            Ends("lesskey"),
+            Ends(".lessfilter"),
+            Ends(".jq"),
+            Ends(".rpmmacros"),
+            Ends(".popt"),
+            Ends(".psqlrc"),
+            Ends(".sqliterc"),
+            Ends(".gdbinit"),
+            Ends(".lldbinit"),
+            Ends(".pdbrc"),
+            Ends(".pythonrc"),
+            Ends(".pythonrc.py"),
+            Ends(".irbrc"),
+            Ends(".pryrc"),
+            Ends(".rprofile"),
+            Ends(".ghci"),
+            Ends(".guile"),
+            Below(".ipython"),
+        ],
+    ),
+    row(
+        ByItself,
+        "an editor's start-up file",
+        &[
+            Ends(".vimrc"),
+            Ends(".gvimrc"),
+            Ends(".exrc"),
+            Ends(".nvimrc"),
+            Ends(".nvim.lua"),
+            Below(".vim"),
+            Below(".config/nvim"),
+            Ends(".emacs"),
+            Ends(".emacs.d"),
+            Below(".emacs.d"),
+            Below(".config/emacs"),
+            Ends(".nanorc"),
+        ],
+    ),
+    row(
+        ByItself,
+        "what runs when one enters a folder",
+        &[
+            Ends(".envrc"),
+            Ends(".envrc.private"),
+            Ends(".direnvrc"),
+            Below(".config/direnv"),
+            Ends("mise.toml"),
+            Ends(".mise.toml"),
+            Ends("mise.local.toml"),
+            Ends(".mise.local.toml"),
+            Below(".mise"),
+            Below(".config/mise"),
+            Ends(".autoenv"),
+            Ends(".autoenv.zsh"),
+        ],
+    )
+    .in_projects(),
+    row(
+        ByItself,
+        "an editor's tasks and settings",
+        &[Below(".vscode"), Below(".idea"), Below(".zed"), Below(".fleet"), Ends(".dir-locals.el")],
+    )
+    .in_projects(),
+    row(
+        ByItself,
+        "a container for development",
+        &[Below(".devcontainer"), Ends(".devcontainer.json"), Ends(".gitpod.yml"), Ends(".gitpod.dockerfile")],
+    )
+    .in_projects(),
+    row(
+        ByItself,
+        "an agent's servers, skills, commands or plug-ins",
+        &[
+            Ends(".mcp.json"),
+            Ends("mcp.json"),
+            Ends(".claude.json"),
+            Below(".claude/skills"),
+            Below(".claude/commands"),
+            Below(".claude/agents"),
+            Below(".claude/plugins"),
+            Below(".claude/output-styles"),
+            Below(".claude/workflows"),
+            Ends(".claude/statusline*"),
+            Ends(".claude/scheduled_tasks*"),
+            Below(".codex/prompts"),
+            Below(".codex/skills"),
+            Below(".codex/rules"),
+            Below(".codex/agents"),
+            Below(".codex/plugins"),
+            Below(".gemini/commands"),
+            Below(".gemini/extensions"),
+            Below(".gemini/skills"),
+            Below(".gemini/policies"),
+            Below(".cursor/commands"),
+            Below(".cursor/extensions"),
+            Ends(".cursor/permissions.json"),
+            Below(".copilot/skills"),
+            Below(".copilot/agents"),
+            Ends(".copilot/mcp-config.json"),
+            Below(".opencode"),
+            Below(".config/opencode"),
+            Below(".agents/skills"),
+            Below(".agents/commands"),
+            Below(".kiro/hooks"),
+            Below(".kiro/settings"),
+            Below(".windsurf"),
+            Below(".codeium"),
+            Below(".roo"),
+            Below(".continue"),
+            Below(".qwen"),
+            Below(".factory"),
+            Below(".augment"),
+            Ends(".crush.json"),
+            Ends("crush.json"),
+        ],
+    )
+    .in_projects(),
+    row(ByItself, "an agent's shell snapshot", &[Below("shell-snapshots"), Below("session-env")]),
+    row(
+        ByItself,
+        "something that starts at its time",
+        &[
+            Root("/etc/cron*"),
+            Root("/etc/anacrontab"),
+            Root("/var/spool/cron"),
+            Root("/var/spool/at"),
+            Ends("crontab"),
+            Ends(".crontab"),
+        ],
+    ),
+    row(
+        ByItself,
+        "a service that starts by itself",
+        &[
+            Root("/etc/systemd"),
+            Root("/usr/lib/systemd"),
+            Root("/usr/local/lib/systemd"),
+            Root("/lib/systemd"),
+            Root("/run/systemd"),
+            Below(".config/systemd"),
+            Below(".local/share/systemd"),
+            Root("/etc/init.d"),
+            Root("/etc/rc*"),
+            Root("/etc/inittab"),
+            Root("/etc/init"),
+            Root("/etc/xdg/autostart"),
+            Root("/etc/udev"),
+            Root("/usr/lib/udev"),
+            Root("/etc/dbus-1"),
+            Below("library/launchagents"),
+            Below("library/launchdaemons"),
+        ],
+    ),
+    row(
+        ByItself,
+        "the machine's configuration of programs and people",
+        &[
+            Root("/etc/apt/apt.conf*"),
+            Root("/etc/dpkg"),
+            Root("/etc/sudoers*"),
+            Root("/etc/doas.conf"),
+            Root("/etc/pam.d"),
+            Root("/etc/security"),
+            Root("/etc/ld.so*"),
+            Root("/etc/passwd*"),
+            Root("/etc/shadow*"),
+            Root("/etc/group*"),
+            Root("/etc/gshadow*"),
+            Root("/etc/shells"),
+            Root("/etc/alternatives"),
+            Root("/etc/modprobe.d"),
+            Root("/etc/modules*"),
+            Root("/etc/sysctl*"),
+            Root("/etc/binfmt.d"),
+            Root("/etc/logrotate*"),
+            Root("/etc/update-motd.d"),
+            Root("/etc/networkmanager"),
+            Root("/etc/network"),
+            Root("/etc/ppp"),
+        ],
+    ),
+    row(
+        ByItself,
+        "where connections go",
+        &[
+            Ends(".curlrc"),
+            Ends("_curlrc"),
+            Ends(".config/curlrc"),
+            Ends(".wgetrc"),
+            Ends("etc/wgetrc"),
+            Root("/etc/hosts*"),
+            Root("/etc/resolv*"),
+            Root("/etc/nsswitch.conf"),
+            Root("/etc/gai.conf"),
+            Root("/etc/ssl"),
+            Root("/etc/ca-certificates*"),
+            Root("/usr/local/share/ca-certificates"),
+        ],
+    ),
+    row(
+        ByItself,
+        "the configuration of SSH or of keys",
+        &[
+            Below(".ssh"),
+            Root("/etc/ssh"),
+            Ends("authorized_keys"),
+            Ends("authorized_keys2"),
+            Below(".gnupg"),
+            Ends(".netrc"),
+        ],
+    ),
+    row(
+        ByItself,
+        "the configuration of a program that runs others",
+        &[
+            Below(".config/gh"),
+            Below(".docker/cli-plugins"),
+            Ends(".docker/config.json"),
+            Ends(".kube/config"),
+            Ends(".aws/config"),
+            Ends(".mailcap"),
+            Root("/etc/mailcap"),
+            Below(".config/mimeapps.list"),
+            Below(".local/share/applications"),
+        ],
+    ),
+    row(
+        ByItself,
+        "a folder of PATH",
+        &[
+            Below("venv/bin"),
+            Below(".venv/bin"),
+            Below("venv/scripts"),
+            Below(".venv/scripts"),
+            Below("node_modules/.bin"),
+            Below(".pyenv/shims"),
+            Below(".asdf/shims"),
+            Below(".rbenv/shims"),
+            Below(".mise/shims"),
+            Below(".local/share/mise/shims"),
+            Below(".nix-profile/bin"),
+            Below(".bun/bin"),
+            Below(".deno/bin"),
+            Root("/opt/homebrew/bin"),
+        ],
+    ),
+    row(
+        Steers,
+        "what CI runs",
+        &[
+            Below(".github/workflows"),
+            Below(".github/actions"),
+            Ends(".github/dependabot.yml"),
+            Ends(".github/codeowners"),
+            Ends("codeowners"),
+            Below(".forgejo/workflows"),
+            Below(".gitea/workflows"),
+            Ends(".gitlab-ci.yml"),
+            Ends(".gitlab-ci.yaml"),
+            Below(".gitlab/ci"),
+            Below(".circleci"),
+            Below(".buildkite"),
+            Below(".woodpecker"),
+            Ends(".woodpecker.yml"),
+            Ends(".travis.yml"),
+            Ends(".drone.yml"),
+            Ends(".cirrus.yml"),
+            Ends("appveyor.yml"),
+            Ends(".appveyor.yml"),
+            Ends("azure-pipelines.yml"),
+            Ends("bitbucket-pipelines.yml"),
+            Ends("cloudbuild.yaml"),
+            Ends("buildspec.yml"),
+            Ends("jenkinsfile"),
+            Ends("renovate.json"),
+            Ends("renovate.json5"),
+            Ends(".renovaterc"),
+        ],
+    ),
+    row(
+        Steers,
+        "what agents are told",
+        &[
+            Ends("claude.md"),
+            Ends("claude.local.md"),
+            Ends("agents.md"),
+            Ends("agents.override.md"),
+            Ends("agent.md"),
+            Ends("gemini.md"),
+            Ends("qwen.md"),
+            Ends(".cursorrules"),
+            Ends(".windsurfrules"),
+            Ends(".roorules"),
+            Ends(".rules"),
+            Below(".clinerules"),
+            Below(".cursor/rules"),
+            Below(".claude/rules"),
+            Ends(".github/copilot-instructions.md"),
+            Below(".github/instructions"),
+            Below(".github/prompts"),
+            Below(".github/agents"),
+            Below(".github/skills"),
+            Below(".agents"),
+        ],
+    ),
+    row(
+        Steers,
+        "a package manager's or a build's configuration",
+        &[
+            Ends(".npmrc"),
+            Ends(".yarnrc"),
+            Ends(".yarnrc.yml"),
+            Below(".yarn/plugins"),
+            Below(".yarn/releases"),
+            Ends(".pnpmfile.cjs"),
+            Ends("pnpm-workspace.yaml"),
+            Ends("bunfig.toml"),
+            Ends(".cargo/config"),
+            Ends(".cargo/config.toml"),
+            Ends("rust-toolchain"),
+            Ends("rust-toolchain.toml"),
+            Ends("pip.conf"),
+            Ends("pip.ini"),
+            Below(".config/pip"),
+            Below(".pip"),
+            Ends(".pypirc"),
+            Ends(".pydistutils.cfg"),
+            Ends("uv.toml"),
+            Below(".config/uv"),
+            Ends(".condarc"),
+            Ends(".gemrc"),
+            Ends(".bundle/config"),
+            Below(".mvn"),
+            Ends(".m2/settings.xml"),
+            Ends("gradle.properties"),
+            Below("gradle/wrapper"),
+            Ends("init.gradle"),
+            Below(".gradle/init.d"),
+            Ends(".sbtopts"),
+            Ends(".jvmopts"),
+            Ends("nuget.config"),
+            Ends(".bazelrc"),
+            Ends(".bazelversion"),
+            Ends(".tool-versions"),
+            Ends("go.env"),
+            Ends(".buckconfig"),
+        ],
+    ),
+    row(
+        Steers,
+        "what git does with files",
+        &[Ends(".gitattributes"), Ends(".gitmodules"), Ends(".lfsconfig"), Ends(".git-blame-ignore-revs")],
+    ),
+    row(
+        Steers,
+        "what runs before a commit",
+        &[
+            Ends(".pre-commit-config.yaml"),
+            Ends(".pre-commit-config.yml"),
+            Ends("prek.toml"),
+            Ends("lefthook*"),
+            Ends(".lefthook*"),
+            Ends(".overcommit.yml"),
+            Ends(".lintstagedrc*"),
+            Ends("lint-staged.config*"),
+            Ends(".huskyrc*"),
+            Ends(".pre-commit-hooks.yaml"),
+        ],
+    )
+    .in_projects(),
+    row(
+        Steers,
+        "what Python runs at every start",
+        &[Ends("sitecustomize.py"), Ends("usercustomize.py"), Ending(".pth")],
+    ),
+];
+
+/// What a resolved path does later, if anything, for a command that started in `cwd`.
+///
+/// An agent's settings count as the gate's where they may be in force. Below the working directory and in folders for
+/// temporary files lies somebody else's project: there they run by themselves for whoever starts an agent in it.
+pub fn of(path: &str, cwd: Option<&str>) -> Option<Later> {
+    let lower = path.to_ascii_lowercase();
+    let path = lower.as_str();
+    let cwd = cwd.map(str::to_ascii_lowercase);
+    let tier_of = |holder| if may_be_in_force(holder, cwd.as_deref()) { Tier::Gate } else { ByItself };
+    if let Some(holder) = holder_of(path, AGENT_FOLDERS, true).or_else(|| holder_of(path, AGENT_SETTINGS, false)) {
+        return Some(Later { tier: tier_of(holder), what: "an agent's settings", is_called: false });
+    }
+    if let Some(holder) = holder_of(path, AGENT_HOOKS, false) {
+        return Some(Later { tier: tier_of(holder), what: "an agent's hooks", is_called: true });
+    }
+    if MANAGED.iter().any(|place| is_within(path, place)) {
+        return Some(Later { tier: Tier::Gate, what: "an agent's settings", is_called: false });
+    }
+    let is_called = false;
+    if let Some(row) = ROWS.iter().find(|row| row.at.iter().any(|at| at.matches(path))) {
+        return Some(Later { tier: row.tier, what: row.what, is_called });
+    }
+    let what = if file_name(path) == ".git" {
+        "a pointer to another git folder"
+    } else if git_reads(path) {
+        "git's own folder"
+    } else if in_path(path) {
+        "a folder of PATH"
+    } else {
+        return None;
+    };
+    Some(Later { tier: ByItself, what, is_called })
+}
+
+/// Files and folders of a project that act later, relative to it: what a sandbox keeps as it is.
+pub fn in_projects() -> impl Iterator<Item = &'static str> {
+    let rows = ROWS.iter().filter(|row| row.in_projects).flat_map(|row| row.at);
+    let rows = rows.filter_map(|at| match at {
+        Ends(path) | Below(path) if !path.ends_with('*') => Some(*path),
+        Ends(_) | Below(_) | Ending(_) | Root(_) => None,
+    });
+    rows.chain(AGENT_FOLDERS.iter().copied())
+        .chain(AGENT_SETTINGS.iter().copied().filter(|path| !path.contains(['*', '/'])))
+}
+
+impl At {
+    fn matches(self, path: &str) -> bool {
+        match self {
+            Ends(tail) => match tail.strip_suffix('*') {
+                Some(start) => places(path, start).next().is_some(),
+                None => ends_in(path, tail),
+            },
+            Ending(ending) => path.ends_with(ending),
+            Below(folder) => ends_in(path, folder) || lies_in(path, folder),
+            Root(place) => {
+                place.strip_suffix('*').map_or_else(|| is_within(path, place), |start| path.starts_with(start))
+            }
+        }
+    }
+}
+
+/// Where these components stand in a path.
+fn places<'p>(path: &'p str, components: &'p str) -> impl Iterator<Item = usize> {
+    let starts = |at: usize| at == 0 || path.as_bytes().get(at - 1) == Some(&b'/');
+    path.match_indices(components).map(|(at, _)| at).filter(move |at| starts(*at))
+}
+
+/// What stands before the first of these that the path is or lies in (or only is): the folder whose agent they steer, with its
+/// `/`, if it has one.
+fn holder_of<'p>(path: &'p str, patterns: &[&str], only_is: bool) -> Option<&'p str> {
+    let first = |pattern: &&str| {
+        let start = pattern.trim_end_matches('*');
+        let ends = |at: &usize| match path.as_bytes().get(at + start.len()) {
+            None => true,
+            Some(next) => !only_is && (*next == b'/' || pattern.ends_with('*')),
+        };
+        places(path, start).find(ends)
+    };
+    patterns.iter().filter_map(first).min().and_then(|at| path.get(..at))
+}
+
+/// Agents read the settings of the folder in which they were started: the working directory or one above it.
+fn may_be_in_force(holder: &str, cwd: Option<&str>) -> bool {
+    let holder = if holder == "/" { "/" } else { holder.trim_end_matches('/') };
+    if !holder.starts_with('/') {
+        // Relative to a folder that nobody knows, or to the working directory itself.
+        return holder.is_empty() || holder.starts_with(['.', '~']) || cwd.is_some();
+    }
+    let temporary = ["/tmp", "/var/tmp"].iter().any(|folder| is_within(holder, folder) && holder != *folder);
+    match cwd {
+        Some(cwd) if is_within(cwd, holder) => true,
+        Some(cwd) => !is_within(holder, cwd) && !temporary,
+        None => !temporary,
+    }
+}
+
+/// True for a file below `.git` that git itself reads. Other tools keep files of their own there.
+fn git_reads(path: &str) -> bool {
+    const NAMES: &[&str] = &[
+        "config",
+        "config.worktree",
+        "hooks",
+        "info",
+        "modules",
+        "worktrees",
+        "objects",
+        "refs",
+        "HEAD",
+        "ORIG_HEAD",
+        "FETCH_HEAD",
+        "MERGE_HEAD",
+        "MERGE_MSG",
+        "index",
+        "commondir",
+        "gitdir",
+        "packed-refs",
+        "logs",
+        "shallow",
+        "rebase-merge",
+        "rebase-apply",
+        "sequencer",
+        "remotes",
+        "branches",
+        "COMMIT_EDITMSG",
+        "reftable",
+        "lfs",
+        "annex",
+        "svn",
+        "common",
+    ];
+    path.split("/.git/").skip(1).chain(path.strip_prefix(".git/")).any(|rest| {
+        let first = rest.split('/').next().unwrap_or("");
+        NAMES.contains(&first) || first.is_empty()
+    })
+}
+
+/// A folder in which programs are found by name. The path is in lower case.
+fn in_path(path: &str) -> bool {
+    const FOLDERS: &[&str] = &[
+        "/bin",
+        "/sbin",
+        "/usr/bin",
+        "/usr/sbin",
+        "/usr/local/bin",
+        "/usr/local/sbin",
+        "~/bin",
+        "~/.local/bin",
+        "~/.cargo/bin",
+        "~/go/bin",
+    ];
+    let folder = path.rsplit_once('/').map_or("", |(folder, _)| folder);
+    let of_home = ["bin", ".local/bin", ".cargo/bin", "go/bin"];
+    let home = path.starts_with("/home/") || path.starts_with("/root/") || path.starts_with("/users/");
+    FOLDERS.contains(&folder)
+        || home
+            && of_home.iter().any(|tail| ends_in(folder, tail))
+            && !folder.contains("/src/")
+            && folder.matches('/').count() <= 4
+}
+
+/// Marks of agents' settings in a text, wherever it has them.
+pub fn settings_in(text: &str) -> impl Iterator<Item = &'static str> {
+    let marks = AGENT_SETTINGS.iter().copied().filter(|mark| mark.contains('/')).map(|mark| mark.trim_end_matches('*'));
+    marks.chain(["managed-settings.json", "shell-snapshots"]).filter(move |mark| text.contains(mark))
+}
+
+/// True when a path that only begins like this, and goes on with what nobody knows, may be an agent's settings.
+pub fn may_become_settings(prefix: &str) -> bool {
+    let prefix = prefix.to_ascii_lowercase();
+    let (folder, name) = prefix.rsplit_once('/').map_or(("", prefix.as_str()), |(folder, name)| (folder, name));
+    if name.len() > 1
+        && name.starts_with('.')
+        && AGENT_FOLDERS.iter().chain([&".github"]).any(|folder| folder.starts_with(name))
+    {
+        return true;
+    }
+    AGENT_SETTINGS.iter().chain(AGENT_HOOKS).any(|settings| {
+        settings
+            .rsplit_once('/')
+            .is_some_and(|(holder, last)| ends_in(folder, holder) && !name.is_empty() && last.starts_with(name))
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn tier(path: &str) -> Option<Tier> {
+        of(path, Some("/home/u/w")).map(|later| later.tier)
+    }
+
+    #[test]
+    fn agents_settings_are_the_gates_where_they_may_be_in_force() {
+        for path in [
+            "/home/u/w/.claude/settings.json",
+            "/home/u/w/.CLAUDE/Settings.local.json",
+            "/home/u/w/.claude",
+            "/home/u/w/.claude/hooks/check.sh",
+            "/home/u/.claude/settings.json",
+            "~/.codex/config.toml",
+            "/home/u/other/.gemini/settings.json",
+            "/etc/codex/requirements.toml",
+            "/etc/claude-code/managed-settings.d/x.json",
+            "/home/u/w/.opencode/plugins/gate.js",
+            "/home/u/w/opencode.json",
+            "/.cursor/hooks.json",
+        ] {
+            assert_eq!(tier(path), Some(Tier::Gate), "{path}");
+        }
+        for path in [
+            "/home/u/w/templates/app/.claude/settings.json",
+            "/home/u/w/vendor/.codex/hooks.json",
+            "/home/u/w/fixtures/.claude",
+            "/tmp/x/.claude/settings.json",
+            "/home/u/w/x/.claude/hooks/check.sh",
+        ] {
+            assert_eq!(tier(path), Some(Tier::ByItself), "{path}");
+        }
+        // Nobody knows where a relative path leads when the working directory is known and it is relative all the same.
+        assert_eq!(tier("sub/.claude/settings.json"), Some(Tier::Gate));
+        assert_eq!(of("sub/.claude/settings.json", None).map(|later| later.tier), Some(Tier::ByItself));
+        assert_eq!(of("../.claude/settings.json", None).map(|later| later.tier), Some(Tier::Gate));
+        // In a folder for temporary files one may work, too.
+        assert_eq!(of("/tmp/w/.claude/settings.json", Some("/tmp/w/sub")).map(|later| later.tier), Some(Tier::Gate));
+        for path in
+            ["/home/u/w/.claude/plans/x.md", "/home/u/w/claude/settings.json", "/home/u/w/.claude.d/settings.json"]
+        {
+            assert_eq!(tier(path), None, "{path}");
+        }
+    }
+
+    #[test]
+    fn what_runs_by_itself_counts_in_any_folder_and_in_any_case() {
+        for path in [
+            "~/.bashrc",
+            "/root/.profile",
+            ".git/hooks/pre-commit",
+            "/w/.git/config",
+            "a/b/.GIT/Hooks/post-checkout",
+            "/etc/cron.d/x",
+            "~/.ssh/authorized_keys",
+            "/usr/local/bin/ls",
+            "~/.local/bin/x",
+            "/home/u/.local/bin/x",
+            "/etc/profile.d/x.sh",
+            ".git/info/attributes",
+            "a/.git/rebase-merge/git-rebase-todo",
+            ".git/index",
+            "packages/web/.envrc",
+            "x/.mcp.json",
+            ".claude/skills/deploy/SKILL.md",
+            ".claude/commands/x.md",
+            ".vscode/tasks.json",
+            "sub/.devcontainer/devcontainer.json",
+            ".venv/bin/python",
+            "web/node_modules/.bin/tsc",
+            "~/.curlrc",
+            "/etc/hosts",
+            ".config/nvim/init.lua",
+            "~/Library/LaunchAgents/x.plist",
+        ] {
+            assert_eq!(of(path, None).map(|later| later.tier), Some(Tier::ByItself), "{path}");
+        }
+    }
+
+    #[test]
+    fn what_steers_builds_ci_and_agents() {
+        for path in [
+            ".github/workflows/ci.yml",
+            "a/CLAUDE.md",
+            "AGENTS.md",
+            "x/.npmrc",
+            ".cargo/config.toml",
+            ".gitattributes",
+            "lib/sitecustomize.py",
+            "lib/x.pth",
+            ".pre-commit-config.yaml",
+            "lefthook.yml",
+            "Jenkinsfile",
+        ] {
+            assert_eq!(of(path, None).map(|later| later.tier), Some(Tier::Steers), "{path}");
+        }
+        for path in [
+            ".git/index.lock",
+            ".git/entire-sessions/x.json",
+            "src/main.rs",
+            "/w/bin/run.sh",
+            "/tmp/x",
+            "README.md",
+            ".gitignore",
+            "package.json",
+            "node_modules",
+            ".venv",
+            "docs/agents.md.txt",
+            "src/profile",
+            "crontabs.rs",
+        ] {
+            assert_eq!(of(path, None), None, "{path}");
+        }
+    }
+
+    #[test]
+    fn the_rows_are_written_as_they_are_compared() {
+        let patterns = ROWS.iter().flat_map(|row| row.at).map(|at| match at {
+            Ends(text) | Below(text) | Ending(text) => (*text, false),
+            Root(text) => (*text, true),
+        });
+        for (text, is_rooted) in patterns.chain(AGENT_SETTINGS.iter().chain(AGENT_HOOKS).map(|text| (*text, false))) {
+            assert_eq!(text, text.to_ascii_lowercase());
+            assert_eq!(text.starts_with('/'), is_rooted, "{text}");
+            assert!(!text.ends_with('/') && !text.trim_end_matches('*').contains('*'), "{text}");
+        }
+    }
+}
