@@ -512,3 +512,147 @@ fn settings_of_agents_are_the_gates_where_they_are_in_force() {
         assert!(effects(command).tampering.is_empty(), "{command}");
     }
 }
+
+#[test]
+fn options_that_bring_out_what_the_names_do_not_say() {
+    let world = World::new();
+    world.file("x", &"a b c\n".repeat(200));
+    world.asked(&[
+        // Read anew in another style, `e` is the environment of every process.
+        "ps -e -x",
+        "ps -T -eH",
+        "ps -ef -u x",
+        "ps -u e",
+        "ps aux -C e",
+        "CMD_ENV=old ps -e",
+        "I_WANT_A_BROKEN_PS=1 ps -ef",
+        // Files that stand behind a letter.
+        "last -a -f x",
+        "last -fx",
+        "findmnt -Fx",
+        "findmnt -s",
+        "LIBMOUNT_FSTAB=x findmnt -l",
+        "lspci -ix",
+        "iostat -fx",
+    ]);
+    world.local(&["ps aux", "ps -ef", "ps -eo pid,comm", "last -n 3", "findmnt -l", "lsblk -f"]);
+}
+
+#[test]
+fn names_that_are_made_of_other_names() {
+    let world = World::new();
+    world.file("d/proc/self/environ", "");
+    world.file("d/a.envx", "");
+    world.file("q .env q/f", "");
+    world.file(".env", "SECRET=1");
+    world.asked(&[
+        "find d -type f | grep -i '-oe[.]env' | xargs cat",
+        "find d -type f | grep -E '-oe/proc/self/environ' | xargs cat",
+        "find d -type f | grep -v -o. | xargs cat",
+        "find 'q .env q' -type f | xargs cat",
+        "find d 'q .env q' | xargs wc -l",
+    ]);
+    world.local(&["find d -type f | grep -i envx | xargs cat", "find d -type f | xargs wc -l"]);
+}
+
+#[test]
+fn more_than_is_kept_is_not_proven() {
+    let world = World::new();
+    world.file(".env", "SECRET=1");
+    symlink(".env", world.work().join("notes")).unwrap();
+    symlink(world.root.path(), world.work().join("out")).unwrap();
+    let many = |word: &str| (0..256).map(|n| format!("{word}{n}")).collect::<Vec<_>>().join(" ");
+    for command in [
+        format!("cat {} notes", many("q")),
+        format!("grep x {} notes", many("q")),
+        format!("touch {} out/y", many("t")),
+        format!("mkdir {} out/y", many("t")),
+        format!("for f in {} notes; do cat $f; done", many("q")),
+    ] {
+        assert!(!world.ask(&command, "/usr/bin:/bin"), "{}", &command[command.len() - 40..]);
+    }
+    world.local(&[&format!("cat {}", many("q").split(' ').take(100).collect::<Vec<_>>().join(" "))]);
+}
+
+#[test]
+fn secrets_that_only_their_place_or_content_tells() {
+    let world = World::new();
+    world.file("cfg/sops/age/keys.txt", "AGE-SECRET-KEY-1");
+    world.file("rootfs/etc/shadow", "root:x");
+    world.file("home/.docker/config.json", "{}");
+    world.file("a.md", "text");
+    world.file(".env", "SECRET=1");
+    world.file("sub/.git/config", "[http]\n\textraheader = AUTHORIZATION: basic abc\n");
+    world.file("fine/.git/config", "[core]\n\tbare = false\n");
+    std::fs::hard_link(world.work().join("a.md"), world.work().join("b.md")).unwrap();
+    world.asked(&[
+        "cat cfg/sops/age/*",
+        "grep -r KEY cfg",
+        "cat rootfs/etc/*",
+        "grep -r root rootfs",
+        "grep -rn auth home",
+        "cat sub/.git/config",
+        "grep -r basic sub",
+        "cat .e*",
+        "cat .ENV",
+        "cat *",
+        "cat /proc/1/fd/3",
+        "grep -r x /proc/1/cwd",
+    ]);
+    // A pattern shows the files that fit, and nothing below.
+    world.local(&[
+        "cat *.md",
+        "head -3 *.md",
+        "for f in *.md; do head -1 \"$f\"; done",
+        "sort a*",
+        "cat fine/.git/config",
+        "grep -r x fine",
+        "[ -n \"$GITHUB_TOKEN\" ] && echo set",
+        "[[ -z $API_KEY ]] && echo missing",
+        "token=abc; echo \"$token\"",
+    ]);
+}
+
+#[test]
+fn git_shows_what_its_words_say_and_no_more() {
+    let world = World::new();
+    world.file("conf/.env", "SECRET=1");
+    world.file("d/x", "");
+    world.file(".npmrc", "engine-strict=true");
+    world.file("package.json", "{}");
+    let git = |args: &[&str]| {
+        let mut git = Command::new("git");
+        git.args(["-c", "user.name=a", "-c", "user.email=a@b"]).args(args).current_dir(world.work());
+        assert!(git.output().unwrap().status.success(), "{args:?}");
+    };
+    git(&["init", "-q", "."]);
+    git(&["add", ".npmrc", "package.json", "d"]);
+    git(&["commit", "-qm", "first"]);
+    symlink("conf/.env", world.work().join("notes")).unwrap();
+    world.asked(&[
+        "git diff conf /tmp/nothing-there",
+        "git -C d diff ../conf /tmp/nothing-there",
+        "git -C d commit -F ../notes",
+        "git add -f conf",
+        "git add -A --force",
+        "git add conf/.env",
+        "git add x && git grep --cached KEY",
+        "git add x && git show",
+        "git for-each-ref --format='%(raw)' refs/tags",
+        "git show",
+        "git show --stat HEAD:.npmrc",
+    ]);
+    // A tracked file that is called like a secret is nobody's business who does not show it.
+    world.local(&[
+        "git show --stat",
+        "git diff --name-only",
+        "git show HEAD:package.json",
+        "git remote -v",
+        "git config --get user.name",
+        "git stash list",
+        "git blame package.json",
+        "git check-ignore .env",
+        "git ls-files .env",
+        "git add package.json && git commit -m x && git log --oneline -1",
+    ]);
+}

@@ -2,7 +2,7 @@
 
 use std::io::IsTerminal as _;
 
-use bashgate_shared::classify::{Classification, CommandClass, Condition, Decided, Part, classify};
+use bashgate_shared::classify::{Classification, CommandClass, Condition, Decided, Part, Shown, classify};
 use bashgate_shared::command::CommandLine;
 use bashgate_shared::programs::family_of;
 use serde_json::json;
@@ -90,6 +90,9 @@ fn explain(found: &Classification, color: bool) -> String {
     say("");
     for condition in &found.conditions {
         say(&match condition {
+            Condition::NoSecretNamed { folder, start, end } => {
+                format!("if: no file in {folder} called `{start}…{end}` is a secret")
+            }
             Condition::NoSecretBelow { folder } => format!("if: no name below {folder} is one that secrets have"),
             Condition::NoFolder { path } => format!("if: {path} is no folder"),
             Condition::NoFileAbove { folder, names } => {
@@ -105,9 +108,10 @@ fn explain(found: &Classification, color: bool) -> String {
             Condition::NoDashNames { folder } => format!("if: no name in {folder} starts with a dash"),
             Condition::GitIsInert { folder, shows, records } => {
                 let more = match (shows, records) {
-                    (true, _) => ", and git tracks no secret there",
-                    (_, true) => ", and it has no hook",
-                    _ => "",
+                    (Shown::Content, _) => ", and git tracks no secret there",
+                    (Shown::Settings, _) => ", and none of them is a secret",
+                    (Shown::Nothing, true) => ", and it has no hook",
+                    (Shown::Nothing, false) => "",
                 };
                 format!("if: no setting of git in force in {folder} starts a program{more}")
             }

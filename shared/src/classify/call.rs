@@ -27,6 +27,8 @@ pub struct Arg {
     pub known: Known,
     /// True when it may lead out of the folder that its first text names: a brace, or `..` behind a pattern.
     pub wanders: bool,
+    /// True for a pattern that stands for names of one folder only, each with this text before and this tail behind.
+    pub in_one_folder: bool,
 }
 
 /// How far an argument is known before it runs.
@@ -47,12 +49,12 @@ pub enum Known {
 impl Arg {
     /// An argument whose text is known.
     pub fn literal(text: impl Into<String>) -> Self {
-        Self { text: text.into(), tail: String::new(), known: Known::Literal, wanders: false }
+        Self { text: text.into(), tail: String::new(), known: Known::Literal, wanders: false, in_one_folder: false }
     }
 
     /// An argument that starts with this text and goes on in an unknown way.
     pub fn unknown(text: impl Into<String>, known: Known) -> Self {
-        Self { text: text.into(), tail: String::new(), known, wanders: false }
+        Self { text: text.into(), tail: String::new(), known, wanders: false, in_one_folder: false }
     }
 
     /// What the text of a word says about the arguments it makes; `known` tells what variables hold.
@@ -118,7 +120,8 @@ fn of_pieces<'p>(pieces: impl Iterator<Item = &'p Piece>, known: &dyn Fn(&Variab
             Piece::Substitution { quoted: true, .. } | Piece::Number(_) | Piece::Tilde => {
                 Arg::unknown("", Known::OneWord)
             }
-            Piece::Glob(_) => Arg::unknown("", Known::Words),
+            // What stands behind a bracket is a part of the pattern.
+            Piece::Glob(mark) => Arg { in_one_folder: matches!(mark, '*' | '?'), ..Arg::unknown("", Known::Words) },
             Piece::Brace => Arg { wanders: true, ..Arg::unknown("", Known::Words) },
         };
         join(&mut arg, open, first);
@@ -137,6 +140,7 @@ fn append(arg: &mut Arg, text: &str) {
         // Only what stands behind the last expansion is the tail.
         arg.tail.push_str(text);
         arg.wanders |= text.contains("..");
+        arg.in_one_folder &= !text.contains('/');
     }
 }
 
@@ -148,8 +152,13 @@ fn join(arg: &mut Arg, more: Arg, alone: bool) {
     }
     if arg.known == Known::Literal {
         arg.text.push_str(&more.text);
+        arg.in_one_folder = more.in_one_folder;
     } else {
         arg.wanders |= more.text.contains("..");
+        // `**` may stand for folders in folders.
+        let glued = arg.tail.is_empty() && more.text.is_empty();
+        let literal = more.known == Known::Literal;
+        arg.in_one_folder &= !more.text.contains('/') && (literal || more.in_one_folder && !glued);
     }
     if more.known == Known::Literal {
         if arg.known != Known::Literal {

@@ -64,6 +64,27 @@ impl Effects {
         !self.secrets.is_empty() && !self.network.is_empty()
     }
 
+    /// True when there may be more than is listed.
+    pub(super) fn is_cut(&self) -> bool {
+        let Self {
+            programs,
+            reads,
+            writes,
+            secrets,
+            unlooked,
+            untrusted,
+            persistence,
+            steering,
+            tampering,
+            git,
+            runs,
+            ..
+        } = self;
+        let lists =
+            [programs, reads, writes, secrets, unlooked, untrusted, persistence, steering, tampering, git, runs];
+        lists.iter().any(|list| list.len() >= MAX_LISTED) || self.network.len() >= MAX_LISTED
+    }
+
     /// True when there is nothing that the host would have to remember or refuse.
     pub fn nothing_to_report(&self) -> bool {
         self.secrets.is_empty()
@@ -75,10 +96,13 @@ impl Effects {
     }
 }
 
+/// Longest list of one kind of effects. Where one is full, nobody knows what is missing.
+pub(super) const MAX_LISTED: usize = 256;
+
 /// Adds a text to a list of effects once.
 pub(super) fn note(list: &mut Vec<String>, text: impl Into<String>) {
     let text = text.into();
-    if !list.contains(&text) && list.len() < 256 {
+    if !list.contains(&text) && list.len() < MAX_LISTED {
         list.push(text);
     }
 }

@@ -128,18 +128,22 @@ fn is_plain_pager(value: &str) -> bool {
     value == "cat" || value.is_empty()
 }
 
-/// Whether showing a setting shows a secret: a credential in a URL, a header with a token.
+/// Whether showing a setting shows a secret: a credential in a URL, a header with a token, a password in a command.
 pub fn is_secret(key: &str, value: &str) -> bool {
+    const NAMES: &[&str] = &["password", "passwd", "smtppass", "token", "secret", "oauth", "cookie", "extraheader"];
     let lower = key.to_ascii_lowercase();
-    let named =
-        ["extraheader", "password", "token", "secret", "oauth", "cookie"].iter().any(|part| lower.contains(part));
+    let named = NAMES.iter().any(|part| lower.contains(part));
+    let words = value.to_ascii_lowercase();
+    // Names of helpers and files are no secrets, a command may hold one.
+    let told = words.contains(['=', ' ', ':'])
+        && NAMES.iter().chain(&["authorization", "bearer", "api_key", "apikey"]).any(|part| words.contains(part));
     let url = |text: &str| {
         text.split_once("://").is_some_and(|(_, rest)| {
             let authority = rest.split('/').next().unwrap_or("");
             authority.rsplit_once('@').is_some_and(|(user, _)| user.contains(':') || user.len() > 20)
         })
     };
-    named || url(value) || url(key)
+    named || told || url(value) || url(key)
 }
 
 #[cfg(test)]

@@ -88,6 +88,15 @@ pub enum Condition {
         /// The path, as above.
         path: String,
     },
+    /// No file in this folder whose name begins and ends so is a secret, or leads to one.
+    NoSecretNamed {
+        /// The folder, as above.
+        folder: String,
+        /// How the names begin.
+        start: String,
+        /// How they end.
+        end: String,
+    },
     /// No name below this folder has a blank, a quote, a backslash or a newline, at which `xargs` takes names apart.
     PlainNamesBelow {
         /// The folder, as above.
@@ -115,11 +124,23 @@ pub enum Condition {
     GitIsInert {
         /// The folder in which git starts.
         folder: String,
-        /// True when file contents are shown, so that no secret may be among the files that git tracks.
-        shows: bool,
+        /// What it shows.
+        shows: Shown,
         /// True when something is recorded, so that every hook counts.
         records: bool,
     },
+}
+
+/// What of a repository a call of git shows.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Shown {
+    /// Nothing that could be secret, or nothing but what its words name.
+    Nothing,
+    /// Settings, so that no secret may be among them.
+    Settings,
+    /// What files hold, so that no secret may be among those that git tracks.
+    Content,
 }
 
 /// What is known around a command.

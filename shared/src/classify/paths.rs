@@ -34,6 +34,11 @@ pub fn resolve(folder: Option<&str>, path: &str) -> String {
     }
 }
 
+/// True for a name that stays one when a list of names is taken apart at blanks, quotes and backslashes, as `xargs` does.
+pub fn stays_whole(name: &[u8]) -> bool {
+    !name.iter().any(|byte| byte.is_ascii_whitespace() || byte.is_ascii_control() || b"'\"\\".contains(byte))
+}
+
 /// The last component of a path.
 pub fn file_name(path: &str) -> &str {
     path.trim_end_matches('/').rsplit('/').next().unwrap_or(path)

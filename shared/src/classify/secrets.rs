@@ -12,8 +12,9 @@ pub fn is_secret_path(path: &str) -> bool {
         return true;
     }
     // Below these, any file of the machine or of another process may lie.
-    if lower.starts_with("/proc/") && ["/root/", "/cwd/", "/map_files/"].iter().any(|link| lower.contains(link)) {
-        return true;
+    let leads_anywhere = |part: &str| matches!(part, "root" | "cwd" | "map_files" | "fd");
+    if lower.strip_prefix("/proc/").is_some_and(|inside| inside.split('/').skip(1).any(leads_anywhere)) {
+        return !is_standard_stream(&lower);
     }
     if lies_in(&lower, ".ssh") {
         return !(ends_with(name, ".pub") || name.starts_with("known_hosts") || name == "config");
@@ -21,11 +22,20 @@ pub fn is_secret_path(path: &str) -> bool {
     if FOLDERS.iter().any(|folder| lies_in(&lower, folder) || ends_in(&lower, folder)) {
         return true;
     }
-    if FILES.iter().any(|file| ends_in(&lower, file)) {
+    if is_git_config(&lower) {
+        return true;
+    }
+    let plain = without_copy_marks(&lower);
+    if FILES.iter().any(|file| ends_in(&lower, file) || ends_in(plain, file)) {
         return true;
     }
     PLACES.iter().any(|place| is_within(&lower, place))
         || lower.starts_with("/proc/") && (name == "environ" || name == "mem" || name == "kcore")
+}
+
+/// The command's own input and outputs, which are judged where they come from.
+fn is_standard_stream(path: &str) -> bool {
+    ["/proc/self/fd/0", "/proc/self/fd/1", "/proc/self/fd/2"].contains(&path)
 }
 
 /// Folders with little but secrets in them, wherever they lie.
@@ -50,6 +60,27 @@ const FOLDERS: &[&str] = &[
     ".aliyun",
     ".snowsql",
     ".kaggle",
+    ".envs",
+    ".ngrok2",
+    ".cloudflared",
+    ".supabase",
+    ".railway",
+    ".bluemix",
+    ".mc",
+    ".config/hcloud",
+    ".config/scw",
+    ".config/stripe",
+    ".config/netlify",
+    ".config/tea",
+    ".config/solana",
+    ".config/pypoetry",
+    ".config/containers",
+    ".config/configstore",
+    ".local/share/com.vercel.cli",
+    ".ssh_backup",
+    ".secrets",
+    "etc/networkmanager/system-connections",
+    "etc/wpa_supplicant",
     ".mozilla",
     ".thunderbird",
     ".config/google-chrome",
@@ -83,6 +114,21 @@ const FILES: &[&str] = &[
     "etc/gshadow-",
     "etc/sudoers",
     "etc/security/opasswd",
+    "etc/postfix/sasl_passwd",
+    "etc/msmtprc",
+    "etc/mysql/debian.cnf",
+    ".bundle/config",
+    ".pip/pip.conf",
+    ".config/pip/pip.conf",
+    ".kamal/secrets",
+    ".wrangler/config/default.toml",
+    ".config/.wrangler/config/default.toml",
+    ".cache/huggingface/stored_tokens",
+    ".openai/api_key",
+    ".codeium/config.json",
+    ".ipython/profile_default/history.sqlite",
+    ".config/nushell/history.txt",
+    ".local/share/zsh/history",
     "etc/ipsec.secrets",
     "etc/ppp/chap-secrets",
     "etc/ppp/pap-secrets",
@@ -139,6 +185,71 @@ const NAMES: &[&str] = &[
     "master.key",
     ".bash_history",
     ".zsh_history",
+    ".zhistory",
+    ".histfile",
+    ".php_history",
+    ".xonsh_history",
+    ".mycli-history",
+    ".dbshell",
+    ".viminfo",
+    ".lesshst",
+    ".dockerconfigjson",
+    "kubeconfig.yaml",
+    "kubeconfig.yml",
+    "k3s.yaml",
+    "clouds.yaml",
+    ".sentryclirc",
+    ".passwd-s3fs",
+    "rootkey.csv",
+    "accesskeys.csv",
+    "serviceaccountkey.json",
+    "service_account.json",
+    "gcp-key.json",
+    "client_secrets.json",
+    "auth.json",
+    ".secrets",
+    ".secrets.toml",
+    ".credentials",
+    "credentials.yml",
+    "credentials.yaml",
+    "credentials.toml",
+    "credentials.csv",
+    "credentials.xml",
+    "credentials.ini",
+    "creds.json",
+    "creds.yml",
+    "creds.yaml",
+    "secrets.properties",
+    "keystore.properties",
+    "secrets.exs",
+    "prod.secret.exs",
+    "wp-config.php",
+    "vault.yml",
+    "vault.yaml",
+    ".vault_pass",
+    "vault_pass",
+    ".token",
+    "token.json",
+    "token.pickle",
+    ".api_key",
+    ".password",
+    ".passwd",
+    "secring.gpg",
+    "wallet.dat",
+    "deploy_key",
+    "ssh_key",
+    "private_key",
+    ".smbcredentials",
+    ".fetchmailrc",
+    ".msmtprc",
+    ".mbsyncrc",
+    ".offlineimaprc",
+    ".authinfo",
+    ".curlrc",
+    ".wgetrc",
+    "logins.json",
+    "key4.db",
+    "login data",
 ];
 
 /// Places of the machine that hold secrets.
@@ -153,9 +264,19 @@ pub fn places() -> impl Iterator<Item = String> {
     of_home.chain(of_machine.map(|path| format!("/{path}"))).chain(PLACES.iter().map(|&place| place.to_owned()))
 }
 
-/// True for a file whose name private keys have, and certificates as well: what it is, only its content tells.
+/// True for git's configuration, which may hold tokens and passwords. The path is in lower case.
+fn is_git_config(path: &str) -> bool {
+    let name = file_name(path);
+    name == ".gitconfig" || name == "config" && (lies_in(path, ".git") || ends_in(path, ".config/git/config"))
+}
+
+/// True for a file whose name private keys have, and certificates as well, or for git's configuration: whether it holds a
+/// secret, only its content tells.
 pub fn may_be_public(path: &str) -> bool {
     let lower = path.to_ascii_lowercase();
+    if is_git_config(&lower) {
+        return true;
+    }
     let Some(stem) = lower.strip_suffix(".pem") else { return false };
     // Everything else about its name and place says nothing.
     is_secret_path(&lower) && !stem.is_empty() && !is_secret_path(&format!("{stem}.crt"))
@@ -167,11 +288,15 @@ const CODE: [&[u8]; 20] = [
     b".svg", b".png", b".java", b".class", b".rb", b".so",
 ];
 
+fn is_code(name: &[u8]) -> bool {
+    let names_state = || name.windows(8).any(|part| part.eq_ignore_ascii_case(b".tfstate"));
+    !name.starts_with(b".") && CODE.iter().any(|ending| name.ends_with(ending)) && !names_state()
+}
+
 /// True when a file of this name, as the file system has it, is a secret wherever it lies. Quick, for a hundred thousand of
 /// them.
 pub fn is_secret_file_name(name: &[u8]) -> bool {
-    let names_state = || name.windows(8).any(|part| part.eq_ignore_ascii_case(b".tfstate"));
-    if !name.starts_with(b".") && CODE.iter().any(|ending| name.ends_with(ending)) && !names_state() {
+    if is_code(name) {
         return false;
     }
     let mut buffer = [0; 255];
@@ -184,14 +309,17 @@ pub fn is_secret_file_name(name: &[u8]) -> bool {
 
 /// True when a file of this name is a secret wherever it lies. The name is in lower case.
 pub fn is_secret_name(name: &str) -> bool {
-    let name =
-        ["~", ".bak", ".orig", ".old", ".save", ".swp"].iter().find_map(|end| name.strip_suffix(end)).unwrap_or(name);
+    if is_code(name.as_bytes()) {
+        return false;
+    }
+    let name = without_copy_marks(name);
     let harmless_suffix =
         [".example", ".sample", ".template", ".dist", ".defaults", ".pub", ".md", ".rs", ".go", ".ts"];
     if harmless_suffix.iter().any(|suffix| name.ends_with(suffix)) {
         return false;
     }
-    let key = ["id_rsa", "id_dsa", "id_ecdsa", "id_ed25519", "id_ecdsa_sk", "id_ed25519_sk"];
+    let keys = ["id_rsa", "id_dsa", "id_ecdsa", "id_ed25519"];
+    let is_key = |rest: &str| rest.is_empty() || rest.starts_with(['_', '-', '.', ' ']);
     let endings = [
         ".pem",
         ".key",
@@ -210,10 +338,20 @@ pub fn is_secret_name(name: &str) -> bool {
         ".keychain",
         ".keychain-db",
         ".agekey",
+        ".p8",
+        ".kdb",
+        ".psafe3",
+        ".kubeconfig",
     ];
     NAMES.contains(&name)
-        || key.contains(&name)
-        || [".env.", ".env-", ".env_"].iter().any(|start| name.starts_with(start))
+        || keys.iter().any(|key| name.strip_prefix(key).is_some_and(is_key))
+        || name.strip_prefix(".env").is_some_and(|rest| rest.starts_with(['.', '-', '_', ' ', '1', '2', '3']))
+        || name.starts_with('.') && name.ends_with("_history")
+        || name.starts_with("firebase-adminsdk") && ends_with(name, ".json")
+        || name.starts_with("client_secret_") && ends_with(name, ".json")
+        || [".netrc", ".npmrc", ".flaskenv", ".dev.vars"]
+            .iter()
+            .any(|start| name.strip_prefix(start).is_some_and(|rest| rest.starts_with(['.', '-', '_'])))
         || name.contains(".tfstate")
         || name.starts_with("wg") && ends_with(name, ".conf") && name.len() <= 12
         || name.starts_with("appsettings") && ends_with(name, ".json")
@@ -223,9 +361,78 @@ pub fn is_secret_name(name: &str) -> bool {
         || endings.iter().any(|ending| name.ends_with(ending) && name.len() > ending.len())
 }
 
+/// A name without what editors, packages and people put around it for a copy: `.x.swp`, `#x#`, `x~`, `x.bak.2`, `x (copy)`,
+/// `x.gz`. The name is in lower case.
+fn without_copy_marks(mut name: &str) -> &str {
+    const MARKS: &[&str] = &[
+        "~",
+        ".bak",
+        ".orig",
+        ".old",
+        ".save",
+        ".backup",
+        ".copy",
+        ".tmp",
+        ".rpmsave",
+        ".rpmnew",
+        ".dpkg-old",
+        ".dpkg-new",
+        ".dpkg-dist",
+        ".ucf-old",
+        " (copy)",
+        " copy",
+        ".txt",
+        ".gz",
+        ".xz",
+        ".bz2",
+        ".zst",
+        ".swp",
+        ".swo",
+        ".swn",
+    ];
+    if let Some(inside) = name.strip_prefix('#').and_then(|rest| rest.strip_suffix('#')) {
+        name = inside;
+    }
+    loop {
+        // Of nearly every name.
+        if !name.ends_with(['~', 'k', 'g', 'd', 'e', 'p', 'y', 'w', 't', ')', 'z', 'o', 'n'])
+            && !name.ends_with(|last: char| last.is_ascii_digit())
+        {
+            return name;
+        }
+        let by_mark = MARKS.iter().find_map(|mark| {
+            let rest = name.strip_suffix(mark)?;
+            // An editor hides its own file behind a dot.
+            Some(if mark.starts_with(".sw") {
+                rest.strip_prefix('.').filter(|_| !rest.starts_with(".env")).unwrap_or(rest)
+            } else {
+                rest
+            })
+        });
+        let digits = name.trim_end_matches(|last: char| last.is_ascii_digit());
+        let by_number = || (digits.len() < name.len()).then(|| digits.strip_suffix('.')).flatten();
+        let by_numbered_mark = || {
+            let is_mark = digits.len() < name.len()
+                && [".old", ".bak", ".orig", ".save"].iter().any(|mark| digits.ends_with(mark));
+            is_mark.then_some(digits)
+        };
+        match by_mark.or_else(by_number).or_else(by_numbered_mark) {
+            Some(rest) if !rest.is_empty() => name = rest,
+            _ => return name,
+        }
+    }
+}
+
 /// Names are in lower case already.
 fn ends_with(name: &str, ending: &str) -> bool {
     name.ends_with(ending)
+}
+
+/// True when what lies in a folder of this name may be a secret by its place alone, whatever its own name is. Quick.
+pub fn may_hold_by_place(name: &[u8]) -> bool {
+    let holder =
+        |path: &&str| path.rsplit_once('/').map(|(folder, _)| file_name(folder).as_bytes().eq_ignore_ascii_case(name));
+    FILES.iter().chain(FOLDERS).filter_map(holder).any(|is_holder| is_holder)
 }
 
 /// True when a folder of this name holds little but secrets. The name is in lower case.
@@ -236,9 +443,50 @@ pub fn is_secret_folder(name: &str) -> bool {
 /// True when a variable's name says that it holds a secret.
 pub fn is_secret_variable(name: &str) -> bool {
     let upper = name.to_ascii_uppercase();
-    let words =
-        ["TOKEN", "SECRET", "PASSWORD", "PASSWD", "PASSPHRASE", "APIKEY", "API_KEY", "CREDENTIAL", "PRIVATE_KEY"];
-    let endings = ["_KEY", "_PAT", "_PASS", "_PWD", "_AUTH", "_DSN", "_CREDS"];
+    // Counts, columns of databases, what is public.
+    let harmless = [
+        "TOKENS",
+        "PRIMARY_KEY",
+        "PARTITION_KEY",
+        "SORT_KEY",
+        "FOREIGN_KEY",
+        "CACHE_KEY",
+        "PUBLIC_KEY",
+        "KEY_NAME",
+        "TOKENIZERS_PARALLELISM",
+        "TOKEN_COUNT",
+        "TOKEN_LIMIT",
+        "BYPASS",
+        "COMPASS",
+    ];
+    if harmless.iter().any(|end| upper.ends_with(end)) {
+        return false;
+    }
+    let words = [
+        "TOKEN",
+        "SECRET",
+        "PASSWORD",
+        "PASSWD",
+        "PASSPHRASE",
+        "APIKEY",
+        "API_KEY",
+        "CREDENTIAL",
+        "PRIVATE_KEY",
+        "MNEMONIC",
+        "UNSEAL_KEY",
+        "SIGNING_KEY",
+        "ENCRYPTION_KEY",
+        "AUTHORIZATION",
+        "BINDPW",
+        "JAAS_CONFIG",
+        "AUTH_CONFIG",
+        "WEBHOOK",
+    ];
+    let endings = [
+        "_KEY", "_PAT", "GHPAT", "PASS", "_PWD", "_PW", "_AUTH", "_OAUTH", "_DSN", "_CREDS", "_SK", "_SAS", "_JWT",
+        "_COOKIE", "AIKEY",
+    ];
+    let whole = ["AUTH", "BEARER", "JWT", "COOKIE", "CELERY_RESULT_BACKEND", "RESTIC_REPOSITORY"];
     // Where a password is part of the address.
     let addresses = [
         "DATABASE_URL",
@@ -257,7 +505,26 @@ pub fn is_secret_variable(name: &str) -> bool {
         "CONNECTION_STRING",
         "WEBHOOK_URL",
     ];
-    addresses.iter().any(|end| upper.ends_with(end))
+    let services = [
+        "POSTGRES",
+        "PG",
+        "MYSQL",
+        "MONGO",
+        "REDIS",
+        "AMQP",
+        "RABBITMQ",
+        "CLICKHOUSE",
+        "NEO4J",
+        "ELASTICSEARCH",
+        "CLOUDINARY",
+        "SMTP",
+        "BROKER",
+        "DATABASE",
+    ];
+    let is_address = upper.ends_with("_URL") || upper.ends_with("_URI");
+    is_address && services.iter().any(|service| upper.starts_with(service))
+        || whole.contains(&upper.as_str())
+        || addresses.iter().any(|end| upper.ends_with(end))
         || words.iter().any(|word| upper.contains(word))
         || endings.iter().any(|end| upper.ends_with(end))
         || upper == "PGPASS"
@@ -305,6 +572,24 @@ mod tests {
             "/etc/ssh/ssh_host_ed25519_key",
             "~/.local/share/keyrings/login.keyring",
             "/run/secrets",
+            ".id_rsa.swp",
+            "#.env#",
+            "id_rsa.bak~",
+            "id_ed25519_github",
+            "server.key.old2",
+            "id_rsa.1",
+            "id_rsa (copy)",
+            "~/.docker/config.json.bak",
+            "/proc/7/fd/3",
+            "/proc/7/cwd",
+            "/proc/7/task/8/root/etc/x",
+            ".git/config",
+            "~/.gitconfig",
+            "credentials.yml",
+            ".env1",
+            "~/.config/hcloud/cli.toml",
+            "~/.zhistory",
+            "backup/sops/age/keys.txt",
         ] {
             assert!(is_secret_path(path), "{path}");
         }
@@ -324,6 +609,16 @@ mod tests {
             "environment.yml",
             "/etc/hosts",
             "history.txt",
+            "id_rsa_work.pub",
+            "/proc/self/fd/0",
+            "/proc/self/status",
+            "src/config",
+            "report.txt",
+            "CHANGELOG.md",
+            "archive.tar.gz",
+            "src/.gitignore",
+            ".environment.ts",
+            "app.2",
         ] {
             assert!(!is_secret_path(path), "{path}");
         }
@@ -347,6 +642,12 @@ mod tests {
     fn variables_with_secret_names() {
         for name in ["GITHUB_TOKEN", "AWS_SECRET_ACCESS_KEY", "db_password", "OPENAI_API_KEY", "SSH_KEY"] {
             assert!(is_secret_variable(name), "{name}");
+        }
+        for name in ["DBPASS", "SSHPASS", "CI_JOB_JWT", "POSTGRES_URI", "LDAP_BINDPW", "AUTH"] {
+            assert!(is_secret_variable(name), "{name}");
+        }
+        for name in ["next_tokens", "PRIMARY_KEY", "sort_key", "PUBLIC_KEY", "HTTP_PROXY", "BASE_URL"] {
+            assert!(!is_secret_variable(name), "{name}");
         }
         for name in ["HOME", "PATH", "KEYBOARD", "TZ", "x", "PWD", "OLDPWD"] {
             assert!(!is_secret_variable(name), "{name}");

@@ -6,10 +6,28 @@ use crate::classify::call::{Arg, Call, Options};
 
 pub(super) const TABLE: &[Program] = &[
     Program::new(&["ps"], "lists processes", Kind::Local, Rule::Custom(ps))
-        .environment(&["PS_FORMAT", "LIBPROC_HIDE_KERNEL"])
+        .environment(&["PS_FORMAT", "LIBPROC_HIDE_KERNEL", "PS_PERSONALITY", "CMD_ENV", "I_WANT_A_BROKEN_PS"])
         .traits(&[Trait::AboutTheOutside])
-        .safe(&["ps aux", "ps -ef", "ps -o pid,ppid,cmd -p 1", "ps aux | grep node"])
-        .not_safe(&["ps eww", "ps $x", "ps auxe", "ps ewwp1", "ps -auxewww", "ps -o environ"]),
+        .safe(&[
+            "ps aux",
+            "ps -ef",
+            "ps -o pid,ppid,cmd -p 1",
+            "ps aux | grep node",
+            "ps -fu root",
+            "ps aux --sort=-%mem",
+        ])
+        .not_safe(&[
+            "ps eww",
+            "ps $x",
+            "ps auxe",
+            "ps ewwp1",
+            "ps -auxewww",
+            "ps -o environ",
+            "ps -e -x",
+            "ps -T -eH",
+            "ps -u e",
+            "ps aux -C e",
+        ]),
     Program::new(
         &["pgrep", "pidof"],
         "finds processes",
@@ -40,7 +58,7 @@ pub(super) const TABLE: &[Program] = &[
         .not_safe(&["who --lookup"]),
     Program::new(&["users", "last"], "lists who was logged in", Kind::Local, Rule::Listed(LOGINS, Operands::Names))
         .safe(&["last -n 5"])
-        .not_safe(&["last -d"]),
+        .not_safe(&["last -d", "last -a -f x"]),
     Program::new(&["hostname"], "prints the machine's name, or changes it", Kind::Local, Rule::Custom(hostname))
         .traits(&[Trait::AboutTheOutside])
         .safe(&["hostname", "hostname -s"])
@@ -51,12 +69,13 @@ pub(super) const TABLE: &[Program] = &[
         Kind::Local,
         Rule::Custom(no_operands),
     )
-    .safe(&["lsblk", "vmstat -s"])
-    .not_safe(&["vmstat x", "lspci --x", "lspci -nnQ", "numactl sh"]),
+    .safe(&["lsblk", "vmstat -s", "lspci -nnk"])
+    .not_safe(&["vmstat x", "lspci --x", "lspci -nnQ", "numactl sh", "lspci -Fx", "iostat -fx"]),
     Program::new(&["findmnt"], "tells about mounts", Kind::Local, Rule::Custom(no_operands))
         .traits(&[Trait::AboutTheOutside])
         .safe(&["findmnt -l"])
-        .not_safe(&["findmnt --x"]),
+        .environment(&["LIBMOUNT_FSTAB", "LIBMOUNT_MTAB", "LIBMOUNT_UTAB"])
+        .not_safe(&["findmnt --x", "findmnt -Fx", "findmnt -s"]),
     Program::new(
         &["sw_vers", "stty", "nvidia-smi"],
         "tells about the machine or its terminal, or changes it",
@@ -116,10 +135,10 @@ pub(super) const TABLE: &[Program] = &[
 /// A subcommand without anything behind it.
 const ALONE: Form = Form::new(&[]).needs(Needs::AtMost(0));
 
-const LOGINS: Options = Options { flags: "aHqbrumshfi", values: "n", long: &["--count", "--all"] };
+const LOGINS: Options = Options { flags: "aHqbrumshi", values: "n", long: &["--count", "--all"] };
 
-/// Only the usual forms: in the style without a dash `e` shows the environment of processes, and a cluster behind a dash
-/// may be read in that style, too.
+/// Only the usual forms: in the style without a dash `e` shows the environment of processes, and where the words make no sense
+/// in the other style, all of them are read anew in that one, those behind a dash and values among them.
 fn ps(judge: &mut Judge<'_>, call: &Call) -> Judgement {
     const CLUSTERS: &[&str] = &[
         "-e",
@@ -159,13 +178,21 @@ fn ps(judge: &mut Judge<'_>, call: &Call) -> Judgement {
         "--no-headers",
         "--forest",
     ];
-    let mut args = call.args.iter();
+    let (mut args, mut clusters) = (call.args.iter(), 0);
     while let Some(arg) = args.next() {
         let Some(text) = arg.exact() else { return Judgement::unknown("an option is only known when it runs") };
         let harmless = |value: &str| !value.contains("environ");
+        // Nothing in these can be wrong, or mean something else in the other style.
+        let numbers = |value: &str| value.bytes().all(|byte| byte.is_ascii_digit() || byte == b',');
+        let user = |value: &str| value == "root" || numbers(value);
+        let mut value = |fits: &dyn Fn(&str) -> bool| args.next().and_then(Arg::exact).is_some_and(fits);
+        clusters += usize::from(!text.starts_with("--") && !matches!(text, "-o" | "-o=" | "-p" | "-u" | "-U"));
         let known = match text {
-            "-o" | "-eo" | "-axo" | "-Ao" | "-p" | "-u" | "-U" | "-C" | "-t" | "-g" | "--pid" | "--ppid" | "--sort"
-            | "-fp" | "-fu" | "-fC" | "-o=" => args.next().and_then(Arg::exact).is_some_and(harmless),
+            "-o" | "-eo" | "-axo" | "-Ao" | "-o=" | "--sort" => value(&harmless),
+            "-p" | "-fp" | "--pid" | "--ppid" => value(&numbers),
+            "-u" | "-U" | "-fu" => value(&user),
+            // It can only be wrong beside another option.
+            "-C" | "-fC" => value(&harmless) && call.args.len() == 2,
             _ if text.starts_with("--sort=")
                 || text.starts_with("--pid=")
                 || text.starts_with("--ppid=")
@@ -173,9 +200,9 @@ fn ps(judge: &mut Judge<'_>, call: &Call) -> Judgement {
             {
                 harmless(text)
             }
-            _ => CLUSTERS.contains(&text) || text.bytes().all(|byte| byte.is_ascii_digit()),
+            _ => CLUSTERS.contains(&text),
         };
-        if !known {
+        if !known || clusters > 1 {
             judge.secret("the environment of processes");
             return Judgement::unknown("this form may show the environment of processes");
         }
@@ -219,18 +246,25 @@ fn hostname(_: &mut Judge<'_>, call: &Call) -> Judgement {
     }
 }
 
-fn short_flags_only(args: &[Arg]) -> bool {
-    args.iter().all(|arg| {
-        arg.exact().is_some_and(|text| {
-            text.strip_prefix('-').is_some_and(|letters| {
-                !letters.is_empty() && letters.bytes().all(|b| b.is_ascii_alphanumeric() && !matches!(b, b'q' | b'Q'))
-            })
-        })
-    })
-}
-
+/// Letters without a value that choose what is told.
 fn no_operands(_: &mut Judge<'_>, call: &Call) -> Judgement {
-    if short_flags_only(&call.args) {
+    let letters = match crate::classify::paths::file_name(&call.program) {
+        "findmnt" => "AaDeJklnPruv",
+        "lsblk" => "abdfilmnpPrStJ",
+        "lspci" => "bDkmntv",
+        "lsusb" => "tv",
+        "vmstat" => "adfmnstw",
+        "iostat" => "cdhkmNstxyz",
+        "mpstat" => "Anu",
+        "lsmem" => "abJnPr",
+        "numactl" => "Hs",
+        _ => "",
+    };
+    let told = |arg: &Arg| {
+        let options = arg.exact().and_then(|text| text.strip_prefix('-'));
+        options.is_some_and(|options| !options.is_empty() && options.chars().all(|letter| letters.contains(letter)))
+    };
+    if call.args.iter().all(told) {
         Judgement::safe()
     } else {
         Judgement::unknown("only forms with short options are read here")

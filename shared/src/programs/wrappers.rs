@@ -3,7 +3,7 @@
 use super::{Judge, Judgement, Kind, Program, Rule, Runs, Terminal, Wrapper, runs_of};
 use crate::classify::call::{Arg, Call, Known, Options};
 use crate::classify::judge::calls::Suspicion;
-use crate::classify::secrets;
+use crate::classify::{paths, secrets};
 use crate::shell::Shell;
 
 /// One whose options are all known, so that what stands behind them is judged as it is.
@@ -312,7 +312,10 @@ fn xargs(judge: &mut Judge<'_>, call: &Call) -> Judgement {
     };
     match judge.names_on_stdin() {
         // They start with the folder that was searched, so none is an option, where none is taken apart.
-        Some(names) if Some(names.null) == null => {
+        Some(names)
+            if Some(names.null) == null
+                && (names.null || names.below.iter().all(|folder| paths::stays_whole(folder.as_bytes()))) =>
+        {
             for folder in &names.below {
                 if !names.null {
                     judge.plain_names_below(folder);

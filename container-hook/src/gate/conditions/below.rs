@@ -3,20 +3,28 @@
 use std::os::unix::ffi::OsStrExt as _;
 use std::path::{Path, PathBuf};
 
-use bashgate_shared::classify::secrets;
+use bashgate_shared::classify::{paths, secrets};
 use rustix::fs::{AtFlags, Dir, FileType, Mode, OFlags};
 use rustix::io::Errno;
 
 use super::{Findings, public, text};
 
 /// Most names that are looked at below a folder. What has more is not looked through.
-pub const MAX_NAMES: usize = 250_000;
+// So many take the tests a minute to make.
+pub const MAX_NAMES: usize = if cfg!(test) { 2_500 } else { 250_000 };
 /// Most folders that wait to be looked at.
 const MAX_WAITING: usize = 100_000;
 
 /// Reading everything below a folder shows these secrets.
 pub(super) fn secrets_below(folder: &Path, findings: &mut Findings) {
-    let real = std::fs::canonicalize(folder).unwrap_or_else(|_| folder.to_owned());
+    let real = match std::fs::canonicalize(folder) {
+        Ok(real) => real,
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => folder.to_owned(),
+        Err(error) => {
+            findings.unlooked.push(format!("{} cannot be looked at ({error})", folder.display()));
+            return;
+        }
+    };
     if [folder, real.as_path()].into_iter().any(|path| secrets::is_secret_path(&text(path))) {
         if !public::is_public(&real) {
             findings.secrets.push(text(&real));
@@ -31,13 +39,40 @@ pub(super) fn secrets_below(folder: &Path, findings: &mut Findings) {
         findings.secrets.push(text(&real));
         return;
     }
-    let end = walk(&real, &mut |entry| look(entry, &real));
+    let end = walk(&real, Depth::All, &mut |entry| look(entry, &real));
     finish(end, folder, findings);
+}
+
+/// Reading the files in a folder whose names begin and end so shows these secrets. Case does not count: bash can be told so.
+pub(super) fn secrets_named(folder: &Path, start: &str, end: &str, findings: &mut Findings) {
+    let (start, end) = (start.to_lowercase(), end.to_lowercase());
+    let is_meant = |name: &[u8]| {
+        let name = String::from_utf8_lossy(name).to_lowercase();
+        name.len() >= start.len() + end.len() && name.starts_with(&start) && name.ends_with(&end)
+    };
+    let Ok(real) = std::fs::canonicalize(folder) else {
+        // What is not there shows nothing, and a folder that cannot be entered neither.
+        return;
+    };
+    let stop = walk(&real, Depth::One, &mut |entry| {
+        let is_file = entry.kind != FileType::Directory;
+        if !is_file || !is_meant(entry.name) {
+            return None;
+        }
+        let secret = || Some(Stop::Secret(text(&entry.path())));
+        if entry.kind != FileType::Symlink {
+            return look(entry, &real);
+        }
+        match std::fs::canonicalize(entry.path()) {
+            Ok(leads) if secrets::is_secret_path(&text(&leads)) && !public::is_public(&leads) => secret(),
+            _ => None,
+        }
+    });
+    finish(stop, folder, findings);
 }
 
 /// Names below a folder that `xargs` would take apart.
 pub(super) fn plain_names_below(folder: &Path, findings: &mut Findings) {
-    let splits = |byte: &u8| byte.is_ascii_whitespace() || byte.is_ascii_control() || b"'\"\\".contains(byte);
     let real = match std::fs::canonicalize(folder) {
         Ok(real) => real,
         // It holds no names.
@@ -47,9 +82,8 @@ pub(super) fn plain_names_below(folder: &Path, findings: &mut Findings) {
             return;
         }
     };
-    let end = walk(&real, &mut |entry| {
-        let plain = !entry.name.iter().any(splits);
-        if plain {
+    let end = walk(&real, Depth::All, &mut |entry| {
+        if paths::stays_whole(entry.name) {
             None
         } else {
             Some(Stop::Unproven(format!("the name {:?} would be taken apart", text(&entry.path()))))
@@ -123,21 +157,33 @@ fn look(entry: &Entry<'_>, root: &Path) -> Option<Stop> {
     }
 }
 
-/// Shows each name below a folder, whose path leads through no link, to somebody, until they have seen enough. Links are not followed. What this user may not
-/// list, no program of theirs lists either.
-fn walk(root: &Path, see: &mut dyn FnMut(&Entry<'_>) -> Option<Stop>) -> Option<Stop> {
+/// How far a walk goes.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Depth {
+    /// The folder's own names.
+    One,
+    /// All below it.
+    All,
+}
+
+/// Shows each name below a folder, whose path leads through no link, to somebody, until they have seen enough. Links are not
+/// followed. What this user may not list, no program of theirs lists either.
+fn walk(root: &Path, depth: Depth, see: &mut dyn FnMut(&Entry<'_>) -> Option<Stop>) -> Option<Stop> {
     let mut count = 0;
     let mut waiting = vec![root.to_owned()];
     while let Some(folder) = waiting.pop() {
         let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC | OFlags::NOFOLLOW;
         let opened = match rustix::fs::open(&folder, flags, Mode::empty()) {
             Ok(opened) => opened,
-            Err(Errno::NOENT | Errno::NOTDIR | Errno::ACCESS | Errno::PERM | Errno::LOOP) => continue,
+            // What was a folder a moment ago and is a link now, nobody has looked through.
+            Err(Errno::NOENT | Errno::ACCESS | Errno::PERM) => continue,
+            Err(Errno::NOTDIR) if folder == root => continue,
             Err(error) => return Some(Stop::Unlooked(format!("{} cannot be opened ({error})", folder.display()))),
         };
         let whole = text(&folder);
-        let of_note =
-            whole.contains("/.") || ["/etc", "/run", "/proc", "/var"].iter().any(|top| whole.starts_with(top));
+        let of_note = whole.contains("/.")
+            || ["/etc", "/run", "/proc", "/var"].iter().any(|top| whole.starts_with(top))
+            || secrets::may_hold_by_place(paths::file_name(&whole).as_bytes());
         let Ok(entries) = Dir::read_from(&opened) else {
             return Some(Stop::Unlooked(format!("{} cannot be read", folder.display())));
         };
@@ -162,7 +208,7 @@ fn walk(root: &Path, see: &mut dyn FnMut(&Entry<'_>) -> Option<Stop>) -> Option<
             if let Some(stop) = see(&entry) {
                 return Some(stop);
             }
-            if kind == FileType::Directory {
+            if kind == FileType::Directory && depth == Depth::All {
                 waiting.push(entry.path());
             }
         }

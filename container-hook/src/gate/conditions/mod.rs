@@ -75,6 +75,7 @@ pub fn check(found: &Classification, cwd: &Path, protected: &[String], setup: Sh
     }
     for condition in &found.conditions {
         let (Condition::NoSecretBelow { folder: path }
+        | Condition::NoSecretNamed { folder: path, .. }
         | Condition::NoDashNames { folder: path }
         | Condition::PlainNamesBelow { folder: path }
         | Condition::OnlyPublic { path }
@@ -88,6 +89,7 @@ pub fn check(found: &Classification, cwd: &Path, protected: &[String], setup: Sh
         };
         match condition {
             Condition::NoSecretBelow { .. } => below::secrets_below(&path, &mut findings),
+            Condition::NoSecretNamed { start, end, .. } => below::secrets_named(&path, start, end, &mut findings),
             Condition::PlainNamesBelow { .. } => below::plain_names_below(&path, &mut findings),
             Condition::OnlyPublic { .. } => only_public(&path, &mut findings),
             Condition::Folder { .. } if path.is_dir() => {}
@@ -341,10 +343,10 @@ mod tests {
     #[test]
     fn more_names_than_the_limit_are_not_looked_through() {
         let folder = tempfile::tempdir().unwrap();
-        for part in 0..=MAX_NAMES / 10_000 {
+        for part in 0..=MAX_NAMES / 100 {
             let part = folder.path().join(part.to_string());
             std::fs::create_dir(&part).unwrap();
-            for number in 0..10_000 {
+            for number in 0..100 {
                 std::os::unix::fs::symlink("x", part.join(number.to_string())).unwrap();
             }
         }

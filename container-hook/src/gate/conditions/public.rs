@@ -1,9 +1,14 @@
-//! Files with a name that private keys have and nothing in them but what everybody may see: certificates, lists of revoked
-//! ones, public keys. Every Python environment brings one.
+//! Files that are called like secrets and hold nothing but what everybody may see: certificates, lists of revoked ones and
+//! public keys under a name that private keys have, of which every Python environment brings one; git's configuration without
+//! a token in it.
 
 use std::path::Path;
 
+use bashgate_shared::classify::{git_config, secrets};
+
+use super::text;
 use crate::gate::ask::read_capped;
+use crate::gate::git::config;
 
 /// Largest file that is looked at, in bytes.
 const MAX_BYTES: u64 = 1024 * 1024;
@@ -22,7 +27,14 @@ const REMARKS: [&str; 7] = [
 
 /// True for a regular file of that kind. What cannot be read, or is anything else, is none.
 pub(super) fn is_public(file: &Path) -> bool {
-    if file.extension().is_none_or(|ending| !ending.eq_ignore_ascii_case("pem")) {
+    if secrets::may_be_public(&text(file)) && file.extension().is_none() {
+        let content = read_capped(file, MAX_BYTES).ok().and_then(|bytes| String::from_utf8(bytes).ok());
+        let settings = content.and_then(|content| config::read(&content));
+        return settings.is_some_and(|all| all.iter().all(|one| !git_config::is_secret(&one.key, &one.value)));
+    }
+    // Links called `.pem` lead to files called `.crt` on Debian.
+    let is_named = |ending: &std::ffi::OsStr| ["pem", "crt"].iter().any(|name| ending.eq_ignore_ascii_case(name));
+    if !file.extension().is_some_and(is_named) {
         return false;
     }
     let content = read_capped(file, MAX_BYTES).ok().and_then(|bytes| String::from_utf8(bytes).ok());
@@ -62,6 +74,23 @@ mod tests {
 
     fn block(kind: &str) -> String {
         format!("-----BEGIN {kind}-----\nMIIBszCCAVmgAwIBAgIU\nabc=\n-----END {kind}-----\n")
+    }
+
+    #[test]
+    fn a_configuration_of_git_is_public_without_a_token() {
+        let folder = tempfile::tempdir().unwrap();
+        std::fs::create_dir(folder.path().join(".git")).unwrap();
+        let file = folder.path().join(".git/config");
+        for (content, public) in [
+            ("[core]\n\tbare = false\n[remote \"origin\"]\n\turl = https://host/a.git\n", true),
+            ("[remote \"origin\"]\n\turl = https://me:pass@host/a.git\n", false),
+            ("[http \"https://host/\"]\n\textraheader = AUTHORIZATION: basic abc\n", false),
+            ("[alias]\n\tapi = !curl -H 'PRIVATE-TOKEN: x'\n", false),
+            ("[core\n", false),
+        ] {
+            std::fs::write(&file, content).unwrap();
+            assert_eq!(is_public(&file), public, "{content}");
+        }
     }
 
     #[test]

@@ -5,7 +5,7 @@ use std::io;
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
 
-use bashgate_shared::classify::{git_config, secrets};
+use bashgate_shared::classify::{Shown, git_config, secrets};
 use bashgate_shared::programs::{self, Trait};
 
 use super::config::{self, Setting};
@@ -23,11 +23,11 @@ pub struct Obstacles {
     pub secrets: Vec<String>,
 }
 
-/// Looks at everything that steers git in a folder. With `shows`, at tracked secrets, too; with `records`, at every hook.
+/// Looks at everything that steers git in a folder. Also at what it shows of settings and tracked files; with `records`, at every hook.
 ///
 /// # Errors
 /// When something cannot be read.
-pub fn obstacles(folder: &Path, shows: bool, records: bool) -> io::Result<Obstacles> {
+pub fn obstacles(folder: &Path, shows: Shown, records: bool) -> io::Result<Obstacles> {
     let mut found = Obstacles::default();
     for (name, value) in std::env::vars_os() {
         let (name, value) = (name.to_string_lossy(), value.to_string_lossy());
@@ -39,7 +39,7 @@ pub fn obstacles(folder: &Path, shows: bool, records: bool) -> io::Result<Obstac
         settings(&file, Path::new("/"), shows, &mut found)?;
     }
     let repositories = repositories(folder)?;
-    if repositories.is_empty() && shows {
+    if repositories.is_empty() && shows == Shown::Content {
         // There, git compares any files.
         found.programs.push("it is in no repository".to_owned());
     }
@@ -57,7 +57,7 @@ pub fn obstacles(folder: &Path, shows: bool, records: bool) -> io::Result<Obstac
     Ok(found)
 }
 
-fn of_repository(repository: &Repository, shows: bool, records: bool, found: &mut Obstacles) -> io::Result<()> {
+fn of_repository(repository: &Repository, shows: Shown, records: bool, found: &mut Obstacles) -> io::Result<()> {
     // The default folder counts, too: a file that names another one may not be in force.
     let mut hooks = vec![repository.common.join("hooks"), repository.git_dir.join("hooks")];
     let mut id_length = 20;
@@ -99,7 +99,7 @@ fn steers(name: &str, value: &str) -> bool {
 }
 
 /// Reads one file of settings.
-fn settings(file: &Path, root: &Path, shows: bool, found: &mut Obstacles) -> io::Result<Read> {
+fn settings(file: &Path, root: &Path, shows: Shown, found: &mut Obstacles) -> io::Result<Read> {
     let mut read = Read::default();
     let Some(text) = existing(std::fs::read_to_string(file))? else { return Ok(read) };
     let Some(settings) = config::read(&text) else {
@@ -121,7 +121,7 @@ fn settings(file: &Path, root: &Path, shows: bool, found: &mut Obstacles) -> io:
             }
         } else if !git_config::is_inert(&key, &value) {
             found.programs.push(format!("{key} is set in {}", file.display()));
-        } else if shows && git_config::is_secret(&key, &value) {
+        } else if shows == Shown::Settings && git_config::is_secret(&key, &value) {
             found.secrets.push(format!("{key} in {}", file.display()));
         }
     }
@@ -148,7 +148,7 @@ fn active_hooks(folder: &Path, records: bool, found: &mut Obstacles) -> io::Resu
 }
 
 /// Looks at the files that git tracks.
-fn tracked(repository: &Repository, id_length: usize, shows: bool, found: &mut Obstacles) -> io::Result<()> {
+fn tracked(repository: &Repository, id_length: usize, shows: Shown, found: &mut Obstacles) -> io::Result<()> {
     let file = repository.git_dir.join("index");
     let Some(meta) = existing(std::fs::metadata(&file))? else { return Ok(()) };
     if meta.len() > MAX_INDEX {
@@ -163,7 +163,7 @@ fn tracked(repository: &Repository, id_length: usize, shows: bool, found: &mut O
     if read.has_repository {
         found.programs.push("a repository in the repository has settings of its own".to_owned());
     }
-    if shows {
+    if shows == Shown::Content {
         let secret = |name: &&String| secrets::is_secret_path(name);
         found.secrets.extend(read.names.iter().filter(secret).take(8).cloned());
     }
@@ -194,7 +194,7 @@ mod tests {
     }
 
     /// Obstacles of the repository alone; the machine's own settings are not the test's business.
-    fn of_repository(folder: &Path, shows: bool, records: bool) -> Obstacles {
+    fn of_repository(folder: &Path, shows: Shown, records: bool) -> Obstacles {
         let mut found = Obstacles::default();
         for repository in repositories(folder).unwrap() {
             super::of_repository(&repository, shows, records, &mut found).unwrap();
@@ -218,7 +218,7 @@ mod tests {
         for version in ["2", "3", "4"] {
             git(folder.path(), &["update-index", "--index-version", version]);
             for from in [folder.path().to_owned(), folder.path().join("sub")] {
-                assert_eq!(of_repository(&from, true, true), Obstacles::default(), "index {version}");
+                assert_eq!(of_repository(&from, Shown::Content, true), Obstacles::default(), "index {version}");
             }
         }
         assert_eq!(repositories(Path::new("/nonexistent/x")).unwrap(), Vec::new());
@@ -239,7 +239,10 @@ mod tests {
         ] {
             let folder = repository_with_a_commit();
             git(folder.path(), &["config", setting[0], setting[1]]);
-            assert!(!of_repository(&folder.path().join("sub"), false, false).programs.is_empty(), "{setting:?}");
+            assert!(
+                !of_repository(&folder.path().join("sub"), Shown::Nothing, false).programs.is_empty(),
+                "{setting:?}"
+            );
         }
     }
 
@@ -258,10 +261,10 @@ mod tests {
             }
             let hook = hooks.join(name);
             std::fs::write(&hook, "#!/bin/sh\n").unwrap();
-            assert!(of_repository(folder.path(), false, true).programs.is_empty(), "not executable: {name}");
+            assert!(of_repository(folder.path(), Shown::Nothing, true).programs.is_empty(), "not executable: {name}");
             std::fs::set_permissions(&hook, std::fs::Permissions::from_mode(0o755)).unwrap();
-            assert!(!of_repository(folder.path(), false, true).programs.is_empty(), "{name}");
-            assert_eq!(!of_repository(folder.path(), false, false).programs.is_empty(), reading, "{name}");
+            assert!(!of_repository(folder.path(), Shown::Nothing, true).programs.is_empty(), "{name}");
+            assert_eq!(!of_repository(folder.path(), Shown::Nothing, false).programs.is_empty(), reading, "{name}");
             std::fs::remove_file(hook).unwrap();
         }
     }
@@ -270,10 +273,10 @@ mod tests {
     fn tracked_secrets_and_repositories_in_the_repository_are_obstacles() {
         let folder = repository_with_a_commit();
         std::fs::write(folder.path().join(".env"), "x").unwrap();
-        assert_eq!(of_repository(folder.path(), true, false).secrets, Vec::<String>::new());
+        assert_eq!(of_repository(folder.path(), Shown::Content, false).secrets, Vec::<String>::new());
         git(folder.path(), &["add", "-f", ".env"]);
-        assert_eq!(of_repository(folder.path(), true, false).secrets, [".env"]);
-        assert!(of_repository(folder.path(), false, false).secrets.is_empty());
+        assert_eq!(of_repository(folder.path(), Shown::Content, false).secrets, [".env"]);
+        assert!(of_repository(folder.path(), Shown::Nothing, false).secrets.is_empty());
 
         let inner = folder.path().join("inner");
         std::fs::create_dir(&inner).unwrap();
@@ -282,7 +285,7 @@ mod tests {
         git(&inner, &["add", "."]);
         git(&inner, &["commit", "-qm", "first"]);
         git(folder.path(), &["add", "inner"]);
-        assert!(!of_repository(folder.path(), false, false).programs.is_empty());
+        assert!(!of_repository(folder.path(), Shown::Nothing, false).programs.is_empty());
     }
 
     #[test]
@@ -291,11 +294,11 @@ mod tests {
         let (bare, linked) = (folder.path().join("bare"), folder.path().join("linked"));
         git(folder.path(), &["init", "-q", "--bare", "bare"]);
         git(&bare, &["config", "core.fsmonitor", "./x"]);
-        assert!(!of_repository(&bare, false, false).programs.is_empty());
+        assert!(!of_repository(&bare, Shown::Nothing, false).programs.is_empty());
         git(folder.path(), &["worktree", "add", "-q", "linked"]);
-        assert_eq!(of_repository(&linked, true, true), Obstacles::default());
+        assert_eq!(of_repository(&linked, Shown::Content, true), Obstacles::default());
         git(folder.path(), &["config", "diff.external", "x"]);
-        assert!(!of_repository(&linked, false, false).programs.is_empty());
+        assert!(!of_repository(&linked, Shown::Nothing, false).programs.is_empty());
     }
 
     #[test]

@@ -4,7 +4,7 @@ use super::calls;
 use super::folders::Folder;
 use super::{Judge, Judgement, Names};
 use crate::classify::call::{Arg, Call, Known};
-use crate::classify::effects::{NetworkUse, note};
+use crate::classify::effects::{MAX_LISTED, NetworkUse, note};
 use crate::classify::later::{self, Later, Tier};
 use crate::classify::paths::{self, Zone};
 use crate::classify::{Condition, Effects, protected, secrets};
@@ -52,7 +52,7 @@ impl Judge<'_> {
     /// The command uses the network.
     pub fn network(&mut self, program: &str, host: Option<String>) {
         let found = NetworkUse { program: program.to_owned(), host };
-        if !self.effects.network.contains(&found) && self.effects.network.len() < 256 {
+        if !self.effects.network.contains(&found) && self.effects.network.len() < MAX_LISTED {
             self.effects.network.push(found);
         }
     }
@@ -60,7 +60,7 @@ impl Judge<'_> {
     /// Content from a source that nobody vouches for comes in.
     pub fn untrusted(&mut self, source: impl Into<String>) {
         // Each fetch counts, so that a later interpreter of its output is seen.
-        if self.effects.untrusted.len() < 256 {
+        if self.effects.untrusted.len() < MAX_LISTED {
             self.effects.untrusted.push(source.into());
         }
     }
@@ -149,11 +149,16 @@ impl Judge<'_> {
                 }
                 Judgement::safe()
             }
-            // A glob stays in the folder that its text names, unless more folders are patterns too.
             Known::Words => {
-                let folder =
-                    arg.text.rsplit_once('/').map_or(".", |(folder, _)| if folder.is_empty() { "/" } else { folder });
-                self.read_tree(&Arg::literal(folder));
+                let (folder, start) = folder_of_pattern(arg);
+                if arg.in_one_folder {
+                    for folder in self.resolved(folder) {
+                        let (start, end) = (start.to_owned(), arg.tail.clone());
+                        self.condition(Condition::NoSecretNamed { folder, start, end });
+                    }
+                } else {
+                    self.read_tree(&Arg::literal(folder));
+                }
                 if secrets::is_secret_path(&format!("{}{}", arg.text, arg.tail)) {
                     note(&mut self.effects.secrets, format!("{}*{}", arg.text, arg.tail));
                 }
@@ -184,7 +189,15 @@ impl Judge<'_> {
     /// Everything below a folder is read.
     pub fn read_tree(&mut self, arg: &Arg) -> Judgement {
         let Some(path) = arg.exact() else {
-            return if matches!(arg.known, Known::Words | Known::Pipe) { self.read(arg) } else { self.read_unknown() };
+            return match arg.known {
+                Known::Words if arg.in_one_folder => {
+                    let (folder, _) = folder_of_pattern(arg);
+                    let read = self.read(arg);
+                    read.max(self.read_tree(&Arg::literal(folder)))
+                }
+                Known::Words | Known::Pipe => self.read(arg),
+                Known::Literal | Known::OneWord | Known::Anything => self.read_unknown(),
+            };
         };
         if self.is_lost(path) {
             return self.read_unknown();
@@ -314,7 +327,9 @@ impl Judge<'_> {
                 }
             }
         }
-        if only_talks {
+        // Of a program that runs no code and whose words are all known, every file has been looked at.
+        let is_known = programs::row(&call.program).is_some() && programs::runs_of(&call.program) == Runs::Nothing;
+        if only_talks || is_known && call.args.iter().all(|arg| arg.exact().is_some()) {
             return;
         }
         // Code and options in arguments: the text itself is searched.
@@ -340,5 +355,14 @@ impl Judge<'_> {
         if reaches || by_tail.is_some() || arg.text == "/" {
             note(&mut self.effects.tampering, format!("{}…{}", arg.text, arg.tail));
         }
+    }
+}
+
+/// The folder in which a pattern finds its names, and how these begin. A pattern with folders in it finds them below.
+fn folder_of_pattern(arg: &Arg) -> (&str, &str) {
+    match arg.text.rsplit_once('/') {
+        None => (".", &arg.text),
+        Some(("", start)) => ("/", start),
+        Some((folder, start)) => (folder, start),
     }
 }

@@ -19,7 +19,9 @@ use walk::Source;
 use super::call::Call;
 use super::effects::note;
 use super::terminal::TerminalWatch;
-use super::{Argv, Classification, CommandClass, Condition, Decided, Effects, Part, Surroundings, paths, secrets};
+use super::{
+    Argv, Classification, CommandClass, Condition, Decided, Effects, Part, Shown, Surroundings, paths, secrets,
+};
 use crate::shell::{Document, Shell};
 
 /// What a rule says about one call.
@@ -165,6 +167,10 @@ impl Judge<'_> {
                 }
             }
         }
+        if self.effects.is_cut() {
+            self.whole = std::mem::replace(&mut self.whole, Judgement::safe())
+                .max(Judgement::unknown("it does more than is kept of it"));
+        }
         // A command that writes could write what its own condition has looked at.
         let undermined = self.conditions.iter().any(|condition| undermines(&self.effects, condition));
         let decided = if !self.whole.local || undermined || !self.effects.nothing_to_report() {
@@ -256,10 +262,14 @@ impl Judge<'_> {
 fn undermines(effects: &Effects, condition: &Condition) -> bool {
     let writes = |harms: &dyn Fn(&str) -> bool| effects.writes.iter().any(|path| harms(path));
     match condition {
-        Condition::NoSecretBelow { .. } | Condition::NoFolder { .. } => false,
+        Condition::NoSecretBelow { .. } | Condition::NoSecretNamed { .. } | Condition::NoFolder { .. } => false,
         Condition::NoDashNames { .. } => writes(&|path| paths::file_name(path).starts_with('-')),
         Condition::NoFileAbove { .. } | Condition::PlainNamesBelow { .. } => writes(&|_| true),
-        Condition::GitIsInert { .. } => writes(&|_| true) || changes_the_index_and_looks(&effects.git),
+        Condition::GitIsInert { shows, .. } => {
+            writes(&|_| true)
+                || *shows == Shown::Content && changes_the_index(&effects.git)
+                || changes_the_index_and_looks(&effects.git)
+        }
         Condition::Folder { path: folder } => writes(&|path| paths::is_within(folder, path)),
         Condition::OnlyPublic { path: file } => {
             writes(&|path| paths::is_within(file, path) || paths::file_name(file) == paths::file_name(path))
@@ -269,7 +279,10 @@ fn undermines(effects: &Effects, condition: &Condition) -> bool {
 
 /// What one subcommand adds to the index, such as a repository in the repository, another would look into.
 fn changes_the_index_and_looks(subcommands: &[String]) -> bool {
-    let has = |names: &[&str]| subcommands.iter().any(|name| names.contains(&name.as_str()));
-    has(&["add", "restore", "checkout", "switch"])
-        && has(&["status", "diff", "diff-index", "diff-files", "stash", "ls-files", "describe"])
+    let looks = ["status", "diff", "diff-index", "diff-files", "stash", "ls-files", "describe"];
+    changes_the_index(subcommands) && subcommands.iter().any(|name| looks.contains(&name.as_str()))
+}
+
+fn changes_the_index(subcommands: &[String]) -> bool {
+    subcommands.iter().any(|name| ["add", "restore", "checkout", "switch"].contains(&name.as_str()))
 }

@@ -46,6 +46,8 @@ struct Walk<'j, 't, 's> {
     own: Judgement,
     /// The files that its redirections write.
     wrote: Vec<String>,
+    /// It only asks whether the values of the variables in its words are empty.
+    asks_if_empty: bool,
 }
 
 impl<'s> Walk<'_, '_, 's> {
@@ -143,6 +145,11 @@ impl<'s> Walk<'_, '_, 's> {
         judge.stdin_names = names;
         judge.folders = folders;
         judge.bound = bound;
+    }
+
+    /// The shell may print each command with its values.
+    fn may_trace(&self) -> bool {
+        self.judge.nested > 0 || ["set -", "xtrace"].iter().any(|mark| self.source.text.contains(mark))
     }
 
     /// The command at hand is at least this.
@@ -264,6 +271,9 @@ impl<'s> Visit<'s> for Walk<'_, '_, 's> {
 
     fn condition(&mut self, condition: &'s Condition) {
         let outer = std::mem::replace(&mut self.own, Judgement::safe());
+        let text = self.source.slice(condition.span);
+        let asks = ["[[ -n ", "[[ -z "].iter().any(|start| text.starts_with(start)) && condition.words.len() == 1;
+        self.asks_if_empty = asks && !self.may_trace();
         for (index, word) in condition.words.iter().enumerate() {
             self.word(word);
             if condition.numbers.contains(&index) && !self.judge.is_number(word) {
@@ -277,9 +287,10 @@ impl<'s> Visit<'s> for Walk<'_, '_, 's> {
                 self.own_is(Judgement::unknown("`[[ -v` evaluates the subscript of a name"));
             }
         }
+        self.asks_if_empty = false;
         self.redirects(&condition.redirects);
         let own = std::mem::replace(&mut self.own, outer);
-        self.judge.add(self.source.slice(condition.span), "[[", own);
+        self.judge.add(text, "[[", own);
     }
 
     fn simple(&mut self, simple: &'s Simple) {
@@ -301,9 +312,11 @@ impl<'s> Visit<'s> for Walk<'_, '_, 's> {
                 self.own_is(harm);
             }
         }
+        self.asks_if_empty = asks_if_empty(simple) && !self.may_trace();
         for word in &simple.words {
             self.word(word);
         }
+        self.asks_if_empty = false;
         self.judge.terminal.input = input;
         if input.as_code && !input.fed && terminal::passes_on(simple) {
             self.judge.terminal.find(program.as_deref().unwrap_or_default());
@@ -452,7 +465,8 @@ impl<'s> Visit<'s> for Walk<'_, '_, 's> {
     }
 
     fn variable(&mut self, variable: &'s Variable) {
-        if secrets::is_secret_variable(&variable.name) {
+        let is_told = self.asks_if_empty || self.judge.values_of(&variable.name).is_some();
+        if secrets::is_secret_variable(&variable.name) && !is_told {
             note(&mut self.judge.effects.secrets, format!("${}", variable.name));
         }
         if let shell::Form::Assigned(_) = variable.form {
@@ -466,6 +480,25 @@ impl<'s> Visit<'s> for Walk<'_, '_, 's> {
         let judgement = self.judge.arithmetic(expression);
         self.own_is(judgement);
     }
+}
+
+/// True for `[ -n "$x" ]` and `test -z "$x"`: nothing of the value is shown, in an error neither.
+fn asks_if_empty(simple: &Simple) -> bool {
+    let (words, end) = match simple.words.as_slice() {
+        [test, words @ ..] if test.literal().as_deref() == Some("test") => (words, true),
+        [test, words @ .., end] if test.literal().as_deref() == Some("[") => {
+            (words, end.literal().as_deref() == Some("]"))
+        }
+        _ => return false,
+    };
+    let one = |word: &Word| {
+        word.pieces.iter().all(|piece| match piece {
+            Piece::Variable(variable) => variable.quoted,
+            Piece::Text { quoted, .. } => *quoted,
+            _ => false,
+        })
+    };
+    end && matches!(words, [asks, value] if matches!(asks.literal().as_deref(), Some("-n" | "-z")) && one(value))
 }
 
 /// What `find` prints with these arguments.
@@ -510,7 +543,7 @@ impl Judge<'_> {
     /// Judges all of a text.
     pub(super) fn script(&mut self, source: Source<'_>) {
         let own = Judgement::safe();
-        Walk { judge: self, source, own, wrote: Vec::new() }.script(&source.document.script);
+        Walk { judge: self, source, own, wrote: Vec::new(), asks_if_empty: false }.script(&source.document.script);
     }
 
     /// The names of files that a command prints: `find`, and what only drops or sorts lines.
@@ -531,7 +564,9 @@ impl Judge<'_> {
                 lines().filter(|_| keeps_lines(args, counts))
             }
             "grep"
-                if args.len() == 2 && matches!(args.first().map(String::as_str), Some("-v" | "-E" | "-vE" | "-i")) =>
+                if args.len() == 2
+                    && matches!(args.first().map(String::as_str), Some("-v" | "-E" | "-vE" | "-i"))
+                    && !args.iter().skip(1).any(|pattern| pattern.starts_with('-')) =>
             {
                 lines()
             }

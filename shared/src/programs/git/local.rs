@@ -2,7 +2,8 @@
 //! configuration is inert. One row for each subcommand; an option that is not listed makes it the host's business.
 
 use super::super::{Form, Needs, Subcommand};
-use crate::classify::call::{Options, Scan};
+use crate::classify::Shown;
+use crate::classify::call::{Arg, Options, Scan};
 
 const DIFF: Options = Options {
     flags: "pusRabwzqMCDBtrWc0123456789m",
@@ -647,6 +648,9 @@ pub(super) fn obstacle(subcommand: &str, scan: &Scan<'_>) -> Option<String> {
         {
             return Some("checking signatures runs another program".to_owned());
         }
+        if name == "--format" && text.contains("(raw") {
+            return Some("a ref may point to any file's content".to_owned());
+        }
         if name == "--sort" && text.contains("signature") {
             return Some("checking signatures runs another program".to_owned());
         }
@@ -667,7 +671,7 @@ fn signs(format: &str) -> bool {
 }
 
 /// Options of `diff` with which `log` shows no content.
-pub(super) const SHOW_NO_CONTENT: &[&str] = &[
+const SHOW_NO_CONTENT: &[&str] = &[
     "--stat",
     "--numstat",
     "--shortstat",
@@ -694,8 +698,42 @@ pub(super) const SHOW_NO_CONTENT: &[&str] = &[
     "--ignore-submodules",
 ];
 
+/// What a call shows of which the row says that it shows something; `second` is the word behind the subcommand.
+pub(super) fn shown(subcommand: &str, second: Option<&str>, scan: &Scan<'_>) -> Shown {
+    const SUMMARIES: &[&str] = &[
+        "--stat",
+        "--numstat",
+        "--shortstat",
+        "--name-only",
+        "--name-status",
+        "--summary",
+        "--no-patch",
+        "--raw",
+        "--compact-summary",
+        "--dirstat",
+        "-s",
+    ];
+    // `HEAD:path` names the one file that is shown; whether it is a secret, its name has said.
+    let names_file = |operand: &&Arg| {
+        operand.exact().is_some_and(|text| text.split_once(':').is_some_and(|(_, path)| !path.is_empty()))
+    };
+    let has_file = scan.operands.iter().any(|operand| operand.text.contains(':'));
+    let content = match subcommand {
+        "config" | "remote" => return Shown::Settings,
+        "log" | "reflog" => shows_content(scan),
+        "stash" => shows_content(scan) || second != Some("list"),
+        "show" if !scan.operands.is_empty() && scan.operands.iter().all(names_file) => false,
+        "show" | "diff" | "diff-tree" | "diff-index" | "diff-files" => {
+            has_file || shows_content(scan) || !scan.has(SUMMARIES)
+        }
+        "blame" => scan.operands.iter().any(|operand| operand.exact().is_none()),
+        _ => true,
+    };
+    if content { Shown::Content } else { Shown::Nothing }
+}
+
 /// True when `log` or `reflog` with these options shows content.
-pub(super) fn shows_content(scan: &Scan<'_>) -> bool {
+fn shows_content(scan: &Scan<'_>) -> bool {
     scan.options.iter().any(|(name, _)| {
         let of_diff = match name.strip_prefix('-').filter(|letter| letter.len() == 1) {
             Some(letter) => {

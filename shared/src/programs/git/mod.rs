@@ -7,7 +7,7 @@ pub(super) use local::EXAMPLES;
 
 use super::{Judge, Judgement, Kind, Program, Reach, Rule, Runs, Talks, Trait, row};
 use crate::classify::call::{Arg, Call};
-use crate::classify::{Condition, git_config, paths, secrets};
+use crate::classify::{Condition, Shown, git_config, paths, secrets};
 
 pub(super) const TABLE: &[Program] = &[
     Program::new(&["git"], "runs programs that its configuration names", Kind::Mixed, Rule::Custom(git))
@@ -120,7 +120,11 @@ fn git(judge: &mut Judge<'_>, call: &Call) -> Judgement {
     let rest = args.as_slice();
     let first = rest.iter().find_map(|arg| arg.exact().filter(|text| !text.starts_with('-'))).unwrap_or("");
     // `git show HEAD:.env` reads a file out of a commit.
-    if !matches!(subcommand, "commit" | "add" | "rm" | "tag" | "status") {
+    let only_names =
+        ["commit", "rm", "tag", "status", "check-ignore", "ls-files", "restore", "reset", "mv", "log", "checkout"];
+    let shows_content =
+        subcommand == "log" && rest.iter().any(|arg| arg.text.starts_with("-p") || arg.text == "--patch");
+    if !only_names.contains(&subcommand) || shows_content {
         for arg in rest {
             let path = arg.text.rsplit(':').next().unwrap_or("");
             if secrets::is_secret_path(path) {
@@ -184,27 +188,49 @@ fn local(judge: &mut Judge<'_>, subcommand: &str, rest: &[Arg], folders: Option<
             "`git {subcommand}`: where it runs, or a setting, is only known when it runs"
         ));
     };
-    let shows = form.shows && (!matches!(subcommand, "log" | "reflog") || local::shows_content(&scan));
+    let shows =
+        if form.shows { local::shown(subcommand, rest.first().and_then(Arg::exact), &scan) } else { Shown::Nothing };
     let mut judgement =
         Judgement::conditional(format!("`git {subcommand}` stays local where git's configuration names no program"));
     // Files outside of the repository are compared as they are.
-    if shows {
-        for operand in scan
-            .operands
-            .iter()
-            .filter(|operand| operand.text.starts_with(['/', '~']) || operand.text.split('/').any(|part| part == ".."))
-        {
-            judgement = judgement.max(judge.read_tree(operand));
+    let leads_out =
+        |operand: &&Arg| operand.text.starts_with(['/', '~']) || operand.text.split('/').any(|part| part == "..");
+    // With one of them, `diff` knows no repository: then it reads all that it is given.
+    let all = subcommand == "diff" && scan.operands.iter().any(leads_out);
+    // What is ignored on purpose comes into the index, too.
+    let forced = subcommand == "add" && scan.has(&["-f", "--force"]);
+    if form.shows || forced {
+        for operand in scan.operands.iter().filter(|operand| all || forced || leads_out(operand)) {
+            for operand in from_each(&folders, operand) {
+                judgement = judgement.max(judge.read_tree(&operand));
+            }
+        }
+    }
+    if forced && scan.operands.is_empty() {
+        for folder in &folders {
+            judgement = judgement.max(judge.read_tree(&Arg::literal(folder)));
         }
     }
     if let Some(file) = scan.value(&["-F", "--file"]) {
-        judgement = judgement.max(judge.read(file));
+        for file in from_each(&folders, file) {
+            judgement = judgement.max(judge.read(&file));
+        }
     }
     let records = matches!(subcommand, "add" | "commit" | "checkout" | "switch" | "restore");
     for folder in folders {
         judge.condition(Condition::GitIsInert { folder, shows, records });
     }
     judgement
+}
+
+/// A path as git sees it from each folder in which it may start.
+fn from_each(folders: &[String], path: &Arg) -> Vec<Arg> {
+    match path.exact() {
+        Some(text) if !text.starts_with(['/', '~']) && text != "-" => {
+            folders.iter().map(|folder| Arg::literal(paths::resolve(Some(folder), text))).collect()
+        }
+        _ => vec![path.clone()],
+    }
 }
 
 fn forge(judge: &mut Judge<'_>, call: &Call) -> Judgement {
