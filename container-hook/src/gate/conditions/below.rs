@@ -4,7 +4,7 @@ use std::os::unix::ffi::OsStrExt as _;
 use std::path::{Path, PathBuf};
 
 use bashgate_shared::classify::{paths, secrets};
-use rustix::fs::{AtFlags, Dir, FileType, Mode, OFlags};
+use rustix::fs::{AtFlags, FileType, Mode, OFlags, RawDir};
 use rustix::io::Errno;
 
 use super::{Findings, public, text};
@@ -169,6 +169,8 @@ enum Depth {
 /// Shows each name below a folder, whose path leads through no link, to somebody, until they have seen enough. Links are not
 /// followed. What this user may not list, no program of theirs lists either.
 fn walk(root: &Path, depth: Depth, see: &mut dyn FnMut(&Entry<'_>) -> Option<Stop>) -> Option<Stop> {
+    // Larger than what the kernel gives of most folders at once.
+    let mut buffer = Vec::<u8>::with_capacity(64 * 1024);
     let mut count = 0;
     let mut waiting = vec![root.to_owned()];
     while let Some(folder) = waiting.pop() {
@@ -184,10 +186,8 @@ fn walk(root: &Path, depth: Depth, see: &mut dyn FnMut(&Entry<'_>) -> Option<Sto
         let of_note = whole.contains("/.")
             || ["/etc", "/run", "/proc", "/var"].iter().any(|top| whole.starts_with(top))
             || secrets::may_hold_by_place(paths::file_name(&whole).as_bytes());
-        let Ok(entries) = Dir::read_from(&opened) else {
-            return Some(Stop::Unlooked(format!("{} cannot be read", folder.display())));
-        };
-        for entry in entries {
+        let mut entries = RawDir::new(&opened, buffer.spare_capacity_mut());
+        while let Some(entry) = entries.next() {
             let Ok(entry) = entry else {
                 return Some(Stop::Unlooked(format!("{} cannot be read", folder.display())));
             };
