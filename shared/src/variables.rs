@@ -216,6 +216,19 @@ pub fn filled() -> impl Iterator<Item = &'static str> {
     TABLE.iter().filter(|(_, steers)| *steers == Filled).map(|(name, _)| *name)
 }
 
+/// True for a variable that says in which letters a shell reads its text.
+pub fn is_locale(name: &str) -> bool {
+    matches!(name.strip_suffix('+').unwrap_or(name), "LANG" | "LC_ALL" | "LC_CTYPE")
+}
+
+/// True for a locale in which no byte of a character is a quote or a backslash: in some of the others, what ends a quoted text
+/// is another place than in UTF-8.
+pub fn is_plain_locale(value: &str) -> bool {
+    let codeset = value.split_once('.').map_or("", |(_, codeset)| codeset);
+    let codeset = codeset.split('@').next().unwrap_or("");
+    matches!(value, "" | "C" | "POSIX") || ["utf-8", "utf8"].iter().any(|known| codeset.eq_ignore_ascii_case(known))
+}
+
 /// Why setting this variable is more than data in this shell, or `None` when it is data only.
 ///
 /// The list is one of shapes, not of names: better to call a harmless name harmful than to miss one. Names of variables

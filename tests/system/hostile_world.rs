@@ -656,3 +656,137 @@ fn git_shows_what_its_words_say_and_no_more() {
         "git add package.json && git commit -m x && git log --oneline -1",
     ]);
 }
+
+#[test]
+fn names_of_builtins_that_are_started_as_programs() {
+    let world = World::new();
+    for name in ["echo", "cd", "type", "declare", "pushd", "rg", "mapfile"] {
+        let file = world.file(&format!("venv/bin/{name}"), "#!/bin/sh\ntouch /tmp/pwned\n");
+        std::fs::set_permissions(file, std::fs::Permissions::from_mode(0o755)).unwrap();
+    }
+    let path = format!("{}:/usr/bin:/bin", world.work().join("venv/bin").display());
+    for command in [
+        "find . -maxdepth 0 -exec echo {} \\;",
+        "seq 3 | xargs",
+        "timeout 5 echo hi",
+        "env type x",
+        "nohup cd x",
+        "nice echo x",
+        "sh -c 'declare -r x=1'",
+        "sh -c 'pushd x'",
+        "ls; env echo x",
+    ] {
+        assert!(!world.ask(command, &path), "{command}");
+    }
+    for command in ["echo x", "cd venv && echo x", "sh -c 'echo x'", "command echo x"] {
+        assert!(world.ask(command, &path), "{command}");
+    }
+    // Without PATH, bash looks where its own default says, also behind one more wrapper.
+    world.asked(&[
+        "env -i timeout 5 bash -c 'ls x'",
+        "env -u PATH nice bash -c 'ls'",
+        "env -i find . -maxdepth 0 -exec bash -c 'ls' ';'",
+        "env -u PWD bash -c 'cd ../x && echo y > f'",
+        "env -i env sh -c ls",
+    ]);
+}
+
+#[test]
+fn the_physical_folder_and_files_with_another_name() {
+    let world = World::new();
+    std::fs::create_dir_all(world.root.path().join("out/d")).unwrap();
+    world.file("f", "");
+    world.file("notes", "");
+    symlink(world.root.path().join("out/d"), world.work().join("link")).unwrap();
+    std::fs::hard_link(world.work().join("notes"), world.root.path().join("out/notes")).unwrap();
+    world.asked(&[
+        "cd -P link && cd .. && echo x > f",
+        "cd -P . && echo x > f",
+        "pushd -P link; echo x > f",
+        "echo x >> notes",
+        "cp f notes",
+        "tee notes < f",
+        "chmod +x notes",
+        "sed -i s/a/b/ notes",
+    ]);
+    world.local(&["cd . && echo x > f", "cat notes"]);
+}
+
+#[test]
+fn letters_in_which_a_backslash_is_half_of_another() {
+    let world = World::new();
+    for command in [
+        "LC_ALL=zh_CN.gbk\necho x",
+        "export LANG=zh_TW; echo x",
+        "LC_CTYPE=\"$x\" echo y",
+        "env LC_ALL=zh_HK.big5 bash -c 'echo x'",
+        "read LC_ALL < f; echo x",
+        "declare LC_ALL=zh_CN.gb18030; echo x",
+        ": \"${LANG:=ja_JP.sjis}\"; echo x",
+    ] {
+        assert!(!world.ask(command, "/usr/bin:/bin"), "{command}");
+    }
+    world.local(&["LC_ALL=C sort x", "export LANG=en_US.UTF-8; echo x", "LC_ALL=C.utf8 ls", "env LC_ALL=POSIX ls"]);
+    for (value, local) in [("zh_CN.gbk", false), ("zh_TW", false), ("de_DE.UTF-8", true), ("C", true)] {
+        let mut hook = world.site.hook_command(&world.site.path().join("alone.toml"));
+        hook.current_dir(world.work()).env("PATH", "/usr/bin:/bin").env("LC_ALL", value);
+        let said = Output::of(hook.args(["check", "--", "echo x"]), b"");
+        assert_eq!(said.code == Some(0), local, "{value}: {said:?}");
+    }
+}
+
+#[test]
+fn git_writes_and_looks_where_its_folder_says() {
+    let git = |folder: &Path, args: &[&str]| {
+        let mut git = Command::new("git");
+        git.args(["-c", "user.name=a", "-c", "user.email=a@b"]).args(args).current_dir(folder);
+        assert!(git.output().unwrap().status.success(), "{args:?}");
+    };
+    let repository = || {
+        let world = World::new();
+        world.file("a", "a");
+        git(&world.work(), &["init", "-q", "."]);
+        git(&world.work(), &["add", "a"]);
+        git(&world.work(), &["commit", "-qm", "first"]);
+        world
+    };
+    let world = repository();
+    world.file("inner/x", "");
+    git(&world.work().join("inner"), &["init", "-q", "."]);
+    world.asked(&[
+        "git add inner && git commit -am x",
+        "git add . && git add -A",
+        "git add inner; git add -u",
+        "git restore --staged inner && git commit -a -m x",
+        "for i in 1 2; do git add .; done",
+        "git checkout -b x && git status",
+    ]);
+    world.local(&["git add a && git commit -m x", "git status", "git commit -am x"]);
+    // Links below `.git`, and a folder of git's that knows nothing of this one.
+    for (link, to) in [
+        (".git/COMMIT_EDITMSG", "out/settings.json"),
+        (".git/logs/HEAD", "out/bashrc"),
+        (".git/worktrees", "out"),
+        (".git/objects/17", "out"),
+        (".git/refs/heads/topic", "out/x"),
+    ] {
+        let world = repository();
+        std::fs::create_dir_all(world.root.path().join("out")).unwrap();
+        let path = world.work().join(link);
+        let _ = std::fs::remove_file(&path);
+        symlink(world.root.path().join(to), &path).unwrap();
+        world.asked(&["git commit -am x", "git checkout -b feature", "git add a"]);
+    }
+    let world = repository();
+    std::fs::rename(world.work().join(".git/index"), world.root.path().join("index")).unwrap();
+    symlink(world.root.path().join("index"), world.work().join(".git/index")).unwrap();
+    world.asked(&["git status", "git add a", "git diff --stat"]);
+    let other = repository();
+    let world = World::new();
+    world.file(".git", &format!("gitdir: {}\n", other.work().join(".git").display()));
+    world.asked(&["git commit -am x", "git add a", "git status"]);
+    // A linked worktree knows its folder.
+    let linked = other.root.path().join("w/linked");
+    git(&other.work(), &["worktree", "add", "-q", linked.to_str().unwrap()]);
+    other.local(&["cd linked && git status", "git -C linked commit -am x"]);
+}

@@ -10,6 +10,9 @@ pub struct Effects {
     /// Programs by the name under which they were judged.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub programs: Vec<String>,
+    /// Builtins' names under which programs are started, by a wrapper or by a shell that has no such builtin.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub started: Vec<String>,
     /// Files whose content is read, as resolved as the text allows.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub reads: Vec<String>,
@@ -68,6 +71,23 @@ impl Effects {
     pub(super) fn is_cut(&self) -> bool {
         let Self {
             programs,
+            started,
+            reads,
+            writes,
+            secrets,
+            unlooked,
+            network,
+            untrusted,
+            persistence,
+            steering,
+            tampering,
+            git,
+            runs,
+            runs_fetched: _,
+        } = self;
+        let lists = [
+            programs,
+            started,
             reads,
             writes,
             secrets,
@@ -78,11 +98,8 @@ impl Effects {
             tampering,
             git,
             runs,
-            ..
-        } = self;
-        let lists =
-            [programs, reads, writes, secrets, unlooked, untrusted, persistence, steering, tampering, git, runs];
-        lists.iter().any(|list| list.len() >= MAX_LISTED) || self.network.len() >= MAX_LISTED
+        ];
+        network.len() >= MAX_LISTED || lists.iter().any(|list| list.len() >= MAX_LISTED)
     }
 
     /// True when there is nothing that the host would have to remember or refuse.

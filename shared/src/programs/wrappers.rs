@@ -218,7 +218,7 @@ fn env(judge: &mut Judge<'_>, call: &Call) -> Judgement {
             // `NAME=$x` is an assignment, whatever the value.
             match first.text.split_once('=') {
                 Some((name, _)) if first.known == Known::OneWord && !name.starts_with('-') => {
-                    judgement = judgement.max(judge.assignment(name));
+                    judgement = judgement.max(judge.assignment_of(name, None));
                     rest = more;
                     continue;
                 }
@@ -233,7 +233,7 @@ fn env(judge: &mut Judge<'_>, call: &Call) -> Judgement {
             "-0" | "--null" => rest = more,
             "-u" => match more.split_first() {
                 Some((name, behind)) if name.exact().is_some() => {
-                    cleared |= name.text == "PATH";
+                    cleared |= ["PATH", "PWD", "OLDPWD", "HOME"].contains(&name.text.as_str());
                     rest = behind;
                 }
                 _ => {
@@ -245,15 +245,15 @@ fn env(judge: &mut Judge<'_>, call: &Call) -> Judgement {
                     .max(judge.suspect(call, more));
             }
             _ => {
-                if let Some((name, _)) = text.split_once('=') {
-                    judgement = judgement.max(judge.assignment(name));
+                if let Some((name, value)) = text.split_once('=') {
+                    judgement = judgement.max(judge.assignment_of(name, Some(value)));
                     rest = more;
+                } else if cleared {
+                    let before = judge.clear_environment();
+                    judgement = judgement.max(judge.inner_call(rest, call));
+                    judge.set_cleared(before);
+                    return judgement;
                 } else {
-                    // Without PATH a shell looks for programs in the working directory, too.
-                    if cleared && runs_of(text) == Runs::Shell {
-                        judgement =
-                            judgement.max(Judgement::unknown("a shell without PATH looks into the working directory"));
-                    }
                     return judgement.max(judge.inner_call(rest, call));
                 }
             }
@@ -280,6 +280,7 @@ fn xargs(judge: &mut Judge<'_>, call: &Call) -> Judgement {
     let scanned = XARGS.scan(own);
     let mut inner = call.args.get(leading..).unwrap_or(&[]).to_vec();
     if inner.is_empty() {
+        judge.started("echo");
         return match scanned {
             Ok(_) => Judgement::safe(),
             Err(reason) => Judgement::unknown(reason),

@@ -212,10 +212,15 @@ fn write_stays(path: &Path, cwd: &Path, protected: &[String], findings: &mut Fin
         return;
     };
     let root = std::fs::canonicalize(cwd).unwrap_or_else(|_| cwd.to_owned());
-    let link = std::fs::symlink_metadata(path).is_ok_and(|meta| meta.file_type().is_symlink());
+    let meta = std::fs::symlink_metadata(path);
     let real = text(&real);
-    if link {
+    if meta.as_ref().is_ok_and(|meta| meta.file_type().is_symlink()) {
         findings.unproven.push(format!("{} is a link", path.display()));
+        return;
+    }
+    // Its other name may lie anywhere.
+    if meta.is_ok_and(|meta| meta.is_file() && std::os::unix::fs::MetadataExt::nlink(&meta) > 1) {
+        findings.unproven.push(format!("{} has another name", path.display()));
         return;
     }
     // What its own name says has been judged.

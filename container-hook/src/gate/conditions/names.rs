@@ -26,6 +26,12 @@ pub(super) fn check(found: &Classification, cwd: &Path, shell: &Startup, finding
                 .push(format!("`{}` is an alias in the agent's shell", part.text.chars().take(32).collect::<String>()));
         }
     }
+    for variable in ["LANG", "LC_ALL", "LC_CTYPE"] {
+        let value = std::env::var_os(variable);
+        if value.is_some_and(|value| !variables::is_plain_locale(&value.to_string_lossy())) {
+            findings.unproven.push(format!("{variable} chooses other letters than those of UTF-8"));
+        }
+    }
     if names.is_empty() {
         return;
     }
@@ -33,7 +39,8 @@ pub(super) fn check(found: &Classification, cwd: &Path, shell: &Startup, finding
         findings.unproven.push(format!("{} may change what names mean in the agent's shell", file.display()));
     }
     environment(&names, shell, findings);
-    let external: Vec<&str> = names.iter().copied().filter(|name| !programs::is_builtin(name)).collect();
+    let started = found.effects.started.iter().map(String::as_str);
+    let external: Vec<&str> = names.iter().copied().filter(|name| !programs::is_builtin(name)).chain(started).collect();
     if external.is_empty() {
         return;
     }

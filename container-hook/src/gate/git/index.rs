@@ -1,7 +1,7 @@
 //! Git's index (gitformat-index(5)): the names of the files that git tracks, and whether a repository is among them.
 
-/// The index extension that says that most entries lie in another file.
-const SPLIT: &[u8] = b"link";
+/// The longest name whose length an entry can say.
+const LONGEST: u16 = 0x0fff;
 /// The mode of a repository in the repository.
 const GITLINK: u32 = 0o160_000;
 
@@ -28,24 +28,37 @@ pub(super) fn read(bytes: &[u8], id_length: usize) -> Option<Index> {
     let mut index = Index::default();
     let mut at = 12;
     let mut name: Vec<u8> = Vec::new();
+    // Where each entry starts, and whether its name stands there whole.
+    let mut starts = Vec::new();
     for _ in 0..count {
         let start = at;
+        let mut starts_anew = true;
         index.has_repository |= word(at + 24)? & 0o170_000 == GITLINK;
         at += 40 + id_length;
         let flags = bytes.get(at..at + 2).and_then(|two| two.try_into().ok()).map(u16::from_be_bytes)?;
         at += 2;
-        if version >= 3 && flags & 0x4000 != 0 {
+        if flags & 0x4000 != 0 {
+            if version < 3 {
+                return None;
+            }
             at += 2;
         }
         if version == 4 {
             let (dropped, after) = offset(bytes, at)?;
             name.truncate(name.len().checked_sub(dropped)?);
+            starts_anew = name.is_empty();
             at = after;
         } else {
             name.clear();
         }
         let length = bytes.get(at..)?.iter().position(|byte| *byte == 0)?;
         name.extend(bytes.get(at..at + length)?);
+        // Git goes by this number where it is not too small for the name.
+        let said = usize::from(flags & LONGEST);
+        if said != name.len().min(usize::from(LONGEST)) {
+            return None;
+        }
+        starts.push((start, starts_anew));
         index.names.push(String::from_utf8_lossy(&name).into_owned());
         at += length + 1;
         if version < 4 {
@@ -54,14 +67,43 @@ pub(super) fn read(bytes: &[u8], id_length: usize) -> Option<Index> {
         }
     }
     // Extensions, then the checksum.
+    let end_of_entries = at;
     while at + id_length < bytes.len() {
         let name = bytes.get(at..at + 4)?;
-        if name == SPLIT {
+        let length = usize::try_from(word(at + 4)?).ok()?;
+        let content = bytes.get(at + 8..(at + 8).checked_add(length)?)?;
+        let as_read = match name {
+            b"TREE" | b"REUC" | b"UNTR" => true,
+            // Git's threads start where these say.
+            b"EOIE" => number(content, 0).is_some_and(|end| end == end_of_entries),
+            b"IEOT" => blocks_are_entries(content, &starts),
+            _ => false,
+        };
+        if !as_read {
             return None;
         }
-        at = at.checked_add(8)?.checked_add(usize::try_from(word(at + 4)?).ok()?)?;
+        at += 8 + length;
     }
-    Some(index)
+    (at + id_length == bytes.len()).then_some(index)
+}
+
+/// A number of four bytes.
+fn number(bytes: &[u8], at: usize) -> Option<usize> {
+    let four = bytes.get(at..at + 4)?.try_into().ok()?;
+    usize::try_from(u32::from_be_bytes(four)).ok()
+}
+
+/// True when a table of blocks names the entries as they stand there, one behind the other, none left out.
+fn blocks_are_entries(table: &[u8], starts: &[(usize, bool)]) -> bool {
+    let mut entry = 0;
+    for at in (4..table.len()).step_by(8) {
+        let (Some(start), Some(count)) = (number(table, at), number(table, at + 4)) else { return false };
+        if starts.get(entry) != Some(&(start, true)) || count == 0 {
+            return false;
+        }
+        entry += count;
+    }
+    number(table, 0) == Some(1) && entry == starts.len()
 }
 
 /// A number in git's variable-width encoding, and where it ends.
@@ -75,4 +117,56 @@ fn offset(bytes: &[u8], mut at: usize) -> Option<(usize, usize)> {
         value = value.checked_add(1)?.checked_mul(128)?.checked_add(usize::from(byte & 0x7f))?;
     }
     Some((value, at))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// An index of version 2 with these names, whose entries say this length, and what stands behind them.
+    fn index(entries: &[(&str, u16)], behind: &[u8]) -> Vec<u8> {
+        let mut bytes = [b"DIRC".as_slice(), &2_u32.to_be_bytes()].concat();
+        bytes.extend(u32::try_from(entries.len()).unwrap().to_be_bytes());
+        for (name, flags) in entries {
+            let start = bytes.len();
+            bytes.extend([0; 60]);
+            bytes.extend(flags.to_be_bytes());
+            bytes.extend(name.as_bytes());
+            bytes.push(0);
+            bytes.resize(start + (bytes.len() - start).div_ceil(8) * 8, 0);
+        }
+        bytes.extend(behind);
+        bytes.extend([0; 20]);
+        bytes
+    }
+
+    fn extension(name: &[u8; 4], numbers: &[u32]) -> Vec<u8> {
+        let content: Vec<u8> = numbers.iter().flat_map(|number| number.to_be_bytes()).collect();
+        let length = u32::try_from(content.len()).unwrap().to_be_bytes();
+        [name.as_slice(), &length, &content].concat()
+    }
+
+    #[test]
+    fn what_git_would_read_in_another_way_is_not_understood() {
+        let two = [("a", 1), ("sub/b", 5)];
+        assert_eq!(read(&index(&two, b""), 20).unwrap().names, ["a", "sub/b"]);
+        for (what, bytes) in [
+            ("a name that is longer than it says", index(&[("a", 1), ("sub/b", 3)], b"")),
+            ("a name that is shorter than it says", index(&[("a", 9)], b"")),
+            ("further flags before version 3", index(&[("a", 0x4001)], b"")),
+            ("most of it in another file", index(&two, &extension(b"link", &[0]))),
+            ("an extension that nobody knows", index(&two, &extension(b"XXXX", &[]))),
+            ("one that ends behind the end", index(&two, &[b"TREE".as_slice(), &[0, 0, 0, 99]].concat())),
+            ("another end of the entries", index(&two, &extension(b"EOIE", &[12, 0, 0, 0, 0, 0]))),
+            ("blocks elsewhere", index(&two, &extension(b"IEOT", &[1, 20, 2]))),
+            ("fewer entries in blocks", index(&two, &extension(b"IEOT", &[1, 12, 1]))),
+            ("the same block twice", index(&two, &extension(b"IEOT", &[1, 12, 1, 12, 1]))),
+            ("more behind the checksum", [index(&two, b""), vec![0; 4]].concat()),
+        ] {
+            assert_eq!(read(&bytes, 20), None, "{what}");
+        }
+        let end = u32::try_from(index(&two, b"").len() - 20).unwrap();
+        let fine = [extension(b"EOIE", &[end, 0, 0, 0, 0, 0]), extension(b"IEOT", &[1, 12, 1, 76, 1])].concat();
+        assert!(read(&index(&two, &fine), 20).is_some());
+    }
 }

@@ -13,6 +13,8 @@ use super::{Repository, existing, files_outside, index, repositories};
 
 /// Largest index that is read, in bytes.
 const MAX_INDEX: u64 = 64 * 1024 * 1024;
+/// Most names in git's own folder that are looked at before something is recorded.
+const MAX_NAMES: usize = 100_000;
 
 /// What stands against letting git run unasked.
 #[derive(Debug, Default, PartialEq, Eq)]
@@ -64,12 +66,79 @@ fn of_repository(repository: &Repository, shows: Shown, records: bool, found: &m
     for file in repository.files() {
         let read = settings(&file, &repository.root, shows, found)?;
         hooks.extend(read.hooks);
-        id_length = if read.long_ids { 32 } else { id_length };
+        // Git hears of it from the first of them only.
+        if file == repository.common.join("config") {
+            id_length = if read.long_ids { 32 } else { 20 };
+        } else if read.long_ids {
+            found.programs.push(format!("extensions.objectformat is set in {}", file.display()));
+        }
     }
+    links(repository, records, found)?;
+    belongs(repository, found);
     for folder in hooks {
         active_hooks(&folder, records, found)?;
     }
     tracked(repository, id_length, shows, found)
+}
+
+/// Git writes through links in its folder, to wherever they lead.
+fn links(repository: &Repository, records: bool, found: &mut Obstacles) -> io::Result<()> {
+    let is_link = |path: &Path| std::fs::symlink_metadata(path).is_ok_and(|meta| meta.is_symlink());
+    let link = |path: &Path, found: &mut Obstacles| found.programs.push(format!("{} is a link", path.display()));
+    for git_dir in [&repository.git_dir, &repository.common] {
+        // It refreshes the index also where it only looks.
+        let always = [git_dir.clone(), git_dir.join("index"), git_dir.join("HEAD")];
+        if let Some(path) = always.iter().find(|path| is_link(path)) {
+            link(path, found);
+            return Ok(());
+        }
+        if !records {
+            continue;
+        }
+        let mut waiting = vec![git_dir.clone()];
+        let mut seen = 0;
+        while let Some(folder) = waiting.pop() {
+            let Some(entries) = existing(std::fs::read_dir(&folder))? else { continue };
+            for entry in entries {
+                let entry = entry?;
+                let (kind, name) = (entry.file_type()?, entry.file_name());
+                seen += 1;
+                if seen > MAX_NAMES {
+                    found.programs.push(format!("{} holds more than is looked through", git_dir.display()));
+                    return Ok(());
+                }
+                // Hooks are looked at by themselves, and nothing is written to them or to objects that are there.
+                let is_top = folder == *git_dir;
+                if kind.is_symlink() && !(is_top && name == "hooks") {
+                    link(&entry.path(), found);
+                    return Ok(());
+                }
+                let of_objects = folder.file_name().is_some_and(|name| name == "objects");
+                if kind.is_dir() && !of_objects && !(is_top && (name == "hooks" || name == "modules" || name == "lfs"))
+                {
+                    waiting.push(entry.path());
+                }
+            }
+        }
+    }
+    Ok(())
+}
+
+/// A repository elsewhere would be changed from here, unless it knows of this folder: a linked worktree.
+fn belongs(repository: &Repository, found: &mut Obstacles) {
+    let real = |path: &Path| std::fs::canonicalize(path).ok();
+    let (git_dir, root) = (real(&repository.git_dir), real(&repository.root));
+    let inside = git_dir.zip(root).is_some_and(|(git_dir, root)| git_dir.starts_with(&root));
+    let points_back = || {
+        let text = std::fs::read_to_string(repository.git_dir.join("gitdir")).ok()?;
+        let pointed = repository.git_dir.join(text.trim_end_matches(['\n', '\r']));
+        Some(real(&pointed)? == real(&repository.root.join(".git"))?)
+    };
+    if !inside && points_back() != Some(true) {
+        found
+            .programs
+            .push(format!("{} lies elsewhere and knows nothing of this folder", repository.git_dir.display()));
+    }
 }
 
 /// What a file of settings says besides what is harmless.

@@ -3,7 +3,7 @@
 use super::{Judge, Judgement};
 use crate::classify::call::{Arg, Call, Known, Options};
 use crate::classify::{CommandClass, Condition, paths};
-use crate::programs::{self, Kind, Operands, Program, Reach, Rule, Talks, Trait};
+use crate::programs::{self, Kind, Operands, Program, Reach, Rule, Runs, Talks, Trait};
 use crate::shell::Shell;
 
 /// Folders whose programs are the ones that the rows mean.
@@ -19,6 +19,12 @@ impl Judge<'_> {
         if name.starts_with("bashgate") {
             self.tampering(name);
             return Judgement::unknown("only people and agents' hooks call the gate, not the agent");
+        }
+        if self.changed.cleared && programs::runs_of(name) == Runs::Shell {
+            return Judgement::unknown(
+                "a shell without PATH or PWD looks into the working directory and follows its links",
+            )
+            .max(self.by_row(call, name));
         }
         if let Some((folder, _)) = call.program.rsplit_once('/')
             && !SYSTEM_FOLDERS.contains(&folder)

@@ -14,6 +14,7 @@ impl Judge<'_> {
     pub(super) fn join_effects(&mut self, found: Effects) {
         let Effects {
             programs,
+            started,
             reads,
             writes,
             secrets,
@@ -30,6 +31,7 @@ impl Judge<'_> {
         let mine = &mut self.effects;
         for (list, more) in [
             (&mut mine.programs, programs),
+            (&mut mine.started, started),
             (&mut mine.reads, reads),
             (&mut mine.writes, writes),
             (&mut mine.secrets, secrets),
@@ -47,6 +49,11 @@ impl Judge<'_> {
         }
         mine.network.extend(network);
         mine.runs_fetched |= runs_fetched;
+    }
+
+    /// A program is started that has the name of a builtin.
+    pub fn started(&mut self, name: &str) {
+        note(&mut self.effects.started, name);
     }
 
     /// The command uses the network.

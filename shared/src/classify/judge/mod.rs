@@ -86,6 +86,17 @@ pub struct Names {
     pub null: bool,
 }
 
+/// What a text changes for what it runs.
+#[derive(Debug, Default)]
+struct Changed {
+    /// The text may make arrays, for whose names bash takes a value in parentheses apart and runs what is in it.
+    makes_arrays: bool,
+    /// The environment of what runs here lacks PATH or PWD.
+    cleared: bool,
+    /// An earlier call of git has changed what git tracks.
+    index_changed: bool,
+}
+
 /// The state of a walk.
 pub struct Judge<'t> {
     around: &'t Surroundings,
@@ -124,6 +135,8 @@ pub struct Judge<'t> {
     bound: HashSet<String>,
     /// Inside of a function's body, where `local` works.
     in_function: bool,
+    /// What the text changes for what it runs.
+    changed: Changed,
 }
 
 /// Classifies a whole text that was understood.
@@ -152,6 +165,7 @@ pub(super) fn document(document: &Document, source: &str, around: &Surroundings)
         values: Values::of(document, around.shell),
         bound: HashSet::new(),
         in_function: false,
+        changed: Changed::default(),
     };
     let functions = values::functions(document);
     judge.script(Source { document, text: source, functions: &functions });
@@ -252,9 +266,41 @@ impl Judge<'_> {
     }
 
     /// What setting a variable means.
-    pub fn assignment(&self, name: &str) -> Judgement {
+    fn assignment(&self, name: &str) -> Judgement {
         crate::variables::harm_of_setting(name, self.shell)
             .map_or_else(Judgement::safe, |harm| Judgement::unknown(format!("setting `{name}` {harm}")))
+    }
+
+    /// As [`assignment`](Self::assignment), where more of the value is known than nothing: `None` for what is not.
+    pub fn assignment_of(&self, name: &str, value: Option<&str>) -> Judgement {
+        if crate::variables::is_locale(name) && !value.is_some_and(crate::variables::is_plain_locale) {
+            return Judgement::unknown(format!("`{name}` may choose in which letters the shell reads"));
+        }
+        self.assignment(name)
+    }
+
+    /// True when a value that is only known when it runs may be taken apart by a declaration of this name.
+    pub fn may_be_array(&self, name: &str) -> bool {
+        let own = ["PIPESTATUS", "MAPFILE", "COPROC", "COMPREPLY", "DIRSTACK", "GROUPS", "FUNCNAME", "COMP_WORDS"];
+        self.changed.makes_arrays || own.contains(&name) || name.starts_with("BASH")
+    }
+
+    /// The environment of what is judged from here on, until it is set back, lacks PATH or PWD.
+    pub fn clear_environment(&mut self) -> bool {
+        std::mem::replace(&mut self.changed.cleared, true)
+    }
+
+    /// Sets back what [`clear_environment`](Self::clear_environment) has returned.
+    pub fn set_cleared(&mut self, cleared: bool) {
+        self.changed.cleared = cleared;
+    }
+
+    /// Notes that a call of git looks at, or changes, what git tracks. True when an earlier call, or this one in another round
+    /// of a loop, may have brought a repository in the repository into it.
+    pub fn git_meets_new(&mut self, looks: bool, changes: bool) -> bool {
+        let meets = looks && (self.changed.index_changed || changes && self.depth > 0);
+        self.changed.index_changed |= changes;
+        meets
     }
 }
 

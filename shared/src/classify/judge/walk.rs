@@ -308,7 +308,8 @@ impl<'s> Visit<'s> for Walk<'_, '_, 's> {
             }
             // `IFS= read` splits the one line that it reads.
             if !(assignment.name == "IFS" && program.as_deref() == Some("read")) {
-                let harm = self.judge.assignment(&assignment.name);
+                let value = assignment.value.literal();
+                let harm = self.judge.assignment_of(&assignment.name, value.as_deref());
                 self.own_is(harm);
             }
         }
@@ -470,7 +471,7 @@ impl<'s> Visit<'s> for Walk<'_, '_, 's> {
             note(&mut self.judge.effects.secrets, format!("${}", variable.name));
         }
         if let shell::Form::Assigned(_) = variable.form {
-            let harm = self.judge.assignment(&variable.name);
+            let harm = self.judge.assignment_of(&variable.name, None);
             self.own_is(harm);
         }
         inside::variable(self, variable);
@@ -543,6 +544,7 @@ impl Judge<'_> {
     /// Judges all of a text.
     pub(super) fn script(&mut self, source: Source<'_>) {
         let own = Judgement::safe();
+        self.changed.makes_arrays |= values::may_make_arrays(source.text);
         Walk { judge: self, source, own, wrote: Vec::new(), asks_if_empty: false }.script(&source.document.script);
     }
 
@@ -705,6 +707,12 @@ impl Judge<'_> {
 
     /// Judges a call by its program's row.
     pub fn call(&mut self, call: &Call) -> Judgement {
+        if self.shell != crate::shell::Shell::Bash
+            && programs::is_builtin(&call.program)
+            && !programs::is_in_every_shell(&call.program)
+        {
+            self.started(&call.program);
+        }
         // A guess that shows the outside keeps nothing out of the cage.
         if self.terminal.guesses == 0 || !programs::has(&call.program, Trait::AboutTheOutside) {
             note(&mut self.effects.programs, call.program.clone());
@@ -726,6 +734,11 @@ impl Judge<'_> {
 
     /// Judges the program that a wrapper runs: the first of these arguments with the rest.
     pub fn inner_call(&mut self, args: &[Arg], outer: &Call) -> Judgement {
+        // `exec` is the one builtin that starts programs only.
+        let by_name = programs::is_builtin(&outer.program) && outer.program != "exec";
+        if let Some(name) = args.first().and_then(Arg::exact).filter(|name| !by_name && programs::is_builtin(name)) {
+            self.started(name);
+        }
         let Some((first, rest)) = args.split_first() else { return Judgement::safe() };
         let Some(program) = first.exact() else {
             self.terminal.unknown_program(rest, self.terminal.input);

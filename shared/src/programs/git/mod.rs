@@ -216,6 +216,16 @@ fn local(judge: &mut Judge<'_>, subcommand: &str, rest: &[Arg], folders: Option<
             judgement = judgement.max(judge.read(&file));
         }
     }
+    let changes = matches!(subcommand, "add" | "restore" | "checkout" | "switch");
+    let looks = match subcommand {
+        "add" | "status" | "diff" | "diff-index" | "diff-files" | "stash" | "ls-files" | "describe" => true,
+        "commit" => scan.has(&["-a", "--all", "-o", "--only", "-i", "--include"]) || !scan.operands.is_empty(),
+        _ => false,
+    };
+    if judge.git_meets_new(looks, changes) {
+        judgement =
+            judgement.max(Judgement::unknown("an earlier part changes what git tracks, and so what it looks into"));
+    }
     let records = matches!(subcommand, "add" | "commit" | "checkout" | "switch" | "restore");
     for folder in folders {
         judge.condition(Condition::GitIsInert { folder, shows, records });
