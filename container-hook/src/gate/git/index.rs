@@ -140,10 +140,10 @@ mod tests {
         bytes
     }
 
-    fn extension(name: &[u8; 4], numbers: &[u32]) -> Vec<u8> {
+    fn extension(name: &[u8], numbers: &[u32]) -> Vec<u8> {
         let content: Vec<u8> = numbers.iter().flat_map(|number| number.to_be_bytes()).collect();
         let length = u32::try_from(content.len()).unwrap().to_be_bytes();
-        [name.as_slice(), &length, &content].concat()
+        [name, &length, &content].concat()
     }
 
     #[test]
