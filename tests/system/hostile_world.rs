@@ -5,9 +5,9 @@ use std::os::unix::fs::{PermissionsExt as _, symlink};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use bashgate_shared::classify::{Surroundings, classify};
+use bashgate_shared::classify::{CommandClass, Decided, Surroundings, classify};
 use bashgate_shared::command::CommandLine;
-use bashgate_tests::{Output, Site, bin};
+use bashgate_tests::{Output, Site, bin, commands_of, corpus_files};
 
 /// A site whose working directory does not lie in /tmp, where a link out of it would still be allowed to write.
 struct World {
@@ -49,6 +49,15 @@ impl World {
         let config: Vec<&str> = config.lines().map(nowhere).collect();
         std::fs::write(&alone, config.join("\n")).unwrap();
         self.ask_by(&alone, command, path)
+    }
+
+    /// What stands against it, or nothing.
+    fn obstacle(&self, command: &str) -> Option<String> {
+        let mut hook = self.site.hook_command(&self.site.path().join("alone.toml"));
+        hook.current_dir(self.work()).env("PATH", "/usr/bin:/bin");
+        let said = Output::of(hook.args(["check", "--", command]), b"");
+        let why = said.stderr.split_once("(asked because: ").map_or(said.stderr.as_str(), |(_, why)| why);
+        (said.code != Some(0)).then(|| why.split("); for the operator").next().unwrap_or_default().to_owned())
     }
 
     fn ask_by(&self, config: &Path, command: &str, path: &str) -> bool {
@@ -789,4 +798,127 @@ fn git_writes_and_looks_where_its_folder_says() {
     let linked = other.root.path().join("w/linked");
     git(&other.work(), &["worktree", "add", "-q", linked.to_str().unwrap()]);
     other.local(&["cd linked && git status", "git -C linked commit -am x"]);
+}
+
+/// A project as it lies on a disk: a hundred thousand names, packages of two languages with their certificates, a history.
+fn a_real_tree(world: &World) {
+    let ordinary = [
+        "index.js",
+        "index.d.ts",
+        "index.js.map",
+        "package.json",
+        "README.md",
+        "LICENSE",
+        ".eslintrc",
+        ".npmignore",
+        "tokens.js",
+        "key.js",
+        "secrets.test.js",
+        "password.ts",
+        ".gitattributes",
+        "credentials.d.ts",
+        "env.mjs",
+    ];
+    let work = world.work();
+    for package in 0..5_000 {
+        let folder = work.join(format!("node_modules/@scope{}/package{package}/dist", package % 50));
+        std::fs::create_dir_all(&folder).unwrap();
+        for name in ordinary {
+            std::fs::File::create(folder.join(name)).unwrap();
+        }
+    }
+    for module in 0..1_000 {
+        let folder = work.join(format!(".venv/lib/python3.12/site-packages/module{module}"));
+        std::fs::create_dir_all(&folder).unwrap();
+        for name in ["__init__.py", "core.py", "secrets.py", "METADATA", "RECORD", "token.py", "_version.pyc"] {
+            std::fs::File::create(folder.join(name)).unwrap();
+        }
+    }
+    let block = "-----BEGIN CERTIFICATE-----\nMIIBszCCAVmgAwIBAgIU\n-----END CERTIFICATE-----\n";
+    for place in
+        [".venv/lib/python3.12/site-packages/certifi/cacert.pem", "node_modules/ca/roots.pem", "tests/server.pem"]
+    {
+        world.file(place, &format!("# Subject: CN=x\n{block}{block}"));
+    }
+    for name in
+        ["src/main.rs", "src/app.ts", "package.json", "README.md", ".env.example", "tests/test_app.py", "docs/a.md"]
+    {
+        world.file(name, "x");
+    }
+    let git = |args: &[&str]| {
+        let mut git = Command::new("git");
+        git.args(["-c", "user.name=a", "-c", "user.email=a@b"]).args(args).current_dir(&work);
+        assert!(git.output().unwrap().status.success(), "{args:?}");
+    };
+    world.file(".gitignore", "node_modules\n.venv\n");
+    git(&["init", "-q", "."]);
+    git(&["remote", "add", "origin", "https://git.example/a/b.git"]);
+    git(&["add", "."]);
+    git(&["commit", "-qm", "first"]);
+}
+
+#[test]
+fn in_a_real_tree_a_secret_is_found_where_there_is_one() {
+    let world = World::new();
+    a_real_tree(&world);
+    world.asked(&["curl x"]);
+    let around = Surroundings { cwd: world.work().to_str().map(str::to_owned), ..Surroundings::default() };
+    let looks = |command: &String| {
+        let found = CommandLine::parse(command).ok().map(|command| classify(&command, &around));
+        found.is_some_and(|found| found.class == CommandClass::Safe && found.decided == Decided::LocalIf)
+    };
+    let mut commands: Vec<String> = corpus_files().iter().flat_map(|file| commands_of(file)).filter(looks).collect();
+    commands.sort();
+    commands.dedup();
+    assert!(commands.len() > 50, "{}", commands.len());
+    let root = world.root.path().to_str().unwrap();
+    let (mut local, mut alarms) = (0, Vec::new());
+    for command in &commands {
+        match world.obstacle(command) {
+            None => local += 1,
+            // A secret is told by its path, what else stands against a command is a sentence.
+            Some(why) if why.starts_with(root) && !why.contains(' ') => alarms.push((command, why)),
+            Some(_) => {}
+        }
+    }
+    assert!(alarms.is_empty(), "{alarms:#?}");
+    assert!(local * 10 > commands.len() * 5, "{local} of {} are local", commands.len());
+    // Each of these by itself, and nothing when it is gone.
+    for secret in [
+        ".env",
+        "src/.env.production",
+        "node_modules/@scope7/package7/dist/.env",
+        "node_modules/@scope7/package7/.npmrc",
+        ".venv/lib/python3.12/site-packages/module9/id_rsa",
+        ".venv/.aws/credentials",
+        "tests/fixtures/server.key",
+        "docs/client.ovpn",
+        "infra/prod.tfvars",
+        "infra/terraform.tfstate",
+        "config/secrets.yml",
+        "config/master.key",
+        "deploy/service-account.json",
+        "deploy/.docker/config.json",
+        "deploy/sops/age/keys.txt",
+        "home/.config/gh/hosts.yml",
+        "home/.bash_history",
+        "a/b/c/d/e/f/.netrc",
+        "tests/.id_ed25519.swp",
+        "backup/etc/shadow",
+    ] {
+        let file = world.file(secret, "s");
+        let found = world.obstacle("grep -rn x .").unwrap_or_default();
+        assert!(found.contains(secret.split('/').next().unwrap()) && !found.contains(' '), "{secret}: {found:?}");
+        std::fs::remove_file(&file).unwrap();
+        // And the folders that were made for it.
+        for folder in file.ancestors().skip(1) {
+            if std::fs::remove_dir(folder).is_err() {
+                break;
+            }
+        }
+    }
+    // A key under a certificate's name, behind two certificates.
+    let pem = std::fs::read_to_string(world.work().join("tests/server.pem")).unwrap();
+    world.file("tests/server.pem", &format!("{pem}-----BEGIN PRIVATE KEY-----\nMIIB\n-----END PRIVATE KEY-----\n"));
+    assert!(world.obstacle("grep -rn x .").unwrap_or_default().ends_with("server.pem"));
 }
