@@ -67,8 +67,8 @@ impl Effects {
         !self.secrets.is_empty() && !self.network.is_empty()
     }
 
-    /// True when there may be more than is listed.
-    pub(super) fn is_cut(&self) -> bool {
+    /// Its lists of texts, always in the same order.
+    pub(super) fn lists(&mut self) -> [&mut Vec<String>; 12] {
         let Self {
             programs,
             started,
@@ -76,7 +76,7 @@ impl Effects {
             writes,
             secrets,
             unlooked,
-            network,
+            network: _,
             untrusted,
             persistence,
             steering,
@@ -85,21 +85,12 @@ impl Effects {
             runs,
             runs_fetched: _,
         } = self;
-        let lists = [
-            programs,
-            started,
-            reads,
-            writes,
-            secrets,
-            unlooked,
-            untrusted,
-            persistence,
-            steering,
-            tampering,
-            git,
-            runs,
-        ];
-        network.len() >= MAX_LISTED || lists.iter().any(|list| list.len() >= MAX_LISTED)
+        [programs, started, reads, writes, secrets, unlooked, untrusted, persistence, steering, tampering, git, runs]
+    }
+
+    /// True when there may be more than is listed.
+    pub(super) fn is_cut(&mut self) -> bool {
+        self.network.len() >= MAX_LISTED || self.lists().iter().any(|list| list.len() >= MAX_LISTED)
     }
 
     /// True when there is nothing that the host would have to remember or refuse.

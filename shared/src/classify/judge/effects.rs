@@ -11,44 +11,14 @@ use crate::classify::{Condition, Effects, protected, secrets};
 use crate::programs::{self, Runs, Trait};
 
 impl Judge<'_> {
-    pub(super) fn join_effects(&mut self, found: Effects) {
-        let Effects {
-            programs,
-            started,
-            reads,
-            writes,
-            secrets,
-            unlooked,
-            network,
-            untrusted,
-            persistence,
-            steering,
-            tampering,
-            git,
-            runs,
-            runs_fetched,
-        } = found;
-        let mine = &mut self.effects;
-        for (list, more) in [
-            (&mut mine.programs, programs),
-            (&mut mine.started, started),
-            (&mut mine.reads, reads),
-            (&mut mine.writes, writes),
-            (&mut mine.secrets, secrets),
-            (&mut mine.unlooked, unlooked),
-            (&mut mine.untrusted, untrusted),
-            (&mut mine.persistence, persistence),
-            (&mut mine.steering, steering),
-            (&mut mine.tampering, tampering),
-            (&mut mine.git, git),
-            (&mut mine.runs, runs),
-        ] {
-            for text in more {
+    pub(super) fn join_effects(&mut self, mut found: Effects) {
+        for (list, more) in self.effects.lists().into_iter().zip(found.lists()) {
+            for text in more.drain(..) {
                 note(list, text);
             }
         }
-        mine.network.extend(network);
-        mine.runs_fetched |= runs_fetched;
+        self.effects.network.append(&mut found.network);
+        self.effects.runs_fetched |= found.runs_fetched;
     }
 
     /// A program is started that has the name of a builtin.

@@ -670,8 +670,8 @@ fn signs(format: &str) -> bool {
     format.split('%').skip(1).any(|field| field.trim_start_matches(['+', '-', ' ']).starts_with('G'))
 }
 
-/// Options of `diff` with which `log` shows no content.
-const SHOW_NO_CONTENT: &[&str] = &[
+/// Options of `diff` with which names and numbers are shown in place of content.
+const SUMMARIES: &[&str] = &[
     "--stat",
     "--numstat",
     "--shortstat",
@@ -680,13 +680,17 @@ const SHOW_NO_CONTENT: &[&str] = &[
     "--summary",
     "--no-patch",
     "--raw",
+    "--compact-summary",
+    "--dirstat",
     "-s",
+];
+
+/// Others of them that show no content of their own.
+const SHOW_NOTHING_MORE: &[&str] = &[
     "--color",
     "--no-color",
     "--abbrev",
     "--relative",
-    "--compact-summary",
-    "--dirstat",
     "--diff-filter",
     "-M",
     "-C",
@@ -700,19 +704,6 @@ const SHOW_NO_CONTENT: &[&str] = &[
 
 /// What a call shows of which the row says that it shows something; `second` is the word behind the subcommand.
 pub(super) fn shown(subcommand: &str, second: Option<&str>, scan: &Scan<'_>) -> Shown {
-    const SUMMARIES: &[&str] = &[
-        "--stat",
-        "--numstat",
-        "--shortstat",
-        "--name-only",
-        "--name-status",
-        "--summary",
-        "--no-patch",
-        "--raw",
-        "--compact-summary",
-        "--dirstat",
-        "-s",
-    ];
     // `HEAD:path` names the one file that is shown; whether it is a secret, its name has said.
     let names_file = |operand: &&Arg| {
         operand.exact().is_some_and(|text| text.split_once(':').is_some_and(|(_, path)| !path.is_empty()))
@@ -743,7 +734,7 @@ fn shows_content(scan: &Scan<'_>) -> bool {
             }
             None => DIFF.long.iter().any(|long| long.trim_end_matches(['=', '?']) == name),
         };
-        of_diff && !SHOW_NO_CONTENT.contains(&name.as_str())
+        of_diff && !SUMMARIES.contains(&name.as_str()) && !SHOW_NOTHING_MORE.contains(&name.as_str())
     })
 }
 
