@@ -620,6 +620,18 @@ fn secrets_that_only_their_place_or_content_tells() {
         "[[ -z $API_KEY ]] && echo missing",
         "token=abc; echo \"$token\"",
     ]);
+    // A question that shows the value, sets another variable to it, or leaves it behind.
+    world.asked(&[
+        "[ -n \"${x:?$GITHUB_TOKEN}\" ]",
+        "[[ -n ${x:=$GITHUB_TOKEN} ]]; echo $x",
+        "[ -n \"${GITHUB_TOKEN+${x=$GITHUB_TOKEN}}\" ]; echo $x",
+        "test -n \"$GITHUB_TOKEN\"; echo \"$_\"",
+        "[[ -z ${GITHUB_TOKEN##ghp_*} ]]",
+        "[ \"$GITHUB_TOKEN\" = x ]",
+    ]);
+    world.file("aΣ.pem", "-----BEGIN PRIVATE KEY-----");
+    world.file("aΣb.env", "x");
+    world.asked(&["cat aΣ*", "cat A*", "cat aσ*", "cat *B.ENV"]);
 }
 
 #[test]
@@ -732,6 +744,8 @@ fn letters_in_which_a_backslash_is_half_of_another() {
         "read LC_ALL < f; echo x",
         "declare LC_ALL=zh_CN.gb18030; echo x",
         ": \"${LANG:=ja_JP.sjis}\"; echo x",
+        "for LC_ALL in zh_CN.gbk; do :; done\necho x",
+        "LC_ALL=(zh_CN.gbk)\necho x",
     ] {
         assert!(!world.ask(command, "/usr/bin:/bin"), "{command}");
     }
@@ -768,6 +782,10 @@ fn git_writes_and_looks_where_its_folder_says() {
         "git add inner; git add -u",
         "git restore --staged inner && git commit -a -m x",
         "for i in 1 2; do git add .; done",
+        "git commit -qm x a",
+        "git commit -m x -- inner",
+        "git commit -m x -o .",
+        "git restore --staged inner; git commit -m x",
         "git checkout -b x && git status",
     ]);
     world.local(&["git add a && git commit -m x", "git status", "git commit -am x"]);
@@ -790,7 +808,20 @@ fn git_writes_and_looks_where_its_folder_says() {
     std::fs::rename(world.work().join(".git/index"), world.root.path().join("index")).unwrap();
     symlink(world.root.path().join("index"), world.work().join(".git/index")).unwrap();
     world.asked(&["git status", "git add a", "git diff --stat"]);
+    // Where it looks for lines of its own, it shows others.
+    for link in ["packed-refs", "shallow", "objects/info/alternates", "rebase-merge/done", "info/exclude"] {
+        let world = repository();
+        world.file("outside/.env", "TOKEN=s");
+        let path = world.work().join(".git").join(link);
+        std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+        let _ = std::fs::remove_file(&path);
+        symlink(world.work().join("outside/.env"), path).unwrap();
+        world.asked(&["git log --oneline", "git status", "git branch"]);
+    }
     let other = repository();
+    let world = repository();
+    world.file(".git/commondir", &format!("{}\n", other.work().join(".git").display()));
+    world.asked(&["git add a && git commit -qm x", "git status"]);
     let world = World::new();
     world.file(".git", &format!("gitdir: {}\n", other.work().join(".git").display()));
     world.asked(&["git commit -am x", "git add a", "git status"]);

@@ -66,9 +66,12 @@ pub(super) const TABLE: &[Program] = &[
         .not_safe(&["local $x"]),
     Program::new(&["declare", "typeset", "readonly"], "declares variables", Kind::Local, Rule::Custom(declare))
         .builtin(Builtin::Declares { exports: false })
-        .safe(&["declare -r y=\"$1\"", "readonly z=a", "declare -a list"])
+        .safe(&["declare -r y=a", "readonly z=\"a$1\"", "declare -a list"])
         .not_safe(&[
             "declare -a y=\"$x\"",
+            "declare -r y=\"$1\"",
+            "read -t 1 -a m < n; typeset m=$x",
+            ": \"${m[0]:=y}\"; declare m=\"$x\"",
             "typeset -A y=\"$x\"",
             "readonly -a y=$x",
             "declare -a 'm=($(X))'",
@@ -363,8 +366,6 @@ fn declare(judge: &mut Judge<'_>, call: &Call) -> Judgement {
     }
     let mut judgement = Judgement::safe();
     let mut declared = false;
-    let is_option = |arg: &&Arg| arg.known == Known::Literal && arg.text.starts_with('-');
-    let arrays = call.args.iter().filter(is_option).any(|arg| arg.text.contains(['a', 'A']));
     for arg in &call.args {
         let text = arg.text.as_str();
         if arg.known == Known::Literal && text.starts_with(['-', '+']) {
@@ -390,7 +391,8 @@ fn declare(judge: &mut Judge<'_>, call: &Call) -> Judgement {
         let may_start_so = match value {
             None => false,
             Some(value) if arg.known == Known::Literal || !value.is_empty() => value.starts_with('('),
-            Some(_) => arrays || judge.may_be_array(name),
+            // Whether the name is an array's already, the text cannot tell.
+            Some(_) => true,
         };
         if may_start_so {
             return Judgement::unknown(format!("a value in parentheses for `{name}` would be expanded once more"));

@@ -45,9 +45,11 @@ pub(super) fn secrets_below(folder: &Path, findings: &mut Findings) {
 
 /// Reading the files in a folder whose names begin and end so shows these secrets. Case does not count: bash can be told so.
 pub(super) fn secrets_named(folder: &Path, start: &str, end: &str, findings: &mut Findings) {
-    let (start, end) = (start.to_lowercase(), end.to_lowercase());
+    // Each letter by itself: `str::to_lowercase` goes by what stands behind a sigma.
+    let fold = |text: &str| text.chars().flat_map(char::to_lowercase).collect::<String>();
+    let (start, end) = (fold(start), fold(end));
     let is_meant = |name: &[u8]| {
-        let name = String::from_utf8_lossy(name).to_lowercase();
+        let name = fold(&String::from_utf8_lossy(name));
         name.len() >= start.len() + end.len() && name.starts_with(&start) && name.ends_with(&end)
     };
     let Ok(real) = std::fs::canonicalize(folder) else {

@@ -73,7 +73,7 @@ fn of_repository(repository: &Repository, shows: Shown, records: bool, found: &m
             found.programs.push(format!("extensions.objectformat is set in {}", file.display()));
         }
     }
-    links(repository, records, found)?;
+    links(repository, found)?;
     belongs(repository, found);
     for folder in hooks {
         active_hooks(&folder, records, found)?;
@@ -81,19 +81,15 @@ fn of_repository(repository: &Repository, shows: Shown, records: bool, found: &m
     tracked(repository, id_length, shows, found)
 }
 
-/// Git writes through links in its folder, to wherever they lead.
-fn links(repository: &Repository, records: bool, found: &mut Obstacles) -> io::Result<()> {
+/// Git writes through links in its folder, to wherever they lead, and shows what it finds there where it expected something
+/// else.
+fn links(repository: &Repository, found: &mut Obstacles) -> io::Result<()> {
     let is_link = |path: &Path| std::fs::symlink_metadata(path).is_ok_and(|meta| meta.is_symlink());
     let link = |path: &Path, found: &mut Obstacles| found.programs.push(format!("{} is a link", path.display()));
     for git_dir in [&repository.git_dir, &repository.common] {
-        // It refreshes the index also where it only looks.
-        let always = [git_dir.clone(), git_dir.join("index"), git_dir.join("HEAD")];
-        if let Some(path) = always.iter().find(|path| is_link(path)) {
-            link(path, found);
+        if is_link(git_dir) {
+            link(git_dir, found);
             return Ok(());
-        }
-        if !records {
-            continue;
         }
         let mut waiting = vec![git_dir.clone()];
         let mut seen = 0;
@@ -113,9 +109,10 @@ fn links(repository: &Repository, records: bool, found: &mut Obstacles) -> io::R
                     link(&entry.path(), found);
                     return Ok(());
                 }
+                // Of the folders with objects, two hold anything else.
                 let of_objects = folder.file_name().is_some_and(|name| name == "objects");
-                if kind.is_dir() && !of_objects && !(is_top && (name == "hooks" || name == "modules" || name == "lfs"))
-                {
+                let is_full = of_objects && name != "info" && name != "pack";
+                if kind.is_dir() && !is_full && !(is_top && (name == "hooks" || name == "modules" || name == "lfs")) {
                     waiting.push(entry.path());
                 }
             }
@@ -127,8 +124,14 @@ fn links(repository: &Repository, records: bool, found: &mut Obstacles) -> io::R
 /// A repository elsewhere would be changed from here, unless it knows of this folder: a linked worktree.
 fn belongs(repository: &Repository, found: &mut Obstacles) {
     let real = |path: &Path| std::fs::canonicalize(path).ok();
-    let (git_dir, root) = (real(&repository.git_dir), real(&repository.root));
-    let inside = git_dir.zip(root).is_some_and(|(git_dir, root)| git_dir.starts_with(&root));
+    let (git_dir, root, common) = (real(&repository.git_dir), real(&repository.root), real(&repository.common));
+    let inside = git_dir.as_ref().zip(root).is_some_and(|(git_dir, root)| git_dir.starts_with(&root));
+    if common != git_dir {
+        let of_common = common.map(|common| common.join("worktrees"));
+        if git_dir.as_ref().and_then(|git_dir| git_dir.parent()) != of_common.as_deref() {
+            found.programs.push(format!("{} lies elsewhere", repository.common.display()));
+        }
+    }
     let points_back = || {
         let text = std::fs::read_to_string(repository.git_dir.join("gitdir")).ok()?;
         let pointed = repository.git_dir.join(text.trim_end_matches(['\n', '\r']));

@@ -89,12 +89,12 @@ pub struct Names {
 /// What a text changes for what it runs.
 #[derive(Debug, Default)]
 struct Changed {
-    /// The text may make arrays, for whose names bash takes a value in parentheses apart and runs what is in it.
-    makes_arrays: bool,
     /// The environment of what runs here lacks PATH or PWD.
     cleared: bool,
     /// An earlier call of git has changed what git tracks.
     index_changed: bool,
+    /// From a commit, of which nobody knows what is in it.
+    index_of_commit: bool,
 }
 
 /// The state of a walk.
@@ -279,12 +279,6 @@ impl Judge<'_> {
         self.assignment(name)
     }
 
-    /// True when a value that is only known when it runs may be taken apart by a declaration of this name.
-    pub fn may_be_array(&self, name: &str) -> bool {
-        let own = ["PIPESTATUS", "MAPFILE", "COPROC", "COMPREPLY", "DIRSTACK", "GROUPS", "FUNCNAME", "COMP_WORDS"];
-        self.changed.makes_arrays || own.contains(&name) || name.starts_with("BASH")
-    }
-
     /// The environment of what is judged from here on, until it is set back, lacks PATH or PWD.
     pub fn clear_environment(&mut self) -> bool {
         std::mem::replace(&mut self.changed.cleared, true)
@@ -297,10 +291,16 @@ impl Judge<'_> {
 
     /// Notes that a call of git looks at, or changes, what git tracks. True when an earlier call, or this one in another round
     /// of a loop, may have brought a repository in the repository into it.
-    pub fn git_meets_new(&mut self, looks: bool, changes: bool) -> bool {
+    pub fn git_meets_new(&mut self, looks: bool, changes: bool, goes_back: bool) -> bool {
         let meets = looks && (self.changed.index_changed || changes && self.depth > 0);
         self.changed.index_changed |= changes;
+        self.changed.index_of_commit |= goes_back;
         meets
+    }
+
+    /// True when an earlier call of git has taken something from a commit into the index.
+    pub fn git_has_gone_back(&self) -> bool {
+        self.changed.index_of_commit
     }
 }
 

@@ -82,24 +82,6 @@ pub(super) fn declares(program: &str) -> bool {
     matches!(programs::builtin_of(program), Some(Builtin::Declares { .. }))
 }
 
-/// True for a text that may make an array, as text alone tells: what is said in another way is not read elsewhere.
-pub(super) fn may_make_arrays(text: &str) -> bool {
-    let marks = ["=(", "]=", "]+=", "coproc"];
-    if marks.iter().any(|mark| text.contains(mark)) {
-        return true;
-    }
-    let mut options = false;
-    text.split(|c: char| c.is_whitespace() || "'\"`$(){};&|".contains(c)).any(|word| {
-        let names = match programs::builtin_of(word) {
-            Some(Builtin::FillsAndCalls) => return true,
-            Some(Builtin::Declares { .. } | Builtin::Fills) => true,
-            _ => false,
-        };
-        options = names || options && (word.starts_with(['-', '+']) || word.is_empty());
-        options && word.starts_with('-') && word.contains(['a', 'A'])
-    })
-}
-
 impl Values {
     pub(super) fn of(document: &Document, shell: Shell) -> Self {
         let mut values = Self { shell, ..Self::default() };

@@ -14,7 +14,6 @@ use crate::shell::{
     self, Arithmetic, Calculation, Command, Compound, CompoundKind, Condition, Document, Function, Join, Piece,
     Redirect, RedirectTarget, Script, Shell, Simple, Span, Step, Variable, Word,
 };
-use crate::variables;
 
 /// Most combinations of variables' values in which one call is judged.
 const MAX_COMBINATIONS: usize = 32;
@@ -214,8 +213,9 @@ impl<'s> Visit<'s> for Walk<'_, '_, 's> {
                 self.judge.bound.extend(expression.assigned.iter().cloned());
             }
         }
-        if let Some(harm) = variable.as_deref().and_then(|name| variables::harm_of_setting(name, self.judge.shell)) {
-            self.own_is(Judgement::unknown(format!("setting `{}` {harm}", variable.as_deref().unwrap_or(""))));
+        if let Some(name) = variable {
+            let harm = self.judge.assignment_of(name, None);
+            self.own_is(harm);
         }
         self.redirects(redirects);
         let own = std::mem::replace(&mut self.own, outer);
@@ -273,7 +273,10 @@ impl<'s> Visit<'s> for Walk<'_, '_, 's> {
         let outer = std::mem::replace(&mut self.own, Judgement::safe());
         let text = self.source.slice(condition.span);
         let asks = ["[[ -n ", "[[ -z "].iter().any(|start| text.starts_with(start)) && condition.words.len() == 1;
-        self.asks_if_empty = asks && !self.may_trace();
+        let is_plain =
+            |piece: &Piece| matches!(piece, Piece::Variable(variable) if matches!(variable.form, shell::Form::Plain));
+        let plain = condition.words.iter().all(|word| word.pieces.iter().all(is_plain));
+        self.asks_if_empty = asks && plain && !self.may_trace();
         for (index, word) in condition.words.iter().enumerate() {
             self.word(word);
             if condition.numbers.contains(&index) && !self.judge.is_number(word) {
@@ -308,7 +311,7 @@ impl<'s> Visit<'s> for Walk<'_, '_, 's> {
             }
             // `IFS= read` splits the one line that it reads.
             if !(assignment.name == "IFS" && program.as_deref() == Some("read")) {
-                let value = assignment.value.literal();
+                let value = assignment.value.literal().filter(|_| assignment.elements.is_none());
                 let harm = self.judge.assignment_of(&assignment.name, value.as_deref());
                 self.own_is(harm);
             }
@@ -483,23 +486,24 @@ impl<'s> Visit<'s> for Walk<'_, '_, 's> {
     }
 }
 
-/// True for `[ -n "$x" ]` and `test -z "$x"`: nothing of the value is shown, in an error neither.
+/// True for `[ -n "$x" ]`: nothing of the value is shown, in an error neither.
 fn asks_if_empty(simple: &Simple) -> bool {
-    let (words, end) = match simple.words.as_slice() {
-        [test, words @ ..] if test.literal().as_deref() == Some("test") => (words, true),
-        [test, words @ .., end] if test.literal().as_deref() == Some("[") => {
-            (words, end.literal().as_deref() == Some("]"))
+    // The shell keeps the last word of a command in `$_`: with `test`, that would be the value.
+    let words = match simple.words.as_slice() {
+        [test, words @ .., end] if test.literal().as_deref() == Some("[") && end.literal().as_deref() == Some("]") => {
+            words
         }
         _ => return false,
     };
     let one = |word: &Word| {
         word.pieces.iter().all(|piece| match piece {
-            Piece::Variable(variable) => variable.quoted,
+            // Other forms show the value in an error, or set another variable to it.
+            Piece::Variable(variable) => variable.quoted && matches!(variable.form, shell::Form::Plain),
             Piece::Text { quoted, .. } => *quoted,
             _ => false,
         })
     };
-    end && matches!(words, [asks, value] if matches!(asks.literal().as_deref(), Some("-n" | "-z")) && one(value))
+    matches!(words, [asks, value] if matches!(asks.literal().as_deref(), Some("-n" | "-z")) && one(value))
 }
 
 /// What `find` prints with these arguments.
@@ -544,7 +548,6 @@ impl Judge<'_> {
     /// Judges all of a text.
     pub(super) fn script(&mut self, source: Source<'_>) {
         let own = Judgement::safe();
-        self.changed.makes_arrays |= values::may_make_arrays(source.text);
         Walk { judge: self, source, own, wrote: Vec::new(), asks_if_empty: false }.script(&source.document.script);
     }
 

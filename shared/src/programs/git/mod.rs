@@ -219,12 +219,17 @@ fn local(judge: &mut Judge<'_>, subcommand: &str, rest: &[Arg], folders: Option<
     let changes = matches!(subcommand, "add" | "restore" | "checkout" | "switch");
     let looks = match subcommand {
         "add" | "status" | "diff" | "diff-index" | "diff-files" | "stash" | "ls-files" | "describe" => true,
-        "commit" => scan.has(&["-a", "--all", "-o", "--only", "-i", "--include"]) || !scan.operands.is_empty(),
+        "commit" => scan.has(&["-a", "--all"]) || judge.git_has_gone_back(),
         _ => false,
     };
-    if judge.git_meets_new(looks, changes) {
+    if judge.git_meets_new(looks, changes, changes && subcommand != "add") {
         judgement =
             judgement.max(Judgement::unknown("an earlier part changes what git tracks, and so what it looks into"));
+    }
+    if subcommand == "commit" && (scan.has(&["-o", "--only", "-i", "--include"]) || !scan.operands.is_empty()) {
+        judgement = judgement.max(Judgement::unknown(
+            "`git commit` of single files goes by the last commit, which nobody has looked at",
+        ));
     }
     let records = matches!(subcommand, "add" | "commit" | "checkout" | "switch" | "restore");
     for folder in folders {
