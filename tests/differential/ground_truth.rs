@@ -49,7 +49,14 @@ const FILES: &[(&str, &str)] = &[
     ("x;EVIL", "x\n"),
     ("$(EVIL)", "x\n"),
     ("data.json", "{\"key\": [1, 2]}\n"),
+    ("r", "($(EVIL))\n"),
+    ("it's", "x\n"),
+    ("src/x -e1e EVIL y.txt", "x\n"),
+    ("src/x\nEVIL\n", "x\n"),
 ];
+
+/// Links beside them, and where they lead.
+const LINKS: &[(&str, &str)] = &[("link", "/etc"), ("loop", "loop"), ("up", ".."), ("src/out", "/usr/bin")];
 
 /// Variables that the commands inherit: what an attacker would put there.
 const ENVIRONMENT: &[&str] = &[
@@ -60,6 +67,7 @@ const ENVIRONMENT: &[&str] = &[
     "n=a[$(EVIL)]",
     "v=x $(EVIL)",
     "opt=--pre=EVIL",
+    "m=($(EVIL))",
     "e=",
 ];
 
@@ -150,6 +158,9 @@ fn make_folder(folder: &Path) {
         let file = folder.join(name);
         std::fs::create_dir_all(file.parent().unwrap()).unwrap();
         std::fs::write(file, content).unwrap();
+    }
+    for (name, to) in LINKS {
+        std::os::unix::fs::symlink(to, folder.join(name)).unwrap();
     }
 }
 

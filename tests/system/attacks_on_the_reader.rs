@@ -105,7 +105,7 @@ fn secrets_that_hide() {
     // A folder among the operands is read, so the hook must look below it.
     for command in [
         "diff -N . e",
-        "diff deploy_key conf",
+        "diff notes conf",
         "cd $HOME && grep -r . .",
         "x=-r; grep \"$x\" SECRET",
         "find ./{a,../other} -type f -exec cat {} +",

@@ -5,6 +5,7 @@ use super::{
     Builtin, Flag, Judge, Judgement, Kind, Operands, Program, Rule, Runs, Terminal, Trait, Wrapper, system, wrappers,
 };
 use crate::classify::call::{Arg, Call, Known, Options};
+use crate::planted::{self, Bug};
 use crate::shell::{Shell, is_name};
 
 pub(super) const TABLE: &[Program] = &[
@@ -394,7 +395,7 @@ fn declare(judge: &mut Judge<'_>, call: &Call) -> Judgement {
             // Whether the name is an array's already, the text cannot tell.
             Some(_) => true,
         };
-        if may_start_so {
+        if may_start_so && !planted::has(Bug::DeclarationsAreData) {
             return Judgement::unknown(format!("a value in parentheses for `{name}` would be expanded once more"));
         }
         let value = value.filter(|_| arg.known == Known::Literal);

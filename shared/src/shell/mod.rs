@@ -14,10 +14,6 @@
 //! arithmetic with subscripts or with the output of commands, elements of arrays with keys, `$"…"`, `$[…]`, extended
 //! globs, control characters outside of quotes.
 
-#[cfg(feature = "planted-bug")]
-pub mod planted;
-#[cfg(not(feature = "planted-bug"))]
-mod planted;
 mod quoting;
 mod reader;
 mod syntax;

@@ -130,6 +130,7 @@ impl Judge<'_> {
                 let (folder, start) = folder_of_pattern(arg);
                 if arg.in_one_folder {
                     for folder in self.resolved(folder) {
+                        self.secret_folder(&folder);
                         let (start, end) = (start.to_owned(), arg.tail.clone());
                         self.condition(Condition::NoSecretNamed { folder, start, end });
                     }
@@ -180,12 +181,17 @@ impl Judge<'_> {
             return self.read_unknown();
         }
         for folder in self.resolved(path) {
-            if secrets::is_secret_path(&folder) || secrets::is_secret_folder(paths::file_name(&folder)) {
-                note(&mut self.effects.secrets, folder.clone());
-            }
+            self.secret_folder(&folder);
             self.condition(Condition::NoSecretBelow { folder });
         }
         Judgement::safe()
+    }
+
+    /// What lies in some folders are secrets, whatever their names are.
+    fn secret_folder(&mut self, folder: &str) {
+        if secrets::is_secret_path(folder) || secrets::is_secret_folder(paths::file_name(folder)) {
+            note(&mut self.effects.secrets, folder);
+        }
     }
 
     /// A path that is moved must not be a folder: links in it would lead elsewhere from its new place.

@@ -8,6 +8,7 @@ use crate::classify::effects::note;
 use crate::classify::paths::{self, Zone};
 use crate::classify::terminal::{self, Input};
 use crate::classify::{COMPUTED, FUNCTION_CALL, secrets};
+use crate::planted::{self, Bug};
 use crate::programs::{self, Trait};
 use crate::shell::visit::{Visit, inside};
 use crate::shell::{
@@ -600,7 +601,7 @@ impl Judge<'_> {
         let mut judgement = Judgement::safe();
         for name in &expression.names {
             let certain = self.values_of(name).is_some_and(|values| values.iter().all(Value::is_number));
-            if !certain {
+            if !certain && !planted::has(Bug::NamesHoldNumbers) {
                 let reason = format!("arithmetic evaluates what `{name}` holds, which is only known when it runs");
                 judgement = judgement.max(Judgement::unknown(reason));
             }

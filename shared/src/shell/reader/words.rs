@@ -2,7 +2,7 @@
 
 use super::expansions::Quoted;
 use super::{Read, Reader, Shell, Trouble};
-use crate::shell::planted;
+use crate::planted::{self, Bug};
 use crate::shell::syntax::{Piece, Word, is_name};
 
 impl<'a> Reader<'a> {
@@ -53,7 +53,7 @@ impl<'a> Reader<'a> {
                     let piece = self.dollar(Quoted::No)?;
                     pieces.push(piece);
                 }
-                b'`' if planted::backticks_are_text() => {
+                b'`' if planted::has(Bug::BackticksAreText) => {
                     self.at += 1;
                     push(&mut pieces, "`", false);
                 }
