@@ -216,9 +216,12 @@ pub fn filled() -> impl Iterator<Item = &'static str> {
     TABLE.iter().filter(|(_, steers)| *steers == Filled).map(|(name, _)| *name)
 }
 
-/// True for a variable that says in which letters a shell reads its text.
+/// The variables that say in which letters a shell reads its text.
+pub const LOCALES: [&str; 3] = ["LANG", "LC_ALL", "LC_CTYPE"];
+
+/// True for one of [`LOCALES`].
 pub fn is_locale(name: &str) -> bool {
-    matches!(name.strip_suffix('+').unwrap_or(name), "LANG" | "LC_ALL" | "LC_CTYPE")
+    LOCALES.contains(&name.strip_suffix('+').unwrap_or(name))
 }
 
 /// True for a locale in which no byte of a character is a quote or a backslash: in some of the others, what ends a quoted text

@@ -83,6 +83,13 @@ impl World {
     }
 }
 
+#[track_caller]
+fn git(folder: &Path, args: &[&str]) {
+    let mut git = Command::new("git");
+    git.args(["-c", "user.name=a", "-c", "user.email=a@b"]).args(args).current_dir(folder);
+    assert!(git.output().unwrap().status.success(), "{args:?}");
+}
+
 #[test]
 fn names_that_xargs_takes_apart() {
     for name in
@@ -641,11 +648,7 @@ fn git_shows_what_its_words_say_and_no_more() {
     world.file("d/x", "");
     world.file(".npmrc", "engine-strict=true");
     world.file("package.json", "{}");
-    let git = |args: &[&str]| {
-        let mut git = Command::new("git");
-        git.args(["-c", "user.name=a", "-c", "user.email=a@b"]).args(args).current_dir(world.work());
-        assert!(git.output().unwrap().status.success(), "{args:?}");
-    };
+    let git = |args: &[&str]| git(&world.work(), args);
     git(&["init", "-q", "."]);
     git(&["add", ".npmrc", "package.json", "d"]);
     git(&["commit", "-qm", "first"]);
@@ -760,11 +763,6 @@ fn letters_in_which_a_backslash_is_half_of_another() {
 
 #[test]
 fn git_writes_and_looks_where_its_folder_says() {
-    let git = |folder: &Path, args: &[&str]| {
-        let mut git = Command::new("git");
-        git.args(["-c", "user.name=a", "-c", "user.email=a@b"]).args(args).current_dir(folder);
-        assert!(git.output().unwrap().status.success(), "{args:?}");
-    };
     let repository = || {
         let world = World::new();
         world.file("a", "a");
@@ -876,11 +874,7 @@ fn a_real_tree(world: &World) {
     {
         world.file(name, "x");
     }
-    let git = |args: &[&str]| {
-        let mut git = Command::new("git");
-        git.args(["-c", "user.name=a", "-c", "user.email=a@b"]).args(args).current_dir(&work);
-        assert!(git.output().unwrap().status.success(), "{args:?}");
-    };
+    let git = |args: &[&str]| git(&work, args);
     world.file(".gitignore", "node_modules\n.venv\n");
     git(&["init", "-q", "."]);
     git(&["remote", "add", "origin", "https://git.example/a/b.git"]);

@@ -3,7 +3,7 @@
 //! One list for hook, host and runner, in three tiers; [`of`] is its only reader. Names count in any folder and in any case
 //! of letters, because file systems exist that do not tell cases apart.
 
-use super::paths::{ends_in, file_name, is_within, lies_in};
+use super::paths::{ends_in, file_name, is_temporary, is_within, lies_in, occurrences};
 
 /// How soon and how surely a file acts, from the mildest.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -61,7 +61,7 @@ impl Row {
 }
 
 /// Folders with agents' settings, in a home folder or a project. Where one is in force, it is the gate's as a whole.
-pub const AGENT_FOLDERS: &[&str] = &[".claude", ".codex", ".gemini", ".cursor", ".copilot", ".opencode"];
+const AGENT_FOLDERS: &[&str] = &[".claude", ".codex", ".gemini", ".cursor", ".copilot", ".opencode"];
 
 /// What names an agent's hooks, as the end of a path. With a `*` at its end, any name that starts so.
 const AGENT_SETTINGS: &[&str] = &[
@@ -644,7 +644,7 @@ impl At {
     fn matches(self, path: &str) -> bool {
         match self {
             Ends(tail) => match tail.strip_suffix('*') {
-                Some(start) => places(path, start).next().is_some(),
+                Some(start) => occurrences(path, start).next().is_some(),
                 None => ends_in(path, tail),
             },
             Ending(ending) => path.ends_with(ending),
@@ -656,12 +656,6 @@ impl At {
     }
 }
 
-/// Where these components stand in a path.
-fn places<'p>(path: &'p str, components: &'p str) -> impl Iterator<Item = usize> {
-    let starts = |at: usize| at == 0 || path.as_bytes().get(at - 1) == Some(&b'/');
-    path.match_indices(components).map(|(at, _)| at).filter(move |at| starts(*at))
-}
-
 /// What stands before the first of these that the path is or lies in (or only is): the folder whose agent they steer, with its
 /// `/`, if it has one.
 fn holder_of<'p>(path: &'p str, patterns: &[&str], only_is: bool) -> Option<&'p str> {
@@ -671,7 +665,7 @@ fn holder_of<'p>(path: &'p str, patterns: &[&str], only_is: bool) -> Option<&'p 
             None => true,
             Some(next) => !only_is && (*next == b'/' || pattern.ends_with('*')),
         };
-        places(path, start).find(ends)
+        occurrences(path, start).find(ends)
     };
     patterns.iter().filter_map(first).min().and_then(|at| path.get(..at))
 }
@@ -683,7 +677,7 @@ fn may_be_in_force(holder: &str, cwd: Option<&str>) -> bool {
         // Relative to a folder that nobody knows, or to the working directory itself.
         return holder.is_empty() || holder.starts_with(['.', '~']) || cwd.is_some();
     }
-    let temporary = ["/tmp", "/var/tmp"].iter().any(|folder| is_within(holder, folder) && holder != *folder);
+    let temporary = is_temporary(holder);
     match cwd {
         Some(cwd) if is_within(cwd, holder) => true,
         Some(cwd) => !is_within(holder, cwd) && !temporary,

@@ -52,11 +52,18 @@ pub fn is_within(path: &str, folder: &str) -> bool {
 
 /// True when a path lies below these components, wherever they stand in it: `lies_in("a/.git/hooks/x", ".git/hooks")`.
 pub fn lies_in(path: &str, folder: &str) -> bool {
-    path.match_indices(folder).any(|(at, _)| {
-        let bytes = path.as_bytes();
-        let starts = at == 0 || bytes.get(at - 1) == Some(&b'/');
-        starts && bytes.get(at + folder.len()) == Some(&b'/')
-    })
+    occurrences(path, folder).any(|at| path.as_bytes().get(at + folder.len()) == Some(&b'/'))
+}
+
+/// Where these components start in a path. The last of them may go on.
+pub fn occurrences<'p>(path: &'p str, components: &'p str) -> impl Iterator<Item = usize> {
+    let starts = |at: usize| at == 0 || path.as_bytes().get(at - 1) == Some(&b'/');
+    path.match_indices(components).map(|(at, _)| at).filter(move |at| starts(*at))
+}
+
+/// True for what lies in a folder for temporary files.
+pub fn is_temporary(path: &str) -> bool {
+    ["/tmp", "/var/tmp"].iter().any(|folder| is_within(path, folder) && path != *folder)
 }
 
 /// True when these components are the last ones of a path.
@@ -89,8 +96,7 @@ pub fn zone(path: &str, cwd: Option<&str>) -> Zone {
     if is_within(path, "/dev/tcp") || is_within(path, "/dev/udp") {
         return Zone::Network;
     }
-    let temporary = ["/tmp", "/var/tmp"];
-    if temporary.iter().any(|folder| is_within(path, folder) && path != *folder) {
+    if is_temporary(path) {
         return Zone::Workspace;
     }
     let root_is_workspace = |root: &str| {

@@ -118,6 +118,7 @@ const FILES: &[&str] = &[
     "etc/msmtprc",
     "etc/mysql/debian.cnf",
     ".bundle/config",
+    ".config/git/credentials",
     ".pip/pip.conf",
     ".config/pip/pip.conf",
     ".kamal/secrets",
@@ -265,7 +266,7 @@ pub fn places() -> impl Iterator<Item = String> {
 }
 
 /// True for git's configuration, which may hold tokens and passwords. The path is in lower case.
-fn is_git_config(path: &str) -> bool {
+pub fn is_git_config(path: &str) -> bool {
     let name = file_name(path);
     name == ".gitconfig" || name == "config" && (lies_in(path, ".git") || ends_in(path, ".config/git/config"))
 }
@@ -621,6 +622,31 @@ mod tests {
             "app.2",
         ] {
             assert!(!is_secret_path(path), "{path}");
+        }
+    }
+
+    #[test]
+    fn a_sandbox_hides_what_lies_in_home_folders_and_on_the_machine() {
+        let places: Vec<String> = places().collect();
+        for path in [
+            "~/.ssh",
+            "~/.aws",
+            "~/.netrc",
+            "~/.config/gh",
+            "~/.config/git/credentials",
+            "~/.cargo/credentials.toml",
+            "~/.local/share/keyrings",
+            "~/.mozilla",
+            "~/.bash_history",
+            "~/.claude/.credentials.json",
+            "~/.codex/auth.json",
+            "/etc/shadow",
+            "/etc/gshadow-",
+            "/etc/sudoers",
+            "/etc/sudoers.d",
+            "/etc/ssl/private",
+        ] {
+            assert!(places.iter().any(|place| place == path), "{path}");
         }
     }
 

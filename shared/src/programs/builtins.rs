@@ -398,9 +398,8 @@ fn declare(judge: &mut Judge<'_>, call: &Call) -> Judgement {
         if may_start_so && !planted::has(Bug::DeclarationsAreData) {
             return Judgement::unknown(format!("a value in parentheses for `{name}` would be expanded once more"));
         }
-        let value = value.filter(|_| arg.known == Known::Literal);
-        judgement =
-            judgement.max(judge.assignment_of(name, value.or(Some("")).filter(|_| arg.known == Known::Literal)));
+        let known = (arg.known == Known::Literal).then(|| value.unwrap_or(""));
+        judgement = judgement.max(judge.assignment_of(name, known));
     }
     if !declared {
         judge.secret("the environment");

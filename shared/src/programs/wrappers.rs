@@ -249,10 +249,7 @@ fn env(judge: &mut Judge<'_>, call: &Call) -> Judgement {
                     judgement = judgement.max(judge.assignment_of(name, Some(value)));
                     rest = more;
                 } else if cleared {
-                    let before = judge.clear_environment();
-                    judgement = judgement.max(judge.inner_call(rest, call));
-                    judge.set_cleared(before);
-                    return judgement;
+                    return judgement.max(judge.inner_call_cleared(rest, call));
                 } else {
                     return judgement.max(judge.inner_call(rest, call));
                 }

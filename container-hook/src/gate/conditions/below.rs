@@ -61,14 +61,11 @@ pub(super) fn secrets_named(folder: &Path, start: &str, end: &str, findings: &mu
         if !is_file || !is_meant(entry.name) {
             return None;
         }
-        let secret = || Some(Stop::Secret(text(&entry.path())));
         if entry.kind != FileType::Symlink {
             return look(entry, &real);
         }
-        match std::fs::canonicalize(entry.path()) {
-            Ok(leads) if secrets::is_secret_path(&text(&leads)) && !public::is_public(&leads) => secret(),
-            _ => None,
-        }
+        let leads = std::fs::canonicalize(entry.path()).ok()?;
+        public::is_secret(&leads).then(|| Stop::Secret(text(&entry.path())))
     });
     finish(stop, folder, findings);
 }
@@ -147,12 +144,11 @@ fn look(entry: &Entry<'_>, root: &Path) -> Option<Stop> {
                 // It is met at its own place.
                 return None;
             }
-            let found = secrets::is_secret_path(&text(&real));
             if real.is_dir() {
                 // Some programs follow links to folders, and what lies there was not looked at.
                 Some(Stop::Unlooked(format!("{} leads to {}", entry.path().display(), real.display())))
             } else {
-                (found && !public::is_public(&real)).then(|| Stop::Secret(text(&real)))
+                public::is_secret(&real).then(|| Stop::Secret(text(&real)))
             }
         }
         _ => None,

@@ -8,10 +8,11 @@ mod names;
 mod public;
 mod startup;
 
+use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
 
 use bashgate_shared::classify::paths::{Zone, zone};
-use bashgate_shared::classify::{Classification, Condition, later, protected, secrets};
+use bashgate_shared::classify::{Classification, Condition, later, protected};
 
 use super::git::inert;
 
@@ -153,9 +154,7 @@ fn text(path: &Path) -> String {
 
 fn read_leads_to_secret(path: &Path, findings: &mut Findings) {
     match std::fs::canonicalize(path) {
-        Ok(real) if secrets::is_secret_path(&text(&real)) && !public::is_public(&real) => {
-            findings.secrets.push(text(&real));
-        }
+        Ok(real) if public::is_secret(&real) => findings.secrets.push(text(&real)),
         Ok(_) => {}
         // What does not exist shows nothing. Anything else that keeps us from looking is doubt.
         Err(error)
@@ -219,7 +218,7 @@ fn write_stays(path: &Path, cwd: &Path, protected: &[String], findings: &mut Fin
         return;
     }
     // Its other name may lie anywhere.
-    if meta.is_ok_and(|meta| meta.is_file() && std::os::unix::fs::MetadataExt::nlink(&meta) > 1) {
+    if meta.is_ok_and(|meta| meta.is_file() && meta.nlink() > 1) {
         findings.unproven.push(format!("{} has another name", path.display()));
         return;
     }

@@ -26,7 +26,7 @@ pub(super) fn check(found: &Classification, cwd: &Path, shell: &Startup, finding
                 .push(format!("`{}` is an alias in the agent's shell", part.text.chars().take(32).collect::<String>()));
         }
     }
-    for variable in ["LANG", "LC_ALL", "LC_CTYPE"] {
+    for variable in variables::LOCALES {
         let value = std::env::var_os(variable);
         if value.is_some_and(|value| !variables::is_plain_locale(&value.to_string_lossy())) {
             findings.unproven.push(format!("{variable} chooses other letters than those of UTF-8"));

@@ -27,18 +27,23 @@ const REMARKS: [&str; 7] = [
 
 /// True for a regular file of that kind. What cannot be read, or is anything else, is none.
 pub(super) fn is_public(file: &Path) -> bool {
-    if secrets::may_be_public(&text(file)) && file.extension().is_none() {
-        let content = read_capped(file, MAX_BYTES).ok().and_then(|bytes| String::from_utf8(bytes).ok());
-        let settings = content.and_then(|content| config::read(&content));
-        return settings.is_some_and(|all| all.iter().all(|one| !git_config::is_secret(&one.key, &one.value)));
-    }
+    let of_git = secrets::is_git_config(&text(file).to_ascii_lowercase());
     // Links called `.pem` lead to files called `.crt` on Debian.
     let is_named = |ending: &std::ffi::OsStr| ["pem", "crt"].iter().any(|name| ending.eq_ignore_ascii_case(name));
-    if !file.extension().is_some_and(is_named) {
+    if !of_git && !file.extension().is_some_and(is_named) {
         return false;
     }
     let content = read_capped(file, MAX_BYTES).ok().and_then(|bytes| String::from_utf8(bytes).ok());
-    content.is_some_and(|content| holds_public_blocks(&content))
+    content.is_some_and(|content| if of_git { holds_no_token(&content) } else { holds_public_blocks(&content) })
+}
+
+/// True for a path that names a secret, where its content does not say otherwise. Links have been followed.
+pub(super) fn is_secret(real: &Path) -> bool {
+    secrets::is_secret_path(&text(real)) && !is_public(real)
+}
+
+fn holds_no_token(content: &str) -> bool {
+    config::read(content).is_some_and(|all| all.iter().all(|one| !git_config::is_secret(&one.key, &one.value)))
 }
 
 fn holds_public_blocks(content: &str) -> bool {

@@ -86,7 +86,8 @@ fn of_repository(repository: &Repository, shows: Shown, records: bool, found: &m
 fn links(repository: &Repository, found: &mut Obstacles) -> io::Result<()> {
     let is_link = |path: &Path| std::fs::symlink_metadata(path).is_ok_and(|meta| meta.is_symlink());
     let link = |path: &Path, found: &mut Obstacles| found.programs.push(format!("{} is a link", path.display()));
-    for git_dir in [&repository.git_dir, &repository.common] {
+    let other = (repository.common != repository.git_dir).then_some(&repository.common);
+    for git_dir in std::iter::once(&repository.git_dir).chain(other) {
         if is_link(git_dir) {
             link(git_dir, found);
             return Ok(());

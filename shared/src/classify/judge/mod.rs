@@ -16,12 +16,13 @@ use folders::Folder;
 use values::Values;
 use walk::Source;
 
-use super::call::Call;
+use super::call::{Arg, Call};
 use super::effects::note;
 use super::terminal::TerminalWatch;
 use super::{
     Argv, Classification, CommandClass, Condition, Decided, Effects, Part, Shown, Surroundings, paths, secrets,
 };
+use crate::programs::git;
 use crate::shell::{Document, Shell};
 
 /// What a rule says about one call.
@@ -279,14 +280,12 @@ impl Judge<'_> {
         self.assignment(name)
     }
 
-    /// The environment of what is judged from here on, until it is set back, lacks PATH or PWD.
-    pub fn clear_environment(&mut self) -> bool {
-        std::mem::replace(&mut self.changed.cleared, true)
-    }
-
-    /// Sets back what [`clear_environment`](Self::clear_environment) has returned.
-    pub fn set_cleared(&mut self, cleared: bool) {
-        self.changed.cleared = cleared;
+    /// As [`inner_call`](Self::inner_call), of a program whose environment lacks PATH or PWD.
+    pub fn inner_call_cleared(&mut self, args: &[Arg], outer: &Call) -> Judgement {
+        let before = std::mem::replace(&mut self.changed.cleared, true);
+        let judgement = self.inner_call(args, outer);
+        self.changed.cleared = before;
+        judgement
     }
 
     /// Notes that a call of git looks at, or changes, what git tracks. True when an earlier call, or this one in another round
@@ -325,10 +324,9 @@ fn undermines(effects: &Effects, condition: &Condition) -> bool {
 
 /// What one subcommand adds to the index, such as a repository in the repository, another would look into.
 fn changes_the_index_and_looks(subcommands: &[String]) -> bool {
-    let looks = ["status", "diff", "diff-index", "diff-files", "stash", "ls-files", "describe"];
-    changes_the_index(subcommands) && subcommands.iter().any(|name| looks.contains(&name.as_str()))
+    changes_the_index(subcommands) && subcommands.iter().any(|name| git::looks_into_tracked(name))
 }
 
 fn changes_the_index(subcommands: &[String]) -> bool {
-    subcommands.iter().any(|name| ["add", "restore", "checkout", "switch"].contains(&name.as_str()))
+    subcommands.iter().any(|name| git::changes_the_index(name))
 }

@@ -274,8 +274,7 @@ impl<'s> Visit<'s> for Walk<'_, '_, 's> {
         let outer = std::mem::replace(&mut self.own, Judgement::safe());
         let text = self.source.slice(condition.span);
         let asks = ["[[ -n ", "[[ -z "].iter().any(|start| text.starts_with(start)) && condition.words.len() == 1;
-        let is_plain =
-            |piece: &Piece| matches!(piece, Piece::Variable(variable) if matches!(variable.form, shell::Form::Plain));
+        let is_plain = |piece: &Piece| matches!(piece, Piece::Variable(variable) if variable.is_plain());
         let plain = condition.words.iter().all(|word| word.pieces.iter().all(is_plain));
         self.asks_if_empty = asks && plain && !self.may_trace();
         for (index, word) in condition.words.iter().enumerate() {
@@ -499,7 +498,7 @@ fn asks_if_empty(simple: &Simple) -> bool {
     let one = |word: &Word| {
         word.pieces.iter().all(|piece| match piece {
             // Other forms show the value in an error, or set another variable to it.
-            Piece::Variable(variable) => variable.quoted && matches!(variable.form, shell::Form::Plain),
+            Piece::Variable(variable) => variable.quoted && variable.is_plain(),
             Piece::Text { quoted, .. } => *quoted,
             _ => false,
         })

@@ -216,11 +216,11 @@ fn local(judge: &mut Judge<'_>, subcommand: &str, rest: &[Arg], folders: Option<
             judgement = judgement.max(judge.read(&file));
         }
     }
-    let changes = matches!(subcommand, "add" | "restore" | "checkout" | "switch");
+    let changes = changes_the_index(subcommand);
     let looks = match subcommand {
-        "add" | "status" | "diff" | "diff-index" | "diff-files" | "stash" | "ls-files" | "describe" => true,
+        "add" => true,
         "commit" => scan.has(&["-a", "--all"]) || judge.git_has_gone_back(),
-        _ => false,
+        _ => looks_into_tracked(subcommand),
     };
     if judge.git_meets_new(looks, changes, changes && subcommand != "add") {
         judgement =
@@ -231,11 +231,21 @@ fn local(judge: &mut Judge<'_>, subcommand: &str, rest: &[Arg], folders: Option<
             "`git commit` of single files goes by the last commit, which nobody has looked at",
         ));
     }
-    let records = matches!(subcommand, "add" | "commit" | "checkout" | "switch" | "restore");
+    let records = changes || subcommand == "commit";
     for folder in folders {
         judge.condition(Condition::GitIsInert { folder, shows, records });
     }
     judgement
+}
+
+/// True for a subcommand that changes what git tracks.
+pub(crate) fn changes_the_index(subcommand: &str) -> bool {
+    matches!(subcommand, "add" | "restore" | "checkout" | "switch")
+}
+
+/// True for a subcommand that looks into whatever git tracks, a repository in the repository as well.
+pub(crate) fn looks_into_tracked(subcommand: &str) -> bool {
+    matches!(subcommand, "status" | "diff" | "diff-index" | "diff-files" | "stash" | "ls-files" | "describe")
 }
 
 /// A path as git sees it from each folder in which it may start.
