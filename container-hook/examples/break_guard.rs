@@ -1,4 +1,6 @@
 //! Breaks on purpose behind the guard: `break_guard panic|overflow|allocate|hang|abort|index`. Each way must end in exit 2.
+//! It starts as the hook does, without std's own start.
+#![no_main]
 
 use std::hint::black_box;
 
@@ -9,7 +11,9 @@ fn overflow(depth: u64) -> u64 {
     if depth == u64::MAX { 0 } else { overflow(depth + 1) + block.iter().sum::<u64>() }
 }
 
-fn main() {
+#[expect(unsafe_code, reason = "as in the hook")]
+#[unsafe(no_mangle)]
+extern "C" fn main() -> i32 {
     guard::arm();
     match std::env::args().nth(1).as_deref() {
         Some("panic") => {
@@ -34,4 +38,5 @@ fn main() {
         Some("abort") => std::process::abort(),
         _ => {}
     }
+    0
 }

@@ -4,7 +4,8 @@
 //! alarm of a timer and panics all end here, in a handler that only polls, writes and exits. What no process can catch
 //! (SIGKILL, a missing binary) is outside of it.
 //!
-//! This is the one file of the hook with `unsafe` code: the kernel offers no other way to these calls.
+//! This is the one file of the hook with `unsafe` code (besides the name of its `main`): the kernel offers no other way to
+//! these calls.
 #![expect(unsafe_code, reason = "signal handlers, timers and limits have no safe interface in std")]
 
 use std::time::Duration;
@@ -32,6 +33,7 @@ extern "C" fn die(_signal: i32) {
 /// Arms everything. Comes before anything else in `main`; risky work stays on the main thread, whose stack it guards.
 pub fn arm() {
     std::panic::set_hook(Box::new(|_| die(0)));
+    open_standard_streams();
     // SAFETY: plain system calls on values that live long enough; the handler's stack is a static of its own.
     unsafe {
         static mut STACK: [u8; 64 * 1024] = [0; 64 * 1024];
@@ -67,6 +69,19 @@ pub fn arm() {
         }
     }
     end_after(THINKING);
+}
+
+/// Opens the null device where standard input, output or error is closed: the next file to be opened would take its place,
+/// and an answer would be written into it.
+fn open_standard_streams() {
+    for stream in 0..=2 {
+        // SAFETY: plain system calls; the path is a constant that ends in a zero byte.
+        unsafe {
+            if libc::fcntl(stream, libc::F_GETFD) == -1 && libc::open(c"/dev/null".as_ptr(), libc::O_RDWR) != stream {
+                die(0);
+            }
+        }
+    }
 }
 
 /// Sets the alarm anew: the process ends with exit 2 when this much time has passed.

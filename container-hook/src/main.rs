@@ -1,8 +1,11 @@
 //! `bashgate-hook`: see the library. Exit 0 raises no objection, exit 2 denies; there is no other way out.
+//!
+//! It starts without what std does before a program's `main`: a look at all mappings and a stack for signals, which were a
+//! tenth of this process's life. [`guard::arm`] does what of it matters here.
+#![no_main]
 
 use std::io::{IsTerminal as _, Read as _, Write as _};
 use std::path::PathBuf;
-use std::process::ExitCode;
 
 use bashgate_hook::agents::{Agent, EventError, Incoming, MAX_EVENT_BYTES};
 use bashgate_hook::event::{Asker, BeforeToolUse, ToolUse};
@@ -21,20 +24,27 @@ Exit 0: no objection. Exit 2: denied, with the reason on standard error. Nothing
 The configuration is FILE, or /etc/bashgate/hook.toml. Agents: claude, codex, neutral.
 ";
 
+/// Exit codes, as every agent takes them.
+const NO_OBJECTION: i32 = 0;
+const DENIED: i32 = 2;
+
 struct Arguments {
     config: PathBuf,
     agent: Option<Agent>,
     command: Option<String>,
 }
 
-fn main() -> ExitCode {
+/// Where the C library starts this program.
+#[expect(unsafe_code, reason = "the one name that the C library looks for")]
+#[unsafe(no_mangle)]
+extern "C" fn main() -> i32 {
     guard::arm();
     let answered = run().unwrap_or_else(|reason| Answered::to_nobody(HookDecision::deny(reason)));
     finish(&answered)
 }
 
 /// The one place where an answer leaves the process.
-fn finish(answered: &Answered) -> ExitCode {
+fn finish(answered: &Answered) -> i32 {
     let Answered { decision, agent, approve, event } = answered;
     if let Some(warning) = decision.warning() {
         let _ = writeln!(std::io::stderr(), "bashgate-hook: WARNING: {warning}");
@@ -47,12 +57,12 @@ fn finish(answered: &Answered) -> ExitCode {
                 std::io::stderr(),
                 "bashgate: denied: it may only run in the cage, which this agent cannot do"
             );
-            ExitCode::from(2)
+            DENIED
         }
         HookDecision::Allow(_) | HookDecision::Cage { .. } => {
             // An approval that does not arrive whole must not be half an approval.
             let written = printed.is_none_or(|text| writeln!(std::io::stdout(), "{text}").is_ok());
-            if written { ExitCode::SUCCESS } else { ExitCode::from(2) }
+            if written { NO_OBJECTION } else { DENIED }
         }
         HookDecision::Deny { reason } => {
             let reason: String = reason.chars().map(|c| if c.is_control() && c != '\n' { ' ' } else { c }).collect();
@@ -60,7 +70,7 @@ fn finish(answered: &Answered) -> ExitCode {
             if let Some(text) = printed {
                 let _ = writeln!(std::io::stdout(), "{text}");
             }
-            ExitCode::from(2)
+            DENIED
         }
     }
 }
@@ -90,7 +100,12 @@ impl Answered {
 }
 
 fn run() -> Result<Answered, String> {
-    let Some(arguments) = arguments(std::env::args_os().skip(1))? else {
+    let mut args = std::env::args_os();
+    // The C library hands them to std before `main`, glibc's at least: with another one nothing would be heard of them.
+    if args.next().is_none() {
+        return Err("called without even a name; the arguments cannot be read".to_owned());
+    }
+    let Some(arguments) = arguments(args)? else {
         // As a hook this must never let anything through by accident.
         if std::io::stdin().is_terminal() {
             print!("{HELP}");

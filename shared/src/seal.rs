@@ -12,11 +12,12 @@ use crate::protocol::{Answer, Heartbeat, RequestId, Response, VERSION, Workspace
 pub struct HostKey {
     key: SigningKey,
     public: PublicKey,
+    id: String,
 }
 
 impl std::fmt::Debug for HostKey {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(f, "HostKey({})", self.public.id)
+        write!(f, "HostKey({})", self.id)
     }
 }
 
@@ -24,13 +25,18 @@ impl HostKey {
     /// The key that grows from these 32 random bytes.
     pub fn from_seed(seed: &[u8; 32]) -> Self {
         let key = SigningKey::from_bytes(seed);
-        let public = PublicKey::of(key.verifying_key());
-        Self { key, public }
+        let public = PublicKey { bytes: key.verifying_key().to_bytes() };
+        Self { key, public, id: public.id() }
     }
 
     /// The key with which others check.
     pub const fn public(&self) -> &PublicKey {
         &self.public
+    }
+
+    /// What its public half is called: see [`PublicKey::id`].
+    pub fn id(&self) -> &str {
+        &self.id
     }
 
     fn sign(&self, bytes: &[u8]) -> String {
@@ -43,7 +49,7 @@ impl HostKey {
             decision: answer.decision,
             reason: answer.reason.clone(),
             v: VERSION,
-            key_id: self.public.id.clone(),
+            key_id: self.id.clone(),
             request_id: answer.request_id.to_string(),
             workspace: answer.workspace.to_string(),
             request_sha256: answer.request.as_ref().map(Digest::hex).unwrap_or_default(),
@@ -63,7 +69,7 @@ impl HostKey {
             v: VERSION,
             boot_id: boot_id.to_owned(),
             boot_ms,
-            key_id: self.public.id.clone(),
+            key_id: self.id.clone(),
             signature: String::new(),
         };
         beat.signature = self.sign(&heartbeat_bytes(&beat));
@@ -104,33 +110,33 @@ pub struct Unsigned {
 }
 
 /// The host's public key, written `ed25519:` and 64 hexadecimal digits.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct PublicKey {
-    key: VerifyingKey,
-    id: String,
+    bytes: [u8; 32],
 }
 
 impl PublicKey {
-    fn of(key: VerifyingKey) -> Self {
-        let id = Digest::of(key.as_bytes()).hex().chars().take(16).collect();
-        Self { key, id }
+    /// Reads a key in its written form. Whether these bytes are a key at all takes longer to find out than deciding about
+    /// most commands, so that it is not done here: of bytes that are none, no signature counts.
+    pub fn parse(text: &str) -> Option<Self> {
+        let bytes = unhex(text.trim().strip_prefix("ed25519:")?)?.try_into().ok()?;
+        Some(Self { bytes })
     }
 
-    /// Reads a key in its written form.
-    pub fn parse(text: &str) -> Option<Self> {
-        let bytes: [u8; 32] = unhex(text.trim().strip_prefix("ed25519:")?)?.try_into().ok()?;
-        let key = VerifyingKey::from_bytes(&bytes).ok()?;
-        (!key.is_weak()).then(|| Self::of(key))
+    /// The key itself, if it is one: a point of the curve, and none of those with which everything is signed.
+    fn key(&self) -> Option<VerifyingKey> {
+        VerifyingKey::from_bytes(&self.bytes).ok().filter(|key| !key.is_weak())
     }
 
     /// The first 16 hexadecimal digits of the key's SHA-256.
-    pub fn id(&self) -> &str {
-        &self.id
+    pub fn id(&self) -> String {
+        Digest::of(&self.bytes).hex().chars().take(16).collect()
     }
 
     fn signed(&self, bytes: &[u8], signature: &str) -> bool {
         let signature: Option<[u8; 64]> = unhex(signature).and_then(|bytes| bytes.try_into().ok());
-        signature.is_some_and(|signature| self.key.verify_strict(bytes, &Signature::from_bytes(&signature)).is_ok())
+        let signed = |key: VerifyingKey| key.verify_strict(bytes, &Signature::from_bytes(&signature?)).ok();
+        self.key().and_then(signed).is_some()
     }
 
     /// Checks that a response is the host's answer to this very request. Nothing about it counts before.
@@ -138,7 +144,7 @@ impl PublicKey {
         if response.v != VERSION {
             return Err(SealError::Version(response.v));
         }
-        if response.key_id != self.id {
+        if response.key_id != self.id() {
             return Err(SealError::OtherKey);
         }
         if !self.signed(&response_bytes(response), &response.signature) {
@@ -172,13 +178,13 @@ impl PublicKey {
 
     /// Checks a sign of life.
     pub fn check_heartbeat(&self, beat: &Heartbeat) -> bool {
-        beat.v == VERSION && beat.key_id == self.id && self.signed(&heartbeat_bytes(beat), &beat.signature)
+        beat.v == VERSION && beat.key_id == self.id() && self.signed(&heartbeat_bytes(beat), &beat.signature)
     }
 }
 
 impl std::fmt::Display for PublicKey {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(f, "ed25519:{}", hex(self.key.as_bytes()))
+        write!(f, "ed25519:{}", hex(&self.bytes))
     }
 }
 
@@ -338,7 +344,7 @@ mod tests {
         let stranger = HostKey::from_seed(&[8; 32]);
         assert_eq!(stranger.public().check(&good, &asked), Err(SealError::OtherKey));
         let mut posing = stranger.respond(&unsigned);
-        posing.key_id = key.public().id().to_owned();
+        posing.key_id = key.public().id();
         assert_eq!(key.public().check(&posing, &asked), Err(SealError::Forged));
 
         // Only a denial may leave the bytes open.
@@ -360,10 +366,24 @@ mod tests {
         let key = HostKey::from_seed(&[9; 32]);
         let text = key.public().to_string();
         assert_eq!(PublicKey::parse(&text).as_ref(), Some(key.public()));
-        for bad in
-            ["", "ed25519:", "ed25519:00", &text.replace("ed25519", "rsa"), &format!("ed25519:{}", "00".repeat(32))]
-        {
+        for bad in ["", "ed25519:", "ed25519:00", &text.replace("ed25519", "rsa"), &format!("{text}00")] {
             assert!(PublicKey::parse(bad).is_none(), "{bad}");
+        }
+    }
+
+    #[test]
+    fn what_is_no_key_has_signed_nothing() {
+        let key = HostKey::from_seed(&[9; 32]);
+        let zero = "00".repeat(32);
+        // Points of small order, with which one signature fits many texts, and bytes that are no point.
+        for bytes in [&zero, &format!("01{}", "00".repeat(31)), &format!("{}7f", "ff".repeat(31)), &"ff".repeat(32)] {
+            let public = PublicKey::parse(&format!("ed25519:{bytes}")).unwrap();
+            let mut beat = key.beat("boot", 5);
+            beat.key_id = public.id();
+            for signature in [beat.signature.clone(), "00".repeat(64), format!("01{}", "00".repeat(63))] {
+                beat.signature = signature;
+                assert!(!public.check_heartbeat(&beat), "{bytes}");
+            }
         }
     }
 

@@ -187,13 +187,40 @@ const TABLE: &[(&str, Steers)] = &[
     ("LC_*", Place),
 ];
 
+/// The rows whose names begin with a letter, as bits. The hook asks for every variable of its environment.
+static BY_LETTER: [[u64; WORDS]; LETTERS] = by_letter();
+const LETTERS: usize = 64;
+const WORDS: usize = TABLE.len().div_ceil(64);
+
+#[expect(clippy::indexing_slicing, reason = "evaluated when this is compiled, where an index out of range is an error")]
+const fn by_letter() -> [[u64; WORDS]; LETTERS] {
+    let mut rows = [[0; WORDS]; LETTERS];
+    let mut row = 0;
+    while row < TABLE.len() {
+        rows[TABLE[row].0.as_bytes()[0] as usize % LETTERS][row / 64] |= 1 << (row % 64);
+        row += 1;
+    }
+    rows
+}
+
 /// What goes by this variable, if anything is known to.
 pub fn steers(name: &str) -> Option<Steers> {
-    let fits = |known: &str| match known.strip_suffix('*') {
-        Some(start) => name.starts_with(start),
-        None => known == name,
-    };
-    TABLE.iter().find(|(known, _)| fits(known)).map(|(_, steers)| *steers)
+    let letter = usize::from(*name.as_bytes().first()?) % LETTERS;
+    for (word, rows) in BY_LETTER.get(letter)?.iter().enumerate() {
+        let mut rows = *rows;
+        while rows != 0 {
+            let (known, steers) = TABLE.get(word * 64 + rows.trailing_zeros() as usize)?;
+            let fits = match known.strip_suffix('*') {
+                Some(start) => name.starts_with(start),
+                None => *known == name,
+            };
+            if fits {
+                return Some(*steers);
+            }
+            rows &= rows - 1;
+        }
+    }
+    None
 }
 
 /// True for a variable that changes what every command of a script is, whatever program it runs.

@@ -193,7 +193,7 @@ impl Core {
 
     /// Puts the start on record.
     pub fn starts(&mut self) {
-        let detail = json!({"event": "start", "version": env!("CARGO_PKG_VERSION"), "key": self.key.public().id(), "boot": self.boot, "enforce": self.config.policy.enforce});
+        let detail = json!({"event": "start", "version": env!("CARGO_PKG_VERSION"), "key": self.key.id(), "boot": self.boot, "enforce": self.config.policy.enforce});
         self.records.record(RecordKind::Host, None, detail);
     }
 

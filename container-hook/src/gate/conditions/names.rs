@@ -7,7 +7,7 @@ use std::os::unix::fs::{MetadataExt as _, PermissionsExt as _};
 use std::path::{Path, PathBuf};
 
 use bashgate_shared::classify::{Classification, paths};
-use bashgate_shared::programs::{self, Trait};
+use bashgate_shared::programs::{self, Program, Trait};
 use bashgate_shared::shell::RESERVED;
 use bashgate_shared::variables;
 
@@ -119,6 +119,7 @@ fn environment(names: &[&str], shell: &Startup, findings: &mut Findings) {
             findings.unproven.push(format!("`{name}` is a function or an alias in the agent's shell"));
         }
     }
+    let rows: Vec<&Program> = names.iter().filter_map(|name| programs::row(name)).collect();
     for (variable, value) in std::env::vars_os() {
         let variable = variable.to_string_lossy();
         let function = variable.strip_prefix("BASH_FUNC_").map(|name| name.trim_end_matches("%%"));
@@ -127,11 +128,7 @@ fn environment(names: &[&str], shell: &Startup, findings: &mut Findings) {
             None if value.is_empty() => false,
             None if variables::steers_every_command(&variable) => true,
             None if variable == "LD_LIBRARY_PATH" => !std::env::split_paths(&value).all(|folder| is_trusted(&folder)),
-            None => {
-                let steers =
-                    |name: &&str| programs::row(name).is_some_and(|row| row.environment.contains(&variable.as_ref()));
-                names.iter().any(steers)
-            }
+            None => rows.iter().any(|row| row.environment.contains(&variable.as_ref())),
         };
         if harms {
             findings.unproven.push(format!("{variable} is set"));
