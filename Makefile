@@ -62,6 +62,7 @@ test:
 soak: tools build
 	@$(PART) --start
 	@$(PART) differential env BASHGATE_CASES=1000000 cargo nextest run --locked -p bashgate-tests --no-capture -E 'binary(differential)'
+	@$(PART) worlds env BASHGATE_SOAK=1 BASHGATE_SEED=$$(date +%s) cargo nextest run --locked -p bashgate-tests --no-capture -E 'test(hostile::)'
 	@$(PART) kills env BASHGATE_SOAK=1 cargo nextest run --locked -p bashgate-tests --no-capture -E 'test(kills::)'
 	@$(PART) fuzz $(MAKE) --no-print-directory fuzz FUZZ_LIMIT=-max_total_time=1800
 	@$(PART) --sum

@@ -26,6 +26,10 @@ need firejail firejail
 need podman podman
 need runc runc
 need shellcheck shellcheck
+need mawk mawk
+need gawk gawk
+need original-awk original-awk
+need busybox busybox
 need make make
 need pytest python3-pytest
 if [ -n "$missing" ]; then

@@ -13,10 +13,7 @@ pub mod classify;
 pub mod command;
 mod located;
 pub mod mailbox;
-#[cfg(feature = "planted-bug")]
 pub mod planted;
-#[cfg(not(feature = "planted-bug"))]
-mod planted;
 pub mod programs;
 pub mod protocol;
 pub mod script;

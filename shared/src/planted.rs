@@ -11,12 +11,48 @@ pub enum Bug {
     DeclarationsAreData,
     /// A name in an expression holds a number.
     NamesHoldNumbers,
+    /// No script of awk leads out of it.
+    AwkStaysInside,
+    /// No name begins with a dash.
+    NamesAreNoOptions,
+    /// `xargs` takes no name apart.
+    NamesArePlain,
+    /// A path leads where it says.
+    PathsHaveNoLinks,
+    /// No secret lies below a folder.
+    FoldersHoldNoSecrets,
+    /// Only a secret is what is called like one.
+    LinksHaveNoSecrets,
+    /// Settings of git name no programs.
+    GitIsInert,
+    /// Nothing that is written acts later.
+    NothingActsLater,
+    /// No variable changes what a program does.
+    VariablesAreData,
 }
 
 #[cfg(feature = "planted-bug")]
 impl Bug {
     /// Every one.
-    pub const ALL: [Self; 3] = [Self::BackticksAreText, Self::DeclarationsAreData, Self::NamesHoldNumbers];
+    pub const ALL: [Self; 12] = [
+        Self::BackticksAreText,
+        Self::DeclarationsAreData,
+        Self::NamesHoldNumbers,
+        Self::AwkStaysInside,
+        Self::NamesAreNoOptions,
+        Self::NamesArePlain,
+        Self::PathsHaveNoLinks,
+        Self::FoldersHoldNoSecrets,
+        Self::LinksHaveNoSecrets,
+        Self::GitIsInert,
+        Self::NothingActsLater,
+        Self::VariablesAreData,
+    ];
+
+    /// True for one that only shows in a world that somebody has shaped.
+    pub const fn needs_a_world(self) -> bool {
+        !matches!(self, Self::BackticksAreText | Self::DeclarationsAreData | Self::NamesHoldNumbers)
+    }
 }
 
 #[cfg(feature = "planted-bug")]
@@ -37,18 +73,20 @@ mod switch {
         result
     }
 
-    pub(crate) fn has(bug: Bug) -> bool {
+    /// True while this thread has the bug.
+    pub fn has(bug: Bug) -> bool {
         ON.get() == Some(bug)
     }
 }
 
 #[cfg(not(feature = "planted-bug"))]
 mod switch {
-    pub(crate) const fn has(_: super::Bug) -> bool {
+    /// True while this thread has the bug: never.
+    pub const fn has(_: super::Bug) -> bool {
         false
     }
 }
 
-pub(crate) use switch::has;
+pub use switch::has;
 #[cfg(feature = "planted-bug")]
 pub use switch::with;

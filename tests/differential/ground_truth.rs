@@ -3,12 +3,17 @@
 //! Reads JSON lines `{"shell": "bash", "command": "…"}` and answers each with a line of what ran. It must run inside the
 //! wall that `wall.sh` builds and refuses to start elsewhere: a command may be `kill -9 -1`.
 //!
+//! A line may name a world, `"world": FOLDER, "environment": ["NAME=value", …]`: a folder with `w`, `home` and `outside`, of
+//! which the command gets a copy, and starts in its `w`. The answer then also has what the command printed, and which files
+//! it changed.
+//!
 //! Each command gets a folder with files of hostile names, a pid namespace of its own, limits, no capability, and a
 //! seccomp filter that hands the traced calls to this process (`SECCOMP_RET_USER_NOTIF`, `seccomp_unotify(2)`). The
 //! supervisor lets `execve` go on after reading its arguments and refuses every socket. A tracer in the shell (`set -x`, a
 //! DEBUG trap) would be no witness: the command could switch it off.
 #![expect(unsafe_code, reason = "clone, seccomp and process_vm_readv have no safe form")]
 
+use std::collections::BTreeMap;
 use std::ffi::CString;
 use std::io::{BufRead as _, Write as _};
 use std::os::fd::RawFd;
@@ -144,7 +149,14 @@ fn arguments(pid: u32, address: u64) -> (Vec<String>, bool) {
 
 struct Shells {
     filter: Vec<libc::sock_filter>,
+}
+
+/// Where a command runs.
+struct Place {
+    folder: PathBuf,
     environment: Vec<CString>,
+    /// Where its output goes, if anybody wants it.
+    output: Option<std::fs::File>,
 }
 
 /// A NULL-terminated array for execve.
@@ -164,8 +176,54 @@ fn make_folder(folder: &Path) {
     }
 }
 
+/// Copies a folder as it is, links as links.
+fn copy(from: &Path, to: &Path) {
+    std::fs::create_dir_all(to).unwrap();
+    for entry in std::fs::read_dir(from).unwrap() {
+        let entry = entry.unwrap();
+        let (kind, to) = (entry.file_type().unwrap(), to.join(entry.file_name()));
+        if kind.is_dir() {
+            copy(&entry.path(), &to);
+        } else if kind.is_symlink() {
+            std::os::unix::fs::symlink(std::fs::read_link(entry.path()).unwrap(), to).unwrap();
+        } else {
+            std::fs::copy(entry.path(), to).unwrap();
+        }
+    }
+}
+
+/// What each file and link below a folder holds.
+fn contents(folder: &Path, found: &mut BTreeMap<PathBuf, Vec<u8>>) {
+    let Ok(entries) = std::fs::read_dir(folder) else { return };
+    for entry in entries.flatten() {
+        let path = entry.path();
+        let content = match entry.file_type() {
+            Ok(kind) if kind.is_dir() => {
+                contents(&path, found);
+                continue;
+            }
+            Ok(kind) if kind.is_symlink() => {
+                std::fs::read_link(&path).unwrap_or_default().into_os_string().into_encoded_bytes()
+            }
+            _ => std::fs::read(&path).unwrap_or_default(),
+        };
+        found.insert(path, content);
+    }
+}
+
+/// The files that are no longer what they were, by their names below the folder.
+fn changed(folder: &Path, before: &BTreeMap<PathBuf, Vec<u8>>) -> Vec<String> {
+    let mut after = BTreeMap::new();
+    contents(folder, &mut after);
+    let names = before.keys().chain(after.keys().filter(|path| !before.contains_key(*path)));
+    names
+        .filter(|path| before.get(*path) != after.get(*path))
+        .map(|path| path.strip_prefix(folder).unwrap_or(path).to_string_lossy().into_owned())
+        .collect()
+}
+
 impl Shells {
-    fn run(&self, shell: &str, command: &str, folder: &Path) -> Value {
+    fn run(&self, shell: &str, command: &str, place: &Place) -> Value {
         let program = CString::new(format!("/usr/bin/{shell}")).unwrap();
         let words: &[&str] = match shell {
             "bash" => &["bash", "--norc", "--noprofile", "-c"],
@@ -174,8 +232,8 @@ impl Shells {
         };
         let Ok(command) = CString::new(command) else { return json!({"lost": "a NUL in the command"}) };
         let words: Vec<CString> = words.iter().map(|word| CString::new(*word).unwrap()).chain([command]).collect();
-        let (argv, envp) = (pointers(&words), pointers(&self.environment));
-        let cwd = CString::new(folder.to_str().unwrap()).unwrap();
+        let (argv, envp) = (pointers(&words), pointers(&place.environment));
+        let cwd = CString::new(place.folder.to_str().unwrap()).unwrap();
         let mut ends: [RawFd; 2] = [0; 2];
         let kind = libc::SOCK_STREAM | libc::SOCK_CLOEXEC;
         // SAFETY: `ends` has room for two descriptors.
@@ -186,12 +244,16 @@ impl Shells {
             len: u16::try_from(self.filter.len()).unwrap(),
             filter: self.filter.as_ptr().cast_mut(),
         };
+        let output = place.output.as_ref().map_or(-1, std::os::fd::AsRawFd::as_raw_fd);
         let flags = libc::SIGCHLD | libc::CLONE_NEWPID;
         // SAFETY: like fork; the child calls only what is safe between fork and exec.
         let pid = unsafe { libc::syscall(libc::SYS_clone, flags, 0, 0, 0, 0) };
         if pid == 0 {
             // SAFETY: everything was made before the clone; nothing in here allocates or returns.
-            unsafe { child(theirs, &raw const filter, program.as_ptr(), argv.as_ptr(), envp.as_ptr(), cwd.as_ptr()) }
+            unsafe {
+                let start = [program.as_ptr(), cwd.as_ptr()];
+                child([theirs, output], &raw const filter, start, argv.as_ptr(), envp.as_ptr())
+            }
         }
         // SAFETY: `theirs` is open and belongs to the child now.
         unsafe { libc::close(theirs) };
@@ -214,19 +276,18 @@ impl Shells {
 /// # Safety
 /// Runs between fork and exit: only calls that are safe there, and never returns.
 unsafe fn child(
-    pair: RawFd,
+    [pair, output]: [RawFd; 2],
     filter: *const libc::sock_fprog,
-    program: *const libc::c_char,
+    [program, cwd]: [*const libc::c_char; 2],
     argv: *const *const libc::c_char,
     envp: *const *const libc::c_char,
-    cwd: *const libc::c_char,
 ) -> ! {
     // SAFETY: plain system calls on values that outlive this process.
     unsafe {
         libc::setsid();
         let null = libc::open(c"/dev/null".as_ptr(), libc::O_RDWR);
         for number in 0..3 {
-            libc::dup2(null, number);
+            libc::dup2(if number > 0 && output >= 0 { output } else { null }, number);
         }
         if libc::chdir(cwd) != 0 {
             libc::_exit(126);
@@ -365,24 +426,30 @@ fn main() {
     let cases: Vec<Value> =
         std::io::stdin().lock().lines().map(|line| serde_json::from_str(&line.unwrap()).unwrap()).collect();
     let path = "PATH=/tmp/stubs:/usr/bin:/bin";
-    let environment = ENVIRONMENT.iter().chain([&path, &"LC_ALL=C.UTF-8"]).map(|text| CString::new(*text).unwrap());
-    let shells = Shells { filter: filter(), environment: environment.collect() };
+    let friendly: Vec<&str> = ENVIRONMENT.iter().copied().chain([path, "LC_ALL=C.UTF-8"]).collect();
+    let shells = Shells { filter: filter() };
     let next = AtomicUsize::new(0);
     let out = Mutex::new(std::io::BufWriter::new(std::io::stdout()));
     std::fs::create_dir_all("/tmp/home").unwrap();
     std::thread::scope(|scope| {
         for thread in 0..threads {
-            let (next, out, shells, cases) = (&next, &out, &shells, &cases);
+            let (next, out, shells, cases, friendly) = (&next, &out, &shells, &cases, &friendly);
             scope.spawn(move || {
                 loop {
                     let index = next.fetch_add(1, Ordering::Relaxed);
                     let Some(case) = cases.get(index) else { break };
-                    // Folders of old cases are removed at once: a thread's own name is free again.
-                    let folder = PathBuf::from(format!("/tmp/case{thread}"));
-                    let _ = std::fs::remove_dir_all(&folder);
-                    make_folder(&folder);
                     let shell = case["shell"].as_str().unwrap_or("bash");
-                    let mut found = shells.run(shell, case["command"].as_str().unwrap_or(""), &folder);
+                    let command = case["command"].as_str().unwrap_or("");
+                    let mut found = if let Some(world) = case["world"].as_str() {
+                        in_a_world(shells, shell, command, Path::new(world), case, thread)
+                    } else {
+                        // Folders of old cases are removed at once: a thread's own name is free again.
+                        let folder = PathBuf::from(format!("/tmp/case{thread}"));
+                        let _ = std::fs::remove_dir_all(&folder);
+                        make_folder(&folder);
+                        let place = Place { folder, environment: texts(friendly.iter().copied()), output: None };
+                        shells.run(shell, command, &place)
+                    };
                     found["id"] = index.into();
                     let mut out = out.lock().unwrap();
                     writeln!(out, "{found}").unwrap();
@@ -390,4 +457,29 @@ fn main() {
             });
         }
     });
+}
+
+fn texts<'t>(all: impl Iterator<Item = &'t str>) -> Vec<CString> {
+    all.map(|text| CString::new(text).unwrap()).collect()
+}
+
+/// Runs a command in a copy of a world, and looks at what it printed and changed.
+fn in_a_world(shells: &Shells, shell: &str, command: &str, world: &Path, case: &Value, thread: usize) -> Value {
+    let own = PathBuf::from(format!("/srv/case{thread}"));
+    let _ = std::fs::remove_dir_all(&own);
+    copy(world, &own);
+    let printed = PathBuf::from(format!("/tmp/printed{thread}"));
+    let home = format!("HOME={}/home", own.display());
+    let given = case["environment"].as_array().into_iter().flatten().filter_map(Value::as_str);
+    let place = Place {
+        folder: own.join("w"),
+        environment: texts(given.chain([home.as_str()])),
+        output: Some(std::fs::File::create(&printed).unwrap()),
+    };
+    let mut before = BTreeMap::new();
+    contents(&own, &mut before);
+    let mut found = shells.run(shell, command, &place);
+    found["printed"] = String::from_utf8_lossy(&std::fs::read(&printed).unwrap_or_default()).into();
+    found["changed"] = changed(&own, &before).into();
+    found
 }

@@ -2,12 +2,16 @@
 //!
 //! Commands are generated, taken from the tables' own examples, and, where they lie beside the repository, from corpora of
 //! real calls. Those that are decided in the container run under bash (or dash and zsh) with every `execve`, `connect` and
-//! `socket` traced; anything that was not foreseen, and any socket but a local one, is a failure. A run also plants bugs
-//! in the reader and in rules and two bypasses, and fails when it does not find them.
+//! `socket` traced; anything that was not foreseen, and any socket but a local one, is a failure. The real hook is asked the
+//! same in worlds that somebody has shaped (`worlds.rs`), where a command may also show no secret and change nothing beyond
+//! its working directory. A run also plants bugs in the reader and in rules and two bypasses, and fails when it does not
+//! find them.
 //!
 //! `BASHGATE_CASES` sets how many generated commands run; `make soak` runs a million.
 
 mod generator;
+mod hostile;
+mod worlds;
 
 use std::cell::Cell;
 use std::collections::HashSet;
@@ -15,6 +19,7 @@ use std::io::Write as _;
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::Path;
 use std::process::{Command, Stdio};
+use std::rc::Rc;
 
 use bashgate_shared::classify::{Classification, Condition, Decided, Surroundings, classify};
 use bashgate_shared::command::CommandLine;
@@ -24,25 +29,16 @@ use bashgate_shared::shell::Shell;
 use bashgate_tests::{Dice, commands_of, corpora, corpus_files, repository};
 use generator::{command, mutate};
 use serde_json::{Value, json};
+use worlds::World;
 
 /// Commands of one call of the tracer.
 const BATCH: usize = 5_000;
 
+/// Commands that run at once.
+const THREADS: usize = 3;
+
 /// So many findings end a run early.
 const ENOUGH: usize = 20;
-
-/// Programs that are scripts or front ends, with what they run themselves.
-const CHILDREN: &[(&str, &[&str])] = &[
-    ("egrep", &["grep"]),
-    ("fgrep", &["grep"]),
-    ("gunzip", &["gzip"]),
-    ("zcat", &["gzip"]),
-    ("yq", &["jq"]),
-    ("bzcat", &["bzip2"]),
-    ("git", &["git"]),
-    ("xargs", &["echo"]),
-    ("dpkg", &["dpkg-query"]),
-];
 
 /// A folder with the tracer and the programs to plant.
 struct Tracer {
@@ -56,11 +52,32 @@ struct Case {
     command: String,
     shell: &'static str,
     found: Classification,
+    /// Where it runs, if not in the usual folder.
+    world: Option<Rc<World>>,
+}
+
+impl Case {
+    /// What the tracer is told.
+    fn order(&self) -> String {
+        let mut order = json!({"shell": self.shell, "command": self.command});
+        if let Some(world) = &self.world {
+            order["world"] = world.folder.to_str().unwrap().into();
+            order["environment"] = world.environment.as_slice().into();
+        }
+        order.to_string()
+    }
+
+    /// A word that names the copy of its world, as it was when the hook was asked.
+    fn as_asked(&self, word: &str) -> String {
+        let Some(world) = &self.world else { return word.to_owned() };
+        let own = world.folder.to_str().unwrap();
+        (0..THREADS).fold(word.to_owned(), |word, thread| word.replace(&format!("/srv/case{thread}"), own))
+    }
 }
 
 impl Tracer {
     fn new() -> Self {
-        let folder = tempfile::Builder::new().prefix("bashgate-tracer-").tempdir().unwrap();
+        let folder = tempfile::Builder::new().prefix("bashgate-tracer-").tempdir_in("/srv").unwrap();
         let open = |path: &Path| std::fs::set_permissions(path, std::fs::Permissions::from_mode(0o755)).unwrap();
         let stubs = folder.path().join("stubs");
         std::fs::create_dir(&stubs).unwrap();
@@ -72,20 +89,31 @@ impl Tracer {
         Self { folder, cut_short: Cell::new(0) }
     }
 
+    /// A folder with an `awk` for each of those that are in use.
+    fn add_awks(&self) {
+        for awk in ["mawk", "gawk", "original-awk", "busybox"] {
+            let folder = self.folder.path().join(awk);
+            std::fs::create_dir(&folder).unwrap();
+            std::fs::set_permissions(&folder, std::fs::Permissions::from_mode(0o755)).unwrap();
+            let program =
+                [format!("/usr/bin/{awk}"), format!("/bin/{awk}")].into_iter().find(|path| Path::new(path).exists());
+            std::fs::copy(program.unwrap_or_else(|| panic!("{awk} is missing")), folder.join("awk")).unwrap();
+        }
+    }
+
     /// What each command really did.
     fn run(&self, cases: &[Case]) -> Vec<Value> {
         let wall = repository().join("tests/differential/wall.sh");
         let mut child = Command::new("sh")
             .arg(wall)
             .arg(self.folder.path())
-            .arg("3")
+            .arg(THREADS.to_string())
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
             .spawn()
             .unwrap();
         let mut stdin = child.stdin.take().unwrap();
-        let lines: Vec<String> =
-            cases.iter().map(|case| json!({"shell": case.shell, "command": case.command}).to_string()).collect();
+        let lines: Vec<String> = cases.iter().map(Case::order).collect();
         let lines = lines.join("\n");
         let output = std::thread::scope(|scope| {
             scope.spawn(move || stdin.write_all(lines.as_bytes()));
@@ -133,8 +161,13 @@ fn surprise(case: &Case, result: &Value) -> Option<String> {
     if sockets > 0 {
         return Some(format!("{sockets} sockets that are not local"));
     }
+    if let Some(harm) = case.world.as_ref().and_then(|world| hostile::harm(world, result)) {
+        return Some(harm);
+    }
     execs.iter().find_map(|exec| {
-        let argv: Vec<&str> = exec[1].as_array().unwrap().iter().filter_map(Value::as_str).collect();
+        let words = exec[1].as_array().unwrap().iter().filter_map(Value::as_str);
+        let words: Vec<String> = words.map(|word| case.as_asked(word)).collect();
+        let argv: Vec<&str> = words.iter().map(String::as_str).collect();
         let program = name(exec[0].as_str().unwrap_or(""));
         let heard = Heard { argv: &argv, whole: exec[2] == true };
         let foreseen = case.found.calls.iter().any(|call| matches(call, heard, program));
@@ -145,8 +178,9 @@ fn surprise(case: &Case, result: &Value) -> Option<String> {
 /// Whether a call is one that was foreseen: the same words, where `None` stands for any number of any words.
 fn matches(call: &[Option<String>], heard: Heard<'_>, program: &str) -> bool {
     let Some(Some(first)) = call.first() else { return false };
-    let children = CHILDREN.iter().find(|(parent, _)| *parent == name(first)).map_or(&[][..], |(_, children)| children);
-    if children.contains(&program) {
+    // git starts itself.
+    if programs::row(name(first)).is_some_and(|row| row.starts.contains(&program)) || program == "git" && first == "git"
+    {
         return true;
     }
     name(first) == program && words_match(call.get(1..).unwrap_or(&[]), heard.from(1))
@@ -189,7 +223,12 @@ fn local(command: &str, shell: &'static str) -> Option<Case> {
     let of_names =
         |condition: &Condition| matches!(condition, Condition::NoDashNames { .. } | Condition::PlainNamesBelow { .. });
     let asks_for_names = found.conditions.iter().any(of_names);
-    (found.decided != Decided::Host && !asks_for_names).then(|| Case { command: command.to_owned(), shell, found })
+    (found.decided != Decided::Host && !asks_for_names).then(|| Case {
+        command: command.to_owned(),
+        shell,
+        found,
+        world: None,
+    })
 }
 
 /// The next shell: mostly bash.
@@ -285,11 +324,11 @@ fn the_differential_test_can_fail() {
     // Two bypasses, as if somebody had called them local.
     let harmless = local("ls a", "bash").unwrap().found;
     for command in ["ls a; EVIL", "echo x > /dev/tcp/127.0.0.1/9", "ls a --all", "ls a | xargs ls"] {
-        let case = Case { command: command.to_owned(), shell: "bash", found: harmless.clone() };
+        let case = Case { command: command.to_owned(), shell: "bash", found: harmless.clone(), world: None };
         assert_eq!(tracer.unsound(&[case]).len(), 1, "{command}");
     }
     // Bugs in the reader and in rules, found by the same generator.
-    for bug in Bug::ALL {
+    for bug in Bug::ALL.into_iter().filter(|bug| !bug.needs_a_world()) {
         let mut dice = Dice::new(seed());
         // Some are rare: the longest search is ten times the usual one.
         let found = (1..=10).find_map(|round| {

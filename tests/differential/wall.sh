@@ -9,6 +9,7 @@ folder=$1
 shift
 exec setpriv --reuid=65534 --regid=65534 --clear-groups --no-new-privs \
     bwrap --ro-bind /usr /usr --ro-bind-try /bin /bin --ro-bind-try /lib /lib --ro-bind-try /lib64 /lib64 \
-    --ro-bind /etc /etc --dev /dev --proc /proc --tmpfs /tmp --ro-bind "$folder/stubs" /tmp/stubs \
+    --ro-bind /etc /etc --dev /dev --proc /proc --tmpfs /tmp --tmpfs /srv --ro-bind "$folder" "$folder" \
+    --ro-bind "$folder/stubs" /tmp/stubs \
     --ro-bind "$folder/ground-truth" /tmp/ground-truth --unshare-all --die-with-parent --new-session \
     --cap-add CAP_SYS_ADMIN --clearenv --chdir /tmp /tmp/ground-truth "$@"

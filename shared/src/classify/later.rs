@@ -3,6 +3,8 @@
 //! One list for hook, host and runner, in three tiers; [`of`] is its only reader. Names count in any folder and in any case
 //! of letters, because file systems exist that do not tell cases apart.
 
+use crate::planted::{self, Bug};
+
 use super::paths::{ends_in, file_name, is_temporary, is_within, lies_in, occurrences};
 
 /// How soon and how surely a file acts, from the mildest.
@@ -600,6 +602,9 @@ const ROWS: &[Row] = &[
 /// An agent's settings count as the gate's where they may be in force. Below the working directory and in folders for
 /// temporary files lies somebody else's project: there they run by themselves for whoever starts an agent in it.
 pub fn of(path: &str, cwd: Option<&str>) -> Option<Later> {
+    if planted::has(Bug::NothingActsLater) {
+        return None;
+    }
     let lower = path.to_ascii_lowercase();
     let path = lower.as_str();
     let cwd = cwd.map(str::to_ascii_lowercase);

@@ -72,6 +72,7 @@ pub(super) const TABLE: &[Program] = &[
         Kind::Local,
         Rule::Listed(UNPACKED, Operands::Files),
     )
+    .starts(&["bzip2", "xz", "zstd"])
     .safe(&["xzcat a.xz | head"])
     .not_safe(&["xzcat --x a"]),
     Program::new(&["zcat"], "prints files that are packed", Kind::Local, Rule::Listed(UNPACKED, Operands::Files))

@@ -124,6 +124,7 @@ pub(super) const TABLE: &[Program] = &[
         Rule::Custom(super::machine::telling_forms),
     )
     .runs(Runs::Named)
+    .starts(&["dpkg-query"])
     .flag(Flag::Packages)
     .safe(&["dpkg -s jq", "dpkg -L jq"])
     .not_safe(&["dpkg -i x.deb", "dpkg -l --pager"]),

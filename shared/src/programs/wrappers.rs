@@ -93,6 +93,8 @@ pub(super) const TABLE: &[Program] = &[
             ..Wrapper::PLAIN
         }))
         .passes_on(usize::MAX)
+        // Without a program.
+        .starts(&["echo"])
         .safe(&["ls | xargs -n1 basename", "ls | xargs echo", "ls | xargs"])
         .not_safe(&[
             "xargs curl",

@@ -13,6 +13,7 @@ use std::path::{Path, PathBuf};
 
 use bashgate_shared::classify::paths::{Zone, zone};
 use bashgate_shared::classify::{Classification, Condition, later, protected};
+use bashgate_shared::planted::{self, Bug};
 
 use super::git::inert;
 
@@ -89,6 +90,10 @@ pub fn check(found: &Classification, cwd: &Path, protected: &[String], setup: Sh
             continue;
         };
         match condition {
+            Condition::NoSecretBelow { .. } if planted::has(Bug::FoldersHoldNoSecrets) => {}
+            Condition::NoDashNames { .. } if planted::has(Bug::NamesAreNoOptions) => {}
+            Condition::PlainNamesBelow { .. } if planted::has(Bug::NamesArePlain) => {}
+            Condition::GitIsInert { .. } if planted::has(Bug::GitIsInert) => {}
             Condition::NoSecretBelow { .. } => below::secrets_below(&path, &mut findings),
             Condition::NoSecretNamed { start, end, .. } => below::secrets_named(&path, start, end, &mut findings),
             Condition::PlainNamesBelow { .. } => below::plain_names_below(&path, &mut findings),
@@ -154,7 +159,9 @@ fn text(path: &Path) -> String {
 
 fn read_leads_to_secret(path: &Path, findings: &mut Findings) {
     match std::fs::canonicalize(path) {
-        Ok(real) if public::is_secret(&real) => findings.secrets.push(text(&real)),
+        Ok(real) if public::is_secret(&real) && !planted::has(Bug::LinksHaveNoSecrets) => {
+            findings.secrets.push(text(&real));
+        }
         Ok(_) => {}
         // What does not exist shows nothing. Anything else that keeps us from looking is doubt.
         Err(error)
@@ -210,6 +217,9 @@ fn write_stays(path: &Path, cwd: &Path, protected: &[String], findings: &mut Fin
         findings.unchecked = true;
         return;
     };
+    if planted::has(Bug::PathsHaveNoLinks) {
+        return;
+    }
     let root = std::fs::canonicalize(cwd).unwrap_or_else(|_| cwd.to_owned());
     let meta = std::fs::symlink_metadata(path);
     let real = text(&real);

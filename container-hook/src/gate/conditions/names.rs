@@ -7,6 +7,7 @@ use std::os::unix::fs::{MetadataExt as _, PermissionsExt as _};
 use std::path::{Path, PathBuf};
 
 use bashgate_shared::classify::{Classification, paths};
+use bashgate_shared::planted::{self, Bug};
 use bashgate_shared::programs::{self, Program, Trait};
 use bashgate_shared::shell::RESERVED;
 use bashgate_shared::variables;
@@ -118,6 +119,9 @@ fn environment(names: &[&str], shell: &Startup, findings: &mut Findings) {
         if shell.names.iter().any(|known| paths::file_name(known) == name) {
             findings.unproven.push(format!("`{name}` is a function or an alias in the agent's shell"));
         }
+    }
+    if planted::has(Bug::VariablesAreData) {
+        return;
     }
     let rows: Vec<&Program> = names.iter().filter_map(|name| programs::row(name)).collect();
     for (variable, value) in std::env::vars_os() {
