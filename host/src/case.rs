@@ -270,8 +270,12 @@ impl Case {
             }
             (State::Holding { .. }, Event::Answered(Word::Approve(_), by)) => self.finish(approved(by), policy, true),
             // Its card is still there while it is judged anew.
-            (State::Holding { .. } | State::Inspecting { .. }, Event::Answered(Word::Deny { reason }, by)) => {
-                self.finish(denied(&reason, by), policy, true)
+            (
+                State::Holding { judged, .. } | State::Inspecting { judged, .. },
+                Event::Answered(Word::Deny { reason }, by),
+            ) => {
+                let verdict = denied(&reason, by, Some(&judged.reason));
+                self.finish(verdict, policy, true)
             }
             (State::Holding { .. }, Event::Lapsed) => {
                 let words = "nobody approved it in time; ask the person you work for, then run it again".to_owned();
@@ -289,7 +293,7 @@ impl Case {
             }
             (State::Recording { records, .. }, Event::Answered(Word::Deny { reason }, by)) if self.is_approved() => {
                 // The approval is being written and nothing went out: the denial counts.
-                let verdict = denied(&reason, by);
+                let verdict = denied(&reason, by, None);
                 let records = records + 1;
                 self.state = State::Recording { verdict: verdict.clone(), release: true, records };
                 vec![Step::RecordDenial(verdict)]
@@ -459,8 +463,13 @@ fn approved(by: Person) -> Verdict {
     allow(format!("approved by {by}"), By::Human(by), "approval")
 }
 
-fn denied(reason: &str, by: Person) -> Verdict {
-    let words = if reason.is_empty() { format!("denied by {by}") } else { format!("denied by {by}: {reason}") };
+/// A person's no, with what was asked and what the agent may do instead.
+fn denied(reason: &str, by: Person, asked: Option<&str>) -> Verdict {
+    let mut words = if reason.is_empty() { format!("denied by {by}") } else { format!("denied by {by}: {reason}") };
+    if let Some(asked) = asked {
+        words.push_str(&format!(" (it was asked because: {asked})"));
+    }
+    words.push_str("; do not try the same in another form: go on without it, or ask the person you work for");
     deny(words, By::Human(by), "approval")
 }
 
@@ -477,7 +486,9 @@ fn caged(judged: &Judged) -> Verdict {
 /// A finding in words.
 pub fn advice(finding: &Finding) -> String {
     match finding {
-        Finding::Clear { reason } => format!("the inspector sees nothing suspicious: {reason}"),
+        // Not more than was done: people approve what they are told to be harmless.
+        Finding::Clear { reason } if reason == policy::NO_MODEL => reason.clone(),
+        Finding::Clear { reason } => format!("the inspector found nothing to flag: {reason}"),
         Finding::Flagged { reason } => format!("the inspector flagged it: {reason}"),
         Finding::NoAnswer { why } | Finding::Unavailable { why } => format!("the inspector gave no answer ({why})"),
     }

@@ -101,11 +101,11 @@ pub struct Seen {
     pub taint: Taint,
     /// Grows whenever the taint changes. Approvals and cached findings belong to one epoch.
     pub epoch: u64,
-    /// Why. The first cause of each label, and the latest ones up to [`MAX_CAUSES`].
+    /// Why, in order of time: the first cause of each label, and the latest ones, together at most [`MAX_CAUSES`].
     pub causes: Vec<Cause>,
 }
 
-/// Most causes that are kept for a workspace; the first ones stay.
+/// Most causes that are kept for a workspace.
 pub const MAX_CAUSES: usize = 64;
 
 impl Seen {
@@ -118,8 +118,16 @@ impl Seen {
             self.epoch += 1;
         }
         let known = self.causes.iter().any(|old| old.label == cause.label && old.source == cause.source);
-        if !known && (rose || self.causes.len() < MAX_CAUSES) {
+        if !known {
             self.causes.push(cause);
+        }
+        if self.causes.len() > MAX_CAUSES {
+            // The first of each label stays: by it the workspace became what it is.
+            let is_first = |at: usize, one: &Cause| !self.causes.iter().take(at).any(|old| old.label == one.label);
+            let oldest = self.causes.iter().enumerate().position(|(at, one)| !is_first(at, one));
+            if let Some(oldest) = oldest {
+                self.causes.remove(oldest);
+            }
         }
         rose
     }
@@ -151,6 +159,21 @@ mod tests {
                 }
             }
         }
+    }
+
+    #[test]
+    fn the_first_of_each_label_and_the_newest_are_kept() {
+        let mut seen = Seen::default();
+        for number in 0..200 {
+            seen.raise(cause(Label::Corruption, &format!("host{number}")));
+            if number == 100 {
+                seen.raise(cause(Label::Secret, ".env"));
+            }
+        }
+        let sources: Vec<&str> = seen.causes.iter().map(|cause| cause.source.as_str()).collect();
+        assert_eq!(sources.len(), MAX_CAUSES);
+        assert_eq!((sources[0], sources[1], sources[2]), ("host0", ".env", "host138"));
+        assert_eq!(sources.last(), Some(&"host199"));
     }
 
     #[test]

@@ -13,6 +13,7 @@ pub mod classify;
 pub mod command;
 mod located;
 pub mod mailbox;
+pub mod object;
 pub mod planted;
 pub mod programs;
 pub mod protocol;

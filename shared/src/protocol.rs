@@ -10,6 +10,7 @@ use std::fmt;
 use serde::{Deserialize, Serialize};
 
 use crate::command::{CommandError, CommandLine, Digest};
+use crate::object;
 use crate::script::{self, Manifest, ManifestError};
 
 /// Version of requests and responses.
@@ -22,6 +23,8 @@ pub const TOOL_EVENT: &str = "security:tool_event";
 pub const BASH_RAN: &str = "security:bash_ran";
 /// Longest text of a short field (agent, session, tool), in bytes.
 pub const MAX_LABEL_BYTES: usize = 256;
+/// Most files that a request tells about.
+pub const MAX_EVIDENCE: usize = 16;
 /// Longest wait that a request may ask for, in milliseconds.
 pub const MAX_TIMEOUT_MS: u64 = 3_600_000;
 
@@ -171,6 +174,7 @@ pub struct BashCheck {
 #[serde(deny_unknown_fields)]
 pub struct ScriptWire {
     /// Its manifest, in canonical form.
+    #[serde(deserialize_with = "object::required")]
     pub manifest: Manifest,
     /// The values of its variables in this run. They are data: no approval covers them.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
@@ -302,7 +306,7 @@ pub struct BashCheckWire {
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub locked: bool,
     /// See [`BashCheck`].
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    #[serde(default, skip_serializing_if = "Vec::is_empty", deserialize_with = "object::list")]
     pub evidence: Vec<FileEvidence>,
     /// See [`BashCheck`].
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
@@ -317,7 +321,7 @@ pub struct BashCheckWire {
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub leads_to: Vec<String>,
     /// See [`BashCheck`].
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(default, skip_serializing_if = "Option::is_none", deserialize_with = "object::optional")]
     pub runner: Option<RunnerWire>,
     /// See [`BashCheck`].
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -326,7 +330,7 @@ pub struct BashCheckWire {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub programs: Option<String>,
     /// See [`BashCheck`].
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(default, skip_serializing_if = "Option::is_none", deserialize_with = "object::optional")]
     pub script: Option<ScriptWire>,
 }
 
@@ -443,7 +447,7 @@ struct Envelope {
 
 /// Parses the bytes of a request file. The id must be the one in the file's name.
 pub fn parse_request(bytes: &[u8], id: &RequestId) -> Result<Request, RequestError> {
-    let envelope: Envelope = serde_json::from_slice(bytes)?;
+    let envelope: Envelope = object::from_slice(bytes)?;
     if let Some(version) = envelope.v.filter(|version| *version != VERSION) {
         return Err(RequestError::Version(version));
     }
@@ -453,7 +457,7 @@ pub fn parse_request(bytes: &[u8], id: &RequestId) -> Result<Request, RequestErr
     };
     match envelope.kind.as_str() {
         BASH_CHECK => {
-            let wire: BashCheckWire = serde_json::from_slice(bytes)?;
+            let wire: BashCheckWire = object::from_slice(bytes)?;
             if wire.request_id != id.as_str() {
                 return Err(RequestError::WrongId);
             }
@@ -478,7 +482,7 @@ pub fn parse_request(bytes: &[u8], id: &RequestId) -> Result<Request, RequestErr
                 return Err(RequestError::FieldTooLong(field));
             }
             let evidence = wire.evidence.iter().map(|file| file.path.len() + file.sha256.len() + file.head.len());
-            if wire.evidence.len() > 16 || evidence.sum::<usize>() > 256 * 1024 {
+            if wire.evidence.len() > MAX_EVIDENCE || evidence.sum::<usize>() > 256 * 1024 {
                 return Err(RequestError::FieldTooLong("evidence"));
             }
             if let Some(runner) = &wire.runner {
@@ -508,7 +512,7 @@ pub fn parse_request(bytes: &[u8], id: &RequestId) -> Result<Request, RequestErr
             })))
         }
         BASH_RAN => {
-            let wire: BashRanWire = serde_json::from_slice(bytes)?;
+            let wire: BashRanWire = object::from_slice(bytes)?;
             if wire.request_id != id.as_str() {
                 return Err(RequestError::WrongId);
             }
@@ -528,7 +532,7 @@ pub fn parse_request(bytes: &[u8], id: &RequestId) -> Result<Request, RequestErr
             }))
         }
         TOOL_EVENT => {
-            let wire: ToolEventWire = serde_json::from_slice(bytes)?;
+            let wire: ToolEventWire = object::from_slice(bytes)?;
             if wire.request_id != id.as_str() {
                 return Err(RequestError::WrongId);
             }

@@ -1,6 +1,7 @@
 //! The real binaries, driven from outside: through files, command lines, and a real agent.
 
 mod agents;
+mod approvals;
 #[path = "../attacks/mod.rs"]
 mod attacks;
 mod attacks_on_the_reader;

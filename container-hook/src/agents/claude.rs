@@ -3,11 +3,13 @@
 //! A denial is exit 2 with the reason on stderr; the JSON on stdout says the same again. No objection is exit 0 with
 //! nothing printed: an explicit `allow` would overrule the user's own permission rules.
 
+use bashgate_shared::object;
+
 use super::{EventError, Head, Incoming, ToolName};
 use crate::event::{Asker, BeforeToolUse};
 
 pub(super) fn read(event: &[u8]) -> Result<Incoming, EventError> {
-    let head: Head = serde_json::from_slice(event)?;
+    let head: Head = object::from_slice(event)?;
     match head.hook_event_name.as_str() {
         "PreToolUse" => {}
         "PostToolUse" | "PostToolUseFailure" => return super::after(event),
@@ -17,7 +19,7 @@ pub(super) fn read(event: &[u8]) -> Result<Incoming, EventError> {
         }
         other => return Err(EventError::UnknownEvent(other.chars().take(64).collect())),
     }
-    let name: ToolName = serde_json::from_slice(event)?;
+    let name: ToolName = object::from_slice(event)?;
     let tool = super::tool_use(&name.tool_name, event)?;
     Ok(Incoming::Before(BeforeToolUse { tool, cwd: head.cwd, session: head.session_id, tool_use_id: name.tool_use_id }))
 }

@@ -4,6 +4,7 @@ mod claude;
 mod codex;
 mod neutral;
 
+use bashgate_shared::object::{self, Object};
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
 
@@ -86,7 +87,7 @@ impl Agent {
             event: Option<String>,
             turn_id: Option<String>,
         }
-        let names: Names = serde_json::from_slice(event)?;
+        let names: Names = object::from_slice(event)?;
         match names {
             Names { hook_event_name: Some(_), event: None, turn_id: Some(_) } => Ok(Self::Codex),
             Names { hook_event_name: Some(_), event: None, turn_id: None } => Ok(Self::Claude),
@@ -157,13 +158,13 @@ fn pre_tool_use(decision: &HookDecision, approve: bool, event: &[u8]) -> Option<
 
 /// A tool has been used. Only shell commands are of interest.
 fn after(event: &[u8]) -> Result<Incoming, EventError> {
-    let head: Head = serde_json::from_slice(event)?;
-    let used: ToolName = serde_json::from_slice(event)?;
+    let head: Head = object::from_slice(event)?;
+    let used: ToolName = object::from_slice(event)?;
     let (Some(tool_use_id), "Bash") = (used.tool_use_id, used.tool_name.as_str()) else {
         return Ok(Incoming::Nothing);
     };
-    let input: WithInput<Command> = serde_json::from_slice(event)?;
-    Ok(Incoming::After(AfterToolUse { command: input.tool_input.command, session: head.session_id, tool_use_id }))
+    let input: WithInput<Object<Command>> = object::from_slice(event)?;
+    Ok(Incoming::After(AfterToolUse { command: input.tool_input.0.command, session: head.session_id, tool_use_id }))
 }
 
 /// What every event of Claude Code's form starts with.
@@ -206,13 +207,13 @@ struct Fields {
 /// What a tool call is, by the tool's name and the fields of its input. The names are Claude Code's, which others share.
 fn tool_use(tool: &str, event: &[u8]) -> Result<ToolUse, EventError> {
     if tool == "Bash" {
-        let event: WithInput<Command> = serde_json::from_slice(event)?;
-        return Ok(ToolUse::Shell { command: event.tool_input.command, is_bash: true });
+        let event: WithInput<Object<Command>> = object::from_slice(event)?;
+        return Ok(ToolUse::Shell { command: event.tool_input.0.command, is_bash: true });
     }
     // Read with the type, which refuses a field that is given twice; an input that is no object has no fields.
-    let whole: WithInput<Value> = serde_json::from_slice(event)?;
+    let whole: WithInput<Value> = object::from_slice(event)?;
     let fields = match whole.tool_input {
-        Value::Object(_) => serde_json::from_slice::<WithInput<Fields>>(event)?.tool_input,
+        Value::Object(_) => object::from_slice::<WithInput<Object<Fields>>>(event)?.tool_input.0,
         _ => Fields::default(),
     };
     let text = |value: Option<Value>| value.and_then(|value| value.as_str().map(str::to_owned));

@@ -3,6 +3,7 @@
 //!
 //! The answer on standard output is `{"allowed":true}` or `{"allowed":false,"reason":"…"}`; the exit code says the same.
 
+use bashgate_shared::object;
 use serde::Deserialize;
 use serde_json::json;
 
@@ -20,7 +21,7 @@ struct Event {
 }
 
 pub(super) fn read(bytes: &[u8]) -> Result<Incoming, EventError> {
-    let event: Event = serde_json::from_slice(bytes)?;
+    let event: Event = object::from_slice(bytes)?;
     if event.event != "before_tool_use" {
         return Err(EventError::UnknownEvent(event.event.chars().take(64).collect()));
     }

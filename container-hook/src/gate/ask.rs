@@ -12,6 +12,7 @@ use std::time::{Duration, Instant};
 
 use bashgate_shared::command::Digest;
 use bashgate_shared::mailbox;
+use bashgate_shared::object;
 use bashgate_shared::protocol::{Answer, Heartbeat, RequestId, Response};
 use bashgate_shared::seal::{Asked, SealError};
 
@@ -211,7 +212,7 @@ fn read_response(file: &Path) -> Look {
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Look::Nothing,
         Err(error) => return Look::Unreadable(error.to_string()),
     };
-    match serde_json::from_slice::<Response>(&bytes) {
+    match object::from_slice::<Response>(&bytes) {
         Ok(response) => Look::Response(Box::new(response)),
         Err(error) => Look::Unreadable(error.to_string()),
     }
@@ -270,7 +271,7 @@ impl<'c> HostLife<'c> {
         let file = self.config.mailbox.join(mailbox::RESPONSES).join(mailbox::HEARTBEAT);
         let Some(beat) = read_capped(&file, mailbox::MAX_RESPONSE_BYTES)
             .ok()
-            .and_then(|bytes| serde_json::from_slice::<Heartbeat>(&bytes).ok())
+            .and_then(|bytes| object::from_slice::<Heartbeat>(&bytes).ok())
         else {
             return false;
         };

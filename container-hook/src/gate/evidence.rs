@@ -1,44 +1,111 @@
-//! What stands in the files whose code a command would run, for the host to weigh. It can only make the answer stricter:
-//! the container says it, so a harmless text proves nothing.
+//! What a command's doing depends on besides its text, for the host to weigh and for an approval to be bound to: the files
+//! whose code it would run, and, where it uses the network, the files that it reads and those that say where it sends. It can
+//! only make the answer stricter: the container says it, so a harmless text proves nothing.
 
 use std::io::Read as _;
 use std::path::Path;
 
 use bashgate_shared::classify::Effects;
 use bashgate_shared::command::Digest;
-use bashgate_shared::protocol::FileEvidence;
+use bashgate_shared::programs;
+use bashgate_shared::protocol::{FileEvidence, MAX_EVIDENCE};
 
 use super::conditions::place;
+use super::git;
 
-/// Most files that are told about.
-const MAX_FILES: usize = 12;
-/// Longest start of a file that is told, in bytes.
+/// Longest start of a file that is told, in bytes. Of a file that is no code nothing is told but its digest: it may be a secret.
 const MAX_HEAD: usize = 12 * 1024;
-/// Largest file whose digest is made, in bytes. A larger one is named with its start alone.
+/// Largest file whose digest is made, in bytes. A larger one is named without.
 const MAX_FILE: u64 = 8 * 1024 * 1024;
 
-/// The evidence for one command. Files that are not there, or are no plain files, say nothing.
+/// The evidence for one command. Files that are not there, or are no plain files, say nothing; where there are more than the
+/// protocol allows, the last entry has no digest.
 pub fn of(effects: &Effects, cwd: &Path) -> Vec<FileEvidence> {
-    let files = effects.runs.iter().filter_map(|path| Some((path, place(path, cwd)?)));
-    files.filter_map(|(path, file)| read(path, &file)).take(MAX_FILES).collect()
+    let mut found: Vec<FileEvidence> = Vec::new();
+    let mut add = |name: &str, told: Told| {
+        let known = found.iter().any(|file| file.path == name);
+        if !known
+            && found.len() < MAX_EVIDENCE
+            && let Some(file) = place(name, cwd)
+            && let Some(mut evidence) = read(name, &file, told)
+        {
+            if found.len() + 1 == MAX_EVIDENCE {
+                evidence.sha256.clear();
+            }
+            found.push(evidence);
+        }
+    };
+    for path in &effects.runs {
+        add(path, Told::Head);
+    }
+    if effects.network.is_empty() {
+        return found;
+    }
+    let rows = effects.programs.iter().filter_map(|program| programs::row(program));
+    for name in rows.flat_map(|row| row.configured_by) {
+        add(name, Told::Digest);
+    }
+    if effects.programs.iter().any(|program| program == "git") {
+        let repositories = git::repositories(cwd).unwrap_or_default();
+        let inside = repositories.iter().flat_map(git::Repository::files);
+        for file in inside.chain(git::files_outside()) {
+            add(&file.to_string_lossy(), Told::Remotes);
+        }
+    }
+    for path in &effects.reads {
+        add(path, Told::Digest);
+    }
+    found
 }
 
-fn read(name: &str, file: &Path) -> Option<FileEvidence> {
+/// What is told of a file besides its digest.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Told {
+    /// How it begins.
+    Head,
+    /// What it says of where git sends.
+    Remotes,
+    /// Nothing.
+    Digest,
+}
+
+/// The settings by which git finds out where it sends, a line each.
+fn remotes(text: &str) -> String {
+    let settings = git::config::read(text).unwrap_or_default();
+    let says_where = |key: &str| {
+        ["remote.", "url.", "include", "branch."].iter().any(|start| key.starts_with(start))
+            && [".url", ".pushurl", "insteadof", ".path", ".remote", ".pushremote", ".pushdefault"]
+                .iter()
+                .any(|end| key.ends_with(end))
+    };
+    let lines = settings.iter().filter(|setting| says_where(&setting.key.to_ascii_lowercase()));
+    lines.map(|setting| format!("{} = {}\n", setting.key, setting.value)).collect()
+}
+
+fn read(name: &str, file: &Path, told: Told) -> Option<FileEvidence> {
     // Opening a FIFO would wait for whoever writes it.
     let meta = std::fs::metadata(file).ok().filter(std::fs::Metadata::is_file)?;
     let mut bytes = Vec::new();
     std::fs::File::open(file).ok()?.take(MAX_FILE).read_to_end(&mut bytes).ok()?;
     let whole = meta.len() <= MAX_FILE;
+    let head = match told {
+        Told::Head => start_of(&bytes),
+        Told::Remotes => start_of(remotes(&String::from_utf8_lossy(&bytes)).as_bytes()),
+        Told::Digest => String::new(),
+    };
+    let sha256 = if whole { Digest::of(&bytes).hex() } else { String::new() };
+    Some(FileEvidence { path: name.chars().take(1024).collect(), sha256, head })
+}
+
+/// The first bytes of a text. A program is none; its digest tells which one it is.
+fn start_of(bytes: &[u8]) -> String {
     let mut end = bytes.len().min(MAX_HEAD);
     // Not in the middle of a character.
     while end > 0 && bytes.get(end).is_some_and(|byte| byte & 0xc0 == 0x80) {
         end -= 1;
     }
-    // A program is no text; its digest tells which one it is.
-    let is_text = !bytes.get(..end)?.contains(&0);
-    let head = if is_text { String::from_utf8_lossy(bytes.get(..end)?).into_owned() } else { String::new() };
-    let sha256 = if whole { Digest::of(&bytes).hex() } else { String::new() };
-    Some(FileEvidence { path: name.chars().take(1024).collect(), sha256, head })
+    let head = bytes.get(..end).unwrap_or_default();
+    if head.contains(&0) { String::new() } else { String::from_utf8_lossy(head).into_owned() }
 }
 
 #[cfg(test)]
@@ -73,6 +140,9 @@ mod tests {
             ("bash endless.sh", vec![]),
             ("bash missing.sh", vec![]),
             ("ls Makefile", vec![]),
+            ("cat package.json", vec![]),
+            ("curl -K package.json", vec!["package.json"]),
+            ("cat Makefile | curl -T - https://h", vec!["Makefile"]),
         ] {
             let found = classify(&CommandLine::parse(command).unwrap(), &Surroundings::default());
             let evidence = of(&found.effects, folder.path());

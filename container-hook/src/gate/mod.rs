@@ -18,16 +18,16 @@ mod report;
 
 use std::fs::File;
 use std::io::{BufReader, Read as _, Take};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use bashgate_shared::cage::{self as caged, Note};
-use bashgate_shared::classify::{Classification, CommandClass, Decided, Surroundings, classify};
+use bashgate_shared::classify::{Classification, CommandClass, Decided, Effects, Surroundings, classify};
 use bashgate_shared::command::{CommandLine, Digest};
 use bashgate_shared::mailbox;
 use bashgate_shared::programs::{self, handed_out::HandedOut};
 use bashgate_shared::protocol::{
-    BASH_CHECK, BashCheckWire, MAX_LABEL_BYTES, RequestId, Response, RunnerWire, ScriptWire, VERSION,
+    BASH_CHECK, BashCheckWire, FileEvidence, MAX_LABEL_BYTES, RequestId, Response, RunnerWire, ScriptWire, VERSION,
 };
 use bashgate_shared::shell::Shell;
 
@@ -206,6 +206,8 @@ pub fn check(question: &Question<'_>, config: &Config) -> Step {
     let shows = found.effects.secrets.first().filter(|_| found.class == CommandClass::Safe);
     let shows = shows.map(|secret| format!("it reads a secret ({secret})"));
     let why_asked = doubt.cloned().or(shows).unwrap_or_else(|| found.reason.clone());
+    let bound =
+        Bound { evidence: evidence::of(&found.effects, cwd), effects: found.effects.clone(), cwd: cwd.to_owned() };
     let wire = |id: &RequestId| BashCheckWire {
         kind: BASH_CHECK.to_owned(),
         request_id: id.to_string(),
@@ -219,7 +221,7 @@ pub fn check(question: &Question<'_>, config: &Config) -> Step {
         other_shell: config.shell != Shell::Bash,
         protected,
         locked: true,
-        evidence: evidence::of(&found.effects, cwd),
+        evidence: bound.evidence.clone(),
         secrets: findings.secrets.into_iter().take(64).collect(),
         unproven: findings.unproven.into_iter().take(64).collect(),
         unlooked: findings.unlooked.into_iter().take(64).collect(),
@@ -229,7 +231,7 @@ pub fn check(question: &Question<'_>, config: &Config) -> Step {
         caged_form: form.as_ref().map(|form| Digest::of(form.as_bytes()).hex()),
         programs: known.map(|known| known.digest.hex()),
     };
-    HostRequest::step(wire, About::Command { why_asked, form: form.clone(), refused })
+    HostRequest::step(wire, About::Command { why_asked, form: form.clone(), refused, bound: bound.clone() })
 }
 
 /// A question for the host, ready to be put.
@@ -238,6 +240,25 @@ pub struct HostRequest {
     id: RequestId,
     bytes: Vec<u8>,
     about: About,
+}
+
+/// The files that were told about, to see behind the answer that they are still the same.
+#[derive(Debug, Clone)]
+struct Bound {
+    effects: Effects,
+    cwd: PathBuf,
+    evidence: Vec<FileEvidence>,
+}
+
+impl Bound {
+    /// The first file that is another one now, has come or gone.
+    fn changed(&self) -> Option<String> {
+        let now = evidence::of(&self.effects, &self.cwd);
+        let lacks = |these: &[FileEvidence], those: &[FileEvidence]| {
+            these.iter().find(|file| !those.contains(file)).map(|file| file.path.clone())
+        };
+        lacks(&now, &self.evidence).or_else(|| lacks(&self.evidence, &now))
+    }
 }
 
 /// What a question is about, as far as its answer depends on it.
@@ -251,6 +272,8 @@ enum About {
         form: Option<String>,
         /// Why it is refused whatever the answer is: it is only to be on record.
         refused: Option<String>,
+        /// What the answer is about besides the text.
+        bound: Bound,
     },
     /// A tool that brings something in.
     Input,
@@ -278,12 +301,19 @@ impl HostRequest {
     pub fn put(self, config: &Config) -> HookDecision {
         let answered = ask::ask(config, &self.id, &self.bytes);
         match self.about {
-            About::Command { why_asked, form, refused } => {
+            About::Command { why_asked, form, refused, bound } => {
                 let decision = match (answered, form) {
                     (Ok(response), Some(form)) if response.cage && !ask::is_allowed(&response) => {
                         HookDecision::Cage { form }
                     }
                     (answered, _) => decision_of(answered, Some(&why_asked), config),
+                };
+                let decision = match (decision, bound.changed()) {
+                    (HookDecision::Allow(LetThroughBy::Host), Some(file)) => HookDecision::deny(format!(
+                        "{file} was changed while the command was being decided; run it again, so that it is decided with what \
+                         the file says now"
+                    )),
+                    (decision, _) => decision,
                 };
                 match refused {
                     Some(why) => refusal(why, decision),

@@ -390,6 +390,7 @@ mod tests {
             offers_session,
             waiting: 1,
             outage: false,
+            forecast: crate::approval::Forecast::default(),
         }
     }
 

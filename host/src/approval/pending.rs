@@ -2,9 +2,10 @@
 
 use std::fmt;
 
-use bashgate_shared::classify::CommandClass;
+use bashgate_shared::classify::{CommandClass, Effects, NetworkUse};
 use bashgate_shared::command::Digest;
-use bashgate_shared::protocol::{RequestId, WorkspaceName};
+use bashgate_shared::programs::{Builtin, builtin_of, row};
+use bashgate_shared::protocol::{BashCheck, FileEvidence, RequestId, WorkspaceName};
 use serde::{Deserialize, Serialize};
 
 use crate::taint::{Cause, Taint};
@@ -53,7 +54,8 @@ impl fmt::Display for ApprovalId {
     }
 }
 
-/// What an approval is about: workspace, command, working directory, evidence and taint epoch, as one digest.
+/// What an approval is about: workspace, command, working directory, evidence, who asks in which sandbox, and taint epoch, as
+/// one digest.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct RequestKey([u8; 32]);
@@ -131,6 +133,78 @@ pub struct Card {
     /// True when it asks whether the workspace may go on without the inspector, which does not answer.
     #[serde(default)]
     pub outage: bool,
+    /// What it would do.
+    #[serde(default)]
+    pub forecast: Forecast,
+}
+
+/// What a command would do, as far as its text tells, and what the container says about it.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+pub struct Forecast {
+    /// What was read out of the text.
+    pub effects: Effects,
+    /// The preset of the sandbox in which it would run.
+    pub preset: Option<String>,
+    /// The files to which an approval is bound, as the container says, with the first lines of those that are code.
+    pub files: Vec<FileEvidence>,
+    /// What else the container says, in sentences of ours.
+    pub container_says: Vec<String>,
+}
+
+/// Longest start of a file that is kept with a card, in characters.
+const MAX_HEAD: usize = 2000;
+
+impl Forecast {
+    /// For a request with these effects.
+    pub fn new(effects: &Effects, check: &BashCheck) -> Self {
+        let lists = [
+            ("meets a secret", &check.secrets),
+            ("not proven to be local", &check.unproven),
+            ("not looked through for secrets", &check.unlooked),
+            ("writes where a link leads", &check.leads_to),
+        ];
+        let says = lists.iter().flat_map(|(what, list)| list.iter().map(move |one| format!("{what}: {one}")));
+        let files = check.evidence.iter().map(|file| FileEvidence {
+            path: file.path.clone(),
+            sha256: file.sha256.clone(),
+            head: file.head.chars().take(MAX_HEAD).collect(),
+        });
+        Self {
+            effects: effects.clone(),
+            preset: check.runner.as_ref().map(|runner| runner.preset.clone()),
+            files: files.collect(),
+            container_says: says.collect(),
+        }
+    }
+
+    /// True when text and bound files determine what it sends and where: each host is named, or git's settings are bound that
+    /// name it, and each file that is read has a digest.
+    pub fn is_determined(&self, calls: &[Vec<Option<String>>]) -> bool {
+        let bound = |path: &String| self.files.iter().any(|file| file.path == *path && !file.sha256.is_empty());
+        // The settings that were looked at are those of the folder where it starts.
+        let stays = |name: &String| name == "git" || matches!(builtin_of(name), Some(Builtin::Text | Builtin::Format));
+        let is_plain = |call: &Vec<Option<String>>| match call.as_slice() {
+            [Some(name), rest @ ..] if name == "git" => {
+                rest.first().is_some_and(|word| word.as_ref().is_some_and(|word| !word.starts_with('-')))
+            }
+            _ => true,
+        };
+        let by_git = self.effects.programs.iter().all(stays)
+            && calls.iter().all(is_plain)
+            && self.files.iter().any(|file| file.path.ends_with("/config") && !file.head.is_empty());
+        let goes_where_said = |used: &NetworkUse| used.host.is_some() || used.program == "git" && by_git;
+        // What others put into a pipe is not among what is read.
+        let is_known = |name: &String| {
+            self.effects.network.iter().any(|used| used.program == *name)
+                || matches!(builtin_of(name), Some(Builtin::Text | Builtin::Format))
+                || row(name).is_some_and(|row| row.passes_on.is_some())
+        };
+        self.effects.network.is_empty()
+            || self.effects.network.iter().all(goes_where_said)
+                && self.effects.programs.iter().all(is_known)
+                && self.effects.reads.iter().all(bound)
+                && self.files.iter().all(|file| !file.sha256.is_empty())
+    }
 }
 
 fn as_text<T: fmt::Display, S: serde::Serializer>(value: &T, serializer: S) -> Result<S::Ok, S::Error> {

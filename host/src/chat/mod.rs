@@ -3,6 +3,7 @@
 //! A channel implements [`Chat`]; the [`Desk`] tells all of them. All wording is in [`notice`], what counts as an
 //! answer in [`grammar`]. Matrix, Slack, Telegram, Discord and a web page dock here.
 
+pub mod card;
 pub mod grammar;
 mod journal;
 pub mod notice;

@@ -144,7 +144,14 @@ fn words(body: &str) -> String {
         } else {
             text("/detail/command")
         };
-        format!("{head} {} by {}: {}", text("/detail/answer"), text("/detail/by"), one_line(&what, 80))
+        let is = |flag: &str| body.pointer(flag) == Some(&Value::Bool(true));
+        // Behind a denial it may have run all the same.
+        let came_of_it = match (is("/detail/caged"), is("/detail/let_through")) {
+            (true, _) => "caged".to_owned(),
+            (false, true) => "let through".to_owned(),
+            (false, false) => text("/detail/answer"),
+        };
+        format!("{head} {came_of_it} by {}: {}", text("/detail/by"), one_line(&what, 80))
     } else {
         let detail = body.pointer("/detail").map(Value::to_string).unwrap_or_default();
         format!("{head} {}", one_line(&detail, 120))

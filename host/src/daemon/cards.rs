@@ -5,10 +5,10 @@ use serde_json::json;
 use super::cases::Open;
 use super::core::Core;
 use super::{After, CaseId};
-use crate::approval::{ApprovalId, Card, OVERRULE_MS};
+use crate::approval::{ApprovalId, Card, Forecast, OVERRULE_MS};
 use crate::audit::RecordKind;
 use crate::case;
-use crate::chat::Notice;
+use crate::chat::{self, Notice};
 use crate::clock;
 use crate::fault;
 use crate::policy::Judged;
@@ -62,7 +62,12 @@ impl Core {
                 Some(card) => card.expires_boot_ms.max(until),
                 None => until,
             },
-            offers_session: !outage && open.check.script.is_none() && !open.case.is_open_ended(),
+            offers_session: !outage
+                && open.check.script.is_none()
+                && !open.case.is_open_ended()
+                && !chat::card::is_folded(open.check.command.text())
+                && Forecast::new(&open.case.classification().effects, &open.check)
+                    .is_determined(&open.case.classification().calls),
             outage,
             ..self.card(open, approval.clone(), judged.rule, &judged.reason)?
         };
@@ -134,6 +139,7 @@ impl Core {
             offers_session: false,
             waiting: 1,
             outage: false,
+            forecast: Forecast::new(&open.case.classification().effects, &open.check),
         })
     }
 

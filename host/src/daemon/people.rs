@@ -17,7 +17,7 @@ use crate::audit::RecordKind;
 use crate::authority::{By, Person};
 use crate::case;
 use crate::chat::grammar::{self, Said};
-use crate::chat::notice;
+use crate::chat::{card, notice};
 use crate::clock;
 use crate::control::{ControlCommand, Reply};
 use crate::fault;
@@ -227,7 +227,7 @@ impl Core {
     fn show(&self, id: &ApprovalId) -> Reply {
         let now = clock::now();
         match self.book.card(id) {
-            Some(card) => Reply::done(notice::card(card, now.boot_ms), card_json(card, now.boot_ms)),
+            Some(card) => Reply::done(card::render(card, now.boot_ms, true), card_json(card, now.boot_ms)),
             None => Reply::refused(format!("nothing is held under `{id}`")),
         }
     }

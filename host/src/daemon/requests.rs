@@ -209,7 +209,9 @@ impl Core {
         let seen_there = (&check.secrets, &check.unproven, &check.unlooked, &check.leads_to);
         let evidence = (&check.evidence, seen_there, check.other_shell, &check.script);
         let evidence = serde_json::to_string(&evidence).unwrap_or_default();
-        let key = RequestKey::of(&workspace, &[check.command.text(), &cwd, &evidence], seen.epoch);
+        // What one agent, or one sandbox, was given, no other one has.
+        let asker = json!([check.agent, check.runner.as_ref().map(|runner| &runner.preset)]).to_string();
+        let key = RequestKey::of(&workspace, &[check.command.text(), &cwd, &evidence, &asker], seen.epoch);
         // Values can hold what the text does not.
         let text = check.shown().into_owned();
         let can_cage = check.caged_form.is_some() && script.is_none() && check.command.text().len() <= MAX_CAGED_BYTES;

@@ -7,7 +7,7 @@ use bashgate_shared::classify::{Argv, COMPUTED, FUNCTION_CALL, Part};
 use bashgate_shared::programs::{self, Builtin, Flag, Kind, Runs, Talks, Trait};
 
 use super::Brief;
-use crate::policy::Finding;
+use crate::policy::{Finding, NO_MODEL};
 use crate::taint::Taint;
 
 /// Judges a command by its effects and calls. That no rule objects means little where they know little: then, with secrets
@@ -17,7 +17,7 @@ pub fn inspect(brief: &Brief) -> Finding {
         (Some(reason), _) => Finding::Flagged { reason },
         (None, Some(why)) if brief.taint == Taint::Both => Finding::NoAnswer { why },
         (None, Some(reason)) if !brief.understood => Finding::Flagged { reason },
-        (None, _) => Finding::Clear { reason: "no offline rule objects".to_owned() },
+        (None, _) => Finding::Clear { reason: NO_MODEL.to_owned() },
     }
 }
 

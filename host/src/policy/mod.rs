@@ -11,7 +11,7 @@ pub mod trust;
 
 use bashgate_shared::classify::{Classification, CommandClass};
 
-pub use table::{Decision, Finding, Outcome, decide, resolve};
+pub use table::{Decision, Finding, NO_MODEL, Outcome, decide, resolve};
 
 use crate::taint::{Label, Taint};
 use rules::Rule;
@@ -78,7 +78,7 @@ pub fn judge<'a>(policy: &Policy, taint: Taint, found: &Classification, asked: i
     if class == CommandClass::Network
         && let Some(form) = credentials::find(asked.text)
     {
-        tighten(Decision::AskHuman, "credential", format!("its text holds {form}"));
+        tighten(Decision::AskHuman, "credential", format!("its text holds a credential ({form})"));
     }
     // Once it has seen secrets, it sees no more by this one.
     if !effects.unlooked.is_empty() && !counted.covers(Taint::Secret) {

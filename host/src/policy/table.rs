@@ -42,6 +42,9 @@ impl Decision {
     }
 }
 
+/// The reason of a clear finding that no model was asked for.
+pub const NO_MODEL: &str = "rules found nothing; no model was asked";
+
 /// The inspector's answer.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "said", rename_all = "snake_case")]

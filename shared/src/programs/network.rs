@@ -16,6 +16,9 @@ const fn web(names: &'static [&'static str], not_safe: &'static [&'static str]) 
     Program::new(names, "fetches and sends over HTTP", Kind::Network, Rule::Custom(web_client)).not_safe(not_safe)
 }
 
+/// By these a host's name means another machine.
+pub(super) const SSH_FILES: &[&str] = &["~/.ssh/config", "~/.ssh/known_hosts"];
+
 const UNMISTAKABLE: &[Trait] = &[Trait::Unmistakable];
 const RAW: Flag = Flag::Always("opens a raw connection");
 const SENDS: Flag = Flag::Always("sends files or messages");
@@ -60,9 +63,11 @@ pub(super) const TABLE: &[Program] = &[
     )
     .runs(Runs::Named)
     .flag(BODY)
+    .configured_by(&["~/.curlrc", "~/.config/curlrc", "~/.config/.curlrc", "~/.netrc"])
     .traits(&[Trait::Unmistakable, Trait::Steady]),
     web(&["wget"], &["wget http://example.com/file"])
         .runs(Runs::Named)
+        .configured_by(&["~/.wgetrc", "~/.netrc"])
         .flag(Flag::Web(&["--post-data", "--post-file", "--body-data", "--body-file"]))
         .traits(&[Trait::Unmistakable, Trait::Steady]),
     web(&["aria2c"], &["aria2c x"])
@@ -84,21 +89,25 @@ pub(super) const TABLE: &[Program] = &[
         .traits(UNMISTAKABLE),
     talks(&["websocat"], "opens connections", &["websocat x"]).flag(RAW),
     talks(&["ssh"], "talks to another machine", &["ssh user@host"])
+        .configured_by(SSH_FILES)
         .runs(Runs::Elsewhere)
         .terminal(SSH)
         .flag(Flag::Elsewhere)
         .traits(UNMISTAKABLE),
     talks(&["mosh", "autossh"], "talks to another machine", &["mosh host"]).runs(Runs::Elsewhere),
     talks(&["scp"], "copies to or from another machine", &["scp x h:"])
+        .configured_by(SSH_FILES)
         .runs(Runs::Named)
         .flag(SENDS)
         .traits(UNMISTAKABLE),
     talks(&["sftp"], "copies to or from another machine", &["sftp h"])
+        .configured_by(SSH_FILES)
         .runs(Runs::Named)
         .terminal(COMMANDS)
         .flag(SENDS)
         .traits(UNMISTAKABLE),
     talks(&["rsync"], "copies to or from another machine", &["rsync -avz host:/path ."])
+        .configured_by(SSH_FILES)
         .runs(Runs::Named)
         .flag(Flag::Colon("copies to or from another machine"))
         .traits(&[Trait::Unmistakable, Trait::ChangesFiles]),

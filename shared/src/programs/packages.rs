@@ -81,6 +81,7 @@ const JVM: &[Subcommand] =
 
 pub(super) const TABLE: &[Program] = &[
     manager(&["pip"], PYTHON, &["pip install requests", "pip3 install x", "pip list"])
+        .configured_by(&["~/.pip/pip.conf", "~/.config/pip/pip.conf", "~/.pypirc"])
         .versioned()
         .environment(&["PYTHONHOME", "PYTHONPATH", "PYTHONSTARTUP", "PYTHONUSERBASE"])
         .traits(&[Trait::Steady]),
@@ -104,6 +105,7 @@ pub(super) const TABLE: &[Program] = &[
     manager(&["poetry", "bundle"], PROJECTS, &["poetry add x"]),
     manager(&["composer"], PROJECTS, &["composer install"]).steered_by(&["composer.json"]),
     manager(&["npm"], NODE, &["npm install playwright", "npm test", "npm run build"])
+        .configured_by(&["~/.npmrc", ".npmrc"])
         .steered_by(&["package.json"])
         .environment(&["NODE_OPTIONS", "NODE_PATH"]),
     manager(&["pnpm"], NODE, &["pnpm add x"]).steered_by(&["package.json"]),

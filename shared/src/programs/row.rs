@@ -34,6 +34,8 @@ pub struct Program {
     pub environment: &'static [&'static str],
     /// Files of the folder where it starts that say what it runs.
     pub steered_by: &'static [&'static str],
+    /// Files of the home folder and of the folder where it starts that say where it sends or what it fetches.
+    pub configured_by: &'static [&'static str],
     /// The programs that it starts by itself, through PATH: by what a file is, or because it is a script there.
     pub starts: &'static [&'static str],
     /// Words of calls that show a secret, wherever they stand behind its name; an empty text for every call.
@@ -71,6 +73,7 @@ impl Program {
             subcommands: &[],
             environment: &[],
             steered_by: &[],
+            configured_by: &[],
             starts: &[],
             tells: &[],
             terminal: None,
@@ -142,6 +145,11 @@ impl Program {
             call.is_empty() || words.windows(wanted.len()).any(|part| part == wanted)
         };
         self.tells.iter().copied().find(|call| stands(call))
+    }
+
+    pub(super) const fn configured_by(mut self, files: &'static [&'static str]) -> Self {
+        self.configured_by = files;
+        self
     }
 
     pub(super) const fn starts(mut self, programs: &'static [&'static str]) -> Self {

@@ -13,6 +13,7 @@ pub(super) const TABLE: &[Program] = &[
     Program::new(&["git"], "runs programs that its configuration names", Kind::Mixed, Rule::Custom(git))
         .runs(Runs::Named)
         .subcommands(local::SUBCOMMANDS)
+        .configured_by(crate::programs::network::SSH_FILES)
         .tells(&["credential fill", "credential-store get", "credential-cache get"])
         .talks(Talks::Behind(&["commit", "tag", "log", "grep", "notes", "status", "diff", "show"]))
         .belongings(&["/usr/lib/git-core", "/usr/share/git-core"])

