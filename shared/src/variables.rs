@@ -168,6 +168,9 @@ const TABLE: &[(&str, Steers)] = &[
     ("LIBMOUNT_MTAB", Place),
     ("LIBMOUNT_UTAB", Place),
     ("GAWK_READ_TIMEOUT", Place),
+    ("GAWK_PERSIST_FILE", Code),
+    ("GAWK_MSG_SRC", Place),
+    ("INT_CHAIN_MAX", Place),
     ("RUSTUP_TOOLCHAIN", Place),
     ("RUSTUP_HOME", Place),
     ("GOTOOLCHAIN", Place),
@@ -245,6 +248,15 @@ pub fn filled() -> impl Iterator<Item = &'static str> {
 
 /// The variables that say in which letters a shell reads its text.
 pub const LOCALES: [&str; 3] = ["LANG", "LC_ALL", "LC_CTYPE"];
+
+/// The variable with the languages of messages: with a slash in one of them, the libraries read messages from there, and
+/// programs take some for formats (gettext(3)).
+pub const LANGUAGES: &str = "LANGUAGE";
+
+/// True for languages that are looked for where the system has them.
+pub fn are_plain_languages(value: &str) -> bool {
+    value.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"_.@:-".contains(&byte)) && !value.contains("..")
+}
 
 /// True for one of [`LOCALES`].
 pub fn is_locale(name: &str) -> bool {
@@ -436,7 +448,7 @@ const TIED_IN_ZSH: &[&str] = &[
 ];
 
 const HARMLESS: &[&str] =
-    &["LANG", "LANGUAGE", "TZ", "NO_COLOR", "CLICOLOR", "FORCE_COLOR", "COLUMNS", "LINES", "CI", "DEBIAN_FRONTEND"];
+    &["LANG", "TZ", "NO_COLOR", "CLICOLOR", "FORCE_COLOR", "COLUMNS", "LINES", "CI", "DEBIAN_FRONTEND"];
 
 #[cfg(test)]
 mod tests {

@@ -10,15 +10,15 @@ use bashgate_shared::command::CommandLine;
 use bashgate_tests::{Output, Site, bin, commands_of, corpus_files};
 
 /// A site whose working directory does not lie in /tmp, where a link out of it would still be allowed to write.
-struct World {
+pub(crate) struct World {
     site: Site,
     /// A folder of PATH that only root can write.
-    programs: tempfile::TempDir,
+    pub(crate) programs: tempfile::TempDir,
     root: tempfile::TempDir,
 }
 
 impl World {
-    fn new() -> Self {
+    pub(crate) fn new() -> Self {
         let in_srv = |prefix: &str| {
             let folder = tempfile::Builder::new().prefix(prefix).tempdir_in("/srv").unwrap();
             std::fs::set_permissions(folder.path(), std::fs::Permissions::from_mode(0o755)).unwrap();
@@ -27,32 +27,37 @@ impl World {
         Self { site: Site::new(""), programs: in_srv("path-"), root: in_srv("world-") }
     }
 
-    fn work(&self) -> PathBuf {
+    pub(crate) fn work(&self) -> PathBuf {
         let work = self.root.path().join("w");
         std::fs::create_dir_all(&work).unwrap();
         work
     }
 
-    fn file(&self, name: &str, content: &str) -> PathBuf {
+    pub(crate) fn file(&self, name: &str, content: &str) -> PathBuf {
         let file = self.work().join(name);
         std::fs::create_dir_all(file.parent().unwrap()).unwrap();
         std::fs::write(&file, content).unwrap();
         file
     }
 
-    /// Whether the hook lets it through by itself. It has no mailbox, so that it need not wait to hear that no host is there.
-    fn ask(&self, command: &str, path: &str) -> bool {
+    /// A configuration without a mailbox, so that the hook need not wait to hear that no host is there.
+    pub(crate) fn alone(&self) -> PathBuf {
         let alone = self.site.path().join("alone.toml");
         let config = std::fs::read_to_string(self.site.hook_toml()).unwrap();
         let nowhere =
             |line| if str::starts_with(line, "mailbox = ") { "mailbox = \"/nonexistent/mailbox\"" } else { line };
         let config: Vec<&str> = config.lines().map(nowhere).collect();
         std::fs::write(&alone, config.join("\n")).unwrap();
-        self.ask_by(&alone, command, path)
+        alone
+    }
+
+    /// Whether the hook lets it through by itself.
+    pub(crate) fn ask(&self, command: &str, path: &str) -> bool {
+        self.ask_by(&self.alone(), command, path)
     }
 
     /// What stands against it, or nothing.
-    fn obstacle(&self, command: &str) -> Option<String> {
+    pub(crate) fn obstacle(&self, command: &str) -> Option<String> {
         let mut hook = self.site.hook_command(&self.site.path().join("alone.toml"));
         hook.current_dir(self.work()).env("PATH", "/usr/bin:/bin");
         let said = Output::of(hook.args(["check", "--", command]), b"");
@@ -69,14 +74,14 @@ impl World {
     }
 
     #[track_caller]
-    fn local(&self, commands: &[&str]) {
+    pub(crate) fn local(&self, commands: &[&str]) {
         for command in commands {
             assert!(self.ask(command, "/usr/bin:/bin"), "{command} is asked about");
         }
     }
 
     #[track_caller]
-    fn asked(&self, commands: &[&str]) {
+    pub(crate) fn asked(&self, commands: &[&str]) {
         for command in commands {
             assert!(!self.ask(command, "/usr/bin:/bin"), "{command} is let through");
         }
@@ -84,7 +89,7 @@ impl World {
 }
 
 #[track_caller]
-fn git(folder: &Path, args: &[&str]) {
+pub(crate) fn git(folder: &Path, args: &[&str]) {
     let mut git = Command::new("git");
     git.args(["-c", "user.name=a", "-c", "user.email=a@b"]).args(args).current_dir(folder);
     assert!(git.output().unwrap().status.success(), "{args:?}");
@@ -455,7 +460,7 @@ fn classified(command: &str) -> serde_json::Value {
     serde_json::from_str(&found.stdout).unwrap()
 }
 
-fn program(folder: &Path, name: &str, content: &[u8]) {
+pub(crate) fn program(folder: &Path, name: &str, content: &[u8]) {
     std::fs::write(folder.join(name), content).unwrap();
     std::fs::set_permissions(folder.join(name), std::fs::Permissions::from_mode(0o755)).unwrap();
 }

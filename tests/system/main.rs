@@ -13,6 +13,8 @@ mod documents;
 mod faults_of_hook;
 mod faults_of_host;
 mod flow;
+mod hostile_places;
+mod hostile_programs;
 mod hostile_world;
 mod inspectors;
 mod kills;

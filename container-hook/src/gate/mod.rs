@@ -123,6 +123,16 @@ impl Look {
     }
 }
 
+/// Other absolute names of the working directory: the one without links, and the one that the shell may have for it.
+fn other_names_of(cwd: &Path) -> Vec<PathBuf> {
+    let Ok(real) = std::fs::canonicalize(cwd) else { return Vec::new() };
+    let by_shell = std::env::var_os("PWD").map(PathBuf::from).filter(|path| {
+        path.is_absolute() && path != cwd && *path != real && std::fs::canonicalize(path).is_ok_and(|path| path == real)
+    });
+    let real = (real != cwd).then_some(real);
+    real.into_iter().chain(by_shell).collect()
+}
+
 /// The operator's own programs, as the host has handed them out.
 enum Own {
     /// There are none.
@@ -179,6 +189,17 @@ pub fn check(question: &Question<'_>, config: &Config) -> Step {
     if let Some(known) = known {
         around.programs = Some(known.programs);
         look = Look::at(command, cwd, &around, setup);
+    }
+    // To a shell, `..` is what stands in front of the folder's name, and the same folder may have several.
+    for other in other_names_of(cwd) {
+        let around = Surroundings { cwd: other.to_str().map(str::to_owned), ..around.clone() };
+        let there = Look::at(command, &other, &around, setup);
+        if look.is_proven_local() && !there.is_proven_local() {
+            look.findings
+                .unproven
+                .push(format!("it is not proven to be local from {}, which is the same folder", other.display()));
+            look.findings.secrets.extend(there.findings.secrets);
+        }
     }
     if is_broken {
         let why = "the operator's own programs cannot be read here, and they may narrow it";

@@ -268,7 +268,14 @@ impl Sorter<'_> {
                 };
                 let value = match glued {
                     Some(value) if listed("=") || listed("=?") || !strict => Some(Arg::literal(value)),
-                    None if listed("=") => one_value(rest.next(), &option)?,
+                    None if listed("=") => match one_value(rest.next(), &option)? {
+                        // Some programs, git among them, take a value only where it is glued to its option: to them this
+                        // would be another option.
+                        Some(value) if strict && value.text.starts_with('-') && value.text.len() > 1 => {
+                            return Err(format!("the value of `{option}` looks like an option"));
+                        }
+                        value => value,
+                    },
                     None if listed("") || listed("=?") || !strict => None,
                     _ => return Err(format!("the option `{option}` is not on its list")),
                 };

@@ -130,9 +130,13 @@ fn is_plain_pager(value: &str) -> bool {
 
 /// Whether showing a setting shows a secret: a credential in a URL, a header with a token, a password in a command.
 pub fn is_secret(key: &str, value: &str) -> bool {
-    const NAMES: &[&str] = &["password", "passwd", "smtppass", "token", "secret", "oauth", "cookie", "extraheader"];
+    const NAMES: &[&str] =
+        &["password", "passwd", "smtppass", "token", "secret", "oauth", "cookie", "extraheader", "apikey", "api_key"];
     let lower = key.to_ascii_lowercase();
-    let named = NAMES.iter().any(|part| lower.contains(part));
+    let last = lower.rsplit('.').next().unwrap_or("");
+    let named = NAMES.iter().any(|part| lower.contains(part))
+        || ["pat", "pw", "pass", "auth", "sas", "key"].contains(&last)
+        || crate::classify::secrets::is_secret_variable(last);
     let words = value.to_ascii_lowercase();
     // Names of helpers and files are no secrets, a command may hold one.
     let told = words.contains(['=', ' ', ':'])
@@ -140,9 +144,20 @@ pub fn is_secret(key: &str, value: &str) -> bool {
     let url = |text: &str| {
         text.split_once("://").is_some_and(|(_, rest)| {
             let authority = rest.split('/').next().unwrap_or("");
-            authority.rsplit_once('@').is_some_and(|(user, _)| user.contains(':') || user.len() > 20)
+            // Who it is for says no secret; a token may stand in its place.
+            authority.rsplit_once('@').is_some_and(|(user, _)| {
+                user.contains(':') || text.contains("http") && !matches!(user, "git" | "oauth2" | "") || user.len() > 20
+            })
         })
     };
+    // `sshpass -pX`, `curl -u me:X`, `-H "X-Key: …"` in a command.
+    let told = told
+        || value.split_whitespace().any(|word| {
+            let word = word.trim_start_matches(['\'', '"']);
+            word.starts_with("-u")
+                || word.starts_with("-H")
+                || word.starts_with("-p") && word.len() > 2 && value.contains("pass")
+        }) && value.contains(' ');
     named || told || url(value) || url(key)
 }
 

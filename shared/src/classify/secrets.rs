@@ -25,6 +25,10 @@ pub fn is_secret_path(path: &str) -> bool {
     if is_git_config(&lower) {
         return true;
     }
+    // A copy of such a folder.
+    if lower.split('/').any(|part| part.starts_with('.') && is_secret_folder(part) && part != ".ssh") {
+        return true;
+    }
     let plain = without_copy_marks(&lower);
     if FILES.iter().any(|file| ends_in(&lower, file) || ends_in(plain, file)) {
         return true;
@@ -81,6 +85,34 @@ const FOLDERS: &[&str] = &[
     ".secrets",
     "etc/networkmanager/system-connections",
     "etc/wpa_supplicant",
+    ".okta",
+    ".tsh",
+    ".doppler",
+    ".aws-vault",
+    ".awsvault",
+    ".infisical",
+    ".config/doppler",
+    ".config/argocd",
+    ".config/fastly",
+    ".config/helm/registry",
+    ".config/borg",
+    ".config/weechat",
+    ".config/bitwarden cli",
+    ".talos",
+    ".vnc",
+    ".purple",
+    ".subversion/auth",
+    ".hex",
+    ".dbt",
+    ".snowflake",
+    ".cassandra",
+    ".config/brave",
+    ".config/bravesoftware",
+    ".config/vivaldi",
+    ".config/opera",
+    ".config/signal",
+    ".local/share/telegramdesktop",
+    ".local/share/kwalletd",
     ".mozilla",
     ".thunderbird",
     ".config/google-chrome",
@@ -133,6 +165,23 @@ const FILES: &[&str] = &[
     "etc/ipsec.secrets",
     "etc/ppp/chap-secrets",
     "etc/ppp/pap-secrets",
+    "etc/kubernetes/admin.conf",
+    "etc/rancher/rke2/rke2.yaml",
+    "etc/rancher/k3s/k3s.yaml",
+    "server/node-token",
+    "etc/gitlab-runner/config.toml",
+    ".gitlab-runner/config.toml",
+    ".circleci/cli.yml",
+    ".idea/datasources.local.xml",
+    ".vscode/sftp.json",
+    ".config/filezilla/sitemanager.xml",
+    ".config/msmtp/config",
+    ".config/dart/pub-credentials.json",
+    ".android/adbkey",
+    "etc/cloud/instance/user-data.txt",
+    "etc/borg/passphrase",
+    ".config/gh-copilot/hosts.json",
+    ".config/hub",
 ];
 
 /// Names of files that are secrets wherever they lie.
@@ -251,11 +300,44 @@ const NAMES: &[&str] = &[
     "logins.json",
     "key4.db",
     "login data",
+    ".edgerc",
+    ".credentials_rsaparams",
+    "local.settings.json",
+    ".saml2aws",
+    ".google_authenticator",
+    ".pg_service.conf",
+    ".erlang.cookie",
+    ".cvspass",
+    ".xauthority",
+    ".muttrc",
+    ".yarnrc.yml",
+    "nuget.config",
+    "credentials-config.json",
+    "cookies.sqlite",
+    "wpa_supplicant.conf",
+    ".aider.conf.yml",
 ];
 
 /// Places of the machine that hold secrets.
-const PLACES: &[&str] =
-    &["/run/secrets", "/var/run/secrets", "/etc/ssl/private", "/etc/wireguard", "/etc/openvpn", "/etc/sudoers.d"];
+const PLACES: &[&str] = &[
+    "/run/credentials",
+    "/etc/secrets",
+    "/vault/secrets",
+    "/mnt/secrets-store",
+    "/run/agenix",
+    "/run/keys",
+    "/etc/apt/auth.conf",
+    "/etc/apt/auth.conf.d",
+    "/etc/pki/tls/private",
+    "/etc/netplan",
+    "/var/cache/debconf/passwords.dat",
+    "/run/secrets",
+    "/var/run/secrets",
+    "/etc/ssl/private",
+    "/etc/wireguard",
+    "/etc/openvpn",
+    "/etc/sudoers.d",
+];
 
 /// Where secrets lie by the list: in a home folder (as `~/…`) or at a place of the machine. What a sandbox hides.
 pub fn places() -> impl Iterator<Item = String> {
@@ -268,7 +350,10 @@ pub fn places() -> impl Iterator<Item = String> {
 /// True for git's configuration, which may hold tokens and passwords. The path is in lower case.
 pub fn is_git_config(path: &str) -> bool {
     let name = file_name(path);
-    name == ".gitconfig" || name == "config" && (lies_in(path, ".git") || ends_in(path, ".config/git/config"))
+    let name = without_copy_marks(name);
+    name.starts_with(".gitconfig")
+        || matches!(name, "config" | "config.worktree")
+            && (lies_in(path, ".git") || ends_in(path, ".config/git/config"))
 }
 
 /// True for a file whose name private keys have, and certificates as well, or for git's configuration: whether it holds a
@@ -313,6 +398,7 @@ pub fn is_secret_name(name: &str) -> bool {
     if is_code(name.as_bytes()) {
         return false;
     }
+    let whole = name;
     let name = without_copy_marks(name);
     let harmless_suffix =
         [".example", ".sample", ".template", ".dist", ".defaults", ".pub", ".md", ".rs", ".go", ".ts"];
@@ -343,12 +429,20 @@ pub fn is_secret_name(name: &str) -> bool {
         ".kdb",
         ".psafe3",
         ".kubeconfig",
+        ".publishsettings",
+        ".1pux",
+        ".keyx",
+        ".kwl",
     ];
     NAMES.contains(&name)
         || keys.iter().any(|key| name.strip_prefix(key).is_some_and(is_key))
-        || name.strip_prefix(".env").is_some_and(|rest| rest.starts_with(['.', '-', '_', ' ', '1', '2', '3']))
+        || name.strip_prefix(".env").is_some_and(|rest| {
+            rest.starts_with(|first: char| matches!(first, '.' | '-' | '_' | ' ' | '(') || first.is_ascii_digit())
+                || SURROUNDINGS.contains(&rest)
+        })
+        || name.strip_prefix("env.").is_some_and(|rest| SURROUNDINGS.contains(&rest))
         || name.starts_with('.') && name.ends_with("_history")
-        || name.starts_with("firebase-adminsdk") && ends_with(name, ".json")
+        || name.contains("firebase-adminsdk") && ends_with(name, ".json")
         || name.starts_with("client_secret_") && ends_with(name, ".json")
         || [".netrc", ".npmrc", ".flaskenv", ".dev.vars"]
             .iter()
@@ -359,7 +453,96 @@ pub fn is_secret_name(name: &str) -> bool {
         || name.starts_with("ssh_host_") && name.ends_with("_key")
         || ends_with(name, ".env")
         || name.starts_with("service-account") && ends_with(name, ".json")
-        || endings.iter().any(|ending| name.ends_with(ending) && name.len() > ending.len())
+        || endings.iter().any(|ending| name.ends_with(ending))
+        || says_secret(whole)
+        || says_secret(name)
+}
+
+/// Words for where something is used, and for copies of it: they say nothing of what it is.
+const SURROUNDINGS: &[&str] = &[
+    "local",
+    "prod",
+    "production",
+    "dev",
+    "development",
+    "staging",
+    "stage",
+    "test",
+    "live",
+    "qa",
+    "my",
+    "copy",
+    "of",
+    "bak",
+    "backup",
+    "old",
+    "new",
+    "orig",
+    "final",
+    "real",
+];
+
+/// Endings of files that hold data, not code or text about it.
+const DATA: &[&str] = &[
+    "txt",
+    "json",
+    "yml",
+    "yaml",
+    "toml",
+    "ini",
+    "conf",
+    "cfg",
+    "xml",
+    "csv",
+    "properties",
+    "env",
+    "asc",
+    "b64",
+    "enc",
+    "dat",
+];
+
+/// True for a name whose words end in one for a credential: `db_password`, `prod-secrets.yaml`, `credentials (1).json`. One
+/// word without an ending is more often a folder of somebody's program. The name is in lower case.
+fn says_secret(name: &str) -> bool {
+    // Of nearly every name.
+    const LETTERS: [&str; 8] = ["secret", "cred", "passw", "passphrase", "token", "key", "recovery", "pwd"];
+    if !LETTERS.iter().any(|letters| name.contains(letters)) {
+        return false;
+    }
+    let is_dotted = name.starts_with('.');
+    let mut words: Vec<&str> = name
+        .split(|c: char| matches!(c, '.' | '_' | '-' | ' ' | '(' | ')'))
+        .filter(|word| !word.is_empty() && !word.bytes().all(|byte| byte.is_ascii_digit()))
+        .collect();
+    let has_ending = name.contains('.') && !is_dotted && words.len() > 1;
+    let is_data = has_ending && words.iter().skip(1).any(|word| DATA.contains(word));
+    // What has another ending is code, a text or a picture.
+    if has_ending && !is_data && !words.last().is_some_and(|last| SURROUNDINGS.contains(last)) {
+        return false;
+    }
+    words.retain(|word| !SURROUNDINGS.contains(word) && !DATA.contains(word));
+    // Forms and tests speak of passwords.
+    let about = [
+        "reset", "forgot", "change", "update", "lost", "verify", "confirm", "set", "no", "detect", "example", "sample",
+    ];
+    if words.iter().any(|word| about.contains(word)) {
+        return false;
+    }
+    match words.as_slice() {
+        [.., "secret" | "secrets" | "credential" | "credentials" | "creds" | "apikey" | "apikeys" | "passphrase"] => {
+            is_data || words.len() > 1 || is_dotted
+        }
+        [.., "password" | "passwords" | "passwd" | "pwd"] => is_data || words.len() > 1,
+        [.., "api" | "private" | "secret" | "access" | "signing" | "encryption" | "deploy", "key" | "keys"] => true,
+        [.., "recovery", "codes" | "code" | "keys" | "key"] => true,
+        ["key"] => is_data && name.ends_with(".properties"),
+        [.., "token"] => is_data || words.len() > 1,
+        [.., last] => {
+            is_data && ["secret", "passwd", "passwords"].iter().any(|end| last.ends_with(end)) && last.len() > 9
+        }
+        [] => false,
+    }
 }
 
 /// A name without what editors, packages and people put around it for a copy: `.x.swp`, `#x#`, `x~`, `x.bak.2`, `x (copy)`,
@@ -390,13 +573,30 @@ fn without_copy_marks(mut name: &str) -> &str {
         ".swp",
         ".swo",
         ".swn",
+        "_old",
+        "-old",
+        "-bak",
+        "_bak",
+        ".bk",
+        ".new",
+        ".sav",
+        ".b64",
+        ".lzma",
+        ".lz4",
+        ".z",
+        ".dec",
+        ".pacnew",
+        ".pacsave",
+        ".kate-swp",
+        ".svz",
+        ".un~",
     ];
     if let Some(inside) = name.strip_prefix('#').and_then(|rest| rest.strip_suffix('#')) {
         name = inside;
     }
     loop {
         // Of nearly every name.
-        if !name.ends_with(['~', 'k', 'g', 'd', 'e', 'p', 'y', 'w', 't', ')', 'z', 'o', 'n'])
+        if !name.ends_with(['~', 'k', 'g', 'd', 'e', 'p', 'y', 'w', 't', ')', 'z', 'o', 'n', 'v', 'a', 'c'])
             && !name.ends_with(|last: char| last.is_ascii_digit())
         {
             return name;
@@ -438,15 +638,51 @@ pub fn may_hold_by_place(name: &[u8]) -> bool {
 
 /// True when a folder of this name holds little but secrets. The name is in lower case.
 pub fn is_secret_folder(name: &str) -> bool {
-    name == ".ssh" || FOLDERS.contains(&name)
+    let known = |name: &str| name == ".ssh" || FOLDERS.contains(&name);
+    let without_place = || {
+        let (start, place) = name.rsplit_once(['-', '_', '.'])?;
+        Some(SURROUNDINGS.contains(&place) && known(start))
+    };
+    known(name) || name.starts_with('.') && (known(without_copy_marks(name)) || without_place() == Some(true))
 }
 
 /// True when a variable's name says that it holds a secret.
 pub fn is_secret_variable(name: &str) -> bool {
     let upper = name.to_ascii_uppercase();
+    let bare = without_surroundings(&upper);
+    is_called_secret(&upper) || bare != upper && is_called_secret(bare)
+}
+
+/// A variable's name without what says where it is used, or how it is written down: `KEY_2`, `PASS_PROD`, `KEY_B64`.
+fn without_surroundings(upper: &str) -> &str {
+    const MARKS: &[&str] = &[
+        "_PROD",
+        "_PRODUCTION",
+        "_DEV",
+        "_STAGING",
+        "_TEST",
+        "_LIVE",
+        "_B64",
+        "_BASE64",
+        "_PEM",
+        "_JSON",
+        "_OLD",
+        "_NEW",
+    ];
+    let mut name = upper;
+    loop {
+        let digits = name.trim_end_matches(|last: char| last.is_ascii_digit()).trim_end_matches('_');
+        let rest = MARKS.iter().find_map(|mark| name.strip_suffix(mark)).unwrap_or(digits);
+        if rest.is_empty() || rest == name {
+            return name;
+        }
+        name = rest;
+    }
+}
+
+fn is_called_secret(upper: &str) -> bool {
     // Counts, columns of databases, what is public.
     let harmless = [
-        "TOKENS",
         "PRIMARY_KEY",
         "PARTITION_KEY",
         "SORT_KEY",
@@ -455,12 +691,28 @@ pub fn is_secret_variable(name: &str) -> bool {
         "PUBLIC_KEY",
         "KEY_NAME",
         "TOKENIZERS_PARALLELISM",
-        "TOKEN_COUNT",
-        "TOKEN_LIMIT",
+        "TOKENIZER",
+        "SECRETARY",
+        "_COUNT",
+        "_LIMIT",
+        "_TYPE",
+        "_EXPIRY",
+        "_EXPIRES",
+        "_EXPIRATION",
+        "_LENGTH",
+        "_PORT",
+        "_DIR",
+        "_PATH",
+        "_FILE",
+        "_TTL",
+        "_ENABLED",
         "BYPASS",
         "COMPASS",
     ];
-    if harmless.iter().any(|end| upper.ends_with(end)) {
+    // Several of them are what a model counts, but for these.
+    let held = ["API", "AUTH", "ACCESS", "REFRESH", "BEARER", "BOT", "GITHUB", "GITLAB", "SLACK", "DEPLOY", "SESSION"];
+    let is_count = upper.ends_with("TOKENS") && !held.iter().any(|word| upper.split('_').any(|part| part == *word));
+    if is_count || harmless.iter().any(|end| upper.ends_with(end)) {
         return false;
     }
     let words = [
@@ -484,10 +736,47 @@ pub fn is_secret_variable(name: &str) -> bool {
         "WEBHOOK",
     ];
     let endings = [
-        "_KEY", "_PAT", "GHPAT", "PASS", "_PWD", "_PW", "_AUTH", "_OAUTH", "_DSN", "_CREDS", "_SK", "_SAS", "_JWT",
-        "_COOKIE", "AIKEY",
+        "_KEY",
+        "_PAT",
+        "GHPAT",
+        "PASS",
+        "_PWD",
+        "_PW",
+        "_AUTH",
+        "_OAUTH",
+        "_DSN",
+        "_CREDS",
+        "_SK",
+        "_SAS",
+        "_JWT",
+        "_COOKIE",
+        "AIKEY",
+        "SSHKEY",
+        "PRIVATEKEY",
+        "ACCESSKEY",
+        "AESKEY",
+        "DBPW",
+        "ROOTPW",
+        "_PSK",
+        "SEED_PHRASE",
+        "SERVICE_ACCOUNT",
+        "KEYSTORE",
+        "DOCKERCONFIGJSON",
     ];
-    let whole = ["AUTH", "BEARER", "JWT", "COOKIE", "CELERY_RESULT_BACKEND", "RESTIC_REPOSITORY"];
+    let whole = [
+        "AUTH",
+        "BEARER",
+        "JWT",
+        "COOKIE",
+        "CELERY_RESULT_BACKEND",
+        "RESTIC_REPOSITORY",
+        "BW_SESSION",
+        "FASTLANE_SESSION",
+        "CI_REPOSITORY_URL",
+        "PIP_INDEX_URL",
+        "PIP_EXTRA_INDEX_URL",
+        "UV_INDEX_URL",
+    ];
     // Where a password is part of the address.
     let addresses = [
         "DATABASE_URL",
@@ -505,6 +794,9 @@ pub fn is_secret_variable(name: &str) -> bool {
         "MYSQL_URL",
         "CONNECTION_STRING",
         "WEBHOOK_URL",
+        "JDBC_URL",
+        "DATASOURCE_URL",
+        "SAS_URL",
     ];
     let services = [
         "POSTGRES",
@@ -523,8 +815,11 @@ pub fn is_secret_variable(name: &str) -> bool {
         "DATABASE",
     ];
     let is_address = upper.ends_with("_URL") || upper.ends_with("_URI");
-    is_address && services.iter().any(|service| upper.starts_with(service))
-        || whole.contains(&upper.as_str())
+    is_address && services.iter().any(|service| upper.starts_with(service) || upper.contains("POSTGRES"))
+        || whole.contains(&upper)
+        || upper.starts_with("OP_SESSION_")
+        || upper.starts_with("CONNECTIONSTRINGS__")
+        || upper.starts_with("BUNDLE_") && upper.contains("__")
         || addresses.iter().any(|end| upper.ends_with(end))
         || words.iter().any(|word| upper.contains(word))
         || endings.iter().any(|end| upper.ends_with(end))

@@ -57,14 +57,54 @@ pub(super) const TABLE: &[Program] = &[
     harmless(&["realpath", "readlink"], "resolves a path", Operands::Names, &["realpath ../x"]),
     harmless(&["basename", "dirname"], "takes a path apart", Operands::Data, &["basename /a/b.txt .txt"]),
     harmless(
-        &[
-            "uname", "arch", "nproc", "uptime", "whoami", "id", "groups", "logname", "tty", "lscpu", "free", "locale",
-            "getconf",
-        ],
+        &["uname", "arch", "nproc", "uptime", "whoami", "id", "groups", "logname", "tty", "free", "getconf"],
         "tells about the machine or the user",
         Operands::Data,
         &["uname -a", "id -u", "nproc", "free -m"],
     ),
+    Program::new(
+        &["lscpu"],
+        "tells about the processor",
+        Kind::Local,
+        // `-s` takes another folder for the system's.
+        Rule::Listed(
+            Options {
+                flags: "abcexyBJpr",
+                values: "",
+                long: &[
+                    "--all",
+                    "--online",
+                    "--offline",
+                    "--json",
+                    "--bytes",
+                    "--hex",
+                    "--physical",
+                    "--parse=?",
+                    "--extended=?",
+                    "--output-all",
+                ],
+            },
+            Operands::Data,
+        ),
+    )
+    .safe(&["lscpu", "lscpu -J", "lscpu --extended=CPU"])
+    .not_safe(&["lscpu -s x", "lscpu --sysroot=x"]),
+    Program::new(
+        &["locale"],
+        "tells about languages and letters",
+        Kind::Local,
+        // `-m` unpacks each of the system's tables.
+        Rule::Listed(
+            Options {
+                flags: "ackv",
+                values: "",
+                long: &["--all-locales", "--category-name", "--keyword-name", "--verbose"],
+            },
+            Operands::Data,
+        ),
+    )
+    .safe(&["locale", "locale -a", "locale charmap"])
+    .not_safe(&["locale -m", "locale --charmaps"]),
     harmless(&["cal"], "prints a calendar", Operands::Data, &["cal 2026"]),
     harmless(&["seq", "factor"], "prints numbers", Operands::Data, &["seq 1 10"]),
     harmless(&["expr"], "calculates", Operands::Data, &["expr 1 + 2"]),
@@ -98,6 +138,7 @@ pub(super) const TABLE: &[Program] = &[
     .traits(&[Trait::Searches])
     .environment(&["MAGIC"]),
     Program::new(&["mktemp"], "makes a temporary file", Kind::Local, Rule::Custom(mktemp))
+        .environment(&["TMPDIR"])
         .safe(&["mktemp", "mktemp -d", "mktemp /tmp/x.XXXXXX"])
         .not_safe(&["mktemp /etc/x.XXXX", "mktemp -p /etc"]),
     listed(
@@ -173,7 +214,10 @@ fn mktemp(judge: &mut Judge<'_>, call: &Call) -> Judgement {
         judgement = inside
             .map_or_else(|| Judgement::unknown("the folder is only known when it runs"), |path| judge.write(&path));
     }
-    for operand in scan.operands {
+    for operand in &scan.operands {
+        if scan.has(&["-p", "--tmpdir"]) && operand.text.contains('/') {
+            return Judgement::unknown("the place is only known when it runs");
+        }
         judgement = judgement.max(judge.write(operand));
     }
     judgement

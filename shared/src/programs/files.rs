@@ -53,7 +53,9 @@ pub(super) const TABLE: &[Program] = &[
         .runs(Runs::Named)
         .environment(&["TAR_OPTIONS", "TAPE"])
         // By what the archive is.
-        .starts(&["gzip", "bzip2", "xz", "lzma", "lzip", "lzop", "zstd", "compress", "unxz"])
+        .starts(&[
+            "gzip", "bzip2", "xz", "lzma", "lzip", "lzop", "zstd", "compress", "unxz", "lbzip2", "pbzip2", "pigz",
+        ])
         .safe(&["tar tf a.tar", "tar -tvf a.tar", "tar --list --file=a.tar"])
         .not_safe(&[
             "tar xf a.tar",

@@ -25,7 +25,12 @@ pub(super) const TABLE: &[Program] = &[
         .not_safe(&["systemctl start x"]),
     Program::new(&["sysctl"], "reads or changes the kernel's settings", Kind::Mixed, Rule::Custom(sysctl))
         .safe(&["sysctl -n hw.ncpu", "sysctl kernel.ostype"])
-        .not_safe(&["sysctl -w a=b", "sysctl kernel.core_pattern=x", "sysctl -p x"]),
+        .not_safe(&[
+            "sysctl -n kernel/../../../etc/shadow",
+            "sysctl -w a=b",
+            "sysctl kernel.core_pattern=x",
+            "sysctl -p x",
+        ]),
 ];
 
 pub(super) fn kill(judge: &mut Judge<'_>, call: &Call) -> Judgement {
@@ -58,7 +63,11 @@ pub(super) fn kill(judge: &mut Judge<'_>, call: &Call) -> Judgement {
 fn sysctl(judge: &mut Judge<'_>, call: &Call) -> Judgement {
     let reads = call.args.iter().all(|arg| {
         arg.exact()
-            .is_some_and(|text| matches!(text, "-n" | "-a" | "-e") || !text.starts_with('-') && !text.contains('='))
+            // One sysctl takes dots for slashes, another one a path as it is.
+            .is_some_and(|text| {
+                matches!(text, "-n" | "-a" | "-e")
+                    || !text.starts_with('-') && !text.contains('=') && !text.contains("..")
+            })
     });
     if reads {
         return Judgement::safe();

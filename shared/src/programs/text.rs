@@ -202,6 +202,8 @@ fn gofmt(judge: &mut Judge<'_>, call: &Call) -> Judgement {
         if scan.has(&["-w"]) {
             let file = operand.exact().is_some_and(|name| name.rsplit_once('.').is_some_and(|(_, end)| end == "go"));
             judgement = judgement.max(if file {
+                // All of a folder would be written, whatever it is called.
+                judge.is_no_folder(operand);
                 judge.write(operand)
             } else {
                 Judgement::unknown("it writes files whose names are only known when it runs")

@@ -56,7 +56,11 @@ pub(super) const TABLE: &[Program] = &[
     transparent(&["nice"], Options { flags: "", values: "n", long: &["--adjustment="] }, 0)
         .safe(&["nice -n 10 ls"])
         .not_safe(&["nice $x", "nice -n $x ls"]),
-    transparent(&["nohup", "setsid"], Options::NONE, 0).safe(&["nohup ls"]).not_safe(&["nohup curl x"]),
+    Program::new(&["nohup"], "runs a program in another way", Kind::Runner, Rule::Custom(nohup))
+        .runs(Runs::Behind(Wrapper::PLAIN))
+        .safe(&["nohup ls"])
+        .not_safe(&["nohup curl x"]),
+    transparent(&["setsid"], Options::NONE, 0).safe(&["setsid ls"]).not_safe(&["setsid curl x"]),
     transparent(&["time"], Options { flags: "p", values: "", long: &[] }, 0)
         .builtin(super::Builtin::Other)
         .safe(&["time ls -la"])
@@ -151,6 +155,12 @@ pub(super) fn command(judge: &mut Judge<'_>, call: &Call) -> Judgement {
         }
         Some(_) => judge.inner_call(&call.args, call),
     }
+}
+
+/// On a terminal it writes what the program prints into a file.
+fn nohup(judge: &mut Judge<'_>, call: &Call) -> Judgement {
+    let written = judge.write(&Arg::literal("nohup.out"));
+    written.max(wrapper(judge, call))
 }
 
 fn wrapper(judge: &mut Judge<'_>, call: &Call) -> Judgement {

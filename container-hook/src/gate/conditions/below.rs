@@ -25,6 +25,11 @@ pub(super) fn secrets_below(folder: &Path, findings: &mut Findings) {
             return;
         }
     };
+    // What lies there are other processes and the machine itself.
+    if ["/proc", "/sys/kernel", "/dev"].iter().any(|top| real.starts_with(top)) {
+        findings.unlooked.push(format!("{} leads to {}", folder.display(), real.display()));
+        return;
+    }
     if [folder, real.as_path()].into_iter().any(|path| secrets::is_secret_path(&text(path))) {
         if !public::is_public(&real) {
             findings.secrets.push(text(&real));
@@ -65,7 +70,8 @@ pub(super) fn secrets_named(folder: &Path, start: &str, end: &str, findings: &mu
             return look(entry, &real);
         }
         let leads = std::fs::canonicalize(entry.path()).ok()?;
-        public::is_secret(&leads).then(|| Stop::Secret(text(&entry.path())))
+        (is_called_secret(entry) && !public::is_public(&leads) || public::is_secret(&leads))
+            .then(|| Stop::Secret(text(&entry.path())))
     });
     finish(stop, folder, findings);
 }
@@ -125,13 +131,20 @@ fn finish(end: Option<Stop>, folder: &Path, findings: &mut Findings) {
     }
 }
 
+/// True for a name, or a place, that says that a secret lies there.
+fn is_called_secret(entry: &Entry<'_>) -> bool {
+    let folder = || secrets::is_secret_folder(&String::from_utf8_lossy(entry.name).to_ascii_lowercase());
+    secrets::is_secret_file_name(entry.name)
+        || entry.of_note && secrets::is_secret_path(&text(&entry.path()))
+        || entry.kind != FileType::RegularFile && folder()
+}
+
 /// What keeps a name from being passed by.
 fn look(entry: &Entry<'_>, root: &Path) -> Option<Stop> {
     let by_path = || entry.of_note && secrets::is_secret_path(&text(&entry.path()));
     match entry.kind {
         FileType::RegularFile => {
-            let found = secrets::is_secret_file_name(entry.name) || by_path();
-            (found && !public::is_public(&entry.path())).then(|| Stop::Secret(text(&entry.path())))
+            (is_called_secret(entry) && !public::is_public(&entry.path())).then(|| Stop::Secret(text(&entry.path())))
         }
         FileType::Directory => {
             let name = String::from_utf8_lossy(entry.name).to_ascii_lowercase();
@@ -140,6 +153,10 @@ fn look(entry: &Entry<'_>, root: &Path) -> Option<Stop> {
         FileType::Symlink => {
             // One that leads nowhere shows nothing.
             let real = std::fs::canonicalize(entry.path()).ok()?;
+            // Where it leads may be called anything.
+            if is_called_secret(entry) && !public::is_public(&real) {
+                return Some(Stop::Secret(text(&entry.path())));
+            }
             if real.starts_with(root) {
                 // It is met at its own place.
                 return None;

@@ -8,14 +8,15 @@ mod names;
 mod public;
 mod startup;
 
+use std::io;
 use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
 
-use bashgate_shared::classify::paths::{Zone, zone};
+use bashgate_shared::classify::paths::{self, Zone, zone};
 use bashgate_shared::classify::{Classification, Condition, later, protected};
 use bashgate_shared::planted::{self, Bug};
 
-use super::git::inert;
+use super::git::{self, inert};
 
 pub use below::MAX_NAMES;
 
@@ -232,6 +233,11 @@ fn write_stays(path: &Path, cwd: &Path, protected: &[String], findings: &mut Fin
         findings.unproven.push(format!("{} has another name", path.display()));
         return;
     }
+    match is_of_repository(Path::new(&real), cwd) {
+        Ok(None) => {}
+        Ok(Some(what)) => findings.unproven.push(format!("{} is {what}", path.display())),
+        Err(_) => findings.unchecked = true,
+    }
     // What its own name says has been judged.
     let acts_later = || later::of(&real, root.to_str()).is_some();
     if !matches!(zone(&real, root.to_str()), Zone::Workspace | Zone::Nowhere)
@@ -240,6 +246,46 @@ fn write_stays(path: &Path, cwd: &Path, protected: &[String], findings: &mut Fin
     {
         findings.unproven.push(format!("{} leads to {real}", path.display()));
     }
+}
+
+/// What a file is to git, whatever its folder is called: part of a repository's own folder, one of its hooks, or settings that
+/// it includes.
+fn is_of_repository(file: &Path, cwd: &Path) -> io::Result<Option<&'static str>> {
+    for folder in file.ancestors().skip(1) {
+        let has = |name: &str| std::fs::symlink_metadata(folder.join(name)).is_ok();
+        if has("HEAD") && (has("objects") || has("commondir") || has("config")) {
+            return Ok(Some("part of a repository's own folder"));
+        }
+    }
+    // What git itself keeps below `.git` is judged by its names.
+    for repository in git::repositories(cwd)? {
+        let root = std::fs::canonicalize(&repository.root).unwrap_or_else(|_| repository.root.clone());
+        for settings in repository.files().iter().chain(&git::files_outside()) {
+            let Ok(text) = std::fs::read_to_string(settings) else { continue };
+            let Some(settings_of) = git::config::read(&text) else {
+                return Ok(Some("in a repository whose settings are not understood"));
+            };
+            for setting in settings_of {
+                let base = match setting.key.as_str() {
+                    "core.hookspath" => root.as_path(),
+                    key if key.starts_with("include") && key.ends_with(".path") => {
+                        settings.parent().unwrap_or(root.as_path())
+                    }
+                    _ => continue,
+                };
+                let place = place(&setting.value, base).map(|place| std::fs::canonicalize(&place).unwrap_or(place));
+                if place.is_some_and(|place| file.starts_with(&place) || lexically(&place) == file) {
+                    return Ok(Some("what git's settings name"));
+                }
+            }
+        }
+    }
+    Ok(None)
+}
+
+/// A path without `..`, as far as its text tells.
+fn lexically(path: &Path) -> PathBuf {
+    PathBuf::from(paths::resolve(None, &path.to_string_lossy()))
 }
 
 fn no_dash_names(folder: &Path, findings: &mut Findings) {

@@ -33,6 +33,11 @@ pub(super) fn check(found: &Classification, cwd: &Path, shell: &Startup, finding
             findings.unproven.push(format!("{variable} chooses other letters than those of UTF-8"));
         }
     }
+    if std::env::var_os(variables::LANGUAGES)
+        .is_some_and(|value| !variables::are_plain_languages(&value.to_string_lossy()))
+    {
+        findings.unproven.push(format!("{} leads to messages of somebody's own", variables::LANGUAGES));
+    }
     if names.is_empty() {
         return;
     }
@@ -192,11 +197,46 @@ fn trusted_file(file: &Path, cwd: &Path, findings: &mut Findings) {
     let elsewhere = |real: &Path| {
         (cwd == Path::new("/") || !real.starts_with(cwd)) && home.as_ref().is_none_or(|home| !real.starts_with(home))
     };
-    let trusted = std::fs::canonicalize(file).is_ok_and(|real| elsewhere(&real) && real.ancestors().all(is_trusted))
+    let real = std::fs::canonicalize(file);
+    let trusted = real.as_ref().is_ok_and(|real| elsewhere(real) && real.ancestors().all(is_trusted))
         && file.ancestors().skip(1).all(is_trusted);
     if !trusted {
         findings.unproven.push(format!("{} does not lie in a folder that only root can write", file.display()));
     }
+    if let Ok(real) = real
+        && !is_the_same_program(file, &real)
+    {
+        let why =
+            format!("{} is {}, which may go by the name to start another program", file.display(), real.display());
+        findings.unproven.push(why);
+    }
+}
+
+/// Several programs in one, each of which is what it is called.
+const MANY_IN_ONE: [&str; 3] = ["busybox", "toybox", "coreutils"];
+
+/// True where a program's file is called like it, or by another name of the same program (`gawk` behind `awk`, `python3.11`,
+/// `x86_64-linux-gnu-gcc-12`). Behind links to `ccache`, `rustup` and their like, settings choose what runs.
+fn is_the_same_program(path: &Path, real: &Path) -> bool {
+    let name = |path: &Path| path.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
+    let (called, real) = (name(path), name(real));
+    if called == real || MANY_IN_ONE.contains(&real.as_str()) {
+        return true;
+    }
+    // The administrator's choice for a name.
+    if std::fs::read_link(path).is_ok_and(|link| link.starts_with("/etc/alternatives")) {
+        return true;
+    }
+    let same_row = |part: &str| match (programs::row(&called), programs::row(part)) {
+        (Some(one), Some(other)) => std::ptr::eq(one, other),
+        _ => false,
+    };
+    let bare = |part: &str| part.trim_end_matches(|last: char| last.is_ascii_digit() || last == '.').to_owned();
+    // What unpacks several forms is one program with several names.
+    let unpacks = |name: &str| programs::row("tar").is_some_and(|row| row.starts.contains(&name));
+    unpacks(&called) && unpacks(&real)
+        || same_row(&real)
+        || real.split(['-', '.']).any(|part| bare(part) == bare(&called) || same_row(&bare(part)))
 }
 
 /// True for an absolute path that root owns and nobody else may write.

@@ -50,7 +50,10 @@ pub fn obstacles(folder: &Path, shows: Shown, records: bool) -> io::Result<Obsta
     }
     if let Some(home) = std::env::var_os("HOME").map(PathBuf::from) {
         // Where output is a terminal, less reads these.
-        for file in [home.join(".lesskey"), home.join(".config/lesskey"), home.join(".less")] {
+        let config = std::env::var_os("XDG_CONFIG_HOME").map_or_else(|| home.join(".config"), PathBuf::from);
+        let data = std::env::var_os("XDG_DATA_HOME").map_or_else(|| home.join(".local/share"), PathBuf::from);
+        let files = [".lesskey", ".less", ".config/lesskey"].map(|name| home.join(name));
+        for file in files.into_iter().chain([config.join("lesskey"), data.join("lesskey")]) {
             if existing(std::fs::symlink_metadata(&file))?.is_some() {
                 found.programs.push(format!("{} steers the pager", file.display()));
             }
@@ -237,7 +240,7 @@ fn tracked(repository: &Repository, id_length: usize, shows: Shown, found: &mut 
         found.programs.push("a repository in the repository has settings of its own".to_owned());
     }
     if shows == Shown::Content {
-        let secret = |name: &&String| secrets::is_secret_path(name);
+        let secret = |name: &&String| secrets::is_secret_path(&repository.root.join(name).to_string_lossy());
         found.secrets.extend(read.names.iter().filter(secret).take(8).cloned());
     }
     Ok(())

@@ -129,7 +129,7 @@ impl Judge<'_> {
             Known::Words => {
                 let (folder, start) = folder_of_pattern(arg);
                 if arg.in_one_folder {
-                    for folder in self.resolved(folder) {
+                    for folder in self.places(folder) {
                         self.secret_folder(&folder);
                         let (start, end) = (start.to_owned(), arg.tail.clone());
                         self.condition(Condition::NoSecretNamed { folder, start, end });
@@ -153,7 +153,7 @@ impl Judge<'_> {
 
     /// The names below a folder are taken apart at blanks, quotes and backslashes.
     pub fn plain_names_below(&mut self, folder: &str) {
-        for folder in self.resolved(folder) {
+        for folder in self.places(folder) {
             self.condition(Condition::PlainNamesBelow { folder });
         }
     }
@@ -180,7 +180,7 @@ impl Judge<'_> {
         if self.is_lost(path) {
             return self.read_unknown();
         }
-        for folder in self.resolved(path) {
+        for folder in self.places(path) {
             self.secret_folder(&folder);
             self.condition(Condition::NoSecretBelow { folder });
         }
@@ -196,7 +196,7 @@ impl Judge<'_> {
 
     /// A path that is moved must not be a folder: links in it would lead elsewhere from its new place.
     pub fn is_no_folder(&mut self, arg: &Arg) {
-        for path in self.resolved(&arg.text) {
+        for path in self.places(&arg.text) {
             self.condition(Condition::NoFolder { path });
         }
     }

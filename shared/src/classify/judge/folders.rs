@@ -91,6 +91,18 @@ impl Judge<'_> {
         self.folders.iter().map(joined).collect()
     }
 
+    /// Every place that a path can mean: as the text resolves it, and as the kernel does, which follows a link before it goes
+    /// back.
+    pub(super) fn places(&self, path: &str) -> Vec<String> {
+        let mut all = self.resolved(path);
+        for place in self.unresolved(path) {
+            if !all.contains(&place) {
+                all.push(place);
+            }
+        }
+        all
+    }
+
     /// Every path that a literal argument can mean.
     pub(super) fn resolved(&self, path: &str) -> Vec<String> {
         let base = |folder: &'_ Folder| match folder {

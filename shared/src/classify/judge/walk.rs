@@ -508,6 +508,10 @@ fn asks_if_empty(simple: &Simple) -> bool {
 
 /// What `find` prints with these arguments.
 fn found_names(args: &[String]) -> Option<Names> {
+    // What lies behind links is not looked through.
+    if args.iter().any(|arg| arg == "-L" || arg == "-follow") {
+        return None;
+    }
     let rest = args.iter().skip_while(|arg| matches!(arg.as_str(), "-H" | "-L" | "-P"));
     let below: Vec<String> = rest.clone().take_while(|arg| !arg.starts_with(['-', '(', '!', ','])).cloned().collect();
     let tests: Vec<&str> = rest.skip(below.len()).map(String::as_str).collect();

@@ -14,6 +14,8 @@ pub(super) const TABLE: &[Program] = &[
         .runs(Runs::Named)
         .subcommands(local::SUBCOMMANDS)
         .configured_by(crate::programs::network::SSH_FILES)
+        // Where its output is a terminal.
+        .starts(&["less", "pager"])
         .tells(&["credential fill", "credential-store get", "credential-cache get"])
         .talks(Talks::Behind(&["commit", "tag", "log", "grep", "notes", "status", "diff", "show"]))
         .belongings(&["/usr/lib/git-core", "/usr/share/git-core"])
@@ -128,8 +130,9 @@ fn git(judge: &mut Judge<'_>, call: &Call) -> Judgement {
     if !only_names.contains(&subcommand) || shows_content {
         for arg in rest {
             let path = arg.text.rsplit(':').next().unwrap_or("");
-            if secrets::is_secret_path(path) {
-                judge.secret(path);
+            let from_there = folders.iter().flatten().map(|folder| paths::resolve(Some(folder), path));
+            if let Some(secret) = from_there.chain([path.to_owned()]).find(|path| secrets::is_secret_path(path)) {
+                judge.secret(secret);
             }
         }
     }

@@ -136,7 +136,12 @@ fn is_understood(script: &str) -> bool {
                 if LEADING_OUT.contains(&word) {
                     return false;
                 }
-                printing |= matches!(word, "print" | "printf");
+                let prints = matches!(word, "print" | "printf");
+                // The first and the last part of a `for` may be any simple statement: there a `>` writes, in parentheses.
+                if prints && !open.is_empty() {
+                    return false;
+                }
+                printing |= prints;
                 before_condition = matches!(word, "if" | "while" | "for" | "switch");
                 last = match word {
                     "print" | "printf" | "return" | "else" | "do" => Last::Open,

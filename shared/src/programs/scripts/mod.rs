@@ -52,7 +52,14 @@ pub(super) const TABLE: &[Program] = &[
         .passes_on(1)
         .runs(Runs::Code)
         .flag(Flag::Awk)
-        .environment(&["AWKPATH", "AWKLIBPATH", "GAWK_READ_TIMEOUT"])
+        .environment(&[
+            "AWKPATH",
+            "AWKLIBPATH",
+            "GAWK_READ_TIMEOUT",
+            "GAWK_PERSIST_FILE",
+            "GAWK_MSG_SRC",
+            "INT_CHAIN_MAX",
+        ])
         .traits(&[Trait::NamesAreFiles])
         .safe(&["awk '{print $1}' x", "awk -F: '$3 == 0 { n++ } END { print n }' x", "awk 'NR==1,NR==5' x"])
         .not_safe(&[

@@ -1,0 +1,134 @@
+//! Programs that start others, or write, in ways that a harmless text does not tell. See `hostile_world.rs`.
+
+use std::os::unix::fs::{PermissionsExt as _, symlink};
+use std::process::Command;
+
+use bashgate_tests::Output;
+
+use super::hostile_world::{World, git};
+
+#[test]
+fn statements_inside_of_parentheses() {
+    World::new().asked(&[
+        "awk 'BEGIN { for (i = 0; i < 1; print \"{}\" > \".claude/settings.json\") i++ }'",
+        "awk 'BEGIN { for (print \"x\" > \"f\"; i < 1; ) i++ }'",
+        "gawk 'BEGIN { for (i = 0; i < 1; printf \"x\" > \"/inet/tcp/0/127.0.0.1/80\") i++ }'",
+        "awk '{ for (i = 0; i < 1; i++) print > \"f\" }'",
+        "awk 'function f() { } BEGIN { for (;; print(1) > \"f\") exit }'",
+    ]);
+    World::new().local(&[
+        "awk '{ for (i = 1; i <= NF; i++) if ($i > 3) n++ } END { print n }' a",
+        "awk '{ print ($1 > 2) }' a",
+    ]);
+}
+
+#[test]
+fn values_that_are_options_to_others() {
+    let world = World::new();
+    world.file("a.md", "x\n");
+    git(&world.work(), &["init", "-q", "-b", "main"]);
+    git(&world.work(), &["add", "a.md"]);
+    git(&world.work(), &["commit", "-qm", "one"]);
+    world.asked(&[
+        "git log --min-parents --output=.claude/settings.json",
+        "git log --max-parents --output=x",
+        "git log --format --output=x",
+        "git reflog --min-parents --output=x",
+        "git rev-list --decorate-refs --output=x HEAD",
+        "git diff-tree --format --output=x HEAD",
+        "git blame --abbrev --output=.git/config a.md",
+        "git blame --abbrev --contents=/etc/hostname a.md",
+    ]);
+    world.local(&["git log --min-parents=2", "git log --format=%H -1", "git blame --abbrev=8 a.md"]);
+}
+
+#[test]
+fn messages_of_somebodys_own() {
+    let world = World::new();
+    let ask = |language: &str, command: &str| {
+        let mut hook = Command::new(bashgate_tests::bin("bashgate-hook"));
+        hook.arg("--config").arg(world.alone()).args(["check", "--", command]).current_dir(world.work());
+        hook.env("LANGUAGE", language).env("LANG", "C.UTF-8").env("PATH", "/usr/bin:/bin");
+        Output::of(&mut hook, b"").code == Some(0)
+    };
+    for language in ["../../../../srv/x/lang", "/srv/x", "de:../x", ".."] {
+        assert!(!ask(language, "ls nosuch"), "{language}");
+    }
+    for language in ["", "en_US:en", "de_DE.UTF-8@euro"] {
+        assert!(ask(language, "ls nosuch"), "{language}");
+    }
+    world.asked(&["LANGUAGE=../x ls nosuch", "export LANGUAGE=../x; ls nosuch", "env LANGUAGE=../x ls nosuch"]);
+}
+
+#[test]
+fn names_behind_links_in_front_of_xargs() {
+    let world = World::new();
+    world.file("a.md", "x");
+    world.asked(&[
+        "find -L . -name '*.md' | xargs find",
+        "find . -follow -name '*.md' | xargs tree",
+        "find -L . -type f | xargs wc -l",
+        "find -H -L . | xargs find",
+    ]);
+    world.local(&["find . -name '*.md' | xargs wc -l", "find -P . -name '*.md' | xargs ls"]);
+}
+
+#[test]
+fn programs_that_go_by_their_names() {
+    let world = World::new();
+    // One that root installed, and that starts another one by settings.
+    let dispatcher = world.programs.path().join("ccache");
+    std::fs::copy("/usr/bin/true", &dispatcher).unwrap();
+    std::fs::set_permissions(&dispatcher, std::fs::Permissions::from_mode(0o755)).unwrap();
+    for name in ["gcc", "cc", "g++", "cargo", "node", "ls"] {
+        symlink(&dispatcher, world.programs.path().join(name)).unwrap();
+    }
+    let path = format!("{}:/usr/bin:/bin", world.programs.path().display());
+    for command in ["gcc --version", "cc --version", "g++ --version", "cargo --version", "node --version", "ls"] {
+        assert!(!world.ask(command, &path), "{command}");
+    }
+    // Versions, alternatives, and many programs in one.
+    for (name, real) in
+        [("gcc", "x86_64-linux-gnu-gcc-12"), ("awk", "gawk"), ("sort", "busybox"), ("python3", "python3.11")]
+    {
+        let folder = World::new();
+        let program = folder.programs.path().join(real);
+        std::fs::copy("/usr/bin/true", &program).unwrap();
+        std::fs::set_permissions(&program, std::fs::Permissions::from_mode(0o755)).unwrap();
+        symlink(&program, folder.programs.path().join(name)).unwrap();
+        let command = match name {
+            "awk" => "awk '{print $1}' a",
+            "sort" => "sort a",
+            _ => &format!("{name} --version"),
+        };
+        assert!(
+            folder.ask(command, folder.programs.path().to_str().unwrap()),
+            "{name}: {:?}",
+            folder.obstacle(command)
+        );
+    }
+}
+
+#[test]
+fn programs_that_options_start_or_that_read_elsewhere() {
+    let world = World::new();
+    std::fs::create_dir_all(world.work().join("x.go")).unwrap();
+    symlink("../../outside.go", world.work().join("x.go/y.go")).unwrap();
+    symlink("../outside", world.work().join("nohup.out")).unwrap();
+    std::fs::create_dir_all(world.work().join("sub")).unwrap();
+    world.file("a", "x");
+    world.asked(&[
+        "locale -m",
+        "lscpu -s d",
+        "lscpu --sysroot=d",
+        "sysctl -n kernel/../../../etc/shadow",
+        "gofmt -r 'Old -> New' -w x.go",
+        "nohup cat a",
+        "nohup ls",
+        "mktemp -p sub out/x.XXXXXX",
+        "mktemp --tmpdir=sub out/x.XXXXXX",
+    ]);
+    world.local(&["locale -a", "lscpu", "mktemp -p sub x.XXXXXX", "mktemp"]);
+    std::fs::remove_file(world.work().join("nohup.out")).unwrap();
+    world.local(&["nohup ls"]);
+}
