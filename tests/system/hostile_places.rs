@@ -256,3 +256,36 @@ fn repositories_under_other_names() {
     ]);
     world.local(&["echo x > b", "mkdir -p src/deep", "echo x > tools/b", "cp a src"]);
 }
+
+#[test]
+fn secrets_that_git_would_take_in() {
+    let world = World::new();
+    world.file("src/main.rs", "x");
+    world.file("a.txt", "x");
+    let work = world.work();
+    git(&work, &["init", "-q", "-b", "main"]);
+    let adds = ["git add -A", "git add .", "git add --all", "git add -v . && git commit -m x", "git -C src add .."];
+    world.local(&adds);
+    world.file("conf/.env", "x");
+    world.asked(&adds);
+    world.asked(&["git add conf", "git add conf/.env", "git add ./conf/", "cd conf && git add ."]);
+    world.local(&["git add src", "git add a.txt", "git add -u", "git add --dry-run ."]);
+    // Ignored, in any of the plain ways; or tracked already, which is another question.
+    for (list, line, ignores) in [
+        (".gitignore", ".env\n", true),
+        (".gitignore", "# x\nconf/\n", true),
+        ("conf/.gitignore", "*.env\n", true),
+        (".git/info/exclude", "/conf/.env\n", true),
+        (".gitignore", ".env\n!conf/.env\n", false),
+        (".gitignore", "/.env\n", false),
+        (".gitignore", ".en?\n", false),
+    ] {
+        let file = world.file(list, line);
+        for command in ["git add -A", "git add ."] {
+            assert_eq!(world.ask(command, "/usr/bin:/bin"), ignores, "{command} with {line:?} in {list}");
+        }
+        std::fs::remove_file(file).unwrap();
+    }
+    git(&work, &["add", "-f", "conf/.env"]);
+    world.local(&["git add -A"]);
+}

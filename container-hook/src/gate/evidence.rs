@@ -79,7 +79,7 @@ fn remotes(text: &str) -> String {
                 .any(|end| key.ends_with(end))
     };
     let lines = settings.iter().filter(|setting| says_where(&setting.key.to_ascii_lowercase()));
-    lines.map(|setting| format!("{} = {}\n", setting.key, setting.value)).collect()
+    lines.flat_map(|setting| [setting.key.as_str(), " = ", setting.value.as_str(), "\n"]).collect()
 }
 
 fn read(name: &str, file: &Path, told: Told) -> Option<FileEvidence> {

@@ -74,7 +74,7 @@ pub enum Step {
     /// Nothing: this is the decision.
     Decided(HookDecision),
     /// The host is to be asked.
-    Ask(HostRequest),
+    Ask(Box<HostRequest>),
 }
 
 impl Step {
@@ -252,7 +252,7 @@ pub fn check(question: &Question<'_>, config: &Config) -> Step {
         caged_form: form.as_ref().map(|form| Digest::of(form.as_bytes()).hex()),
         programs: known.map(|known| known.digest.hex()),
     };
-    HostRequest::step(wire, About::Command { why_asked, form: form.clone(), refused, bound: bound.clone() })
+    HostRequest::step(wire, About::Command { why_asked, form: form.clone(), refused, bound: Box::new(bound.clone()) })
 }
 
 /// A question for the host, ready to be put.
@@ -294,7 +294,7 @@ enum About {
         /// Why it is refused whatever the answer is: it is only to be on record.
         refused: Option<String>,
         /// What the answer is about besides the text.
-        bound: Bound,
+        bound: Box<Bound>,
     },
     /// A tool that brings something in.
     Input,
@@ -308,7 +308,7 @@ impl HostRequest {
             return Step::Decided(HookDecision::deny("cannot make a request id"));
         };
         match serde_json::to_vec(&wire(&id)) {
-            Ok(bytes) => Step::Ask(Self { id, bytes, about }),
+            Ok(bytes) => Step::Ask(Box::new(Self { id, bytes, about })),
             Err(error) => Step::Decided(HookDecision::deny(format!("cannot write the request: {error}"))),
         }
     }

@@ -310,7 +310,7 @@ pub(crate) mod tests {
     fn what_is_folded_is_said_and_shown_on_request() {
         for (command, lines) in [
             ("x".repeat(MAX_SHOWN + 7), 1),
-            ((0..1000).map(|n| format!("echo {n}\n")).collect::<String>(), 1000 - MAX_LINES),
+            ("echo x\n".repeat(1000), 1000 - MAX_LINES),
             (format!("echo a{}\nrm -rf ~", "\n".repeat(900)), 902 - MAX_LINES),
         ] {
             assert!(is_folded(&command));

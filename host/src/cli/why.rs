@@ -94,6 +94,10 @@ fn explain(found: &Classification, color: bool) -> String {
                 format!("if: no file in {folder} called `{start}…{end}` is a secret")
             }
             Condition::NoSecretBelow { folder } => format!("if: no name below {folder} is one that secrets have"),
+            Condition::NoSecretAdded { folder, path } => format!(
+                "if: git in {folder} tracks or ignores every secret below {}",
+                path.as_deref().unwrap_or("the working tree")
+            ),
             Condition::NoFolder { path } => format!("if: {path} is no folder"),
             Condition::NoFileAbove { folder, names } => {
                 format!("if: neither {folder} nor a folder above it has {}", names.join(" or "))

@@ -178,7 +178,7 @@ mod tests {
         let mut end = 0;
         for found in mask.captures_iter(masked) {
             let whole = found.get(0).unwrap();
-            pattern.push_str(&regex::escape(&masked[end..whole.start()]));
+            pattern.push_str(&regex::escape(masked.get(end..whole.start()).unwrap()));
             let (first, count) = match (found.get(1), found.get(2), found.get(3)) {
                 (Some(first), Some(count), _) => (regex::escape(first.as_str()), count.as_str()),
                 (.., Some(count)) => (String::new(), count.as_str()),
@@ -187,7 +187,7 @@ mod tests {
             pattern.push_str(&format!("{first}[^\\s\"'`./:@?&=]{{{count}}}"));
             end = whole.end();
         }
-        pattern.push_str(&format!("{}$", regex::escape(&masked[end..])));
+        pattern.push_str(&format!("{}$", regex::escape(masked.get(end..).unwrap())));
         Regex::new(&pattern).unwrap().is_match(text)
     }
 

@@ -102,6 +102,13 @@ pub enum Condition {
         /// The folder, as above.
         folder: String,
     },
+    /// `git add` would take in no secret there: git tracks it already, or ignores it.
+    NoSecretAdded {
+        /// The folder in which git starts, as above.
+        folder: String,
+        /// What it is told to add; `None` for the whole working tree.
+        path: Option<String>,
+    },
     /// No file in this folder has a name that starts with `-`, which a pattern would turn into an option.
     NoDashNames {
         /// The folder, as above.

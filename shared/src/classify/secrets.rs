@@ -512,7 +512,7 @@ fn says_secret(name: &str) -> bool {
     }
     let is_dotted = name.starts_with('.');
     let mut words: Vec<&str> = name
-        .split(|c: char| matches!(c, '.' | '_' | '-' | ' ' | '(' | ')'))
+        .split(['.', '_', '-', ' ', '(', ')'])
         .filter(|word| !word.is_empty() && !word.bytes().all(|byte| byte.is_ascii_digit()))
         .collect();
     let has_ending = name.contains('.') && !is_dotted && words.len() > 1;
@@ -533,11 +533,10 @@ fn says_secret(name: &str) -> bool {
         [.., "secret" | "secrets" | "credential" | "credentials" | "creds" | "apikey" | "apikeys" | "passphrase"] => {
             is_data || words.len() > 1 || is_dotted
         }
-        [.., "password" | "passwords" | "passwd" | "pwd"] => is_data || words.len() > 1,
-        [.., "api" | "private" | "secret" | "access" | "signing" | "encryption" | "deploy", "key" | "keys"] => true,
-        [.., "recovery", "codes" | "code" | "keys" | "key"] => true,
+        [.., "password" | "passwords" | "passwd" | "pwd" | "token"] => is_data || words.len() > 1,
+        [.., "api" | "private" | "secret" | "access" | "signing" | "encryption" | "deploy", "key" | "keys"]
+        | [.., "recovery", "codes" | "code" | "keys" | "key"] => true,
         ["key"] => is_data && name.ends_with(".properties"),
-        [.., "token"] => is_data || words.len() > 1,
         [.., last] => {
             is_data && ["secret", "passwd", "passwords"].iter().any(|end| last.ends_with(end)) && last.len() > 9
         }

@@ -8,6 +8,7 @@ use rustix::fs::{AtFlags, FileType, Mode, OFlags, RawDir};
 use rustix::io::Errno;
 
 use super::{Findings, public, text};
+use crate::gate::git::{self, added};
 
 /// Most names that are looked at below a folder. What has more is not looked through.
 // So many take the tests a minute to make.
@@ -74,6 +75,35 @@ pub(super) fn secrets_named(folder: &Path, start: &str, end: &str, findings: &mu
             .then(|| Stop::Secret(text(&entry.path())))
     });
     finish(stop, folder, findings);
+}
+
+/// Secrets that `git add` would take in, called in a folder for a path, or for the whole working tree.
+pub(super) fn secrets_added(folder: &Path, wanted: Option<&Path>, findings: &mut Findings) {
+    let Ok(repositories) = git::repositories(folder) else {
+        findings.unchecked = true;
+        return;
+    };
+    // Which one git takes is settled elsewhere.
+    for repository in repositories {
+        let Some(tracked) = added::tracked(&repository) else {
+            findings.unproven.push("the repository's index is not understood".to_owned());
+            return;
+        };
+        let start = wanted.unwrap_or(&repository.root);
+        let Ok(start) = start.canonicalize() else { continue };
+        let mut see = |entry: &Entry<'_>| {
+            let path = entry.path();
+            (is_called_secret(entry)
+                && entry.kind != FileType::Directory
+                && added::takes_in(&repository, &tracked, &path))
+            .then(|| Stop::Secret(text(&path)))
+        };
+        if start.is_dir() {
+            finish(walk(&start, Depth::All, &mut see), folder, findings);
+        } else if added::is_secret(&start) && added::takes_in(&repository, &tracked, &start) {
+            findings.secrets.push(text(&start));
+        }
+    }
 }
 
 /// Names below a folder that `xargs` would take apart.

@@ -79,6 +79,7 @@ pub fn check(found: &Classification, cwd: &Path, protected: &[String], setup: Sh
     for condition in &found.conditions {
         let (Condition::NoSecretBelow { folder: path }
         | Condition::NoSecretNamed { folder: path, .. }
+        | Condition::NoSecretAdded { folder: path, .. }
         | Condition::NoDashNames { folder: path }
         | Condition::PlainNamesBelow { folder: path }
         | Condition::OnlyPublic { path }
@@ -96,6 +97,11 @@ pub fn check(found: &Classification, cwd: &Path, protected: &[String], setup: Sh
             Condition::PlainNamesBelow { .. } if planted::has(Bug::NamesArePlain) => {}
             Condition::GitIsInert { .. } if planted::has(Bug::GitIsInert) => {}
             Condition::NoSecretBelow { .. } => below::secrets_below(&path, &mut findings),
+            Condition::NoSecretAdded { path: wanted, .. } => match wanted.as_ref().map(|wanted| place(wanted, cwd)) {
+                Some(None) => findings.unchecked = true,
+                Some(Some(wanted)) => below::secrets_added(&path, Some(&wanted), &mut findings),
+                None => below::secrets_added(&path, None, &mut findings),
+            },
             Condition::NoSecretNamed { start, end, .. } => below::secrets_named(&path, start, end, &mut findings),
             Condition::PlainNamesBelow { .. } => below::plain_names_below(&path, &mut findings),
             Condition::OnlyPublic { .. } => only_public(&path, &mut findings),
@@ -268,7 +274,8 @@ fn is_of_repository(file: &Path, cwd: &Path) -> io::Result<Option<&'static str>>
             for setting in settings_of {
                 let base = match setting.key.as_str() {
                     "core.hookspath" => root.as_path(),
-                    key if key.starts_with("include") && key.ends_with(".path") => {
+                    // The reader gives names in lower case.
+                    key if key.starts_with("include") && key.rsplit('.').next() == Some("path") => {
                         settings.parent().unwrap_or(root.as_path())
                     }
                     _ => continue,

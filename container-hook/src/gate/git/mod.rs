@@ -2,6 +2,7 @@
 //!
 //! The same rules as git's own discovery, read without running git. What cannot be read for certain is an error.
 
+pub(super) mod added;
 pub mod config;
 pub mod guard;
 mod index;

@@ -308,6 +308,10 @@ fn undermines(effects: &Effects, condition: &Condition) -> bool {
     let writes = |harms: &dyn Fn(&str) -> bool| effects.writes.iter().any(|path| harms(path));
     match condition {
         Condition::NoSecretBelow { .. } | Condition::NoSecretNamed { .. } | Condition::NoFolder { .. } => false,
+        // What is ignored, and what comes to lie there.
+        Condition::NoSecretAdded { .. } => {
+            writes(&|path| paths::file_name(path) == ".gitignore" || secrets::is_secret_path(path))
+        }
         Condition::NoDashNames { .. } => writes(&|path| paths::file_name(path).starts_with('-')),
         Condition::NoFileAbove { .. } | Condition::PlainNamesBelow { .. } => writes(&|_| true),
         Condition::GitIsInert { shows, .. } => {

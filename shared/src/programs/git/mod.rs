@@ -215,6 +215,19 @@ fn local(judge: &mut Judge<'_>, subcommand: &str, rest: &[Arg], folders: Option<
             judgement = judgement.max(judge.read_tree(&Arg::literal(folder)));
         }
     }
+    if subcommand == "add" && !forced && !scan.has(&["-u", "--update", "-n", "--dry-run"]) {
+        for folder in &folders {
+            // Without a path it takes the whole tree, or nothing.
+            let exact = |operand: &Arg| operand.exact().map(|path| paths::resolve(Some(folder), path));
+            let mut paths: Vec<Option<String>> = scan.operands.iter().map(|operand| exact(operand)).collect();
+            if paths.is_empty() {
+                paths.push(None);
+            }
+            for path in paths {
+                judge.condition(Condition::NoSecretAdded { folder: folder.clone(), path });
+            }
+        }
+    }
     if let Some(file) = scan.value(&["-F", "--file"]) {
         for file in from_each(&folders, file) {
             judgement = judgement.max(judge.read(&file));

@@ -1,0 +1,121 @@
+//! What `git add` would take in: secrets that git neither tracks nor ignores. In the repository they are shown by their
+//! numbers, whatever they were called.
+
+use std::collections::HashSet;
+use std::path::Path;
+
+use bashgate_shared::classify::secrets;
+
+use super::{Repository, index};
+
+/// Largest list of what is ignored, in bytes. A larger one ignores nothing here.
+const MAX_LIST: u64 = 1 << 20;
+
+/// The names that a repository tracks, relative to its root, or `None` where its index is not understood.
+pub(in crate::gate) fn tracked(repository: &Repository) -> Option<HashSet<String>> {
+    match std::fs::read(repository.git_dir.join("index")) {
+        Ok(bytes) => {
+            let read = index::read(&bytes, 20).or_else(|| index::read(&bytes, 32))?;
+            Some(read.names.into_iter().collect())
+        }
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => Some(HashSet::new()),
+        Err(_) => None,
+    }
+}
+
+/// True when git would take this file of the working tree in, as far as it is certain that it would not.
+pub(in crate::gate) fn takes_in(repository: &Repository, tracked: &HashSet<String>, file: &Path) -> bool {
+    let Ok(inside) = file.strip_prefix(&repository.root) else { return false };
+    let name = inside.to_string_lossy();
+    !tracked.contains(name.as_ref()) && !inside.starts_with(".git") && !is_ignored(repository, inside)
+}
+
+/// True when a plain line says that git does not look at it. Lists that are read in another way ignore nothing.
+fn is_ignored(repository: &Repository, inside: &Path) -> bool {
+    let mut ignored = false;
+    let mut lists = vec![(repository.common.join("info/exclude"), inside)];
+    // From the root down: what is said deeper counts more.
+    let above: Vec<&Path> = inside.ancestors().skip(1).collect();
+    for folder in above.iter().rev() {
+        let below = inside.strip_prefix(folder).unwrap_or(inside);
+        lists.push((repository.root.join(folder).join(".gitignore"), below));
+    }
+    for (list, below) in lists {
+        let meta = std::fs::symlink_metadata(&list);
+        let is_plain = meta.is_ok_and(|meta| meta.is_file() && meta.len() <= MAX_LIST);
+        let Some(text) = is_plain.then(|| std::fs::read_to_string(&list).ok()).flatten() else { continue };
+        for line in text.lines() {
+            let line = line.trim_end();
+            match line.strip_prefix('!') {
+                // What is taken back in some way is in.
+                Some(_) if ignored => ignored = false,
+                Some(_) => {}
+                None if line.is_empty() || line.starts_with('#') => {}
+                None => ignored |= fits(line, below),
+            }
+        }
+    }
+    ignored
+}
+
+/// True for a line of letters and stars that fits a path, or a folder on the way to it.
+fn fits(line: &str, below: &Path) -> bool {
+    if line.contains(['?', '[', '\\']) || line.contains("**") {
+        return false;
+    }
+    let parts: Vec<String> = below.components().map(|part| part.as_os_str().to_string_lossy().into_owned()).collect();
+    let only_folders = line.ends_with('/');
+    let pattern = line.trim_end_matches('/');
+    let is_rooted = pattern.contains('/');
+    let pattern = pattern.trim_start_matches('/');
+    // A file itself is no folder.
+    let folders = parts.len() - usize::from(only_folders);
+    if is_rooted {
+        let wanted: Vec<&str> = pattern.split('/').collect();
+        return wanted.len() <= folders && wanted.iter().zip(&parts).all(|(want, part)| matches(want, part));
+    }
+    parts.iter().take(folders).any(|part| matches(pattern, part))
+}
+
+/// A name and a pattern with stars.
+fn matches(pattern: &str, name: &str) -> bool {
+    match pattern.split_once('*') {
+        None => pattern == name,
+        Some((start, rest)) => name.strip_prefix(start).is_some_and(|behind| {
+            (0..=behind.len()).any(|at| behind.get(at..).is_some_and(|behind| matches(rest, behind)))
+        }),
+    }
+}
+
+/// True for a file whose name or place, from the root of the repository on, is a secret's.
+pub(in crate::gate) fn is_secret(file: &Path) -> bool {
+    secrets::is_secret_path(&file.to_string_lossy())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn plain_lines_ignore_and_doubtful_ones_do_not() {
+        for (line, path, want) in [
+            (".env", ".env", true),
+            (".env", "src/.env", true),
+            (".env*", "src/.env.local", true),
+            ("*.key", "a/b/server.key", true),
+            ("*.key", "server.keys", false),
+            ("/.env", ".env", true),
+            ("/.env", "src/.env", false),
+            ("conf/", "conf/x/.env", true),
+            (".env/", ".env", false),
+            ("src/conf", "src/conf/id_rsa", true),
+            ("src/conf", "lib/src/conf/id_rsa", false),
+            ("**/.env", "src/.env", false),
+            (".en?", ".env", false),
+            ("\\.env", ".env", false),
+            ("", ".env", false),
+        ] {
+            assert_eq!(fits(line, Path::new(path)), want, "{line} {path}");
+        }
+    }
+}
