@@ -438,9 +438,9 @@ pub fn is_secret_name(name: &str) -> bool {
         || keys.iter().any(|key| name.strip_prefix(key).is_some_and(is_key))
         || name.strip_prefix(".env").is_some_and(|rest| {
             rest.starts_with(|first: char| matches!(first, '.' | '-' | '_' | ' ' | '(') || first.is_ascii_digit())
-                || SURROUNDINGS.contains(&rest)
+                || is_surrounding(rest)
         })
-        || name.strip_prefix("env.").is_some_and(|rest| SURROUNDINGS.contains(&rest))
+        || name.strip_prefix("env.").is_some_and(is_surrounding)
         || name.starts_with('.') && name.ends_with("_history")
         || name.contains("firebase-adminsdk") && ends_with(name, ".json")
         || name.starts_with("client_secret_") && ends_with(name, ".json")
@@ -459,28 +459,12 @@ pub fn is_secret_name(name: &str) -> bool {
 }
 
 /// Words for where something is used, and for copies of it: they say nothing of what it is.
-const SURROUNDINGS: &[&str] = &[
-    "local",
-    "prod",
-    "production",
-    "dev",
-    "development",
-    "staging",
-    "stage",
-    "test",
-    "live",
-    "qa",
-    "my",
-    "copy",
-    "of",
-    "bak",
-    "backup",
-    "old",
-    "new",
-    "orig",
-    "final",
-    "real",
-];
+const SURROUNDINGS: &str = "local prod production dev development staging stage test live qa my copy of bak backup old new orig \
+                            final real";
+
+fn is_surrounding(word: &str) -> bool {
+    SURROUNDINGS.split(' ').any(|known| known == word)
+}
 
 /// Endings of files that hold data, not code or text about it.
 const DATA: &[&str] = &[
@@ -518,10 +502,10 @@ fn says_secret(name: &str) -> bool {
     let has_ending = name.contains('.') && !is_dotted && words.len() > 1;
     let is_data = has_ending && words.iter().skip(1).any(|word| DATA.contains(word));
     // What has another ending is code, a text or a picture.
-    if has_ending && !is_data && !words.last().is_some_and(|last| SURROUNDINGS.contains(last)) {
+    if has_ending && !is_data && !words.last().is_some_and(|last| is_surrounding(last)) {
         return false;
     }
-    words.retain(|word| !SURROUNDINGS.contains(word) && !DATA.contains(word));
+    words.retain(|word| !is_surrounding(word) && !DATA.contains(word));
     // Forms and tests speak of passwords.
     let about = [
         "reset", "forgot", "change", "update", "lost", "verify", "confirm", "set", "no", "detect", "example", "sample",
@@ -533,9 +517,9 @@ fn says_secret(name: &str) -> bool {
         [.., "secret" | "secrets" | "credential" | "credentials" | "creds" | "apikey" | "apikeys" | "passphrase"] => {
             is_data || words.len() > 1 || is_dotted
         }
-        [.., "password" | "passwords" | "passwd" | "pwd" | "token"] => is_data || words.len() > 1,
+        [.., "password" | "passwords" | "passwd" | "token"] => is_data || words.len() > 1,
         [.., "api" | "private" | "secret" | "access" | "signing" | "encryption" | "deploy", "key" | "keys"]
-        | [.., "recovery", "codes" | "code" | "keys" | "key"] => true,
+        | [.., "recovery", "codes" | "keys" | "key"] => true,
         ["key"] => is_data && name.ends_with(".properties"),
         [.., last] => {
             is_data && ["secret", "passwd", "passwords"].iter().any(|end| last.ends_with(end)) && last.len() > 9
@@ -640,7 +624,7 @@ pub fn is_secret_folder(name: &str) -> bool {
     let known = |name: &str| name == ".ssh" || FOLDERS.contains(&name);
     let without_place = || {
         let (start, place) = name.rsplit_once(['-', '_', '.'])?;
-        Some(SURROUNDINGS.contains(&place) && known(start))
+        Some(is_surrounding(place) && known(start))
     };
     known(name) || name.starts_with('.') && (known(without_copy_marks(name)) || without_place() == Some(true))
 }
