@@ -1,7 +1,7 @@
 //! Known forms of credentials in a text: to ask about, and to mask wherever people or an inspector read it.
 //!
 //! Only the audit keeps a command as it was. What is masked must not be a place to hide in: of what looks like a credential,
-//! each run between delimiters is masked by itself, with its length, and from [`TELLING`] characters on with its first and
+//! each run between delimiters is masked by itself, with its length, and from 13 characters on with its first and
 //! last ones. Delimiters, names of hosts and everything on another line stay.
 
 use std::ops::Range;
