@@ -234,6 +234,17 @@ impl Site {
         Output::of(&mut command, b"")
     }
 
+    /// A hook's configuration without a mailbox, so that the hook need not wait to hear that no host is there.
+    pub fn hook_toml_alone(&self) -> PathBuf {
+        let alone = self.path().join("alone.toml");
+        let config = std::fs::read_to_string(self.hook_toml()).unwrap();
+        let nowhere =
+            |line| if str::starts_with(line, "mailbox = ") { "mailbox = \"/nonexistent/mailbox\"" } else { line };
+        let config: Vec<&str> = config.lines().map(nowhere).collect();
+        std::fs::write(&alone, config.join("\n")).unwrap();
+        alone
+    }
+
     /// A command that runs the hook with a configuration, in the agent's working directory.
     pub fn hook_command(&self, config: &Path) -> Command {
         let mut command = Command::new(bin("bashgate-hook"));

@@ -1,11 +1,10 @@
 //! What a person approves is what runs: a word reaches the text, the folder, the asker and the files that were shown, and
 //! nothing else.
 
-use std::path::Path;
-use std::process::Command;
-
 use bashgate_tests::{Output, Site, repository, until};
 use serde_json::{Value, json};
+
+use super::hostile_world::git;
 
 /// A site whose workspace has seen everything, so that whatever uses the network is held.
 fn tainted() -> Site {
@@ -17,12 +16,6 @@ fn tainted() -> Site {
 fn raise(site: &Site) {
     site.raise("default", "corruption");
     site.raise("default", "secret");
-}
-
-fn git(folder: &Path, args: &[&str]) {
-    let mut git = Command::new("git");
-    git.args(["-c", "user.name=a", "-c", "user.email=a@b"]).args(args).current_dir(folder);
-    assert!(git.output().unwrap().status.success(), "{args:?}");
 }
 
 /// Whether `approve ID session` was offered.

@@ -40,15 +40,9 @@ impl World {
         file
     }
 
-    /// A configuration without a mailbox, so that the hook need not wait to hear that no host is there.
+    /// See [`Site::hook_toml_alone`].
     pub(crate) fn alone(&self) -> PathBuf {
-        let alone = self.site.path().join("alone.toml");
-        let config = std::fs::read_to_string(self.site.hook_toml()).unwrap();
-        let nowhere =
-            |line| if str::starts_with(line, "mailbox = ") { "mailbox = \"/nonexistent/mailbox\"" } else { line };
-        let config: Vec<&str> = config.lines().map(nowhere).collect();
-        std::fs::write(&alone, config.join("\n")).unwrap();
-        alone
+        self.site.hook_toml_alone()
     }
 
     /// Whether the hook lets it through by itself.

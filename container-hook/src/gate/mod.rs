@@ -227,8 +227,8 @@ pub fn check(question: &Question<'_>, config: &Config) -> Step {
     let shows = found.effects.secrets.first().filter(|_| found.class == CommandClass::Safe);
     let shows = shows.map(|secret| format!("it reads a secret ({secret})"));
     let why_asked = doubt.cloned().or(shows).unwrap_or_else(|| found.reason.clone());
-    let bound =
-        Bound { evidence: evidence::of(&found.effects, cwd), effects: found.effects.clone(), cwd: cwd.to_owned() };
+    let evidence = evidence::of(&found.effects, cwd);
+    let bound = Bound { evidence: evidence.clone(), effects: found.effects.clone(), cwd: cwd.to_owned() };
     let wire = |id: &RequestId| BashCheckWire {
         kind: BASH_CHECK.to_owned(),
         request_id: id.to_string(),
@@ -242,7 +242,7 @@ pub fn check(question: &Question<'_>, config: &Config) -> Step {
         other_shell: config.shell != Shell::Bash,
         protected,
         locked: true,
-        evidence: bound.evidence.clone(),
+        evidence,
         secrets: findings.secrets.into_iter().take(64).collect(),
         unproven: findings.unproven.into_iter().take(64).collect(),
         unlooked: findings.unlooked.into_iter().take(64).collect(),
@@ -252,7 +252,7 @@ pub fn check(question: &Question<'_>, config: &Config) -> Step {
         caged_form: form.as_ref().map(|form| Digest::of(form.as_bytes()).hex()),
         programs: known.map(|known| known.digest.hex()),
     };
-    HostRequest::step(wire, About::Command { why_asked, form: form.clone(), refused, bound: Box::new(bound.clone()) })
+    HostRequest::step(wire, About::Command { why_asked, form: form.clone(), refused, bound: Box::new(bound) })
 }
 
 /// A question for the host, ready to be put.

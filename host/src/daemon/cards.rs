@@ -54,6 +54,7 @@ impl Core {
             return Some(case::Event::Refused("the host cannot make an approval id".to_owned()));
         };
         let open = self.cases.get(id)?;
+        let shown = self.card(open, approval.clone(), judged.rule, &judged.reason)?;
         let card = Card {
             key,
             advice,
@@ -66,10 +67,9 @@ impl Core {
                 && open.check.script.is_none()
                 && !open.case.is_open_ended()
                 && !chat::card::is_folded(open.check.command.text())
-                && Forecast::new(&open.case.classification().effects, &open.check)
-                    .is_determined(&open.case.classification().calls),
+                && shown.forecast.is_determined(&open.case.classification().calls),
             outage,
-            ..self.card(open, approval.clone(), judged.rule, &judged.reason)?
+            ..shown
         };
         let detail = json!({"event": "held", "approval": approval, "request": card.request_id, "command": card.command, "rule": card.rule, "reason": card.reason, "outage": outage});
         let entry = open.entry(RecordKind::Approval, detail);

@@ -181,7 +181,6 @@ const FILES: &[&str] = &[
     "etc/cloud/instance/user-data.txt",
     "etc/borg/passphrase",
     ".config/gh-copilot/hosts.json",
-    ".config/hub",
 ];
 
 /// Names of files that are secrets wherever they lie.
@@ -349,8 +348,7 @@ pub fn places() -> impl Iterator<Item = String> {
 
 /// True for git's configuration, which may hold tokens and passwords. The path is in lower case.
 pub fn is_git_config(path: &str) -> bool {
-    let name = file_name(path);
-    let name = without_copy_marks(name);
+    let name = without_copy_marks(file_name(path));
     name.starts_with(".gitconfig")
         || matches!(name, "config" | "config.worktree")
             && (lies_in(path, ".git") || ends_in(path, ".config/git/config"))
@@ -455,7 +453,7 @@ pub fn is_secret_name(name: &str) -> bool {
         || name.starts_with("service-account") && ends_with(name, ".json")
         || endings.iter().any(|ending| name.ends_with(ending))
         || says_secret(whole)
-        || says_secret(name)
+        || name != whole && says_secret(name)
 }
 
 /// Words for where something is used, and for copies of it: they say nothing of what it is.
@@ -490,7 +488,7 @@ const DATA: &[&str] = &[
 /// word without an ending is more often a folder of somebody's program. The name is in lower case.
 fn says_secret(name: &str) -> bool {
     // Of nearly every name.
-    const LETTERS: [&str; 8] = ["secret", "cred", "passw", "passphrase", "token", "key", "recovery", "pwd"];
+    const LETTERS: [&str; 7] = ["secret", "cred", "passw", "passphrase", "token", "key", "recovery"];
     if !LETTERS.iter().any(|letters| name.contains(letters)) {
         return false;
     }
@@ -622,11 +620,10 @@ pub fn may_hold_by_place(name: &[u8]) -> bool {
 /// True when a folder of this name holds little but secrets. The name is in lower case.
 pub fn is_secret_folder(name: &str) -> bool {
     let known = |name: &str| name == ".ssh" || FOLDERS.contains(&name);
-    let without_place = || {
-        let (start, place) = name.rsplit_once(['-', '_', '.'])?;
-        Some(is_surrounding(place) && known(start))
-    };
-    known(name) || name.starts_with('.') && (known(without_copy_marks(name)) || without_place() == Some(true))
+    let says_where = |(start, place)| is_surrounding(place) && known(start);
+    known(name)
+        || name.starts_with('.')
+            && (known(without_copy_marks(name)) || name.rsplit_once(['-', '_', '.']).is_some_and(says_where))
 }
 
 /// True when a variable's name says that it holds a secret.

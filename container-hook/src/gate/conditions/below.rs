@@ -71,7 +71,7 @@ pub(super) fn secrets_named(folder: &Path, start: &str, end: &str, findings: &mu
             return look(entry, &real);
         }
         let leads = std::fs::canonicalize(entry.path()).ok()?;
-        (is_called_secret(entry) && !public::is_public(&leads) || public::is_secret(&leads))
+        (entry.is_called_secret() && !public::is_public(&leads) || public::is_secret(&leads))
             .then(|| Stop::Secret(text(&entry.path())))
     });
     finish(stop, folder, findings);
@@ -93,7 +93,7 @@ pub(super) fn secrets_added(folder: &Path, wanted: Option<&Path>, findings: &mut
         let Ok(start) = start.canonicalize() else { continue };
         let mut see = |entry: &Entry<'_>| {
             let path = entry.path();
-            (is_called_secret(entry)
+            (entry.is_called_secret()
                 && entry.kind != FileType::Directory
                 && added::takes_in(&repository, &tracked, &path))
             .then(|| Stop::Secret(text(&path)))
@@ -140,6 +140,23 @@ impl Entry<'_> {
     fn path(&self) -> PathBuf {
         self.folder.join(std::ffi::OsStr::from_bytes(self.name))
     }
+
+    /// True where the place says that a secret lies there.
+    fn is_secret_place(&self) -> bool {
+        self.of_note && secrets::is_secret_path(&text(&self.path()))
+    }
+
+    /// True for a name that folders with secrets have.
+    fn is_secret_folder(&self) -> bool {
+        secrets::is_secret_folder(&String::from_utf8_lossy(self.name).to_ascii_lowercase())
+    }
+
+    /// True for a name, or a place, that says that a secret lies there.
+    fn is_called_secret(&self) -> bool {
+        secrets::is_secret_file_name(self.name)
+            || self.is_secret_place()
+            || self.kind != FileType::RegularFile && self.is_secret_folder()
+    }
 }
 
 /// Why a walk ends.
@@ -161,30 +178,20 @@ fn finish(end: Option<Stop>, folder: &Path, findings: &mut Findings) {
     }
 }
 
-/// True for a name, or a place, that says that a secret lies there.
-fn is_called_secret(entry: &Entry<'_>) -> bool {
-    let folder = || secrets::is_secret_folder(&String::from_utf8_lossy(entry.name).to_ascii_lowercase());
-    secrets::is_secret_file_name(entry.name)
-        || entry.of_note && secrets::is_secret_path(&text(&entry.path()))
-        || entry.kind != FileType::RegularFile && folder()
-}
-
 /// What keeps a name from being passed by.
 fn look(entry: &Entry<'_>, root: &Path) -> Option<Stop> {
-    let by_path = || entry.of_note && secrets::is_secret_path(&text(&entry.path()));
     match entry.kind {
         FileType::RegularFile => {
-            (is_called_secret(entry) && !public::is_public(&entry.path())).then(|| Stop::Secret(text(&entry.path())))
+            (entry.is_called_secret() && !public::is_public(&entry.path())).then(|| Stop::Secret(text(&entry.path())))
         }
         FileType::Directory => {
-            let name = String::from_utf8_lossy(entry.name).to_ascii_lowercase();
-            (secrets::is_secret_folder(&name) || by_path()).then(|| Stop::Secret(text(&entry.path())))
+            (entry.is_secret_folder() || entry.is_secret_place()).then(|| Stop::Secret(text(&entry.path())))
         }
         FileType::Symlink => {
             // One that leads nowhere shows nothing.
             let real = std::fs::canonicalize(entry.path()).ok()?;
             // Where it leads may be called anything.
-            if is_called_secret(entry) && !public::is_public(&real) {
+            if entry.is_called_secret() && !public::is_public(&real) {
                 return Some(Stop::Secret(text(&entry.path())));
             }
             if real.starts_with(root) {

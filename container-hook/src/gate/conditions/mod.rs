@@ -8,11 +8,12 @@ mod names;
 mod public;
 mod startup;
 
+use std::cell::LazyCell;
 use std::io;
 use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
 
-use bashgate_shared::classify::paths::{self, Zone, zone};
+use bashgate_shared::classify::paths::{Zone, zone};
 use bashgate_shared::classify::{Classification, Condition, later, protected};
 use bashgate_shared::planted::{self, Bug};
 
@@ -70,9 +71,10 @@ pub fn check(found: &Classification, cwd: &Path, protected: &[String], setup: Sh
             None => findings.unchecked = true,
         }
     }
+    let named = LazyCell::new(|| git::named::by_settings(cwd));
     for path in &found.effects.writes {
         match place(path, cwd) {
-            Some(path) => write_stays(&path, cwd, protected, &mut findings),
+            Some(path) => write_stays(&path, cwd, protected, &named, &mut findings),
             None => findings.unchecked = true,
         }
     }
@@ -219,7 +221,7 @@ pub(super) fn leads_to(found: &Classification, cwd: &Path) -> Vec<String> {
     all
 }
 
-fn write_stays(path: &Path, cwd: &Path, protected: &[String], findings: &mut Findings) {
+fn write_stays(path: &Path, cwd: &Path, protected: &[String], named: &Named, findings: &mut Findings) {
     let Some(real) = real_place(path) else {
         findings.unchecked = true;
         return;
@@ -239,10 +241,10 @@ fn write_stays(path: &Path, cwd: &Path, protected: &[String], findings: &mut Fin
         findings.unproven.push(format!("{} has another name", path.display()));
         return;
     }
-    match is_of_repository(Path::new(&real), cwd) {
+    match is_of_repository(Path::new(&real), named) {
         Ok(None) => {}
         Ok(Some(what)) => findings.unproven.push(format!("{} is {what}", path.display())),
-        Err(_) => findings.unchecked = true,
+        Err(Unreadable) => findings.unchecked = true,
     }
     // What its own name says has been judged.
     let acts_later = || later::of(&real, root.to_str()).is_some();
@@ -254,9 +256,15 @@ fn write_stays(path: &Path, cwd: &Path, protected: &[String], findings: &mut Fin
     }
 }
 
+/// What git's settings name: see [`git::named::by_settings`].
+type Named = io::Result<Option<Vec<PathBuf>>>;
+
+/// A repository cannot be looked at.
+struct Unreadable;
+
 /// What a file is to git, whatever its folder is called: part of a repository's own folder, one of its hooks, or settings that
 /// it includes.
-fn is_of_repository(file: &Path, cwd: &Path) -> io::Result<Option<&'static str>> {
+fn is_of_repository(file: &Path, named: &Named) -> Result<Option<&'static str>, Unreadable> {
     for folder in file.ancestors().skip(1) {
         let has = |name: &str| std::fs::symlink_metadata(folder.join(name)).is_ok();
         if has("HEAD") && (has("objects") || has("commondir") || has("config")) {
@@ -264,35 +272,11 @@ fn is_of_repository(file: &Path, cwd: &Path) -> io::Result<Option<&'static str>>
         }
     }
     // What git itself keeps below `.git` is judged by its names.
-    for repository in git::repositories(cwd)? {
-        let root = std::fs::canonicalize(&repository.root).unwrap_or_else(|_| repository.root.clone());
-        for settings in repository.files().iter().chain(&git::files_outside()) {
-            let Ok(text) = std::fs::read_to_string(settings) else { continue };
-            let Some(settings_of) = git::config::read(&text) else {
-                return Ok(Some("in a repository whose settings are not understood"));
-            };
-            for setting in settings_of {
-                let base = match setting.key.as_str() {
-                    "core.hookspath" => root.as_path(),
-                    // The reader gives names in lower case.
-                    key if key.starts_with("include") && key.rsplit('.').next() == Some("path") => {
-                        settings.parent().unwrap_or(root.as_path())
-                    }
-                    _ => continue,
-                };
-                let place = place(&setting.value, base).map(|place| std::fs::canonicalize(&place).unwrap_or(place));
-                if place.is_some_and(|place| file.starts_with(&place) || lexically(&place) == file) {
-                    return Ok(Some("what git's settings name"));
-                }
-            }
-        }
+    match named {
+        Ok(Some(named)) => Ok(named.iter().any(|place| file.starts_with(place)).then_some("what git's settings name")),
+        Ok(None) => Ok(Some("in a repository whose settings are not understood")),
+        Err(_) => Err(Unreadable),
     }
-    Ok(None)
-}
-
-/// A path without `..`, as far as its text tells.
-fn lexically(path: &Path) -> PathBuf {
-    PathBuf::from(paths::resolve(None, &path.to_string_lossy()))
 }
 
 fn no_dash_names(folder: &Path, findings: &mut Findings) {

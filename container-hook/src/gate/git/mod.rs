@@ -7,6 +7,7 @@ pub mod config;
 pub mod guard;
 mod index;
 pub mod inert;
+pub(super) mod named;
 
 use std::io;
 use std::path::{Path, PathBuf};

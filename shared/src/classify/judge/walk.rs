@@ -512,7 +512,7 @@ fn found_names(args: &[String]) -> Option<Names> {
     if args.iter().any(|arg| arg == "-L" || arg == "-follow") {
         return None;
     }
-    let rest = args.iter().skip_while(|arg| matches!(arg.as_str(), "-H" | "-L" | "-P"));
+    let rest = args.iter().skip_while(|arg| matches!(arg.as_str(), "-H" | "-P"));
     let below: Vec<String> = rest.clone().take_while(|arg| !arg.starts_with(['-', '(', '!', ','])).cloned().collect();
     let tests: Vec<&str> = rest.skip(below.len()).map(String::as_str).collect();
     // `-D` and `-O` stand before the folders, too.
