@@ -5,7 +5,7 @@
 
 use crate::planted::{self, Bug};
 
-use super::paths::{ends_in, file_name, is_temporary, is_within, lies_in, occurrences};
+use super::paths::{Beginnings, ends_in, file_name, is_temporary, is_within, lies_in, occurrences};
 
 /// How soon and how surely a file acts, from the mildest.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -647,19 +647,22 @@ pub fn of(path: &str, cwd: Option<&str>) -> Option<Later> {
     }
     let lower = path.to_ascii_lowercase();
     let path = lower.as_str();
+    let beginnings = Beginnings::of(path);
     let cwd = cwd.map(str::to_ascii_lowercase);
     let tier_of = |holder| if may_be_in_force(holder, cwd.as_deref()) { Tier::Gate } else { ByItself };
-    if let Some(holder) = holder_of(path, AGENT_FOLDERS, true).or_else(|| holder_of(path, AGENT_SETTINGS, false)) {
+    if let Some(holder) = holder_of(path, beginnings, AGENT_FOLDERS, true)
+        .or_else(|| holder_of(path, beginnings, AGENT_SETTINGS, false))
+     {
         return Some(Later { tier: tier_of(holder), what: "an agent's settings", is_called: false });
     }
-    if let Some(holder) = holder_of(path, AGENT_HOOKS, false) {
+    if let Some(holder) = holder_of(path, beginnings, AGENT_HOOKS, false) {
         return Some(Later { tier: tier_of(holder), what: "an agent's hooks", is_called: true });
     }
     if MANAGED.iter().any(|place| is_within(path, place)) {
         return Some(Later { tier: Tier::Gate, what: "an agent's settings", is_called: false });
     }
     let is_called = false;
-    if let Some(row) = ROWS.iter().find(|row| row.at.iter().any(|at| at.matches(path))) {
+    if let Some(row) = ROWS.iter().find(|row| row.at.iter().any(|at| at.matches(path, beginnings))) {
         return Some(Later { tier: row.tier, what: row.what, is_called });
     }
     let what = if file_name(path) == ".git" {
@@ -686,8 +689,10 @@ pub fn in_projects() -> impl Iterator<Item = &'static str> {
 }
 
 impl At {
-    fn matches(self, path: &str) -> bool {
+    fn matches(self, path: &str, beginnings: Beginnings) -> bool {
         match self {
+            Ends(components) | Below(components) if !beginnings.may_hold(components) => false,
+            Root(_) if !path.starts_with('/') => false,
             Ends(tail) => match tail.strip_suffix('*') {
                 Some(start) => occurrences(path, start).next().is_some(),
                 None => ends_in(path, tail),
@@ -703,7 +708,8 @@ impl At {
 
 /// What stands before the first of these that the path is or lies in (or only is): the folder whose agent they steer, with its
 /// `/`, if it has one.
-fn holder_of<'p>(path: &'p str, patterns: &[&str], only_is: bool) -> Option<&'p str> {
+fn holder_of<'p>(path: &'p str, beginnings: Beginnings, patterns: &[&str], only_is: bool) -> Option<&'p str> {
+    let patterns = patterns.iter().filter(|pattern| beginnings.may_hold(pattern));
     let first = |pattern: &&str| {
         let start = pattern.trim_end_matches('*');
         let ends = |at: &usize| match path.as_bytes().get(at + start.len()) {
@@ -712,7 +718,7 @@ fn holder_of<'p>(path: &'p str, patterns: &[&str], only_is: bool) -> Option<&'p 
         };
         occurrences(path, start).find(ends)
     };
-    patterns.iter().filter_map(first).min().and_then(|at| path.get(..at))
+    patterns.filter_map(first).min().and_then(|at| path.get(..at))
 }
 
 /// Agents read the settings of the folder in which they were started: the working directory or one above it.

@@ -66,6 +66,40 @@ pub fn occurrences<'p>(path: &'p str, components: &'p str) -> impl Iterator<Item
     })
 }
 
+/// What the components of a path begin with, to tell at once that none of them begins a pattern. Some hundred patterns are
+/// held against each path.
+#[derive(Debug, Clone, Copy)]
+pub struct Beginnings(u64);
+
+impl Beginnings {
+    /// Those of a path.
+    pub fn of(path: &str) -> Self {
+        let behind_slash = |pair: &[u8]| pair.first() == Some(&b'/');
+        let starts = path.as_bytes().windows(3).filter(|bytes| behind_slash(bytes)).filter_map(|bytes| bytes.get(1..));
+        let first = path.as_bytes();
+        // A component of one letter at the end has no second one.
+        let last = first.len().checked_sub(2).and_then(|at| first.get(at..)).filter(|bytes| behind_slash(bytes));
+        let last = last.and_then(|bytes| bytes.get(1..));
+        Self(starts.chain(last).chain([first]).fold(0, |all, start| all | Self::bit(start)))
+    }
+
+    /// False when no component of the path begins as these components do.
+    pub fn may_hold(self, components: &str) -> bool {
+        let start = components.as_bytes();
+        // What is this short, or goes on with any letters so early, says too little.
+        matches!(start, [] | [_] | [_, b'*']) || self.0 & Self::bit(start) != 0
+    }
+
+    const fn bit(start: &[u8]) -> u64 {
+        let pair = match *start {
+            [first, second, ..] => first.wrapping_mul(7).wrapping_add(second.wrapping_mul(31)),
+            [only] => only.wrapping_mul(7),
+            [] => 0,
+        };
+        1 << (pair % 64)
+    }
+}
+
 /// True for what lies in a folder for temporary files.
 pub fn is_temporary(path: &str) -> bool {
     ["/tmp", "/var/tmp"].iter().any(|folder| is_within(path, folder) && path != *folder)
@@ -146,6 +180,27 @@ mod tests {
         ] {
             assert_eq!(resolve(folder, path), want, "{folder:?} {path}");
         }
+    }
+
+    #[test]
+    fn a_path_that_holds_components_may_hold_them() {
+        for components in [".env", "a", "ab", "a/b", "a/*", "lefthook*", "venv/bin", ".git/hooks", "é", "x/é"] {
+            let start = components.trim_end_matches('*');
+            for path in [
+                start.to_owned(),
+                format!("{start}/x"),
+                format!("/{start}"),
+                format!("q/{start}"),
+                format!("/q/r/{start}/s/t"),
+                format!("{start}more"),
+                format!("q//{start}"),
+            ] {
+                let begins = occurrences(&path, start).next().is_some();
+                assert!(begins && Beginnings::of(&path).may_hold(components), "{components} in {path}");
+            }
+        }
+        assert!(!Beginnings::of("src/main.rs").may_hold(".git/hooks"));
+        assert!(!Beginnings::of("").may_hold(".git"));
     }
 
     #[test]

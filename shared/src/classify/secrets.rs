@@ -2,7 +2,7 @@
 //!
 //! A name is all that the text gives. A file is a secret when its path says so; what it holds is never looked at.
 
-use super::paths::{ends_in, file_name, is_within, lies_in};
+use super::paths::{Beginnings, ends_in, file_name, is_within, lies_in};
 
 /// True when a resolved path names a secret: a credential, a private key, an environment file.
 pub fn is_secret_path(path: &str) -> bool {
@@ -19,7 +19,9 @@ pub fn is_secret_path(path: &str) -> bool {
     if lies_in(&lower, ".ssh") {
         return !(ends_with(name, ".pub") || name.starts_with("known_hosts") || name == "config");
     }
-    if FOLDERS.iter().any(|folder| lies_in(&lower, folder) || ends_in(&lower, folder)) {
+    let beginnings = Beginnings::of(&lower);
+    let may_hold = |components: &str| beginnings.may_hold(components);
+    if FOLDERS.iter().any(|folder| may_hold(folder) && (lies_in(&lower, folder) || ends_in(&lower, folder))) {
         return true;
     }
     if is_git_config(&lower) {
@@ -30,7 +32,11 @@ pub fn is_secret_path(path: &str) -> bool {
         return true;
     }
     let plain = without_copy_marks(&lower);
-    if FILES.iter().any(|file| ends_in(&lower, file) || ends_in(plain, file)) {
+    let plain_beginnings = Beginnings::of(plain);
+    let is = |file: &str| {
+        may_hold(file) && ends_in(&lower, file) || plain_beginnings.may_hold(file) && ends_in(plain, file)
+    };
+    if FILES.iter().any(|file| is(file)) {
         return true;
     }
     PLACES.iter().any(|place| is_within(&lower, place))
