@@ -24,14 +24,15 @@ pub(super) fn effects(text: &str, around: &Surroundings) -> Effects {
     }
     let words: Vec<&str> = text.split(|c: char| c.is_whitespace() || "'\"`$(){}<>|&;,=[]\\".contains(c)).collect();
     let mut git = false;
-    let mut seen = HashSet::new();
+    let (mut seen, mut behind_git) = (HashSet::new(), HashSet::new());
     for word in words.into_iter().filter(|word| !word.is_empty()) {
         // What follows depends on the word alone, but for the git guard, which wants the order.
         let name = super::paths::file_name(word);
         git |= name == "git";
         // Which of them is the subcommand nobody can tell here; the guard compares them with its list.
-        if git && effects.git.len() < 64 && word.bytes().all(|byte| byte.is_ascii_lowercase() || byte == b'-') {
-            note(&mut effects.git, word);
+        let may_be_subcommand = |word: &str| word.bytes().all(|byte| byte.is_ascii_lowercase() || byte == b'-');
+        if git && may_be_subcommand(word) && behind_git.insert(word) {
+            effects.git.push(word.to_owned());
         }
         if !seen.insert(word) {
             continue;

@@ -1,5 +1,7 @@
 //! What rules say about effects: files read and written, secrets, the network, what will run later.
 
+use std::collections::HashSet;
+
 use super::calls;
 use super::folders::Folder;
 use super::{Judge, Judgement, Names};
@@ -12,6 +14,9 @@ use crate::programs::{self, Runs, Trait};
 
 impl Judge<'_> {
     pub(super) fn join_effects(&mut self, mut found: Effects) {
+        // All of them: the guard looks for the one among them that it knows.
+        let known: HashSet<String> = self.effects.git.iter().cloned().collect();
+        self.effects.git.extend(std::mem::take(&mut found.git).into_iter().filter(|name| !known.contains(name)));
         for (list, more) in self.effects.lists().into_iter().zip(found.lists()) {
             for text in more.drain(..) {
                 note(list, text);
@@ -64,7 +69,10 @@ impl Judge<'_> {
 
     /// A git subcommand runs.
     pub fn git(&mut self, subcommand: &str) {
-        note(&mut self.effects.git, subcommand);
+        // Kept beyond the length of other lists: see `join_effects`.
+        if !self.effects.git.iter().any(|known| known == subcommand) {
+            self.effects.git.push(subcommand.to_owned());
+        }
     }
 
     /// An interpreter runs code: from its standard input, or from a file.

@@ -4,14 +4,14 @@
 //! `cd`, [`values`] knows what variables hold where the text says it. A judge only ever makes a command stricter as it
 //! goes: classes join upwards, effects are only added.
 
+mod bound;
 pub(crate) mod calls;
 mod effects;
 mod folders;
 mod values;
 mod walk;
 
-use std::collections::HashSet;
-
+use bound::Bound;
 use folders::Folder;
 use values::Values;
 use walk::Source;
@@ -20,7 +20,7 @@ use super::call::{Arg, Call};
 use super::effects::note;
 use super::terminal::TerminalWatch;
 use super::{
-    Argv, Classification, CommandClass, Condition, Decided, Effects, Part, Shown, Surroundings, paths, secrets,
+    Argv, Classification, CommandClass, Condition, Decided, Effects, Part, Shown, Surroundings, paths, raw, secrets,
 };
 use crate::programs::git;
 use crate::shell::{Document, Shell};
@@ -75,6 +75,8 @@ fn argv(call: &Call) -> Argv {
 const MAX_NESTED_CALLS: usize = 8;
 /// Most calls that are judged: functions and the values of variables multiply them.
 const MAX_CALLS: usize = 4096;
+/// Most words of calls that are judged: each wrapper around others has the rest of theirs again.
+const MAX_WORDS: usize = 65_536;
 /// Most conditions of one command.
 const MAX_CONDITIONS: usize = 32;
 
@@ -113,7 +115,11 @@ pub struct Judge<'t> {
     nested: usize,
     /// Constructs around the part at hand, for people who look at the tree.
     depth: usize,
+    /// How many calls were judged, and how many words they had.
     judged: usize,
+    judged_words: usize,
+    /// Why the walk did not follow everything. What it left out may do anything that the text mentions.
+    given_up: Option<&'static str>,
     /// Where the part at hand belongs in the list.
     place_of_part: Option<usize>,
     /// The standard input of the command at hand comes from one that fetches.
@@ -133,7 +139,7 @@ pub struct Judge<'t> {
     /// What variables hold, by the assignments in the text.
     values: Values,
     /// Variables that are certainly set at this point, and functions (`name()`) that are certainly defined.
-    bound: HashSet<String>,
+    bound: Bound,
     /// Inside of a function's body, where `local` works.
     in_function: bool,
     /// What the text changes for what it runs.
@@ -154,6 +160,8 @@ pub(super) fn document(document: &Document, source: &str, around: &Surroundings)
         nested: 0,
         depth: 0,
         judged: 0,
+        judged_words: 0,
+        given_up: None,
         place_of_part: None,
         stdin_fetched: false,
         stdin_names: None,
@@ -164,17 +172,32 @@ pub(super) fn document(document: &Document, source: &str, around: &Surroundings)
         reads_unknown: false,
         shell: around.shell,
         values: Values::of(document, around.shell),
-        bound: HashSet::new(),
+        bound: Bound::default(),
         in_function: false,
         changed: Changed::default(),
     };
     let functions = values::functions(document);
     judge.script(Source { document, text: source, functions: &functions });
-    judge.finish()
+    judge.finish(source)
 }
 
 impl Judge<'_> {
-    fn finish(mut self) -> Classification {
+    /// Counts a call with so many words. An error when it cannot be followed any more; the text then counts as not understood.
+    fn follow(&mut self, words: usize) -> Result<(), &'static str> {
+        self.judged += 1;
+        self.judged_words += words;
+        let why = if self.nested >= MAX_NESTED_CALLS {
+            "wrappers, functions or scripts are nested too deep"
+        } else if self.judged >= MAX_CALLS || self.judged_words >= MAX_WORDS {
+            "it has more calls than are followed"
+        } else {
+            return Ok(());
+        };
+        self.given_up.get_or_insert(why);
+        Err(why)
+    }
+
+    fn finish(mut self, source: &str) -> Classification {
         if self.reads_unknown {
             for word in std::mem::take(&mut self.mentioned) {
                 if secrets::is_secret_path(&word) {
@@ -183,8 +206,13 @@ impl Judge<'_> {
             }
         }
         if self.effects.is_cut() {
+            self.given_up.get_or_insert("it does more than is kept of it");
+        }
+        if let Some(why) = self.given_up {
+            let mentioned = raw::effects(source, self.around);
+            self.join_effects(mentioned);
             self.whole = std::mem::replace(&mut self.whole, Judgement::safe())
-                .max(Judgement::unknown("it does more than is kept of it"));
+                .max(Judgement::unknown(format!("not understood: {why}")));
         }
         // A command that writes could write what its own condition has looked at.
         let undermined = self.conditions.iter().any(|condition| undermines(&self.effects, condition));
@@ -218,7 +246,7 @@ impl Judge<'_> {
             parts: self.parts,
             calls: self.calls,
             reads_terminal: self.terminal.into_found(),
-            understood: true,
+            understood: self.given_up.is_none(),
         }
     }
 

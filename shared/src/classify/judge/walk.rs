@@ -1,8 +1,9 @@
 //! The walk: every node of the syntax is visited once, every function's body once more for each call of it.
 
+use super::bound::Mark;
 use super::folders::Folder;
 use super::values::{self, Functions, Value};
-use super::{Judge, Judgement, MAX_CALLS, MAX_NESTED_CALLS, Names, argv};
+use super::{Judge, Judgement, Names, argv};
 use crate::classify::call::{Arg, Call, Known};
 use crate::classify::effects::note;
 use crate::classify::paths::{self, Zone};
@@ -56,15 +57,15 @@ impl<'s> Walk<'_, '_, 's> {
         let outside = self.judge.stdin_fetched;
         let names = self.judge.stdin_names.take();
         self.judge.beside += usize::from(step.background);
-        let before = if apart { Some(self.judge.bound.clone()) } else { None };
+        let before = apart.then(|| self.judge.bound.mark());
         let input = self.judge.terminal.input;
         let last = step.pipeline.len().saturating_sub(1);
         for (at, command) in step.pipeline.iter().enumerate() {
             self.judge.terminal.input.piped = input.piped || at < last;
             let fetched = self.judge.effects.untrusted.len();
             // Each member runs in a shell of its own.
-            if let Some(bound) = &before {
-                self.judge.bound.clone_from(bound);
+            if let Some(bound) = before {
+                self.judge.bound.back_to(bound);
             }
             self.command(command);
             self.judge.stdin_fetched |= self.judge.effects.untrusted.len() > fetched;
@@ -77,7 +78,7 @@ impl<'s> Walk<'_, '_, 's> {
         self.judge.beside -= usize::from(step.background);
         self.judge.stdin_fetched = outside;
         if let Some(bound) = before {
-            self.judge.bound = bound;
+            self.judge.bound.back_to(bound);
         }
         if apart || step.negated {
             self.judge.also_in(seen);
@@ -89,25 +90,20 @@ impl<'s> Walk<'_, '_, 's> {
         if !self.judge.bound.contains(&function_key(name)) {
             judgement = judgement.max(Judgement::unknown(format!("the function `{name}` may not be defined here")));
         }
-        self.judge.judged += 1;
-        if self.judge.nested >= MAX_NESTED_CALLS || self.judge.judged >= MAX_CALLS {
-            self.judge.add(
-                text,
-                FUNCTION_CALL,
-                judgement.max(Judgement::unknown("functions call each other too deep")),
-            );
+        if let Err(why) = self.judge.follow(1) {
+            self.judge.add(text, FUNCTION_CALL, judgement.max(Judgement::unknown(why)));
             return;
         }
         self.judge.add(text, FUNCTION_CALL, judgement);
         self.judge.nested += 1;
         self.judge.depth += 1;
-        let bound = self.judge.bound.clone();
+        let bound = self.judge.bound.mark();
         let outside = std::mem::replace(&mut self.judge.in_function, true);
         for body in bodies {
             self.command(body);
         }
         self.judge.in_function = outside;
-        self.judge.bound = bound;
+        self.judge.bound.back_to(bound);
         self.judge.depth -= 1;
         self.judge.nested -= 1;
     }
@@ -131,7 +127,7 @@ impl<'s> Walk<'_, '_, 's> {
     /// A script inside of a word, with a shell of its own and the same input.
     fn nested(&mut self, script: &'s Script, beside: usize) {
         let judge = &mut *self.judge;
-        let (folders, bound) = (judge.folders.clone(), judge.bound.clone());
+        let (folders, bound) = (judge.folders.clone(), judge.bound.mark());
         let names = judge.stdin_names.take();
         let input = judge.terminal.input;
         judge.terminal.input.piped = true;
@@ -144,7 +140,7 @@ impl<'s> Walk<'_, '_, 's> {
         judge.terminal.input = input;
         judge.stdin_names = names;
         judge.folders = folders;
-        judge.bound = bound;
+        judge.bound.back_to(bound);
     }
 
     /// The shell may print each command with its values.
@@ -173,15 +169,15 @@ impl<'s> Visit<'s> for Walk<'_, '_, 's> {
                 Join::And => {}
             }
             if step.join == Join::And && certain {
-                settled.get_or_insert_with(|| self.judge.bound.clone());
+                settled.get_or_insert_with(|| self.judge.bound.mark());
             } else {
                 // An earlier `cd` may have failed or not have run, and so may what stood behind `&&`.
                 self.judge.folders.clone_from(&seen);
                 if let Some(bound) = settled.take() {
-                    self.judge.bound = bound;
+                    self.judge.bound.back_to(bound);
                 }
                 if step.join != Join::Then {
-                    settled = Some(self.judge.bound.clone());
+                    settled = Some(self.judge.bound.mark());
                 }
             }
             self.pipeline(step, &seen);
@@ -190,7 +186,7 @@ impl<'s> Visit<'s> for Walk<'_, '_, 's> {
             seen = std::mem::replace(&mut self.judge.folders, now);
         }
         if let Some(bound) = settled {
-            self.judge.bound = bound;
+            self.judge.bound.back_to(bound);
         }
         self.judge.folders = seen;
     }
@@ -206,7 +202,7 @@ impl<'s> Visit<'s> for Walk<'_, '_, 's> {
         for word in words {
             self.word(word);
         }
-        let bound = self.judge.bound.clone();
+        let bound = self.judge.bound.mark();
         for (index, expression) in expressions.iter().enumerate() {
             self.arithmetic(expression);
             // The first of `for ((…;…;…))` runs before anything else.
@@ -230,7 +226,7 @@ impl<'s> Visit<'s> for Walk<'_, '_, 's> {
         for script in scripts {
             self.script(script);
             if *kind != CompoundKind::While {
-                self.judge.forget_since(&bound, *kind, variable.as_deref());
+                self.judge.forget_since(bound, *kind, variable.as_deref());
             }
         }
         self.judge.beside -= usize::from(*kind == CompoundKind::Coproc);
@@ -240,7 +236,7 @@ impl<'s> Visit<'s> for Walk<'_, '_, 's> {
         }
         // Where a redirection fails, nothing in it runs.
         if *kind != CompoundKind::Group || !redirects.is_empty() {
-            self.judge.bound = bound;
+            self.judge.bound.back_to(bound);
         }
         self.judge.also_in(&before);
         self.judge.terminal.input = input;
@@ -257,14 +253,14 @@ impl<'s> Visit<'s> for Walk<'_, '_, 's> {
         };
         self.judge.add(text, "function", judgement);
         // It may be called from where this walk does not see it, so it counts here, too.
-        let (folders, bound) = (self.judge.folders.clone(), self.judge.bound.clone());
+        let (folders, bound) = (self.judge.folders.clone(), self.judge.bound.mark());
         self.judge.depth += 1;
         let outside = std::mem::replace(&mut self.judge.in_function, true);
         self.command(body);
         self.judge.in_function = outside;
         self.judge.depth -= 1;
         self.judge.folders = folders;
-        self.judge.bound = bound;
+        self.judge.bound.back_to(bound);
         if self.judge.values.keeps_functions() {
             self.judge.bound.insert(function_key(name));
         }
@@ -584,12 +580,10 @@ impl Judge<'_> {
     }
 
     /// What one branch sets is not set in the next one.
-    fn forget_since(&mut self, bound: &std::collections::HashSet<String>, kind: CompoundKind, variable: Option<&str>) {
-        if kind == CompoundKind::Group {
-            return;
+    fn forget_since(&mut self, bound: Mark, kind: CompoundKind, variable: Option<&str>) {
+        if kind != CompoundKind::Group {
+            self.bound.back_to_keeping(bound, variable);
         }
-        let keeps = |name: &String| bound.contains(name) || Some(name.as_str()) == variable;
-        self.bound.retain(keeps);
     }
 
     // Variables.
@@ -727,10 +721,9 @@ impl Judge<'_> {
         if self.calls.len() < 1024 {
             self.calls.push(argv(call));
         }
-        self.judged += 1;
-        if self.nested >= MAX_NESTED_CALLS || self.judged >= MAX_CALLS {
+        if let Err(why) = self.follow(1 + call.args.len()) {
             self.terminal.find("a script in a script in a script");
-            return Judgement::unknown("wrappers are nested too deep");
+            return Judgement::unknown(why);
         }
         self.terminal.call(call);
         self.nested += 1;
@@ -769,9 +762,9 @@ impl Judge<'_> {
 
     /// Judges a script that this shell itself evaluates: a `cd` in it may stay in force.
     pub fn same_shell_script(&mut self, text: &str, shell: Shell) -> Judgement {
-        if self.nested >= MAX_NESTED_CALLS {
+        if let Err(why) = self.follow(1) {
             self.terminal.find("a script in a script in a script");
-            return Judgement::unknown("scripts are nested too deep");
+            return Judgement::unknown(why);
         }
         if text.trim().is_empty() {
             return Judgement::unknown("an empty script");
