@@ -5,6 +5,7 @@
 //! a tool), [`gate`] (may this command run?).
 //!
 //! [`gate`] is a library of its own, which the Bash tool uses, too. Only the program itself arms [`guard`].
+#![cfg_attr(not(test), deny(clippy::print_stdout, clippy::print_stderr))]
 
 pub mod agents;
 pub mod event;

@@ -12,6 +12,7 @@ use bashgate_hook::event::{Asker, BeforeToolUse, ToolUse};
 use bashgate_hook::gate::config::{self, Config, OnAllow};
 use bashgate_hook::gate::{HookDecision, LetThroughBy};
 use bashgate_hook::{guard, tools};
+use bashgate_shared::say_part;
 use bashgate_shared::shell::quoted;
 
 const HELP: &str = "\
@@ -108,7 +109,7 @@ fn run() -> Result<Answered, String> {
     let Some(arguments) = arguments(args)? else {
         // As a hook this must never let anything through by accident.
         if std::io::stdin().is_terminal() {
-            print!("{HELP}");
+            say_part!("{HELP}");
             return Ok(Answered::to_nobody(HookDecision::Allow(LetThroughBy::Nobody)));
         }
         return Err("called with --help or --version, which decides nothing".to_owned());

@@ -6,6 +6,7 @@
 //! [`control`], [`metrics`] and [`programs`], none of which starts another one's work, on top of [`mailbox_folder`] (folders that
 //! are not left) and [`fault`] (places where tests let it die); then [`daemon`], the one loop (event in, effect out); then
 //! [`cli`].
+#![cfg_attr(not(test), deny(clippy::print_stdout, clippy::print_stderr))]
 
 pub mod approval;
 pub mod audit;

@@ -3,6 +3,7 @@
 //! In the order of a command's way: [`presets`] (what a run may do, as data), [`permit`] (the gate's word),
 //! [`policy`] (a preset's own rules), [`environment`], [`git`], [`sandbox`] (what is enforced, and by what), [`run`]
 //! (the run itself), [`inner`] (the process inside), [`output`], [`watch`] (what was changed), [`outcome`].
+#![cfg_attr(not(test), deny(clippy::print_stdout, clippy::print_stderr))]
 
 mod called;
 pub mod cli;

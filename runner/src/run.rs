@@ -703,7 +703,7 @@ impl Live {
                 if let Some(log) = &mut self.log {
                     log.add(bytes);
                 }
-                if let Some(echo) = &self.live {
+                if let Some(echo) = &mut self.live {
                     echo.pass_on(at == 1, bytes, until, stop);
                 }
                 return true;

@@ -17,6 +17,7 @@ pub mod object;
 pub mod planted;
 pub mod programs;
 pub mod protocol;
+mod say;
 pub mod script;
 pub mod seal;
 pub mod shell;

@@ -275,7 +275,7 @@ pub fn is_plain_locale(value: &str) -> bool {
 ///
 /// The list is one of shapes, not of names: better to call a harmless name harmful than to miss one. Names of variables
 /// that steer programs are in capitals; in small letters only those of proxies are.
-pub(crate) fn harm_of_setting(name: &str, shell: Shell) -> Option<&'static str> {
+pub fn harm_of_setting(name: &str, shell: Shell) -> Option<&'static str> {
     let name = name.strip_suffix('+').unwrap_or(name);
     if HARMLESS.contains(&name) || name.starts_with("LC_") {
         return None;
@@ -447,8 +447,18 @@ const TIED_IN_ZSH: &[&str] = &[
     "dirstack",
 ];
 
-const HARMLESS: &[&str] =
-    &["LANG", "TZ", "NO_COLOR", "CLICOLOR", "FORCE_COLOR", "COLUMNS", "LINES", "CI", "DEBIAN_FRONTEND"];
+const HARMLESS: &[&str] = &[
+    "LANG",
+    "TZ",
+    "NO_COLOR",
+    "CLICOLOR",
+    "FORCE_COLOR",
+    "COLUMNS",
+    "LINES",
+    "CI",
+    "DEBIAN_FRONTEND",
+    "RUST_BACKTRACE",
+];
 
 #[cfg(test)]
 mod tests {

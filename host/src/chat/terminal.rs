@@ -5,6 +5,7 @@ use std::io::{BufRead as _, IsTerminal as _};
 use super::Chat;
 use super::notice::{self, Notice};
 use crate::clock;
+use bashgate_shared::say_aside;
 
 /// Prints notices.
 pub struct Terminal {
@@ -23,7 +24,7 @@ impl Chat for Terminal {
         if matches!(notice, Notice::Decided(_)) && !self.decisions {
             return;
         }
-        eprintln!("{}", notice::words(notice, clock::now().boot_ms));
+        say_aside!("{}", notice::words(notice, clock::now().boot_ms));
     }
 }
 

@@ -3,6 +3,7 @@
 use std::io::Write as _;
 use std::path::Path;
 
+use bashgate_shared::{say, say_aside};
 use serde_json::Value;
 
 use super::{Audit, Failure, Run, replay};
@@ -40,10 +41,10 @@ pub(super) fn run(config: &Config, act: Audit) -> Run {
     match act {
         Audit::Head => {
             let (records, head) = reader.head().map_err(|error| failed(&error))?;
-            eprintln!(
+            say_aside!(
                 "{records} records; keep the head somewhere else, and check it with: bashgate audit verify --head HASH"
             );
-            println!("{head}");
+            say!("{head}");
             Ok(())
         }
         Audit::Verify { head } => verify(&reader, &folder, head.as_deref()),
@@ -71,7 +72,7 @@ fn verify(reader: &Reader, folder: &Path, head: Option<&str>) -> Run {
     } else {
         format!(" The first {pruned} were pruned; the host's key has signed where.")
     };
-    println!("{} records, none changed, missing or moved.{since} Head: {head}", records - pruned);
+    say!("{} records, none changed, missing or moved.{since} Head: {head}", records - pruned);
     Ok(())
 }
 

@@ -10,6 +10,7 @@ use super::{Failure, Run};
 use crate::config::Config;
 use crate::state;
 use crate::store::Reader;
+use bashgate_shared::{say, say_aside};
 
 /// Copies store and signing key into a new folder that can be used as a state folder.
 pub(super) fn run(config: &Config, to: &Path) -> Run {
@@ -25,7 +26,7 @@ pub(super) fn run(config: &Config, to: &Path) -> Run {
     DirBuilder::new().mode(0o700).create(to).map_err(wrong)?;
     let store = state::store(to);
     let size = std::fs::metadata(&from).map_or(0, |meta| meta.len() / 1024);
-    eprintln!("copying {size} KiB from {}, then checking the copy", from.display());
+    say_aside!("copying {size} KiB from {}, then checking the copy", from.display());
     reader.copy_to(&store).map_err(|error| failed(&error))?;
     let path = state::key_file(to);
     let mut file = OpenOptions::new().write(true).create_new(true).mode(0o600).open(path).map_err(wrong)?;
@@ -35,6 +36,6 @@ pub(super) fn run(config: &Config, to: &Path) -> Run {
     // A copy that does not hold is none.
     let copy = Reader::open(&store).map_err(|error| failed(&error))?;
     let (records, head) = unbroken(&copy, &config.state, None)?;
-    println!("{}: {records} records, none changed, missing or moved. Head: {head}", to.display());
+    say!("{}: {records} records, none changed, missing or moved. Head: {head}", to.display());
     Ok(())
 }

@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
+use bashgate_shared::say;
 use serde_json::{Value, json};
 use tokio::sync::oneshot;
 
@@ -44,8 +45,8 @@ pub(super) fn run(exit: bool) -> Run {
     let made = init::make(root.path(), &init::host_toml())?;
     let work = workspace(root.path())?;
     let config = Config::load(&made.host)?;
-    println!("bashgate demo: a scripted agent works in {}.", work.display());
-    println!("Each event goes through the real hook; what it cannot decide, the real host does.\n");
+    say!("bashgate demo: a scripted agent works in {}.", work.display());
+    say!("Each event goes through the real hook; what it cannot decide, the real host does.\n");
 
     let runtime = serve::runtime()?;
     let (stop, stopped) = oneshot::channel();
@@ -74,8 +75,8 @@ pub(super) fn run(exit: bool) -> Run {
         return outcome;
     }
     outcome?;
-    println!("\nThe host keeps serving; end it with Ctrl-C. Send it a command of your own from another terminal:");
-    println!("  {} --config {} check -- 'curl https://example.com'", hook.display(), made.hook.display());
+    say!("\nThe host keeps serving; end it with Ctrl-C. Send it a command of your own from another terminal:");
+    say!("  {} --config {} check -- 'curl https://example.com'", hook.display(), made.hook.display());
     let ended = runtime.block_on(host);
     runtime.shutdown_background();
     match ended {
@@ -123,8 +124,8 @@ impl Agent {
     fn act(&self) -> Run {
         let (mut allowed, mut denied) = (0, 0);
         for (number, (tool, input, about)) in (1..).zip(SCRIPT) {
-            println!("{number:2}. {tool}: {input}");
-            println!("    {about}");
+            say!("{number:2}. {tool}: {input}");
+            say!("    {about}");
             // Only the last one is held; with --exit the demo plays the person, too.
             let person = self.approves.clone().filter(|_| number == SCRIPT.len());
             let answering = person.map(|config| std::thread::spawn(move || approve_held(&config)));
@@ -141,13 +142,13 @@ impl Agent {
                 denied += 1;
                 "denied"
             };
-            println!(
+            say!(
                 "    -> {outcome} after {:.1} ms{}\n",
                 time.as_secs_f64() * 1000.0,
                 if words.is_empty() { String::new() } else { format!(": {words}") }
             );
         }
-        println!("{} events: {allowed} let through, {denied} denied.", SCRIPT.len());
+        say!("{} events: {allowed} let through, {denied} denied.", SCRIPT.len());
         Ok(())
     }
 
@@ -190,7 +191,7 @@ fn approve_held(config: &Config) {
             .flatten()
             .and_then(|reply| reply.data.pointer("/0/id").and_then(Value::as_str).map(str::to_owned));
         if let Some(id) = id {
-            println!("    (the demo says: approve {id})");
+            say!("    (the demo says: approve {id})");
             let _ = control::ask(&socket, &control::ControlCommand::Say { words: format!("approve {id}") });
             return;
         }

@@ -5,6 +5,7 @@ use std::path::Path;
 use std::time::{Duration, Instant};
 
 use bashgate_shared::mailbox;
+use bashgate_shared::say;
 use serde_json::{Value, json};
 
 use super::{Failure, Run, serve};
@@ -83,11 +84,11 @@ fn print(report: &Report, as_json: bool) {
             State::Broken => "broken",
         };
         if as_json {
-            println!("{}", json!({"what": what, "state": state, "says": says, "help": help}));
+            say!("{}", json!({"what": what, "state": state, "says": says, "help": help}));
         } else {
-            println!("{state:6} {what:13} {says}");
+            say!("{state:6} {what:13} {says}");
             if !help.is_empty() {
-                println!("{:20} help: {help}", "");
+                say!("{:20} help: {help}", "");
             }
         }
     }

@@ -6,6 +6,7 @@ use std::os::unix::fs::{DirBuilderExt as _, OpenOptionsExt as _};
 use std::path::{Path, PathBuf};
 
 use bashgate_shared::protocol::WorkspaceName;
+use bashgate_shared::say;
 
 use super::{Failure, Run};
 use crate::config::EXAMPLE;
@@ -108,13 +109,13 @@ pub(super) fn host_toml() -> String {
 pub(super) fn run(dir: &Path) -> Run {
     let made = make(dir, &host_toml())?;
     let (host, hook) = (made.host.display(), made.hook.display());
-    println!("Made {host}, {hook}, the signing key and the mailbox of workspace default.\n");
-    println!("1. Start the host:\n     bashgate serve --config {host}\n");
-    println!("2. Try it from another terminal on this machine:");
-    println!("     bashgate-hook --config {hook} check -- 'curl https://example.com'\n");
-    println!("3. Put it into the agent's container (docs/agents.md has the hook's entry for each agent):");
-    println!("  -v {hook}:/etc/bashgate/hook.toml:ro");
-    println!("  -v /usr/local/bin/bashgate-hook:/usr/local/bin/bashgate-hook:ro");
-    println!("{}", daemon::mounts(&made.mailbox));
+    say!("Made {host}, {hook}, the signing key and the mailbox of workspace default.\n");
+    say!("1. Start the host:\n     bashgate serve --config {host}\n");
+    say!("2. Try it from another terminal on this machine:");
+    say!("     bashgate-hook --config {hook} check -- 'curl https://example.com'\n");
+    say!("3. Put it into the agent's container (docs/agents.md has the hook's entry for each agent):");
+    say!("  -v {hook}:/etc/bashgate/hook.toml:ro");
+    say!("  -v /usr/local/bin/bashgate-hook:/usr/local/bin/bashgate-hook:ro");
+    say!("{}", daemon::mounts(&made.mailbox));
     Ok(())
 }

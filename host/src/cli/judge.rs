@@ -7,6 +7,7 @@ use bashgate_shared::cage as shared_cage;
 use bashgate_shared::classify::{self as shared, Classification, Surroundings};
 use bashgate_shared::command::CommandLine;
 use bashgate_shared::programs::own::{OwnPrograms, ProgramsFile};
+use bashgate_shared::say;
 use clap::Args;
 use serde_json::{Value, json};
 
@@ -75,9 +76,9 @@ impl Input {
         };
         let value = answer(command);
         if self.json {
-            println!("{value}");
+            say!("{value}");
         } else {
-            println!("{}", words(&value));
+            say!("{}", words(&value));
         }
         Ok(())
     }

@@ -17,6 +17,7 @@ mod why;
 use std::path::PathBuf;
 use std::process::ExitCode;
 
+use bashgate_shared::{say, say_aside};
 use clap::{Args, Parser, Subcommand};
 
 use crate::config::{Config, ConfigError};
@@ -309,19 +310,19 @@ impl Failure {
     fn print(&self) -> ExitCode {
         match self {
             Self::Failed { error, cause, help } => {
-                eprintln!("error: {error}");
+                say_aside!("error: {error}");
                 if let Some(cause) = cause {
-                    eprintln!("cause: {cause}");
+                    say_aside!("cause: {cause}");
                 }
-                eprintln!("help: {help}");
+                say_aside!("help: {help}");
                 ExitCode::from(1)
             }
             Self::Refused(why) => {
-                eprintln!("refused: {why}");
+                say_aside!("refused: {why}");
                 ExitCode::from(2)
             }
             Self::Usage(why) => {
-                eprintln!("error: {why}");
+                say_aside!("error: {why}");
                 ExitCode::from(64)
             }
         }
@@ -388,7 +389,7 @@ fn run(command: Command) -> Run {
         Command::Doctor { json, config } => doctor::run(config.config.as_deref(), json),
         Command::Config { act: ConfigAct::Check, config } => {
             let config = config.load()?;
-            println!(
+            say!(
                 "{} is fine: {} rules, {} services, {} workspaces.",
                 config.file.display(),
                 config.policy.rules.len(),

@@ -1,5 +1,6 @@
 //! What people do: answers, taints, workspaces. The running host does it; without one, this process does.
 
+use bashgate_shared::say;
 use serde_json::Value;
 
 use super::{Failure, Run, Scripts, Taint, Workspace};
@@ -37,9 +38,9 @@ fn show_reply(reply: Reply, json: bool) -> Run {
         return Err(Failure::Refused(reply.text));
     }
     if json {
-        println!("{}", reply.data);
+        say!("{}", reply.data);
     } else {
-        println!("{}", reply.text);
+        say!("{}", reply.text);
     }
     Ok(())
 }

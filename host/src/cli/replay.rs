@@ -8,6 +8,7 @@ use std::collections::BTreeMap;
 use bashgate_shared::classify::{Classification, Surroundings, classify};
 use bashgate_shared::command::CommandLine;
 use bashgate_shared::protocol::{Answer, WorkspaceName};
+use bashgate_shared::{say, say_aside};
 use serde::Deserialize;
 use serde_json::{Value, json};
 
@@ -64,7 +65,7 @@ pub(super) fn run(config: &Config, reader: &Reader, as_json: bool) -> Run {
         let before = then(&detail);
         if before != now.end {
             *changes.entry((before, now.end)).or_default() += 1;
-            println!("{}", line(&past, &detail, before, &now, as_json));
+            say!("{}", line(&past, &detail, before, &now, as_json));
         }
         true
     };
@@ -73,9 +74,9 @@ pub(super) fn run(config: &Config, reader: &Reader, as_json: bool) -> Run {
     let kinds: Vec<String> =
         changes.iter().map(|((from, to), count)| format!("{} -> {}: {count}", from.as_str(), to.as_str())).collect();
     let kinds = if kinds.is_empty() { String::new() } else { format!(" ({})", kinds.join(", ")) };
-    eprintln!("{decisions} decisions, {changed} would change with {}{kinds}.", config.file.display());
+    say_aside!("{decisions} decisions, {changed} would change with {}{kinds}.", config.file.display());
     if unreadable > 0 {
-        eprintln!("{unreadable} of them have no command that could be judged again.");
+        say_aside!("{unreadable} of them have no command that could be judged again.");
     }
     Ok(())
 }

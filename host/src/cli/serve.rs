@@ -5,18 +5,19 @@ use std::io::IsTerminal as _;
 use super::{Failure, Run};
 use crate::config::Config;
 use crate::daemon::{Serve, serve};
+use bashgate_shared::say_aside;
 
 pub(super) fn run(config: Config) -> Run {
     log(&config.log);
     let runtime = runtime()?;
     let ready = Box::new(|config: &Config| {
-        eprintln!(
+        say_aside!(
             "bashgate is ready: mailboxes in {}, state in {}",
             config.mailboxes.display(),
             config.state.display()
         );
         if !config.policy.enforce {
-            eprintln!(
+            say_aside!(
                 "warning: shadow mode (`enforce = false` in {}): denials are recorded and LET THROUGH; nothing is protected",
                 config.file.display()
             );

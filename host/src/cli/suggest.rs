@@ -3,6 +3,7 @@
 use std::fmt::Write as _;
 
 use bashgate_shared::programs::own::{OwnForm, OwnOperands, OwnReach, OwnRow, ProgramsFile};
+use bashgate_shared::{say_aside, say_part};
 use serde::Deserialize;
 use serde_json::Value;
 
@@ -53,8 +54,8 @@ pub(super) fn run(input: &Input) -> Run {
         Failure::failed(error, help)
     })?;
     let shown = found.drafts.len().min(input.most);
-    print!("{}", drafts(found.drafts.get(..shown).unwrap_or_default(), &base));
-    eprintln!("{}", summary(&commands, &found, shown));
+    say_part!("{}", drafts(found.drafts.get(..shown).unwrap_or_default(), &base));
+    say_aside!("{}", summary(&commands, &found, shown));
     Ok(())
 }
 

@@ -5,6 +5,7 @@ use std::io::IsTerminal as _;
 use bashgate_shared::classify::{Classification, CommandClass, Condition, Decided, Part, Shown, classify};
 use bashgate_shared::command::CommandLine;
 use bashgate_shared::programs::family_of;
+use bashgate_shared::{say, say_part};
 use serde_json::json;
 
 use super::judge::Programs;
@@ -18,11 +19,11 @@ pub(super) fn run(command: &str, as_json: bool, programs: &Programs) -> Run {
     let line = CommandLine::parse(command).map_err(|error| Failure::Refused(format!("{error}; {}", error.help())))?;
     let found = classify(&line, &programs.surroundings()?);
     if as_json {
-        println!("{}", json!({"command": command, "classification": found}));
+        say!("{}", json!({"command": command, "classification": found}));
         return Ok(());
     }
     let color = std::io::stdout().is_terminal() && std::env::var_os("NO_COLOR").is_none();
-    print!("{}", explain(&found, color));
+    say_part!("{}", explain(&found, color));
     Ok(())
 }
 

@@ -15,6 +15,7 @@ use super::cases::Cases;
 use super::inspect::Inspectors;
 use super::outbox::Outbox;
 use super::people::Told;
+use super::reading::Readers;
 use super::records::Records;
 use super::rejects::Rejects;
 use super::{After, CaseId, Event, ServeError};
@@ -68,6 +69,8 @@ pub struct Core {
     /// The operator's own programs.
     pub(super) own_programs: Option<Signed>,
     pub(super) cases: Cases,
+    /// Long texts that are being read.
+    pub(super) readers: Readers,
     pub(super) rejects: Rejects,
     pub(super) outbox: Outbox,
     pub(super) inspectors: Inspectors,
@@ -114,6 +117,7 @@ impl Core {
             new_workspace: false,
             own_programs,
             cases: Cases::default(),
+            readers: Readers::new(events.clone()),
             rejects: Rejects::default(),
             outbox: Outbox::new(&config.mailboxes),
             inspectors: Inspectors::new(panel, events),
@@ -277,6 +281,10 @@ impl Core {
         }
         match event {
             Event::Arrived(arrival) => self.arrived(arrival),
+            Event::Read(unread, found) => {
+                self.readers.is_read(&unread);
+                self.weigh((*unread, *found));
+            }
             Event::Found(id, ask, finding) => {
                 fault::here("inspector.answered");
                 self.metrics.found(&finding);

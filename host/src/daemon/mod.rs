@@ -8,6 +8,7 @@ mod core;
 mod inspect;
 mod outbox;
 mod people;
+mod reading;
 mod records;
 mod rejects;
 mod requests;
@@ -21,6 +22,7 @@ use std::os::unix::fs::PermissionsExt as _;
 use std::path::Path;
 use std::time::Duration;
 
+use bashgate_shared::classify::Classification;
 use tokio::io::{AsyncBufReadExt as _, AsyncReadExt as _, AsyncWriteExt as _, BufReader};
 use tokio::net::{UnixListener, UnixStream};
 use tokio::signal::unix::{Signal, SignalKind, signal};
@@ -46,6 +48,8 @@ pub use crate::approval::CaseId;
 pub enum Event {
     /// A request came in.
     Arrived(Arrival),
+    /// The long text of a request was read.
+    Read(Box<reading::Unread>, Box<Classification>),
     /// The inspector answered the question of this number about a case.
     Found(CaseId, u32, Finding),
     /// A job of the store is done, or is not.

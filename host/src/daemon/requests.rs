@@ -17,6 +17,7 @@ use serde_json::json;
 use super::After;
 use super::cases::{self, Open, Plain};
 use super::core::{Core, STARTING};
+use super::reading::{Read, SHORT, Unread};
 use super::{scripts, verdicts};
 use crate::approval::RequestKey;
 use crate::audit::{self, Entry, RecordKind};
@@ -37,7 +38,7 @@ impl Core {
         fault::here("request.arrived");
         let Arrival { workspace, id, taken, at } = arrival;
         let named = (workspace.clone(), id.clone());
-        if self.cases.is_asked(&named) || self.outbox.holds(&named) {
+        if self.cases.is_asked(&named) || self.readers.has(&named) || self.outbox.holds(&named) {
             // The first one stands. The answer is bound to its bytes, so another text under this id gets none.
             tracing::info!(%workspace, %id, "a request of this id is being decided; another one is not looked at");
             return;
@@ -102,7 +103,10 @@ impl Core {
             Request::BashCheck(check) if check.refused().is_some() => {
                 self.refused_by_runner((workspace, id, digest), &check, at);
             }
-            Request::BashCheck(check) => self.check((workspace, id), (digest, bytes.len()), *check, at),
+            Request::BashCheck(check) => {
+                let (request_id, bytes) = (id, bytes.len());
+                self.check(Unread { workspace, request_id, digest, bytes, check: *check, since: at });
+            }
             Request::ToolEvent(event) => self.tool_event(workspace, id, digest, &event, at),
             Request::BashRan(ran) => self.bash_ran(workspace, id, digest, &ran, at),
         }
@@ -179,15 +183,10 @@ impl Core {
         self.outbox.release(&self.key, unsigned);
     }
 
-    pub(super) fn check(
-        &mut self,
-        (workspace, request_id): (WorkspaceName, RequestId),
-        (digest, bytes): (Digest, usize),
-        check: BashCheck,
-        since: Instant,
-    ) {
-        let Some(known) = self.workspaces.get(&workspace) else { return };
-        let seen = known.seen.clone();
+    /// Has a command read: here when it is short, else beside the loop.
+    fn check(&mut self, unread: Unread) {
+        let Some(known) = self.workspaces.get(&unread.workspace) else { return };
+        let check = &unread.check;
         let shell = if check.other_shell { Shell::Other } else { known.settings.shell() };
         // A hook that has looked with other rows, or with none, does not know what their names mean there.
         // What is narrowed, is so for everybody.
@@ -196,7 +195,23 @@ impl Core {
             if has_looked { signed.known.programs } else { signed.narrowing }
         });
         let around = Surroundings { shell, cwd: check.cwd.clone(), protected: check.protected.clone(), programs };
-        let mut found = classify(&check.command, &around);
+        if check.command.text().len() <= SHORT {
+            let found = classify(&check.command, &around);
+            self.weigh((unread, found));
+        } else if self.readers.has_room(&unread.workspace) {
+            self.readers.read(unread, around);
+        } else {
+            let why =
+                "too many long commands of this workspace wait to be read; run it again when they have their answers";
+            self.reject(&unread.workspace.clone(), unread.request_id, Some(unread.digest), why, unread.since);
+        }
+    }
+
+    /// A command was read: opens its case.
+    pub(super) fn weigh(&mut self, (unread, mut found): Read) {
+        let Unread { workspace, request_id, digest, bytes, check, since } = unread;
+        let Some(known) = self.workspaces.get(&workspace) else { return };
+        let seen = known.seen.clone();
         weigh_evidence(&mut found, &check);
         scripts::weigh(&mut found, &check);
         let script = self.approved_script(&workspace, &check);

@@ -74,7 +74,7 @@ impl Core {
     /// Gives a sign of life where somebody waits for one.
     pub(super) fn beat(&mut self, now: Now) {
         let waiting: std::collections::BTreeSet<&WorkspaceName> =
-            self.cases.values().map(|open| &open.workspace).collect();
+            self.cases.values().map(|open| &open.workspace).chain(self.readers.waiting()).collect();
         let first = self.times.last_look.is_none();
         let all = self.workspaces.keys().filter(|_| first);
         let beat = self.key.beat(&self.boot, now.boot_ms);

@@ -2,6 +2,7 @@
 
 use std::process::ExitCode;
 
+use bashgate_shared::{say, say_aside, say_part};
 use clap::Args;
 
 use super::{REFUSED, complain};
@@ -28,7 +29,7 @@ impl Doctor {
         let backends = self.sandbox.map_or_else(|| BackendName::ALL.to_vec(), |one| vec![one]);
         let examined = std::env::current_exe().map_err(doctor::DoctorError::Io).and_then(|own| {
             if !self.json {
-                eprintln!("Trying real escapes in each sandbox; this takes some seconds.");
+                say_aside!("Trying real escapes in each sandbox; this takes some seconds.");
             }
             doctor::examine(&Runner::new(own.clone()), &own, &backends)
         });
@@ -40,9 +41,9 @@ impl Doctor {
             }
         };
         if self.json {
-            println!("{}", serde_json::to_string(&diagnosis).unwrap_or_default());
+            say!("{}", serde_json::to_string(&diagnosis).unwrap_or_default());
         } else {
-            print!("{}", table(&diagnosis));
+            say_part!("{}", table(&diagnosis));
         }
         let over = diagnosis.backends.iter().flat_map(|report| &report.findings).any(Check::is_over_claim);
         ExitCode::from(u8::from(over))

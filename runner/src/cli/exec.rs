@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use bashgate_shared::shell::quoted;
+use bashgate_shared::{say, say_aside};
 use clap::Args;
 use rustix::event::{PollFd, PollFlags, poll};
 use serde_json::json;
@@ -92,7 +93,7 @@ impl Exec {
                 if self.json {
                     let text = self.text();
                     let object = json!({"command": text, "error": error.to_string(), "help": help, "exit_code": null, "stdout": "", "stderr": "", "timed_out": false, "duration_ms": 0, "truncated": false});
-                    println!("{object}");
+                    say!("{object}");
                 } else {
                     complain(error.as_ref(), &help);
                 }
@@ -132,7 +133,7 @@ impl Exec {
         }
         let permit = self.permit(&gate, &preset, &cwd)?;
         if let Some(warning) = permit.warning() {
-            eprintln!("bashgate-run: WARNING: {warning}");
+            say_aside!("bashgate-run: WARNING: {warning}");
         }
         let mut spec = RunSpec::new(preset, &cwd, &workspace);
         spec.env_overrides = self.env.iter().cloned().collect::<BTreeMap<_, _>>();
@@ -202,9 +203,9 @@ impl Exec {
     fn show_job(&self, record: &Record) -> ExitCode {
         let (id, pid, output) = (record.id.as_str(), record.pid, record.output.display());
         if self.json {
-            println!("{}", json!({"job": id, "pid": pid, "output_file": record.output, "command": record.command}));
+            say!("{}", json!({"job": id, "pid": pid, "output_file": record.output, "command": record.command}));
         } else {
-            println!(
+            say!(
                 "<pid>{pid}</pid>\n<output_file>{output}</output_file>\n<reminder>To stop: bashgate-run stop {id}</reminder>"
             );
         }
@@ -231,7 +232,7 @@ impl Exec {
 
     fn show(&self, preset: &Preset, outcome: &Outcome) -> ExitCode {
         if self.json {
-            println!("{}", outcome.json());
+            say!("{}", outcome.json());
             let fine = matches!(outcome.ending, Ending::Exited(_));
             return ExitCode::from(u8::from(!fine || !outcome.succeeded()));
         }

@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 use std::process::ExitCode;
 
+use bashgate_shared::{say, say_aside, say_part};
 use clap::Args;
 
 use super::complain;
@@ -91,14 +92,14 @@ impl List {
             None => jobs.list(self.agent.as_deref())?,
         };
         if self.json {
-            println!("{}", serde_json::to_string(&found).unwrap_or_default());
+            say!("{}", serde_json::to_string(&found).unwrap_or_default());
             return Ok(());
         }
         for job in &found {
-            println!("{}", line(job));
+            say!("{}", line(job));
         }
         if found.is_empty() {
-            eprintln!("There are no jobs.");
+            say_aside!("There are no jobs.");
         }
         Ok(())
     }
@@ -117,7 +118,7 @@ fn line(job: &Job) -> String {
 
 impl Tail {
     pub(super) fn run(&self) -> ExitCode {
-        finish(self.tail().map(|text| print!("{text}")))
+        finish(self.tail().map(|text| say_part!("{text}")))
     }
 
     fn tail(&self) -> Result<String, JobError> {
@@ -133,13 +134,13 @@ impl Stop {
     fn stop(&self) -> Result<(), JobError> {
         let jobs = self.place.jobs()?;
         if let Some(id) = &self.id {
-            println!("{}", line(&jobs.stop(&parse(id)?)?));
+            say!("{}", line(&jobs.stop(&parse(id)?)?));
             return Ok(());
         }
         let all = jobs.list(self.agent.as_deref())?;
         for job in all.iter().filter(|job| job.state == State::Running) {
             match jobs.stop(&job.record.id) {
-                Ok(job) => println!("{}", line(&job)),
+                Ok(job) => say!("{}", line(&job)),
                 // It ended by itself meanwhile.
                 Err(JobError::NotRunning(_)) => {}
                 Err(error) => return Err(error),

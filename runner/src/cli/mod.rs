@@ -10,6 +10,7 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 
 use bashgate_hook::gate::config::{self, ConfigError};
+use bashgate_shared::say_aside;
 use clap::error::ErrorKind;
 use clap::{Args, Parser, Subcommand};
 
@@ -130,13 +131,13 @@ pub fn main() -> ExitCode {
 
 /// Prints an error the way all of ours look.
 pub(crate) fn complain(error: &dyn std::error::Error, help: &str) {
-    eprintln!("error: {error}");
+    say_aside!("error: {error}");
     let mut cause = error.source();
     while let Some(error) = cause {
-        eprintln!("cause: {error}");
+        say_aside!("cause: {error}");
         cause = error.source();
     }
     if !help.is_empty() {
-        eprintln!("help: {help}");
+        say_aside!("help: {help}");
     }
 }

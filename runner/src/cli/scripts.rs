@@ -7,6 +7,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use bashgate_shared::script::{Capabilities, MAX_TEXT_BYTES, Manifest};
+use bashgate_shared::{say, say_aside, say_part};
 use clap::{Args, Subcommand};
 use serde::Deserialize;
 use serde_json::{Value, json};
@@ -222,7 +223,7 @@ impl Scripts {
         };
         done.unwrap_or_else(|Failure { error, help }| {
             if as_json {
-                println!("{}", json!({"error": error.to_string(), "help": help}));
+                say!("{}", json!({"error": error.to_string(), "help": help}));
             } else {
                 complain(error.as_ref(), &help);
             }
@@ -244,18 +245,13 @@ fn about(script: &Script) -> Value {
 fn list(kept: &Kept) -> Result<ExitCode, Failure> {
     let (scripts, wrong) = kept.library()?.list()?;
     if kept.json {
-        println!("{}", Value::Array(scripts.iter().map(about).collect()));
+        say!("{}", Value::Array(scripts.iter().map(about).collect()));
     } else {
         for script in &scripts {
-            println!(
-                "{}  {}  {}",
-                script.id,
-                script.about.manifest.name,
-                super::one_line(&script.about.description, 100)
-            );
+            say!("{}  {}  {}", script.id, script.about.manifest.name, super::one_line(&script.about.description, 100));
         }
         if scripts.is_empty() {
-            eprintln!("There are no scripts. Keep one with: bashgate-run scripts create FILE --name NAME");
+            say_aside!("There are no scripts. Keep one with: bashgate-run scripts create FILE --name NAME");
         }
     }
     for error in wrong {
@@ -271,9 +267,9 @@ fn show(kept: &Kept, named: &str) -> Result<ExitCode, Failure> {
         if let Some(fields) = object.as_object_mut() {
             fields.insert("content".to_owned(), json!(script.text));
         }
-        println!("{object}");
+        say!("{object}");
     } else {
-        println!("{}", script.about.manifest.shown(&script.text));
+        say!("{}", script.about.manifest.shown(&script.text));
     }
     Ok(ExitCode::SUCCESS)
 }
@@ -281,9 +277,9 @@ fn show(kept: &Kept, named: &str) -> Result<ExitCode, Failure> {
 fn delete(kept: &Kept, named: &str) -> Result<ExitCode, Failure> {
     let script = kept.library()?.delete(named)?;
     if kept.json {
-        println!("{}", json!({"deleted": script.id}));
+        say!("{}", json!({"deleted": script.id}));
     } else {
-        println!("Removed {} ({}).", script.id, script.about.manifest.name);
+        say!("Removed {} ({}).", script.id, script.about.manifest.name);
     }
     Ok(ExitCode::SUCCESS)
 }
@@ -305,7 +301,7 @@ fn look(kept: &Kept, named: Option<&str>) -> Result<ExitCode, Failure> {
 fn tell(found: &[Objection], as_json: bool) -> bool {
     let valid = !found.iter().any(|finding| finding.level == Level::Error);
     if as_json {
-        println!("{}", json!({"valid": valid, "findings": found}));
+        say!("{}", json!({"valid": valid, "findings": found}));
         return valid;
     }
     for Objection { level, line, message } in found {
@@ -315,10 +311,10 @@ fn tell(found: &[Objection], as_json: bool) -> bool {
             Level::Info => "info",
         };
         let line = line.map(|line| format!(" line {line}:")).unwrap_or_default();
-        println!("{level}:{line} {message}");
+        say!("{level}:{line} {message}");
     }
     if found.is_empty() {
-        println!("Nothing to complain about.");
+        say!("Nothing to complain about.");
     }
     valid
 }
@@ -336,10 +332,10 @@ impl Create {
             if let Some(fields) = object.as_object_mut() {
                 fields.insert("findings".to_owned(), json!(found));
             }
-            println!("{object}");
+            say!("{object}");
         } else {
             tell(&found, false);
-            println!("Kept as {}. A person is asked when it first runs.", script.id);
+            say!("Kept as {}. A person is asked when it first runs.", script.id);
         }
         Ok(ExitCode::SUCCESS)
     }
@@ -386,12 +382,12 @@ impl RunScript {
             if self.kept.json {
                 let values: serde_json::Map<String, Value> =
                     environment.into_iter().map(|(name, value)| (name, Value::String(value))).collect();
-                println!("{}", json!({"dry_run": true, "script": text, "environment": values, "manifest": manifest}));
+                say!("{}", json!({"dry_run": true, "script": text, "environment": values, "manifest": manifest}));
             } else {
                 for (name, value) in environment {
-                    println!("{name}={}", bashgate_shared::shell::quoted(&value));
+                    say!("{name}={}", bashgate_shared::shell::quoted(&value));
                 }
-                println!("{text}");
+                say!("{text}");
             }
             return Ok(ExitCode::SUCCESS);
         }
@@ -413,17 +409,17 @@ impl RunScript {
         let _ = std::thread::Builder::new().name("slow".to_owned()).spawn(move || {
             std::thread::sleep(slow);
             if !ended.load(Ordering::Acquire) {
-                eprintln!("bashgate-run: the script {name} has been running for {} s", slow.as_secs());
+                say_aside!("bashgate-run: the script {name} has been running for {} s", slow.as_secs());
             }
         });
         let outcome = runner.run_until(permit, &spec, &stop)?;
         over.store(true, Ordering::Release);
         if self.kept.json {
-            println!("{}", result(&outcome, slow));
+            say!("{}", result(&outcome, slow));
         } else {
             let (stdout, stderr) = outcome.shown(form);
-            print!("{stdout}");
-            eprint!("{stderr}");
+            say_part!("{stdout}");
+            let _ = std::io::Write::write_all(&mut std::io::stderr(), stderr.as_bytes());
         }
         let fine = outcome.ending == Ending::Exited(0);
         Ok(if self.kept.json { ExitCode::from(u8::from(!fine)) } else { ExitCode::from(outcome.status()) })

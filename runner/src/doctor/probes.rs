@@ -12,6 +12,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode};
 use std::time::Duration;
 
+use bashgate_shared::say;
 use rustix::net::{AddressFamily, SocketType, socket};
 use serde::{Deserialize, Serialize};
 
@@ -68,7 +69,7 @@ fn all(targets: &Targets) -> ExitCode {
     for guarantee in order.chain([Guarantee::Signals]) {
         if !IN_RUNS_OF_THEIR_OWN.contains(&guarantee) {
             let found = Found { guarantee, broken: probe(guarantee, targets) };
-            println!("{}", serde_json::to_string(&found).unwrap_or_default());
+            say!("{}", serde_json::to_string(&found).unwrap_or_default());
         }
     }
     ExitCode::SUCCESS

@@ -8,29 +8,50 @@ use std::time::Instant;
 
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 
+use super::Plain;
 use crate::registry::Stop;
 
 /// A pipe that takes anything takes this many bytes without waiting (`PIPE_BUF`).
 const AT_ONCE: usize = 4096;
 const MOMENT: Timespec = Timespec { tv_sec: 0, tv_nsec: 50_000_000 };
 
+/// Most bytes that are passed on to one of them.
+const MAX_BYTES: usize = 16 << 20;
+
 /// This program's own standard output and error, to be written to without ever waiting for good.
 #[derive(Debug)]
-pub struct Echo([Option<File>; 2]);
+pub struct Echo([Passage; 2]);
+
+#[derive(Debug)]
+struct Passage {
+    to: Option<File>,
+    plain: Plain,
+    /// How many bytes may still be passed on.
+    room: usize,
+}
 
 impl Echo {
     /// Opens them. A terminal or pipe is opened anew, so that not waiting is a matter between it and us: whoever shares the
     /// old descriptor with us goes on as before.
     pub fn of_this_program() -> Self {
-        Self([open(std::io::stdout().as_fd(), 1), open(std::io::stderr().as_fd(), 2)])
+        let passage = |to| Passage { to, plain: Plain::default(), room: MAX_BYTES };
+        Self([open(std::io::stdout().as_fd(), 1), open(std::io::stderr().as_fd(), 2)].map(passage))
     }
 
-    /// Passes bytes on. What nobody takes until then is lost here, and kept where output is kept anyway: a reader that
-    /// stands still must not keep a command from ending in time.
-    pub fn pass_on(&self, to_error: bool, bytes: &[u8], until: Instant, stop: &Stop) {
-        let [out, err] = &self.0;
-        let Some(mut file) = (if to_error { err } else { out }).as_ref() else { return };
-        let mut rest = bytes;
+    /// Passes on what of the bytes is plain text, up to a limit. What nobody takes until then is lost here, and kept where
+    /// output is kept anyway: a reader that stands still must not keep a command from ending in time.
+    pub fn pass_on(&mut self, to_error: bool, bytes: &[u8], until: Instant, stop: &Stop) {
+        let [out, err] = &mut self.0;
+        let Passage { to: Some(file), plain, room } = (if to_error { err } else { out }) else { return };
+        if *room == 0 {
+            return;
+        }
+        let mut text = plain.push(bytes);
+        *room = room.saturating_sub(text.len());
+        if *room == 0 {
+            text.push_str("\n[output cut: no more than 16 MiB are shown]\n");
+        }
+        let mut rest = text.as_bytes();
         while !rest.is_empty() && is_taken(file, until, stop) {
             let part = rest.get(..rest.len().min(AT_ONCE)).unwrap_or(rest);
             match file.write(part) {

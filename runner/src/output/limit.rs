@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::Capture;
+use super::{Capture, Plain};
 
 /// Bytes by which a buffer is longer than what is shown, so that a cut character can be told from a whole one.
 const SLACK: usize = 8;
@@ -97,7 +97,7 @@ impl Limit {
             return Text { text, truncated: true, bytes, chars, binary };
         }
         let (text, truncated) = self.cut(capture);
-        let text = if self.control == Control::Strip { stripped(&text) } else { text };
+        let text = if self.control == Control::Strip { Plain::of(text.as_bytes()) } else { text };
         Text { text, truncated, bytes, chars, binary }
     }
 
@@ -152,12 +152,6 @@ fn humane(bytes: u64) -> String {
         }
     }
     format!("{bytes} bytes")
-}
-
-/// The text without escape sequences and control characters, newlines and tabs excepted.
-fn stripped(text: &str) -> String {
-    let text = strip_ansi_escapes::strip_str(text.replace("\r\n", "\n").replace('\r', "\n"));
-    text.chars().filter(|c| !c.is_control() || matches!(c, '\n' | '\t')).collect()
 }
 
 #[cfg(test)]

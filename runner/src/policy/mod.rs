@@ -10,6 +10,7 @@ use bashgate_shared::classify::Classification;
 use bashgate_shared::classify::paths::{Zone, resolve, zone};
 use bashgate_shared::command::CommandLine;
 use bashgate_shared::shell::{self, Shell};
+use bashgate_shared::variables;
 
 use crate::presets::{Redirects, Rules};
 
@@ -68,7 +69,7 @@ pub fn check(
     if !strict {
         return Ok(());
     }
-    if document.is_none() {
+    if document.is_none() || !found.understood {
         return refuse(RefusedBy::Preset, format!("the preset takes only what it understands; {}", found.reason));
     }
     if !rules.substitution && seen.substitutes {
@@ -94,6 +95,12 @@ pub fn check(
                 RefusedBy::Preset,
                 "the preset takes no program whose name is only known when it runs".to_owned(),
             );
+        }
+        // What the list allows is what a name means here, with the settings that are here.
+        let harm = |name: &String| Some((name.clone(), variables::harm_of_setting(name, shell)?));
+        if let Some((name, harm)) = seen.assigned.iter().find_map(harm) {
+            let why = format!("the preset does not let a command set `{name}`, which {harm}");
+            return refuse(RefusedBy::Preset, why);
         }
         for call in &found.calls {
             if !rules.allow.iter().any(|allowed| matches_prefix(allowed, call)) {
@@ -194,6 +201,17 @@ mod tests {
             ("runner-readonly", "ls; make", Some(RefusedBy::Preset)),
             ("runner-readonly", "find . -exec make \\;", Some(RefusedBy::Preset)),
             ("runner-readonly", "./ls", Some(RefusedBy::Preset)),
+            ("runner-readonly", "PATH=.:$PATH ls", Some(RefusedBy::Preset)),
+            ("runner-readonly", "PATH+=:. ls", Some(RefusedBy::Preset)),
+            ("runner-readonly", "LD_PRELOAD=./x.so cat f", Some(RefusedBy::Preset)),
+            ("runner-readonly", "LD_AUDIT=./x.so; cat f", Some(RefusedBy::Preset)),
+            ("runner-readonly", "for PATH in .; do ls; done", Some(RefusedBy::Preset)),
+            ("runner-readonly", "ls ${PATH:=.}", Some(RefusedBy::Preset)),
+            ("runner-readonly", "GIT_EXTERNAL_DIFF=./x git diff", Some(RefusedBy::Preset)),
+            ("runner-readonly", "echo $((PATH=1))", Some(RefusedBy::Preset)),
+            ("runner-readonly", "N=3; head -n $N a", None),
+            ("runner-build", "RUSTC_WRAPPER=./x cargo build", Some(RefusedBy::Preset)),
+            ("runner-build", "RUST_BACKTRACE=1 cargo test", None),
             ("runner-readonly", "$x", Some(RefusedBy::Preset)),
             ("runner-readonly", "ls <(cat x)", Some(RefusedBy::Preset)),
             ("runner-readonly", "echo $(ls)", Some(RefusedBy::Preset)),
@@ -208,6 +226,14 @@ mod tests {
             ("runner-build", "npm ci", Some(RefusedBy::Preset)),
         ] {
             assert_eq!(verdict(preset, text), want, "{preset}: {text}");
+        }
+    }
+
+    #[test]
+    fn what_is_not_followed_to_its_end_is_on_no_list() {
+        for count in [1000, 1100, 5000] {
+            let text = format!("{}make evil", "ls;".repeat(count));
+            assert_eq!(verdict("runner-readonly", &text), Some(RefusedBy::Preset), "{count}");
         }
     }
 

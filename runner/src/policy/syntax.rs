@@ -1,7 +1,9 @@
 //! What a preset wants to know of a command's syntax.
 
 use bashgate_shared::shell::visit::{Visit, inside};
-use bashgate_shared::shell::{Document, Form, Piece, Redirect, RedirectTarget, Script, Simple, Word};
+use bashgate_shared::shell::{
+    Arithmetic, Assignment, Compound, Document, Form, Piece, Redirect, RedirectTarget, Script, Simple, Variable, Word,
+};
 
 /// What was seen.
 #[derive(Debug, Default)]
@@ -14,6 +16,8 @@ pub(super) struct Seen {
     pub spelled: Vec<Vec<String>>,
     /// Where redirections write; `None` where that is only known when it runs.
     pub written: Vec<Option<String>>,
+    /// Variables that it sets by syntax, before a command or by themselves.
+    pub assigned: Vec<String>,
 }
 
 /// Looks at all of a document, here-documents too.
@@ -29,6 +33,27 @@ impl<'d> Visit<'d> for Seen {
         self.hides_program |= simple.words.first().is_some_and(|word| word.literal().is_none());
         self.spelled.push(simple.words.iter().map(spelling).collect());
         inside::simple(self, simple);
+    }
+
+    fn assignment(&mut self, assignment: &'d Assignment) {
+        self.assigned.push(assignment.name.trim_end_matches('+').to_owned());
+        inside::assignment(self, assignment);
+    }
+
+    fn compound(&mut self, compound: &'d Compound) {
+        self.assigned.extend(compound.variable.clone());
+        inside::compound(self, compound);
+    }
+
+    fn variable(&mut self, variable: &'d Variable) {
+        if matches!(variable.form, Form::Assigned(_)) {
+            self.assigned.push(variable.name.clone());
+        }
+        inside::variable(self, variable);
+    }
+
+    fn arithmetic(&mut self, expression: &'d Arithmetic) {
+        self.assigned.extend(expression.assigned.iter().cloned());
     }
 
     fn redirect(&mut self, redirect: &'d Redirect) {

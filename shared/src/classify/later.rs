@@ -650,9 +650,9 @@ pub fn of(path: &str, cwd: Option<&str>) -> Option<Later> {
     let beginnings = Beginnings::of(path);
     let cwd = cwd.map(str::to_ascii_lowercase);
     let tier_of = |holder| if may_be_in_force(holder, cwd.as_deref()) { Tier::Gate } else { ByItself };
-    if let Some(holder) = holder_of(path, beginnings, AGENT_FOLDERS, true)
-        .or_else(|| holder_of(path, beginnings, AGENT_SETTINGS, false))
-     {
+    if let Some(holder) =
+        holder_of(path, beginnings, AGENT_FOLDERS, true).or_else(|| holder_of(path, beginnings, AGENT_SETTINGS, false))
+    {
         return Some(Later { tier: tier_of(holder), what: "an agent's settings", is_called: false });
     }
     if let Some(holder) = holder_of(path, beginnings, AGENT_HOOKS, false) {

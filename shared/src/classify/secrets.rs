@@ -33,9 +33,8 @@ pub fn is_secret_path(path: &str) -> bool {
     }
     let plain = without_copy_marks(&lower);
     let plain_beginnings = Beginnings::of(plain);
-    let is = |file: &str| {
-        may_hold(file) && ends_in(&lower, file) || plain_beginnings.may_hold(file) && ends_in(plain, file)
-    };
+    let is =
+        |file: &str| may_hold(file) && ends_in(&lower, file) || plain_beginnings.may_hold(file) && ends_in(plain, file);
     if FILES.iter().any(|file| is(file)) {
         return true;
     }

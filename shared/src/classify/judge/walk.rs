@@ -718,13 +718,11 @@ impl Judge<'_> {
         if self.terminal.guesses == 0 || !programs::has(&call.program, Trait::AboutTheOutside) {
             note(&mut self.effects.programs, call.program.clone());
         }
-        if self.calls.len() < 1024 {
-            self.calls.push(argv(call));
-        }
         if let Err(why) = self.follow(1 + call.args.len()) {
             self.terminal.find("a script in a script in a script");
             return Judgement::unknown(why);
         }
+        self.calls.push(argv(call));
         self.terminal.call(call);
         self.nested += 1;
         let judgement = self.by_program(call);
