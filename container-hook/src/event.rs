@@ -13,11 +13,15 @@ pub struct BeforeToolUse {
     pub tool_use_id: Option<String>,
 }
 
-/// A shell command has run.
+/// A tool has been used.
 #[derive(Debug, Clone)]
 pub struct AfterToolUse {
-    /// Its text, as the agent says.
+    /// The text of the shell command, as the agent says, or what else was used.
     pub command: String,
+    /// True for a shell command.
+    pub is_shell: bool,
+    /// The forms of credentials that its result shows.
+    pub shown: Vec<&'static str>,
     /// The agent's session.
     pub session: Option<String>,
     /// The agent's id of the call.

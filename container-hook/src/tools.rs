@@ -36,10 +36,14 @@ pub fn before_tool_use(event: &BeforeToolUse, asker: Asker, config: &Config) -> 
     }
 }
 
-/// A shell command has run.
+/// A tool has been used.
 pub fn after_tool_use(event: &AfterToolUse, asker: Asker, config: &Config) -> Step {
-    let AfterToolUse { command, session, tool_use_id } = event;
-    CommandRan { command, tool_use_id, asker: asker.name, session: session.clone() }.report(config)
+    let AfterToolUse { command, is_shell, shown, session, tool_use_id } = event;
+    let result = gate::Aftermath { shown: shown.clone(), ..gate::Aftermath::default() };
+    if !is_shell && result.is_plain() {
+        return Step::Decided(HookDecision::Allow(LetThroughBy::Nobody));
+    }
+    CommandRan { command, tool_use_id, asker: asker.name, session: session.clone(), result }.report(config)
 }
 
 fn cwd(event: &BeforeToolUse) -> PathBuf {

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::ffi::OsString;
 
+use bashgate_hook::gate::shown;
 use bashgate_shared::classify::secrets;
 use bashgate_shared::variables;
 
@@ -43,6 +44,12 @@ pub fn is_floor(name: &str) -> bool {
             || SERVICES.contains(&name)
             || secrets::is_secret_variable(name)
             || SECRET_PARTS.iter().any(|part| name.to_ascii_uppercase().contains(part)))
+}
+
+/// True for a value that is a credential, whatever its variable is called.
+fn holds_secret(value: &str) -> bool {
+    let is_bearer = ["bearer ", "basic ", "token "].iter().any(|word| value.to_ascii_lowercase().starts_with(word));
+    is_bearer || holds_password(value) || !shown::credentials_in(value).is_empty()
 }
 
 /// True for an address with a password in it, as proxies and databases are given: `scheme://user:password@host`.
@@ -88,7 +95,7 @@ pub fn build(
             Inherit::All => true,
             Inherit::Listed => preset.names.iter().any(|kept| kept == name),
         })
-        .filter(|(name, value)| !is_secret_env(name, preset) && !holds_password(value))
+        .filter(|(name, value)| !is_secret_env(name, preset) && !holds_secret(value))
         .collect();
     if let RunAs::Owner { .. } = run_as
         && let Some((name, home)) = run_as.account()
@@ -123,8 +130,10 @@ mod tests {
     use super::*;
     use crate::presets::Presets;
 
+    /// What comes in from outside.
     fn of(preset: &str, vars: &[(&str, &str)]) -> BTreeMap<String, String> {
-        let preset = Presets::built_in().for_agent(None, Some(preset)).unwrap().environment;
+        let mut preset = Presets::built_in().for_agent(None, Some(preset)).unwrap().environment;
+        preset.set.clear();
         let vars = vars.iter().map(|(name, value)| (OsString::from(name), OsString::from(value)));
         build(&preset, vars, &BTreeMap::new(), "/work", RunAs::Caller { uid: 1 }).into_iter().collect()
     }
@@ -218,6 +227,12 @@ mod tests {
             ("SERVICE_CONNECTION_STRING", "Endpoint=x"),
             ("SENTRY_DSN", "https://key@sentry.example/1"),
             ("SESSION_COOKIE", "x"),
+            ("MODEL_ACCESS", "sk-proj-A1b2C3d4E5f6G7h8I9j0K1l2M3"),
+            ("REMOTE", "ghp_A1b2C3d4E5f6G7h8I9j0K1l2M3n4O5p6Q7r8"),
+            ("UPSTREAM_HEADER", "Bearer abcdef"),
+            ("DBPASS", "x"),
+            ("SSHPASS", "x"),
+            ("DOCKER_AUTH_CONFIG", "{}"),
         ];
         let all: Vec<(&str, &str)> = kept.iter().chain(&dropped).copied().collect();
         let env = of("cage", &all);
@@ -242,7 +257,8 @@ mod tests {
                 let preset = Presets::built_in().for_agent(None, Some(name)).unwrap().environment;
                 let vars = env_vars.iter().map(|(name, value)| (OsString::from(name), OsString::from(value)));
                 for (key, _) in build(&preset, vars, &BTreeMap::new(), "/w", RunAs::Root) {
-                    prop_assert!(!is_secret_env(&key, &preset), "{} {}", name, key);
+                    let by_operator = preset.set.contains_key(&key);
+                    prop_assert!(by_operator || !is_secret_env(&key, &preset), "{} {}", name, key);
                 }
             }
         }

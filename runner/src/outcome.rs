@@ -4,14 +4,36 @@ use std::collections::BTreeSet;
 use std::path::PathBuf;
 use std::time::Duration;
 
+use bashgate_hook::gate::config::Config;
+use bashgate_hook::gate::{self, CommandRan, HookDecision, LetThroughBy, shown};
 use serde::Serialize;
 use serde_json::{Value, json};
 
 use crate::output::Text;
+use crate::permit;
 use crate::presets::{Form, Streams};
 use crate::sandbox::{BackendName, Guarantee, NotListed, PlaceError, Unavailable};
 use crate::user::RunAs;
 use crate::watch::Violation;
+
+/// What programs say when there is no network: the C library's and the languages' own words.
+const WITHOUT_NETWORK: &[&str] = &[
+    "Temporary failure in name resolution",
+    "Could not resolve host",
+    "could not resolve host",
+    "Name or service not known",
+    "Network is unreachable",
+    "network is unreachable",
+    "EAI_AGAIN",
+    "ENETUNREACH",
+    "ENOTFOUND",
+    "no such host",
+    "nodename nor servname provided",
+    "Failed to resolve",
+    "failed to lookup address information",
+];
+/// Longest wait for the host to take note of what came of a run, in seconds.
+const TELLING_S: u64 = 5;
 
 /// How a command ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
@@ -72,6 +94,8 @@ pub struct Outcome {
     pub survivors: Option<u32>,
     /// What it changed that it should not have.
     pub violations: Vec<Violation>,
+    /// True when the host should have heard of something, and did not.
+    pub host_not_told: bool,
 }
 
 /// Why a command was not run.
@@ -90,7 +114,7 @@ pub enum RunError {
     #[error("no sandbox here enforces what the preset requires:{}", list(.0))]
     NoSandbox(Vec<Unavailable>),
     /// More time than the preset gives.
-    #[error("{asked} s is more time than the preset gives, at most {most} s")]
+    #[error("the time must be from 1 to {most} seconds, as the preset has it; {asked} was asked for")]
     TooLong {
         /// Seconds asked for.
         asked: u64,
@@ -129,6 +153,7 @@ impl RunError {
             Self::NoSandbox(_) => {
                 "install bubblewrap with: apt-get install bubblewrap; `bashgate-run doctor` shows what works here"
             }
+            Self::TooLong { asked: 0, .. } => "leave the time out to get the preset's usual one",
             Self::TooLong { .. } => "ask for less, or run it in the background",
             Self::NoNetwork => "leave out --network, or use another preset",
             Self::Io { .. } => "look at the cause, then run it again",
@@ -226,7 +251,41 @@ impl Outcome {
             Some(_) => notes.push_str("bashgate-run: a process of it could not be killed\n"),
             None => notes.push_str("bashgate-run: its supervisor was killed; processes of it may be left\n"),
         }
+        if self.host_not_told {
+            notes.push_str("bashgate-run: the host could not be told of that\n");
+        }
         notes
+    }
+
+    /// Tells the host what it has to know of what came of this: what acts later, what is secret, what the cage has broken.
+    pub(crate) fn tell(&mut self, gate: Option<&Config>, agent: Option<&str>, caged: bool) {
+        let Some(gate) = gate else { return };
+        let output = format!("{}\n{}", self.stdout.text, self.stderr.text);
+        let failed = !matches!(self.ending, Ending::Exited(0));
+        let result = gate::Aftermath {
+            planted: self
+                .violations
+                .iter()
+                .filter(|violation| violation.stays())
+                .map(|found| found.path.clone())
+                .collect(),
+            shown: shown::credentials_in(&output),
+            wanted_network: caged && failed && WITHOUT_NETWORK.iter().any(|words| output.contains(words)),
+        };
+        if result.is_plain() {
+            return;
+        }
+        // What has run, has run: nobody waits long for the host to take note of it.
+        let gate = Config { deadline_s: gate.deadline_s.min(TELLING_S), ..gate.clone() };
+        let ran = CommandRan {
+            command: &self.command,
+            tool_use_id: "",
+            asker: agent.unwrap_or(permit::AGENT),
+            session: None,
+            result,
+        };
+        let told = ran.report(&gate).finish(&gate, |_| ());
+        self.host_not_told = !matches!(told, HookDecision::Allow(LetThroughBy::Host));
     }
 
     /// What people are shown on standard output and standard error.

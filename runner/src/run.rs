@@ -10,6 +10,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, Stdio};
 use std::time::{Duration, Instant};
 
+use bashgate_hook::gate::config::Config;
 use bashgate_shared::classify::{later, secrets};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::pipe::{PipeFlags, pipe_with};
@@ -35,6 +36,8 @@ use crate::watch::Watch;
 const STARTING: Duration = Duration::from_secs(20);
 /// After the order to kill, so long until the sandbox itself is killed.
 const KILLING: Duration = Duration::from_secs(6);
+/// Most files that act later and are kept from being written one by one. The others are put back when they were changed.
+const MOST_PROTECTED: usize = 512;
 /// After the end, so long until a pipe that somebody holds open is left alone.
 const DRAINING: Duration = Duration::from_millis(500);
 
@@ -91,6 +94,8 @@ pub struct RunSpec {
     pub log: Option<Log>,
     /// Whether it also goes to this program's own standard output and error while it comes.
     pub live: bool,
+    /// The gate whose host hears what came of it.
+    pub told: Option<Config>,
 }
 
 impl RunSpec {
@@ -111,6 +116,7 @@ impl RunSpec {
             own: Vec::new(),
             log: None,
             live: false,
+            told: None,
         }
     }
 
@@ -170,12 +176,13 @@ impl Runner {
         let groups = Groups::make(preset.limits.memory_mib, preset.limits.processes);
         let mut watches: Vec<Watch> = projects(preset, &spec.workspace)
             .skip(usize::from(preset.filesystem.workspace == Access::Read))
-            .map(|project| Watch::before(project, protected(preset).collect()))
+            .map(|project| Watch::before(project, preset.filesystem.protect.clone()))
             .collect();
+        let acting: Vec<PathBuf> = watches.iter().flat_map(Watch::to_protect).take(MOST_PROTECTED).cloned().collect();
         let mut refused = Vec::new();
         for backend in &preset.sandbox.order {
             for run_as in RunAs::candidates(&spec.workspace) {
-                let (wanted, keep) = self.wanted(&permit, spec, internet, run_as, &groups)?;
+                let (wanted, keep) = self.wanted(&permit, spec, internet, (run_as, &acting), &groups)?;
                 if let Some(missing) = missing(*backend, &wanted, &preset.sandbox.require) {
                     refused.push(missing);
                     break;
@@ -206,7 +213,9 @@ impl Runner {
                 let caged = permit.reach() == Reach::Cage;
                 let violations = watches.drain(..).flat_map(|watch| watch.after(caged)).collect();
                 drop(keep);
-                return Ok(finished.outcome(permit, spec, timeout, sandbox, violations));
+                let mut outcome = finished.outcome(permit, spec, timeout, sandbox, violations);
+                outcome.tell(spec.told.as_ref(), spec.agent.as_deref(), caged);
+                return Ok(outcome);
             }
         }
         Err(RunError::NoSandbox(refused))
@@ -218,13 +227,14 @@ impl Runner {
         permit: &Permit,
         spec: &RunSpec,
         internet: bool,
-        run_as: RunAs,
+        (run_as, acting): (RunAs, &[PathBuf]),
         groups: &Groups,
     ) -> Result<(Wanted, Vec<Temporary>), RunError> {
         let preset = &spec.preset;
         let workspace = &spec.workspace;
         let mut hidden = hidden(preset, workspace, &spec.gate, run_as);
         hidden.own.extend(spec.state.iter().chain(&spec.own).cloned());
+        hidden.protect.extend(acting.iter().cloned());
         let roots = Roots {
             cwd: spec.cwd.clone(),
             workspace: workspace.clone(),
@@ -294,6 +304,7 @@ impl Runner {
             limits: each,
             by_groups,
             own: self.own.clone(),
+            gate_is_others: spec.gate.iter().chain(&spec.own).all(|path| !run_as.may_change_mode(path)),
         };
         Ok((wanted, keep))
     }
@@ -794,6 +805,7 @@ impl Finished {
                 (None, ended) => ended.map(|ended| ended.survivors),
             },
             violations,
+            host_not_told: false,
         }
     }
 }

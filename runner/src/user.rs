@@ -60,6 +60,19 @@ impl RunAs {
         }
     }
 
+    /// True for a file whose mode this user could change without writing it: it is the user's, and not mounted read-only. What
+    /// is not there is nobody's.
+    pub(crate) fn may_change_mode(self, path: &Path) -> bool {
+        let id = match self {
+            Self::Caller { uid } | Self::Owner { uid, .. } => uid,
+            Self::Root => 0,
+        };
+        let is_fixed = || {
+            rustix::fs::statvfs(path).is_ok_and(|mount| mount.f_flag.contains(rustix::fs::StatVfsMountFlags::RDONLY))
+        };
+        std::fs::metadata(path).is_ok_and(|found| found.uid() == id) && !is_fixed()
+    }
+
     /// True for root.
     pub const fn is_root(self) -> bool {
         matches!(self, Self::Root)

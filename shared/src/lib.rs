@@ -11,6 +11,7 @@
 pub mod cage;
 pub mod classify;
 pub mod command;
+pub mod credentials;
 mod located;
 pub mod mailbox;
 pub mod object;

@@ -190,6 +190,12 @@ pub struct BashRan {
     pub command: String,
     /// SHA-256 of all of it, in hexadecimal digits.
     pub ran_sha256: String,
+    /// Files that it made or changed and that act later.
+    pub planted: Vec<String>,
+    /// Known forms of credentials that its result shows, by their names. Never a value.
+    pub shown: Vec<String>,
+    /// It ran in the cage and failed, as it says for want of network.
+    pub wanted_network: bool,
     /// The agent, for the audit.
     pub agent: Option<String>,
     /// The agent's session, for the audit.
@@ -349,6 +355,15 @@ pub struct BashRanWire {
     pub command: String,
     /// See [`BashRan`].
     pub ran_sha256: String,
+    /// See [`BashRan`]. At most [`MAX_EVIDENCE`].
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub planted: Vec<String>,
+    /// See [`BashRan`]. At most [`MAX_EVIDENCE`].
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub shown: Vec<String>,
+    /// See [`BashRan`].
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub wanted_network: bool,
     /// Version; absent means 1.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub v: Option<u32>,
@@ -521,10 +536,21 @@ pub fn parse_request(bytes: &[u8], id: &RequestId) -> Result<Request, RequestErr
             label(&wire.session, "session", MAX_LABEL_BYTES)?;
             label(&Some(wire.command.clone()), "command", 4096)?;
             label(&Some(wire.ran_sha256.clone()), "ran_sha256", 64)?;
+            for (list, name) in [(&wire.planted, "planted"), (&wire.shown, "shown")] {
+                if list.len() > MAX_EVIDENCE {
+                    return Err(RequestError::FieldTooLong(name));
+                }
+                for text in list {
+                    label(&Some(text.clone()), name, 4096)?;
+                }
+            }
             Ok(Request::BashRan(BashRan {
                 tool_use_id: wire.tool_use_id,
                 command: wire.command,
                 ran_sha256: wire.ran_sha256,
+                planted: wire.planted,
+                shown: wire.shown,
+                wanted_network: wire.wanted_network,
                 agent: wire.agent,
                 session: wire.session,
                 timeout_ms: wire.timeout_ms.map(|ms| ms.min(MAX_TIMEOUT_MS)),

@@ -15,7 +15,7 @@ fn diagnosis(ground: &Ground, arguments: &[&str]) -> Value {
 }
 
 /// What each backend must claim here, so that a claim cannot quietly be dropped.
-const OF_BWRAP: &str = "writes file_modes secrets git_metadata network socket_families unix_sockets abstract_sockets signals \
+const OF_BWRAP: &str = "writes file_modes gate_modes secrets git_metadata network socket_families unix_sockets abstract_sockets signals \
     process_list kill_tree private_tmp descriptors privileges terminal kernel_surface";
 const OF_LANDLOCK: &str = "writes secrets network socket_families unix_sockets abstract_sockets signals kill_tree descriptors privileges terminal kernel_surface";
 
@@ -27,7 +27,7 @@ fn what_is_claimed_is_enforced() {
         let report = &found["backends"][0];
         assert_eq!(report["unavailable"], Value::Null, "{}: {report:#}", ground.name());
         let findings = report["findings"].as_array().unwrap();
-        assert_eq!(findings.len(), 18);
+        assert_eq!(findings.len(), 19);
         let claims: Vec<&str> = findings
             .iter()
             .filter(|one| one["claimed"] == true)
@@ -39,7 +39,9 @@ fn what_is_claimed_is_enforced() {
         let mut wanted: Vec<&str> = match backend {
             "bwrap" => OF_BWRAP.split_ascii_whitespace().collect(),
             "landlock" => OF_LANDLOCK.split_ascii_whitespace().collect(),
-            "firejail" => OF_LANDLOCK.split_ascii_whitespace().chain(["file_modes", "process_list"]).collect(),
+            "firejail" => {
+                OF_LANDLOCK.split_ascii_whitespace().chain(["file_modes", "gate_modes", "process_list"]).collect()
+            }
             _ => vec!["descriptors"],
         };
         if who == Who::Root {
@@ -68,6 +70,7 @@ fn the_probes_find_what_is_open() {
     for guarantee in [
         "writes",
         "file_modes",
+        "gate_modes",
         "secrets",
         "git_metadata",
         "network",

@@ -116,6 +116,14 @@ fn the_supervisor_cannot_be_killed_by_the_command() {
             .envs(program.get_envs().filter_map(|(name, value)| Some((name, value?))))
             .current_dir(ground.path());
         let outcome = ground.run_with(driver, &order);
+        if ground.name().starts_with("firejail") {
+            // Inside of another one it would do nothing, and say that it did: that is found before anything runs.
+            assert!(
+                outcome["error"].as_str().is_some_and(|why| why.contains("inside of another sandbox")),
+                "{outcome:#}"
+            );
+            continue;
+        }
         assert_eq!(outcome["ending"], "timed_out", "{}: {outcome:#}", ground.name());
         assert_eq!(processes_with(&mark), Vec::<String>::new(), "{}", ground.name());
     }

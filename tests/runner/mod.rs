@@ -1,5 +1,6 @@
 //! The sandboxed Bash tool, for real: every backend, as root and as an ordinary user.
 
+mod acting;
 mod cage;
 mod claims;
 mod escapes;

@@ -429,7 +429,7 @@ fn runner_times_out_in_ten_seconds_and_at_most_sixty() {
     let mut order = ground.order("ls");
     order["preset"] = json!("runner-readonly");
     order["seconds"] = json!(61);
-    assert!(ground.run_order(&order)["error"].as_str().unwrap().contains("at most 60 s"));
+    assert!(ground.run_order(&order)["error"].as_str().unwrap().contains("from 1 to 60 seconds"));
     order["seconds"] = json!(60);
     assert_eq!(ground.run_order(&order)["exit_code"], 0);
 }

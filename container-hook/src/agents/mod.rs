@@ -10,6 +10,7 @@ use serde_json::{Map, Value, json};
 
 use crate::event::{AfterToolUse, Asker, BeforeToolUse, Source, ToolUse};
 use crate::gate::HookDecision;
+use crate::gate::shown::credentials_in;
 
 /// An agent whose events are understood.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -156,15 +157,40 @@ fn pre_tool_use(decision: &HookDecision, approve: bool, event: &[u8]) -> Option<
     Some(json!({"hookSpecificOutput": output}).to_string())
 }
 
-/// A tool has been used. Only shell commands are of interest.
+/// A tool has been used: a shell command, or another one whose result may show a secret.
 fn after(event: &[u8]) -> Result<Incoming, EventError> {
     let head: Head = object::from_slice(event)?;
     let used: ToolName = object::from_slice(event)?;
-    let (Some(tool_use_id), "Bash") = (used.tool_use_id, used.tool_name.as_str()) else {
-        return Ok(Incoming::Nothing);
+    let result: WithResult = object::from_slice(event)?;
+    let mut texts = Vec::new();
+    let values = [result.tool_response, result.error];
+    values.iter().flatten().for_each(|value| texts_in(value, &mut texts));
+    let shown = credentials_in(&texts.join("\n"));
+    let is_shell = used.tool_name == "Bash" && used.tool_use_id.is_some();
+    let command = if is_shell {
+        object::from_slice::<WithInput<Object<Command>>>(event)?.tool_input.0.command
+    } else {
+        format!("the tool {}", used.tool_name)
     };
-    let input: WithInput<Object<Command>> = object::from_slice(event)?;
-    Ok(Incoming::After(AfterToolUse { command: input.tool_input.0.command, session: head.session_id, tool_use_id }))
+    let tool_use_id = used.tool_use_id.unwrap_or_default();
+    Ok(Incoming::After(AfterToolUse { command, is_shell, shown, session: head.session_id, tool_use_id }))
+}
+
+/// Every text in a value, in its order. JSON is never nested deeper than its reader goes.
+fn texts_in<'v>(value: &'v Value, texts: &mut Vec<&'v str>) {
+    match value {
+        Value::String(text) => texts.push(text),
+        Value::Array(values) => values.iter().for_each(|value| texts_in(value, texts)),
+        Value::Object(fields) => fields.values().for_each(|value| texts_in(value, texts)),
+        Value::Null | Value::Bool(_) | Value::Number(_) => {}
+    }
+}
+
+/// What a tool's result is called; a failed one's in Claude Code is an error.
+#[derive(Deserialize)]
+struct WithResult {
+    tool_response: Option<Value>,
+    error: Option<Value>,
 }
 
 /// What every event of Claude Code's form starts with.

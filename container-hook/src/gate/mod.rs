@@ -15,6 +15,7 @@ mod decision;
 pub mod evidence;
 pub mod git;
 mod report;
+pub mod shown;
 
 use std::fs::File;
 use std::io::{BufReader, Read as _, Take};
@@ -32,7 +33,7 @@ use bashgate_shared::protocol::{
 use bashgate_shared::shell::Shell;
 
 pub use decision::{HookDecision, LetThroughBy};
-pub use report::{CommandRan, InputTool};
+pub use report::{Aftermath, CommandRan, InputTool};
 
 use ask::AskError;
 use conditions::{Findings, ShellSetup};

@@ -2,7 +2,7 @@
 
 use bashgate_shared::command::Digest;
 use bashgate_shared::protocol::{
-    BASH_RAN, BashRanWire, MAX_LABEL_BYTES, RequestId, TOOL_EVENT, ToolEventWire, VERSION,
+    BASH_RAN, BashRanWire, MAX_EVIDENCE, MAX_LABEL_BYTES, RequestId, TOOL_EVENT, ToolEventWire, VERSION,
 };
 
 use super::config::{Config, OnAllow};
@@ -39,6 +39,24 @@ impl InputTool<'_> {
     }
 }
 
+/// What came of something that has run, as far as the host has to know of it.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Aftermath {
+    /// Files that it made or changed and that act later.
+    pub planted: Vec<String>,
+    /// Forms of credentials that it shows.
+    pub shown: Vec<&'static str>,
+    /// It ran in the cage and failed, as it says for want of network.
+    pub wanted_network: bool,
+}
+
+impl Aftermath {
+    /// True when there is nothing to say.
+    pub fn is_plain(&self) -> bool {
+        *self == Self::default()
+    }
+}
+
 /// A command that has run, as the agent says.
 #[derive(Debug)]
 pub struct CommandRan<'t> {
@@ -50,27 +68,40 @@ pub struct CommandRan<'t> {
     pub asker: &'t str,
     /// The agent's session, for the audit.
     pub session: Option<String>,
+    /// What came of it.
+    pub result: Aftermath,
 }
 
 impl CommandRan<'_> {
     /// Tells the host, so that it can see whether what it sent into the cage ran there.
     pub fn report(self, config: &Config) -> Step {
         // Without approvals nothing is rewritten, and there is nothing to compare.
-        if config.on_allow != OnAllow::Approve || self.tool_use_id.len() > MAX_LABEL_BYTES {
+        let compares = config.on_allow == OnAllow::Approve && self.tool_use_id.len() <= MAX_LABEL_BYTES;
+        if !compares && self.result.is_plain() {
             return Step::Decided(HookDecision::Allow(LetThroughBy::Nobody));
         }
         let wire = |id: &RequestId| BashRanWire {
             kind: BASH_RAN.to_owned(),
             request_id: id.to_string(),
-            tool_use_id: self.tool_use_id.to_owned(),
+            tool_use_id: label(self.tool_use_id.to_owned()),
             command: self.command.chars().take(1000).collect(),
             ran_sha256: Digest::of(self.command.as_bytes()).hex(),
+            planted: self
+                .result
+                .planted
+                .iter()
+                .take(MAX_EVIDENCE)
+                .map(|path| path.chars().take(1000).collect())
+                .collect(),
+            shown: self.result.shown.iter().take(MAX_EVIDENCE).map(|form| (*form).to_owned()).collect(),
+            wanted_network: self.result.wanted_network,
             v: Some(VERSION),
             agent: Some(self.asker.to_owned()),
             session: self.session.map(label),
             timeout_ms: Some(config.deadline_s * 1000),
             locked: true,
         };
-        HostRequest::step(wire, About::Ran)
+        // What came of it is as much a matter for the host as what a tool brings in.
+        HostRequest::step(wire, if self.result.is_plain() { About::Ran } else { About::Input })
     }
 }

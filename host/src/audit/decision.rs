@@ -83,6 +83,9 @@ pub struct DecisionRecord {
     /// It runs in the cage behind a denial.
     #[serde(default)]
     pub caged: bool,
+    /// It failed in the cage, as it says for want of network.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub wanted_network: bool,
     /// Shadow mode lets a denial through.
     #[serde(default)]
     pub let_through: bool,
@@ -130,6 +133,7 @@ impl DecisionRecord {
             approval: None,
             can_cage: false,
             caged: false,
+            wanted_network: false,
             let_through: false,
             would_ask: false,
             taint_before: None,

@@ -3,6 +3,7 @@
 use std::io::Write as _;
 use std::path::Path;
 
+use bashgate_shared::protocol::BASH_RAN;
 use bashgate_shared::{say, say_aside};
 use serde_json::Value;
 
@@ -152,7 +153,9 @@ fn words(body: &str) -> String {
             (false, true) => "let through".to_owned(),
             (false, false) => text("/detail/answer"),
         };
-        format!("{head} {came_of_it} by {}: {}", text("/detail/by"), one_line(&what, 80))
+        let told = if text("/detail/type") == BASH_RAN { text("/detail/reason") } else { String::new() };
+        let told = if told.is_empty() { told } else { format!(" ({})", one_line(&told, 160)) };
+        format!("{head} {came_of_it} by {}: {}{told}", text("/detail/by"), one_line(&what, 80))
     } else {
         let detail = body.pointer("/detail").map(Value::to_string).unwrap_or_default();
         format!("{head} {}", one_line(&detail, 120))

@@ -5,9 +5,9 @@
 
 use std::collections::BTreeMap;
 
-use bashgate_shared::classify::{Classification, Surroundings, classify};
+use bashgate_shared::classify::{Classification, CommandClass, Surroundings, classify};
 use bashgate_shared::command::CommandLine;
-use bashgate_shared::protocol::{Answer, WorkspaceName};
+use bashgate_shared::protocol::{Answer, BASH_RAN, WorkspaceName};
 use bashgate_shared::{say, say_aside};
 use serde::Deserialize;
 use serde_json::{Value, json};
@@ -44,7 +44,7 @@ pub(super) struct Past {
 }
 
 pub(super) fn run(config: &Config, reader: &Reader, as_json: bool) -> Run {
-    let (mut decisions, mut unreadable) = (0_u64, 0_u64);
+    let (mut decisions, mut unreadable, mut would_fail) = (0_u64, 0_u64, 0_u64);
     let mut changes: BTreeMap<(End, End), u64> = BTreeMap::new();
     let each = |record: crate::audit::Record| {
         let Ok(past) = serde_json::from_str::<Past>(&record.body) else {
@@ -52,6 +52,10 @@ pub(super) fn run(config: &Config, reader: &Reader, as_json: bool) -> Run {
             return true;
         };
         if past.kind != "decision" {
+            return true;
+        }
+        // A report of what came of a command decides nothing.
+        if past.detail.get("type").and_then(Value::as_str) == Some(BASH_RAN) {
             return true;
         }
         decisions += 1;
@@ -63,6 +67,9 @@ pub(super) fn run(config: &Config, reader: &Reader, as_json: bool) -> Run {
             return true;
         };
         let before = then(&detail);
+        if now.end == End::Cage && before != End::Cage {
+            would_fail += u64::from(detail.class == Some(CommandClass::Network));
+        }
         if before != now.end {
             *changes.entry((before, now.end)).or_default() += 1;
             say!("{}", line(&past, &detail, before, &now, as_json));
@@ -75,6 +82,16 @@ pub(super) fn run(config: &Config, reader: &Reader, as_json: bool) -> Run {
         changes.iter().map(|((from, to), count)| format!("{} -> {}: {count}", from.as_str(), to.as_str())).collect();
     let kinds = if kinds.is_empty() { String::new() } else { format!(" ({})", kinds.join(", ")) };
     say_aside!("{decisions} decisions, {changed} would change with {}{kinds}.", config.file.display());
+    let asked = |(pair, count): (&(End, End), &u64), is: fn(&(End, End)) -> bool| if is(pair) { *count } else { 0 };
+    let saved: u64 =
+        changes.iter().map(|change| asked(change, |(from, to)| *from == End::Ask && *to != End::Ask)).sum();
+    let added: u64 =
+        changes.iter().map(|change| asked(change, |(from, to)| *from != End::Ask && *to == End::Ask)).sum();
+    if saved + added + would_fail > 0 {
+        say_aside!(
+            "{saved} questions would be saved, {added} would come anew; {would_fail} of what would be caged reaches for the network and would fail there."
+        );
+    }
     if unreadable > 0 {
         say_aside!("{unreadable} of them have no command that could be judged again.");
     }

@@ -299,8 +299,8 @@ impl Core {
         self.records.submit(vec![Write::Audit(entry)], false, After::Respond(Box::new(plain)));
     }
 
-    /// A command has run, says the agent. Where it was to run in the cage and another text ran, the agent's rewriting
-    /// cannot be relied on: the workspace counts as having seen everything.
+    /// Something has run, says the agent, or the Bash tool. Where it was to run in the cage and another text ran, the agent's
+    /// rewriting cannot be relied on: the workspace counts as having seen everything. What it planted or shows taints.
     fn bash_ran(
         &mut self,
         workspace: WorkspaceName,
@@ -313,25 +313,46 @@ impl Core {
         let Some(known) = self.workspaces.get_mut(&workspace) else { return };
         let escaped = known.caged.has_escaped(&ran.tool_use_id, &ran.ran_sha256);
         let before = known.seen.taint;
-        let mut rose = false;
+        let mut causes: Vec<(Label, String, &str)> = Vec::new();
         if escaped {
-            for label in [Label::Corruption, Label::Secret] {
-                let source = "a command that was to be caged ran as it was".to_owned();
-                rose |= known.seen.raise(Cause { label, source, by: "cage".to_owned(), at_ms: now.unix_ms });
-            }
+            let source = "a command that was to be caged ran as it was";
+            causes.extend([Label::Corruption, Label::Secret].map(|label| (label, source.to_owned(), "cage")));
+        }
+        causes.extend(ran.shown.iter().map(|form| (Label::Secret, format!("a result that shows a {form}"), "result")));
+        if let Some(first) = ran.planted.first() {
+            let more = ran.planted.len() - 1;
+            let others = if more > 0 { format!(" and {more} more") } else { String::new() };
+            causes.push((Label::Corruption, format!("{first}{others}, which acts later"), "what a command left"));
+        }
+        let mut rose = false;
+        for (label, source, by) in causes {
+            rose |= known.seen.raise(Cause { label, source, by: by.to_owned(), at_ms: now.unix_ms });
         }
         let seen = known.seen.clone();
+        let mut words = Vec::new();
+        if !ran.shown.is_empty() {
+            words.push(format!("its result shows {}", ran.shown.join(", ")));
+        }
+        if !ran.planted.is_empty() {
+            words.push(format!("it left what acts later: {}", ran.planted.join(", ")));
+        }
+        if ran.wanted_network {
+            words.push("it failed in the cage, as it says for want of network".to_owned());
+            self.metrics.wanted_network();
+        }
         let (decision, reason) = if escaped {
             (
                 Answer::Deny,
-                "it was to run in the cage but ran without; the workspace is now treated as having seen everything; for the operator: another hook rewrites commands, or this version of the agent ignores rewriting: turn the cage off",
+                "it was to run in the cage but ran without; the workspace is now treated as having seen everything; for the operator: another hook rewrites commands, or this version of the agent ignores rewriting: turn the cage off".to_owned(),
             )
+        } else if words.is_empty() {
+            (Answer::Allow, "noted".to_owned())
         } else {
-            (Answer::Allow, "noted")
+            (Answer::Allow, words.join("; "))
         };
         let unsigned = Unsigned {
             decision,
-            reason: reason.to_owned(),
+            reason: reason.clone(),
             request_id: request_id.clone(),
             workspace: workspace.clone(),
             request: Some(digest),
@@ -342,11 +363,13 @@ impl Core {
         };
         let plain =
             Plain { unsigned, by: By::Policy, what: ran.command.chars().take(200).collect(), taint: seen.taint, since };
-        if !escaped {
+        if !escaped && words.is_empty() {
             // Nothing that is worth a record: the decision on it is there.
             return self.release(&plain.unsigned);
         }
-        tracing::error!(%workspace, "a command that was to be caged ran as it was");
+        if escaped {
+            tracing::error!(%workspace, "a command that was to be caged ran as it was");
+        }
         let detail = json!(audit::DecisionRecord {
             command: Some(ran.command.clone()),
             agent: ran.agent.clone(),
@@ -354,6 +377,7 @@ impl Core {
             tool_use_id: Some(ran.tool_use_id.clone()),
             taint_before: Some(before),
             request_sha256: Some(digest.hex()),
+            wanted_network: ran.wanted_network,
             ..audit::DecisionRecord::new(BASH_RAN, decision, By::Policy, reason, seen.taint, seen.epoch)
         });
         let entry = Entry {

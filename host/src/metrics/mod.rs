@@ -51,6 +51,7 @@ pub struct Metrics {
     seconds: Family<Decision, Histogram>,
     inspections: Family<Inspection, Counter>,
     rejects: Counter,
+    wanted_network: Counter,
     store_failures: Counter,
     waiting: Gauge,
     open: Gauge,
@@ -74,6 +75,9 @@ impl Default for Metrics {
         let inspections = Family::<Inspection, Counter>::default();
         registry.register("inspections", "Findings of the inspector", inspections.clone());
         let rejects = Counter::default();
+        let wanted_network = Counter::default();
+        let help = "Commands that failed in the cage, as they say for want of network";
+        registry.register("caged_wanted_network", help, wanted_network.clone());
         registry.register("mailbox_rejects", "Requests that could not be taken", rejects.clone());
         let store_failures = Counter::default();
         registry.register("store_failures", "Writes that the store refused", store_failures.clone());
@@ -97,6 +101,7 @@ impl Default for Metrics {
             seconds,
             inspections,
             rejects,
+            wanted_network,
             store_failures,
             waiting,
             open,
@@ -146,6 +151,11 @@ impl Metrics {
         self.rejects.inc();
     }
 
+    /// A command failed in the cage, as it says for want of network.
+    pub fn wanted_network(&self) {
+        self.wanted_network.inc();
+    }
+
     /// The store refused a write.
     pub fn store_failed(&self) {
         self.store_failures.inc();
@@ -186,6 +196,7 @@ mod tests {
         metrics.decided("deny", &By::Host, Duration::ZERO);
         metrics.found(&Finding::NoAnswer { why: "late".to_owned() });
         metrics.rejected();
+        metrics.wanted_network();
         metrics.stands(&Stand { waiting: 3, taints: vec![Taint::Both, Taint::Clean], ..Stand::default() });
         let text = metrics.text();
         for line in [
@@ -194,6 +205,7 @@ mod tests {
             "bashgate_decision_seconds_bucket{le=\"0.0025\",answer=\"allow\",by=\"policy\"} 1",
             "bashgate_inspections_total{finding=\"no_answer\"} 1",
             "bashgate_mailbox_rejects_total 1",
+            "bashgate_caged_wanted_network_total 1",
             "bashgate_requests_waiting 3",
             "bashgate_workspaces{taint=\"both\"} 1",
             "bashgate_workspaces{taint=\"secret\"} 0",

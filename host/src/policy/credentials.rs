@@ -7,36 +7,8 @@
 use std::ops::Range;
 use std::sync::LazyLock;
 
+use bashgate_shared::credentials::{self, FORMS, TELLING};
 use regex::Regex;
-
-/// Name and pattern of each form, and the shortest run in it that is masked. The patterns are the issuers' documented
-/// prefixes; where there is a group `secret`, only that is one.
-const FORMS: &[(&str, &str, usize)] = &[
-    ("AWS access key", r"\b(?:AKIA|ASIA)[0-9A-Z]{16}\b", TELLING),
-    ("GitHub token", r"\b(?:gh[pousr]_[A-Za-z0-9]{36,}|github_pat_[A-Za-z0-9_]{22,})", TELLING),
-    ("GitLab token", r"\bglpat-[A-Za-z0-9_-]{20,}", TELLING),
-    ("Anthropic key", r"\bsk-ant-[A-Za-z0-9_-]{20,}", TELLING),
-    ("OpenAI key", r"\bsk-(?:proj-)?[A-Za-z0-9_-]{20,}", TELLING),
-    ("Slack token", r"\bxox[abprse]-[A-Za-z0-9-]{10,}", TELLING),
-    ("Google API key", r"\bAIza[0-9A-Za-z_-]{35}", TELLING),
-    ("Stripe key", r"\b[rs]k_(?:live|test)_[0-9A-Za-z]{16,}", TELLING),
-    ("npm token", r"\bnpm_[A-Za-z0-9]{36}", TELLING),
-    ("PyPI token", r"\bpypi-[A-Za-z0-9_-]{16,}", TELLING),
-    ("Hugging Face token", r"\bhf_[A-Za-z0-9]{30,}", TELLING),
-    ("Discord or Telegram bot token", r"\b\d{8,10}:[A-Za-z0-9_-]{35}\b", TELLING),
-    ("JSON web token", r"\beyJ[A-Za-z0-9_-]{10,}\.eyJ[A-Za-z0-9_-]{10,}\.[A-Za-z0-9_-]{10,}", TELLING),
-    // Its lines are long; what is shorter behind it is something else.
-    ("private key", r"-----BEGIN [A-Z ]*PRIVATE KEY-----(?P<secret>[A-Za-z0-9+/=\s]*)", 32),
-    (
-        "bearer token",
-        r"(?i)\bauthorization:[ \t]*(?:bearer|basic|token)[ \t]+(?P<secret>[A-Za-z0-9+/._=-]{16,})",
-        TELLING,
-    ),
-    ("password in a URL", r"://[A-Za-z0-9._~%+-]+:(?P<secret>[A-Za-z0-9._~!%+*=-]{3,})@", 1),
-];
-
-/// From this length on, the first and the last character of what is masked are shown.
-const TELLING: usize = 13;
 
 /// What is never masked: it divides a credential from what comes before and behind.
 const fn is_delimiter(c: char) -> bool {
@@ -51,8 +23,8 @@ struct Form {
 }
 
 static COMPILED: LazyLock<Vec<Form>> = LazyLock::new(|| {
-    let compiled = |(name, pattern, shortest): &(&'static str, &str, usize)| {
-        Some(Form { name, pattern: Regex::new(pattern).ok()?, shortest: *shortest })
+    let compiled = |form: &credentials::Form| {
+        Some(Form { name: form.name, pattern: Regex::new(form.pattern).ok()?, shortest: form.shortest })
     };
     FORMS.iter().filter_map(compiled).collect()
 });
@@ -149,7 +121,7 @@ mod tests {
         assert_eq!(COMPILED.len(), FORMS.len());
         let examples = examples();
         assert_eq!(examples.len(), FORMS.len());
-        for (text, (name, ..)) in examples.iter().zip(FORMS) {
+        for (text, credentials::Form { name, .. }) in examples.iter().zip(FORMS) {
             let command = format!("curl -H '{text}' https://x");
             assert_eq!(find(&command), Some(*name), "{text}");
             let masked = mask(&command);

@@ -145,6 +145,7 @@ impl Exec {
         spec.internet = if self.network { Internet::Requested } else { Internet::NotRequested };
         spec.agent.clone_from(&self.agent);
         spec.gate = gate.hidden_files();
+        spec.told.clone_from(&gate.config);
         spec.own = own;
         spec.state = self.place.folder();
         spec.live = self.cage && !self.json;
@@ -161,7 +162,10 @@ impl Exec {
     fn background(&self, runner: &Runner, permit: Permit, mut spec: RunSpec) -> Result<Done, Failure> {
         let io = |error: std::io::Error| Failure::new(error, "free some resources");
         if !spec.preset.background.allowed {
-            return Err(io(std::io::Error::other("the preset allows no background jobs")));
+            return Err(Failure::new(
+                std::io::Error::other("the preset allows no background jobs"),
+                "run it in the foreground, or choose a preset with `background.allowed = true`",
+            ));
         }
         let jobs = self.place.jobs()?;
         let agent = self.agent.as_deref();

@@ -401,6 +401,7 @@ impl RunScript {
         let mut spec = prepared.spec(preset.clone())?;
         spec.agent.clone_from(&self.agent);
         spec.gate = gate.hidden_files();
+        spec.told.clone_from(&gate.config);
         spec.own = gate.readable_files();
         spec.state = self.kept.place.folder();
         let stop = stop_on_signals().map_err(|error| Failure::new(error, "free some resources"))?;

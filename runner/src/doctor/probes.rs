@@ -86,6 +86,10 @@ fn probe(guarantee: Guarantee, targets: &Targets) -> Option<String> {
             let done = fs::set_permissions(targets.outside.join("modes"), fs::Permissions::from_mode(0o606));
             done.is_ok().then(|| "changed a mode".to_owned())
         }
+        Guarantee::GateModes => {
+            let done = fs::set_permissions(&targets.secret, fs::Permissions::from_mode(0o606));
+            done.is_ok().then(|| "changed the mode of a file of the gate".to_owned())
+        }
         Guarantee::Secrets => fs::read(&targets.secret).is_ok().then(|| "read a hidden file".to_owned()),
         Guarantee::GitMetadata => git_metadata(),
         Guarantee::Network => {

@@ -44,6 +44,8 @@ pub struct Plan {
     pub drop_privileges: bool,
     /// What must lie at a path before anything starts.
     pub expect: Vec<Expected>,
+    /// What an outer sandbox says that it keeps, and must be seen to keep before anything starts.
+    pub outer: Option<Outer>,
     /// Mounts below which nothing is executed. Needs the right to mount, which is given up afterwards.
     pub no_exec: Vec<String>,
 }
@@ -83,6 +85,13 @@ pub struct Calls {
     pub ipc: bool,
     /// Files without a name, which are on no mount and could be executed.
     pub nameless_files: bool,
+}
+
+/// What an outer sandbox must have done. One that runs inside of another sandbox may do nothing, and not say so.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Outer {
+    /// There is no network but the loopback.
+    pub no_network: bool,
 }
 
 /// A folder that must be the one that was checked.

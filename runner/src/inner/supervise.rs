@@ -13,7 +13,7 @@ use rustix::event::{PollFd, PollFlags, poll};
 use rustix::process::{Pid, WaitOptions, WaitStatus, wait};
 
 use super::kernel::{self, BeforeExec, Privileges};
-use super::{Ended, KILL, MAX_PLAN_BYTES, Plan, Reap, Report, Resource, TERM, filters, landlock, tree};
+use super::{Ended, KILL, MAX_PLAN_BYTES, Outer, Plan, Reap, Report, Resource, TERM, filters, landlock, tree};
 
 /// Longest time in which leftovers are killed again and again.
 const CLEANUP: Duration = Duration::from_secs(5);
@@ -47,6 +47,7 @@ fn supervise(runner: &mut UnixStream) -> Result<Ended, String> {
     forbid_exec(&plan)?;
     kernel::become_supervisor(plan.reap == Reap::Descendants).map_err(|error| error.to_string())?;
     check_expected(&plan)?;
+    plan.outer.map_or(Ok(()), check_outer)?;
     let signals = kernel::signals(&[libc::SIGCHLD]).map_err(|error| format!("cannot watch processes: {error}"))?;
     let child = start(&plan)?;
     say(runner, &Report::Started);
@@ -76,6 +77,24 @@ fn check_expected(plan: &Plan) -> Result<(), String> {
         if (found.dev(), found.ino()) != (expected.dev, expected.ino) {
             return Err(format!("{} is not the folder that was checked", expected.path));
         }
+    }
+    Ok(())
+}
+
+/// A sandbox around this one that has done nothing is found before it is believed.
+fn check_outer(outer: Outer) -> Result<(), String> {
+    let root = rustix::fs::statvfs("/").map_err(|error| format!("cannot look at the root: {error}"))?;
+    if !root.f_flag.contains(rustix::fs::StatVfsMountFlags::RDONLY) {
+        return Err(
+            "the sandbox around it has not made the machine read-only; is it inside of another sandbox?".to_owned()
+        );
+    }
+    let cards =
+        std::fs::read_to_string("/proc/net/dev").map_err(|error| format!("cannot look at the network: {error}"))?;
+    // Two lines of titles, then one for each.
+    let others = cards.lines().skip(2).filter_map(|line| line.split_once(':')).any(|(name, _)| name.trim() != "lo");
+    if outer.no_network && others {
+        return Err("the sandbox around it has left the network; is it inside of another sandbox?".to_owned());
     }
     Ok(())
 }

@@ -7,6 +7,8 @@ use vte::{Parser, Perform};
 pub struct Plain {
     parser: Parser,
     printed: Printed,
+    /// The start of a character.
+    unfinished: Vec<u8>,
 }
 
 #[derive(Default)]
@@ -27,12 +29,32 @@ impl Plain {
 
     /// What can be said after these bytes. The start of a sequence or of a character waits for the rest.
     pub fn push(&mut self, bytes: &[u8]) -> String {
-        self.parser.advance(&mut self.printed, bytes);
+        let mut whole = std::mem::take(&mut self.unfinished);
+        whole.extend_from_slice(bytes);
+        let mut chunks = whole.utf8_chunks().peekable();
+        while let Some(chunk) = chunks.next() {
+            self.parser.advance(&mut self.printed, chunk.valid().as_bytes());
+            let invalid = chunk.invalid();
+            let may_go_on =
+                chunks.peek().is_none() && std::str::from_utf8(invalid).is_err_and(|error| error.error_len().is_none());
+            if may_go_on {
+                self.unfinished = invalid.to_vec();
+            } else if !invalid.is_empty() {
+                self.replace();
+            }
+        }
         std::mem::take(&mut self.printed.text)
+    }
+
+    fn replace(&mut self) {
+        self.parser.advance(&mut self.printed, "\u{fffd}".as_bytes());
     }
 
     /// What is left when nothing comes any more.
     pub fn finish(&mut self) -> String {
+        if !std::mem::take(&mut self.unfinished).is_empty() {
+            self.replace();
+        }
         self.printed.end_line();
         std::mem::take(&mut self.printed.text)
     }

@@ -20,12 +20,13 @@ const TEMPORARY: [&str; 2] = ["/tmp", "/var/tmp"];
 
 pub(super) fn enforces(wanted: &Wanted, landlock: u32) -> BTreeSet<Guarantee> {
     use Guarantee::{
-        AbstractSockets, Descriptors, FileModes, GitMetadata, KernelSurface, KillTree, Network, PrivateTmp, Privileges,
-        ProcessList, Secrets, Signals, SocketFamilies, Terminal, UnixSockets, Writes,
+        AbstractSockets, Descriptors, FileModes, GateModes, GitMetadata, KernelSurface, KillTree, Network, PrivateTmp,
+        Privileges, ProcessList, Secrets, Signals, SocketFamilies, Terminal, UnixSockets, Writes,
     };
     let mut set: BTreeSet<Guarantee> = [
         Writes,
         FileModes,
+        GateModes,
         Secrets,
         SocketFamilies,
         Signals,

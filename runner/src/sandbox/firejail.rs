@@ -6,7 +6,7 @@ use std::path::Path;
 use std::process::Command;
 
 use super::{BackendName, Guarantee, Nest, Unavailable, Wanted, landlock};
-use crate::inner::{self, Reap};
+use crate::inner::{self, Outer, Reap};
 use crate::user::RunAs;
 
 const PROGRAM: &str = "/usr/bin/firejail";
@@ -14,7 +14,7 @@ const PROGRAM: &str = "/usr/bin/firejail";
 pub(super) fn enforces(wanted: &Wanted, version: u32) -> BTreeSet<Guarantee> {
     // Its mounts make the rest read-only, so modes and owners hold too; processes have a namespace of their own.
     let mut set = landlock::enforces(wanted, version);
-    set.extend([Guarantee::FileModes, Guarantee::ProcessList]);
+    set.extend([Guarantee::FileModes, Guarantee::GateModes, Guarantee::ProcessList]);
     set
 }
 
@@ -65,5 +65,6 @@ pub(super) fn prepare(wanted: &Wanted, run_as: RunAs) -> Result<Nest, Unavailabl
     command.arg("--").arg(&wanted.own).arg(inner::ARGUMENT);
     plan.files = Some(files);
     plan.expect = wanted.places.expected();
+    plan.outer = Some(Outer { no_network: !wanted.internet });
     Ok(Nest { command, plan, enforces: super::enforces(BackendName::Firejail, wanted), keep })
 }

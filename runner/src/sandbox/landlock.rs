@@ -21,13 +21,16 @@ const MOST_ENTRIES: usize = 20_000;
 
 pub(super) fn enforces(wanted: &Wanted, version: u32) -> BTreeSet<Guarantee> {
     use Guarantee::{
-        AbstractSockets, Descriptors, KernelSurface, KillTree, Network, Privileges, Secrets, Signals, SocketFamilies,
-        Terminal, UnixSockets, Writes,
+        AbstractSockets, Descriptors, GateModes, KernelSurface, KillTree, Network, Privileges, Secrets, Signals,
+        SocketFamilies, Terminal, UnixSockets, Writes,
     };
     let mut set: BTreeSet<Guarantee> =
         [SocketFamilies, UnixSockets, AbstractSockets, Descriptors, Privileges, Terminal, KernelSurface].into();
     if !wanted.internet {
         set.insert(Network);
+    }
+    if wanted.gate_is_others {
+        set.insert(GateModes);
     }
     if version >= landlock::COVERS_TRUNCATION {
         set.extend([Writes, Secrets]);

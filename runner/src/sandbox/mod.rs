@@ -38,6 +38,8 @@ pub enum Guarantee {
     Writes,
     /// Nor are modes, owners or times of files there.
     FileModes,
+    /// Nor are those of the gate's own files, without which the next command would not be asked about.
+    GateModes,
     /// Hidden paths are not read.
     Secrets,
     /// The configuration and hooks of the workspace's git repository are not changed.
@@ -74,9 +76,10 @@ pub enum Guarantee {
 
 impl Guarantee {
     /// All of them.
-    pub const ALL: [Self; 18] = [
+    pub const ALL: [Self; 19] = [
         Self::Writes,
         Self::FileModes,
+        Self::GateModes,
         Self::Secrets,
         Self::GitMetadata,
         Self::Network,
@@ -100,6 +103,7 @@ impl Guarantee {
         match self {
             Self::Writes => "writes",
             Self::FileModes => "file_modes",
+            Self::GateModes => "gate_modes",
             Self::Secrets => "secrets",
             Self::GitMetadata => "git_metadata",
             Self::Network => "network",
@@ -191,6 +195,8 @@ pub struct Wanted {
     pub by_groups: BTreeSet<Guarantee>,
     /// This program, which is also the innermost process.
     pub own: PathBuf,
+    /// Nothing of the gate belongs to whoever runs.
+    pub gate_is_others: bool,
 }
 
 /// Why a backend cannot be used for a run.
@@ -263,6 +269,7 @@ fn plan(wanted: &Wanted, reap: Reap, unix: bool) -> Plan {
         calls: Some(Calls { internet: wanted.internet, unix, ipc: reap == Reap::Namespace, nameless_files: true }),
         drop_privileges: true,
         expect: Vec::new(),
+        outer: None,
         no_exec: Vec::new(),
     }
 }

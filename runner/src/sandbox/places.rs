@@ -50,6 +50,14 @@ pub enum PlaceError {
     /// It is no folder.
     #[error("Working directory is not a directory: {0}")]
     NotAFolder(PathBuf),
+    /// What is to be read where nothing else is cannot be used.
+    #[error("{} cannot be given to read: {why}", path.display())]
+    BadGiven {
+        /// The file or folder.
+        path: PathBuf,
+        /// Why not.
+        why: String,
+    },
     /// A write root cannot be used.
     #[error("{} cannot be a folder to write to: {why}", path.display())]
     BadRoot {
@@ -80,6 +88,7 @@ impl PlaceError {
         match self {
             Self::NoFolder(_) => "create it, or start again in a folder that exists",
             Self::NotAFolder(_) => "name the folder that holds it",
+            Self::BadGiven { .. } => "name a file or folder that exists, by its real path",
             Self::BadRoot { .. } => "name a folder that exists, by its real path, below a project or home folder",
             Self::NotText(_) => "rename it",
             Self::Home(_) => "start in a project's folder, or name the folder to write to with --workspace DIR",
@@ -161,7 +170,12 @@ impl Places {
         }
         let mut read = Vec::new();
         for path in &roots.read {
-            read.push(opened(path, OFlags::empty()).map(|(path, status)| (path, status.st_dev, status.st_ino))?);
+            let given = opened(path, OFlags::empty()).map_err(|error| match error {
+                PlaceError::BadRoot { path, why } => PlaceError::BadGiven { path, why },
+                error => error,
+            })?;
+            let (path, status) = given;
+            read.push((path, status.st_dev, status.st_ino));
         }
         // A folder below another one is part of it.
         let all: Vec<String> = write.iter().map(|(path, ..)| path.clone()).collect();

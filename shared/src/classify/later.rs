@@ -3,6 +3,8 @@
 //! One list for hook, host and runner, in three tiers; [`of`] is its only reader. Names count in any folder and in any case
 //! of letters, because file systems exist that do not tell cases apart.
 
+use std::collections::{HashMap, HashSet};
+
 use crate::planted::{self, Bug};
 
 use super::paths::{Beginnings, ends_in, file_name, is_temporary, is_within, lies_in, occurrences};
@@ -27,6 +29,8 @@ pub struct Later {
     pub what: &'static str,
     /// It is code that is called by name as well: to name it is not to change it.
     pub is_called: bool,
+    /// Everyday tools make no such file: one that comes to be without anybody having been asked is set aside.
+    pub is_kept: bool,
 }
 
 /// Which files a row means. All in lower case, without a `/` at either end but for the first of [`At::Root`].
@@ -653,17 +657,17 @@ pub fn of(path: &str, cwd: Option<&str>) -> Option<Later> {
     if let Some(holder) =
         holder_of(path, beginnings, AGENT_FOLDERS, true).or_else(|| holder_of(path, beginnings, AGENT_SETTINGS, false))
     {
-        return Some(Later { tier: tier_of(holder), what: "an agent's settings", is_called: false });
+        return Some(Later { tier: tier_of(holder), what: "an agent's settings", is_called: false, is_kept: true });
     }
     if let Some(holder) = holder_of(path, beginnings, AGENT_HOOKS, false) {
-        return Some(Later { tier: tier_of(holder), what: "an agent's hooks", is_called: true });
+        return Some(Later { tier: tier_of(holder), what: "an agent's hooks", is_called: true, is_kept: true });
     }
     if MANAGED.iter().any(|place| is_within(path, place)) {
-        return Some(Later { tier: Tier::Gate, what: "an agent's settings", is_called: false });
+        return Some(Later { tier: Tier::Gate, what: "an agent's settings", is_called: false, is_kept: true });
     }
     let is_called = false;
     if let Some(row) = ROWS.iter().find(|row| row.at.iter().any(|at| at.matches(path, beginnings))) {
-        return Some(Later { tier: row.tier, what: row.what, is_called });
+        return Some(Later { tier: row.tier, what: row.what, is_called, is_kept: row.in_projects });
     }
     let what = if file_name(path) == ".git" {
         "a pointer to another git folder"
@@ -674,7 +678,81 @@ pub fn of(path: &str, cwd: Option<&str>) -> Option<Later> {
     } else {
         return None;
     };
-    Some(Later { tier: ByItself, what, is_called })
+    Some(Later { tier: ByItself, what, is_called, is_kept: false })
+}
+
+/// How far a path has come into one that [`of`] may say something about.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Begun {
+    /// Not yet.
+    No,
+    /// This name, behind which only some go on.
+    With(&'static str),
+    /// So far that everything below counts.
+    Yes,
+}
+
+/// The names with which paths begin that [`of`] says anything about below a folder: to tell a hundred thousand apart quickly.
+#[derive(Debug)]
+pub struct Names {
+    /// First names, and the second ones behind them; none where the first one is enough.
+    whole: HashMap<&'static str, Vec<&'static str>>,
+    /// Names that begin so, and that end so.
+    starts: Vec<&'static str>,
+    ends: Vec<&'static str>,
+}
+
+impl Names {
+    /// All of them.
+    pub fn all() -> Self {
+        let mut names = Self { whole: HashMap::from([(".git", Vec::new())]), starts: Vec::new(), ends: Vec::new() };
+        let listed = ROWS.iter().flat_map(|row| row.at).copied();
+        let agents = [AGENT_FOLDERS, AGENT_SETTINGS, AGENT_HOOKS].into_iter().flatten().map(|path| Ends(path));
+        let (mut alone, mut pairs) = (HashSet::from([".git"]), Vec::new());
+        for at in listed.chain(agents) {
+            match at {
+                Ends(path) | Below(path) => match (path.split_once('/'), path.strip_suffix('*')) {
+                    (Some((first, rest)), _) => {
+                        let second = rest.split('/').next().unwrap_or(rest);
+                        // What goes on in any way is not told apart by its second name.
+                        if second.ends_with('*') {
+                            alone.insert(first);
+                        } else {
+                            pairs.push((first, second));
+                        }
+                    }
+                    (None, Some(start)) => names.starts.push(start),
+                    (None, None) => drop(alone.insert(path)),
+                },
+                Ending(ending) => names.ends.push(ending),
+                // Those lie where they lie.
+                Root(_) => {}
+            }
+        }
+        names.whole.extend(alone.iter().map(|first| (*first, Vec::new())));
+        for (first, second) in pairs.into_iter().filter(|(first, _)| !alone.contains(first)) {
+            names.whole.entry(first).or_default().push(second);
+        }
+        names
+    }
+
+    /// How far a path has come with one more name.
+    pub fn step(&self, begun: Begun, name: &str) -> Begun {
+        let lower = name.to_ascii_lowercase();
+        let goes_on = |first: &str| self.whole.get(first).is_some_and(|seconds| seconds.contains(&lower.as_str()));
+        match begun {
+            Begun::Yes => return Begun::Yes,
+            Begun::With(first) if goes_on(first) => return Begun::Yes,
+            Begun::With(_) | Begun::No => {}
+        }
+        match self.whole.get_key_value(lower.as_str()) {
+            Some((first, seconds)) if !seconds.is_empty() => Begun::With(first),
+            Some(_) => Begun::Yes,
+            None if self.starts.iter().any(|start| lower.starts_with(start)) => Begun::Yes,
+            None if self.ends.iter().any(|end| lower.ends_with(end)) => Begun::Yes,
+            None => Begun::No,
+        }
+    }
 }
 
 /// Files and folders of a project that act later, relative to it: what a sandbox keeps as it is.
@@ -938,6 +1016,36 @@ mod tests {
             "crontabs.rs",
         ] {
             assert_eq!(of(path, None), None, "{path}");
+        }
+    }
+
+    #[test]
+    fn what_acts_later_begins_with_a_name_that_says_so() {
+        let names = Names::all();
+        let reaches = |path: &str| path.split('/').fold(Begun::No, |begun, name| names.step(begun, name)) == Begun::Yes;
+        let patterns = ROWS.iter().flat_map(|row| row.at).filter_map(|at| match at {
+            Ends(text) | Below(text) => Some((*text).to_owned()),
+            Ending(text) => Some(format!("x{text}")),
+            Root(_) => None,
+        });
+        for text in patterns.chain(AGENT_SETTINGS.iter().chain(AGENT_HOOKS).map(|text| (*text).to_owned())) {
+            let path = text.replace('*', "x");
+            assert!(of(&format!("/w/a/{path}"), Some("/w")).is_some(), "{path}");
+            for path in [path.clone(), format!("a/{path}"), format!("node_modules/{path}/x"), path.to_ascii_uppercase()]
+            {
+                assert!(reaches(&path), "{path}");
+            }
+        }
+        for path in [
+            "main.rs",
+            "src/lib.rs",
+            "node_modules/react/index.js",
+            "venv/lib/x.py",
+            ".gitignore",
+            ".config/app/x",
+            "package.json",
+        ] {
+            assert!(!reaches(path), "{path}");
         }
     }
 

@@ -51,6 +51,19 @@ pub fn repositories(folder: &Path) -> io::Result<Vec<Repository>> {
     Ok(found)
 }
 
+/// True for a file that the repository around it tracks, as far as that is certain: git's checkout makes such files.
+pub fn is_tracked(file: &Path) -> bool {
+    let Some(folder) = file.parent() else { return false };
+    let Ok(real) = std::fs::canonicalize(folder) else { return false };
+    let real = file.file_name().map_or_else(|| real.clone(), |name| real.join(name));
+    repositories(folder).unwrap_or_default().first().is_some_and(|repository| {
+        let inside = std::fs::canonicalize(&repository.root).ok();
+        let inside = inside.and_then(|root| real.strip_prefix(root).ok().map(Path::to_owned));
+        let tracked = added::tracked(repository).unwrap_or_default();
+        inside.is_some_and(|inside| tracked.contains(inside.to_string_lossy().as_ref()))
+    })
+}
+
 fn repository(git_dir: PathBuf, root: &Path) -> io::Result<Repository> {
     let common = match existing(std::fs::read_to_string(git_dir.join("commondir")))? {
         Some(text) => {

@@ -4,6 +4,8 @@
 //! leaving an empty file behind, and a repository that may be committed to can be changed in other ways; so the
 //! workspace is looked at before and after.
 
+mod acting;
+
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 use std::fs;
@@ -12,18 +14,22 @@ use std::os::unix::fs::{MetadataExt as _, OpenOptionsExt as _};
 use std::path::{Path, PathBuf};
 use std::time::{SystemTime, UNIX_EPOCH};
 
+use acting::ActingFiles;
+use bashgate_shared::classify::later::{Begun, Names};
 use bashgate_shared::command::Digest;
 use rustix::fs::{CWD, Mode, OFlags, ResolveFlags};
 use serde::Serialize;
 
 /// Most names that are looked at in a workspace.
-const MOST_NAMES: usize = 50_000;
+const MOST_NAMES: usize = 2_000_000;
 /// Most of a file that is compared, in bytes; what is longer is known by its times too.
 const MOST_BYTES: u64 = 1 << 20;
 /// Most of all files together, in bytes.
 const MOST_BYTES_OF_ALL: u64 = 64 << 20;
 /// Deepest folder of hooks or settings that is looked into.
 const DEEPEST: usize = 8;
+/// What stands in the names of files that were set aside, before a random number.
+const ASIDE: &str = ".set-aside-";
 /// What in a repository makes git run something.
 const OF_GIT: [&str; 10] = [
     "config",
@@ -44,6 +50,32 @@ pub struct Violation {
     /// What was changed.
     pub path: String,
     pub change: Change,
+    /// The name that what is new was given.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub aside: Option<String>,
+    /// How many more there are like it.
+    #[serde(skip_serializing_if = "is_zero")]
+    pub more: usize,
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "as serde calls it")]
+fn is_zero(number: &usize) -> bool {
+    *number == 0
+}
+
+impl Violation {
+    fn of(path: &Path, change: Change) -> Self {
+        Self { path: path.display().to_string(), change, aside: None, more: 0 }
+    }
+
+    /// True for what is there now, and acts later.
+    pub const fn stays(&self) -> bool {
+        matches!(self.change, Change::Created | Change::Modified | Change::NestedRepository | Change::NotAllSeen)
+    }
+
+    fn set_aside(path: &Path, aside: &Path) -> Self {
+        Self { aside: Some(aside.display().to_string()), ..Self::of(path, Change::SetAside) }
+    }
 }
 
 /// How something was changed.
@@ -56,6 +88,8 @@ pub enum Change {
     SetAside,
     /// It is another one, or has other content.
     Modified,
+    /// It was changed or removed, and has its old content again.
+    PutBack,
     /// It is gone.
     Removed,
     /// It belongs to a repository inside of the workspace, and makes git run something there.
@@ -69,12 +103,21 @@ pub enum Change {
 impl fmt::Display for Violation {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         // The name is the command's own choice, and goes to somebody's terminal.
-        let path: String = self.path.chars().map(|c| if c.is_control() { '\u{fffd}' } else { c }).collect();
+        let shown = |text: &str| text.chars().map(|c| if c.is_control() { '\u{fffd}' } else { c }).collect::<String>();
+        let path = shown(&self.path);
+        let aside = self.aside.as_deref().map(shown);
+        let is_now = || aside.as_ref().map_or_else(String::new, |name| format!("; it is now {name}"));
         match self.change {
             Change::Created => write!(f, "{path} was created: other programs may run what it says"),
             Change::SetAside => write!(
                 f,
-                "{path} was created, and renamed: nobody was asked, and other programs would run what it says"
+                "{path} was created, and set aside: nobody was asked, and other programs would run what it says{}. A person who wants it gives it its name back",
+                is_now()
+            ),
+            Change::PutBack => write!(
+                f,
+                "{path} was changed, and has its old content again: nobody was asked, and other programs run what it says{}",
+                is_now()
             ),
             Change::Modified => write!(f, "{path} was changed: other programs may run what it says"),
             Change::Removed => write!(f, "{path} was removed"),
@@ -83,7 +126,8 @@ impl fmt::Display for Violation {
                 write!(f, "{path} was written and has another name outside of the workspace")
             }
             Change::NotAllSeen => write!(f, "{path} holds more than could be looked at"),
-        }
+        }?;
+        if self.more > 0 { write!(f, " (and {} more like it)", self.more) } else { Ok(()) }
     }
 }
 
@@ -96,6 +140,8 @@ struct Stamp(String);
 struct Seen {
     /// The repository's own, and the preset's protected files.
     own: BTreeMap<PathBuf, Stamp>,
+    /// What acts later by the one list, anywhere in the workspace.
+    acting: ActingFiles,
     /// Of repositories elsewhere in the workspace.
     nested: BTreeMap<PathBuf, Stamp>,
     /// Folders that could not be listed, and the workspace where it is too large.
@@ -127,6 +173,11 @@ impl Watch {
         }
     }
 
+    /// What acts later and is there already: no run may write it.
+    pub fn to_protect(&self) -> impl Iterator<Item = &PathBuf> {
+        self.before.acting.to_protect()
+    }
+
     /// What has changed since. What is new and would be run by git or another tool in this very workspace is set aside, when
     /// nobody was asked about the command.
     pub fn after(&self, nobody_was_asked: bool) -> Vec<Violation> {
@@ -144,22 +195,36 @@ impl Watch {
             }
         });
         let mut found: Vec<Violation> = Vec::new();
-        let mut note = |path: &Path, change| found.push(Violation { path: path.display().to_string(), change });
         for (path, stamp) in &after.own {
             match self.before.own.get(path) {
-                None if nobody_was_asked && self.is_start_file(path) && set_aside(path).is_ok() => {
-                    note(path, Change::SetAside);
+                None if nobody_was_asked
+                    && self.is_start_file(path)
+                    && let Ok(aside) = set_aside(path) =>
+                {
+                    found.push(Violation::set_aside(path, &aside));
                 }
-                None => note(path, Change::Created),
-                Some(before) if before != stamp => note(path, Change::Modified),
+                None => found.push(Violation::of(path, Change::Created)),
+                Some(before) if before != stamp => found.push(Violation::of(path, Change::Modified)),
                 Some(_) => {}
             }
         }
+        for (path, stamp) in &after.nested {
+            match self.before.nested.get(path) {
+                // Git makes no hook but its samples.
+                None if nobody_was_asked
+                    && path.components().any(|part| part.as_os_str() == "hooks")
+                    && let Ok(aside) = set_aside(path) =>
+                {
+                    found.push(Violation::set_aside(path, &aside));
+                }
+                before if before != Some(stamp) => found.push(Violation::of(path, Change::NestedRepository)),
+                _ => {}
+            }
+        }
+        found.extend(self.before.acting.changes_to(&after.acting, nobody_was_asked));
+        let mut note = |path: &Path, change| found.push(Violation::of(path, change));
         for path in self.before.own.keys().filter(|path| !after.own.contains_key(*path)) {
             note(path, Change::Removed);
-        }
-        for (path, _) in after.nested.iter().filter(|(path, stamp)| self.before.nested.get(*path) != Some(stamp)) {
-            note(path, Change::NestedRepository);
         }
         for path in after.unseen.iter().filter(|path| **path == self.workspace || !self.before.unseen.contains(*path)) {
             note(path, Change::NotAllSeen);
@@ -194,13 +259,25 @@ fn set_aside(path: &Path) -> io::Result<PathBuf> {
     let (Some(parent), Some(name)) = (path.parent(), path.file_name()) else {
         return Err(io::Error::other("it has no name"));
     };
-    let flags = OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
-    let folder = rustix::fs::openat2(CWD, parent, flags, Mode::empty(), ResolveFlags::NO_SYMLINKS)?;
+    let folder = folder_without_links(parent)?;
     let random = getrandom::u64().map_err(|error| io::Error::other(error.to_string()))?;
     let mut aside = name.to_owned();
-    aside.push(format!(".set-aside-{random:016x}"));
+    aside.push(format!("{ASIDE}{random:016x}"));
     rustix::fs::renameat(&folder, name, &folder, &aside)?;
     Ok(parent.join(aside))
+}
+
+/// True for a name that [`set_aside`] gave, under which nothing looks for a file.
+fn is_set_aside(path: &Path) -> bool {
+    let name = path.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
+    name.rsplit_once(ASIDE)
+        .is_some_and(|(_, rest)| rest.len() == 16 && rest.bytes().all(|byte| byte.is_ascii_hexdigit()))
+}
+
+/// Opens a folder by a path on which there is no link: a command could have put one on the way.
+fn folder_without_links(folder: &Path) -> io::Result<std::os::fd::OwnedFd> {
+    let flags = OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+    Ok(rustix::fs::openat2(CWD, folder, flags, Mode::empty(), ResolveFlags::NO_SYMLINKS)?)
 }
 
 /// Folders of hooks and further configurations that a repository's configuration names. The text is searched, not
@@ -253,8 +330,10 @@ impl Seen {
     /// Everything below the workspace, without following links.
     fn walk(&mut self, workspace: &Path, own: &Path, other: &mut impl FnMut(&Path)) {
         let mut nested = BTreeMap::new();
-        let mut folders = vec![workspace.to_owned()];
-        'all: while let Some(folder) = folders.pop() {
+        let mut acting = ActingFiles::default();
+        let (names, root) = (Names::all(), workspace.to_string_lossy().into_owned());
+        let mut folders = vec![(workspace.to_owned(), Begun::No)];
+        'all: while let Some((folder, begun)) = folders.pop() {
             let entries = match fs::read_dir(&folder) {
                 Ok(entries) => entries,
                 Err(error) if error.kind() == io::ErrorKind::NotFound => continue,
@@ -277,6 +356,10 @@ impl Seen {
                     continue;
                 }
                 let is_folder = entry.file_type().is_ok_and(|kind| kind.is_dir());
+                let begun = names.step(begun, &entry.file_name().to_string_lossy());
+                if begun == Begun::Yes && entry.file_name() != ".git" {
+                    acting.look_at(self, &path, is_folder, &root);
+                }
                 if entry.file_name() == ".git" {
                     if !is_folder {
                         nested.insert(path.clone(), self.stamp(&path));
@@ -284,13 +367,14 @@ impl Seen {
                     }
                     self.repository(&path, &mut nested, 0);
                 } else if is_folder {
-                    folders.push(path);
+                    folders.push((path, begun));
                 } else {
                     other(&path);
                 }
             }
         }
         self.nested = nested;
+        self.acting = acting;
     }
 
     /// True while not too much has been looked at.
