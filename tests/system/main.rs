@@ -15,6 +15,7 @@ mod faults_of_host;
 mod flow;
 mod hostile_places;
 mod hostile_programs;
+mod hostile_steps;
 mod hostile_world;
 mod inspectors;
 mod kills;

@@ -420,6 +420,15 @@ fn read(judge: &mut Judge<'_>, call: &Call) -> Judgement {
     let options = Options { flags: "rse", values: "pdntNa", long: &[] };
     match options.scan(&call.args) {
         Ok(scan) => {
+            // Some shells evaluate them as expressions.
+            let is_number = |arg: &&Arg| {
+                arg.exact()
+                    .is_some_and(|text| !text.is_empty() && text.bytes().all(|b| b.is_ascii_digit() || b == b'.'))
+            };
+            let counts = ["-t", "-n", "-N"].into_iter().filter_map(|name| scan.value(&[name]));
+            if !judge.is_bash() && !counts.into_iter().all(|arg| is_number(&arg)) {
+                return Judgement::unknown("a number that some shells evaluate is only known when it runs");
+            }
             let array = scan.value(&["-a"]).cloned();
             sets(judge, scan.operands.iter().copied().chain(array.iter()))
         }

@@ -50,6 +50,7 @@ pub(super) const TABLE: &[Program] = &[
             Operands::Files,
         ),
     )
+    .environment(&["SHELLCHECK_OPTS"])
     .safe(&["shellcheck run.sh", "shellcheck -s bash -e SC2086 run.sh"])
     .not_safe(&["shellcheck -x run.sh", "shellcheck -P x run.sh", "shellcheck -Calways run.sh"]),
     Program::new(

@@ -7,7 +7,7 @@ use bashgate_shared::classify::{paths, secrets};
 use rustix::fs::{AtFlags, FileType, Mode, OFlags, RawDir};
 use rustix::io::Errno;
 
-use super::{Findings, public, text};
+use super::{Findings, is_not_there, public, text};
 use crate::gate::git::{self, added};
 
 /// Most names that are looked at below a folder. What has more is not looked through.
@@ -58,9 +58,14 @@ pub(super) fn secrets_named(folder: &Path, start: &str, end: &str, findings: &mu
         let name = fold(&String::from_utf8_lossy(name));
         name.len() >= start.len() + end.len() && name.starts_with(&start) && name.ends_with(&end)
     };
-    let Ok(real) = std::fs::canonicalize(folder) else {
-        // What is not there shows nothing, and a folder that cannot be entered neither.
-        return;
+    let real = match std::fs::canonicalize(folder) {
+        Ok(real) => real,
+        // What is not there shows nothing.
+        Err(error) if is_not_there(&error) => return,
+        Err(error) => {
+            findings.unlooked.push(format!("{} cannot be looked at ({error})", folder.display()));
+            return;
+        }
     };
     let stop = walk(&real, Depth::One, &mut |entry| {
         let is_file = entry.kind != FileType::Directory;
@@ -90,9 +95,25 @@ pub(super) fn secrets_added(folder: &Path, wanted: Option<&Path>, findings: &mut
             return;
         };
         let start = wanted.unwrap_or(&repository.root);
-        let Ok(start) = start.canonicalize() else { continue };
+        let start = match start.canonicalize() {
+            Ok(start) => start,
+            Err(error) if is_not_there(&error) => continue,
+            Err(_) => {
+                findings.unchecked = true;
+                return;
+            }
+        };
+        let root = repository.root.canonicalize().unwrap_or_else(|_| repository.root.clone());
+        let inner = start.ancestors().take_while(|folder| *folder != root && folder.starts_with(&root));
+        if inner.into_iter().any(|folder| folder.join(".git").symlink_metadata().is_ok()) {
+            findings.unproven.push(format!("{} lies in a repository in the repository", start.display()));
+            return;
+        }
         let mut see = |entry: &Entry<'_>| {
             let path = entry.path();
+            if entry.name == b".git" && *entry.folder != root {
+                return Some(Stop::Unproven(format!("{} makes a repository in the repository", path.display())));
+            }
             (entry.is_called_secret()
                 && entry.kind != FileType::Directory
                 && added::takes_in(&repository, &tracked, &path))
@@ -219,7 +240,7 @@ enum Depth {
 }
 
 /// Shows each name below a folder, whose path leads through no link, to somebody, until they have seen enough. Links are not
-/// followed. What this user may not list, no program of theirs lists either.
+/// followed. What cannot be listed was not looked through: the command itself may open it.
 fn walk(root: &Path, depth: Depth, see: &mut dyn FnMut(&Entry<'_>) -> Option<Stop>) -> Option<Stop> {
     // Larger than what the kernel gives of most folders at once.
     let mut buffer = Vec::<u8>::with_capacity(64 * 1024);
@@ -230,7 +251,7 @@ fn walk(root: &Path, depth: Depth, see: &mut dyn FnMut(&Entry<'_>) -> Option<Sto
         let opened = match rustix::fs::open(&folder, flags, Mode::empty()) {
             Ok(opened) => opened,
             // What was a folder a moment ago and is a link now, nobody has looked through.
-            Err(Errno::NOENT | Errno::ACCESS | Errno::PERM) => continue,
+            Err(Errno::NOENT) => continue,
             Err(Errno::NOTDIR) if folder == root => continue,
             Err(error) => return Some(Stop::Unlooked(format!("{} cannot be opened ({error})", folder.display()))),
         };

@@ -16,6 +16,7 @@ use std::path::{Path, PathBuf};
 use bashgate_shared::classify::paths::{Zone, zone};
 use bashgate_shared::classify::{Classification, Condition, later, protected};
 use bashgate_shared::planted::{self, Bug};
+use rustix::fs::Access;
 
 use super::git::{self, inert};
 
@@ -107,13 +108,18 @@ pub fn check(found: &Classification, cwd: &Path, protected: &[String], setup: Sh
             Condition::NoSecretNamed { start, end, .. } => below::secrets_named(&path, start, end, &mut findings),
             Condition::PlainNamesBelow { .. } => below::plain_names_below(&path, &mut findings),
             Condition::OnlyPublic { .. } => only_public(&path, &mut findings),
-            Condition::Folder { .. } if path.is_dir() => {}
-            Condition::Folder { .. } => findings.unproven.push(format!("{} is no folder", path.display())),
-            Condition::NoDashNames { .. } => no_dash_names(&path, &mut findings),
-            Condition::NoFolder { .. } if path.is_dir() => {
-                findings.unproven.push(format!("{} is a folder", path.display()));
+            // What cannot be entered there, bash enters where a link leads.
+            Condition::Folder { .. } if path.is_dir() && rustix::fs::access(&path, Access::EXEC_OK).is_ok() => {}
+            Condition::Folder { .. } => {
+                findings.unproven.push(format!("{} is no folder that can be entered", path.display()));
             }
-            Condition::NoFolder { .. } => {}
+            Condition::NoDashNames { .. } => no_dash_names(&path, &mut findings),
+            Condition::NoFolder { .. } => match std::fs::metadata(&path) {
+                Ok(meta) if meta.is_dir() => findings.unproven.push(format!("{} is a folder", path.display())),
+                Ok(_) => {}
+                Err(error) if is_not_there(&error) => {}
+                Err(_) => findings.unchecked = true,
+            },
             Condition::NoFileAbove { names, .. } => no_file_above(&path, names, &mut findings),
             Condition::GitIsInert { .. } if !path.is_dir() => {
                 findings.unproven.push(format!("{} is not there yet", path.display()));
@@ -173,10 +179,14 @@ fn read_leads_to_secret(path: &Path, findings: &mut Findings) {
         }
         Ok(_) => {}
         // What does not exist shows nothing. Anything else that keeps us from looking is doubt.
-        Err(error)
-            if error.kind() == std::io::ErrorKind::NotFound || error.kind() == std::io::ErrorKind::NotADirectory => {}
+        Err(error) if is_not_there(&error) => {}
         Err(_) => findings.unchecked = true,
     }
+}
+
+/// True when there is nothing of a name. Every other error is doubt: what cannot be looked at now, the command itself may open.
+fn is_not_there(error: &io::Error) -> bool {
+    matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory)
 }
 
 /// What is not there shows nothing.
@@ -231,6 +241,10 @@ fn write_stays(path: &Path, cwd: &Path, protected: &[String], named: &Named, fin
     }
     let root = std::fs::canonicalize(cwd).unwrap_or_else(|_| cwd.to_owned());
     let meta = std::fs::symlink_metadata(path);
+    if meta.as_ref().is_err_and(|error| !is_not_there(error)) {
+        findings.unchecked = true;
+        return;
+    }
     let real = text(&real);
     if meta.as_ref().is_ok_and(|meta| meta.file_type().is_symlink()) {
         findings.unproven.push(format!("{} is a link", path.display()));
@@ -273,7 +287,11 @@ fn is_of_repository(file: &Path, named: &Named) -> Result<Option<&'static str>, 
     }
     // What git itself keeps below `.git` is judged by its names.
     match named {
-        Ok(Some(named)) => Ok(named.iter().any(|place| file.starts_with(place)).then_some("what git's settings name")),
+        Ok(Some(named)) => {
+            // A folder that is moved there brings all of it along.
+            let is_meant = |place: &PathBuf| file.starts_with(place) || place.starts_with(file);
+            Ok(named.iter().any(is_meant).then_some("what git's settings name"))
+        }
         Ok(None) => Ok(Some("in a repository whose settings are not understood")),
         Err(_) => Err(Unreadable),
     }

@@ -234,7 +234,10 @@ fn is_the_same_program(path: &Path, real: &Path) -> bool {
     let bare = |part: &str| part.trim_end_matches(|last: char| last.is_ascii_digit() || last == '.').to_owned();
     // What unpacks several forms is one program with several names.
     let unpacks = |name: &str| programs::row("tar").is_some_and(|row| row.starts.contains(&name));
+    // `xzcat` is `xz` by another name.
+    let starts = programs::row(&called).is_some_and(|row| row.starts.contains(&real.as_str()));
     unpacks(&called) && unpacks(&real)
+        || starts
         || same_row(&real)
         || real.split(['-', '.']).any(|part| bare(part) == bare(&called) || same_row(&bare(part)))
 }

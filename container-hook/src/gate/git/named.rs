@@ -18,7 +18,13 @@ pub(in crate::gate) fn by_settings(folder: &Path) -> io::Result<Option<Vec<PathB
     for repository in repositories(folder)? {
         let root = std::fs::canonicalize(&repository.root).unwrap_or_else(|_| repository.root.clone());
         for file in repository.files().iter().chain(&files_outside()) {
-            let Ok(text) = std::fs::read_to_string(file) else { continue };
+            let text = match std::fs::read_to_string(file) {
+                Ok(text) => text,
+                Err(error) if matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory) => {
+                    continue;
+                }
+                Err(error) => return Err(error),
+            };
             let Some(settings) = config::read(&text) else { return Ok(None) };
             for setting in settings {
                 let base = match setting.key.as_str() {

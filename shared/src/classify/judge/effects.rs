@@ -216,6 +216,8 @@ impl Judge<'_> {
 
     /// A folder is made.
     pub fn make_folder(&mut self, arg: &Arg) -> Judgement {
+        let made = arg.exact().map_or_else(Vec::new, |path| self.places(path));
+        self.changed.made.extend(made);
         self.make(arg, Self::make_at)
     }
 

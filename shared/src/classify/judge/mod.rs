@@ -96,8 +96,8 @@ struct Changed {
     cleared: bool,
     /// An earlier call of git has changed what git tracks.
     index_changed: bool,
-    /// From a commit, of which nobody knows what is in it.
-    index_of_commit: bool,
+    /// Folders that it makes.
+    made: Vec<String>,
 }
 
 /// The state of a walk.
@@ -215,7 +215,7 @@ impl Judge<'_> {
                 .max(Judgement::unknown(format!("not understood: {why}")));
         }
         // A command that writes could write what its own condition has looked at.
-        let undermined = self.conditions.iter().any(|condition| undermines(&self.effects, condition));
+        let undermined = self.conditions.iter().any(|condition| undermines(&self.effects, &self.changed, condition));
         let decided = if !self.whole.local || undermined || !self.effects.nothing_to_report() {
             Decided::Host
         } else if self.conditions.is_empty() {
@@ -318,24 +318,20 @@ impl Judge<'_> {
 
     /// Notes that a call of git looks at, or changes, what git tracks. True when an earlier call, or this one in another round
     /// of a loop, may have brought a repository in the repository into it.
-    pub fn git_meets_new(&mut self, looks: bool, changes: bool, goes_back: bool) -> bool {
+    pub fn git_meets_new(&mut self, looks: bool, changes: bool) -> bool {
         let meets = looks && (self.changed.index_changed || changes && self.depth > 0);
         self.changed.index_changed |= changes;
-        self.changed.index_of_commit |= goes_back;
         meets
-    }
-
-    /// True when an earlier call of git has taken something from a commit into the index.
-    pub fn git_has_gone_back(&self) -> bool {
-        self.changed.index_of_commit
     }
 }
 
 /// True for effects that may change what a condition has looked at.
-fn undermines(effects: &Effects, condition: &Condition) -> bool {
+fn undermines(effects: &Effects, changed: &Changed, condition: &Condition) -> bool {
     let writes = |harms: &dyn Fn(&str) -> bool| effects.writes.iter().any(|path| harms(path));
     match condition {
-        Condition::NoSecretBelow { .. } | Condition::NoSecretNamed { .. } | Condition::NoFolder { .. } => false,
+        Condition::NoSecretBelow { .. } | Condition::NoSecretNamed { .. } => false,
+        // A folder that an earlier part makes.
+        Condition::NoFolder { path: folder } => changed.made.iter().any(|path| paths::is_within(path, folder)),
         // What is ignored, and what comes to lie there.
         Condition::NoSecretAdded { .. } => {
             writes(&|path| paths::file_name(path) == ".gitignore" || secrets::is_secret_path(path))
@@ -344,21 +340,12 @@ fn undermines(effects: &Effects, condition: &Condition) -> bool {
         Condition::NoFileAbove { .. } | Condition::PlainNamesBelow { .. } => writes(&|_| true),
         Condition::GitIsInert { shows, .. } => {
             writes(&|_| true)
-                || *shows == Shown::Content && changes_the_index(&effects.git)
-                || changes_the_index_and_looks(&effects.git)
+                || changed.index_changed
+                    && (*shows == Shown::Content || effects.git.iter().any(|name| git::looks_into_tracked(name)))
         }
         Condition::Folder { path: folder } => writes(&|path| paths::is_within(folder, path)),
         Condition::OnlyPublic { path: file } => {
             writes(&|path| paths::is_within(file, path) || paths::file_name(file) == paths::file_name(path))
         }
     }
-}
-
-/// What one subcommand adds to the index, such as a repository in the repository, another would look into.
-fn changes_the_index_and_looks(subcommands: &[String]) -> bool {
-    changes_the_index(subcommands) && subcommands.iter().any(|name| git::looks_into_tracked(name))
-}
-
-fn changes_the_index(subcommands: &[String]) -> bool {
-    subcommands.iter().any(|name| git::changes_the_index(name))
 }

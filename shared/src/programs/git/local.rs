@@ -605,12 +605,20 @@ pub(in crate::programs) const EXAMPLES: &[(&str, bool)] = &[
     ("git diff --output=x", false),
     ("git diff --textconv", false),
     ("git log --format=%G?", false),
+    ("git shortlog -s --group=author HEAD", true),
+    ("git shortlog --group=format:%G? HEAD", false),
+    ("git shortlog --group=%GS HEAD", false),
+    ("git shortlog --group=\"$x\" HEAD", false),
     ("git log --format='%+G?'", false),
     ("git branch --sort=signature", false),
     ("git -C l/.. status", false),
     ("git status -vv", false),
     ("git grep --untracked x", false),
-    ("git add inner && git diff", false),
+    ("git add inner && git diff", true),
+    ("git add f && git add g && git commit -m x && git status", true),
+    ("git add -f inner && git diff", false),
+    ("git add -f inner && git commit -m x", false),
+    ("git checkout -b x && git commit -m x", false),
     ("mkdir r/n.md && git -C r/n.md status", false),
     ("git grep -O pattern", false),
     ("git commit", false),
@@ -641,10 +649,9 @@ pub(super) fn obstacle(subcommand: &str, scan: &Scan<'_>) -> Option<String> {
         if text.starts_with('-') && matches!(name.as_str(), "-n" | "-L" | "-x" | "-U" | "-l" | "-b" | "-c") {
             return Some(format!("the value of `{name}` looks like an option"));
         }
-        if matches!(name.as_str(), "--format" | "--pretty")
-            && (signs(text)
-                || text.contains("signature")
-                || value.as_ref().is_some_and(|value| value.exact().is_none()))
+        let is_format = matches!(name.as_str(), "--format" | "--pretty" | "--group");
+        if signs(text)
+            || is_format && (text.contains("signature") || value.as_ref().is_some_and(|value| value.exact().is_none()))
         {
             return Some("checking signatures runs another program".to_owned());
         }

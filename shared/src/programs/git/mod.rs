@@ -233,13 +233,12 @@ fn local(judge: &mut Judge<'_>, subcommand: &str, rest: &[Arg], folders: Option<
             judgement = judgement.max(judge.read(&file));
         }
     }
+    // What it adds holds no repository, on the condition above.
+    let is_plain_add = subcommand == "add" && !forced;
     let changes = changes_the_index(subcommand);
-    let looks = match subcommand {
-        "add" => true,
-        "commit" => scan.has(&["-a", "--all"]) || judge.git_has_gone_back(),
-        _ => looks_into_tracked(subcommand),
-    };
-    if judge.git_meets_new(looks, changes, changes && subcommand != "add") {
+    // A commit of nothing shows a status.
+    let looks = matches!(subcommand, "add" | "commit") || looks_into_tracked(subcommand);
+    if judge.git_meets_new(looks, changes && !is_plain_add) {
         judgement =
             judgement.max(Judgement::unknown("an earlier part changes what git tracks, and so what it looks into"));
     }

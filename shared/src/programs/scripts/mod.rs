@@ -57,6 +57,7 @@ pub(super) const TABLE: &[Program] = &[
             "AWKLIBPATH",
             "GAWK_READ_TIMEOUT",
             "GAWK_PERSIST_FILE",
+            "GAWK_LOCALE_DIR",
             "GAWK_MSG_SRC",
             "INT_CHAIN_MAX",
         ])

@@ -139,6 +139,10 @@ impl Reader<'_> {
                 let word = self.word()?;
                 match assignment(word) {
                     Ok(mut assigned) if words.is_empty() => {
+                        // To some shells it is a command: `x+=/y` runs the file `y` in the folder `x+=`.
+                        if assigned.name.ends_with('+') {
+                            self.only_bash("`+=`")?;
+                        }
                         if self.peek() == Some(b'(') && assigned.value.pieces.iter().all(is_empty) {
                             assigned.elements = Some(self.elements()?);
                         }
