@@ -45,6 +45,10 @@ pub struct Config {
     pub max_held: usize,
     /// Requests of a workspace in a second.
     pub requests_per_second: u32,
+    /// Most bytes that a workspace may put on record in an hour.
+    pub record_bytes_per_hour: u64,
+    /// Most questions of a workspace to the inspector's model in an hour.
+    pub model_calls_per_hour: u64,
     /// How often mailboxes are looked through.
     pub rescan: Duration,
     /// False: file notifications are not even tried.
@@ -206,6 +210,7 @@ struct InspectorFile {
     key_file: Option<PathBuf>,
     deadline_ms: i64,
     parallel: i64,
+    calls_per_hour: i64,
 }
 
 impl Default for InspectorFile {
@@ -217,6 +222,7 @@ impl Default for InspectorFile {
             key_file: None,
             deadline_ms: 10_000,
             parallel: 2,
+            calls_per_hour: 3600,
         }
     }
 }
@@ -238,6 +244,7 @@ impl Default for ApprovalFile {
 #[serde(deny_unknown_fields, default)]
 struct LimitsFile {
     requests_per_second: i64,
+    record_mib_per_hour: i64,
     rescan_ms: i64,
     notifications: String,
     poll_ms: i64,
@@ -284,7 +291,13 @@ impl MetricsFile {
 
 impl Default for LimitsFile {
     fn default() -> Self {
-        Self { requests_per_second: 1000, rescan_ms: 500, notifications: "auto".to_owned(), poll_ms: 25 }
+        Self {
+            requests_per_second: 1000,
+            record_mib_per_hour: 256,
+            rescan_ms: 500,
+            notifications: "auto".to_owned(),
+            poll_ms: 25,
+        }
     }
 }
 
@@ -347,6 +360,8 @@ impl Config {
             ("approval.expires_s", parsed.approval.expires_s, 1, 3600),
             ("approval.max_held", parsed.approval.max_held, 1, 10_000),
             ("limits.requests_per_second", parsed.limits.requests_per_second, 1, 1_000_000),
+            ("limits.record_mib_per_hour", parsed.limits.record_mib_per_hour, 1, 1_000_000),
+            ("inspector.calls_per_hour", parsed.inspector.calls_per_hour, 1, 1_000_000),
             ("audit.keep_days", parsed.audit.keep_days, 0, 36_500),
             ("audit.keep_records", parsed.audit.keep_records, 0, i64::MAX),
             ("limits.rescan_ms", parsed.limits.rescan_ms, 10, 60_000),
@@ -391,6 +406,8 @@ impl Config {
             expires: Duration::from_secs(count(parsed.approval.expires_s)),
             max_held: usize::try_from(parsed.approval.max_held).unwrap_or(1),
             requests_per_second: u32::try_from(parsed.limits.requests_per_second).unwrap_or(1),
+            record_bytes_per_hour: count(parsed.limits.record_mib_per_hour) << 20,
+            model_calls_per_hour: count(parsed.inspector.calls_per_hour),
             rescan: Duration::from_millis(count(parsed.limits.rescan_ms)),
             notifications,
             poll: Duration::from_millis(count(parsed.limits.poll_ms)),

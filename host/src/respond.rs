@@ -4,6 +4,7 @@ use std::fs::File;
 use std::io::{self, Write as _};
 use std::os::fd::OwnedFd;
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 use bashgate_shared::mailbox;
 use bashgate_shared::protocol::{Heartbeat, RequestId, Response, WorkspaceName};
@@ -78,6 +79,27 @@ impl Responder {
         gone(rustix::fs::unlinkat(&folder, temporary, AtFlags::empty()))?;
         write_new(&folder, temporary, bytes)?;
         Ok(rustix::fs::renameat(&folder, temporary, &folder, mailbox::PROGRAMS)?)
+    }
+
+    /// Takes away answers that an earlier host has left, older than this: whoever asked has stopped listening. Looks at so
+    /// many names at most.
+    pub fn sweep(&self, workspace: &WorkspaceName, older_than: Duration) {
+        const MOST_NAMES: usize = 100_000;
+        let Ok(folder) = self.folder(workspace) else { return };
+        let Ok(entries) = rustix::fs::Dir::read_from(&folder) else { return };
+        let now = std::time::SystemTime::now();
+        for entry in entries.take(MOST_NAMES).flatten() {
+            let Ok(name) = entry.file_name().to_str() else { continue };
+            // What begins with a dot is half an answer, or a folder's own name, which is not unlinked so.
+            if matches!(mailbox::name(name), mailbox::Name::Stray) {
+                continue;
+            }
+            let Ok(stat) = rustix::fs::statat(&folder, name, AtFlags::SYMLINK_NOFOLLOW) else { continue };
+            let written = std::time::UNIX_EPOCH + Duration::from_secs(u64::try_from(stat.st_mtime).unwrap_or(0));
+            if now.duration_since(written).is_ok_and(|age| age > older_than) {
+                let _ = rustix::fs::unlinkat(&folder, name, AtFlags::empty());
+            }
+        }
     }
 
     /// Takes an old answer away.

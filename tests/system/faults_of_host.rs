@@ -196,6 +196,48 @@ fn a_flood_over_the_limit_is_denied() {
 }
 
 #[test]
+fn what_a_workspace_puts_on_record_in_an_hour_has_an_end() {
+    let site = Site::new("[limits]\nrecord_mib_per_hour = 1\n");
+    let _host = site.serve();
+    let long = format!("make {}", "x".repeat(60_000));
+    let answers: Vec<_> = (0..12).map(|_| site.ask("default", &long)).collect();
+    let is_over = |response: &bashgate_shared::protocol::Response| response.reason.contains("record_mib_per_hour");
+    assert!(answers.iter().take(6).all(|response| !is_over(response)), "{answers:?}");
+    assert!(
+        answers.iter().skip(9).all(|response| is_over(response) && response.decision == Answer::Deny),
+        "{answers:?}"
+    );
+    // Another workspace has an hour of its own.
+    site.add_workspace("other");
+    assert!(!is_over(&site.ask("other", &long)));
+    // What was beyond it is counted.
+    let records = site.audit();
+    assert!(records.iter().all(|record| record.to_string().len() < 200_000));
+    let rejects = records.iter().filter(|record| record["kind"] == "reject").count();
+    assert!((1..4).contains(&rejects), "{rejects}");
+}
+
+#[test]
+fn answers_that_an_earlier_host_has_left_go_at_the_start() {
+    let site = Site::default();
+    let folder = site.mailbox("default").join("responses");
+    let left = folder.join(format!("{}.json", uuid::Uuid::new_v4()));
+    let young = folder.join(format!("{}.json", uuid::Uuid::new_v4()));
+    let half = folder.join(format!(".{}.tmp", uuid::Uuid::new_v4()));
+    let stray = folder.join("notes.txt");
+    for file in [&left, &young, &half, &stray] {
+        std::fs::write(file, "{}").unwrap();
+    }
+    let old = std::time::SystemTime::now() - std::time::Duration::from_hours(2);
+    for file in [&left, &half, &stray] {
+        std::fs::File::options().write(true).open(file).unwrap().set_modified(old).unwrap();
+    }
+    let _host = site.serve();
+    assert!(!left.exists() && !half.exists());
+    assert!(young.exists() && stray.exists(), "what may still be read, and what is not ours, stays");
+}
+
+#[test]
 fn numbers_are_served_on_loopback() {
     // A port that is free now; nobody else here asks for one by number.
     let address = std::net::TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap();

@@ -1,5 +1,6 @@
 //! The real binaries, driven from outside: through files, command lines, and a real agent.
 
+mod aftermath;
 mod agents;
 mod approvals;
 #[path = "../attacks/mod.rs"]

@@ -10,6 +10,7 @@ use bashgate_shared::seal::HostKey;
 use serde_json::json;
 use tokio::sync::{Semaphore, mpsc, oneshot};
 
+use super::allowance::Allowance;
 use super::caged::Caged;
 use super::cases::Cases;
 use super::inspect::Inspectors;
@@ -37,6 +38,9 @@ use crate::taint::{Cause, Label, Seen};
 /// How long after the start requests are checked for having been left behind by an asker that is gone.
 pub(super) const STARTING: Duration = Duration::from_secs(3);
 
+/// From this age on an answer that an earlier host has left is nobody's: longer than any hook waits.
+const LEFT_BEHIND: Duration = Duration::from_secs(3700);
+
 pub(super) struct Workspace {
     pub(super) seen: Seen,
     pub(super) settings: config::WorkspaceSettings,
@@ -44,8 +48,12 @@ pub(super) struct Workspace {
     /// Scripts that people approved, by their digest.
     pub(super) scripts: BTreeMap<String, ApprovedScript>,
     pub(super) turn: Arc<Semaphore>,
-    pub(super) tokens: f64,
-    pub(super) filled: Instant,
+    /// Requests.
+    pub(super) requests: Allowance,
+    /// Bytes on record.
+    pub(super) recorded: Allowance,
+    /// Questions to the inspector's model.
+    pub(super) model_calls: Allowance,
 }
 
 /// What is done now and then, and when it was done last.
@@ -149,12 +157,16 @@ impl Core {
         if settings.contains_secrets {
             self.taint_by_settings(name, &mut seen);
         }
+        self.outbox.responder.sweep(name, LEFT_BEHIND);
         let signed = self.own_programs.as_ref().map(|signed| signed.text.as_bytes());
         if let Err(error) = self.outbox.responder.put_programs(name, signed) {
             tracing::warn!(workspace = %name, %error, "cannot hand out the operator's own programs; the host decides them");
         }
         let turn = Arc::new(Semaphore::new(self.config.parallel));
-        let tokens = f64::from(self.config.requests_per_second);
+        let hour = Duration::from_hours(1);
+        let requests = Allowance::new(u64::from(self.config.requests_per_second), Duration::from_secs(1));
+        let recorded = Allowance::new(self.config.record_bytes_per_hour, hour);
+        let model_calls = Allowance::new(self.config.model_calls_per_hour, hour);
         self.workspaces.insert(
             name.clone(),
             Workspace {
@@ -163,8 +175,9 @@ impl Core {
                 caged: Caged::default(),
                 scripts: BTreeMap::new(),
                 turn,
-                tokens,
-                filled: Instant::now(),
+                requests,
+                recorded,
+                model_calls,
             },
         );
     }

@@ -74,7 +74,16 @@ impl Core {
             self.cases.get_mut(id)?.finding = Some(finding.clone());
             return Some(case::Event::Found(finding));
         }
-        let turn = self.workspaces.get(&workspace)?.turn.clone();
+        let known = self.workspaces.get_mut(&workspace)?;
+        if !known.model_calls.take(1) {
+            let why = "the workspace has asked the model as often as it may in an hour (`inspector.calls_per_hour`)"
+                .to_owned();
+            let finding = Finding::NoAnswer { why };
+            self.metrics.found(&finding);
+            self.cases.get_mut(id)?.finding = Some(finding.clone());
+            return Some(case::Event::Found(finding));
+        }
+        let turn = known.turn.clone();
         fault::here("inspector.asked");
         self.cases.get_mut(id)?.asking = Some(self.inspectors.ask(id, ask, brief, turn));
         None

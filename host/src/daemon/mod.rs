@@ -1,5 +1,6 @@
 //! The one loop: event in, effect out. Everything that happens to the host comes through here, one after the other.
 
+mod allowance;
 mod caged;
 mod cards;
 mod cases;

@@ -33,6 +33,9 @@ use crate::policy::{self, Asked, Decision, trust};
 use crate::store::Write;
 use crate::taint::{Cause, Label};
 
+/// What a record takes besides what came in, in bytes.
+const RECORD_BYTES: usize = 2048;
+
 impl Core {
     pub(super) fn arrived(&mut self, arrival: Arrival) {
         fault::here("request.arrived");
@@ -43,7 +46,9 @@ impl Core {
             tracing::info!(%workspace, %id, "a request of this id is being decided; another one is not looked at");
             return;
         }
-        if self.workspaces.contains_key(&workspace) && !self.take_token(&workspace) {
+        if let Some(known) = self.workspaces.get_mut(&workspace)
+            && !known.requests.take(1)
+        {
             let why = "too many requests in a second; run it again a little later";
             return self.reject(&workspace, id, None, why, at);
         }
@@ -63,6 +68,13 @@ impl Core {
             }
         };
         let digest = Digest::of(&bytes);
+        // A record holds the text, what it does and why: about as much again.
+        if let Some(known) = self.workspaces.get_mut(&workspace)
+            && !known.recorded.take(RECORD_BYTES + 2 * bytes.len())
+        {
+            let why = "this workspace has put as much on record as it may in an hour (`limits.record_mib_per_hour`); run it again later, with shorter commands";
+            return self.reject(&workspace, id, Some(digest), why, at);
+        }
         if !self.workspaces.contains_key(&workspace) {
             let why = format!(
                 "the host does not know the workspace `{workspace}`; for the operator: bashgate workspace add {workspace}"
@@ -120,18 +132,6 @@ impl Core {
         let timeout = request.timeout_ms().unwrap_or(300_000);
         let written = folder::written_ms(&self.config.mailboxes, workspace, id);
         written.is_some_and(|written| clock::now().unix_ms.saturating_sub(written) > timeout)
-    }
-
-    pub(super) fn take_token(&mut self, name: &WorkspaceName) -> bool {
-        let most = f64::from(self.config.requests_per_second);
-        let Some(workspace) = self.workspaces.get_mut(name) else { return false };
-        workspace.tokens = (workspace.tokens + workspace.filled.elapsed().as_secs_f64() * most).min(most);
-        workspace.filled = Instant::now();
-        let enough = workspace.tokens >= 1.0;
-        if enough {
-            workspace.tokens -= 1.0;
-        }
-        enough
     }
 
     /// Denies a request that cannot be taken. The denial goes out even where it cannot be recorded.

@@ -1,0 +1,113 @@
+//! What the host hears of a command that has run: what its result shows, what it left, what the cage has broken.
+
+use std::process::Command;
+
+use bashgate_tests::{Output, Site, bin};
+use serde_json::{Value, json};
+
+/// A token made up here, so that no scanner mistakes this file for a leak.
+fn token() -> String {
+    format!("ghp_{}", "A1b2C3d4".repeat(5))
+}
+
+fn after(site: &Site, tool: &str, input: &Value, response: &Value) -> Output {
+    let event = json!({
+        "hook_event_name": "PostToolUse", "cwd": site.work(), "session_id": "s", "tool_name": tool, "tool_use_id": "c",
+        "tool_input": input, "tool_response": response,
+    });
+    Output::of(&mut site.hook_command(&site.hook_toml()), event.to_string().as_bytes())
+}
+
+fn run(site: &Site, arguments: &[&str]) -> Output {
+    let mut command = Command::new(bin("bashgate-run"));
+    command.arg("exec").arg("--config").arg(site.hook_toml()).args(arguments);
+    command.current_dir(site.work()).env_remove("LD_LIBRARY_PATH");
+    Output::of(&mut command, b"")
+}
+
+#[test]
+fn a_credential_in_a_result_taints_and_is_never_written_down() {
+    let shown = token();
+    for (tool, input, response) in [
+        ("Bash", json!({"command": "cat x"}), json!({"stdout": format!("token={shown}\n"), "stderr": ""})),
+        ("Read", json!({"file_path": "notes.txt"}), json!({"file": {"content": format!("a\n{shown}\nb")}})),
+        ("mcp__wiki__get", json!({"page": "x"}), json!([{"type": "text", "text": format!("key {shown}")}])),
+        ("Grep", json!({"pattern": "x"}), json!(format!("x:1:{shown}"))),
+    ] {
+        let site = Site::default();
+        let _host = site.serve();
+        after(&site, tool, &input, &response).expect(0);
+        assert_eq!(site.taint("default"), "secret", "{tool}");
+        let told = site.cli(["taint", "show", "default"]).expect(0).stdout;
+        assert!(told.contains("GitHub token"), "{told}");
+        let records = serde_json::to_string(&site.audit()).unwrap();
+        assert!(records.contains("its result shows GitHub token") && !records.contains(&shown), "{records}");
+    }
+}
+
+#[test]
+fn ordinary_results_are_no_news() {
+    let site = Site::default();
+    let _host = site.serve();
+    let before = site.audit().len();
+    for response in [json!({"stdout": "fine\n"}), json!("AKIAIOSFODNN7EXAMPLE"), json!(null), json!(["x"]), json!({})] {
+        after(&site, "Bash", &json!({"command": "ls"}), &response).expect(0);
+        after(&site, "Read", &json!({"file_path": "x"}), &response).expect(0);
+    }
+    assert_eq!(site.taint("default"), "clean");
+    assert_eq!(site.audit().len(), before);
+}
+
+#[test]
+fn a_credential_is_not_shown_unheard_when_the_host_is_silent() {
+    let site = Site::default();
+    // The result has been seen already; the agent is told that nobody took note of it.
+    after(&site, "Bash", &json!({"command": "cat x"}), &json!({"stdout": token()})).expect(2);
+    after(&site, "Bash", &json!({"command": "cat x"}), &json!({"stdout": "fine"})).expect(0);
+}
+
+#[test]
+fn the_tools_own_output_counts_as_well() {
+    let site = Site::default();
+    let _host = site.serve();
+    std::fs::write(site.work().join("notes.txt"), format!("x {}\n", token())).unwrap();
+    let said = run(&site, &["--", "cat notes.txt"]).expect(0);
+    assert!(said.stdout.contains(&token()), "{said:?}");
+    assert_eq!(site.taint("default"), "secret");
+}
+
+#[test]
+fn what_a_caged_command_left_and_lacked_is_on_record() {
+    let site = Site::default();
+    let _host = site.serve();
+    let work = site.work().canonicalize().unwrap();
+    run(&site, &["--cage", "--workspace", work.to_str().unwrap(), "--", "mkdir -p venv/bin && echo x > venv/bin/tool"])
+        .expect(0);
+    assert_eq!(site.taint("default"), "corruption");
+    let told = site.cli(["taint", "show", "default"]).expect(0).stdout;
+    assert!(told.contains("venv/bin/tool"), "{told}");
+
+    let failed = run(&site, &["--cage", "--", "echo 'curl: (6) Could not resolve host: x.example' >&2; exit 6"]);
+    assert_eq!(failed.code, Some(6), "{failed:?}");
+    // What fails for another reason, or works, wants nothing.
+    run(&site, &["--cage", "--", "echo 'Could not resolve host'"]).expect(0);
+    run(&site, &["--cage", "--", "echo broken; exit 3"]).expect(3);
+    let wanted = site.audit().iter().filter(|record| record["detail"]["wanted_network"] == true).count();
+    assert_eq!(wanted, 1);
+    let tail = site.cli(["audit", "tail"]).expect(0).stdout;
+    assert!(tail.contains("for want of network"), "{tail}");
+    // A report is no decision that another policy could have taken.
+    let replayed = site.cli(["audit", "replay"]).expect(0);
+    assert!(replayed.stderr.contains("0 would change"), "{replayed:?}");
+}
+
+#[test]
+fn a_plant_that_was_set_aside_taints_nobody() {
+    let site = Site::default();
+    let _host = site.serve();
+    std::fs::write(site.work().join("plant.sh"), "mkdir -p app/.vscode; echo x > app/.vscode/tasks.json").unwrap();
+    let work = site.work().canonicalize().unwrap();
+    let said = run(&site, &["--cage", "--workspace", work.to_str().unwrap(), "--", "sh plant.sh"]).expect(0);
+    assert!(said.stderr.contains("set aside"), "{said:?}");
+    assert_eq!(site.taint("default"), "clean");
+}
