@@ -6,6 +6,7 @@ mod approvals;
 #[path = "../attacks/mod.rs"]
 mod attacks;
 mod attacks_on_the_reader;
+mod budgets;
 mod cage;
 mod constructs;
 mod corpus;
