@@ -47,6 +47,8 @@ pub struct Config {
     pub requests_per_second: u32,
     /// Most bytes that a workspace may put on record in an hour.
     pub record_bytes_per_hour: u64,
+    /// Most cards of a workspace in an hour.
+    pub cards_per_hour: u64,
     /// Most questions of a workspace to the inspector's model in an hour.
     pub model_calls_per_hour: u64,
     /// How often mailboxes are looked through.
@@ -232,11 +234,12 @@ impl Default for InspectorFile {
 struct ApprovalFile {
     expires_s: i64,
     max_held: i64,
+    cards_per_hour: i64,
 }
 
 impl Default for ApprovalFile {
     fn default() -> Self {
-        Self { expires_s: 290, max_held: 100 }
+        Self { expires_s: 290, max_held: 100, cards_per_hour: 600 }
     }
 }
 
@@ -359,6 +362,7 @@ impl Config {
             ("inspector.parallel", parsed.inspector.parallel, 1, 256),
             ("approval.expires_s", parsed.approval.expires_s, 1, 3600),
             ("approval.max_held", parsed.approval.max_held, 1, 10_000),
+            ("approval.cards_per_hour", parsed.approval.cards_per_hour, 1, 100_000),
             ("limits.requests_per_second", parsed.limits.requests_per_second, 1, 1_000_000),
             ("limits.record_mib_per_hour", parsed.limits.record_mib_per_hour, 1, 1_000_000),
             ("inspector.calls_per_hour", parsed.inspector.calls_per_hour, 1, 1_000_000),
@@ -407,6 +411,7 @@ impl Config {
             max_held: usize::try_from(parsed.approval.max_held).unwrap_or(1),
             requests_per_second: u32::try_from(parsed.limits.requests_per_second).unwrap_or(1),
             record_bytes_per_hour: count(parsed.limits.record_mib_per_hour) << 20,
+            cards_per_hour: count(parsed.approval.cards_per_hour),
             model_calls_per_hour: count(parsed.inspector.calls_per_hour),
             rescan: Duration::from_millis(count(parsed.limits.rescan_ms)),
             notifications,

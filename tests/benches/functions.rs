@@ -9,10 +9,92 @@ use divan::Bencher;
 use serde_json::Value;
 
 fn main() {
+    growth();
     for file in bashgate_tests::corpus_files() {
         corpus(&file);
     }
     divan::main();
+}
+
+/// The best of some: what others do on the machine meanwhile does not count.
+fn best(times: usize, run: &dyn Fn()) -> Duration {
+    let once = || {
+        let since = Instant::now();
+        run();
+        since.elapsed()
+    };
+    (0..times).map(|_| once()).min().unwrap_or_default()
+}
+
+/// Short texts that are said again and again: the tables' examples, tricks, and what the fuzzer has found worth keeping.
+fn units() -> Vec<String> {
+    let tricks = [
+        "v0=1;",
+        "v$n=1;",
+        "(:);",
+        "v$n=1;(:);",
+        "f$n() { :; };",
+        "cd a$n;",
+        "sudo ",
+        "env A$n=1 ",
+        "true && ",
+        "ls | ",
+        "ls & ",
+        "echo $v$n;",
+        "echo > f$n;",
+        "cat <<E\nx\nE\n",
+        "echo $(:);",
+        "case x in a) :;; esac;",
+        "for i in a; do :; done;",
+        "{ :; };",
+        "trap : $n;",
+        "alias a$n=b;",
+        "export A$n=1;",
+        "git -c a.b=c status;",
+        "find . | xargs ls;",
+        "echo {a,b}{c,d};",
+    ];
+    let rows = bashgate_shared::programs::FAMILIES.iter().flat_map(|(_, rows)| rows.iter());
+    let examples = rows.flat_map(|row| row.safe.iter().chain(row.not_safe)).map(|text| format!("{text};"));
+    let kept =
+        std::fs::read_dir(bashgate_tests::repository().join("target/fuzz/classifier")).into_iter().flatten().flatten();
+    let kept = kept.filter_map(|entry| std::fs::read_to_string(entry.path()).ok()).filter(|text| text.len() < 200);
+    tricks.into_iter().map(str::to_owned).chain(examples).chain(kept.map(|text| text + "\n")).collect()
+}
+
+/// What sixteen times the text costs, in times of what the text costs: 16 where the work is linear.
+fn growth() {
+    let around = Surroundings { cwd: Some("/home/agent/project".to_owned()), ..Surroundings::default() };
+    let mut found: Vec<(f64, Duration, String)> = Vec::new();
+    for unit in units() {
+        let time = |bytes: usize| {
+            let mut text = String::new();
+            for number in 0.. {
+                if text.len() + unit.len() > bytes {
+                    break;
+                }
+                text.push_str(&unit.replace("$n", &format!("_{number}")));
+            }
+            let line = CommandLine::parse(text).ok()?;
+            Some(best(3, &|| drop(divan::black_box(classify(&line, &around)))))
+        };
+        if let (Some(short), Some(long)) = (time(3 << 10), time(48 << 10)) {
+            found.push((long.as_secs_f64() / short.as_secs_f64(), long, unit));
+        }
+    }
+    found.sort_by(|one, other| one.0.total_cmp(&other.0));
+    for (ratio, long, unit) in found.iter().rev().take(5) {
+        println!(
+            "growth: 16 times the text of {unit:?} costs {ratio:.1} times as much ({:.1} ms for 48 KiB)",
+            long.as_secs_f64() * 1e3
+        );
+    }
+    if let Some((ratio, long, unit)) = found.iter().max_by_key(|(_, long, _)| *long) {
+        println!(
+            "growth: the dearest 48 KiB are of {unit:?}: {:.1} ms ({ratio:.1} times 3 KiB)",
+            long.as_secs_f64() * 1e3
+        );
+    }
 }
 
 /// Real commands, each timed on its own: microseconds per command, and the worst.
@@ -22,20 +104,11 @@ fn corpus(file: &Path) {
     let lines: Vec<CommandLine> =
         rows.filter_map(|row| CommandLine::parse(row["command"].as_str()?.to_owned()).ok()).collect();
     let around = Surroundings { cwd: Some("/home/agent/project".to_owned()), ..Surroundings::default() };
-    // The best of some: what others do on the machine meanwhile does not count.
-    let best = |run: &dyn Fn()| {
-        let once = || {
-            let since = Instant::now();
-            run();
-            since.elapsed()
-        };
-        (0..7).map(|_| once()).min().unwrap_or_default()
-    };
     let mut times: Vec<(Duration, &CommandLine)> = Vec::new();
     let mut floor = Duration::ZERO;
     for line in &lines {
-        times.push((best(&|| drop(divan::black_box(classify(line, &around)))), line));
-        floor += best(&|| drop(divan::black_box(line.text().to_owned())));
+        times.push((best(7, &|| drop(divan::black_box(classify(line, &around)))), line));
+        floor += best(7, &|| drop(divan::black_box(line.text().to_owned())));
     }
     times.sort_by_key(|(time, _)| *time);
     let micros = |time: Duration| time.as_secs_f64() * 1e6;

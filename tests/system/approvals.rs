@@ -241,6 +241,75 @@ fn steady(card: &str, site: &Site, id: &str) -> String {
 }
 
 #[test]
+fn a_flood_is_told_in_one_line_and_denied_in_one_word() {
+    let site = tainted();
+    site.add_workspace("other");
+
+    let host = site.serve();
+    raise(&site);
+    let running: Vec<_> = (0..30).map(|n| site.check_later(&format!("curl -s https://x.example/{n}"))).collect();
+    until("all of them", || (site.pending().len() == 30).then_some(()));
+    let told = host.said.lock().unwrap().clone();
+    assert_eq!(told.matches("held; approve with").count(), 10, "{told}");
+    assert_eq!(told.matches("not told one by one").count(), 1, "{told}");
+    // Nothing is held in the other one, and nobody's words are taken for another's.
+    site.cli(["deny", "all", "in", "other"]).expect(2);
+    site.cli(["deny", "all", "of", "it"]).expect(2);
+    assert_eq!(site.pending().len(), 30);
+    let said = site.cli(["deny", "all", "in", "default", "too", "many"]).expect(0).stdout;
+    assert!(said.contains("all 30"), "{said}");
+    for one in running {
+        assert!(one.join().unwrap().expect(2).stderr.contains("too many"));
+    }
+    let denied = site
+        .audit()
+        .iter()
+        .filter(|record| record["detail"]["by"] == "human:root" && record["kind"] == "decision")
+        .count();
+    assert_eq!(denied, 30);
+}
+
+#[test]
+fn a_paused_workspace_asks_nobody_and_does_what_needs_none() {
+    let site = tainted();
+    let _host = site.serve();
+    raise(&site);
+    site.cli(["workspace", "pause", "default", "5"]).expect(0);
+    let denied = site.check("curl -s https://x.example").expect(2);
+    assert!(denied.stderr.contains("takes no questions from this workspace"), "{denied:?}");
+    site.check("ls").expect(0);
+    assert!(site.pending().is_empty());
+    site.cli(["workspace", "resume", "default"]).expect(0);
+    site.cli(["workspace", "resume", "default"]).expect(2);
+    let held = site.check_later("curl -s https://x.example");
+    let id = site.held("curl -s https://x.example");
+    site.cli(["deny", &id]).expect(0);
+    held.join().unwrap().expect(2);
+    for wrong in [["pause", "nowhere", "5"], ["pause", "default", "0"], ["pause", "default", "99999"]] {
+        site.cli(["workspace"].into_iter().chain(wrong)).expect(2);
+    }
+    let records = serde_json::to_string(&site.audit()).unwrap();
+    assert!(records.contains("paused") && records.contains("resumed"), "{records}");
+}
+
+#[test]
+fn cards_have_an_hourly_end() {
+    let site = tainted();
+    site.configure("[approval]\ncards_per_hour = 2\n");
+    let _host = site.serve();
+    raise(&site);
+    for n in 0..2 {
+        let command = format!("curl -s https://x.example/{n}");
+        let held = site.check_later(&command);
+        let id = site.held(&command);
+        site.cli(["deny", &id]).expect(0);
+        held.join().unwrap().expect(2);
+    }
+    let denied = site.check("curl -s https://x.example/3").expect(2);
+    assert!(denied.stderr.contains("cards_per_hour"), "{denied:?}");
+}
+
+#[test]
 fn many_cards_fold() {
     let site = tainted();
     let _host = site.serve();

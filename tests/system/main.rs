@@ -22,6 +22,7 @@ mod hostile_world;
 mod inspectors;
 mod kills;
 mod laws_of_the_host;
+mod named_outright;
 mod one_place;
 mod own_programs;
 mod properties;

@@ -13,6 +13,7 @@ impl Chat for Journal {
             Notice::Held(card) => {
                 tracing::warn!(workspace = %card.workspace, command = notice::what(card, 400), reason = card.reason, "held; approve with: bashgate approve {}", card.id);
             }
+            Notice::Flood { .. } => tracing::warn!("{}", notice::words(notice, clock::now().boot_ms)),
             Notice::Decided(decided) if decided.let_through => {
                 tracing::warn!("{}", notice::words(notice, clock::now().boot_ms));
             }

@@ -35,6 +35,13 @@ pub enum Notice {
     },
     /// A held command is over.
     Over(ApprovalId, String),
+    /// A workspace asks more than is told one by one: how many of it are held.
+    Flood {
+        /// The workspace.
+        workspace: String,
+        /// How many are held now.
+        held: usize,
+    },
     /// A decision fell.
     Decided(Box<Decided>),
     /// The answer to something a person said.
@@ -130,6 +137,10 @@ pub fn words(notice: &Notice, now_boot_ms: u64) -> String {
         Notice::Joined { id, waiting, command: Some(command) } => {
             format!("{waiting} commands wait for the inspector now, also {}: {id}", one_line(command, 200))
         }
+        Notice::Flood { workspace, held } => format!(
+            "{held} commands are held in workspace {workspace}; more of it are not told one by one for now. See: pending. Say: \
+             deny all in {workspace}, mute {workspace}, or pause {workspace}"
+        ),
         Notice::Over(id, why) => format!("{}: {id}", one_line(why, 300)),
         Notice::Decided(decided) => {
             let class = decided.class.map_or_else(|| "tool".to_owned(), |class| class.to_string());
@@ -158,4 +169,9 @@ Say one of:
   show ID                  everything about one
   approve ID               let it run, once
   approve ID session       let this exact command run until the taint changes, where that is offered
-  deny ID [REASON]         do not let it run";
+  deny ID [REASON]         do not let it run
+  deny all [in WORKSPACE]  nothing that is held there runs
+  pause WORKSPACE [MIN]    it asks nobody for an hour, or so many minutes: what would be asked is denied
+  resume WORKSPACE         it may ask again
+  mute WORKSPACE           its cards are held without a word about each; see: pending
+  unmute WORKSPACE         they are told again";

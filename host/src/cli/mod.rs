@@ -117,9 +117,9 @@ enum Command {
         #[command(flatten)]
         config: ConfigFile,
     },
-    /// Do not let a held command run
+    /// Do not let a held command run; `deny all` or `deny all in WORKSPACE` ends everything that is held
     Deny {
-        /// Its id
+        /// Its id, or `all`
         id: String,
         /// Why, for the agent
         reason: Vec<String>,
@@ -225,6 +225,29 @@ enum Workspace {
     },
     /// Forget a workspace; its requests are denied from then on
     Remove {
+        /// Its name
+        name: String,
+    },
+    /// Take no questions from it for a while: what a person would be asked is denied
+    Pause {
+        /// Its name
+        name: String,
+        /// For so many minutes, at most a day
+        #[arg(default_value_t = 60)]
+        minutes: u64,
+    },
+    /// Take questions from it again
+    Resume {
+        /// Its name
+        name: String,
+    },
+    /// Hold its commands without a word about each; `bashgate pending` lists them
+    Mute {
+        /// Its name
+        name: String,
+    },
+    /// Tell of each again
+    Unmute {
         /// Its name
         name: String,
     },

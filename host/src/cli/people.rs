@@ -90,6 +90,10 @@ pub(super) fn taint(config: &Config, act: Taint) -> Run {
 
 pub(super) fn workspace(config: &Config, act: Workspace) -> Run {
     let (command, json) = match act {
+        Workspace::Pause { name, minutes } => return say(config, &format!("pause {name} {minutes}")),
+        Workspace::Resume { name } => return say(config, &format!("resume {name}")),
+        Workspace::Mute { name } => return say(config, &format!("mute {name}")),
+        Workspace::Unmute { name } => return say(config, &format!("unmute {name}")),
         Workspace::Add { name } => (ControlCommand::WorkspaceAdd { workspace: name }, false),
         Workspace::List { json } => (ControlCommand::WorkspaceList, json),
         Workspace::Renew { name } => (ControlCommand::WorkspaceRenew { workspace: name }, false),

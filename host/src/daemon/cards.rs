@@ -41,6 +41,23 @@ impl Core {
             Ok(None) => {}
         }
         let open = self.cases.get(id)?;
+        if let Some(known) = self.workspaces.get_mut(&open.workspace) {
+            if let Some((by, until)) = &known.paused {
+                if now.boot_ms < *until {
+                    let minutes = (until - now.boot_ms).div_ceil(60_000);
+                    let why = format!(
+                        "{by} takes no questions from this workspace for {minutes} more minutes; do what needs none"
+                    );
+                    return Some(case::Event::Refused(why));
+                }
+                known.paused = None;
+            }
+            // What was a card before is none anew.
+            if again.is_none() && !self.restored.contains_key(&key) && !known.cards.take(1) {
+                let why = "this workspace has asked people as often as it may in an hour (`approval.cards_per_hour`); do what needs no approval";
+                return Some(case::Event::Refused(why.to_owned()));
+            }
+        }
         if again.is_none()
             && let Err(full) = self.book.has_room(&open.workspace, open.check.command.text(), self.config.max_held)
         {

@@ -41,6 +41,9 @@ pub(super) const STARTING: Duration = Duration::from_secs(3);
 /// From this age on an answer that an earlier host has left is nobody's: longer than any hook waits.
 const LEFT_BEHIND: Duration = Duration::from_secs(3700);
 
+/// So many cards of one workspace are told one by one in a minute.
+const TOLD_A_MINUTE: u64 = 10;
+
 pub(super) struct Workspace {
     pub(super) seen: Seen,
     pub(super) settings: config::WorkspaceSettings,
@@ -54,6 +57,16 @@ pub(super) struct Workspace {
     pub(super) recorded: Allowance,
     /// Questions to the inspector's model.
     pub(super) model_calls: Allowance,
+    /// Cards.
+    pub(super) cards: Allowance,
+    /// Cards that are told one by one.
+    pub(super) told: Allowance,
+    /// When people last heard that there are more.
+    pub(super) flood_told: Option<Instant>,
+    /// Its cards are not told one by one.
+    pub(super) muted: bool,
+    /// It asks nobody, by whose word and until when, in milliseconds since the boot.
+    pub(super) paused: Option<(String, u64)>,
 }
 
 /// What is done now and then, and when it was done last.
@@ -167,6 +180,8 @@ impl Core {
         let requests = Allowance::new(u64::from(self.config.requests_per_second), Duration::from_secs(1));
         let recorded = Allowance::new(self.config.record_bytes_per_hour, hour);
         let model_calls = Allowance::new(self.config.model_calls_per_hour, hour);
+        let cards = Allowance::new(self.config.cards_per_hour, hour);
+        let told = Allowance::new(TOLD_A_MINUTE, Duration::from_mins(1));
         self.workspaces.insert(
             name.clone(),
             Workspace {
@@ -178,6 +193,11 @@ impl Core {
                 requests,
                 recorded,
                 model_calls,
+                cards,
+                told,
+                flood_told: None,
+                muted: false,
+                paused: None,
             },
         );
     }

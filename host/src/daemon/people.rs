@@ -105,11 +105,77 @@ impl Core {
     pub fn say(&mut self, line: &str, by: &str) -> Option<Told> {
         match grammar::read(line) {
             Said::Answer(id, word) => Some(self.answer(&id, &word, by)),
+            Said::DenyAll(workspace, reason) => Some(self.deny_all(workspace.as_ref(), &reason, by)),
+            Said::Pause(workspace, minutes) => {
+                Some(self.with(workspace.as_str(), |core, name| core.pause(&name, minutes, by)).into())
+            }
+            Said::Resume(workspace) => Some(self.with(workspace.as_str(), |core, name| core.resume(&name, by)).into()),
+            Said::Mute(workspace, muted) => {
+                Some(self.with(workspace.as_str(), |core, name| core.mute(&name, muted)).into())
+            }
             Said::Pending => Some(self.pending(false).into()),
             Said::Show(id) => Some(self.show(&id).into()),
             Said::Help => Some(Reply::done(notice::HELP, Value::Null).into()),
             Said::Talk => None,
         }
+    }
+
+    /// Denies everything that is held, in one workspace or in all.
+    fn deny_all(&mut self, workspace: Option<&WorkspaceName>, reason: &str, by: &str) -> Told {
+        let is_meant = |card: &&Card| workspace.is_none_or(|name| card.workspace == *name);
+        let ids: Vec<ApprovalId> = self.book.cards().filter(is_meant).map(|card| card.id.clone()).collect();
+        if ids.is_empty() {
+            return Reply::refused("nothing is held there").into();
+        }
+        let word = Word::Deny { reason: reason.to_owned() };
+        let mut waited = Vec::new();
+        for id in &ids {
+            if let Told::Recorded { cases, .. } = self.answer(id, &word, by) {
+                waited.extend(cases);
+            }
+        }
+        let reply = Reply::done(format!("Denied: all {} that were held", ids.len()), json!({"denied": ids.len()}));
+        if waited.is_empty() { reply.into() } else { Told::Recorded { cases: waited, approves: false, reply } }
+    }
+
+    /// A workspace asks nobody for some minutes: what would be asked is denied.
+    fn pause(&mut self, name: &WorkspaceName, minutes: u64, by: &str) -> Reply {
+        let detail = json!({"event": "paused", "minutes": minutes, "by": by});
+        if let Err(why) = self.records.write(RecordKind::Workspace, Some(name), detail, Vec::new()) {
+            return Reply::refused(why);
+        }
+        let until = clock::now().boot_ms + minutes * 60_000;
+        if let Some(known) = self.workspaces.get_mut(name) {
+            known.paused = Some((by.to_owned(), until));
+        }
+        let text = format!(
+            "{name} asks nobody for {minutes} minutes, or until the host restarts. What is held stays; end it with: deny all in {name}"
+        );
+        Reply::done(text, json!({"workspace": name, "minutes": minutes}))
+    }
+
+    fn resume(&mut self, name: &WorkspaceName, by: &str) -> Reply {
+        let was_paused = self.workspaces.get_mut(name).and_then(|known| known.paused.take()).is_some();
+        if !was_paused {
+            return Reply::refused(format!("{name} is not paused"));
+        }
+        let detail = json!({"event": "resumed", "by": by});
+        match self.records.write(RecordKind::Workspace, Some(name), detail, Vec::new()) {
+            Ok(()) => Reply::done(format!("{name} may ask again"), json!({"workspace": name})),
+            Err(why) => Reply::refused(format!("{name} may ask again, but {why}")),
+        }
+    }
+
+    fn mute(&mut self, name: &WorkspaceName, muted: bool) -> Reply {
+        if let Some(known) = self.workspaces.get_mut(name) {
+            known.muted = muted;
+        }
+        let text = if muted {
+            format!("The cards of {name} are held without a word about each, until the host restarts; see: pending")
+        } else {
+            format!("The cards of {name} are told again")
+        };
+        Reply::done(text, json!({"workspace": name, "muted": muted}))
     }
 
     fn answer(&mut self, id: &ApprovalId, word: &Word, by: &str) -> Told {

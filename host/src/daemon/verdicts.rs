@@ -1,6 +1,7 @@
 //! What a case says is to be done: ask, hold, record, release.
 
 use std::collections::VecDeque;
+use std::time::{Duration, Instant};
 
 use bashgate_shared::command::Digest;
 use bashgate_shared::protocol::{Answer, BASH_CHECK, BashCheck, WorkspaceName};
@@ -37,6 +38,22 @@ impl Core {
         }
     }
 
+    /// Tells people of a card, one by one as long as they are not flooded.
+    fn tell_of_card(&mut self, workspace: &WorkspaceName, notice: &Notice) {
+        const EACH: Duration = Duration::from_secs(30);
+        let Some(known) = self.workspaces.get_mut(workspace) else { return };
+        if known.muted {
+            return;
+        }
+        if known.told.take(1) {
+            self.desk.tell(notice);
+        } else if known.flood_told.is_none_or(|last| last.elapsed() > EACH) {
+            known.flood_told = Some(Instant::now());
+            let held = self.book.cards().filter(|card| card.workspace == *workspace).count();
+            self.desk.tell(&Notice::Flood { workspace: workspace.to_string(), held });
+        }
+    }
+
     /// Ends everything that is open for a workspace with a denial.
     pub(super) fn close_all(&mut self, name: &WorkspaceName, by: &str) {
         for id in self.cases.those(|open| open.workspace == *name) {
@@ -54,12 +71,13 @@ impl Core {
                 let (joined, approval) = (open.joined, open.approval.clone()?);
                 let command = open.check.shown().into_owned();
                 let card = self.book.card(&approval)?.clone();
+                let workspace = card.workspace.clone();
                 let notice = if joined {
                     Notice::Joined { id: approval, waiting: card.waiting, command: card.outage.then_some(command) }
                 } else {
                     Notice::Held(Box::new(card))
                 };
-                self.desk.tell(&notice);
+                self.tell_of_card(&workspace, &notice);
                 fault::here("approval.announced");
                 None
             }

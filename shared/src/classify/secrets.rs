@@ -31,6 +31,11 @@ pub fn is_secret_path(path: &str) -> bool {
     if lower.split('/').any(|part| part.starts_with('.') && is_secret_folder(part) && part != ".ssh") {
         return true;
     }
+    let bare: Vec<&str> = lower.split('/').map(without_copy_marks).collect();
+    let bare = bare.join("/");
+    if bare != lower && FOLDERS.iter().any(|folder| lies_in(&bare, folder) || ends_in(&bare, folder)) {
+        return true;
+    }
     let plain = without_copy_marks(&lower);
     let plain_beginnings = Beginnings::of(plain);
     let is =
@@ -184,6 +189,13 @@ const FILES: &[&str] = &[
     ".config/dart/pub-credentials.json",
     ".android/adbkey",
     "etc/cloud/instance/user-data.txt",
+    "var/lib/cloud/instance/user-data.txt",
+    ".expo/state.json",
+    ".cf/config.json",
+    ".config/fish/fish_variables",
+    "etc/environment",
+    "etc/nginx/htpasswd",
+    "etc/nginx/.htpasswd",
     "etc/borg/passphrase",
     ".config/gh-copilot/hosts.json",
 ];
@@ -320,12 +332,19 @@ const NAMES: &[&str] = &[
     "cookies.sqlite",
     "wpa_supplicant.conf",
     ".aider.conf.yml",
+    ".yarnrc",
+    ".bunfig.toml",
+    ".condarc",
+    "privkey.der",
+    ".vault-pass",
 ];
 
 /// Places of the machine that hold secrets.
 const PLACES: &[&str] = &[
     "/run/credentials",
     "/etc/secrets",
+    "/var/lib/cloud/instances",
+    "/var/lib/kubelet/pods",
     "/vault/secrets",
     "/mnt/secrets-store",
     "/run/agenix",
@@ -371,6 +390,9 @@ pub fn may_be_public(path: &str) -> bool {
     is_secret_path(&lower) && !stem.is_empty() && !is_secret_path(&format!("{stem}.crt"))
 }
 
+/// How people end the names of keys.
+const KEY_ENDS: [&str; 4] = ["_rsa", "_ed25519", "_ecdsa", "_dsa"];
+
 /// Endings of names that are not secret, whatever stands before them, as long as that is no dot.
 const CODE: [&[u8]; 20] = [
     b".js", b".ts", b".map", b".py", b".pyc", b".rs", b".go", b".c", b".h", b".o", b".d", b".md", b".css", b".html",
@@ -403,6 +425,12 @@ pub fn is_secret_name(name: &str) -> bool {
     }
     let whole = name;
     let name = without_copy_marks(name);
+    // An editor hides a copy behind a dot, unless there is one already.
+    let dotted = format!(".{name}");
+    let may_have_had_dot = whole.starts_with('.') && name != whole && !name.starts_with('.');
+    if may_have_had_dot && NAMES.contains(&dotted.as_str()) {
+        return true;
+    }
     let harmless_suffix =
         [".example", ".sample", ".template", ".dist", ".defaults", ".pub", ".md", ".rs", ".go", ".ts"];
     if harmless_suffix.iter().any(|suffix| name.ends_with(suffix)) {
@@ -439,6 +467,7 @@ pub fn is_secret_name(name: &str) -> bool {
     ];
     NAMES.contains(&name)
         || keys.iter().any(|key| name.strip_prefix(key).is_some_and(is_key))
+        || KEY_ENDS.iter().any(|end| name.ends_with(end))
         || name.strip_prefix(".env").is_some_and(|rest| {
             rest.starts_with(|first: char| matches!(first, '.' | '-' | '_' | ' ' | '(') || first.is_ascii_digit())
                 || is_surrounding(rest)
@@ -619,7 +648,7 @@ fn ends_with(name: &str, ending: &str) -> bool {
 pub fn may_hold_by_place(name: &[u8]) -> bool {
     let holder =
         |path: &&str| path.rsplit_once('/').map(|(folder, _)| file_name(folder).as_bytes().eq_ignore_ascii_case(name));
-    FILES.iter().chain(FOLDERS).filter_map(holder).any(|is_holder| is_holder)
+    FILES.iter().chain(FOLDERS).chain(PLACES).filter_map(holder).any(|is_holder| is_holder)
 }
 
 /// True when a folder of this name holds little but secrets. The name is in lower case.
@@ -747,9 +776,22 @@ fn is_called_secret(upper: &str) -> bool {
         "SERVICE_ACCOUNT",
         "KEYSTORE",
         "DOCKERCONFIGJSON",
+        "PRIVKEY",
+        "GPGKEY",
+        "MASTERKEY",
+        "DBPWD",
+        "_SIGNING",
+        "_HOOK",
+        "CONN_STR",
+        "_CONFIG_DATA",
+        "_SA_JSON",
+        "OTLP_HEADERS",
     ];
     let whole = [
         "AUTH",
+        "DSN",
+        "DB_CONNECTION",
+        "UV_DEFAULT_INDEX",
         "BEARER",
         "JWT",
         "COOKIE",
@@ -798,11 +840,14 @@ fn is_called_secret(upper: &str) -> bool {
         "SMTP",
         "BROKER",
         "DATABASE",
+        "CACHE",
+        "MAILER",
     ];
     let is_address = upper.ends_with("_URL") || upper.ends_with("_URI");
     is_address && services.iter().any(|service| upper.starts_with(service) || upper.contains("POSTGRES"))
         || whole.contains(&upper)
         || upper.starts_with("OP_SESSION_")
+        || upper.starts_with("GIT_CONFIG_VALUE_")
         || upper.starts_with("CONNECTIONSTRINGS__")
         || upper.starts_with("BUNDLE_") && upper.contains("__")
         || addresses.iter().any(|end| upper.ends_with(end))

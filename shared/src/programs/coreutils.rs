@@ -1,6 +1,6 @@
 //! Programs that look at files, folders and the machine, and the few that write where it is told.
 
-use super::{Judge, Judgement, Kind, Operands, Program, Rule, Trait};
+use super::{Form, Judge, Judgement, Kind, Needs, Operands, Program, Rule, Trait};
 use crate::classify::call::{Arg, Call, Options};
 
 const fn harmless(
@@ -57,11 +57,20 @@ pub(super) const TABLE: &[Program] = &[
     harmless(&["realpath", "readlink"], "resolves a path", Operands::Names, &["realpath ../x"]),
     harmless(&["basename", "dirname"], "takes a path apart", Operands::Data, &["basename /a/b.txt .txt"]),
     harmless(
-        &["uname", "arch", "nproc", "uptime", "whoami", "id", "groups", "logname", "tty", "free", "getconf"],
+        &["uname", "nproc", "uptime", "whoami", "id", "groups", "logname", "tty", "free", "getconf"],
         "tells about the machine or the user",
         Operands::Data,
         &["uname -a", "id -u", "nproc", "free -m"],
     ),
+    // On some systems it starts the program behind it.
+    Program::new(
+        &["arch"],
+        "tells about the machine",
+        Kind::Local,
+        Rule::Alone(Form::new(&[]).needs(Needs::AtMost(0))),
+    )
+    .safe(&["arch"])
+    .not_safe(&["arch -x86_64 X", "arch X"]),
     Program::new(
         &["lscpu"],
         "tells about the processor",
@@ -148,7 +157,8 @@ pub(super) const TABLE: &[Program] = &[
         Operands::Folders,
         &["mkdir -p src/a", "mkdir /tmp/x", "mkdir -p .github/workflows"],
         &["mkdir /etc/x", "mkdir .claude", "mkdir \"$x\""],
-    ),
+    )
+    .traits(&[Trait::NamesOnly]),
     listed(
         &["touch"],
         "makes empty files or changes their time",
@@ -157,7 +167,7 @@ pub(super) const TABLE: &[Program] = &[
         &["touch src/a.rs"],
         &["touch ~/.bashrc", "touch /etc/x"],
     )
-    .traits(&[Trait::ChangesFiles]),
+    .traits(&[Trait::ChangesFiles, Trait::NamesOnly]),
 ];
 
 fn date(_: &mut Judge<'_>, call: &Call) -> Judgement {

@@ -23,19 +23,19 @@ pub(super) const TABLE: &[Program] = &[
         .safe(&["mv src/a.rs src/b.rs", "mv -n a /tmp/x"])
         .not_safe(&["mv /etc/x a", "mv pre-commit .git/hooks/", "mv * b", "mv .git x", "mv .aws x", "mv x .github"]),
     Program::new(&["rm"], "removes files", Kind::Local, Rule::Custom(remove))
-        .traits(&[Trait::ChangesFiles, Trait::Deletes])
+        .traits(&[Trait::ChangesFiles, Trait::Deletes, Trait::NamesOnly])
         .safe(&["rm a.txt", "rm -f /tmp/x b"])
         .not_safe(&["rm -rf x", "rm *", "rm /etc/hosts", "rm \"$x\"", "rm ~/x", "rm .git/config"]),
     Program::new(&["unlink"], "removes one file", Kind::Local, Rule::Custom(remove))
-        .traits(&[Trait::ChangesFiles])
+        .traits(&[Trait::ChangesFiles, Trait::NamesOnly])
         .safe(&["unlink a.txt"])
         .not_safe(&["unlink /etc/hosts"]),
     Program::new(&["rmdir"], "removes empty folders", Kind::Local, Rule::Custom(remove))
-        .traits(&[Trait::ChangesFiles])
+        .traits(&[Trait::ChangesFiles, Trait::NamesOnly])
         .safe(&["rmdir build/x"])
         .not_safe(&["rmdir /etc/x", "rmdir -p a/b"]),
     Program::new(&["chmod"], "changes who may use a file", Kind::Local, Rule::Custom(chmod))
-        .traits(&[Trait::ChangesFiles])
+        .traits(&[Trait::ChangesFiles, Trait::NamesOnly])
         .safe(&["chmod +x run.sh", "chmod 644 a b", "chmod u+rw,go-w a"])
         .not_safe(&[
             "chmod -R 777 .",
@@ -117,7 +117,7 @@ pub(super) const TABLE: &[Program] = &[
         .safe(&["zstd -dc a.zst"])
         .not_safe(&["zstd -l -d a.zst", "zstd -o x a"]),
     Program::new(&["chown", "chgrp", "chattr", "setfacl"], "changes who may use a file", Kind::Local, CHANGES)
-        .traits(&[Trait::ChangesFiles])
+        .traits(&[Trait::ChangesFiles, Trait::NamesOnly])
         .not_safe(&["chown root a", "chattr +i a"]),
     Program::new(&["install", "patch", "rename", "mkfifo", "mknod"], "changes files", Kind::Local, CHANGES)
         .traits(&[Trait::ChangesFiles])

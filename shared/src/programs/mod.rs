@@ -35,6 +35,8 @@ pub use row::{
     Wrapper,
 };
 
+pub(crate) use network::host_in;
+
 use crate::classify::judge::{Judge, Judgement};
 use crate::classify::paths;
 

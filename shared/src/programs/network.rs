@@ -355,7 +355,7 @@ fn is_flag(text: &str, letter: char) -> bool {
 }
 
 /// The host in a URL, `user@host`, or `host:path`.
-pub(super) fn host_in(text: &str) -> Option<String> {
+pub(crate) fn host_in(text: &str) -> Option<String> {
     let text = text.strip_prefix("git+").unwrap_or(text);
     if let Some((_, rest)) = text.split_once("://") {
         let authority = rest.split(['/', '?', '#']).next().unwrap_or("");

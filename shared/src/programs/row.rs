@@ -600,6 +600,8 @@ pub enum Trait {
     SpeaksShell,
     /// It does the same next time: no file of the workspace says what it does.
     Steady,
+    /// What it is given is told by name, place or mode, moved or removed: no content of it is read.
+    NamesOnly,
     /// It searches, lists or tells, so that its words are mentions of what they name.
     Searches,
     /// It turns data back into what they were.

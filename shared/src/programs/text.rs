@@ -71,7 +71,19 @@ pub(super) const TABLE: &[Program] = &[
         .not_safe(&["gofmt -cpuprofile x .", "gofmt -w .", "gofmt -w /etc/x"]),
     harmless(&["od"], "prints bytes", &["od -c x"]),
     harmless(&["fold", "fmt", "expand", "unexpand", "pr"], "breaks lines", &["fold -w 80 x"]),
-    harmless(&["base64", "base32"], "encodes", &["base64 x"]).traits(&[Trait::Decodes]),
+    // On some systems `-o` writes.
+    Program::new(
+        &["base64", "base32"],
+        "encodes",
+        Kind::Local,
+        Rule::Listed(
+            Options { flags: "dDi", values: "wb", long: &["--decode", "--ignore-garbage", "--wrap=", "--break="] },
+            Operands::Files,
+        ),
+    )
+    .traits(&[Trait::Decodes])
+    .safe(&["base64 x", "base64 -d x", "base64 -w0 x", "echo x | base64 --decode"])
+    .not_safe(&["base64 -o y x", "base64 -d -i x -o y", "base64 --output=y x"]),
     harmless(&["cmp"], "compares files", &["cmp a b"]),
     harmless(&["bc"], "calculates", &["echo '1+2' | bc"]).environment(&["BC_ENV_ARGS"]).terminal(PROMPT),
     Program::new(

@@ -234,7 +234,12 @@ fn env(judge: &mut Judge<'_>, call: &Call) -> Judgement {
                     rest = more;
                     continue;
                 }
-                _ => return Judgement::unknown("the program is only known when it runs"),
+                // It may become several words, or none: what stands behind it may be the program all the same.
+                _ => {
+                    return judgement
+                        .max(Judgement::unknown("the program is only known when it runs"))
+                        .max(judge.suspect(call, more));
+                }
             }
         };
         match text {

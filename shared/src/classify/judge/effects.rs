@@ -9,8 +9,8 @@ use crate::classify::call::{Arg, Call, Known};
 use crate::classify::effects::{MAX_LISTED, NetworkUse, note};
 use crate::classify::later::{self, Later, Tier};
 use crate::classify::paths::{self, Zone};
-use crate::classify::{Condition, Effects, protected, secrets};
-use crate::programs::{self, Runs, Trait};
+use crate::classify::{Condition, Effects, protected, raw, secrets};
+use crate::programs::{self, Kind, Runs, Trait};
 
 impl Judge<'_> {
     pub(super) fn join_effects(&mut self, mut found: Effects) {
@@ -90,6 +90,10 @@ impl Judge<'_> {
     /// A file's code runs, or may.
     pub fn runs_file(&mut self, file: &str) {
         for path in self.resolved(file) {
+            // What is no script is printed in errors, and what is one may set what it holds.
+            if secrets::is_secret_path(&path) {
+                note(&mut self.effects.secrets, &path);
+            }
             note(&mut self.effects.runs, path);
         }
     }
@@ -106,11 +110,23 @@ impl Judge<'_> {
 
     /// Programs of the network among the literal words so far: a shell is about to read some of them as commands.
     pub fn mentioned_network(&mut self) {
-        for word in self.mentioned.clone() {
-            if matches!(programs::kind_of(paths::file_name(&word)), Some(programs::Kind::Network)) {
-                self.network(&word, None);
+        self.look_at_mentions();
+        for word in self.telling.network.clone() {
+            self.network(&word, None);
+        }
+    }
+
+    /// Looks at the words that were mentioned since the last look.
+    fn look_at_mentions(&mut self) {
+        for word in self.mentioned.get(self.telling.looked_at..).unwrap_or(&[]) {
+            if matches!(programs::kind_of(paths::file_name(word)), Some(Kind::Network)) {
+                note(&mut self.telling.network, word);
+            }
+            if let Some(part) = self.around.gate_part(word).filter(|part| paths::is_within(word, part)) {
+                note(&mut self.telling.gate, part);
             }
         }
+        self.telling.looked_at = self.mentioned.len();
     }
 
     /// A file's content is read.
@@ -277,8 +293,9 @@ impl Judge<'_> {
     }
 
     /// In a part that is not Safe, any argument that names the gate counts; what the program does with it is not known.
-    pub(super) fn tampering_in(&mut self, call: &Call, text: &str) {
+    pub(super) fn tampering_in(&mut self, call: &Call, text: &str) -> Judgement {
         let only_talks = calls::only_talks(call);
+        let meant = if only_talks { Judgement::safe() } else { self.meant_by_words(call) };
         let changes = |program: &str| programs::has(program, Trait::ChangesFiles);
         let modifies = changes(&call.program) || call.args.iter().any(|arg| changes(&arg.text));
         // What it changes stands elsewhere.
@@ -312,18 +329,16 @@ impl Judge<'_> {
             }
             if modifies && (arg.exact().is_none() || reads_names) {
                 self.tampering_by(arg);
-                for word in self.mentioned.clone() {
-                    let part = self.around.gate_part(&word);
-                    if let Some(part) = part.filter(|part| paths::is_within(&word, part)) {
-                        note(&mut self.effects.tampering, part);
-                    }
+                self.look_at_mentions();
+                for part in self.telling.gate.clone() {
+                    note(&mut self.effects.tampering, part);
                 }
             }
         }
         // Of a program that runs no code and whose words are all known, every file has been looked at.
         let is_known = programs::row(&call.program).is_some() && programs::runs_of(&call.program) == Runs::Nothing;
         if only_talks || is_known && call.args.iter().all(|arg| arg.exact().is_some()) {
-            return;
+            return meant;
         }
         // Code and options in arguments: the text itself is searched.
         let names = self.around.protected.iter().map(String::as_str).chain(protected::GATE_PATHS.iter().copied());
@@ -335,9 +350,54 @@ impl Judge<'_> {
         for settings in later::settings_in(text) {
             note(&mut self.effects.tampering, settings);
         }
+        meant
     }
 
     /// A path that is only known in part, about to be changed: its known parts may lead to the gate.
+    /// What the words of a call name of which no rule has understood what it does: secrets that it may read, and programs that it
+    /// may run to reach the network.
+    fn meant_by_words(&mut self, call: &Call) -> Judgement {
+        let row = programs::row(paths::file_name(&call.program));
+        let is = |facts: &[Trait]| row.is_some_and(|row| facts.iter().any(|fact| row.has(*fact)));
+        if is(&[Trait::Searches, Trait::PrintsNames]) {
+            return Judgement::safe();
+        }
+        let reads = !is(&[Trait::NamesOnly]);
+        let mut reaches = None;
+        for (at, arg) in call.args.iter().enumerate() {
+            let text = arg.text.as_str();
+            if text.contains(char::is_whitespace) {
+                // A script in another language, or a command line.
+                let meant = raw::effects(text, self.around);
+                let is_file = |word: &String| word.starts_with(['.', '~', '/']) || word.contains('/');
+                for secret in meant.secrets.into_iter().filter(|word| reads && is_file(word)) {
+                    note(&mut self.effects.secrets, secret);
+                }
+                let network = meant.network.into_iter().find(|network| reaches_network(&network.program));
+                let host = || text.split_whitespace().find_map(programs::host_in);
+                reaches = reaches.or_else(|| network.map(|network| (network.program, host())));
+                continue;
+            }
+            let behind = |mark: char| text.rsplit_once(mark).map(|(_, path)| path);
+            let glued = text.get(2..).filter(|_| text.starts_with('-') && !text.starts_with("--"));
+            let named = [Some(text), behind('='), behind('@'), glued].into_iter().flatten();
+            for path in named.filter(|path| reads && !path.is_empty()) {
+                if self.resolved(path).iter().any(|path| secrets::is_secret_path(path)) {
+                    note(&mut self.effects.secrets, path);
+                }
+            }
+            // The last word is more often the name of a package, or of a file.
+            if at + 1 < call.args.len() && !text.contains('/') && reaches_network(text) {
+                let host =
+                    || call.args.get(at + 1..).into_iter().flatten().find_map(|arg| programs::host_in(&arg.text));
+                reaches = reaches.or_else(|| Some((text.to_owned(), host())));
+            }
+        }
+        let Some((program, host)) = reaches else { return Judgement::safe() };
+        self.network(&program, host);
+        Judgement::network(format!("its words name `{program}`, which reaches the network"))
+    }
+
     pub(super) fn tampering_by(&mut self, arg: &Arg) {
         let tail = arg.tail.trim_start_matches('/');
         let by_tail = (!tail.is_empty()).then(|| protected::gate_part(tail, &[], None)).flatten();
@@ -358,4 +418,9 @@ fn folder_of_pattern(arg: &Arg) -> (&str, &str) {
         Some(("", start)) => ("/", start),
         Some((folder, start)) => (folder, start),
     }
+}
+
+/// True for the name of a program that reaches the network, and is no interpreter.
+fn reaches_network(program: &str) -> bool {
+    programs::kind_of(paths::file_name(program)) == Some(Kind::Network)
 }

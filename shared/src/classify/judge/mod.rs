@@ -89,6 +89,14 @@ pub struct Names {
     pub null: bool,
 }
 
+/// What the words of a text mention that counts wherever it stands. Each word is looked at once.
+#[derive(Debug, Default)]
+struct Telling {
+    looked_at: usize,
+    gate: Vec<String>,
+    network: Vec<String>,
+}
+
 /// What a text changes for what it runs.
 #[derive(Debug, Default)]
 struct Changed {
@@ -134,6 +142,8 @@ pub struct Judge<'t> {
     fetched_files: Vec<String>,
     /// All literal words: where unknown files are read, their names may stand here.
     mentioned: Vec<String>,
+    /// What of them was looked at once and for all: the parts of the gate and the programs that reach the network.
+    telling: Telling,
     reads_unknown: bool,
     shell: Shell,
     /// What variables hold, by the assignments in the text.
@@ -169,6 +179,7 @@ pub(super) fn document(document: &Document, source: &str, around: &Surroundings)
         beside: 0,
         fetched_files: Vec::new(),
         mentioned: Vec::new(),
+        telling: Telling::default(),
         reads_unknown: false,
         shell: around.shell,
         values: Values::of(document, around.shell),

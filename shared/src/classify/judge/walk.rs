@@ -375,14 +375,14 @@ impl<'s> Visit<'s> for Walk<'_, '_, 's> {
             let place = self.judge.place_of_part.take();
             let call = Call { program: program.clone(), args, fetched_in_words, fed: fed.clone() };
             let fetched = self.judge.effects.untrusted.len();
-            let judged = self.judge.call(&call).max(judgement.clone());
+            let mut judged = self.judge.call(&call).max(judgement.clone());
             if self.judge.effects.untrusted.len() > fetched {
                 for file in &wrote {
                     note(&mut self.judge.fetched_files, paths::file_name(file));
                 }
             }
             if !judged.local {
-                self.judge.tampering_in(&call, text);
+                judged = judged.max(self.judge.tampering_in(&call, text));
             }
             self.judge.place_of_part = place;
             self.judge.add_call(text, &rule, judged, argv(&call));

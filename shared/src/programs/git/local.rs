@@ -606,6 +606,8 @@ pub(in crate::programs) const EXAMPLES: &[(&str, bool)] = &[
     ("git diff --textconv", false),
     ("git log --format=%G?", false),
     ("git shortlog -s --group=author HEAD", true),
+    ("git for-each-ref --format='%(*raw)'", false),
+    ("git for-each-ref --format='%(raw:size)'", false),
     ("git shortlog --group=format:%G? HEAD", false),
     ("git shortlog --group=%GS HEAD", false),
     ("git shortlog --group=\"$x\" HEAD", false),
@@ -655,7 +657,8 @@ pub(super) fn obstacle(subcommand: &str, scan: &Scan<'_>) -> Option<String> {
         {
             return Some("checking signatures runs another program".to_owned());
         }
-        if name == "--format" && text.contains("(raw") {
+        // `%(raw)`, `%(*raw)`, `%(raw:size)`, in any option that takes a format.
+        if text.split("%(").skip(1).any(|field| field.trim_start_matches('*').starts_with("raw")) {
             return Some("a ref may point to any file's content".to_owned());
         }
         if name == "--sort" && text.contains("signature") {
@@ -711,9 +714,22 @@ const SHOW_NOTHING_MORE: &[&str] = &[
 
 /// What a call shows of which the row says that it shows something; `second` is the word behind the subcommand.
 pub(super) fn shown(subcommand: &str, second: Option<&str>, scan: &Scan<'_>) -> Shown {
-    // `HEAD:path` names the one file that is shown; whether it is a secret, its name has said.
+    // `HEAD:path` names the one file that is shown; whether it is a secret, its name has said. A colon in front, or in braces,
+    // stands in front of words that are searched for, or of a time.
     let names_file = |operand: &&Arg| {
-        operand.exact().is_some_and(|text| text.split_once(':').is_some_and(|(_, path)| !path.is_empty()))
+        operand.exact().is_some_and(|text| {
+            !text.starts_with(":/")
+                && !text.contains(['{', '}'])
+                && text.split_once(':').is_some_and(|(_, path)| !path.is_empty())
+        })
+    };
+    // What is a commit by its form: a blob, or a tag of one, is shown whole whatever the options say.
+    let is_commit = |operand: &&Arg| {
+        operand.exact().is_some_and(|text| {
+            let base = text.split(['~', '^']).next().unwrap_or("");
+            let steps = text.get(base.len()..).unwrap_or("");
+            matches!(base, "HEAD" | "@") && steps.bytes().all(|byte| byte.is_ascii_digit() || b"~^".contains(&byte))
+        })
     };
     let has_file = scan.operands.iter().any(|operand| operand.text.contains(':'));
     let content = match subcommand {
@@ -721,6 +737,7 @@ pub(super) fn shown(subcommand: &str, second: Option<&str>, scan: &Scan<'_>) -> 
         "log" | "reflog" => shows_content(scan),
         "stash" => shows_content(scan) || second != Some("list"),
         "show" if !scan.operands.is_empty() && scan.operands.iter().all(names_file) => false,
+        "show" if !scan.operands.iter().all(is_commit) => true,
         "show" | "diff" | "diff-tree" | "diff-index" | "diff-files" => {
             has_file || shows_content(scan) || !scan.has(SUMMARIES)
         }

@@ -19,7 +19,7 @@ pub(super) const TABLE: &[Program] = &[
         .tells(&["credential fill", "credential-store get", "credential-cache get"])
         .talks(Talks::Behind(&["commit", "tag", "log", "grep", "notes", "status", "diff", "show"]))
         .belongings(&["/usr/lib/git-core", "/usr/share/git-core"])
-        .traits(&[Trait::Steady, Trait::HasSubcommands])
+        .traits(&[Trait::Steady, Trait::HasSubcommands, Trait::NamesOnly])
         .not_safe(&[
             "git status",
             "git push origin main",
