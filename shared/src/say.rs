@@ -8,7 +8,7 @@ macro_rules! say {
     }};
 }
 
-/// As [`say!`](crate::say), without a new line.
+/// As [`say!`](macro@crate::say), without a new line.
 #[macro_export]
 macro_rules! say_part {
     ($($text:tt)*) => {{
@@ -17,7 +17,7 @@ macro_rules! say_part {
     }};
 }
 
-/// As [`say!`](crate::say), to standard error.
+/// As [`say!`](macro@crate::say), to standard error.
 #[macro_export]
 macro_rules! say_aside {
     ($($text:tt)*) => {{
