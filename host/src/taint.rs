@@ -81,6 +81,9 @@ impl Label {
     }
 }
 
+/// Longest source of a cause, in bytes: a workspace's causes are written anew with each of them.
+const MAX_WORDS: usize = 512;
+
 /// Why a label is there.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Cause {
@@ -111,6 +114,8 @@ pub const MAX_CAUSES: usize = 64;
 impl Seen {
     /// Adds what was seen. True when a label is new, which starts a new epoch.
     pub fn raise(&mut self, cause: Cause) -> bool {
+        let cut = |text: String| if text.len() > MAX_WORDS { text.chars().take(MAX_WORDS / 4).collect() } else { text };
+        let cause = Cause { source: cut(cause.source), by: cut(cause.by), ..cause };
         let taint = self.taint.join(cause.label.taint());
         let rose = taint != self.taint;
         if rose {

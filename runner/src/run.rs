@@ -11,7 +11,9 @@ use std::process::{Child, Stdio};
 use std::time::{Duration, Instant};
 
 use bashgate_hook::gate::config::Config;
-use bashgate_shared::classify::{later, secrets};
+use bashgate_shared::classify::{Surroundings, classify, later, secrets};
+use bashgate_shared::command::CommandLine;
+use bashgate_shared::programs::git as git_rows;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::pipe::{PipeFlags, pipe_with};
 
@@ -211,7 +213,8 @@ impl Runner {
                 let grace = Duration::from_millis(preset.limits.term_grace_ms);
                 let finished = live.listen(timeout, grace, stop, &groups);
                 let caged = permit.reach() == Reach::Cage;
-                let violations = watches.drain(..).flat_map(|watch| watch.after(caged)).collect();
+                let checks_out = checks_out(permit.command());
+                let violations = watches.drain(..).flat_map(|watch| watch.after(caged, checks_out)).collect();
                 drop(keep);
                 let mut outcome = finished.outcome(permit, spec, timeout, sandbox, violations);
                 outcome.tell(spec.told.as_ref(), spec.agent.as_deref(), caged);
@@ -308,6 +311,16 @@ impl Runner {
         };
         Ok((wanted, keep))
     }
+}
+
+/// True for a command whose text has git bring files of commits into the working tree, and neither makes a repository nor adds
+/// anything to one.
+fn checks_out(command: &CommandLine) -> bool {
+    let found = classify(command, &Surroundings::default());
+    let makes = ["add", "update-index", "init", "commit", "commit-tree", "read-tree", "hash-object", "apply", "mktree"];
+    found.understood
+        && found.effects.git.iter().any(|name| git_rows::checks_out(name))
+        && !found.effects.git.iter().any(|name| makes.contains(&name.as_str()))
 }
 
 /// Whether the command gets internet. A provably local one never does: a mistake in the proof then fails closed.

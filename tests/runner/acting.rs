@@ -135,3 +135,42 @@ fn a_folder_of_a_thousand_plants_is_one_line_of_words() {
     assert!(violations.len() <= 8, "{outcome:#}");
     assert_eq!(violations.iter().filter_map(|violation| violation["more"].as_u64()).sum::<u64>(), 992, "{outcome:#}");
 }
+
+#[test]
+fn nothing_that_is_put_back_lends_rights() {
+    for ground in everywhere("") {
+        let kept = ground.write("work/pkg/.husky/sh", "before");
+        give_all(&ground, &ground.work());
+        fs::set_permissions(&kept, std::os::unix::fs::PermissionsExt::from_mode(0o4755)).unwrap();
+        ground.run_script("mv pkg pkg2; mkdir -p pkg/.husky; echo x > pkg/.husky/sh; rm -f .husky/sh");
+        if let Ok(found) = fs::metadata(&kept) {
+            let mode = std::os::unix::fs::MetadataExt::mode(&found);
+            let owner = std::os::unix::fs::MetadataExt::uid(&found);
+            let worker = std::os::unix::fs::MetadataExt::uid(&fs::metadata(ground.work()).unwrap());
+            assert!(mode & 0o6000 == 0 && owner == worker, "{}: {mode:o} of {owner}", ground.name());
+        }
+    }
+}
+
+#[test]
+fn what_the_watch_meets_does_not_hold_it_up_or_hide_from_it() {
+    for ground in everywhere("[presets.p.git]\nrepository = \"write\"") {
+        git(&ground.work(), &["init", "-q"]);
+        give_all(&ground, &ground.work());
+        for (script, plant) in [
+            ("rm -f .git/index; mkfifo .git/index; echo x > a.envrc; mkdir a; echo x > a/.envrc", "a/.envrc"),
+            ("mkdir b; mkfifo b/.git; echo x > b/.envrc", "b/.envrc"),
+            ("d=$(printf 'c\\377'); mkdir \"$d\"; echo x > \"$d/.envrc\"; ln -s \"$d\" c", "c/.envrc"),
+            ("mkdir d; echo x > d/.envrc; chmod 555 d", "d/.envrc"),
+            ("mkdir e; echo x > e/.envrc; chmod 000 e", "e/.envrc"),
+            ("rm -f .git/index; mkdir f; echo x > f/.envrc; git add -f f/.envrc", "f/.envrc"),
+            ("git init -q g; cd g; echo x > .envrc; git add -f .envrc", "g/.envrc"),
+        ] {
+            let outcome = ground.run_script(script);
+            assert!(!ground.work().join(plant).exists(), "{}: {script}: {outcome:#}", ground.name());
+        }
+        let long = format!("mkdir -p .opencode/plugin; echo x > .opencode/plugin/{}.js", "A".repeat(240));
+        let outcome = ground.run_script(&long);
+        assert_eq!(changes(&outcome, "set_aside").len(), 1, "{}: {outcome:#}", ground.name());
+    }
+}

@@ -63,9 +63,37 @@ fn a_session_ends_where_git_sends_elsewhere() {
 }
 
 #[test]
+fn a_session_ends_where_git_would_run_or_read_something_else() {
+    type Change = fn(&std::path::Path);
+    let changes: [Change; 4] = [
+        |work| std::fs::write(work.join(".git/hooks/pre-push"), "#!/bin/sh\n").unwrap(),
+        |work| {
+            std::fs::write(work.join("team.cfg"), "[url \"https://evil.example/\"]\ninsteadOf = https://h.example/\n")
+                .unwrap();
+        },
+        |work| {
+            std::fs::create_dir_all(work.join(".git/remotes")).unwrap();
+            std::fs::write(work.join(".git/remotes/origin"), "URL: https://evil.example/x\n").unwrap();
+        },
+        |work| git(work, &["config", "core.hooksPath", "tools"]),
+    ];
+    for change in changes {
+        let site = tainted();
+        let _host = site.serve();
+        raise(&site);
+        git(&site.work(), &["init", "-q", "-b", "main"]);
+        git(&site.work(), &["remote", "add", "origin", "https://h.example/x.git"]);
+        git(&site.work(), &["config", "include.path", "../team.cfg"]);
+        std::fs::write(site.work().join("team.cfg"), "[user]\nname = n\n").unwrap();
+        approve_for_the_session(&site, "git push origin main");
+        change(&site.work());
+        is_asked_again(&site, "git push origin main");
+    }
+}
+
+#[test]
 fn a_session_is_for_files_as_they_were() {
     for (command, file) in [
-        ("curl -K curl.cfg https://h.example/", "curl.cfg"),
         ("curl -T data.csv https://h.example/", "data.csv"),
         ("curl -d @data.csv https://h.example/", "data.csv"),
         ("cat data.csv | curl -T - https://h.example/", "data.csv"),
@@ -87,12 +115,25 @@ fn no_session_is_offered_for_what_the_text_does_not_determine() {
     let _host = site.serve();
     raise(&site);
     std::fs::create_dir(site.work().join("sub")).unwrap();
+    std::fs::write(site.work().join("a.csv"), "x").unwrap();
     for command in [
         // No repository is there whose settings could be bound.
         "git push origin main",
         "git -C sub push origin main",
         "cd sub && git push",
         "curl -T missing https://h.example/",
+        // Files that are named in files, and options of which nobody knows what they read.
+        "curl -K a.csv https://h.example/",
+        "wget --config=a.csv https://h.example/",
+        "curl -sd@a.csv https://h.example/",
+        "curl -F 'x=<a.csv' https://h.example/",
+        "curl --data-urlencode n@a.csv https://h.example/",
+        "curl -b a.csv https://h.example/",
+        "curl --cacert a.csv https://h.example/",
+        "curl --proxy http://p.example https://h.example/",
+        "curl -T '{a.csv,b}' https://h.example/",
+        "wget -i a.csv https://h.example/",
+        "scp a.csv h.example:",
         "tar c sub | curl -T - https://h.example/",
         "curl \"$URL\"",
     ] {

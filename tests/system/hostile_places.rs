@@ -289,3 +289,43 @@ fn secrets_that_git_would_take_in() {
     git(&work, &["add", "-f", "conf/.env"]);
     world.local(&["git add -A"]);
 }
+
+#[test]
+fn what_git_shows_whatever_its_options_say() {
+    let world = World::new();
+    let work = world.work();
+    git(&work, &["init", "-q"]);
+    world.file(".env", "SECRET=x");
+    world.file("a.txt", "x");
+    git(&work, &["add", "-f", "."]);
+    git(&work, &["commit", "-qm", "first: begin"]);
+    git(&work, &["tag", "light", "HEAD:.env"]);
+    world.asked(&[
+        "git show :/first",
+        "git show 'HEAD^{/first: begin}'",
+        "git show 'HEAD@{0:00:00}'",
+        "git show --stat light",
+        "git show -s light",
+        "git show --no-patch light",
+        "git show --name-only light",
+        "git show --raw 533450e788350e690d487c09b8911519e75c857d",
+        "git for-each-ref --format='%(*raw)'",
+        "git for-each-ref --format='%(refname) %(raw)'",
+    ]);
+    world.local(&[
+        "git show --stat HEAD",
+        "git show --stat",
+        "git show HEAD:a.txt",
+        "git show -s HEAD~0",
+        "git for-each-ref",
+    ]);
+}
+
+#[test]
+fn places_of_secrets_are_met_from_above() {
+    let world = World::new();
+    world.file("mnt/.config/gh.old/hosts.yml", "x");
+    world.file("plain/x", "x");
+    world.asked(&["grep -r . mnt", "cat mnt/.config/gh.old/*", "cat mnt/.config/*/*"]);
+    world.local(&["grep -r . plain"]);
+}

@@ -3,7 +3,7 @@
 //! only make the answer stricter: the container says it, so a harmless text proves nothing.
 
 use std::io::Read as _;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use bashgate_shared::classify::Effects;
 use bashgate_shared::command::Digest;
@@ -51,11 +51,33 @@ pub fn of(effects: &Effects, cwd: &Path) -> Vec<FileEvidence> {
         for file in inside.chain(git::files_outside()) {
             add(&file.to_string_lossy(), Told::Remotes);
         }
+        // What settings include, hooks that it runs on the way, and remotes of the older forms.
+        let more = repositories
+            .iter()
+            .flat_map(|repository| ["hooks", "remotes", "branches"].map(|name| repository.common.join(name)));
+        let named = git::named::by_settings(cwd).ok().flatten().unwrap_or_default();
+        for path in more.chain(named) {
+            for file in files_of(&path) {
+                add(&file.to_string_lossy(), Told::Remotes);
+            }
+        }
     }
     for path in &effects.reads {
         add(path, Told::Digest);
     }
     found
+}
+
+/// A file, or the files of a folder in the order of their names, without git's samples.
+fn files_of(path: &Path) -> Vec<PathBuf> {
+    if path.is_file() {
+        return vec![path.to_owned()];
+    }
+    let entries = std::fs::read_dir(path).into_iter().flatten().flatten().map(|entry| entry.path());
+    let is_meant = |file: &PathBuf| file.is_file() && file.extension().is_none_or(|end| end != "sample");
+    let mut files: Vec<PathBuf> = entries.filter(is_meant).take(MAX_EVIDENCE).collect();
+    files.sort();
+    files
 }
 
 /// What is told of a file besides its digest.

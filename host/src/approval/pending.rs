@@ -192,7 +192,19 @@ impl Forecast {
         let by_git = self.effects.programs.iter().all(stays)
             && calls.iter().all(is_plain)
             && self.files.iter().any(|file| file.path.ends_with("/config") && !file.head.is_empty());
-        let goes_where_said = |used: &NetworkUse| used.host.is_some() || used.program == "git" && by_git;
+        let is_simple = |call: &Vec<Option<String>>| match call.as_slice() {
+            [Some(name), rest @ ..]
+                if name != "git" && self.effects.network.iter().any(|used| used.program == *name) =>
+            {
+                is_simple_request(rest, |path| {
+                    bound(&path.to_owned()) || self.files.iter().any(|file| file.path.ends_with(path))
+                })
+            }
+            _ => true,
+        };
+        let goes_where_said = |used: &NetworkUse| {
+            if used.program == "git" { by_git } else { used.host.is_some() && calls.iter().all(is_simple) }
+        };
         // What others put into a pipe is not among what is read.
         let is_known = |name: &String| {
             self.effects.network.iter().any(|used| used.program == *name)
@@ -205,6 +217,66 @@ impl Forecast {
                 && self.effects.reads.iter().all(bound)
                 && self.files.iter().all(|file| !file.sha256.is_empty())
     }
+}
+
+/// True for a request whose every word is understood: addresses, flags that change neither what is sent nor where, and values
+/// that are text or a file whose digest is bound.
+fn is_simple_request(words: &[Option<String>], is_bound: impl Fn(&str) -> bool) -> bool {
+    const FLAGS: &[&str] = &[
+        "-s",
+        "-S",
+        "-sS",
+        "-L",
+        "-sL",
+        "-f",
+        "-i",
+        "-I",
+        "-v",
+        "-q",
+        "-nv",
+        "--silent",
+        "--show-error",
+        "--location",
+        "--fail",
+        "--include",
+        "--head",
+        "--verbose",
+        "--compressed",
+        "--quiet",
+    ];
+    const TEXTS: &[&str] =
+        &["-X", "-H", "-o", "-O", "-m", "--request", "--header", "--output", "--max-time", "--output-document"];
+    const DATA: &[&str] = &["-d", "--data", "--data-binary", "--data-ascii"];
+    const FILES: &[&str] = &["-T", "--upload-file", "--post-file", "--body-file"];
+    // What comes through a pipe was read by another part, which must be bound, too.
+    let is_bound = |path: &str| path == "-" || is_bound(path);
+    // `--option=value` is the option and its value.
+    let split = words.iter().map(Option::as_deref).flat_map(|word| match word {
+        Some(word) if word.starts_with("--") => match word.split_once('=') {
+            Some((option, value)) => vec![Some(option), Some(value)],
+            None => vec![Some(word)],
+        },
+        word => vec![word],
+    });
+    let mut words = split;
+    while let Some(word) = words.next() {
+        let Some(word) = word else { return false };
+        let fits = if TEXTS.contains(&word) {
+            words.next().flatten().is_some_and(|value| !value.starts_with('@'))
+        } else if DATA.contains(&word) {
+            words.next().flatten().is_some_and(|value| value.strip_prefix('@').is_none_or(&is_bound))
+        } else if FILES.contains(&word) {
+            words.next().flatten().is_some_and(|path| !path.contains(['{', '[', ',']) && is_bound(path))
+        } else {
+            FLAGS.contains(&word)
+                || word.starts_with("https://") && !word.contains(['{', '['])
+                || word.starts_with("http://") && !word.contains(['{', '['])
+        };
+        if !fits {
+            return false;
+        }
+    }
+    true
 }
 
 fn as_text<T: fmt::Display, S: serde::Serializer>(value: &T, serializer: S) -> Result<S::Ok, S::Error> {

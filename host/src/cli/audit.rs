@@ -3,7 +3,7 @@
 use std::io::Write as _;
 use std::path::Path;
 
-use bashgate_shared::protocol::BASH_RAN;
+use bashgate_shared::protocol::{BASH_RAN, TOOL_EVENT};
 use bashgate_shared::{say, say_aside};
 use serde_json::Value;
 
@@ -152,6 +152,12 @@ fn words(body: &str) -> String {
             (true, _) => "caged".to_owned(),
             (false, true) => "let through".to_owned(),
             (false, false) => text("/detail/answer"),
+        };
+        // What was said of a tool, or of what has run, is no decision on a command.
+        let came_of_it = match text("/detail/type").as_str() {
+            BASH_RAN => "reported".to_owned(),
+            TOOL_EVENT => format!("{came_of_it} the tool"),
+            _ => came_of_it,
         };
         let told = if text("/detail/type") == BASH_RAN { text("/detail/reason") } else { String::new() };
         let told = if told.is_empty() { told } else { format!(" ({})", one_line(&told, 160)) };

@@ -410,13 +410,18 @@ impl Core {
         let decision = if let_through { Answer::Allow } else { judged };
         let mut rose = false;
         let before = known.seen.taint;
+        let causes_before = known.seen.causes.len();
+        let newest_before = known.seen.causes.last().cloned();
         if decision == Answer::Allow {
             for label in labels {
                 let source = if target.is_empty() { service_name.clone() } else { target.clone() };
-                rose |= known.seen.raise(Cause { label, source, by: event.tool.clone(), at_ms: now.unix_ms });
+                // Not in the words of a person: whoever asks chooses the tool's name.
+                let by = event.tool.replace(':', "_");
+                rose |= known.seen.raise(Cause { label, source, by, at_ms: now.unix_ms });
             }
         }
         let seen = known.seen.clone();
+        let has_changed = rose || seen.causes.len() != causes_before || seen.causes.last() != newest_before.as_ref();
         let detail = json!(audit::DecisionRecord {
             tool: Some(event.tool.clone()),
             target: event.target.clone(),
@@ -436,7 +441,7 @@ impl Core {
             detail,
         };
         let mut writes = vec![Write::Audit(entry)];
-        if decision == Answer::Allow {
+        if has_changed {
             writes.push(Write::Taint(workspace.clone(), seen.clone()));
         }
         let reason = if let_through { super::verdicts::let_through(&reason) } else { reason };

@@ -7,14 +7,16 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::io::{self, Read as _, Write as _};
 use std::os::fd::OwnedFd;
-use std::os::unix::fs::PermissionsExt as _;
+use std::os::unix::fs::{MetadataExt as _, PermissionsExt as _};
 use std::path::{Path, PathBuf};
 
 use bashgate_hook::gate::git;
 use bashgate_shared::classify::later::{self, Later, Tier};
 use rustix::fs::{Mode, OFlags};
 
-use super::{Change, Seen, Stamp, Violation, folder_without_links, is_set_aside, open, set_aside};
+use super::{
+    Around, Change, Seen, Stamp, Violation, folder_without_links, is_set_aside, open_without_links, set_aside,
+};
 
 /// Longest file that is remembered with its content, and the most of all of them, in bytes.
 const MOST_KEPT: u64 = 256 << 10;
@@ -34,6 +36,7 @@ struct Acting {
 #[derive(Debug)]
 struct Kept {
     bytes: Vec<u8>,
+    /// Without the bits that lend a user's rights: who puts it back may be another one than who made it.
     mode: u32,
 }
 
@@ -49,8 +52,12 @@ pub(super) struct ActingFiles {
 impl ActingFiles {
     /// Takes a path in, if it acts later.
     pub(super) fn look_at(&mut self, seen: &mut Seen, path: &Path, is_folder: bool, workspace: &str) {
-        let Some(text) = path.to_str() else { return };
-        let Some(later) = later::of(text, Some(workspace)).filter(|later| later.tier != Tier::Steers) else { return };
+        // What is no text in a name is no part of the names that are looked for.
+        let Some(later) =
+            later::of(&path.to_string_lossy(), Some(workspace)).filter(|later| later.tier != Tier::Steers)
+        else {
+            return;
+        };
         if is_set_aside(path) {
             return;
         }
@@ -66,16 +73,19 @@ impl ActingFiles {
     }
 
     fn content(&mut self, path: &Path) -> Option<Kept> {
-        let file = open(path).ok()?;
+        // On no link, which another run could put on the way to show this process something that is hidden from that run; and
+        // only what is of whoever looks, who will be the one to write it.
+        let file = open_without_links(path).ok()?;
         let meta = file.metadata().ok()?;
         let has_room = meta.len() <= MOST_KEPT && self.kept_bytes < MOST_KEPT_OF_ALL;
-        if !meta.is_file() || !has_room {
+        let is_own = meta.uid() == rustix::process::geteuid().as_raw();
+        if !meta.is_file() || !has_room || !is_own {
             return None;
         }
         let mut bytes = Vec::new();
         file.take(MOST_KEPT).read_to_end(&mut bytes).ok()?;
         self.kept_bytes += bytes.len();
-        Some(Kept { bytes, mode: meta.permissions().mode() })
+        Some(Kept { bytes, mode: meta.permissions().mode() & 0o777 })
     }
 
     /// What no run may write: the kept ones that are there, folders as a whole.
@@ -86,11 +96,12 @@ impl ActingFiles {
     }
 
     /// What has changed since, and what was done about it where nobody was asked.
-    pub(super) fn changes_to(&self, after: &Self, nobody_was_asked: bool) -> Vec<Violation> {
+    pub(super) fn changes_to(&self, after: &Self, around: &Around<'_>) -> Vec<Violation> {
+        let nobody_was_asked = around.nobody_was_asked;
         let mut found = Vec::new();
         for (path, now) in &after.found {
             match self.found.get(path) {
-                None => found.push(created(path, &now.later, nobody_was_asked)),
+                None => found.push(created(path, &now.later, around)),
                 Some(before) if before.stamp != now.stamp => {
                     let kept = before.kept.as_ref().filter(|_| nobody_was_asked);
                     found.push(kept.map_or_else(|| Violation::of(path, Change::Modified), |kept| put_back(path, kept)));
@@ -107,9 +118,9 @@ impl ActingFiles {
     }
 }
 
-fn created(path: &Path, later: &Later, nobody_was_asked: bool) -> Violation {
-    let by_git = || later.tier != Tier::Gate && git::is_tracked(path);
-    if nobody_was_asked
+fn created(path: &Path, later: &Later, around: &Around<'_>) -> Violation {
+    let by_git = || later.tier != Tier::Gate && around.checks_out && git::is_tracked(path, around.workspace);
+    if around.nobody_was_asked
         && later.is_kept
         && !by_git()
         && let Ok(aside) = set_aside(path)

@@ -10,7 +10,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 use std::fs;
 use std::io::{self, Read as _};
-use std::os::unix::fs::{MetadataExt as _, OpenOptionsExt as _};
+use std::os::unix::ffi::OsStrExt as _;
+use std::os::unix::fs::{MetadataExt as _, OpenOptionsExt as _, PermissionsExt as _};
 use std::path::{Path, PathBuf};
 use std::time::{SystemTime, UNIX_EPOCH};
 
@@ -180,7 +181,8 @@ impl Watch {
 
     /// What has changed since. What is new and would be run by git or another tool in this very workspace is set aside, when
     /// nobody was asked about the command.
-    pub fn after(&self, nobody_was_asked: bool) -> Vec<Violation> {
+    pub fn after(&self, nobody_was_asked: bool, checks_out: bool) -> Vec<Violation> {
+        let around = Around { workspace: &self.workspace, nobody_was_asked, checks_out };
         // Files with several names that were written, and how many of the names are in the workspace. Times of change
         // cannot be set back, those of modification can. A name that is gone again is not seen.
         let mut linked: BTreeMap<(u64, u64), (u64, u64, PathBuf)> = BTreeMap::new();
@@ -221,7 +223,7 @@ impl Watch {
                 _ => {}
             }
         }
-        found.extend(self.before.acting.changes_to(&after.acting, nobody_was_asked));
+        found.extend(self.before.acting.changes_to(&after.acting, &around));
         let mut note = |path: &Path, change| found.push(Violation::of(path, change));
         for path in self.before.own.keys().filter(|path| !after.own.contains_key(*path)) {
             note(path, Change::Removed);
@@ -238,9 +240,26 @@ impl Watch {
     }
 }
 
+/// How a run went, as far as it matters for what it left.
+#[derive(Debug, Clone, Copy)]
+pub struct Around<'w> {
+    /// The folder that it worked in.
+    pub workspace: &'w Path,
+    /// Nobody was asked about the command.
+    pub nobody_was_asked: bool,
+    /// Its text has git bring files of commits into the working tree, and make none.
+    pub checks_out: bool,
+}
+
 /// Opens a file by its own name. It may have become something meanwhile that would be waited for.
 fn open(path: &Path) -> io::Result<fs::File> {
     fs::OpenOptions::new().read(true).custom_flags(libc::O_NOFOLLOW | libc::O_NONBLOCK).open(path)
+}
+
+/// The same, by a path on which there is no link either.
+fn open_without_links(path: &Path) -> io::Result<fs::File> {
+    let flags = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::NOCTTY | OFlags::CLOEXEC;
+    Ok(rustix::fs::openat2(CWD, path, flags, Mode::empty(), ResolveFlags::NO_SYMLINKS)?.into())
 }
 
 /// The start of a regular file, as far as it is text.
@@ -261,9 +280,21 @@ fn set_aside(path: &Path) -> io::Result<PathBuf> {
     };
     let folder = folder_without_links(parent)?;
     let random = getrandom::u64().map_err(|error| io::Error::other(error.to_string()))?;
-    let mut aside = name.to_owned();
+    // Room for what is added.
+    let name_bytes = name.as_bytes();
+    let mut aside = std::ffi::OsStr::from_bytes(name_bytes.get(..200).unwrap_or(name_bytes)).to_owned();
     aside.push(format!("{ASIDE}{random:016x}"));
-    rustix::fs::renameat(&folder, name, &folder, &aside)?;
+    match rustix::fs::renameat(&folder, name, &folder, &aside) {
+        Err(rustix::io::Errno::ACCESS) => {
+            // The run has closed its own folder, which is ours to open.
+            let mode = rustix::fs::fstat(&folder)?.st_mode;
+            rustix::fs::fchmod(&folder, Mode::from_raw_mode(mode & 0o777 | 0o300))?;
+            let renamed = rustix::fs::renameat(&folder, name, &folder, &aside);
+            rustix::fs::fchmod(&folder, Mode::from_raw_mode(mode & 0o777))?;
+            renamed?;
+        }
+        renamed => renamed?,
+    }
     Ok(parent.join(aside))
 }
 
@@ -278,6 +309,21 @@ fn is_set_aside(path: &Path) -> bool {
 fn folder_without_links(folder: &Path) -> io::Result<std::os::fd::OwnedFd> {
     let flags = OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
     Ok(rustix::fs::openat2(CWD, folder, flags, Mode::empty(), ResolveFlags::NO_SYMLINKS)?)
+}
+
+/// Gives the owner of a folder, who is this process's user, the right to look into it. True when that was missing.
+fn opened_again(folder: &Path) -> bool {
+    let flags = OFlags::PATH | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+    let opened = rustix::fs::openat2(CWD, folder, flags, Mode::empty(), ResolveFlags::NO_SYMLINKS);
+    let Ok(opened) = opened.map(fs::File::from) else { return false };
+    let Ok(meta) = opened.metadata() else { return false };
+    let mode = meta.permissions().mode() & 0o777;
+    if mode & 0o500 == 0o500 || meta.uid() != rustix::process::geteuid().as_raw() {
+        return false;
+    }
+    // By the descriptor, which is of this folder and no other one.
+    let by_descriptor = format!("/proc/self/fd/{}", std::os::fd::AsRawFd::as_raw_fd(&opened));
+    fs::set_permissions(by_descriptor, fs::Permissions::from_mode(mode | 0o700)).is_ok()
 }
 
 /// Folders of hooks and further configurations that a repository's configuration names. The text is searched, not
@@ -337,6 +383,11 @@ impl Seen {
             let entries = match fs::read_dir(&folder) {
                 Ok(entries) => entries,
                 Err(error) if error.kind() == io::ErrorKind::NotFound => continue,
+                // A run may have closed a folder of its own, so that nobody looks into it.
+                Err(error) if error.kind() == io::ErrorKind::PermissionDenied && opened_again(&folder) => {
+                    folders.push((folder, begun));
+                    continue;
+                }
                 Err(_) => {
                     self.unseen.insert(folder);
                     continue;

@@ -916,6 +916,16 @@ mod tests {
             "~/.config/hcloud/cli.toml",
             "~/.zhistory",
             "backup/sops/age/keys.txt",
+            "~/.config/gh.old/hosts.yml",
+            "~/.config/gcloud.bak/x",
+            ".npmrc.swp",
+            ".netrc.swo",
+            "github_rsa",
+            "deploy_ed25519",
+            "/var/lib/cloud/instance/user-data.txt",
+            "/var/lib/kubelet/pods/x/volumes/kubernetes.io~secret/db/password",
+            "~/.yarnrc",
+            "/etc/environment",
         ] {
             assert!(is_secret_path(path), "{path}");
         }
@@ -945,6 +955,9 @@ mod tests {
             "src/.gitignore",
             ".environment.ts",
             "app.2",
+            "benchmark_rsa.rs",
+            ".config/app/settings.json",
+            ".swp.txt",
         ] {
             assert!(!is_secret_path(path), "{path}");
         }
@@ -992,6 +1005,9 @@ mod tests {
     #[test]
     fn variables_with_secret_names() {
         for name in ["GITHUB_TOKEN", "AWS_SECRET_ACCESS_KEY", "db_password", "OPENAI_API_KEY", "SSH_KEY"] {
+            assert!(is_secret_variable(name), "{name}");
+        }
+        for name in ["DSN", "GIT_CONFIG_VALUE_0", "PRIVKEY", "CACHE_URL", "SLACK_HOOK", "OTEL_EXPORTER_OTLP_HEADERS"] {
             assert!(is_secret_variable(name), "{name}");
         }
         for name in ["DBPASS", "SSHPASS", "CI_JOB_JWT", "POSTGRES_URI", "LDAP_BINDPW", "AUTH"] {

@@ -11,7 +11,7 @@ mod coreutils;
 mod databases;
 mod editors;
 mod files;
-pub(crate) mod git;
+pub mod git;
 pub mod handed_out;
 mod index;
 mod keepers;

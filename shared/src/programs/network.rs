@@ -223,11 +223,77 @@ fn connect(judge: &mut Judge<'_>, call: &Call, Client { is_web: web, brings }: C
     if web {
         downloads(judge, call, &name);
     }
-    if brings && !(web && asks_this_machine(call, &name)) {
+    let brings = brings && !(web && asks_this_machine(call, &name));
+    if brings {
         judge.untrusted(host.clone().unwrap_or_else(|| name.clone()));
     }
+    let others = if web { other_hosts(call, host.as_deref()) } else { Vec::new() };
     judge.network(&name, host);
+    // What one of them sends may be anybody's: that another one is trusted says nothing.
+    for other in others {
+        if brings {
+            judge.untrusted(other.clone().unwrap_or_else(|| name.clone()));
+        }
+        judge.network(&name, other);
+    }
     Judgement::network("")
+}
+
+/// Options that lead a request elsewhere than its address says.
+const LEADS_ELSEWHERE: &[&str] = &[
+    "--resolve",
+    "--connect-to",
+    "--dns-servers",
+    "--doh-url",
+    "-x",
+    "--proxy",
+    "--preproxy",
+    "--socks4",
+    "--socks4a",
+    "--socks5",
+    "--socks5-hostname",
+    "--unix-socket",
+    "--abstract-unix-socket",
+    "-K",
+    "--config",
+    "-i",
+    "--input-file",
+    "-e",
+    "--execute",
+];
+
+/// The hosts of a call besides the one that was found first: each address in it, wherever it stands. `None` for one that is not
+/// in the text.
+fn other_hosts(call: &Call, first: Option<&str>) -> Vec<Option<String>> {
+    let mut found: Vec<Option<String>> = Vec::new();
+    let mut note = |host: Option<String>| {
+        if host.as_deref() != first && !found.contains(&host) {
+            found.push(host);
+        }
+    };
+    let mut previous = "";
+    for arg in &call.args {
+        let text = arg.text.as_str();
+        for (at, _) in text.match_indices("://") {
+            let start = text
+                .get(..at)
+                .map_or(0, |before| before.rfind(|c: char| !c.is_ascii_alphanumeric()).map_or(0, |at| at + 1));
+            note(text.get(start..).and_then(host_in));
+        }
+        let is_operand = !text.starts_with('-') && !previous.starts_with('-') && !previous.is_empty();
+        if is_operand && !text.contains("://") && !text.contains([' ', '@']) && text.contains('.') {
+            note(Some(bare_host(text)));
+        }
+        let option = text.split('=').next().unwrap_or(text);
+        if LEADS_ELSEWHERE.contains(&option) && call.program.ends_with("curl")
+            || option == "--execute"
+            || option == "--input-file"
+        {
+            note(None);
+        }
+        previous = text;
+    }
+    found
 }
 
 /// Options of a request that brings an answer and nothing else: flags, and those with a value.

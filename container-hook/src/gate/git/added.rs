@@ -13,7 +13,7 @@ const MAX_LIST: u64 = 1 << 20;
 
 /// The names that a repository tracks, relative to its root, or `None` where its index is not understood.
 pub(in crate::gate) fn tracked(repository: &Repository) -> Option<HashSet<String>> {
-    match std::fs::read(repository.git_dir.join("index")) {
+    match super::read(&repository.git_dir.join("index")) {
         Ok(bytes) => {
             let read = index::read(&bytes, 20).or_else(|| index::read(&bytes, 32))?;
             Some(read.names.into_iter().collect())
@@ -43,7 +43,7 @@ fn is_ignored(repository: &Repository, inside: &Path) -> bool {
     for (list, below) in lists {
         let meta = std::fs::symlink_metadata(&list);
         let is_plain = meta.is_ok_and(|meta| meta.is_file() && meta.len() <= MAX_LIST);
-        let Some(text) = is_plain.then(|| std::fs::read_to_string(&list).ok()).flatten() else { continue };
+        let Some(text) = is_plain.then(|| super::read_text(&list).ok()).flatten() else { continue };
         for line in text.lines() {
             let line = line.trim_end();
             match line.strip_prefix('!') {

@@ -32,7 +32,7 @@ pub fn denied<'a>(effects: &'a Effects, deny: &[String], cwd: &Path) -> Option<&
 fn read_aliases(cwd: &Path) -> Vec<(String, String)> {
     let repositories = super::repositories(cwd).unwrap_or_default();
     let files = repositories.iter().flat_map(Repository::files).chain(files_outside());
-    let settings = files.filter_map(|file| std::fs::read_to_string(file).ok()).flat_map(|text| aliases(&text));
+    let settings = files.filter_map(|file| super::read_text(&file).ok()).flat_map(|text| aliases(&text));
     settings.collect()
 }
 

@@ -137,7 +137,7 @@ fn belongs(repository: &Repository, found: &mut Obstacles) {
         }
     }
     let points_back = || {
-        let text = std::fs::read_to_string(repository.git_dir.join("gitdir")).ok()?;
+        let text = super::read_text(&repository.git_dir.join("gitdir")).ok()?;
         let pointed = repository.git_dir.join(text.trim_end_matches(['\n', '\r']));
         Some(real(&pointed)? == real(&repository.root.join(".git"))?)
     };
@@ -177,7 +177,7 @@ fn steers(name: &str, value: &str) -> bool {
 /// Reads one file of settings.
 fn settings(file: &Path, root: &Path, shows: Shown, found: &mut Obstacles) -> io::Result<Read> {
     let mut read = Read::default();
-    let Some(text) = existing(std::fs::read_to_string(file))? else { return Ok(read) };
+    let Some(text) = existing(super::read_text(file))? else { return Ok(read) };
     let Some(settings) = config::read(&text) else {
         found.programs.push(format!("{} is not understood", file.display()));
         return Ok(read);
@@ -231,7 +231,7 @@ fn tracked(repository: &Repository, id_length: usize, shows: Shown, found: &mut 
         found.programs.push("its index is too large to look through".to_owned());
         return Ok(());
     }
-    let bytes = std::fs::read(&file)?;
+    let bytes = super::read(&file)?;
     let Some(read) = index::read(&bytes, id_length) else {
         found.programs.push("its index is not understood".to_owned());
         return Ok(());

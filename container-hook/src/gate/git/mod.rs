@@ -9,8 +9,29 @@ mod index;
 pub mod inert;
 pub(super) mod named;
 
-use std::io;
+use std::io::{self, Read as _};
+use std::os::unix::fs::OpenOptionsExt as _;
 use std::path::{Path, PathBuf};
+
+/// Largest file of git's that is read, in bytes: an index of some hundred thousand files.
+const MAX_FILE: u64 = 128 << 20;
+
+/// Reads a file of git's. Whoever made it may have made a pipe, which would be waited for, or one without an end.
+pub(super) fn read(path: &Path) -> io::Result<Vec<u8>> {
+    let file = std::fs::OpenOptions::new().read(true).custom_flags(libc::O_NONBLOCK | libc::O_NOCTTY).open(path)?;
+    let meta = file.metadata()?;
+    if !meta.is_file() || meta.len() > MAX_FILE {
+        return Err(io::Error::other(format!("{} is no file, or too large", path.display())));
+    }
+    let mut bytes = Vec::new();
+    file.take(MAX_FILE).read_to_end(&mut bytes)?;
+    Ok(bytes)
+}
+
+/// The same, as text.
+pub(super) fn read_text(path: &Path) -> io::Result<String> {
+    String::from_utf8(read(path)?).map_err(|_| io::Error::new(io::ErrorKind::InvalidData, "it is not UTF-8"))
+}
 
 /// A repository that git may find from a folder.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -51,21 +72,25 @@ pub fn repositories(folder: &Path) -> io::Result<Vec<Repository>> {
     Ok(found)
 }
 
-/// True for a file that the repository around it tracks, as far as that is certain: git's checkout makes such files.
-pub fn is_tracked(file: &Path) -> bool {
-    let Some(folder) = file.parent() else { return false };
-    let Ok(real) = std::fs::canonicalize(folder) else { return false };
-    let real = file.file_name().map_or_else(|| real.clone(), |name| real.join(name));
-    repositories(folder).unwrap_or_default().first().is_some_and(|repository| {
-        let inside = std::fs::canonicalize(&repository.root).ok();
-        let inside = inside.and_then(|root| real.strip_prefix(root).ok().map(Path::to_owned));
-        let tracked = added::tracked(repository).unwrap_or_default();
-        inside.is_some_and(|inside| tracked.contains(inside.to_string_lossy().as_ref()))
-    })
+/// True for a file that the repository of this very folder tracks, as far as that is certain: git's checkout makes such files.
+/// What a repository in the repository says does not count.
+pub fn is_tracked(file: &Path, root: &Path) -> bool {
+    let git_dir = root.join(".git");
+    // A link, or a file that points elsewhere, may be of somebody else's making.
+    if !git_dir.symlink_metadata().is_ok_and(|meta| meta.is_dir()) {
+        return false;
+    }
+    let Ok(inside) = file.strip_prefix(root) else { return false };
+    let repository = Repository { common: git_dir.clone(), git_dir, root: root.to_owned() };
+    let lies_in_other = inside.ancestors().skip(1).filter(|folder| !folder.as_os_str().is_empty());
+    if lies_in_other.into_iter().any(|folder| root.join(folder).join(".git").symlink_metadata().is_ok()) {
+        return false;
+    }
+    added::tracked(&repository).is_some_and(|tracked| tracked.contains(inside.to_string_lossy().as_ref()))
 }
 
 fn repository(git_dir: PathBuf, root: &Path) -> io::Result<Repository> {
-    let common = match existing(std::fs::read_to_string(git_dir.join("commondir")))? {
+    let common = match existing(read_text(&git_dir.join("commondir")))? {
         Some(text) => {
             let path = text.trim_end_matches(['\n', '\r']);
             if path.contains(char::is_control) {
@@ -80,7 +105,7 @@ fn repository(git_dir: PathBuf, root: &Path) -> io::Result<Repository> {
 
 /// The folder that a `.git` file names.
 fn pointed_at(root: &Path, file: &Path) -> io::Result<PathBuf> {
-    let text = std::fs::read_to_string(file)?;
+    let text = read_text(file)?;
     match text.strip_prefix("gitdir: ") {
         Some(path) => Ok(root.join(path.trim_end_matches(['\n', '\r']))),
         None => Err(io::Error::other("a `.git` file that names no folder")),

@@ -18,7 +18,7 @@ pub(in crate::gate) fn by_settings(folder: &Path) -> io::Result<Option<Vec<PathB
     for repository in repositories(folder)? {
         let root = std::fs::canonicalize(&repository.root).unwrap_or_else(|_| repository.root.clone());
         for file in repository.files().iter().chain(&files_outside()) {
-            let text = match std::fs::read_to_string(file) {
+            let text = match super::read_text(file) {
                 Ok(text) => text,
                 Err(error) if matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory) => {
                     continue;

@@ -295,7 +295,7 @@ impl Judge<'_> {
     /// In a part that is not Safe, any argument that names the gate counts; what the program does with it is not known.
     pub(super) fn tampering_in(&mut self, call: &Call, text: &str) -> Judgement {
         let only_talks = calls::only_talks(call);
-        let meant = if only_talks { Judgement::safe() } else { self.meant_by_words(call) };
+        let meant = self.meant_by_words(call, only_talks);
         let changes = |program: &str| programs::has(program, Trait::ChangesFiles);
         let modifies = changes(&call.program) || call.args.iter().any(|arg| changes(&arg.text));
         // What it changes stands elsewhere.
@@ -356,7 +356,7 @@ impl Judge<'_> {
     /// A path that is only known in part, about to be changed: its known parts may lead to the gate.
     /// What the words of a call name of which no rule has understood what it does: secrets that it may read, and programs that it
     /// may run to reach the network.
-    fn meant_by_words(&mut self, call: &Call) -> Judgement {
+    fn meant_by_words(&mut self, call: &Call, only_talks: bool) -> Judgement {
         let row = programs::row(paths::file_name(&call.program));
         let is = |facts: &[Trait]| row.is_some_and(|row| facts.iter().any(|fact| row.has(*fact)));
         if is(&[Trait::Searches, Trait::PrintsNames]) {
@@ -366,6 +366,10 @@ impl Judge<'_> {
         let mut reaches = None;
         for (at, arg) in call.args.iter().enumerate() {
             let text = arg.text.as_str();
+            if only_talks && text.contains(char::is_whitespace) {
+                // A message.
+                continue;
+            }
             if text.contains(char::is_whitespace) {
                 // A script in another language, or a command line.
                 let meant = raw::effects(text, self.around);
@@ -378,16 +382,13 @@ impl Judge<'_> {
                 reaches = reaches.or_else(|| network.map(|network| (network.program, host())));
                 continue;
             }
-            let behind = |mark: char| text.rsplit_once(mark).map(|(_, path)| path);
-            let glued = text.get(2..).filter(|_| text.starts_with('-') && !text.starts_with("--"));
-            let named = [Some(text), behind('='), behind('@'), glued].into_iter().flatten();
-            for path in named.filter(|path| reads && !path.is_empty()) {
+            for path in paths_in(text).into_iter().filter(|_| reads) {
                 if self.resolved(path).iter().any(|path| secrets::is_secret_path(path)) {
                     note(&mut self.effects.secrets, path);
                 }
             }
             // The last word is more often the name of a package, or of a file.
-            if at + 1 < call.args.len() && !text.contains('/') && reaches_network(text) {
+            if !only_talks && at + 1 < call.args.len() && !text.contains('/') && reaches_network(text) {
                 let host =
                     || call.args.get(at + 1..).into_iter().flatten().find_map(|arg| programs::host_in(&arg.text));
                 reaches = reaches.or_else(|| Some((text.to_owned(), host())));
@@ -423,4 +424,22 @@ fn folder_of_pattern(arg: &Arg) -> (&str, &str) {
 /// True for the name of a program that reaches the network, and is no interpreter.
 fn reaches_network(program: &str) -> bool {
     programs::kind_of(paths::file_name(program)) == Some(Kind::Network)
+}
+
+/// Everything in a word that may name a file: the word, what stands behind `=`, `@`, `<` and their like, in braces, behind
+/// `file://`, and behind each letter of a cluster of options.
+fn paths_in(text: &str) -> Vec<&str> {
+    const LONGEST: usize = 4096;
+    let mut found = vec![text];
+    if text.len() > LONGEST {
+        return found;
+    }
+    found.extend(text.split(['=', '@', '<', '>', '"', '\'', '{', '}', ',', ';']));
+    found.extend(text.strip_prefix("file://"));
+    if text.starts_with('-') && !text.starts_with("--") {
+        let letters = text.bytes().skip(1).take_while(u8::is_ascii_alphanumeric).count();
+        found.extend((2..=letters + 1).filter_map(|at| text.get(at..)));
+    }
+    found.retain(|path| !path.is_empty());
+    found
 }

@@ -98,6 +98,13 @@ fn git(judge: &mut Judge<'_>, call: &Call) -> Judgement {
                     let words = alias.1.trim_start_matches('!').split_whitespace();
                     words.filter(|word| *word != "git").take(4).for_each(|word| judge.git(word));
                 }
+                // The address that the text says is then not the one that is asked.
+                if ["url.", "http.", "https.", "remote.", "core.sshcommand", "core.gitproxy"]
+                    .iter()
+                    .any(|start| key.to_ascii_lowercase().starts_with(start))
+                {
+                    judge.untrusted("git");
+                }
                 if key.starts_with("alias") || !git_config::is_inert(&key.to_ascii_lowercase(), value) {
                     folders = None;
                 }
@@ -257,6 +264,14 @@ fn local(judge: &mut Judge<'_>, subcommand: &str, rest: &[Arg], folders: Option<
 /// True for a subcommand that changes what git tracks.
 pub(crate) fn changes_the_index(subcommand: &str) -> bool {
     matches!(subcommand, "add" | "restore" | "checkout" | "switch")
+}
+
+/// True for a subcommand that brings files of commits into the working tree.
+pub fn checks_out(subcommand: &str) -> bool {
+    matches!(
+        subcommand,
+        "checkout" | "switch" | "restore" | "merge" | "pull" | "rebase" | "stash" | "cherry-pick" | "revert" | "am"
+    )
 }
 
 /// True for a subcommand that looks into whatever git tracks, a repository in the repository as well.
