@@ -174,3 +174,20 @@ fn what_the_watch_meets_does_not_hold_it_up_or_hide_from_it() {
         assert_eq!(changes(&outcome, "set_aside").len(), 1, "{}: {outcome:#}", ground.name());
     }
 }
+
+#[test]
+fn hooks_that_included_settings_name_are_seen() {
+    for ground in everywhere("[presets.p.git]\nrepository = \"write\"") {
+        let work = ground.work();
+        git(&work, &["init", "-q"]);
+        git(&work, &["config", "include.path", "../team.cfg"]);
+        fs::write(work.join("team.cfg"), "[core]\nhooksPath = \"tools\"/hooks ; of the team\n").unwrap();
+        fs::create_dir_all(work.join("tools/hooks")).unwrap();
+        fs::write(work.join("tools/hooks/pre-commit"), "true\n").unwrap();
+        give_all(&ground, &work);
+        let outcome = ground.run_script("echo evil >> tools/hooks/pre-commit; echo evil > tools/hooks/post-commit");
+        assert!(!work.join("tools/hooks/post-commit").exists(), "{}: {outcome:#}", ground.name());
+        let changed = changes(&outcome, "modified");
+        assert!(changed.iter().any(|path| path.ends_with("tools/hooks/pre-commit")), "{}: {outcome:#}", ground.name());
+    }
+}

@@ -16,6 +16,7 @@ use std::path::{Path, PathBuf};
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use acting::ActingFiles;
+use bashgate_hook::gate::git;
 use bashgate_shared::classify::later::{Begun, Names};
 use bashgate_shared::command::Digest;
 use rustix::fs::{CWD, Mode, OFlags, ResolveFlags};
@@ -143,6 +144,8 @@ struct Seen {
     own: BTreeMap<PathBuf, Stamp>,
     /// What acts later by the one list, anywhere in the workspace.
     acting: ActingFiles,
+    /// What git's settings named.
+    named: Vec<PathBuf>,
     /// Of repositories elsewhere in the workspace.
     nested: BTreeMap<PathBuf, Stamp>,
     /// Folders that could not be listed, and the workspace where it is too large.
@@ -326,17 +329,13 @@ fn opened_again(folder: &Path) -> bool {
     fs::set_permissions(by_descriptor, fs::Permissions::from_mode(mode | 0o700)).is_ok()
 }
 
-/// Folders of hooks and further configurations that a repository's configuration names. The text is searched, not
-/// understood: what is named too much is only watched too much.
-fn named_in_config(config: &Path, workspace: &Path) -> Vec<PathBuf> {
-    let text = text_of(config);
-    let values = text.lines().filter_map(|line| line.split_once('=')).filter_map(|(key, value)| {
-        let key = key.rsplit([']', ' ', '\t']).find(|word| !word.is_empty())?.to_ascii_lowercase();
-        let names = [("hookspath", workspace), ("path", config.parent()?), ("attributesfile", workspace)];
-        let (_, from) = names.into_iter().find(|(name, _)| *name == key)?;
-        Some(from.join(value.trim().trim_matches('"')))
-    });
-    values.filter(|path| path.starts_with(workspace)).take(16).collect()
+/// What git's settings in force in a workspace name and what lies in it: hooks, and further settings.
+fn named_by_settings(workspace: &Path) -> Vec<PathBuf> {
+    let named = git::named::by_settings(workspace).ok().flatten().unwrap_or_default();
+    let mut inside: Vec<PathBuf> = named.into_iter().filter(|path| path.starts_with(workspace)).take(64).collect();
+    inside.sort();
+    inside.dedup();
+    inside
 }
 
 impl Watch {
@@ -346,6 +345,7 @@ impl Watch {
         let of_git = ["config.worktree", "commondir", "gitdir", "info/attributes", "hooks"];
         of_git.iter().any(|name| path.starts_with(git.join(name)))
             || self.protect.iter().any(|name| path.starts_with(self.workspace.join(name)))
+            || self.before.named.iter().any(|named| path.starts_with(named))
     }
 }
 
@@ -361,8 +361,9 @@ impl Seen {
             own.insert(git.clone(), stamp);
             seen.repository(&git, &mut own, 0);
             seen.git_file(&git, &mut own);
-            for named in named_in_config(&git.join("config"), workspace) {
+            for named in named_by_settings(workspace) {
                 seen.add(&named, &mut own, 0);
+                seen.named.push(named);
             }
         }
         for name in protect {

@@ -7,7 +7,7 @@ pub mod config;
 pub mod guard;
 mod index;
 pub mod inert;
-pub(super) mod named;
+pub mod named;
 
 use std::io::{self, Read as _};
 use std::os::unix::fs::OpenOptionsExt as _;

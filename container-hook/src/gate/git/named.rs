@@ -8,17 +8,26 @@ use bashgate_shared::classify::paths;
 use super::{config, files_outside, repositories};
 use crate::gate::conditions::place;
 
-/// The files and folders that settings in force in a folder name, as they lie there and as the text says; `None` where some
-/// settings are not understood.
+/// Deepest settings in settings that are followed, and most files of them.
+const MAX_FILES: usize = 64;
+
+/// The files and folders that settings in force in a folder name, as they lie there and as the text says, those of included
+/// settings too; `None` where some settings are not understood.
 ///
 /// # Errors
 /// When a repository on the way cannot be read.
-pub(in crate::gate) fn by_settings(folder: &Path) -> io::Result<Option<Vec<PathBuf>>> {
+pub fn by_settings(folder: &Path) -> io::Result<Option<Vec<PathBuf>>> {
     let mut named = Vec::new();
     for repository in repositories(folder)? {
         let root = std::fs::canonicalize(&repository.root).unwrap_or_else(|_| repository.root.clone());
-        for file in repository.files().iter().chain(&files_outside()) {
-            let text = match super::read_text(file) {
+        let mut waiting: Vec<PathBuf> = repository.files().into_iter().chain(files_outside()).collect();
+        let mut looked_at = 0;
+        while let Some(file) = waiting.pop() {
+            looked_at += 1;
+            if looked_at > MAX_FILES {
+                return Ok(None);
+            }
+            let text = match super::read_text(&file) {
                 Ok(text) => text,
                 Err(error) if matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory) => {
                     continue;
@@ -27,15 +36,17 @@ pub(in crate::gate) fn by_settings(folder: &Path) -> io::Result<Option<Vec<PathB
             };
             let Some(settings) = config::read(&text) else { return Ok(None) };
             for setting in settings {
+                // The reader gives names in lower case.
+                let is_include = setting.key.starts_with("include") && setting.key.rsplit('.').next() == Some("path");
                 let base = match setting.key.as_str() {
                     "core.hookspath" => root.as_path(),
-                    // The reader gives names in lower case.
-                    key if key.starts_with("include") && key.rsplit('.').next() == Some("path") => {
-                        file.parent().unwrap_or(root.as_path())
-                    }
+                    _ if is_include => file.parent().unwrap_or(root.as_path()),
                     _ => continue,
                 };
                 let Some(place) = place(&setting.value, base) else { continue };
+                if is_include && place.is_file() {
+                    waiting.push(place.clone());
+                }
                 named.push(PathBuf::from(paths::resolve(None, &place.to_string_lossy())));
                 named.push(std::fs::canonicalize(&place).unwrap_or(place));
             }
