@@ -13,7 +13,7 @@ use std::time::{Duration, Instant};
 use bashgate_hook::gate::config::Config;
 use bashgate_shared::classify::{Surroundings, classify, later, secrets};
 use bashgate_shared::command::CommandLine;
-use bashgate_shared::programs::git as git_rows;
+use bashgate_shared::programs;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::pipe::{PipeFlags, pipe_with};
 
@@ -319,7 +319,7 @@ fn checks_out(command: &CommandLine) -> bool {
     let found = classify(command, &Surroundings::default());
     let makes = ["add", "update-index", "init", "commit", "commit-tree", "read-tree", "hash-object", "apply", "mktree"];
     found.understood
-        && found.effects.git.iter().any(|name| git_rows::checks_out(name))
+        && found.effects.git.iter().any(|name| programs::checks_out(name))
         && !found.effects.git.iter().any(|name| makes.contains(&name.as_str()))
 }
 

@@ -11,7 +11,7 @@ mod coreutils;
 mod databases;
 mod editors;
 mod files;
-pub mod git;
+pub(crate) mod git;
 pub mod handed_out;
 mod index;
 mod keepers;
@@ -35,6 +35,7 @@ pub use row::{
     Wrapper,
 };
 
+pub use git::checks_out;
 pub(crate) use network::host_in;
 
 use crate::classify::judge::{Judge, Judgement};
