@@ -1,7 +1,7 @@
 //! The words that the container and the host agree on.
 //!
 //! From the bottom up: [`command`] (the text of one command), [`shell`] (bash text into a syntax we trust), [`variables`] (which are more than text),
-//! [`programs`] (what is known about each), [`classify`] (syntax into class, effects and reasons), [`protocol`] (requests and responses),
+//! [`programs`] (what is known about each), [`classify`] (syntax into class, effects and reasons), [`credentials`] (known forms of them), [`protocol`] (requests and responses),
 //! [`seal`] (signing and checking them), [`mailbox`] (names and layout of the shared folder), [`cage`] (the form of a
 //! command that runs in the cage) and [`script`] (what is approved about a managed script).
 //!

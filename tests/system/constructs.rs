@@ -364,7 +364,7 @@ fn what_attacks_have_found() {
         "coproc { sleep 3; cp cfg.txt r/config; }",
         "ls > >(sleep 3; cp a b)",
         "cat <(cp a b)",
-        "git add inner && git diff",
+        "git add -f inner && git diff",
         "git -C l/.. status",
         "git -c status.submoduleSummary=true status",
         "git log --format='%+G?'",

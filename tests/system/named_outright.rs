@@ -41,8 +41,16 @@ fn a_program_that_reaches_the_network_behind_words_that_are_not_read() {
         assert!(!found.effects.network.is_empty(), "{command}");
     }
     // Their names alone are packages, files and words.
-    for command in ["make curl", "man curl", "ls curl wget", "git log -- docs/curl.md", "vim curl.c", "echo curl -d x"]
-    {
+    for command in [
+        "make curl",
+        "man curl",
+        "pytest -k \"curl and ssh\"",
+        "make check FEATURES='curl ssh'",
+        "ls curl wget",
+        "git log -- docs/curl.md",
+        "vim curl.c",
+        "echo curl -d x",
+    ] {
         assert_ne!(found(command).class, CommandClass::Network, "{command}");
     }
 }

@@ -377,15 +377,15 @@ impl Judge<'_> {
                 for secret in meant.secrets.into_iter().filter(|word| reads && is_file(word)) {
                     note(&mut self.effects.secrets, secret);
                 }
-                let network = meant.network.into_iter().find(|network| reaches_network(&network.program));
                 let host = || text.split_whitespace().find_map(programs::host_in);
-                reaches = reaches.or_else(|| network.map(|network| (network.program, host())));
+                reaches = reaches.or_else(|| called_in(text).map(|program| (program.to_owned(), host())));
                 continue;
             }
-            for path in paths_in(text).into_iter().filter(|_| reads) {
-                if self.resolved(path).iter().any(|path| secrets::is_secret_path(path)) {
-                    note(&mut self.effects.secrets, path);
-                }
+            // The shortest says it best.
+            let is_secret = |path: &&str| self.resolved(path).iter().any(|path| secrets::is_secret_path(path));
+            let secret = paths_in(text).into_iter().filter(|_| reads).filter(is_secret).min_by_key(|path| path.len());
+            if let Some(secret) = secret {
+                note(&mut self.effects.secrets, secret);
             }
             // The last word is more often the name of a package, or of a file.
             if !only_talks && at + 1 < call.args.len() && !text.contains('/') && reaches_network(text) {
@@ -424,6 +424,22 @@ fn folder_of_pattern(arg: &Arg) -> (&str, &str) {
 /// True for the name of a program that reaches the network, and is no interpreter.
 fn reaches_network(program: &str) -> bool {
     programs::kind_of(paths::file_name(program)) == Some(Kind::Network)
+}
+
+/// The program in a text that reaches the network and seems to be called there: an option, an address or a port stands behind it.
+fn called_in(text: &str) -> Option<&str> {
+    let words: Vec<&str> = text
+        .split(|c: char| c.is_whitespace() || "'\"`$(){}<>|&;,[]\\!".contains(c))
+        .filter(|word| !word.is_empty())
+        .collect();
+    words.windows(2).enumerate().find_map(|(at, pair)| {
+        let [program, next] = pair else { return None };
+        let is_port = |word: &&&str| word.bytes().all(|byte| byte.is_ascii_digit());
+        let is_address = next.starts_with('-')
+            || next.contains([':', '@', '.', '/'])
+            || words.get(at + 2).is_some_and(|word| is_port(&word));
+        (is_address && reaches_network(program)).then_some(*program)
+    })
 }
 
 /// Everything in a word that may name a file: the word, what stands behind `=`, `@`, `<` and their like, in braces, behind

@@ -74,6 +74,8 @@ pub(super) const TABLE: &[Program] = &[
             "awk '@load \"x\"'",
         ]),
     Program::new(&["yq"], "computes over YAML", Kind::Local, Rule::Custom(yq))
+        // One of the two that are called so.
+        .starts(&["jq"])
         .safe(&["yq '.services' a.yml", "yq -r '.name' a.yaml", "yq eval '.a' a.yml"])
         .not_safe(&[
             "yq -i '.a = 1' x.yml",
