@@ -181,7 +181,10 @@ fn texts_in<'v>(value: &'v Value, texts: &mut Vec<&'v str>) {
     match value {
         Value::String(text) => texts.push(text),
         Value::Array(values) => values.iter().for_each(|value| texts_in(value, texts)),
-        Value::Object(fields) => fields.values().for_each(|value| texts_in(value, texts)),
+        Value::Object(fields) => fields.iter().for_each(|(name, value)| {
+            texts.push(name);
+            texts_in(value, texts);
+        }),
         Value::Null | Value::Bool(_) | Value::Number(_) => {}
     }
 }

@@ -1,6 +1,6 @@
 //! What a tool's result shows: known forms of credentials, told by their names and never by their values.
 
-use bashgate_shared::credentials::{FORMS, Form};
+use bashgate_shared::credentials::{FORMS, Form, TELLING};
 use regex_lite::Regex;
 
 /// Most of a result that is looked at, in bytes: as much from its start as from its end.
@@ -19,7 +19,15 @@ pub fn credentials_in(text: &str) -> Vec<&'static str> {
 }
 
 fn shows(form: &Form, text: &str) -> bool {
-    if !form.marks.iter().any(|mark| text.contains(mark)) {
+    // Colours may stand in the middle of a mark.
+    let plain = if text.contains('\x1b') { without_escapes(text) } else { String::new() };
+    let text = if plain.is_empty() { text } else { plain.as_str() };
+    let mut marks = form.marks.iter().flat_map(|mark| text.match_indices(mark));
+    if form.shortest > TELLING {
+        // Long lines, which other programs indent, number, or write with `\n` between them.
+        return marks.any(|(at, mark)| has_long_run(text, at + mark.len()));
+    }
+    if marks.next().is_none() {
         return false;
     }
     // Only where a mark stands, so that nobody else waits for it.
@@ -30,9 +38,31 @@ fn shows(form: &Form, text: &str) -> bool {
     })
 }
 
+/// True when a run of forty letters as keys are written in stands soon behind this place.
+fn has_long_run(text: &str, from: usize) -> bool {
+    let end = text.floor_char_boundary((from + 400).min(text.len()));
+    let behind = text.get(from..end).unwrap_or_default();
+    let runs = behind.split(|c: char| !(c.is_ascii_alphanumeric() || matches!(c, '+' | '/' | '=')));
+    runs.into_iter().any(|run| run.len() >= 40 && is_random(run))
+}
+
+/// A text without the escape sequences of colours.
+fn without_escapes(text: &str) -> String {
+    let mut parts = text.split('\x1b');
+    let mut plain = parts.next().unwrap_or_default().to_owned();
+    for part in parts {
+        let letters = part.strip_prefix('[').map_or(part, |rest| {
+            let end = rest.find(|c: char| c.is_ascii_alphabetic()).map_or(rest.len(), |at| at + 1);
+            rest.get(end..).unwrap_or_default()
+        });
+        plain.push_str(letters);
+    }
+    plain
+}
+
 fn is_random(secret: &str) -> bool {
     let has = |is: fn(&u8) -> bool| secret.as_bytes().iter().any(is);
-    let is_example = ["EXAMPLE", "example", "XXXX", "xxxx", "1234567890"].iter().any(|word| secret.contains(word));
+    let is_example = ["EXAMPLE", "XXXX", "xxxx"].iter().any(|word| secret.contains(word));
     // Forms in capitals only have no small letters.
     let is_mixed = has(u8::is_ascii_lowercase) || !has(|byte| b"_-".contains(byte));
     has(u8::is_ascii_digit) && has(u8::is_ascii_uppercase) && is_mixed && !is_example
@@ -50,6 +80,10 @@ mod tests {
             (format!("AKIA{}", "A1B2C3D4E5F6G7H8"), "AWS access key"),
             (format!("export OPENAI_API_KEY=sk-proj-{random}"), "OpenAI key"),
             (format!("-----BEGIN OPENSSH {} KEY-----\n{random}{random}", "PRIVATE"), "private key"),
+            (format!("\"private_key\": \"-----BEGIN {} KEY-----\\n{random}{random}\\n", "PRIVATE"), "private key"),
+            (format!("k.pem:1:-----BEGIN {} KEY-----\nk.pem:2:{random}{random}", "PRIVATE"), "private key"),
+            (format!("\x1b[01;31m\x1b[Kghp_\x1b[m\x1b[K{random}"), "GitHub token"),
+            (format!("xoxb-1234567890-{random}"), "Slack token"),
             (format!("{}\nglpat-{}{}", "x".repeat(1 << 20), "A1b2C3d4E5", "f6G7h8I9j0"), "GitLab token"),
         ] {
             assert_eq!(credentials_in(&text), [want], "{text:.80}");

@@ -22,7 +22,7 @@ pub(super) fn effects(text: &str, around: &Surroundings) -> Effects {
             note(&mut effects.tampering, path.clone());
         }
     }
-    let words: Vec<&str> = text.split(|c: char| c.is_whitespace() || "'\"`$(){}<>|&;,=[]\\!@".contains(c)).collect();
+    let words: Vec<&str> = text.split(|c: char| c.is_whitespace() || "'\"`$(){}<>|&;,=[]\\".contains(c)).collect();
     let mut git = false;
     let (mut seen, mut behind_git) = (HashSet::new(), HashSet::new());
     for word in words.into_iter().filter(|word| !word.is_empty()) {

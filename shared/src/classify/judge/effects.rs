@@ -9,7 +9,7 @@ use crate::classify::call::{Arg, Call, Known};
 use crate::classify::effects::{MAX_LISTED, NetworkUse, note};
 use crate::classify::later::{self, Later, Tier};
 use crate::classify::paths::{self, Zone};
-use crate::classify::{Condition, Effects, protected, raw, secrets};
+use crate::classify::{Condition, Effects, protected, secrets};
 use crate::programs::{self, Kind, Runs, Trait};
 
 impl Judge<'_> {
@@ -372,9 +372,9 @@ impl Judge<'_> {
             }
             if text.contains(char::is_whitespace) {
                 // A script in another language, or a command line.
-                let meant = raw::effects(text, self.around);
-                let is_file = |word: &String| word.starts_with(['.', '~', '/']) || word.contains('/');
-                for secret in meant.secrets.into_iter().filter(|word| reads && is_file(word)) {
+                let is_file = |word: &&str| word.starts_with(['.', '~', '/']) || word.contains('/');
+                let named = words_in(text).flat_map(paths_in).filter(|word| reads && is_file(word));
+                for secret in named.filter(|path| secrets::is_secret_path(path)) {
                     note(&mut self.effects.secrets, secret);
                 }
                 let host = || text.split_whitespace().find_map(programs::host_in);
@@ -428,10 +428,7 @@ fn reaches_network(program: &str) -> bool {
 
 /// The program in a text that reaches the network and seems to be called there: an option, an address or a port stands behind it.
 fn called_in(text: &str) -> Option<&str> {
-    let words: Vec<&str> = text
-        .split(|c: char| c.is_whitespace() || "'\"`$(){}<>|&;,[]\\!".contains(c))
-        .filter(|word| !word.is_empty())
-        .collect();
+    let words: Vec<&str> = words_in(text).collect();
     words.windows(2).enumerate().find_map(|(at, pair)| {
         let [program, next] = pair else { return None };
         let is_port = |word: &&&str| word.bytes().all(|byte| byte.is_ascii_digit());
@@ -440,6 +437,12 @@ fn called_in(text: &str) -> Option<&str> {
             || words.get(at + 2).is_some_and(|word| is_port(&word));
         (is_address && reaches_network(program)).then_some(*program)
     })
+}
+
+/// The words of a text in whatever language.
+fn words_in(text: &str) -> impl Iterator<Item = &str> {
+    let divides = |c: char| c.is_whitespace() || "'\"`$(){}<>|&;,[]\\!".contains(c);
+    text.split(divides).filter(|word| !word.is_empty())
 }
 
 /// Everything in a word that may name a file: the word, what stands behind `=`, `@`, `<` and their like, in braces, behind
