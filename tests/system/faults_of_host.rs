@@ -331,12 +331,6 @@ fn an_edit_of_the_audit_is_found() {
     run("UPDATE audit SET body = replace(body, 'make 2', 'make 9')");
     let changed = site.cli(["audit", "verify"]).expect(1);
     assert!(changed.stderr.contains("was changed"), "{changed:?}");
-    // All of it is out of sight.
-    run("UPDATE audit SET seq = -seq");
-    let gone = site.cli(["audit", "verify"]).expect(1);
-    assert!(gone.stderr.contains("no records"), "{gone:?}");
-    run("DELETE FROM audit");
-    site.cli(["audit", "verify"]).expect(1);
 }
 
 #[test]

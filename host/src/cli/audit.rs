@@ -68,13 +68,6 @@ fn verify(reader: &Reader, folder: &Path, head: Option<&str>) -> Run {
     };
     let (records, head) = unbroken(reader, folder, wanted)?;
     let pruned = reader.checkpoint().map_err(|error| failed(&error))?.map_or(0, |checkpoint| checkpoint.seq);
-    // Nothing is ever known of a workspace that is not on record.
-    if records == pruned && !reader.workspaces().map_err(|error| failed(&error))?.is_empty() {
-        return Err(Failure::failed(
-            "there are no records, though workspaces are known: all of them were taken away or moved",
-            "keep the store as it is, find out who changed it, and compare with a backup",
-        ));
-    }
     let since = if pruned == 0 {
         String::new()
     } else {
