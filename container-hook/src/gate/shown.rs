@@ -9,6 +9,9 @@ const MOST_BYTES: usize = 256 * 1024;
 /// The forms of credentials that a text shows. What is made up, as in a document, is none: it has no digits and letters of
 /// both cases, or says that it is an example.
 pub fn credentials_in(text: &str) -> Vec<&'static str> {
+    // Colours may stand in the middle of a mark.
+    let plain = if text.contains('\x1b') { without_escapes(text) } else { String::new() };
+    let text = if plain.is_empty() { text } else { plain.as_str() };
     let parts = if text.len() <= 2 * MOST_BYTES {
         [text, ""]
     } else {
@@ -19,9 +22,6 @@ pub fn credentials_in(text: &str) -> Vec<&'static str> {
 }
 
 fn shows(form: &Form, text: &str) -> bool {
-    // Colours may stand in the middle of a mark.
-    let plain = if text.contains('\x1b') { without_escapes(text) } else { String::new() };
-    let text = if plain.is_empty() { text } else { plain.as_str() };
     let mut marks = form.marks.iter().flat_map(|mark| text.match_indices(mark));
     if form.shortest > TELLING {
         // Long lines, which other programs indent, number, or write with `\n` between them.

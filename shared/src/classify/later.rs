@@ -729,7 +729,7 @@ pub struct Names {
 impl Names {
     /// All of them.
     pub fn all() -> Self {
-        let mut names = Self { whole: HashMap::from([(".git", Vec::new())]), starts: Vec::new(), ends: Vec::new() };
+        let mut names = Self { whole: HashMap::new(), starts: Vec::new(), ends: Vec::new() };
         let listed = ROWS.iter().flat_map(|row| row.at).copied();
         let agents = [AGENT_FOLDERS, AGENT_SETTINGS, AGENT_HOOKS].into_iter().flatten().map(|path| Ends(path));
         let (mut alone, mut pairs) = (HashSet::from([".git"]), Vec::new());

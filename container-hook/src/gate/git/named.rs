@@ -5,10 +5,10 @@ use std::path::{Path, PathBuf};
 
 use bashgate_shared::classify::paths;
 
-use super::{config, files_outside, repositories};
+use super::{config, existing, files_outside, repositories};
 use crate::gate::conditions::place;
 
-/// Deepest settings in settings that are followed, and most files of them.
+/// Most files of settings, those that others include among them.
 const MAX_FILES: usize = 64;
 
 /// The files and folders that settings in force in a folder name, as they lie there and as the text says, those of included
@@ -27,13 +27,7 @@ pub fn by_settings(folder: &Path) -> io::Result<Option<Vec<PathBuf>>> {
             if looked_at > MAX_FILES {
                 return Ok(None);
             }
-            let text = match super::read_text(&file) {
-                Ok(text) => text,
-                Err(error) if matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory) => {
-                    continue;
-                }
-                Err(error) => return Err(error),
-            };
+            let Some(text) = existing(super::read_text(&file))? else { continue };
             let Some(settings) = config::read(&text) else { return Ok(None) };
             for setting in settings {
                 // The reader gives names in lower case.
