@@ -1,5 +1,8 @@
 //! What every agent's event comes down to.
 
+use bashgate_shared::agents::{AgentRow, Startup};
+use bashgate_shared::classify::tool::ToolAct;
+
 /// A tool is about to be used (the `BEFORE_TOOL_USE` event).
 #[derive(Debug, Clone)]
 pub struct BeforeToolUse {
@@ -46,6 +49,16 @@ impl Asker {
     pub const fn plain(name: &'static str) -> Self {
         Self { name, rewrites: false, types_past_hooks: false, reads_startup_files: false }
     }
+
+    /// An agent that we know.
+    pub fn of(row: &'static AgentRow) -> Self {
+        let reads_startup_files = match row.reads_startup_files {
+            None => false,
+            Some(Startup::Always) => true,
+            Some(Startup::With(variable)) => std::env::var_os(variable).is_some(),
+        };
+        Self { name: row.name, rewrites: row.rewrites, types_past_hooks: row.types_past_hooks, reads_startup_files }
+    }
 }
 
 /// A use of a tool.
@@ -58,28 +71,24 @@ pub enum ToolUse {
         /// True for the agent's shell tool itself, false for another tool that runs a command.
         is_bash: bool,
     },
-    /// A tool that brings something to the agent's eyes.
-    Input {
+    /// A tool that reads or writes files and asks nobody.
+    Files {
+        /// The tool's name.
+        tool: String,
+        /// What it does.
+        acts: Vec<ToolAct>,
+    },
+    /// A tool that asks somebody: an address, a search engine, a service.
+    Asks {
         /// The tool's name.
         tool: String,
         /// A path, a URL or a query.
         target: Option<String>,
-        /// A pattern for the names of files.
-        pattern: Option<String>,
-        /// What kind of thing the target is.
-        source: Source,
+        /// What it does to files and addresses.
+        acts: Vec<ToolAct>,
+        /// What a service is sent, or its start.
+        sends: Option<String>,
     },
-    /// Any other tool: not gated.
-    Other,
-}
-
-/// Where the content comes from that a tool brings in.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Source {
-    /// A file of the container.
-    File,
-    /// The web.
-    Web,
-    /// A service, such as an MCP server.
-    Service,
+    /// A tool that does nothing which the gate weighs.
+    Inert,
 }

@@ -84,6 +84,14 @@ fn open_standard_streams() {
     }
 }
 
+/// Lets a write into a pipe that nobody reads be an error, and not the end: for commands that start other programs.
+pub fn survive_closed_pipes() {
+    // SAFETY: a plain system call.
+    unsafe {
+        libc::signal(libc::SIGPIPE, libc::SIG_IGN);
+    }
+}
+
 /// Sets the alarm anew: the process ends with exit 2 when this much time has passed.
 pub fn end_after(time: Duration) {
     let seconds = libc::time_t::try_from(time.as_secs()).unwrap_or(3600);

@@ -6,14 +6,16 @@
 
 use std::io::{IsTerminal as _, Read as _, Write as _};
 use std::path::PathBuf;
+use std::time::Duration;
 
 use bashgate_hook::agents::{Agent, EventError, Incoming, MAX_EVENT_BYTES};
 use bashgate_hook::event::{Asker, BeforeToolUse, ToolUse};
 use bashgate_hook::gate::config::{self, Config, OnAllow};
 use bashgate_hook::gate::{HookDecision, LetThroughBy};
-use bashgate_hook::{guard, tools};
-use bashgate_shared::say_part;
+use bashgate_hook::{commands, guard, tools};
+use bashgate_shared::agents;
 use bashgate_shared::shell::quoted;
+use bashgate_shared::{say_aside, say_part};
 
 const HELP: &str = "\
 bashgate-hook: decides whether an agent's tool call may go on.
@@ -21,13 +23,22 @@ bashgate-hook: decides whether an agent's tool call may go on.
   bashgate-hook [--config FILE] [--agent NAME]     one event on standard input (the agent is detected)
   bashgate-hook [--config FILE] check -- COMMAND   one command; for shells and SDK executors
 
-Exit 0: no objection. Exit 2: denied, with the reason on standard error. Nothing else ever comes out.
-The configuration is FILE, or /etc/bashgate/hook.toml. Agents: claude, codex, neutral.
-";
+  bashgate-hook install --agent NAME [--scope user|project|managed] [--dry-run]
+                        [--deny-webfetch] [--keep-mcp] [--timeout SECONDS] [--hook PROGRAM]
+                                                   puts itself into the agent's settings; keeps what is there
+  bashgate-hook uninstall --agent NAME [--scope user|project|managed] [--dry-run]
+                                                   gives back what was there before, byte for byte
+  bashgate-hook doctor [--agent NAME] [--json]     proves that the agent is gated, and names the ways around
+
+Exit 0: no objection, or done. Exit 2: denied, with the reason on standard error. Nothing else ever comes out.
+The configuration is FILE, or /etc/bashgate/hook.toml. --project DIR stands for the working directory.
+Agents: ";
 
 /// Exit codes, as every agent takes them.
 const NO_OBJECTION: i32 = 0;
 const DENIED: i32 = 2;
+/// How long a command that a person types may take: a doctor asks the host, and agents for their versions.
+const COMMANDS: Duration = Duration::from_mins(2);
 
 struct Arguments {
     config: PathBuf,
@@ -40,6 +51,9 @@ struct Arguments {
 #[unsafe(no_mangle)]
 extern "C" fn main() -> i32 {
     guard::arm();
+    if let Some(code) = typed() {
+        return code;
+    }
     let answered = run().unwrap_or_else(|reason| Answered::to_nobody(HookDecision::deny(reason)));
     finish(&answered)
 }
@@ -107,12 +121,16 @@ fn run() -> Result<Answered, String> {
         return Err("called without even a name; the arguments cannot be read".to_owned());
     }
     let Some(arguments) = arguments(args)? else {
-        // As a hook this must never let anything through by accident.
-        if std::io::stdin().is_terminal() {
-            say_part!("{HELP}");
-            return Ok(Answered::to_nobody(HookDecision::Allow(LetThroughBy::Nobody)));
+        // As a hook this must never let anything through by accident: whoever sends an event has an answer.
+        if !std::io::stdin().is_terminal() && std::io::stdin().lock().read(&mut [0]).is_ok_and(|bytes| bytes > 0) {
+            return Err("called with --help or --version, which decides nothing".to_owned());
         }
-        return Err("called with --help or --version, which decides nothing".to_owned());
+        if std::env::args().any(|arg| arg == "--version") {
+            say_part!("bashgate-hook {}\n", env!("CARGO_PKG_VERSION"));
+        } else {
+            say_part!("{HELP}{}, neutral.\n", agents::names());
+        }
+        return Ok(Answered::to_nobody(HookDecision::Allow(LetThroughBy::Nobody)));
     };
     if let Some(command) = arguments.command.clone() {
         let config = load(&arguments)?;
@@ -152,6 +170,26 @@ fn run() -> Result<Answered, String> {
         Err(error) => return Ok(Answered::to_nobody(HookDecision::deny(error.to_string()))),
     };
     Ok(Answered { decision, agent: Some(agent), approve, event: bytes })
+}
+
+/// Does what a person has typed, if they have typed a command: the exit code.
+fn typed() -> Option<i32> {
+    let args: Vec<String> = std::env::args_os().skip(1).map(|arg| arg.to_string_lossy().into_owned()).collect();
+    let (name, args) = args.split_first().filter(|(name, _)| commands::NAMES.contains(&name.as_str()))?;
+    guard::end_after(COMMANDS);
+    guard::survive_closed_pipes();
+    if args.iter().any(|arg| arg == "--help" || arg == "-h") {
+        say_part!("{HELP}{}, neutral.\n", agents::names());
+        return Some(NO_OBJECTION);
+    }
+    match commands::run(name, args) {
+        Ok(true) => Some(NO_OBJECTION),
+        Ok(false) => Some(DENIED),
+        Err(why) => {
+            say_aside!("error: {why}");
+            Some(DENIED)
+        }
+    }
 }
 
 fn load(arguments: &Arguments) -> Result<Config, String> {

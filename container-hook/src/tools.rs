@@ -2,38 +2,29 @@
 
 use std::path::PathBuf;
 
-use bashgate_shared::classify::secrets;
 use bashgate_shared::command::CommandLine;
 use bashgate_shared::protocol::MAX_LABEL_BYTES;
 
-use crate::event::{AfterToolUse, Asker, BeforeToolUse, Source, ToolUse};
+use crate::event::{AfterToolUse, Asker, BeforeToolUse, ToolUse};
 use crate::gate::config::Config;
-use crate::gate::{self, CommandRan, HookDecision, InputTool, LetThroughBy, Question, Step, conditions, label};
+use crate::gate::tool::ToolQuestion;
+use crate::gate::{self, CommandRan, HookDecision, LetThroughBy, Question, Step, label};
 
 /// A tool is about to be used.
 pub fn before_tool_use(event: &BeforeToolUse, asker: Asker, config: &Config) -> Step {
-    match &event.tool {
-        ToolUse::Other => Step::Decided(HookDecision::Allow(LetThroughBy::Nobody)),
+    let (tool, acts, target, sends, asks) = match &event.tool {
+        ToolUse::Inert => return Step::Decided(HookDecision::Allow(LetThroughBy::Nobody)),
         ToolUse::Shell { command, is_bash } => {
             // What another tool makes of another command nobody has seen.
-            shell(event, command, Asker { rewrites: asker.rewrites && *is_bash, ..asker }, config)
+            return shell(event, command, Asker { rewrites: asker.rewrites && *is_bash, ..asker }, config);
         }
-        ToolUse::Input { tool, target, pattern, source } => {
-            if *source == Source::File {
-                // Without a target a search starts in the working directory.
-                let path = target.as_deref().unwrap_or(".");
-                let searches = tool == "Grep" && conditions::may_meet_secret(&cwd(event).join(path));
-                let named = pattern
-                    .as_deref()
-                    .is_some_and(|pattern| pattern.contains("env") || secrets::is_secret_path(pattern));
-                if !(searches || named || is_secret(path, event)) {
-                    return Step::Decided(HookDecision::Allow(LetThroughBy::Hook));
-                }
-            }
-            let session = event.session.clone();
-            InputTool { tool, target: target.as_deref(), asker: asker.name, session }.report(config)
-        }
-    }
+        ToolUse::Files { tool, acts } => (tool, acts, None, None, false),
+        ToolUse::Asks { tool, acts, target, sends } => (tool, acts, target.as_deref(), sends.as_deref(), true),
+    };
+    let (session, tool_use_id) = (event.session.clone(), event.tool_use_id.clone());
+    let question =
+        ToolQuestion { tool, target, acts, sends, asks, cwd: &cwd(event), asker: asker.name, session, tool_use_id };
+    gate::tool::check(question, config)
 }
 
 /// A tool has been used.
@@ -49,14 +40,6 @@ pub fn after_tool_use(event: &AfterToolUse, asker: Asker, config: &Config) -> St
 fn cwd(event: &BeforeToolUse) -> PathBuf {
     let own = || std::env::current_dir().unwrap_or_else(|_| PathBuf::from("/"));
     event.cwd.as_ref().map(PathBuf::from).filter(|cwd| cwd.is_absolute()).unwrap_or_else(own)
-}
-
-fn is_secret(path: &str, event: &BeforeToolUse) -> bool {
-    let full = cwd(event).join(path);
-    let real = std::fs::canonicalize(&full);
-    secrets::is_secret_path(path)
-        || secrets::is_secret_path(&full.to_string_lossy())
-        || real.is_ok_and(|real| secrets::is_secret_path(&real.to_string_lossy()))
 }
 
 fn shell(event: &BeforeToolUse, command: &str, asker: Asker, config: &Config) -> Step {

@@ -10,6 +10,7 @@ use bashgate_shared::protocol::Answer;
 use crate::approval::{ApprovalId, Word};
 use crate::authority::{By, Person};
 use crate::policy::cage::{self, Cage};
+use crate::policy::trust::Terms;
 use crate::policy::{self, Approved, Asked, Decision, Finding, Judged, Outcome, Policy};
 use crate::taint::{Label, Taint};
 
@@ -161,6 +162,7 @@ pub struct Case {
     text: String,
     by_runner: bool,
     script: Option<Approved>,
+    service: Option<Terms>,
     instead: Cage,
     state: State,
 }
@@ -168,7 +170,7 @@ pub struct Case {
 impl Case {
     /// A case for a classified command, and which questions about it may be replaced by the cage.
     pub fn new(found: Classification, text: String, instead: Cage) -> Self {
-        Self { found, text, by_runner: false, script: None, instead, state: State::New }
+        Self { found, text, by_runner: false, script: None, service: None, instead, state: State::New }
     }
 
     /// The same, when bashgate's own Bash tool asks.
@@ -185,8 +187,15 @@ impl Case {
         self
     }
 
+    /// The same, when it is a call of another tool: on what terms its service is used.
+    #[must_use]
+    pub fn of_service(mut self, terms: Option<Terms>) -> Self {
+        self.service = terms;
+        self
+    }
+
     fn asked(&self) -> Asked<'_> {
-        Asked { text: &self.text, by_runner: self.by_runner, script: self.script }
+        Asked { text: &self.text, by_runner: self.by_runner, script: self.script, service: self.service.as_ref() }
     }
 
     /// What is known about the command.

@@ -18,6 +18,7 @@ use crate::policy::rules::{Rule, RuleError};
 use crate::policy::trust::{Property, Service};
 use crate::policy::{Decision, Policy};
 use crate::programs::{self, ProgramsError};
+use crate::registered;
 
 /// The commented example, with every key at its default. The tests load it.
 pub const EXAMPLE: &str = include_str!("../bashgate.example.toml");
@@ -139,6 +140,9 @@ pub enum ConfigError {
     /// The operator's own programs are wrong.
     #[error(transparent)]
     Programs(#[from] ProgramsError),
+    /// The list of gates, or what it names, may be somebody else's.
+    #[error(transparent)]
+    Untrusted(#[from] registered::Untrusted),
     /// There is none.
     #[error("there is no configuration at {}", tried.iter().map(|path| path.display().to_string()).collect::<Vec<_>>().join(" or "))]
     None {
@@ -157,7 +161,10 @@ impl ConfigError {
             }
             Self::Rule { .. } => "correct the rule or its examples",
             Self::Programs(error) => error.help(),
-            Self::None { .. } => "make one with `bashgate init DIR`, then name it with --config DIR/bashgate.toml",
+            Self::Untrusted(_) => {
+                "let it be yours and writable by nobody else (chmod go-w), or name the configuration with --config FILE"
+            }
+            Self::None { .. } => "make one with `bashgate init DIR`, or name one with --config FILE",
         }
     }
 }
@@ -330,14 +337,20 @@ fn count(number: i64) -> u64 {
 impl Config {
     /// Reads the file that the command line names, or the first of the usual places.
     pub fn find(named: Option<&Path>) -> Result<Self, ConfigError> {
-        if let Some(file) = named {
-            return Self::load(file);
-        }
-        let home = std::env::var_os("HOME").map(|home| Path::new(&home).join(".config/bashgate/bashgate.toml"));
-        let tried: Vec<PathBuf> = std::iter::once(PathBuf::from("/etc/bashgate/bashgate.toml")).chain(home).collect();
-        match tried.iter().find(|path| path.exists()) {
+        match named {
             Some(file) => Self::load(file),
-            None => Err(ConfigError::None { tried }),
+            None => Self::load(&Self::place()?),
+        }
+    }
+
+    /// The configuration that counts where none is named: the machine's, the person's own, or the one of the gate that they made
+    /// last.
+    pub fn place() -> Result<PathBuf, ConfigError> {
+        let own = registered::folder().map(|folder| folder.join(registered::CONFIG));
+        let tried: Vec<PathBuf> = std::iter::once(PathBuf::from("/etc/bashgate/bashgate.toml")).chain(own).collect();
+        match tried.iter().find(|path| path.exists()) {
+            Some(file) => Ok(file.clone()),
+            None => registered::newest()?.ok_or(ConfigError::None { tried }),
         }
     }
 

@@ -3,7 +3,7 @@
 //! From the ground up: [`authority`] (who said it) and [`taint`] under [`policy`] and [`approval`] under [`case`] (one
 //! request's life), [`suggest`] on top of these (what could be
 //! written down against questions), all pure; then the adapters [`intake`], [`inspector`], [`chat`], [`audit`], [`store`], [`respond`],
-//! [`control`], [`metrics`] and [`programs`], none of which starts another one's work, on top of [`mailbox_folder`] (folders that
+//! [`control`], [`metrics`] and [`programs`], none of which starts another one's work, [`registered`] (where a person's gates are), on top of [`mailbox_folder`] (folders that
 //! are not left) and [`fault`] (places where tests let it die); then [`daemon`], the one loop (event in, effect out); then
 //! [`cli`].
 #![cfg_attr(not(test), deny(clippy::print_stdout, clippy::print_stderr))]
@@ -25,6 +25,7 @@ pub mod mailbox_folder;
 pub mod metrics;
 pub mod policy;
 pub mod programs;
+pub mod registered;
 pub mod respond;
 pub mod state;
 pub mod store;

@@ -1,14 +1,16 @@
 //! The words that the container and the host agree on.
 //!
 //! From the bottom up: [`command`] (the text of one command), [`shell`] (bash text into a syntax we trust), [`variables`] (which are more than text),
-//! [`programs`] (what is known about each), [`classify`] (syntax into class, effects and reasons), [`credentials`] (known forms of them), [`protocol`] (requests and responses),
+//! [`programs`] and [`agents`] (what is known about each), [`classify`] (syntax into class, effects and reasons), [`credentials`] (known forms of them), [`protocol`] (requests and responses),
 //! [`seal`] (signing and checking them), [`mailbox`] (names and layout of the shared folder), [`cage`] (the form of a
-//! command that runs in the cage) and [`script`] (what is approved about a managed script).
+//! command that runs in the cage), [`script`] (what is approved about a managed script) and [`checkup`] (what a doctor says).
 //!
 //! Nothing here does I/O, reads a clock or waits: time, ids and bytes come in as values, so that the same input gives
 //! the same answer in the hook, on the host and in a test.
 
+pub mod agents;
 pub mod cage;
+pub mod checkup;
 pub mod classify;
 pub mod command;
 pub mod credentials;

@@ -5,7 +5,8 @@ use std::fmt;
 use std::marker::PhantomData;
 
 use serde::de::value::MapAccessDeserializer;
-use serde::de::{Deserialize, Deserializer, MapAccess, Visitor};
+use serde::de::{Deserialize, Deserializer, Error as _, MapAccess, SeqAccess, Visitor};
+use serde_json::{Map, Value};
 
 /// Something that is read from an object with its fields by their names.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -28,6 +29,68 @@ impl<'de, T: Deserialize<'de>> Visitor<'de> for ByName<T> {
 
     fn visit_map<A: MapAccess<'de>>(self, map: A) -> Result<T, A::Error> {
         T::deserialize(MapAccessDeserializer::new(map))
+    }
+}
+
+/// A value of any kind in which no object has a field twice: another reader might take the other one.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct Once(pub Value);
+
+impl<'de> Deserialize<'de> for Once {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        deserializer.deserialize_any(FieldsOnce).map(Self)
+    }
+}
+
+struct FieldsOnce;
+
+impl<'de> Visitor<'de> for FieldsOnce {
+    type Value = Value;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("a JSON value")
+    }
+
+    fn visit_bool<E>(self, value: bool) -> Result<Value, E> {
+        Ok(Value::Bool(value))
+    }
+
+    fn visit_i64<E>(self, value: i64) -> Result<Value, E> {
+        Ok(Value::from(value))
+    }
+
+    fn visit_u64<E>(self, value: u64) -> Result<Value, E> {
+        Ok(Value::from(value))
+    }
+
+    fn visit_f64<E>(self, value: f64) -> Result<Value, E> {
+        Ok(Value::from(value))
+    }
+
+    fn visit_str<E>(self, value: &str) -> Result<Value, E> {
+        Ok(Value::from(value))
+    }
+
+    fn visit_unit<E>(self) -> Result<Value, E> {
+        Ok(Value::Null)
+    }
+
+    fn visit_seq<A: SeqAccess<'de>>(self, mut seq: A) -> Result<Value, A::Error> {
+        let mut values = Vec::new();
+        while let Some(Once(value)) = seq.next_element()? {
+            values.push(value);
+        }
+        Ok(Value::Array(values))
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Value, A::Error> {
+        let mut fields = Map::new();
+        while let Some((name, Once(value))) = map.next_entry::<String, Once>()? {
+            if fields.insert(name.clone(), value).is_some() {
+                return Err(A::Error::custom(format_args!("duplicate field `{name}`")));
+            }
+        }
+        Ok(Value::Object(fields))
     }
 }
 
@@ -69,6 +132,15 @@ mod tests {
         b: Option<Inner>,
         #[serde(default, deserialize_with = "list")]
         c: Vec<Inner>,
+    }
+
+    #[test]
+    fn a_field_stands_once_however_deep() {
+        let whole = r#"{"a":[1,-2,2.5,"x",null,true,{"b":{"c":1}}]}"#;
+        assert_eq!(from_slice::<Once>(whole.as_bytes()).unwrap().0, serde_json::from_str::<Value>(whole).unwrap());
+        for twice in [r#"{"a":1,"a":1}"#, r#"{"x":[{"a":1,"b":2,"\u0061":3}]}"#] {
+            assert!(serde_json::from_str::<Once>(twice).is_err(), "{twice}");
+        }
     }
 
     #[test]

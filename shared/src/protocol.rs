@@ -9,9 +9,11 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
+use crate::classify::tool::{MAX_ACTS, ToolAct};
 use crate::command::{CommandError, CommandLine, Digest};
 use crate::object;
 use crate::script::{self, Manifest, ManifestError};
+use crate::shell::quoted;
 
 /// Version of requests and responses.
 pub const VERSION: u32 = 1;
@@ -25,6 +27,8 @@ pub const BASH_RAN: &str = "security:bash_ran";
 pub const MAX_LABEL_BYTES: usize = 256;
 /// Most files that a request tells about.
 pub const MAX_EVIDENCE: usize = 16;
+/// Longest part of a tool's input that a request tells, in bytes.
+pub const MAX_SENT_BYTES: usize = 64 * 1024;
 /// Longest wait that a request may ask for, in milliseconds.
 pub const MAX_TIMEOUT_MS: u64 = 3_600_000;
 
@@ -100,7 +104,7 @@ pub enum Request {
     /// May this command run?
     BashCheck(Box<BashCheck>),
     /// This tool is about to be used.
-    ToolEvent(ToolEvent),
+    ToolEvent(Box<ToolEvent>),
     /// This command has run.
     BashRan(BashRan),
 }
@@ -166,6 +170,19 @@ pub struct BashCheck {
     pub programs: Option<String>,
     /// Set when the command is a managed script: then `command` is its text.
     pub script: Option<Box<ScriptWire>>,
+    /// Set when it is a call of another tool than the shell: then `command` is the call in words, which nothing reads.
+    pub tool: Option<Box<ToolCall>>,
+}
+
+/// A call of another tool than the shell.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ToolCall {
+    /// The tool's name.
+    pub name: String,
+    /// What it works on: a path, a URL or a query.
+    pub target: Option<String>,
+    /// What it does to files and addresses, as far as the hook knows the tool.
+    pub acts: Vec<ToolAct>,
 }
 
 /// What makes a command a managed script: who runs it holds it in a sandbox to what its manifest gives, and a person must
@@ -256,21 +273,83 @@ pub struct FileEvidence {
     pub head: String,
 }
 
-/// A report that a tool is about to be used.
+/// A report that a tool other than the shell is about to be used.
 #[derive(Debug, Clone)]
 pub struct ToolEvent {
     /// The tool's name.
     pub tool: String,
     /// What it works on: a path, a URL or a query.
     pub target: Option<String>,
+    /// What it does to files and addresses, as far as the hook knows the tool. At most [`MAX_ACTS`].
+    pub acts: Vec<ToolAct>,
+    /// What a service is sent: the tool's input, or its start and how much there is more.
+    pub sends: Option<String>,
+    /// The agent's working directory.
+    pub cwd: Option<String>,
+    /// See [`BashCheck`].
+    pub protected: Vec<String>,
+    /// See [`BashCheck`].
+    pub secrets: Vec<String>,
+    /// See [`BashCheck`].
+    pub unproven: Vec<String>,
+    /// See [`BashCheck`].
+    pub unlooked: Vec<String>,
+    /// See [`BashCheck`].
+    pub leads_to: Vec<String>,
     /// The agent, for the audit.
     pub agent: Option<String>,
     /// The agent's session, for the audit.
     pub session: Option<String>,
+    /// The agent's own id of the call, for the audit.
+    pub tool_use_id: Option<String>,
     /// How long the asker waits.
     pub timeout_ms: Option<u64>,
     /// The asker holds a lock on its request file while it waits.
     pub locked: bool,
+}
+
+impl ToolEvent {
+    /// The call in words, for people and the inspector: the tool's name, what it works on, and on lines of their own what it
+    /// sends.
+    fn words(&self) -> String {
+        let on = self.acts.iter().map(|act| match act {
+            ToolAct::Read { path } | ToolAct::Search { path } | ToolAct::Write { path } => quoted(path),
+            ToolAct::Fetch { address } => address.clone(),
+        });
+        let on: Vec<String> = if self.acts.is_empty() { self.target.iter().cloned().collect() } else { on.collect() };
+        let mut words = std::iter::once(self.tool.clone()).chain(on).collect::<Vec<_>>().join(" ");
+        if let Some(sent) = &self.sends {
+            words.push('\n');
+            words.push_str(sent);
+        }
+        // No shell reads it, so that nothing has to end there.
+        words.replace('\0', "\u{fffd}")
+    }
+
+    /// The same as a question that is decided like one about a command.
+    pub fn into_question(self) -> Result<BashCheck, CommandError> {
+        Ok(BashCheck {
+            command: CommandLine::parse(self.words())?,
+            cwd: self.cwd,
+            agent: self.agent,
+            session: self.session,
+            tool_use_id: self.tool_use_id,
+            timeout_ms: self.timeout_ms,
+            other_shell: false,
+            protected: self.protected,
+            locked: self.locked,
+            evidence: Vec::new(),
+            secrets: self.secrets,
+            unproven: self.unproven,
+            unlooked: self.unlooked,
+            leads_to: self.leads_to,
+            runner: None,
+            caged_form: None,
+            programs: None,
+            script: None,
+            tool: Some(Box::new(ToolCall { name: self.tool, target: self.target, acts: self.acts })),
+        })
+    }
 }
 
 /// The wire form of a request to check a command.
@@ -399,6 +478,33 @@ pub struct ToolEventWire {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub target: Option<String>,
     /// See [`ToolEvent`].
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub acts: Vec<ToolAct>,
+    /// See [`ToolEvent`]. At most [`MAX_SENT_BYTES`].
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub sends: Option<String>,
+    /// See [`ToolEvent`].
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cwd: Option<String>,
+    /// See [`BashCheck`].
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub protected: Vec<String>,
+    /// See [`BashCheck`].
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub secrets: Vec<String>,
+    /// See [`BashCheck`].
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub unproven: Vec<String>,
+    /// See [`BashCheck`].
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub unlooked: Vec<String>,
+    /// See [`BashCheck`].
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub leads_to: Vec<String>,
+    /// See [`ToolEvent`].
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub tool_use_id: Option<String>,
+    /// See [`ToolEvent`].
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub agent: Option<String>,
     /// See [`ToolEvent`].
@@ -482,20 +588,7 @@ pub fn parse_request(bytes: &[u8], id: &RequestId) -> Result<Request, RequestErr
             label(&wire.cwd, "cwd", 4096)?;
             label(&wire.caged_form, "caged_form", 64)?;
             label(&wire.programs, "programs", 64)?;
-            if wire.protected.len() > 16 || wire.protected.iter().any(|path| path.len() > 4096) {
-                return Err(RequestError::FieldTooLong("protected"));
-            }
-            let found = [
-                ("secrets", &wire.secrets),
-                ("unproven", &wire.unproven),
-                ("unlooked", &wire.unlooked),
-                ("leads_to", &wire.leads_to),
-            ];
-            if let Some((field, _)) =
-                found.iter().find(|(_, list)| list.len() > 64 || list.iter().any(|text| text.len() > 4096))
-            {
-                return Err(RequestError::FieldTooLong(field));
-            }
+            looked([&wire.protected, &wire.secrets, &wire.unproven, &wire.unlooked, &wire.leads_to])?;
             let evidence = wire.evidence.iter().map(|file| file.path.len() + file.sha256.len() + file.head.len());
             if wire.evidence.len() > MAX_EVIDENCE || evidence.sum::<usize>() > 256 * 1024 {
                 return Err(RequestError::FieldTooLong("evidence"));
@@ -524,6 +617,7 @@ pub fn parse_request(bytes: &[u8], id: &RequestId) -> Result<Request, RequestErr
                 runner: wire.runner,
                 caged_form: wire.caged_form,
                 programs: wire.programs,
+                tool: None,
             })))
         }
         BASH_RAN => {
@@ -565,17 +659,49 @@ pub fn parse_request(bytes: &[u8], id: &RequestId) -> Result<Request, RequestErr
             label(&Some(wire.tool.clone()), "tool", MAX_LABEL_BYTES)?;
             label(&wire.agent, "agent", MAX_LABEL_BYTES)?;
             label(&wire.session, "session", MAX_LABEL_BYTES)?;
+            label(&wire.tool_use_id, "tool_use_id", MAX_LABEL_BYTES)?;
             label(&wire.target, "target", 8192)?;
-            Ok(Request::ToolEvent(ToolEvent {
+            label(&wire.sends, "sends", MAX_SENT_BYTES)?;
+            label(&wire.cwd, "cwd", 4096)?;
+            looked([&wire.protected, &wire.secrets, &wire.unproven, &wire.unlooked, &wire.leads_to])?;
+            if wire.acts.len() > MAX_ACTS || wire.acts.iter().any(|act| act.on().len() > 8192) {
+                return Err(RequestError::FieldTooLong("acts"));
+            }
+            Ok(Request::ToolEvent(Box::new(ToolEvent {
                 tool: wire.tool,
                 target: wire.target,
+                acts: wire.acts,
+                sends: wire.sends,
+                cwd: wire.cwd,
+                protected: wire.protected,
+                secrets: wire.secrets,
+                unproven: wire.unproven,
+                unlooked: wire.unlooked,
+                leads_to: wire.leads_to,
+                tool_use_id: wire.tool_use_id,
                 agent: wire.agent,
                 session: wire.session,
                 timeout_ms: wire.timeout_ms.map(|ms| ms.min(MAX_TIMEOUT_MS)),
                 locked: wire.locked,
-            }))
+            })))
         }
         other => Err(RequestError::UnknownType(other.chars().take(64).collect())),
+    }
+}
+
+/// What the hook has looked at: the gate's own files, and what it found. None of it may be longer than it ever is.
+fn looked([protected, secrets, unproven, unlooked, leads_to]: [&[String]; 5]) -> Result<(), RequestError> {
+    let lists = [
+        ("protected", protected, 16),
+        ("secrets", secrets, 64),
+        ("unproven", unproven, 64),
+        ("unlooked", unlooked, 64),
+        ("leads_to", leads_to, 64),
+    ];
+    let is_long = |list: &[String], most: usize| list.len() > most || list.iter().any(|text| text.len() > 4096);
+    match lists.into_iter().find(|(_, list, most)| is_long(list, *most)) {
+        Some((field, ..)) => Err(RequestError::FieldTooLong(field)),
+        None => Ok(()),
     }
 }
 

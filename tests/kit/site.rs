@@ -158,7 +158,10 @@ impl Site {
     pub fn new(config: &str) -> Self {
         let dir = tempfile::Builder::new().prefix("bashgate-test-").tempdir().unwrap();
         let site = Self { dir };
-        Output::of(Command::new(bin("bashgate")).arg("init").arg(site.path()), b"").expect(0);
+        // Where the gate is, is noted in a home folder.
+        let home = site.path().join("home-of-the-operator");
+        std::fs::create_dir(&home).unwrap();
+        Output::of(Command::new(bin("bashgate")).arg("init").arg(site.path()).env("HOME", &home), b"").expect(0);
         site.configure(config);
         // The home folder of whoever runs the tests is none of their business.
         site.hook_setting("startup_files = \"auto\"", "startup_files = \"never\"");

@@ -86,27 +86,18 @@ impl Agent {
         std::fs::write(self.home.join(".codex/config.toml"), config).unwrap();
     }
 
-    /// The hook's entries, as docs/agents.md has them.
+    /// The hook's own command, in the agent's home folder.
+    fn manage(&self, words: &[&str]) -> Output {
+        let mut command = Command::new(self.site.path().join("bin/bashgate-hook"));
+        let name = if self.kind == Kind::Claude { "claude" } else { "codex" };
+        command.args(words).args(["--agent", name, "--config"]).arg(self.site.hook_toml());
+        command.env_clear().env("HOME", &self.home).env("PATH", "/usr/bin:/bin").current_dir(&self.project);
+        Output::of(&mut command, b"")
+    }
+
+    /// Puts the hook into the agent's settings, as its users do.
     fn install(&self) {
-        let hook = format!(
-            "{} --config {}",
-            self.site.path().join("bin/bashgate-hook").display(),
-            self.site.hook_toml().display()
-        );
-        let (before, file) = match self.kind {
-            Kind::Claude => (
-                json!({"type": "command", "command": hook, "timeout": 330, "onFailure": "block"}),
-                ".claude/settings.json",
-            ),
-            Kind::Codex => (json!({"type": "command", "command": hook, "timeout": 330}), ".codex/hooks.json"),
-        };
-        let after = json!({"type": "command", "command": hook, "timeout": 330});
-        let after = json!([{"matcher": "Bash", "hooks": [after]}]);
-        let mut entry = json!({"hooks": {"PreToolUse": [{"matcher": "*", "hooks": [before]}], "PostToolUse": after}});
-        if self.kind == Kind::Claude {
-            entry["hooks"]["PostToolUseFailure"] = after;
-        }
-        std::fs::write(self.home.join(file), entry.to_string()).unwrap();
+        self.manage(&["install"]).expect(0);
     }
 
     fn command(&self, script: &Value) -> Command {

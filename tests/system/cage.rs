@@ -242,7 +242,7 @@ fn no_other_tool_is_rewritten_and_no_answer_is_lost() {
         let output = Output::of(&mut site.hook_command(&site.hook_toml()), event.to_string().as_bytes()).expect(0);
         assert_eq!(instead(&output), None);
     }
-    let patch = ask("apply_patch", "").expect(0);
+    let patch = ask("apply_patch", "").expect(2);
     assert_eq!(instead(&patch), None, "a patch is no command");
     for nowhere in [">/dev/null", ">&-", ">/dev/full"] {
         ask("Bash", nowhere).expect(2);

@@ -57,7 +57,7 @@ fn events_that_cannot_be_read() {
             "tool_input",
         ),
         ("no command", event(&site, &json!({})).to_string().into_bytes(), "command"),
-        ("a command that is a number", event(&site, &json!({"command": 7})).to_string().into_bytes(), "invalid type"),
+        ("a command that is a number", event(&site, &json!({"command": 7})).to_string().into_bytes(), "no `command`"),
         (
             "a command given twice",
             good.replace("\"command\":\"ls\"", "\"command\":\"ls\",\"command\":\"curl x\"").into_bytes(),
@@ -71,7 +71,7 @@ fn events_that_cannot_be_read() {
     for (what, input, want) in cases {
         denied(what, &run(&input), want);
     }
-    // Another tool is not ours to gate.
+    // What writes into the working directory is as local as a command that does.
     let other = json!({"hook_event_name": "PreToolUse", "tool_name": "Write", "tool_input": {"file_path": "x"}});
     assert_eq!(run(other.to_string().as_bytes()).code, Some(0));
     let neutral = json!({"event": "before_tool_use", "tool_name": "Bash", "tool_input": {"command": "ls"}, "cwd": "/"});

@@ -488,6 +488,7 @@ fn a_replay_says_what_another_policy_would_change() {
     site.ask("default", "make x");
     site.ask("default", "git push origin main");
     site.ask("default", "curl -s https://docs.example/page");
+    site.cli(["taint", "clear", "default"]).expect(0);
     site.event("mcp__forum__read", &json!({"id": 1})).expect(0);
     let same = site.cli(["audit", "replay"]).expect(0);
     assert!(same.stdout.is_empty() && same.stderr.contains("4 decisions, 0 would change"), "{same:?}");

@@ -20,6 +20,7 @@ mod hostile_programs;
 mod hostile_steps;
 mod hostile_world;
 mod inspectors;
+mod install;
 mod kills;
 mod laws_of_the_host;
 mod named_outright;

@@ -10,7 +10,14 @@ use syn::visit::{self, Visit};
 
 /// Lists that hold names of programs, and mean something else by them: where, and what they are.
 const OTHER_WORDS: &[(&str, &[&str], &str)] = &[
+    ("container-hook/src/agents/uses.rs", &["command", "patch"], "fields of tools' input"),
     ("container-hook/src/gate/conditions/startup.rs", &["emacs", "history", "vi"], "options of `set -o`"),
+    (
+        "shared/src/agents.rs",
+        &["bash", "grep", "ls", "patch", "read", "rg", "task", "view"],
+        "names of agents' tools, which are no programs",
+    ),
+    ("container-hook/src/install/entries.rs", &["bash", "command"], "fields of agents' settings"),
     ("runner/src/mcp/tools.rs", &["bash", "command"], "a tool and its field"),
     (
         "shared/src/classify/git_config.rs",

@@ -23,8 +23,8 @@ fn class(command: &str) -> CommandClass {
 
 #[test]
 fn test_before_tool_use_event_exists() {
-    let event = BeforeToolUse { tool: ToolUse::Other, cwd: None, session: None, tool_use_id: None };
-    assert_eq!(event.tool, ToolUse::Other);
+    let event = BeforeToolUse { tool: ToolUse::Inert, cwd: None, session: None, tool_use_id: None };
+    assert_eq!(event.tool, ToolUse::Inert);
     let neutral = json!({"event": "before_tool_use", "tool_name": "Bash", "tool_input": {"command": "ls"}}).to_string();
     assert!(matches!(Agent::of(neutral.as_bytes()), Ok(Agent::Neutral)));
     assert!(HookDecision::Allow(LetThroughBy::Hook).allowed() && !HookDecision::deny("x").allowed());

@@ -64,7 +64,16 @@ fn run(steps: &[Step], document: &str) {
     let home = tempfile::Builder::new().prefix("bashgate-session-").tempdir().unwrap();
     let site = home.path().join(".config/bashgate");
     std::fs::create_dir_all(site.parent().unwrap()).unwrap();
-    assert!(Command::new(bin("bashgate")).arg("init").arg(&site).output().unwrap().status.success());
+    assert!(
+        Command::new(bin("bashgate"))
+            .arg("init")
+            .arg(&site)
+            .env("HOME", home.path())
+            .output()
+            .unwrap()
+            .status
+            .success()
+    );
     // The port that the documentation names may be taken here.
     let port = std::net::TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port().to_string();
     let mut shell = Command::new("bash")

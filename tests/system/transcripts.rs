@@ -1,5 +1,6 @@
 //! What a person sees on the command line.
 
+use std::os::unix::fs::PermissionsExt as _;
 use std::process::Command;
 
 use bashgate_tests::{Output, Site, bin, repository};
@@ -18,19 +19,71 @@ fn init_makes_everything_once() {
     let folder = tempfile::tempdir().unwrap();
     let dir = folder.path().join("gate");
     let dir = dir.to_str().unwrap();
+    let run = |args: &[&str]| {
+        Output::of(Command::new(bin("bashgate")).args(args).env("HOME", folder.path()).current_dir(folder.path()), b"")
+    };
     let made = run(&["init", dir]).expect(0);
-    for part in [
-        "bashgate serve --config",
-        "bashgate-hook --config",
-        "hook.toml:/etc/bashgate/hook.toml:ro",
-        "responses:ro",
-        "requests",
-    ] {
+    for part in
+        ["bashgate serve", "bashgate-hook --config", "hook.toml:/etc/bashgate/hook.toml:ro", "responses:ro", "requests"]
+    {
         assert!(made.stdout.contains(part), "{part}: {}", made.stdout);
     }
     let again = run(&["init", dir]).expect(2);
     assert!(again.stderr.contains("is not overwritten"), "{again:?}");
     run(&["config", "check", "--config", &format!("{dir}/bashgate.toml")]).expect(0);
+}
+
+#[test]
+fn what_init_made_is_found_from_anywhere_and_nothing_else_is() {
+    let folder = tempfile::tempdir().unwrap();
+    let home = folder.path().join("home");
+    let elsewhere = folder.path().join("work/below");
+    std::fs::create_dir_all(&home).unwrap();
+    std::fs::create_dir_all(&elsewhere).unwrap();
+    let run = |args: &[&str]| {
+        Output::of(Command::new(bin("bashgate")).args(args).env("HOME", &home).current_dir(&elsewhere), b"")
+    };
+    let path = |name: &str| folder.path().join(name).to_str().unwrap().to_owned();
+    // What lies in the working directory, or above it, counts for nothing: an agent may have put it there.
+    for planted in ["work/bashgate.toml", "work/below/bashgate.toml", "bashgate.toml"] {
+        std::fs::write(folder.path().join(planted), "this is no configuration").unwrap();
+    }
+    let none = run(&["pending"]).expect(1);
+    assert!(none.stderr.contains("bashgate init"), "{none:?}");
+    run(&["init", &path("first")]).expect(0);
+    assert_eq!(run(&["config", "path"]).expect(0).stdout.trim(), path("first/bashgate.toml"));
+    assert_eq!(
+        run(&["taint", "show", "default"]).expect(0).stdout,
+        run(&["taint", "show", "default", "--config", &path("first/bashgate.toml")]).expect(0).stdout
+    );
+    run(&["init", &path("second")]).expect(0);
+    assert_eq!(run(&["config", "path"]).expect(0).stdout.trim(), path("second/bashgate.toml"));
+    run(&["config", "use", &path("first")]).expect(0);
+    run(&["config", "use", &path("first")]).expect(0);
+    assert_eq!(run(&["config", "path"]).expect(0).stdout.trim(), path("first/bashgate.toml"));
+    // One that is gone is passed over.
+    std::fs::remove_dir_all(path("first")).unwrap();
+    assert_eq!(run(&["config", "path"]).expect(0).stdout.trim(), path("second/bashgate.toml"));
+    // Others could have exchanged it.
+    let mode = |name: &str, mode| std::fs::set_permissions(path(name), std::fs::Permissions::from_mode(mode)).unwrap();
+    for name in ["second", "second/bashgate.toml", "home/.config/bashgate/gates"] {
+        let before = std::fs::metadata(path(name)).unwrap().permissions().mode();
+        mode(name, before | 0o022);
+        let refused = run(&["config", "check"]).expect(1);
+        assert!(refused.stderr.contains("is not trusted") && refused.stderr.contains("help: "), "{name}: {refused:?}");
+        mode(name, before);
+    }
+    std::os::unix::fs::chown(path("second"), Some(4711), None).unwrap();
+    assert!(run(&["config", "check"]).expect(1).stderr.contains("belongs to user id 4711"));
+    std::os::unix::fs::chown(path("second"), Some(0), None).unwrap();
+    run(&["config", "check"]).expect(0);
+    // Lines that are no absolute folder say nothing.
+    std::fs::write(path("home/.config/bashgate/gates"), "work\n\n../second\n").unwrap();
+    run(&["config", "check"]).expect(1);
+    // The person's own configuration counts before the list.
+    std::fs::copy(path("second/bashgate.toml"), path("home/.config/bashgate/bashgate.toml")).unwrap();
+    assert_eq!(run(&["config", "path"]).expect(0).stdout.trim(), path("home/.config/bashgate/bashgate.toml"));
+    assert!(run(&["config", "use", &path("work")]).expect(1).stderr.contains("error: "));
 }
 
 #[test]

@@ -1,31 +1,39 @@
-//! Claude Code's hooks. Input and output as its documentation of hooks has them, checked against version 2.1.330.
+//! The answer to `PreToolUse`, which Claude Code and Codex word alike.
 //!
 //! A denial is exit 2 with the reason on stderr; the JSON on stdout says the same again. No objection is exit 0 with
 //! nothing printed: an explicit `allow` would overrule the user's own permission rules.
 
 use bashgate_shared::object;
+use serde::Deserialize;
+use serde_json::{Map, Value, json};
 
-use super::{EventError, Head, Incoming, ToolName};
-use crate::event::{Asker, BeforeToolUse};
+use crate::gate::HookDecision;
 
-pub(super) fn read(event: &[u8]) -> Result<Incoming, EventError> {
-    let head: Head = object::from_slice(event)?;
-    match head.hook_event_name.as_str() {
-        "PreToolUse" => {}
-        "PostToolUse" | "PostToolUseFailure" => return super::after(event),
-        "PermissionDenied" | "SessionStart" | "SessionEnd" | "Setup" | "UserPromptSubmit" | "Stop" | "StopFailure"
-        | "SubagentStart" | "SubagentStop" | "PreCompact" | "PostCompact" | "Notification" | "ConfigChange" => {
-            return Ok(Incoming::Nothing);
-        }
-        other => return Err(EventError::UnknownEvent(other.chars().take(64).collect())),
-    }
-    let name: ToolName = object::from_slice(event)?;
-    let tool = super::tool_use(&name.tool_name, event)?;
-    Ok(Incoming::Before(BeforeToolUse { tool, cwd: head.cwd, session: head.session_id, tool_use_id: name.tool_use_id }))
+#[derive(Deserialize)]
+struct WithInput {
+    tool_input: Map<String, Value>,
 }
 
-/// It replaces commands. It reads start-up files into a snapshot, and says that it is itself with a variable.
-pub(super) fn asker(plain: Asker) -> Asker {
-    let reads_startup_files = std::env::var_os("CLAUDE_PROJECT_DIR").is_some();
-    Asker { rewrites: true, reads_startup_files, ..plain }
+pub(super) fn answer(decision: &HookDecision, approve: bool, event: &[u8]) -> Option<String> {
+    let mut input = None;
+    let (permission, reason) = match decision {
+        HookDecision::Deny { reason } => ("deny", reason.as_str()),
+        HookDecision::Allow(_) if approve => ("allow", "bashgate let it through"),
+        HookDecision::Allow(_) => return None,
+        HookDecision::Cage { form } => {
+            // Everything else that the agent gave its tool stays as it is.
+            let mut fields = object::from_slice::<WithInput>(event).ok()?.tool_input;
+            fields.insert("command".to_owned(), Value::String(form.clone()));
+            input = Some(fields);
+            ("allow", "bashgate runs it without network")
+        }
+    };
+    // Codex knows no field that is not in its schema, and none that is null.
+    let mut output = json!({
+        "hookEventName": "PreToolUse", "permissionDecision": permission, "permissionDecisionReason": reason,
+    });
+    if let (Some(output), Some(input)) = (output.as_object_mut(), input) {
+        output.insert("updatedInput".to_owned(), Value::Object(input));
+    }
+    Some(json!({"hookSpecificOutput": output}).to_string())
 }

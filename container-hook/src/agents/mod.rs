@@ -1,14 +1,20 @@
-//! Dialects: how an agent words its event and the answer. One small file for each; nothing here decides.
+//! Dialects: how an agent words its event and the answer. One small file for each form; nothing here decides.
+//!
+//! What is a fact about an agent (its events, its tools, what it can do) stands in its row, [`bashgate_shared::agents`].
 
 mod claude;
-mod codex;
+mod copilot;
+mod cursor;
+mod gemini;
 mod neutral;
+mod uses;
 
-use bashgate_shared::object::{self, Object};
+use bashgate_shared::agents::{self, AgentRow, Happens};
+use bashgate_shared::object::{self, Once};
 use serde::Deserialize;
-use serde_json::{Map, Value, json};
+use serde_json::{Map, Value};
 
-use crate::event::{AfterToolUse, Asker, BeforeToolUse, Source, ToolUse};
+use crate::event::{AfterToolUse, Asker, BeforeToolUse, ToolUse};
 use crate::gate::HookDecision;
 use crate::gate::shown::credentials_in;
 
@@ -19,6 +25,14 @@ pub enum Agent {
     Claude,
     /// Codex: `PreToolUse`, in a form of its own.
     Codex,
+    /// Gemini CLI: `BeforeTool`.
+    Gemini,
+    /// Copilot CLI: `preToolUse`.
+    Copilot,
+    /// `OpenCode`: our plug-in for it sends bashgate's own form.
+    OpenCode,
+    /// Cursor: `preToolUse`, `beforeShellExecution` and others.
+    Cursor,
     /// bashgate's own form, for agents without a dialect and for SDK executors.
     Neutral,
 }
@@ -28,7 +42,7 @@ pub enum Agent {
 pub enum Incoming {
     /// A tool is about to be used.
     Before(BeforeToolUse),
-    /// A shell command has run.
+    /// A tool has been used.
     After(AfterToolUse),
     /// An event that starts nothing, such as `SessionStart`: there is nothing to object to.
     Nothing,
@@ -44,16 +58,32 @@ pub enum EventError {
     #[error("the event is larger than {MAX_EVENT_BYTES} bytes")]
     TooLarge,
     /// Not JSON, or not of the agent's shape.
-    #[error("the event is not understood: {0}")]
+    #[error("the event is not understood: {0}; let the agent and bashgate-hook be of versions that belong together")]
     Malformed(#[from] serde_json::Error),
     /// No dialect knows it.
-    #[error("no agent's event has this shape")]
+    #[error(
+        "no agent's event has this shape; name the agent with --agent ({}), or send bashgate's own form (docs/agents.md)",
+        agents::names()
+    )]
     NoDialect,
     /// The agent has an event of this name, but not one that this version knows.
-    #[error("the event `{0}` is not known")]
+    #[error("the event `{0}` is not known to this version; take the hook off that event, or update bashgate-hook")]
     UnknownEvent(String),
+    /// A field that every event about a tool has.
+    #[error("the event has no `{0}`, so that nobody can tell what it is about")]
+    Missing(&'static str),
+    /// A tool whose input has not the shape that we know.
+    #[error(
+        "the input of the tool `{tool}` has no {what} of the form that we know, so that nobody can tell what it does"
+    )]
+    UnknownShape {
+        /// The tool.
+        tool: String,
+        /// What is missing.
+        what: &'static str,
+    },
     /// `--agent` with another name.
-    #[error("there is no agent `{0}`; known are: claude, codex, neutral")]
+    #[error("there is no agent `{0}`; known are: {known}, neutral", known = agents::names())]
     UnknownAgent(String),
 }
 
@@ -61,14 +91,16 @@ pub enum EventError {
 pub const MAX_EVENT_BYTES: usize = 8 * 1024 * 1024;
 
 impl Agent {
+    /// All of them.
+    pub const ALL: [Self; 7] =
+        [Self::Claude, Self::Codex, Self::Gemini, Self::Copilot, Self::OpenCode, Self::Cursor, Self::Neutral];
+
     /// The agent of this name.
     pub fn named(name: &str) -> Result<Self, EventError> {
-        match name {
-            "claude" => Ok(Self::Claude),
-            "codex" => Ok(Self::Codex),
-            "neutral" => Ok(Self::Neutral),
-            other => Err(EventError::UnknownAgent(other.to_owned())),
-        }
+        Self::ALL
+            .into_iter()
+            .find(|agent| agent.name() == name)
+            .ok_or_else(|| EventError::UnknownAgent(name.to_owned()))
     }
 
     /// The agent's name.
@@ -76,188 +108,166 @@ impl Agent {
         match self {
             Self::Claude => "claude",
             Self::Codex => "codex",
+            Self::Gemini => "gemini",
+            Self::Copilot => "copilot",
+            Self::OpenCode => "opencode",
+            Self::Cursor => "cursor",
             Self::Neutral => "neutral",
         }
     }
 
-    /// The agent whose event this is, by the field that names the event.
+    /// What is known about it; nothing about whoever speaks bashgate's own form.
+    pub fn row(self) -> Option<&'static AgentRow> {
+        agents::named(self.name())
+    }
+
+    /// The agent whose event this is, by the fields that it has.
     pub fn of(event: &[u8]) -> Result<Self, EventError> {
-        #[derive(serde::Deserialize)]
-        struct Names {
-            hook_event_name: Option<String>,
-            event: Option<String>,
-            turn_id: Option<String>,
-        }
-        let names: Names = object::from_slice(event)?;
-        match names {
-            Names { hook_event_name: Some(_), event: None, turn_id: Some(_) } => Ok(Self::Codex),
-            Names { hook_event_name: Some(_), event: None, turn_id: None } => Ok(Self::Claude),
-            Names { hook_event_name: None, event: Some(_), .. } => Ok(Self::Neutral),
-            _ => Err(EventError::NoDialect),
+        let event: Event = object::from_slice(event)?;
+        let is_of = |agent: Self, name: &str| agent.row().is_some_and(|row| row.event(name).is_some());
+        match &event {
+            Event { hook_event_name: None, event: Some(_), .. } => Ok(Self::Neutral),
+            Event { hook_event_name: Some(_), generation_id: Some(_), event: None, .. } => Ok(Self::Cursor),
+            Event { hook_event_name: Some(_), turn_id: Some(_), event: None, .. } => Ok(Self::Codex),
+            // What both have starts nothing in either.
+            Event { hook_event_name: Some(name), event: None, .. }
+                if is_of(Self::Gemini, name) && !is_of(Self::Claude, name) =>
+            {
+                Ok(Self::Gemini)
+            }
+            Event { hook_event_name: Some(_), event: None, .. } => Ok(Self::Claude),
+            Event { hook_event_name: None, event: None, timestamp: Some(_), .. } => Ok(Self::Copilot),
+            Event { .. } => Err(EventError::NoDialect),
         }
     }
 
     /// Reads the agent's event.
-    pub fn read(self, event: &[u8]) -> Result<Incoming, EventError> {
-        if event.iter().all(u8::is_ascii_whitespace) {
+    pub fn read(self, bytes: &[u8]) -> Result<Incoming, EventError> {
+        if bytes.iter().all(u8::is_ascii_whitespace) {
             return Err(EventError::Empty);
         }
-        if event.len() > MAX_EVENT_BYTES {
+        if bytes.len() > MAX_EVENT_BYTES {
             return Err(EventError::TooLarge);
         }
-        match self {
-            Self::Claude => claude::read(event),
-            Self::Codex => codex::read(event),
-            Self::Neutral => neutral::read(event),
+        let event: Event = object::from_slice(bytes)?;
+        let event = match self {
+            Self::Claude | Self::Codex | Self::Gemini => event,
+            Self::Copilot => copilot::named(event),
+            Self::Cursor => cursor::with_tool(event),
+            Self::OpenCode | Self::Neutral => neutral::named(event)?,
+        };
+        let name = event.hook_event_name.clone().unwrap_or_default();
+        let happens = self.row().map_or_else(|| neutral::happens(&name), |row| row.event(&name));
+        match happens {
+            Some(Happens::Before) => event.before(self.row()).map(Incoming::Before),
+            Some(Happens::After) => event.after().map(Incoming::After),
+            Some(Happens::Prompt) => Ok(event.prompted()),
+            Some(Happens::Nothing) => Ok(Incoming::Nothing),
+            None => Err(EventError::UnknownEvent(name.chars().take(64).collect())),
         }
     }
 
     /// The agent as the one who asks.
     pub fn asker(self) -> Asker {
-        let plain = Asker::plain(self.name());
-        match self {
-            Self::Claude => claude::asker(plain),
-            Self::Codex => codex::asker(plain),
-            Self::Neutral => plain,
-        }
+        self.row().map_or_else(|| Asker::plain(self.name()), Asker::of)
     }
 
     /// What to print on standard output besides the exit code, if the agent wants anything there. `event` is the event
     /// that is answered.
     pub fn answer(self, decision: &HookDecision, approve: bool, event: &[u8]) -> Option<String> {
         match self {
-            Self::Claude | Self::Codex => pre_tool_use(decision, approve, event),
-            Self::Neutral => neutral::answer(decision),
+            Self::Claude | Self::Codex => claude::answer(decision, approve, event),
+            Self::Gemini => gemini::answer(decision),
+            Self::Copilot => copilot::answer(decision, approve),
+            Self::Cursor => cursor::answer(decision, approve),
+            Self::OpenCode | Self::Neutral => neutral::answer(decision),
         }
     }
 }
 
-/// The answer to `PreToolUse`, which Claude Code and Codex word alike.
-fn pre_tool_use(decision: &HookDecision, approve: bool, event: &[u8]) -> Option<String> {
-    let mut input = None;
-    let (permission, reason) = match decision {
-        HookDecision::Deny { reason } => ("deny", reason.as_str()),
-        HookDecision::Allow(_) if approve => ("allow", "bashgate let it through"),
-        HookDecision::Allow(_) => return None,
-        HookDecision::Cage { form } => {
-            // Everything else that the agent gave its tool stays as it is.
-            let mut fields = serde_json::from_slice::<WithInput<Map<String, Value>>>(event).ok()?.tool_input;
-            fields.insert("command".to_owned(), Value::String(form.clone()));
-            input = Some(fields);
-            ("allow", "bashgate runs it without network")
-        }
-    };
-    // Codex knows no field that is not in its schema, and none that is null.
-    let mut output = json!({
-        "hookEventName": "PreToolUse", "permissionDecision": permission, "permissionDecisionReason": reason,
-    });
-    if let (Some(output), Some(input)) = (output.as_object_mut(), input) {
-        output.insert("updatedInput".to_owned(), Value::Object(input));
-    }
-    Some(json!({"hookSpecificOutput": output}).to_string())
-}
-
-/// A tool has been used: a shell command, or another one whose result may show a secret.
-fn after(event: &[u8]) -> Result<Incoming, EventError> {
-    let head: Head = object::from_slice(event)?;
-    let used: ToolName = object::from_slice(event)?;
-    let result: WithResult = object::from_slice(event)?;
-    let mut texts = Vec::new();
-    let values = [result.tool_response, result.error];
-    values.iter().flatten().for_each(|value| texts_in(value, &mut texts));
-    let shown = credentials_in(&texts.join("\n"));
-    let is_shell = used.tool_name == "Bash" && used.tool_use_id.is_some();
-    let command = if is_shell {
-        object::from_slice::<WithInput<Object<Command>>>(event)?.tool_input.0.command
-    } else {
-        format!("the tool {}", used.tool_name)
-    };
-    let tool_use_id = used.tool_use_id.unwrap_or_default();
-    Ok(Incoming::After(AfterToolUse { command, is_shell, shown, session: head.session_id, tool_use_id }))
-}
-
-/// Every text in a value, in its order. JSON is never nested deeper than its reader goes.
-fn texts_in<'v>(value: &'v Value, texts: &mut Vec<&'v str>) {
-    match value {
-        Value::String(text) => texts.push(text),
-        Value::Array(values) => values.iter().for_each(|value| texts_in(value, texts)),
-        Value::Object(fields) => fields.iter().for_each(|(name, value)| {
-            texts.push(name);
-            texts_in(value, texts);
-        }),
-        Value::Null | Value::Bool(_) | Value::Number(_) => {}
-    }
-}
-
-/// What a tool's result is called; a failed one's in Claude Code is an error.
+/// An event as it comes, in whichever of the agents' words.
 #[derive(Deserialize)]
-struct WithResult {
-    tool_response: Option<Value>,
-    error: Option<Value>,
-}
-
-/// What every event of Claude Code's form starts with.
-#[derive(Deserialize)]
-struct Head {
-    hook_event_name: String,
+struct Event {
+    hook_event_name: Option<String>,
+    /// In bashgate's own form.
+    event: Option<String>,
     cwd: Option<String>,
+    #[serde(alias = "sessionId", alias = "conversation_id", alias = "session")]
     session_id: Option<String>,
-}
-
-/// What an event about a tool has besides.
-#[derive(Deserialize)]
-struct ToolName {
-    tool_name: String,
+    #[serde(alias = "toolName")]
+    tool_name: Option<String>,
+    #[serde(alias = "toolCallId", alias = "callID")]
     tool_use_id: Option<String>,
+    #[serde(alias = "toolArgs")]
+    tool_input: Option<Once>,
+    /// What came of it; a failed tool's in Claude Code is an error.
+    #[serde(alias = "toolResult", alias = "tool_output", alias = "result_json")]
+    tool_response: Option<Once>,
+    error: Option<Once>,
+    #[serde(alias = "user_prompt")]
+    prompt: Option<Once>,
+    /// Only Codex has it.
+    turn_id: Option<Once>,
+    /// Only Cursor has it.
+    generation_id: Option<Once>,
+    timestamp: Option<Once>,
+    /// Cursor's events about a command and a file name them here.
+    command: Option<Once>,
+    file_path: Option<Once>,
 }
 
-#[derive(Deserialize)]
-struct WithInput<Input> {
-    tool_input: Input,
-}
-
-#[derive(Deserialize)]
-struct Command {
-    command: String,
-}
-
-/// The fields under which tools name what they work on. Each may hold anything; only texts count.
-#[derive(Deserialize, Default)]
-struct Fields {
-    command: Option<Value>,
-    file_path: Option<Value>,
-    notebook_path: Option<Value>,
-    path: Option<Value>,
-    glob: Option<Value>,
-    url: Option<Value>,
-    query: Option<Value>,
-}
-
-/// What a tool call is, by the tool's name and the fields of its input. The names are Claude Code's, which others share.
-fn tool_use(tool: &str, event: &[u8]) -> Result<ToolUse, EventError> {
-    if tool == "Bash" {
-        let event: WithInput<Object<Command>> = object::from_slice(event)?;
-        return Ok(ToolUse::Shell { command: event.tool_input.0.command, is_bash: true });
+impl Event {
+    fn tool(&self) -> Result<String, EventError> {
+        self.tool_name.clone().filter(|tool| !tool.is_empty()).ok_or(EventError::Missing("tool_name"))
     }
-    // Read with the type, which refuses a field that is given twice; an input that is no object has no fields.
-    let whole: WithInput<Value> = object::from_slice(event)?;
-    let fields = match whole.tool_input {
-        Value::Object(_) => object::from_slice::<WithInput<Object<Fields>>>(event)?.tool_input.0,
-        _ => Fields::default(),
-    };
-    let text = |value: Option<Value>| value.and_then(|value| value.as_str().map(str::to_owned));
-    let is_service = tool.starts_with("mcp__");
-    if let Some(command) = text(fields.command).filter(|_| !is_service) {
-        // Whatever the tool is called: it runs a command.
-        return Ok(ToolUse::Shell { command, is_bash: false });
+
+    fn input(&self) -> Result<Map<String, Value>, EventError> {
+        match &self.tool_input {
+            Some(Once(Value::Object(fields))) => Ok(fields.clone()),
+            Some(Once(Value::Null)) => Ok(Map::new()),
+            // Some versions of Copilot CLI write it as a text.
+            Some(Once(Value::String(text))) => match serde_json::from_str::<Once>(text)? {
+                Once(Value::Object(fields)) => Ok(fields),
+                Once(_) => Err(EventError::Missing("tool_input")),
+            },
+            _ => Err(EventError::Missing("tool_input")),
+        }
     }
-    let source = match tool {
-        "Read" | "Grep" | "NotebookRead" => Source::File,
-        "WebFetch" | "WebSearch" => Source::Web,
-        _ if is_service => Source::Service,
-        _ => return Ok(ToolUse::Other),
-    };
-    let target =
-        [fields.file_path, fields.notebook_path, fields.path, fields.url, fields.query].into_iter().find_map(text);
-    Ok(ToolUse::Input { tool: tool.to_owned(), target, pattern: text(fields.glob), source })
+
+    fn before(self, row: Option<&AgentRow>) -> Result<BeforeToolUse, EventError> {
+        let tool = uses::of(row, &self.tool()?, &self.input()?)?;
+        Ok(BeforeToolUse { tool, cwd: self.cwd, session: self.session_id, tool_use_id: self.tool_use_id })
+    }
+
+    fn after(self) -> Result<AfterToolUse, EventError> {
+        let tool = self.tool()?;
+        let mut texts = Vec::new();
+        let values = [self.tool_response.as_ref(), self.error.as_ref()];
+        values.iter().flatten().for_each(|Once(value)| uses::texts_in(value, &mut texts));
+        let shown = credentials_in(&texts.join("\n"));
+        let is_shell = agents::does(&tool) == Some(agents::Does::Shell) && self.tool_use_id.is_some();
+        let command = if !is_shell {
+            format!("the tool {tool}")
+        } else if let Some(Value::String(command)) = self.input()?.get("command") {
+            command.clone()
+        } else {
+            return Err(EventError::UnknownShape { tool, what: "`command`" });
+        };
+        let tool_use_id = self.tool_use_id.unwrap_or_default();
+        Ok(AfterToolUse { command, is_shell, shown, session: self.session_id, tool_use_id })
+    }
+
+    /// What a person's words bring along: files that they mention.
+    fn prompted(self) -> Incoming {
+        let mut texts = Vec::new();
+        if let Some(Once(words)) = &self.prompt {
+            uses::texts_in(words, &mut texts);
+        }
+        let acts = uses::mentioned(&texts.join("\n"));
+        if acts.is_empty() {
+            return Incoming::Nothing;
+        }
+        let tool = ToolUse::Files { tool: "prompt".to_owned(), acts };
+        Incoming::Before(BeforeToolUse { tool, cwd: self.cwd, session: self.session_id, tool_use_id: None })
+    }
 }

@@ -1,32 +1,27 @@
-//! bashgate's own event, for agents without a dialect:
+//! bashgate's own event, for agents without a dialect and for plug-ins that speak for one:
 //! `{"event":"before_tool_use","tool_name":"Bash","tool_input":{"command":"ls"},"cwd":"/work"}`.
 //!
 //! The answer on standard output is `{"allowed":true}` or `{"allowed":false,"reason":"…"}`; the exit code says the same.
 
-use bashgate_shared::object;
-use serde::Deserialize;
+use bashgate_shared::agents::Happens;
 use serde_json::json;
 
-use super::{EventError, Incoming};
-use crate::event::BeforeToolUse;
+use super::{Event, EventError};
 use crate::gate::HookDecision;
 
-#[derive(Deserialize)]
-struct Event {
-    event: String,
-    tool_name: String,
-    cwd: Option<String>,
-    session: Option<String>,
-    tool_use_id: Option<String>,
+const BEFORE: &str = "before_tool_use";
+
+/// The same event with its name where all others have theirs.
+pub(super) fn named(mut event: Event) -> Result<Event, EventError> {
+    if event.tool_name.is_none() || event.tool_input.is_none() {
+        return Err(EventError::NoDialect);
+    }
+    event.hook_event_name = event.event.take();
+    Ok(event)
 }
 
-pub(super) fn read(bytes: &[u8]) -> Result<Incoming, EventError> {
-    let event: Event = object::from_slice(bytes)?;
-    if event.event != "before_tool_use" {
-        return Err(EventError::UnknownEvent(event.event.chars().take(64).collect()));
-    }
-    let tool = super::tool_use(&event.tool_name, bytes)?;
-    Ok(Incoming::Before(BeforeToolUse { tool, cwd: event.cwd, session: event.session, tool_use_id: event.tool_use_id }))
+pub(super) fn happens(name: &str) -> Option<Happens> {
+    (name == BEFORE).then_some(Happens::Before)
 }
 
 pub(super) fn answer(decision: &HookDecision) -> Option<String> {

@@ -166,8 +166,11 @@ impl Default for GitGuard {
     }
 }
 
+/// How long the host is waited for unless the configuration says otherwise, in seconds.
+pub const DEFAULT_DEADLINE_S: u64 = 300;
+
 const fn default_deadline() -> i64 {
-    300
+    DEFAULT_DEADLINE_S.cast_signed()
 }
 
 fn default_git_deny() -> Vec<String> {

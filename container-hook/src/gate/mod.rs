@@ -16,6 +16,7 @@ pub mod evidence;
 pub mod git;
 mod report;
 pub mod shown;
+pub mod tool;
 
 use std::fs::File;
 use std::io::{BufReader, Read as _, Take};
@@ -33,7 +34,7 @@ use bashgate_shared::protocol::{
 use bashgate_shared::shell::Shell;
 
 pub use decision::{HookDecision, LetThroughBy};
-pub use report::{Aftermath, CommandRan, InputTool};
+pub use report::{Aftermath, CommandRan};
 
 use ask::AskError;
 use conditions::{Findings, ShellSetup};
@@ -297,7 +298,7 @@ enum About {
         /// What the answer is about besides the text.
         bound: Box<Bound>,
     },
-    /// A tool that brings something in.
+    /// Another tool, or what came of a command.
     Input,
     /// A command that has run.
     Ran,

@@ -1,43 +1,10 @@
-//! What the host is told besides questions about commands: what other tools bring in, and what has run.
+//! What the host is told of what has run.
 
 use bashgate_shared::command::Digest;
-use bashgate_shared::protocol::{
-    BASH_RAN, BashRanWire, MAX_EVIDENCE, MAX_LABEL_BYTES, RequestId, TOOL_EVENT, ToolEventWire, VERSION,
-};
+use bashgate_shared::protocol::{BASH_RAN, BashRanWire, MAX_EVIDENCE, MAX_LABEL_BYTES, RequestId, VERSION};
 
 use super::config::{Config, OnAllow};
 use super::{About, HookDecision, HostRequest, LetThroughBy, Step, label};
-
-/// A tool that is about to bring something to the agent's eyes.
-#[derive(Debug)]
-pub struct InputTool<'t> {
-    /// The tool's name.
-    pub tool: &'t str,
-    /// A path, a URL or a query.
-    pub target: Option<&'t str>,
-    /// Who asks, for the audit.
-    pub asker: &'t str,
-    /// The agent's session, for the audit.
-    pub session: Option<String>,
-}
-
-impl InputTool<'_> {
-    /// What the host has to know of it before it is used.
-    pub fn report(self, config: &Config) -> Step {
-        let wire = |id: &RequestId| ToolEventWire {
-            kind: TOOL_EVENT.to_owned(),
-            request_id: id.to_string(),
-            tool: label(self.tool.to_owned()),
-            v: Some(VERSION),
-            target: self.target.map(|target| target.chars().take(1024).collect()),
-            agent: Some(self.asker.to_owned()),
-            session: self.session.map(label),
-            timeout_ms: Some(config.deadline_s * 1000),
-            locked: true,
-        };
-        HostRequest::step(wire, About::Input)
-    }
-}
 
 /// What came of something that has run, as far as the host has to know of it.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]

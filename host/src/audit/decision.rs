@@ -1,5 +1,6 @@
 //! What a record says about the last word on a request, or on the use of a tool: written and read back by this one type.
 
+use bashgate_shared::classify::tool::ToolAct;
 use bashgate_shared::classify::{CommandClass, Effects};
 use bashgate_shared::protocol::{Answer, ScriptWire};
 use serde::{Deserialize, Serialize};
@@ -32,6 +33,9 @@ pub struct DecisionRecord {
     /// What the tool was used on.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub target: Option<String>,
+    /// What the tool does to files and addresses.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub acts: Vec<ToolAct>,
     /// The service that the tool belongs to.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub service: Option<String>,
@@ -116,6 +120,7 @@ impl DecisionRecord {
             command: None,
             tool: None,
             target: None,
+            acts: Vec::new(),
             service: None,
             cwd: None,
             agent: None,

@@ -4,9 +4,10 @@ use std::os::unix::fs::MetadataExt as _;
 use std::path::Path;
 use std::time::{Duration, Instant};
 
+use bashgate_shared::checkup::{Report, State};
 use bashgate_shared::mailbox;
 use bashgate_shared::say;
-use serde_json::{Value, json};
+use serde_json::Value;
 
 use super::{Failure, Run, serve};
 use crate::clock;
@@ -17,41 +18,6 @@ use crate::intake::{files, probe};
 use crate::policy::Finding;
 use crate::state;
 use crate::store::Reader;
-
-/// How something is.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum State {
-    Fine,
-    /// It works, but somebody should know.
-    Doubtful,
-    /// It does not work.
-    Broken,
-}
-
-/// What was looked at, how it is, and what to do.
-struct Looked {
-    what: &'static str,
-    state: State,
-    says: String,
-    help: &'static str,
-}
-
-#[derive(Default)]
-struct Report(Vec<Looked>);
-
-impl Report {
-    fn fine(&mut self, what: &'static str, says: impl Into<String>) {
-        self.0.push(Looked { what, state: State::Fine, says: says.into(), help: "" });
-    }
-
-    fn doubtful(&mut self, what: &'static str, says: impl Into<String>, help: &'static str) {
-        self.0.push(Looked { what, state: State::Doubtful, says: says.into(), help });
-    }
-
-    fn broken(&mut self, what: &'static str, says: impl Into<String>, help: &'static str) {
-        self.0.push(Looked { what, state: State::Broken, says: says.into(), help });
-    }
-}
 
 /// Less space than this under the state folder is worth a word, in bytes.
 const LITTLE_SPACE: u64 = 64 * 1024 * 1024;
@@ -71,27 +37,11 @@ pub(super) fn run(named: Option<&Path>, as_json: bool) -> Run {
             inspector(&config, &mut report)?;
         }
     }
-    print(&report, as_json);
-    let broken = report.0.iter().filter(|found| found.state == State::Broken).count();
-    if broken == 0 { Ok(()) } else { Err(Failure::Refused(format!("{broken} of these keep the host from working"))) }
-}
-
-fn print(report: &Report, as_json: bool) {
-    for Looked { what, state, says, help } in &report.0 {
-        let state = match state {
-            State::Fine => "fine",
-            State::Doubtful => "look",
-            State::Broken => "broken",
-        };
-        if as_json {
-            say!("{}", json!({"what": what, "state": state, "says": says, "help": help}));
-        } else {
-            say!("{state:6} {what:13} {says}");
-            if !help.is_empty() {
-                say!("{:20} help: {help}", "");
-            }
-        }
+    for line in report.lines(as_json) {
+        say!("{line}");
     }
+    let broken = report.count(State::Broken);
+    if broken == 0 { Ok(()) } else { Err(Failure::Refused(format!("{broken} of these keep the host from working"))) }
 }
 
 fn others_can_write(path: &Path) -> bool {

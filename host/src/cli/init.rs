@@ -6,11 +6,12 @@ use std::os::unix::fs::{DirBuilderExt as _, OpenOptionsExt as _};
 use std::path::{Path, PathBuf};
 
 use bashgate_shared::protocol::WorkspaceName;
-use bashgate_shared::say;
+use bashgate_shared::{say, say_aside};
 
 use super::{Failure, Run};
-use crate::config::EXAMPLE;
+use crate::config::{Config, ConfigError, EXAMPLE};
 use crate::daemon;
+use crate::registered;
 use crate::state::Folder;
 
 /// The hook's configuration for a workspace, with every key explained.
@@ -109,13 +110,55 @@ pub(super) fn host_toml() -> String {
 pub(super) fn run(dir: &Path) -> Run {
     let made = make(dir, &host_toml())?;
     let (host, hook) = (made.host.display(), made.hook.display());
-    say!("Made {host}, {hook}, the signing key and the mailbox of workspace default.\n");
-    say!("1. Start the host:\n     bashgate serve --config {host}\n");
+    say!("Made {host}, {hook}, the signing key and the mailbox of workspace default.");
+    let is_found = match made.host.parent().map(registered::register) {
+        Some(Ok(())) => true,
+        Some(Err(error)) => {
+            say_aside!("warning: other commands will not find it by themselves ({error}); give them --config {host}");
+            false
+        }
+        None => false,
+    };
+    // The machine's configuration, or the person's own, counts before it.
+    let config = match Config::place() {
+        Ok(place) if is_found && place == made.host => String::new(),
+        _ => format!(" --config {host}"),
+    };
+    if config.is_empty() {
+        say!(
+            "Every `bashgate` command of yours uses it from now on (`bashgate config use DIR` chooses another one).\n"
+        );
+    } else {
+        say!("Other commands use it with --config {host}.\n");
+    }
+    say!("1. Start the host:\n     bashgate serve{config}\n");
     say!("2. Try it from another terminal on this machine:");
     say!("     bashgate-hook --config {hook} check -- 'curl https://example.com'\n");
-    say!("3. Put it into the agent's container (docs/agents.md has the hook's entry for each agent):");
+    say!(
+        "3. Put it in front of an agent: `bashgate up claude` does it all, in a container of its own. Into a container that you"
+    );
+    say!("   have already, mount these, and run `bashgate-hook install --agent claude` in it (docs/agents.md):");
     say!("  -v {hook}:/etc/bashgate/hook.toml:ro");
     say!("  -v /usr/local/bin/bashgate-hook:/usr/local/bin/bashgate-hook:ro");
     say!("{}", daemon::mounts(&made.mailbox));
+    Ok(())
+}
+
+/// Makes a gate that is there already the one that commands find.
+pub(super) fn choose(dir: &Path) -> Run {
+    let failed = |error: std::io::Error| {
+        Failure::failed(format!("cannot use {}: {error}", dir.display()), "name a folder that `bashgate init` has made")
+    };
+    let gate = dir.canonicalize().map_err(failed)?;
+    let config = gate.join(registered::CONFIG);
+    Config::load(&config)?;
+    for path in [&gate, &config] {
+        registered::is_trusted(path).map_err(ConfigError::from)?;
+    }
+    registered::register(&gate).map_err(failed)?;
+    match Config::place()? {
+        place if place == config => say!("`bashgate` commands use {} from now on.", config.display()),
+        place => say_aside!("{} counts before it; give commands --config {}", place.display(), config.display()),
+    }
     Ok(())
 }

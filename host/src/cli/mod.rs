@@ -35,7 +35,7 @@ struct Cli {
 
 #[derive(Args, Clone)]
 struct ConfigFile {
-    /// The configuration [default: /etc/bashgate/bashgate.toml, else ~/.config/bashgate/bashgate.toml]
+    /// The configuration [default: /etc/bashgate/bashgate.toml, else ~/.config/bashgate/bashgate.toml, else the gate made last]
     #[arg(long, value_name = "FILE", global = true)]
     config: Option<PathBuf>,
 }
@@ -308,6 +308,13 @@ enum Audit {
 enum ConfigAct {
     /// Check the configuration and the examples of its rules
     Check,
+    /// Print which configuration is in use
+    Path,
+    /// Let every command use the gate of this folder from now on
+    Use {
+        /// The folder that `bashgate init` has made
+        dir: PathBuf,
+    },
 }
 
 /// Why a command of the command line fails.
@@ -410,6 +417,11 @@ fn run(command: Command) -> Run {
         Command::Audit { act, config } => audit::run(&config.load()?, act),
         Command::Backup { to, config } => backup::run(&config.load()?, &to),
         Command::Doctor { json, config } => doctor::run(config.config.as_deref(), json),
+        Command::Config { act: ConfigAct::Path, config } => {
+            say!("{}", config.config.map_or_else(Config::place, Ok)?.display());
+            Ok(())
+        }
+        Command::Config { act: ConfigAct::Use { dir }, config: _ } => init::choose(&dir),
         Command::Config { act: ConfigAct::Check, config } => {
             let config = config.load()?;
             say!(

@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 
 use bashgate_shared::classify::{Classification, CommandClass, Surroundings, classify};
 use bashgate_shared::command::CommandLine;
-use bashgate_shared::protocol::{Answer, BASH_RAN, WorkspaceName};
+use bashgate_shared::protocol::{Answer, BASH_RAN, ToolCall, WorkspaceName};
 use bashgate_shared::{say, say_aside};
 use serde::Deserialize;
 use serde_json::{Value, json};
@@ -22,7 +22,8 @@ use crate::clock;
 use crate::config::Config;
 use crate::inspector::{Brief, offline};
 use crate::policy::cage::Cage;
-use crate::policy::trust;
+use crate::policy::tools;
+use crate::policy::trust::{self, Terms};
 use crate::policy::{Approved, Asked};
 use crate::store::Reader;
 
@@ -112,26 +113,31 @@ fn then(detail: &DecisionRecord) -> End {
 /// How it would end now.
 fn again(config: &Config, workspace: Option<&WorkspaceName>, detail: &DecisionRecord) -> Option<Now> {
     let settings = workspace.and_then(|name| config.workspaces.get(name)).cloned().unwrap_or_default();
-    if let Some(tool) = &detail.tool {
-        let name = trust::service_of(tool);
-        let (answer, reason) = trust::judge_tool(name, &config.service(name), settings.clean_room);
-        let end = if answer == Answer::Allow { End::Allow } else { End::Deny };
-        return Some(Now { end, rule: format!("services.{name}"), reason });
-    }
-    let line = CommandLine::parse(detail.command.clone()?).ok()?;
     let around = Surroundings { shell: settings.shell(), cwd: detail.cwd.clone(), ..Surroundings::default() };
-    let found = Classification {
-        class: detail.class?,
-        reason: detail.class_reason.clone()?,
-        effects: detail.effects.clone()?,
-        ..classify(&line, &around)
+    let (line, found, terms) = if let Some(tool) = detail.tool.clone() {
+        let name = trust::service_of(&tool).to_owned();
+        let service = config.service(&name);
+        let words = format!("{tool} {}", detail.target.as_deref().unwrap_or_default());
+        let call = ToolCall { name: tool, target: detail.target.clone(), acts: detail.acts.clone() };
+        let found = tools::classify(&call, &name, &service, &around);
+        let terms = Terms::of(&name, &service, settings.clean_room);
+        (CommandLine::parse(words.trim_end().to_owned()).ok()?, found, Some(terms))
+    } else {
+        let line = CommandLine::parse(detail.command.clone()?).ok()?;
+        let found = Classification {
+            class: detail.class?,
+            reason: detail.class_reason.clone()?,
+            effects: detail.effects.clone()?,
+            ..classify(&line, &around)
+        };
+        (line, found, None)
     };
     let taint = detail.taint_before?;
     let instead = if detail.can_cage { settings.cage() } else { Cage::default() };
     // Who approved a script then is not asked again.
     let approved = detail.approval.is_none() && detail.answer == Answer::Allow;
     let script = detail.script.as_ref().map(|_| if approved { Approved::Yes } else { Approved::NotYet });
-    let asked = Asked { text: line.text(), by_runner: detail.permission.is_some(), script };
+    let asked = Asked { text: line.text(), by_runner: detail.permission.is_some(), script, service: terms.as_ref() };
     let (judged, end, finding) = end_of(&config.policy, instead, taint, &found, asked, |_| {
         detail.finding.clone().unwrap_or_else(|| {
             offline::inspect(&Brief::new(line.text(), detail.cwd.as_deref(), &found, taint, &[], &[]))

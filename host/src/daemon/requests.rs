@@ -7,8 +7,7 @@ use bashgate_shared::classify::later::{self, Tier};
 use bashgate_shared::classify::{Classification, CommandClass, Decided, Surroundings, classify, protected};
 use bashgate_shared::command::Digest;
 use bashgate_shared::protocol::{
-    Answer, BASH_RAN, BashCheck, BashRan, Request, RequestError, RequestId, TOOL_EVENT, ToolEvent, WorkspaceName,
-    parse_request,
+    Answer, BASH_RAN, BashCheck, BashRan, Request, RequestError, RequestId, WorkspaceName, parse_request,
 };
 use bashgate_shared::seal::Unsigned;
 use bashgate_shared::shell::Shell;
@@ -29,7 +28,8 @@ use crate::fault;
 use crate::intake::Arrival;
 use crate::intake::folder::{self, Taken};
 use crate::policy::cage::Cage;
-use crate::policy::{self, Asked, Decision, trust};
+use crate::policy::trust::{self, Terms};
+use crate::policy::{self, Asked, Decision, tools};
 use crate::store::Write;
 use crate::taint::{Cause, Label};
 
@@ -119,7 +119,13 @@ impl Core {
                 let (request_id, bytes) = (id, bytes.len());
                 self.check(Unread { workspace, request_id, digest, bytes, check: *check, since: at });
             }
-            Request::ToolEvent(event) => self.tool_event(workspace, id, digest, &event, at),
+            Request::ToolEvent(event) => match event.into_question() {
+                Ok(check) => {
+                    let (request_id, bytes) = (id, bytes.len());
+                    self.check(Unread { workspace, request_id, digest, bytes, check, since: at });
+                }
+                Err(error) => self.reject(&workspace, id, Some(digest), &format!("{error}; {}", error.help()), at),
+            },
             Request::BashRan(ran) => self.bash_ran(workspace, id, digest, &ran, at),
         }
     }
@@ -195,7 +201,11 @@ impl Core {
             if has_looked { signed.known.programs } else { signed.narrowing }
         });
         let around = Surroundings { shell, cwd: check.cwd.clone(), protected: check.protected.clone(), programs };
-        if check.command.text().len() <= SHORT {
+        if let Some(call) = &check.tool {
+            let name = trust::service_of(&call.name);
+            let found = tools::classify(call, name, &self.config.service(name), &around);
+            self.weigh((unread, found));
+        } else if check.command.text().len() <= SHORT {
             let found = classify(&check.command, &around);
             self.weigh((unread, found));
         } else if self.readers.has_room(&unread.workspace) {
@@ -232,7 +242,11 @@ impl Core {
         let can_cage = check.caged_form.is_some() && script.is_none() && check.command.text().len() <= MAX_CAGED_BYTES;
         let instead = if can_cage { known.settings.cage() } else { Cage::default() };
         let by_runner = check.runner.is_some();
-        let asked = Asked { text: &text, by_runner, script };
+        let terms = check.tool.as_ref().map(|call| {
+            let name = trust::service_of(&call.name);
+            Terms::of(name, &self.config.service(name), known.settings.clean_room)
+        });
+        let asked = Asked { text: &text, by_runner, script, service: terms.as_ref() };
         let questioned = policy::judge(&self.config.policy, seen.taint, &found, asked).decision > Decision::Allow;
         let pass = if questioned { self.book.take_pass(&key, clock::now()) } else { None };
         let now = clock::now();
@@ -244,7 +258,7 @@ impl Core {
             request_id,
             digest,
             check,
-            case: Case::new(found, text, instead).by_runner(by_runner).of_script(script),
+            case: Case::new(found, text, instead).by_runner(by_runner).of_script(script).of_service(terms),
             key,
             approval: None,
             passed,
@@ -388,76 +402,6 @@ impl Core {
             detail,
         };
         let writes = vec![Write::Audit(entry), Write::Taint(workspace, seen)];
-        self.records.submit(writes, rose, After::Respond(Box::new(plain)));
-    }
-
-    pub(super) fn tool_event(
-        &mut self,
-        workspace: WorkspaceName,
-        request_id: RequestId,
-        digest: Digest,
-        event: &ToolEvent,
-        since: Instant,
-    ) {
-        let now = clock::now();
-        let service_name = trust::service_of(&event.tool).to_owned();
-        let service = self.config.service(&service_name);
-        let Some(known) = self.workspaces.get_mut(&workspace) else { return };
-        let labels = service.labels();
-        let target = event.target.clone().unwrap_or_default();
-        let (judged, reason) = trust::judge_tool(&service_name, &service, known.settings.clean_room);
-        let let_through = judged == Answer::Deny && !self.config.policy.enforce;
-        let decision = if let_through { Answer::Allow } else { judged };
-        let mut rose = false;
-        let before = known.seen.taint;
-        let causes_before = known.seen.causes.len();
-        let newest_before = known.seen.causes.last().cloned();
-        if decision == Answer::Allow {
-            for label in labels {
-                let source = if target.is_empty() { service_name.clone() } else { target.clone() };
-                // Not in the words of a person: whoever asks chooses the tool's name.
-                let by = event.tool.replace(':', "_");
-                rose |= known.seen.raise(Cause { label, source, by, at_ms: now.unix_ms });
-            }
-        }
-        let seen = known.seen.clone();
-        let has_changed = rose || seen.causes.len() != causes_before || seen.causes.last() != newest_before.as_ref();
-        let detail = json!(audit::DecisionRecord {
-            tool: Some(event.tool.clone()),
-            target: event.target.clone(),
-            agent: event.agent.clone(),
-            session: event.session.clone(),
-            service: Some(service_name),
-            let_through,
-            taint_before: Some(before),
-            request_sha256: Some(digest.hex()),
-            ..audit::DecisionRecord::new(TOOL_EVENT, judged, By::Policy, reason.clone(), seen.taint, seen.epoch)
-        });
-        let entry = Entry {
-            at_ms: now.unix_ms,
-            kind: RecordKind::Decision,
-            workspace: Some(workspace.clone()),
-            request_id: Some(request_id.clone()),
-            detail,
-        };
-        let mut writes = vec![Write::Audit(entry)];
-        if has_changed {
-            writes.push(Write::Taint(workspace.clone(), seen.clone()));
-        }
-        let reason = if let_through { super::verdicts::let_through(&reason) } else { reason };
-        let unsigned = Unsigned {
-            decision,
-            reason,
-            request_id,
-            workspace,
-            request: Some(digest),
-            decided_by: By::Policy.to_string(),
-            taint_epoch: seen.epoch,
-            valid_for_ms: event.timeout_ms.unwrap_or(300_000),
-            cage: false,
-        };
-        let what = if target.is_empty() { event.tool.clone() } else { format!("{} {target}", event.tool) };
-        let plain = Plain { unsigned, by: By::Policy, what, taint: seen.taint, since };
         self.records.submit(writes, rose, After::Respond(Box::new(plain)));
     }
 }

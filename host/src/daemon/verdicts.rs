@@ -3,8 +3,9 @@
 use std::collections::VecDeque;
 use std::time::{Duration, Instant};
 
+use bashgate_shared::classify::tool::ToolAct;
 use bashgate_shared::command::Digest;
-use bashgate_shared::protocol::{Answer, BASH_CHECK, BashCheck, WorkspaceName};
+use bashgate_shared::protocol::{Answer, BASH_CHECK, BashCheck, TOOL_EVENT, WorkspaceName};
 use bashgate_shared::seal::Unsigned;
 use serde_json::json;
 
@@ -18,6 +19,7 @@ use crate::chat::Notice;
 use crate::chat::notice::Decided;
 use crate::clock;
 use crate::fault;
+use crate::policy::trust;
 use crate::store::Write;
 use crate::taint::{Cause, Label, Taint};
 
@@ -125,10 +127,18 @@ impl Core {
         let Some(open) = self.cases.get(id) else { return };
         let Some(known) = self.workspaces.get_mut(&open.workspace) else { return };
         let found = open.case.classification();
-        let by: String = found.effects.programs.join(", ").chars().take(120).collect();
+        let by = match &open.check.tool {
+            // Not in the words of a person: whoever asks chooses the tool's name.
+            Some(call) => call.name.replace(':', "_"),
+            None => found.effects.programs.join(", ").chars().take(120).collect(),
+        };
         let mut rose = false;
         let touched = !raises.is_empty();
         for (label, source) in raises {
+            // Of a page the whole address says more than its host.
+            let acts = open.check.tool.iter().flat_map(|call| &call.acts);
+            let mut pages = acts.filter(|act| matches!(act, ToolAct::Fetch { .. })).map(ToolAct::on);
+            let source = pages.find(|page| page.contains(&source)).map_or(source.clone(), str::to_owned);
             rose |= known.seen.raise(Cause {
                 label,
                 source: source.chars().take(512).collect(),
@@ -254,13 +264,18 @@ pub(super) fn of_check(
     reason: &str,
     (taint, epoch): (Taint, u64),
 ) -> audit::DecisionRecord {
+    let request_type = if check.tool.is_some() { TOOL_EVENT } else { BASH_CHECK };
     audit::DecisionRecord {
-        command: Some(check.command.text().to_owned()),
+        command: check.tool.is_none().then(|| check.command.text().to_owned()),
+        tool: check.tool.as_ref().map(|call| call.name.clone()),
+        target: check.tool.as_ref().and_then(|call| call.target.clone()),
+        acts: check.tool.as_ref().map(|call| call.acts.clone()).unwrap_or_default(),
+        service: check.tool.as_ref().map(|call| trust::service_of(&call.name).to_owned()),
         agent: check.agent.clone(),
         session: check.session.clone(),
         permission: check.permission(),
         preset: check.runner.as_ref().map(|runner| runner.preset.clone()),
         request_sha256: Some(request.hex()),
-        ..audit::DecisionRecord::new(BASH_CHECK, answer, by, reason, taint, epoch)
+        ..audit::DecisionRecord::new(request_type, answer, by, reason, taint, epoch)
     }
 }

@@ -7,6 +7,7 @@ pub mod cage;
 pub mod credentials;
 pub mod rules;
 pub mod table;
+pub mod tools;
 pub mod trust;
 
 use bashgate_shared::classify::{Classification, CommandClass};
@@ -93,6 +94,12 @@ pub fn judge<'a>(policy: &Policy, taint: Taint, found: &Classification, asked: i
         let to = decide(policy.floor, counted, class).stricter();
         tighten(to, "steering", format!("it changes what steers builds, CI or agents ({})", list(&effects.steering)));
     }
+    if asked.service.is_some_and(|terms| terms.irrevocable) && counted != Taint::Clean {
+        tighten(Decision::AskHuman, "dangerous-writes", "what it writes may be for good".to_owned());
+    }
+    if let Some(why) = asked.service.and_then(|terms| terms.forbidden.clone()) {
+        tighten(Decision::Deny, "service", why);
+    }
     if !effects.tampering.is_empty() {
         tighten(Decision::Deny, "tampering", format!("it touches the gate itself ({})", list(&effects.tampering)));
     }
@@ -126,7 +133,8 @@ pub fn taints(policy: &Policy, found: &Classification) -> Vec<(Label, String)> {
         .iter()
         .filter(|source| !policy.trusts(source))
         .map(|source| (Label::Corruption, source.clone()));
-    untrusted.chain(found.effects.secrets.iter().map(|secret| (Label::Secret, secret.clone()))).collect()
+    let secrets = found.effects.secrets.iter().chain(&found.effects.delivers);
+    untrusted.chain(secrets.map(|secret| (Label::Secret, secret.clone()))).collect()
 }
 
 impl Policy {

@@ -7,6 +7,7 @@ use bashgate_shared::command::CommandLine;
 use serde::{Deserialize, Serialize};
 
 use super::Decision;
+use super::trust::Terms;
 
 /// What a rule does.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
@@ -33,6 +34,8 @@ pub struct Asked<'a> {
     pub by_runner: bool,
     /// Set for a managed script.
     pub script: Option<Approved>,
+    /// Set for a call of another tool than the shell.
+    pub service: Option<&'a Terms>,
 }
 
 /// Whether a person has approved a managed script with its manifest, as it is.
@@ -46,7 +49,7 @@ pub enum Approved {
 
 impl<'a> From<&'a str> for Asked<'a> {
     fn from(text: &'a str) -> Self {
-        Self { text, by_runner: false, script: None }
+        Self { text, by_runner: false, script: None, service: None }
     }
 }
 

@@ -1,9 +1,7 @@
 //! What services bring and take: the trust table for tools other than the shell.
 
-use bashgate_shared::protocol::Answer;
+use bashgate_shared::agents::{self, Does};
 use serde::{Deserialize, Serialize};
-
-use crate::taint::Label;
 
 /// One property of a service.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -85,43 +83,45 @@ impl Service {
     pub fn is_forbidden(&self) -> bool {
         [self.public_source, self.secret_data, self.public_sink, self.dangerous_writes].contains(&Property::Forbidden)
     }
-
-    /// What its use adds to the taint.
-    pub fn labels(&self) -> Vec<Label> {
-        let mut labels = Vec::new();
-        if self.public_source == Property::Yes {
-            labels.push(Label::Corruption);
-        }
-        if self.secret_data == Property::Yes {
-            labels.push(Label::Secret);
-        }
-        labels
-    }
 }
 
-/// The service that a tool belongs to: `web` and `files` for the agent's own tools, the server's name for MCP tools.
+/// The service that a tool belongs to: `web` and `files` for the agents' own tools, the server's name for MCP tools.
 ///
 /// An MCP server that takes the name of a built-in service, or whose name cannot be told from its tool's, is nobody we
 /// know: the agent may have added it itself.
 pub fn service_of(tool: &str) -> &str {
-    match tool {
-        "WebFetch" | "WebSearch" => "web",
-        "Read" | "Grep" | "NotebookRead" => "files",
-        _ => match tool.strip_prefix("mcp__").map(|rest| rest.split("__").collect::<Vec<_>>()).as_deref() {
-            Some([server] | [server, _]) if !matches!(*server, "web" | "files" | "") => server,
-            _ => tool,
-        },
+    match agents::does(tool) {
+        Some(Does::Fetch | Does::SearchWeb) => "web",
+        Some(Does::Read | Does::Search | Does::Write | Does::Patch) => "files",
+        Some(Does::Shell | Does::Service | Does::Nothing) | None => {
+            match tool.strip_prefix("mcp__").map(|rest| rest.split("__").collect::<Vec<_>>()).as_deref() {
+                Some([server] | [server, _]) if !matches!(*server, "web" | "files" | "") => server,
+                _ => tool,
+            }
+        }
     }
 }
 
-/// Whether a tool of this service may be used, and why. `clean_room` is the workspace's setting.
-pub fn judge_tool(name: &str, service: &Service, clean_room: bool) -> (Answer, String) {
-    if service.is_forbidden() {
-        (Answer::Deny, format!("the operator forbids the service `{name}`"))
-    } else if clean_room && service.labels().contains(&Label::Corruption) {
-        (Answer::Deny, format!("this workspace is a clean room, and anybody can write what `{name}` delivers"))
-    } else {
-        (Answer::Allow, format!("`{name}` may be used; what it brings is remembered"))
+/// On what terms a service is used.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Terms {
+    /// Why it must not be used at all.
+    pub forbidden: Option<String>,
+    /// What it writes cannot be taken back.
+    pub irrevocable: bool,
+}
+
+impl Terms {
+    /// The terms of a service. `clean_room` is the workspace's setting.
+    pub fn of(name: &str, service: &Service, clean_room: bool) -> Self {
+        let forbidden = if service.is_forbidden() {
+            Some(format!("the operator forbids the service `{name}`; do it without, or ask the person you work for"))
+        } else if clean_room && service.public_source == Property::Yes {
+            Some(format!("this workspace is a clean room, and anybody can write what `{name}` delivers"))
+        } else {
+            None
+        };
+        Self { forbidden, irrevocable: service.dangerous_writes == Property::Yes }
     }
 }
 
@@ -132,9 +132,7 @@ mod tests {
     #[test]
     fn what_is_not_said_is_assumed() {
         let partly: Service = toml::from_str("public_source = false").unwrap();
-        assert_eq!(partly.labels(), [Label::Secret]);
-        assert_eq!(Service::UNKNOWN.labels(), [Label::Corruption, Label::Secret]);
-        assert_eq!(Service::WEB.labels(), [Label::Corruption]);
+        assert_eq!(partly, Service { public_source: Property::No, ..Service::UNKNOWN });
         assert!(toml::from_str::<Service>("public_sink = \"forbidden\"").unwrap().is_forbidden());
         assert!(toml::from_str::<Service>("public_sink = \"maybe\"").is_err());
         assert!(toml::from_str::<Service>("colour = true").is_err());
@@ -148,6 +146,9 @@ mod tests {
             ("mcp__github__create_issue", "github"),
             ("mcp__x", "x"),
             ("Other", "Other"),
+            ("google_web_search", "web"),
+            ("write_file", "files"),
+            ("ReadMcpResourceTool", "ReadMcpResourceTool"),
             ("mcp__web__x", "mcp__web__x"),
             ("mcp__issues__evil__x", "mcp__issues__evil__x"),
         ] {

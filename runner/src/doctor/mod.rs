@@ -185,7 +185,7 @@ impl Ground {
         rustix::io::fcntl_setfd(&leaked, rustix::io::FdFlags::empty()).map_err(io::Error::from)?;
         let first = self.run(runner, &preset, &format!("./{PROBE} {PROBE} all '{}'", json.replace('\'', "'\\''")));
         drop(leaked);
-        let alive = matches!(victim.try_wait(), Ok(None));
+        let alive = matches!(victim.try_wait(), Ok(None)) && !is_being_killed(victim.id());
         let _ = victim.kill();
         let _ = victim.wait();
         let outcome = match first {
@@ -274,6 +274,14 @@ fn preset(backend: BackendName) -> Result<Preset, PresetError> {
     preset.sandbox.order = vec![backend];
     preset.sandbox.require.clear();
     Ok(preset)
+}
+
+/// True for a process that was sent a signal which nothing survives, and has not had the time to end.
+fn is_being_killed(pid: u32) -> bool {
+    let status = fs::read_to_string(format!("/proc/{pid}/status")).unwrap_or_default();
+    let sets = status.lines().filter_map(|line| line.strip_prefix("SigPnd:").or_else(|| line.strip_prefix("ShdPnd:")));
+    let kill = 1 << (rustix::process::Signal::KILL.as_raw() - 1);
+    sets.filter_map(|set| u64::from_str_radix(set.trim(), 16).ok()).any(|set| set & kill != 0)
 }
 
 fn processes_with(mark: &str) -> Vec<rustix::process::Pid> {

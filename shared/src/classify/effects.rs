@@ -22,6 +22,9 @@ pub struct Effects {
     /// Secrets that are read: paths, or variables as `$NAME`.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub secrets: Vec<String>,
+    /// Secret data that a service may deliver: it comes in with the answer, and is not what is sent.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub delivers: Vec<String>,
     /// What it reads and nobody could look through for secrets.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub unlooked: Vec<String>,
@@ -68,13 +71,14 @@ impl Effects {
     }
 
     /// Its lists of texts, always in the same order.
-    pub(super) fn lists(&mut self) -> [&mut Vec<String>; 12] {
+    pub(super) fn lists(&mut self) -> [&mut Vec<String>; 13] {
         let Self {
             programs,
             started,
             reads,
             writes,
             secrets,
+            delivers,
             unlooked,
             network: _,
             untrusted,
@@ -85,7 +89,21 @@ impl Effects {
             runs,
             runs_fetched: _,
         } = self;
-        [programs, started, reads, writes, secrets, unlooked, untrusted, persistence, steering, tampering, git, runs]
+        [
+            programs,
+            started,
+            reads,
+            writes,
+            secrets,
+            delivers,
+            unlooked,
+            untrusted,
+            persistence,
+            steering,
+            tampering,
+            git,
+            runs,
+        ]
     }
 
     /// True when there may be more than is listed.

@@ -5,6 +5,7 @@
 
 use std::collections::{HashMap, HashSet};
 
+use crate::agents;
 use crate::planted::{self, Bug};
 
 use super::paths::{Beginnings, ends_in, file_name, is_temporary, is_within, lies_in, occurrences};
@@ -65,42 +66,6 @@ impl Row {
         self
     }
 }
-
-/// Folders with agents' settings, in a home folder or a project. Where one is in force, it is the gate's as a whole.
-const AGENT_FOLDERS: &[&str] = &[".claude", ".codex", ".gemini", ".cursor", ".copilot", ".opencode"];
-
-/// What names an agent's hooks, as the end of a path. With a `*` at its end, any name that starts so.
-const AGENT_SETTINGS: &[&str] = &[
-    ".claude/settings*",
-    ".claude/managed-settings*",
-    ".codex/hooks.json",
-    ".codex/config.toml",
-    ".codex/requirements.toml",
-    ".gemini/settings.json",
-    ".copilot/hooks",
-    ".copilot/config.json",
-    ".copilot/settings.json",
-    ".github/hooks",
-    ".cursor/hooks.json",
-    ".cursor/cli*",
-    ".opencode/opencode.json*",
-    ".config/opencode/opencode.json*",
-    "opencode.json",
-    "opencode.jsonc",
-];
-
-/// The code that they name, usually. People run it on purpose, too.
-const AGENT_HOOKS: &[&str] = &[
-    ".claude/hooks",
-    ".codex/hooks",
-    ".gemini/hooks",
-    ".cursor/hooks",
-    ".opencode/plugin*",
-    ".config/opencode/plugin*",
-];
-
-/// Agents' settings that count for the whole machine.
-const MANAGED: &[&str] = &["/etc/claude-code", "/etc/codex", "/etc/gemini-cli", "/etc/cursor", "/etc/opencode"];
 
 use Tier::{ByItself, Steers};
 
@@ -678,15 +643,15 @@ pub fn of(path: &str, cwd: Option<&str>) -> Option<Later> {
     let beginnings = Beginnings::of(path);
     let cwd = cwd.map(str::to_ascii_lowercase);
     let tier_of = |holder| if may_be_in_force(holder, cwd.as_deref()) { Tier::Gate } else { ByItself };
-    if let Some(holder) =
-        holder_of(path, beginnings, AGENT_FOLDERS, true).or_else(|| holder_of(path, beginnings, AGENT_SETTINGS, false))
+    if let Some(holder) = holder_of(path, beginnings, agents::folders(), true)
+        .or_else(|| holder_of(path, beginnings, agents::settings(), false))
     {
         return Some(Later { tier: tier_of(holder), what: "an agent's settings", is_called: false, is_kept: true });
     }
-    if let Some(holder) = holder_of(path, beginnings, AGENT_HOOKS, false) {
+    if let Some(holder) = holder_of(path, beginnings, agents::hooks(), false) {
         return Some(Later { tier: tier_of(holder), what: "an agent's hooks", is_called: true, is_kept: true });
     }
-    if MANAGED.iter().any(|place| is_within(path, place)) {
+    if agents::managed().any(|place| is_within(path, place)) {
         return Some(Later { tier: Tier::Gate, what: "an agent's settings", is_called: false, is_kept: true });
     }
     let is_called = false;
@@ -731,7 +696,7 @@ impl Names {
     pub fn all() -> Self {
         let mut names = Self { whole: HashMap::new(), starts: Vec::new(), ends: Vec::new() };
         let listed = ROWS.iter().flat_map(|row| row.at).copied();
-        let agents = [AGENT_FOLDERS, AGENT_SETTINGS, AGENT_HOOKS].into_iter().flatten().map(|path| Ends(path));
+        let agents = agents::folders().chain(agents::settings()).chain(agents::hooks()).map(Ends);
         let (mut alone, mut pairs) = (HashSet::from([".git"]), Vec::new());
         for at in listed.chain(agents) {
             match at {
@@ -786,8 +751,7 @@ pub fn in_projects() -> impl Iterator<Item = &'static str> {
         Ends(path) | Below(path) if !path.ends_with('*') => Some(*path),
         Ends(_) | Below(_) | Ending(_) | Root(_) => None,
     });
-    rows.chain(AGENT_FOLDERS.iter().copied())
-        .chain(AGENT_SETTINGS.iter().copied().filter(|path| !path.contains(['*', '/'])))
+    rows.chain(agents::folders()).chain(agents::settings().filter(|path| !path.contains(['*', '/'])))
 }
 
 impl At {
@@ -810,9 +774,14 @@ impl At {
 
 /// What stands before the first of these that the path is or lies in (or only is): the folder whose agent they steer, with its
 /// `/`, if it has one.
-fn holder_of<'p>(path: &'p str, beginnings: Beginnings, patterns: &[&str], only_is: bool) -> Option<&'p str> {
-    let patterns = patterns.iter().filter(|pattern| beginnings.may_hold(pattern));
-    let first = |pattern: &&str| {
+fn holder_of(
+    path: &str,
+    beginnings: Beginnings,
+    patterns: impl Iterator<Item = &'static str>,
+    only_is: bool,
+) -> Option<&str> {
+    let patterns = patterns.filter(|pattern| beginnings.may_hold(pattern));
+    let first = |pattern: &'static str| {
         let start = pattern.trim_end_matches('*');
         let ends = |at: &usize| match path.as_bytes().get(at + start.len()) {
             None => true,
@@ -904,7 +873,7 @@ fn in_path(path: &str) -> bool {
 
 /// Marks of agents' settings in a text, wherever it has them.
 pub fn settings_in(text: &str) -> impl Iterator<Item = &'static str> {
-    let marks = AGENT_SETTINGS.iter().copied().filter(|mark| mark.contains('/')).map(|mark| mark.trim_end_matches('*'));
+    let marks = agents::settings().filter(|mark| mark.contains('/')).map(|mark| mark.trim_end_matches('*'));
     marks.chain(["managed-settings.json", "shell-snapshots"]).filter(move |mark| text.contains(mark))
 }
 
@@ -914,11 +883,11 @@ pub fn may_become_settings(prefix: &str) -> bool {
     let (folder, name) = prefix.rsplit_once('/').map_or(("", prefix.as_str()), |(folder, name)| (folder, name));
     if name.len() > 1
         && name.starts_with('.')
-        && AGENT_FOLDERS.iter().chain([&".github"]).any(|folder| folder.starts_with(name))
+        && agents::folders().chain([".github"]).any(|folder| folder.starts_with(name))
     {
         return true;
     }
-    AGENT_SETTINGS.iter().chain(AGENT_HOOKS).any(|settings| {
+    agents::settings().chain(agents::hooks()).any(|settings| {
         settings
             .rsplit_once('/')
             .is_some_and(|(holder, last)| ends_in(folder, holder) && !name.is_empty() && last.starts_with(name))
@@ -1052,7 +1021,7 @@ mod tests {
             Ending(text) => Some(format!("x{text}")),
             Root(_) => None,
         });
-        for text in patterns.chain(AGENT_SETTINGS.iter().chain(AGENT_HOOKS).map(|text| (*text).to_owned())) {
+        for text in patterns.chain(agents::settings().chain(agents::hooks()).map(str::to_owned)) {
             let path = text.replace('*', "x");
             assert!(of(&format!("/w/a/{path}"), Some("/w")).is_some(), "{path}");
             for path in [path.clone(), format!("a/{path}"), format!("node_modules/{path}/x"), path.to_ascii_uppercase()]
@@ -1079,7 +1048,7 @@ mod tests {
             Ends(text) | Below(text) | Ending(text) => (*text, false),
             Root(text) => (*text, true),
         });
-        for (text, is_rooted) in patterns.chain(AGENT_SETTINGS.iter().chain(AGENT_HOOKS).map(|text| (*text, false))) {
+        for (text, is_rooted) in patterns.chain(agents::settings().chain(agents::hooks()).map(|text| (text, false))) {
             assert_eq!(text, text.to_ascii_lowercase());
             assert_eq!(text.starts_with('/'), is_rooted, "{text}");
             assert!(!text.ends_with('/') && !text.trim_end_matches('*').contains('*'), "{text}");

@@ -17,6 +17,7 @@ pub mod protected;
 mod raw;
 pub mod secrets;
 mod terminal;
+pub mod tool;
 
 use std::fmt;
 
@@ -226,6 +227,12 @@ pub struct Classification {
     pub reads_terminal: Option<String>,
     /// False when the reader did not understand the text; then effects come from a search of the raw text.
     pub understood: bool,
+}
+
+/// Says what a call of another tool is, by the rules of the shell. Pure. Acts beyond [`tool::MAX_ACTS`] are not followed: then it
+/// counts as not understood.
+pub fn classify_tool(name: &str, acts: &[tool::ToolAct], around: &Surroundings) -> Classification {
+    judge::tool_call(name, acts, around)
 }
 
 /// Reads a command and says what it is, what it does, and why. Pure.

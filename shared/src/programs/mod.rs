@@ -36,7 +36,7 @@ pub use row::{
 };
 
 pub use git::checks_out;
-pub(crate) use network::host_in;
+pub(crate) use network::{host_in, is_this_machine};
 
 use crate::classify::judge::{Judge, Judgement};
 use crate::classify::paths;

@@ -342,7 +342,7 @@ fn asks_this_machine(call: &Call, name: &str) -> bool {
 
 /// True for a literal address of the loopback interface. Other names, also such as containers have for their host, mean other
 /// machines.
-fn is_this_machine(url: &str) -> bool {
+pub(crate) fn is_this_machine(url: &str) -> bool {
     let rest = match url.split_once("://") {
         Some(("http" | "https", rest)) => rest,
         Some(_) => return false,

@@ -321,13 +321,6 @@ fn no_dash_names(folder: &Path, findings: &mut Findings) {
     }
 }
 
-/// True when reading everything below a folder meets a secret, or when that cannot be told.
-pub fn may_meet_secret(folder: &Path) -> bool {
-    let mut findings = Findings::default();
-    below::secrets_below(folder, &mut findings);
-    !findings.is_clear()
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -19,6 +19,7 @@ use walk::Source;
 use super::call::{Arg, Call};
 use super::effects::note;
 use super::terminal::TerminalWatch;
+use super::tool::{MAX_ACTS, ToolAct};
 use super::{
     Argv, Classification, CommandClass, Condition, Decided, Effects, Part, Shown, Surroundings, paths, raw, secrets,
 };
@@ -158,38 +159,64 @@ pub struct Judge<'t> {
 
 /// Classifies a whole text that was understood.
 pub(super) fn document(document: &Document, source: &str, around: &Surroundings) -> Classification {
-    let start = around.cwd.clone().map_or(Folder::Start, Folder::At);
-    let mut judge = Judge {
-        around,
-        effects: Effects::default(),
-        conditions: Vec::new(),
-        parts: Vec::new(),
-        calls: Vec::new(),
-        whole: Judgement::safe(),
-        folders: vec![start],
-        nested: 0,
-        depth: 0,
-        judged: 0,
-        judged_words: 0,
-        given_up: None,
-        place_of_part: None,
-        stdin_fetched: false,
-        stdin_names: None,
-        terminal: TerminalWatch::default(),
-        beside: 0,
-        fetched_files: Vec::new(),
-        mentioned: Vec::new(),
-        telling: Telling::default(),
-        reads_unknown: false,
-        shell: around.shell,
-        values: Values::of(document, around.shell),
-        bound: Bound::default(),
-        in_function: false,
-        changed: Changed::default(),
-    };
+    let mut judge = Judge::new(around, Values::of(document, around.shell));
     let functions = values::functions(document);
     judge.script(Source { document, text: source, functions: &functions });
     judge.finish(source)
+}
+
+/// Judges a call of a tool that is no shell, act by act.
+pub(super) fn tool_call(name: &str, acts: &[ToolAct], around: &Surroundings) -> Classification {
+    let mut judge = Judge::new(around, Values::default());
+    for act in acts.iter().take(MAX_ACTS) {
+        let (text, judgement) = match act {
+            ToolAct::Read { path } => (path, judge.read(&Arg::literal(path))),
+            ToolAct::Search { path } => (path, judge.read_tree(&Arg::literal(path))),
+            ToolAct::Write { path } => (path, judge.write(&Arg::literal(path))),
+            ToolAct::Fetch { address } => (address, judge.fetch(name, address)),
+        };
+        judge.add(text, name, judgement);
+    }
+    if acts.len() > MAX_ACTS {
+        judge.given_up = Some("it does more than is kept of it");
+    }
+    let source: Vec<&str> = judge.parts.iter().map(|part| part.text.as_str()).collect();
+    let source = source.join("\n");
+    judge.finish(&source)
+}
+
+impl<'t> Judge<'t> {
+    fn new(around: &'t Surroundings, values: Values) -> Self {
+        let start = around.cwd.clone().map_or(Folder::Start, Folder::At);
+        Self {
+            around,
+            effects: Effects::default(),
+            conditions: Vec::new(),
+            parts: Vec::new(),
+            calls: Vec::new(),
+            whole: Judgement::safe(),
+            folders: vec![start],
+            nested: 0,
+            depth: 0,
+            judged: 0,
+            judged_words: 0,
+            given_up: None,
+            place_of_part: None,
+            stdin_fetched: false,
+            stdin_names: None,
+            terminal: TerminalWatch::default(),
+            beside: 0,
+            fetched_files: Vec::new(),
+            mentioned: Vec::new(),
+            telling: Telling::default(),
+            reads_unknown: false,
+            shell: around.shell,
+            values,
+            bound: Bound::default(),
+            in_function: false,
+            changed: Changed::default(),
+        }
+    }
 }
 
 impl Judge<'_> {

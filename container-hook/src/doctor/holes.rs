@@ -1,0 +1,247 @@
+//! Ways around the hook that an agent's settings and files open: what runs without an event.
+
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+use std::time::{Duration, Instant};
+
+use bashgate_shared::agents::{AgentRow, Scope, SettingsForm};
+use bashgate_shared::checkup::Report;
+use bashgate_shared::variables;
+use serde_json::Value;
+
+use super::Settings;
+use super::canary::bare_json;
+
+/// The first version of Claude Code that heeds `onFailure`.
+const CLAUDE_HEEDS_ON_FAILURE: [u64; 3] = [2, 1, 295];
+/// Most files that are looked through for one kind of thing.
+const MAX_FILES: usize = 2000;
+
+/// Looks at one agent.
+pub fn look(row: &AgentRow, found: &[Settings], project: &Path, report: &mut Report) {
+    let values: Vec<(&Settings, Value)> = found.iter().map(|settings| (settings, value_of(settings))).collect();
+    for (settings, value) in &values {
+        variables_set(row, settings, value, report);
+    }
+    match row.name {
+        "claude" => claude(&values, project, report),
+        "codex" => codex(&values, project, report),
+        "gemini" => gemini(&values, report),
+        _ => {}
+    }
+}
+
+fn value_of(settings: &Settings) -> Value {
+    match settings.form {
+        SettingsForm::CodexRequirements => toml::from_str(&settings.text).unwrap_or(Value::Null),
+        SettingsForm::OpenCode => Value::Null,
+        _ => bare_json(&settings.text),
+    }
+}
+
+fn is_true(value: &Value, name: &str) -> bool {
+    value.get(name) == Some(&Value::Bool(true))
+}
+
+/// Variables that settings set for commands, and the hook never sees.
+fn variables_set(row: &AgentRow, settings: &Settings, value: &Value, report: &mut Report) {
+    for (name, _) in value.get("env").and_then(Value::as_object).into_iter().flatten() {
+        if variables::steers_every_command(name) {
+            let says =
+                format!("{}: `env` sets {name}, which makes every command run what it names", settings.file.display());
+            report.broken(row.name, says, "take it out");
+        }
+    }
+}
+
+fn claude(values: &[(&Settings, Value)], project: &Path, report: &mut Report) {
+    const WHAT: &str = "claude";
+    let managed =
+        |name: &str| values.iter().any(|(settings, value)| settings.scope == Scope::Managed && is_true(value, name));
+    let anywhere = |name: &str| values.iter().any(|(_, value)| is_true(value, name));
+    let reinstall = "bashgate-hook install --agent claude --scope managed";
+    for (settings, value) in values.iter().filter(|(settings, _)| settings.scope != Scope::Managed) {
+        if is_true(value, "disableAllHooks") && !managed("allowManagedHooksOnly") {
+            let says = format!("{}: `disableAllHooks` turns the hook off", settings.file.display());
+            report.broken(WHAT, says, format!("take it out, or use managed settings: {reinstall}"));
+        }
+        for program in ["apiKeyHelper", "awsAuthRefresh", "awsCredentialExport", "statusLine"] {
+            if value.get(program).is_some() {
+                let says = format!("{}: `{program}` runs a program without asking any hook", settings.file.display());
+                report.doubtful(WHAT, says, "look at it, and keep the file out of the agent's reach");
+            }
+        }
+    }
+    if !managed("allowManagedHooksOnly") {
+        let says =
+            "hooks of projects, plug-ins and agents run, too, and settings that the agent can write may turn ours off";
+        report.doubtful(WHAT, says, reinstall);
+    }
+    if !anywhere("disableSkillShellExecution") {
+        let skills = files_with(&claude_folders(project, &["skills", "commands"]), "!`");
+        if skills.is_empty() {
+            let says = "skills and commands may run shell commands without any event, and the agent can write skills";
+            report.doubtful(WHAT, says, "set \"disableSkillShellExecution\": true, as `bashgate-hook install` does");
+        } else {
+            let named: Vec<String> = skills.iter().take(5).map(|file| file.display().to_string()).collect();
+            let says = format!("{} run shell commands without any event", named.join(", "));
+            report.broken(WHAT, says, "set \"disableSkillShellExecution\": true, as `bashgate-hook install` does");
+        }
+    }
+    let servers = project.join(".mcp.json");
+    if servers.exists() && !managed("allowManagedMcpServersOnly") {
+        let says = format!("{} starts programs before any hook is asked", servers.display());
+        report.doubtful(WHAT, says, format!("look at it, or use managed settings: {reinstall}"));
+    }
+    match version(Path::new(WHAT)) {
+        Some(version) if version < CLAUDE_HEEDS_ON_FAILURE => {
+            let says = format!(
+                "this is version {}; a hook that is missing, killed or late lets the command run before {}",
+                dotted(version),
+                dotted(CLAUDE_HEEDS_ON_FAILURE)
+            );
+            report.broken(
+                WHAT,
+                says,
+                "install a newer one; on Node 20, npm takes an old one unless its version is named",
+            );
+        }
+        Some(version) => report.fine(WHAT, format!("version {}", dotted(version))),
+        None => report.doubtful(WHAT, "its version cannot be told from here", "run this where the agent runs"),
+    }
+}
+
+fn codex(values: &[(&Settings, Value)], project: &Path, report: &mut Report) {
+    const WHAT: &str = "codex";
+    let ours = |(settings, _): &&(&Settings, Value)| crate::install::holds_ours(&settings.text);
+    if !values.iter().filter(ours).any(|(settings, _)| settings.scope == Scope::Managed)
+        && values.iter().any(|one| ours(&one))
+    {
+        let says = "hooks outside of /etc/codex/requirements.toml are skipped in silence until a person trusts them, and after each change";
+        report.doubtful(
+            WHAT,
+            says,
+            "trust it with /hooks in Codex, or: bashgate-hook install --agent codex --scope managed",
+        );
+    }
+    let home = std::env::var_os("CODEX_HOME").map(PathBuf::from);
+    let home = home.or_else(|| Some(PathBuf::from(std::env::var_os("HOME")?).join(".codex")));
+    for file in home.into_iter().map(|home| home.join("config.toml")).chain([project.join(".codex/config.toml")]) {
+        let Ok(text) = std::fs::read_to_string(&file) else { continue };
+        let Ok(value) = toml::from_str::<Value>(&text) else { continue };
+        let shown = file.display();
+        for (name, _) in value.pointer("/shell_environment_policy/set").and_then(Value::as_object).into_iter().flatten()
+        {
+            if variables::steers_every_command(name) {
+                let says = format!(
+                    "{shown}: `shell_environment_policy.set` sets {name} for commands, which the hook never sees"
+                );
+                report.broken(WHAT, says, "take it out");
+            }
+        }
+        if value.pointer("/features/hooks") == Some(&Value::Bool(false)) {
+            report.broken(
+                WHAT,
+                format!("{shown}: `features.hooks` turns hooks off"),
+                "take it out, or use --scope managed",
+            );
+        }
+        if value.get("web_search").and_then(Value::as_str).is_some_and(|mode| mode != "disabled") {
+            let says = format!("{shown}: what the hosted search brings has no event and taints nothing");
+            report.doubtful(WHAT, says, "set web_search = \"disabled\"");
+        }
+    }
+    report.doubtful(
+        WHAT,
+        "what is typed into a terminal that is open already (write_stdin) has no event; programs that are known to take commands there are denied before they start",
+        "nothing; know it",
+    );
+}
+
+fn gemini(values: &[(&Settings, Value)], report: &mut Report) {
+    for (settings, value) in values {
+        let off = [("/hooksConfig/enabled", Value::Bool(false)), ("/tools/enableHooks", Value::Bool(false))];
+        if off.iter().any(|(path, off)| value.pointer(path) == Some(off)) {
+            report.broken("gemini", format!("{}: hooks are turned off", settings.file.display()), "turn them on");
+        }
+    }
+}
+
+/// Claude Code's folders of a kind, the person's and the project's.
+fn claude_folders(project: &Path, names: &[&str]) -> Vec<PathBuf> {
+    let own = std::env::var_os("CLAUDE_CONFIG_DIR").map(PathBuf::from);
+    let own = own.or_else(|| Some(PathBuf::from(std::env::var_os("HOME")?).join(".claude")));
+    let roots: Vec<PathBuf> = own.into_iter().chain([project.join(".claude")]).collect();
+    roots.iter().flat_map(|root| names.iter().map(move |name| root.join(name))).collect()
+}
+
+/// Text files below folders that hold this text.
+fn files_with(folders: &[PathBuf], mark: &str) -> Vec<PathBuf> {
+    let mut folders: Vec<PathBuf> = folders.to_vec();
+    let (mut found, mut looked) = (Vec::new(), 0);
+    while let Some(folder) = folders.pop() {
+        for entry in std::fs::read_dir(folder).into_iter().flatten().flatten() {
+            looked += 1;
+            if looked > MAX_FILES {
+                return found;
+            }
+            match entry.file_type() {
+                Ok(kind) if kind.is_dir() => folders.push(entry.path()),
+                Ok(kind)
+                    if kind.is_file()
+                        && entry.metadata().is_ok_and(|meta| meta.len() < 1 << 20)
+                        && std::fs::read(entry.path())
+                            .is_ok_and(|bytes| String::from_utf8_lossy(&bytes).contains(mark)) =>
+                {
+                    found.push(entry.path());
+                }
+                _ => {}
+            }
+        }
+    }
+    found.sort();
+    found
+}
+
+fn dotted(version: [u64; 3]) -> String {
+    version.map(|number| number.to_string()).join(".")
+}
+
+/// What a program says is its version.
+fn version(program: &Path) -> Option<[u64; 3]> {
+    let mut child = Command::new(program)
+        .arg("--version")
+        .stdin(Stdio::null())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::null())
+        .spawn()
+        .ok()?;
+    let end = Instant::now() + Duration::from_secs(20);
+    while child.try_wait().ok()?.is_none() {
+        if Instant::now() > end {
+            let _ = child.kill();
+            let _ = child.wait();
+            return None;
+        }
+        std::thread::sleep(Duration::from_millis(10));
+    }
+    let output = child.wait_with_output().ok()?;
+    let text = String::from_utf8_lossy(&output.stdout).into_owned();
+    let mut numbers = text.split_whitespace().next()?.split('.').map(str::parse::<u64>);
+    let mut next = || numbers.next()?.ok();
+    Some([next()?, next()?, next()?])
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn versions_are_compared_by_their_numbers() {
+        assert!(
+            [2, 1, 197] < CLAUDE_HEEDS_ON_FAILURE && [2, 1, 330] > CLAUDE_HEEDS_ON_FAILURE && [2, 2, 0] > [2, 1, 330]
+        );
+        assert_eq!(dotted([2, 1, 30]), "2.1.30");
+        assert_eq!(version(Path::new("/nonexistent")), None);
+    }
+}

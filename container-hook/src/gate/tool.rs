@@ -1,0 +1,81 @@
+//! May this tool be used that is no shell? By the rules of the shell for what it does to files and addresses: what is provably
+//! local is let through here, about everything else the host is asked.
+
+use std::path::Path;
+
+use bashgate_shared::classify::tool::ToolAct;
+use bashgate_shared::classify::{Decided, Surroundings, classify_tool};
+use bashgate_shared::protocol::{RequestId, TOOL_EVENT, ToolEventWire, VERSION};
+
+use super::conditions::{self, ShellSetup};
+use super::config::Config;
+use super::{About, HookDecision, HostRequest, LetThroughBy, Step, label};
+
+/// Longest target that is told, in characters.
+const MAX_TARGET: usize = 1024;
+/// Most findings of a kind that are told.
+const MAX_FOUND: usize = 64;
+
+/// A tool that is about to be used.
+#[derive(Debug)]
+pub struct ToolQuestion<'t> {
+    /// The tool's name.
+    pub tool: &'t str,
+    /// A path, a URL or a query.
+    pub target: Option<&'t str>,
+    /// What it does to files and addresses.
+    pub acts: &'t [ToolAct],
+    /// What a service is sent; at most [`bashgate_shared::protocol::MAX_SENT_BYTES`].
+    pub sends: Option<&'t str>,
+    /// True when it asks somebody, so that the host has to know of it.
+    pub asks: bool,
+    /// Where the agent works; absolute.
+    pub cwd: &'t Path,
+    /// Who asks, for the audit.
+    pub asker: &'t str,
+    /// The agent's session, for the audit.
+    pub session: Option<String>,
+    /// The agent's id of the call, for the audit.
+    pub tool_use_id: Option<String>,
+}
+
+/// Decides one use of a tool as far as that goes without the host.
+pub fn check(question: ToolQuestion<'_>, config: &Config) -> Step {
+    let protected = config.protected();
+    let cwd = question.cwd.to_str().map(str::to_owned);
+    let around = Surroundings { shell: config.shell, cwd: cwd.clone(), protected: protected.clone(), programs: None };
+    let found = classify_tool(question.tool, question.acts, &around);
+    // No shell is started for it.
+    let setup = ShellSetup { reads_startup_files: false, trusted: &[] };
+    // A secret that it reads is told however it lies there; nothing else can be decided here.
+    let findings = conditions::check(&found, question.cwd, &protected, setup);
+    if !question.asks && found.decided != Decided::Host && findings.is_clear() {
+        return Step::Decided(HookDecision::Allow(LetThroughBy::Hook));
+    }
+    let told =
+        |list: Vec<String>| list.into_iter().take(MAX_FOUND).map(|text| text.chars().take(1000).collect()).collect();
+    let leads_to = conditions::leads_to(&found, question.cwd);
+    let first = question.acts.first().map(ToolAct::on);
+    let target = question.target.or(first).map(|target| target.chars().take(MAX_TARGET).collect());
+    let wire = |id: &RequestId| ToolEventWire {
+        kind: TOOL_EVENT.to_owned(),
+        request_id: id.to_string(),
+        tool: label(question.tool.to_owned()),
+        v: Some(VERSION),
+        target,
+        acts: question.acts.to_vec(),
+        sends: question.sends.map(str::to_owned),
+        cwd,
+        protected,
+        secrets: told(findings.secrets),
+        unproven: told(findings.unproven),
+        unlooked: told(findings.unlooked),
+        leads_to,
+        agent: Some(question.asker.to_owned()),
+        session: question.session.map(label),
+        tool_use_id: question.tool_use_id.map(label),
+        timeout_ms: Some(config.deadline_s * 1000),
+        locked: true,
+    };
+    HostRequest::step(wire, About::Input)
+}

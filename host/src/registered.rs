@@ -1,0 +1,91 @@
+//! Where this person's gates are, so that every command finds its configuration from anywhere: `~/.config/bashgate/gates`, one
+//! folder a line, the newest last. `bashgate init` writes it.
+//!
+//! INVARIANT: nothing is ever looked for in the working directory or above it, where an agent may write. A folder counts
+//! only when it, its configuration and the list belong to whoever calls, or to root, and nobody else can write them.
+
+use std::fs::{DirBuilder, OpenOptions};
+use std::io::{self, Write as _};
+use std::os::unix::fs::{DirBuilderExt as _, MetadataExt as _, OpenOptionsExt as _};
+use std::path::{Path, PathBuf};
+
+/// The configuration's name in a gate's folder.
+pub const CONFIG: &str = "bashgate.toml";
+/// The name of the hook's configuration there.
+pub const HOOK_CONFIG: &str = "hook.toml";
+/// Longest list that is read, in bytes.
+const MAX_BYTES: u64 = 1 << 20;
+
+/// A place that is not trusted.
+#[derive(Debug, thiserror::Error)]
+#[error("{} is not trusted: {why}", path.display())]
+pub struct Untrusted {
+    /// The file or folder.
+    pub path: PathBuf,
+    why: String,
+}
+
+/// `~/.config/bashgate`, where there is a home folder.
+pub fn folder() -> Option<PathBuf> {
+    let home = std::env::var_os("HOME").map(PathBuf::from).filter(|home| home.is_absolute())?;
+    Some(home.join(".config/bashgate"))
+}
+
+/// The list.
+pub fn list() -> Option<PathBuf> {
+    Some(folder()?.join("gates"))
+}
+
+/// Makes a folder's gate the one that commands find. It must be absolute.
+pub fn register(gate: &Path) -> io::Result<()> {
+    let (Some(folder), Some(list)) = (folder(), list()) else {
+        return Err(io::Error::other("there is no home folder (HOME is not set)"));
+    };
+    let line = gate.to_str().filter(|path| !path.contains('\n'));
+    let Some(line) = line else { return Err(io::Error::other("the folder's name cannot be written on a line")) };
+    DirBuilder::new().recursive(true).mode(0o700).create(&folder)?;
+    if read(&list).ok().is_some_and(|known| known.last().is_some_and(|last| last == gate)) {
+        return Ok(());
+    }
+    // One write of a line, so that two at once leave two lines.
+    OpenOptions::new().append(true).create(true).mode(0o600).open(&list)?.write_all(format!("{line}\n").as_bytes())
+}
+
+fn read(list: &Path) -> io::Result<Vec<PathBuf>> {
+    let meta = std::fs::metadata(list)?;
+    if !meta.is_file() || meta.len() > MAX_BYTES {
+        return Err(io::Error::other("it is no list of folders"));
+    }
+    let text = std::fs::read_to_string(list)?;
+    Ok(text.lines().map(PathBuf::from).filter(|path| path.is_absolute()).collect())
+}
+
+/// The configuration of the newest gate that is still there.
+pub fn newest() -> Result<Option<PathBuf>, Untrusted> {
+    let Some(list) = list() else { return Ok(None) };
+    let gates = match read(&list) {
+        Ok(gates) => gates,
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
+        Err(error) => return Err(Untrusted { path: list, why: error.to_string() }),
+    };
+    let Some(gate) = gates.into_iter().rev().find(|gate| gate.join(CONFIG).exists()) else { return Ok(None) };
+    let config = gate.join(CONFIG);
+    for path in [&list, &gate, &config] {
+        is_trusted(path)?;
+    }
+    Ok(Some(config))
+}
+
+/// An error unless a place belongs to whoever calls, or to root, and nobody else can write it.
+pub fn is_trusted(path: &Path) -> Result<(), Untrusted> {
+    let not = |why: String| Err(Untrusted { path: path.to_owned(), why });
+    let own = rustix::process::geteuid().as_raw();
+    match std::fs::metadata(path) {
+        Err(error) => not(error.to_string()),
+        Ok(meta) if meta.uid() != own && meta.uid() != 0 => {
+            not(format!("it belongs to user id {}, and this is {own}", meta.uid()))
+        }
+        Ok(meta) if meta.mode() & 0o022 != 0 => not(format!("others can write it (mode {:o})", meta.mode() & 0o7777)),
+        Ok(_) => Ok(()),
+    }
+}
