@@ -540,8 +540,14 @@ impl AgentRow {
     }
 }
 
+/// What stands in a tool's place where a person's words bring files along.
+pub const PROMPT: &str = "prompt";
+
 /// What a tool of this name does, whichever agent has it.
 pub fn does(tool: &str) -> Option<Does> {
+    if tool == PROMPT {
+        return Some(Read);
+    }
     AGENTS.iter().find_map(|agent| agent.tool(tool))
 }
 

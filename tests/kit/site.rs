@@ -309,6 +309,19 @@ impl Site {
         })
     }
 
+    /// Sends an event to the hook in the background, and waits until it is held: its approval's id.
+    pub fn held_by(&self, config: &Path, event: &Value) -> String {
+        let before: Vec<Value> = self.pending().iter().map(|card| card["id"].clone()).collect();
+        let mut hook = self.hook_command(config);
+        let bytes = event.to_string().into_bytes();
+        std::thread::spawn(move || Output::of(&mut hook, &bytes));
+        until(&format!("{event} to be held"), || {
+            let pending = self.pending();
+            let found = pending.iter().find(|card| !before.contains(&card["id"]))?;
+            Some(found["id"].as_str()?.to_owned())
+        })
+    }
+
     /// Every record of the audit.
     pub fn audit(&self) -> Vec<Value> {
         let exported = self.cli(["audit", "export"]).expect(0);

@@ -31,5 +31,6 @@ mod properties;
 mod runner;
 mod seed_004;
 mod sessions;
+mod tools;
 mod transcripts;
 mod two_users;

@@ -267,7 +267,7 @@ impl Event {
         if acts.is_empty() {
             return Incoming::Nothing;
         }
-        let tool = ToolUse::Files { tool: "prompt".to_owned(), acts };
+        let tool = ToolUse::Files { tool: agents::PROMPT.to_owned(), acts };
         Incoming::Before(BeforeToolUse { tool, cwd: self.cwd, session: self.session_id, tool_use_id: None })
     }
 }

