@@ -24,6 +24,7 @@ struct Asked {
     config: PathBuf,
     hook: PathBuf,
     project: PathBuf,
+    file: Option<PathBuf>,
     timeout_s: Option<u64>,
     dry_run: bool,
     deny_webfetch: bool,
@@ -110,6 +111,7 @@ fn read(name: &str, args: &[String]) -> Result<Asked, String> {
         config: PathBuf::from(config::DEFAULT),
         hook: own,
         project: std::env::current_dir().map_err(|error| format!("there is no working directory: {error}"))?,
+        file: None,
         timeout_s: None,
         dry_run: false,
         deny_webfetch: false,
@@ -134,6 +136,7 @@ fn read(name: &str, args: &[String]) -> Result<Asked, String> {
             "--config" => asked.config = absolute(value()?)?,
             "--project" => asked.project = absolute(value()?)?,
             "--json" if is_doctor => asked.json = true,
+            "--file" if !is_doctor => asked.file = Some(absolute(value()?)?),
             "--scope" if !is_doctor => {
                 let scope = value()?;
                 let scopes = [Scope::User, Scope::Project, Scope::Managed];

@@ -23,6 +23,10 @@ pub struct AfterToolUse {
     pub command: String,
     /// True for a shell command.
     pub is_shell: bool,
+    /// True for what may have written files that nobody was asked about: a service.
+    pub is_service: bool,
+    /// Where the agent works, absolute, when it says so.
+    pub cwd: Option<String>,
     /// The forms of credentials that its result shows.
     pub shown: Vec<&'static str>,
     /// The agent's session.

@@ -31,7 +31,8 @@ bashgate-hook: decides whether an agent's tool call may go on.
   bashgate-hook doctor [--agent NAME] [--json]     proves that the agent is gated, and names the ways around
 
 Exit 0: no objection, or done. Exit 2: denied, with the reason on standard error. Nothing else ever comes out.
-The configuration is FILE, or /etc/bashgate/hook.toml. --project DIR stands for the working directory.
+The configuration is FILE, or /etc/bashgate/hook.toml. --project DIR stands for the working directory, --file FILE for the
+agent's settings, where they are to be mounted elsewhere.
 Agents: ";
 
 /// Exit codes, as every agent takes them.

@@ -2,6 +2,8 @@
 
 use std::path::PathBuf;
 
+use bashgate_shared::cage;
+use bashgate_shared::classify::{CommandClass, Surroundings, classify};
 use bashgate_shared::command::CommandLine;
 use bashgate_shared::protocol::MAX_LABEL_BYTES;
 
@@ -22,24 +24,43 @@ pub fn before_tool_use(event: &BeforeToolUse, asker: Asker, config: &Config) -> 
         ToolUse::Asks { tool, acts, target, sends } => (tool, acts, target.as_deref(), sends.as_deref(), true),
     };
     let (session, tool_use_id) = (event.session.clone(), event.tool_use_id.clone());
-    let question =
-        ToolQuestion { tool, target, acts, sends, asks, cwd: &cwd(event), asker: asker.name, session, tool_use_id };
+    let question = ToolQuestion {
+        tool,
+        target,
+        acts,
+        sends,
+        asks,
+        cwd: &cwd(event.cwd.as_deref()),
+        asker: asker.name,
+        session,
+        tool_use_id,
+    };
     gate::tool::check(question, config)
 }
 
 /// A tool has been used.
 pub fn after_tool_use(event: &AfterToolUse, asker: Asker, config: &Config) -> Step {
-    let AfterToolUse { command, is_shell, shown, session, tool_use_id } = event;
+    let AfterToolUse { command, is_shell, is_service, cwd: there, shown, session, tool_use_id } = event;
     let result = gate::Aftermath { shown: shown.clone(), ..gate::Aftermath::default() };
-    if !is_shell && result.is_plain() {
+    let may_leave_something = *is_service || *is_shell && may_plant(command, config);
+    if !is_shell && !is_service && result.is_plain() {
         return Step::Decided(HookDecision::Allow(LetThroughBy::Nobody));
     }
-    CommandRan { command, tool_use_id, asker: asker.name, session: session.clone(), result }.report(config)
+    let acting = may_leave_something.then(|| gate::acting::look(&cwd(there.as_deref())));
+    CommandRan { command, tool_use_id, asker: asker.name, session: session.clone(), result, acting }.report(config)
 }
 
-fn cwd(event: &BeforeToolUse) -> PathBuf {
+/// False for what changes nothing that acts later: a provably local command, and one that ran in the cage, which looks by itself.
+fn may_plant(command: &str, config: &Config) -> bool {
+    let Ok(command) = CommandLine::parse(command) else { return true };
+    let is_caged = config.cage_runner.as_ref().is_some_and(|runner| cage::is_form_of(runner, command.text()));
+    let around = Surroundings { shell: config.shell, protected: config.protected(), ..Surroundings::default() };
+    !is_caged && classify(&command, &around).class != CommandClass::Safe
+}
+
+fn cwd(said: Option<&str>) -> PathBuf {
     let own = || std::env::current_dir().unwrap_or_else(|_| PathBuf::from("/"));
-    event.cwd.as_ref().map(PathBuf::from).filter(|cwd| cwd.is_absolute()).unwrap_or_else(own)
+    said.map(PathBuf::from).filter(|cwd| cwd.is_absolute()).unwrap_or_else(own)
 }
 
 fn shell(event: &BeforeToolUse, command: &str, asker: Asker, config: &Config) -> Step {
@@ -51,7 +72,7 @@ fn shell(event: &BeforeToolUse, command: &str, asker: Asker, config: &Config) ->
     let is_whole = event.tool_use_id.as_ref().is_some_and(|id| id.len() <= MAX_LABEL_BYTES);
     let question = Question {
         command: &command,
-        cwd: &cwd(event),
+        cwd: &cwd(event.cwd.as_deref()),
         asker: asker.name,
         session: event.session.clone().map(label),
         tool_use_id: event.tool_use_id.clone().map(label),

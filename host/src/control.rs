@@ -70,6 +70,13 @@ pub enum ControlCommand {
         /// Its name.
         workspace: String,
     },
+    /// A new signing key.
+    KeyRotate {
+        /// The old one counts no more at once, for nobody.
+        revoke: bool,
+    },
+    /// The key before the current one counts no more.
+    KeyRetire,
     /// An approval of a script counts no more.
     ScriptRevoke {
         /// The workspace.

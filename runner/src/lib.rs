@@ -5,6 +5,7 @@
 //! (the run itself), [`inner`] (the process inside), [`output`], [`watch`] (what was changed), [`outcome`].
 #![cfg_attr(not(test), deny(clippy::print_stdout, clippy::print_stderr))]
 
+mod bound;
 mod called;
 pub mod cli;
 pub mod doctor;

@@ -124,6 +124,9 @@ pub enum RunError {
     /// The preset never gives network.
     #[error("the preset gives no network")]
     NoNetwork,
+    /// A script is another one than the command was allowed with.
+    #[error("{0} was changed after the command was allowed")]
+    Changed(String),
     /// Something else failed before the start.
     #[error("cannot {what}: {source}")]
     Io {
@@ -156,6 +159,7 @@ impl RunError {
             Self::TooLong { asked: 0, .. } => "leave the time out to get the preset's usual one",
             Self::TooLong { .. } => "ask for less, or run it in the background",
             Self::NoNetwork => "leave out --network, or use another preset",
+            Self::Changed(_) => "run it again, so that it is decided with what the file says now",
             Self::Io { .. } => "look at the cause, then run it again",
         }
     }
@@ -283,6 +287,7 @@ impl Outcome {
             asker: agent.unwrap_or(permit::AGENT),
             session: None,
             result,
+            acting: None,
         };
         let told = ran.report(&gate).finish(&gate, |_| ());
         self.host_not_told = !matches!(told, HookDecision::Allow(LetThroughBy::Host));

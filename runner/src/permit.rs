@@ -9,7 +9,8 @@ use bashgate_hook::gate::git::guard;
 use bashgate_hook::gate::{self, HookDecision, LetThroughBy, Look, Question};
 use bashgate_shared::classify::{Surroundings, classify};
 use bashgate_shared::command::{CommandError, CommandLine};
-use bashgate_shared::protocol::{RunnerWire, ScriptWire};
+use bashgate_shared::programs;
+use bashgate_shared::protocol::{FileEvidence, RunnerWire, ScriptWire};
 use bashgate_shared::shell::Shell;
 
 use crate::gate::Gate;
@@ -25,6 +26,7 @@ pub struct Permit {
     command: CommandLine,
     reach: Reach,
     warning: Option<String>,
+    scripts: Vec<FileEvidence>,
 }
 
 /// How far a permit reaches.
@@ -57,6 +59,12 @@ impl Permit {
     /// How far it reaches.
     pub const fn reach(&self) -> Reach {
         self.reach
+    }
+
+    /// The scripts that it was allowed with, and their digests: these very bytes are what runs, where a sandbox can see to it.
+    /// What tools write anew at their work (`package.json`) is none.
+    pub fn scripts(&self) -> &[FileEvidence] {
+        &self.scripts
     }
 }
 
@@ -128,28 +136,31 @@ pub fn ask(text: &str, ask: &Ask<'_>) -> Result<Permit, Denied> {
         refused.map_err(Denied::Preset)?;
         let look = Look::at(&command, ask.cwd, &around, setup);
         if look.is_proven_local() {
-            return Ok(Permit { command, reach: Reach::Local, warning: None });
+            return Ok(Permit { command, reach: Reach::Local, warning: None, scripts: Vec::new() });
         }
         let doubt = look.findings.unproven.first().or(look.findings.secrets.first());
         let why = doubt.cloned().unwrap_or(look.found.reason);
         return Err(Denied::NoGate { why, config: ask.gate.config_file.clone() });
     };
-    let by = put(&command, refused, None, ask, &Config { shell, ..config.clone() })?;
+    let (by, files) = put(&command, refused, None, ask, &Config { shell, ..config.clone() })?;
     let reach = match by {
         LetThroughBy::Hook => Reach::Local,
         LetThroughBy::Host | LetThroughBy::Nobody | LetThroughBy::Silence { .. } => Reach::Preset,
     };
-    Ok(Permit { command, reach, warning: HookDecision::Allow(by).warning() })
+    let is_script =
+        |file: &FileEvidence| found.effects.runs.contains(&file.path) && !programs::is_a_managers_own(&file.path);
+    let scripts = files.into_iter().filter(is_script).collect();
+    Ok(Permit { command, reach, warning: HookDecision::Allow(by).warning(), scripts })
 }
 
-/// Puts the question, and says who allowed it. What the preset refuses is put, too, so that the attempt is on record.
+/// Puts the question, and says who allowed it and with which files. What the preset refuses is put, too, so that the attempt is on record.
 fn put(
     command: &CommandLine,
     refused: Result<(), policy::Refusal>,
     script: Option<ScriptWire>,
     ask: &Ask<'_>,
     config: &Config,
-) -> Result<LetThroughBy, Denied> {
+) -> Result<(LetThroughBy, Vec<FileEvidence>), Denied> {
     let why_refused = refused.as_ref().err().map(|refusal| refusal.why.chars().take(1000).collect::<String>());
     let question = Question {
         command,
@@ -165,7 +176,8 @@ fn put(
         types_past_gate: false,
     };
     // The wait ends by itself; whoever calls this is an ordinary process, which its caller can end.
-    match (gate::check(&question, config).finish(config, |_| ()), refused) {
+    let (decision, files) = gate::check(&question, config).finish_with_files(config, |_| ());
+    match (decision, refused) {
         (HookDecision::Deny { reason }, Err(mut refusal)) => {
             refusal.why = reason;
             Err(Denied::Preset(refusal))
@@ -173,7 +185,7 @@ fn put(
         (HookDecision::Allow(_) | HookDecision::Cage { .. }, Err(refusal)) => Err(Denied::Preset(refusal)),
         (HookDecision::Cage { .. }, Ok(())) => Err(Denied::Gate("it may only run in the cage".to_owned())),
         (HookDecision::Deny { reason }, Ok(())) => Err(Denied::Gate(reason)),
-        (HookDecision::Allow(by), Ok(())) => Ok(by),
+        (HookDecision::Allow(by), Ok(())) => Ok((by, files)),
     }
 }
 
@@ -195,9 +207,10 @@ pub(crate) fn script(text: &str, wire: ScriptWire, filled: &str, ask: &Ask<'_>) 
     };
     let found = classify(&command, &around);
     let refused = policy::check(&ask.preset.rules, &command, Shell::Bash, &found, &ask.cwd.to_string_lossy());
-    match put(&command, refused, Some(wire), ask, &Config { shell: Shell::Bash, ..config.clone() })? {
+    match put(&command, refused, Some(wire), ask, &Config { shell: Shell::Bash, ..config.clone() })?.0 {
         LetThroughBy::Host => {
-            Ok(Permit { command: filled, reach: if network { Reach::Preset } else { Reach::Local }, warning: None })
+            let reach = if network { Reach::Preset } else { Reach::Local };
+            Ok(Permit { command: filled, reach, warning: None, scripts: Vec::new() })
         }
         LetThroughBy::Hook | LetThroughBy::Nobody | LetThroughBy::Silence { .. } => {
             Err(Denied::Gate("only a person's approval lets a script run, and none was given".to_owned()))
@@ -221,7 +234,7 @@ pub fn cage(text: &str, config: Option<&Config>, preset: &Preset, cwd: &Path) ->
     {
         return Err(Denied::Gate(format!("git {subcommand} is blocked: {}", config.git_reason)));
     }
-    Ok(Permit { command, reach: Reach::Cage, warning: None })
+    Ok(Permit { command, reach: Reach::Cage, warning: None, scripts: Vec::new() })
 }
 
 fn parse(text: &str) -> Result<CommandLine, Denied> {

@@ -17,6 +17,7 @@ use bashgate_shared::programs;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::pipe::{PipeFlags, pipe_with};
 
+use crate::bound::BoundScripts;
 use crate::environment;
 use crate::git;
 use crate::inner::kernel::BeforeExec;
@@ -178,7 +179,10 @@ impl Runner {
         let groups = Groups::make(preset.limits.memory_mib, preset.limits.processes);
         let mut watches: Vec<Watch> = projects(preset, &spec.workspace)
             .skip(usize::from(preset.filesystem.workspace == Access::Read))
-            .map(|project| Watch::before(project, preset.filesystem.protect.clone()))
+            .map(|project| {
+                let caged = permit.reach() == Reach::Cage;
+                Watch::before(project, preset.filesystem.protect.clone(), spec.state.as_deref(), caged)
+            })
             .collect();
         let acting: Vec<PathBuf> = watches.iter().flat_map(Watch::to_protect).take(MOST_PROTECTED).cloned().collect();
         let mut refused = Vec::new();
@@ -214,7 +218,7 @@ impl Runner {
                 let finished = live.listen(timeout, grace, stop, &groups);
                 let caged = permit.reach() == Reach::Cage;
                 let checks_out = checks_out(permit.command());
-                let violations = watches.drain(..).flat_map(|watch| watch.after(caged, checks_out)).collect();
+                let violations = watches.drain(..).flat_map(|watch| watch.after(checks_out)).collect();
                 drop(keep);
                 let mut outcome = finished.outcome(permit, spec, timeout, sandbox, violations);
                 outcome.tell(spec.told.as_ref(), spec.agent.as_deref(), caged);
@@ -232,7 +236,7 @@ impl Runner {
         internet: bool,
         (run_as, acting): (RunAs, &[PathBuf]),
         groups: &Groups,
-    ) -> Result<(Wanted, Vec<Temporary>), RunError> {
+    ) -> Result<(Wanted, (Vec<Temporary>, BoundScripts)), RunError> {
         let preset = &spec.preset;
         let workspace = &spec.workspace;
         let mut hidden = hidden(preset, workspace, &spec.gate, run_as);
@@ -257,6 +261,8 @@ impl Runner {
         }
         let mut places = Places::check(&roots, &hidden)?;
         let listed = listed(preset, &places, internet)?;
+        let scripts = bound_scripts(permit, spec, run_as)?;
+        let mut keep = Vec::new();
         let mut env = environment::build(
             &preset.environment,
             spec.env.iter().cloned(),
@@ -266,7 +272,6 @@ impl Runner {
         );
         let by_hand: Vec<String> = preset.environment.set.keys().cloned().collect();
         let mut set = git::environment();
-        let mut keep = Vec::new();
         if !preset.git.trailer.is_empty() {
             let io = |source| RunError::Io { what: "write git hooks", source };
             let parent = hooks_parent(spec, run_as).map_err(io)?;
@@ -308,8 +313,9 @@ impl Runner {
             by_groups,
             own: self.own.clone(),
             gate_is_others: spec.gate.iter().chain(&spec.own).all(|path| !run_as.may_change_mode(path)),
+            scripts: scripts.mounts.clone(),
         };
-        Ok((wanted, keep))
+        Ok((wanted, (keep, scripts)))
     }
 }
 
@@ -368,6 +374,17 @@ fn argv(shell: ShellProgram, command: &str) -> Vec<String> {
     // Behind the options: a text that begins with `-` is none.
     argv.extend(["-c", "--", command].map(str::to_owned));
     argv
+}
+
+/// Copies of the scripts that the command was allowed with. Without a place for them there are none.
+fn bound_scripts(permit: &Permit, spec: &RunSpec, run_as: RunAs) -> Result<BoundScripts, RunError> {
+    let none = BoundScripts::copy(&[], &spec.cwd, Path::new("/"));
+    let made = match hooks_parent(spec, run_as) {
+        Ok(parent) if !permit.scripts().is_empty() => BoundScripts::copy(permit.scripts(), &spec.cwd, &parent),
+        _ => none,
+    };
+    let io = |source| RunError::Io { what: "copy what was allowed", source };
+    made.map_err(io)?.map_err(|changed| RunError::Changed(changed.0))
 }
 
 /// Where hooks are written: in `/tmp`, which is sticky, what is root's is safe from the workspace's owner; but what is

@@ -24,6 +24,8 @@ pub struct AgentRow {
     pub events: &'static [(Happens, &'static [&'static str])],
     /// What its tools do, by their names.
     pub tools: &'static [(Does, &'static [&'static str])],
+    /// How it comes into a container.
+    pub packaged: Packaged,
     /// Where its hooks are written down.
     pub places: &'static [Place],
     /// The events on which our hook stands.
@@ -34,6 +36,19 @@ pub struct AgentRow {
     pub types_past_hooks: bool,
     /// Its shell reads start-up files, or a snapshot made from them, before each command: always, or when this variable is set.
     pub reads_startup_files: Option<Startup>,
+}
+
+/// How an agent comes into a container: what `bashgate up` installs and hands over.
+#[derive(Debug)]
+pub struct Packaged {
+    /// The npm package, with the version that was checked.
+    pub npm: &'static str,
+    /// The program.
+    pub program: &'static str,
+    /// Variables that log it in.
+    pub variables: &'static [&'static str],
+    /// The file in the home folder that logs it in, if it has one.
+    pub login: Option<&'static str>,
 }
 
 /// A file in which an agent's hooks are written down.
@@ -236,6 +251,12 @@ const CLAUDE: AgentRow = AgentRow {
             ],
         ),
     ],
+    packaged: Packaged {
+        npm: "@anthropic-ai/claude-code@2.1.330",
+        program: "claude",
+        variables: &["ANTHROPIC_API_KEY", "ANTHROPIC_AUTH_TOKEN", "ANTHROPIC_BASE_URL", "CLAUDE_CODE_OAUTH_TOKEN"],
+        login: Some(".claude/.credentials.json"),
+    },
     places: &[
         Place {
             variable: Some("CLAUDE_CONFIG_DIR"),
@@ -297,6 +318,12 @@ const CODEX: AgentRow = AgentRow {
             ],
         ),
     ],
+    packaged: Packaged {
+        npm: "@openai/codex@0.169.0",
+        program: "codex",
+        variables: &["OPENAI_API_KEY", "CODEX_API_KEY"],
+        login: Some(".codex/auth.json"),
+    },
     places: &[
         Place { variable: Some("CODEX_HOME"), ..place(Scope::User, ".codex", "hooks.json", SettingsForm::Codex) },
         place(Scope::Project, ".codex", "hooks.json", SettingsForm::Codex),
@@ -358,6 +385,12 @@ const GEMINI: AgentRow = AgentRow {
             ],
         ),
     ],
+    packaged: Packaged {
+        npm: "@google/gemini-cli@0.61.0",
+        program: "gemini",
+        variables: &["GEMINI_API_KEY", "GOOGLE_API_KEY"],
+        login: Some(".gemini/oauth_creds.json"),
+    },
     places: &[
         place(Scope::User, ".gemini", "settings.json", SettingsForm::Gemini),
         place(Scope::Project, ".gemini", "settings.json", SettingsForm::Gemini),
@@ -411,6 +444,12 @@ const COPILOT: AgentRow = AgentRow {
             ],
         ),
     ],
+    packaged: Packaged {
+        npm: "@github/copilot@1.0.102",
+        program: "copilot",
+        variables: &["COPILOT_GITHUB_TOKEN", "GH_TOKEN", "GITHUB_TOKEN"],
+        login: None,
+    },
     places: &[
         Place {
             variable: Some("COPILOT_HOME"),
@@ -459,6 +498,12 @@ const OPENCODE: AgentRow = AgentRow {
             ],
         ),
     ],
+    packaged: Packaged {
+        npm: "opencode-ai@1.18.33",
+        program: "opencode",
+        variables: &["ANTHROPIC_API_KEY", "OPENAI_API_KEY", "OPENROUTER_API_KEY"],
+        login: Some(".local/share/opencode/auth.json"),
+    },
     places: &[
         place(Scope::User, ".config/opencode/plugin", "bashgate.js", SettingsForm::OpenCode),
         place(Scope::Project, ".opencode/plugin", "bashgate.js", SettingsForm::OpenCode),
@@ -505,6 +550,7 @@ const CURSOR: AgentRow = AgentRow {
         (Write, &["Write", "Edit", "Delete"]),
         (Does::Nothing, &["Task", "Glob", "LS"]),
     ],
+    packaged: Packaged { npm: "", program: "cursor-agent", variables: &["CURSOR_API_KEY"], login: None },
     places: &[
         place(Scope::User, ".cursor", "hooks.json", SettingsForm::Cursor),
         place(Scope::Project, ".cursor", "hooks.json", SettingsForm::Cursor),

@@ -55,6 +55,25 @@ pub fn caged_form(runner: &Path, config: Option<&Path>, note: Note, command: &st
     (form.len() <= MAX_CAGED_BYTES).then_some(form)
 }
 
+/// True for a text that is the caged form of some command and nothing else besides.
+pub fn is_form_of(runner: &Path, text: &str) -> bool {
+    let Some(runner) = runner.to_str() else { return false };
+    let start = format!("{} exec --cage ", quoted(runner));
+    let Some((options, command)) = text.strip_prefix(&start).and_then(|rest| rest.split_once("-- ")) else {
+        return false;
+    };
+    // A file's name in the options is quoted, and could hold anything.
+    let are_options = options.is_empty()
+        || options == "--quiet "
+        || options.strip_prefix("--config ").or_else(|| options.strip_prefix("--quiet --config ")).is_some_and(
+            |file| {
+                !file.is_empty() && file.trim_end().bytes().all(|b| b.is_ascii_alphanumeric() || b"/._-".contains(&b))
+            },
+        );
+    let inner = command.strip_prefix('\'').and_then(|rest| rest.strip_suffix('\''));
+    are_options && inner.is_some_and(|inner| !inner.replace("'\\''", "").contains('\''))
+}
+
 fn always_quoted(text: &str) -> String {
     format!("'{}'", text.replace('\'', "'\\''"))
 }
@@ -74,6 +93,22 @@ mod tests {
             "/usr/local/bin/bashgate-run exec --cage --quiet --config '/srv/ga te/hook.toml' -- ''"
         );
         assert!(form(None, Note::Always, &"x".repeat(MAX_CAGED_BYTES)).is_none());
+    }
+
+    #[test]
+    fn a_form_is_known_and_what_only_begins_like_one_is_none() {
+        let runner = Path::new("/usr/local/bin/bashgate-run");
+        for command in ["it's", "", "a\nb", "'", "-- x"] {
+            for (note, config) in [(Note::Always, None), (Note::OnFailure, Some(Path::new("/srv/gate/hook.toml")))] {
+                let form = caged_form(runner, config, note, command).unwrap();
+                assert!(is_form_of(runner, &form), "{form}");
+                for more in [format!("{form}; id"), format!("{form} x"), format!("x={form}"), format!("{form}'a'")] {
+                    assert!(!is_form_of(runner, &more), "{more}");
+                }
+            }
+        }
+        assert!(!is_form_of(runner, "/usr/local/bin/bashgate-run exec --cage --config $(id) -- 'x'"));
+        assert!(!is_form_of(Path::new("/x/bashgate-run"), "/usr/local/bin/bashgate-run exec --cage -- 'x'"));
     }
 
     #[test]

@@ -106,7 +106,7 @@ pub enum Request {
     /// This tool is about to be used.
     ToolEvent(Box<ToolEvent>),
     /// This command has run.
-    BashRan(BashRan),
+    BashRan(Box<BashRan>),
 }
 
 impl Request {
@@ -150,6 +150,8 @@ pub struct BashCheck {
     pub protected: Vec<String>,
     /// The asker holds a lock on its request file while it waits.
     pub locked: bool,
+    /// The id of the public key with which the asker checks the answer.
+    pub key_id: Option<String>,
     /// Files that the command would run, as the container says. Can only make the answer stricter.
     pub evidence: Vec<FileEvidence>,
     /// Secrets that the hook found behind links and patterns. They count as read.
@@ -172,6 +174,31 @@ pub struct BashCheck {
     pub script: Option<Box<ScriptWire>>,
     /// Set when it is a call of another tool than the shell: then `command` is the call in words, which nothing reads.
     pub tool: Option<Box<ToolCall>>,
+    /// What acts later in the project now.
+    pub acting: Option<Box<ActingWire>>,
+}
+
+/// Files of a project that act later, as its container says: what a command leaves there is found by comparing.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct ActingWire {
+    /// The project's folder.
+    pub root: String,
+    /// By their paths, which are absolute, what they are: a digest, which nobody reads but to compare. At most
+    /// [`MAX_ACTING`]; a folder in which everyday tools make many stands as one, with a `/` at its end.
+    pub files: BTreeMap<String, String>,
+}
+
+/// Most files of an [`ActingWire`].
+pub const MAX_ACTING: usize = 512;
+/// Most bytes of all their names and digests together.
+pub const MAX_ACTING_BYTES: usize = 256 * 1024;
+
+impl ActingWire {
+    fn is_within_bounds(&self) -> bool {
+        let bytes: usize = self.files.iter().map(|(path, digest)| path.len() + digest.len()).sum();
+        self.root.len() <= 4096 && self.files.len() <= MAX_ACTING && bytes <= MAX_ACTING_BYTES
+    }
 }
 
 /// A call of another tool than the shell.
@@ -213,6 +240,8 @@ pub struct BashRan {
     pub shown: Vec<String>,
     /// It ran in the cage and failed, as it says for want of network.
     pub wanted_network: bool,
+    /// What acts later in the project now, where somebody has looked.
+    pub acting: Option<Box<ActingWire>>,
     /// The agent, for the audit.
     pub agent: Option<String>,
     /// The agent's session, for the audit.
@@ -221,6 +250,8 @@ pub struct BashRan {
     pub timeout_ms: Option<u64>,
     /// The asker holds a lock on its request file while it waits.
     pub locked: bool,
+    /// The id of the public key with which the asker checks the answer.
+    pub key_id: Option<String>,
 }
 
 /// What bashgate's own Bash tool adds to a request. Can only make the answer stricter.
@@ -306,6 +337,8 @@ pub struct ToolEvent {
     pub timeout_ms: Option<u64>,
     /// The asker holds a lock on its request file while it waits.
     pub locked: bool,
+    /// The id of the public key with which the asker checks the answer.
+    pub key_id: Option<String>,
 }
 
 impl ToolEvent {
@@ -338,6 +371,7 @@ impl ToolEvent {
             other_shell: false,
             protected: self.protected,
             locked: self.locked,
+            key_id: self.key_id,
             evidence: Vec::new(),
             secrets: self.secrets,
             unproven: self.unproven,
@@ -348,6 +382,7 @@ impl ToolEvent {
             programs: None,
             script: None,
             tool: Some(Box::new(ToolCall { name: self.tool, target: self.target, acts: self.acts })),
+            acting: None,
         })
     }
 }
@@ -390,6 +425,9 @@ pub struct BashCheckWire {
     /// See [`BashCheck`].
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub locked: bool,
+    /// The id of the public key with which the asker checks the answer.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub key_id: Option<String>,
     /// See [`BashCheck`].
     #[serde(default, skip_serializing_if = "Vec::is_empty", deserialize_with = "object::list")]
     pub evidence: Vec<FileEvidence>,
@@ -417,6 +455,9 @@ pub struct BashCheckWire {
     /// See [`BashCheck`].
     #[serde(default, skip_serializing_if = "Option::is_none", deserialize_with = "object::optional")]
     pub script: Option<ScriptWire>,
+    /// See [`BashCheck`].
+    #[serde(default, skip_serializing_if = "Option::is_none", deserialize_with = "object::optional")]
+    pub acting: Option<ActingWire>,
 }
 
 /// The wire form of a report that a command has run.
@@ -443,6 +484,9 @@ pub struct BashRanWire {
     /// See [`BashRan`].
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub wanted_network: bool,
+    /// See [`BashRan`].
+    #[serde(default, skip_serializing_if = "Option::is_none", deserialize_with = "object::optional")]
+    pub acting: Option<ActingWire>,
     /// Version; absent means 1.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub v: Option<u32>,
@@ -458,6 +502,9 @@ pub struct BashRanWire {
     /// See [`BashRan`].
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub locked: bool,
+    /// The id of the public key with which the asker checks the answer.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub key_id: Option<String>,
 }
 
 /// The wire form of a tool event.
@@ -516,6 +563,9 @@ pub struct ToolEventWire {
     /// See [`ToolEvent`].
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub locked: bool,
+    /// The id of the public key with which the asker checks the answer.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub key_id: Option<String>,
 }
 
 /// Why a request is answered with a denial at once.
@@ -597,6 +647,9 @@ pub fn parse_request(bytes: &[u8], id: &RequestId) -> Result<Request, RequestErr
                 label(&Some(runner.preset.clone()), "runner.preset", MAX_LABEL_BYTES)?;
                 label(&runner.refused, "runner.refused", 4096)?;
             }
+            if wire.acting.as_ref().is_some_and(|acting| !acting.is_within_bounds()) {
+                return Err(RequestError::FieldTooLong("acting"));
+            }
             let script = wire.script.map(|script| checked(script, &wire.command)).transpose()?;
             Ok(Request::BashCheck(Box::new(BashCheck {
                 command: CommandLine::parse(wire.command)?,
@@ -609,6 +662,7 @@ pub fn parse_request(bytes: &[u8], id: &RequestId) -> Result<Request, RequestErr
                 other_shell: wire.other_shell,
                 protected: wire.protected,
                 locked: wire.locked,
+                key_id: wire.key_id.filter(|id| id.len() <= 64),
                 evidence: wire.evidence,
                 secrets: wire.secrets,
                 unproven: wire.unproven,
@@ -618,6 +672,7 @@ pub fn parse_request(bytes: &[u8], id: &RequestId) -> Result<Request, RequestErr
                 caged_form: wire.caged_form,
                 programs: wire.programs,
                 tool: None,
+                acting: wire.acting.map(Box::new),
             })))
         }
         BASH_RAN => {
@@ -638,7 +693,11 @@ pub fn parse_request(bytes: &[u8], id: &RequestId) -> Result<Request, RequestErr
                     label(&Some(text.clone()), name, 4096)?;
                 }
             }
-            Ok(Request::BashRan(BashRan {
+            if wire.acting.as_ref().is_some_and(|acting| !acting.is_within_bounds()) {
+                return Err(RequestError::FieldTooLong("acting"));
+            }
+            Ok(Request::BashRan(Box::new(BashRan {
+                acting: wire.acting.map(Box::new),
                 tool_use_id: wire.tool_use_id,
                 command: wire.command,
                 ran_sha256: wire.ran_sha256,
@@ -649,7 +708,8 @@ pub fn parse_request(bytes: &[u8], id: &RequestId) -> Result<Request, RequestErr
                 session: wire.session,
                 timeout_ms: wire.timeout_ms.map(|ms| ms.min(MAX_TIMEOUT_MS)),
                 locked: wire.locked,
-            }))
+                key_id: wire.key_id.filter(|id| id.len() <= 64),
+            })))
         }
         TOOL_EVENT => {
             let wire: ToolEventWire = object::from_slice(bytes)?;
@@ -683,6 +743,7 @@ pub fn parse_request(bytes: &[u8], id: &RequestId) -> Result<Request, RequestErr
                 session: wire.session,
                 timeout_ms: wire.timeout_ms.map(|ms| ms.min(MAX_TIMEOUT_MS)),
                 locked: wire.locked,
+                key_id: wire.key_id.filter(|id| id.len() <= 64),
             })))
         }
         other => Err(RequestError::UnknownType(other.chars().take(64).collect())),
@@ -789,6 +850,19 @@ pub struct Heartbeat {
     /// See [`Response`].
     pub key_id: String,
     /// Ed25519 over [`crate::seal::heartbeat_bytes`], in hexadecimal digits.
+    pub signature: String,
+    /// The same by the key before this one, while hooks that have it are still believed.
+    #[serde(default, skip_serializing_if = "Option::is_none", deserialize_with = "object::optional")]
+    pub previous: Option<PreviousSignature>,
+}
+
+/// A signature by the key before the current one.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct PreviousSignature {
+    /// See [`Response`].
+    pub key_id: String,
+    /// See [`Heartbeat`].
     pub signature: String,
 }
 

@@ -6,7 +6,7 @@
 use ed25519_dalek::{Signature, Signer as _, SigningKey, VerifyingKey};
 
 use crate::command::{Digest, hex, unhex};
-use crate::protocol::{Answer, Heartbeat, RequestId, Response, VERSION, WorkspaceName};
+use crate::protocol::{Answer, Heartbeat, PreviousSignature, RequestId, Response, VERSION, WorkspaceName};
 
 /// The host's signing key. It never prints itself.
 pub struct HostKey {
@@ -71,9 +71,16 @@ impl HostKey {
             boot_ms,
             key_id: self.id.clone(),
             signature: String::new(),
+            previous: None,
         };
         beat.signature = self.sign(&heartbeat_bytes(&beat));
         beat
+    }
+
+    /// Signs a sign of life for those, too, who still check with this key.
+    pub fn countersign(&self, beat: &mut Heartbeat) {
+        let own = self.beat(&beat.boot_id, beat.boot_ms);
+        beat.previous = Some(PreviousSignature { key_id: own.key_id, signature: own.signature });
     }
 
     /// Signs that the audit was pruned up to a record: its place and its hash, in hexadecimal digits.
@@ -107,6 +114,8 @@ pub struct Unsigned {
     pub valid_for_ms: u64,
     /// On a denial: whether it may run in the cage instead.
     pub cage: bool,
+    /// The id of the key with which the asker checks, where it says so: while keys are exchanged there are two.
+    pub asked_key: Option<String>,
 }
 
 /// The host's public key, written `ed25519:` and 64 hexadecimal digits.
@@ -178,7 +187,13 @@ impl PublicKey {
 
     /// Checks a sign of life.
     pub fn check_heartbeat(&self, beat: &Heartbeat) -> bool {
-        beat.v == VERSION && beat.key_id == self.id() && self.signed(&heartbeat_bytes(beat), &beat.signature)
+        let (key_id, signature) = match &beat.previous {
+            Some(previous) if previous.key_id == self.id() => (&previous.key_id, &previous.signature),
+            _ => (&beat.key_id, &beat.signature),
+        };
+        // What is signed names the key.
+        let beat = Heartbeat { key_id: key_id.clone(), ..beat.clone() };
+        beat.v == VERSION && beat.key_id == self.id() && self.signed(&heartbeat_bytes(&beat), signature)
     }
 }
 
@@ -309,6 +324,7 @@ mod tests {
             taint_epoch: 3,
             valid_for_ms: 1000,
             cage: false,
+            asked_key: None,
         };
         let good = key.respond(&unsigned);
         let asked = Asked { request_id: &request_id, workspace: &workspace, request, elapsed_ms: 5 };
@@ -385,6 +401,18 @@ mod tests {
                 assert!(!public.check_heartbeat(&beat), "{bytes}");
             }
         }
+    }
+
+    #[test]
+    fn while_keys_are_exchanged_a_heartbeat_counts_for_both() {
+        let (old, new, other) =
+            (HostKey::from_seed(&[8; 32]), HostKey::from_seed(&[9; 32]), HostKey::from_seed(&[7; 32]));
+        let mut beat = new.beat("boot", 5);
+        old.countersign(&mut beat);
+        assert!(new.public().check_heartbeat(&beat) && old.public().check_heartbeat(&beat));
+        assert!(!other.public().check_heartbeat(&beat));
+        beat.boot_ms = 6;
+        assert!(!new.public().check_heartbeat(&beat) && !old.public().check_heartbeat(&beat));
     }
 
     #[test]

@@ -121,12 +121,14 @@ fn unix_sockets_of_others_are_out_of_reach() {
         ground.write("work/reach.py", program);
         let got = ground.prints(&format!("python3 reach.py {} {} @{name}", path.display(), elsewhere.display()));
         let got: Vec<&str> = got.lines().collect();
-        if backend == "bwrap" {
-            // No such file; covered by something that is no socket; refused.
-            assert_eq!(got, ["2", "111", "111"], "{}", ground.name());
-        } else {
-            assert_eq!(got, ["1", "1", "1"], "{}", ground.name());
-        }
+        let want = match backend {
+            // No such file; nobody in this network; the same.
+            "bwrap" => ["2", "111", "111"],
+            // Somebody else's, twice; a name that is nobody's here.
+            "landlock" => ["13", "13", "111"],
+            _ => ["1", "1", "1"],
+        };
+        assert_eq!(got, want, "{}", ground.name());
     }
 }
 
@@ -142,12 +144,121 @@ fn abstract_sockets_stay_out_of_reach_with_network() {
             "import socket\ntry:\n    s = socket.socket(socket.AF_UNIX); s.connect('\\0{name}'); print('connected')\nexcept OSError as error: print(error.errno)\n"
         );
         ground.write("work/reach.py", &program);
-        assert_eq!(
-            ground.prints("python3 reach.py"),
-            if backend == "bwrap" { "111\n" } else { "1\n" },
-            "{}",
-            ground.name()
+        assert_eq!(ground.prints("python3 reach.py"), "111\n", "{}", ground.name());
+    }
+}
+
+/// A listener outside of every sandbox, that notes each connection.
+struct Canary(std::process::Child);
+
+impl Canary {
+    /// In a folder, at a relative name, in the network namespace of this test or in one of its own.
+    fn listens(folder: &Path, name: &str, apart: bool) -> Self {
+        let text = format!(
+            "import os, socket\ns = socket.socket(socket.AF_UNIX); s.bind('{name}'); os.chmod('{name}', 0o777); s.listen(64)\n\
+             open('{name}.ready', 'w').close()\nwhile True:\n    s.accept(); open('{name}.reached', 'a').close()\n"
         );
+        let mut command = if apart { Command::new("unshare") } else { Command::new("python3") };
+        if apart {
+            command.args(["-n", "python3"]);
+        }
+        let child = command.args(["-c", &text]).current_dir(folder).spawn().unwrap();
+        until("the canary", || folder.join(format!("{name}.ready")).exists().then_some(()));
+        Self(child)
+    }
+}
+
+impl Drop for Canary {
+    fn drop(&mut self) {
+        let _ = self.0.kill();
+        let _ = self.0.wait();
+    }
+}
+
+/// Those that supervise unix sockets.
+const SUPERVISED: [(Who, &str); 4] =
+    [(Who::Root, "bwrap"), (Who::User, "bwrap"), (Who::Root, "landlock"), (Who::User, "landlock")];
+const OWN_SOCKETS: &str = "unix_sockets = \"own\"";
+
+#[test]
+fn sockets_of_others_are_known_whatever_they_are_called() {
+    for network in ["never", "always"] {
+        for (who, backend) in SUPERVISED {
+            let more = format!("[presets.p.network]\naccess = \"{network}\"\n{OWN_SOCKETS}");
+            let ground = Ground::new(who, backend, &more);
+            let work = ground.work();
+            let _canaries =
+                [("relative", false), ("moved", false), ("linked", false), ("apart", true), ("late", false)]
+                    .map(|(name, apart)| Canary::listens(&work, name, apart));
+            fs::rename(work.join("moved"), work.join("m2")).unwrap();
+            symlink(work.join("linked"), work.join("l2")).unwrap();
+            fs::hard_link(work.join("linked"), work.join("h2")).unwrap();
+            ground.write(
+                "work/reach.py",
+                "import os, socket, sys\n\
+                 os.makedirs('sub', exist_ok=True)\n\
+                 os.rename('late', 'sub/late2')\n\
+                 here = os.getcwd()\n\
+                 names = ['relative', './relative', here + '/relative', '/proc/self/cwd/relative', 'm2', 'l2', 'h2', 'apart', 'sub/late2', 'sub/../relative']\n\
+                 for kind in [socket.SOCK_STREAM, socket.SOCK_SEQPACKET]:\n    for name in names:\n        s = socket.socket(socket.AF_UNIX, kind)\n        s.setblocking(kind == socket.SOCK_STREAM)\n\
+                 \x20       try: s.connect(name); print('reached', name)\n        except OSError as error: pass\n\
+                 for kind in [socket.SOCK_DGRAM, socket.SOCK_RAW]:\n    try: socket.socket(socket.AF_UNIX, kind); print('datagram')\n    except OSError as error: assert error.errno == 1\n    try: socket.socketpair(socket.AF_UNIX, kind); print('pair')\n    except OSError as error: assert error.errno == 1\n\
+                 print('over')\n",
+            );
+            assert_eq!(ground.prints("python3 reach.py"), "over\n", "{} {network}", ground.name());
+            for name in ["relative", "moved", "linked", "apart", "late"] {
+                let reached = work.join(format!("{name}.reached"));
+                assert!(!reached.exists(), "{} {network}: {name} was reached", ground.name());
+            }
+        }
+    }
+}
+
+#[test]
+fn a_runs_own_sockets_work() {
+    for network in ["never", "always"] {
+        for (who, backend) in SUPERVISED {
+            let more = format!("[presets.p.network]\naccess = \"{network}\"\n{OWN_SOCKETS}");
+            let ground = Ground::new(who, backend, &more);
+            ground.write(
+                "work/own.py",
+                "import multiprocessing, os, socket, sys, threading\n\
+                 def serve(s):\n    while True:\n        c, _ = s.accept(); c.sendall(c.recv(9)); c.close()\n\
+                 def talk(name):\n    s = socket.socket(socket.AF_UNIX); s.settimeout(10); s.connect(name); s.sendall(b'ping'); return s.recv(9) == b'ping'\n\
+                 os.mkdir('d')\n\
+                 servers = []\n\
+                 for name in ['a', 'd/b', '\\0' + os.getcwd(), os.environ.get('TMPDIR', '/tmp') + '/c']:\n    s = socket.socket(socket.AF_UNIX); s.bind(name); s.listen(64); servers.append(name)\n    threading.Thread(target=serve, args=(s,), daemon=True).start()\n\
+                 print([talk(name) for name in servers])\n\
+                 os.rename('a', 'a2'); os.symlink('a2', 'a3')\n\
+                 os.chdir('d'); print(talk('../a3'), talk('b'), talk('/proc/self/cwd/b')); os.chdir('..')\n\
+                 child = os.fork()\n\
+                 if child == 0:\n    ok = all(talk(name) for name in ['a2', 'd/b'] * 20); os._exit(0 if ok else 1)\n\
+                 print(os.waitpid(child, 0)[1])\n\
+                 gone = socket.socket(socket.AF_UNIX); gone.bind('g'); gone.listen(); gone.close()\n\
+                 for name, want in [('g', 111), ('nowhere', 2), ('own.py', 111), ('', 22)]:\n    try: socket.socket(socket.AF_UNIX).connect(name); print('connected', name)\n    except OSError as error: print(error.errno == want)\n\
+                 many = [threading.Thread(target=lambda: [talk('a2') for _ in range(20)]) for _ in range(16)]\n\
+                 [t.start() for t in many]; [t.join() for t in many]\n\
+                 print('over')\n",
+            );
+            let got = ground.prints("timeout 60 python3 own.py");
+            let want = "[True, True, True, True]\nTrue True True\n0\nTrue\nTrue\nTrue\nTrue\nover\n";
+            assert_eq!(got, want, "{} {network}", ground.name());
+        }
+    }
+}
+
+#[test]
+fn an_address_that_changes_while_it_is_judged_leads_nowhere_else() {
+    for (who, backend) in SUPERVISED {
+        let ground = Ground::new(who, backend, "[presets.p.network]\naccess = \"never\"\nunix_sockets = \"own\"");
+        let work = ground.work();
+        let _canary = Canary::listens(&work, "theirs", false);
+        install(&compiled("swap"), &work.join("swap"));
+        let got = ground.prints("./swap mine_1 theirs 4000");
+        // Connections to its own server, which shows that there was something to race with.
+        let own: u32 = got.trim().parse().unwrap();
+        assert!(own > 100, "{}: {got}", ground.name());
+        assert!(!work.join("theirs.reached").exists(), "{}: the other one was reached", ground.name());
     }
 }
 
@@ -404,7 +515,7 @@ fn the_runners_own_folders_are_not_written_by_commands() {
         let state = ground.path().join("home/.local/state/bashgate-run");
         let script = "p=$(git config core.hooksPath); ls $p | wc -l; touch $p/x; echo x > $p/pre-commit; chmod 777 $p $p/*; rm -rf $p; mv $p /tmp/away; ls $p | wc -l";
         let lines = ground.run_script(&format!("{script}\ntouch {0}/x {0}/hooks/x; ls {0}", state.display()));
-        assert_eq!(lines["stdout"], "14\n14\nhooks\n", "{}: {lines:#}", ground.name());
+        assert_eq!(lines["stdout"], "14\n14\nhooks\nwatch\n", "{}: {lines:#}", ground.name());
         assert_eq!(fs::read_dir(state.join("hooks")).unwrap().count(), 0, "{}: it is gone afterwards", ground.name());
     }
     // Handed over to a user by root, who writes where the user does not.

@@ -210,6 +210,7 @@ fn responses_that_do_not_count() {
         taint_epoch: 0,
         valid_for_ms: 60_000,
         cage: false,
+        asked_key: None,
     };
     let json = |response: &bashgate_shared::protocol::Response| serde_json::to_vec(response).unwrap();
     let cases: Vec<(&str, Forge<'_>, &str)> = vec![

@@ -160,7 +160,7 @@ impl Agent {
         let happens = self.row().map_or_else(|| neutral::happens(&name), |row| row.event(&name));
         match happens {
             Some(Happens::Before) => event.before(self.row()).map(Incoming::Before),
-            Some(Happens::After) => event.after().map(Incoming::After),
+            Some(Happens::After) => event.after(self.row()).map(Incoming::After),
             Some(Happens::Prompt) => Ok(event.prompted()),
             Some(Happens::Nothing) => Ok(Incoming::Nothing),
             None => Err(EventError::UnknownEvent(name.chars().take(64).collect())),
@@ -239,13 +239,15 @@ impl Event {
         Ok(BeforeToolUse { tool, cwd: self.cwd, session: self.session_id, tool_use_id: self.tool_use_id })
     }
 
-    fn after(self) -> Result<AfterToolUse, EventError> {
+    fn after(self, row: Option<&AgentRow>) -> Result<AfterToolUse, EventError> {
         let tool = self.tool()?;
         let mut texts = Vec::new();
         let values = [self.tool_response.as_ref(), self.error.as_ref()];
         values.iter().flatten().for_each(|Once(value)| uses::texts_in(value, &mut texts));
         let shown = credentials_in(&texts.join("\n"));
-        let is_shell = agents::does(&tool) == Some(agents::Does::Shell) && self.tool_use_id.is_some();
+        let does = row.map_or_else(|| agents::does(&tool), |row| row.tool(&tool));
+        let is_service = matches!(does, None | Some(agents::Does::Service));
+        let is_shell = does == Some(agents::Does::Shell) && self.tool_use_id.is_some();
         let command = if !is_shell {
             format!("the tool {tool}")
         } else if let Some(Value::String(command)) = self.input()?.get("command") {
@@ -254,7 +256,7 @@ impl Event {
             return Err(EventError::UnknownShape { tool, what: "`command`" });
         };
         let tool_use_id = self.tool_use_id.unwrap_or_default();
-        Ok(AfterToolUse { command, is_shell, shown, session: self.session_id, tool_use_id })
+        Ok(AfterToolUse { command, is_shell, is_service, cwd: self.cwd, shown, session: self.session_id, tool_use_id })
     }
 
     /// What a person's words bring along: files that they mention.

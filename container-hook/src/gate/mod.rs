@@ -2,11 +2,13 @@
 //!
 //! In the order of a question's way: [`check`] reads the command ([`Look`]), with the git guard ([`git`]) and what only the
 //! container can tell ([`conditions`]); what is not settled by that becomes a [`HostRequest`], with [`evidence`], and
-//! [`HostRequest::put`] waits for the host's signed answer ([`ask`]). [`cage`] says what could run caged instead.
+//! [`HostRequest::put`] waits for the host's signed answer ([`ask`]). [`cage`] says what could run caged instead. With what may
+//! not be harmless goes what acts later in the project ([`acting`]), before and, in a [`report`], behind it.
 //!
 //! It knows no agent, and does nothing to its process: no timers, no signals, no output. Whoever calls it guards the wait
 //! for [`HostRequest::longest_wait`] in a way of their own.
 
+pub mod acting;
 pub mod ask;
 pub mod cage;
 pub mod conditions;
@@ -82,11 +84,24 @@ pub enum Step {
 impl Step {
     /// Goes through to the decision; `before_waiting` hears how long that may take.
     pub fn finish(self, config: &Config, before_waiting: impl FnOnce(Duration)) -> HookDecision {
+        self.finish_with_files(config, before_waiting).0
+    }
+
+    /// The same, and the files that the host was told about with their digests: what an approval is about besides the text.
+    pub fn finish_with_files(
+        self,
+        config: &Config,
+        before_waiting: impl FnOnce(Duration),
+    ) -> (HookDecision, Vec<FileEvidence>) {
         match self {
-            Self::Decided(decision) => decision,
+            Self::Decided(decision) => (decision, Vec::new()),
             Self::Ask(request) => {
                 before_waiting(HostRequest::longest_wait(config));
-                request.put(config)
+                let files = match &request.about {
+                    About::Command { bound, .. } => bound.evidence.clone(),
+                    About::Input | About::Ran => Vec::new(),
+                };
+                (request.put(config), files)
             }
         }
     }
@@ -244,6 +259,7 @@ pub fn check(question: &Question<'_>, config: &Config) -> Step {
         other_shell: config.shell != Shell::Bash,
         protected,
         locked: true,
+        key_id: Some(config.public_key.id()),
         evidence,
         secrets: findings.secrets.into_iter().take(64).collect(),
         unproven: findings.unproven.into_iter().take(64).collect(),
@@ -253,6 +269,8 @@ pub fn check(question: &Question<'_>, config: &Config) -> Step {
         script: question.script.clone(),
         caged_form: form.as_ref().map(|form| Digest::of(form.as_bytes()).hex()),
         programs: known.map(|known| known.digest.hex()),
+        // The Bash tool looks by itself at what its runs leave.
+        acting: (question.runner.is_none() && found.class != CommandClass::Safe).then(|| acting::look(cwd)),
     };
     HostRequest::step(wire, About::Command { why_asked, form: form.clone(), refused, bound: Box::new(bound) })
 }

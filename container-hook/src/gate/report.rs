@@ -1,7 +1,7 @@
 //! What the host is told of what has run.
 
 use bashgate_shared::command::Digest;
-use bashgate_shared::protocol::{BASH_RAN, BashRanWire, MAX_EVIDENCE, MAX_LABEL_BYTES, RequestId, VERSION};
+use bashgate_shared::protocol::{ActingWire, BASH_RAN, BashRanWire, MAX_EVIDENCE, MAX_LABEL_BYTES, RequestId, VERSION};
 
 use super::config::{Config, OnAllow};
 use super::{About, HookDecision, HostRequest, LetThroughBy, Step, label};
@@ -37,6 +37,8 @@ pub struct CommandRan<'t> {
     pub session: Option<String>,
     /// What came of it.
     pub result: Aftermath,
+    /// What acts later in the project now, where it may have left something: see [`super::acting`].
+    pub acting: Option<ActingWire>,
 }
 
 impl CommandRan<'_> {
@@ -44,7 +46,7 @@ impl CommandRan<'_> {
     pub fn report(self, config: &Config) -> Step {
         // Without approvals nothing is rewritten, and there is nothing to compare.
         let compares = config.on_allow == OnAllow::Approve && self.tool_use_id.len() <= MAX_LABEL_BYTES;
-        if !compares && self.result.is_plain() {
+        if !compares && self.result.is_plain() && self.acting.is_none() {
             return Step::Decided(HookDecision::Allow(LetThroughBy::Nobody));
         }
         let wire = |id: &RequestId| BashRanWire {
@@ -62,11 +64,13 @@ impl CommandRan<'_> {
                 .collect(),
             shown: self.result.shown.iter().take(MAX_EVIDENCE).map(|form| (*form).to_owned()).collect(),
             wanted_network: self.result.wanted_network,
+            acting: self.acting,
             v: Some(VERSION),
             agent: Some(self.asker.to_owned()),
             session: self.session.map(label),
             timeout_ms: Some(config.deadline_s * 1000),
             locked: true,
+            key_id: Some(config.public_key.id()),
         };
         // What came of it is as much a matter for the host as what a tool brings in.
         HostRequest::step(wire, if self.result.is_plain() { About::Ran } else { About::Input })

@@ -76,6 +76,7 @@ pub fn check(question: ToolQuestion<'_>, config: &Config) -> Step {
         tool_use_id: question.tool_use_id.map(label),
         timeout_ms: Some(config.deadline_s * 1000),
         locked: true,
+        key_id: Some(config.public_key.id()),
     };
     HostRequest::step(wire, About::Input)
 }

@@ -84,7 +84,7 @@ pub(super) fn unbroken(reader: &Reader, folder: &Path, wanted: Option<Hash>) -> 
         None => Verifier::new(wanted),
         Some(checkpoint) => {
             let key = state::key_in(folder).map_err(|error| Failure::of(&error, error.help()))?;
-            if !checkpoint.is_signed_by(key.public()) {
+            if !state::has_signed(folder, &key, &checkpoint) {
                 return Err(tampered(&Broken::Unsigned(checkpoint.seq)));
             }
             Verifier::behind(&checkpoint, wanted)

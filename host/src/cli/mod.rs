@@ -8,10 +8,12 @@ mod demo;
 mod doctor;
 mod init;
 mod judge;
+mod key;
 mod people;
 mod replay;
 mod serve;
 mod suggest;
+mod up;
 mod why;
 
 use std::path::PathBuf;
@@ -54,6 +56,10 @@ enum Command {
         #[arg(default_value = ".")]
         dir: PathBuf,
     },
+    /// Start an agent in a gated container, with everything that it needs; finds or makes gate, host and workspace
+    Up(up::Up),
+    /// Stop a project's container, and say what came or changed in the project that acts later
+    Down(up::Down),
     /// Run the sidecar
     Serve(ConfigFile),
     /// Say what a command is: safe, network or unknown
@@ -144,6 +150,13 @@ enum Command {
     Scripts {
         #[command(subcommand)]
         act: Scripts,
+        #[command(flatten)]
+        config: ConfigFile,
+    },
+    /// The key with which answers are signed
+    Key {
+        #[command(subcommand)]
+        act: KeyAct,
         #[command(flatten)]
         config: ConfigFile,
     },
@@ -305,6 +318,20 @@ enum Audit {
 }
 
 #[derive(Subcommand)]
+enum KeyAct {
+    /// Print the public key, as it stands in hook.toml
+    Show,
+    /// Make a new key and put it into the hooks' configurations in the gate's folder; commands that wait are not disturbed
+    Rotate {
+        /// The old key counts no more at once: somebody else may have it
+        #[arg(long)]
+        revoke: bool,
+    },
+    /// The key before the current one counts no more: every hook has the new one
+    Retire,
+}
+
+#[derive(Subcommand)]
 enum ConfigAct {
     /// Check the configuration and the examples of its rules
     Check,
@@ -397,6 +424,8 @@ fn run(command: Command) -> Run {
     match command {
         Command::Demo { exit } => demo::run(exit),
         Command::Init { dir } => init::run(&dir),
+        Command::Up(words) => up::up(&words),
+        Command::Down(words) => up::down(&words),
         Command::Serve(config) => serve::run(config.load()?),
         Command::Classify { input } => judge::classify(&input),
         Command::Why { command, json, programs } => why::run(&command, json, &programs),
@@ -414,6 +443,7 @@ fn run(command: Command) -> Run {
         Command::Taint { act, config } => people::taint(&config.load()?, act),
         Command::Scripts { act, config } => people::scripts(&config.load()?, act),
         Command::Workspace { act, config } => people::workspace(&config.load()?, act),
+        Command::Key { act, config } => key::run(&config.load()?, &act),
         Command::Audit { act, config } => audit::run(&config.load()?, act),
         Command::Backup { to, config } => backup::run(&config.load()?, &to),
         Command::Doctor { json, config } => doctor::run(config.config.as_deref(), json),

@@ -1,13 +1,20 @@
 //! What people do: answers, taints, workspaces. The running host does it; without one, this process does.
 
-use bashgate_shared::say;
+use std::fs::OpenOptions;
+use std::io::Write as _;
+use std::os::unix::fs::OpenOptionsExt as _;
+use std::path::Path;
+
+use bashgate_shared::protocol::WorkspaceName;
+use bashgate_shared::{say, say_aside};
 use serde_json::Value;
 
-use super::{Failure, Run, Scripts, Taint, Workspace};
+use super::{Failure, Run, Scripts, Taint, Workspace, init};
 use crate::config::Config;
 use crate::control::{self, ControlCommand, Reply};
-use crate::daemon::Core;
+use crate::daemon::{self, Core};
 use crate::inspector::Panel;
+use crate::registered;
 use crate::state::{self, Folder};
 
 /// Asks the running host.
@@ -22,15 +29,22 @@ fn ask_running(config: &Config, command: &ControlCommand) -> Result<Option<Reply
 }
 
 /// Asks the running host, or opens its state here when none is running.
-fn ask(config: &Config, command: ControlCommand) -> Result<Reply, Failure> {
+pub(super) fn ask(config: &Config, command: ControlCommand) -> Result<Reply, Failure> {
     if let Some(reply) = ask_running(config, &command)? {
         return Ok(reply);
     }
     let folder = Folder::open(&config.state).map_err(|error| Failure::of(&error, error.help()))?;
+    let folder = std::sync::Arc::new(folder);
     let (events, _queue) = tokio::sync::mpsc::unbounded_channel();
     let mut core = Core::open(config.clone(), &folder, Panel::new(None), events)
         .map_err(|error| Failure::of(&error, error.help()))?;
     Ok(core.control(command, &control::user_name(rustix::process::getuid().as_raw())).reply())
+}
+
+/// The public key of a host, which its state folder has, or gets now.
+pub(super) fn public_key(config: &Config) -> Result<String, Failure> {
+    let key = state::key_in(&config.state).map_err(|error| Failure::of(&error, error.help()))?;
+    Ok(key.public().to_string())
 }
 
 fn show_reply(reply: Reply, json: bool) -> Run {
@@ -99,5 +113,37 @@ pub(super) fn workspace(config: &Config, act: Workspace) -> Run {
         Workspace::Renew { name } => (ControlCommand::WorkspaceRenew { workspace: name }, false),
         Workspace::Remove { name } => (ControlCommand::WorkspaceRemove { workspace: name }, false),
     };
-    show_reply(ask(config, command)?, json)
+    let added = if let ControlCommand::WorkspaceAdd { workspace } = &command { Some(workspace.clone()) } else { None };
+    show_reply(ask(config, command)?, json)?;
+    match added.as_deref().and_then(WorkspaceName::parse) {
+        Some(name) => tell_mounts(config, &name),
+        None => Ok(()),
+    }
+}
+
+/// Writes the hook's configuration of a workspace, where there is none, and prints what its container needs.
+fn tell_mounts(config: &Config, name: &WorkspaceName) -> Run {
+    let folder = config.file.parent().unwrap_or(Path::new("/"));
+    let named = folder.join(format!("hook-{name}.toml"));
+    let file = if name.as_str() == "default" { folder.join(registered::HOOK_CONFIG) } else { named };
+    let text = init::hook_toml(name, &public_key(config)?);
+    match OpenOptions::new().write(true).create_new(true).mode(0o644).open(&file) {
+        Ok(mut made) => made
+            .write_all(text.as_bytes())
+            .map_err(|error| Failure::failed(format!("cannot write {}: {error}", file.display()), "check the disk"))?,
+        Err(error) if error.kind() == std::io::ErrorKind::AlreadyExists => {}
+        // The mailbox is there; where the configuration lies may be root's.
+        Err(error) => {
+            say_aside!("warning: cannot write {} ({error}); make it from another workspace's", file.display());
+            return Ok(());
+        }
+    }
+    let bin = std::env::current_exe().ok().and_then(|own| own.parent().map(Path::to_owned)).unwrap_or_default();
+    say!("Its container needs:");
+    say!("  -v {}:/etc/bashgate/hook.toml:ro", file.display());
+    for program in ["bashgate-hook", "bashgate-run"] {
+        say!("  -v {}:/usr/local/bin/{program}:ro", bin.join(program).display());
+    }
+    say!("{}", daemon::mounts(&config.mailboxes.join(name.as_str())));
+    Ok(())
 }

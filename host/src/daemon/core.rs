@@ -6,10 +6,10 @@ use std::time::{Duration, Instant};
 
 use bashgate_shared::programs::handed_out::{self, Signed};
 use bashgate_shared::protocol::WorkspaceName;
-use bashgate_shared::seal::HostKey;
 use serde_json::json;
 use tokio::sync::{Semaphore, mpsc, oneshot};
 
+use super::acting::Acting;
 use super::allowance::Allowance;
 use super::caged::Caged;
 use super::cases::Cases;
@@ -31,7 +31,7 @@ use crate::control::Reply;
 use crate::fault;
 use crate::inspector::Panel;
 use crate::metrics::{Metrics, Stand};
-use crate::state::Folder;
+use crate::state::{Folder, Keys};
 use crate::store::{ApprovedScript, Write};
 use crate::taint::{Cause, Label, Seen};
 
@@ -48,6 +48,8 @@ pub(super) struct Workspace {
     pub(super) seen: Seen,
     pub(super) settings: config::WorkspaceSettings,
     pub(super) caged: Caged,
+    /// What acts later in its projects.
+    pub(super) acting: Acting,
     /// Scripts that people approved, by their digest.
     pub(super) scripts: BTreeMap<String, ApprovedScript>,
     pub(super) turn: Arc<Semaphore>,
@@ -81,7 +83,8 @@ pub(super) struct Times {
 /// The host's state. One event at a time changes it.
 pub struct Core {
     pub(super) config: Config,
-    pub(super) key: HostKey,
+    pub(super) folder: Arc<Folder>,
+    pub(super) keys: Keys,
     pub(super) boot: String,
     pub(super) records: Records,
     pub(super) workspaces: BTreeMap<WorkspaceName, Workspace>,
@@ -118,20 +121,21 @@ impl Core {
     /// Opens the store and restores what it holds.
     pub fn open(
         config: Config,
-        folder: &Folder,
+        folder: &Arc<Folder>,
         panel: Panel,
         events: mpsc::UnboundedSender<Event>,
     ) -> Result<Self, ServeError> {
-        let key = folder.key()?;
+        let keys = folder.keys()?;
         let records = Records::open(folder, events.clone())?;
         let boot = clock::boot_id();
         let restored = records.reader.held(&boot)?.into_iter().map(|card| (card.key, card)).collect();
         let taints: HashMap<_, _> = records.reader.taints()?.into_iter().collect();
         let names = records.reader.workspaces()?;
-        let own_programs = config.programs.as_ref().map(|file| handed_out::sign(file, &key)).transpose()?;
+        let own_programs = config.programs.as_ref().map(|file| handed_out::sign(file, &keys.current)).transpose()?;
         let now = Instant::now();
         let mut core = Self {
-            key,
+            folder: folder.clone(),
+            keys,
             boot,
             records,
             workspaces: BTreeMap::new(),
@@ -157,6 +161,11 @@ impl Core {
         for script in core.records.reader.scripts()? {
             core.script_is_approved(script);
         }
+        for row in core.records.reader.acting()? {
+            if let Some(known) = core.workspaces.get_mut(&row.workspace) {
+                known.acting.restore(row.root, row.files, row.unlooked);
+            }
+        }
         Ok(core)
     }
 
@@ -171,10 +180,7 @@ impl Core {
             self.taint_by_settings(name, &mut seen);
         }
         self.outbox.responder.sweep(name, LEFT_BEHIND);
-        let signed = self.own_programs.as_ref().map(|signed| signed.text.as_bytes());
-        if let Err(error) = self.outbox.responder.put_programs(name, signed) {
-            tracing::warn!(workspace = %name, %error, "cannot hand out the operator's own programs; the host decides them");
-        }
+        self.hand_out(name);
         let turn = Arc::new(Semaphore::new(self.config.parallel));
         let hour = Duration::from_hours(1);
         let requests = Allowance::new(u64::from(self.config.requests_per_second), Duration::from_secs(1));
@@ -188,6 +194,7 @@ impl Core {
                 seen,
                 settings,
                 caged: Caged::default(),
+                acting: Acting::default(),
                 scripts: BTreeMap::new(),
                 turn,
                 requests,
@@ -200,6 +207,26 @@ impl Core {
                 paused: None,
             },
         );
+    }
+
+    fn hand_out(&self, name: &WorkspaceName) {
+        let signed = self.own_programs.as_ref().map(|signed| signed.text.as_bytes());
+        if let Err(error) = self.outbox.responder.put_programs(name, signed) {
+            tracing::warn!(workspace = %name, %error, "cannot hand out the operator's own programs; the host decides them");
+        }
+    }
+
+    /// Hands the operator's own programs out again, signed with the key that counts now. Hooks with another one do not believe
+    /// them: the host decides those programs.
+    pub(super) fn hand_out_programs(&mut self) {
+        let signed = self.config.programs.as_ref().map(|file| handed_out::sign(file, &self.keys.current)).transpose();
+        match signed {
+            Ok(signed) => self.own_programs = signed,
+            Err(error) => tracing::warn!(%error, "cannot sign the operator's own programs"),
+        }
+        for name in self.workspaces.keys() {
+            self.hand_out(name);
+        }
     }
 
     /// The taint that the store has for a workspace, registered or not.
@@ -230,7 +257,7 @@ impl Core {
 
     /// Puts the start on record.
     pub fn starts(&mut self) {
-        let detail = json!({"event": "start", "version": env!("CARGO_PKG_VERSION"), "key": self.key.id(), "boot": self.boot, "enforce": self.config.policy.enforce});
+        let detail = json!({"event": "start", "version": env!("CARGO_PKG_VERSION"), "key": self.keys.current.id(), "boot": self.boot, "enforce": self.config.policy.enforce});
         self.records.record(RecordKind::Host, None, detail);
     }
 

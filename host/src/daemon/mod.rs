@@ -1,5 +1,6 @@
 //! The one loop: event in, effect out. Everything that happens to the host comes through here, one after the other.
 
+mod acting;
 mod allowance;
 mod caged;
 mod cards;
@@ -136,7 +137,7 @@ pub struct Serve {
 /// Runs the host until it is told to stop.
 pub async fn serve(serve: Serve) -> Result<(), ServeError> {
     let Serve { config, show_decisions, ready, stop } = serve;
-    let folder = Folder::open(&config.state)?;
+    let folder = std::sync::Arc::new(Folder::open(&config.state)?);
     let (events, mut queue) = mpsc::unbounded_channel();
     let panel = Panel::new(model(&config)?);
     std::fs::create_dir_all(&config.mailboxes)

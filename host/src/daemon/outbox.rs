@@ -6,11 +6,12 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 use bashgate_shared::protocol::{RequestId, WorkspaceName};
-use bashgate_shared::seal::{HostKey, Unsigned};
+use bashgate_shared::seal::Unsigned;
 
 use crate::fault;
 use crate::intake::folder;
 use crate::respond::Responder;
+use crate::state::Keys;
 
 /// How long an answer lies in the mailbox before it is taken away.
 const LIFE: Duration = Duration::from_mins(1);
@@ -47,8 +48,9 @@ impl Outbox {
     }
 
     /// Signs an answer and writes it, now or as soon as that is possible.
-    pub(super) fn release(&mut self, key: &HostKey, unsigned: &Unsigned) {
+    pub(super) fn release(&mut self, keys: &Keys, unsigned: &Unsigned) {
         let (workspace, id) = (&unsigned.workspace, &unsigned.request_id);
+        let key = keys.answering(unsigned.asked_key.as_deref());
         match self.responder.release(workspace, id, &key.respond(unsigned)) {
             Ok(()) => {
                 self.released.push_back((Instant::now(), workspace.clone(), id.clone()));
@@ -74,7 +76,7 @@ impl Outbox {
 
     /// Takes away what nobody reads any more, and tries again to write what could not be written: the disk may have room
     /// again.
-    pub(super) fn tidy(&mut self, key: &HostKey) {
+    pub(super) fn tidy(&mut self, keys: &Keys) {
         while self.released.front().is_some_and(|(when, ..)| when.elapsed() > LIFE) {
             if let Some((_, workspace, id)) = self.released.pop_front() {
                 self.responder.remove(&workspace, &id);
@@ -86,7 +88,7 @@ impl Outbox {
         self.tried = Instant::now();
         for (named, (since, unsigned)) in std::mem::take(&mut self.waiting) {
             if since.elapsed() < Duration::from_millis(unsigned.valid_for_ms) {
-                self.release(key, &unsigned);
+                self.release(keys, &unsigned);
                 // The time counts from the first try.
                 if let Some((first, _)) = self.waiting.get_mut(&named) {
                     *first = since;

@@ -84,6 +84,8 @@ impl Core {
                 self.with(&workspace, |core, name| core.workspace_remove(&name, by))
             }
             ControlCommand::WorkspaceList => self.workspace_list(),
+            ControlCommand::KeyRotate { revoke } => self.exchange_key(Some(revoke), by),
+            ControlCommand::KeyRetire => self.exchange_key(None, by),
             ControlCommand::ScriptList { workspace } => self.with(&workspace, |core, name| core.script_list(&name)),
             ControlCommand::ScriptRevoke { workspace, sha256 } => {
                 self.with(&workspace, |core, name| core.script_revoke(&name, &sha256, by))
@@ -296,6 +298,37 @@ impl Core {
             Some(card) => Reply::done(card::render(card, now.boot_ms, true), card_json(card, now.boot_ms)),
             None => Reply::refused(format!("nothing is held under `{id}`")),
         }
+    }
+
+    /// Makes a new signing key, revoking the old one or not; or lets the old one count no more. What waits for an answer gets it
+    /// with the key that it asked with, as long as that counts.
+    fn exchange_key(&mut self, revoke: Option<bool>, by: &str) -> Reply {
+        let before = self.keys.current.id().to_owned();
+        let event = match revoke {
+            Some(false) => "key rotated",
+            Some(true) => "key revoked",
+            None => "old key retired",
+        };
+        let exchanged = match revoke {
+            Some(revoke) => self.folder.rotate_key(revoke),
+            None => self.folder.retire_key(),
+        };
+        match exchanged {
+            Ok(keys) => self.keys = keys,
+            Err(error) => return Reply::refused(format!("{error}; {}", error.help())),
+        }
+        let current = &self.keys.current;
+        let data = json!({"key": current.public().to_string(), "key_id": current.id(), "old_key_id": before,
+                          "old_key_counts": self.keys.previous.is_some()});
+        let detail = json!({"event": event, "by": by, "key": current.id(), "before": before});
+        self.records.record(RecordKind::Host, None, detail);
+        self.hand_out_programs();
+        self.beat(clock::now());
+        let words = match revoke {
+            None => format!("Only the key {} counts now.", self.keys.current.id()),
+            Some(_) => format!("The signing key is {} now; it was {before}.", self.keys.current.id()),
+        };
+        Reply::done(words, data)
     }
 
     fn taint_show(&self, name: &WorkspaceName) -> Reply {

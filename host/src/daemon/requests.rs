@@ -14,6 +14,7 @@ use bashgate_shared::shell::Shell;
 use serde_json::json;
 
 use super::After;
+use super::acting;
 use super::cases::{self, Open, Plain};
 use super::core::{Core, STARTING};
 use super::reading::{Read, SHORT, Unread};
@@ -115,7 +116,12 @@ impl Core {
             Request::BashCheck(check) if check.refused().is_some() => {
                 self.refused_by_runner((workspace, id, digest), &check, at);
             }
-            Request::BashCheck(check) => {
+            Request::BashCheck(mut check) => {
+                if let Some(report) = &mut check.acting {
+                    self.look_for_plants(&workspace, report);
+                    // That there was one is all that counts from here on.
+                    report.files.clear();
+                }
                 let (request_id, bytes) = (id, bytes.len());
                 self.check(Unread { workspace, request_id, digest, bytes, check: *check, since: at });
             }
@@ -163,6 +169,7 @@ impl Core {
             taint_epoch: self.workspaces.get(workspace).map_or(0, |known| known.seen.epoch),
             valid_for_ms: 3_600_000,
             cage: false,
+            asked_key: None,
         };
         let what = "a request that cannot be taken".to_owned();
         self.respond(Plain { unsigned, by: By::Host, what, taint, since });
@@ -186,7 +193,7 @@ impl Core {
     }
 
     pub(super) fn release(&mut self, unsigned: &Unsigned) {
-        self.outbox.release(&self.key, unsigned);
+        self.outbox.release(&self.keys, unsigned);
     }
 
     /// Has a command read: here when it is short, else beside the loop.
@@ -307,6 +314,7 @@ impl Core {
             taint_epoch,
             valid_for_ms: 300_000,
             cage: false,
+            asked_key: check.key_id.clone(),
         };
         let what = check.command.text().chars().take(200).collect();
         let plain = Plain { unsigned, by: By::Runner, what, taint, since };
@@ -324,6 +332,10 @@ impl Core {
         since: Instant,
     ) {
         let now = clock::now();
+        let mut planted = ran.planted.clone();
+        if let Some(report) = &ran.acting {
+            planted.extend(self.compare_acting(&workspace, report, true));
+        }
         let Some(known) = self.workspaces.get_mut(&workspace) else { return };
         let escaped = known.caged.has_escaped(&ran.tool_use_id, &ran.ran_sha256);
         let before = known.seen.taint;
@@ -333,11 +345,7 @@ impl Core {
             causes.extend([Label::Corruption, Label::Secret].map(|label| (label, source.to_owned(), "cage")));
         }
         causes.extend(ran.shown.iter().map(|form| (Label::Secret, format!("a result that shows a {form}"), "result")));
-        if let Some(first) = ran.planted.first() {
-            let more = ran.planted.len() - 1;
-            let others = if more > 0 { format!(" and {more} more") } else { String::new() };
-            causes.push((Label::Corruption, format!("{first}{others}, which acts later"), "what a command left"));
-        }
+        causes.extend(acting::said(&planted).map(|source| (Label::Corruption, source, "what a command left")));
         let mut rose = false;
         for (label, source, by) in causes {
             rose |= known.seen.raise(Cause { label, source, by: by.to_owned(), at_ms: now.unix_ms });
@@ -347,8 +355,11 @@ impl Core {
         if !ran.shown.is_empty() {
             words.push(format!("its result shows {}", ran.shown.join(", ")));
         }
-        if !ran.planted.is_empty() {
-            words.push(format!("it left what acts later: {}", ran.planted.join(", ")));
+        if !planted.is_empty() {
+            let more = planted.len().saturating_sub(acting::MOST_NAMED);
+            let others = if more > 0 { format!(" and {more} more") } else { String::new() };
+            let named = planted.get(..planted.len() - more).unwrap_or_default().join(", ");
+            words.push(format!("it left what acts later: {named}{others}"));
         }
         if ran.wanted_network {
             words.push("it failed in the cage, as it says for want of network".to_owned());
@@ -374,6 +385,7 @@ impl Core {
             taint_epoch: seen.epoch,
             valid_for_ms: ran.timeout_ms.unwrap_or(300_000),
             cage: false,
+            asked_key: ran.key_id.clone(),
         };
         let plain =
             Plain { unsigned, by: By::Policy, what: ran.command.chars().take(200).collect(), taint: seen.taint, since };

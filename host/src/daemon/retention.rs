@@ -6,6 +6,7 @@ use super::After;
 use super::core::Core;
 use crate::audit::{Checkpoint, Entry, RecordKind, Verifier};
 use crate::clock;
+use crate::state;
 use crate::store::{StoreError, Write};
 
 /// Most records that are forgotten in one go: they are verified on the loop first.
@@ -47,7 +48,7 @@ impl Core {
         let young = clock::now().unix_ms.saturating_sub(self.config.keep_days * DAY_MS);
         // What is signed is what was verified: from the last checkpoint on, record by record.
         let before = self.records.reader.checkpoint()?;
-        if before.as_ref().is_some_and(|before| !before.is_signed_by(self.key.public())) {
+        if before.as_ref().is_some_and(|before| !state::has_signed(self.folder.path(), &self.keys.current, before)) {
             return Err(self.records.reader.damaged("its checkpoint is not signed by this host's key"));
         }
         let mut verifier = before.as_ref().map_or_else(|| Verifier::new(None), |before| Verifier::behind(before, None));
@@ -63,6 +64,6 @@ impl Core {
         if let Some(broken) = broken {
             return Err(self.records.reader.damaged(broken.to_string()));
         }
-        Ok(end.map(|(seq, hash)| Checkpoint::sign(&self.key, seq, hash)))
+        Ok(end.map(|(seq, hash)| Checkpoint::sign(&self.keys.current, seq, hash)))
     }
 }

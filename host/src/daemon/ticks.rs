@@ -33,7 +33,7 @@ impl Core {
             self.look_for_askers();
             self.lapse();
         }
-        self.outbox.tidy(&self.key);
+        self.outbox.tidy(&self.keys);
         self.prune();
         self.rejects.settle(&self.records);
         self.forget_restored(now);
@@ -77,7 +77,7 @@ impl Core {
             self.cases.values().map(|open| &open.workspace).chain(self.readers.waiting()).collect();
         let first = self.times.last_look.is_none();
         let all = self.workspaces.keys().filter(|_| first);
-        let beat = self.key.beat(&self.boot, now.boot_ms);
+        let beat = self.keys.beat(&self.boot, now.boot_ms);
         for workspace in waiting.into_iter().chain(all) {
             if let Err(error) = self.outbox.responder.beat(workspace, &beat) {
                 tracing::debug!(%workspace, %error, "cannot give a sign of life");

@@ -219,6 +219,7 @@ impl Core {
             taint_epoch: epoch,
             valid_for_ms: open.valid_for_ms(),
             cage: verdict.is_caged(),
+            asked_key: open.check.key_id.clone(),
         };
         if let Some(script) = scripts::approved_by(open, &verdict) {
             self.script_is_approved(script);
@@ -230,6 +231,7 @@ impl Core {
         {
             known.caged.put(call, form);
         }
+        let may_plant = open.check.acting.is_some() && verdict.released() == Answer::Allow && !verdict.is_caged();
         let notice = Decided {
             caged: verdict.is_caged(),
             workspace: open.workspace.to_string(),
@@ -244,6 +246,9 @@ impl Core {
         };
         if verdict.standing == Standing::Overrulable && !verdict.let_through {
             self.keep_denied(id, verdict.rule, &notice.reason);
+        }
+        if may_plant {
+            self.may_plant(&unsigned.workspace);
         }
         self.release(&unsigned);
         self.tell_decided(notice);

@@ -5,6 +5,7 @@
 
 mod schema;
 
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::mpsc;
 use std::thread::JoinHandle;
@@ -88,6 +89,10 @@ pub enum Write {
     ApproveScript(ApprovedScript),
     /// An approval of a script, by its digest, that counts no more.
     RevokeScript(WorkspaceName, String),
+    /// What acts later in a workspace's project, by the project's folder. Somebody has looked.
+    Acting(WorkspaceName, String, BTreeMap<String, String>),
+    /// A command that may plant something was let through in a workspace.
+    Unlooked(WorkspaceName),
 }
 
 /// A person's approval of a managed script: it counts for all its runs in a workspace.
@@ -103,6 +108,19 @@ pub struct ApprovedScript {
     pub by: String,
     /// When, in milliseconds since 1970.
     pub at_ms: u64,
+}
+
+/// What acts later in a workspace's project.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ActingRow {
+    /// The workspace.
+    pub workspace: WorkspaceName,
+    /// The project's folder, as the container names it.
+    pub root: String,
+    /// Digests by paths.
+    pub files: BTreeMap<String, String>,
+    /// A command that may plant something was let through since somebody looked.
+    pub unlooked: bool,
 }
 
 /// Changes that are made together or not at all.
@@ -308,7 +326,9 @@ fn apply(connection: &Connection, write: &Write, seq: &mut u64, head: &mut Hash)
         }
         Write::RemoveWorkspace(workspace) => {
             connection.execute("DELETE FROM workspace WHERE name = ?1", [workspace.as_str()])?;
-            connection.execute("DELETE FROM script WHERE workspace = ?1", [workspace.as_str()])?;
+            for table in ["script", "acting"] {
+                connection.execute(&format!("DELETE FROM {table} WHERE workspace = ?1"), [workspace.as_str()])?;
+            }
         }
         Write::Hold(card, boot) => {
             let json = serde_json::to_string(card).unwrap_or_default();
@@ -330,6 +350,27 @@ fn apply(connection: &Connection, write: &Write, seq: &mut u64, head: &mut Hash)
         Write::RevokeScript(workspace, sha256) => {
             let of = [workspace.as_str(), sha256.as_str()];
             connection.execute("DELETE FROM script WHERE workspace = ?1 AND sha256 = ?2", of)?;
+        }
+        Write::Acting(workspace, root, files) => {
+            let files = serde_json::to_string(files).unwrap_or_default();
+            connection
+                .prepare_cached("INSERT OR REPLACE INTO acting (workspace, root, files) VALUES (?1, ?2, ?3)")?
+                .execute(params![workspace.as_str(), root, files])?;
+            connection
+                .prepare_cached("UPDATE acting SET unlooked = 0 WHERE workspace = ?1")?
+                .execute([workspace.as_str()])?;
+            // As many as the host remembers; the newest count.
+            connection
+                .prepare_cached(
+                    "DELETE FROM acting WHERE workspace = ?1 AND at NOT IN
+                     (SELECT at FROM acting WHERE workspace = ?1 ORDER BY at DESC LIMIT 8)",
+                )?
+                .execute([workspace.as_str()])?;
+        }
+        Write::Unlooked(workspace) => {
+            connection
+                .prepare_cached("UPDATE acting SET unlooked = 1 WHERE workspace = ?1")?
+                .execute([workspace.as_str()])?;
         }
     }
     Ok(())
@@ -438,6 +479,20 @@ impl Reader {
             Some(ApprovedScript { workspace, sha256, name, by, at_ms })
         });
         parsed.map(|script| script.ok_or_else(|| self.damaged("an approval of a script"))).collect()
+    }
+
+    /// What acts later in each workspace's projects, and whether a command was let through since somebody looked.
+    pub fn acting(&self) -> Result<Vec<ActingRow>, StoreError> {
+        if self.version < 4 {
+            return Ok(Vec::new());
+        }
+        let rows = self.texts("SELECT workspace, root, files, CAST(unlooked AS TEXT) FROM acting ORDER BY at")?;
+        let parsed = rows.into_iter().map(|row| {
+            let [workspace, root, files, unlooked] = <[String; 4]>::try_from(row).ok()?;
+            let (workspace, files) = (WorkspaceName::parse(&workspace)?, serde_json::from_str(&files).ok()?);
+            Some(ActingRow { workspace, root, files, unlooked: unlooked != "0" })
+        });
+        parsed.map(|row| row.ok_or_else(|| self.damaged("what acts later in a workspace"))).collect()
     }
 
     /// True when a request of this id has had its last word.

@@ -7,7 +7,7 @@ use rusqlite::Connection;
 use super::{StoreError, sql};
 
 /// The version of the tables, kept in `user_version`.
-pub(super) const VERSION: u32 = 3;
+pub(super) const VERSION: u32 = 4;
 
 /// One script for each version, in order.
 pub(super) const MIGRATIONS: &[&str] = &["
@@ -40,6 +40,17 @@ pub(super) const MIGRATIONS: &[&str] = &["
         by TEXT NOT NULL,
         at_ms INTEGER NOT NULL,
         PRIMARY KEY (workspace, sha256)
+    );
+",
+"
+    -- What acts later in each workspace's projects, as its container said last; and whether a command was let through since.
+    CREATE TABLE acting (
+        workspace TEXT NOT NULL,
+        root TEXT NOT NULL,
+        files TEXT NOT NULL,
+        unlooked INTEGER NOT NULL DEFAULT 0,
+        at INTEGER PRIMARY KEY AUTOINCREMENT,
+        UNIQUE (workspace, root)
     );
 "];
 

@@ -269,7 +269,8 @@ impl Ground {
 fn preset(backend: BackendName) -> Result<Preset, PresetError> {
     let mut preset = Presets::built_in().for_agent(None, None)?;
     preset.network.access = NetworkAccess::Never;
-    preset.network.unix_sockets = UnixSockets::None;
+    // Those of the run itself, so that the others are seen to be out of reach all the same.
+    preset.network.unix_sockets = UnixSockets::Own;
     preset.git.repository = Access::Read;
     preset.sandbox.order = vec![backend];
     preset.sandbox.require.clear();

@@ -1,7 +1,7 @@
 //! Filters on system calls: what no command needs and what would open the sandbox from within.
 //!
-//! Everything is allowed but for this list. Socket families are filtered where sockets are made, never where they are
-//! used: programs break in strange ways when `connect` or `sendto` fail.
+//! Everything is allowed but for this list. Socket families are filtered where sockets are made. To whom a unix socket
+//! connects is looked at by [`super::sockets`]; datagrams, which name their receiver each time, have no unix sockets.
 
 use std::collections::BTreeMap;
 
@@ -160,15 +160,18 @@ fn refused(calls: Calls) -> Result<Rules, String> {
         families.extend([number(libc::AF_INET), number(libc::AF_INET6)]);
     }
     let others: Vec<(u8, Op, u64)> = families.iter().map(|family| (0, Op::Ne, *family)).collect();
-    rules.insert(libc::SYS_socket, if others.is_empty() { Vec::new() } else { vec![rule(&others)?] });
-
+    // Without a condition a call is refused whatever its arguments.
+    let mut sockets = if others.is_empty() { Vec::new() } else { vec![rule(&others)?] };
     let mut pairs = vec![rule(&[(0, Op::Ne, number(libc::AF_UNIX))])?];
-    if !calls.unix {
-        // One end of a pair of datagram sockets can send to any name; only streams are bound to each other.
-        for kind in [libc::SOCK_DGRAM, libc::SOCK_RAW] {
-            pairs.push(rule(&[(1, Op::MaskedEq(0xf), number(kind))])?);
+    // A datagram socket can send to any name, and so can one end of a pair; streams are bound to whom they connect to.
+    for kind in [libc::SOCK_DGRAM, libc::SOCK_RAW] {
+        let is_datagram = (1, Op::MaskedEq(0xf), number(kind));
+        pairs.push(rule(std::slice::from_ref(&is_datagram))?);
+        if !sockets.is_empty() {
+            sockets.push(rule(&[(0, Op::Eq, number(libc::AF_UNIX)), is_datagram])?);
         }
     }
+    rules.insert(libc::SYS_socket, sockets);
     rules.insert(libc::SYS_socketpair, pairs);
     Ok(rules)
 }

@@ -9,6 +9,7 @@ use std::os::fd::{AsRawFd as _, FromRawFd as _, OwnedFd, RawFd};
 use std::os::unix::process::CommandExt as _;
 use std::process::Command;
 
+use rustix::net::{SendAncillaryBuffer, SendAncillaryMessage, SendFlags};
 use seccompiler::BpfProgram;
 
 use super::landlock::{Attributes, PathBeneath};
@@ -32,6 +33,8 @@ pub struct BeforeExec {
     pub landlock: Option<OwnedFd>,
     /// Filters on system calls, the first installed first.
     pub filters: Vec<BpfProgram>,
+    /// Where whoever answers its calls of `connect` waits for the descriptor that [`next_call`] takes.
+    pub connects: Option<OwnedFd>,
 }
 
 /// What becomes of a process's privileges.
@@ -86,8 +89,93 @@ impl BeforeExec {
         for filter in &self.filters {
             seccompiler::apply_filter(filter).map_err(|_| io::Error::from_raw_os_error(libc::EINVAL))?;
         }
-        Ok(())
+        self.connects.as_ref().map_or(Ok(()), hand_over_connects)
     }
+}
+
+/// Lets another process answer every `connect` of this one and of its descendants: installs the filter and sends its
+/// descriptor. Fails with `EBUSY` where somebody further out does this already. Linux 5.0.
+fn hand_over_connects(to: &OwnedFd) -> io::Result<()> {
+    const LOAD: u16 = 0x20;
+    const JUMP_IF_EQUAL: u16 = 0x15;
+    const RETURN: u16 = 0x06;
+    #[expect(clippy::cast_possible_truncation, reason = "numbers of calls are small, and this one is known")]
+    const CONNECT: u32 = libc::SYS_connect as u32;
+    let step = |code, jf, k| libc::sock_filter { code, jt: 0, jf, k };
+    let mut filter = [
+        // The number of the call is the first field of the kernel's `seccomp_data`. Other architectures' calls are ended by
+        // the filters that are there.
+        step(LOAD, 0, 0),
+        step(JUMP_IF_EQUAL, 1, CONNECT),
+        step(RETURN, 0, libc::SECCOMP_RET_USER_NOTIF),
+        step(RETURN, 0, libc::SECCOMP_RET_ALLOW),
+    ];
+    let program = libc::sock_fprog { len: 4, filter: filter.as_mut_ptr() };
+    // SAFETY: the program lives through the call; the descriptor is new.
+    let listener = unsafe {
+        let fd = checked(libc::syscall(
+            libc::SYS_seccomp,
+            libc::SECCOMP_SET_MODE_FILTER,
+            libc::SECCOMP_FILTER_FLAG_NEW_LISTENER,
+            &raw const program,
+        ))?;
+        OwnedFd::from_raw_fd(RawFd::try_from(fd).unwrap_or(-1))
+    };
+    let mut space = [std::mem::MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(1))];
+    let mut control = SendAncillaryBuffer::new(&mut space);
+    let fds = [std::os::fd::AsFd::as_fd(&listener)];
+    control.push(SendAncillaryMessage::ScmRights(&fds));
+    rustix::net::sendmsg(to, &[io::IoSlice::new(b"c")], &mut control, SendFlags::empty())?;
+    Ok(())
+}
+
+/// A `connect` that waits for its answer.
+#[derive(Debug, Clone, Copy)]
+pub struct WaitingCall {
+    /// The kernel's number of it.
+    pub id: u64,
+    /// The thread that calls.
+    pub thread: u32,
+    /// The call's arguments: a descriptor, an address in the caller's memory, its length.
+    pub arguments: [u64; 3],
+}
+
+/// Numbers of `ioctl`, as in the kernel's `include/uapi/linux/seccomp.h`.
+const RECEIVE: libc::c_ulong = 0xc050_2100;
+const SEND: libc::c_ulong = 0xc018_2101;
+const IS_VALID: libc::c_ulong = 0x4008_2102;
+
+/// Waits for the next call. An error means that there will be none.
+pub fn next_call(listener: &OwnedFd) -> io::Result<WaitingCall> {
+    loop {
+        // SAFETY: the structure lives through the call, is as large as the number says, and all zero as the kernel wants it.
+        let (done, call) = unsafe {
+            let mut call: libc::seccomp_notif = std::mem::zeroed();
+            (libc::ioctl(listener.as_raw_fd(), RECEIVE as _, &raw mut call), call)
+        };
+        match checked(done.into()) {
+            Ok(_) => {
+                let [descriptor, address, length, ..] = call.data.args;
+                return Ok(WaitingCall { id: call.id, thread: call.pid, arguments: [descriptor, address, length] });
+            }
+            // Whoever called was killed meanwhile; or a signal came.
+            Err(error) if matches!(error.raw_os_error(), Some(libc::ENOENT | libc::EINTR)) => {}
+            Err(error) => return Err(error),
+        }
+    }
+}
+
+/// True while a call still waits: what was opened of its thread before is then of that thread.
+pub fn still_waits(listener: &OwnedFd, id: u64) -> bool {
+    // SAFETY: the number lives through the call.
+    unsafe { libc::ioctl(listener.as_raw_fd(), IS_VALID as _, &raw const id) == 0 }
+}
+
+/// Lets a call return: with 0, or with an error's number. When nobody waits for it any more, nothing happens.
+pub fn answer_call(listener: &OwnedFd, id: u64, error: i32) {
+    let answer = libc::seccomp_notif_resp { id, val: 0, error: -error, flags: 0 };
+    // SAFETY: the structure lives through the call and is as large as the number says.
+    unsafe { libc::ioctl(listener.as_raw_fd(), SEND as _, &raw const answer) };
 }
 
 /// What this program listens for in its own way would stay blocked behind exec.

@@ -7,6 +7,7 @@
 mod filters;
 pub mod kernel;
 pub mod landlock;
+mod sockets;
 mod supervise;
 mod tree;
 
@@ -78,8 +79,10 @@ pub enum Resource {
 pub struct Calls {
     /// Internet sockets.
     pub internet: bool,
-    /// Unix sockets with a name.
+    /// Unix sockets that connect to those of the run itself.
     pub unix: bool,
+    /// The network namespace is the run's own.
+    pub own_network: bool,
     /// Shared memory, semaphores and message queues of System V, and POSIX message queues: true where they are the
     /// run's own.
     pub ipc: bool,

@@ -13,7 +13,7 @@ use rustix::event::{PollFd, PollFlags, poll};
 use rustix::process::{Pid, WaitOptions, WaitStatus, wait};
 
 use super::kernel::{self, BeforeExec, Privileges};
-use super::{Ended, KILL, MAX_PLAN_BYTES, Outer, Plan, Reap, Report, Resource, TERM, filters, landlock, tree};
+use super::{Ended, KILL, MAX_PLAN_BYTES, Outer, Plan, Reap, Report, Resource, TERM, filters, landlock, sockets, tree};
 
 /// Longest time in which leftovers are killed again and again.
 const CLEANUP: Duration = Duration::from_secs(5);
@@ -110,7 +110,55 @@ fn forbid_exec(plan: &Plan) -> Result<(), String> {
     kernel::give_up_privileges().map_err(|error| format!("cannot give up privileges: {error}"))
 }
 
+/// Starts the shell. Where nobody can be let answer for its sockets, as in a sandbox whose own supervisor does that, it has
+/// no unix sockets.
 fn start(plan: &Plan) -> Result<Child, String> {
+    let failed = |error: &io::Error| {
+        let program = plan.argv.first().map_or("", String::as_str);
+        format!("cannot start {program} in {}: {error}", plan.cwd)
+    };
+    let Some(calls) = plan.calls.filter(|calls| calls.unix) else {
+        return spawn(plan, plan.calls, None)?.map_err(|error| failed(&error));
+    };
+    let (own, other) = rustix::net::socketpair(
+        rustix::net::AddressFamily::UNIX,
+        rustix::net::SocketType::STREAM,
+        rustix::net::SocketFlags::CLOEXEC,
+        None,
+    )
+    .map_err(|error| format!("cannot make a socket: {error}"))?;
+    match spawn(plan, plan.calls, Some(other))? {
+        Ok(mut child) => {
+            let Some(listener) = taken(&own) else {
+                let _ = child.kill();
+                return Err("nobody answers for the run's sockets".to_owned());
+            };
+            sockets::serve(listener, sockets::Bounds { own_network: calls.own_network, reap: plan.reap });
+            Ok(child)
+        }
+        Err(error) if matches!(error.raw_os_error(), Some(libc::EBUSY | libc::EINVAL | libc::ENOSYS)) => {
+            let without = super::Calls { unix: false, ..calls };
+            spawn(plan, Some(without), None)?.map_err(|error| failed(&error))
+        }
+        Err(error) => Err(failed(&error)),
+    }
+}
+
+/// The descriptor that a child has sent before it became another program.
+fn taken(from: &OwnedFd) -> Option<OwnedFd> {
+    let mut space = [std::mem::MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(1))];
+    let mut control = rustix::net::RecvAncillaryBuffer::new(&mut space);
+    let mut byte = [0];
+    let flags = rustix::net::RecvFlags::CMSG_CLOEXEC | rustix::net::RecvFlags::DONTWAIT;
+    rustix::net::recvmsg(from, &mut [io::IoSliceMut::new(&mut byte)], &mut control, flags).ok()?;
+    control.drain().find_map(|message| match message {
+        rustix::net::RecvAncillaryMessage::ScmRights(mut fds) => fds.next(),
+        _ => None,
+    })
+}
+
+/// The inner error is the kernel's answer to the attempt itself.
+fn spawn(plan: &Plan, calls: Option<super::Calls>, connects: Option<OwnedFd>) -> Result<io::Result<Child>, String> {
     let (program, arguments) = plan.argv.split_first().ok_or("the plan names no program")?;
     let before = BeforeExec {
         supervised: true,
@@ -125,17 +173,18 @@ fn start(plan: &Plan) -> Result<Child, String> {
             Some(files) => landlock::ruleset(files, &plan.expect).map_err(|error| format!("Landlock: {error}"))?,
             None => None,
         },
-        filters: match plan.calls {
+        filters: match calls {
             Some(calls) => filters::programs(calls).map_err(|error| format!("seccomp: {error}"))?,
             None => Vec::new(),
         },
+        connects,
         ..BeforeExec::default()
     };
     let mut command = Command::new(program);
     command.args(arguments).env_clear().envs(plan.env.iter().map(|(name, value)| (name, value)));
     command.current_dir(&plan.cwd).stdin(Stdio::null());
     before.attach(&mut command);
-    command.spawn().map_err(|error| format!("cannot start {program} in {}: {error}", plan.cwd))
+    Ok(command.spawn())
 }
 
 const fn number(resource: Resource) -> u32 {

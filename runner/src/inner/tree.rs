@@ -51,11 +51,17 @@ fn is_descendant(pid: i32) -> bool {
     false
 }
 
+/// Every process that this one sees but itself.
+pub(super) fn everyone() -> Vec<i32> {
+    let own = own();
+    let entries = std::fs::read_dir("/proc").into_iter().flatten().flatten();
+    entries.filter_map(|entry| entry.file_name().to_str()?.parse().ok()).filter(|pid| *pid != own).collect()
+}
+
 /// All descendants, parents before their children.
-fn descendants() -> Vec<i32> {
+pub(super) fn descendants() -> Vec<i32> {
     let mut children: HashMap<i32, Vec<i32>> = HashMap::new();
-    let Ok(entries) = std::fs::read_dir("/proc") else { return Vec::new() };
-    for pid in entries.flatten().filter_map(|entry| entry.file_name().to_str()?.parse().ok()) {
+    for pid in everyone() {
         if let Some(parent) = parent(pid) {
             children.entry(parent).or_default().push(pid);
         }

@@ -4,7 +4,6 @@
 //! business; then what may be written; last what must stay hidden or as it is, the shortest path first.
 
 use std::collections::BTreeSet;
-use std::os::unix::fs::FileTypeExt as _;
 use std::path::Path;
 use std::process::Command;
 
@@ -18,7 +17,7 @@ const PROGRAMS: [&str; 3] = ["/usr/bin/bwrap", "/usr/local/bin/bwrap", "/run/cur
 const INNER: &str = "/run/bashgate-run";
 const TEMPORARY: [&str; 2] = ["/tmp", "/var/tmp"];
 
-pub(super) fn enforces(wanted: &Wanted, landlock: u32) -> BTreeSet<Guarantee> {
+pub(super) fn enforces(wanted: &Wanted) -> BTreeSet<Guarantee> {
     use Guarantee::{
         AbstractSockets, Descriptors, FileModes, GateModes, GitMetadata, KernelSurface, KillTree, Network, PrivateTmp,
         Privileges, ProcessList, Secrets, Signals, SocketFamilies, Terminal, UnixSockets, Writes,
@@ -36,6 +35,8 @@ pub(super) fn enforces(wanted: &Wanted, landlock: u32) -> BTreeSet<Guarantee> {
         Privileges,
         Terminal,
         KernelSurface,
+        UnixSockets,
+        AbstractSockets,
     ]
     .into();
     if wanted.places.pinned.is_empty() {
@@ -43,12 +44,6 @@ pub(super) fn enforces(wanted: &Wanted, landlock: u32) -> BTreeSet<Guarantee> {
     }
     if !wanted.internet {
         set.insert(Network);
-    }
-    if !wanted.unix {
-        set.insert(UnixSockets);
-    }
-    if !wanted.internet || !wanted.unix || landlock >= landlock::COVERS_SIGNALS {
-        set.insert(AbstractSockets);
     }
     if wanted.tmp == Tmp::Private {
         set.insert(PrivateTmp);
@@ -130,14 +125,11 @@ pub(super) fn prepare(wanted: &Wanted, run_as: RunAs) -> Result<Nest, Unavailabl
         let is_there = wanted.listed.is_none() && !is_covered(path);
         is_there || shown.iter().copied().chain(roots).any(|root| places::is_below(path, root))
     };
-    let sockets = foreign_sockets(places);
-    let covered: Vec<String> = places
-        .hide
-        .iter()
-        .chain(&sockets)
-        .filter(|path| is_shown(path) && run_as.can_reach(Path::new(path)))
-        .cloned()
-        .collect();
+    for (copy, path) in wanted.scripts.iter().filter(|(_, path)| is_shown(path)) {
+        arg(&["--ro-bind", copy, path]);
+    }
+    let covered: Vec<String> =
+        places.hide.iter().filter(|path| is_shown(path) && run_as.can_reach(Path::new(path))).cloned().collect();
     for path in &covered {
         if Path::new(path).is_dir() {
             arg(&["--tmpfs", path, "--remount-ro", path]);
@@ -179,7 +171,13 @@ pub(super) fn prepare(wanted: &Wanted, run_as: RunAs) -> Result<Nest, Unavailabl
     }
     plan.files = Some(files);
     // The network namespace has nothing but a loopback of its own, which servers in tests need.
-    plan.calls = Some(Calls { internet: true, unix: wanted.unix, ipc: true, nameless_files: wanted.listed.is_none() });
+    plan.calls = Some(Calls {
+        internet: true,
+        unix: wanted.unix,
+        own_network: !wanted.internet,
+        ipc: true,
+        nameless_files: wanted.listed.is_none(),
+    });
     plan.expect = places.expected();
     Ok(Nest { command, plan, enforces: super::enforces(BackendName::Bwrap, wanted), keep: Vec::new() })
 }
@@ -188,31 +186,4 @@ pub(super) fn prepare(wanted: &Wanted, run_as: RunAs) -> Result<Nest, Unavailabl
 fn resolver_below_run() -> Option<String> {
     let real = std::fs::canonicalize("/etc/resolv.conf").ok()?;
     real.starts_with("/run").then(|| real.to_string_lossy().into_owned())
-}
-
-/// What stands behind the seven columns of numbers, spaces included.
-fn socket_path(line: &str) -> Option<&str> {
-    let mut rest = line;
-    for _ in 0..7 {
-        rest = rest.trim_start().split_once(' ')?.1;
-    }
-    Some(rest)
-}
-
-/// Unix sockets with a path that is not hidden anyway: those bound right now.
-fn foreign_sockets(places: &places::Places) -> Vec<String> {
-    let Ok(table) = std::fs::read_to_string("/proc/net/unix") else { return Vec::new() };
-    let mut found: Vec<String> = table
-        .lines()
-        .skip(1)
-        .filter_map(socket_path)
-        .filter(|path| path.starts_with('/') && !path.starts_with("/dev/"))
-        .filter(|path| !places.hide.iter().any(|over| places::is_below(path, over)))
-        // The name is what its owner called it, maybe in another root: only a socket is covered.
-        .filter(|path| std::fs::symlink_metadata(path).is_ok_and(|found| found.file_type().is_socket()))
-        .map(str::to_owned)
-        .collect();
-    found.sort();
-    found.dedup();
-    found
 }

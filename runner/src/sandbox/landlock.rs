@@ -50,7 +50,7 @@ pub(super) fn prepare(wanted: &Wanted, run_as: RunAs) -> Result<Nest, Unavailabl
             "use a kernel of at least 6.12 with `landlock` in its `lsm=` list",
         ));
     }
-    let mut plan = super::plan(wanted, Reap::Descendants, false);
+    let mut plan = super::plan(wanted, Reap::Descendants, wanted.unix);
     let mut keep = Vec::new();
     let no_folder = |why: String| unavailable(why, "work in a folder that holds no secrets of its own");
     let files = files(wanted, run_as, &mut plan, &mut keep).map_err(no_folder)?;

@@ -197,6 +197,8 @@ pub struct Wanted {
     pub own: PathBuf,
     /// Nothing of the gate belongs to whoever runs.
     pub gate_is_others: bool,
+    /// Files that lie over others, by their real paths, and cannot be written.
+    pub scripts: Vec<(String, String)>,
 }
 
 /// Why a backend cannot be used for a run.
@@ -248,7 +250,7 @@ pub fn prepare(backend: BackendName, wanted: &Wanted, run_as: RunAs) -> Result<N
 pub fn enforces(backend: BackendName, wanted: &Wanted) -> BTreeSet<Guarantee> {
     let version = inner::landlock::version();
     let mut set: BTreeSet<Guarantee> = match backend {
-        BackendName::Bwrap => bwrap::enforces(wanted, version),
+        BackendName::Bwrap => bwrap::enforces(wanted),
         BackendName::Landlock => landlock::enforces(wanted, version),
         BackendName::Firejail => firejail::enforces(wanted, version),
         BackendName::None => none::enforces(),
@@ -266,7 +268,13 @@ fn plan(wanted: &Wanted, reap: Reap, unix: bool) -> Plan {
         reap,
         limits: wanted.limits.clone(),
         files: None,
-        calls: Some(Calls { internet: wanted.internet, unix, ipc: reap == Reap::Namespace, nameless_files: true }),
+        calls: Some(Calls {
+            internet: wanted.internet,
+            unix,
+            own_network: false,
+            ipc: reap == Reap::Namespace,
+            nameless_files: true,
+        }),
         drop_privileges: true,
         expect: Vec::new(),
         outer: None,

@@ -95,6 +95,11 @@ impl ActingFiles {
         self.folders.iter().chain(files).filter(move |path| !in_folder(path))
     }
 
+    /// All of them, with what they were and whether everyday tools make none.
+    pub(super) fn stamps(&self) -> impl Iterator<Item = (&PathBuf, &Stamp, bool)> {
+        self.found.iter().map(|(path, acting)| (path, &acting.stamp, acting.later.is_kept))
+    }
+
     /// What has changed since, and what was done about it where nobody was asked.
     pub(super) fn changes_to(&self, after: &Self, around: &Around<'_>) -> Vec<Violation> {
         let nobody_was_asked = around.nobody_was_asked;

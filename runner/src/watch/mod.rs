@@ -5,6 +5,7 @@
 //! workspace is looked at before and after.
 
 mod acting;
+mod baseline;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
@@ -16,11 +17,12 @@ use std::path::{Path, PathBuf};
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use acting::ActingFiles;
+use baseline::Baseline;
 use bashgate_hook::gate::git;
 use bashgate_shared::classify::later::{Begun, Names};
 use bashgate_shared::command::Digest;
 use rustix::fs::{CWD, Mode, OFlags, ResolveFlags};
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 /// Most names that are looked at in a workspace.
 const MOST_NAMES: usize = 2_000_000;
@@ -134,7 +136,7 @@ impl fmt::Display for Violation {
 }
 
 /// What a file was: its kind, and a digest of its content.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 struct Stamp(String);
 
 /// What of a workspace could make other programs run something.
@@ -163,17 +165,34 @@ pub struct Watch {
     protect: Vec<String>,
     before: Seen,
     since: i64,
+    /// Nobody was asked about the command.
+    nobody_was_asked: bool,
+    /// What runs have left whose runners were killed before they could look.
+    left: Vec<Violation>,
+    /// The same as `before`, on the disk until somebody has looked.
+    _kept: Option<Baseline>,
 }
 
 impl Watch {
-    /// Looks at a workspace that is about to be written.
-    pub fn before(workspace: &Path, protect: Vec<String>) -> Self {
+    /// Looks at a workspace that is about to be written. With a folder `state`, what is seen is kept there until the end, so that
+    /// what a run plants whose runner is killed does not count as having been there before.
+    pub fn before(workspace: &Path, protect: Vec<String>, state: Option<&Path>, nobody_was_asked: bool) -> Self {
         let since = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |time| time.as_secs());
+        let look = || Seen::of(workspace, &protect, &mut |_| {});
+        let mut before = look();
+        let left = state.map(|state| baseline::left_behind(state, workspace, &before)).unwrap_or_default();
+        if left.iter().any(|violation| violation.change == Change::SetAside) {
+            before = look();
+        }
+        let kept = state.and_then(|state| Baseline::keep(state, workspace, &before, nobody_was_asked));
         Self {
             workspace: workspace.to_owned(),
-            before: Seen::of(workspace, &protect, &mut |_| {}),
+            before,
             protect,
             since: i64::try_from(since).unwrap_or(i64::MAX),
+            nobody_was_asked,
+            left,
+            _kept: kept,
         }
     }
 
@@ -184,7 +203,8 @@ impl Watch {
 
     /// What has changed since. What is new and would be run by git or another tool in this very workspace is set aside, when
     /// nobody was asked about the command.
-    pub fn after(&self, nobody_was_asked: bool, checks_out: bool) -> Vec<Violation> {
+    pub fn after(&self, checks_out: bool) -> Vec<Violation> {
+        let nobody_was_asked = self.nobody_was_asked;
         let around = Around { workspace: &self.workspace, nobody_was_asked, checks_out };
         // Files with several names that were written, and how many of the names are in the workspace. Times of change
         // cannot be set back, those of modification can. A name that is gone again is not seen.
@@ -199,7 +219,7 @@ impl Watch {
                 entry.0 += 1;
             }
         });
-        let mut found: Vec<Violation> = Vec::new();
+        let mut found = self.left.clone();
         for (path, stamp) in &after.own {
             match self.before.own.get(path) {
                 None if nobody_was_asked

@@ -114,6 +114,11 @@ pub fn has(program: &str, of: Trait) -> bool {
     fact(program, |row| row.has(of), false)
 }
 
+/// True for a file that says what runs and that a package manager writes anew at its work, as npm does `package.json`.
+pub fn is_a_managers_own(path: &str) -> bool {
+    packages::TABLE.iter().any(|row| row.steered_by.contains(&paths::file_name(path)))
+}
+
 /// The family of the program of this name.
 pub fn family_of(program: &str) -> Option<&'static str> {
     let found = row(program)?;

@@ -1,0 +1,312 @@
+//! What acts later in a project right now: the list that the host holds against the one before, so that what a command plants
+//! is found whatever made it. By the one list of [`bashgate_shared::classify::later`].
+
+use std::collections::BTreeMap;
+use std::fs::{self, DirEntry};
+use std::io::Read as _;
+use std::os::unix::fs::{MetadataExt as _, PermissionsExt as _};
+use std::path::{Path, PathBuf};
+
+use bashgate_shared::classify::git_config;
+use bashgate_shared::classify::later::{self, Begun, Names, Tier};
+use bashgate_shared::command::Digest;
+use bashgate_shared::protocol::{ActingWire, MAX_ACTING, MAX_ACTING_BYTES};
+
+use super::ask::open_plain;
+use super::git;
+
+/// Most names that are looked at.
+const MAX_NAMES: usize = 250_000;
+/// Longest file whose content is compared, in bytes. A longer one is known by its length and time.
+const MAX_FILE: u64 = 1 << 20;
+/// What is looked for in the home folder lies so deep at the most.
+const DEEPEST_AT_HOME: usize = 3;
+/// What in a repository's folder makes git run something, besides its hooks.
+const OF_GIT: [&str; 5] = ["config", "config.worktree", "commondir", "info/attributes", "objects/info/alternates"];
+
+/// Looks through the project around a folder, and at the home folder's start-up files.
+pub fn look(cwd: &Path) -> ActingWire {
+    let root = project_of(cwd);
+    let mut looked = Looked { root: root.clone(), ..Looked::default() };
+    looked.walk(&root, usize::MAX, &root);
+    for named in git::named::by_settings(&root).ok().flatten().unwrap_or_default() {
+        if named.starts_with(&root) {
+            looked.all_of(&named);
+        }
+    }
+    if let Some(home) = std::env::var_os("HOME").map(PathBuf::from).filter(|home| home.is_absolute()) {
+        looked.walk(&home, DEEPEST_AT_HOME, &root);
+    }
+    looked.finish()
+}
+
+/// The outermost repository around a folder, else the folder itself. A home folder is no project.
+fn project_of(cwd: &Path) -> PathBuf {
+    let home = std::env::var_os("HOME").map(PathBuf::from);
+    let is_project = |folder: &&Path| folder.join(".git").symlink_metadata().is_ok();
+    let inside = cwd.ancestors().take_while(|folder| home.as_deref() != Some(*folder) && *folder != Path::new("/"));
+    inside.filter(is_project).last().unwrap_or(cwd).to_owned()
+}
+
+#[derive(Default)]
+struct Looked {
+    root: PathBuf,
+    names: usize,
+    files: BTreeMap<String, String>,
+    /// By the folder, what everyday tools make in it.
+    many: BTreeMap<PathBuf, Vec<String>>,
+}
+
+impl Looked {
+    fn has_room(&mut self) -> bool {
+        self.names += 1;
+        self.names <= MAX_NAMES
+    }
+
+    /// Everything below a folder. At home, only what begins like something that acts is followed.
+    fn walk(&mut self, top: &Path, depth: usize, cwd: &Path) {
+        let names = Names::all();
+        let is_home = depth != usize::MAX;
+        let cwd = cwd.to_string_lossy().into_owned();
+        let mut folders = vec![(top.to_owned(), Begun::No, 0)];
+        while let Some((folder, begun, deep)) = folders.pop() {
+            for entry in fs::read_dir(&folder).into_iter().flatten().flatten() {
+                if !self.has_room() {
+                    return;
+                }
+                let name = entry.file_name();
+                let path = entry.path();
+                let is_folder = entry.file_type().is_ok_and(|kind| kind.is_dir());
+                if name == ".git" {
+                    self.repository(&path, 0);
+                    continue;
+                }
+                let begun = names.step(begun, &name.to_string_lossy());
+                if is_folder {
+                    let goes_on = begun != Begun::No || !is_home && !is_passed_over(&entry);
+                    if goes_on && deep < depth && !(is_home && path == self.root) {
+                        folders.push((path, begun, deep + 1));
+                    } else if !is_home {
+                        self.beside(&path, &names, &cwd);
+                    }
+                } else if begun == Begun::Yes {
+                    self.note(&path, &cwd);
+                }
+            }
+        }
+    }
+
+    /// In a large folder that tools make, only what acts in it at once.
+    fn beside(&mut self, folder: &Path, names: &Names, cwd: &str) {
+        let above = folder.file_name().map_or(Begun::No, |name| names.step(Begun::No, &name.to_string_lossy()));
+        for entry in fs::read_dir(folder).into_iter().flatten().flatten() {
+            let begun = names.step(above, &entry.file_name().to_string_lossy());
+            if begun != Begun::Yes || !self.has_room() {
+                continue;
+            }
+            if entry.file_type().is_ok_and(|kind| kind.is_dir()) {
+                for inner in fs::read_dir(entry.path()).into_iter().flatten().flatten() {
+                    self.note(&inner.path(), cwd);
+                }
+            } else {
+                self.note(&entry.path(), cwd);
+            }
+        }
+    }
+
+    fn note(&mut self, path: &Path, cwd: &str) {
+        let Some(later) = later::of(&path.to_string_lossy(), Some(cwd)).filter(|later| later.tier != Tier::Steers)
+        else {
+            return;
+        };
+        let stamp = stamp(path);
+        if later.is_kept || later.tier == Tier::Gate || self.files.len() < MAX_ACTING / 4 && !is_made_by_tools(path) {
+            self.files.insert(path.to_string_lossy().into_owned(), stamp);
+        } else {
+            let folder = path.parent().unwrap_or(path).to_owned();
+            let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
+            self.many.entry(folder).or_default().push(format!("{name}\0{stamp}"));
+        }
+    }
+
+    fn all_of(&mut self, path: &Path) {
+        if path.is_dir() {
+            for entry in fs::read_dir(path).into_iter().flatten().flatten() {
+                if entry.file_type().is_ok_and(|kind| !kind.is_dir()) && !is_sample(&entry.path()) && self.has_room() {
+                    let path = entry.path();
+                    self.files.insert(path.to_string_lossy().into_owned(), stamp(&path));
+                }
+            }
+        } else if path.symlink_metadata().is_ok() {
+            self.files.insert(path.to_string_lossy().into_owned(), stamp(path));
+        }
+    }
+
+    /// What makes git run something in a repository, its submodules and worktrees.
+    fn repository(&mut self, git: &Path, depth: usize) {
+        if git.symlink_metadata().is_ok_and(|meta| !meta.is_dir()) {
+            // A file that points elsewhere, or a link.
+            self.files.insert(git.to_string_lossy().into_owned(), stamp(git));
+            return;
+        }
+        for name in OF_GIT {
+            let path = git.join(name);
+            if path.symlink_metadata().is_ok() {
+                let stamp = if name.starts_with("config") { settings_of(&path) } else { stamp(&path) };
+                self.files.insert(path.to_string_lossy().into_owned(), stamp);
+            }
+        }
+        self.all_of(&git.join("hooks"));
+        if depth > 4 {
+            return;
+        }
+        for more in ["modules", "worktrees"] {
+            for entry in fs::read_dir(git.join(more)).into_iter().flatten().flatten() {
+                if entry.file_type().is_ok_and(|kind| kind.is_dir()) && self.has_room() {
+                    self.repository(&entry.path(), depth + 1);
+                }
+            }
+        }
+    }
+
+    fn finish(self) -> ActingWire {
+        let Self { root, mut files, many, .. } = self;
+        for (folder, mut inside) in many {
+            inside.sort();
+            files.insert(format!("{}/", folder.to_string_lossy()), digest(inside.join("\n").as_bytes()));
+        }
+        // What is too much to be told one by one is told as one, so that a change in it is seen all the same.
+        let mut bytes = 0;
+        let mut rest = String::new();
+        let mut told = BTreeMap::new();
+        for (path, stamp) in files {
+            bytes += path.len() + stamp.len();
+            if told.len() < MAX_ACTING - 1 && bytes < MAX_ACTING_BYTES - 8192 && path.len() <= 4096 {
+                told.insert(path, stamp);
+            } else {
+                rest.push_str(&format!("{path}\0{stamp}\n"));
+            }
+        }
+        if !rest.is_empty() {
+            told.insert("more files than are told one by one".to_owned(), digest(rest.as_bytes()));
+        }
+        ActingWire { root: root.to_string_lossy().chars().take(4096).collect(), files: told }
+    }
+}
+
+/// A folder that is as large as it is useless to look through: what acts in it acts at its top.
+fn is_passed_over(entry: &DirEntry) -> bool {
+    const FOLDERS: [&str; 5] = ["node_modules", "target", ".venv", "venv", "__pycache__"];
+    entry.file_name().to_str().is_some_and(|name| FOLDERS.contains(&name))
+}
+
+/// True for files that tools make by the hundred.
+fn is_made_by_tools(path: &Path) -> bool {
+    let folder = path.parent().and_then(Path::file_name).unwrap_or_default();
+    folder == ".bin" || folder == "bin" || folder == "Scripts"
+}
+
+fn is_sample(path: &Path) -> bool {
+    path.extension().is_some_and(|end| end == "sample")
+}
+
+fn digest(bytes: &[u8]) -> String {
+    Digest::of(bytes).hex().chars().take(32).collect()
+}
+
+/// What a file is: its kind, whether it may be executed, and its content or where it leads.
+fn stamp(path: &Path) -> String {
+    let Ok(meta) = path.symlink_metadata() else { return "gone".to_owned() };
+    if meta.is_symlink() {
+        let target = fs::read_link(path).unwrap_or_default();
+        return format!("link {}", target.display()).chars().take(512).collect();
+    }
+    let mode = meta.permissions().mode() & 0o111;
+    if !meta.is_file() {
+        return format!("no file {:o}", meta.mode());
+    }
+    let by_time = || format!("{mode:o} {} {}", meta.len(), meta.mtime());
+    if meta.len() > MAX_FILE {
+        return by_time();
+    }
+    let mut bytes = Vec::new();
+    match open_plain(path).and_then(|file| file.take(MAX_FILE).read_to_end(&mut bytes)) {
+        Ok(_) => format!("{mode:o} {}", digest(&bytes)),
+        Err(_) => by_time(),
+    }
+}
+
+/// Git's settings, as far as they make it do something: everyday commands write others all the time.
+fn settings_of(path: &Path) -> String {
+    let whole = stamp(path);
+    let Some(settings) = fs::read_to_string(path).ok().as_deref().and_then(git::config::read) else { return whole };
+    let acting = settings.iter().filter(|setting| !git_config::is_inert(&setting.key, &setting.value));
+    let mut lines: Vec<String> = acting.map(|setting| format!("{}={}", setting.key, setting.value)).collect();
+    lines.sort();
+    digest(lines.join("\n").as_bytes())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_acts_later_is_seen_and_what_does_not_is_not() {
+        let folder = tempfile::tempdir().unwrap();
+        let root = folder.path().canonicalize().unwrap().join("p");
+        let write = |path: &str, text: &str| {
+            let path = root.join(path);
+            fs::create_dir_all(path.parent().unwrap()).unwrap();
+            fs::write(path, text).unwrap();
+        };
+        write(".git/config", "[core]\n\tbare = false\n");
+        write(".git/hooks/pre-commit.sample", "x");
+        write("src/main.rs", "x");
+        write("web/node_modules/.bin/tsc", "x");
+        write("web/node_modules/deep/er/.envrc", "x");
+        let seen = || look(&root.join("src"));
+        let changes = |before: &ActingWire, now: &ActingWire| {
+            let changed = now.files.iter().filter(|(path, stamp)| before.files.get(*path) != Some(*stamp));
+            let here = changed.filter_map(|(path, _)| Path::new(path).strip_prefix(&root).ok());
+            here.map(|path| path.display().to_string()).collect::<Vec<_>>()
+        };
+        let before = seen();
+        assert_eq!(Path::new(&before.root), root);
+        for (path, text, found) in [
+            ("src/b.rs", "x", vec![]),
+            (".git/config", "[core]\n\tbare = true\n[user]\n\tname = x\n", vec![]),
+            (".git/hooks/post-merge.sample", "y", vec![]),
+            (".git/index", "y", vec![]),
+            (".git/config", "[core]\n\tfsmonitor = ./x\n", vec![".git/config"]),
+            (".git/hooks/pre-push", "x", vec![".git/hooks/pre-push"]),
+            (".git/modules/a/config", "[core]\n\tfsmonitor = ./x\n", vec![".git/modules/a/config"]),
+            ("src/.envrc", "x", vec!["src/.envrc"]),
+            (".vscode/tasks.json", "x", vec![".vscode/tasks.json"]),
+            ("web/node_modules/.bin/eslint", "x", vec!["web/node_modules/.bin"]),
+            ("vendor/x/.git/hooks/pre-push", "x", vec!["vendor/x/.git/hooks/pre-push"]),
+            (".claude/settings.json", "{}", vec![".claude/settings.json"]),
+        ] {
+            let before = seen();
+            write(path, text);
+            assert_eq!(changes(&before, &seen()), found, "{path}");
+        }
+        let before = seen();
+        fs::set_permissions(root.join(".git/hooks/pre-push"), fs::Permissions::from_mode(0o755)).unwrap();
+        std::os::unix::fs::symlink("/bin/true", root.join(".mcp.json")).unwrap();
+        assert_eq!(changes(&before, &seen()), [".git/hooks/pre-push", ".mcp.json"]);
+    }
+
+    #[test]
+    fn more_than_can_be_told_is_told_as_one() {
+        let folder = tempfile::tempdir().unwrap();
+        for number in 0..700 {
+            let place = folder.path().join(number.to_string());
+            fs::create_dir(&place).unwrap();
+            fs::write(place.join(".envrc"), "x").unwrap();
+        }
+        let before = look(folder.path());
+        assert!(before.files.len() <= MAX_ACTING);
+        fs::write(folder.path().join("99/.envrc"), "y").unwrap();
+        assert_ne!(before, look(folder.path()));
+    }
+}

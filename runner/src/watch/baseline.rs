@@ -1,0 +1,162 @@
+//! What a workspace was before a run, kept on the disk until somebody has looked at what the run left.
+//!
+//! A runner can be killed. What its command had planted by then would be there before the next run, which would take it for the
+//! person's own. So the next run in the workspace holds what it finds against what the killed one had seen.
+
+use std::collections::BTreeMap;
+use std::fs::{self, File, OpenOptions};
+use std::io::{Read as _, Write as _};
+use std::os::unix::fs::OpenOptionsExt as _;
+use std::path::{Path, PathBuf};
+
+use bashgate_shared::command::Digest;
+use rustix::fs::{FlockOperation, flock};
+use serde::{Deserialize, Serialize};
+
+use super::{Change, Seen, Stamp, Violation, set_aside};
+use crate::job::Jobs;
+
+/// Longest file that is read back, in bytes.
+const MOST_BYTES: u64 = 32 << 20;
+
+/// A baseline on the disk. It is locked while its runner lives, and removed with it.
+#[derive(Debug)]
+pub(super) struct Baseline {
+    path: PathBuf,
+    _lock: File,
+}
+
+impl Drop for Baseline {
+    fn drop(&mut self) {
+        let _ = fs::remove_file(&self.path);
+    }
+}
+
+/// What is written down.
+#[derive(Debug, Serialize, Deserialize)]
+struct Written {
+    /// Nobody was asked about the command.
+    nobody_was_asked: bool,
+    /// By their paths; a name that is no text by what of it is.
+    files: BTreeMap<String, Stamp>,
+}
+
+impl Baseline {
+    /// Writes down what was seen, below the runner's own folder. Where that cannot be, there is none: the run itself is looked
+    /// at all the same.
+    pub(super) fn keep(state: &Path, workspace: &Path, seen: &Seen, nobody_was_asked: bool) -> Option<Self> {
+        Jobs::at(state.to_owned()).own_folder().ok()?;
+        let folder = state.join("watch");
+        fs::create_dir_all(&folder).ok()?;
+        let random = getrandom::u64().ok()?;
+        let path = folder.join(format!("{}-{random:016x}", name_of(workspace)));
+        let mut file = OpenOptions::new().write(true).create_new(true).mode(0o600).open(&path).ok()?;
+        flock(&file, FlockOperation::NonBlockingLockExclusive).ok()?;
+        let files = stamps(seen).map(|(path, stamp, _)| (text(path), stamp.clone())).collect();
+        let baseline = Self { path, _lock: file.try_clone().ok()? };
+        file.write_all(&serde_json::to_vec(&Written { nobody_was_asked, files }).ok()?).ok()?;
+        Some(baseline)
+    }
+}
+
+/// What came or changed since the baselines whose runners are gone. What is new, and nobody was asked about, is set aside.
+pub(super) fn left_behind(state: &Path, workspace: &Path, now: &Seen) -> Vec<Violation> {
+    let start = format!("{}-", name_of(workspace));
+    let entries = fs::read_dir(state.join("watch")).into_iter().flatten().flatten();
+    let names = entries.filter(|entry| entry.file_name().to_str().is_some_and(|name| name.starts_with(&start)));
+    let mut found: Vec<Violation> = Vec::new();
+    for path in names.map(|entry| entry.path()) {
+        let Ok(file) = File::open(&path) else { continue };
+        if flock(&file, FlockOperation::NonBlockingLockExclusive).is_err() {
+            continue;
+        }
+        let mut bytes = Vec::new();
+        let read = (&file).take(MOST_BYTES).read_to_end(&mut bytes).ok();
+        // One that was killed while it wrote this had started nothing.
+        if let Some(before) = read.and_then(|_| serde_json::from_slice::<Written>(&bytes).ok()) {
+            for violation in before.changes_to(now) {
+                if !found.iter().any(|known| known.path == violation.path) {
+                    found.push(violation);
+                }
+            }
+        }
+        let _ = fs::remove_file(&path);
+    }
+    found
+}
+
+impl Written {
+    fn changes_to(&self, now: &Seen) -> Vec<Violation> {
+        let mut found = Vec::new();
+        for (path, stamp, is_kept) in stamps(now) {
+            match self.files.get(&text(path)) {
+                Some(before) if before == stamp => {}
+                Some(_) => found.push(Violation::of(path, Change::Modified)),
+                None => match if self.nobody_was_asked && is_kept { set_aside(path).ok() } else { None } {
+                    Some(aside) => found.push(Violation::set_aside(path, &aside)),
+                    None => found.push(Violation::of(path, Change::Created)),
+                },
+            }
+        }
+        found
+    }
+}
+
+/// Everything that was seen, and whether everyday tools make no such file.
+fn stamps(seen: &Seen) -> impl Iterator<Item = (&PathBuf, &Stamp, bool)> {
+    // What lies in a repository's own folder is git's work but for its hooks.
+    let of_git = |path: &Path| path.components().any(|part| part.as_os_str() == "hooks");
+    let own = seen.own.iter().chain(&seen.nested).map(move |(path, stamp)| (path, stamp, of_git(path)));
+    own.chain(seen.acting.stamps())
+}
+
+fn text(path: &Path) -> String {
+    path.to_string_lossy().into_owned()
+}
+
+fn name_of(workspace: &Path) -> String {
+    Digest::of(workspace.as_os_str().as_encoded_bytes()).hex().chars().take(24).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::Watch;
+    use super::*;
+
+    #[test]
+    fn what_a_killed_run_has_planted_is_found_by_the_next() {
+        let folder = tempfile::tempdir().unwrap();
+        let root = folder.path().canonicalize().unwrap();
+        let (work, state) = (root.join("w"), root.join("state"));
+        fs::create_dir_all(work.join(".vscode")).unwrap();
+        fs::write(work.join(".vscode/tasks.json"), "mine").unwrap();
+        let watch = |caged| Watch::before(&work, Vec::new(), Some(&state), caged);
+        let changes =
+            |watch: &Watch| watch.after(false).into_iter().map(|one| (one.path, one.change)).collect::<Vec<_>>();
+        let kept = || fs::read_dir(state.join("watch")).unwrap().count();
+
+        let killed = watch(true);
+        assert_eq!(kept(), 1);
+        // Another one that runs at the same time takes nothing of it away.
+        assert_eq!(changes(&watch(true)), []);
+        assert_eq!(kept(), 1);
+        let file = fs::read_dir(state.join("watch")).unwrap().next().unwrap().unwrap().path();
+        let text = fs::read(&file).unwrap();
+        drop(killed);
+        fs::write(&file, text).unwrap();
+        fs::write(work.join(".envrc"), "evil").unwrap();
+        fs::write(work.join(".vscode/tasks.json"), "evil").unwrap();
+
+        let next = watch(true);
+        assert!(!work.join(".envrc").exists());
+        let plant = |name: &str, change| (work.join(name).display().to_string(), change);
+        assert_eq!(changes(&next), [plant(".envrc", Change::SetAside), plant(".vscode/tasks.json", Change::Modified)]);
+        drop(next);
+        assert_eq!(kept(), 0);
+        assert_eq!(changes(&watch(true)), []);
+        // What is no baseline is none.
+        fs::write(&file, "{").unwrap();
+        assert_eq!(changes(&watch(false)), []);
+        assert_eq!(kept(), 0);
+    }
+}
