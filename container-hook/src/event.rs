@@ -61,7 +61,8 @@ impl Asker {
             Some(Startup::Always) => true,
             Some(Startup::With(variable)) => std::env::var_os(variable).is_some(),
         };
-        Self { name: row.name, rewrites: row.rewrites, types_past_hooks: row.types_past_hooks, reads_startup_files }
+        let AgentRow { name, rewrites, types_past_hooks, .. } = *row;
+        Self { name, rewrites, types_past_hooks, reads_startup_files }
     }
 }
 
@@ -74,6 +75,10 @@ pub enum ToolUse {
         command: String,
         /// True for the agent's shell tool itself, false for another tool that runs a command.
         is_bash: bool,
+        /// The folder in which it runs, where the tool's input names one: absolute, or relative to the agent's.
+        folder: Option<String>,
+        /// Why nobody here can say what it does, if so.
+        doubt: Option<&'static str>,
     },
     /// A tool that reads or writes files and asks nobody.
     Files {
@@ -81,6 +86,8 @@ pub enum ToolUse {
         tool: String,
         /// What it does.
         acts: Vec<ToolAct>,
+        /// What it writes, or the start of that.
+        content: Option<String>,
     },
     /// A tool that asks somebody: an address, a search engine, a service.
     Asks {
@@ -92,6 +99,8 @@ pub enum ToolUse {
         acts: Vec<ToolAct>,
         /// What a service is sent, or its start.
         sends: Option<String>,
+        /// Forms of credentials in what is sent and not told.
+        shown: Vec<&'static str>,
     },
     /// A tool that does nothing which the gate weighs.
     Inert,

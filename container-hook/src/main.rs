@@ -136,8 +136,12 @@ fn run() -> Result<Answered, String> {
     if let Some(command) = arguments.command.clone() {
         let config = load(&arguments)?;
         let cwd = std::env::current_dir().ok().and_then(|cwd| cwd.to_str().map(str::to_owned));
-        let event =
-            BeforeToolUse { tool: ToolUse::Shell { command, is_bash: true }, cwd, session: None, tool_use_id: None };
+        let event = BeforeToolUse {
+            tool: ToolUse::Shell { command, is_bash: true, folder: None, doubt: None },
+            cwd,
+            session: None,
+            tool_use_id: None,
+        };
         let step = tools::before_tool_use(&event, Asker::plain("check"), &config);
         return Ok(Answered::to_nobody(step.finish(&config, guard::end_after)));
     }

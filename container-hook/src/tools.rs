@@ -14,14 +14,26 @@ use crate::gate::{self, CommandRan, HookDecision, LetThroughBy, Question, Step, 
 
 /// A tool is about to be used.
 pub fn before_tool_use(event: &BeforeToolUse, asker: Asker, config: &Config) -> Step {
-    let (tool, acts, target, sends, asks) = match &event.tool {
+    if event.cwd.as_ref().is_some_and(|cwd| !cwd.starts_with('/')) {
+        let why = "the event's working directory is no absolute path, so that nobody can tell where this would be done";
+        return Step::Decided(HookDecision::deny(why));
+    }
+    let none: &[&str] = &[];
+    let (tool, acts, target, sends, asks, content, shown) = match &event.tool {
         ToolUse::Inert => return Step::Decided(HookDecision::Allow(LetThroughBy::Nobody)),
-        ToolUse::Shell { command, is_bash } => {
+        ToolUse::Shell { command, is_bash, folder, doubt } => {
             // What another tool makes of another command nobody has seen.
-            return shell(event, command, Asker { rewrites: asker.rewrites && *is_bash, ..asker }, config);
+            let asker = Asker { rewrites: asker.rewrites && *is_bash, ..asker };
+            let there = folder.as_ref().map(|folder| cwd(event.cwd.as_deref()).join(folder));
+            // Where the agent goes instead, nobody knows.
+            let is_gone = there.as_ref().is_some_and(|there| !there.is_dir());
+            let doubt = doubt.or(is_gone.then_some("the folder that it is to run in is not there"));
+            return shell(event, (command, there, doubt), asker, config);
         }
-        ToolUse::Files { tool, acts } => (tool, acts, None, None, false),
-        ToolUse::Asks { tool, acts, target, sends } => (tool, acts, target.as_deref(), sends.as_deref(), true),
+        ToolUse::Files { tool, acts, content } => (tool, acts, None, None, false, content.as_deref(), none),
+        ToolUse::Asks { tool, acts, target, sends, shown } => {
+            (tool, acts, target.as_deref(), sends.as_deref(), true, None, shown.as_slice())
+        }
     };
     let (session, tool_use_id) = (event.session.clone(), event.tool_use_id.clone());
     let question = ToolQuestion {
@@ -29,6 +41,8 @@ pub fn before_tool_use(event: &BeforeToolUse, asker: Asker, config: &Config) -> 
         target,
         acts,
         sends,
+        content,
+        shown,
         asks,
         cwd: &cwd(event.cwd.as_deref()),
         asker: asker.name,
@@ -63,7 +77,12 @@ fn cwd(said: Option<&str>) -> PathBuf {
     said.map(PathBuf::from).filter(|cwd| cwd.is_absolute()).unwrap_or_else(own)
 }
 
-fn shell(event: &BeforeToolUse, command: &str, asker: Asker, config: &Config) -> Step {
+fn shell(
+    event: &BeforeToolUse,
+    (command, folder, doubt): (&str, Option<PathBuf>, Option<&'static str>),
+    asker: Asker,
+    config: &Config,
+) -> Step {
     let command = match CommandLine::parse(command) {
         Ok(command) => command,
         Err(error) => return Step::Decided(HookDecision::deny(format!("{error}; {}", error.help()))),
@@ -72,7 +91,8 @@ fn shell(event: &BeforeToolUse, command: &str, asker: Asker, config: &Config) ->
     let is_whole = event.tool_use_id.as_ref().is_some_and(|id| id.len() <= MAX_LABEL_BYTES);
     let question = Question {
         command: &command,
-        cwd: &cwd(event.cwd.as_deref()),
+        cwd: &folder.unwrap_or_else(|| cwd(event.cwd.as_deref())),
+        doubt,
         asker: asker.name,
         session: event.session.clone().map(label),
         tool_use_id: event.tool_use_id.clone().map(label),

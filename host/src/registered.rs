@@ -76,16 +76,30 @@ pub fn newest() -> Result<Option<PathBuf>, Untrusted> {
     Ok(Some(config))
 }
 
-/// An error unless a place belongs to whoever calls, or to root, and nobody else can write it.
+/// An error unless a place belongs to whoever calls, or to root, and nobody else can write it or exchange it: neither it nor a
+/// folder above it, by the names that were given and by the real ones.
 pub fn is_trusted(path: &Path) -> Result<(), Untrusted> {
-    let not = |why: String| Err(Untrusted { path: path.to_owned(), why });
+    let not = |path: &Path, why: String| Err(Untrusted { path: path.to_owned(), why });
     let own = rustix::process::geteuid().as_raw();
-    match std::fs::metadata(path) {
-        Err(error) => not(error.to_string()),
-        Ok(meta) if meta.uid() != own && meta.uid() != 0 => {
-            not(format!("it belongs to user id {}, and this is {own}", meta.uid()))
+    let real = match std::fs::canonicalize(path) {
+        Ok(real) => real,
+        Err(error) => return not(path, error.to_string()),
+    };
+    for (at, place) in path.ancestors().chain(real.ancestors()).enumerate().filter(|(_, place)| place.is_absolute()) {
+        let is_itself = at == 0 || place == real;
+        match std::fs::symlink_metadata(place) {
+            Err(error) => return not(place, error.to_string()),
+            Ok(meta) if meta.uid() != own && meta.uid() != 0 => {
+                return not(place, format!("it belongs to user id {}, and this is {own}", meta.uid()));
+            }
+            // A link has no mode of its own.
+            Ok(meta) if meta.is_symlink() => {}
+            // In a folder like /tmp nobody exchanges what is another's.
+            Ok(meta) if meta.mode() & 0o022 != 0 && (is_itself || meta.mode() & 0o1000 == 0) => {
+                return not(place, format!("others can write it (mode {:o})", meta.mode() & 0o7777));
+            }
+            Ok(_) => {}
         }
-        Ok(meta) if meta.mode() & 0o022 != 0 => not(format!("others can write it (mode {:o})", meta.mode() & 0o7777)),
-        Ok(_) => Ok(()),
     }
+    Ok(())
 }

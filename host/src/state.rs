@@ -271,7 +271,10 @@ mod tests {
         }
         // A host that starts again has both.
         assert_eq!(folder.keys().unwrap().answering(Some(&old)).id(), old);
-        assert_eq!(former_keys(folder.path()).iter().map(PublicKey::id).collect::<Vec<_>>(), std::slice::from_ref(&old));
+        assert_eq!(
+            former_keys(folder.path()).iter().map(PublicKey::id).collect::<Vec<_>>(),
+            std::slice::from_ref(&old)
+        );
         assert_eq!(folder.retire_key().unwrap().answering(Some(&old)).id(), new);
         // A key that is revoked never counts again.
         assert!(folder.rotate_key(false).unwrap().previous.is_some());

@@ -3,6 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use bashgate_hook::gate::config::{Config, ConfigError};
+use bashgate_hook::install;
 
 use crate::presets::{PresetError, Presets};
 
@@ -36,7 +37,8 @@ impl Gate {
         let config = self.config.as_ref();
         let programs = std::env::current_exe().into_iter().flat_map(|own| [own.with_file_name("bashgate-hook"), own]);
         let settings = config.map(|config| config.file.with_file_name("runner.toml"));
-        programs.chain(settings).chain(config.and_then(|config| config.cage_runner.clone())).collect()
+        let more = config.and_then(|config| config.cage_runner.clone());
+        programs.chain(settings).chain(more).chain(install::where_we_stand()).collect()
     }
 
     /// The gate's own files, which no command may see or change.

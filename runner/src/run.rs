@@ -181,7 +181,7 @@ impl Runner {
             .skip(usize::from(preset.filesystem.workspace == Access::Read))
             .map(|project| {
                 let caged = permit.reach() == Reach::Cage;
-                Watch::before(project, preset.filesystem.protect.clone(), spec.state.as_deref(), caged)
+                Watch::before(project, &spec.cwd, preset.filesystem.protect.clone(), spec.state.as_deref(), caged)
             })
             .collect();
         let acting: Vec<PathBuf> = watches.iter().flat_map(Watch::to_protect).take(MOST_PROTECTED).cloned().collect();
@@ -218,7 +218,10 @@ impl Runner {
                 let finished = live.listen(timeout, grace, stop, &groups);
                 let caged = permit.reach() == Reach::Cage;
                 let checks_out = checks_out(permit.command());
-                let violations = watches.drain(..).flat_map(|watch| watch.after(checks_out)).collect();
+                let violations = watches
+                    .drain(..)
+                    .flat_map(|watch| watch.after(checks_out, *backend == BackendName::Bwrap))
+                    .collect();
                 drop(keep);
                 let mut outcome = finished.outcome(permit, spec, timeout, sandbox, violations);
                 outcome.tell(spec.told.as_ref(), spec.agent.as_deref(), caged);

@@ -25,8 +25,13 @@ pub const TOOL_EVENT: &str = "security:tool_event";
 pub const BASH_RAN: &str = "security:bash_ran";
 /// Longest text of a short field (agent, session, tool), in bytes.
 pub const MAX_LABEL_BYTES: usize = 256;
+/// Most places of the gate's own in a request.
+pub const MAX_PROTECTED: usize = 32;
 /// Most files that a request tells about.
 pub const MAX_EVIDENCE: usize = 16;
+/// Longest start of a file of evidence, in bytes: one that is as long as this goes on. Of a file that is no code nothing is told
+/// but its digest: it may be a secret.
+pub const MAX_HEAD_BYTES: usize = 12 * 1024;
 /// Longest part of a tool's input that a request tells, in bytes.
 pub const MAX_SENT_BYTES: usize = 64 * 1024;
 /// Longest wait that a request may ask for, in milliseconds.
@@ -210,6 +215,8 @@ pub struct ToolCall {
     pub target: Option<String>,
     /// What it does to files and addresses, as far as the hook knows the tool.
     pub acts: Vec<ToolAct>,
+    /// What a service is sent, or its start: then it is a service's, whatever it is called.
+    pub sends: Option<Box<str>>,
 }
 
 /// What makes a command a managed script: who runs it holds it in a sandbox to what its manifest gives, and a person must
@@ -313,8 +320,10 @@ pub struct ToolEvent {
     pub target: Option<String>,
     /// What it does to files and addresses, as far as the hook knows the tool. At most [`MAX_ACTS`].
     pub acts: Vec<ToolAct>,
-    /// What a service is sent: the tool's input, or its start and how much there is more.
+    /// What a service is sent: the tool's input, or its start and how much there is more. Only a service is sent something.
     pub sends: Option<String>,
+    /// What is written: the tool's input, or its start and how much there is more.
+    pub content: Option<String>,
     /// The agent's working directory.
     pub cwd: Option<String>,
     /// See [`BashCheck`].
@@ -351,9 +360,9 @@ impl ToolEvent {
         });
         let on: Vec<String> = if self.acts.is_empty() { self.target.iter().cloned().collect() } else { on.collect() };
         let mut words = std::iter::once(self.tool.clone()).chain(on).collect::<Vec<_>>().join(" ");
-        if let Some(sent) = &self.sends {
+        for more in self.sends.iter().chain(&self.content) {
             words.push('\n');
-            words.push_str(sent);
+            words.push_str(more);
         }
         // No shell reads it, so that nothing has to end there.
         words.replace('\0', "\u{fffd}")
@@ -381,7 +390,12 @@ impl ToolEvent {
             caged_form: None,
             programs: None,
             script: None,
-            tool: Some(Box::new(ToolCall { name: self.tool, target: self.target, acts: self.acts })),
+            tool: Some(Box::new(ToolCall {
+                name: self.tool,
+                target: self.target,
+                acts: self.acts,
+                sends: self.sends.map(String::into_boxed_str),
+            })),
             acting: None,
         })
     }
@@ -530,6 +544,9 @@ pub struct ToolEventWire {
     /// See [`ToolEvent`]. At most [`MAX_SENT_BYTES`].
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub sends: Option<String>,
+    /// See [`ToolEvent`]. At most [`MAX_SENT_BYTES`].
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub content: Option<String>,
     /// See [`ToolEvent`].
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cwd: Option<String>,
@@ -722,6 +739,7 @@ pub fn parse_request(bytes: &[u8], id: &RequestId) -> Result<Request, RequestErr
             label(&wire.tool_use_id, "tool_use_id", MAX_LABEL_BYTES)?;
             label(&wire.target, "target", 8192)?;
             label(&wire.sends, "sends", MAX_SENT_BYTES)?;
+            label(&wire.content, "content", MAX_SENT_BYTES)?;
             label(&wire.cwd, "cwd", 4096)?;
             looked([&wire.protected, &wire.secrets, &wire.unproven, &wire.unlooked, &wire.leads_to])?;
             if wire.acts.len() > MAX_ACTS || wire.acts.iter().any(|act| act.on().len() > 8192) {
@@ -732,6 +750,7 @@ pub fn parse_request(bytes: &[u8], id: &RequestId) -> Result<Request, RequestErr
                 target: wire.target,
                 acts: wire.acts,
                 sends: wire.sends,
+                content: wire.content,
                 cwd: wire.cwd,
                 protected: wire.protected,
                 secrets: wire.secrets,
@@ -753,7 +772,7 @@ pub fn parse_request(bytes: &[u8], id: &RequestId) -> Result<Request, RequestErr
 /// What the hook has looked at: the gate's own files, and what it found. None of it may be longer than it ever is.
 fn looked([protected, secrets, unproven, unlooked, leads_to]: [&[String]; 5]) -> Result<(), RequestError> {
     let lists = [
-        ("protected", protected, 16),
+        ("protected", protected, MAX_PROTECTED),
         ("secrets", secrets, 64),
         ("unproven", unproven, 64),
         ("unlooked", unlooked, 64),

@@ -34,6 +34,7 @@ fn main() {
             rewrites: false,
             reads_startup_files: false,
             types_past_gate: false,
+            doubt: None,
         };
         let step = planted::with(bug, || gate::check(&question, &config));
         println!("{}", matches!(step, Step::Decided(HookDecision::Allow(_))));

@@ -187,7 +187,206 @@ fn hooks_that_included_settings_name_are_seen() {
         give_all(&ground, &work);
         let outcome = ground.run_script("echo evil >> tools/hooks/pre-commit; echo evil > tools/hooks/post-commit");
         assert!(!work.join("tools/hooks/post-commit").exists(), "{}: {outcome:#}", ground.name());
-        let changed = changes(&outcome, "modified");
-        assert!(changed.iter().any(|path| path.ends_with("tools/hooks/pre-commit")), "{}: {outcome:#}", ground.name());
+        let now = fs::read_to_string(work.join("tools/hooks/pre-commit")).unwrap();
+        assert_eq!(now, "true\n", "{}: {outcome:#}", ground.name());
     }
+}
+
+/// What a run tries, and where nothing of it may stand afterwards.
+struct Trick {
+    name: &'static str,
+    /// Before the run, outside of it, in the workspace.
+    before: &'static str,
+    run: &'static str,
+    /// Files that must not hold EVIL, relative to the workspace.
+    clean: &'static [&'static str],
+}
+
+const fn trick(name: &'static str, before: &'static str, run: &'static str, clean: &'static [&'static str]) -> Trick {
+    Trick { name, before, run, clean }
+}
+
+const TRICKS: &[Trick] = &[
+    trick(
+        "a folder that nobody may list",
+        "git init -q --template= .",
+        "mkdir -p .git/hooks; echo EVIL > .git/hooks/pre-commit; chmod 755 .git/hooks/pre-commit; chmod 300 .git/hooks",
+        &[".git/hooks/pre-commit"],
+    ),
+    trick(
+        "the same in a repository in it",
+        "git init -q --template= .",
+        "git init -q --template= sub; mkdir sub/.git/hooks; echo EVIL > sub/.git/hooks/post-merge; chmod 300 sub/.git/hooks",
+        &["sub/.git/hooks/post-merge"],
+    ),
+    trick(
+        "a folder of hooks by another name",
+        "git init -q --template= .; mkdir th; echo old > th/pre-commit; git config core.hooksPath th",
+        "echo EVIL > th/pre-commit; echo EVIL > th/post-merge; chmod 300 th",
+        &["th/pre-commit", "th/post-merge"],
+    ),
+    trick(
+        "its name ends like a sample's",
+        "git init -q --template= .; mkdir hk.sample; echo x > hk.sample/README; git config core.hooksPath hk.sample",
+        "echo EVIL > hk.sample/pre-push",
+        &["hk.sample/pre-push"],
+    ),
+    trick(
+        "the folder above it is exchanged",
+        "git init -q --template= .; mkdir -p a/hooks b/hooks; echo old > a/hooks/pre-commit; git config core.hooksPath a/hooks",
+        "mv a a.old; mkdir -p a/hooks; echo EVIL > a/hooks/pre-commit; echo EVIL > a/hooks/pre-push",
+        &["a/hooks/pre-commit", "a/hooks/pre-push"],
+    ),
+    trick(
+        "settings behind a linked folder",
+        "mkdir -p conf/claude; echo old > conf/claude/settings.json; ln -s conf/claude .claude",
+        "mv conf c2; mkdir -p conf/claude; echo EVIL > conf/claude/settings.json; echo EVIL > conf/claude/settings.local.json",
+        &[".claude/settings.json", ".claude/settings.local.json"],
+    ),
+    trick(
+        "tasks behind one that is written directly",
+        "mkdir -p conf/vs; echo old > conf/vs/tasks.json; ln -s conf/vs .vscode",
+        "echo EVIL > conf/vs/tasks.json; echo EVIL > conf/vs/settings.json",
+        &[".vscode/tasks.json", ".vscode/settings.json"],
+    ),
+    trick(
+        "hooks behind one",
+        "git init -q --template= .; mkdir -p cfg/hooks; ln -s ../cfg/hooks .git/hooks",
+        "echo EVIL > cfg/hooks/pre-commit; echo EVIL > cfg/hooks/post-checkout",
+        &[".git/hooks/pre-commit", ".git/hooks/post-checkout"],
+    ),
+    trick(
+        "what gates an agent in a folder of its own, taken away with it",
+        "mkdir -p packages/x/.claude packages/x/src; echo old > packages/x/.claude/settings.json",
+        "mv packages/x packages/y; mkdir -p packages/x/.claude; echo EVIL > packages/x/.claude/settings.json",
+        &["packages/x/.claude/settings.json", "packages/y/.claude/settings.json"],
+    ),
+    trick(
+        "a name that looks as if it had been set aside",
+        "mkdir .bashrc.d",
+        "echo EVIL > .bashrc.d/x.set-aside-0123456789abcdef",
+        // Nobody's start-up file: it is told, and stays.
+        &[],
+    ),
+    trick(
+        "remotes of an older form",
+        "git init -q --template= .",
+        "mkdir -p .git/remotes .git/branches; echo URL: EVIL > .git/remotes/origin; echo EVIL > .git/branches/b",
+        &[".git/remotes/origin", ".git/branches/b"],
+    ),
+    trick(
+        "hooks of a bare repository whose head leads nowhere",
+        "git init -q --bare --template= fix.git; rm fix.git/HEAD; ln -s refs/heads/none fix.git/HEAD",
+        "mkdir -p fix.git/hooks; echo EVIL > fix.git/hooks/pre-receive",
+        &["fix.git/hooks/pre-receive"],
+    ),
+    trick(
+        "hooks of a repository that another one borrows",
+        "git init -q --bare --template= store; rm store/HEAD; mkdir gd; echo ref: refs/heads/m > gd/HEAD; echo ../store > gd/commondir",
+        "mkdir -p store/hooks; echo EVIL > store/hooks/pre-receive",
+        &["store/hooks/pre-receive"],
+    ),
+    trick(
+        "a whole folder of tasks",
+        "true",
+        "mkdir -p app/.vscode; for i in $(seq 2000); do echo EVIL > app/.vscode/$i.json; done; echo EVIL > app/.vscode/tasks.json",
+        &["app/.vscode/tasks.json", "app/.vscode/1.json"],
+    ),
+];
+
+#[test]
+fn plants_behind_links_names_and_closed_folders_are_found() {
+    for (who, backend) in [(Who::Root, "bwrap"), (Who::User, "bwrap"), (Who::Root, "landlock"), (Who::User, "landlock")]
+    {
+        for Trick { name, before, run, clean } in TRICKS {
+            let ground = Ground::new(who, backend, "[presets.p.git]\nrepository = \"write\"");
+            let work = ground.work();
+            let safe = [("GIT_CONFIG_COUNT", "1"), ("GIT_CONFIG_KEY_0", "safe.directory"), ("GIT_CONFIG_VALUE_0", "*")];
+            let mut set_up = std::process::Command::new("bash");
+            let set_up = set_up.args(["-ec", before]).envs(safe).current_dir(&work).output().unwrap();
+            assert!(set_up.status.success(), "{name}: {set_up:?}");
+            give_all(&ground, &work);
+            let outcome = ground.run_script(run);
+            for file in *clean {
+                let now = fs::read_to_string(work.join(file)).unwrap_or_default();
+                assert!(!now.contains("EVIL"), "{}: {name}: {file} stays: {outcome:#}", ground.name());
+            }
+            let violations = outcome["violations"].as_array().unwrap();
+            let stderr = outcome["stderr"].as_str().unwrap();
+            let kept_from_it = stderr.contains("Read-only") || stderr.contains("denied") || stderr.contains("busy");
+            assert!(!violations.is_empty() || kept_from_it, "{}: {name}: {outcome:#}", ground.name());
+        }
+    }
+}
+
+/// The runner looks with more rights than the run has: nothing that a run writes may lead it elsewhere.
+#[test]
+fn the_runner_renames_nothing_outside_of_the_workspace_and_nothing_that_was_there() {
+    for ground in everywhere("") {
+        let other = ground.outside();
+        for folder in ["hooks", "modules/m/hooks"] {
+            fs::create_dir_all(other.join(folder)).unwrap();
+            fs::write(other.join(folder).join("gate.json"), "theirs").unwrap();
+        }
+        give_all(&ground, &other);
+        let work = ground.work();
+        for file in [".github/hooks/bashgate.json", "tools/hooks/lint.sh"] {
+            ground.write(&format!("work/{file}"), "mine");
+        }
+        give_all(&ground, &work);
+        let lead = |to: &str, name: &str| format!("mkdir -p {name}; echo 'gitdir: {to}' > {name}/.git");
+        let outside = other.display().to_string();
+        let script = [lead(&outside, "a"), lead("../../outside", "b"), lead("../.github", "c"), lead("../tools", "d")]
+            .join("\n");
+        let outcome = ground.run_script(&script);
+        for folder in ["hooks", "modules/m/hooks"] {
+            let names: Vec<_> =
+                fs::read_dir(other.join(folder)).unwrap().flatten().map(|entry| entry.file_name()).collect();
+            assert_eq!(names, ["gate.json"], "{}: {outcome:#}", ground.name());
+        }
+        for file in [".github/hooks/bashgate.json", "tools/hooks/lint.sh"] {
+            assert_eq!(fs::read_to_string(work.join(file)).unwrap(), "mine", "{}: {outcome:#}", ground.name());
+        }
+    }
+}
+
+#[test]
+fn what_somebody_else_changes_meanwhile_is_theirs() {
+    for (who, backend) in [(Who::Root, "bwrap"), (Who::User, "bwrap")] {
+        let ground = Ground::new(who, backend, "");
+        ground.write("work/.claude/settings.json", "old");
+        let outcome = std::thread::scope(|scope| {
+            let run = scope.spawn(|| ground.run("touch started; until [ -e go ]; do sleep 0.05; done"));
+            bashgate_tests::until("the start", || ground.work().join("started").exists().then_some(()));
+            ground.write("work/.claude/new", "by a person");
+            fs::rename(ground.work().join(".claude/new"), ground.work().join(".claude/settings.json")).unwrap();
+            ground.write("work/go", "");
+            run.join().unwrap()
+        });
+        let now = fs::read_to_string(ground.work().join(".claude/settings.json")).unwrap();
+        assert_eq!(now, "by a person", "{}: {outcome:#}", ground.name());
+        assert_eq!(changes(&outcome, "modified").len(), 1, "{}: {outcome:#}", ground.name());
+    }
+}
+
+/// Where what lies in a folder acts later, it is nobody's project: the cage writes nothing there.
+#[test]
+fn a_folder_that_acts_is_no_workspace_of_the_cage() {
+    use bashgate_run::sandbox::{around, is_project};
+    let ground = Ground::new(Who::Root, "bwrap", "");
+    let work = ground.work();
+    git(&work, &["init", "-q"]);
+    for folder in [".claude", ".vscode", ".githooks", ".claude/skills/x", ".github/workflows", "src"] {
+        fs::create_dir_all(work.join(folder)).unwrap();
+    }
+    git(&work, &["init", "-q", ".claude"]);
+    git(&work, &["init", "-q", "--bare", "alone.git"]);
+    for folder in [".claude", ".vscode", ".githooks", ".git", ".git/hooks", "alone.git", "alone.git/hooks"] {
+        assert!(!is_project(&work.join(folder), &[]), "{folder}");
+    }
+    for folder in ["", "src", ".github/workflows"] {
+        assert!(is_project(&work.join(folder), &[]), "{folder}");
+    }
+    assert_eq!(around(&work.join(".claude")), work);
+    assert_eq!(around(&work.join("src")), work);
 }

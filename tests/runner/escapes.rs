@@ -254,10 +254,10 @@ fn an_address_that_changes_while_it_is_judged_leads_nowhere_else() {
         let work = ground.work();
         let _canary = Canary::listens(&work, "theirs", false);
         install(&compiled("swap"), &work.join("swap"));
-        let got = ground.prints("./swap mine_1 theirs 4000");
+        let got = ground.prints("./swap mine_1 theirs 500");
         // Connections to its own server, which shows that there was something to race with.
         let own: u32 = got.trim().parse().unwrap();
-        assert!(own > 100, "{}: {got}", ground.name());
+        assert!(own > 20, "{}: {got}", ground.name());
         assert!(!work.join("theirs.reached").exists(), "{}: the other one was reached", ground.name());
     }
 }

@@ -946,3 +946,202 @@ fn in_a_real_tree_a_secret_is_found_where_there_is_one() {
     world.file("tests/server.pem", &format!("{pem}-----BEGIN PRIVATE KEY-----\nMIIB\n-----END PRIVATE KEY-----\n"));
     assert!(world.obstacle("grep -rn x .").unwrap_or_default().ends_with("server.pem"));
 }
+
+/// A repository with a commit, a file in it, and a folder.
+fn repository_in(world: &World) -> PathBuf {
+    let work = world.work();
+    git(&work, &["init", "-q", "-b", "main"]);
+    world.file("a.txt", "one\n");
+    world.file("d/f.txt", "one\n");
+    git(&work, &["add", "-A"]);
+    git(&work, &["commit", "-qm", "one"]);
+    work
+}
+
+#[test]
+fn repositories_in_the_middle_of_something() {
+    for (name, content) in [("MERGE_AUTOSTASH", "0123456789012345678901234567890123456789\n"), ("MERGE_RR", "x\0")] {
+        let world = World::new();
+        let work = repository_in(&world);
+        let all = ["git commit -m x", "git add a.txt && git commit -m x"];
+        world.local(&all);
+        std::fs::write(work.join(".git").join(name), content).unwrap();
+        world.asked(&all);
+        world.local(&["git status", "git log --oneline"]);
+    }
+}
+
+/// Outside of a repository `git diff` compares any two files.
+#[test]
+fn what_git_takes_for_no_repository() {
+    type Change = fn(&Path);
+    let changes: [(&str, Change); 9] = [
+        ("HEAD says nothing", |git| std::fs::write(git.join("HEAD"), "x").unwrap()),
+        ("HEAD is empty", |git| std::fs::write(git.join("HEAD"), "").unwrap()),
+        ("HEAD leads out", |git| std::fs::write(git.join("HEAD"), "ref: heads/main").unwrap()),
+        ("HEAD is gone", |git| std::fs::remove_file(git.join("HEAD")).unwrap()),
+        ("objects are gone", |git| std::fs::rename(git.join("objects"), git.join("o")).unwrap()),
+        ("objects are a file", |git| {
+            std::fs::rename(git.join("objects"), git.join("o")).unwrap();
+            std::fs::write(git.join("objects"), "").unwrap();
+        }),
+        ("refs are gone", |git| std::fs::rename(git.join("refs"), git.join("r")).unwrap()),
+        ("a format of the future", |git| {
+            let config = std::fs::read_to_string(git.join("config")).unwrap();
+            std::fs::write(
+                git.join("config"),
+                config.replace("repositoryformatversion = 0", "repositoryformatversion = 9"),
+            )
+            .unwrap();
+        }),
+        ("somebody else's", |git| {
+            std::os::unix::fs::chown(git, Some(12345), None).unwrap();
+        }),
+    ];
+    for (what, change) in changes {
+        let world = World::new();
+        let work = repository_in(&world);
+        world.file("a.txt", "two\n");
+        let all = ["git diff", "git diff a.txt", "git diff -p a.txt d/f.txt", "git diff -- a.txt d"];
+        world.local(&all);
+        change(&work.join(".git"));
+        for command in all {
+            assert!(!world.ask(command, "/usr/bin:/bin"), "{what}: {command} is let through");
+        }
+    }
+}
+
+#[test]
+fn a_tracked_folder_that_is_a_link_by_now() {
+    for outside in ["/etc", "/proc/self", ".ssh"] {
+        let world = World::new();
+        let work = repository_in(&world);
+        let all = ["git diff", "git diff d/f.txt", "git blame d/f.txt", "git diff HEAD -- d"];
+        world.local(&all);
+        std::fs::rename(work.join("d"), work.join("was")).unwrap();
+        let outside = world.root.path().join(outside);
+        if outside.ends_with(".ssh") {
+            std::fs::create_dir(&outside).unwrap();
+            std::fs::write(outside.join("f.txt"), "x").unwrap();
+        }
+        symlink(&outside, work.join("d")).unwrap();
+        // A file that is no secret may be read through a link, by `git blame` as by `cat`.
+        let all = all.iter().filter(|command| outside != Path::new("/etc") || !command.contains("blame"));
+        world.asked(&all.copied().collect::<Vec<_>>());
+    }
+}
+
+#[test]
+fn what_was_stashed_was_perhaps_never_tracked() {
+    let world = World::new();
+    let work = repository_in(&world);
+    world.file("a.txt", "two\n");
+    world.file(".env", "KEY=1\n");
+    git(&work, &["stash", "-u"]);
+    world.asked(&[
+        "git show stash",
+        "git show stash@{0}",
+        "git show 'stash@{0}^3'",
+        "git show refs/stash^3:.env",
+        "git diff stash^3",
+        "git log -p refs/stash",
+        "git stash show -p -u",
+        "git stash show --include-untracked",
+        "git stash show --only-untracked -p",
+        "git cat-file -p stash^3:.env",
+    ]);
+    git(&work, &["config", "stash.showIncludeUntracked", "true"]);
+    world.asked(&["git stash show", "git stash show -p"]);
+}
+
+#[test]
+fn remotes_of_the_older_forms() {
+    for folder in ["remotes", "branches"] {
+        let world = World::new();
+        let work = repository_in(&world);
+        std::fs::create_dir_all(work.join(".git").join(folder)).unwrap();
+        std::fs::remove_dir_all(work.join(".git").join(folder)).unwrap();
+        world.local(&["git remote -v"]);
+        std::fs::create_dir(work.join(".git").join(folder)).unwrap();
+        std::fs::write(work.join(".git").join(folder).join("x"), "URL: https://user:key@h.example/\n").unwrap();
+        world.asked(&["git remote -v"]);
+    }
+}
+
+/// What a program loads from the home folder, before it looks at its words.
+#[test]
+fn files_at_home_that_steer_a_program() {
+    for (file, commands) in [
+        (".jq", &["jq . a.json", "cat a.json | jq .x"][..]),
+        (".magic", &["file a.json"]),
+        (".magic.mgc", &["file -b a.json", "find . -name a.json | xargs file"]),
+        (".dpkg.cfg", &["dpkg -s x", "dpkg -L x"]),
+    ] {
+        let world = World::new();
+        world.file("a.json", "{}");
+        let home = tempfile::tempdir().unwrap();
+        let is_local = |command: &str| {
+            let mut hook = world.site.hook_command(&world.alone());
+            hook.current_dir(world.work()).env("PATH", "/usr/bin:/bin").env("HOME", home.path());
+            Output::of(hook.args(["check", "--", command]), b"").code == Some(0)
+        };
+        for command in commands {
+            assert!(is_local(command), "{command}");
+        }
+        for dangling in [false, true] {
+            let place = home.path().join(file);
+            if dangling {
+                std::fs::remove_file(&place).unwrap();
+                symlink("/nonexistent", &place).unwrap();
+            } else {
+                std::fs::write(&place, "x").unwrap();
+            }
+            for command in commands {
+                assert!(!is_local(command), "{command} with ~/{file}");
+            }
+        }
+    }
+}
+
+/// What leads through a process's folder is another place for each process.
+#[test]
+fn links_through_processes() {
+    let world = World::new();
+    let work = world.work();
+    for folder in ["sub", "inner", "sub/inner"] {
+        std::fs::create_dir_all(work.join(folder)).unwrap();
+    }
+    world.file("inner/n", "x");
+    for (to, name) in [
+        ("/proc/self/cwd/inner", "sub/l"),
+        ("/proc/thread-self/cwd/inner", "sub/t"),
+        ("/proc/self/root/etc", "root"),
+        ("/proc/self/fd", "fds"),
+        ("/dev/fd", "devs"),
+        ("/proc/self/task", "tasks"),
+        ("/proc/self/exe", "program"),
+        ("/proc/1/cwd", "ones"),
+    ] {
+        symlink(to, work.join(name)).unwrap();
+    }
+    symlink("sub/l", work.join("second")).unwrap();
+    world.asked(&[
+        "cd sub && cat l/n",
+        "cd sub && echo x > l/f",
+        "cd sub && touch t/f",
+        "cat second/n",
+        "cat root/hostname",
+        "head fds/7",
+        "head devs/7",
+        "cat tasks/*/environ",
+        "wc program",
+        "cat ones/n",
+        "cd second && cat n",
+        "cp inner/n sub/l/m",
+        "grep x sub/l/n",
+        "grep -r x sub/l/",
+        "cat second/../inner/n",
+        "cat sub/l/*",
+    ]);
+    world.local(&["cat inner/n", "wc inner/*", "cd sub && ls", "echo x > /dev/null"]);
+}

@@ -393,21 +393,20 @@ fn the_doctor_names_every_hole_that_it_can_see() {
     for (from, to, want) in [
         ("\"timeout\": 330", "\"timeout\": 60", "lets the command run"),
         ("\"onFailure\": \"block\"", "\"x\": 1", "missing or killed lets the command run"),
-        ("bashgate-hook --agent", "bashgate-hook-gone --agent", "does not run"),
+        ("bashgate-hook --agent", "bashgate-hook-gone --agent", "is not this program"),
+        ("bashgate-hook --agent", "bashgate-hook; exit 2 # --agent", "is not this program"),
+        ("\"matcher\": \"*\"", "\"matcher\": \"Bash\"", "only sees some tools"),
+        ("\"type\": \"command\"", "\"type\": \"prompt\"", "no command"),
         ("\"type\": \"command\"", "\"async\": true, \"type\": \"command\"", "`async`"),
+        ("\"type\": \"command\"", "\"if\": \"Bash(git *)\", \"type\": \"command\"", "`if`"),
         ("{\n", "{\n  \"disableAllHooks\": true,\n", "turns the hook off"),
         ("{\n", "{\n  \"env\": {\"BASH_ENV\": \"/tmp/x\"},\n", "sets BASH_ENV"),
     ] {
         let found = with(from, to);
         assert!(says(&found, "broken", want), "{to}: {found:?}");
     }
-    for (from, to, want) in [
-        ("\"matcher\": \"*\"", "\"matcher\": \"Bash\"", "only sees some tools"),
-        ("{\n", "{\n  \"apiKeyHelper\": \"./x\",\n", "`apiKeyHelper` runs a program"),
-    ] {
-        let found = with(from, to);
-        assert!(says(&found, "look", want), "{to}: {found:?}");
-    }
+    let found = with("{\n", "{\n  \"apiKeyHelper\": \"./x\",\n");
+    assert!(says(&found, "look", "`apiKeyHelper` runs a program"), "{found:?}");
     // A skill that runs a program, and nothing that stops it.
     person.write("project/.claude/skills/x/SKILL.md", "Today is !`date`.\n");
     assert!(says(&with("\"disableSkillShellExecution\": true", "\"y\": 1"), "broken", "SKILL.md"));

@@ -226,11 +226,198 @@ fn a_credential_in_what_is_sent_is_asked_about() {
     for (tool, input) in [
         ("WebFetch", json!({"url": format!("https://a.example/?k={key}"), "prompt": "x"})),
         ("mcp__x__y", json!({"body": format!("token {key}")})),
+        // Also behind what the host is told.
+        ("mcp__x__y", json!({"body": format!("{} {key}", "x ".repeat(20_000))})),
+        ("WebFetch", json!({"url": "https://a.example/", "prompt": "x", "headers": {"a": key}})),
     ] {
         let id = site.held_by(&site.hook_toml(), &event("claude", tool, &input, &site.work()));
         let card = site.cli(["show", &id]).expect(0).stdout;
         assert!(card.contains("credential") && !card.contains(&key), "{card}");
         site.cli(["deny", &id]).expect(0);
+    }
+}
+
+/// Tools that run a command, with the field that names its folder.
+const FOLDER_FIELDS: &[(&str, &str, &str)] = &[
+    ("gemini", "run_shell_command", "dir_path"),
+    ("gemini", "run_shell_command", "directory"),
+    ("opencode", "bash", "workdir"),
+    ("codex", "Bash", "workdir"),
+    ("copilot", "bash", "cwd"),
+    ("cursor", "Shell", "working_directory"),
+    ("neutral", "Bash", "cwd"),
+    ("claude", "AnotherShell", "cwd"),
+];
+
+#[test]
+fn a_command_runs_in_the_folder_that_its_tool_names() {
+    let site = Site::new(SOON);
+    let config = site.hook_toml_alone();
+    for folder in [".claude", ".git/hooks", "fine"] {
+        std::fs::create_dir_all(site.work().join(folder)).unwrap();
+    }
+    let asked = |agent: &str, tool: &str, input: &Value| {
+        let mut hook = site.hook_command(&config);
+        Output::of(hook.args(["--agent", agent]), event(agent, tool, input, &site.work()).to_string().as_bytes())
+    };
+    for (agent, tool, field) in FOLDER_FIELDS {
+        let command = "echo {} > settings.json";
+        asked(agent, tool, &json!({"command": command})).expect(0);
+        asked(agent, tool, &json!({"command": command, *field: "fine"})).expect(0);
+        for folder in [".claude", site.work().join(".claude").to_str().unwrap(), "fine/../.claude", "./.claude/"] {
+            let denied = asked(agent, tool, &json!({"command": command, *field: folder})).expect(2);
+            assert!(denied.stderr.contains("writes to the gate's own files"), "{agent} {folder}: {denied:?}");
+        }
+        asked(agent, tool, &json!({"command": "cp ../../x pre-commit", *field: ".git/hooks"})).expect(2);
+        // A folder that nobody can read is no folder.
+        asked(agent, tool, &json!({"command": command, *field: "gone"})).expect(2);
+    }
+    for cwd in ["work", "", ".", "../work"] {
+        let mut event = event("claude", "Bash", &json!({"command": "ls"}), &site.work());
+        event["cwd"] = json!(cwd);
+        let denied = send(&site, "claude", &event).expect(2);
+        assert!(denied.stderr.contains("no absolute path"), "{cwd}: {denied:?}");
+    }
+}
+
+#[test]
+fn what_is_no_bash_is_not_read_as_bash() {
+    let site = Site::new(SOON);
+    let config = site.hook_toml_alone();
+    for (agent, tool, input) in [
+        ("copilot", "powershell", json!({"command": "ls"})),
+        ("claude", "PowerShell", json!({"command": "ls"})),
+        ("neutral", "pwsh", json!({"command": "ls"})),
+        ("copilot", "write_bash", json!({"sessionId": "1", "input": "ls\n"})),
+        ("codex", "write_stdin", json!({"session_id": 1, "chars": "ls\n"})),
+    ] {
+        let event = event(agent, tool, &input, &site.work());
+        let mut hook = site.hook_command(&config);
+        Output::of(hook.args(["--agent", agent]), event.to_string().as_bytes()).expect(2);
+    }
+}
+
+/// What a server does with a `command` is the server's to say.
+#[test]
+fn a_server_with_a_command_is_a_service() {
+    let site = Site::new("[services.x]\nsecret_data = \"forbidden\"\n");
+    let _host = site.serve();
+    for (agent, tool) in [
+        ("claude", "mcp__y__run"),
+        ("gemini", "mcp_y_run"),
+        ("codex", "mcp__y__exec"),
+        ("neutral", "mcp__y__run"),
+        ("claude", "y_run_with_more"),
+    ] {
+        ask(&site, agent, tool, &json!({"command": "ls", "of": "whatever"})).expect(0);
+        assert_eq!(site.taint("default"), "both", "{agent} {tool}");
+        site.cli(["taint", "clear", "default"]).expect(0);
+        for input in [
+            json!({"command": "bashgate approve k3v9x2mq", "of": "x"}),
+            json!({"cmd": {"argv": ["rm", "-rf", "/etc/bashgate"]}}),
+            json!({"files": [{"path": format!("{}/.claude/settings.json", site.work().display())}]}),
+        ] {
+            let denied = ask(&site, agent, tool, &input).expect(2);
+            assert!(denied.stderr.contains("touches the gate"), "{agent} {tool} {input}: {denied:?}");
+        }
+    }
+    for (agent, tool) in [
+        ("claude", "mcp__x__get"),
+        ("gemini", "mcp_x_get"),
+        ("opencode", "x_get"),
+        ("copilot", "x-get"),
+        ("neutral", "x/get"),
+    ] {
+        let denied = ask(&site, agent, tool, &json!({"a": 1})).expect(2);
+        assert!(denied.stderr.contains("forbids the service `x`"), "{agent} {tool}: {denied:?}");
+    }
+    let cursor = json!({"hook_event_name": "beforeMCPExecution", "generation_id": "g", "conversation_id": "c", "cwd": site.work(),
+        "tool_name": "run", "tool_input": json!({"command": "ls"}).to_string(), "command": "server"});
+    send(&site, "cursor", &cursor).expect(0);
+    assert_eq!(site.taint("default"), "both");
+}
+
+#[test]
+fn secrets_are_met_in_whatever_way_a_tool_is_told() {
+    let site = Site::new(SOON);
+    let _host = site.serve();
+    std::fs::create_dir_all(site.work().join("src/deep")).unwrap();
+    std::fs::write(site.work().join("src/deep/.env"), "X=1").unwrap();
+    std::fs::write(site.work().join("src/a.rs"), "x").unwrap();
+    let whole = site.work().join("src/deep/.env").display().to_string();
+    for (agent, tool, input) in [
+        ("claude", "Read", json!({"file_path": "src"})),
+        ("claude", "Read", json!({"file_path": "src/*/.e*"})),
+        ("claude", "Read", json!({"file_path": format!("file://{whole}")})),
+        ("claude", "Read", json!({"file_path": format!(" {whole}\n")})),
+        ("gemini", "read_file", json!({"absolute_path": "@src/deep/.env"})),
+        ("gemini", "read_many_files", json!({"paths": ["src/**"]})),
+        ("gemini", "read_many_files", json!({"include": ["src/deep/.e*"], "paths": []})),
+        ("cursor", "Read", json!({"target_file": "src/deep/.env"})),
+        ("cursor", "Read", json!({"uri": format!("file://{whole}")})),
+        ("copilot", "view", json!({"path": "src/deep"})),
+        ("copilot", "str_replace_editor", json!({"command": "view", "path": "src/deep/.env"})),
+        ("claude", "Read", json!({"file_path": "src/a.rs", "also": [{"x": "src/deep/.env"}]})),
+        ("claude", "Grep", json!({"pattern": "x", "path": "src/a.rs", "second": "src/deep/.env"})),
+        ("claude", "Grep", json!({"pattern": "x", "path": "src/a.rs", "glob": "*env"})),
+    ] {
+        assert_eq!(site.taint("default"), "clean");
+        ask(&site, agent, tool, &input).expect(0);
+        assert_eq!(site.taint("default"), "secret", "{agent} {tool} {input}");
+        site.cli(["taint", "clear", "default"]).expect(0);
+    }
+    for attachment in [
+        json!([{"type": "file", "file_path": "src/deep/.env"}]),
+        json!([{"type": "file", "path": "src/deep/"}]),
+        json!(["src/deep/.env"]),
+    ] {
+        let prompt = json!({"hook_event_name": "beforeSubmitPrompt", "generation_id": "g", "conversation_id": "c",
+            "cwd": site.work(), "prompt": "look", "attachments": attachment});
+        send(&site, "cursor", &prompt).expect(0);
+        assert_eq!(site.taint("default"), "secret", "{attachment}");
+        site.cli(["taint", "clear", "default"]).expect(0);
+    }
+    // What is read of ordinary files stays so.
+    for (agent, tool, input) in [
+        ("claude", "Read", json!({"file_path": "src/a.rs", "offset": 3, "limit": 9})),
+        ("gemini", "read_many_files", json!({"paths": ["other/**"]})),
+        ("claude", "Grep", json!({"pattern": "x", "path": "src/a.rs", "output_mode": "content"})),
+    ] {
+        ask(&site, agent, tool, &input).expect(0);
+        assert_eq!(site.taint("default"), "clean", "{agent} {tool} {input}");
+    }
+}
+
+#[test]
+fn what_tampers_is_found_in_whichever_field_it_stands() {
+    let site = Site::new(SOON);
+    let _host = site.serve();
+    std::fs::create_dir_all(site.work().join("moved")).unwrap();
+    let patch = |file: &str| format!("*** Begin Patch\n*** Update File: {file}\n@@\n-a\n+b\n*** End Patch");
+    for (agent, tool, input) in [
+        ("codex", "apply_patch", json!({"command": patch("a"), "input": patch(".claude/settings.json")})),
+        ("codex", "apply_patch", json!({"command": patch("a"), "patch": patch(".codex/config.toml")})),
+        ("claude", "Write", json!({"file_path": "a", "path": ".claude/settings.json", "content": ""})),
+        ("claude", "Write", json!({"file_path": " .claude/settings.json ", "content": ""})),
+        ("gemini", "write_file", json!({"file_path": "@.gemini/settings.json", "content": ""})),
+        ("cursor", "Write", json!({"uri": format!("file://{}/.cursor/hooks.json", site.work().display())})),
+    ] {
+        let denied = ask(&site, agent, tool, &input).expect(2);
+        assert!(denied.stderr.contains("touches the gate"), "{agent} {tool} {input}: {denied:?}");
+    }
+    // Where an agent's settings were moved to.
+    for (variable, agent, file) in [
+        ("CLAUDE_CONFIG_DIR", "claude", "moved/settings.json"),
+        ("CODEX_HOME", "codex", "moved/config.toml"),
+        ("COPILOT_HOME", "copilot", "moved/config.json"),
+    ] {
+        let moved = |input: &Value, tool: &str| {
+            let mut hook = site.hook_command(&site.hook_toml());
+            hook.args(["--agent", agent]).env(variable, site.work().join("moved"));
+            Output::of(&mut hook, event(agent, tool, input, &site.work()).to_string().as_bytes())
+        };
+        let denied = moved(&json!({"command": format!("echo {{}} > {file}")}), "Bash");
+        assert!(denied.stderr.contains("touches the gate"), "{variable}: {denied:?}");
     }
 }
 

@@ -12,6 +12,11 @@ pub(super) fn with_tool(mut event: Event) -> Event {
     let (tool, field, value) = match event.hook_event_name.as_deref() {
         Some("beforeShellExecution" | "afterShellExecution") => ("Shell", "command", event.command.take()),
         Some("beforeReadFile") => ("Read", "file_path", event.file_path.take()),
+        // A server's tools have names of their own choice.
+        Some("beforeMCPExecution" | "afterMCPExecution") => {
+            event.tool_name = event.tool_name.map(|name| format!("MCP:{name}"));
+            return event;
+        }
         _ => return event,
     };
     event.tool_name = Some(tool.to_owned());

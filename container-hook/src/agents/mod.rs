@@ -214,6 +214,8 @@ struct Event {
     /// Cursor's events about a command and a file name them here.
     command: Option<Once>,
     file_path: Option<Once>,
+    /// Files that come along with what it is about.
+    attachments: Option<Once>,
 }
 
 impl Event {
@@ -235,7 +237,10 @@ impl Event {
     }
 
     fn before(self, row: Option<&AgentRow>) -> Result<BeforeToolUse, EventError> {
-        let tool = uses::of(row, &self.tool()?, &self.input()?)?;
+        let mut tool = uses::of(row, &self.tool()?, &self.input()?)?;
+        if let (ToolUse::Files { acts, .. }, Some(Once(files))) = (&mut tool, &self.attachments) {
+            acts.extend(uses::attached(files));
+        }
         Ok(BeforeToolUse { tool, cwd: self.cwd, session: self.session_id, tool_use_id: self.tool_use_id })
     }
 
@@ -265,11 +270,14 @@ impl Event {
         if let Some(Once(words)) = &self.prompt {
             uses::texts_in(words, &mut texts);
         }
-        let acts = uses::mentioned(&texts.join("\n"));
+        let mut acts = uses::mentioned(&texts.join("\n"));
+        if let Some(Once(files)) = &self.attachments {
+            acts.extend(uses::attached(files));
+        }
         if acts.is_empty() {
             return Incoming::Nothing;
         }
-        let tool = ToolUse::Files { tool: agents::PROMPT.to_owned(), acts };
+        let tool = ToolUse::Files { tool: agents::PROMPT.to_owned(), acts, content: None };
         Incoming::Before(BeforeToolUse { tool, cwd: self.cwd, session: self.session_id, tool_use_id: None })
     }
 }

@@ -6,11 +6,13 @@
 use bashgate_shared::agents::{self, AgentRow, Does};
 use bashgate_shared::classify::secrets;
 use bashgate_shared::classify::tool::{MAX_ACTS, ToolAct};
+use bashgate_shared::command::Digest;
 use bashgate_shared::protocol::MAX_SENT_BYTES;
 use serde_json::{Map, Value};
 
 use super::EventError;
 use crate::event::ToolUse;
+use crate::gate::shown::credentials_in;
 
 type Input = Map<String, Value>;
 
@@ -20,74 +22,124 @@ const PATHS: &[&str] = &[
     "filePath",
     "notebook_path",
     "absolute_path",
+    "target_file",
     "path",
     "paths",
     "file_paths",
     "dir_path",
     "directory",
-    "include",
+    "uri",
 ];
+/// Fields that name the folder in which a command runs.
+const FOLDERS: &[&str] = &["dir_path", "directory", "workdir", "working_directory", "cwd"];
+/// Fields with patterns for names.
+const PATTERNS: &[&str] = &["include", "glob", "include_pattern"];
 /// Fields that name an address.
 const ADDRESSES: &[&str] = &["url", "urls", "uri", "prompt", "query"];
 /// Fields that hold a patch.
 const PATCHES: &[&str] = &["patch", "patchText", "patch_text", "input", "command"];
 /// Fields under which tools say what they work on, for people.
 const TARGETS: &[&str] = &["url", "uri", "query", "path", "file_path", "name"];
+/// What a shell tool's input holds besides the command.
+const OF_SHELLS: &[&str] = &[
+    "command",
+    "description",
+    "explanation",
+    "title",
+    "timeout",
+    "timeout_ms",
+    "timeoutMs",
+    "run_in_background",
+    "is_background",
+    "background",
+];
+/// Most of a file's new content that is told, in bytes.
+const MAX_CONTENT: usize = 12 * 1024;
 
 /// What a call of a tool is.
 pub(super) fn of(row: Option<&AgentRow>, tool: &str, input: &Input) -> Result<ToolUse, EventError> {
     let unknown = |what| EventError::UnknownShape { tool: tool.chars().take(64).collect(), what };
     // Whoever has no row may use any agent's names for the same things.
     let does = row.map_or_else(|| agents::does(tool), |row| row.tool(tool));
-    let files = |acts| ToolUse::Files { tool: tool.to_owned(), acts };
+    let files = |acts| ToolUse::Files { tool: tool.to_owned(), acts, content: None };
     match does {
-        Some(Does::Shell) => {
-            let command = text(input, &["command"]).ok_or_else(|| unknown("`command`"))?;
-            Ok(ToolUse::Shell { command, is_bash: tool != "Monitor" })
+        Some(Does::Shell) => shell(row, tool, input).ok_or_else(|| unknown("`command`")),
+        Some(Does::Read) => {
+            let mut acts: Vec<ToolAct> =
+                paths(input, PATHS).into_iter().chain(texts(input, PATTERNS)).map(read).collect();
+            // What it reads is not said: it may be anything that lies there.
+            if acts.is_empty() {
+                acts.push(ToolAct::Search { path: ".".to_owned() });
+            }
+            Ok(files(acts.into_iter().chain(other_secrets(input)).collect()))
         }
-        // What it reads is not said: it may be anything that lies there.
-        Some(Does::Read) => Ok(files(match texts(input, PATHS) {
-            paths if paths.is_empty() => vec![ToolAct::Search { path: ".".to_owned() }],
-            paths => paths.into_iter().map(read).collect(),
-        })),
         Some(Does::Search) => {
-            let paths = texts(input, PATHS);
-            let paths = if paths.is_empty() { vec![".".to_owned()] } else { paths };
-            let named = text(input, &["glob"]).filter(|glob| secrets::is_secret_path(glob) || glob.contains("env"));
-            let searches = paths.into_iter().map(|path| ToolAct::Search { path });
-            Ok(files(searches.chain(named.map(read)).collect()))
+            let found = paths(input, PATHS);
+            let found = if found.is_empty() { vec![".".to_owned()] } else { found };
+            let named = texts(input, PATTERNS).into_iter().filter(|glob| glob.contains("env"));
+            let searches = found.into_iter().map(|path| ToolAct::Search { path });
+            Ok(files(searches.chain(named.map(read)).chain(other_secrets(input)).collect()))
         }
-        Some(Does::Write) => match texts(input, PATHS) {
-            paths if paths.is_empty() => Err(unknown("path")),
-            paths => Ok(files(paths.into_iter().map(write).collect())),
+        Some(Does::Write) => match paths(input, PATHS) {
+            found if found.is_empty() => Err(unknown("path")),
+            found => {
+                // One tool of Copilot's both shows and changes files.
+                let shows = text(input, &["command"]).is_some_and(|command| command == "view");
+                let reads = if shows { found.iter().cloned().map(read).collect() } else { Vec::new() };
+                let acts = found.into_iter().map(write).chain(reads).collect();
+                Ok(ToolUse::Files { tool: tool.to_owned(), acts, content: Some(content_of(input)) })
+            }
         },
-        Some(Does::Patch) => match text(input, PATCHES).map(|patch| patched(&patch)) {
-            Some(acts) if !acts.is_empty() => Ok(files(acts)),
-            _ => Err(unknown("patch")),
-        },
+        Some(Does::Patch) => {
+            let patches = PATCHES.iter().filter_map(|name| input.get(*name)?.as_str());
+            let acts: Vec<ToolAct> = patches.flat_map(patched).take(MAX_ACTS + 1).collect();
+            match acts {
+                acts if acts.is_empty() => Err(unknown("patch")),
+                acts => Ok(ToolUse::Files { tool: tool.to_owned(), acts, content: Some(content_of(input)) }),
+            }
+        }
         Some(Does::Fetch) => match texts(input, ADDRESSES) {
             addresses if addresses.is_empty() => Err(unknown("address")),
             addresses => {
                 let target = addresses.first().cloned();
                 let acts = addresses.into_iter().map(|address| ToolAct::Fetch { address: shortened(&address, 8000) });
-                Ok(ToolUse::Asks { tool: tool.to_owned(), target, acts: acts.collect(), sends: None })
+                let shown = credentials_beyond(input, 0);
+                Ok(ToolUse::Asks { tool: tool.to_owned(), target, acts: acts.collect(), sends: None, shown })
             }
         },
         Some(Does::SearchWeb) => {
-            Ok(ToolUse::Asks { tool: tool.to_owned(), target: text(input, TARGETS), acts: Vec::new(), sends: None })
+            let (target, shown) = (text(input, TARGETS), credentials_beyond(input, 0));
+            Ok(ToolUse::Asks { tool: tool.to_owned(), target, acts: Vec::new(), sends: None, shown })
         }
         Some(Does::Nothing) => Ok(ToolUse::Inert),
         Some(Does::Service) => {
             let server = text(input, &["server", "server_name"]).ok_or_else(|| unknown("`server`"))?;
             Ok(service(&format!("mcp__{server}__{tool}"), input))
         }
-        // Whatever it is called: it runs a command.
-        None if !tool.starts_with("mcp__") && input.contains_key("command") => {
-            let command = text(input, &["command"]).ok_or_else(|| unknown("`command`"))?;
-            Ok(ToolUse::Shell { command, is_bash: false })
+        // What is typed into a program that reads commands is a command.
+        None if tool.starts_with("write_") && input.keys().any(|name| matches!(name.as_str(), "chars" | "input")) => {
+            let command = text(input, &["chars", "input"]).ok_or_else(|| unknown("input"))?;
+            let doubt = Some("it is typed into a program's terminal");
+            Ok(ToolUse::Shell { command, is_bash: false, folder: None, doubt })
+        }
+        // Whatever it is called: it runs a command, and nothing else is said.
+        None if !["mcp", "MCP"].iter().any(|start| tool.starts_with(start))
+            && input.contains_key("command")
+            && input.keys().all(|name| OF_SHELLS.contains(&name.as_str()) || FOLDERS.contains(&name.as_str())) =>
+        {
+            shell(row, tool, input).ok_or_else(|| unknown("`command`"))
         }
         None => Ok(service(tool, input)),
     }
+}
+
+fn shell(row: Option<&AgentRow>, tool: &str, input: &Input) -> Option<ToolUse> {
+    let command = text(input, &["command"])?;
+    let lower = tool.to_ascii_lowercase();
+    let is_bash = lower == "bash" || row.is_some_and(|row| row.tool(tool) == Some(Does::Shell)) && tool != "Monitor";
+    let is_powershell = lower.contains("powershell") || lower == "pwsh";
+    let doubt = is_powershell.then_some("PowerShell reads it in another way than bash");
+    Some(ToolUse::Shell { command, is_bash: is_bash && !is_powershell, folder: text(input, FOLDERS), doubt })
 }
 
 fn service(tool: &str, input: &Input) -> ToolUse {
@@ -97,12 +149,58 @@ fn service(tool: &str, input: &Input) -> ToolUse {
     let files = all.into_iter().filter(|text| !text.contains(char::is_whitespace) && secrets::is_secret_path(text));
     let acts = files.take(MAX_ACTS).map(|path| read(path.to_owned())).collect();
     let sent = serde_json::to_string(input).unwrap_or_default();
-    let sends = (!input.is_empty()).then(|| shortened(&sent, MAX_SENT_BYTES - 64));
-    ToolUse::Asks { tool: tool.to_owned(), target: text(input, TARGETS), acts, sends }
+    let most = MAX_SENT_BYTES - 128;
+    let sends = Some(shortened(&sent, most));
+    let shown = credentials_beyond(input, most);
+    ToolUse::Asks { tool: tool.to_owned(), target: text(input, TARGETS), acts, sends, shown }
 }
 
-const fn read(path: String) -> ToolAct {
-    ToolAct::Read { path }
+/// Forms of credentials in an input that are not in its first bytes, which the host is told.
+fn credentials_beyond(input: &Input, told: usize) -> Vec<&'static str> {
+    let sent = serde_json::to_string(input).unwrap_or_default();
+    if told > 0 && sent.len() <= told { Vec::new() } else { credentials_in(&sent) }
+}
+
+/// What a file is to hold, as the tool's input says it.
+fn content_of(input: &Input) -> String {
+    shortened(&serde_json::to_string(input).unwrap_or_default(), MAX_CONTENT)
+}
+
+/// Paths under these names, as whoever gets them may take them: without blanks around them, without the mark of a mention, and
+/// without a scheme.
+fn paths(input: &Input, names: &[&str]) -> Vec<String> {
+    let mut found = Vec::new();
+    for path in texts(input, names) {
+        let bare = path.strip_prefix("file://").unwrap_or(&path).to_owned();
+        let trimmed = bare.trim_matches(|c: char| c.is_whitespace() || c == '\u{feff}').to_owned();
+        let unmarked = trimmed.trim_start_matches('@').to_owned();
+        for variant in [path, bare, trimmed, unmarked] {
+            if !variant.is_empty() && !found.contains(&variant) {
+                found.push(variant);
+            }
+        }
+    }
+    found
+}
+
+/// Secrets that an input names in any other field.
+fn other_secrets(input: &Input) -> Vec<ToolAct> {
+    let mut all = Vec::new();
+    input.values().for_each(|value| texts_in(value, &mut all));
+    let bare = all.into_iter().map(|text| text.strip_prefix("file://").unwrap_or(text).trim());
+    let named = bare.filter(|text| text.len() <= 4096 && !text.contains('\n') && secrets::is_secret_path(text));
+    named.take(16).map(|path| read(path.to_owned())).collect()
+}
+
+/// A file or a folder that is read; with a pattern in it, everything below the folder in front of it.
+fn read(path: String) -> ToolAct {
+    match path.find(['*', '?', '[', '{']) {
+        None => ToolAct::Read { path },
+        Some(at) => {
+            let folder = path.get(..at).and_then(|start| start.rsplit_once('/')).map_or(".", |(folder, _)| folder);
+            ToolAct::Search { path: if folder.is_empty() { "/".to_owned() } else { folder.to_owned() } }
+        }
+    }
 }
 
 const fn write(path: String) -> ToolAct {
@@ -115,7 +213,9 @@ fn shortened(text: &str, most: usize) -> String {
         return text.to_owned();
     }
     let end = text.floor_char_boundary(most);
-    format!("{}… and {} bytes more", text.get(..end).unwrap_or_default(), text.len() - end)
+    // Two that differ behind it are two.
+    let digest: String = Digest::of(text.as_bytes()).hex().chars().take(16).collect();
+    format!("{}… and {} bytes more (sha256 of all {digest})", text.get(..end).unwrap_or_default(), text.len() - end)
 }
 
 /// The first text under one of these names.
@@ -157,12 +257,24 @@ fn patched(patch: &str) -> Vec<ToolAct> {
     named.map(|path| write(path.trim().to_owned())).take(MAX_ACTS + 1).collect()
 }
 
+/// The files that come along with an event.
+pub(super) fn attached(files: &Value) -> Vec<ToolAct> {
+    let mut named = Vec::new();
+    let lists: &[Value] = files.as_array().map_or_else(|| std::slice::from_ref(files), Vec::as_slice);
+    for file in lists.iter().take(MAX_ACTS) {
+        match file {
+            Value::Object(fields) => named.extend(paths(fields, PATHS)),
+            Value::String(path) => named.push(path.clone()),
+            _ => {}
+        }
+    }
+    named.into_iter().take(MAX_ACTS).map(read).collect()
+}
+
 /// The files that a person's words mention as `@path`, whose content the agent then reads in.
 pub(super) fn mentioned(words: &str) -> Vec<ToolAct> {
-    let marks = words.match_indices('@').filter(|(at, _)| {
-        let before = words.get(..*at).and_then(|before| before.chars().next_back());
-        before.is_none_or(|c| c.is_whitespace() || "([{'\"`,;:".contains(c))
-    });
+    // Agents differ in what may stand in front of the mark; what is no file shows nothing.
+    let marks = words.match_indices('@');
     let path = |(at, _): (usize, &str)| {
         let rest = words.get(at + 1..)?;
         let quote = rest.chars().next().filter(|c| "\"'".contains(*c));
@@ -182,21 +294,21 @@ pub(super) fn mentioned(words: &str) -> Vec<ToolAct> {
 mod tests {
     use super::*;
 
-    fn paths(acts: &[ToolAct]) -> Vec<String> {
+    fn on(acts: &[ToolAct]) -> Vec<String> {
         acts.iter().map(|act| act.on().to_owned()).collect()
     }
 
     #[test]
     fn a_patch_names_every_file_that_it_touches() {
         let patch = "*** Begin Patch\n*** Add File: a.txt\n+*** Add File: no\n*** Update File: b/c.rs\n*** Move to: d.rs\n@@\n-x\n+y\n*** Delete File: e f.md\n*** End Patch";
-        assert_eq!(paths(&patched(patch)), ["a.txt", "b/c.rs", "d.rs", "e f.md"]);
+        assert_eq!(on(&patched(patch)), ["a.txt", "b/c.rs", "d.rs", "e f.md"]);
         assert!(patched("diff --git a/x b/x").is_empty());
     }
 
     #[test]
     fn files_that_are_mentioned_are_read() {
         let words = "look at @.env, (@src/a.rs#L1-3) and @\"a b.txt\"; write to me@example.org. @README.md.";
-        assert_eq!(paths(&mentioned(words)), [".env", "src/a.rs", "a b.txt", "README.md"]);
+        assert_eq!(on(&mentioned(words)), [".env", "src/a.rs", "a b.txt", "example.org", "README.md"]);
         assert!(mentioned("no @ here").is_empty());
     }
 }

@@ -1,12 +1,16 @@
 //! The canary: the hooks in an agent's settings, started as the agent starts them.
 
 use std::io::{Read as _, Write as _};
+use std::os::unix::fs::MetadataExt as _;
 use std::path::Path;
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
 use bashgate_shared::agents::{AgentRow, Happens, Scope, SettingsForm};
 use bashgate_shared::checkup::Report;
+use bashgate_shared::classify::{Surroundings, classify};
+use bashgate_shared::command::CommandLine;
+use bashgate_shared::shell::quoted;
 use serde_json::{Value, json};
 
 use super::{Settings, can_change, is_root};
@@ -23,9 +27,8 @@ struct Entry {
     matcher: Option<String>,
     command: String,
     timeout_ms: Option<u64>,
-    on_failure: bool,
-    is_async: bool,
-    condition: bool,
+    /// How the agent would run a tool past it.
+    flaws: Vec<&'static str>,
 }
 
 /// Sends a canary through every entry that names our hook before a tool is used.
@@ -62,7 +65,13 @@ fn look(
 ) {
     let file = settings.file.display();
     let again = format!("bashgate-hook install --agent {} --scope {}", row.name, settings.scope.name());
-    match run(&entry.command, &event(row, &entry.event, project)) {
+    // A project can write anything there: nothing but this very program is started.
+    let Some(words) = own_call(&entry.command) else {
+        let says = format!("{file}: `{}` is not this program, called by its whole path", entry.command);
+        report.broken(row.name, says, again);
+        return;
+    };
+    match run(&words, &event(row, &entry.event, project)) {
         Ok(Some(2)) => report.fine(row.name, format!("{file}: `{}` is denied on {}", NEVER, entry.event)),
         Ok(code) => {
             let says = format!("{file}: the hook answered `{NEVER}` with {code:?} on {}, not with 2", entry.event);
@@ -89,19 +98,10 @@ fn look(
     if entry.matcher.as_deref().is_some_and(|matcher| !matches!(matcher, "" | "*" | ".*")) {
         let says =
             format!("{file}: the hook only sees some tools (matcher `{}`)", entry.matcher.as_deref().unwrap_or(""));
-        report.doubtful(row.name, says, format!("let the matcher be `*`: {again}"));
+        report.broken(row.name, says, format!("let the matcher be `*`: {again}"));
     }
-    if entry.is_async || entry.condition {
-        report.broken(
-            row.name,
-            format!("{file}: the hook is `async` or has an `if`, and is not asked, or not waited for"),
-            again.clone(),
-        );
-    }
-    if settings.form == SettingsForm::Claude && !entry.on_failure {
-        let says =
-            format!("{file}: without `\"onFailure\": \"block\"` a hook that is missing or killed lets the command run");
-        report.broken(row.name, says, again.clone());
+    for flaw in &entry.flaws {
+        report.broken(row.name, format!("{file}: the entry on {} {flaw}", entry.event), again.clone());
     }
     if can_change(&settings.file) && !(settings.scope == Scope::Managed && is_root()) {
         let says = format!("{file} can be changed from here: the agent can take the hook out");
@@ -127,15 +127,31 @@ fn event(row: &AgentRow, event: &str, project: &Path) -> String {
     .to_string()
 }
 
-/// Runs a hook as agents do: by a shell, with the event on its standard input.
-fn run(command: &str, event: &str) -> Result<Option<i32>, String> {
-    let mut child = Command::new("/bin/sh")
-        .args(["-c", command])
+/// The words of a command that starts this very program, by its whole path and with plain words alone.
+fn own_call(command: &str) -> Option<Vec<String>> {
+    let found = classify(&CommandLine::parse(command).ok()?, &Surroundings::default());
+    let [call] = found.calls.as_slice() else { return None };
+    let words: Vec<String> = call.iter().cloned().collect::<Option<_>>()?;
+    // Nothing besides: no other part, no redirection, no assignment.
+    let plain: Vec<String> = words.iter().map(|word| quoted(word)).collect();
+    let is_same_text = plain.join(" ") == command.trim() || words.join(" ") == command.trim();
+    let program = Path::new(words.first()?);
+    let of = |path: &Path| std::fs::metadata(path).map(|meta| (meta.dev(), meta.ino())).ok();
+    let own = std::env::current_exe().ok();
+    let is_own = program.is_absolute() && own.is_some_and(|own| of(&own).is_some() && of(&own) == of(program));
+    (is_same_text && is_own).then_some(words)
+}
+
+/// Runs a hook with the event on its standard input.
+fn run(words: &[String], event: &str) -> Result<Option<i32>, String> {
+    let (program, arguments) = words.split_first().ok_or("there is no program")?;
+    let mut child = Command::new(program)
+        .args(arguments)
         .stdin(Stdio::piped())
         .stdout(Stdio::null())
         .stderr(Stdio::piped())
         .spawn()
-        .map_err(|error| format!("/bin/sh: {error}"))?;
+        .map_err(|error| format!("{program}: {error}"))?;
     if let Some(mut stdin) = child.stdin.take() {
         let _ = stdin.write_all(event.as_bytes());
     }
@@ -186,22 +202,26 @@ fn one(form: SettingsForm, event: &str, matcher: Option<String>, hook: &Value) -
     let text = |name: &str| hook.get(name).and_then(Value::as_str).unwrap_or_default().to_owned();
     let command = if form == SettingsForm::Copilot { text("bash") } else { text("command") };
     let args = hook.get("args").and_then(Value::as_array).into_iter().flatten().filter_map(Value::as_str);
-    let command = args.fold(command, |command, arg| format!("{command} {}", bashgate_shared::shell::quoted(arg)));
+    let command = args.fold(command, |command, arg| format!("{command} {}", quoted(arg)));
     let number = |name: &str| hook.get(name).and_then(Value::as_u64);
     let timeout_ms = match form {
         SettingsForm::Gemini => number("timeout"),
         SettingsForm::Copilot => number("timeoutSec").map(|seconds| seconds * 1000),
         _ => number("timeout").map(|seconds| seconds * 1000),
     };
-    Entry {
-        event: event.to_owned(),
-        matcher,
-        command,
-        timeout_ms,
-        on_failure: text("onFailure") == "block",
-        is_async: hook.get("async") == Some(&Value::Bool(true)),
-        condition: hook.get("if").is_some(),
-    }
+    let is = |name: &str, value: bool| hook.get(name) == Some(&Value::Bool(value));
+    let flaws = [
+        (hook.get("type").is_some_and(|kind| kind != "command"), "is no command"),
+        (is("async", true), "is `async`: it is not waited for"),
+        (hook.get("if").is_some(), "has an `if`: it is not asked about everything"),
+        (is("failClosed", false), "has `\"failClosed\": false`: when it fails, the tool runs"),
+        (
+            form == SettingsForm::Claude && text("onFailure") != "block",
+            "has no `\"onFailure\": \"block\"`: a hook that is missing or killed lets the command run",
+        ),
+    ];
+    let flaws = flaws.into_iter().filter(|(is_so, _)| *is_so).map(|(_, flaw)| flaw).collect();
+    Entry { event: event.to_owned(), matcher, command, timeout_ms, flaws }
 }
 
 /// What our plug-in starts.
@@ -209,15 +229,17 @@ fn plugin(text: &str) -> Option<Entry> {
     let after = |mark: &str| text.split_once(mark).and_then(|(_, rest)| rest.lines().next());
     let hook: String = serde_json::from_str(after("const HOOK = ")?).ok()?;
     let arguments: Vec<String> = serde_json::from_str(after("const ARGUMENTS = ")?).ok()?;
-    let words = std::iter::once(&hook).chain(&arguments).map(|word| bashgate_shared::shell::quoted(word).clone());
+    let words = std::iter::once(&hook).chain(&arguments).map(|word| quoted(word).clone());
     Some(Entry {
         event: "before_tool_use".to_owned(),
         matcher: None,
         command: words.collect::<Vec<_>>().join(" "),
         timeout_ms: after("const TIMEOUT_MS = ").and_then(|text| text.trim().parse().ok()),
-        on_failure: true,
-        is_async: false,
-        condition: false,
+        flaws: if text.contains("if (denied) throw new Error(denied)") {
+            Vec::new()
+        } else {
+            vec!["does not throw what the hook says: a denied tool runs"]
+        },
     })
 }
 

@@ -27,6 +27,7 @@ pub fn look(row: &AgentRow, found: &[Settings], project: &Path, report: &mut Rep
         "claude" => claude(&values, project, report),
         "codex" => codex(&values, project, report),
         "gemini" => gemini(&values, report),
+        "copilot" => copilot(report),
         _ => {}
     }
 }
@@ -139,7 +140,14 @@ fn codex(values: &[(&Settings, Value)], project: &Path, report: &mut Report) {
                 report.broken(WHAT, says, "take it out");
             }
         }
-        if value.pointer("/features/hooks") == Some(&Value::Bool(false)) {
+        let profiles =
+            value.get("profiles").and_then(Value::as_object).into_iter().flatten().map(|(_, profile)| profile);
+        let is_off = |value: &Value| {
+            ["/features/hooks", "/features/codex_hooks"]
+                .iter()
+                .any(|path| value.pointer(path) == Some(&Value::Bool(false)))
+        };
+        if std::iter::once(&value).chain(profiles).any(is_off) {
             report.broken(
                 WHAT,
                 format!("{shown}: `features.hooks` turns hooks off"),
@@ -163,6 +171,27 @@ fn gemini(values: &[(&Settings, Value)], report: &mut Report) {
         let off = [("/hooksConfig/enabled", Value::Bool(false)), ("/tools/enableHooks", Value::Bool(false))];
         if off.iter().any(|(path, off)| value.pointer(path) == Some(off)) {
             report.broken("gemini", format!("{}: hooks are turned off", settings.file.display()), "turn them on");
+        }
+        let disabled = value.pointer("/hooksConfig/disabled").and_then(Value::as_array).into_iter().flatten();
+        if disabled.filter_map(Value::as_str).any(|name| name.contains("bashgate")) {
+            report.broken(
+                "gemini",
+                format!("{}: our hook is disabled", settings.file.display()),
+                "take it off that list",
+            );
+        }
+    }
+}
+
+/// Copilot's own settings lie beside the hooks.
+fn copilot(report: &mut Report) {
+    let home = std::env::var_os("COPILOT_HOME").map(PathBuf::from);
+    let home = home.or_else(|| Some(PathBuf::from(std::env::var_os("HOME")?).join(".copilot")));
+    for file in home.iter().flat_map(|home| ["config.json", "settings.json"].map(|name| home.join(name))) {
+        let Ok(text) = std::fs::read_to_string(&file) else { continue };
+        if is_true(&bare_json(&text), "disableAllHooks") {
+            let says = format!("{}: `disableAllHooks` turns the hook off", file.display());
+            report.broken("copilot", says, "take it out");
         }
     }
 }

@@ -141,10 +141,16 @@ fn settings(row: &'static AgentRow, project: &Path, report: &mut Report) -> Vec<
     let mut found = Vec::new();
     for place in row.places {
         let Ok((file, _)) = install::settings_file(row, place.scope, project) else { continue };
+        let local = file.with_file_name("settings.local.json");
+        let has_local = file.ends_with("settings.json");
         match install::read(&file) {
             Ok(Some(text)) => found.push(Settings { scope: place.scope, file, text, form: place.form }),
             Ok(None) => {}
             Err(error) => report.doubtful(row.name, error.to_string(), error.help()),
+        }
+        // What one person adds for one project counts like the project's own.
+        if has_local && let Ok(Some(text)) = install::read(&local) {
+            found.push(Settings { scope: place.scope, file: local, text, form: place.form });
         }
     }
     found

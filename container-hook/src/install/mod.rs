@@ -11,7 +11,7 @@ use std::io::{self, Read as _, Write as _};
 use std::os::unix::fs::{DirBuilderExt as _, OpenOptionsExt as _, PermissionsExt as _};
 use std::path::{Path, PathBuf};
 
-use bashgate_shared::agents::{AgentRow, Place, Scope};
+use bashgate_shared::agents::{AGENTS, AgentRow, Place, Scope};
 use bashgate_shared::command::Digest;
 use bashgate_shared::object;
 use serde::{Deserialize, Serialize};
@@ -119,6 +119,15 @@ pub fn settings_file(
     Ok((folder.join(place.file), place))
 }
 
+/// The settings, of this person and of the machine, in which the hook stands.
+pub fn where_we_stand() -> Vec<PathBuf> {
+    let files = AGENTS.iter().flat_map(|agent| {
+        let scopes = [Scope::User, Scope::Managed].into_iter();
+        scopes.filter_map(|scope| settings_file(agent, scope, Path::new("/")).ok()).map(|(file, _)| file)
+    });
+    files.filter(|file| read(file).ok().flatten().is_some_and(|text| holds_ours(&text))).collect()
+}
+
 /// Puts the hook into a settings file. With `dry_run` nothing is changed.
 pub fn install(file: &Path, place: &Place, wanted: &Wanted<'_>, dry_run: bool) -> Result<Done, InstallError> {
     let failed = |source| InstallError::File { file: file.to_owned(), source };
@@ -223,10 +232,32 @@ impl Undo {
     }
 }
 
+/// Where what was there before is kept: beside the settings, or, where those lie in a project that somebody may have written, in
+/// this person's own folder.
 fn undo_file(file: &Path) -> PathBuf {
     let mut name = file.file_name().unwrap_or_default().to_owned();
     name.push(UNDO);
-    file.with_file_name(name)
+    let beside = file.with_file_name(&name);
+    let homes = [std::env::var_os("HOME").map(PathBuf::from), Some(PathBuf::from("/etc"))];
+    let is_ours = homes.iter().flatten().any(|home| {
+        // `~/.claude/settings.json`, and not `~/project/.claude/settings.json`.
+        file.strip_prefix(home).is_ok_and(|inside| {
+            inside
+                .components()
+                .next()
+                .is_some_and(|first| home == Path::new("/etc") || first.as_os_str().to_string_lossy().starts_with('.'))
+        })
+    });
+    let state = std::env::var_os("HOME").map(|home| PathBuf::from(home).join(".local/state/bashgate-hook"));
+    match state {
+        Some(state) if !is_ours => {
+            let _ = DirBuilder::new().recursive(true).mode(0o700).create(&state);
+            let whole = std::path::absolute(file).unwrap_or_else(|_| file.to_owned());
+            let digest: String = digest(&whole.to_string_lossy()).chars().take(24).collect();
+            state.join(format!("{digest}{UNDO}"))
+        }
+        _ => beside,
+    }
 }
 
 fn digest(text: &str) -> String {

@@ -35,7 +35,7 @@ export const Bashgate = async ({ directory }) => ({
       event: "before_tool_use",
       tool_name: input.tool,
       tool_input: args,
-      cwd: typeof args.workdir === "string" ? args.workdir : directory,
+      cwd: directory,
       session: input.sessionID,
       tool_use_id: input.callID,
     })

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use bashgate_shared::classify::{CommandClass, Effects, NetworkUse};
+use bashgate_shared::classify::{Classification, CommandClass, Condition, Effects, NetworkUse};
 use bashgate_shared::command::Digest;
 use bashgate_shared::programs::{Builtin, builtin_of, row};
 use bashgate_shared::protocol::{BashCheck, FileEvidence, RequestId, WorkspaceName};
@@ -149,10 +149,13 @@ pub struct Forecast {
     pub files: Vec<FileEvidence>,
     /// What else the container says, in sentences of ours.
     pub container_says: Vec<String>,
+    /// How many lines of each file were sent and are not kept here.
+    #[serde(default)]
+    pub lines_cut: Vec<usize>,
 }
 
 /// Longest start of a file that is kept with a card, in characters.
-const MAX_HEAD: usize = 2000;
+pub const MAX_HEAD: usize = 2000;
 
 impl Forecast {
     /// For a request with these effects.
@@ -169,7 +172,12 @@ impl Forecast {
             sha256: file.sha256.clone(),
             head: file.head.chars().take(MAX_HEAD).collect(),
         });
+        let lines_cut = check.evidence.iter().map(|file| {
+            let kept: String = file.head.chars().take(MAX_HEAD).collect();
+            file.head.lines().count() - kept.lines().count()
+        });
         Self {
+            lines_cut: lines_cut.collect(),
             effects: effects.clone(),
             preset: check.runner.as_ref().map(|runner| runner.preset.clone()),
             files: files.collect(),
@@ -177,15 +185,25 @@ impl Forecast {
         }
     }
 
-    /// True when text and bound files determine what it sends and where: each host is named, or git's settings are bound that
-    /// name it, and each file that is read has a digest.
-    pub fn is_determined(&self, calls: &[Vec<Option<String>>]) -> bool {
+    /// True when text and bound files determine what it sends and where: every word is a literal and there is no pattern, each host
+    /// is named, or git's settings are bound that name it, and each file that is read has a digest.
+    pub fn is_determined(&self, found: &Classification) -> bool {
+        let calls = &found.calls;
+        if found.conditions.iter().any(brings_more) || calls.iter().flatten().any(Option::is_none) {
+            return false;
+        }
+        // What comes in from nowhere that is named may be anything.
+        let passes_on = |name: &String| row(name).is_some_and(|row| row.passes_on.is_some());
+        if self.effects.programs.iter().any(passes_on) && self.effects.reads.is_empty() {
+            return false;
+        }
         let bound = |path: &String| self.files.iter().any(|file| file.path == *path && !file.sha256.is_empty());
         // The settings that were looked at are those of the folder where it starts.
         let stays = |name: &String| name == "git" || matches!(builtin_of(name), Some(Builtin::Text | Builtin::Format));
         let is_plain = |call: &Vec<Option<String>>| match call.as_slice() {
             [Some(name), rest @ ..] if name == "git" => {
-                rest.first().is_some_and(|word| word.as_ref().is_some_and(|word| !word.starts_with('-')))
+                let words: Vec<&str> = rest.iter().flatten().map(String::as_str).collect();
+                is_simple_git(&words)
             }
             _ => true,
         };
@@ -217,6 +235,41 @@ impl Forecast {
                 && self.effects.reads.iter().all(bound)
                 && self.files.iter().all(|file| !file.sha256.is_empty())
     }
+}
+
+/// True for what a command reads that no list of files names: a folder as a whole, or what fits a pattern.
+fn brings_more(condition: &Condition) -> bool {
+    matches!(
+        condition,
+        Condition::NoSecretBelow { .. }
+            | Condition::NoSecretNamed { .. }
+            | Condition::PlainNamesBelow { .. }
+            | Condition::NoDashNames { .. }
+    )
+}
+
+/// True for a call of git that goes to a remote which its settings name, and that names no program and no other address.
+fn is_simple_git(words: &[&str]) -> bool {
+    const FLAGS: &[&str] = &[
+        "-u",
+        "--set-upstream",
+        "--tags",
+        "--all",
+        "--prune",
+        "-p",
+        "-v",
+        "-q",
+        "--quiet",
+        "--verbose",
+        "--ff-only",
+        "-f",
+        "--force",
+    ];
+    let [subcommand @ ("push" | "fetch" | "pull"), rest @ ..] = words else { return false };
+    let names_others =
+        |word: &str| word.contains("::") || word.contains('/') && word.contains(':') || word.contains('@');
+    !subcommand.is_empty()
+        && rest.iter().all(|word| FLAGS.contains(word) || !word.starts_with('-') && !names_others(word))
 }
 
 /// True for a request whose every word is understood: addresses, flags that change neither what is sent nor where, and values

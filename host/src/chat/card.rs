@@ -175,19 +175,26 @@ fn forecast(card: &Card, out: &mut String) {
     if let Some(agent) = &card.agent {
         out.push_str(&format!("\n    asked by {}", one_line(agent, 100)));
     }
-    for file in card.forecast.files.iter().take(MAX_LISTED * 2) {
+    for (at, file) in card.forecast.files.iter().take(MAX_LISTED * 2).enumerate() {
         let digest = match file.sha256.get(..16) {
             Some(start) => format!("sha256 {start}…"),
             None => "too large or too many for a digest".to_owned(),
         };
         out.push_str(&format!("\n    {}, {digest}", one_line(&file.path, 200)));
-        let lines = file.head.lines().count();
+        let lines = file.head.lines().count() + card.forecast.lines_cut.get(at).copied().unwrap_or(0);
         for line in file.head.lines().take(HEAD_LINES) {
             out.push_str(&format!("\n      | {}", one_line(line, 160)));
         }
         if lines > HEAD_LINES {
             out.push_str(&format!("\n      ({} more lines were sent)", lines - HEAD_LINES));
         }
+        if file.head.chars().count() >= crate::approval::MAX_HEAD && lines <= HEAD_LINES {
+            out.push_str("\n      (the last line goes on)");
+        }
+    }
+    let more = card.forecast.files.len().saturating_sub(MAX_LISTED * 2);
+    if more > 0 {
+        out.push_str(&format!("\n    and {more} more files"));
     }
     if !card.forecast.files.is_empty() {
         out.push_str(

@@ -115,10 +115,13 @@ fn again(config: &Config, workspace: Option<&WorkspaceName>, detail: &DecisionRe
     let settings = workspace.and_then(|name| config.workspaces.get(name)).cloned().unwrap_or_default();
     let around = Surroundings { shell: settings.shell(), cwd: detail.cwd.clone(), ..Surroundings::default() };
     let (line, found, terms) = if let Some(tool) = detail.tool.clone() {
-        let name = trust::service_of(&tool).to_owned();
-        let service = config.service(&name);
         let words = format!("{tool} {}", detail.target.as_deref().unwrap_or_default());
-        let call = ToolCall { name: tool, target: detail.target.clone(), acts: detail.acts.clone() };
+        // What was sent is not on record; that something was, its service says.
+        let is_service = detail.service.as_deref().is_some_and(|service| !matches!(service, "web" | "files"));
+        let sends = is_service.then(|| "".into());
+        let call = ToolCall { name: tool, target: detail.target.clone(), acts: detail.acts.clone(), sends };
+        let name = trust::service_of(&call).to_owned();
+        let service = config.service(&name);
         let found = tools::classify(&call, &name, &service, &around);
         let terms = Terms::of(&name, &service, settings.clean_room);
         (CommandLine::parse(words.trim_end().to_owned()).ok()?, found, Some(terms))

@@ -84,7 +84,9 @@ impl Core {
                 && open.check.script.is_none()
                 && !open.case.is_open_ended()
                 && !chat::card::is_folded(open.check.command.text())
-                && shown.forecast.is_determined(&open.case.classification().calls),
+                // What a tool sends is no text that comes again.
+                && open.check.tool.is_none()
+                && shown.forecast.is_determined(open.case.classification()),
             outage,
             ..shown
         };

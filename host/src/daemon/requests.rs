@@ -209,7 +209,7 @@ impl Core {
         });
         let around = Surroundings { shell, cwd: check.cwd.clone(), protected: check.protected.clone(), programs };
         if let Some(call) = &check.tool {
-            let name = trust::service_of(&call.name);
+            let name = trust::service_of(call);
             let found = tools::classify(call, name, &self.config.service(name), &around);
             self.weigh((unread, found));
         } else if check.command.text().len() <= SHORT {
@@ -242,7 +242,13 @@ impl Core {
         let evidence = (&check.evidence, seen_there, check.other_shell, &check.script);
         let evidence = serde_json::to_string(&evidence).unwrap_or_default();
         // What one agent, or one sandbox, was given, no other one has.
-        let asker = json!([check.agent, check.runner.as_ref().map(|runner| &runner.preset)]).to_string();
+        // And a call of a tool is no command that reads the same.
+        let asker = json!([
+            check.agent,
+            check.runner.as_ref().map(|runner| &runner.preset),
+            check.tool.as_ref().map(|call| (&call.name, call.sends.is_some())),
+        ])
+        .to_string();
         let key = RequestKey::of(&workspace, &[check.command.text(), &cwd, &evidence, &asker], seen.epoch);
         // Values can hold what the text does not.
         let text = check.shown().into_owned();
@@ -250,8 +256,18 @@ impl Core {
         let instead = if can_cage { known.settings.cage() } else { Cage::default() };
         let by_runner = check.runner.is_some();
         let terms = check.tool.as_ref().map(|call| {
-            let name = trust::service_of(&call.name);
-            Terms::of(name, &self.config.service(name), known.settings.clean_room)
+            let name = trust::service_of(call);
+            let mut terms = Terms::of(name, &self.config.service(name), known.settings.clean_room);
+            // Whatever it may belong to by its name is forbidden with that.
+            let may_be = self.config.services.iter().find(|(of, service)| {
+                service.is_forbidden() && trust::may_belong_to(&call.name, of) && name != of.as_str()
+            });
+            if let Some((of, service)) = may_be
+                && trust::About::of(call) == trust::About::Service
+            {
+                terms.forbidden = Terms::of(of, service, false).forbidden;
+            }
+            terms
         });
         let asked = Asked { text: &text, by_runner, script, service: terms.as_ref() };
         let questioned = policy::judge(&self.config.policy, seen.taint, &found, asked).decision > Decision::Allow;

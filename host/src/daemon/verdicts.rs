@@ -275,7 +275,7 @@ pub(super) fn of_check(
         tool: check.tool.as_ref().map(|call| call.name.clone()),
         target: check.tool.as_ref().and_then(|call| call.target.clone()),
         acts: check.tool.as_ref().map(|call| call.acts.clone()).unwrap_or_default(),
-        service: check.tool.as_ref().map(|call| trust::service_of(&call.name).to_owned()),
+        service: check.tool.as_ref().map(|call| trust::service_of(call).to_owned()),
         agent: check.agent.clone(),
         session: check.session.clone(),
         permission: check.permission(),

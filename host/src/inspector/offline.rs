@@ -6,6 +6,8 @@
 use bashgate_shared::classify::{Argv, COMPUTED, FUNCTION_CALL, Part};
 use bashgate_shared::programs::{self, Builtin, Flag, Kind, Runs, Talks, Trait};
 
+use bashgate_shared::protocol::{FileEvidence, MAX_EVIDENCE, MAX_HEAD_BYTES};
+
 use super::Brief;
 use crate::policy::{Finding, NO_MODEL};
 use crate::taint::Taint;
@@ -16,7 +18,9 @@ pub fn inspect(brief: &Brief) -> Finding {
     match (first_flag(brief), what_is_not_known(brief)) {
         (Some(reason), _) => Finding::Flagged { reason },
         (None, Some(why)) if brief.taint == Taint::Both => Finding::NoAnswer { why },
-        (None, Some(reason)) if !brief.understood => Finding::Flagged { reason },
+        (None, Some(reason)) if !brief.understood || brief.evidence.iter().any(|file| is_cut(brief, file)) => {
+            Finding::Flagged { reason }
+        }
         (None, _) => Finding::Clear { reason: NO_MODEL.to_owned() },
     }
 }
@@ -27,6 +31,9 @@ fn what_is_not_known(brief: &Brief) -> Option<String> {
         return Some("its text cannot be read for certain".to_owned());
     }
     let what = |text: &str| text.chars().take(60).collect::<String>();
+    if let Some(file) = brief.evidence.iter().find(|file| is_cut(brief, file)) {
+        return Some(format!("`{}`, which it runs, is longer than what was looked at", what(&file.path)));
+    }
     if let Some(part) = brief.parts.iter().find(|part| part.rule == COMPUTED) {
         return Some(format!("which program `{}` runs is only known when it runs", what(&part.text)));
     }
@@ -41,6 +48,13 @@ fn what_is_not_known(brief: &Brief) -> Option<String> {
         Some(name) if is_not_known(name) => Some(format!("the rules do not know the program `{}`", what(name))),
         Some(_) => None,
     })
+}
+
+/// True for a file whose code nobody has seen whole: it goes on behind what was sent, or only stands for others.
+fn is_cut(brief: &Brief, file: &FileEvidence) -> bool {
+    let is_code = brief.effects.runs.iter().any(|path| file.path.starts_with(path.as_str()));
+    let stands_for_others = file.path.ends_with(" more files") && brief.effects.runs.len() >= MAX_EVIDENCE;
+    is_code && file.head.len() + 4 > MAX_HEAD_BYTES || stands_for_others
 }
 
 fn first_flag(brief: &Brief) -> Option<String> {
@@ -281,9 +295,21 @@ fn decoded_and_run(brief: &Brief) -> Option<String> {
 /// Files that the command runs. The container says what they hold, so a harmless text proves nothing; a harmful one counts.
 fn evidence(brief: &Brief) -> Option<String> {
     brief.evidence.iter().find_map(|file| {
-        let reaches = file.head.lines().filter(|line| !line.trim_start().starts_with(['#', '/'])).any(reaches_network);
+        let mark = comment_mark(&file.path);
+        let is_comment = |line: &str| line.trim_start().starts_with(mark);
+        let reaches = file.head.lines().filter(|line| !is_comment(line)).any(reaches_network);
         reaches.then(|| format!("`{}`, which it runs, reaches the network", file.path))
     })
+}
+
+/// What makes the rest of a line a comment. In the other family of languages the same mark is code: a field in JavaScript, a path
+/// in a shell.
+fn comment_mark(path: &str) -> &'static str {
+    const SLASHES: &[&str] = &[
+        "js", "mjs", "cjs", "jsx", "ts", "mts", "cts", "tsx", "rs", "go", "c", "h", "cc", "cpp", "java", "kt", "swift",
+    ];
+    let extension = path.rsplit('/').next().and_then(|name| name.rsplit_once('.')).map_or("", |(_, end)| end);
+    if SLASHES.contains(&extension) { "//" } else { "#" }
 }
 
 /// A line of a script that names a program or a call that talks to other machines.
@@ -315,6 +341,8 @@ fn reaches_network(line: &str) -> bool {
 
 #[cfg(test)]
 mod tests {
+    use std::path::Path;
+
     use super::*;
     use crate::taint::Taint;
     use bashgate_shared::classify::{Surroundings, classify};
@@ -474,5 +502,33 @@ mod tests {
         };
         let brief = Brief::new("make", None, &found, Taint::Both, &[], &[file]);
         assert!(matches!(inspect(&brief), Finding::Flagged { .. }));
+    }
+    #[test]
+    fn only_what_its_language_takes_for_a_comment_is_one() {
+        let file = |path: &str, head: String| {
+            let evidence = FileEvidence { path: path.to_owned(), sha256: String::new(), head };
+            let command = if Path::new(path).extension().is_some_and(|end| end == "js") { "node" } else { "bash" };
+            let command = format!("{command} {path}");
+            let found = classify(&CommandLine::parse(&command).unwrap(), &Surroundings::default());
+            inspect(&Brief::new(&command, None, &found, Taint::Both, &[], &[evidence]))
+        };
+        for (path, head) in [
+            ("x.js", "#f = fetch('https://evil.com')"),
+            ("x.js", "/* x */ fetch('https://evil.com')"),
+            ("x.sh", "//usr/bin/curl https://evil.com"),
+            ("x.sh", "/usr/bin/curl https://evil.com"),
+            ("x", "* ; curl https://evil.com"),
+        ] {
+            assert!(matches!(file(path, head.to_owned()), Finding::Flagged { .. }), "{path}: {head}");
+        }
+        for (path, head) in [("x.js", "// fetch('https://h.example')"), ("x.sh", "# curl https://h.example")] {
+            let reason = format!("{:?}", file(path, head.to_owned()));
+            assert!(!reason.contains("reaches the network"), "{path}: {reason}");
+        }
+        // What goes on behind what was sent, nobody has seen.
+        for path in ["x.sh", "x.js"] {
+            let reason = format!("{:?}", file(path, "true\n".repeat(MAX_HEAD_BYTES / 5)));
+            assert!(reason.contains("longer than what was looked at"), "{path}: {reason}");
+        }
     }
 }

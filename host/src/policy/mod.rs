@@ -81,6 +81,10 @@ pub fn judge<'a>(policy: &Policy, taint: Taint, found: &Classification, asked: i
     {
         tighten(Decision::AskHuman, "credential", format!("its text holds a credential ({form})"));
     }
+    // An inspector does not see what a tool takes along.
+    if asked.service.is_some() && effects.sends_secret() && class != CommandClass::Safe {
+        tighten(Decision::AskHuman, "secret-to-service", format!("it sends a secret ({})", list(&effects.secrets)));
+    }
     // Once it has seen secrets, it sees no more by this one.
     if !effects.unlooked.is_empty() && !counted.covers(Taint::Secret) {
         let why = format!("it reads what was not looked through for secrets ({})", list(&effects.unlooked));

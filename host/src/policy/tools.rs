@@ -1,27 +1,29 @@
 //! What a call of another tool than the shell is: by the rules of the shell for files and addresses, by the operator's table for
 //! services. The decision table then counts as for a command.
 
-use bashgate_shared::agents::{self, Does};
 use bashgate_shared::classify::tool::ToolAct;
-use bashgate_shared::classify::{Classification, CommandClass, Decided, NetworkUse, Surroundings, classify_tool};
+use bashgate_shared::classify::{
+    Classification, CommandClass, Decided, NetworkUse, Surroundings, classify_tool, mentioned_in,
+};
 use bashgate_shared::protocol::ToolCall;
+use serde_json::Value;
 
-use super::trust::{Property, Service};
+use super::trust::{About, Property, Service};
 
 /// What a call is. `name` is its service's.
 pub fn classify(call: &ToolCall, name: &str, service: &Service, around: &Surroundings) -> Classification {
-    let does = agents::does(&call.name);
+    let about = About::of(call);
     // A hook that tells no acts tells a target, and of files only what may be a secret.
-    let told: Vec<ToolAct> = match (does, &call.target) {
+    let told: Vec<ToolAct> = match (about, &call.target) {
         _ if !call.acts.is_empty() => call.acts.clone(),
-        (Some(Does::Fetch), Some(target)) => vec![ToolAct::Fetch { address: target.clone() }],
+        (About::Page, Some(target)) => vec![ToolAct::Fetch { address: target.clone() }],
         _ => Vec::new(),
     };
     let mut found = classify_tool(&call.name, &told, around);
-    let effects = &mut found.effects;
     let (brings, delivers) = (service.public_source == Property::Yes, service.secret_data == Property::Yes);
-    match does {
-        Some(Does::Read | Does::Search | Does::Write | Does::Patch) => {
+    match about {
+        About::Files => {
+            let effects = &mut found.effects;
             if brings {
                 effects.untrusted.push(format!("the service {name}"));
             }
@@ -32,7 +34,8 @@ pub fn classify(call: &ToolCall, name: &str, service: &Service, around: &Surroun
                 effects.secrets.clear();
             }
         }
-        Some(Does::Fetch) => {
+        About::Page => {
+            let effects = &mut found.effects;
             if !brings {
                 effects.untrusted.clear();
             }
@@ -40,7 +43,11 @@ pub fn classify(call: &ToolCall, name: &str, service: &Service, around: &Surroun
                 effects.delivers.push(format!("the service {name}"));
             }
         }
-        Some(Does::SearchWeb | Does::Service | Does::Shell | Does::Nothing) | None => {
+        About::Search | About::Service => {
+            if let Some(sends) = &call.sends {
+                mentions(&mut found, sends, around);
+            }
+            let effects = &mut found.effects;
             // Its own name, not the target's, which whoever asks chooses: a trusted host's would bring nothing untrusted.
             let source = format!("the service {name}");
             if brings {
@@ -49,7 +56,7 @@ pub fn classify(call: &ToolCall, name: &str, service: &Service, around: &Surroun
             if delivers {
                 effects.delivers.push(source.clone());
             }
-            let (class, why) = if does == Some(Does::SearchWeb) {
+            let (class, why) = if about == About::Search {
                 (CommandClass::Safe, "what a search engine is asked, nobody else reads".to_owned())
             } else if service.public_sink == Property::Yes {
                 effects.network.push(NetworkUse { program: call.name.clone(), host: None });
@@ -69,6 +76,32 @@ pub fn classify(call: &ToolCall, name: &str, service: &Service, around: &Surroun
     found
 }
 
+/// What a service is told may be a path, or a command: what tampers with the gate, or acts later, counts as in a text that nobody
+/// understands.
+fn mentions(found: &mut Classification, sends: &str, around: &Surroundings) {
+    let mut texts = Vec::new();
+    match serde_json::from_str(sends) {
+        Ok(value) => texts_in(value, &mut texts),
+        // Its start alone.
+        Err(_) => texts.push(sends.to_owned()),
+    }
+    for text in texts {
+        let effects = mentioned_in(&text, around);
+        found.effects.tampering.extend(effects.tampering);
+        found.effects.persistence.extend(effects.persistence);
+        found.effects.steering.extend(effects.steering);
+    }
+}
+
+fn texts_in(value: Value, texts: &mut Vec<String>) {
+    match value {
+        Value::String(text) => texts.push(text),
+        Value::Array(values) => values.into_iter().for_each(|value| texts_in(value, texts)),
+        Value::Object(fields) => fields.into_iter().for_each(|(_, value)| texts_in(value, texts)),
+        Value::Null | Value::Bool(_) | Value::Number(_) => {}
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -78,7 +111,8 @@ mod tests {
 
     fn of(tool: &str, acts: Vec<ToolAct>, service: &str) -> Classification {
         let service: Service = toml::from_str(service).unwrap();
-        let call = ToolCall { name: tool.to_owned(), target: None, acts };
+        let sends = tool.starts_with("mcp").then(|| "{}".into());
+        let call = ToolCall { name: tool.to_owned(), target: None, acts, sends };
         let around = Surroundings { cwd: Some("/w".to_owned()), ..Surroundings::default() };
         classify(&call, "x", &service, &around)
     }
@@ -108,6 +142,29 @@ mod tests {
         let writes = of("mcp__x__y", Vec::new(), "public_sink = false");
         assert_eq!(decisions(&writes, true), [Allow, AskHuman, AskHuman, AskHuman]);
         assert_eq!(decisions(&of("WebSearch", Vec::new(), "secret_data = false"), false), [Allow; 4]);
+    }
+
+    #[test]
+    fn what_a_service_is_told_may_be_a_command() {
+        let told = |sends: &str| {
+            let call =
+                ToolCall { name: "mcp__x__run".to_owned(), target: None, acts: Vec::new(), sends: Some(sends.into()) };
+            classify(
+                &call,
+                "x",
+                &Service::UNKNOWN,
+                &Surroundings { cwd: Some("/w".to_owned()), ..Surroundings::default() },
+            )
+        };
+        for tampers in [
+            r#"{"command":"bashgate approve x"}"#,
+            r#"{"a":[{"path":"/w/.claude/settings.json"}]}"#,
+            r#"{"cmd":"rm -rf ~/.gemini/settings.json"}"#,
+        ] {
+            assert!(!told(tampers).effects.tampering.is_empty(), "{tampers}");
+        }
+        assert_eq!(told(r#"{"path":"/w/.git/hooks/pre-commit"}"#).effects.persistence, ["/w/.git/hooks/pre-commit"]);
+        assert!(told(r#"{"text":"hello","n":1}"#).effects.tampering.is_empty());
     }
 
     #[test]

@@ -1,6 +1,8 @@
 //! What services bring and take: the trust table for tools other than the shell.
 
 use bashgate_shared::agents::{self, Does};
+use bashgate_shared::classify::tool::ToolAct;
+use bashgate_shared::protocol::ToolCall;
 use serde::{Deserialize, Serialize};
 
 /// One property of a service.
@@ -85,21 +87,57 @@ impl Service {
     }
 }
 
-/// The service that a tool belongs to: `web` and `files` for the agents' own tools, the server's name for MCP tools.
+/// What a call of a tool is about. What is sent something is a service, whatever it is called: names of tools are no agent's own.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum About {
+    /// The container's files.
+    Files,
+    /// A page.
+    Page,
+    /// A search engine.
+    Search,
+    /// A service.
+    Service,
+}
+
+impl About {
+    /// By what the call does and sends; its name says only whether it asks a search engine.
+    pub fn of(call: &ToolCall) -> Self {
+        let fetches = call.acts.iter().any(|act| matches!(act, ToolAct::Fetch { .. }));
+        match agents::does(&call.name) {
+            _ if call.sends.is_some() => Self::Service,
+            Some(Does::Fetch) => Self::Page,
+            _ if fetches => Self::Page,
+            Some(Does::SearchWeb) => Self::Search,
+            Some(Does::Read | Does::Search | Does::Write | Does::Patch) => Self::Files,
+            _ => Self::Service,
+        }
+    }
+}
+
+/// The service that a call belongs to: `web` and `files` for the agents' own tools, the server's name for MCP tools.
 ///
 /// An MCP server that takes the name of a built-in service, or whose name cannot be told from its tool's, is nobody we
 /// know: the agent may have added it itself.
-pub fn service_of(tool: &str) -> &str {
-    match agents::does(tool) {
-        Some(Does::Fetch | Does::SearchWeb) => "web",
-        Some(Does::Read | Does::Search | Does::Write | Does::Patch) => "files",
-        Some(Does::Shell | Does::Service | Does::Nothing) | None => {
-            match tool.strip_prefix("mcp__").map(|rest| rest.split("__").collect::<Vec<_>>()).as_deref() {
+pub fn service_of(call: &ToolCall) -> &str {
+    match About::of(call) {
+        About::Page | About::Search => "web",
+        About::Files => "files",
+        About::Service => {
+            match call.name.strip_prefix("mcp__").map(|rest| rest.split("__").collect::<Vec<_>>()).as_deref() {
                 Some([server] | [server, _]) if !matches!(*server, "web" | "files" | "") => server,
-                _ => tool,
+                _ => &call.name,
             }
         }
     }
+}
+
+/// True where a tool's name may be that of a tool of this service, in any agent's way to write it. Only for what forbids: a name
+/// can be chosen so.
+pub fn may_belong_to(tool: &str, service: &str) -> bool {
+    let bare = ["mcp__", "mcp_", "MCP:", "mcp-"].iter().find_map(|start| tool.strip_prefix(start)).unwrap_or(tool);
+    let rest = bare.strip_prefix(service);
+    rest.is_some_and(|rest| rest.is_empty() || rest.starts_with(['_', '-', '.', ':', '/']))
 }
 
 /// On what terms a service is used.
@@ -139,6 +177,24 @@ mod tests {
     }
 
     #[test]
+    fn what_a_tool_is_called_by_any_agent_is_forbidden_with_its_service() {
+        for tool in [
+            "mcp__issues__create",
+            "mcp__issues__create__sub",
+            "mcp_issues_create",
+            "issues_create",
+            "issues-create",
+            "issues",
+            "MCP:issues/create",
+        ] {
+            assert!(may_belong_to(tool, "issues"), "{tool}");
+        }
+        for tool in ["mcp__issuesx__create", "other", "my_issues", ""] {
+            assert!(!may_belong_to(tool, "issues"), "{tool}");
+        }
+    }
+
+    #[test]
     fn tools_belong_to_services() {
         for (tool, service) in [
             ("WebFetch", "web"),
@@ -152,7 +208,15 @@ mod tests {
             ("mcp__web__x", "mcp__web__x"),
             ("mcp__issues__evil__x", "mcp__issues__evil__x"),
         ] {
-            assert_eq!(service_of(tool), service);
+            let call = |sends: Option<&str>| ToolCall {
+                name: tool.to_owned(),
+                target: None,
+                acts: Vec::new(),
+                sends: sends.map(Into::into),
+            };
+            assert_eq!(service_of(&call(None)), service);
+            // What is sent something is no file and no page.
+            assert!(!matches!(service_of(&call(Some("{}"))), "web" | "files"), "{tool}");
         }
     }
 }

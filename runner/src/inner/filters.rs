@@ -14,6 +14,9 @@ use super::Calls;
 
 type Rules = BTreeMap<i64, Vec<SeccompRule>>;
 
+/// Newer than the C library's list; the same number everywhere.
+const OPEN_TREE_ATTR: libc::c_long = 467;
+
 /// Refused whatever their arguments.
 const REFUSED: &[libc::c_long] = &[
     // Other ways to make requests, past every filter on sockets and files.
@@ -48,6 +51,7 @@ const REFUSED: &[libc::c_long] = &[
     libc::SYS_fsconfig,
     libc::SYS_fspick,
     libc::SYS_mount_setattr,
+    OPEN_TREE_ATTR,
     libc::SYS_unshare,
     libc::SYS_setns,
     // The machine.
@@ -60,6 +64,7 @@ const REFUSED: &[libc::c_long] = &[
     libc::SYS_swapoff,
     libc::SYS_acct,
     libc::SYS_quotactl,
+    libc::SYS_quotactl_fd,
     libc::SYS_syslog,
     libc::SYS_settimeofday,
     libc::SYS_clock_settime,

@@ -3,6 +3,7 @@
 use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
 
+use bashgate_shared::classify::later::{self, Tier};
 use rustix::fs::{CWD, Mode, OFlags, ResolveFlags};
 
 use crate::inner::Expected;
@@ -344,8 +345,10 @@ pub fn around(cwd: &Path) -> PathBuf {
         let (now, owner) = place(folder);
         now == device && !is_home(folder) && !is_system(folder, owner)
     });
-    let repositories: Vec<&Path> =
-        candidates.filter(|folder| folder.join(".git").exists() && is_ours(folder)).collect();
+    // Nor does a repository in a folder in which what lies there acts later: somebody may have made it to work there.
+    let repositories: Vec<&Path> = candidates
+        .filter(|folder| folder.join(".git").exists() && is_ours(folder) && !acts_as_a_whole(folder))
+        .collect();
     let whole = repositories.iter().find(|folder| folder.join(".git").is_dir()).or(repositories.last());
     whole.map_or(cwd.clone(), |folder| (*folder).to_owned())
 }
@@ -355,10 +358,12 @@ pub fn around(cwd: &Path) -> PathBuf {
 pub fn is_project(folder: &Path, gate: &[PathBuf]) -> bool {
     let real = std::fs::canonicalize(folder).unwrap_or_else(|_| folder.to_owned());
     let owner = std::fs::metadata(&real).map_or(0, |found| found.uid());
-    let home = std::env::var_os("HOME").and_then(|home| std::fs::canonicalize(home).ok());
-    let in_settings = home.as_deref().and_then(|home| real.strip_prefix(home).ok()).is_some_and(|below| {
-        let mut parts = below.components().map(|part| part.as_os_str().to_string_lossy().into_owned());
-        parts.next().is_some_and(|first| first.starts_with('.') || first == "bin")
+    // Of whoever calls, and of every account: root works for others.
+    let in_settings = homes().filter_map(|home| std::fs::canonicalize(home).ok()).any(|home| {
+        real.strip_prefix(&home).is_ok_and(|below| {
+            let mut parts = below.components().map(|part| part.as_os_str().to_string_lossy().into_owned());
+            home != Path::new("/") && parts.next().is_some_and(|first| first.starts_with('.') || first == "bin")
+        })
     });
     let path = std::env::var_os("PATH").unwrap_or_default();
     let holds_programs = std::env::split_paths(&path)
@@ -367,15 +372,37 @@ pub fn is_project(folder: &Path, gate: &[PathBuf]) -> bool {
         .any(|entry| real.starts_with(&entry));
     let holds_gate =
         gate.iter().filter_map(|file| std::fs::canonicalize(file).ok()).any(|file| file.starts_with(&real));
-    !is_system(&real, owner) && !in_settings && !holds_programs && !holds_gate
+    !is_system(&real, owner) && !in_settings && !holds_programs && !holds_gate && !acts_as_a_whole(&real)
+}
+
+/// True for a folder in which files act later whatever they are called, or any of some names: in an agent's settings, among git's
+/// hooks, in a repository's own folder.
+fn acts_as_a_whole(folder: &Path) -> bool {
+    let names = ["any-name-at-all", "settings.json", "hooks.json", "config", "config.toml", "tasks.json", "hooks/x"];
+    // As seen by whoever works above it.
+    let above = folder.parent().unwrap_or(folder);
+    let of_list = names.iter().any(|name| {
+        let path = folder.join(name);
+        let acts = later::of(&path.to_string_lossy(), above.to_str());
+        acts.is_some_and(|later| later.tier != Tier::Steers && later.what != later::IN_PATH)
+    });
+    let is_repository = |folder: &Path| {
+        let has = |name: &str| folder.join(name).symlink_metadata().is_ok();
+        has("HEAD") && has("refs") && (has("objects") || has("commondir"))
+    };
+    of_list || folder.ancestors().any(is_repository)
 }
 
 /// True for the home folder of the caller, or of any account: too much to be written unless somebody names it.
 pub fn is_home(folder: &Path) -> bool {
     let real = std::fs::canonicalize(folder).unwrap_or_else(|_| folder.to_owned());
+    homes().any(|home| std::fs::canonicalize(home).is_ok_and(|home| home == real))
+}
+
+/// The home folders of whoever calls and of every account.
+fn homes() -> impl Iterator<Item = PathBuf> {
     let own = std::env::var_os("HOME").map(PathBuf::from);
     let table = std::fs::read_to_string("/etc/passwd").unwrap_or_default();
-    let accounts = table.lines().filter_map(|line| line.split(':').nth(5)).map(PathBuf::from);
-    let mut homes = own.into_iter().chain(accounts);
-    homes.any(|home| std::fs::canonicalize(home).is_ok_and(|home| home == real))
+    let accounts: Vec<PathBuf> = table.lines().filter_map(|line| line.split(':').nth(5)).map(PathBuf::from).collect();
+    own.into_iter().chain(accounts)
 }

@@ -3,6 +3,7 @@
 //! What was there is remembered with its content, so that it can be put back where a sandbox could not keep it. What is new
 //! is set aside when nobody was asked about the command and no everyday tool makes such files.
 
+use std::cell::OnceCell;
 use std::collections::BTreeMap;
 use std::fs;
 use std::io::{self, Read as _, Write as _};
@@ -10,19 +11,21 @@ use std::os::fd::OwnedFd;
 use std::os::unix::fs::{MetadataExt as _, PermissionsExt as _};
 use std::path::{Path, PathBuf};
 
-use bashgate_hook::gate::git;
+use bashgate_hook::gate::git::Tracked;
 use bashgate_shared::classify::later::{self, Later, Tier};
 use rustix::fs::{Mode, OFlags};
 
-use super::{
-    Around, Change, Seen, Stamp, Violation, folder_without_links, is_set_aside, open_without_links, set_aside,
-};
+use super::aside::{folder_without_links, is_set_aside, open_without_links, set_aside};
+use super::seen::{Seen, Stamp};
+use super::{Around, Change, Violation};
 
 /// Longest file that is remembered with its content, and the most of all of them, in bytes.
 const MOST_KEPT: u64 = 256 << 10;
 const MOST_KEPT_OF_ALL: usize = 16 << 20;
-/// Most files of one kind that are named one by one.
-const MOST_NAMED: usize = 8;
+/// A new folder with more files is set aside as a whole.
+const LARGE: usize = 64;
+/// What git's settings name acts as surely as a hook in its usual place.
+const NAMED: Later = Later { tier: Tier::ByItself, what: "what git's settings name", is_called: true, is_kept: true };
 
 /// A file that acts later, as it was.
 #[derive(Debug)]
@@ -30,14 +33,19 @@ struct Acting {
     stamp: Stamp,
     later: Later,
     kept: Option<Kept>,
+    /// The folders around it, up to the workspace, by their inodes: another one in the place of one of them brings other files.
+    around: Vec<u64>,
 }
 
-/// What is needed to put a file back.
+/// What is needed to put it back.
 #[derive(Debug)]
-struct Kept {
-    bytes: Vec<u8>,
-    /// Without the bits that lend a user's rights: who puts it back may be another one than who made it.
-    mode: u32,
+enum Kept {
+    File {
+        bytes: Vec<u8>,
+        /// Without the bits that lend a user's rights: who puts it back may be another one than who made it.
+        mode: u32,
+    },
+    Link(PathBuf),
 }
 
 /// All of them, by their paths.
@@ -50,11 +58,10 @@ pub(super) struct ActingFiles {
 }
 
 impl ActingFiles {
-    /// Takes a path in, if it acts later.
-    pub(super) fn look_at(&mut self, seen: &mut Seen, path: &Path, is_folder: bool, workspace: &str) {
+    /// Takes a path in, if it acts later for whoever works in `cwd`.
+    pub(super) fn look_at(&mut self, seen: &mut Seen, path: &Path, is_folder: bool, cwd: &str) {
         // What is no text in a name is no part of the names that are looked for.
-        let Some(later) =
-            later::of(&path.to_string_lossy(), Some(workspace)).filter(|later| later.tier != Tier::Steers)
+        let Some(later) = later::of(&path.to_string_lossy(), Some(cwd)).filter(|later| later.tier != Tier::Steers)
         else {
             return;
         };
@@ -67,12 +74,41 @@ impl ActingFiles {
             }
             return;
         }
+        self.take(seen, path, later);
+    }
+
+    /// The same for a file that is called by another name, by way of a link to a folder.
+    pub(super) fn look_at_alias(&mut self, seen: &mut Seen, called: &Path, path: &Path, cwd: &str) {
+        let later = later::of(&called.to_string_lossy(), Some(cwd)).filter(|later| later.tier != Tier::Steers);
+        if let Some(later) = later
+            && !is_set_aside(path)
+            && !self.found.contains_key(path)
+        {
+            self.take(seen, path, later);
+        }
+    }
+
+    /// Takes in what git's settings name.
+    pub(super) fn named(&mut self, seen: &mut Seen, path: &Path) {
+        if !is_set_aside(path) {
+            self.take(seen, path, NAMED);
+        }
+    }
+
+    fn take(&mut self, seen: &mut Seen, path: &Path, later: Later) {
         let stamp = seen.stamp(path);
         let kept = if later.is_kept { self.content(path) } else { None };
-        self.found.insert(path.to_owned(), Acting { stamp, later, kept });
+        let root = seen.real_root();
+        let inside = path.ancestors().skip(1).take_while(|folder| folder.starts_with(&root));
+        let inode = |folder: &Path| fs::symlink_metadata(folder).map_or(0, |meta| meta.ino());
+        let around = if later.is_kept { inside.map(inode).collect() } else { Vec::new() };
+        self.found.insert(path.to_owned(), Acting { stamp, later, kept, around });
     }
 
     fn content(&mut self, path: &Path) -> Option<Kept> {
+        if let Ok(target) = fs::read_link(path) {
+            return Some(Kept::Link(target));
+        }
         // On no link, which another run could put on the way to show this process something that is hidden from that run; and
         // only what is of whoever looks, who will be the one to write it.
         let file = open_without_links(path).ok()?;
@@ -85,7 +121,7 @@ impl ActingFiles {
         let mut bytes = Vec::new();
         file.take(MOST_KEPT).read_to_end(&mut bytes).ok()?;
         self.kept_bytes += bytes.len();
-        Some(Kept { bytes, mode: meta.permissions().mode() & 0o777 })
+        Some(Kept::File { bytes, mode: meta.permissions().mode() & 0o777 })
     }
 
     /// What no run may write: the kept ones that are there, folders as a whole.
@@ -100,16 +136,47 @@ impl ActingFiles {
         self.found.iter().map(|(path, acting)| (path, &acting.stamp, acting.later.is_kept))
     }
 
+    /// True for a file that was among them.
+    pub(super) fn knows(&self, path: &Path) -> bool {
+        self.found.contains_key(path)
+    }
+
     /// What has changed since, and what was done about it where nobody was asked.
     pub(super) fn changes_to(&self, after: &Self, around: &Around<'_>) -> Vec<Violation> {
         let nobody_was_asked = around.nobody_was_asked;
+        let tracked = OnceCell::new();
         let mut found = Vec::new();
+        // A folder that is new as a whole goes as a whole: there may be very many files in it.
+        let mut gone: Vec<&PathBuf> = Vec::new();
+        if nobody_was_asked && !around.checks_out {
+            let is_new = |folder: &&PathBuf| !self.folders.contains(folder) && !self.has_below(folder);
+            let is_large = |folder: &&PathBuf| after.count_below(folder) > LARGE;
+            let mut new: Vec<&PathBuf> = after.folders.iter().filter(is_new).filter(is_large).collect();
+            new.sort();
+            for folder in new {
+                if !gone.iter().any(|whole| folder.starts_with(whole))
+                    && let Ok(aside) = set_aside(folder, around.workspace)
+                {
+                    found.push(Violation::set_aside(folder, &aside));
+                    gone.push(folder);
+                }
+            }
+        }
         for (path, now) in &after.found {
+            if gone.iter().any(|whole| path.starts_with(whole)) {
+                continue;
+            }
             match self.found.get(path) {
-                None => found.push(created(path, &now.later, around)),
+                None => found.push(created(path, &now.later, around, &tracked)),
                 Some(before) if before.stamp != now.stamp => {
-                    let kept = before.kept.as_ref().filter(|_| nobody_was_asked);
-                    found.push(kept.map_or_else(|| Violation::of(path, Change::Modified), |kept| put_back(path, kept)));
+                    // What the sandbox kept from being written, in folders that are the same, somebody outside has changed.
+                    let is_others = around.keeps && before.later.is_kept && before.around == now.around;
+                    let kept = before.kept.as_ref().filter(|_| nobody_was_asked && !is_others);
+                    let change = kept.map_or_else(
+                        || Violation::of(path, Change::Modified),
+                        |kept| put_back(path, kept, around.workspace),
+                    );
+                    found.push(Violation { is_rare: before.later.is_kept, ..change });
                 }
                 Some(_) => {}
             }
@@ -117,27 +184,43 @@ impl ActingFiles {
         for (path, before) in self.found.iter().filter(|(path, _)| !after.found.contains_key(*path)) {
             // Without them an agent may run ungated.
             let kept = before.kept.as_ref().filter(|_| nobody_was_asked && before.later.tier == Tier::Gate);
-            found.push(kept.map_or_else(|| Violation::of(path, Change::Removed), |kept| put_back(path, kept)));
+            let change = kept
+                .map_or_else(|| Violation::of(path, Change::Removed), |kept| put_back(path, kept, around.workspace));
+            found.push(Violation { is_rare: before.later.is_kept, ..change });
         }
-        folded(found)
+        found
+    }
+
+    fn has_below(&self, folder: &Path) -> bool {
+        self.count_below(folder) > 0
+    }
+
+    fn count_below(&self, folder: &Path) -> usize {
+        self.found.range(folder.to_owned()..).take_while(|(path, _)| path.starts_with(folder)).count()
     }
 }
 
-fn created(path: &Path, later: &Later, around: &Around<'_>) -> Violation {
-    let by_git = || later.tier != Tier::Gate && around.checks_out && git::is_tracked(path, around.workspace);
-    if around.nobody_was_asked
+fn created(path: &Path, later: &Later, around: &Around<'_>, tracked: &OnceCell<Option<Tracked>>) -> Violation {
+    let is_tracked = || {
+        let known = tracked.get_or_init(|| Tracked::of(around.workspace));
+        known.as_ref().is_some_and(|tracked| tracked.holds(path))
+    };
+    let by_git = || later.tier != Tier::Gate && around.checks_out && is_tracked();
+    let change = if around.nobody_was_asked
         && later.is_kept
         && !by_git()
-        && let Ok(aside) = set_aside(path)
+        && let Ok(aside) = set_aside(path, around.workspace)
     {
-        return Violation::set_aside(path, &aside);
-    }
-    Violation::of(path, Change::Created)
+        Violation::set_aside(path, &aside)
+    } else {
+        Violation::of(path, Change::Created)
+    };
+    Violation { is_rare: later.is_kept, ..change }
 }
 
 /// Gives a file its old content again. What stands there now is kept beside it.
-fn put_back(path: &Path, kept: &Kept) -> Violation {
-    let aside = match set_aside(path) {
+fn put_back(path: &Path, kept: &Kept, root: &Path) -> Violation {
+    let aside = match set_aside(path, root) {
         Ok(aside) => Some(aside),
         Err(error) if error.kind() == io::ErrorKind::NotFound => None,
         Err(_) => return Violation::of(path, Change::Modified),
@@ -155,10 +238,14 @@ fn write_new(path: &Path, kept: &Kept) -> io::Result<()> {
         return Err(io::Error::other("it has no name"));
     };
     let folder = made_without_links(parent)?;
+    let (bytes, mode) = match kept {
+        Kept::File { bytes, mode } => (bytes, *mode),
+        Kept::Link(target) => return Ok(rustix::fs::symlinkat(target, &folder, name)?),
+    };
     let flags = OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL | OFlags::NOFOLLOW | OFlags::CLOEXEC;
     let mut file = fs::File::from(rustix::fs::openat(&folder, name, flags, Mode::from_raw_mode(0o600))?);
-    file.write_all(&kept.bytes)?;
-    file.set_permissions(fs::Permissions::from_mode(kept.mode))
+    file.write_all(bytes)?;
+    file.set_permissions(fs::Permissions::from_mode(mode))
 }
 
 /// Opens a folder as [`folder_without_links`] does, and makes what is missing of it.
@@ -172,23 +259,4 @@ fn made_without_links(folder: &Path) -> io::Result<OwnedFd> {
         }
         opened => opened,
     }
-}
-
-/// The first few of each kind, and how many more there are: a package manager makes hundreds.
-fn folded(all: Vec<Violation>) -> Vec<Violation> {
-    let mut counts: BTreeMap<Change, usize> = BTreeMap::new();
-    let mut shown: Vec<Violation> = Vec::new();
-    for violation in all {
-        let count = counts.entry(violation.change).or_default();
-        *count += 1;
-        if *count <= MOST_NAMED {
-            shown.push(violation);
-        }
-    }
-    for (change, count) in counts.into_iter().filter(|(_, count)| *count > MOST_NAMED) {
-        if let Some(last) = shown.iter_mut().rfind(|violation| violation.change == change) {
-            last.more = count - MOST_NAMED;
-        }
-    }
-    shown
 }

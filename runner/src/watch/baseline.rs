@@ -13,7 +13,9 @@ use bashgate_shared::command::Digest;
 use rustix::fs::{FlockOperation, flock};
 use serde::{Deserialize, Serialize};
 
-use super::{Change, Seen, Stamp, Violation, set_aside};
+use super::aside::set_aside;
+use super::seen::{Seen, Stamp};
+use super::{Change, Violation};
 use crate::job::Jobs;
 
 /// Longest file that is read back, in bytes.
@@ -74,7 +76,7 @@ pub(super) fn left_behind(state: &Path, workspace: &Path, now: &Seen) -> Vec<Vio
         let read = (&file).take(MOST_BYTES).read_to_end(&mut bytes).ok();
         // One that was killed while it wrote this had started nothing.
         if let Some(before) = read.and_then(|_| serde_json::from_slice::<Written>(&bytes).ok()) {
-            for violation in before.changes_to(now) {
+            for violation in before.changes_to(now, workspace) {
                 if !found.iter().any(|known| known.path == violation.path) {
                     found.push(violation);
                 }
@@ -86,13 +88,13 @@ pub(super) fn left_behind(state: &Path, workspace: &Path, now: &Seen) -> Vec<Vio
 }
 
 impl Written {
-    fn changes_to(&self, now: &Seen) -> Vec<Violation> {
+    fn changes_to(&self, now: &Seen, root: &Path) -> Vec<Violation> {
         let mut found = Vec::new();
         for (path, stamp, is_kept) in stamps(now) {
             match self.files.get(&text(path)) {
                 Some(before) if before == stamp => {}
                 Some(_) => found.push(Violation::of(path, Change::Modified)),
-                None => match if self.nobody_was_asked && is_kept { set_aside(path).ok() } else { None } {
+                None => match if self.nobody_was_asked && is_kept { set_aside(path, root).ok() } else { None } {
                     Some(aside) => found.push(Violation::set_aside(path, &aside)),
                     None => found.push(Violation::of(path, Change::Created)),
                 },
@@ -130,9 +132,9 @@ mod tests {
         let (work, state) = (root.join("w"), root.join("state"));
         fs::create_dir_all(work.join(".vscode")).unwrap();
         fs::write(work.join(".vscode/tasks.json"), "mine").unwrap();
-        let watch = |caged| Watch::before(&work, Vec::new(), Some(&state), caged);
+        let watch = |caged| Watch::before(&work, &work, Vec::new(), Some(&state), caged);
         let changes =
-            |watch: &Watch| watch.after(false).into_iter().map(|one| (one.path, one.change)).collect::<Vec<_>>();
+            |watch: &Watch| watch.after(false, false).into_iter().map(|one| (one.path, one.change)).collect::<Vec<_>>();
         let kept = || fs::read_dir(state.join("watch")).unwrap().count();
 
         let killed = watch(true);

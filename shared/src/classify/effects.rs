@@ -16,6 +16,10 @@ pub struct Effects {
     /// Files whose content is read, as resolved as the text allows.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub reads: Vec<String>,
+    /// What stands among the words of calls of which no rule has understood what they do, as resolved as the text allows: they may
+    /// read it.
+    #[serde(skip)]
+    pub named: Vec<String>,
     /// Files that are written.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub writes: Vec<String>,
@@ -71,11 +75,12 @@ impl Effects {
     }
 
     /// Its lists of texts, always in the same order.
-    pub(super) fn lists(&mut self) -> [&mut Vec<String>; 13] {
+    pub(super) fn lists(&mut self) -> [&mut Vec<String>; 14] {
         let Self {
             programs,
             started,
             reads,
+            named,
             writes,
             secrets,
             delivers,
@@ -93,6 +98,7 @@ impl Effects {
             programs,
             started,
             reads,
+            named,
             writes,
             secrets,
             delivers,

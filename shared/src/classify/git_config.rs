@@ -10,11 +10,13 @@ pub fn is_inert(key: &str, value: &str) -> bool {
         // Names only what people see, or steers what no local subcommand does.
         "user" | "author" | "committer" | "color" | "column" | "advice" | "alias" | "push" | "pull" | "fetch"
         | "rebase" | "url" | "credential" | "http" | "https" | "safe" | "i18n" | "help" | "rerere" | "versionsort"
-        | "stash" | "sendemail" | "github" | "hub" | "web" | "apply" | "am" | "describe" | "checkout" | "switch"
-        | "add" | "protocol" | "receive" | "transfer" | "lfs" | "worktree" | "oh-my-zsh" | "pack" | "index"
-        | "feature" => true,
+        | "sendemail" | "github" | "hub" | "web" | "apply" | "am" | "describe" | "checkout" | "switch" | "add"
+        | "protocol" | "receive" | "transfer" | "lfs" | "worktree" | "oh-my-zsh" | "pack" | "index" | "feature" => true,
         "core" => {
-            CORE.contains(&name) || name == "fsmonitor" && is_false(value) || name == "pager" && is_plain_pager(value)
+            CORE.contains(&name)
+                || name == "repositoryformatversion" && matches!(value, "0" | "1")
+                || name == "fsmonitor" && is_false(value)
+                || name == "pager" && is_plain_pager(value)
         }
         "branch" => {
             matches!(
@@ -29,6 +31,7 @@ pub fn is_inert(key: &str, value: &str) -> bool {
             )
         }
         "init" => name == "defaultbranch",
+        "stash" => name == "showstat",
         "log" => name != "showsignature" || is_false(value),
         "commit" => matches!(name, "verbose" | "status" | "cleanup") || name == "gpgsign" && is_false(value),
         "tag" => name == "gpgsign" && is_false(value),
@@ -64,7 +67,6 @@ pub fn is_inert(key: &str, value: &str) -> bool {
 }
 
 const CORE: &[&str] = &[
-    "repositoryformatversion",
     "filemode",
     "bare",
     "logallrefupdates",

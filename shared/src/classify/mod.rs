@@ -229,6 +229,11 @@ pub struct Classification {
     pub understood: bool,
 }
 
+/// What a text mentions that nobody has read as a command: see [`raw`].
+pub fn mentioned_in(text: &str, around: &Surroundings) -> Effects {
+    raw::effects(text, around)
+}
+
 /// Says what a call of another tool is, by the rules of the shell. Pure. Acts beyond [`tool::MAX_ACTS`] are not followed: then it
 /// counts as not understood.
 pub fn classify_tool(name: &str, acts: &[tool::ToolAct], around: &Surroundings) -> Classification {

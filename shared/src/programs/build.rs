@@ -26,7 +26,11 @@ pub(super) const TABLE: &[Program] = &[
     runner(&["rake"], &["Rakefile"], &["rake test"]),
     runner(&["just"], &["justfile", "Justfile"], &["just test"]),
     runner(&["task"], &["Taskfile.yml", "Taskfile.yaml"], &["task build"]),
-    runner(&["mise"], &["mise.toml", ".mise.toml"], &["mise run lint"]),
+    runner(&["mise"], &["mise.toml", ".mise.toml"], &["mise run lint"]).tells(&["env"]).steers(&[
+        "trust",
+        "settings set",
+        "use",
+    ]),
     runner(&["sbt"], &["build.sbt"], &["sbt test"]).runs(Runs::Code).terminal(super::languages::PROMPT),
     runner(
         &["pytest", "tox", "nox"],
@@ -35,7 +39,21 @@ pub(super) const TABLE: &[Program] = &[
     ),
     runner(&["ruff"], &[], &["ruff check ."]).tells_version(&["--version", "-V"]),
     runner(&["mypy", "black"], &[], &["mypy ."]),
-    runner(&["pre-commit"], &[".pre-commit-config.yaml"], &["pre-commit run"]),
+    runner(&["pre-commit"], &[".pre-commit-config.yaml"], &["pre-commit run"]).steers(&["install", "init-templatedir"]),
+    Program::new(
+        &["husky", "lefthook", "simple-git-hooks"],
+        "puts hooks into the repository",
+        Kind::Runner,
+        Rule::Never(super::Operands::Data),
+    )
+    .runs(Runs::Code)
+    .steers(&[""])
+    .not_safe(&["husky install", "lefthook install"]),
+    Program::new(&["direnv"], "runs what `.envrc` says", Kind::Runner, Rule::Never(super::Operands::Data))
+        .runs(Runs::Code)
+        .plants(&["allow", "permit", "grant"])
+        .tells(&["export", "exec", "dump"])
+        .not_safe(&["direnv allow"]),
     runner(&["jest"], &["package.json", "jest.config.js", "jest.config.ts"], &["jest"]),
     runner(&["vitest", "vite"], &["vite.config.ts", "vite.config.js", "vitest.config.ts"], &["vitest run"]),
     runner(&["webpack"], &["webpack.config.js"], &["webpack"]),

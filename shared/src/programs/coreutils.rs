@@ -145,6 +145,7 @@ pub(super) const TABLE: &[Program] = &[
         &["file -C -m magic", "file -z x.gz", "file -m magic x"],
     )
     .traits(&[Trait::Searches])
+    .loads_at_home(&[".magic", ".magic.mgc"])
     .environment(&["MAGIC"]),
     Program::new(&["mktemp"], "makes a temporary file", Kind::Local, Rule::Custom(mktemp))
         .environment(&["TMPDIR"])

@@ -54,7 +54,8 @@ pub(super) const TABLE: &[Program] = &[
     Program::new(&["code"], "edits files, and opens this machine to others", Kind::Mixed, Rule::Never(Operands::Names))
         .runs(Runs::Named)
         .flag(Flag::With(&["tunnel"], "opens this machine to another one"))
-        .not_safe(&["code ."]),
+        .plants(&["--install-extension"])
+        .not_safe(&["code .", "code --install-extension x"]),
     launcher(
         &[
             "aa-exec",

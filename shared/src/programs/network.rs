@@ -131,13 +131,25 @@ pub(super) const TABLE: &[Program] = &[
             "secretsmanager get-secret-value",
             "ssm get-parameter",
             "ssm get-parameters",
+            "ssm get-parameters-by-path",
+            "secretsmanager batch-get-secret-value",
             "ecr get-login-password",
             "configure get",
             "configure export-credentials",
         ])
         .traits(&[Trait::Steady]),
     talks(&["kubectl"], "talks to a service", &["kubectl get pods"])
-        .tells(&["get secret", "get secrets", "describe secret", "describe secrets", "config view", "create token"])
+        .tells(&[
+            "get secret",
+            "get secrets",
+            "get secret/",
+            "get secrets/",
+            "describe secret",
+            "describe secrets",
+            "describe secret/",
+            "config view",
+            "create token",
+        ])
         .runs(Runs::Named)
         .terminal(super::containers::TERMINAL)
         .traits(&[Trait::Steady, Trait::HasSubcommands]),
@@ -162,6 +174,12 @@ pub(super) const TABLE: &[Program] = &[
         "config:get",
         "get secret",
         "get secrets",
+        "get values",
+        "get all",
+        "account keys list",
+        "credential show",
+        "env pull",
+        "whoami -t",
     ]),
     sends(&["sendmail"], "sends mail", &["sendmail a@b"]).flag(SENDS),
     sends(&["mail", "mailx"], "sends mail", &["mail a@b"]).runs(Runs::Code).flag(SENDS),

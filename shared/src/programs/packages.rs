@@ -102,14 +102,19 @@ pub(super) const TABLE: &[Program] = &[
         &["uv pip install x", "uv run x"],
     )
     .tells_version(&["--version", "-V"]),
-    manager(&["poetry", "bundle"], PROJECTS, &["poetry add x"]),
+    manager(&["poetry", "bundle"], PROJECTS, &["poetry add x"]).steers(&["config set", "config"]),
     manager(&["composer"], PROJECTS, &["composer install"]).steered_by(&["composer.json"]),
     manager(&["npm"], NODE, &["npm install playwright", "npm test", "npm run build"])
         .configured_by(&["~/.npmrc", ".npmrc"])
+        .steers(&["pkg set", "config set", "set", "link"])
+        .tells(&["config list -l", "token list", "config get //"])
         .steered_by(&["package.json"])
         .environment(&["NODE_OPTIONS", "NODE_PATH"]),
-    manager(&["pnpm"], NODE, &["pnpm add x"]).steered_by(&["package.json"]),
-    manager(&["yarn"], YARN, &["yarn add x", "yarn"]).steered_by(&["package.json"]),
+    manager(&["pnpm"], NODE, &["pnpm add x"]).steers(&["config set", "set", "link"]).steered_by(&["package.json"]),
+    manager(&["yarn"], YARN, &["yarn add x", "yarn"])
+        .steers(&["config set", "set version", "link"])
+        .tells(&["config get npmAuthToken"])
+        .steered_by(&["package.json"]),
     manager(&["apt", "apt-get"], SYSTEM, &["apt install netcat", "apt-get install curl"])
         .flag(Flag::Packages)
         .traits(&[Trait::Steady]),
@@ -127,6 +132,7 @@ pub(super) const TABLE: &[Program] = &[
     )
     .runs(Runs::Named)
     .starts(&["dpkg-query"])
+    .loads_at_home(&[".dpkg.cfg"])
     .flag(Flag::Packages)
     .safe(&["dpkg -s jq", "dpkg -L jq"])
     .not_safe(&["dpkg -i x.deb", "dpkg -l --pager"]),

@@ -36,6 +36,13 @@ pub struct Program {
     pub steered_by: &'static [&'static str],
     /// Files of the home folder and of the folder where it starts that say where it sends or what it fetches.
     pub configured_by: &'static [&'static str],
+    /// Files of the home folder that it loads by itself, in whichever folder it starts.
+    pub loads_at_home: &'static [&'static str],
+    /// Words of calls that leave something which runs by itself later, wherever they stand behind its name; an empty text for
+    /// every call.
+    pub plants: &'static [&'static str],
+    /// The same for what steers builds, agents and later calls.
+    pub steers: &'static [&'static str],
     /// The programs that it starts by itself, through PATH: by what a file is, or because it is a script there.
     pub starts: &'static [&'static str],
     /// Words of calls that show a secret, wherever they stand behind its name; an empty text for every call.
@@ -74,6 +81,9 @@ impl Program {
             environment: &[],
             steered_by: &[],
             configured_by: &[],
+            loads_at_home: &[],
+            plants: &[],
+            steers: &[],
             starts: &[],
             tells: &[],
             terminal: None,
@@ -139,12 +149,32 @@ impl Program {
 
     /// The words with which a call of it shows a secret, if it does.
     pub(crate) fn tells_by(&self, args: &[Arg]) -> Option<&'static str> {
-        let words: Vec<&str> = args.iter().filter_map(Arg::exact).filter(|text| !text.starts_with('-')).collect();
-        let stands = |call: &&str| {
-            let wanted: Vec<&str> = call.split(' ').collect();
-            call.is_empty() || words.windows(wanted.len()).any(|part| part == wanted)
-        };
-        self.tells.iter().copied().find(|call| stands(call))
+        called_by(self.tells, args)
+    }
+
+    /// The words with which a call of it leaves something that runs by itself, if it does.
+    pub(crate) fn plants_by(&self, args: &[Arg]) -> Option<&'static str> {
+        called_by(self.plants, args)
+    }
+
+    /// The words with which a call of it leaves something that steers, if it does.
+    pub(crate) fn steers_by(&self, args: &[Arg]) -> Option<&'static str> {
+        called_by(self.steers, args)
+    }
+
+    pub(super) const fn loads_at_home(mut self, files: &'static [&'static str]) -> Self {
+        self.loads_at_home = files;
+        self
+    }
+
+    pub(super) const fn plants(mut self, calls: &'static [&'static str]) -> Self {
+        self.plants = calls;
+        self
+    }
+
+    pub(super) const fn steers(mut self, calls: &'static [&'static str]) -> Self {
+        self.steers = calls;
+        self
     }
 
     pub(super) const fn configured_by(mut self, files: &'static [&'static str]) -> Self {
@@ -210,6 +240,29 @@ impl Program {
         let of_two = self.subcommands.iter().find(|known| both(known.words));
         of_two.or_else(|| self.subcommands.iter().find(|known| known.words == first))
     }
+}
+
+/// The first of these calls whose words stand among the words of a call. A word with a `/` in it may go on with a name behind.
+fn called_by(calls: &'static [&'static str], args: &[Arg]) -> Option<&'static str> {
+    let words: Vec<&str> = args.iter().filter_map(Arg::exact).filter(|text| !text.starts_with('-')).collect();
+    let options: Vec<&str> = args.iter().filter_map(Arg::exact).filter(|text| text.starts_with('-')).collect();
+    let stands = |call: &&str| {
+        let wanted: Vec<&str> = call.split(' ').collect();
+        let is =
+            |word: &&str, wanted: &&str| word == wanted || wanted.ends_with(['/', ':']) && word.starts_with(wanted);
+        call.is_empty()
+            || wanted.iter().all(|word| word.starts_with('-') && options.contains(word))
+            || words.windows(wanted.len()).any(|part| part.iter().zip(&wanted).all(|(word, wanted)| is(word, wanted)))
+            // What stands between them may be the value of an option.
+            || if let [one, two] = &wanted[..] {
+                let first = words.iter().position(|word| is(word, one));
+                let behind = first.and_then(|at| words.get(at + 1..)).unwrap_or_default();
+                !options.is_empty() && behind.iter().any(|word| is(word, two))
+            } else {
+                false
+            }
+    };
+    calls.iter().copied().find(|call| stands(call))
 }
 
 /// What kind of program it is, for rules that only see a name.

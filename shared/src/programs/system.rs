@@ -22,7 +22,34 @@ pub(super) const TABLE: &[Program] = &[
     Program::new(&["systemctl"], "steers services", Kind::Mixed, Rule::Never(Operands::Data))
         .runs(Runs::Named)
         .traits(&[Trait::HasSubcommands])
-        .not_safe(&["systemctl start x"]),
+        .plants(&["enable", "link", "edit", "reenable", "preset", "add-wants", "add-requires", "set-default"])
+        .tells(&["show-environment"])
+        .not_safe(&["systemctl start x", "systemctl --user enable x"]),
+    Program::new(
+        &["loginctl", "launchctl", "update-rc.d", "chkconfig", "rc-update"],
+        "starts programs with the machine or a login",
+        Kind::Mixed,
+        Rule::Never(Operands::Data),
+    )
+    .runs(Runs::Named)
+    .plants(&["enable-linger", "load", "bootstrap", "enable", "defaults", "add", "on"])
+    .not_safe(&["loginctl enable-linger", "launchctl load x"]),
+    Program::new(
+        &["usermod", "useradd", "adduser", "chsh", "visudo", "passwd", "chpasswd"],
+        "changes accounts",
+        Kind::Mixed,
+        Rule::Never(Operands::Data),
+    )
+    .plants(&[""])
+    .not_safe(&["chsh -s /bin/x"]),
+    Program::new(
+        &["update-alternatives", "dpkg-divert"],
+        "chooses which programs and libraries others get",
+        Kind::Mixed,
+        Rule::Never(Operands::Data),
+    )
+    .plants(&["--install", "--set", "--add", "--config"])
+    .not_safe(&["update-alternatives --set x /tmp/x"]),
     Program::new(&["sysctl"], "reads or changes the kernel's settings", Kind::Mixed, Rule::Custom(sysctl))
         .safe(&["sysctl -n hw.ncpu", "sysctl kernel.ostype"])
         .not_safe(&[

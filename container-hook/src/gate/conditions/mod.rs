@@ -66,6 +66,7 @@ pub fn check(found: &Classification, cwd: &Path, protected: &[String], setup: Sh
     let mut findings = Findings::default();
     let shell = startup::read(setup);
     names::check(found, cwd, &shell, &mut findings);
+    through_processes(found, cwd, &mut findings);
     for path in &found.effects.reads {
         match place(path, cwd) {
             Some(path) => read_leads_to_secret(&path, &mut findings),
@@ -137,6 +138,88 @@ pub fn check(found: &Classification, cwd: &Path, protected: &[String], setup: Sh
         findings.unproven.push("the container's files cannot be looked at".to_owned());
     }
     findings
+}
+
+/// What leads through the folder of a process in `/proc` is another place for every process: here it says nothing about where the
+/// command itself would get to.
+fn through_processes(found: &Classification, cwd: &Path, findings: &mut Findings) {
+    let named = found.effects.reads.iter().chain(&found.effects.writes).map(String::as_str);
+    let conditions = found.conditions.iter().flat_map(paths_of);
+    let mut all: Vec<&str> = named.chain(conditions).collect();
+    all.sort_unstable();
+    all.dedup();
+    for path in all.into_iter().chain([""]) {
+        let Some(place) = place(path, cwd) else { continue };
+        if let Some(through) = process_folder_on(&place) {
+            findings.unproven.push(format!("{} leads through {}", place.display(), through.display()));
+        }
+    }
+}
+
+/// The paths that a condition is about.
+fn paths_of(condition: &Condition) -> Vec<&str> {
+    match condition {
+        Condition::NoSecretAdded { folder, path } => std::iter::once(folder).chain(path).map(String::as_str).collect(),
+        Condition::NoSecretBelow { folder: path }
+        | Condition::NoSecretNamed { folder: path, .. }
+        | Condition::NoDashNames { folder: path }
+        | Condition::PlainNamesBelow { folder: path }
+        | Condition::OnlyPublic { path }
+        | Condition::Folder { path }
+        | Condition::NoFolder { path }
+        | Condition::NoFileAbove { folder: path, .. }
+        | Condition::GitIsInert { folder: path, .. } => vec![path],
+    }
+}
+
+/// The first place on a path, links followed one by one, that lies in a process's folder. The standard streams are everybody's own.
+fn process_folder_on(path: &Path) -> Option<PathBuf> {
+    const MOST_LINKS: usize = 64;
+    let is_stream =
+        |path: &Path| path.parent() == Some(Path::new("/dev")) || path.parent() == Some(Path::new("/dev/fd"));
+    if is_stream(path) {
+        return None;
+    }
+    let mut waiting: Vec<std::ffi::OsString> =
+        path.components().rev().map(|part| part.as_os_str().to_owned()).collect();
+    let mut at = PathBuf::from("/");
+    let mut links = 0;
+    while let Some(part) = waiting.pop() {
+        if part == ".." {
+            at.pop();
+            continue;
+        }
+        if part == "/" || part == "." {
+            if part == "/" {
+                at = PathBuf::from("/");
+            }
+            continue;
+        }
+        at.push(&part);
+        let of_process = at.parent() == Some(Path::new("/proc")) && {
+            let name = part.to_string_lossy();
+            name == "self" || name == "thread-self" || name.bytes().all(|byte| byte.is_ascii_digit())
+        };
+        // A file that is named outright is judged by its name; what lies deeper, or is reached by a link, is not.
+        if of_process && (links > 0 || is_magic(&waiting)) || at == Path::new("/dev/fd") && !waiting.is_empty() {
+            return Some(at);
+        }
+        if !of_process && let Ok(target) = std::fs::read_link(&at) {
+            links += 1;
+            if links > MOST_LINKS {
+                return Some(at);
+            }
+            at.pop();
+            waiting.extend(target.components().rev().map(|part| part.as_os_str().to_owned()));
+        }
+    }
+    None
+}
+
+/// True when what stands behind a process's folder leads on to its files: its folders, root, threads and descriptors.
+fn is_magic(rest: &[std::ffi::OsString]) -> bool {
+    let next = rest.last();
+    next.is_none_or(|next| ["cwd", "root", "exe", "fd", "task", "map_files", "ns"].iter().any(|name| next == *name))
 }
 
 /// The absolute place of a path as the classifier resolved it. `~name` is not known here.
@@ -366,6 +449,46 @@ mod tests {
             ("mkdir -p out/a/b", false),
         ] {
             assert_eq!(findings(command, &root).is_clear(), clear, "{command}");
+        }
+    }
+
+    #[test]
+    fn what_leads_through_a_process_is_another_place_for_the_command() {
+        let folder = tempfile::tempdir().unwrap();
+        let root = folder.path();
+        for name in ["sub", "sub/inner", "inner"] {
+            std::fs::create_dir(root.join(name)).unwrap();
+        }
+        std::fs::write(root.join("inner/notes"), "x").unwrap();
+        let link = |to: &str, name: &str| std::os::unix::fs::symlink(to, root.join(name)).unwrap();
+        link("/proc/self/cwd/inner/notes", "sub/n");
+        link("/proc/self/cwd/inner", "sub/l");
+        link("/proc/self/task", "tasks");
+        link("/proc/thread-self/cwd", "here");
+        link("here", "there");
+        link("/dev/fd", "fds");
+        for command in [
+            "cd sub && cat n",
+            "cd sub && echo x > l/f",
+            "cat tasks/1/environ",
+            "cat there/inner/notes",
+            "cd here && wc *",
+            "cat fds/9",
+            "cat /proc/self/cwd/inner/notes",
+            "cat /proc/self/root/etc/hostname",
+            "cd /proc/self/cwd && wc *",
+            "ls > /proc/self/cwd/x",
+        ] {
+            let around = Surroundings { cwd: Some(text(root)), ..Surroundings::default() };
+            let found = classify(&CommandLine::parse(command).unwrap(), &around);
+            let is_clear =
+                || check(&found, root, &[], ShellSetup { reads_startup_files: false, trusted: &[] }).is_clear();
+            assert!(found.decided == Decided::Host || !is_clear(), "{command}");
+        }
+        for command in
+            ["cat /proc/cpuinfo", "cat inner/notes", "echo x > /dev/stderr", "cat /proc/self/status", "ls /dev"]
+        {
+            assert!(findings(command, root).is_clear(), "{command}: {:?}", findings(command, root));
         }
     }
 

@@ -88,9 +88,9 @@ pub(super) fn check(found: &Classification, cwd: &Path, shell: &Startup, finding
     writes_to_path(found, cwd, &folders, shell, findings);
     // Definitions that a program loads on its own.
     if let Some(home) = std::env::var_os("HOME").map(PathBuf::from) {
-        for (program, file) in [("jq", ".jq")] {
-            if names.iter().any(|name| paths::file_name(name) == program) && home.join(file).exists() {
-                findings.unproven.push(format!("`{program}` loads ~/{file}"));
+        for row in names.iter().filter_map(|name| programs::row(name)) {
+            for file in row.loads_at_home.iter().filter(|file| home.join(file).symlink_metadata().is_ok()) {
+                findings.unproven.push(format!("`{}` loads ~/{file}", row.names.first().unwrap_or(&"")));
             }
         }
     }

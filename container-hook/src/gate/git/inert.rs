@@ -2,7 +2,7 @@
 //! program. A setting is inert only when the shared list says so.
 
 use std::io;
-use std::os::unix::fs::PermissionsExt as _;
+use std::os::unix::fs::{MetadataExt as _, PermissionsExt as _};
 use std::path::{Path, PathBuf};
 
 use bashgate_shared::classify::{Shown, git_config, secrets};
@@ -78,10 +78,57 @@ fn of_repository(repository: &Repository, shows: Shown, records: bool, found: &m
     }
     links(repository, found)?;
     belongs(repository, found);
+    if records {
+        // Left by an operation that was not finished: a commit finishes it, and writes files.
+        for name in ["MERGE_AUTOSTASH", "MERGE_RR"] {
+            if existing(std::fs::symlink_metadata(repository.git_dir.join(name)))?.is_some() {
+                found.programs.push(format!("{name} would be carried out"));
+            }
+        }
+    }
+    if shows == Shown::Content {
+        accepted(repository, found);
+    }
+    if shows == Shown::Settings {
+        for name in ["remotes", "branches"] {
+            let entries = existing(std::fs::read_dir(repository.common.join(name)))?;
+            if entries.is_some_and(|mut entries| entries.next().is_some()) {
+                found.programs.push(format!("remotes of an older form lie in {name}"));
+            }
+        }
+    }
     for folder in hooks {
         active_hooks(&folder, records, found)?;
     }
     tracked(repository, id_length, shows, found)
+}
+
+/// What git takes for no repository it passes by: then it compares any files, as in none.
+fn accepted(repository: &Repository, found: &mut Obstacles) {
+    let git_dir = &repository.git_dir;
+    let head = super::read_text(&git_dir.join("HEAD")).unwrap_or_default();
+    let head = head.trim_end();
+    let is_id = matches!(head.len(), 40 | 64) && head.bytes().all(|byte| byte.is_ascii_hexdigit());
+    let is_head = is_id || head.strip_prefix("ref:").is_some_and(|name| name.trim_start().starts_with("refs/"));
+    let is_whole = ["objects", "refs"].iter().all(|name| repository.common.join(name).is_dir());
+    if !is_head || !is_whole {
+        found.programs.push(format!("git may take {} for no repository", git_dir.display()));
+    }
+    let own = rustix::process::geteuid().as_raw();
+    let is_others = |path: &Path| std::fs::metadata(path).is_ok_and(|meta| meta.uid() != own);
+    if [&repository.root, git_dir].into_iter().any(|path| is_others(path)) && !is_said_to_be_safe(&repository.root) {
+        found.programs.push(format!("{} belongs to somebody else, and git may pass it by", repository.root.display()));
+    }
+}
+
+/// True where the person's or the machine's settings say that a folder of somebody else's is safe.
+fn is_said_to_be_safe(root: &Path) -> bool {
+    files_outside().iter().filter_map(|file| super::read_text(file).ok()).any(|text| {
+        let settings = config::read(&text).unwrap_or_default();
+        settings.iter().any(|setting| {
+            setting.key == "safe.directory" && (setting.value == "*" || Path::new(&setting.value) == root)
+        })
+    })
 }
 
 /// Git writes through links in its folder, to wherever they lead, and shows what it finds there where it expected something
@@ -240,6 +287,16 @@ fn tracked(repository: &Repository, id_length: usize, shows: Shown, found: &mut 
         found.programs.push("a repository in the repository has settings of its own".to_owned());
     }
     if shows == Shown::Content {
+        // Where a folder that it tracks is a link by now, git shows what lies behind.
+        let mut folders: Vec<&Path> = read.names.iter().flat_map(|name| Path::new(name).ancestors().skip(1)).collect();
+        folders.sort_unstable();
+        folders.dedup();
+        let is_link = |folder: &&&Path| {
+            std::fs::symlink_metadata(repository.root.join(folder)).is_ok_and(|meta| meta.is_symlink())
+        };
+        if let Some(link) = folders.iter().filter(|folder| !folder.as_os_str().is_empty()).find(is_link) {
+            found.programs.push(format!("{} is tracked as a folder and is a link", link.display()));
+        }
         let secret = |name: &&String| secrets::is_secret_path(&repository.root.join(name).to_string_lossy());
         found.secrets.extend(read.names.iter().filter(secret).take(8).cloned());
     }

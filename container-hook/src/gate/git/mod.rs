@@ -9,6 +9,7 @@ mod index;
 pub mod inert;
 pub mod named;
 
+use std::collections::HashSet;
 use std::io::{self, Read as _};
 use std::os::unix::fs::OpenOptionsExt as _;
 use std::path::{Path, PathBuf};
@@ -72,21 +73,32 @@ pub fn repositories(folder: &Path) -> io::Result<Vec<Repository>> {
     Ok(found)
 }
 
-/// True for a file that the repository of this very folder tracks, as far as that is certain: git's checkout makes such files.
-/// What a repository in the repository says does not count.
-pub fn is_tracked(file: &Path, root: &Path) -> bool {
-    let git_dir = root.join(".git");
-    // A link, or a file that points elsewhere, may be of somebody else's making.
-    if !git_dir.symlink_metadata().is_ok_and(|meta| meta.is_dir()) {
-        return false;
+/// The files that the repository of a very folder tracks, as far as that is certain: git's checkout makes such files.
+#[derive(Debug)]
+pub struct Tracked {
+    root: PathBuf,
+    files: HashSet<String>,
+}
+
+impl Tracked {
+    /// Those of the repository of this folder; `None` where that is not certain.
+    pub fn of(root: &Path) -> Option<Self> {
+        let git_dir = root.join(".git");
+        // A link, or a file that points elsewhere, may be of somebody else's making.
+        if !git_dir.symlink_metadata().is_ok_and(|meta| meta.is_dir()) {
+            return None;
+        }
+        let repository = Repository { common: git_dir.clone(), git_dir, root: root.to_owned() };
+        Some(Self { root: root.to_owned(), files: added::tracked(&repository)? })
     }
-    let Ok(inside) = file.strip_prefix(root) else { return false };
-    let repository = Repository { common: git_dir.clone(), git_dir, root: root.to_owned() };
-    let lies_in_other = inside.ancestors().skip(1).filter(|folder| !folder.as_os_str().is_empty());
-    if lies_in_other.into_iter().any(|folder| root.join(folder).join(".git").symlink_metadata().is_ok()) {
-        return false;
+
+    /// True for one of them. What a repository in the repository says does not count.
+    pub fn holds(&self, file: &Path) -> bool {
+        let Ok(inside) = file.strip_prefix(&self.root) else { return false };
+        let mut lies_in = inside.ancestors().skip(1).filter(|folder| !folder.as_os_str().is_empty());
+        self.files.contains(inside.to_string_lossy().as_ref())
+            && !lies_in.any(|folder| self.root.join(folder).join(".git").symlink_metadata().is_ok())
     }
-    added::tracked(&repository).is_some_and(|tracked| tracked.contains(inside.to_string_lossy().as_ref()))
 }
 
 fn repository(git_dir: PathBuf, root: &Path) -> io::Result<Repository> {

@@ -53,6 +53,12 @@ impl Judge<'_> {
         if let Some(by) = row.tells_by(&call.args) {
             self.secret(format!("what `{}` tells", format!("{name} {by}").trim_end()));
         }
+        if let Some(by) = row.plants_by(&call.args) {
+            self.persistence(format!("what `{}` sets up", format!("{name} {by}").trim_end()));
+        }
+        if let Some(by) = row.steers_by(&call.args) {
+            self.steering(format!("what `{}` sets up", format!("{name} {by}").trim_end()));
+        }
         let judgement = self.version(call, row, name).unwrap_or_else(|| self.by_rule(call, row));
         let narrowed = self.around.programs.and_then(|own| own.narrows(name));
         let judgement = narrowed.map_or(judgement.clone(), |why| judgement.max(Judgement::unknown(why)));

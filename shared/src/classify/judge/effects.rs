@@ -78,6 +78,11 @@ impl Judge<'_> {
     }
 
     /// Something will run again later.
+    pub fn steering(&mut self, what: impl Into<String>) {
+        note(&mut self.effects.steering, what);
+    }
+
+    /// Something is left that runs by itself later.
     pub fn persistence(&mut self, what: impl Into<String>) {
         note(&mut self.effects.persistence, what);
     }
@@ -312,10 +317,20 @@ impl Judge<'_> {
         let only_talks = calls::only_talks(call);
         let meant = self.meant_by_words(call, only_talks);
         let changes = |program: &str| programs::has(program, Trait::ChangesFiles);
-        let modifies = changes(&call.program) || call.args.iter().any(|arg| changes(&arg.text));
+        // Git brings files of commits into the working tree.
+        let brings = paths::file_name(&call.program) == "git"
+            && call
+                .args
+                .iter()
+                .filter_map(Arg::exact)
+                .find(|text| !text.starts_with('-'))
+                .is_some_and(programs::checks_out);
+        let modifies = brings || changes(&call.program) || call.args.iter().any(|arg| changes(&arg.text));
         // What it changes stands elsewhere.
         let reads_names = matches!(programs::runs_of(&call.program), Runs::Behind(wrapper) if wrapper.words_from_input);
-        for arg in &call.args {
+        self.outputs(call);
+        // A commit that is called like a file.
+        for arg in call.args.iter().filter(|arg| !(brings && arg.text == "HEAD")) {
             // `of=/path`, `-t/path` and `--target=/path` name one, too.
             let glued = [
                 arg.text.split_once('=').map(|(_, path)| path),
@@ -368,7 +383,41 @@ impl Judge<'_> {
         meant
     }
 
-    /// A path that is only known in part, about to be changed: its known parts may lead to the gate.
+    /// What a program writes where one of its options says: those are called alike everywhere.
+    fn outputs(&mut self, call: &Call) {
+        let mut is_value = false;
+        for arg in &call.args {
+            let text = arg.text.as_str();
+            let was_value = std::mem::take(&mut is_value);
+            let named: Vec<&str> = if was_value && !text.starts_with('-') {
+                vec![text]
+            } else if let Some((option, value)) = text.split_once('=').filter(|(option, _)| option.starts_with("--")) {
+                if names_output(option) { vec![value] } else { Vec::new() }
+            } else if text.starts_with('-') {
+                is_value = names_output(text);
+                // `-o/path`, `-so/path`.
+                let glued = text.char_indices().skip(1).filter(|(_, letter)| "oODP".contains(*letter));
+                let is_short = !text.starts_with("--");
+                glued
+                    .filter(|_| is_short)
+                    .filter_map(|(at, _)| text.get(at + 1..))
+                    .filter(|path| path.len() > 1)
+                    .collect()
+            } else {
+                Vec::new()
+            };
+            let places: Vec<String> = named.into_iter().flat_map(|path| self.resolved(path)).collect();
+            for path in places {
+                match self.around.later(&path).map(|later| later.tier) {
+                    Some(Tier::Steers) => note(&mut self.effects.steering, path),
+                    Some(Tier::ByItself) => note(&mut self.effects.persistence, path),
+                    Some(Tier::Gate) => note(&mut self.effects.tampering, path),
+                    None => {}
+                }
+            }
+        }
+    }
+
     /// What the words of a call name of which no rule has understood what it does: secrets that it may read, and programs that it
     /// may run to reach the network.
     fn meant_by_words(&mut self, call: &Call, only_talks: bool) -> Judgement {
@@ -395,6 +444,10 @@ impl Judge<'_> {
                 let host = || text.split_whitespace().find_map(programs::host_in);
                 reaches = reaches.or_else(|| called_in(text).map(|program| (program.to_owned(), host())));
                 continue;
+            }
+            if reads && !only_talks && (!text.starts_with('-') || text.contains('=')) {
+                let named: Vec<String> = paths_in(text).into_iter().flat_map(|path| self.resolved(path)).collect();
+                named.into_iter().for_each(|path| note(&mut self.effects.named, path));
             }
             // The shortest says it best.
             let is_secret = |path: &&str| self.resolved(path).iter().any(|path| secrets::is_secret_path(path));
@@ -433,6 +486,33 @@ fn folder_of_pattern(arg: &Arg) -> (&str, &str) {
         None => (".", &arg.text),
         Some(("", start)) => ("/", start),
         Some((folder, start)) => (folder, start),
+    }
+}
+
+/// True for an option behind which a file or a folder stands that is written.
+fn names_output(option: &str) -> bool {
+    const PARTS: &[&str] = &[
+        "out",
+        "dump",
+        "save",
+        "libcurl",
+        "jar",
+        "trace",
+        "stderr",
+        "hsts",
+        "log-file",
+        "logfile",
+        "prefix",
+        "install-dir",
+        "target-dir",
+        "dest",
+        "write-to",
+    ];
+    match option.strip_prefix("--") {
+        Some(long) => {
+            PARTS.iter().any(|part| long.contains(part)) && !long.contains("timeout") && !long.contains("strip")
+        }
+        None => matches!(option, "-o" | "-O" | "-D" | "-P" | "-out"),
     }
 }
 

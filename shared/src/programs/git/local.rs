@@ -664,13 +664,17 @@ pub(super) fn obstacle(subcommand: &str, scan: &Scan<'_>) -> Option<String> {
         if name == "--sort" && text.contains("signature") {
             return Some("checking signatures runs another program".to_owned());
         }
-        if subcommand == "stash" && matches!(name.as_str(), "-u" | "--include-untracked") {
+        if subcommand == "stash" && matches!(name.as_str(), "-u" | "--include-untracked" | "--only-untracked") {
             return Some("what is not tracked may be secret".to_owned());
         }
         // `--pretty=NAME` takes a format from the configuration.
         if name == "--pretty" && !text.is_empty() && !PRETTY.iter().any(|known| text.starts_with(known)) {
             return Some("this name of a format may stand in the configuration".to_owned());
         }
+    }
+    // The third parent of a stash holds what was not tracked.
+    if subcommand != "stash" && scan.operands.iter().any(|operand| operand.text.contains("stash")) {
+        return Some("what was stashed may not have been tracked".to_owned());
     }
     None
 }

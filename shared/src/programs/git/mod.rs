@@ -17,6 +17,8 @@ pub(super) const TABLE: &[Program] = &[
         // Where its output is a terminal.
         .starts(&["less", "pager"])
         .tells(&["credential fill", "credential-store get", "credential-cache get"])
+        .plants(&["maintenance start", "maintenance register", "hook run"])
+        .steers(&["lfs install", "remote add", "remote set-url", "config --edit", "config -e"])
         .talks(Talks::Behind(&["commit", "tag", "log", "grep", "notes", "status", "diff", "show"]))
         .belongings(&["/usr/lib/git-core", "/usr/share/git-core"])
         .traits(&[Trait::Steady, Trait::HasSubcommands, Trait::NamesOnly])
@@ -29,7 +31,8 @@ pub(super) const TABLE: &[Program] = &[
             "git",
         ]),
     Program::new(&["gh"], "talks to a forge", Kind::Network, Rule::Custom(forge))
-        .tells(&["auth token"])
+        .tells(&["auth token", "auth status -t"])
+        .steers(&["alias set", "config set", "extension install"])
         .runs(Runs::Named)
         .talks(Talks::Always)
         .traits(&[Trait::Steady])
@@ -144,15 +147,24 @@ fn git(judge: &mut Judge<'_>, call: &Call) -> Judgement {
         }
     }
     if subcommand == "config" {
-        let mut plain = rest.iter().filter_map(|arg| arg.exact().filter(|text| !text.starts_with('-')));
+        let mut is_file = false;
+        let mut plain = rest.iter().filter_map(Arg::exact).filter(|text| {
+            // The value of an option that takes one.
+            let is_value = std::mem::replace(&mut is_file, matches!(*text, "-f" | "--file" | "--blob" | "--type"));
+            !is_value && !text.starts_with('-')
+        });
         // Newer versions have words for what options say in older ones.
         let key = plain.find(|text| !matches!(*text, "set" | "get" | "unset" | "edit" | "list")).unwrap_or(first);
+        let value = plain.next();
         let key = key.to_ascii_lowercase();
+        drop(plain);
         let words: Vec<&str> = rest.iter().filter_map(Arg::exact).collect();
         let reads = words.len() == rest.len()
             && words.first().is_some_and(|word| matches!(*word, "--get" | "--get-all" | "get"))
             && words.len() == 2;
-        if !reads && RUNS.iter().any(|runs| key == *runs || key.starts_with(&format!("{runs}."))) && rest.len() > 1 {
+        let runs = RUNS.iter().any(|runs| key == *runs || key.starts_with(&format!("{runs}.")));
+        let starts = key.contains('.') && value.is_some_and(|value| !git_config::is_inert(&key, value));
+        if !reads && (runs || starts) && rest.len() > 1 {
             judge.persistence(format!("git config {key}"));
         }
     }
@@ -214,6 +226,14 @@ fn local(judge: &mut Judge<'_>, subcommand: &str, rest: &[Arg], folders: Option<
         for operand in scan.operands.iter().filter(|operand| all || forced || leads_out(operand)) {
             for operand in from_each(&folders, operand) {
                 judgement = judgement.max(judge.read_tree(&operand));
+            }
+        }
+    }
+    // The file as it is now, behind whatever links.
+    if subcommand == "blame" {
+        for operand in &scan.operands {
+            for operand in from_each(&folders, operand) {
+                judgement = judgement.max(judge.read(&operand));
             }
         }
     }

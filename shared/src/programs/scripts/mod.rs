@@ -87,6 +87,7 @@ pub(super) const TABLE: &[Program] = &[
             "yq --from-file x y",
         ]),
     Program::new(&["jq"], "computes over JSON", Kind::Local, Rule::Custom(jq))
+        .loads_at_home(&[".jq"])
         .traits(&[Trait::NamesAreFiles])
         .safe(&[
             "jq '.key' data.json",

@@ -1,0 +1,117 @@
+//! Opening what a run may have put in the way of whoever looks, and giving what should not be there another name.
+//!
+//! INVARIANT: nothing here follows a link, waits for a pipe, or renames anything outside of the folder that it is given.
+
+use std::ffi::OsStr;
+use std::fs;
+use std::io::{self, Read as _};
+use std::os::unix::ffi::OsStrExt as _;
+use std::os::unix::fs::{MetadataExt as _, OpenOptionsExt as _, PermissionsExt as _};
+use std::path::{Path, PathBuf};
+
+use bashgate_shared::classify::later;
+use rustix::fs::{CWD, Mode, OFlags, ResolveFlags};
+
+use super::MOST_BYTES;
+
+/// What stands in the names of files that were set aside, before a random number.
+const ASIDE: &str = ".set-aside-";
+
+/// Opens a file by its own name. It may have become something meanwhile that would be waited for.
+pub(super) fn open(path: &Path) -> io::Result<fs::File> {
+    fs::OpenOptions::new().read(true).custom_flags(libc::O_NOFOLLOW | libc::O_NONBLOCK).open(path)
+}
+
+/// The same, by a path on which there is no link either.
+pub(super) fn open_without_links(path: &Path) -> io::Result<fs::File> {
+    let flags = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::NOCTTY | OFlags::CLOEXEC;
+    Ok(rustix::fs::openat2(CWD, path, flags, Mode::empty(), ResolveFlags::NO_SYMLINKS)?.into())
+}
+
+/// The start of a regular file, as far as it is text.
+pub(super) fn text_of(file: &Path) -> String {
+    let mut bytes = Vec::new();
+    let read = open(file).and_then(|opened| {
+        let is_file = opened.metadata()?.is_file();
+        if is_file { opened.take(MOST_BYTES).read_to_end(&mut bytes) } else { Ok(0) }
+    });
+    read.map(|_| String::from_utf8_lossy(&bytes).into_owned()).unwrap_or_default()
+}
+
+/// Gives what should not be there another name, under which nothing looks for it: beside it, or, where its folder acts as a
+/// whole, beside that folder. Nothing outside of `root` is touched, and no link is followed: a command could have put one on
+/// the way.
+pub(super) fn set_aside(path: &Path, root: &Path) -> io::Result<PathBuf> {
+    let (Some(parent), Some(name)) = (path.parent(), path.file_name()) else {
+        return Err(io::Error::other("it has no name"));
+    };
+    if !parent.starts_with(root) || path.components().any(|part| matches!(part, std::path::Component::ParentDir)) {
+        return Err(io::Error::other("it lies outside of the folder that is looked after"));
+    }
+    let to = parent.ancestors().take_while(|folder| folder.starts_with(root)).find(|folder| !acts_as_a_whole(folder));
+    let to = to.unwrap_or(root);
+    let (from_folder, to_folder) = (folder_without_links(parent)?, folder_without_links(to)?);
+    let random = getrandom::u64().map_err(|error| io::Error::other(error.to_string()))?;
+    // Room for what is added.
+    let name_bytes = name.as_bytes();
+    let mut aside = OsStr::from_bytes(name_bytes.get(..200).unwrap_or(name_bytes)).to_owned();
+    aside.push(format!("{ASIDE}{random:016x}"));
+    let rename = || rustix::fs::renameat(&from_folder, name, &to_folder, &aside);
+    match rename() {
+        Err(rustix::io::Errno::ACCESS) => {
+            // The run has closed its own folders, which are ours to open.
+            let modes = [&from_folder, &to_folder].map(|folder| (folder, rustix::fs::fstat(folder)));
+            for (folder, stat) in &modes {
+                let mode = stat.as_ref().map_err(|error| *error)?.st_mode;
+                rustix::fs::fchmod(folder, Mode::from_raw_mode(mode & 0o777 | 0o300))?;
+            }
+            let renamed = rename();
+            for (folder, stat) in &modes {
+                let mode = stat.as_ref().map_err(|error| *error)?.st_mode;
+                rustix::fs::fchmod(folder, Mode::from_raw_mode(mode & 0o777))?;
+            }
+            renamed?;
+        }
+        renamed => renamed?,
+    }
+    Ok(to.join(aside))
+}
+
+/// True for a folder in which every name acts.
+fn acts_as_a_whole(folder: &Path) -> bool {
+    let any = folder.join("any-name-at-all");
+    let in_git = folder.components().any(|part| part.as_os_str() == ".git");
+    in_git && folder.ends_with("hooks")
+        || later::of(&any.to_string_lossy(), None).is_some_and(|later| later.tier != later::Tier::Steers)
+}
+
+/// True for a name that [`set_aside`] gave, under which nothing looks for a file.
+pub(super) fn is_set_aside(path: &Path) -> bool {
+    let name = path.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
+    let is_named_so = name
+        .rsplit_once(ASIDE)
+        .is_some_and(|(_, rest)| rest.len() == 16 && rest.bytes().all(|byte| byte.is_ascii_hexdigit()));
+    // A command can choose such a name, too, where any name will do.
+    is_named_so && !path.parent().is_some_and(acts_as_a_whole)
+}
+
+/// Opens a folder by a path on which there is no link: a command could have put one on the way.
+pub(super) fn folder_without_links(folder: &Path) -> io::Result<std::os::fd::OwnedFd> {
+    let flags = OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+    Ok(rustix::fs::openat2(CWD, folder, flags, Mode::empty(), ResolveFlags::NO_SYMLINKS)?)
+}
+
+/// Gives the owner of a folder, who is this process's user, the right to look into it. True when that was missing.
+pub(super) fn opened_again(folder: &Path) -> bool {
+    let flags = OFlags::PATH | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+    let opened = rustix::fs::openat2(CWD, folder, flags, Mode::empty(), ResolveFlags::NO_SYMLINKS);
+    let Ok(opened) = opened.map(fs::File::from) else { return false };
+    let Ok(meta) = opened.metadata() else { return false };
+    let mode = meta.permissions().mode() & 0o777;
+    if mode & 0o500 == 0o500 || meta.uid() != rustix::process::geteuid().as_raw() {
+        return false;
+    }
+    // By the descriptor, which is of this folder and no other one.
+    let by_descriptor = format!("/proc/self/fd/{}", std::os::fd::AsRawFd::as_raw_fd(&opened));
+    fs::set_permissions(by_descriptor, fs::Permissions::from_mode(mode | 0o700)).is_ok()
+}

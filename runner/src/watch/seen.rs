@@ -1,0 +1,343 @@
+//! What of a workspace could make other programs run something: git's own files, and what acts later by the one list.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fs::{self, DirEntry, Metadata};
+use std::io::{self, Read as _};
+use std::os::unix::fs::MetadataExt as _;
+use std::path::{Path, PathBuf};
+
+use bashgate_hook::gate::git;
+use bashgate_shared::classify::later::{Begun, Names};
+use bashgate_shared::command::Digest;
+use serde::{Deserialize, Serialize};
+
+use super::acting::ActingFiles;
+use super::aside::{open, opened_again, text_of};
+use super::{MOST_BYTES, MOST_NAMES};
+
+/// Most of all files together, in bytes.
+const MOST_BYTES_OF_ALL: u64 = 64 << 20;
+/// Deepest folder of hooks or settings that is looked into.
+const DEEPEST: usize = 8;
+/// Most files behind a link to a folder.
+const MOST_BEHIND: usize = 1000;
+/// What in a repository makes git run something, or says where it sends.
+const OF_GIT: [&str; 12] = [
+    "config",
+    "config.worktree",
+    "commondir",
+    "gitdir",
+    "info/attributes",
+    "hooks",
+    "rebase-merge/git-rebase-todo",
+    "rebase-apply",
+    "sequencer",
+    "objects/info/alternates",
+    "remotes",
+    "branches",
+];
+
+/// What a file was: its kind, and a digest of its content.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub(super) struct Stamp(pub(super) String);
+
+/// What of a workspace could make other programs run something.
+#[derive(Debug, Default)]
+pub(super) struct Seen {
+    /// Its real path.
+    workspace: PathBuf,
+    /// The repository's own, and the preset's protected files.
+    pub(super) own: BTreeMap<PathBuf, Stamp>,
+    /// What acts later by the one list, anywhere in the workspace, and what git's settings name.
+    pub(super) acting: ActingFiles,
+    /// Of repositories elsewhere in the workspace.
+    pub(super) nested: BTreeMap<PathBuf, Stamp>,
+    /// Folders that could not be listed, and the workspace where it is too large.
+    pub(super) unseen: BTreeSet<PathBuf>,
+    /// Bytes that have been compared.
+    bytes: u64,
+    /// Names that have been looked at.
+    names: usize,
+}
+
+impl Seen {
+    /// Looks at a workspace, and names every other file to somebody.
+    pub(super) fn of(workspace: &Path, cwd: &Path, protect: &[String], other: &mut impl FnMut(&Path)) -> Self {
+        let real = fs::canonicalize(workspace).unwrap_or_else(|_| workspace.to_owned());
+        let mut seen = Self { workspace: real, ..Self::default() };
+        let mut acting = ActingFiles::default();
+        let mut own = BTreeMap::new();
+        let git = workspace.join(".git");
+        if let Some(found) = seen.meta(&git) {
+            // The folder itself may change all the time, but not become another one.
+            let stamp = if found.is_dir() { Stamp(format!("folder {}", found.ino())) } else { seen.stamp(&git) };
+            own.insert(git.clone(), stamp);
+            seen.repository(&git, &mut own, 0);
+            seen.git_file(&git, &mut own);
+            match git::named::by_settings(workspace) {
+                Ok(Some(named)) => seen.named(named, &mut acting),
+                // Too much of it, or not to be understood: then nobody knows what git would run.
+                Ok(None) | Err(_) => drop(seen.unseen.insert(git.clone())),
+            }
+        }
+        for name in protect {
+            seen.add(&workspace.join(name), &mut own, 0);
+        }
+        seen.own = own;
+        seen.walk((workspace, cwd), &git, acting, other);
+        seen
+    }
+
+    /// The workspace's real path.
+    pub(super) fn real_root(&self) -> PathBuf {
+        self.workspace.clone()
+    }
+
+    /// What git's settings name and what lies in the workspace: hooks, and further settings. Kept as other hooks are.
+    fn named(&mut self, mut named: Vec<PathBuf>, acting: &mut ActingFiles) {
+        named.sort();
+        named.dedup();
+        for path in named {
+            let Ok(real) = fs::canonicalize(&path) else { continue };
+            if !real.starts_with(&self.workspace) || real == self.workspace {
+                continue;
+            }
+            let mut waiting = vec![(real, 0)];
+            while let Some((path, depth)) = waiting.pop() {
+                let Some(found) = self.meta(&path) else { continue };
+                if !self.has_room() || depth > DEEPEST {
+                    self.unseen.insert(path);
+                } else if found.is_dir() {
+                    waiting.extend(self.entries(&path).into_iter().map(|entry| (entry.path(), depth + 1)));
+                } else if !is_sample(&path) {
+                    acting.named(self, &path);
+                }
+            }
+        }
+    }
+
+    /// Everything below the workspace, without following links out of it.
+    fn walk(
+        &mut self,
+        (workspace, cwd): (&Path, &Path),
+        own: &Path,
+        mut acting: ActingFiles,
+        other: &mut impl FnMut(&Path),
+    ) {
+        let mut nested = BTreeMap::new();
+        let (names, cwd) = (Names::all(), cwd.to_string_lossy().into_owned());
+        let mut folders = vec![(workspace.to_owned(), Begun::No)];
+        'all: while let Some((folder, begun)) = folders.pop() {
+            let entries = self.entries(&folder);
+            // A folder that looks like a repository is one to git, whatever it is called.
+            let has = |name: &str| folder.join(name).symlink_metadata().is_ok();
+            if has("HEAD") && (has("objects") || has("commondir") || has("config")) {
+                self.repository(&folder, &mut nested, 0);
+            }
+            for entry in entries {
+                if !self.has_room() {
+                    self.unseen.insert(workspace.to_owned());
+                    break 'all;
+                }
+                let path = entry.path();
+                if path == own {
+                    continue;
+                }
+                let kind = entry.file_type().ok();
+                let is_folder = kind.is_some_and(|kind| kind.is_dir());
+                let begun = names.step(begun, &entry.file_name().to_string_lossy());
+                if begun == Begun::Yes && entry.file_name() != ".git" {
+                    acting.look_at(self, &path, is_folder, &cwd);
+                }
+                if begun != Begun::No && kind.is_some_and(|kind| kind.is_symlink()) {
+                    self.behind(&path, begun, &names, &cwd, &mut acting);
+                }
+                if entry.file_name() == ".git" {
+                    if !is_folder {
+                        nested.insert(path.clone(), self.stamp(&path));
+                        self.git_file(&path, &mut nested);
+                    }
+                    self.repository(&path, &mut nested, 0);
+                } else if is_folder {
+                    folders.push((path, begun));
+                } else {
+                    other(&path);
+                }
+            }
+        }
+        self.nested = nested;
+        self.acting = acting;
+    }
+
+    /// What lies behind a link to a folder of the workspace, as what it is called by way of the link.
+    fn behind(&mut self, link: &Path, begun: Begun, names: &Names, cwd: &str, acting: &mut ActingFiles) {
+        let Ok(real) = fs::canonicalize(link) else { return };
+        if !real.is_dir() || !real.starts_with(&self.workspace) || real == self.workspace {
+            return;
+        }
+        let mut waiting = vec![(link.to_owned(), real, begun)];
+        let mut count = 0;
+        while let Some((called, folder, begun)) = waiting.pop() {
+            for entry in self.entries(&folder) {
+                count += 1;
+                if count > MOST_BEHIND || !self.has_room() {
+                    self.unseen.insert(link.to_owned());
+                    return;
+                }
+                let begun = names.step(begun, &entry.file_name().to_string_lossy());
+                let called = called.join(entry.file_name());
+                if entry.file_type().is_ok_and(|kind| kind.is_dir()) {
+                    waiting.push((called, entry.path(), begun));
+                } else if begun == Begun::Yes {
+                    acting.look_at_alias(self, &called, &entry.path(), cwd);
+                }
+            }
+        }
+    }
+
+    /// True while not too much has been looked at.
+    fn has_room(&mut self) -> bool {
+        self.names += 1;
+        self.names <= MOST_NAMES
+    }
+
+    /// What is in a folder. A run may have closed a folder of its own, so that nobody looks into it.
+    fn entries(&mut self, folder: &Path) -> Vec<DirEntry> {
+        let read = || fs::read_dir(folder).map(|entries| entries.flatten().collect());
+        match read() {
+            Ok(entries) => entries,
+            Err(error) if matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory) => Vec::new(),
+            Err(error) if error.kind() == io::ErrorKind::PermissionDenied && opened_again(folder) => read()
+                .unwrap_or_else(|_| {
+                    self.unseen.insert(folder.to_owned());
+                    Vec::new()
+                }),
+            Err(_) => {
+                self.unseen.insert(folder.to_owned());
+                Vec::new()
+            }
+        }
+    }
+
+    /// What a name stands for, if it is there. The same about closed folders.
+    fn meta(&mut self, path: &Path) -> Option<Metadata> {
+        match fs::symlink_metadata(path) {
+            Ok(found) => Some(found),
+            Err(error) if matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory) => None,
+            Err(_) if path.parent().is_some_and(opened_again) => fs::symlink_metadata(path).ok(),
+            Err(_) => {
+                self.unseen.insert(path.to_owned());
+                None
+            }
+        }
+    }
+
+    /// Where a `.git` that is a file points to.
+    fn git_file(&mut self, file: &Path, into: &mut BTreeMap<PathBuf, Stamp>) {
+        let text = text_of(file);
+        if let (Some(to), Some(folder)) = (text.trim().strip_prefix("gitdir:"), file.parent()) {
+            self.repository(&folder.join(to.trim()), into, 0);
+        }
+    }
+
+    /// What makes git run something in a repository, and in its submodules and worktrees. By its real path; what lies outside of
+    /// the workspace no run can change, and nobody's business is it to look there.
+    fn repository(&mut self, git: &Path, into: &mut BTreeMap<PathBuf, Stamp>, depth: usize) {
+        // Closed by the run, maybe.
+        self.meta(&git.join("config"));
+        let Ok(git) = fs::canonicalize(git) else { return };
+        if !git.starts_with(&self.workspace) {
+            return;
+        }
+        for name in OF_GIT {
+            self.add(&git.join(name), into, 0);
+        }
+        if depth > DEEPEST {
+            self.unseen.insert(git.clone());
+            return;
+        }
+        let common = text_of(&git.join("commondir"));
+        if depth == 0
+            && !common.trim().is_empty()
+            && fs::canonicalize(git.join(common.trim())).is_ok_and(|real| real != git)
+        {
+            self.repository(&git.join(common.trim()), into, depth + 1);
+        }
+        // A submodule's name may hold slashes, so that its folder lies deeper.
+        let deeper = if depth == 0 { vec![git.join("modules"), git.join("worktrees")] } else { vec![git.clone()] };
+        for folder in deeper {
+            // Behind a link lies somebody else's folder.
+            if self.meta(&folder).is_some_and(|found| found.is_symlink()) {
+                into.insert(folder.clone(), self.stamp(&folder));
+                continue;
+            }
+            for entry in self.entries(&folder) {
+                if !self.has_room() {
+                    self.unseen.insert(git.clone());
+                    return;
+                }
+                let is_data = depth > 0
+                    && self.meta(&git.join("HEAD")).is_some()
+                    && ["objects", "refs", "logs", "hooks", "info"].iter().any(|name| entry.file_name() == *name);
+                if !is_data && entry.file_type().is_ok_and(|kind| kind.is_dir()) {
+                    self.repository(&entry.path(), into, depth + 1);
+                }
+            }
+        }
+    }
+
+    fn add(&mut self, path: &Path, into: &mut BTreeMap<PathBuf, Stamp>, depth: usize) {
+        let Some(found) = self.meta(path) else { return };
+        // Git puts them there itself, and runs none.
+        if is_sample(path) && found.is_file() {
+            return;
+        }
+        if !self.has_room() || depth > DEEPEST {
+            self.unseen.insert(path.to_owned());
+        } else if found.is_dir() {
+            for entry in self.entries(path) {
+                self.add(&entry.path(), into, depth + 1);
+            }
+        } else {
+            into.insert(path.to_owned(), self.stamp(path));
+            // A folder behind a link counts as a folder, as long as it lies in the workspace.
+            let real = if found.is_symlink() { fs::canonicalize(path).ok() } else { None };
+            if let Some(real) = real.filter(|real| real.is_dir() && real.starts_with(&self.workspace)) {
+                self.add(&real, into, depth + 1);
+            }
+        }
+    }
+
+    pub(super) fn stamp(&mut self, path: &Path) -> Stamp {
+        let Ok(found) = fs::symlink_metadata(path) else { return Stamp("gone".to_owned()) };
+        let kind = found.mode();
+        if found.is_symlink() {
+            // What lies behind it counts as well.
+            let target = fs::canonicalize(path).ok().filter(|target| target.is_file());
+            let behind = target.map(|target| self.stamp(&target));
+            return Stamp(format!("link {:?} {behind:?}", fs::read_link(path).ok()));
+        }
+        let by_times = || Stamp(format!("{kind:o} {} {} {}", found.len(), found.ctime(), found.ctime_nsec()));
+        if found.is_file() && found.len() > 0 {
+            let length = found.len().min(MOST_BYTES);
+            if found.len() > MOST_BYTES || self.bytes + length > MOST_BYTES_OF_ALL {
+                return by_times();
+            }
+            self.bytes += length;
+        }
+        let mut bytes = Vec::new();
+        let read = if found.is_file() {
+            open(path).and_then(|file| file.take(MOST_BYTES).read_to_end(&mut bytes))
+        } else {
+            Ok(0)
+        };
+        match read {
+            Ok(_) => Stamp(format!("{kind:o} {} {:?}", found.len(), Digest::of(&bytes))),
+            Err(_) => by_times(),
+        }
+    }
+}
+
+fn is_sample(path: &Path) -> bool {
+    path.extension().is_some_and(|end| end == "sample")
+}
