@@ -45,6 +45,7 @@ pub fn run(name: &str, args: &[String]) -> Result<bool, String> {
         let agent = asked.agent.ok_or("name the agent with --agent (see bashgate-hook --help)")?;
         let in_words = |error: InstallError| format!("{error}; {}", error.help());
         let (file, place) = install::settings_file(agent, asked.scope, &asked.project).map_err(in_words)?;
+        let file = asked.file.clone().unwrap_or(file);
         if name == "uninstall" {
             let done = install::uninstall(&file, place, asked.dry_run).map_err(in_words)?;
             tell_uninstalled(&file, &done, asked.dry_run);

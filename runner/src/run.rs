@@ -176,6 +176,10 @@ impl Runner {
         let timeout = spec.timeout()?;
         let internet = internet(&permit, spec)?;
         let preset = &spec.preset;
+        let written = (preset.filesystem.workspace == Access::Write).then_some(&spec.workspace);
+        for root in written.into_iter().chain(&preset.filesystem.write) {
+            Places::may_be_root(root)?;
+        }
         let groups = Groups::make(preset.limits.memory_mib, preset.limits.processes);
         let mut watches: Vec<Watch> = projects(preset, &spec.workspace)
             .skip(usize::from(preset.filesystem.workspace == Access::Read))

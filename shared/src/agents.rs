@@ -30,6 +30,10 @@ pub struct AgentRow {
     pub places: &'static [Place],
     /// The events on which our hook stands.
     pub hooked: &'static [&'static str],
+    /// The fields of its shell's input that name the folder in which a command runs.
+    pub folder_fields: &'static [&'static str],
+    /// A tool of its that changes files also shows them, where its field `command` says `view`.
+    pub views_by_command: bool,
     /// It replaces a command by the one that a hook gives it.
     pub rewrites: bool,
     /// It can type into a terminal that is open already, and no hook is asked about that.
@@ -266,6 +270,8 @@ const CLAUDE: AgentRow = AgentRow {
         place(Scope::Managed, "/etc/claude-code", "managed-settings.json", SettingsForm::Claude),
     ],
     hooked: &["PreToolUse", "PostToolUse", "PostToolUseFailure", "UserPromptSubmit"],
+    folder_fields: &[],
+    views_by_command: false,
     rewrites: true,
     types_past_hooks: false,
     // It reads start-up files into a snapshot, and says that it is itself with a variable.
@@ -330,6 +336,8 @@ const CODEX: AgentRow = AgentRow {
         place(Scope::Managed, "/etc/codex", "requirements.toml", SettingsForm::CodexRequirements),
     ],
     hooked: &["PreToolUse", "PostToolUse", "UserPromptSubmit"],
+    folder_fields: &["workdir"],
+    views_by_command: false,
     rewrites: true,
     types_past_hooks: true,
     reads_startup_files: Some(Startup::Always),
@@ -397,6 +405,8 @@ const GEMINI: AgentRow = AgentRow {
         place(Scope::Managed, "/etc/gemini-cli", "settings.json", SettingsForm::Gemini),
     ],
     hooked: &["BeforeTool", "AfterTool", "BeforeAgent"],
+    folder_fields: &["dir_path", "directory"],
+    views_by_command: false,
     rewrites: false,
     types_past_hooks: false,
     reads_startup_files: None,
@@ -458,6 +468,8 @@ const COPILOT: AgentRow = AgentRow {
         place(Scope::Project, ".github/hooks", "bashgate.json", SettingsForm::Copilot),
     ],
     hooked: &["preToolUse", "postToolUse", "userPromptSubmitted"],
+    folder_fields: &["cwd"],
+    views_by_command: true,
     rewrites: false,
     // `write_bash` has an event of its own, and is denied there.
     types_past_hooks: false,
@@ -509,6 +521,8 @@ const OPENCODE: AgentRow = AgentRow {
         place(Scope::Project, ".opencode/plugin", "bashgate.js", SettingsForm::OpenCode),
     ],
     hooked: &["before_tool_use"],
+    folder_fields: &["workdir"],
+    views_by_command: false,
     rewrites: false,
     types_past_hooks: false,
     reads_startup_files: None,
@@ -564,6 +578,8 @@ const CURSOR: AgentRow = AgentRow {
         "postToolUse",
         "beforeSubmitPrompt",
     ],
+    folder_fields: &["working_directory"],
+    views_by_command: false,
     rewrites: false,
     types_past_hooks: false,
     reads_startup_files: None,

@@ -14,7 +14,7 @@ use super::{Ground, Who};
 const IN_THE_OPEN: [&str; 9] =
     ["tcp", "udp", "a name", "unix", "unix datagram", "unix pair", "abstract", "descriptors", "a file"];
 
-fn program(name: &str) -> std::path::PathBuf {
+pub(super) fn program(name: &str) -> std::path::PathBuf {
     repository().join("tests/runner/programs").join(name)
 }
 
@@ -104,9 +104,12 @@ fn as_docker_does() -> Value {
     json!({"defaultAction": "SCMP_ACT_ALLOW", "architectures": ["SCMP_ARCH_X86_64", "SCMP_ARCH_AARCH64"], "syscalls": rules})
 }
 
-fn podman(arguments: &[&str]) -> Output {
+/// How podman works in a machine without systemd.
+pub(super) const PODMAN: [&str; 4] = ["--runtime", "runc", "--cgroup-manager", "cgroupfs"];
+
+pub(super) fn podman(arguments: &[&str]) -> Output {
     let mut command = Command::new("podman");
-    command.args(["--runtime", "runc", "--cgroup-manager", "cgroupfs"]).args(arguments);
+    command.args(PODMAN).args(arguments);
     Output::of(&mut command, b"")
 }
 

@@ -10,6 +10,7 @@ mod mcp;
 mod outputs;
 mod scripts;
 mod seeds;
+mod up;
 mod work;
 
 use std::os::unix::fs::PermissionsExt as _;

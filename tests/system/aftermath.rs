@@ -111,3 +111,98 @@ fn a_plant_that_was_set_aside_taints_nobody() {
     assert!(said.stderr.contains("set aside"), "{said:?}");
     assert_eq!(site.taint("default"), "clean");
 }
+
+/// A hook with a home folder of its own, before or after a command.
+fn hears(site: &Site, name: &str, command: &str) -> Output {
+    let home = site.path().join("home-of-the-agent");
+    std::fs::create_dir_all(&home).unwrap();
+    let mut event = json!({
+        "hook_event_name": name, "cwd": site.work(), "session_id": "s", "tool_name": "Bash", "tool_use_id": "c",
+        "tool_input": {"command": command},
+    });
+    if name == "PostToolUse" {
+        event["tool_response"] = json!({"stdout": "", "stderr": ""});
+    }
+    let mut hook = site.hook_command(&site.hook_toml());
+    Output::of(hook.env("HOME", home), event.to_string().as_bytes())
+}
+
+fn plant(site: &Site, name: &str) {
+    let file = if let Some(name) = name.strip_prefix("~/") {
+        site.path().join("home-of-the-agent").join(name)
+    } else {
+        site.work().join(name)
+    };
+    std::fs::create_dir_all(file.parent().unwrap()).unwrap();
+    std::fs::write(file, "[core]\nhooksPath = x\n").unwrap();
+}
+
+const PLANTS: &[&str] = &[
+    ".envrc",
+    "deep/er/.envrc",
+    ".git/hooks/post-checkout",
+    ".git/config",
+    "sub/.vscode/tasks.json",
+    "x/.MCP.json",
+    "other/.git/hooks/pre-push",
+    ".claude/skills/x/SKILL.md",
+    "~/.bashrc",
+    "~/.config/git/config",
+];
+
+#[test]
+fn what_an_uncaged_command_left_is_found() {
+    for name in PLANTS {
+        let site = Site::default();
+        super::hostile_world::git(&site.work(), &["init", "-q"]);
+        let _host = site.serve();
+        for _ in 0..2 {
+            hears(&site, "PreToolUse", "make").expect(0);
+            std::fs::write(site.work().join("main.o"), "x").unwrap();
+            hears(&site, "PostToolUse", "make").expect(0);
+            assert_eq!(site.taint("default"), "clean", "{name}");
+        }
+        hears(&site, "PreToolUse", "make").expect(0);
+        plant(&site, name);
+        hears(&site, "PostToolUse", "make").expect(0);
+        assert_eq!(site.taint("default"), "corruption", "{name}");
+        let bare = name.trim_start_matches("~/");
+        assert!(serde_json::to_string(&site.audit()).unwrap().contains(bare), "{name}");
+        // It is old news now.
+        site.cli(["taint", "clear", "default"]).expect(0);
+        hears(&site, "PreToolUse", "make").expect(0);
+        assert_eq!(site.taint("default"), "clean", "{name}");
+    }
+}
+
+/// The agent was killed, or has no event behind a command; and the host started anew in between.
+#[test]
+fn what_a_command_left_of_which_nobody_has_heard_is_found_by_the_next() {
+    for restarts in [false, true] {
+        let site = Site::default();
+        let mut host = site.serve();
+        hears(&site, "PreToolUse", "make").expect(0);
+        hears(&site, "PreToolUse", "make").expect(0);
+        plant(&site, ".envrc");
+        if restarts {
+            host.kill();
+            host = site.serve();
+        }
+        hears(&site, "PreToolUse", "make all").expect(0);
+        assert_eq!(site.taint("default"), "corruption", "restarts: {restarts}");
+        drop(host);
+    }
+}
+
+#[test]
+fn what_people_change_while_nothing_runs_is_theirs() {
+    let site = Site::default();
+    let _host = site.serve();
+    hears(&site, "PreToolUse", "make").expect(0);
+    hears(&site, "PostToolUse", "make").expect(0);
+    plant(&site, ".envrc");
+    hears(&site, "PreToolUse", "make").expect(0);
+    assert_eq!(site.taint("default"), "clean");
+    hears(&site, "PostToolUse", "make").expect(0);
+    assert_eq!(site.taint("default"), "clean");
+}

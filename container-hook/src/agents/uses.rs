@@ -34,6 +34,14 @@ const PATHS: &[&str] = &[
 const FOLDERS: &[&str] = &["dir_path", "directory", "workdir", "working_directory", "cwd"];
 /// Fields with patterns for names.
 const PATTERNS: &[&str] = &["include", "glob", "include_pattern"];
+/// Fields with lists of paths, in which patterns count.
+const LISTS: &[&str] = &["paths", "file_paths"];
+/// Fields that hold what is looked for, and words for people.
+const SEARCHED: &[&str] = &["pattern", "query", "regex", "description", "explanation", "prompt"];
+/// Fields with what is typed into a terminal.
+const TYPED: &[&str] = &["chars", "input"];
+/// What such a tool's input holds besides.
+const OF_TERMINALS: &[&str] = &["session_id", "sessionId", "shellId", "yield_time_ms", "max_output_tokens", "delay"];
 /// Fields that name an address.
 const ADDRESSES: &[&str] = &["url", "urls", "uri", "prompt", "query"];
 /// Fields that hold a patch.
@@ -63,10 +71,9 @@ pub(super) fn of(row: Option<&AgentRow>, tool: &str, input: &Input) -> Result<To
     let does = row.map_or_else(|| agents::does(tool), |row| row.tool(tool));
     let files = |acts| ToolUse::Files { tool: tool.to_owned(), acts, content: None };
     match does {
-        Some(Does::Shell) => shell(row, tool, input).ok_or_else(|| unknown("`command`")),
+        Some(Does::Shell) => shell(row, tool, input).map_err(unknown),
         Some(Does::Read) => {
-            let mut acts: Vec<ToolAct> =
-                paths(input, PATHS).into_iter().chain(texts(input, PATTERNS)).map(read).collect();
+            let mut acts: Vec<ToolAct> = reads(input);
             // What it reads is not said: it may be anything that lies there.
             if acts.is_empty() {
                 acts.push(ToolAct::Search { path: ".".to_owned() });
@@ -76,17 +83,20 @@ pub(super) fn of(row: Option<&AgentRow>, tool: &str, input: &Input) -> Result<To
         Some(Does::Search) => {
             let found = paths(input, PATHS);
             let found = if found.is_empty() { vec![".".to_owned()] } else { found };
-            let named = texts(input, PATTERNS).into_iter().filter(|glob| glob.contains("env"));
+            let named = texts(input, PATTERNS).into_iter().filter(|glob| glob.contains("env")).flat_map(by_pattern);
             let searches = found.into_iter().map(|path| ToolAct::Search { path });
-            Ok(files(searches.chain(named.map(read)).chain(other_secrets(input)).collect()))
+            Ok(files(searches.chain(named).chain(other_secrets(input)).collect()))
         }
         Some(Does::Write) => match paths(input, PATHS) {
             found if found.is_empty() => Err(unknown("path")),
             found => {
-                // One tool of Copilot's both shows and changes files.
+                // One tool of Copilot's both shows and changes files. Whose word `view` is not, may change them all the same.
                 let shows = text(input, &["command"]).is_some_and(|command| command == "view");
-                let reads = if shows { found.iter().cloned().map(read).collect() } else { Vec::new() };
-                let acts = found.into_iter().map(write).chain(reads).collect();
+                if shows && row.is_some_and(|row| row.views_by_command) {
+                    return Ok(files(reads(input)));
+                }
+                let shown = if shows { reads(input) } else { Vec::new() };
+                let acts = found.into_iter().map(write).chain(shown).collect();
                 Ok(ToolUse::Files { tool: tool.to_owned(), acts, content: Some(content_of(input)) })
             }
         },
@@ -117,8 +127,11 @@ pub(super) fn of(row: Option<&AgentRow>, tool: &str, input: &Input) -> Result<To
             Ok(service(&format!("mcp__{server}__{tool}"), input))
         }
         // What is typed into a program that reads commands is a command.
-        None if tool.starts_with("write_") && input.keys().any(|name| matches!(name.as_str(), "chars" | "input")) => {
-            let command = text(input, &["chars", "input"]).ok_or_else(|| unknown("input"))?;
+        None if tool.starts_with("write_")
+            && input.keys().any(|name| TYPED.contains(&name.as_str()))
+            && input.keys().all(|name| TYPED.contains(&name.as_str()) || OF_TERMINALS.contains(&name.as_str())) =>
+        {
+            let command = text(input, TYPED).ok_or_else(|| unknown("input"))?;
             let doubt = Some("it is typed into a program's terminal");
             Ok(ToolUse::Shell { command, is_bash: false, folder: None, doubt })
         }
@@ -127,19 +140,29 @@ pub(super) fn of(row: Option<&AgentRow>, tool: &str, input: &Input) -> Result<To
             && input.contains_key("command")
             && input.keys().all(|name| OF_SHELLS.contains(&name.as_str()) || FOLDERS.contains(&name.as_str())) =>
         {
-            shell(row, tool, input).ok_or_else(|| unknown("`command`"))
+            shell(row, tool, input).map_err(unknown)
         }
         None => Ok(service(tool, input)),
     }
 }
 
-fn shell(row: Option<&AgentRow>, tool: &str, input: &Input) -> Option<ToolUse> {
-    let command = text(input, &["command"])?;
+/// A command, or what is not understood about it.
+fn shell(row: Option<&AgentRow>, tool: &str, input: &Input) -> Result<ToolUse, &'static str> {
+    let command = text(input, &["command"]).ok_or("`command`")?;
+    // A field that this agent does not know says nothing about where it runs the command, nor does one of two.
+    let named: Vec<&str> = FOLDERS.iter().copied().filter(|name| input.contains_key(*name)).collect();
+    let folder = match named.as_slice() {
+        [] => None,
+        [name] if row.is_none_or(|row| row.folder_fields.contains(name)) => {
+            Some(text(input, &[name]).ok_or("folder that is a text")?)
+        }
+        _ => return Err("one folder of a known name"),
+    };
     let lower = tool.to_ascii_lowercase();
     let is_bash = lower == "bash" || row.is_some_and(|row| row.tool(tool) == Some(Does::Shell)) && tool != "Monitor";
     let is_powershell = lower.contains("powershell") || lower == "pwsh";
     let doubt = is_powershell.then_some("PowerShell reads it in another way than bash");
-    Some(ToolUse::Shell { command, is_bash: is_bash && !is_powershell, folder: text(input, FOLDERS), doubt })
+    Ok(ToolUse::Shell { command, is_bash: is_bash && !is_powershell, folder, doubt })
 }
 
 fn service(tool: &str, input: &Input) -> ToolUse {
@@ -147,7 +170,7 @@ fn service(tool: &str, input: &Input) -> ToolUse {
     input.values().for_each(|value| texts_in(value, &mut all));
     // What it is told to take along.
     let files = all.into_iter().filter(|text| !text.contains(char::is_whitespace) && secrets::is_secret_path(text));
-    let acts = files.take(MAX_ACTS).map(|path| read(path.to_owned())).collect();
+    let acts = files.take(MAX_ACTS).map(|path| ToolAct::Read { path: path.to_owned() }).collect();
     let sent = serde_json::to_string(input).unwrap_or_default();
     let most = MAX_SENT_BYTES - 128;
     let sends = Some(shortened(&sent, most));
@@ -183,23 +206,49 @@ fn paths(input: &Input, names: &[&str]) -> Vec<String> {
     found
 }
 
-/// Secrets that an input names in any other field.
-fn other_secrets(input: &Input) -> Vec<ToolAct> {
-    let mut all = Vec::new();
-    input.values().for_each(|value| texts_in(value, &mut all));
-    let bare = all.into_iter().map(|text| text.strip_prefix("file://").unwrap_or(text).trim());
-    let named = bare.filter(|text| text.len() <= 4096 && !text.contains('\n') && secrets::is_secret_path(text));
-    named.take(16).map(|path| read(path.to_owned())).collect()
+/// What a tool that reads is told to read.
+fn reads(input: &Input) -> Vec<ToolAct> {
+    let found = paths(input, PATHS).into_iter().flat_map(|path| {
+        // `[slug].tsx` is the name of a file; only who takes a list of paths takes patterns in them.
+        let may_be_pattern = path.contains('*') || LISTS.iter().any(|name| input.contains_key(*name));
+        if may_be_pattern { by_pattern(path) } else { vec![ToolAct::Read { path }] }
+    });
+    found.chain(texts(input, PATTERNS).into_iter().flat_map(by_pattern)).collect()
 }
 
-/// A file or a folder that is read; with a pattern in it, everything below the folder in front of it.
-fn read(path: String) -> ToolAct {
-    match path.find(['*', '?', '[', '{']) {
-        None => ToolAct::Read { path },
-        Some(at) => {
-            let folder = path.get(..at).and_then(|start| start.rsplit_once('/')).map_or(".", |(folder, _)| folder);
-            ToolAct::Search { path: if folder.is_empty() { "/".to_owned() } else { folder.to_owned() } }
-        }
+/// Secrets that an input names in any other field, what is searched for excepted.
+fn other_secrets(input: &Input) -> Vec<ToolAct> {
+    let mut all = Vec::new();
+    let others = input.iter().filter(|(name, _)| !SEARCHED.contains(&name.as_str()));
+    others.for_each(|(_, value)| values_in(value, &mut all));
+    let bare = all.into_iter().map(|text| text.strip_prefix("file://").unwrap_or(text).trim());
+    let named = bare.filter(|text| text.len() <= 4096 && !text.contains('\n') && secrets::is_secret_path(text));
+    named.take(16).map(|path| ToolAct::Read { path: path.to_owned() }).collect()
+}
+
+/// The file of this very name, and, with a pattern in it, everything below the folder in front of it. A pattern that may lead
+/// anywhere else means everything.
+fn by_pattern(path: String) -> Vec<ToolAct> {
+    let Some(at) = path.find(['*', '?', '[', '{']) else { return vec![ToolAct::Read { path }] };
+    let (start, rest) = path.split_at(at);
+    let leads_away = rest.split('/').any(|part| part == "..") || rest.contains('{') && rest.contains(['~', '/']);
+    let folder = match start.rsplit_once('/') {
+        _ if leads_away => "/",
+        None => ".",
+        Some(("", _)) => "/",
+        Some((folder, _)) => folder,
+    };
+    let search = ToolAct::Search { path: folder.to_owned() };
+    vec![ToolAct::Read { path }, search]
+}
+
+/// The texts among the values of a value.
+fn values_in<'v>(value: &'v Value, texts: &mut Vec<&'v str>) {
+    match value {
+        Value::String(text) => texts.push(text),
+        Value::Array(values) => values.iter().for_each(|value| values_in(value, texts)),
+        Value::Object(fields) => fields.values().for_each(|value| values_in(value, texts)),
+        Value::Null | Value::Bool(_) | Value::Number(_) => {}
     }
 }
 
@@ -268,7 +317,7 @@ pub(super) fn attached(files: &Value) -> Vec<ToolAct> {
             _ => {}
         }
     }
-    named.into_iter().take(MAX_ACTS).map(read).collect()
+    named.into_iter().take(MAX_ACTS).map(|path| ToolAct::Read { path }).collect()
 }
 
 /// The files that a person's words mention as `@path`, whose content the agent then reads in.
@@ -287,7 +336,7 @@ pub(super) fn mentioned(words: &str) -> Vec<ToolAct> {
         let path = path.split_once('#').map_or(path, |(path, _)| path);
         (!path.is_empty()).then(|| path.to_owned())
     };
-    marks.filter_map(path).take(MAX_ACTS + 1).map(read).collect()
+    marks.filter_map(path).take(MAX_ACTS + 1).map(|path| ToolAct::Read { path }).collect()
 }
 
 #[cfg(test)]

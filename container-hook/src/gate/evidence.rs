@@ -18,21 +18,26 @@ use super::git;
 const MAX_FILE: u64 = 8 * 1024 * 1024;
 /// Most files that are looked at; what has more has one entry without a digest.
 const MAX_FILES: usize = 1000;
+/// Most bytes of all files together that are hashed; what comes behind them is told by its length and time.
+const MAX_ALL: u64 = 64 << 20;
+/// How programs and archives of them begin, of which a start says nothing.
+const PROGRAMS: [&[u8]; 6] = [b"\x7fELF", b"\xcf\xfa\xed\xfe", b"\xca\xfe\xba\xbe", b"MZ", b"PK\x03\x04", b"\x1f\x8b"];
 /// How the entry for variables begins.
 const ENVIRONMENT: &str = "the environment's ";
 /// Most names below a folder that is sent as a whole.
-const MAX_TREE: usize = 20_000;
+const MAX_TREE: usize = 200_000;
 
 /// The evidence for one command. Files that are not there, or are no plain files, say nothing; where there are more than the
 /// protocol allows, the last entry stands for all of the rest.
 pub fn of(effects: &Effects, conditions: &[Condition], cwd: &Path) -> Vec<FileEvidence> {
     let mut found: Vec<FileEvidence> = Vec::new();
+    let mut room = MAX_ALL;
     let mut add = |name: &str, told: Told| {
         let known = found.iter().any(|file| file.path == name);
         if !known
             && found.len() < MAX_FILES
             && let Some(file) = place(name, cwd)
-            && let Some(evidence) = read(name, &file, told)
+            && let Some(evidence) = read(name, &file, told, &mut room)
         {
             found.push(evidence);
         }
@@ -112,11 +117,12 @@ fn folded(mut found: Vec<FileEvidence>) -> Vec<FileEvidence> {
 /// The files of a folder that a pattern means, as the classifier names them.
 fn names_in(folder: &str, start: &str, end: &str, cwd: &Path) -> Vec<String> {
     let Some(place) = place(folder, cwd) else { return Vec::new() };
-    let entries = std::fs::read_dir(place).into_iter().flatten().flatten().take(MAX_FILES);
+    let entries = std::fs::read_dir(place).into_iter().flatten().flatten();
     let names = entries.filter_map(|entry| entry.file_name().into_string().ok());
     let is_meant =
         |name: &String| name.len() >= start.len() + end.len() && name.starts_with(start) && name.ends_with(end);
-    let mut names: Vec<String> = names.filter(is_meant).map(|name| format!("{folder}/{name}")).collect();
+    let mut names: Vec<String> =
+        names.filter(is_meant).map(|name| format!("{folder}/{name}")).take(MAX_FILES).collect();
     names.sort();
     names
 }
@@ -208,12 +214,14 @@ fn remotes(text: &str) -> String {
     lines.flat_map(|setting| [setting.key.as_str(), " = ", setting.value.as_str(), "\n"]).collect()
 }
 
-fn read(name: &str, file: &Path, told: Told) -> Option<FileEvidence> {
+fn read(name: &str, file: &Path, told: Told, room: &mut u64) -> Option<FileEvidence> {
     // Opening a FIFO would wait for whoever writes it.
     let meta = std::fs::metadata(file).ok().filter(std::fs::Metadata::is_file)?;
     let mut bytes = Vec::new();
-    std::fs::File::open(file).ok()?.take(MAX_FILE).read_to_end(&mut bytes).ok()?;
-    let whole = meta.len() <= MAX_FILE;
+    let whole = meta.len() <= MAX_FILE.min(*room);
+    let most = if whole { MAX_FILE } else { MAX_HEAD_BYTES as u64 };
+    std::fs::File::open(file).ok()?.take(most).read_to_end(&mut bytes).ok()?;
+    *room = room.saturating_sub(bytes.len() as u64);
     let head = match told {
         Told::Head => start_of(&bytes),
         Told::Remotes => start_of(remotes(&String::from_utf8_lossy(&bytes)).as_bytes()),
@@ -238,7 +246,9 @@ fn start_of(bytes: &[u8]) -> String {
         end -= 1;
     }
     let head = bytes.get(..end).unwrap_or_default();
-    if head.contains(&0) { String::new() } else { String::from_utf8_lossy(head).into_owned() }
+    let is_program = PROGRAMS.iter().any(|magic| head.starts_with(magic));
+    // Shells and others run a text that has a NUL somewhere.
+    if is_program { String::new() } else { String::from_utf8_lossy(head).replace('\0', "\u{fffd}") }
 }
 
 #[cfg(test)]

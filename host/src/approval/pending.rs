@@ -268,7 +268,10 @@ fn is_simple_git(words: &[&str]) -> bool {
     let [subcommand @ ("push" | "fetch" | "pull"), rest @ ..] = words else { return false };
     let names_others =
         |word: &str| word.contains("::") || word.contains('/') && word.contains(':') || word.contains('@');
+    // The first is the remote: `host:path` is none that settings name.
+    let remote = rest.iter().find(|word| !word.starts_with('-'));
     !subcommand.is_empty()
+        && remote.is_none_or(|remote| !remote.contains(':'))
         && rest.iter().all(|word| FLAGS.contains(word) || !word.starts_with('-') && !names_others(word))
 }
 

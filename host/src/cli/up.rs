@@ -421,6 +421,7 @@ fn plan_of<'p>(
         user,
         keep_id: runtime.is_podman && !rustix::process::geteuid().is_root(),
         network: words.network.as_deref(),
+        init: runtime.has_init(),
         terminal: std::io::stdin().is_terminal() && std::io::stdout().is_terminal(),
         selinux: Path::new("/sys/fs/selinux/enforce").exists(),
         command,

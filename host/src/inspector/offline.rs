@@ -18,9 +18,9 @@ pub fn inspect(brief: &Brief) -> Finding {
     match (first_flag(brief), what_is_not_known(brief)) {
         (Some(reason), _) => Finding::Flagged { reason },
         (None, Some(why)) if brief.taint == Taint::Both => Finding::NoAnswer { why },
-        (None, Some(reason)) if !brief.understood || brief.evidence.iter().any(|file| is_cut(brief, file)) => {
-            Finding::Flagged { reason }
-        }
+        // What goes on where nobody has looked is no ground for a denial: a person can look.
+        (None, Some(why)) if brief.evidence.iter().any(|file| is_cut(brief, file)) => Finding::NoAnswer { why },
+        (None, Some(reason)) if !brief.understood => Finding::Flagged { reason },
         (None, _) => Finding::Clear { reason: NO_MODEL.to_owned() },
     }
 }
@@ -305,9 +305,7 @@ fn evidence(brief: &Brief) -> Option<String> {
 /// What makes the rest of a line a comment. In the other family of languages the same mark is code: a field in JavaScript, a path
 /// in a shell.
 fn comment_mark(path: &str) -> &'static str {
-    const SLASHES: &[&str] = &[
-        "js", "mjs", "cjs", "jsx", "ts", "mts", "cts", "tsx", "rs", "go", "c", "h", "cc", "cpp", "java", "kt", "swift",
-    ];
+    const SLASHES: &[&str] = &["js", "mjs", "cjs", "jsx", "ts", "mts", "cts", "tsx", "rs", "c", "h", "cpp", "kt"];
     let extension = path.rsplit('/').next().and_then(|name| name.rsplit_once('.')).map_or("", |(_, end)| end);
     if SLASHES.contains(&extension) { "//" } else { "#" }
 }

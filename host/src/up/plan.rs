@@ -44,6 +44,7 @@ impl Mount {
 
 /// Everything that is known about a container before it starts.
 #[derive(Debug)]
+#[expect(clippy::struct_excessive_bools, reason = "each is something that the machine has or has not")]
 pub struct Plan<'p> {
     /// The agent.
     pub agent: &'static AgentRow,
@@ -63,6 +64,8 @@ pub struct Plan<'p> {
     pub keep_id: bool,
     /// The container's network, where it is not the runtime's own choice.
     pub network: Option<&'p str>,
+    /// The runtime has a first process of its own that collects what others leave.
+    pub init: bool,
     /// There is a terminal.
     pub terminal: bool,
     /// `SELinux` is in force, and would keep the container from the mounts.
@@ -74,8 +77,11 @@ pub struct Plan<'p> {
 impl Plan<'_> {
     /// The words after the runtime's name.
     pub fn words(&self) -> Vec<String> {
-        let mut words: Vec<String> = ["run", "--rm", "--init", "--interactive"].map(str::to_owned).into();
+        let mut words: Vec<String> = ["run", "--rm", "--interactive"].map(str::to_owned).into();
         let mut add = |more: &[&str]| words.extend(more.iter().map(|word| (*word).to_owned()));
+        if self.init {
+            add(&["--init"]);
+        }
         if self.terminal {
             add(&["--tty"]);
         }
@@ -185,6 +191,7 @@ mod tests {
             user: (1000, 1000),
             keep_id: true,
             network: None,
+            init: true,
             terminal: false,
             selinux: false,
             command: vec!["claude".to_owned(), "-p".to_owned(), "a b".to_owned()],

@@ -80,6 +80,13 @@ impl Runtime {
         Command::new(&self.program)
     }
 
+    /// True when it can put a first process of its own into a container. Docker brings one; podman's is a package that may be missing.
+    pub fn has_init(&self) -> bool {
+        let places =
+            ["/usr/libexec/podman", "/usr/local/libexec/podman", "/usr/lib/podman", "/usr/bin", "/usr/local/bin"];
+        !self.is_podman || places.iter().any(|folder| Path::new(folder).join("catatonit").is_file())
+    }
+
     fn not_started(&self, source: std::io::Error) -> RuntimeError {
         RuntimeError::NotStarted { program: self.program.clone(), source }
     }

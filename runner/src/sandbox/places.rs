@@ -158,6 +158,12 @@ pub struct Places {
 }
 
 impl Places {
+    /// An error for a folder that never may be written, whoever works there. It costs nothing, so that nobody looks through all of
+    /// a system before it is refused.
+    pub fn may_be_root(path: &Path) -> Result<(), PlaceError> {
+        root(path, None).map(drop)
+    }
+
     /// Checks everything that can be checked before the start.
     pub fn check(roots: &Roots, hidden: &Hidden) -> Result<Self, PlaceError> {
         let cwd = folder(&roots.cwd)?;

@@ -35,7 +35,7 @@ pub use row::{
     Wrapper,
 };
 
-pub use git::checks_out;
+pub use git::{brings_files, checks_out};
 pub(crate) use network::{host_in, is_this_machine};
 
 use crate::classify::judge::{Judge, Judgement};

@@ -246,21 +246,26 @@ impl Program {
 fn called_by(calls: &'static [&'static str], args: &[Arg]) -> Option<&'static str> {
     let words: Vec<&str> = args.iter().filter_map(Arg::exact).filter(|text| !text.starts_with('-')).collect();
     let options: Vec<&str> = args.iter().filter_map(Arg::exact).filter(|text| text.starts_with('-')).collect();
+    let is = |word: &str, wanted: &str| word == wanted || wanted.ends_with(['/', ':']) && word.starts_with(wanted);
     let stands = |call: &&str| {
-        let wanted: Vec<&str> = call.split(' ').collect();
-        let is =
-            |word: &&str, wanted: &&str| word == wanted || wanted.ends_with(['/', ':']) && word.starts_with(wanted);
-        call.is_empty()
-            || wanted.iter().all(|word| word.starts_with('-') && options.contains(word))
-            || words.windows(wanted.len()).any(|part| part.iter().zip(&wanted).all(|(word, wanted)| is(word, wanted)))
+        let (wanted_options, wanted): (Vec<&str>, Vec<&str>) =
+            call.split(' ').filter(|word| !word.is_empty()).partition(|word| word.starts_with('-'));
+        let has_words = match wanted.as_slice() {
+            [] => true,
+            // Behind an option a word may be its value.
+            [one] if options.is_empty() => words.first().is_some_and(|word| is(word, one)),
+            [one] => words.iter().any(|word| is(word, one)),
             // What stands between them may be the value of an option.
-            || if let [one, two] = &wanted[..] {
+            [one, two] if !options.is_empty() => {
                 let first = words.iter().position(|word| is(word, one));
                 let behind = first.and_then(|at| words.get(at + 1..)).unwrap_or_default();
-                !options.is_empty() && behind.iter().any(|word| is(word, two))
-            } else {
-                false
+                behind.iter().any(|word| is(word, two))
             }
+            wanted => {
+                words.windows(wanted.len()).any(|part| part.iter().zip(wanted).all(|(word, wanted)| is(word, wanted)))
+            }
+        };
+        has_words && wanted_options.iter().all(|option| options.contains(option))
     };
     calls.iter().copied().find(|call| stands(call))
 }

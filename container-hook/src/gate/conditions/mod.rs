@@ -183,7 +183,7 @@ fn process_folder_on(path: &Path) -> Option<PathBuf> {
     let mut waiting: Vec<std::ffi::OsString> =
         path.components().rev().map(|part| part.as_os_str().to_owned()).collect();
     let mut at = PathBuf::from("/");
-    let mut links = 0;
+    let (mut links, mut by_kernel) = (0, false);
     while let Some(part) = waiting.pop() {
         if part == ".." {
             at.pop();
@@ -200,11 +200,15 @@ fn process_folder_on(path: &Path) -> Option<PathBuf> {
             let name = part.to_string_lossy();
             name == "self" || name == "thread-self" || name.bytes().all(|byte| byte.is_ascii_digit())
         };
-        // A file that is named outright is judged by its name; what lies deeper, or is reached by a link, is not.
-        if of_process && (links > 0 || is_magic(&waiting)) || at == Path::new("/dev/fd") && !waiting.is_empty() {
+        // A file that is named outright is judged by its name; what lies deeper, or is reached by a link, is not. The kernel's own
+        // links lead to files of whoever looks (`/proc/mounts`).
+        if of_process && (links > 0 && !by_kernel || is_magic(&waiting))
+            || at == Path::new("/dev/fd") && !waiting.is_empty()
+        {
             return Some(at);
         }
         if !of_process && let Ok(target) = std::fs::read_link(&at) {
+            by_kernel = links == 0 && (at.parent() == Some(Path::new("/proc")) || at == Path::new("/etc/mtab"));
             links += 1;
             if links > MOST_LINKS {
                 return Some(at);
@@ -485,9 +489,15 @@ mod tests {
                 || check(&found, root, &[], ShellSetup { reads_startup_files: false, trusted: &[] }).is_clear();
             assert!(found.decided == Decided::Host || !is_clear(), "{command}");
         }
-        for command in
-            ["cat /proc/cpuinfo", "cat inner/notes", "echo x > /dev/stderr", "cat /proc/self/status", "ls /dev"]
-        {
+        for command in [
+            "cat /proc/cpuinfo",
+            "cat /proc/mounts",
+            "cat /proc/net/dev",
+            "cat inner/notes",
+            "echo x > /dev/stderr",
+            "cat /proc/self/status",
+            "ls /dev",
+        ] {
             assert!(findings(command, root).is_clear(), "{command}: {:?}", findings(command, root));
         }
     }

@@ -1,6 +1,7 @@
 //! Whether git runs nothing but itself in a folder: no setting, hook or repository in the repository that starts a
 //! program. A setting is inert only when the shared list says so.
 
+use std::collections::HashSet;
 use std::io;
 use std::os::unix::fs::{MetadataExt as _, PermissionsExt as _};
 use std::path::{Path, PathBuf};
@@ -288,14 +289,24 @@ fn tracked(repository: &Repository, id_length: usize, shows: Shown, found: &mut 
     }
     if shows == Shown::Content {
         // Where a folder that it tracks is a link by now, git shows what lies behind.
-        let mut folders: Vec<&Path> = read.names.iter().flat_map(|name| Path::new(name).ancestors().skip(1)).collect();
-        folders.sort_unstable();
-        folders.dedup();
-        let is_link = |folder: &&&Path| {
+        // Names stand in order, so that those of one folder stand together.
+        let mut folders: HashSet<&str> = HashSet::new();
+        let mut last = "";
+        for name in &read.names {
+            let folder = name.rsplit_once('/').map_or("", |(folder, _)| folder);
+            if folder != last {
+                last = folder;
+                let mut above = Some(folder).filter(|folder| !folder.is_empty());
+                while let Some(folder) = above.filter(|folder| folders.insert(folder)) {
+                    above = folder.rsplit_once('/').map(|(above, _)| above);
+                }
+            }
+        }
+        let is_link = |folder: &&&str| {
             std::fs::symlink_metadata(repository.root.join(folder)).is_ok_and(|meta| meta.is_symlink())
         };
-        if let Some(link) = folders.iter().filter(|folder| !folder.as_os_str().is_empty()).find(is_link) {
-            found.programs.push(format!("{} is tracked as a folder and is a link", link.display()));
+        if let Some(link) = folders.iter().find(is_link) {
+            found.programs.push(format!("{link} is tracked as a folder and is a link"));
         }
         let secret = |name: &&String| secrets::is_secret_path(&repository.root.join(name).to_string_lossy());
         found.secrets.extend(read.names.iter().filter(secret).take(8).cloned());

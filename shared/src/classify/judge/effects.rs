@@ -318,13 +318,7 @@ impl Judge<'_> {
         let meant = self.meant_by_words(call, only_talks);
         let changes = |program: &str| programs::has(program, Trait::ChangesFiles);
         // Git brings files of commits into the working tree.
-        let brings = paths::file_name(&call.program) == "git"
-            && call
-                .args
-                .iter()
-                .filter_map(Arg::exact)
-                .find(|text| !text.starts_with('-'))
-                .is_some_and(programs::checks_out);
+        let brings = paths::file_name(&call.program) == "git" && programs::brings_files(&call.args);
         let modifies = brings || changes(&call.program) || call.args.iter().any(|arg| changes(&arg.text));
         // What it changes stands elsewhere.
         let reads_names = matches!(programs::runs_of(&call.program), Runs::Behind(wrapper) if wrapper.words_from_input);
@@ -447,7 +441,9 @@ impl Judge<'_> {
             }
             if reads && !only_talks && (!text.starts_with('-') || text.contains('=')) {
                 let named: Vec<String> = paths_in(text).into_iter().flat_map(|path| self.resolved(path)).collect();
-                named.into_iter().for_each(|path| note(&mut self.effects.named, path));
+                for path in named {
+                    note(&mut self.effects.named, path);
+                }
             }
             // The shortest says it best.
             let is_secret = |path: &&str| self.resolved(path).iter().any(|path| secrets::is_secret_path(path));
@@ -508,7 +504,10 @@ fn names_output(option: &str) -> bool {
         "dest",
         "write-to",
     ];
+    // Whoever reads long options takes their starts as well.
+    const WHOLE: &[&str] = &["output-document", "output-file", "output-dir", "directory-prefix", "dump-header"];
     match option.strip_prefix("--") {
+        Some(long) if long.len() > 3 && WHOLE.iter().any(|whole| whole.starts_with(long)) => true,
         Some(long) => {
             PARTS.iter().any(|part| long.contains(part)) && !long.contains("timeout") && !long.contains("strip")
         }

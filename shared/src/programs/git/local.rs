@@ -673,7 +673,16 @@ pub(super) fn obstacle(subcommand: &str, scan: &Scan<'_>) -> Option<String> {
         }
     }
     // The third parent of a stash holds what was not tracked.
-    if subcommand != "stash" && scan.operands.iter().any(|operand| operand.text.contains("stash")) {
+    let names_stash = |revision: &str| {
+        let revision = revision.trim_start_matches('^');
+        revision.contains("refs/stash")
+            || revision
+                .strip_prefix("stash")
+                .is_some_and(|rest| rest.is_empty() || rest.starts_with(['@', '^', '~', ':']))
+            || revision.starts_with(":/")
+    };
+    let of_stash = |operand: &str| operand.split("..").any(|part| names_stash(part.trim_start_matches('.')));
+    if subcommand != "stash" && scan.operands.iter().any(|operand| of_stash(&operand.text)) {
         return Some("what was stashed may not have been tracked".to_owned());
     }
     None

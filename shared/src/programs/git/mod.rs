@@ -70,6 +70,19 @@ const RUNS: &[&str] = &[
     "http.proxy",
 ];
 
+/// Settings of sections with programs in them that name none.
+const HARMLESS: &[&str] = &[
+    "merge.conflictstyle",
+    "merge.ff",
+    "merge.log",
+    "merge.stat",
+    "merge.renames",
+    "merge.renamelimit",
+    "submodule.recurse",
+];
+/// Options of `git config` behind which a value of theirs stands.
+const VALUED: &[&str] = &["-f", "--file", "--blob", "--type", "--comment", "--value", "--url", "--default"];
+
 fn git(judge: &mut Judge<'_>, call: &Call) -> Judgement {
     let mut args = call.args.iter();
     let mut subcommand = None;
@@ -150,7 +163,7 @@ fn git(judge: &mut Judge<'_>, call: &Call) -> Judgement {
         let mut is_file = false;
         let mut plain = rest.iter().filter_map(Arg::exact).filter(|text| {
             // The value of an option that takes one.
-            let is_value = std::mem::replace(&mut is_file, matches!(*text, "-f" | "--file" | "--blob" | "--type"));
+            let is_value = std::mem::replace(&mut is_file, VALUED.contains(text));
             !is_value && !text.starts_with('-')
         });
         // Newer versions have words for what options say in older ones.
@@ -160,10 +173,12 @@ fn git(judge: &mut Judge<'_>, call: &Call) -> Judgement {
         drop(plain);
         let words: Vec<&str> = rest.iter().filter_map(Arg::exact).collect();
         let reads = words.len() == rest.len()
-            && words.first().is_some_and(|word| matches!(*word, "--get" | "--get-all" | "get"))
+            && words.first().is_some_and(|word| matches!(*word, "--get" | "--get-all" | "--get-regexp" | "get"))
             && words.len() == 2;
-        let runs = RUNS.iter().any(|runs| key == *runs || key.starts_with(&format!("{runs}.")));
-        let starts = key.contains('.') && value.is_some_and(|value| !git_config::is_inert(&key, value));
+        let is_harmless = HARMLESS.contains(&key.as_str())
+            || key.starts_with("remote.") && [".fetch", ".prune", ".tagopt"].iter().any(|end| key.ends_with(end));
+        let runs = !is_harmless && RUNS.iter().any(|runs| key == *runs || key.starts_with(&format!("{runs}.")));
+        let starts = !is_harmless && key.contains('.') && value.is_some_and(|value| !git_config::is_inert(&key, value));
         if !reads && (runs || starts) && rest.len() > 1 {
             judge.persistence(format!("git config {key}"));
         }
@@ -292,6 +307,19 @@ pub fn checks_out(subcommand: &str) -> bool {
         subcommand,
         "checkout" | "switch" | "restore" | "merge" | "pull" | "rebase" | "stash" | "cherry-pick" | "revert" | "am"
     )
+}
+
+/// The same for a call of git, whatever options stand in front of its subcommand.
+pub fn brings_files(args: &[Arg]) -> bool {
+    const VALUED: &[&str] =
+        &["-C", "-c", "--git-dir", "--work-tree", "--namespace", "--super-prefix", "--config-env", "--exec-path"];
+    let mut is_value = false;
+    let mut words = args.iter().filter_map(Arg::exact);
+    let subcommand = words.find(|text| {
+        let was_value = std::mem::replace(&mut is_value, VALUED.contains(text));
+        !was_value && !text.starts_with('-')
+    });
+    subcommand.is_some_and(checks_out)
 }
 
 /// True for a subcommand that looks into whatever git tracks, a repository in the repository as well.
