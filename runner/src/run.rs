@@ -185,7 +185,8 @@ impl Runner {
             .skip(usize::from(preset.filesystem.workspace == Access::Read))
             .map(|project| {
                 let caged = permit.reach() == Reach::Cage;
-                Watch::before(project, &spec.cwd, preset.filesystem.protect.clone(), spec.state.as_deref(), caged)
+                let kept = spec.state.as_deref().map(|state| (state, timeout));
+                Watch::before(project, &spec.cwd, preset.filesystem.protect.clone(), kept, caged)
             })
             .collect();
         let acting: Vec<PathBuf> = watches.iter().flat_map(Watch::to_protect).take(MOST_PROTECTED).cloned().collect();

@@ -1049,7 +1049,14 @@ fn what_was_stashed_was_perhaps_never_tracked() {
         "git stash show --include-untracked",
         "git stash show --only-untracked -p",
         "git cat-file -p stash^3:.env",
+        "git log -p --all",
+        "git log --all -p -- .env",
+        "git log -U1 --glob=refs/*",
+        "git log -g -p stash",
+        "git show --all",
+        "git show ':/untracked files'",
     ]);
+    world.local(&["git log --all --oneline", "git log -p -- stash.rs", "git diff a.txt"]);
     git(&work, &["config", "stash.showIncludeUntracked", "true"]);
     world.asked(&["git stash show", "git stash show -p"]);
 }

@@ -3,7 +3,7 @@
 //! In the order of a question's way: [`check`] reads the command ([`Look`]), with the git guard ([`git`]) and what only the
 //! container can tell ([`conditions`]); what is not settled by that becomes a [`HostRequest`], with [`evidence`], and
 //! [`HostRequest::put`] waits for the host's signed answer ([`ask`]). [`cage`] says what could run caged instead. With what may
-//! not be harmless goes what acts later in the project ([`acting`]), before and, in a [`report`], behind it.
+//! not be harmless goes what acts later in the project ([`acting`]), before and, in a report, behind it.
 //!
 //! It knows no agent, and does nothing to its process: no timers, no signals, no output. Whoever calls it guards the wait
 //! for [`HostRequest::longest_wait`] in a way of their own.

@@ -135,9 +135,17 @@ pub fn service_of(call: &ToolCall) -> &str {
 /// True where a tool's name may be that of a tool of this service, in any agent's way to write it. Only for what forbids: a name
 /// can be chosen so.
 pub fn may_belong_to(tool: &str, service: &str) -> bool {
-    let bare = ["mcp__", "mcp_", "MCP:", "mcp-"].iter().find_map(|start| tool.strip_prefix(start)).unwrap_or(tool);
-    let rest = bare.strip_prefix(service);
-    rest.is_some_and(|rest| rest.is_empty() || rest.starts_with(['_', '-', '.', ':', '/']))
+    let (tool, service) = (tool.to_lowercase(), service.to_lowercase());
+    let bare = ["mcp__", "mcp_", "mcp:", "mcp-"].iter().find_map(|start| tool.strip_prefix(start)).unwrap_or(&tool);
+    let begins = |name: &str| {
+        name.strip_prefix(&service).is_some_and(|rest| rest.is_empty() || rest.starts_with(['_', '-', '.', ':', '/']))
+    };
+    // A plug-in's server: `mcp__plugin_NAME_SERVER__TOOL`.
+    let of_plugin = || {
+        let name = bare.strip_prefix("plugin_").or_else(|| bare.strip_prefix("plugin-"))?;
+        name.match_indices(['_', '-']).map(|(at, _)| name.get(at + 1..).unwrap_or_default()).find(|rest| begins(rest))
+    };
+    begins(bare) || of_plugin().is_some()
 }
 
 /// On what terms a service is used.
@@ -186,6 +194,9 @@ mod tests {
             "issues-create",
             "issues",
             "MCP:issues/create",
+            "MCP__Issues__create",
+            "mcp__plugin_tracker_issues__create",
+            "mcp__plugin_a-b_issues__create",
         ] {
             assert!(may_belong_to(tool, "issues"), "{tool}");
         }

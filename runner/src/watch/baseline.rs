@@ -6,8 +6,9 @@
 use std::collections::BTreeMap;
 use std::fs::{self, File, OpenOptions};
 use std::io::{Read as _, Write as _};
-use std::os::unix::fs::OpenOptionsExt as _;
+use std::os::unix::fs::{MetadataExt as _, OpenOptionsExt as _};
 use std::path::{Path, PathBuf};
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use bashgate_shared::command::Digest;
 use rustix::fs::{FlockOperation, flock};
@@ -18,6 +19,8 @@ use super::seen::{Seen, Stamp};
 use super::{Change, Violation};
 use crate::job::Jobs;
 
+/// How long a run may need to end when its time is over.
+const SPARE: Duration = Duration::from_mins(1);
 /// Longest file that is read back, in bytes.
 const MOST_BYTES: u64 = 32 << 20;
 
@@ -39,6 +42,8 @@ impl Drop for Baseline {
 struct Written {
     /// Nobody was asked about the command.
     nobody_was_asked: bool,
+    /// When the run has ended at the latest, in seconds since 1970: what is younger is a person's.
+    ends_by_s: i64,
     /// By their paths; a name that is no text by what of it is.
     files: BTreeMap<String, Stamp>,
 }
@@ -46,7 +51,13 @@ struct Written {
 impl Baseline {
     /// Writes down what was seen, below the runner's own folder. Where that cannot be, there is none: the run itself is looked
     /// at all the same.
-    pub(super) fn keep(state: &Path, workspace: &Path, seen: &Seen, nobody_was_asked: bool) -> Option<Self> {
+    pub(super) fn keep(
+        state: &Path,
+        workspace: &Path,
+        seen: &Seen,
+        nobody_was_asked: bool,
+        lasts: Duration,
+    ) -> Option<Self> {
         Jobs::at(state.to_owned()).own_folder().ok()?;
         let folder = state.join("watch");
         fs::create_dir_all(&folder).ok()?;
@@ -56,7 +67,9 @@ impl Baseline {
         flock(&file, FlockOperation::NonBlockingLockExclusive).ok()?;
         let files = stamps(seen).map(|(path, stamp, _)| (text(path), stamp.clone())).collect();
         let baseline = Self { path, _lock: file.try_clone().ok()? };
-        file.write_all(&serde_json::to_vec(&Written { nobody_was_asked, files }).ok()?).ok()?;
+        let end = SystemTime::now().checked_add(lasts.saturating_add(SPARE))?;
+        let ends_by_s = end.duration_since(UNIX_EPOCH).ok().and_then(|end| i64::try_from(end.as_secs()).ok())?;
+        file.write_all(&serde_json::to_vec(&Written { nobody_was_asked, ends_by_s, files }).ok()?).ok()?;
         Some(baseline)
     }
 }
@@ -88,13 +101,22 @@ pub(super) fn left_behind(state: &Path, workspace: &Path, now: &Seen) -> Vec<Vio
 }
 
 impl Written {
+    /// True for a file that was there when the run may still have gone on.
+    fn may_be_its(&self, path: &Path) -> bool {
+        fs::symlink_metadata(path).is_ok_and(|meta| meta.ctime() <= self.ends_by_s)
+    }
+
     fn changes_to(&self, now: &Seen, root: &Path) -> Vec<Violation> {
         let mut found = Vec::new();
         for (path, stamp, is_kept) in stamps(now) {
             match self.files.get(&text(path)) {
                 Some(before) if before == stamp => {}
                 Some(_) => found.push(Violation::of(path, Change::Modified)),
-                None => match if self.nobody_was_asked && is_kept { set_aside(path, root).ok() } else { None } {
+                None => match if self.nobody_was_asked && is_kept && self.may_be_its(path) {
+                    set_aside(path, root).ok()
+                } else {
+                    None
+                } {
                     Some(aside) => found.push(Violation::set_aside(path, &aside)),
                     None => found.push(Violation::of(path, Change::Created)),
                 },
@@ -132,7 +154,7 @@ mod tests {
         let (work, state) = (root.join("w"), root.join("state"));
         fs::create_dir_all(work.join(".vscode")).unwrap();
         fs::write(work.join(".vscode/tasks.json"), "mine").unwrap();
-        let watch = |caged| Watch::before(&work, &work, Vec::new(), Some(&state), caged);
+        let watch = |caged| Watch::before(&work, &work, Vec::new(), Some((&state, Duration::from_mins(5))), caged);
         let changes =
             |watch: &Watch| watch.after(false, false).into_iter().map(|one| (one.path, one.change)).collect::<Vec<_>>();
         let kept = || fs::read_dir(state.join("watch")).unwrap().count();
@@ -143,9 +165,9 @@ mod tests {
         assert_eq!(changes(&watch(true)), []);
         assert_eq!(kept(), 1);
         let file = fs::read_dir(state.join("watch")).unwrap().next().unwrap().unwrap().path();
-        let text = fs::read(&file).unwrap();
+        let before_all = fs::read(&file).unwrap();
         drop(killed);
-        fs::write(&file, text).unwrap();
+        fs::write(&file, &before_all).unwrap();
         fs::write(work.join(".envrc"), "evil").unwrap();
         fs::write(work.join(".vscode/tasks.json"), "evil").unwrap();
 
@@ -156,6 +178,16 @@ mod tests {
         drop(next);
         assert_eq!(kept(), 0);
         assert_eq!(changes(&watch(true)), []);
+        // What is younger than the killed run can have been is the person's, and stays.
+        let text = String::from_utf8(before_all).unwrap();
+        let (start, rest) = text.split_once("\"ends_by_s\":").unwrap();
+        let (_, rest) = rest.split_once(',').unwrap();
+        fs::write(&file, format!("{start}\"ends_by_s\":1000,{rest}")).unwrap();
+        fs::write(work.join(".envrc"), "mine").unwrap();
+        let next = watch(true);
+        assert!(work.join(".envrc").exists());
+        assert!(changes(&next).contains(&plant(".envrc", Change::Created)));
+        drop(next);
         // What is no baseline is none.
         fs::write(&file, "{").unwrap();
         assert_eq!(changes(&watch(false)), []);

@@ -14,7 +14,7 @@ use std::fmt;
 use std::fs;
 use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
-use std::time::{SystemTime, UNIX_EPOCH};
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use aside::set_aside;
 use baseline::Baseline;
@@ -151,12 +151,13 @@ impl Watch {
     /// Looks at a workspace that is about to be written. With a folder `state`, what is seen is kept there until the end, so that
     /// what a run plants whose runner is killed does not count as having been there before.
     ///
-    /// `cwd` is where the command works: what gates an agent there counts most.
+    /// `cwd` is where the command works: what gates an agent there counts most. `kept` is the runner's own folder, and how long the
+    /// run may last.
     pub fn before(
         workspace: &Path,
         cwd: &Path,
         protect: Vec<String>,
-        state: Option<&Path>,
+        kept: Option<(&Path, Duration)>,
         nobody_was_asked: bool,
     ) -> Self {
         let workspace = &fs::canonicalize(workspace).unwrap_or_else(|_| workspace.to_owned());
@@ -164,11 +165,11 @@ impl Watch {
         let since = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |time| time.as_nanos());
         let look = || Seen::of(workspace, &cwd, &protect, &mut |_| {});
         let mut before = look();
-        let left = state.map(|state| baseline::left_behind(state, workspace, &before)).unwrap_or_default();
+        let left = kept.map(|(state, _)| baseline::left_behind(state, workspace, &before)).unwrap_or_default();
         if left.iter().any(|violation| violation.change == Change::SetAside) {
             before = look();
         }
-        let kept = state.and_then(|state| Baseline::keep(state, workspace, &before, nobody_was_asked));
+        let kept = kept.and_then(|(state, lasts)| Baseline::keep(state, workspace, &before, nobody_was_asked, lasts));
         Self {
             workspace: workspace.to_owned(),
             cwd,

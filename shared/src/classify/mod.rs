@@ -229,7 +229,7 @@ pub struct Classification {
     pub understood: bool,
 }
 
-/// What a text mentions that nobody has read as a command: see [`raw`].
+/// What a text mentions that nobody has read as a command.
 pub fn mentioned_in(text: &str, around: &Surroundings) -> Effects {
     raw::effects(text, around)
 }

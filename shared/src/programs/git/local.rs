@@ -672,7 +672,12 @@ pub(super) fn obstacle(subcommand: &str, scan: &Scan<'_>) -> Option<String> {
             return Some("this name of a format may stand in the configuration".to_owned());
         }
     }
-    // The third parent of a stash holds what was not tracked.
+    // The third parent of a stash holds what was not tracked; every ref is also that of the stash.
+    let has = |names: &[&str]| scan.options.iter().any(|(name, _)| names.contains(&name.as_str()));
+    let shows_patches = subcommand == "show" || has(PATCHES);
+    if shows_patches && has(&["--all", "--reflog", "--walk-reflogs", "-g", "--glob"]) {
+        return Some("what was stashed may not have been tracked".to_owned());
+    }
     let names_stash = |revision: &str| {
         let revision = revision.trim_start_matches('^');
         revision.contains("refs/stash")
@@ -687,6 +692,28 @@ pub(super) fn obstacle(subcommand: &str, scan: &Scan<'_>) -> Option<String> {
     }
     None
 }
+
+/// Options with which `git log` shows what the files hold.
+const PATCHES: &[&str] = &[
+    "-p",
+    "-u",
+    "--patch",
+    "-U",
+    "--unified",
+    "-W",
+    "--function-context",
+    "--word-diff",
+    "--color-words",
+    "--patch-with-stat",
+    "--patch-with-raw",
+    "--binary",
+    "-c",
+    "--cc",
+    "-m",
+    "-L",
+    "--diff-merges",
+    "--remerge-diff",
+];
 
 /// True for a format with a field of signatures, such as `%G?` and `%+GS`.
 fn signs(format: &str) -> bool {
