@@ -102,7 +102,8 @@ fn from_nothing_to_a_held_command_that_is_approved() {
     let machine = Machine::new();
     let home = machine.path("home").display().to_string();
     // Settings are written for the container, none for this machine.
-    assert!(!Path::new("/etc/claude-code").exists());
+    let of_machine = || std::fs::read("/etc/claude-code/managed-settings.json").ok();
+    let before = of_machine();
     // Nothing is made by looking.
     let printed = Output::of(&mut machine.up(&["--print"]), b"");
     assert!(!machine.path("home/.config/bashgate").exists(), "{printed:?}");
@@ -154,7 +155,7 @@ fn from_nothing_to_a_held_command_that_is_approved() {
     .expect(0);
     assert!(down.stderr.contains("Set aside") && !machine.path("web/.vscode/tasks.json").exists(), "{down:?}");
     assert!(machine.path("web/.envrc").exists() && !machine.path("web/.git/hooks/pre-commit").exists());
-    assert!(!Path::new("/etc/claude-code").exists());
+    assert_eq!(of_machine(), before);
     // The record has it all, and one host serves.
     let record = Output::of(&mut machine.bashgate(&["audit", "verify"]), b"").expect(0);
     assert!(record.stdout.contains("intact") || record.stdout.contains("records"), "{record:?}");
