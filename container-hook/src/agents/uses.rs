@@ -113,12 +113,12 @@ pub(super) fn of(row: Option<&AgentRow>, tool: &str, input: &Input) -> Result<To
             addresses => {
                 let target = addresses.first().cloned();
                 let acts = addresses.into_iter().map(|address| ToolAct::Fetch { address: shortened(&address, 8000) });
-                let shown = credentials_beyond(input, 0);
+                let shown = credentials_in(&text_of(input));
                 Ok(ToolUse::Asks { tool: tool.to_owned(), target, acts: acts.collect(), sends: None, shown })
             }
         },
         Some(Does::SearchWeb) => {
-            let (target, shown) = (text(input, TARGETS), credentials_beyond(input, 0));
+            let (target, shown) = (text(input, TARGETS), credentials_in(&text_of(input)));
             Ok(ToolUse::Asks { tool: tool.to_owned(), target, acts: Vec::new(), sends: None, shown })
         }
         Some(Does::Nothing) => Ok(ToolUse::Inert),
@@ -171,22 +171,22 @@ fn service(tool: &str, input: &Input) -> ToolUse {
     // What it is told to take along.
     let files = all.into_iter().filter(|text| !text.contains(char::is_whitespace) && secrets::is_secret_path(text));
     let acts = files.take(MAX_ACTS).map(|path| ToolAct::Read { path: path.to_owned() }).collect();
-    let sent = serde_json::to_string(input).unwrap_or_default();
+    let sent = text_of(input);
     let most = MAX_SENT_BYTES - 128;
     let sends = Some(shortened(&sent, most));
-    let shown = credentials_beyond(input, most);
+    // The host is told all of a short one, and looks for itself.
+    let shown = if sent.len() <= most { Vec::new() } else { credentials_in(&sent) };
     ToolUse::Asks { tool: tool.to_owned(), target: text(input, TARGETS), acts, sends, shown }
 }
 
-/// Forms of credentials in an input that are not in its first bytes, which the host is told.
-fn credentials_beyond(input: &Input, told: usize) -> Vec<&'static str> {
-    let sent = serde_json::to_string(input).unwrap_or_default();
-    if told > 0 && sent.len() <= told { Vec::new() } else { credentials_in(&sent) }
+/// An input as text.
+fn text_of(input: &Input) -> String {
+    serde_json::to_string(input).unwrap_or_default()
 }
 
 /// What a file is to hold, as the tool's input says it.
 fn content_of(input: &Input) -> String {
-    shortened(&serde_json::to_string(input).unwrap_or_default(), MAX_CONTENT)
+    shortened(&text_of(input), MAX_CONTENT)
 }
 
 /// Paths under these names, as whoever gets them may take them: without blanks around them, without the mark of a mention, and

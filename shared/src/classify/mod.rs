@@ -139,6 +139,23 @@ pub enum Condition {
     },
 }
 
+impl Condition {
+    /// The file or folder that it is about.
+    pub fn path(&self) -> &str {
+        let (Self::NoSecretBelow { folder: path }
+        | Self::NoSecretNamed { folder: path, .. }
+        | Self::NoSecretAdded { folder: path, .. }
+        | Self::NoDashNames { folder: path }
+        | Self::PlainNamesBelow { folder: path }
+        | Self::OnlyPublic { path }
+        | Self::Folder { path }
+        | Self::NoFolder { path }
+        | Self::NoFileAbove { folder: path, .. }
+        | Self::GitIsInert { folder: path, .. }) = self;
+        path
+    }
+}
+
 /// What of a repository a call of git shows.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]

@@ -81,17 +81,7 @@ pub fn check(found: &Classification, cwd: &Path, protected: &[String], setup: Sh
         }
     }
     for condition in &found.conditions {
-        let (Condition::NoSecretBelow { folder: path }
-        | Condition::NoSecretNamed { folder: path, .. }
-        | Condition::NoSecretAdded { folder: path, .. }
-        | Condition::NoDashNames { folder: path }
-        | Condition::PlainNamesBelow { folder: path }
-        | Condition::OnlyPublic { path }
-        | Condition::Folder { path }
-        | Condition::NoFolder { path }
-        | Condition::NoFileAbove { folder: path, .. }
-        | Condition::GitIsInert { folder: path, .. }) = condition;
-        let Some(path) = place(path, cwd) else {
+        let Some(path) = place(condition.path(), cwd) else {
             findings.unchecked = true;
             continue;
         };
@@ -157,19 +147,9 @@ fn through_processes(found: &Classification, cwd: &Path, findings: &mut Findings
 }
 
 /// The paths that a condition is about.
-fn paths_of(condition: &Condition) -> Vec<&str> {
-    match condition {
-        Condition::NoSecretAdded { folder, path } => std::iter::once(folder).chain(path).map(String::as_str).collect(),
-        Condition::NoSecretBelow { folder: path }
-        | Condition::NoSecretNamed { folder: path, .. }
-        | Condition::NoDashNames { folder: path }
-        | Condition::PlainNamesBelow { folder: path }
-        | Condition::OnlyPublic { path }
-        | Condition::Folder { path }
-        | Condition::NoFolder { path }
-        | Condition::NoFileAbove { folder: path, .. }
-        | Condition::GitIsInert { folder: path, .. } => vec![path],
-    }
+fn paths_of(condition: &Condition) -> impl Iterator<Item = &str> {
+    let added = if let Condition::NoSecretAdded { path, .. } = condition { path.as_deref() } else { None };
+    std::iter::once(condition.path()).chain(added)
 }
 
 /// The first place on a path, links followed one by one, that lies in a process's folder. The standard streams are everybody's own.
