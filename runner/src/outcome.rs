@@ -86,6 +86,8 @@ pub struct Outcome {
     pub duration: Duration,
     /// The time it was given.
     pub timeout: Duration,
+    /// How long was looked for what acts later, before it and behind it. No part of its duration.
+    pub looked: [Duration; 2],
     /// Where it ran.
     pub sandbox: Sandboxed,
     /// Processes that were still there when the command ended, and were killed.
@@ -165,6 +167,11 @@ impl RunError {
     }
 }
 
+/// In milliseconds, to the tenth.
+fn in_ms(time: Duration) -> f64 {
+    (time.as_secs_f64() * 10_000.0).round() / 10.0
+}
+
 impl Outcome {
     /// True when the command ended by itself with code 0.
     pub fn succeeded(&self) -> bool {
@@ -200,6 +207,7 @@ impl Outcome {
             "stderr": self.stderr.text,
             "timed_out": self.ending == Ending::TimedOut,
             "duration_ms": u64::try_from(self.duration.as_millis()).unwrap_or(u64::MAX),
+            "looked_ms": {"before": in_ms(self.looked[0]), "after": in_ms(self.looked[1])},
             "truncated": self.stdout.truncated || self.stderr.truncated,
             "ending": self.ending,
             "signal": self.signal(),

@@ -181,6 +181,7 @@ impl Runner {
             Places::may_be_root(root)?;
         }
         let groups = Groups::make(preset.limits.memory_mib, preset.limits.processes);
+        let since = Instant::now();
         let mut watches: Vec<Watch> = projects(preset, &spec.workspace)
             .skip(usize::from(preset.filesystem.workspace == Access::Read))
             .map(|project| {
@@ -189,6 +190,7 @@ impl Runner {
                 Watch::before(project, &spec.cwd, preset.filesystem.protect.clone(), kept, caged)
             })
             .collect();
+        let before = since.elapsed();
         let acting: Vec<PathBuf> = watches.iter().flat_map(Watch::to_protect).take(MOST_PROTECTED).cloned().collect();
         let mut refused = Vec::new();
         for backend in &preset.sandbox.order {
@@ -223,12 +225,14 @@ impl Runner {
                 let finished = live.listen(timeout, grace, stop, &groups);
                 let caged = permit.reach() == Reach::Cage;
                 let checks_out = checks_out(permit.command());
+                let since = Instant::now();
                 let violations = watches
                     .drain(..)
                     .flat_map(|watch| watch.after(checks_out, *backend == BackendName::Bwrap))
                     .collect();
                 drop(keep);
-                let mut outcome = finished.outcome(permit, spec, timeout, sandbox, violations);
+                let looked = [before, since.elapsed()];
+                let mut outcome = finished.outcome(permit, spec, timeout, sandbox, (violations, looked));
                 outcome.tell(spec.told.as_ref(), spec.agent.as_deref(), caged);
                 return Ok(outcome);
             }
@@ -817,7 +821,7 @@ impl Finished {
         spec: &RunSpec,
         timeout: Duration,
         sandbox: Sandboxed,
-        violations: Vec<crate::watch::Violation>,
+        (violations, looked): (Vec<crate::watch::Violation>, [Duration; 2]),
     ) -> Outcome {
         let limit = limit(spec);
         let mut shown = self.outputs.iter().map(|capture| limit.show(capture));
@@ -835,6 +839,7 @@ impl Finished {
             streams: spec.preset.output.streams,
             duration: self.duration,
             timeout,
+            looked,
             sandbox,
             killed_leftovers: if killed { 0 } else { leftovers },
             // Without a word from the supervisor only control groups know.

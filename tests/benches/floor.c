@@ -1,6 +1,7 @@
 /* The least that could do it, in C, static: a program that reads its input, and a client and a responder that pass the
  * same files through the same folders and do nothing else.
  *   floor true                          read standard input to its end, exit 0
+ *   floor walk                          list every name below the working directory, print none
  *   floor client MAILBOX N              write request N, poll for its response with growing pauses, remove the request
  *   floor responder MAILBOX             answer every request with a response of the same size as ours, on inotify
  */
@@ -11,6 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/inotify.h>
+#include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -25,6 +27,20 @@ static void put(const char *folder, const char *name, size_t size) {
         perror(path);
         exit(1);
     }
+}
+
+/* As the kernel hands names out; no copies, no sorting, no library between. */
+static void walk(int above, const char *name) {
+    struct entry { unsigned long ino; long off; unsigned short length; unsigned char kind; char name[]; } *entry;
+    char buffer[32768];
+    int folder = openat(above, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+    if (folder < 0) exit(1);
+    for (long got; (got = syscall(SYS_getdents64, folder, buffer, sizeof buffer)) > 0;)
+        for (long at = 0; at < got; at += entry->length) {
+            entry = (struct entry *) (buffer + at);
+            if (entry->kind == 4 && strcmp(entry->name, ".") && strcmp(entry->name, "..")) walk(folder, entry->name);
+        }
+    close(folder);
 }
 
 static int client(const char *mailbox, const char *name) {
@@ -80,6 +96,7 @@ static int responder(const char *mailbox) {
 
 int main(int argc, char **argv) {
     memset(body, 'x', sizeof body);
+    if (argc > 1 && !strcmp(argv[1], "walk")) return walk(AT_FDCWD, "."), 0;
     if (argc > 3 && !strcmp(argv[1], "client")) return client(argv[2], argv[3]);
     if (argc > 2 && !strcmp(argv[1], "responder")) return responder(argv[2]);
     char buffer[65536];

@@ -20,6 +20,7 @@ const OTHER_WORDS: &[(&str, &[&str], &str)] = &[
         "names of agents' tools, which are no programs",
     ),
     ("container-hook/src/install/entries.rs", &["bash", "command"], "fields of agents' settings"),
+    ("shared/src/classify/secrets/names.rs", &["env", "keyring"], "endings of files"),
     ("runner/src/mcp/tools.rs", &["bash", "command"], "a tool and its field"),
     (
         "shared/src/classify/git_config.rs",

@@ -58,7 +58,7 @@ impl Acting {
     }
 
     /// A command that may plant something is let through. True when that is news.
-    fn is_let_through(&mut self) -> bool {
+    pub(super) fn is_let_through(&mut self) -> bool {
         !self.known.is_empty() && !std::mem::replace(&mut self.unlooked, true)
     }
 }

@@ -9,6 +9,7 @@ use bashgate_shared::protocol::{Answer, BASH_CHECK, BashCheck, TOOL_EVENT, Works
 use bashgate_shared::seal::Unsigned;
 use serde_json::json;
 
+use super::cases::Open;
 use super::core::Core;
 use super::scripts;
 use super::{After, CaseId};
@@ -174,6 +175,10 @@ impl Core {
         if touched {
             writes.push(Write::Taint(open.workspace.clone(), known.seen.clone()));
         }
+        // With the record: once the answer is out, a host that starts anew must know that something may have run.
+        if may_plant(open, verdict) {
+            writes.extend(known.acting.is_let_through().then(|| Write::Unlooked(open.workspace.clone())));
+        }
         let durable = rose || open.approval.is_some() || verdict.by.is_human();
         // Who else waits for the card goes on waiting; the last one takes it away. From now on it cannot be answered.
         if let Some(approval) = open.approval.clone() {
@@ -231,7 +236,7 @@ impl Core {
         {
             known.caged.put(call, form);
         }
-        let may_plant = open.check.acting.is_some() && verdict.released() == Answer::Allow && !verdict.is_caged();
+        let may_plant = may_plant(open, &verdict);
         let notice = Decided {
             caged: verdict.is_caged(),
             workspace: open.workspace.to_string(),
@@ -247,12 +252,18 @@ impl Core {
         if verdict.standing == Standing::Overrulable && !verdict.let_through {
             self.keep_denied(id, verdict.rule, &notice.reason);
         }
+        // Once more: somebody may have looked while it was written down.
         if may_plant {
             self.may_plant(&unsigned.workspace);
         }
         self.release(&unsigned);
         self.tell_decided(notice);
     }
+}
+
+/// True for a command that is let through as it is, so that nobody knows what it leaves until somebody looks.
+fn may_plant(open: &Open, verdict: &Verdict) -> bool {
+    open.check.acting.is_some() && verdict.released() == Answer::Allow && !verdict.is_caged()
 }
 
 /// The reason of an answer that shadow mode lets through.

@@ -11,6 +11,7 @@ mod landlock;
 mod listed;
 mod none;
 mod places;
+mod real;
 mod spawn;
 mod temporary;
 

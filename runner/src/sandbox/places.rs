@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 use bashgate_shared::classify::later::{self, Tier};
 use rustix::fs::{CWD, Mode, OFlags, ResolveFlags};
 
+use super::real::RealPaths;
 use crate::inner::Expected;
 use crate::presets::Access;
 use crate::user::RunAs;
@@ -189,8 +190,9 @@ impl Places {
         write.retain(|(path, ..)| !all.iter().any(|other| other != path && is_below(path, other)));
         write.sort();
         write.dedup();
-        let never_read: Vec<String> = hidden.hide.iter().flat_map(|path| as_far_as_real(path)).collect();
-        let mut hide = existing(&hidden.hide);
+        let mut paths = RealPaths::default();
+        let never_read: Vec<String> = hidden.hide.iter().flat_map(|path| paths.as_far_as_real(path)).collect();
+        let mut hide = paths.existing(&hidden.hide);
         let nested: Vec<String> = hide.clone();
         hide.retain(|path| !nested.iter().any(|other| other != path && is_below(path, other)));
         for place in write.iter().chain(&read).map(|(path, ..)| path).chain([&cwd]) {
@@ -198,12 +200,13 @@ impl Places {
                 return Err(PlaceError::Hidden { root: place.into(), hidden: over.into() });
             }
         }
-        let shared = if roots.shared_tmp { existing(&["/tmp", "/var/tmp"].map(PathBuf::from)) } else { Vec::new() };
+        let shared =
+            if roots.shared_tmp { paths.existing(&["/tmp", "/var/tmp"].map(PathBuf::from)) } else { Vec::new() };
         let roots = || write.iter().map(|(root, ..)| root).chain(&shared);
         let below_a_root = |path: &String| roots().any(|root| path != root && is_below(path, root));
         let exposed: Vec<String> = never_read.iter().filter(|path| below_a_root(path)).cloned().collect();
-        let mut protect = existing(&hidden.protect);
-        let mut own = existing(&hidden.own);
+        let mut protect = paths.existing(&hidden.protect);
+        let mut own = paths.existing(&hidden.own);
         own.retain(|path| roots().any(|root| is_below(path, root)));
         // What is the runner's own is never a root itself, nor does one lie in it.
         if let Some((root, over)) =
@@ -213,7 +216,7 @@ impl Places {
         }
         protect.extend(own.iter().cloned());
         protect.retain(below_a_root);
-        let mut pinned = existing(&hidden.keep_writable);
+        let mut pinned = paths.existing(&hidden.keep_writable);
         pinned.retain(below_a_root);
         Ok(Self {
             cwd,
@@ -245,7 +248,7 @@ pub(super) fn is_below(path: &str, folder: &str) -> bool {
 
 /// The runner's own folder that holds a path, or is it.
 fn own_folder_over(root: &str, own: &[PathBuf]) -> Option<String> {
-    existing(own).into_iter().find(|own| is_below(root, own))
+    RealPaths::default().existing(own).into_iter().find(|own| is_below(root, own))
 }
 
 /// A folder that is there, by its real path.
@@ -300,39 +303,6 @@ fn opened(path: &Path, more: OFlags) -> Result<(String, rustix::fs::Stat), Place
     let plain: PathBuf = path.components().collect();
     let text = plain.into_os_string().into_string().map_err(|path| PlaceError::NotText(path.into()))?;
     Ok((text, status))
-}
-
-/// The real paths of those that exist, shortest first, each once. One that is no text has no name to be asked for.
-fn existing(paths: &[PathBuf]) -> Vec<String> {
-    let real = paths.iter().filter_map(|path| std::fs::canonicalize(path).ok());
-    let mut found: Vec<String> = real.filter_map(|path| path.into_os_string().into_string().ok()).collect();
-    found.sort();
-    found.dedup();
-    found
-}
-
-/// The real path of what exists of a path, and the rest of it; and where a link leads whose target is missing, the same of
-/// that. What is no text is left out.
-fn as_far_as_real(path: &Path) -> Vec<String> {
-    const MOST_LINKS: usize = 16;
-    let mut found = Vec::new();
-    let mut next = Some(path.to_owned());
-    while let Some(path) = next.take().filter(|_| found.len() < MOST_LINKS) {
-        let whole = path.ancestors().find_map(|folder| {
-            let real = std::fs::canonicalize(folder).ok()?;
-            let rest = path.strip_prefix(folder).ok()?;
-            // An empty rest would leave a slash behind.
-            Some(if rest.as_os_str().is_empty() { real } else { real.join(rest) })
-        });
-        let Some(whole) = whole else { break };
-        // Somewhere in what does not exist may be a link to nowhere.
-        next = whole.ancestors().find_map(|part| {
-            let target = std::fs::read_link(part).ok()?;
-            Some(part.parent()?.join(target).join(whole.strip_prefix(part).ok()?))
-        });
-        found.extend(whole.into_os_string().into_string());
-    }
-    found
 }
 
 /// The workspace around a folder: the repository that holds it, else the folder itself.

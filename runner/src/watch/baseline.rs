@@ -22,7 +22,7 @@ use crate::job::Jobs;
 /// How long a run may need to end when its time is over.
 const SPARE: Duration = Duration::from_mins(1);
 /// Longest file that is read back, in bytes.
-const MOST_BYTES: u64 = 32 << 20;
+const MOST_BYTES: u64 = if cfg!(test) { 64 << 10 } else { 64 << 20 };
 
 /// A baseline on the disk. It is locked while its runner lives, and removed with it.
 #[derive(Debug)]
@@ -84,6 +84,9 @@ pub(super) fn left_behind(state: &Path, workspace: &Path, now: &Seen) -> Vec<Vio
         let Ok(file) = File::open(&path) else { continue };
         if flock(&file, FlockOperation::NonBlockingLockExclusive).is_err() {
             continue;
+        }
+        if file.metadata().is_ok_and(|meta| meta.len() > MOST_BYTES) {
+            found.push(Violation::of(workspace, Change::NotAllSeen));
         }
         let mut bytes = Vec::new();
         let read = (&file).take(MOST_BYTES).read_to_end(&mut bytes).ok();
@@ -188,9 +191,13 @@ mod tests {
         assert!(work.join(".envrc").exists());
         assert!(changes(&next).contains(&plant(".envrc", Change::Created)));
         drop(next);
-        // What is no baseline is none.
+        // What is no baseline is none; of what is too long to be compared, somebody hears.
+        fs::remove_file(work.join(".envrc")).unwrap();
         fs::write(&file, "{").unwrap();
         assert_eq!(changes(&watch(false)), []);
+        assert_eq!(kept(), 0);
+        fs::write(&file, vec![b' '; 65_537]).unwrap();
+        assert_eq!(changes(&watch(false)), [(work.display().to_string(), Change::NotAllSeen)]);
         assert_eq!(kept(), 0);
     }
 }

@@ -10,14 +10,17 @@ mod baseline;
 mod seen;
 
 use std::collections::BTreeMap;
+use std::ffi::OsString;
 use std::fmt;
 use std::fs;
 use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
+use std::sync::mpsc;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use aside::set_aside;
 use baseline::Baseline;
+use rustix::fs::{AtFlags, FileType, Mode, OFlags};
 use seen::Seen;
 use serde::Serialize;
 
@@ -33,7 +36,11 @@ const CLOCK_NS: i128 = 10_000_000;
 
 /// When a file's content, mode or name was changed last.
 fn changed_ns(found: &fs::Metadata) -> i128 {
-    i128::from(found.ctime()) * 1_000_000_000 + i128::from(found.ctime_nsec())
+    nanoseconds(found.ctime(), found.ctime_nsec())
+}
+
+fn nanoseconds(seconds: i64, more: i64) -> i128 {
+    i128::from(seconds) * 1_000_000_000 + i128::from(more)
 }
 
 /// Something that a run changed and should not have.
@@ -163,7 +170,7 @@ impl Watch {
         let workspace = &fs::canonicalize(workspace).unwrap_or_else(|_| workspace.to_owned());
         let cwd = fs::canonicalize(cwd).unwrap_or_else(|_| cwd.to_owned());
         let since = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |time| time.as_nanos());
-        let look = || Seen::of(workspace, &cwd, &protect, &mut |_| {});
+        let look = || Seen::of(workspace, &cwd, &protect, None);
         let mut before = look();
         let left = kept.map(|(state, _)| baseline::left_behind(state, workspace, &before)).unwrap_or_default();
         if left.iter().any(|violation| violation.change == Change::SetAside) {
@@ -192,18 +199,14 @@ impl Watch {
     pub fn after(&self, checks_out: bool, keeps: bool) -> Vec<Violation> {
         let nobody_was_asked = self.nobody_was_asked;
         let around = Around { workspace: &self.workspace, nobody_was_asked, checks_out, keeps };
-        // Files with several names that were written, and how many of the names are in the workspace. Times of change
-        // cannot be set back, those of modification can. A name that is gone again is not seen.
-        let mut linked: BTreeMap<(u64, u64), (u64, u64, PathBuf)> = BTreeMap::new();
-        let after = Seen::of(&self.workspace, &self.cwd, &self.protect, &mut |path| {
-            if let Ok(found) = fs::symlink_metadata(path)
-                && found.is_file()
-                && found.nlink() > 1
-                && changed_ns(&found) >= self.since
-            {
-                let entry = linked.entry((found.dev(), found.ino())).or_insert((0, found.nlink(), path.to_owned()));
-                entry.0 += 1;
-            }
+        // One looks around, the other at what it has found: to ask for each file takes as long as to list it.
+        let (after, linked) = std::thread::scope(|scope| {
+            let (found, files) = mpsc::channel();
+            let written = scope.spawn(|| self.written_with_other_names(files));
+            let mut tell = |folder: PathBuf, names: Vec<OsString>| drop(found.send((folder, names)));
+            let after = Seen::of(&self.workspace, &self.cwd, &self.protect, Some(&mut tell));
+            drop(found);
+            (after, written.join().unwrap_or_default())
         });
         let mut found = self.left.clone();
         for (path, stamp) in &after.own {
@@ -237,12 +240,34 @@ impl Watch {
         for path in after.unseen.iter().filter(|path| **path == self.workspace || !self.before.unseen.contains(*path)) {
             note(path, Change::NotAllSeen);
         }
-        for (_, _, path) in linked.values().filter(|(inside, all, _)| inside < all) {
+        for path in &linked {
             note(path, Change::WrittenThroughHardLink);
         }
         found.sort();
         found.dedup_by(|one, other| one.path == other.path && one.change == other.change);
         folded(found)
+    }
+
+    /// Files that were written, and have a name outside of the workspace as well: they have more names than are in it. Times of
+    /// change cannot be set back, those of modification can. A name that is gone again is not seen.
+    fn written_with_other_names(&self, files: mpsc::Receiver<(PathBuf, Vec<OsString>)>) -> Vec<PathBuf> {
+        let mut linked: BTreeMap<(u64, u64), (u64, u64, PathBuf)> = BTreeMap::new();
+        for (path, names) in files {
+            let flags = OFlags::PATH | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+            let Ok(folder) = rustix::fs::open(&path, flags, Mode::empty()) else { continue };
+            for name in names {
+                let Ok(found) = rustix::fs::statat(&folder, &name, AtFlags::SYMLINK_NOFOLLOW) else { continue };
+                let is_file = FileType::from_raw_mode(found.st_mode).is_file();
+                if is_file
+                    && found.st_nlink > 1
+                    && nanoseconds(found.st_ctime, i64::try_from(found.st_ctime_nsec).unwrap_or(0)) >= self.since
+                {
+                    let entry = linked.entry((found.st_dev, found.st_ino));
+                    entry.or_insert((0, found.st_nlink, path.join(name))).0 += 1;
+                }
+            }
+        }
+        linked.into_values().filter(|(inside, all, _)| inside < all).map(|(_, _, path)| path).collect()
     }
 
     /// True for what was not there before under any other role, and was made since.

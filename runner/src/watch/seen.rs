@@ -1,6 +1,7 @@
 //! What of a workspace could make other programs run something: git's own files, and what acts later by the one list.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::ffi::OsString;
 use std::fs::{self, DirEntry, Metadata};
 use std::io::{self, Read as _};
 use std::os::unix::fs::MetadataExt as _;
@@ -61,8 +62,13 @@ pub(super) struct Seen {
 }
 
 impl Seen {
-    /// Looks at a workspace, and names every other file to somebody.
-    pub(super) fn of(workspace: &Path, cwd: &Path, protect: &[String], other: &mut impl FnMut(&Path)) -> Self {
+    /// Looks at a workspace, and hands the names of every other file to somebody, folder by folder.
+    pub(super) fn of(
+        workspace: &Path,
+        cwd: &Path,
+        protect: &[String],
+        other: Option<&mut dyn FnMut(PathBuf, Vec<OsString>)>,
+    ) -> Self {
         let real = fs::canonicalize(workspace).unwrap_or_else(|_| workspace.to_owned());
         let mut seen = Self { workspace: real, ..Self::default() };
         let mut acting = ActingFiles::default();
@@ -122,7 +128,7 @@ impl Seen {
         (workspace, cwd): (&Path, &Path),
         own: &Path,
         mut acting: ActingFiles,
-        other: &mut impl FnMut(&Path),
+        mut other: Option<&mut dyn FnMut(PathBuf, Vec<OsString>)>,
     ) {
         let mut nested = BTreeMap::new();
         let (names, cwd) = (Names::all(), cwd.to_string_lossy().into_owned());
@@ -130,29 +136,35 @@ impl Seen {
         'all: while let Some((folder, begun)) = folders.pop() {
             let entries = self.entries(&folder);
             // A folder that looks like a repository is one to git, whatever it is called.
-            let has = |name: &str| folder.join(name).symlink_metadata().is_ok();
+            let has = |name: &str| entries.iter().any(|entry| entry.file_name() == name);
             if has("HEAD") && (has("objects") || has("commondir") || has("config")) {
                 self.repository(&folder, &mut nested, 0);
             }
+            let mut others = Vec::new();
             for entry in entries {
                 if !self.has_room() {
                     self.unseen.insert(workspace.to_owned());
                     break 'all;
                 }
+                let name = entry.file_name();
+                let kind = entry.file_type().ok();
+                let is_folder = kind.is_some_and(|kind| kind.is_dir());
+                let begun = names.step(begun, &name.to_string_lossy());
+                if !is_folder && begun == Begun::No && name != ".git" {
+                    others.push(name);
+                    continue;
+                }
                 let path = entry.path();
                 if path == own {
                     continue;
                 }
-                let kind = entry.file_type().ok();
-                let is_folder = kind.is_some_and(|kind| kind.is_dir());
-                let begun = names.step(begun, &entry.file_name().to_string_lossy());
-                if begun == Begun::Yes && entry.file_name() != ".git" {
+                if begun == Begun::Yes && name != ".git" {
                     acting.look_at(self, &path, is_folder, &cwd);
                 }
                 if begun != Begun::No && kind.is_some_and(|kind| kind.is_symlink()) {
                     self.behind(&path, begun, &names, &cwd, &mut acting);
                 }
-                if entry.file_name() == ".git" {
+                if name == ".git" {
                     if !is_folder {
                         nested.insert(path.clone(), self.stamp(&path));
                         self.git_file(&path, &mut nested);
@@ -161,8 +173,13 @@ impl Seen {
                 } else if is_folder {
                     folders.push((path, begun));
                 } else {
-                    other(&path);
+                    others.push(name);
                 }
+            }
+            if let Some(other) = &mut other
+                && !others.is_empty()
+            {
+                other(folder, others);
             }
         }
         self.nested = nested;

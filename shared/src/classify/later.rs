@@ -887,12 +887,21 @@ pub struct Names {
     /// Names that begin so, and that end so.
     starts: Vec<&'static str>,
     ends: Vec<&'static str>,
+    /// First and last letters, by their number: what none of these has is told at once.
+    first: [bool; 256],
+    last: [bool; 256],
 }
 
 impl Names {
     /// All of them.
     pub fn all() -> Self {
-        let mut names = Self { whole: HashMap::new(), starts: Vec::new(), ends: Vec::new() };
+        let mut names = Self {
+            whole: HashMap::new(),
+            starts: Vec::new(),
+            ends: Vec::new(),
+            first: [false; 256],
+            last: [false; 256],
+        };
         let listed = ROWS.iter().flat_map(|row| row.at).copied();
         let agents = agents::folders().chain(agents::settings()).chain(agents::hooks()).map(Ends);
         let (mut alone, mut pairs) = (HashSet::from([".git"]), Vec::new());
@@ -920,11 +929,33 @@ impl Names {
         for (first, second) in pairs.into_iter().filter(|(first, _)| !alone.contains(first)) {
             names.whole.entry(first).or_default().push(second);
         }
+        let mark = |marks: &mut [bool; 256], byte: Option<&u8>| {
+            if let Some(mark) = byte.and_then(|byte| marks.get_mut(usize::from(*byte))) {
+                *mark = true;
+            }
+        };
+        for name in names.whole.keys().chain(&names.starts) {
+            mark(&mut names.first, name.as_bytes().first());
+        }
+        for name in &names.ends {
+            mark(&mut names.last, name.as_bytes().last());
+        }
         names
+    }
+
+    /// False for nearly every name.
+    fn may_begin(&self, name: &str) -> bool {
+        let is_in = |marks: &[bool; 256], byte: Option<&u8>| {
+            byte.and_then(|byte| marks.get(usize::from(byte.to_ascii_lowercase()))).is_some_and(|mark| *mark)
+        };
+        is_in(&self.first, name.as_bytes().first()) || is_in(&self.last, name.as_bytes().last())
     }
 
     /// How far a path has come with one more name.
     pub fn step(&self, begun: Begun, name: &str) -> Begun {
+        if matches!(begun, Begun::No) && !self.may_begin(name) {
+            return Begun::No;
+        }
         let lower = name.to_ascii_lowercase();
         let goes_on = |first: &str| self.whole.get(first).is_some_and(|seconds| seconds.contains(&lower.as_str()));
         match begun {

@@ -3,6 +3,7 @@
 
 mod load;
 mod table;
+mod walk;
 
 use std::fs::Permissions;
 use std::io::Write as _;
@@ -25,8 +26,10 @@ fn main() {
     let mut table = Table::default();
     // All of them, or those whose names are given: cargo bench --bench processes -- flood
     let wanted: Vec<String> = std::env::args().skip(1).filter(|word| !word.starts_with('-')).collect();
-    let benches: [Bench<'_>; 10] = [
+    let benches: [Bench<'_>; 12] = [
         ("hook", &|table| hook_beside_true(&floor, table)),
+        ("walk", &|table| walk::hook_in_large_folders(&floor, table)),
+        ("watch", &walk::watch_of_a_large_workspace),
         ("rows", &|table| hook_with_rows_of_an_operator(&floor, table)),
         ("runner", &runner_beside_bwrap),
         ("round-trip", &|table| round_trip(&floor, table)),
@@ -142,47 +145,34 @@ fn hook_with_rows_of_an_operator(floor: &Path, table: &mut Table) {
 /// A whole run in the cage beside bubblewrap alone with the same flags. Both start bash, which does nothing.
 fn runner_beside_bwrap(table: &mut Table) {
     let folder = tempfile::Builder::new().prefix("sandbox-").tempdir_in("/srv").unwrap();
-    let work = folder.path().to_str().unwrap();
-    let mut ours = Command::new(bin("bashgate-run"));
-    ours.args(["exec", "--cage", "--", "true"]).current_dir(work).env("HOME", work);
+    let work = folder.path();
+    let in_cage = |command: &str| {
+        let mut ours = Command::new(bin("bashgate-run"));
+        ours.args(["exec", "--cage", "--", command]).current_dir(work).env("HOME", work);
+        ours
+    };
+    // What it starts, as the kernel says.
+    let mut waiting = in_cage("sleep 2").stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
+    let flags = until("bubblewrap", || {
+        let is_ours = |line: &[u8]| line.windows(5).any(|part| part == b"bwrap") && contains(line, work.as_os_str());
+        let all = std::fs::read_dir("/proc").unwrap().flatten();
+        let lines = all.filter_map(|entry| std::fs::read(entry.path().join("cmdline")).ok());
+        lines.into_iter().find(|line| is_ours(line) && contains(line, "--ro-bind".as_ref()))
+    });
+    waiting.wait().unwrap();
+    let flags: Vec<String> =
+        flags.split(|byte| *byte == 0).map(|word| String::from_utf8(word.to_vec()).unwrap()).collect();
+    let end = flags.iter().position(|word| word == "--").unwrap();
     let mut bare = Command::new("bwrap");
-    bare.args(["--unshare-all", "--die-with-parent", "--new-session", "--cap-drop", "ALL", "--hostname", "bashgate"]);
-    bare.args([
-        "--ro-bind",
-        "/",
-        "/",
-        "--dev",
-        "/dev",
-        "--size",
-        "536870912",
-        "--tmpfs",
-        "/dev/shm",
-        "--remount-ro",
-        "/dev",
-    ]);
-    bare.args([
-        "--proc",
-        "/proc",
-        "--remount-ro",
-        "/proc",
-        "--tmpfs",
-        "/run",
-        "--bind",
-        "/tmp",
-        "/tmp",
-        "--bind",
-        "/var/tmp",
-        "/var/tmp",
-    ]);
-    bare.args(["--bind", work, work]);
-    for hidden in ["/etc/shadow", "/etc/shadow-", "/etc/gshadow", "/etc/gshadow-"] {
-        if Path::new(hidden).exists() {
-            bare.args(["--ro-bind", "/dev/null", hidden]);
-        }
-    }
-    bare.args(["--remount-ro", "/run", "--chdir", work, "--", "/bin/bash", "--noprofile", "--norc", "-c", "true"]);
+    bare.args(&flags[1..=end]).args(["/bin/bash", "--noprofile", "--norc", "-c", "true"]);
+    let mut ours = in_cage("true");
     let (one, other) = interleave(|| run(&mut ours, b""), || run(&mut bare, b""));
     table.compare("run in the cage, start to end", &one, "bare bwrap, same flags", &other, ["2", ""]);
+}
+
+fn contains(line: &[u8], what: &std::ffi::OsStr) -> bool {
+    let what = what.as_encoded_bytes();
+    line.windows(what.len()).any(|part| part == what)
 }
 
 /// A responder that does nothing else than pass files, on a mailbox of its own.

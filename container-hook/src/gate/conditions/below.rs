@@ -1,7 +1,10 @@
 //! What lies below a folder: names that secrets have, and names that a list of them would not survive.
 
+use std::mem::MaybeUninit;
 use std::os::unix::ffi::OsStrExt as _;
 use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 
 use bashgate_shared::classify::{paths, secrets};
 use rustix::fs::{AtFlags, FileType, Mode, OFlags, RawDir};
@@ -45,7 +48,7 @@ pub(super) fn secrets_below(folder: &Path, findings: &mut Findings) {
         findings.secrets.push(text(&real));
         return;
     }
-    let end = walk(&real, Depth::All, &mut |entry| look(entry, &real));
+    let end = walk(&real, Depth::All, &|entry: &Entry<'_>| look(entry, &real));
     finish(end, folder, findings);
 }
 
@@ -67,7 +70,7 @@ pub(super) fn secrets_named(folder: &Path, start: &str, end: &str, findings: &mu
             return;
         }
     };
-    let stop = walk(&real, Depth::One, &mut |entry| {
+    let stop = walk(&real, Depth::One, &|entry: &Entry<'_>| {
         let is_file = entry.kind != FileType::Directory;
         if !is_file || !is_meant(entry.name) {
             return None;
@@ -109,7 +112,7 @@ pub(super) fn secrets_added(folder: &Path, wanted: Option<&Path>, findings: &mut
             findings.unproven.push(format!("{} lies in a repository in the repository", start.display()));
             return;
         }
-        let mut see = |entry: &Entry<'_>| {
+        let see = |entry: &Entry<'_>| {
             let path = entry.path();
             if entry.name == b".git" && *entry.folder != root {
                 return Some(Stop::Unproven(format!("{} makes a repository in the repository", path.display())));
@@ -120,7 +123,7 @@ pub(super) fn secrets_added(folder: &Path, wanted: Option<&Path>, findings: &mut
             .then(|| Stop::Secret(text(&path)))
         };
         if start.is_dir() {
-            finish(walk(&start, Depth::All, &mut see), folder, findings);
+            finish(walk(&start, Depth::All, &see), folder, findings);
         } else if added::is_secret(&start) && added::takes_in(&repository, &tracked, &start) {
             findings.secrets.push(text(&start));
         }
@@ -138,7 +141,7 @@ pub(super) fn plain_names_below(folder: &Path, findings: &mut Findings) {
             return;
         }
     };
-    let end = walk(&real, Depth::All, &mut |entry| {
+    let end = walk(&real, Depth::All, &|entry: &Entry<'_>| {
         if paths::stays_whole(entry.name) {
             None
         } else {
@@ -239,27 +242,125 @@ enum Depth {
     All,
 }
 
+/// Names after which a walk is long enough for a second thread: another processor takes a while to wake.
+const WORTH_A_THREAD: usize = 5_000;
+
 /// Shows each name below a folder, whose path leads through no link, to somebody, until they have seen enough. Links are not
 /// followed. What cannot be listed was not looked through: the command itself may open it.
-fn walk(root: &Path, depth: Depth, see: &mut dyn FnMut(&Entry<'_>) -> Option<Stop>) -> Option<Stop> {
-    // Larger than what the kernel gives of most folders at once.
-    let mut buffer = Vec::<u8>::with_capacity(64 * 1024);
-    let mut count = 0;
-    let mut waiting = vec![root.to_owned()];
-    while let Some(folder) = waiting.pop() {
+fn walk(root: &Path, depth: Depth, see: &See<'_>) -> Option<Stop> {
+    let walk = Walk {
+        root,
+        depth,
+        see,
+        count: AtomicUsize::new(0),
+        ahead: Mutex::new(Ahead { folders: vec![root.to_owned()], busy: 0, end: None }),
+        changed: Condvar::new(),
+    };
+    walk.go(Some(WORTH_A_THREAD), &|| {
+        std::thread::scope(|scope| {
+            // Where none can be had, one does it all.
+            drop(std::thread::Builder::new().spawn_scoped(scope, || walk.go(None, &|| {})));
+            walk.go(None, &|| {});
+        });
+    });
+    walk.ahead.into_inner().unwrap_or_else(PoisonError::into_inner).end
+}
+
+/// Looks at a name, and says why the walk ends there. It calls nothing that goes deep: it may run on a thread whose stack nobody
+/// guards.
+type See<'s> = dyn Fn(&Entry<'_>) -> Option<Stop> + Sync + 's;
+
+/// A walk, by one thread or by two.
+struct Walk<'w> {
+    root: &'w Path,
+    depth: Depth,
+    see: &'w See<'w>,
+    count: AtomicUsize,
+    ahead: Mutex<Ahead>,
+    /// There are more folders, or there is an end.
+    changed: Condvar,
+}
+
+/// What lies ahead of a walk.
+struct Ahead {
+    folders: Vec<PathBuf>,
+    /// Threads that are in a folder, and may find more.
+    busy: usize,
+    end: Option<Stop>,
+}
+
+impl Walk<'_> {
+    /// Looks at folders until there are no more, or, after so many names, hands over.
+    fn go(&self, most: Option<usize>, hand_over: &dyn Fn()) {
+        // Larger than what the kernel gives of most folders at once.
+        let mut buffer = Vec::<u8>::with_capacity(64 * 1024);
+        let mut found = Vec::new();
+        while let Some(folder) = self.next() {
+            let end = self.look_into(&folder, buffer.spare_capacity_mut(), &mut found);
+            self.done(&mut found, end);
+            if most.is_some_and(|most| self.count.load(Ordering::Relaxed) > most) {
+                return hand_over();
+            }
+        }
+    }
+
+    fn ahead(&self) -> MutexGuard<'_, Ahead> {
+        self.ahead.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// The next folder, once there is one. `None` at the end.
+    fn next(&self) -> Option<PathBuf> {
+        let mut ahead = self.ahead();
+        loop {
+            if ahead.end.is_some() {
+                return None;
+            }
+            if let Some(folder) = ahead.folders.pop() {
+                ahead.busy += 1;
+                return Some(folder);
+            }
+            if ahead.busy == 0 {
+                return None;
+            }
+            ahead = self.changed.wait(ahead).unwrap_or_else(PoisonError::into_inner);
+        }
+    }
+
+    /// A folder is done: what was found in it, and why the walk ends there.
+    fn done(&self, found: &mut Vec<PathBuf>, end: Option<Stop>) {
+        let mut ahead = self.ahead();
+        ahead.busy -= 1;
+        ahead.folders.append(found);
+        let too_many = ahead.folders.len() > MAX_WAITING;
+        let end = end.or_else(|| too_many.then(Self::too_much));
+        // The first one stands.
+        if ahead.end.is_none() {
+            ahead.end = end;
+        }
+        drop(ahead);
+        self.changed.notify_all();
+    }
+
+    fn too_much() -> Stop {
+        Stop::Unlooked("there is more than is looked through".to_owned())
+    }
+
+    fn look_into(&self, folder: &Path, buffer: &mut [MaybeUninit<u8>], found: &mut Vec<PathBuf>) -> Option<Stop> {
         let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC | OFlags::NOFOLLOW;
-        let opened = match rustix::fs::open(&folder, flags, Mode::empty()) {
+        let opened = match rustix::fs::open(folder, flags, Mode::empty()) {
             Ok(opened) => opened,
             // What was a folder a moment ago and is a link now, nobody has looked through.
-            Err(Errno::NOENT) => continue,
-            Err(Errno::NOTDIR) if folder == root => continue,
+            Err(Errno::NOENT) => return None,
+            Err(Errno::NOTDIR) if folder == self.root => return None,
             Err(error) => return Some(Stop::Unlooked(format!("{} cannot be opened ({error})", folder.display()))),
         };
-        let whole = text(&folder);
+        let whole = text(folder);
         let of_note = whole.contains("/.")
             || ["/etc", "/run", "/proc", "/var"].iter().any(|top| whole.starts_with(top))
             || secrets::may_hold_by_place(paths::file_name(&whole).as_bytes());
-        let mut entries = RawDir::new(&opened, buffer.spare_capacity_mut());
+        let before = self.count.load(Ordering::Relaxed);
+        let mut count = 0;
+        let mut entries = RawDir::new(&opened, buffer);
         while let Some(entry) = entries.next() {
             let Ok(entry) = entry else {
                 return Some(Stop::Unlooked(format!("{} cannot be read", folder.display())));
@@ -269,22 +370,23 @@ fn walk(root: &Path, depth: Depth, see: &mut dyn FnMut(&Entry<'_>) -> Option<Sto
                 continue;
             }
             count += 1;
-            if count > MAX_NAMES || waiting.len() > MAX_WAITING {
-                return Some(Stop::Unlooked("there is more than is looked through".to_owned()));
+            if before + count > MAX_NAMES || found.len() > MAX_WAITING {
+                return Some(Self::too_much());
             }
             let mut kind = entry.file_type();
             if kind == FileType::Unknown {
                 let Ok(stat) = rustix::fs::statat(&opened, name, AtFlags::SYMLINK_NOFOLLOW) else { continue };
                 kind = FileType::from_raw_mode(stat.st_mode);
             }
-            let entry = Entry { folder: &folder, name: name.to_bytes(), kind, of_note };
-            if let Some(stop) = see(&entry) {
+            let entry = Entry { folder, name: name.to_bytes(), kind, of_note };
+            if let Some(stop) = (self.see)(&entry) {
                 return Some(stop);
             }
-            if kind == FileType::Directory && depth == Depth::All {
-                waiting.push(entry.path());
+            if kind == FileType::Directory && self.depth == Depth::All {
+                found.push(entry.path());
             }
         }
+        self.count.fetch_add(count, Ordering::Relaxed);
+        None
     }
-    None
 }

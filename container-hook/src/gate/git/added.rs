@@ -58,9 +58,13 @@ fn is_ignored(repository: &Repository, inside: &Path) -> bool {
     ignored
 }
 
+/// Most stars of a line that is compared.
+const MAX_STARS: usize = 4;
+
 /// True for a line of letters and stars that fits a path, or a folder on the way to it.
 fn fits(line: &str, below: &Path) -> bool {
-    if line.contains(['?', '[', '\\']) || line.contains("**") {
+    // Many stars take for ever to compare.
+    if line.contains(['?', '[', '\\']) || line.contains("**") || line.matches('*').count() > MAX_STARS {
         return false;
     }
     let parts: Vec<String> = below.components().map(|part| part.as_os_str().to_string_lossy().into_owned()).collect();

@@ -1,0 +1,448 @@
+//! Names that secrets have: files and variables.
+//!
+//! A name is all that the text gives. A file is a secret when its path says so; what it holds is never looked at.
+
+mod names;
+mod variables;
+
+use super::paths::{Beginnings, ends_in, file_name, is_within, lies_in};
+
+pub use names::{is_secret_file_name, is_secret_name};
+pub use variables::is_secret_variable;
+
+use names::{Lengths, NAMES, is_surrounding, without_copy_marks};
+
+/// True when a resolved path names a secret: a credential, a private key, an environment file.
+pub fn is_secret_path(path: &str) -> bool {
+    let lower = path.to_ascii_lowercase();
+    let name = file_name(&lower);
+    if is_secret_name(name) {
+        return true;
+    }
+    // Below these, any file of the machine or of another process may lie.
+    let leads_anywhere = |part: &str| matches!(part, "root" | "cwd" | "map_files" | "fd");
+    if lower.strip_prefix("/proc/").is_some_and(|inside| inside.split('/').skip(1).any(leads_anywhere)) {
+        return !is_standard_stream(&lower);
+    }
+    if lies_in(&lower, ".ssh") {
+        let is_public = name.rsplit_once('.').is_some_and(|(_, ending)| ending == "pub");
+        return !(is_public || name.starts_with("known_hosts") || name == "config");
+    }
+    let beginnings = Beginnings::of(&lower);
+    let may_hold = |components: &str| beginnings.may_hold(components);
+    if FOLDERS.iter().any(|folder| may_hold(folder) && (lies_in(&lower, folder) || ends_in(&lower, folder))) {
+        return true;
+    }
+    if is_git_config(&lower) {
+        return true;
+    }
+    // A copy of such a folder.
+    if lower.split('/').any(|part| part.starts_with('.') && is_secret_folder(part) && part != ".ssh") {
+        return true;
+    }
+    let bare: Vec<&str> = lower.split('/').map(without_copy_marks).collect();
+    let bare = bare.join("/");
+    if bare != lower && FOLDERS.iter().any(|folder| lies_in(&bare, folder) || ends_in(&bare, folder)) {
+        return true;
+    }
+    let plain = without_copy_marks(&lower);
+    let plain_beginnings = Beginnings::of(plain);
+    let is =
+        |file: &str| may_hold(file) && ends_in(&lower, file) || plain_beginnings.may_hold(file) && ends_in(plain, file);
+    if FILES.iter().any(|file| is(file)) {
+        return true;
+    }
+    PLACES.iter().any(|place| is_within(&lower, place))
+        || lower.starts_with("/proc/") && (name == "environ" || name == "mem" || name == "kcore")
+}
+
+/// The command's own input and outputs, which are judged where they come from.
+fn is_standard_stream(path: &str) -> bool {
+    ["/proc/self/fd/0", "/proc/self/fd/1", "/proc/self/fd/2"].contains(&path)
+}
+
+/// Folders with little but secrets in them, wherever they lie.
+const FOLDERS: &[&str] = &[
+    ".aws",
+    ".gnupg",
+    ".azure",
+    ".kube",
+    ".password-store",
+    ".local/share/keyrings",
+    ".config/gcloud",
+    ".config/op",
+    ".config/gh",
+    ".config/glab-cli",
+    ".config/hub",
+    ".config/rclone",
+    ".config/sops",
+    ".config/doctl",
+    ".config/github-copilot",
+    ".config/ngrok",
+    ".oci",
+    ".aliyun",
+    ".snowsql",
+    ".kaggle",
+    ".envs",
+    ".ngrok2",
+    ".cloudflared",
+    ".supabase",
+    ".railway",
+    ".bluemix",
+    ".mc",
+    ".config/hcloud",
+    ".config/scw",
+    ".config/stripe",
+    ".config/netlify",
+    ".config/tea",
+    ".config/solana",
+    ".config/pypoetry",
+    ".config/containers",
+    ".config/configstore",
+    ".local/share/com.vercel.cli",
+    ".ssh_backup",
+    ".secrets",
+    "etc/networkmanager/system-connections",
+    "etc/wpa_supplicant",
+    ".okta",
+    ".tsh",
+    ".doppler",
+    ".aws-vault",
+    ".awsvault",
+    ".infisical",
+    ".config/doppler",
+    ".config/argocd",
+    ".config/fastly",
+    ".config/helm/registry",
+    ".config/borg",
+    ".config/weechat",
+    ".config/bitwarden cli",
+    ".talos",
+    ".vnc",
+    ".purple",
+    ".subversion/auth",
+    ".hex",
+    ".dbt",
+    ".snowflake",
+    ".cassandra",
+    ".config/brave",
+    ".config/bravesoftware",
+    ".config/vivaldi",
+    ".config/opera",
+    ".config/signal",
+    ".local/share/telegramdesktop",
+    ".local/share/kwalletd",
+    ".mozilla",
+    ".thunderbird",
+    ".config/google-chrome",
+    ".config/chromium",
+    ".config/microsoft-edge",
+    ".ethereum",
+    ".electrum",
+    ".mail-password",
+];
+
+/// Single files, by the end of their path.
+const FILES: &[&str] = &[
+    ".docker/config.json",
+    ".claude/.credentials.json",
+    ".codex/auth.json",
+    ".gemini/oauth_creds.json",
+    ".qwen/oauth_creds.json",
+    ".copilot/config.json",
+    ".local/share/opencode/auth.json",
+    ".config/opencode/auth.json",
+    ".cargo/credentials.toml",
+    ".cargo/credentials",
+    ".terraform.d/credentials.tfrc.json",
+    ".m2/settings.xml",
+    ".m2/settings-security.xml",
+    ".gradle/gradle.properties",
+    ".fly/config.yml",
+    ".huggingface/token",
+    ".cache/huggingface/token",
+    "sops/age/keys.txt",
+    "etc/shadow",
+    "etc/shadow-",
+    "etc/gshadow",
+    "etc/gshadow-",
+    "etc/sudoers",
+    "etc/security/opasswd",
+    "etc/postfix/sasl_passwd",
+    "etc/msmtprc",
+    "etc/mysql/debian.cnf",
+    ".bundle/config",
+    ".config/git/credentials",
+    ".pip/pip.conf",
+    ".config/pip/pip.conf",
+    ".kamal/secrets",
+    ".wrangler/config/default.toml",
+    ".config/.wrangler/config/default.toml",
+    ".cache/huggingface/stored_tokens",
+    ".openai/api_key",
+    ".codeium/config.json",
+    ".ipython/profile_default/history.sqlite",
+    ".config/nushell/history.txt",
+    ".local/share/zsh/history",
+    "etc/ipsec.secrets",
+    "etc/ppp/chap-secrets",
+    "etc/ppp/pap-secrets",
+    "etc/kubernetes/admin.conf",
+    "etc/rancher/rke2/rke2.yaml",
+    "etc/rancher/k3s/k3s.yaml",
+    "server/node-token",
+    "etc/gitlab-runner/config.toml",
+    ".gitlab-runner/config.toml",
+    ".circleci/cli.yml",
+    ".idea/datasources.local.xml",
+    ".vscode/sftp.json",
+    ".config/filezilla/sitemanager.xml",
+    ".config/msmtp/config",
+    ".config/dart/pub-credentials.json",
+    ".android/adbkey",
+    "etc/cloud/instance/user-data.txt",
+    "var/lib/cloud/instance/user-data.txt",
+    ".expo/state.json",
+    ".cf/config.json",
+    ".config/fish/fish_variables",
+    "etc/environment",
+    "etc/nginx/htpasswd",
+    "etc/nginx/.htpasswd",
+    "etc/borg/passphrase",
+    ".config/gh-copilot/hosts.json",
+    ".config/restic/password",
+    ".config/syncthing/config.xml",
+    ".config/pnpm/rc",
+    ".config/b2/account_info",
+    ".foundry/keystores",
+    ".auth/user.json",
+    ".gemini/.env",
+    ".codex/history.jsonl",
+    ".claude/history.jsonl",
+    "config/database.yml",
+    ".idea/webservers.xml",
+    ".local/share/uv/credentials",
+    ".config/borgmatic/config.yaml",
+];
+
+/// Places of the machine that hold secrets.
+const PLACES: &[&str] = &[
+    "/run/credentials",
+    "/etc/secrets",
+    "/var/lib/cloud/instances",
+    "/var/lib/kubelet/pods",
+    "/vault/secrets",
+    "/mnt/secrets-store",
+    "/run/agenix",
+    "/run/keys",
+    "/etc/apt/auth.conf",
+    "/etc/apt/auth.conf.d",
+    "/etc/pki/tls/private",
+    "/etc/netplan",
+    "/var/cache/debconf/passwords.dat",
+    "/run/secrets",
+    "/var/run/secrets",
+    "/etc/ssl/private",
+    "/etc/wireguard",
+    "/etc/openvpn",
+    "/etc/sudoers.d",
+    "/etc/ldap.secret",
+    "/etc/samba/private",
+    "/var/lib/samba/private",
+    "/etc/letsencrypt/accounts",
+    "/etc/smbcredentials",
+    "/var/lib/jenkins/secrets",
+    "/var/lib/docker/swarm",
+    "/var/lib/tailscale",
+    "/etc/kubernetes",
+];
+
+/// Where secrets lie by the list: in a home folder (as `~/…`) or at a place of the machine. What a sandbox hides.
+pub fn places() -> impl Iterator<Item = String> {
+    let of_home = FOLDERS.iter().chain(NAMES).chain(FILES).filter(|path| path.starts_with('.')).chain([&".ssh"]);
+    let of_machine = FILES.iter().filter(|path| path.starts_with("etc/"));
+    let of_home = of_home.map(|path| format!("~/{path}"));
+    of_home.chain(of_machine.map(|path| format!("/{path}"))).chain(PLACES.iter().map(|&place| place.to_owned()))
+}
+
+/// True for git's configuration, which may hold tokens and passwords. The path is in lower case.
+pub fn is_git_config(path: &str) -> bool {
+    let name = without_copy_marks(file_name(path));
+    name.starts_with(".gitconfig")
+        || matches!(name, "config" | "config.worktree")
+            && (lies_in(path, ".git") || ends_in(path, ".config/git/config"))
+}
+
+/// True for a file whose name private keys have, and certificates as well, or for git's configuration: whether it holds a
+/// secret, only its content tells.
+pub fn may_be_public(path: &str) -> bool {
+    let lower = path.to_ascii_lowercase();
+    if is_git_config(&lower) {
+        return true;
+    }
+    let Some(stem) = lower.strip_suffix(".pem") else { return false };
+    // Everything else about its name and place says nothing.
+    is_secret_path(&lower) && !stem.is_empty() && !is_secret_path(&format!("{stem}.crt"))
+}
+
+/// True when what lies in a folder of this name may be a secret by its place alone, whatever its own name is. Quick.
+pub fn may_hold_by_place(name: &[u8]) -> bool {
+    static LENGTHS: Lengths = Lengths::none().with_holders(FILES).with_holders(FOLDERS).with_holders(PLACES);
+    let holder =
+        |path: &&str| path.rsplit_once('/').map(|(folder, _)| file_name(folder).as_bytes().eq_ignore_ascii_case(name));
+    LENGTHS.may_have(name) && FILES.iter().chain(FOLDERS).chain(PLACES).filter_map(holder).any(|is_holder| is_holder)
+}
+
+/// True when a folder of this name holds little but secrets. The name is in lower case.
+pub fn is_secret_folder(name: &str) -> bool {
+    let known = |name: &str| name == ".ssh" || FOLDERS.contains(&name);
+    let says_where = |(start, place)| is_surrounding(place) && known(start);
+    known(name)
+        || name.starts_with('.')
+            && (known(without_copy_marks(name)) || name.rsplit_once(['-', '_', '.']).is_some_and(says_where))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn secrets_are_known_by_their_names() {
+        for path in [
+            ".env",
+            "app/.env.production",
+            "~/.ssh/id_rsa",
+            "/root/.ssh/deploy",
+            "~/.aws/credentials",
+            "server.pem",
+            "/proc/self/environ",
+            "/proc/1/environ",
+            "/run/secrets/db",
+            "~/.netrc",
+            "/etc/shadow",
+            "a/id_ed25519",
+            "~/.kube/config",
+            ".ssh/id_x",
+            "/home/u/.docker/config.json",
+            ".env-prod",
+            "keys/age-key.txt",
+            "cookies.txt",
+            "app/.env_local",
+            ".dev.vars",
+            "prod.tfvars",
+            "x.auto.tfvars.json",
+            "terraform.tfstate.backup",
+            "config/secret.yml",
+            "~/.m2/settings.xml",
+            "~/.config/gh",
+            "~/.config/gh/hosts.yml",
+            "~/.config/rclone/rclone.conf",
+            "~/.claude.json",
+            "~/.python_history",
+            "vpn/client.ovpn",
+            "/etc/wireguard/wg0.conf",
+            "appsettings.Production.json",
+            "/etc/shadow-",
+            "/etc/ssh/ssh_host_ed25519_key",
+            "~/.local/share/keyrings/login.keyring",
+            "/run/secrets",
+            ".id_rsa.swp",
+            "#.env#",
+            "id_rsa.bak~",
+            "id_ed25519_github",
+            "server.key.old2",
+            "id_rsa.1",
+            "id_rsa (copy)",
+            "~/.docker/config.json.bak",
+            "/proc/7/fd/3",
+            "/proc/7/cwd",
+            "/proc/7/task/8/root/etc/x",
+            ".git/config",
+            "~/.gitconfig",
+            "credentials.yml",
+            ".env1",
+            "~/.config/hcloud/cli.toml",
+            "~/.zhistory",
+            "backup/sops/age/keys.txt",
+            "~/.config/gh.old/hosts.yml",
+            "~/.config/gcloud.bak/x",
+            ".npmrc.swp",
+            ".netrc.swo",
+            "github_rsa",
+            "deploy_ed25519",
+            "/var/lib/cloud/instance/user-data.txt",
+            "/var/lib/kubelet/pods/x/volumes/kubernetes.io~secret/db/password",
+            "~/.yarnrc",
+            "/etc/environment",
+        ] {
+            assert!(is_secret_path(path), "{path}");
+        }
+        for path in [
+            ".env.example",
+            "README.md",
+            "~/.ssh/id_rsa.pub",
+            "~/.ssh/known_hosts",
+            "src/secrets.rs",
+            "key",
+            "/proc/cpuinfo",
+            "environ",
+            "env",
+            "tokens.md",
+            "/etc/ssh/ssh_host_ed25519_key.pub",
+            "src/appsettings.rs",
+            "environment.yml",
+            "/etc/hosts",
+            "history.txt",
+            "id_rsa_work.pub",
+            "/proc/self/fd/0",
+            "/proc/self/status",
+            "src/config",
+            "report.txt",
+            "CHANGELOG.md",
+            "archive.tar.gz",
+            "src/.gitignore",
+            ".environment.ts",
+            "app.2",
+            "benchmark_rsa.rs",
+            ".config/app/settings.json",
+            ".swp.txt",
+        ] {
+            assert!(!is_secret_path(path), "{path}");
+        }
+    }
+
+    #[test]
+    fn a_sandbox_hides_what_lies_in_home_folders_and_on_the_machine() {
+        let places: Vec<String> = places().collect();
+        for path in [
+            "~/.ssh",
+            "~/.aws",
+            "~/.netrc",
+            "~/.config/gh",
+            "~/.config/git/credentials",
+            "~/.cargo/credentials.toml",
+            "~/.local/share/keyrings",
+            "~/.mozilla",
+            "~/.bash_history",
+            "~/.claude/.credentials.json",
+            "~/.codex/auth.json",
+            "/etc/shadow",
+            "/etc/gshadow-",
+            "/etc/sudoers",
+            "/etc/sudoers.d",
+            "/etc/ssl/private",
+        ] {
+            assert!(places.iter().any(|place| place == path), "{path}");
+        }
+    }
+
+    #[test]
+    fn what_passes_folders_by_quickly_passes_none_of_the_list() {
+        for path in FILES.iter().chain(FOLDERS).chain(PLACES) {
+            if let Some((folder, _)) = path.rsplit_once('/') {
+                assert!(may_hold_by_place(file_name(folder).as_bytes()), "{path}");
+            }
+        }
+        assert!(!may_hold_by_place(b"src"));
+    }
+}

@@ -1,0 +1,563 @@
+//! Names of files that are secrets wherever they lie.
+//!
+//! Some hundred thousand names are asked about before one command runs, so nearly every name is told by few comparisons.
+
+/// Names of files that are secrets wherever they lie.
+pub(super) const NAMES: &[&str] = &[
+    ".env",
+    ".envrc",
+    ".flaskenv",
+    ".dev.vars",
+    ".claude.json",
+    "kubeconfig",
+    "rclone.conf",
+    ".databrickscfg",
+    ".terraformrc",
+    ".mylogin.cnf",
+    "pgpass.conf",
+    "secret.json",
+    "secret.yml",
+    "secret.yaml",
+    "secret.toml",
+    "application_default_credentials.json",
+    ".psql_history",
+    ".mysql_history",
+    ".sqlite_history",
+    ".rediscli_history",
+    ".python_history",
+    ".node_repl_history",
+    ".irb_history",
+    ".sh_history",
+    ".ksh_history",
+    ".ash_history",
+    "fish_history",
+    ".netrc",
+    "_netrc",
+    ".pgpass",
+    ".my.cnf",
+    ".npmrc",
+    ".pypirc",
+    ".git-credentials",
+    ".vault-token",
+    ".htpasswd",
+    ".dockercfg",
+    ".s3cfg",
+    ".boto",
+    "credentials",
+    "credentials.json",
+    "client_secret.json",
+    "secrets.json",
+    "secrets.yml",
+    "secrets.yaml",
+    "secrets.toml",
+    "master.key",
+    ".bash_history",
+    ".zsh_history",
+    ".zhistory",
+    ".histfile",
+    ".php_history",
+    ".xonsh_history",
+    ".mycli-history",
+    ".dbshell",
+    ".viminfo",
+    ".lesshst",
+    ".dockerconfigjson",
+    "kubeconfig.yaml",
+    "kubeconfig.yml",
+    "k3s.yaml",
+    "clouds.yaml",
+    ".sentryclirc",
+    ".passwd-s3fs",
+    "rootkey.csv",
+    "accesskeys.csv",
+    "serviceaccountkey.json",
+    "service_account.json",
+    "gcp-key.json",
+    "client_secrets.json",
+    "auth.json",
+    ".secrets",
+    ".secrets.toml",
+    ".credentials",
+    "credentials.yml",
+    "credentials.yaml",
+    "credentials.toml",
+    "credentials.csv",
+    "credentials.xml",
+    "credentials.ini",
+    "creds.json",
+    "creds.yml",
+    "creds.yaml",
+    "secrets.properties",
+    "keystore.properties",
+    "secrets.exs",
+    "prod.secret.exs",
+    "wp-config.php",
+    "vault.yml",
+    "vault.yaml",
+    ".vault_pass",
+    "vault_pass",
+    ".token",
+    "token.json",
+    "token.pickle",
+    ".api_key",
+    ".password",
+    ".passwd",
+    "secring.gpg",
+    "wallet.dat",
+    "deploy_key",
+    "ssh_key",
+    "private_key",
+    ".smbcredentials",
+    ".fetchmailrc",
+    ".msmtprc",
+    ".mbsyncrc",
+    ".offlineimaprc",
+    ".authinfo",
+    ".curlrc",
+    ".wgetrc",
+    "logins.json",
+    "key4.db",
+    "login data",
+    ".edgerc",
+    ".credentials_rsaparams",
+    "local.settings.json",
+    ".saml2aws",
+    ".google_authenticator",
+    ".pg_service.conf",
+    ".erlang.cookie",
+    ".cvspass",
+    ".xauthority",
+    ".muttrc",
+    ".yarnrc.yml",
+    "nuget.config",
+    "credentials-config.json",
+    "cookies.sqlite",
+    "wpa_supplicant.conf",
+    ".aider.conf.yml",
+    ".yarnrc",
+    ".bunfig.toml",
+    ".condarc",
+    "privkey.der",
+    ".vault-pass",
+    ".environment",
+    ".envfile",
+    "envfile",
+    "dotenv",
+    "env.list",
+    "serviceaccount.json",
+    "sa-key.json",
+    "gcp-sa.json",
+    "firebase-key.json",
+    "signing.properties",
+    "age-key.txt",
+    "mnemonic.txt",
+    "kaggle.json",
+    "storagestate.json",
+    "cookies.txt",
+    "http-client.private.env.json",
+    ".ansible_vault_pass",
+    "vault_password_file",
+    "backend.hcl",
+    "tomcat-users.xml",
+    "config.inc.php",
+    "state.vscdb",
+    ".aider.input.history",
+    "tailscaled.state",
+    "local_settings.py",
+    "secrets.tdb",
+];
+
+/// How people end the names of keys.
+const KEY_ENDS: [&str; 4] = ["_rsa", "_ed25519", "_ecdsa", "_dsa"];
+
+static LENGTHS: Lengths = Lengths::of(NAMES);
+
+/// Tells at once of nearly every word that it is none of some words: by its first letter, whatever its case, and its length.
+#[derive(Debug)]
+pub(super) struct Lengths([u64; 32]);
+
+impl Lengths {
+    /// Those of these words.
+    const fn of(words: &[&str]) -> Self {
+        let mut all = [0; 32];
+        let mut rest = words;
+        while let [word, more @ ..] = rest {
+            Self::add(&mut all, word.as_bytes());
+            rest = more;
+        }
+        Self(all)
+    }
+
+    /// Those of the folders in which these paths lie, and of the words that were there before.
+    pub(super) const fn with_holders(self, paths: &[&str]) -> Self {
+        let mut all = self.0;
+        let mut rest = paths;
+        while let [path, more @ ..] = rest {
+            let mut holder = path.as_bytes();
+            while let [before @ .., last] = holder {
+                holder = before;
+                if *last == b'/' {
+                    Self::add(&mut all, behind_last_slash(holder));
+                    break;
+                }
+            }
+            rest = more;
+        }
+        Self(all)
+    }
+
+    /// Those of no words.
+    pub(super) const fn none() -> Self {
+        Self([0; 32])
+    }
+
+    #[expect(clippy::indexing_slicing, reason = "a place is below 32, and `get_mut` is not const")]
+    const fn add(all: &mut [u64; 32], word: &[u8]) {
+        let (place, bit) = Self::place(word);
+        all[place] |= bit;
+    }
+
+    /// False when it is none of them.
+    pub(super) fn may_have(&self, word: &[u8]) -> bool {
+        let (place, bit) = Self::place(word);
+        self.0.get(place).is_some_and(|lengths| lengths & bit != 0)
+    }
+
+    const fn place(word: &[u8]) -> (usize, u64) {
+        let first = if let [first, ..] = word { *first } else { 0 };
+        let length = if word.len() < 63 { word.len() } else { 63 };
+        ((first % 32) as usize, 1 << length)
+    }
+}
+
+const fn behind_last_slash(path: &[u8]) -> &[u8] {
+    let mut rest = path;
+    let mut name = path;
+    while let [first, more @ ..] = rest {
+        if *first == b'/' {
+            name = more;
+        }
+        rest = more;
+    }
+    name
+}
+
+/// True for an ending of code and texts: such a name is not secret whatever stands before it, as long as that is no dot.
+fn is_code(name: &[u8]) -> bool {
+    let Some(dot) = name.iter().rposition(|byte| *byte == b'.') else { return false };
+    let ending = name.get(dot + 1..).unwrap_or_default();
+    let is_code = matches!(
+        ending,
+        b"js"
+            | b"ts"
+            | b"map"
+            | b"py"
+            | b"pyc"
+            | b"rs"
+            | b"go"
+            | b"c"
+            | b"h"
+            | b"o"
+            | b"d"
+            | b"md"
+            | b"css"
+            | b"html"
+            | b"svg"
+            | b"png"
+            | b"java"
+            | b"class"
+            | b"rb"
+            | b"so"
+    );
+    is_code && dot > 0 && !name.starts_with(b".") && !names_state(name)
+}
+
+/// True for a name that says that it is Terraform's state, which holds what it has made in the clear.
+fn names_state(name: &[u8]) -> bool {
+    const STATE: &[u8] = b".tfstate";
+    name.windows(STATE.len()).any(|part| part.starts_with(b".") && part.eq_ignore_ascii_case(STATE))
+}
+
+/// True when a file of this name, as the file system has it, is a secret wherever it lies. Quick, for a hundred thousand of
+/// them.
+pub fn is_secret_file_name(name: &[u8]) -> bool {
+    if is_code(name) && !LENGTHS.may_have(name) {
+        return false;
+    }
+    let mut buffer = [0; 255];
+    // No file system has longer ones.
+    let Some(lower) = buffer.get_mut(..name.len()) else { return true };
+    lower.copy_from_slice(name);
+    lower.make_ascii_lowercase();
+    is_secret_name(&String::from_utf8_lossy(lower))
+}
+
+/// True when a file of this name is a secret wherever it lies. The name is in lower case.
+pub fn is_secret_name(name: &str) -> bool {
+    let is_known = |name: &str| LENGTHS.may_have(name.as_bytes()) && NAMES.contains(&name);
+    // Some end like code, or like a copy, themselves.
+    if is_known(name) {
+        return true;
+    }
+    if is_code(name.as_bytes()) {
+        return false;
+    }
+    let whole = name;
+    let name = without_copy_marks(name);
+    let is_copy = name.len() != whole.len();
+    // An editor hides a copy behind a dot, unless there is one already.
+    if is_copy && whole.starts_with('.') && !name.starts_with('.') && is_known(&format!(".{name}")) {
+        return true;
+    }
+    let ending = name.rsplit_once('.').map_or("", |(_, ending)| ending);
+    if matches!(ending, "example" | "sample" | "template" | "dist" | "defaults" | "pub" | "md" | "rs" | "go" | "ts") {
+        return false;
+    }
+    is_known(name)
+        || ends_as_secret(name, ending)
+        || begins_as_secret(name, ending)
+        || says_secret(whole)
+        || is_copy && says_secret(name)
+}
+
+/// True for what ends as secrets do: with what stands behind its last dot, above all.
+fn ends_as_secret(name: &str, ending: &str) -> bool {
+    let is_called_so = || match ending {
+        "pem" | "key" | "p12" | "pfx" | "jks" | "keystore" | "kdbx" | "ppk" | "tfvars" | "ovpn" | "keytab"
+        | "keyring" | "keychain" | "keychain-db" | "agekey" | "p8" | "kdb" | "psafe3" | "kubeconfig"
+        | "publishsettings" | "1pux" | "keyx" | "kwl" | "env" => true,
+        "json" => {
+            name.ends_with(".tfvars.json")
+                || name.contains("firebase-adminsdk")
+                || ["client_secret_", "appsettings", "service-account"].iter().any(|start| name.starts_with(start))
+        }
+        "conf" => name.starts_with("wg") && name.len() <= 12,
+        _ => false,
+    };
+    is_called_so() || KEY_ENDS.iter().any(|end| name.ends_with(end)) || names_state(name.as_bytes())
+}
+
+/// True for what begins as secrets do.
+fn begins_as_secret(name: &str, ending: &str) -> bool {
+    let goes_on = |rest: &str| rest.is_empty() || rest.starts_with(['_', '-', '.', ' ']);
+    let is_environment = |rest: &str| {
+        rest.starts_with(|first: char| matches!(first, '.' | '-' | '_' | ' ' | '(') || first.is_ascii_digit())
+            || is_surrounding(rest)
+    };
+    match name.as_bytes().first() {
+        Some(b'.') => {
+            name.strip_prefix(".env").is_some_and(is_environment)
+                || name.ends_with("_history")
+                || [".netrc", ".npmrc", ".flaskenv", ".dev.vars"]
+                    .iter()
+                    .any(|start| name.strip_prefix(start).is_some_and(|rest| rest.starts_with(['.', '-', '_'])))
+        }
+        Some(b'i') => {
+            ["id_rsa", "id_dsa", "id_ecdsa", "id_ed25519"].iter().any(|key| name.strip_prefix(key).is_some_and(goes_on))
+        }
+        Some(b'e') => ending.len() + "env.".len() == name.len() && name.starts_with("env.") && is_surrounding(ending),
+        Some(b's') => name.starts_with("ssh_host_") && name.ends_with("_key"),
+        _ => false,
+    }
+}
+
+/// Words for where something is used, and for copies of it: they say nothing of what it is.
+const SURROUNDINGS: &str = "local prod production dev development staging stage test live qa my copy of bak backup old new orig \
+                            final real";
+
+pub(super) fn is_surrounding(word: &str) -> bool {
+    SURROUNDINGS.split(' ').any(|known| known == word)
+}
+
+/// Endings of files that hold data, not code or text about it.
+const DATA: &[&str] = &[
+    "txt",
+    "json",
+    "yml",
+    "yaml",
+    "toml",
+    "ini",
+    "conf",
+    "cfg",
+    "xml",
+    "csv",
+    "properties",
+    "env",
+    "asc",
+    "b64",
+    "enc",
+    "dat",
+];
+
+/// True for a name whose words end in one for a credential: `db_password`, `prod-secrets.yaml`, `credentials (1).json`. One
+/// word without an ending is more often a folder of somebody's program. The name is in lower case.
+fn says_secret(name: &str) -> bool {
+    if !may_say_secret(name) {
+        return false;
+    }
+    let is_dotted = name.starts_with('.');
+    let mut words: Vec<&str> = name
+        .split(['.', '_', '-', ' ', '(', ')'])
+        .filter(|word| !word.is_empty() && !word.bytes().all(|byte| byte.is_ascii_digit()))
+        .collect();
+    let has_ending = name.contains('.') && !is_dotted && words.len() > 1;
+    let is_data = has_ending && words.iter().skip(1).any(|word| DATA.contains(word));
+    // What has another ending is code, a text or a picture.
+    if has_ending && !is_data && !words.last().is_some_and(|last| is_surrounding(last)) {
+        return false;
+    }
+    words.retain(|word| !is_surrounding(word) && !DATA.contains(word));
+    // Forms and tests speak of passwords.
+    let about = [
+        "reset", "forgot", "change", "update", "lost", "verify", "confirm", "set", "no", "detect", "example", "sample",
+    ];
+    if words.iter().any(|word| about.contains(word)) {
+        return false;
+    }
+    match words.as_slice() {
+        [.., "secret" | "secrets" | "credential" | "credentials" | "creds" | "apikey" | "apikeys" | "passphrase"] => {
+            is_data || words.len() > 1 || is_dotted
+        }
+        [.., "password" | "passwords" | "passwd" | "token"] => is_data || words.len() > 1,
+        [.., "api" | "private" | "secret" | "access" | "signing" | "encryption" | "deploy", "key" | "keys"]
+        | [.., "recovery", "codes" | "keys" | "key"] => true,
+        ["key"] => is_data && name.ends_with(".properties"),
+        [.., last] => {
+            is_data && ["secret", "passwd", "passwords"].iter().any(|end| last.ends_with(end)) && last.len() > 9
+        }
+        [] => false,
+    }
+}
+
+/// False of nearly every name, in one pass over its letters.
+fn may_say_secret(name: &str) -> bool {
+    let mut rest = name.as_bytes();
+    while let [first, more @ ..] = rest {
+        let word: &[u8] = match first {
+            b's' => b"secret",
+            b'c' => b"cred",
+            b'p' => b"pass",
+            b't' => b"token",
+            b'k' => b"key",
+            b'r' => b"recovery",
+            _ => b"",
+        };
+        // What says an API's key has the key in it.
+        if !word.is_empty() && rest.starts_with(word) {
+            return true;
+        }
+        rest = more;
+    }
+    false
+}
+
+/// A name without what editors, packages and people put around it for a copy: `.x.swp`, `#x#`, `x~`, `x.bak.2`, `x (copy)`,
+/// `x.gz`. The name is in lower case.
+pub(super) fn without_copy_marks(mut name: &str) -> &str {
+    const MARKS: &[&str] = &[
+        "~",
+        ".bak",
+        ".orig",
+        ".old",
+        ".save",
+        ".backup",
+        ".copy",
+        ".tmp",
+        ".rpmsave",
+        ".rpmnew",
+        ".dpkg-old",
+        ".dpkg-new",
+        ".dpkg-dist",
+        ".ucf-old",
+        " (copy)",
+        " copy",
+        ".txt",
+        ".gz",
+        ".xz",
+        ".bz2",
+        ".zst",
+        ".swp",
+        ".swo",
+        ".swn",
+        "_old",
+        "-old",
+        "-bak",
+        "_bak",
+        ".bk",
+        ".new",
+        ".sav",
+        ".b64",
+        ".lzma",
+        ".lz4",
+        ".z",
+        ".dec",
+        ".pacnew",
+        ".pacsave",
+        ".kate-swp",
+        ".svz",
+        ".un~",
+    ];
+    if let Some(inside) = name.strip_prefix('#').and_then(|rest| rest.strip_suffix('#')) {
+        name = inside;
+    }
+    loop {
+        // Of nearly every name.
+        if !name.ends_with(['~', 'k', 'g', 'd', 'e', 'p', 'y', 'w', 't', ')', 'z', 'o', 'n', 'v', 'a', 'c'])
+            && !name.ends_with(|last: char| last.is_ascii_digit())
+        {
+            return name;
+        }
+        let last = name.as_bytes().last();
+        let by_mark = MARKS.iter().find_map(|mark| {
+            // To compare one letter costs less than to begin comparing a text.
+            let rest = if mark.as_bytes().last() == last { name.strip_suffix(mark)? } else { return None };
+            // An editor hides its own file behind a dot.
+            Some(if mark.starts_with(".sw") {
+                rest.strip_prefix('.').filter(|_| !rest.starts_with(".env")).unwrap_or(rest)
+            } else {
+                rest
+            })
+        });
+        let digits = name.trim_end_matches(|last: char| last.is_ascii_digit());
+        let by_number = || (digits.len() < name.len()).then(|| digits.strip_suffix('.')).flatten();
+        let by_numbered_mark = || {
+            let is_mark = digits.len() < name.len()
+                && [".old", ".bak", ".orig", ".save"].iter().any(|mark| digits.ends_with(mark));
+            is_mark.then_some(digits)
+        };
+        match by_mark.or_else(by_number).or_else(by_numbered_mark) {
+            Some(rest) if !rest.is_empty() => name = rest,
+            _ => return name,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_of_code_are_no_secrets_either_way() {
+        for ending in "js ts map py pyc rs go c h o d md css html svg png java class rb so".split(' ') {
+            assert!(is_code(format!("id_rsa.{ending}").as_bytes()), "{ending}");
+            for stem in ["main", "credentials", "id_rsa", "secrets", "x.env", "terraform.tfstate", "key", "wg0"] {
+                let name = format!("{stem}.{ending}");
+                assert_eq!(is_secret_file_name(name.as_bytes()), is_secret_name(&name), "{name}");
+            }
+        }
+        for name in [".env.js", "ID_RSA", "Server.PEM", ".env", "a.tfvars", "a.TfState.js"] {
+            assert!(is_secret_file_name(name.as_bytes()), "{name}");
+        }
+    }
+
+    #[test]
+    fn what_passes_names_by_quickly_passes_none_of_the_list() {
+        static HOLDERS: Lengths = Lengths::none().with_holders(&["a/bc/d", "/etc/x", "alone", "e/f"]);
+        for name in NAMES {
+            assert!(LENGTHS.may_have(name.as_bytes()) && is_secret_name(name), "{name}");
+        }
+        for (name, want) in [("bc", true), ("BC", true), ("etc", true), ("e", true), ("d", false), ("alone", false)] {
+            assert_eq!(HOLDERS.may_have(name.as_bytes()), want, "{name}");
+        }
+    }
+}
