@@ -6,6 +6,8 @@ BIN := target/bin
 CLAUDE_VERSION := 2.1.330
 CODEX_VERSION := 0.169.0
 AGENTS := target/tools
+OPENAI_AGENTS_VERSION := 0.24.0
+CLAUDE_SDK_VERSION := 0.2.187
 
 TARGET := $(shell rustc -vV | sed -n 's/^host: //p')
 FUZZ := target/fuzz
@@ -15,7 +17,7 @@ COVERAGE := -Cpasses=sancov-module -Cllvm-args=-sanitizer-coverage-level=4 \
 	-Cllvm-args=-sanitizer-coverage-inline-8bit-counters -Cllvm-args=-sanitizer-coverage-pc-table \
 	-Cllvm-args=-sanitizer-coverage-trace-compares -Cdebug-assertions -Ccodegen-units=1
 
-.PHONY: run build quick check test soak lint unit flow system bench compare fuzz tools clean
+.PHONY: run build quick check test clients soak lint unit flow system bench compare fuzz tools clean
 
 PART := ./tests/part.sh
 BEFORE :=
@@ -56,6 +58,12 @@ test:
 	@$(PART) tests $(MAKE) --no-print-directory system
 	@$(PART) fuzz $(MAKE) --no-print-directory fuzz
 	@$(PART) --sum
+
+# Real clients that `make test` leaves out: the agents' SDKs, with the examples of docs/examples.
+clients: tools build
+	python3 -m venv $(AGENTS)/sdks
+	$(AGENTS)/sdks/bin/pip install --quiet "openai-agents==$(OPENAI_AGENTS_VERSION)" "claude-agent-sdk==$(CLAUDE_SDK_VERSION)"
+	cargo nextest run --locked -p bashgate-tests --features clients --test clients
 
 # What is random and long: a million generated commands under real shells, a thousand deaths of the host, an hour of
 # fuzzing. Each says its seed; BASHGATE_SEED repeats it.

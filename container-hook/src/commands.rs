@@ -52,7 +52,7 @@ pub fn run(name: &str, args: &[String]) -> Result<bool, String> {
             return Ok(true);
         }
         let timeout_s = asked.timeout_s.unwrap_or_else(|| {
-            Config::load(&asked.config).map_or(config::DEFAULT_DEADLINE_S, |config| config.deadline_s) + SPARE_S
+            Config::load(&asked.config).map_or(config::DEFAULT_DEADLINE_S, |config| config.longest_s()) + SPARE_S
         });
         let mut hook = vec![utf8(&asked.hook)?, "--agent".to_owned(), agent.name.to_owned()];
         if asked.config != Path::new(config::DEFAULT) {

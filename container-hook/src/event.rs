@@ -2,18 +2,30 @@
 
 use bashgate_shared::agents::{AgentRow, Startup};
 use bashgate_shared::classify::tool::ToolAct;
+use serde_json::{Map, Value};
 
 /// A tool is about to be used (the `BEFORE_TOOL_USE` event).
 #[derive(Debug, Clone)]
 pub struct BeforeToolUse {
     /// What would be used.
     pub tool: ToolUse,
+    /// What it is called and given, in the agent's words. `None` for what is no tool: a person's words.
+    pub called: Option<Called>,
     /// The agent's working directory, absolute, when it says so.
     pub cwd: Option<String>,
     /// The agent's session.
     pub session: Option<String>,
     /// The agent's id of the call.
     pub tool_use_id: Option<String>,
+}
+
+/// A tool as the agent calls it.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Called {
+    /// Its name.
+    pub name: String,
+    /// What it is given.
+    pub input: Map<String, Value>,
 }
 
 /// A tool has been used.

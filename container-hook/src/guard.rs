@@ -103,3 +103,29 @@ pub fn end_after(time: Duration) {
         libc::setitimer(libc::ITIMER_REAL, &raw const timer, std::ptr::null_mut());
     }
 }
+
+/// Lets a program start alone: with no file that was open here, whoever opened it, and with an end when this process has one.
+pub fn start_alone(command: &mut std::process::Command) {
+    use std::os::unix::process::CommandExt as _;
+
+    let alone = || {
+        // SAFETY: between fork and exec there are only plain system calls on numbers.
+        unsafe {
+            if libc::prctl(libc::PR_SET_PDEATHSIG, libc::SIGKILL) != 0 {
+                return Err(std::io::Error::last_os_error());
+            }
+            // Closed when the program begins, not before: std tells its own errors over one of them.
+            if libc::syscall(libc::SYS_close_range, 3, libc::c_uint::MAX, libc::CLOSE_RANGE_CLOEXEC) != 0 {
+                // Kernels before 5.11.
+                for file in 3..65_536 {
+                    libc::fcntl(file, libc::F_SETFD, libc::FD_CLOEXEC);
+                }
+            }
+        }
+        Ok(())
+    };
+    // SAFETY: the closure takes no lock and allocates nothing.
+    unsafe {
+        command.pre_exec(alone);
+    }
+}

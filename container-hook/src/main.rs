@@ -9,7 +9,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use bashgate_hook::agents::{Agent, EventError, Incoming, MAX_EVENT_BYTES};
-use bashgate_hook::event::{Asker, BeforeToolUse, ToolUse};
+use bashgate_hook::event::{Asker, BeforeToolUse, Called, ToolUse};
 use bashgate_hook::gate::config::{self, Config, OnAllow};
 use bashgate_hook::gate::{HookDecision, LetThroughBy};
 use bashgate_hook::{commands, guard, tools};
@@ -138,12 +138,12 @@ fn run() -> Result<Answered, String> {
         let cwd = std::env::current_dir().ok().and_then(|cwd| cwd.to_str().map(str::to_owned));
         let event = BeforeToolUse {
             tool: ToolUse::Shell { command, is_bash: true, folder: None, doubt: None },
+            called: Some(Called::default()),
             cwd,
             session: None,
             tool_use_id: None,
         };
-        let step = tools::before_tool_use(&event, Asker::plain("check"), &config);
-        return Ok(Answered::to_nobody(step.finish(&config, guard::end_after)));
+        return Ok(Answered::to_nobody(decide(&event, Asker::plain("check"), &config)));
     }
     let mut bytes = Vec::new();
     let limit = MAX_EVENT_BYTES as u64 + 1;
@@ -163,9 +163,7 @@ fn run() -> Result<Answered, String> {
     // From here on the agent's own form of an answer is known.
     let approve = config.on_allow == OnAllow::Approve;
     let decision = match agent.read(&bytes) {
-        Ok(Incoming::Before(event)) => {
-            tools::before_tool_use(&event, agent.asker(), &config).finish(&config, guard::end_after)
-        }
+        Ok(Incoming::Before(event)) => decide(&event, agent.asker(), &config),
         Ok(Incoming::After(event)) => {
             let step = tools::after_tool_use(&event, agent.asker(), &config);
             return Ok(Answered::to_nobody(step.finish(&config, guard::end_after)));
@@ -175,6 +173,16 @@ fn run() -> Result<Answered, String> {
         Err(error) => return Ok(Answered::to_nobody(HookDecision::deny(error.to_string()))),
     };
     Ok(Answered { decision, agent: Some(agent), approve, event: bytes })
+}
+
+/// The gate's own decision, and what the operator's plug-ins say to it.
+fn decide(event: &BeforeToolUse, asker: Asker, config: &Config) -> HookDecision {
+    let decision = tools::before_tool_use(event, asker, config).finish(config, guard::end_after);
+    tools::ask_plugins(decision, event, asker, config, |longest| {
+        guard::end_after(longest);
+        // One that does not read its event is no reason to end.
+        guard::survive_closed_pipes();
+    })
 }
 
 /// Does what a person has typed, if they have typed a command: the exit code.

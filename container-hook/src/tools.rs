@@ -1,14 +1,17 @@
 //! What becomes of an agent's use of a tool: a question for the gate, a report to the host, or nothing.
 
 use std::path::PathBuf;
+use std::time::Duration;
 
 use bashgate_shared::cage;
 use bashgate_shared::classify::{CommandClass, Surroundings, classify};
 use bashgate_shared::command::CommandLine;
 use bashgate_shared::protocol::MAX_LABEL_BYTES;
+use serde_json::{Map, Value};
 
 use crate::event::{AfterToolUse, Asker, BeforeToolUse, ToolUse};
 use crate::gate::config::Config;
+use crate::gate::plugins::{self, Call};
 use crate::gate::tool::ToolQuestion;
 use crate::gate::{self, CommandRan, HookDecision, LetThroughBy, Question, Step, label};
 
@@ -50,6 +53,29 @@ pub fn before_tool_use(event: &BeforeToolUse, asker: Asker, config: &Config) -> 
         tool_use_id,
     };
     gate::tool::check(question, config)
+}
+
+/// What the operator's own checks say to it, behind the gate's own decision. `before_waiting` hears how long that may take.
+pub fn ask_plugins(
+    decision: HookDecision,
+    event: &BeforeToolUse,
+    asker: Asker,
+    config: &Config,
+    before_waiting: impl FnOnce(Duration),
+) -> HookDecision {
+    let Some(called) = event.called.as_ref().filter(|_| !config.plugins.is_empty()) else { return decision };
+    before_waiting(plugins::longest(config));
+    let command = |text: &String| Map::from_iter([("command".to_owned(), Value::from(text.clone()))]);
+    let here = cwd(event.cwd.as_deref());
+    // Whatever the agent calls it, a shell command is one.
+    let (name, input, here) = match &event.tool {
+        ToolUse::Shell { command: text, folder, .. } => {
+            ("Bash", command(text), folder.as_ref().map_or_else(|| here.clone(), |folder| here.join(folder)))
+        }
+        _ => (called.name.as_str(), called.input.clone(), here),
+    };
+    let about = (event.session.as_deref(), event.tool_use_id.as_deref());
+    plugins::ask_all(decision, &Call::before(asker.name, name, &input, &here, about), config)
 }
 
 /// A tool has been used.

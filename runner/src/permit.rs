@@ -6,12 +6,14 @@ use std::path::{Path, PathBuf};
 use bashgate_hook::gate::conditions::ShellSetup;
 use bashgate_hook::gate::config::Config;
 use bashgate_hook::gate::git::guard;
+use bashgate_hook::gate::plugins::{self, Call};
 use bashgate_hook::gate::{self, HookDecision, LetThroughBy, Look, Question};
 use bashgate_shared::classify::{Surroundings, classify};
 use bashgate_shared::command::{CommandError, CommandLine};
 use bashgate_shared::programs;
 use bashgate_shared::protocol::{FileEvidence, RunnerWire, ScriptWire};
 use bashgate_shared::shell::Shell;
+use serde_json::{Map, Value};
 
 use crate::gate::Gate;
 use crate::policy;
@@ -178,6 +180,7 @@ fn put(
     };
     // The wait ends by itself; whoever calls this is an ordinary process, which its caller can end.
     let (decision, files) = gate::check(&question, config).finish_with_files(config, |_| ());
+    let decision = if refused.is_ok() { ask_plugins(decision, command.text(), ask.cwd, config) } else { decision };
     match (decision, refused) {
         (HookDecision::Deny { reason }, Err(mut refusal)) => {
             refusal.why = reason;
@@ -188,6 +191,12 @@ fn put(
         (HookDecision::Deny { reason }, Ok(())) => Err(Denied::Gate(reason)),
         (HookDecision::Allow(by), Ok(())) => Ok((by, files)),
     }
+}
+
+/// What the operator's own checks say to it, behind the gate's own decision.
+fn ask_plugins(decision: HookDecision, command: &str, cwd: &Path, config: &Config) -> HookDecision {
+    let input = Map::from_iter([("command".to_owned(), Value::from(command))]);
+    plugins::ask_all(decision, &Call::before(AGENT, "Bash", &input, cwd, (None, None)), config)
 }
 
 /// Asks the host about a managed script: whether a person has approved it as it is. There is no other way to a permit for
@@ -234,6 +243,12 @@ pub fn cage(text: &str, config: Option<&Config>, preset: &Preset, cwd: &Path) ->
         && let Some(subcommand) = guard::denied(&found.effects, &config.git_deny, cwd)
     {
         return Err(Denied::Gate(format!("git {subcommand} is blocked: {}", config.git_reason)));
+    }
+    if let Some(config) = config
+        && let HookDecision::Deny { reason } =
+            ask_plugins(HookDecision::Allow(LetThroughBy::Nobody), command.text(), cwd, config)
+    {
+        return Err(Denied::Gate(reason));
     }
     Ok(Permit { command, reach: Reach::Cage, warning: None, scripts: Vec::new() })
 }

@@ -1,6 +1,7 @@
 #!/bin/sh
 # Runs a coding agent against the scripted model server, in a network namespace of its own that has only a loopback.
 # Usage: agent.sh claude|codex PROGRAM SERVER SCRIPT LOG HOME PROJECT UID
+#        agent.sh sdk PYTHON SERVER SCRIPT LOG HOME PROJECT UID PROGRAM_IN_PYTHON ITS_ARGUMENTS...
 # As root; the agent runs as UID, with AGENT_PATH as its PATH. Its settings are in HOME/.claude or HOME/.codex.
 set -eu
 kind=$1 program=$2 server=$3 script=$4 log=$5 home=$6 project=$7 uid=$8
@@ -14,7 +15,10 @@ until python3 -c 'import socket; socket.create_connection(("127.0.0.1", 8080), 1
     [ "$tries" -lt 100 ] || { echo "the model server did not start" >&2; exit 1; }
 done
 cd "$project"
-if [ "$kind" = claude ]; then
+if [ "$kind" = sdk ]; then
+    shift 8
+    set -- "$program" "$@"
+elif [ "$kind" = claude ]; then
     set -- "$program" -p "do what the model says" --output-format stream-json --verbose --dangerously-skip-permissions
 else
     set -- "$program" exec --json --skip-git-repo-check --dangerously-bypass-approvals-and-sandbox \

@@ -23,7 +23,7 @@ fn class(command: &str) -> CommandClass {
 
 #[test]
 fn test_before_tool_use_event_exists() {
-    let event = BeforeToolUse { tool: ToolUse::Inert, cwd: None, session: None, tool_use_id: None };
+    let event = BeforeToolUse { tool: ToolUse::Inert, called: None, cwd: None, session: None, tool_use_id: None };
     assert_eq!(event.tool, ToolUse::Inert);
     let neutral = json!({"event": "before_tool_use", "tool_name": "Bash", "tool_input": {"command": "ls"}}).to_string();
     assert!(matches!(Agent::of(neutral.as_bytes()), Ok(Agent::Neutral)));

@@ -14,7 +14,7 @@ use bashgate_shared::object::{self, Once};
 use serde::Deserialize;
 use serde_json::{Map, Value};
 
-use crate::event::{AfterToolUse, Asker, BeforeToolUse, ToolUse};
+use crate::event::{AfterToolUse, Asker, BeforeToolUse, Called, ToolUse};
 use crate::gate::HookDecision;
 use crate::gate::shown::credentials_in;
 
@@ -237,11 +237,18 @@ impl Event {
     }
 
     fn before(self, row: Option<&AgentRow>) -> Result<BeforeToolUse, EventError> {
-        let mut tool = uses::of(row, &self.tool()?, &self.input()?)?;
+        let called = Called { name: self.tool()?, input: self.input()? };
+        let mut tool = uses::of(row, &called.name, &called.input)?;
         if let (ToolUse::Files { acts, .. }, Some(Once(files))) = (&mut tool, &self.attachments) {
             acts.extend(uses::attached(files));
         }
-        Ok(BeforeToolUse { tool, cwd: self.cwd, session: self.session_id, tool_use_id: self.tool_use_id })
+        Ok(BeforeToolUse {
+            tool,
+            called: Some(called),
+            cwd: self.cwd,
+            session: self.session_id,
+            tool_use_id: self.tool_use_id,
+        })
     }
 
     fn after(self, row: Option<&AgentRow>) -> Result<AfterToolUse, EventError> {
@@ -278,6 +285,12 @@ impl Event {
             return Incoming::Nothing;
         }
         let tool = ToolUse::Files { tool: agents::PROMPT.to_owned(), acts, content: None };
-        Incoming::Before(BeforeToolUse { tool, cwd: self.cwd, session: self.session_id, tool_use_id: None })
+        Incoming::Before(BeforeToolUse {
+            tool,
+            called: None,
+            cwd: self.cwd,
+            session: self.session_id,
+            tool_use_id: None,
+        })
     }
 }

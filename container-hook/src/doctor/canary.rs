@@ -79,7 +79,7 @@ fn look(
         }
         Err(why) => report.broken(row.name, format!("{file}: the hook does not run: {why}"), again.clone()),
     }
-    let deadline_ms = config.map_or(crate::gate::config::DEFAULT_DEADLINE_S, |config| config.deadline_s) * 1000;
+    let deadline_ms = config.map_or(crate::gate::config::DEFAULT_DEADLINE_S, Config::longest_s) * 1000;
     match entry.timeout_ms {
         Some(timeout) if timeout <= deadline_ms => {
             let says = format!(

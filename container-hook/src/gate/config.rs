@@ -4,6 +4,7 @@
 //! directory: those are the agent's.
 
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 use bashgate_shared::agents::AGENTS;
 use bashgate_shared::located;
@@ -12,6 +13,8 @@ use bashgate_shared::protocol::WorkspaceName;
 use bashgate_shared::seal::PublicKey;
 use bashgate_shared::shell::Shell;
 use serde::Deserialize;
+
+use super::plugins::Plugin;
 
 /// Where the configuration lies when the command line does not say.
 pub const DEFAULT: &str = "/etc/bashgate/hook.toml";
@@ -47,6 +50,8 @@ pub struct Config {
     pub git_deny: Vec<String>,
     /// What the guard tells the agent.
     pub git_reason: String,
+    /// The operator's own checks, in their order.
+    pub plugins: Vec<Plugin>,
 }
 
 /// Whether the agent's shell reads start-up files before a command.
@@ -149,6 +154,39 @@ struct File {
     deadline_s: i64,
     #[serde(default)]
     git_guard: GitGuard,
+    #[serde(default)]
+    plugin: Vec<PluginTable>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct PluginTable {
+    program: PathBuf,
+    #[serde(default)]
+    tools: Vec<String>,
+    #[serde(default = "default_plugin_timeout")]
+    timeout_ms: i64,
+}
+
+const fn default_plugin_timeout() -> i64 {
+    2000
+}
+
+impl PluginTable {
+    /// An error names the key.
+    fn read(self, number: usize) -> Result<Plugin, String> {
+        let key = format!("`plugin` {number}");
+        if !self.program.is_absolute() {
+            return Err(format!("{key}: `program` is `{}`, which is no absolute path", self.program.display()));
+        }
+        if self.tools.iter().any(|tool| tool.trim().is_empty()) {
+            return Err(format!("{key}: `tools` holds an empty name; leave it out to mean all tools"));
+        }
+        match u64::try_from(self.timeout_ms).ok().filter(|time| (1..=60_000).contains(time)) {
+            Some(time) => Ok(Plugin { program: self.program, tools: self.tools, timeout: Duration::from_millis(time) }),
+            None => Err(format!("{key}: `timeout_ms` is {}; it must be from 1 to 60000", self.timeout_ms)),
+        }
+    }
 }
 
 #[derive(Deserialize)]
@@ -167,6 +205,9 @@ impl Default for GitGuard {
         Self { enabled: false, deny: default_git_deny(), reason: default_git_reason() }
     }
 }
+
+/// Most plug-ins. Each takes its time of every call.
+const MAX_PLUGINS: usize = 16;
 
 /// How long the host is waited for unless the configuration says otherwise, in seconds.
 pub const DEFAULT_DEADLINE_S: u64 = 300;
@@ -223,6 +264,11 @@ impl Config {
                 "`trusted_startup` holds `{other}`, which is no SHA-256 digest as sha256sum prints it"
             )));
         }
+        if parsed.plugin.len() > MAX_PLUGINS {
+            return Err(wrong(format!("there are {} of `[[plugin]]`; {MAX_PLUGINS} are allowed", parsed.plugin.len())));
+        }
+        let plugins = parsed.plugin.into_iter().zip(1..).map(|(plugin, number)| plugin.read(number));
+        let plugins = plugins.collect::<Result<Vec<_>, _>>().map_err(wrong)?;
         let folder = file.parent().unwrap_or(Path::new("."));
         let mailbox = folder.join(&parsed.mailbox);
         let mailbox = if mailbox.is_absolute() { mailbox } else { std::path::absolute(&mailbox).unwrap_or(mailbox) };
@@ -241,7 +287,14 @@ impl Config {
             deadline_s,
             git_deny: if parsed.git_guard.enabled { parsed.git_guard.deny } else { Vec::new() },
             git_reason: parsed.git_guard.reason,
+            plugins,
         })
+    }
+
+    /// The longest time that a whole question takes, in seconds: the host's answer, and what the plug-ins say to it.
+    pub fn longest_s(&self) -> u64 {
+        let plugins: Duration = self.plugins.iter().map(|plugin| plugin.timeout).sum();
+        self.deadline_s + plugins.as_secs() + u64::from(plugins.subsec_nanos() > 0)
     }
 
     /// The gate's own files in this container, which no command may touch.
@@ -250,6 +303,7 @@ impl Config {
         [Some(self.mailbox.clone()), Some(self.file.clone()), own, self.cage_runner.clone()]
             .into_iter()
             .flatten()
+            .chain(self.plugins.iter().map(|plugin| plugin.program.clone()))
             .chain(moved_settings())
             .filter_map(|path| path.to_str().map(str::to_owned))
             .take(MAX_PROTECTED)
@@ -312,6 +366,11 @@ mod tests {
             ("deadline_s = -1", "`deadline_s` is -1"),
             ("deadline_s = \"x\"", "invalid type"),
             ("[git_guard]\nenabled = true\nreason = \"\"", "git_guard.reason"),
+            ("[[plugin]]\nprogram = \"guard\"", "no absolute path"),
+            ("[[plugin]]\nprogram = \"/x\"\ntimeout_ms = 0", "`timeout_ms` is 0"),
+            ("[[plugin]]\nprogram = \"/x\"\ntools = [\"\"]", "`tools`"),
+            ("[[plugin]]\nprogram = \"/x\"\nenv = {}", "unknown field"),
+            ("[[plugin]]", "missing field `program`"),
             ("workspace = \"x\"", "duplicate key"),
             ("trusted_startup = [\"abc\"]", "trusted_startup"),
         ] {

@@ -3,7 +3,8 @@
 //! In the order of a question's way: [`check`] reads the command ([`Look`]), with the git guard ([`git`]) and what only the
 //! container can tell ([`conditions`]); what is not settled by that becomes a [`HostRequest`], with [`evidence`], and
 //! [`HostRequest::put`] waits for the host's signed answer ([`ask`]). [`cage`] says what could run caged instead. With what may
-//! not be harmless goes what acts later in the project ([`acting`]), before and, in a report, behind it.
+//! not be harmless goes what acts later in the project ([`acting`]), before and, in a report, behind it. Behind all of that an
+//! operator's own programs may deny ([`plugins`]).
 //!
 //! It knows no agent, and does nothing to its process: no timers, no signals, no output. Whoever calls it guards the wait
 //! for [`HostRequest::longest_wait`] in a way of their own.
@@ -16,6 +17,7 @@ pub mod config;
 mod decision;
 pub mod evidence;
 pub mod git;
+pub mod plugins;
 mod report;
 pub mod shown;
 pub mod tool;

@@ -61,6 +61,13 @@ deadline_s = 300
 enabled = false
 deny = [\"push\", \"pull\", \"rebase\"]
 reason = \"git push, pull and rebase are not for the agent here; commit, and ask a person to publish\"
+
+# Checks of your own, as many as you want, in their order: programs that are asked behind bashgate's own answer and can only
+# deny (docs/agents.md says how they answer). Only root may be able to write the program and the folders that it lies in.
+# [[plugin]]
+# program = \"/etc/bashgate/plugins/no-friday-deploys\"
+# tools = [\"Bash\"]     # all of them, if it is left out
+# timeout_ms = 2000
 "
     )
 }

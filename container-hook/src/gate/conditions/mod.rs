@@ -21,6 +21,7 @@ use rustix::fs::Access;
 use super::git::{self, inert};
 
 pub use below::MAX_NAMES;
+pub(in crate::gate) use names::only_root_writes;
 
 /// Most names of one folder that a pattern may meet.
 const MAX_MATCHED: usize = 65_536;

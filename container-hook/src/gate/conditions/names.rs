@@ -198,9 +198,7 @@ fn trusted_file(file: &Path, cwd: &Path, findings: &mut Findings) {
         (cwd == Path::new("/") || !real.starts_with(cwd)) && home.as_ref().is_none_or(|home| !real.starts_with(home))
     };
     let real = std::fs::canonicalize(file);
-    let trusted = real.as_ref().is_ok_and(|real| elsewhere(real) && real.ancestors().all(is_trusted))
-        && file.ancestors().skip(1).all(is_trusted);
-    if !trusted {
+    if !(real.as_ref().is_ok_and(|real| elsewhere(real)) && only_root_writes(file)) {
         findings.unproven.push(format!("{} does not lie in a folder that only root can write", file.display()));
     }
     if let Ok(real) = real
@@ -210,6 +208,12 @@ fn trusted_file(file: &Path, cwd: &Path, findings: &mut Findings) {
             format!("{} is {}, which may go by the name to start another program", file.display(), real.display());
         findings.unproven.push(why);
     }
+}
+
+/// True for a file that nobody but root can exchange or write, by whatever way its name leads.
+pub(in crate::gate) fn only_root_writes(file: &Path) -> bool {
+    std::fs::canonicalize(file).is_ok_and(|real| real.ancestors().all(is_trusted))
+        && file.ancestors().skip(1).all(is_trusted)
 }
 
 /// Several programs in one, each of which is what it is called.
