@@ -17,13 +17,18 @@ COVERAGE := -Cpasses=sancov-module -Cllvm-args=-sanitizer-coverage-level=4 \
 	-Cllvm-args=-sanitizer-coverage-inline-8bit-counters -Cllvm-args=-sanitizer-coverage-pc-table \
 	-Cllvm-args=-sanitizer-coverage-trace-compares -Cdebug-assertions -Ccodegen-units=1
 
-.PHONY: run build quick check test clients soak lint unit flow system bench compare fuzz tools clean
+.PHONY: run build install deb quick check test clients soak lint unit flow system bench compare fuzz tools clean
+
+PREFIX := /usr/local
+VERSION := $(shell sed -n 's/^version = "\(.*\)"/\1/p' Cargo.toml | head -n 1)
+DEB := target/bashgate_$(VERSION)_$(shell dpkg --print-architecture 2>/dev/null).deb
 
 PART := ./tests/part.sh
 BEFORE :=
 CORPORA := tests/corpus/*.jsonl $(if $(BASHGATE_CORPORA),$(BASHGATE_CORPORA)/*.jsonl)
 
-run: build
+# Built without optimisation, so that it is there in two minutes.
+run: quick
 	$(BIN)/bashgate demo
 
 # The release binaries in target/bin.
@@ -32,6 +37,32 @@ build:
 	$(STATIC) cargo build --locked --profile hook -p bashgate-hook
 	mkdir -p $(BIN)
 	install -m 755 target/release/bashgate target/release/bashgate-run target/hook/bashgate-hook $(BIN)/
+
+# What `make build` has built, with manual pages, completions and a unit of systemd: sudo make install [PREFIX=/usr/local]
+install:
+	@test -x $(BIN)/bashgate -a -x $(BIN)/bashgate-hook -a -x $(BIN)/bashgate-run || { echo "run 'make build' first" >&2; exit 1; }
+	install -d $(DESTDIR)$(PREFIX)/bin $(DESTDIR)$(PREFIX)/share/man/man1 $(DESTDIR)$(PREFIX)/lib/systemd/user \
+		$(DESTDIR)$(PREFIX)/share/bash-completion/completions $(DESTDIR)$(PREFIX)/share/zsh/site-functions \
+		$(DESTDIR)$(PREFIX)/share/fish/vendor_completions.d
+	install -m 755 $(BIN)/bashgate $(BIN)/bashgate-hook $(BIN)/bashgate-run $(DESTDIR)$(PREFIX)/bin/
+	install -m 644 docs/man/*.1 $(DESTDIR)$(PREFIX)/share/man/man1/
+	install -m 644 packaging/completions/bash/bashgate.bash $(DESTDIR)$(PREFIX)/share/bash-completion/completions/bashgate
+	install -m 644 packaging/completions/bash/bashgate-run.bash \
+		$(DESTDIR)$(PREFIX)/share/bash-completion/completions/bashgate-run
+	install -m 644 packaging/completions/zsh/_* $(DESTDIR)$(PREFIX)/share/zsh/site-functions/
+	install -m 644 packaging/completions/fish/*.fish $(DESTDIR)$(PREFIX)/share/fish/vendor_completions.d/
+	sed 's#@PREFIX@#$(PREFIX)#' packaging/systemd/bashgate.service > $(DESTDIR)$(PREFIX)/lib/systemd/user/bashgate.service
+	chmod 644 $(DESTDIR)$(PREFIX)/lib/systemd/user/bashgate.service
+
+# A Debian package of what `make build` has built.
+deb:
+	rm -rf target/deb
+	$(MAKE) --no-print-directory install DESTDIR=$(CURDIR)/target/deb PREFIX=/usr
+	install -d target/deb/DEBIAN target/deb/usr/share/doc/bashgate
+	install -m 644 README.md LICENSE-APACHE LICENSE-MIT docs/*.md target/deb/usr/share/doc/bashgate/
+	gzip -9n target/deb/usr/share/man/man1/*.1
+	sed -e 's/@VERSION@/$(VERSION)/' -e "s/@ARCHITECTURE@/$$(dpkg --print-architecture)/" packaging/debian/control > target/deb/DEBIAN/control
+	dpkg-deb --build --root-owner-group -Zgzip -z5 target/deb $(DEB)
 
 # The same without optimisation, for the tests of a change: seconds instead of minutes.
 quick:

@@ -31,6 +31,8 @@ need gawk gawk
 need original-awk original-awk
 need busybox busybox
 need make make
+need systemd-analyze systemd
+need dpkg-deb dpkg
 need pytest python3-pytest
 if [ -n "$missing" ]; then
     sudo=""

@@ -164,6 +164,22 @@ fn the_manual_pages() {
     page(&bashgate_run::cli::command(), "bashgate-run");
 }
 
+#[test]
+fn the_completions() {
+    use clap_complete::{Generator, Shell, generate};
+
+    for shell in [Shell::Bash, Shell::Zsh, Shell::Fish] {
+        for (mut command, name) in
+            [(bashgate::cli::command(), "bashgate"), (bashgate_run::cli::command(), "bashgate-run")]
+        {
+            let mut out = Vec::new();
+            generate(shell, &mut command, name, &mut out);
+            let file = repository().join(format!("packaging/completions/{shell}")).join(shell.file_name(name));
+            is_current(&file, &out);
+        }
+    }
+}
+
 /// Files of the project that documents name are there: moving one without them fails here.
 #[test]
 fn files_that_documents_name_are_there() {

@@ -27,6 +27,7 @@ mod laws_of_the_host;
 mod named_outright;
 mod one_place;
 mod own_programs;
+mod packaging;
 mod plugins;
 mod properties;
 #[path = "../runner/mod.rs"]
