@@ -58,7 +58,8 @@ fn make_install_puts_everything_in_its_place() {
 #[test]
 fn the_debian_package_holds_the_same() {
     let said = make(&["deb"]);
-    let package = said.stdout.split('\'').find(|part| part.ends_with(".deb") && !part.contains(' ')).unwrap();
+    let package =
+        said.stdout.split('\'').find(|part| part.strip_suffix(".deb").is_some_and(|name| !name.contains(' '))).unwrap();
     let package = repository().join(package);
     let folder = tempfile::tempdir().unwrap();
     Output::of(Command::new("dpkg-deb").arg("-x").arg(&package).arg(folder.path()), b"").expect(0);
