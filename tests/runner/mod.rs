@@ -10,6 +10,7 @@ mod mcp;
 mod outputs;
 mod scripts;
 mod seeds;
+mod sidecar;
 mod up;
 mod work;
 
