@@ -12,7 +12,7 @@ use syn::visit::{self, Visit};
 const OTHER_WORDS: &[(&str, &[&str], &str)] = &[
     ("container-hook/src/agents/uses.rs", &["command", "patch", "timeout"], "fields of tools' input"),
     ("container-hook/src/doctor/canary.rs", &["command", "type"], "fields of agents' settings"),
-    ("container-hook/src/gate/conditions/mod.rs", &["fd", "task"], "files of a process"),
+    ("container-hook/src/gate/real.rs", &["fd", "task"], "files of a process"),
     ("container-hook/src/gate/conditions/startup.rs", &["emacs", "history", "vi"], "options of `set -o`"),
     (
         "shared/src/agents.rs",

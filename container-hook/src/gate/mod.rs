@@ -18,6 +18,7 @@ mod decision;
 pub mod evidence;
 pub mod git;
 pub mod plugins;
+mod real;
 mod report;
 pub mod shown;
 pub mod tool;

@@ -10,8 +10,9 @@ use bashgate_shared::classify::{paths, secrets};
 use rustix::fs::{AtFlags, FileType, Mode, OFlags, RawDir};
 use rustix::io::Errno;
 
-use super::{Findings, is_not_there, public, text};
+use super::{Findings, public, text};
 use crate::gate::git::{self, added};
+use crate::gate::real::{Leads, follow};
 
 /// Most names that are looked at below a folder. What has more is not looked through.
 // So many take the tests a minute to make.
@@ -21,14 +22,12 @@ const MAX_WAITING: usize = 100_000;
 
 /// Reading everything below a folder shows these secrets.
 pub(super) fn secrets_below(folder: &Path, findings: &mut Findings) {
-    let real = match std::fs::canonicalize(folder) {
-        Ok(real) => real,
-        Err(error) if error.kind() == std::io::ErrorKind::NotFound => folder.to_owned(),
-        Err(error) => {
-            findings.unlooked.push(format!("{} cannot be looked at ({error})", folder.display()));
-            return;
-        }
-    };
+    let leads = follow(folder);
+    if let Some(why) = findings.doubt_of(&leads) {
+        findings.unlooked.push(why);
+        return;
+    }
+    let real = if let Leads::To(real) = leads { real } else { folder.to_owned() };
     // What lies there are other processes and the machine itself.
     if ["/proc", "/sys/kernel", "/dev"].iter().any(|top| real.starts_with(top)) {
         findings.unlooked.push(format!("{} leads to {}", folder.display(), real.display()));
@@ -48,7 +47,8 @@ pub(super) fn secrets_below(folder: &Path, findings: &mut Findings) {
         findings.secrets.push(text(&real));
         return;
     }
-    let end = walk(&real, Depth::All, &|entry: &Entry<'_>| look(entry, &real));
+    let makes = findings.makes;
+    let end = walk(&real, Depth::All, &|entry: &Entry<'_>| look(entry, &real, makes));
     finish(end, folder, findings);
 }
 
@@ -61,24 +61,23 @@ pub(super) fn secrets_named(folder: &Path, start: &str, end: &str, findings: &mu
         let name = fold(&String::from_utf8_lossy(name));
         name.len() >= start.len() + end.len() && name.starts_with(&start) && name.ends_with(&end)
     };
-    let real = match std::fs::canonicalize(folder) {
-        Ok(real) => real,
-        // What is not there shows nothing.
-        Err(error) if is_not_there(&error) => return,
-        Err(error) => {
-            findings.unlooked.push(format!("{} cannot be looked at ({error})", folder.display()));
-            return;
-        }
-    };
+    let leads = follow(folder);
+    findings.unlooked.extend(findings.doubt_of(&leads));
+    // What is not there shows nothing.
+    let Leads::To(real) = leads else { return };
+    let makes = findings.makes;
     let stop = walk(&real, Depth::One, &|entry: &Entry<'_>| {
         let is_file = entry.kind != FileType::Directory;
         if !is_file || !is_meant(entry.name) {
             return None;
         }
         if entry.kind != FileType::Symlink {
-            return look(entry, &real);
+            return look(entry, &real, makes);
         }
-        let leads = std::fs::canonicalize(entry.path()).ok()?;
+        let leads = match link_leads(entry, makes) {
+            Ok(leads) => leads?,
+            Err(stop) => return Some(stop),
+        };
         (entry.is_called_secret() && !public::is_public(&leads) || public::is_secret(&leads))
             .then(|| Stop::Secret(text(&entry.path())))
     });
@@ -98,15 +97,13 @@ pub(super) fn secrets_added(folder: &Path, wanted: Option<&Path>, findings: &mut
             return;
         };
         let start = wanted.unwrap_or(&repository.root);
-        let start = match start.canonicalize() {
-            Ok(start) => start,
-            Err(error) if is_not_there(&error) => continue,
-            Err(_) => {
-                findings.unchecked = true;
-                return;
-            }
+        let leads = follow(start);
+        findings.unproven.extend(findings.doubt_of(&leads));
+        let Leads::To(start) = leads else { continue };
+        let Leads::To(root) = follow(&repository.root) else {
+            findings.unchecked = true;
+            return;
         };
-        let root = repository.root.canonicalize().unwrap_or_else(|_| repository.root.clone());
         let inner = start.ancestors().take_while(|folder| *folder != root && folder.starts_with(&root));
         if inner.into_iter().any(|folder| folder.join(".git").symlink_metadata().is_ok()) {
             findings.unproven.push(format!("{} lies in a repository in the repository", start.display()));
@@ -132,15 +129,10 @@ pub(super) fn secrets_added(folder: &Path, wanted: Option<&Path>, findings: &mut
 
 /// Names below a folder that `xargs` would take apart.
 pub(super) fn plain_names_below(folder: &Path, findings: &mut Findings) {
-    let real = match std::fs::canonicalize(folder) {
-        Ok(real) => real,
-        // It holds no names.
-        Err(error) if error.kind() == std::io::ErrorKind::NotFound => return,
-        Err(_) => {
-            findings.unproven.push(format!("{} cannot be looked at", folder.display()));
-            return;
-        }
-    };
+    let leads = follow(folder);
+    findings.unproven.extend(findings.doubt_of(&leads));
+    // It holds no names.
+    let Leads::To(real) = leads else { return };
     let end = walk(&real, Depth::All, &|entry: &Entry<'_>| {
         if paths::stays_whole(entry.name) {
             None
@@ -202,8 +194,20 @@ fn finish(end: Option<Stop>, folder: &Path, findings: &mut Findings) {
     }
 }
 
+/// Where a link leads; `None` for one that leads nowhere and so shows nothing. `makes` says that the command makes something.
+fn link_leads(entry: &Entry<'_>, makes: bool) -> Result<Option<PathBuf>, Stop> {
+    match follow(&entry.path()) {
+        Leads::To(real) => Ok(Some(real)),
+        Leads::Dangling(link) if makes => {
+            Err(Stop::Unlooked(format!("{} leads to what is not there yet", link.display())))
+        }
+        Leads::Nowhere(_) | Leads::Dangling(_) => Ok(None),
+        Leads::Doubt(why) => Err(Stop::Unlooked(why)),
+    }
+}
+
 /// What keeps a name from being passed by.
-fn look(entry: &Entry<'_>, root: &Path) -> Option<Stop> {
+fn look(entry: &Entry<'_>, root: &Path, makes: bool) -> Option<Stop> {
     match entry.kind {
         FileType::RegularFile => {
             (entry.is_called_secret() && !public::is_public(&entry.path())).then(|| Stop::Secret(text(&entry.path())))
@@ -212,8 +216,10 @@ fn look(entry: &Entry<'_>, root: &Path) -> Option<Stop> {
             (entry.is_secret_folder() || entry.is_secret_place()).then(|| Stop::Secret(text(&entry.path())))
         }
         FileType::Symlink => {
-            // One that leads nowhere shows nothing.
-            let real = std::fs::canonicalize(entry.path()).ok()?;
+            let real = match link_leads(entry, makes) {
+                Ok(real) => real?,
+                Err(stop) => return Some(stop),
+            };
             // Where it leads may be called anything.
             if entry.is_called_secret() && !public::is_public(&real) {
                 return Some(Stop::Secret(text(&entry.path())));

@@ -19,6 +19,7 @@ use bashgate_shared::planted::{self, Bug};
 use rustix::fs::Access;
 
 use super::git::{self, inert};
+use super::real::{Leads, follow};
 
 pub use below::MAX_NAMES;
 pub(in crate::gate) use names::only_root_writes;
@@ -37,9 +38,20 @@ pub struct Findings {
     pub unlooked: Vec<String>,
     /// A condition could not be checked.
     pub unchecked: bool,
+    /// The command makes something, so that what is not there now may be there when it is read.
+    makes: bool,
 }
 
 impl Findings {
+    /// Says why a path is not known to lead nowhere, if so.
+    fn doubt_of(&self, leads: &Leads) -> Option<String> {
+        match leads {
+            Leads::Dangling(link) if self.makes => Some(format!("{} leads to what is not there yet", link.display())),
+            Leads::Doubt(why) => Some(why.clone()),
+            Leads::To(_) | Leads::Nowhere(_) | Leads::Dangling(_) => None,
+        }
+    }
+
     /// True when nothing stands against a local verdict.
     pub fn is_clear(&self) -> bool {
         self.secrets.is_empty() && self.unproven.is_empty() && self.unlooked.is_empty() && !self.unchecked
@@ -64,10 +76,12 @@ pub fn paths_mean_themselves(setup: ShellSetup<'_>) -> bool {
 
 /// Checks the conditions of a local command, where its paths really lead, and that its names mean what the tables mean.
 pub fn check(found: &Classification, cwd: &Path, protected: &[String], setup: ShellSetup<'_>) -> Findings {
-    let mut findings = Findings::default();
+    // What a command makes may be what a link waits for.
+    let makes = !found.effects.writes.is_empty() || !found.effects.git.is_empty();
+    let mut findings = Findings { makes, ..Findings::default() };
     let shell = startup::read(setup);
     names::check(found, cwd, &shell, &mut findings);
-    through_processes(found, cwd, &mut findings);
+    all_are_followed(found, cwd, &mut findings);
     for path in &found.effects.reads {
         match place(path, cwd) {
             Some(path) => read_leads_to_secret(&path, &mut findings),
@@ -131,9 +145,9 @@ pub fn check(found: &Classification, cwd: &Path, protected: &[String], setup: Sh
     findings
 }
 
-/// What leads through the folder of a process in `/proc` is another place for every process: here it says nothing about where the
-/// command itself would get to.
-fn through_processes(found: &Classification, cwd: &Path, findings: &mut Findings) {
+/// Everything that is named must be there to be followed: what leads through the folder of a process in `/proc`, say, is another
+/// place for every process, so that here it says nothing about where the command itself would get to.
+fn all_are_followed(found: &Classification, cwd: &Path, findings: &mut Findings) {
     let named = found.effects.reads.iter().chain(&found.effects.writes).map(String::as_str);
     let conditions = found.conditions.iter().flat_map(paths_of);
     let mut all: Vec<&str> = named.chain(conditions).collect();
@@ -141,8 +155,8 @@ fn through_processes(found: &Classification, cwd: &Path, findings: &mut Findings
     all.dedup();
     for path in all.into_iter().chain([""]) {
         let Some(place) = place(path, cwd) else { continue };
-        if let Some(through) = process_folder_on(&place) {
-            findings.unproven.push(format!("{} leads through {}", place.display(), through.display()));
+        if let Leads::Doubt(why) = follow(&place) {
+            findings.unproven.push(why);
         }
     }
 }
@@ -151,60 +165,6 @@ fn through_processes(found: &Classification, cwd: &Path, findings: &mut Findings
 fn paths_of(condition: &Condition) -> impl Iterator<Item = &str> {
     let added = if let Condition::NoSecretAdded { path, .. } = condition { path.as_deref() } else { None };
     std::iter::once(condition.path()).chain(added)
-}
-
-/// The first place on a path, links followed one by one, that lies in a process's folder. The standard streams are everybody's own.
-fn process_folder_on(path: &Path) -> Option<PathBuf> {
-    const MOST_LINKS: usize = 64;
-    let is_stream =
-        |path: &Path| path.parent() == Some(Path::new("/dev")) || path.parent() == Some(Path::new("/dev/fd"));
-    if is_stream(path) {
-        return None;
-    }
-    let mut waiting: Vec<std::ffi::OsString> =
-        path.components().rev().map(|part| part.as_os_str().to_owned()).collect();
-    let mut at = PathBuf::from("/");
-    let (mut links, mut by_kernel) = (0, false);
-    while let Some(part) = waiting.pop() {
-        if part == ".." {
-            at.pop();
-            continue;
-        }
-        if part == "/" || part == "." {
-            if part == "/" {
-                at = PathBuf::from("/");
-            }
-            continue;
-        }
-        at.push(&part);
-        let of_process = at.parent() == Some(Path::new("/proc")) && {
-            let name = part.to_string_lossy();
-            name == "self" || name == "thread-self" || name.bytes().all(|byte| byte.is_ascii_digit())
-        };
-        // A file that is named outright is judged by its name; what lies deeper, or is reached by a link, is not. The kernel's own
-        // links lead to files of whoever looks (`/proc/mounts`).
-        if of_process && (links > 0 && !by_kernel || is_magic(&waiting))
-            || at == Path::new("/dev/fd") && !waiting.is_empty()
-        {
-            return Some(at);
-        }
-        if !of_process && let Ok(target) = std::fs::read_link(&at) {
-            by_kernel = links == 0 && (at.parent() == Some(Path::new("/proc")) || at == Path::new("/etc/mtab"));
-            links += 1;
-            if links > MOST_LINKS {
-                return Some(at);
-            }
-            at.pop();
-            waiting.extend(target.components().rev().map(|part| part.as_os_str().to_owned()));
-        }
-    }
-    None
-}
-
-/// True when what stands behind a process's folder leads on to its files: its folders, root, threads and descriptors.
-fn is_magic(rest: &[std::ffi::OsString]) -> bool {
-    let next = rest.last();
-    next.is_none_or(|next| ["cwd", "root", "exe", "fd", "task", "map_files", "ns"].iter().any(|name| next == *name))
 }
 
 /// The absolute place of a path as the classifier resolved it. `~name` is not known here.
@@ -241,14 +201,12 @@ fn text(path: &Path) -> String {
 }
 
 fn read_leads_to_secret(path: &Path, findings: &mut Findings) {
-    match std::fs::canonicalize(path) {
-        Ok(real) if public::is_secret(&real) && !planted::has(Bug::LinksHaveNoSecrets) => {
+    match follow(path) {
+        Leads::To(real) if public::is_secret(&real) && !planted::has(Bug::LinksHaveNoSecrets) => {
             findings.secrets.push(text(&real));
         }
-        Ok(_) => {}
         // What does not exist shows nothing. Anything else that keeps us from looking is doubt.
-        Err(error) if is_not_there(&error) => {}
-        Err(_) => findings.unchecked = true,
+        leads => findings.unproven.extend(findings.doubt_of(&leads)),
     }
 }
 
@@ -259,29 +217,21 @@ fn is_not_there(error: &io::Error) -> bool {
 
 /// What is not there shows nothing.
 fn only_public(path: &Path, findings: &mut Findings) {
-    match std::fs::canonicalize(path) {
-        Ok(real) if !public::is_public(&real) => findings.secrets.push(text(path)),
-        _ => {}
+    match follow(path) {
+        Leads::To(real) if !public::is_public(&real) => findings.secrets.push(text(path)),
+        leads => findings.unproven.extend(findings.doubt_of(&leads)),
     }
 }
 
 /// Where a file really lies that is about to be written, whether it is there yet or not: the folders that exist decide, the
 /// rest is made below them. The last part is not followed.
 fn real_place(path: &Path) -> Option<PathBuf> {
-    let (mut existing, name) = path.parent().zip(path.file_name())?;
-    let mut made = vec![PathBuf::from(name)];
-    let real = loop {
-        match std::fs::canonicalize(existing) {
-            Ok(real) => break real,
-            Err(error) if error.kind() == std::io::ErrorKind::NotFound => {
-                let (parent, name) = existing.parent().zip(existing.file_name())?;
-                made.push(PathBuf::from(name));
-                existing = parent;
-            }
-            Err(_) => return None,
-        }
-    };
-    Some(made.iter().rev().fold(real, |path, part| path.join(part)))
+    let (folder, name) = path.parent().zip(path.file_name())?;
+    match follow(folder) {
+        Leads::To(real) | Leads::Nowhere(real) => Some(real.join(name)),
+        // Whoever makes what a link waits for decides where this is.
+        Leads::Dangling(_) | Leads::Doubt(_) => None,
+    }
 }
 
 /// Where the files really lie that a command writes, where that is not what their names say.

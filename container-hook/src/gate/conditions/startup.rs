@@ -14,6 +14,7 @@ use bashgate_shared::command::Digest;
 use bashgate_shared::shell::{self, Shell};
 
 use super::ShellSetup;
+use crate::gate::real::{Leads, follow};
 
 /// Start-up files of bash, zsh and sh in a home folder.
 const FILES: &[&str] = &[
@@ -50,6 +51,8 @@ const ADDED_TO_PATH: &[&str] = &["bin", ".local/bin"];
 /// Largest file that is read, in bytes, and most snapshots that are looked at.
 const MAX_BYTES: u64 = 256 * 1024;
 const MAX_SNAPSHOTS: usize = 64;
+/// Most folders of sessions that are looked at. With more, there may be something in them.
+const MAX_SESSIONS: usize = 4096;
 
 /// What the shell has read.
 #[derive(Debug, Default)]
@@ -92,8 +95,13 @@ pub(super) fn read(setup: ShellSetup<'_>) -> Startup {
 }
 
 fn is_harmless(file: &Path, trusted: &[String]) -> bool {
-    let text = match std::fs::metadata(file) {
-        Err(error) => return error.kind() == std::io::ErrorKind::NotFound,
+    let real = match follow(file) {
+        Leads::To(real) => real,
+        Leads::Nowhere(_) => return true,
+        Leads::Dangling(_) | Leads::Doubt(_) => return false,
+    };
+    let text = match std::fs::metadata(real) {
+        Err(_) => return false,
         Ok(meta) if meta.len() > MAX_BYTES || !meta.is_file() => return false,
         Ok(_) => std::fs::read(file).unwrap_or_else(|_| b"unreadable".to_vec()),
     };
@@ -112,11 +120,14 @@ fn holds_a_file(folder: &Path) -> bool {
         Ok(entries) => entries,
         Err(error) => return error.kind() != std::io::ErrorKind::NotFound,
     };
-    entries.take(MAX_SNAPSHOTS).any(|entry| {
-        entry.is_ok_and(|entry| match entry.file_type() {
-            Ok(kind) if kind.is_dir() => std::fs::read_dir(entry.path()).is_ok_and(|mut inner| inner.next().is_some()),
-            _ => true,
-        })
+    entries.enumerate().any(|(count, entry)| {
+        count >= MAX_SESSIONS
+            || entry.is_ok_and(|entry| match entry.file_type() {
+                Ok(kind) if kind.is_dir() => {
+                    std::fs::read_dir(entry.path()).map_or(true, |mut inner| inner.next().is_some())
+                }
+                _ => true,
+            })
     })
 }
 

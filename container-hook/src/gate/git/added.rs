@@ -44,8 +44,8 @@ fn is_ignored(repository: &Repository, inside: &Path) -> bool {
         let meta = std::fs::symlink_metadata(&list);
         let is_plain = meta.is_ok_and(|meta| meta.is_file() && meta.len() <= MAX_LIST);
         let Some(text) = is_plain.then(|| super::read_text(&list).ok()).flatten() else { continue };
-        for line in text.lines() {
-            let line = line.trim_end();
+        for line in text.split('\n') {
+            let line = line.trim_end_matches(' ');
             match line.strip_prefix('!') {
                 // What is taken back in some way is in.
                 Some(_) if ignored => ignored = false,
@@ -61,8 +61,13 @@ fn is_ignored(repository: &Repository, inside: &Path) -> bool {
 /// Most stars of a line that is compared.
 const MAX_STARS: usize = 4;
 
-/// True for a line of letters and stars that fits a path, or a folder on the way to it.
+/// True for a line of letters and stars that fits a path, or a folder on the way to it. What git may read in another way fits
+/// nothing.
 fn fits(line: &str, below: &Path) -> bool {
+    let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || b"._-*/+@,=~ ".contains(&byte);
+    if !line.bytes().all(is_plain) || line.contains("//") || line == "/" {
+        return false;
+    }
     // Many stars take for ever to compare.
     if line.contains(['?', '[', '\\']) || line.contains("**") || line.matches('*').count() > MAX_STARS {
         return false;

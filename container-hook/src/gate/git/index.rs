@@ -10,6 +10,8 @@ const GITLINK: u32 = 0o160_000;
 pub(super) struct Index {
     /// The names of all files.
     pub names: Vec<String>,
+    /// Some names are no text, so that they stand here in another form.
+    pub has_odd_names: bool,
     /// A repository lies in the repository.
     pub has_repository: bool,
 }
@@ -59,7 +61,9 @@ pub(super) fn read(bytes: &[u8], id_length: usize) -> Option<Index> {
             return None;
         }
         starts.push((start, starts_anew));
-        index.names.push(String::from_utf8_lossy(&name).into_owned());
+        let text = String::from_utf8_lossy(&name);
+        index.has_odd_names |= matches!(text, std::borrow::Cow::Owned(_));
+        index.names.push(text.into_owned());
         at += length + 1;
         if version < 4 {
             // Padded with NUL to a multiple of eight.

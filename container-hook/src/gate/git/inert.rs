@@ -11,6 +11,7 @@ use bashgate_shared::programs::{self, Trait};
 
 use super::config::{self, Setting};
 use super::{Repository, existing, files_outside, index, repositories};
+use crate::gate::real::{Leads, follow};
 
 /// Largest index that is read, in bytes.
 const MAX_INDEX: u64 = 64 * 1024 * 1024;
@@ -225,6 +226,14 @@ fn steers(name: &str, value: &str) -> bool {
 /// Reads one file of settings.
 fn settings(file: &Path, root: &Path, shows: Shown, found: &mut Obstacles) -> io::Result<Read> {
     let mut read = Read::default();
+    match follow(file) {
+        Leads::To(_) => {}
+        Leads::Nowhere(_) => return Ok(read),
+        leads => {
+            found.programs.push(super::not_followed(&leads).to_string());
+            return Ok(read);
+        }
+    }
     let Some(text) = existing(super::read_text(file))? else { return Ok(read) };
     let Some(settings) = config::read(&text) else {
         found.programs.push(format!("{} is not understood", file.display()));
@@ -254,7 +263,15 @@ fn settings(file: &Path, root: &Path, shows: Shown, found: &mut Obstacles) -> io
 
 /// Hooks that git may run: all of them when something is recorded, else the two that reading can reach.
 fn active_hooks(folder: &Path, records: bool, found: &mut Obstacles) -> io::Result<()> {
-    let Some(entries) = existing(std::fs::read_dir(folder))? else { return Ok(()) };
+    let real = match follow(folder) {
+        Leads::To(real) => real,
+        Leads::Nowhere(_) => return Ok(()),
+        leads => {
+            found.programs.push(super::not_followed(&leads).to_string());
+            return Ok(());
+        }
+    };
+    let Some(entries) = existing(std::fs::read_dir(real))? else { return Ok(()) };
     for entry in entries {
         let entry = entry?;
         let name = entry.file_name().to_string_lossy().into_owned();
@@ -262,9 +279,12 @@ fn active_hooks(folder: &Path, records: bool, found: &mut Obstacles) -> io::Resu
         if !reachable || name.ends_with(".sample") {
             continue;
         }
-        let runs =
-            std::fs::metadata(entry.path()).is_ok_and(|meta| meta.permissions().mode() & 0o111 != 0 && !meta.is_dir());
-        if runs {
+        let meta = match follow(&entry.path()) {
+            Leads::To(real) => std::fs::metadata(real).ok(),
+            _ => None,
+        };
+        // What cannot be looked at may well be executed.
+        if meta.is_none_or(|meta| meta.permissions().mode() & 0o111 != 0 && !meta.is_dir()) {
             found.programs.push(format!("the hook {name} would run"));
         }
     }
@@ -302,8 +322,12 @@ fn tracked(repository: &Repository, id_length: usize, shows: Shown, found: &mut 
                 }
             }
         }
-        let is_link = |folder: &&&str| {
-            std::fs::symlink_metadata(repository.root.join(folder)).is_ok_and(|meta| meta.is_symlink())
+        if read.has_odd_names {
+            found.programs.push("it tracks names that are no text".to_owned());
+        }
+        let is_link = |folder: &&&str| match std::fs::symlink_metadata(repository.root.join(folder)) {
+            Ok(meta) => meta.is_symlink(),
+            Err(error) => !matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory),
         };
         if let Some(link) = folders.iter().find(is_link) {
             found.programs.push(format!("{link} is tracked as a folder and is a link"));

@@ -14,6 +14,8 @@ use std::io::{self, Read as _};
 use std::os::unix::fs::OpenOptionsExt as _;
 use std::path::{Path, PathBuf};
 
+use super::real::{Leads, follow};
+
 /// Largest file of git's that is read, in bytes: an index of some hundred thousand files.
 const MAX_FILE: u64 = 128 << 20;
 
@@ -60,9 +62,13 @@ pub fn repositories(folder: &Path) -> io::Result<Vec<Repository>> {
     let mut found = Vec::new();
     for root in start.ancestors() {
         let dot_git = root.join(".git");
-        if let Some(meta) = existing(std::fs::metadata(&dot_git))? {
-            let git_dir = if meta.is_dir() { dot_git } else { pointed_at(root, &dot_git)? };
-            found.push(repository(git_dir, root)?);
+        match follow(&dot_git) {
+            Leads::Nowhere(_) => {}
+            Leads::To(real) => {
+                let git_dir = if std::fs::metadata(real)?.is_dir() { dot_git } else { pointed_at(root, &dot_git)? };
+                found.push(repository(git_dir, root)?);
+            }
+            leads => return Err(not_followed(&leads)),
         }
         // A bare repository is the folder itself.
         let has = |name: &str| existing(std::fs::symlink_metadata(root.join(name))).map(|meta| meta.is_some());
@@ -108,7 +114,7 @@ fn repository(git_dir: PathBuf, root: &Path) -> io::Result<Repository> {
             if path.contains(char::is_control) {
                 return Err(io::Error::other("a `commondir` that names no folder"));
             }
-            git_dir.join(path)
+            followed(git_dir.join(path))?
         }
         None => git_dir.clone(),
     };
@@ -119,9 +125,25 @@ fn repository(git_dir: PathBuf, root: &Path) -> io::Result<Repository> {
 fn pointed_at(root: &Path, file: &Path) -> io::Result<PathBuf> {
     let text = read_text(file)?;
     match text.strip_prefix("gitdir: ") {
-        Some(path) => Ok(root.join(path.trim_end_matches(['\n', '\r']))),
+        Some(path) => followed(root.join(path.trim_end_matches(['\n', '\r']))),
         None => Err(io::Error::other("a `.git` file that names no folder")),
     }
+}
+
+/// The same path, if it leads to something that is there.
+fn followed(path: PathBuf) -> io::Result<PathBuf> {
+    match follow(&path) {
+        Leads::To(_) => Ok(path),
+        leads => Err(not_followed(&leads)),
+    }
+}
+
+fn not_followed(leads: &Leads) -> io::Error {
+    io::Error::other(match leads {
+        Leads::Doubt(why) => why.clone(),
+        Leads::Dangling(link) => format!("{} leads to what is not there", link.display()),
+        Leads::To(path) | Leads::Nowhere(path) => format!("{} is not there", path.display()),
+    })
 }
 
 /// `None` for what does not exist; other errors stay errors.

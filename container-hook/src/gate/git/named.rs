@@ -7,6 +7,7 @@ use bashgate_shared::classify::paths;
 
 use super::{config, existing, files_outside, repositories};
 use crate::gate::conditions::place;
+use crate::gate::real::{Leads, follow};
 
 /// Most files of settings, those that others include among them.
 const MAX_FILES: usize = 64;
@@ -27,6 +28,11 @@ pub fn by_settings(folder: &Path) -> io::Result<Option<Vec<PathBuf>>> {
             if looked_at > MAX_FILES {
                 return Ok(None);
             }
+            match follow(&file) {
+                Leads::To(_) => {}
+                Leads::Nowhere(_) => continue,
+                Leads::Dangling(_) | Leads::Doubt(_) => return Ok(None),
+            }
             let Some(text) = existing(super::read_text(&file))? else { continue };
             let Some(settings) = config::read(&text) else { return Ok(None) };
             for setting in settings {
@@ -42,7 +48,10 @@ pub fn by_settings(folder: &Path) -> io::Result<Option<Vec<PathBuf>>> {
                     waiting.push(place.clone());
                 }
                 named.push(PathBuf::from(paths::resolve(None, &place.to_string_lossy())));
-                named.push(std::fs::canonicalize(&place).unwrap_or(place));
+                match follow(&place) {
+                    Leads::To(real) | Leads::Nowhere(real) => named.push(real),
+                    Leads::Dangling(_) | Leads::Doubt(_) => return Ok(None),
+                }
             }
         }
     }

@@ -244,8 +244,8 @@ fn local(judge: &mut Judge<'_>, subcommand: &str, rest: &[Arg], folders: Option<
             }
         }
     }
-    // The file as it is now, behind whatever links.
-    if subcommand == "blame" {
+    // The file as it is now, behind whatever links: `blame` always, `diff` where one of two is no commit.
+    if subcommand == "blame" || subcommand == "diff" && scan.operands.len() > 1 {
         for operand in &scan.operands {
             for operand in from_each(&folders, operand) {
                 judgement = judgement.max(judge.read(&operand));
