@@ -426,6 +426,18 @@ fn protected(preset: &Preset) -> impl Iterator<Item = String> {
     later::in_projects().map(str::to_owned).chain(preset.filesystem.protect.iter().cloned())
 }
 
+/// Folders of PATH in a project: what is written there is what a person's next command runs. Package managers keep theirs.
+fn program_folders(project: &Path) -> impl Iterator<Item = PathBuf> {
+    let path = std::env::var_os("PATH").unwrap_or_default();
+    let is_a_managers = |folder: &Path| {
+        folder.ends_with("node_modules/.bin") || folder.parent().is_some_and(|above| above.join("pyvenv.cfg").is_file())
+    };
+    let folders: Vec<PathBuf> = std::env::split_paths(&path)
+        .filter(|folder| folder.starts_with(project) && folder != project && !is_a_managers(folder))
+        .collect();
+    folders.into_iter()
+}
+
 /// What is hidden, with the home folders of everybody who may be meant.
 fn hidden(preset: &Preset, workspace: &Path, gate: &[PathBuf], run_as: RunAs) -> Hidden {
     let mut homes: Vec<PathBuf> = std::env::var_os("HOME").map(PathBuf::from).into_iter().collect();
@@ -441,6 +453,7 @@ fn hidden(preset: &Preset, workspace: &Path, gate: &[PathBuf], run_as: RunAs) ->
     for project in projects(preset, workspace) {
         let git = project.join(".git");
         protect.extend(protected(preset).map(|name| project.join(name)));
+        protect.extend(program_folders(project));
         if preset.git.repository == Access::Write && git.is_dir() {
             keep_writable.push(git.clone());
             protect.extend(["config", "hooks", "config.worktree", "commondir"].map(|name| git.join(name)));

@@ -392,3 +392,24 @@ fn a_folder_that_acts_is_no_workspace_of_the_cage() {
     assert_eq!(around(&work.join(".claude")), work);
     assert_eq!(around(&work.join("src")), work);
 }
+
+/// What a link leads to outside of the workspace is called so by way of the link alone: the link is what acts.
+#[test]
+fn links_out_of_the_workspace_that_act_later_are_found() {
+    for ground in everywhere("") {
+        let elsewhere = tempfile::tempdir_in("/tmp").unwrap();
+        fs::create_dir_all(elsewhere.path().join(".git")).unwrap();
+        let to = elsewhere.path().display().to_string();
+        for link in [".agents", ".github", "app/.config", ".vscode", "a/b/.cursor", "vendor"] {
+            let plant = format!("mkdir -p \"$(dirname x{link})\" \"$(dirname {link})\" && ln -s {to} {link}");
+            let outcome = ground.run_script(&plant);
+            assert!(!outcome["violations"].as_array().unwrap().is_empty(), "{}: {link}: {outcome:#}", ground.name());
+            let _ = fs::remove_file(ground.work().join(link));
+        }
+        // An ordinary link is no news.
+        let outcome = ground.run_script(&format!("ln -s {to} data && ln -s . here"));
+        let named = changes(&outcome, "set_aside").len() + changes(&outcome, "created").len();
+        assert_eq!(named, 0, "{}: {outcome:#}", ground.name());
+        fs::remove_file(ground.work().join("data")).unwrap();
+    }
+}

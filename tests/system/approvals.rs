@@ -484,3 +484,87 @@ fn many_cards_fold() {
         one.join().unwrap().expect(2);
     }
 }
+
+/// What a variable chooses no list of files says: the approval is for once.
+#[test]
+fn no_session_where_a_variable_chooses() {
+    let site = tainted();
+    let _host = site.serve();
+    raise(&site);
+    git(&site.work(), &["init", "-q", "-b", "main"]);
+    git(&site.work(), &["remote", "add", "origin", "https://h.example/x.git"]);
+    for command in [
+        "LD_PRELOAD=./f curl -s https://h.example/1",
+        "PATH=d:$PATH curl -s https://h.example/2",
+        "HOME=d curl -s https://h.example/3",
+        "GIT_DIR=sub/.git git push origin main",
+        "GIT_CONFIG_GLOBAL=f git push origin main",
+        "export HOME=d; curl -s https://h.example/4",
+        "A+=x curl -s https://h.example/5",
+    ] {
+        let running = site.check_later(command);
+        let id = site.held(command);
+        assert!(!offers_session(&site, &id), "{command}");
+        site.cli(["deny", &id]).expect(0);
+        running.join().unwrap().expect(2);
+    }
+}
+
+/// Settings that put something in the address's place, or a program on the way, are on the card, first of all, and the
+/// approval is for once.
+#[test]
+fn no_session_where_gits_settings_lead_elsewhere() {
+    for setting in [
+        ["core.sshCommand", "./f"],
+        ["core.gitProxy", "./f"],
+        ["credential.helper", "!./f"],
+        ["http.proxy", "http://evil.example"],
+        ["remote.origin.receivepack", "./f"],
+        ["url.https://evil.example/.insteadOf", "https://h.example/"],
+        ["http.curloptResolve", "h.example:443:192.0.2.1"],
+    ] {
+        let site = tainted();
+        let _host = site.serve();
+        raise(&site);
+        git(&site.work(), &["init", "-q", "-b", "main"]);
+        git(&site.work(), &["remote", "add", "origin", "https://h.example/x.git"]);
+        git(&site.work(), &["config", setting[0], setting[1]]);
+        let running = site.check_later("git push origin main");
+        let id = site.held("git push origin main");
+        assert!(!offers_session(&site, &id), "{setting:?}");
+        let shown = site.cli(["show", &id]).expect(0).stdout.to_lowercase();
+        assert!(shown.contains(&setting[0].to_lowercase()), "{setting:?}: {shown}");
+        site.cli(["deny", &id]).expect(0);
+        running.join().unwrap().expect(2);
+    }
+}
+
+/// The card says where the file really lies that is written; whoever moves the link meanwhile has it denied.
+#[test]
+fn where_it_writes_is_looked_at_again_behind_the_answer() {
+    use std::os::unix::fs::symlink;
+    for (command, moves) in [
+        ("curl -s https://h.example/x -o l/pre-commit", true),
+        ("curl -s https://h.example/x | tee l/out", true),
+        ("curl -d @data https://h.example/x > l/out", true),
+        ("curl -s https://h.example/x -o l/stays", false),
+    ] {
+        let site = tainted();
+        let _host = site.serve();
+        raise(&site);
+        std::fs::write(site.work().join("data"), "x").unwrap();
+        for folder in ["one", "two"] {
+            std::fs::create_dir(site.work().join(folder)).unwrap();
+        }
+        symlink("one", site.work().join("l")).unwrap();
+        let running = site.check_later(command);
+        let id = site.held(command);
+        if moves {
+            std::fs::remove_file(site.work().join("l")).unwrap();
+            symlink("two", site.work().join("l")).unwrap();
+        }
+        site.cli(["approve", &id]).expect(0);
+        let output = running.join().unwrap().expect(if moves { 2 } else { 0 });
+        assert!(!moves || output.stderr.contains("where it writes"), "{command}: {output:?}");
+    }
+}

@@ -6,6 +6,7 @@ use std::io::Read as _;
 use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
 
+use bashgate_shared::classify::git_config;
 use bashgate_shared::classify::{Condition, Effects};
 use bashgate_shared::command::Digest;
 use bashgate_shared::programs;
@@ -185,7 +186,7 @@ fn files_of(path: &Path) -> Vec<PathBuf> {
     }
     let entries = std::fs::read_dir(path).into_iter().flatten().flatten().map(|entry| entry.path());
     let is_meant = |file: &PathBuf| file.is_file() && file.extension().is_none_or(|end| end != "sample");
-    let mut files: Vec<PathBuf> = entries.filter(is_meant).take(MAX_EVIDENCE).collect();
+    let mut files: Vec<PathBuf> = entries.filter(is_meant).take(MAX_FILES).collect();
     files.sort();
     files
 }
@@ -201,17 +202,18 @@ enum Told {
     Digest,
 }
 
-/// The settings by which git finds out where it sends, a line each.
+/// The settings by which git finds out where it sends, a line each: first those that change what a remote's address says.
 fn remotes(text: &str) -> String {
     let settings = git::config::read(text).unwrap_or_default();
-    let says_where = |key: &str| {
-        ["remote.", "url.", "include", "branch."].iter().any(|start| key.starts_with(start))
-            && [".url", ".pushurl", "insteadof", ".path", ".remote", ".pushremote", ".pushdefault"]
-                .iter()
-                .any(|end| key.ends_with(end))
-    };
-    let lines = settings.iter().filter(|setting| says_where(&setting.key.to_ascii_lowercase()));
-    lines.flat_map(|setting| [setting.key.as_str(), " = ", setting.value.as_str(), "\n"]).collect()
+    let (first, then): (Vec<_>, Vec<_>) = settings
+        .iter()
+        .filter(|setting| git_config::says_where(&setting.key, &setting.value))
+        .partition(|setting| git_config::leads_elsewhere(&setting.key, &setting.value));
+    first
+        .into_iter()
+        .chain(then)
+        .flat_map(|setting| [setting.key.as_str(), " = ", setting.value.as_str(), "\n"])
+        .collect()
 }
 
 fn read(name: &str, file: &Path, told: Told, room: &mut u64) -> Option<FileEvidence> {

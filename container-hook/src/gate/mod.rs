@@ -104,7 +104,7 @@ impl Step {
                 before_waiting(HostRequest::longest_wait(config));
                 let files = match &request.about {
                     About::Command { bound, .. } => bound.evidence.clone(),
-                    About::Input | About::Ran => Vec::new(),
+                    About::Input { .. } | About::Ran => Vec::new(),
                 };
                 (request.put(config), files)
             }
@@ -251,8 +251,10 @@ pub fn check(question: &Question<'_>, config: &Config) -> Step {
     let shows = shows.map(|secret| format!("it reads a secret ({secret})"));
     let why_asked = doubt.cloned().or(shows).unwrap_or_else(|| found.reason.clone());
     let evidence = evidence::of(&found.effects, &found.conditions, cwd);
+    let leads_to = conditions::leads_to(&found.effects.writes, cwd);
     let bound = Bound {
         evidence: evidence.clone(),
+        leads_to: leads_to.clone(),
         effects: found.effects.clone(),
         conditions: found.conditions.clone(),
         cwd: cwd.to_owned(),
@@ -275,7 +277,7 @@ pub fn check(question: &Question<'_>, config: &Config) -> Step {
         secrets: findings.secrets.into_iter().take(64).collect(),
         unproven: findings.unproven.into_iter().take(64).collect(),
         unlooked: findings.unlooked.into_iter().take(64).collect(),
-        leads_to: conditions::leads_to(&found, cwd),
+        leads_to,
         runner: question.runner.clone(),
         script: question.script.clone(),
         caged_form: form.as_ref().map(|form| Digest::of(form.as_bytes()).hex()),
@@ -284,6 +286,13 @@ pub fn check(question: &Question<'_>, config: &Config) -> Step {
         acting: (question.runner.is_none() && found.class != CommandClass::Safe).then(|| acting::look(cwd)),
     };
     HostRequest::step(wire, About::Command { why_asked, form: form.clone(), refused, bound: Box::new(bound) })
+}
+
+impl About {
+    /// What writes nothing.
+    const fn input_without_writes() -> Self {
+        Self::Input { writes: Vec::new(), cwd: PathBuf::new(), leads_to: Vec::new() }
+    }
 }
 
 /// A question for the host, ready to be put.
@@ -301,6 +310,8 @@ struct Bound {
     conditions: Vec<Condition>,
     cwd: PathBuf,
     evidence: Vec<FileEvidence>,
+    /// Where what it writes really lies.
+    leads_to: Vec<String>,
 }
 
 impl Bound {
@@ -310,7 +321,10 @@ impl Bound {
         let lacks = |these: &[FileEvidence], those: &[FileEvidence]| {
             these.iter().find(|file| !those.contains(file)).map(|file| file.path.clone())
         };
-        lacks(&now, &self.evidence).or_else(|| lacks(&self.evidence, &now))
+        let leads_to = conditions::leads_to(&self.effects.writes, &self.cwd);
+        lacks(&now, &self.evidence)
+            .or_else(|| lacks(&self.evidence, &now))
+            .or_else(|| (leads_to != self.leads_to).then(|| "where it writes".to_owned()))
     }
 }
 
@@ -328,8 +342,15 @@ enum About {
         /// What the answer is about besides the text.
         bound: Box<Bound>,
     },
-    /// Another tool, or what came of a command.
-    Input,
+    /// Another tool: what it writes, and where that really lies.
+    Input {
+        /// As the tool names it.
+        writes: Vec<String>,
+        /// Where it works.
+        cwd: PathBuf,
+        /// As it was when the host was asked.
+        leads_to: Vec<String>,
+    },
     /// A command that has run.
     Ran,
 }
@@ -373,7 +394,12 @@ impl HostRequest {
                     None => decision,
                 }
             }
-            About::Input => decision_of(answered, None, config),
+            About::Input { writes, cwd, leads_to } => match decision_of(answered, None, config) {
+                HookDecision::Allow(LetThroughBy::Host) if conditions::leads_to(&writes, &cwd) != leads_to => {
+                    HookDecision::deny("where it writes was changed while that was being decided; do it again")
+                }
+                decision => decision,
+            },
             // The command is over. Without a host nothing was sent into the cage, and nothing new can be.
             About::Ran => match answered {
                 Err(error) if error.is_silence() => HookDecision::Allow(LetThroughBy::Nobody),

@@ -73,6 +73,6 @@ impl CommandRan<'_> {
             key_id: Some(config.public_key.id()),
         };
         // What came of it is as much a matter for the host as what a tool brings in.
-        HostRequest::step(wire, if self.result.is_plain() { About::Ran } else { About::Input })
+        HostRequest::step(wire, if self.result.is_plain() { About::Ran } else { About::input_without_writes() })
     }
 }

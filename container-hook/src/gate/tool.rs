@@ -61,7 +61,9 @@ pub fn check(question: ToolQuestion<'_>, config: &Config) -> Step {
     }
     let told =
         |list: Vec<String>| list.into_iter().take(MAX_FOUND).map(|text| text.chars().take(1000).collect()).collect();
-    let leads_to = conditions::leads_to(&found, question.cwd);
+    let writes = found.effects.writes.clone();
+    let leads_to = conditions::leads_to(&writes, question.cwd);
+    let about = About::Input { writes, cwd: question.cwd.to_owned(), leads_to: leads_to.clone() };
     let first = question.acts.first().map(ToolAct::on);
     let target = question.target.or(first).map(|target| target.chars().take(MAX_TARGET).collect());
     let wire = |id: &RequestId| ToolEventWire {
@@ -86,7 +88,7 @@ pub fn check(question: ToolQuestion<'_>, config: &Config) -> Step {
         locked: true,
         key_id: Some(config.public_key.id()),
     };
-    HostRequest::step(wire, About::Input)
+    HostRequest::step(wire, about)
 }
 
 fn whole_folder(act: &ToolAct, cwd: &Path) -> ToolAct {

@@ -4,7 +4,7 @@ mod book;
 mod pending;
 
 pub use book::{AnswerError, Book, CaseId, Full, GO_ON_MS, Given, OVERRULE_MS, Overruled, STAY_MS};
-pub use pending::{ApprovalId, Card, Forecast, MAX_HEAD, RequestKey, Scope};
+pub use pending::{ApprovalId, Card, Forecast, MAX_HEAD, RequestKey, Scope, sets_variables};
 
 /// What a person says.
 #[derive(Debug, Clone, PartialEq, Eq)]

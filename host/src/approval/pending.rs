@@ -2,10 +2,10 @@
 
 use std::fmt;
 
-use bashgate_shared::classify::{Classification, CommandClass, Condition, Effects, NetworkUse};
+use bashgate_shared::classify::{Classification, CommandClass, Condition, Effects, NetworkUse, git_config};
 use bashgate_shared::command::Digest;
 use bashgate_shared::programs::{Builtin, builtin_of, row};
-use bashgate_shared::protocol::{BashCheck, FileEvidence, RequestId, WorkspaceName};
+use bashgate_shared::protocol::{BashCheck, FileEvidence, MAX_EVIDENCE, RequestId, WorkspaceName};
 use serde::{Deserialize, Serialize};
 
 use crate::taint::{Cause, Taint};
@@ -192,6 +192,12 @@ impl Forecast {
         if found.conditions.iter().any(brings_more) || calls.iter().flatten().any(Option::is_none) {
             return false;
         }
+        // What a setting adds or puts in the address's place no list of files says in full.
+        let lines = self.files.iter().flat_map(|file| file.head.lines());
+        let mut settings = lines.filter_map(|line| line.split_once(" = "));
+        if self.files.len() >= MAX_EVIDENCE || settings.any(|(key, value)| git_config::leads_elsewhere(key, value)) {
+            return false;
+        }
         // What comes in from nowhere that is named may be anything.
         let passes_on = |name: &String| row(name).is_some_and(|row| row.passes_on.is_some());
         if self.effects.programs.iter().any(passes_on) && self.effects.reads.is_empty() {
@@ -235,6 +241,24 @@ impl Forecast {
                 && self.effects.reads.iter().all(bound)
                 && self.files.iter().all(|file| !file.sha256.is_empty())
     }
+}
+
+/// True for a text in which a variable may be set: it may choose what runs, what is read and where that goes, and no list of
+/// files says so.
+pub fn sets_variables(text: &str) -> bool {
+    let words = text.split(|c: char| c.is_whitespace() || ";&|(){}`$\"'!".contains(c));
+    words.into_iter().any(|word| {
+        let name = word.split_once('=').map_or("", |(name, _)| name.strip_suffix('+').unwrap_or(name));
+        let name = name.split('[').next().unwrap_or(name);
+        let is_name = !name.is_empty()
+            && !name.starts_with(|first: char| first.is_ascii_digit())
+            && name.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_');
+        is_name
+            || matches!(
+                builtin_of(word),
+                Some(Builtin::Declares { .. } | Builtin::Fills | Builtin::FillsAndCalls | Builtin::Parses)
+            )
+    })
 }
 
 /// True for what a command reads that no list of files names: a folder as a whole, or what fits a pattern.
@@ -377,5 +401,26 @@ mod tests {
             RequestKey::of(&name("a"), &["ls", "/w", ""], 1),
         ];
         assert_eq!(keys.iter().collect::<std::collections::HashSet<_>>().len(), keys.len());
+    }
+
+    #[test]
+    fn texts_that_set_variables() {
+        for text in [
+            "A=1 curl x",
+            "x; PATH=. curl",
+            "(A=1)",
+            "export A; curl",
+            "read x; curl $x",
+            "A+=b c",
+            "if A[0]=1 b; then",
+            "declare -x A",
+        ] {
+            assert!(sets_variables(text), "{text}");
+        }
+        for text in
+            ["curl https://h.example/?a=1", "git push origin main", "curl --data=x h", "test 1 == 1", "make -j4"]
+        {
+            assert!(!sets_variables(text), "{text}");
+        }
     }
 }

@@ -5,7 +5,7 @@ use serde_json::json;
 use super::cases::Open;
 use super::core::Core;
 use super::{After, CaseId};
-use crate::approval::{ApprovalId, Card, Forecast, OVERRULE_MS};
+use crate::approval::{ApprovalId, Card, Forecast, OVERRULE_MS, sets_variables};
 use crate::audit::RecordKind;
 use crate::case;
 use crate::chat::{self, Notice};
@@ -84,6 +84,7 @@ impl Core {
                 && open.check.script.is_none()
                 && !open.case.is_open_ended()
                 && !chat::card::is_folded(open.check.command.text())
+                && !sets_variables(open.check.command.text())
                 // What a tool sends is no text that comes again.
                 && open.check.tool.is_none()
                 && shown.forecast.is_determined(open.case.classification()),

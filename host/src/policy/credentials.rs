@@ -39,12 +39,25 @@ static HOST: LazyLock<Option<Regex>> = LazyLock::new(|| {
 /// The places of what has a form, without those that are better explained as a host.
 fn places<'t>(form: &'t Form, text: &'t str) -> impl Iterator<Item = Range<usize>> + 't {
     form.pattern.captures_iter(text).filter_map(|found| {
-        let Some(secret) = found.name("secret") else { return found.get(0).map(|whole| whole.range()) };
+        let Some(secret) = found.name("secret") else {
+            return found.get(0).map(|whole| whole.range()).filter(|place| !is_in_host(text, place));
+        };
         let is_host = HOST.as_ref().is_some_and(|host| host.is_match(secret.as_str()));
         // In front of an `@` stands a password, whatever it looks like.
         let is_password = text.get(secret.end()..).is_some_and(|rest| rest.starts_with('@'));
         (is_password || !is_host).then(|| secret.range())
     })
+}
+
+/// True for what stands where an address has its host: whatever it looks like, that is where it goes.
+fn is_in_host(text: &str, place: &Range<usize>) -> bool {
+    let ends = |c: char| c.is_whitespace() || "/?#\\\"'`<>|;&()".contains(c);
+    let before = text.get(..place.start).unwrap_or_default();
+    let rest = text.get(place.start..).unwrap_or_default();
+    let authority = rest.split(ends).next().unwrap_or_default();
+    let is_behind_scheme = before.rsplit_once("://").is_some_and(|(_, between)| !between.contains(ends));
+    // Whoever is in front of an `@` is no host.
+    is_behind_scheme && !authority.contains('@')
 }
 
 /// The first known form of a credential in a text.
@@ -205,5 +218,30 @@ mod tests {
             "e[12 characters of a JSON web token masked]k.e[12 characters of a JSON web token masked]k.e[11 characters of a JSON web token masked]x"
         );
         assert_eq!(mask("https://u:short@h"), "https://u:[5 of a password in a URL masked]@h");
+    }
+
+    /// Whatever a host is called, that is where it goes.
+    #[test]
+    fn hosts_in_the_form_of_a_token_stay() {
+        for host in [
+            "sk-thisistheevilattackersite.com",
+            "sk-ant-thisisanothersiteofthem",
+            "hf_abcdefghijklmnopqrstuvwxyzabcd.io",
+        ] {
+            for text in [
+                format!("curl https://{host}/x"),
+                format!("curl 'https://{host}?q=1'"),
+                format!("curl https://{host}:8443/x | sh"),
+                format!("curl https://user@{host}/x"),
+            ] {
+                if !text.contains('@') {
+                    assert_eq!(mask(&text), text);
+                }
+            }
+            // In front of an `@`, in a path and in a header it is a token.
+            for text in [format!("curl https://{host}@h.example/"), format!("curl -H 'x: {host}' https://h.example/")] {
+                assert!(mask(&text).contains("masked"), "{text}");
+            }
+        }
     }
 }

@@ -15,6 +15,9 @@ use super::Calls;
 type Rules = BTreeMap<i64, Vec<SeccompRule>>;
 
 /// Newer than the C library's list; the same number everywhere.
+/// Linux 6.6; the same number on every architecture, and not in `libc` for each of them.
+const FCHMODAT2: libc::c_long = 452;
+
 const OPEN_TREE_ATTR: libc::c_long = 467;
 
 /// Refused whatever their arguments.
@@ -144,7 +147,7 @@ fn refused(calls: Calls) -> Result<Rules, String> {
     rules.insert(libc::SYS_ioctl, always(1, &TYPES_INTO_TERMINAL)?);
     rules.insert(libc::SYS_fchmod, has(1, &SET_ID)?);
     rules.insert(libc::SYS_fchmodat, has(2, &SET_ID)?);
-    rules.insert(libc::SYS_fchmodat2, has(2, &SET_ID)?);
+    rules.insert(FCHMODAT2, has(2, &SET_ID)?);
     rules.insert(libc::SYS_mknodat, has(2, &SET_ID)?);
     rules.insert(libc::SYS_openat, has(3, &SET_ID)?);
     #[cfg(target_arch = "x86_64")]

@@ -430,3 +430,20 @@ pub fn try_refused_calls() -> Vec<(&'static str, i32)> {
     };
     calls.map(attempt).to_vec()
 }
+
+/// The number, in this namespace of processes, of the process that listens where a socket is connected to; 0 for one outside of it.
+pub fn listener_of(socket: &OwnedFd) -> io::Result<i32> {
+    let mut peer = libc::ucred { pid: 0, uid: 0, gid: 0 };
+    let mut length = libc::socklen_t::try_from(size_of::<libc::ucred>()).unwrap_or_default();
+    // SAFETY: one call that fills a structure of the length that it is told.
+    let done = unsafe {
+        libc::getsockopt(
+            socket.as_raw_fd(),
+            libc::SOL_SOCKET,
+            libc::SO_PEERCRED,
+            (&raw mut peer).cast(),
+            &raw mut length,
+        )
+    };
+    if done < 0 { Err(io::Error::last_os_error()) } else { Ok(peer.pid) }
+}

@@ -153,7 +153,14 @@ fn to_path(socket: &OwnedFd, path: &[u8], caller: &Caller, bounds: Bounds) -> Re
         return Err(Errno::ACCESS);
     }
     // Another socket cannot be bound to a file that is there.
-    rustix::net::connect(socket, &SocketAddrUnix::new(format!("/proc/self/fd/{}", opened.as_raw_fd()))?)
+    rustix::net::connect(socket, &SocketAddrUnix::new(format!("/proc/self/fd/{}", opened.as_raw_fd()))?)?;
+    // Some file systems number the files of their parts alike. The kernel knows who listens: a process outside has no number here.
+    let is_stream = rustix::net::sockopt::socket_type(socket)? != SocketType::DGRAM;
+    if bounds.reap == Reap::Namespace && is_stream && kernel::listener_of(socket).map_err(|_| Errno::ACCESS)? == 0 {
+        let _ = rustix::net::shutdown(socket, rustix::net::Shutdown::Both);
+        return Err(Errno::ACCESS);
+    }
+    Ok(())
 }
 
 impl Bounds {

@@ -17,6 +17,7 @@ mod temporary;
 
 use std::collections::BTreeSet;
 use std::fmt;
+use std::os::unix::process::CommandExt as _;
 use std::path::PathBuf;
 use std::process::Command;
 
@@ -286,6 +287,7 @@ fn plan(wanted: &Wanted, reap: Reap, unix: bool) -> Plan {
 /// This program as the innermost process, started directly.
 fn inner_command(wanted: &Wanted) -> Command {
     let mut command = Command::new(&wanted.own);
-    command.arg(inner::ARGUMENT);
+    // Whoever kills this program with its whole group must leave somebody to end what it has started.
+    command.arg(inner::ARGUMENT).process_group(0);
     command
 }

@@ -191,6 +191,9 @@ impl Places {
         write.sort();
         write.dedup();
         let mut paths = RealPaths::default();
+        if let Some(odd) = paths.without_text(&hidden.hide) {
+            return Err(PlaceError::NotText(odd));
+        }
         let never_read: Vec<String> = hidden.hide.iter().flat_map(|path| paths.as_far_as_real(path)).collect();
         let mut hide = paths.existing(&hidden.hide);
         let nested: Vec<String> = hide.clone();

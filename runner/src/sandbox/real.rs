@@ -81,6 +81,11 @@ impl RealPaths {
         if let Names::All(names) = names { names.contains(name) } else { true }
     }
 
+    /// The first of these places whose real path is no text: it could be covered by no name.
+    pub(super) fn without_text(&mut self, paths: &[PathBuf]) -> Option<PathBuf> {
+        paths.iter().filter_map(|path| self.of(path)).find(|real| real.to_str().is_none())
+    }
+
     /// The real paths of those that exist, shortest first, each once. One that is no text has no name to be asked for.
     pub(super) fn existing(&mut self, paths: &[PathBuf]) -> Vec<String> {
         let real = paths.iter().filter_map(|path| self.of(path));

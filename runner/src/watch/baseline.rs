@@ -74,33 +74,61 @@ impl Baseline {
     }
 }
 
-/// What came or changed since the baselines whose runners are gone. What is new, and nobody was asked about, is set aside.
-pub(super) fn left_behind(state: &Path, workspace: &Path, now: &Seen) -> Vec<Violation> {
-    let start = format!("{}-", name_of(workspace));
-    let entries = fs::read_dir(state.join("watch")).into_iter().flatten().flatten();
-    let names = entries.filter(|entry| entry.file_name().to_str().is_some_and(|name| name.starts_with(&start)));
-    let mut found: Vec<Violation> = Vec::new();
-    for path in names.map(|entry| entry.path()) {
-        let Ok(file) = File::open(&path) else { continue };
-        if flock(&file, FlockOperation::NonBlockingLockExclusive).is_err() {
-            continue;
-        }
-        if file.metadata().is_ok_and(|meta| meta.len() > MOST_BYTES) {
-            found.push(Violation::of(workspace, Change::NotAllSeen));
-        }
-        let mut bytes = Vec::new();
-        let read = (&file).take(MOST_BYTES).read_to_end(&mut bytes).ok();
-        // One that was killed while it wrote this had started nothing.
-        if let Some(before) = read.and_then(|_| serde_json::from_slice::<Written>(&bytes).ok()) {
-            for violation in before.changes_to(now, workspace) {
-                if !found.iter().any(|known| known.path == violation.path) {
-                    found.push(violation);
+/// What other runs in the workspace mean for one that begins.
+#[derive(Debug, Default)]
+pub(super) struct Left {
+    /// What came or changed since the baselines whose runners are gone, and what is to be set aside of it.
+    changes: Vec<(Violation, bool)>,
+    /// Those baselines, locked. They go when somebody has been told.
+    over: Vec<(PathBuf, File)>,
+    /// What was not there, or was another one, when a run began that still goes on.
+    pub(super) unseen_by_others: Vec<PathBuf>,
+}
+
+impl Left {
+    /// Holds what is there now against all baselines of the workspace.
+    pub(super) fn of(state: &Path, workspace: &Path, now: &Seen) -> Self {
+        let start = format!("{}-", name_of(workspace));
+        let entries = fs::read_dir(state.join("watch")).into_iter().flatten().flatten();
+        let names = entries.filter(|entry| entry.file_name().to_str().is_some_and(|name| name.starts_with(&start)));
+        let mut left = Self::default();
+        for path in names.map(|entry| entry.path()) {
+            let Ok(file) = File::open(&path) else { continue };
+            let goes_on = flock(&file, FlockOperation::NonBlockingLockExclusive).is_err();
+            let mut bytes = Vec::new();
+            let read = (&file).take(MOST_BYTES).read_to_end(&mut bytes).ok();
+            // One that was killed while it wrote this had started nothing.
+            let before = read.and_then(|_| serde_json::from_slice::<Written>(&bytes).ok());
+            if goes_on {
+                left.unseen_by_others.extend(before.iter().flat_map(|before| before.unseen(now)));
+                continue;
+            }
+            if file.metadata().is_ok_and(|meta| meta.len() > MOST_BYTES) {
+                left.changes.push((Violation::of(workspace, Change::NotAllSeen), false));
+            }
+            for (violation, aside) in before.iter().flat_map(|before| before.changes_to(now)) {
+                if !left.changes.iter().any(|(known, _)| known.path == violation.path) {
+                    left.changes.push((violation, aside));
                 }
             }
+            left.over.push((path, file));
         }
-        let _ = fs::remove_file(&path);
+        left
     }
-    found
+
+    /// Says it, sets aside what nobody was asked about, and lets the baselines go.
+    pub(super) fn told(&self, root: &Path) -> Vec<Violation> {
+        let told = |(violation, aside): &(Violation, bool)| {
+            let path = Path::new(&violation.path);
+            let aside = if *aside { set_aside(path, root).ok() } else { None };
+            aside.map_or_else(|| violation.clone(), |aside| Violation::set_aside(path, &aside))
+        };
+        let all = self.changes.iter().map(told).collect();
+        for (path, _) in &self.over {
+            let _ = fs::remove_file(path);
+        }
+        all
+    }
 }
 
 impl Written {
@@ -109,23 +137,23 @@ impl Written {
         fs::symlink_metadata(path).is_ok_and(|meta| meta.ctime() <= self.ends_by_s)
     }
 
-    fn changes_to(&self, now: &Seen, root: &Path) -> Vec<Violation> {
-        let mut found = Vec::new();
-        for (path, stamp, is_kept) in stamps(now) {
-            match self.files.get(&text(path)) {
-                Some(before) if before == stamp => {}
-                Some(_) => found.push(Violation::of(path, Change::Modified)),
-                None => match if self.nobody_was_asked && is_kept && self.may_be_its(path) {
-                    set_aside(path, root).ok()
-                } else {
-                    None
-                } {
-                    Some(aside) => found.push(Violation::set_aside(path, &aside)),
-                    None => found.push(Violation::of(path, Change::Created)),
-                },
+    /// What is there now and was not, or not so; and whether it is to be set aside.
+    fn changes_to(&self, now: &Seen) -> Vec<(Violation, bool)> {
+        let changed = |(path, stamp, is_kept): (&PathBuf, &Stamp, bool)| match self.files.get(&text(path)) {
+            Some(before) if before == stamp => None,
+            Some(_) => Some((Violation::of(path, Change::Modified), false)),
+            None => {
+                let aside = self.nobody_was_asked && is_kept && self.may_be_its(path);
+                Some((Violation::of(path, Change::Created), aside))
             }
-        }
-        found
+        };
+        stamps(now).filter_map(changed).collect()
+    }
+
+    /// The paths of the same.
+    fn unseen(&self, now: &Seen) -> Vec<PathBuf> {
+        let is_other = |(path, stamp, _): &(&PathBuf, &Stamp, bool)| self.files.get(&text(path)) != Some(*stamp);
+        stamps(now).filter(is_other).map(|(path, ..)| path.clone()).collect()
     }
 }
 
@@ -174,13 +202,33 @@ mod tests {
         fs::write(work.join(".envrc"), "evil").unwrap();
         fs::write(work.join(".vscode/tasks.json"), "evil").unwrap();
 
+        // A run that never comes to its end has told nobody, and leaves all as it was.
+        drop(watch(true));
+        assert!(work.join(".envrc").exists());
         let next = watch(true);
-        assert!(!work.join(".envrc").exists());
         let plant = |name: &str, change| (work.join(name).display().to_string(), change);
         assert_eq!(changes(&next), [plant(".envrc", Change::SetAside), plant(".vscode/tasks.json", Change::Modified)]);
+        assert!(!work.join(".envrc").exists());
         drop(next);
         assert_eq!(kept(), 0);
         assert_eq!(changes(&watch(true)), []);
+        // What another run has made that goes on is not believed to have been there, when it is made again.
+        let other = watch(true);
+        fs::write(work.join(".envrc"), "evil").unwrap();
+        let second = watch(true);
+        fs::remove_file(work.join(".envrc")).unwrap();
+        assert_eq!(changes(&other), []);
+        std::thread::sleep(Duration::from_millis(30));
+        fs::write(work.join(".envrc"), "evil").unwrap();
+        assert_eq!(changes(&second), [plant(".envrc", Change::SetAside)]);
+        drop((other, second));
+        // What is only still there is the other one's.
+        let other = watch(true);
+        fs::write(work.join(".envrc"), "evil").unwrap();
+        std::thread::sleep(Duration::from_millis(30));
+        assert_eq!(changes(&watch(true)), []);
+        assert_eq!(changes(&other), [plant(".envrc", Change::SetAside)]);
+        drop(other);
         // What is younger than the killed run can have been is the person's, and stays.
         let text = String::from_utf8(before_all).unwrap();
         let (start, rest) = text.split_once("\"ends_by_s\":").unwrap();
@@ -189,7 +237,8 @@ mod tests {
         fs::write(work.join(".envrc"), "mine").unwrap();
         let next = watch(true);
         assert!(work.join(".envrc").exists());
-        assert!(changes(&next).contains(&plant(".envrc", Change::Created)));
+        let all = changes(&next);
+        assert!(all.contains(&plant(".envrc", Change::Created)) && work.join(".envrc").exists(), "{all:?}");
         drop(next);
         // What is no baseline is none; of what is too long to be compared, somebody hears.
         fs::remove_file(work.join(".envrc")).unwrap();

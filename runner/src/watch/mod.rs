@@ -19,7 +19,7 @@ use std::sync::mpsc;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use aside::set_aside;
-use baseline::Baseline;
+use baseline::{Baseline, Left};
 use rustix::fs::{AtFlags, FileType, Mode, OFlags};
 use seen::Seen;
 use serde::Serialize;
@@ -107,7 +107,7 @@ impl fmt::Display for Violation {
         // The name is the command's own choice, and goes to somebody's terminal.
         let is_plain = |c: char| {
             !c.is_control()
-                && !matches!(c, '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2060}'..='\u{206f}' | '\u{feff}')
+                && !matches!(c, '\u{61c}' | '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2060}'..='\u{206f}' | '\u{feff}')
         };
         let shown = |text: &str| text.chars().map(|c| if is_plain(c) { c } else { '\u{fffd}' }).collect::<String>();
         let path = shown(&self.path);
@@ -148,8 +148,8 @@ pub struct Watch {
     since: i128,
     /// Nobody was asked about the command.
     nobody_was_asked: bool,
-    /// What runs have left whose runners were killed before they could look.
-    left: Vec<Violation>,
+    /// What runs have left whose runners were killed before they could look, and what others that go on have not seen.
+    left: Left,
     /// The same as `before`, on the disk until somebody has looked.
     _kept: Option<Baseline>,
 }
@@ -171,11 +171,8 @@ impl Watch {
         let cwd = fs::canonicalize(cwd).unwrap_or_else(|_| cwd.to_owned());
         let since = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |time| time.as_nanos());
         let look = || Seen::of(workspace, &cwd, &protect, None);
-        let mut before = look();
-        let left = kept.map(|(state, _)| baseline::left_behind(state, workspace, &before)).unwrap_or_default();
-        if left.iter().any(|violation| violation.change == Change::SetAside) {
-            before = look();
-        }
+        let before = look();
+        let left = kept.map(|(state, _)| Left::of(state, workspace, &before)).unwrap_or_default();
         let kept = kept.and_then(|(state, lasts)| Baseline::keep(state, workspace, &before, nobody_was_asked, lasts));
         Self {
             workspace: workspace.to_owned(),
@@ -208,7 +205,7 @@ impl Watch {
             drop(found);
             (after, written.join().unwrap_or_default())
         });
-        let mut found = self.left.clone();
+        let mut found = Vec::new();
         for (path, stamp) in &after.own {
             match self.before.own.get(path) {
                 None if nobody_was_asked && self.is_start_file(path) && self.is_new(path) => {
@@ -237,12 +234,24 @@ impl Watch {
         for path in self.before.own.keys().filter(|path| !after.own.contains_key(*path)) {
             note(path, Change::Removed);
         }
-        for path in after.unseen.iter().filter(|path| **path == self.workspace || !self.before.unseen.contains(*path)) {
+        let is_news =
+            |path: &&PathBuf| **path == self.workspace || nobody_was_asked || !self.before.unseen.contains(*path);
+        for path in after.unseen.iter().filter(is_news) {
             note(path, Change::NotAllSeen);
         }
         for path in &linked {
             note(path, Change::WrittenThroughHardLink);
         }
+        // What other runs have made that were still going on when this one began is theirs, but for what was made again since.
+        for path in self.left.unseen_by_others.iter().filter(|path| self.is_made_since(path)) {
+            found.push(if nobody_was_asked {
+                self.taken_away(path, Change::Created)
+            } else {
+                Violation::of(path, Change::Created)
+            });
+        }
+        // Last: only now is anybody told.
+        found.extend(self.left.told(&self.workspace));
         found.sort();
         found.dedup_by(|one, other| one.path == other.path && one.change == other.change);
         folded(found)
@@ -251,12 +260,18 @@ impl Watch {
     /// Files that were written, and have a name outside of the workspace as well: they have more names than are in it. Times of
     /// change cannot be set back, those of modification can. A name that is gone again is not seen.
     fn written_with_other_names(&self, files: mpsc::Receiver<(PathBuf, Vec<OsString>)>) -> Vec<PathBuf> {
-        let mut linked: BTreeMap<(u64, u64), (u64, u64, PathBuf)> = BTreeMap::new();
+        let mut linked: BTreeMap<(u64, u64), (_, _, PathBuf)> = BTreeMap::new();
         for (path, names) in files {
             let flags = OFlags::PATH | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
             let Ok(folder) = rustix::fs::open(&path, flags, Mode::empty()) else { continue };
             for name in names {
-                let Ok(found) = rustix::fs::statat(&folder, &name, AtFlags::SYMLINK_NOFOLLOW) else { continue };
+                let look = || rustix::fs::statat(&folder, &name, AtFlags::SYMLINK_NOFOLLOW);
+                // The run may have closed the folder behind itself.
+                let found = match look() {
+                    Err(rustix::io::Errno::ACCESS) if aside::opened_again(&path) => look(),
+                    found => found,
+                };
+                let Ok(found) = found else { continue };
                 let is_file = FileType::from_raw_mode(found.st_mode).is_file();
                 if is_file
                     && found.st_nlink > 1
@@ -275,8 +290,12 @@ impl Watch {
         let is_known = self.before.own.contains_key(path)
             || self.before.nested.contains_key(path)
             || self.before.acting.knows(path);
-        // Neither writing a file nor giving it another name leaves its time of change as it was.
-        !is_known && fs::symlink_metadata(path).is_ok_and(|found| changed_ns(&found) >= self.since)
+        !is_known && self.is_made_since(path)
+    }
+
+    /// True for what was written or got its name since the run began: neither leaves its time of change as it was.
+    fn is_made_since(&self, path: &Path) -> bool {
+        fs::symlink_metadata(path).is_ok_and(|found| changed_ns(&found) >= self.since)
     }
 
     /// What became of a file that should not be there.

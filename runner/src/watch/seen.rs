@@ -6,6 +6,7 @@ use std::fs::{self, DirEntry, Metadata};
 use std::io::{self, Read as _};
 use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
 
 use bashgate_hook::gate::git;
 use bashgate_shared::classify::later::{Begun, Names};
@@ -18,6 +19,8 @@ use super::{MOST_BYTES, MOST_NAMES};
 
 /// Most of all files together, in bytes.
 const MOST_BYTES_OF_ALL: u64 = 64 << 20;
+/// Longest look. What has not been seen by then was not all seen.
+const LONGEST: Duration = Duration::from_secs(20);
 /// Deepest folder of hooks or settings that is looked into.
 const DEEPEST: usize = 8;
 /// Most files behind a link to a folder.
@@ -59,6 +62,7 @@ pub(super) struct Seen {
     bytes: u64,
     /// Names that have been looked at.
     names: usize,
+    since: Option<Instant>,
 }
 
 impl Seen {
@@ -70,7 +74,7 @@ impl Seen {
         other: Option<&mut dyn FnMut(PathBuf, Vec<OsString>)>,
     ) -> Self {
         let real = fs::canonicalize(workspace).unwrap_or_else(|_| workspace.to_owned());
-        let mut seen = Self { workspace: real, ..Self::default() };
+        let mut seen = Self { workspace: real, since: Some(Instant::now()), ..Self::default() };
         let mut acting = ActingFiles::default();
         let mut own = BTreeMap::new();
         let git = workspace.join(".git");
@@ -106,6 +110,10 @@ impl Seen {
         for path in named {
             let Ok(real) = fs::canonicalize(&path) else { continue };
             if !real.starts_with(&self.workspace) || real == self.workspace {
+                // A link of the workspace's own that leads out: whoever writes there says what runs.
+                if path.starts_with(&self.workspace) && path.is_symlink() {
+                    acting.named(self, &path);
+                }
                 continue;
             }
             let mut waiting = vec![(real, 0)];
@@ -151,6 +159,9 @@ impl Seen {
                 let is_folder = kind.is_some_and(|kind| kind.is_dir());
                 let begun = names.step(begun, &name.to_string_lossy());
                 if !is_folder && begun == Begun::No && name != ".git" {
+                    if kind.is_some_and(|kind| kind.is_symlink()) {
+                        self.repository_elsewhere(&entry.path(), &mut nested);
+                    }
                     others.push(name);
                     continue;
                 }
@@ -186,10 +197,24 @@ impl Seen {
         self.acting = acting;
     }
 
+    /// A link to a folder outside of the workspace in which git would find a repository.
+    fn repository_elsewhere(&mut self, link: &Path, into: &mut BTreeMap<PathBuf, Stamp>) {
+        let Ok(real) = fs::canonicalize(link) else { return };
+        let has = |name: &str| real.join(name).symlink_metadata().is_ok();
+        if !real.starts_with(&self.workspace) && (has(".git") || has("HEAD") && has("objects")) {
+            into.insert(link.to_owned(), self.stamp(link));
+        }
+    }
+
     /// What lies behind a link to a folder of the workspace, as what it is called by way of the link.
     fn behind(&mut self, link: &Path, begun: Begun, names: &Names, cwd: &str, acting: &mut ActingFiles) {
         let Ok(real) = fs::canonicalize(link) else { return };
-        if !real.is_dir() || !real.starts_with(&self.workspace) || real == self.workspace {
+        if !real.is_dir() {
+            return;
+        }
+        if !real.starts_with(&self.workspace) || real == self.workspace {
+            // What lies there is called so by way of the link alone.
+            acting.named(self, link);
             return;
         }
         let mut waiting = vec![(link.to_owned(), real, begun)];
@@ -212,9 +237,12 @@ impl Seen {
         }
     }
 
-    /// True while not too much has been looked at.
+    /// True while not too much has been looked at, and not for too long.
     fn has_room(&mut self) -> bool {
         self.names += 1;
+        if self.names.is_multiple_of(64) && self.since.is_some_and(|since| since.elapsed() > LONGEST) {
+            self.names = MOST_NAMES;
+        }
         self.names <= MOST_NAMES
     }
 
@@ -296,6 +324,9 @@ impl Seen {
                 let is_data = depth > 0
                     && self.meta(&git.join("HEAD")).is_some()
                     && ["objects", "refs", "logs", "hooks", "info"].iter().any(|name| entry.file_name() == *name);
+                if !is_data && entry.file_type().is_ok_and(|kind| kind.is_symlink()) {
+                    into.insert(entry.path(), self.stamp(&entry.path()));
+                }
                 if !is_data && entry.file_type().is_ok_and(|kind| kind.is_dir()) {
                     self.repository(&entry.path(), into, depth + 1);
                 }

@@ -130,6 +130,28 @@ fn is_plain_pager(value: &str) -> bool {
     value == "cat" || value.is_empty()
 }
 
+/// True for a setting that makes git send elsewhere than a remote's address says, or through a program: no address settles it.
+pub fn leads_elsewhere(key: &str, value: &str) -> bool {
+    const ENDS: &[&str] = &["insteadof", ".pushurl", ".proxy", ".receivepack", ".uploadpack", ".vcs"];
+    const KEYS: &[&str] = &["core.sshcommand", "core.gitproxy", "core.askpass", "core.hookspath", "ssh.variant"];
+    let lower = key.to_ascii_lowercase();
+    // A helper that is one word lies with git's own programs, or in PATH.
+    let is_helper = || lower.starts_with("credential.") && lower.ends_with(".helper");
+    let is_word = || value.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"-_.".contains(&byte));
+    KEYS.contains(&lower.as_str())
+        || ENDS.iter().any(|end| lower.ends_with(end))
+        || lower.starts_with("http.") && lower.contains("curlopt")
+        || is_helper() && !is_word()
+}
+
+/// True for a setting that says where git sends.
+pub fn says_where(key: &str, value: &str) -> bool {
+    let lower = key.to_ascii_lowercase();
+    let named = ["remote.", "url.", "branch.", "include"].iter().any(|start| lower.starts_with(start))
+        && [".url", ".path", ".remote", ".pushremote", ".pushdefault"].iter().any(|end| lower.ends_with(end));
+    named || leads_elsewhere(key, value)
+}
+
 /// Whether showing a setting shows a secret: a credential in a URL, a header with a token, a password in a command.
 pub fn is_secret(key: &str, value: &str) -> bool {
     const NAMES: &[&str] =
@@ -160,7 +182,15 @@ pub fn is_secret(key: &str, value: &str) -> bool {
                 || word.starts_with("-H")
                 || word.starts_with("-p") && word.len() > 2 && value.contains("pass")
         }) && value.contains(' ');
-    named || told || url(value) || url(key)
+    // `user:password@proxy:3128`, `https:/u:p@h`; not `git@host:path`.
+    let bare = value.split_whitespace().any(|word| {
+        word.split_once('@')
+            .is_some_and(|(user, _)| user.rsplit(['/', '=']).next().is_some_and(|user| user.contains(':')))
+    });
+    let says = ["sshpass", "--user", "pwd=", "auth=", "sig=", "key="].iter().any(|part| words.contains(part))
+        || ["pwd", "creds"].contains(&last)
+        || lower == "credential.username" && value.len() > 20;
+    named || told || bare || says || url(value) || url(key)
 }
 
 #[cfg(test)]

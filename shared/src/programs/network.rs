@@ -303,7 +303,8 @@ fn other_hosts(call: &Call, first: Option<&str>) -> Vec<Option<String>> {
             note(Some(bare_host(text)));
         }
         let option = text.split('=').next().unwrap_or(text);
-        if LEADS_ELSEWHERE.contains(&option) && call.program.ends_with("curl")
+        let by_letter = short_option(text).is_some_and(|(letter, _)| letter == 'x');
+        if (LEADS_ELSEWHERE.contains(&option) || by_letter) && call.program.ends_with("curl")
             || option == "--execute"
             || option == "--input-file"
         {
@@ -382,6 +383,19 @@ pub(crate) fn is_this_machine(url: &str) -> bool {
     loopback && port.bytes().all(|byte| byte.is_ascii_digit()) && !path.contains(['{', '['])
 }
 
+/// Long options of web clients whose value is a file. Both take the beginning of one for the whole.
+const FILE_OPTIONS: &[&str] =
+    &["--upload-file", "--config", "--post-file", "--body-file", "--netrc-file", "--cert", "--key", "--input-file"];
+
+/// The first letter of a cluster of curl's that takes a value, and what stands behind it. `None` for anything else.
+fn short_option(text: &str) -> Option<(char, &str)> {
+    const WITH_VALUE: &str = "AbcCdDeEFhHKmoPQrtTuUwxXyYz";
+    let letters = text.strip_prefix('-').filter(|rest| !rest.starts_with('-'))?;
+    let at = letters.find(|letter| WITH_VALUE.contains(letter))?;
+    let letter = letters.get(at..)?.chars().next()?;
+    Some((letter, letters.get(at + letter.len_utf8()..)?))
+}
+
 /// `-T file`, `-d @file`, `-F x=@file`: files that are sent.
 fn files_of_web_client(judge: &mut Judge<'_>, previous: &str, arg: &Arg) {
     let sends = matches!(
@@ -396,8 +410,28 @@ fn files_of_web_client(judge: &mut Judge<'_>, previous: &str, arg: &Arg) {
             | "--cert"
             | "--key"
     );
-    if sends {
+    // In a cluster (`-sKf`), the letter that takes a value takes what stands behind it.
+    let option = short_option(&arg.text);
+    let is_value_of = short_option(previous).filter(|(_, value)| value.is_empty()).map(|(letter, _)| letter);
+    let named = FILE_OPTIONS.iter().any(|long| previous.len() > 3 && long.starts_with(previous));
+    if sends || named || is_value_of.is_some_and(|letter| "TKE".contains(letter)) {
         let _ = judge.read(arg);
+    }
+    match option {
+        Some((letter, value)) if "TKE".contains(letter) && !value.is_empty() => {
+            let _ = judge.read(&Arg::literal(value));
+        }
+        Some((letter, value)) if "dFbH".contains(letter) => {
+            if let Some((_, path)) = value.split_once('@') {
+                let _ = judge.read(&Arg::literal(path.split(';').next().unwrap_or(path)));
+            }
+        }
+        _ => {}
+    }
+    if let Some((long, path)) = arg.text.split_once('=').filter(|(long, _)| long.len() > 3)
+        && FILE_OPTIONS.iter().any(|known| known.starts_with(long) && *known != long)
+    {
+        let _ = judge.read(&Arg::literal(path));
     }
     let glued = ["--post-file=", "--body-file=", "--upload-file=", "-T"]
         .iter()

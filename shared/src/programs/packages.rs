@@ -173,8 +173,15 @@ fn package(judge: &mut Judge<'_>, call: &Call) -> Judgement {
         .filter_map(Arg::exact)
         .filter(|text| !text.starts_with('-') && !text.starts_with('+'))
         .collect();
-    let first = words.first().copied().unwrap_or("");
-    let second = words.get(1).copied().unwrap_or("");
+    let is_known = |at: usize| {
+        let word = |at: usize| words.get(at).copied().unwrap_or("");
+        row(name).is_some_and(|row| row.subcommand(word(at), word(at + 1)).is_some())
+    };
+    // A word behind an option may be its value, and the subcommand a later one.
+    let begins_with_option = call.args.first().is_some_and(|arg| arg.text.starts_with('-'));
+    let at = (0..words.len()).find(|at| is_known(*at)).filter(|at| *at == 0 || begins_with_option).unwrap_or(0);
+    let first = words.get(at).copied().unwrap_or("");
+    let second = words.get(at + 1).copied().unwrap_or("");
     let manager = name.trim_end_matches(|c: char| c.is_ascii_digit() || c == '.');
     let fetches = row(name).is_some_and(|row| row.subcommand(first, second).is_some())
         || manager == "pacman" && call.args.iter().any(|arg| arg.text.starts_with("-S"));

@@ -235,9 +235,9 @@ fn real_place(path: &Path) -> Option<PathBuf> {
 }
 
 /// Where the files really lie that a command writes, where that is not what their names say.
-pub(super) fn leads_to(found: &Classification, cwd: &Path) -> Vec<String> {
+pub(super) fn leads_to(writes: &[String], cwd: &Path) -> Vec<String> {
     let mut all = Vec::new();
-    for path in found.effects.writes.iter().filter_map(|path| place(path, cwd)) {
+    for path in writes.iter().filter_map(|path| place(path, cwd)) {
         let places = [real_place(&path), std::fs::canonicalize(&path).ok()];
         for real in places.into_iter().flatten().filter(|real| *real != path) {
             let real = text(&real);
