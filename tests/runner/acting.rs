@@ -413,3 +413,111 @@ fn links_out_of_the_workspace_that_act_later_are_found() {
         fs::remove_file(ground.work().join("data")).unwrap();
     }
 }
+
+/// A person's own folder of programs in the project, a home folder with names that are no text, and a sequence without an end.
+mod by_command_line {
+    use std::os::unix::ffi::OsStrExt as _;
+    use std::os::unix::fs::{PermissionsExt as _, symlink};
+    use std::process::Command;
+
+    use bashgate_tests::{Output, bin, until};
+
+    use super::*;
+
+    fn folder() -> tempfile::TempDir {
+        let folder = tempfile::Builder::new().prefix("project-").tempdir_in("/srv").unwrap();
+        for name in ["work/.git", "home"] {
+            fs::create_dir_all(folder.path().join(name)).unwrap();
+        }
+        fs::set_permissions(folder.path(), fs::Permissions::from_mode(0o755)).unwrap();
+        folder
+    }
+
+    fn cage(folder: &Path, command: &str) -> Command {
+        let mut cage = Command::new(bin("bashgate-run"));
+        cage.args(["exec", "--cage", "--json", "--", command]).current_dir(folder.join("work"));
+        cage.env("HOME", folder.join("home")).env_remove("LD_LIBRARY_PATH");
+        cage
+    }
+
+    #[test]
+    fn folders_of_path_in_a_project_are_kept() {
+        let folder = folder();
+        let work = folder.path().join("work");
+        for name in ["bin", "node_modules/.bin", "venv/bin"] {
+            fs::create_dir_all(work.join(name)).unwrap();
+        }
+        fs::write(work.join("venv/pyvenv.cfg"), "").unwrap();
+        let all = ["bin", "node_modules/.bin", "venv/bin"].map(|name| work.join(name).display().to_string()).join(":");
+        let mut run = cage(folder.path(), "for d in bin node_modules/.bin venv/bin; do echo x > $d/ls; done");
+        Output::of(run.env("PATH", format!("{all}:/usr/bin:/bin")), b"");
+        assert!(!work.join("bin/ls").exists(), "a person's next command would be it");
+        assert!(work.join("node_modules/.bin/ls").exists() && work.join("venv/bin/ls").exists(), "managers work");
+    }
+
+    #[test]
+    fn a_secret_that_no_name_could_cover_keeps_the_run_from_starting() {
+        let folder = folder();
+        let odd = folder.path().join(std::ffi::OsStr::from_bytes(b"\xff"));
+        fs::create_dir(&odd).unwrap();
+        fs::write(odd.join("id_rsa"), "CANARY").unwrap();
+        symlink(&odd, folder.path().join("home/.ssh")).unwrap();
+        let output = Output::of(&mut cage(folder.path(), "cat $HOME/.ssh/id_rsa"), b"");
+        assert!(output.code != Some(0) && !output.stdout.contains("CANARY"), "{output:?}");
+        assert!(output.stdout.contains("UTF-8"), "{output:?}");
+    }
+
+    #[test]
+    fn a_sequence_without_an_end_takes_no_memory() {
+        let folder = folder();
+        let mut live = Command::new(bin("bashgate-run"));
+        live.args(["exec", "--cage", "--", "printf '\\033]0;'; head -c 300000000 /dev/zero | tr '\\0' a; sleep 3"]);
+        live.current_dir(folder.path().join("work"))
+            .env("HOME", folder.path().join("home"))
+            .env_remove("LD_LIBRARY_PATH");
+        let mut running = live.stdout(std::process::Stdio::null()).stderr(std::process::Stdio::null()).spawn().unwrap();
+        let status = format!("/proc/{}/status", running.id());
+        let mut most = 0;
+        while running.try_wait().unwrap().is_none() {
+            let text = fs::read_to_string(&status).unwrap_or_default();
+            let peak =
+                text.lines().find_map(|line| line.strip_prefix("VmHWM:")?.split_whitespace().next()?.parse().ok());
+            most = most.max(peak.unwrap_or(0));
+            std::thread::sleep(std::time::Duration::from_millis(50));
+        }
+        assert!(most > 1000 && most < 100_000, "{most} KiB");
+    }
+
+    /// Agents kill their tool's whole group when it is late.
+    #[test]
+    fn nothing_survives_the_death_of_the_runners_group() {
+        use std::io::Write as _;
+        use std::os::unix::process::CommandExt as _;
+
+        for (who, backend, nap) in [
+            (Who::User, "landlock", "77.125"),
+            (Who::Root, "landlock", "77.25"),
+            (Who::User, "bwrap", "77.375"),
+            (Who::Root, "bwrap", "77.5"),
+        ] {
+            let ground = Ground::new(who, backend, "");
+            let script = format!("(setsid sh -c 'trap \"\" HUP TERM; sleep {nap}' &)\nsleep {nap}\n");
+            ground.write("work/script.sh", &script);
+            let mut driver = ground.driver();
+            driver.process_group(0).stdin(std::process::Stdio::piped()).stdout(std::process::Stdio::null());
+            let mut running = driver.stderr(std::process::Stdio::null()).spawn().unwrap();
+            running.stdin.take().unwrap().write_all(ground.order("bash script.sh").to_string().as_bytes()).unwrap();
+            let sleeping = || {
+                let all = fs::read_dir("/proc").unwrap().flatten();
+                let line = |entry: fs::DirEntry| fs::read(entry.path().join("cmdline")).unwrap_or_default();
+                let meant = format!("sleep\0{nap}\0");
+                all.map(line).filter(|line| line == meant.as_bytes()).count()
+            };
+            until("both", || (sleeping() == 2).then_some(()));
+            let group = rustix::process::Pid::from_raw(i32::try_from(running.id()).unwrap()).unwrap();
+            rustix::process::kill_process_group(group, rustix::process::Signal::KILL).unwrap();
+            running.wait().unwrap();
+            until("the end of what it started", || (sleeping() == 0).then_some(()));
+        }
+    }
+}

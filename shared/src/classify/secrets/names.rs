@@ -165,6 +165,18 @@ pub(super) const NAMES: &[&str] = &[
     "tailscaled.state",
     "local_settings.py",
     "secrets.tdb",
+    "pg_service.conf",
+    ".odbc.ini",
+    ".ssh_key",
+    "privkey",
+    "rsa_key",
+    "identity.age",
+    "accesstokens.json",
+    "msal_token_cache.json",
+    "secrets.sh",
+    "sftp-config.json",
+    ".ftpconfig",
+    ".envrc.private",
 ];
 
 /// How people end the names of keys.
@@ -325,7 +337,7 @@ fn ends_as_secret(name: &str, ending: &str) -> bool {
     let is_called_so = || match ending {
         "pem" | "key" | "p12" | "pfx" | "jks" | "keystore" | "kdbx" | "ppk" | "tfvars" | "ovpn" | "keytab"
         | "keyring" | "keychain" | "keychain-db" | "agekey" | "p8" | "kdb" | "psafe3" | "kubeconfig"
-        | "publishsettings" | "1pux" | "keyx" | "kwl" | "env" => true,
+        | "publishsettings" | "1pux" | "keyx" | "kwl" | "pk8" | "pkcs12" | "jceks" | "bks" | "env" => true,
         "json" => {
             name.ends_with(".tfvars.json")
                 || name.contains("firebase-adminsdk")
@@ -356,6 +368,7 @@ fn begins_as_secret(name: &str, ending: &str) -> bool {
             ["id_rsa", "id_dsa", "id_ecdsa", "id_ed25519"].iter().any(|key| name.strip_prefix(key).is_some_and(goes_on))
         }
         Some(b'e') => ending.len() + "env.".len() == name.len() && name.starts_with("env.") && is_surrounding(ending),
+        Some(b'k') => name.starts_with("krb5cc_"),
         Some(b's') => name.starts_with("ssh_host_") && name.ends_with("_key"),
         _ => false,
     }
