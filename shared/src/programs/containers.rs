@@ -1,7 +1,7 @@
 //! Programs that work on containers and on what runs in them.
 
 use super::{Flag, Judge, Judgement, Kind, Program, Rule, Runs, Subcommand, Terminal, Trait, row};
-use crate::classify::call::{Arg, Call};
+use crate::classify::call::Call;
 use crate::classify::paths::file_name;
 
 /// Reads its terminal where it runs something in a container and is asked for a terminal.
@@ -13,8 +13,15 @@ pub(super) const TERMINAL: Terminal = Terminal {
     ..Terminal::ALWAYS
 };
 
-const REGISTRY: &[Subcommand] =
-    &[Subcommand::reads("pull"), Subcommand::reads("search"), Subcommand::writes("push"), Subcommand::writes("login")];
+const REGISTRY: &[Subcommand] = &[
+    Subcommand::reads("pull"),
+    Subcommand::reads("search"),
+    Subcommand::writes("push"),
+    Subcommand::writes("login"),
+    Subcommand::reads("compose pull"),
+    Subcommand::writes("compose push"),
+    Subcommand::writes("buildx build"),
+];
 
 const fn containers(names: &'static [&'static str], not_safe: &'static [&'static str]) -> Program {
     Program::new(names, "runs containers", Kind::Mixed, Rule::Custom(registry))
@@ -43,8 +50,7 @@ pub(super) const TABLE: &[Program] = &[
 const COMPOSE: &[&str] = &["Dockerfile", "docker-compose.yml", "compose.yaml", "compose.yml"];
 
 fn registry(judge: &mut Judge<'_>, call: &Call) -> Judgement {
-    let first = call.args.iter().filter_map(Arg::exact).find(|text| !text.starts_with('-')).unwrap_or("");
-    if row(&call.program).and_then(|row| row.subcommand(first, "")).is_none() {
+    if row(&call.program).and_then(|row| row.called(&call.args)).is_none() {
         return Judgement::unknown("");
     }
     let name = file_name(&call.program).to_owned();

@@ -1,7 +1,7 @@
 //! Package managers: what fetches is Network, the rest runs build scripts and is Unknown.
 
 use super::{Flag, Judge, Judgement, Kind, Program, Rule, Runs, Subcommand, Trait, row};
-use crate::classify::call::{Arg, Call};
+use crate::classify::call::Call;
 use crate::classify::paths::file_name;
 
 const fn manager(
@@ -42,6 +42,15 @@ const YARN: &[Subcommand] = &[
     reads("outdated"),
     writes("audit"),
     writes("publish"),
+    writes("npm publish"),
+    writes("pub"),
+    writes("unpublish"),
+    writes("token"),
+    writes("hook"),
+    writes("access"),
+    writes("owner"),
+    writes("dist-tag"),
+    writes("deprecate"),
     writes("login"),
 ];
 /// The same, where the bare name does nothing.
@@ -167,24 +176,10 @@ pub(super) const TABLE: &[Program] = &[
 
 fn package(judge: &mut Judge<'_>, call: &Call) -> Judgement {
     let name = file_name(&call.program);
-    let words: Vec<&str> = call
-        .args
-        .iter()
-        .filter_map(Arg::exact)
-        .filter(|text| !text.starts_with('-') && !text.starts_with('+'))
-        .collect();
-    let is_known = |at: usize| {
-        let word = |at: usize| words.get(at).copied().unwrap_or("");
-        row(name).is_some_and(|row| row.subcommand(word(at), word(at + 1)).is_some())
-    };
-    // A word behind an option may be its value, and the subcommand a later one.
-    let begins_with_option = call.args.first().is_some_and(|arg| arg.text.starts_with('-'));
-    let at = (0..words.len()).find(|at| is_known(*at)).filter(|at| *at == 0 || begins_with_option).unwrap_or(0);
-    let first = words.get(at).copied().unwrap_or("");
-    let second = words.get(at + 1).copied().unwrap_or("");
     let manager = name.trim_end_matches(|c: char| c.is_ascii_digit() || c == '.');
-    let fetches = row(name).is_some_and(|row| row.subcommand(first, second).is_some())
-        || manager == "pacman" && call.args.iter().any(|arg| arg.text.starts_with("-S"));
+    let called = row(name).and_then(|row| row.called(&call.args));
+    let first = called.map_or("", |called| called.words);
+    let fetches = called.is_some() || manager == "pacman" && call.args.iter().any(|arg| arg.text.starts_with("-S"));
     super::build::note_steering(judge, call);
     if !fetches {
         return Judgement::unknown("");

@@ -240,6 +240,16 @@ impl Program {
         let of_two = self.subcommands.iter().find(|known| both(known.words));
         of_two.or_else(|| self.subcommands.iter().find(|known| known.words == first))
     }
+
+    /// What a call is by its words. Where an option stands in front, a word may be its value, and the subcommand a later one.
+    pub fn called(&self, args: &[Arg]) -> Option<&'static Subcommand> {
+        let is_word = |text: &&str| !text.starts_with(['-', '+']);
+        let words: Vec<&str> = args.iter().filter_map(Arg::exact).filter(is_word).collect();
+        let begins_with_option = args.first().is_some_and(|arg| arg.text.starts_with(['-', '+']));
+        let word = |at: usize| words.get(at).copied().unwrap_or("");
+        let most = if begins_with_option { words.len().max(1) } else { 1 };
+        (0..most).find_map(|at| self.subcommand(word(at), word(at + 1)))
+    }
 }
 
 /// The first of these calls whose words stand among the words of a call. A word with a `/` in it may go on with a name behind.

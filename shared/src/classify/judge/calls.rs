@@ -3,7 +3,7 @@
 use super::{Judge, Judgement};
 use crate::classify::call::{Arg, Call, Known, Options};
 use crate::classify::{CommandClass, Condition, paths};
-use crate::programs::{self, Kind, Operands, Program, Reach, Rule, Runs, Talks, Trait};
+use crate::programs::{self, Kind, Operands, Program, Reach, Rule, Runs, Subcommand, Talks, Trait};
 use crate::shell::Shell;
 
 /// Folders whose programs are the ones that the rows mean.
@@ -135,26 +135,34 @@ impl Judge<'_> {
         judgement.max(self.operands(&scan.operands, operands))
     }
 
+    /// A subcommand without a form of its own.
+    fn by_reach(&mut self, call: &Call, found: &Subcommand) -> Judgement {
+        let name = paths::file_name(&call.program);
+        match found.reach {
+            Reach::Local => Judgement::unknown(""),
+            Reach::Reads | Reach::Writes => {
+                self.network(name, None);
+                if found.reach == Reach::Reads {
+                    self.untrusted(name);
+                }
+                Judgement::network(format!("`{name} {}` talks to the network", found.words))
+            }
+        }
+    }
+
     /// A subcommand in the form in which it stays on this machine.
     fn by_form(&mut self, call: &Call, row: &Program) -> Judgement {
         let word = |at: usize| call.args.get(at).and_then(Arg::exact).filter(|text| !text.starts_with('-'));
         let (first, second) = (word(0).unwrap_or(""), word(1).unwrap_or(""));
         let Some(found) = row.subcommand(first, second) else {
+            if let Some(behind) = row.called(&call.args).filter(|found| found.reach != Reach::Local) {
+                return self.by_reach(call, behind);
+            }
             let why = if first.is_empty() { "this form".to_owned() } else { format!("`{first}`") };
             return Judgement::unknown(format!("{why} is not on its list"));
         };
         let Some(form) = found.form else {
-            let name = paths::file_name(&call.program);
-            return match found.reach {
-                Reach::Local => Judgement::unknown(""),
-                Reach::Reads | Reach::Writes => {
-                    self.network(name, None);
-                    if found.reach == Reach::Reads {
-                        self.untrusted(name);
-                    }
-                    Judgement::network(format!("`{name} {}` talks to the network", found.words))
-                }
-            };
+            return self.by_reach(call, found);
         };
         let words = found.words.split_whitespace().count();
         match form.accepts(call.args.get(words..).unwrap_or(&[])) {
