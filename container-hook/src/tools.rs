@@ -7,7 +7,6 @@ use bashgate_shared::cage;
 use bashgate_shared::classify::{CommandClass, Surroundings, classify};
 use bashgate_shared::command::CommandLine;
 use bashgate_shared::protocol::MAX_LABEL_BYTES;
-use serde_json::{Map, Value};
 
 use crate::event::{AfterToolUse, Asker, BeforeToolUse, ToolUse};
 use crate::gate::config::Config;
@@ -65,12 +64,12 @@ pub fn ask_plugins(
 ) -> HookDecision {
     let Some(called) = event.called.as_ref().filter(|_| !config.plugins.is_empty()) else { return decision };
     before_waiting(plugins::longest(config));
-    let command = |text: &String| Map::from_iter([("command".to_owned(), Value::from(text.clone()))]);
     let here = cwd(event.cwd.as_deref());
     // Whatever the agent calls it, a shell command is one.
     let (name, input, here) = match &event.tool {
-        ToolUse::Shell { command: text, folder, .. } => {
-            ("Bash", command(text), folder.as_ref().map_or_else(|| here.clone(), |folder| here.join(folder)))
+        ToolUse::Shell { command, folder, .. } => {
+            let there = folder.as_ref().map_or_else(|| here.clone(), |folder| here.join(folder));
+            (plugins::SHELL, plugins::input_of_command(command), there)
         }
         _ => (called.name.as_str(), called.input.clone(), here),
     };

@@ -13,7 +13,6 @@ use bashgate_shared::command::{CommandError, CommandLine};
 use bashgate_shared::programs;
 use bashgate_shared::protocol::{FileEvidence, RunnerWire, ScriptWire};
 use bashgate_shared::shell::Shell;
-use serde_json::{Map, Value};
 
 use crate::gate::Gate;
 use crate::policy;
@@ -195,8 +194,8 @@ fn put(
 
 /// What the operator's own checks say to it, behind the gate's own decision.
 fn ask_plugins(decision: HookDecision, command: &str, cwd: &Path, config: &Config) -> HookDecision {
-    let input = Map::from_iter([("command".to_owned(), Value::from(command))]);
-    plugins::ask_all(decision, &Call::before(AGENT, "Bash", &input, cwd, (None, None)), config)
+    let input = plugins::input_of_command(command);
+    plugins::ask_all(decision, &Call::before(AGENT, plugins::SHELL, &input, cwd, (None, None)), config)
 }
 
 /// Asks the host about a managed script: whether a person has approved it as it is. There is no other way to a permit for

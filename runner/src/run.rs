@@ -427,15 +427,14 @@ fn protected(preset: &Preset) -> impl Iterator<Item = String> {
 }
 
 /// Folders of PATH in a project: what is written there is what a person's next command runs. Package managers keep theirs.
-fn program_folders(project: &Path) -> impl Iterator<Item = PathBuf> {
+fn program_folders(project: &Path) -> Vec<PathBuf> {
     let path = std::env::var_os("PATH").unwrap_or_default();
     let is_a_managers = |folder: &Path| {
         folder.ends_with("node_modules/.bin") || folder.parent().is_some_and(|above| above.join("pyvenv.cfg").is_file())
     };
-    let folders: Vec<PathBuf> = std::env::split_paths(&path)
+    std::env::split_paths(&path)
         .filter(|folder| folder.starts_with(project) && folder != project && !is_a_managers(folder))
-        .collect();
-    folders.into_iter()
+        .collect()
 }
 
 /// What is hidden, with the home folders of everybody who may be meant.

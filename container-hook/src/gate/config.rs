@@ -14,7 +14,7 @@ use bashgate_shared::seal::PublicKey;
 use bashgate_shared::shell::Shell;
 use serde::Deserialize;
 
-use super::plugins::Plugin;
+use super::plugins::{self, Plugin};
 
 /// Where the configuration lies when the command line does not say.
 pub const DEFAULT: &str = "/etc/bashgate/hook.toml";
@@ -293,7 +293,7 @@ impl Config {
 
     /// The longest time that a whole question takes, in seconds: the host's answer, and what the plug-ins say to it.
     pub fn longest_s(&self) -> u64 {
-        let plugins: Duration = self.plugins.iter().map(|plugin| plugin.timeout).sum();
+        let plugins = plugins::timeouts(&self.plugins);
         self.deadline_s + plugins.as_secs() + u64::from(plugins.subsec_nanos() > 0)
     }
 

@@ -81,9 +81,22 @@ struct Said {
     reason: Option<String>,
 }
 
+/// A shell command's tool, whatever the agent calls it.
+pub const SHELL: &str = "Bash";
+
+/// What such a tool is given.
+pub fn input_of_command(text: &str) -> Map<String, Value> {
+    Map::from_iter([("command".to_owned(), Value::from(text))])
+}
+
 /// Longest time that all of them together take. Whoever waits longer is hung.
 pub fn longest(config: &Config) -> Duration {
-    config.plugins.iter().map(|plugin| plugin.timeout).sum::<Duration>().saturating_add(GRACE)
+    timeouts(&config.plugins).saturating_add(GRACE)
+}
+
+/// What all of them together are given.
+pub(super) fn timeouts(plugins: &[Plugin]) -> Duration {
+    plugins.iter().map(|plugin| plugin.timeout).sum()
 }
 
 /// The decision behind the gate's own: what is denied stays denied, and nobody else is asked about it.

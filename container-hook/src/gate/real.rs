@@ -5,6 +5,7 @@
 //! yet; whatever else keeps a path from being followed is doubt.
 
 use std::ffi::OsString;
+use std::os::unix::ffi::OsStringExt as _;
 use std::path::{Component, Path, PathBuf};
 
 use rustix::io::Errno;
@@ -23,6 +24,18 @@ pub(in crate::gate) enum Leads {
     Dangling(PathBuf),
     /// Nobody here can say where, for this reason.
     Doubt(String),
+}
+
+impl Leads {
+    /// Why it is not known to lead nowhere for good, if so. `makes` says that the command makes something, which may be what a link
+    /// waits for.
+    pub(in crate::gate) fn doubt(&self, makes: bool) -> Option<String> {
+        match self {
+            Self::Dangling(link) if makes => Some(format!("{} leads to what is not there yet", link.display())),
+            Self::Doubt(why) => Some(why.clone()),
+            Self::To(_) | Self::Nowhere(_) | Self::Dangling(_) => None,
+        }
+    }
 }
 
 /// Follows a path from the root. A relative one is doubt.
@@ -68,7 +81,6 @@ pub(in crate::gate) fn follow(path: &Path) -> Leads {
             // Names of processes come and go, and were judged by their text.
             Ok(_) if of_process => at = here,
             Ok(target) => {
-                use std::os::unix::ffi::OsStringExt as _;
                 let target = PathBuf::from(OsString::from_vec(target.into_bytes()));
                 by_kernel = links.is_empty() && (at == Path::new("/proc") || here == Path::new("/etc/mtab"));
                 if links.len() == MOST_LINKS {

@@ -232,11 +232,8 @@ mod tests {
                 format!("curl https://{host}/x"),
                 format!("curl 'https://{host}?q=1'"),
                 format!("curl https://{host}:8443/x | sh"),
-                format!("curl https://user@{host}/x"),
             ] {
-                if !text.contains('@') {
-                    assert_eq!(mask(&text), text);
-                }
+                assert_eq!(mask(&text), text);
             }
             // In front of an `@`, in a path and in a header it is a token.
             for text in [format!("curl https://{host}@h.example/"), format!("curl -H 'x: {host}' https://h.example/")] {

@@ -14,10 +14,9 @@ use super::Calls;
 
 type Rules = BTreeMap<i64, Vec<SeccompRule>>;
 
-/// Newer than the C library's list; the same number everywhere.
 /// Linux 6.6; the same number on every architecture, and not in `libc` for each of them.
 const FCHMODAT2: libc::c_long = 452;
-
+/// Newer than the C library's list; the same number everywhere.
 const OPEN_TREE_ATTR: libc::c_long = 467;
 
 /// Refused whatever their arguments.

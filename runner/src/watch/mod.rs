@@ -170,8 +170,7 @@ impl Watch {
         let workspace = &fs::canonicalize(workspace).unwrap_or_else(|_| workspace.to_owned());
         let cwd = fs::canonicalize(cwd).unwrap_or_else(|_| cwd.to_owned());
         let since = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |time| time.as_nanos());
-        let look = || Seen::of(workspace, &cwd, &protect, None);
-        let before = look();
+        let before = Seen::of(workspace, &cwd, &protect, None);
         let left = kept.map(|(state, _)| Left::of(state, workspace, &before)).unwrap_or_default();
         let kept = kept.and_then(|(state, lasts)| Baseline::keep(state, workspace, &before, nobody_was_asked, lasts));
         Self {

@@ -398,23 +398,11 @@ fn short_option(text: &str) -> Option<(char, &str)> {
 
 /// `-T file`, `-d @file`, `-F x=@file`: files that are sent.
 fn files_of_web_client(judge: &mut Judge<'_>, previous: &str, arg: &Arg) {
-    let sends = matches!(
-        previous,
-        "-T" | "--upload-file"
-            | "--post-file"
-            | "--body-file"
-            | "-K"
-            | "--config"
-            | "--netrc-file"
-            | "-E"
-            | "--cert"
-            | "--key"
-    );
     // In a cluster (`-sKf`), the letter that takes a value takes what stands behind it.
     let option = short_option(&arg.text);
     let is_value_of = short_option(previous).filter(|(_, value)| value.is_empty()).map(|(letter, _)| letter);
     let named = FILE_OPTIONS.iter().any(|long| previous.len() > 3 && long.starts_with(previous));
-    if sends || named || is_value_of.is_some_and(|letter| "TKE".contains(letter)) {
+    if named || is_value_of.is_some_and(|letter| "TKE".contains(letter)) {
         let _ = judge.read(arg);
     }
     match option {

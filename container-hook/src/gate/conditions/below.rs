@@ -198,11 +198,7 @@ fn finish(end: Option<Stop>, folder: &Path, findings: &mut Findings) {
 fn link_leads(entry: &Entry<'_>, makes: bool) -> Result<Option<PathBuf>, Stop> {
     match follow(&entry.path()) {
         Leads::To(real) => Ok(Some(real)),
-        Leads::Dangling(link) if makes => {
-            Err(Stop::Unlooked(format!("{} leads to what is not there yet", link.display())))
-        }
-        Leads::Nowhere(_) | Leads::Dangling(_) => Ok(None),
-        Leads::Doubt(why) => Err(Stop::Unlooked(why)),
+        leads => leads.doubt(makes).map_or(Ok(None), |why| Err(Stop::Unlooked(why))),
     }
 }
 
@@ -262,13 +258,13 @@ fn walk(root: &Path, depth: Depth, see: &See<'_>) -> Option<Stop> {
         ahead: Mutex::new(Ahead { folders: vec![root.to_owned()], busy: 0, end: None }),
         changed: Condvar::new(),
     };
-    walk.go(Some(WORTH_A_THREAD), &|| {
+    if walk.goes_on_behind(WORTH_A_THREAD) {
         std::thread::scope(|scope| {
             // Where none can be had, one does it all.
-            drop(std::thread::Builder::new().spawn_scoped(scope, || walk.go(None, &|| {})));
-            walk.go(None, &|| {});
+            drop(std::thread::Builder::new().spawn_scoped(scope, || walk.goes_on_behind(usize::MAX)));
+            walk.goes_on_behind(usize::MAX);
         });
-    });
+    }
     walk.ahead.into_inner().unwrap_or_else(PoisonError::into_inner).end
 }
 
@@ -296,18 +292,19 @@ struct Ahead {
 }
 
 impl Walk<'_> {
-    /// Looks at folders until there are no more, or, after so many names, hands over.
-    fn go(&self, most: Option<usize>, hand_over: &dyn Fn()) {
+    /// Looks at folders until there are no more, or until more names than this have been seen: true if there may be more.
+    fn goes_on_behind(&self, most: usize) -> bool {
         // Larger than what the kernel gives of most folders at once.
         let mut buffer = Vec::<u8>::with_capacity(64 * 1024);
         let mut found = Vec::new();
         while let Some(folder) = self.next() {
             let end = self.look_into(&folder, buffer.spare_capacity_mut(), &mut found);
             self.done(&mut found, end);
-            if most.is_some_and(|most| self.count.load(Ordering::Relaxed) > most) {
-                return hand_over();
+            if self.count.load(Ordering::Relaxed) > most {
+                return true;
             }
         }
+        false
     }
 
     fn ahead(&self) -> MutexGuard<'_, Ahead> {

@@ -45,11 +45,7 @@ pub struct Findings {
 impl Findings {
     /// Says why a path is not known to lead nowhere, if so.
     fn doubt_of(&self, leads: &Leads) -> Option<String> {
-        match leads {
-            Leads::Dangling(link) if self.makes => Some(format!("{} leads to what is not there yet", link.display())),
-            Leads::Doubt(why) => Some(why.clone()),
-            Leads::To(_) | Leads::Nowhere(_) | Leads::Dangling(_) => None,
-        }
+        leads.doubt(self.makes)
     }
 
     /// True when nothing stands against a local verdict.
@@ -145,10 +141,10 @@ pub fn check(found: &Classification, cwd: &Path, protected: &[String], setup: Sh
     findings
 }
 
-/// Everything that is named must be there to be followed: what leads through the folder of a process in `/proc`, say, is another
-/// place for every process, so that here it says nothing about where the command itself would get to.
+/// What is named must be there to be followed: what leads through the folder of a process in `/proc`, say, is another place for every
+/// process, so that here it says nothing about where the command itself would get to. What is read is followed where it is looked at.
 fn all_are_followed(found: &Classification, cwd: &Path, findings: &mut Findings) {
-    let named = found.effects.reads.iter().chain(&found.effects.writes).map(String::as_str);
+    let named = found.effects.writes.iter().map(String::as_str);
     let conditions = found.conditions.iter().flat_map(paths_of);
     let mut all: Vec<&str> = named.chain(conditions).collect();
     all.sort_unstable();

@@ -122,7 +122,7 @@ fn holds_a_file(folder: &Path) -> bool {
     };
     entries.enumerate().any(|(count, entry)| {
         count >= MAX_SESSIONS
-            || entry.is_ok_and(|entry| match entry.file_type() {
+            || entry.map_or(true, |entry| match entry.file_type() {
                 Ok(kind) if kind.is_dir() => {
                     std::fs::read_dir(entry.path()).map_or(true, |mut inner| inner.next().is_some())
                 }

@@ -10,8 +10,7 @@ use bashgate_shared::classify::{Shown, git_config, secrets};
 use bashgate_shared::programs::{self, Trait};
 
 use super::config::{self, Setting};
-use super::{Repository, existing, files_outside, index, repositories};
-use crate::gate::real::{Leads, follow};
+use super::{Repository, existing, files_outside, index, repositories, there};
 
 /// Largest index that is read, in bytes.
 const MAX_INDEX: u64 = 64 * 1024 * 1024;
@@ -223,16 +222,19 @@ fn steers(name: &str, value: &str) -> bool {
     }
 }
 
+/// What a path leads to. What keeps it from being followed stands against git.
+fn followed(path: &Path, found: &mut Obstacles) -> Option<PathBuf> {
+    there(path).unwrap_or_else(|error| {
+        found.programs.push(error.to_string());
+        None
+    })
+}
+
 /// Reads one file of settings.
 fn settings(file: &Path, root: &Path, shows: Shown, found: &mut Obstacles) -> io::Result<Read> {
     let mut read = Read::default();
-    match follow(file) {
-        Leads::To(_) => {}
-        Leads::Nowhere(_) => return Ok(read),
-        leads => {
-            found.programs.push(super::not_followed(&leads).to_string());
-            return Ok(read);
-        }
+    if followed(file, found).is_none() {
+        return Ok(read);
     }
     let Some(text) = existing(super::read_text(file))? else { return Ok(read) };
     let Some(settings) = config::read(&text) else {
@@ -263,14 +265,7 @@ fn settings(file: &Path, root: &Path, shows: Shown, found: &mut Obstacles) -> io
 
 /// Hooks that git may run: all of them when something is recorded, else the two that reading can reach.
 fn active_hooks(folder: &Path, records: bool, found: &mut Obstacles) -> io::Result<()> {
-    let real = match follow(folder) {
-        Leads::To(real) => real,
-        Leads::Nowhere(_) => return Ok(()),
-        leads => {
-            found.programs.push(super::not_followed(&leads).to_string());
-            return Ok(());
-        }
-    };
+    let Some(real) = followed(folder, found) else { return Ok(()) };
     let Some(entries) = existing(std::fs::read_dir(real))? else { return Ok(()) };
     for entry in entries {
         let entry = entry?;
@@ -279,10 +274,7 @@ fn active_hooks(folder: &Path, records: bool, found: &mut Obstacles) -> io::Resu
         if !reachable || name.ends_with(".sample") {
             continue;
         }
-        let meta = match follow(&entry.path()) {
-            Leads::To(real) => std::fs::metadata(real).ok(),
-            _ => None,
-        };
+        let meta = there(&entry.path()).ok().flatten().and_then(|real| std::fs::metadata(real).ok());
         // What cannot be looked at may well be executed.
         if meta.is_none_or(|meta| meta.permissions().mode() & 0o111 != 0 && !meta.is_dir()) {
             found.programs.push(format!("the hook {name} would run"));

@@ -62,13 +62,9 @@ pub fn repositories(folder: &Path) -> io::Result<Vec<Repository>> {
     let mut found = Vec::new();
     for root in start.ancestors() {
         let dot_git = root.join(".git");
-        match follow(&dot_git) {
-            Leads::Nowhere(_) => {}
-            Leads::To(real) => {
-                let git_dir = if std::fs::metadata(real)?.is_dir() { dot_git } else { pointed_at(root, &dot_git)? };
-                found.push(repository(git_dir, root)?);
-            }
-            leads => return Err(not_followed(&leads)),
+        if let Some(real) = there(&dot_git)? {
+            let git_dir = if std::fs::metadata(real)?.is_dir() { dot_git } else { pointed_at(root, &dot_git)? };
+            found.push(repository(git_dir, root)?);
         }
         // A bare repository is the folder itself.
         let has = |name: &str| existing(std::fs::symlink_metadata(root.join(name))).map(|meta| meta.is_some());
@@ -130,20 +126,22 @@ fn pointed_at(root: &Path, file: &Path) -> io::Result<PathBuf> {
     }
 }
 
-/// The same path, if it leads to something that is there.
-fn followed(path: PathBuf) -> io::Result<PathBuf> {
-    match follow(&path) {
-        Leads::To(_) => Ok(path),
-        leads => Err(not_followed(&leads)),
+/// What a path leads to; `None` where that is plainly not there. Whatever keeps it from being followed is an error.
+fn there(path: &Path) -> io::Result<Option<PathBuf>> {
+    match follow(path) {
+        Leads::To(real) => Ok(Some(real)),
+        Leads::Nowhere(_) => Ok(None),
+        Leads::Dangling(link) => Err(io::Error::other(format!("{} leads to what is not there", link.display()))),
+        Leads::Doubt(why) => Err(io::Error::other(why)),
     }
 }
 
-fn not_followed(leads: &Leads) -> io::Error {
-    io::Error::other(match leads {
-        Leads::Doubt(why) => why.clone(),
-        Leads::Dangling(link) => format!("{} leads to what is not there", link.display()),
-        Leads::To(path) | Leads::Nowhere(path) => format!("{} is not there", path.display()),
-    })
+/// The same path, if it leads to something that is there.
+fn followed(path: PathBuf) -> io::Result<PathBuf> {
+    match there(&path)? {
+        Some(_) => Ok(path),
+        None => Err(io::Error::other(format!("{} is not there", path.display()))),
+    }
 }
 
 /// `None` for what does not exist; other errors stay errors.

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use bashgate_shared::classify::paths;
 
-use super::{config, existing, files_outside, repositories};
+use super::{config, existing, files_outside, repositories, there};
 use crate::gate::conditions::place;
 use crate::gate::real::{Leads, follow};
 
@@ -28,10 +28,10 @@ pub fn by_settings(folder: &Path) -> io::Result<Option<Vec<PathBuf>>> {
             if looked_at > MAX_FILES {
                 return Ok(None);
             }
-            match follow(&file) {
-                Leads::To(_) => {}
-                Leads::Nowhere(_) => continue,
-                Leads::Dangling(_) | Leads::Doubt(_) => return Ok(None),
+            match there(&file) {
+                Ok(Some(_)) => {}
+                Ok(None) => continue,
+                Err(_) => return Ok(None),
             }
             let Some(text) = existing(super::read_text(&file))? else { continue };
             let Some(settings) = config::read(&text) else { return Ok(None) };
