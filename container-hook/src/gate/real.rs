@@ -8,6 +8,7 @@ use std::ffi::OsString;
 use std::os::unix::ffi::OsStringExt as _;
 use std::path::{Component, Path, PathBuf};
 
+use rustix::fs::{CWD, Mode, OFlags, ResolveFlags};
 use rustix::io::Errno;
 
 /// As many links as the kernel follows.
@@ -44,6 +45,9 @@ pub(in crate::gate) fn follow(path: &Path) -> Leads {
         |path: &Path| path.parent() == Some(Path::new("/dev")) || path.parent() == Some(Path::new("/dev/fd"));
     if !path.is_absolute() {
         return Leads::Doubt(format!("{} is no absolute path", path.display()));
+    }
+    if let Some(leads) = without_links(path) {
+        return leads;
     }
     // Each part, and the link that it comes from.
     let parts = |path: &Path, link: Option<usize>| {
@@ -104,6 +108,21 @@ pub(in crate::gate) fn follow(path: &Path) -> Leads {
         }
     }
     Leads::To(at)
+}
+
+/// The same in one call for what most paths are: without a link, and outside of `/proc`. `None` for any other, and for whatever else
+/// the kernel says of it (before Linux 5.6, all of them).
+fn without_links(path: &Path) -> Option<Leads> {
+    if path.starts_with("/proc") || path.components().any(|part| part == Component::ParentDir) {
+        return None;
+    }
+    let plain = || path.components().collect();
+    match rustix::fs::openat2(CWD, path, OFlags::PATH | OFlags::CLOEXEC, Mode::empty(), ResolveFlags::NO_SYMLINKS) {
+        Ok(_) => Some(Leads::To(plain())),
+        // A link in front of what is not there would have been met first.
+        Err(Errno::NOENT) => Some(Leads::Nowhere(plain())),
+        Err(_) => None,
+    }
 }
 
 fn is_process_folder(path: &Path) -> bool {
