@@ -34,9 +34,10 @@ run: quick
 # The release binaries in target/bin.
 build:
 	$(STATIC) cargo build --locked --release -p bashgate -p bashgate-run
-	$(STATIC) cargo build --locked --profile hook -p bashgate-hook
-	mkdir -p $(BIN)
-	install -m 755 target/release/bashgate target/release/bashgate-run target/hook/bashgate-hook $(BIN)/
+	target=$$(packaging/hook-target.sh) && mkdir -p $(BIN) && \
+		$(STATIC) cargo build --locked --profile hook -p bashgate-hook --target $$target && \
+		install -m 755 target/$$target/hook/bashgate-hook $(BIN)/
+	install -m 755 target/release/bashgate target/release/bashgate-run $(BIN)/
 
 # What `make build` has built, with manual pages, completions and a unit of systemd: sudo make install [PREFIX=/usr/local]
 install:

@@ -8,6 +8,7 @@
 //! these calls.
 #![expect(unsafe_code, reason = "signal handlers, timers and limits have no safe interface in std")]
 
+use std::ffi::c_ulong;
 use std::time::Duration;
 
 /// How long reading the event and thinking about it may take. A wait for the host sets its own limit.
@@ -30,6 +31,25 @@ extern "C" fn die(_signal: i32) {
     }
 }
 
+/// As many signals as the kernel has.
+const SIGNALS: i32 = 64;
+/// "The handler's way back is named here", which the kernel insists on on some machines.
+const SA_RESTORER: i32 = 0x0400_0000;
+
+/// What `rt_sigaction(2)` takes, in the kernel's words: `struct sigaction` of 64-bit Linux, with a mask of its 64 signals.
+#[repr(C)]
+struct Action {
+    handler: extern "C" fn(i32),
+    flags: c_ulong,
+    restorer: extern "C" fn(),
+    mask: u64,
+}
+
+/// The way back from [`die`], which has none.
+extern "C" fn never_returned_from() {
+    die(0);
+}
+
 /// Arms everything. Comes before anything else in `main`; risky work stays on the main thread, whose stack it guards.
 pub fn arm() {
     std::panic::set_hook(Box::new(|_| die(0)));
@@ -39,9 +59,14 @@ pub fn arm() {
         static mut STACK: [u8; 64 * 1024] = [0; 64 * 1024];
         let stack = libc::stack_t { ss_sp: (&raw mut STACK).cast(), ss_flags: 0, ss_size: 64 * 1024 };
         libc::sigaltstack(&raw const stack, std::ptr::null_mut());
-        let mut action: libc::sigaction = std::mem::zeroed();
-        action.sa_sigaction = die as *const () as usize;
-        action.sa_flags = libc::SA_ONSTACK;
+        // The kernel's own call: C libraries keep some signals for themselves (glibc two, musl three), and the default for
+        // those is to end the process, too.
+        let action = Action {
+            handler: die,
+            flags: (libc::SA_ONSTACK | SA_RESTORER) as c_ulong,
+            restorer: never_returned_from,
+            mask: 0,
+        };
         // Everything that would end the process, real-time signals included. KILL and STOP cannot be caught.
         let harmless = [
             libc::SIGKILL,
@@ -54,8 +79,9 @@ pub fn arm() {
             libc::SIGTTIN,
             libc::SIGTTOU,
         ];
-        for signal in (1..=libc::SIGRTMAX()).filter(|signal| !harmless.contains(signal)) {
-            libc::sigaction(signal, &raw const action, std::ptr::null_mut());
+        for signal in (1..=SIGNALS).filter(|signal| !harmless.contains(signal)) {
+            let old = std::ptr::null_mut::<Action>();
+            libc::syscall(libc::SYS_rt_sigaction, signal, &raw const action, old, size_of_val(&action.mask));
         }
         // A mask inherited from the parent would silence the timer and the handlers.
         let mut none: libc::sigset_t = std::mem::zeroed();
@@ -94,9 +120,9 @@ pub fn survive_closed_pipes() {
 
 /// Sets the alarm anew: the process ends with exit 2 when this much time has passed.
 pub fn end_after(time: Duration) {
-    let seconds = libc::time_t::try_from(time.as_secs()).unwrap_or(3600);
-    let micros = libc::suseconds_t::from(time.subsec_micros());
-    let value = libc::timeval { tv_sec: seconds, tv_usec: micros };
+    // Without the names of their types, which the C libraries do not agree about.
+    let value =
+        libc::timeval { tv_sec: time.as_secs().try_into().unwrap_or(3600), tv_usec: time.subsec_micros().into() };
     let timer = libc::itimerval { it_interval: libc::timeval { tv_sec: 0, tv_usec: 0 }, it_value: value };
     // SAFETY: the value lives through the call; no old value is asked for.
     unsafe {

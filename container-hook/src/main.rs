@@ -4,7 +4,9 @@
 //! tenth of this process's life. [`guard::arm`] does what of it matters here.
 #![no_main]
 
+use std::ffi::{CStr, OsString, c_char, c_int};
 use std::io::{IsTerminal as _, Read as _, Write as _};
+use std::os::unix::ffi::OsStringExt as _;
 use std::path::PathBuf;
 use std::time::Duration;
 
@@ -47,15 +49,24 @@ struct Arguments {
     command: Option<String>,
 }
 
-/// Where the C library starts this program.
-#[expect(unsafe_code, reason = "the one name that the C library looks for")]
+/// Where the C library starts this program: with how many arguments, and where they stand.
+#[expect(unsafe_code, reason = "the one name that the C library looks for, and what it hands over")]
 #[unsafe(no_mangle)]
-extern "C" fn main() -> i32 {
+extern "C" fn main(count: c_int, values: *const *const c_char) -> i32 {
     guard::arm();
-    if let Some(code) = typed() {
+    // std knows them only where the C library hands them to it, too, which glibc does and musl does not.
+    // SAFETY: the kernel has put `count` pointers to texts there that end in a zero byte and live as long as the process.
+    let args: Vec<OsString> = (0..usize::try_from(count).unwrap_or(0))
+        .map(|index| unsafe { CStr::from_ptr(*values.add(index)) }.to_bytes().to_vec())
+        .map(OsString::from_vec)
+        .collect();
+    let Some((_, args)) = args.split_first() else {
+        return finish(&Answered::to_nobody(HookDecision::deny("called without even a name")));
+    };
+    if let Some(code) = typed(args) {
         return code;
     }
-    let answered = run().unwrap_or_else(|reason| Answered::to_nobody(HookDecision::deny(reason)));
+    let answered = run(args).unwrap_or_else(|reason| Answered::to_nobody(HookDecision::deny(reason)));
     finish(&answered)
 }
 
@@ -115,18 +126,13 @@ impl Answered {
     }
 }
 
-fn run() -> Result<Answered, String> {
-    let mut args = std::env::args_os();
-    // The C library hands them to std before `main`, glibc's at least: with another one nothing would be heard of them.
-    if args.next().is_none() {
-        return Err("called without even a name; the arguments cannot be read".to_owned());
-    }
+fn run(args: &[OsString]) -> Result<Answered, String> {
     let Some(arguments) = arguments(args)? else {
         // As a hook this must never let anything through by accident: whoever sends an event has an answer.
         if !std::io::stdin().is_terminal() && std::io::stdin().lock().read(&mut [0]).is_ok_and(|bytes| bytes > 0) {
             return Err("called with --help or --version, which decides nothing".to_owned());
         }
-        if std::env::args().any(|arg| arg == "--version") {
+        if args.iter().any(|arg| arg == "--version") {
             say_part!("bashgate-hook {}\n", env!("CARGO_PKG_VERSION"));
         } else {
             say_part!("{HELP}{}, neutral.\n", agents::names());
@@ -186,8 +192,8 @@ fn decide(event: &BeforeToolUse, asker: Asker, config: &Config) -> HookDecision 
 }
 
 /// Does what a person has typed, if they have typed a command: the exit code.
-fn typed() -> Option<i32> {
-    let args: Vec<String> = std::env::args_os().skip(1).map(|arg| arg.to_string_lossy().into_owned()).collect();
+fn typed(args: &[OsString]) -> Option<i32> {
+    let args: Vec<String> = args.iter().map(|arg| arg.to_string_lossy().into_owned()).collect();
     let (name, args) = args.split_first().filter(|(name, _)| commands::NAMES.contains(&name.as_str()))?;
     guard::end_after(COMMANDS);
     guard::survive_closed_pipes();
@@ -210,9 +216,10 @@ fn load(arguments: &Arguments) -> Result<Config, String> {
 }
 
 /// Reads the command line; `None` asks for help.
-fn arguments(args: impl Iterator<Item = std::ffi::OsString>) -> Result<Option<Arguments>, String> {
+fn arguments(args: &[OsString]) -> Result<Option<Arguments>, String> {
     let mut found = Arguments { config: PathBuf::from(config::DEFAULT), agent: None, command: None };
-    let mut args = args.map(|arg| arg.into_string().map_err(|_| "an argument is not UTF-8".to_owned()));
+    let mut args =
+        args.iter().map(|arg| arg.to_str().map(str::to_owned).ok_or_else(|| "an argument is not UTF-8".to_owned()));
     let mut check = false;
     while let Some(arg) = args.next() {
         let arg = arg?;
