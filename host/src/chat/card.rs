@@ -9,6 +9,7 @@ use crate::inspector::prompt::visible;
 use crate::policy::credentials;
 use crate::taint::{Cause, Label};
 
+use super::columns;
 use super::notice::one_line;
 
 /// Most lines of a command that a card shows when it is posted, and most characters of them. `show ID` shows all.
@@ -16,8 +17,6 @@ const MAX_LINES: usize = 200;
 const MAX_SHOWN: usize = 16 * 1024;
 /// Of a folded command, so many lines at its end are shown, too.
 const END_LINES: usize = 10;
-/// Longest part of a line between two gutters, in characters.
-const WIDTH: usize = 160;
 /// From so many on, blanks in a row are counted instead of shown.
 const BLANKS: usize = 9;
 /// Most entries of one list, and most lines of a file's start.
@@ -38,7 +37,7 @@ pub fn render(card: &Card, now_boot_ms: u64, whole: bool) -> String {
         out.push_str(&format!("  in {}\n", one_line(cwd, 400)));
     }
     out.push_str(&format!("  class {}, taint {}", card.class, card.taint));
-    forecast(card, &mut out);
+    forecast(card, whole, &mut out);
     causes(&card.causes, &mut out);
     if let Some(advice) = &card.advice {
         out.push_str(&format!("\n  {}", one_line(advice, 500)));
@@ -49,21 +48,21 @@ pub fn render(card: &Card, now_boot_ms: u64, whole: bool) -> String {
     }
     if card.outage {
         out.push_str(
-            "\n  The question is whether this workspace may go on without the inspector. If so, what the offline rules do \
-             not flag runs\n  until it answers again, the taint changes or an hour is over; else all that needs it is \
-             denied for ten minutes.",
+            "\n  The question is whether this workspace may go on without the inspector. If\n  so, what the offline rules do not \
+             flag runs until it answers again, the taint\n  changes or an hour is over; else all that needs it is denied \
+             for ten minutes.",
         );
     }
     out.push_str(&format!("\n  {left} s left. Deny with: deny {}", card.id));
     if card.offers_session {
         out.push_str(&format!(
-            "\n  Approve this text, in this folder, by this agent, with these files as they are, until the taint changes with: \
+            "\n  Approve this text, in this folder, by this agent, with these files as they\n  are, until the taint changes with: \
              approve {} session",
             card.id
         ));
     }
     out.push_str(&format!("\n  Approve with: approve {}", card.id));
-    out
+    columns::fit(&out)
 }
 
 /// The command behind its gutter.
@@ -99,7 +98,7 @@ fn say_skipped(skipped: &mut (usize, usize), card: &Card, out: &mut String) {
     }
 }
 
-/// One line with its number, in pieces that fit, long runs of blanks counted.
+/// One line with its number, long runs of blanks counted.
 fn numbered(number: usize, line: &str, out: &mut String) {
     let mut text = String::new();
     let mut blanks = 0;
@@ -122,26 +121,19 @@ fn numbered(number: usize, line: &str, out: &mut String) {
         // At its end nobody sees even one.
         text.push_str(&format!("[{blanks} blanks]"));
     }
-    let letters: Vec<char> = text.chars().collect();
-    out.push_str(&format!("{number:>5} | "));
-    for (at, piece) in letters.chunks(WIDTH).enumerate() {
-        if at > 0 {
-            out.push_str("\n      : ");
-        }
-        out.extend(piece);
-    }
-    out.push('\n');
+    out.push_str(&format!("{number:>5} | {text}\n"));
 }
 
 /// What the command would do, from what was read out of its text and from what the container told.
-fn forecast(card: &Card, out: &mut String) {
+fn forecast(card: &Card, whole: bool, out: &mut String) {
+    let most = |folded: usize| if whole { usize::MAX } else { folded };
     let effects = &card.forecast.effects;
     let mut list = |what: &str, all: &[String]| {
         if all.is_empty() {
             return;
         }
-        let shown: Vec<String> = all.iter().take(MAX_LISTED).map(|one| one_line(one, 200)).collect();
-        let more = all.len().saturating_sub(MAX_LISTED);
+        let shown: Vec<String> = all.iter().take(most(MAX_LISTED)).map(|one| one_line(one, 200)).collect();
+        let more = all.len().saturating_sub(most(MAX_LISTED));
         let more = if more > 0 { format!(" and {more} more") } else { String::new() };
         out.push_str(&format!("\n  {what}: {}{more}", shown.join(", ")));
     };
@@ -175,37 +167,38 @@ fn forecast(card: &Card, out: &mut String) {
     if let Some(agent) = &card.agent {
         out.push_str(&format!("\n    asked by {}", one_line(agent, 100)));
     }
-    for (at, file) in card.forecast.files.iter().take(MAX_LISTED * 2).enumerate() {
+    for (at, file) in card.forecast.files.iter().take(most(MAX_LISTED * 2)).enumerate() {
         let digest = match file.sha256.get(..16) {
             Some(start) => format!("sha256 {start}…"),
             None => "too large or too many for a digest".to_owned(),
         };
         out.push_str(&format!("\n    {}, {digest}", one_line(&file.path, 200)));
         let lines = file.head.lines().count() + card.forecast.lines_cut.get(at).copied().unwrap_or(0);
-        for line in file.head.lines().take(HEAD_LINES) {
-            out.push_str(&format!("\n      | {}", one_line(line, 160)));
+        for line in file.head.lines().take(most(HEAD_LINES)) {
+            out.push_str(&format!("\n      | {}", one_line(line, most(160))));
         }
-        if lines > HEAD_LINES {
-            out.push_str(&format!("\n      ({} more lines were sent)", lines - HEAD_LINES));
+        let shown = file.head.lines().count().min(most(HEAD_LINES));
+        if lines > shown {
+            out.push_str(&format!("\n      ({} more lines were sent)", lines - shown));
         }
-        if file.head.chars().count() >= crate::approval::MAX_HEAD && lines <= HEAD_LINES {
+        if file.head.chars().count() >= crate::approval::MAX_HEAD && lines <= shown {
             out.push_str("\n      (the last line goes on)");
         }
     }
-    let more = card.forecast.files.len().saturating_sub(MAX_LISTED * 2);
+    let more = card.forecast.files.len().saturating_sub(most(MAX_LISTED * 2));
     if more > 0 {
         out.push_str(&format!("\n    and {more} more files"));
     }
     if !card.forecast.files.is_empty() {
         out.push_str(
-            "\n    (the answer is for these files as they are; the hook looks again before the command runs, and what changes \
+            "\n    (the answer is for these files as they are; the hook looks again before\n    the command runs, and what changes \
              them after that is not seen)",
         );
     }
-    for word in says.iter().take(MAX_LISTED) {
+    for word in says.iter().take(most(MAX_LISTED)) {
         out.push_str(&format!("\n    {}", one_line(word, 200)));
     }
-    if says.len() > MAX_LISTED {
+    if says.len() > most(MAX_LISTED) {
         out.push_str(&format!("\n    and {} more remarks", says.len() - MAX_LISTED));
     }
 }
@@ -337,7 +330,7 @@ pub(crate) mod tests {
     fn blanks_and_long_lines_do_not_push_anything_out_of_sight() {
         let text = render(&held(&format!("echo a{}; rm x{}\n\t:", " ".repeat(500), "y".repeat(400))), 0, false);
         assert!(text.contains("    1 | echo a[500 blanks]; rm x"), "{text}");
-        assert!(text.lines().all(|line| line.chars().count() <= WIDTH + 20), "{text}");
+        assert!(text.lines().all(|line| line.chars().count() < columns::COLUMNS), "{text}");
         assert!(text.contains("\n      : ") && text.contains("    2 | \\t:"), "{text}");
         assert!(render(&held("ls "), 0, false).contains("| ls[1 blanks]\n"));
     }

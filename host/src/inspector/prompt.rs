@@ -6,6 +6,7 @@ use bashgate_shared::command::Digest;
 use bashgate_shared::programs::{self, Kind, Program, Trait};
 use bashgate_shared::protocol::FileEvidence;
 use serde_json::json;
+use unicode_normalization::char::is_combining_mark;
 
 use crate::policy::credentials;
 use crate::taint::{Cause, Taint};
@@ -180,16 +181,20 @@ pub fn visible(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     let is_of_word = |c: char| c.is_alphanumeric() || !c.is_ascii() && !c.is_whitespace() && !c.is_control();
     let mut rest = text;
+    let mut before = ' ';
     while let Some(first) = rest.chars().next() {
         let end = rest.find(|c| is_of_word(c) != is_of_word(first)).unwrap_or(rest.len());
         let (word, behind) = rest.split_at(end);
         let poses = !word.is_ascii() && poses_as_ascii(word);
         for c in word.chars() {
             let hidden = c.is_control() && c != '\n' && c != '\t'
-                || matches!(c, '\u{ad}' | '\u{61c}' | '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2060}'..='\u{206f}' | '\u{feff}' | '\u{e0000}'..='\u{e007f}')
+                || is_unseen(c)
+                // A mark over or through a letter of ASCII, and all but the first over another one.
+                || is_combining_mark(c) && (before.is_ascii() || is_combining_mark(before))
                 // Blanks that are none to the shell.
                 || c.is_whitespace() && !c.is_ascii()
                 || poses && !c.is_ascii() && looks_like_ascii(c);
+            before = c;
             if hidden {
                 out.extend(c.escape_unicode());
             } else {
@@ -199,6 +204,32 @@ pub fn visible(text: &str) -> String {
         rest = behind;
     }
     out
+}
+
+/// True for what nobody sees, or what changes how the text around it is shown: Unicode's default ignorable code points, its
+/// marks of direction and of annotation, and letters without a shape.
+const fn is_unseen(c: char) -> bool {
+    matches!(
+        c,
+        '\u{ad}'
+            | '\u{34f}'
+            | '\u{61c}'
+            | '\u{115f}' | '\u{1160}'
+            | '\u{17b4}' | '\u{17b5}'
+            | '\u{180b}'..='\u{180f}'
+            | '\u{200b}'..='\u{200f}'
+            | '\u{2028}'..='\u{202e}'
+            | '\u{2060}'..='\u{206f}'
+            | '\u{2800}'
+            | '\u{3164}'
+            | '\u{fe00}'..='\u{fe0f}'
+            | '\u{feff}'
+            | '\u{ffa0}'
+            | '\u{fff0}'..='\u{fffc}'
+            | '\u{1bca0}'..='\u{1bca3}'
+            | '\u{1d173}'..='\u{1d17a}'
+            | '\u{e0000}'..='\u{e0fff}'
+    )
 }
 
 /// True for a word that could be read as one of ASCII alone: all of its letters look like that, or it mixes them.
@@ -240,6 +271,20 @@ mod tests {
         assert!(!message.contains(&key));
         assert!(value["command"].as_str().unwrap().contains("\\u{202e}"));
         assert_eq!(value["analysis"]["class"], "network");
+    }
+
+    #[test]
+    fn what_nobody_sees_is_shown() {
+        for (text, want) in [
+            ("curl\u{336} x", "curl\\u{336} x"),
+            ("rm\u{fff9}x\u{fffb}", "rm\\u{fff9}x\\u{fffb}"),
+            ("a\u{fe0f}b\u{3164}c\u{2800}d", "a\\u{fe0f}b\\u{3164}c\\u{2800}d"),
+            ("\u{e0041}", "\\u{e0041}"),
+            ("ä\u{301}\u{302}", "ä\u{301}\\u{302}"),
+            ("Grüße, 你好, привет", "Grüße, 你好, привет"),
+        ] {
+            assert_eq!(visible(text), want);
+        }
     }
 
     #[test]

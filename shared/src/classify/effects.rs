@@ -50,6 +50,9 @@ pub struct Effects {
     /// Git subcommands that run, for the git guard; `?` for one that is only known when it runs.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub git: Vec<String>,
+    /// Folders in which git talks to a remote, as resolved as the text allows; `?` for one that is only known when it runs.
+    #[serde(skip)]
+    pub git_in: Vec<String>,
     /// Files whose code it runs, or that may hold it, as resolved as the text allows.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub runs: Vec<String>,
@@ -75,7 +78,7 @@ impl Effects {
     }
 
     /// Its lists of texts, always in the same order.
-    pub(super) fn lists(&mut self) -> [&mut Vec<String>; 14] {
+    pub(super) fn lists(&mut self) -> [&mut Vec<String>; 15] {
         let Self {
             programs,
             started,
@@ -91,6 +94,7 @@ impl Effects {
             steering,
             tampering,
             git,
+            git_in,
             runs,
             runs_fetched: _,
         } = self;
@@ -108,6 +112,7 @@ impl Effects {
             steering,
             tampering,
             git,
+            git_in,
             runs,
         ]
     }

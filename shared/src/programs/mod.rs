@@ -4,6 +4,7 @@
 //! The rows stand in families, as the documentation lists them. A program that is in no row is Unknown. The examples of
 //! every row run as tests.
 
+mod addresses;
 mod build;
 mod builtins;
 mod containers;

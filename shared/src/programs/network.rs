@@ -1,6 +1,6 @@
 //! Programs that reach the network.
 
-use super::{Flag, Judge, Judgement, Kind, Program, Rule, Runs, Terminal, Trait};
+use super::{Flag, Judge, Judgement, Kind, Program, Rule, Runs, Terminal, Trait, addresses};
 use crate::classify::call::{Arg, Call};
 use crate::classify::paths::file_name;
 
@@ -216,7 +216,8 @@ struct Client {
 
 fn connect(judge: &mut Judge<'_>, call: &Call, Client { is_web: web, brings }: Client) -> Judgement {
     let name = file_name(&call.program).to_owned();
-    let mut host = None;
+    let by_operands = addresses::hosts(call, &name);
+    let mut host = by_operands.iter().flatten().find_map(Clone::clone);
     let mut previous = "";
     for arg in &call.args {
         let text = arg.text.as_str();
@@ -226,13 +227,9 @@ fn connect(judge: &mut Judge<'_>, call: &Call, Client { is_web: web, brings }: C
             // scp, rsync, nc < file: operands are files unless they name a machine.
             let _ = judge.read(arg);
         }
-        if host.is_none()
-            && !(text.starts_with('-')
-                || matches!(
-                    previous,
-                    "-o" | "-d" | "-H" | "-X" | "--data" | "-O" | "-T" | "-F" | "-u" | "-A" | "-i" | "-p"
-                ))
-        {
+        let is_value =
+            matches!(previous, "-o" | "-d" | "-H" | "-X" | "--data" | "-O" | "-T" | "-F" | "-u" | "-A" | "-i" | "-p");
+        if host.is_none() && by_operands.is_none() && !text.starts_with('-') && !is_value {
             host =
                 host_in(text).or_else(|| (web && !text.contains(' ') && text.contains('.')).then(|| bare_host(text)));
         }
@@ -245,7 +242,12 @@ fn connect(judge: &mut Judge<'_>, call: &Call, Client { is_web: web, brings }: C
     if brings {
         judge.untrusted(host.clone().unwrap_or_else(|| name.clone()));
     }
-    let others = if web { other_hosts(call, host.as_deref()) } else { Vec::new() };
+    let others = if web {
+        other_hosts(call, by_operands, host.as_deref())
+    } else {
+        let others = by_operands.into_iter().flatten();
+        others.filter(|other| *other != host).collect()
+    };
     judge.network(&name, host);
     // What one of them sends may be anybody's: that another one is trusted says nothing.
     for other in others {
@@ -257,60 +259,32 @@ fn connect(judge: &mut Judge<'_>, call: &Call, Client { is_web: web, brings }: C
     Judgement::network("")
 }
 
-/// Options that lead a request elsewhere than its address says.
-const LEADS_ELSEWHERE: &[&str] = &[
-    "--resolve",
-    "--connect-to",
-    "--dns-servers",
-    "--doh-url",
-    "-x",
-    "--proxy",
-    "--preproxy",
-    "--socks4",
-    "--socks4a",
-    "--socks5",
-    "--socks5-hostname",
-    "--unix-socket",
-    "--abstract-unix-socket",
-    "-K",
-    "--config",
-    "-i",
-    "--input-file",
-    "-e",
-    "--execute",
-];
-
-/// The hosts of a call besides the one that was found first: each address in it, wherever it stands. `None` for one that is not
-/// in the text.
-fn other_hosts(call: &Call, first: Option<&str>) -> Vec<Option<String>> {
+/// The hosts of a call besides the one that was found first: those of its operands, and each address in it, wherever it stands.
+/// `None` for one that is not in the text.
+fn other_hosts(call: &Call, known: Option<Vec<Option<String>>>, first: Option<&str>) -> Vec<Option<String>> {
     let mut found: Vec<Option<String>> = Vec::new();
     let mut note = |host: Option<String>| {
         if host.as_deref() != first && !found.contains(&host) {
             found.push(host);
         }
     };
-    let mut previous = "";
+    let by_words = known.is_none();
+    known.into_iter().flatten().for_each(&mut note);
     for arg in &call.args {
         let text = arg.text.as_str();
         for (at, _) in text.match_indices("://") {
             let start = text
                 .get(..at)
                 .map_or(0, |before| before.rfind(|c: char| !c.is_ascii_alphanumeric()).map_or(0, |at| at + 1));
-            note(text.get(start..).and_then(host_in));
+            let host = text.get(start..).and_then(host_in);
+            if by_words || host.is_some() {
+                note(host);
+            }
         }
-        let is_operand = !text.starts_with('-') && !previous.starts_with('-') && !previous.is_empty();
-        if is_operand && !text.contains("://") && !text.contains([' ', '@']) && text.contains('.') {
+        let may_be_host = by_words && !text.starts_with('-') && !text.contains("://") && !text.contains([' ', '@']);
+        if may_be_host && text.contains('.') {
             note(Some(bare_host(text)));
         }
-        let option = text.split('=').next().unwrap_or(text);
-        let by_letter = short_option(text).is_some_and(|(letter, _)| letter == 'x');
-        if (LEADS_ELSEWHERE.contains(&option) || by_letter) && call.program.ends_with("curl")
-            || option == "--execute"
-            || option == "--input-file"
-        {
-            note(None);
-        }
-        previous = text;
     }
     found
 }
@@ -387,11 +361,10 @@ pub(crate) fn is_this_machine(url: &str) -> bool {
 const FILE_OPTIONS: &[&str] =
     &["--upload-file", "--config", "--post-file", "--body-file", "--netrc-file", "--cert", "--key", "--input-file"];
 
-/// The first letter of a cluster of curl's that takes a value, and what stands behind it. `None` for anything else.
-fn short_option(text: &str) -> Option<(char, &str)> {
-    const WITH_VALUE: &str = "AbcCdDeEFhHKmoPQrtTuUwxXyYz";
+/// The first letter of a cluster that takes a value, and what stands behind it. `None` for anything else.
+pub(super) fn short_option<'t>(text: &'t str, with_value: &str) -> Option<(char, &'t str)> {
     let letters = text.strip_prefix('-').filter(|rest| !rest.starts_with('-'))?;
-    let at = letters.find(|letter| WITH_VALUE.contains(letter))?;
+    let at = letters.find(|letter| with_value.contains(letter))?;
     let letter = letters.get(at..)?.chars().next()?;
     Some((letter, letters.get(at + letter.len_utf8()..)?))
 }
@@ -399,8 +372,9 @@ fn short_option(text: &str) -> Option<(char, &str)> {
 /// `-T file`, `-d @file`, `-F x=@file`: files that are sent.
 fn files_of_web_client(judge: &mut Judge<'_>, previous: &str, arg: &Arg) {
     // In a cluster (`-sKf`), the letter that takes a value takes what stands behind it.
-    let option = short_option(&arg.text);
-    let is_value_of = short_option(previous).filter(|(_, value)| value.is_empty()).map(|(letter, _)| letter);
+    let option = short_option(&arg.text, addresses::CURL_LETTERS);
+    let is_value_of =
+        short_option(previous, addresses::CURL_LETTERS).filter(|(_, value)| value.is_empty()).map(|(letter, _)| letter);
     let named = FILE_OPTIONS.iter().any(|long| previous.len() > 3 && long.starts_with(previous));
     if named || is_value_of.is_some_and(|letter| "TKE".contains(letter)) {
         let _ = judge.read(arg);

@@ -95,6 +95,13 @@ impl Judge<'_> {
         }
     }
 
+    /// Git talks to a remote from these folders; `None` where nobody knows from which.
+    pub fn git_in(&mut self, folders: Option<Vec<String>>) {
+        for folder in folders.unwrap_or_else(|| vec!["?".to_owned()]) {
+            note(&mut self.effects.git_in, folder);
+        }
+    }
+
     /// An interpreter runs code: from its standard input, or from a file.
     pub fn runs_code(&mut self, call: &Call, from_stdin: bool, file: Option<&str>) {
         let fetched_file =

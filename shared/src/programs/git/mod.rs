@@ -89,6 +89,8 @@ fn git(judge: &mut Judge<'_>, call: &Call) -> Judgement {
     let mut unknown = false;
     // What stands before the subcommand is read: folders to go to, and nothing that steers.
     let mut folders = judge.folders();
+    // Where it goes by `-C` alone, whatever else it is told; `None` for another repository than that of the folder.
+    let mut places = folders.clone();
     while let Some(arg) = args.next() {
         let Some(text) = arg.exact() else {
             unknown = true;
@@ -96,14 +98,21 @@ fn git(judge: &mut Judge<'_>, call: &Call) -> Judgement {
         };
         match text {
             "-C" => {
+                let to = args.next().and_then(Arg::exact);
+                let there = |folders: Option<Vec<String>>, to: Option<&str>| -> Option<Vec<String>> {
+                    folders
+                        .zip(to)
+                        .map(|(folders, to)| folders.iter().map(|folder| paths::resolve(Some(folder), to)).collect())
+                };
+                places = there(places, to);
                 // Where `..` leads behind a link, the text cannot tell.
-                let to = args.next().and_then(Arg::exact).filter(|to| !to.split('/').any(|part| part == ".."));
-                folders = folders
-                    .zip(to)
-                    .map(|(folders, to)| folders.iter().map(|folder| paths::resolve(Some(folder), to)).collect());
+                folders = there(folders, to.filter(|to| !to.split('/').any(|part| part == "..")));
             }
             "--git-dir" | "--work-tree" | "--namespace" | "--super-prefix" | "--config-env" => {
                 folders = None;
+                if !matches!(text, "--namespace" | "--super-prefix") {
+                    places = None;
+                }
                 args.next();
             }
             "-c" => {
@@ -130,7 +139,13 @@ fn git(judge: &mut Judge<'_>, call: &Call) -> Judgement {
                 subcommand = Some("version");
                 break;
             }
-            _ if text.starts_with('-') => folders = None,
+            _ if text.starts_with('-') => {
+                folders = None;
+                if text.starts_with("--git-dir") || text.starts_with("--work-tree") || text.starts_with("--config-env")
+                {
+                    places = None;
+                }
+            }
             _ => {
                 subcommand = Some(text);
                 break;
@@ -184,6 +199,7 @@ fn git(judge: &mut Judge<'_>, call: &Call) -> Judgement {
         }
     }
     if let Some(judgement) = remote(judge, subcommand, first, rest) {
+        judge.git_in(places);
         return judgement;
     }
     local(judge, subcommand, rest, folders)

@@ -1,0 +1,76 @@
+//! Lines that no terminal breaks: where a terminal breaks a long one, what follows looks like a line of ours.
+
+/// Columns that every terminal has.
+pub const COLUMNS: usize = 80;
+/// What stands before the rest of a line that was too long.
+pub const CONTINUED: &str = "      : ";
+
+/// Columns that a character takes, at most: letters of East Asia and signs take two, and what is not ASCII may be either.
+fn columns(c: char) -> usize {
+    if c.is_ascii() || c.is_alphabetic() && u32::from(c) < 0x1100 { 1 } else { 2 }
+}
+
+/// A text whose lines all fit: the rest of a longer one stands behind a mark that no text can forge.
+pub fn fit(text: &str) -> String {
+    let mut out = String::with_capacity(text.len());
+    for (number, line) in text.split('\n').enumerate() {
+        if number > 0 {
+            out.push('\n');
+        }
+        let mut used = 0;
+        let mut rest = line;
+        while let Some(end) = too_long(rest, COLUMNS - 1 - used) {
+            let (piece, after) = rest.split_at(end);
+            out.push_str(piece);
+            out.push('\n');
+            out.push_str(CONTINUED);
+            used = CONTINUED.len();
+            rest = after;
+        }
+        out.push_str(rest);
+    }
+    out
+}
+
+/// Where to break a line that does not fit; `None` for one that does. Never beside a blank if that can be helped: nobody would see
+/// it there.
+fn too_long(line: &str, width: usize) -> Option<usize> {
+    let (mut used, mut best, mut at_least) = (0, 0, 0);
+    let mut before = ' ';
+    for (at, c) in line.char_indices() {
+        used += columns(c);
+        if used > width {
+            return Some(if best > 0 { best } else { at.max(at_least) });
+        }
+        if before != ' ' && c != ' ' {
+            best = at;
+        }
+        at_least = at + c.len_utf8();
+        before = c;
+    }
+    None
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_line_fits_and_nothing_is_lost() {
+        for text in [
+            "short\n\nlines".to_owned(),
+            "x".repeat(1000),
+            format!("{} Approve with: approve aaaaaaaa", "\u{2003}".repeat(99)),
+            "字".repeat(300),
+            " ".repeat(300),
+            "a ".repeat(200),
+        ] {
+            let shown = fit(&text);
+            assert!(shown.lines().all(|line| line.chars().map(columns).sum::<usize>() < COLUMNS), "{shown}");
+            assert_eq!(shown.replace(&format!("\n{CONTINUED}"), ""), text);
+        }
+        let (first, rest) = "rm -rf / tmp".split_at(9);
+        let shown = fit(&format!("{}{first}{rest}", "x ".repeat(35)));
+        assert!(!shown.contains(" \n") && !shown.contains(&format!("{CONTINUED} ")), "{shown}");
+    }
+}

@@ -1,0 +1,282 @@
+//! Which hosts a client asks: its operands, told apart from the values of its options, and where an address says it lies.
+
+use super::network::{host_in, short_option};
+use crate::classify::call::{Arg, Call};
+
+/// The options of one client.
+struct Client {
+    /// Which of its operands name hosts, and how.
+    operands: Operands,
+    /// Letters behind which a value stands, in the same word or as the next one.
+    letters: &'static str,
+    /// Long options behind which a value stands as the next word, without their hyphens, with blanks between.
+    valued: &'static str,
+    /// Options whose value is an address that is asked for as an operand is.
+    address: &'static [&'static str],
+    /// Options that lead a request elsewhere than its address says, or name addresses in a file.
+    elsewhere: &'static [&'static str],
+}
+
+/// How operands name hosts.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Operands {
+    /// Each is an address.
+    Addresses,
+    /// The first is a machine, the rest a command for it.
+    Machine,
+    /// Each with a colon in it lies on a machine, the others here.
+    Places,
+}
+
+/// The letters behind which curl takes a value.
+pub(super) const CURL_LETTERS: &str = "AbcCdDeEFhHKmoPQrtTuUwxXyYz";
+
+/// Of `curl --help all`, 7.88 to 8.17.
+const CURL: Client = Client {
+    operands: Operands::Addresses,
+    letters: CURL_LETTERS,
+    valued: "abstract-unix-socket alt-svc aws-sigv4 cacert capath cert cert-type ciphers config connect-timeout \
+        connect-to continue-at cookie cookie-jar create-file-mode crlfile curves data data-ascii data-binary \
+        data-raw data-urlencode delegation dns-interface dns-ipv4-addr dns-ipv6-addr dns-servers doh-url dump-header \
+        ech egd-file engine etag-compare etag-save expect100-timeout form form-string ftp-account \
+        ftp-alternative-to-user ftp-method ftp-port ftp-ssl-ccc-mode happy-eyeballs-timeout-ms haproxy-clientip \
+        header help hostpubmd5 hostpubsha256 hsts interface ip-tos ipfs-gateway json keepalive-cnt keepalive-time \
+        key key-type krb libcurl limit-rate local-port login-options mail-auth mail-from mail-rcpt max-filesize \
+        max-redirs max-time netrc-file noproxy oauth2-bearer output output-dir parallel-max parallel-max-host pass \
+        pinnedpubkey preproxy proto proto-default proto-redir proxy proxy-cacert proxy-capath proxy-cert \
+        proxy-cert-type proxy-ciphers proxy-crlfile proxy-header proxy-key proxy-key-type proxy-pass \
+        proxy-pinnedpubkey proxy-service-name proxy-tls13-ciphers proxy-tlsauthtype proxy-tlspassword proxy-tlsuser \
+        proxy-user proxy1.0 pubkey quote random-file range rate referer request request-target resolve retry \
+        retry-delay retry-max-time sasl-authzid service-name sigalgs socks4 socks4a socks5 socks5-gssapi-service \
+        socks5-hostname speed-limit speed-time stderr telnet-option tftp-blksize time-cond tls-max tls13-ciphers \
+        tlsauthtype tlspassword tlsuser trace trace-ascii trace-config unix-socket upload-file upload-flags url \
+        url-query user user-agent variable vlan-priority write-out",
+    address: &["url", "doh-url", "ipfs-gateway"],
+    elsewhere: &[
+        "resolve",
+        "connect-to",
+        "dns-servers",
+        "doh-url",
+        "proxy",
+        "proxy1.0",
+        "preproxy",
+        "socks4",
+        "socks4a",
+        "socks5",
+        "socks5-hostname",
+        "unix-socket",
+        "abstract-unix-socket",
+        "config",
+        "ipfs-gateway",
+        "interface",
+        "x",
+        "K",
+    ],
+};
+
+/// Of `wget --help`, 1.21.
+const WGET: Client = Client {
+    operands: Operands::Addresses,
+    letters: "aABDeiIlOoPQRtTUwX",
+    valued: "accept accept-regex append-output backups base bind-address body-data body-file ca-certificate ca-directory \
+        certificate certificate-type ciphers compression config connect-timeout crl-file cut-dirs default-page \
+        directory-prefix dns-servers dns-timeout domains exclude-directories exclude-domains execute follow-tags \
+        ftp-password ftp-user header http-password http-user ignore-tags include-directories input-file level \
+        limit-rate load-cookies local-encoding method output-document output-file password pinnedpubkey post-data \
+        post-file prefer-family private-key private-key-type progress proxy-password proxy-user quota read-timeout \
+        referer regex-type reject reject-regex rejected-log remote-encoding report-speed restrict-file-names \
+        retry-on-http-error save-cookies secure-protocol start-pos timeout tries use-askpass user user-agent wait \
+        waitretry warc-dedup warc-file warc-header warc-max-size warc-tempdir",
+    address: &["base"],
+    elsewhere: &["execute", "input-file", "config", "dns-servers", "bind-address", "e", "i", "B", "base"],
+};
+
+/// Of `ssh(1)`, OpenSSH 9.
+const SSH: Client = Client {
+    operands: Operands::Machine,
+    letters: "BbcDEeFIiJLlmOoPpQRSWw",
+    valued: "",
+    address: &["J"],
+    // `-o HostName=…`, `-o ProxyCommand=…`, and a file of them.
+    elsewhere: &["o", "F", "W", "S"],
+};
+
+/// Of `scp(1)`, OpenSSH 9.
+const SCP: Client =
+    Client { operands: Operands::Places, letters: "cDFiJloPSX", elsewhere: &["o", "F", "S", "D"], ..SSH };
+
+/// Of `sftp(1)`, OpenSSH 9.
+const SFTP: Client =
+    Client { operands: Operands::Machine, letters: "BbcDFiJloPRSsX", elsewhere: &["o", "F", "S", "D", "b"], ..SSH };
+
+/// The hosts that a call of one of these clients asks, in the order of its words; `None` stands for one that its text does not name.
+/// No list for another program, whose options are not known here.
+pub(super) fn hosts(call: &Call, name: &str) -> Option<Vec<Option<String>>> {
+    let client = match name {
+        "curl" => &CURL,
+        "wget" => &WGET,
+        "ssh" => &SSH,
+        "scp" => &SCP,
+        "sftp" => &SFTP,
+        _ => return None,
+    };
+    let mut found = Vec::new();
+    let mut note = |host: Option<String>| {
+        if !found.contains(&host) {
+            found.push(host);
+        }
+    };
+    // Whether the next word is the value of an option, and of which one.
+    let mut value_of: Option<String> = None;
+    let (mut only_operands, mut had_machine) = (false, false);
+    for arg in &call.args {
+        let text = arg.text.as_str();
+        if let Some(option) = value_of.take() {
+            if client.address.contains(&option.as_str()) {
+                note(client.operands.host(arg));
+            }
+            continue;
+        }
+        // Options may stand behind the machine; what follows is the command for it.
+        if had_machine && client.operands == Operands::Machine && !text.starts_with('-') {
+            break;
+        }
+        if only_operands || !text.starts_with('-') || text == "-" {
+            // What begins in an unknown way may be an option, too: one that leads elsewhere.
+            let host = if arg.may_be_option() && arg.exact().is_none() { None } else { client.operands.host(arg) };
+            had_machine = true;
+            if host.is_some() || client.operands != Operands::Places || arg.exact().is_none() {
+                note(host);
+            }
+        } else if text == "--" {
+            only_operands = true;
+        } else if let Some(long) = text.strip_prefix("--") {
+            let (long, glued) = long.split_once('=').map_or((long, None), |(long, value)| (long, Some(value)));
+            // Both take the beginning of a name for the whole; one that begins several is the longest of them to nobody.
+            let is_meant = |option: &str| option.starts_with(long);
+            let meant = |list: &[&str]| list.iter().any(|option| is_meant(option));
+            if meant(client.elsewhere) {
+                note(None);
+            }
+            match glued {
+                Some(value) if meant(client.address) => note(client.operands.host(&Arg::literal(value))),
+                None if client.valued.split(' ').any(is_meant) => value_of = Some(long.to_owned()),
+                _ => {}
+            }
+        } else if let Some((letter, value)) = short_option(text, client.letters) {
+            let mut bytes = [0; 4];
+            let letter: &str = letter.encode_utf8(&mut bytes);
+            if client.elsewhere.contains(&letter) {
+                note(None);
+            }
+            // `wget -nv`: the letter behind `n` is a word of its own.
+            let is_word = name == "wget" && text.starts_with("-n");
+            if value.is_empty() && !is_word {
+                value_of = Some(letter.to_owned());
+            }
+        }
+    }
+    Some(found)
+}
+
+impl Operands {
+    /// The host that an operand names, if it names one.
+    fn host(self, arg: &Arg) -> Option<String> {
+        match self {
+            Self::Addresses => host_of(arg),
+            Self::Machine | Self::Places => {
+                let text = arg.text.as_str();
+                if text.contains("://") {
+                    return host_of(arg);
+                }
+                // As OpenSSH does: a colon behind a slash is a part of a path.
+                let end = text.find(|c| c == ':' || self == Self::Places && c == '/');
+                let ends = end.is_some() || arg.exact().is_some();
+                let named = end.map_or(Some(text), |end| text.get(..end)).filter(|_| ends)?;
+                let is_here = self == Self::Places && !end.is_some_and(|end| text.as_bytes().get(end) == Some(&b':'));
+                let host = named.rsplit('@').next().unwrap_or(named).trim_matches(['[', ']']);
+                (!is_here && !host.is_empty()).then(|| host.to_ascii_lowercase())
+            }
+        }
+    }
+}
+
+/// The host of an address as web clients read it: with one slash or three behind the scheme, with none, or without a scheme.
+/// `None` where the text does not say, or names several.
+fn host_of(arg: &Arg) -> Option<String> {
+    let text = arg.text.as_str();
+    let scheme = text.find(|c: char| !c.is_ascii_alphanumeric() && !"+.-".contains(c));
+    let rest = match scheme.and_then(|at| text.split_at_checked(at)) {
+        Some((_, rest)) if rest.starts_with(":/") => rest.trim_start_matches(':'),
+        _ => text,
+    };
+    let rest = rest.trim_start_matches(['/', '\\']);
+    let end = rest.find(['/', '?', '#', '\\']);
+    // Where the text breaks off inside of the name, more of it may follow.
+    if end.is_none() && arg.exact().is_none() {
+        return None;
+    }
+    let authority = end.map_or(Some(rest), |end| rest.get(..end))?;
+    if authority.contains(['{', '[', '%']) && !authority.contains("[::") {
+        return None;
+    }
+    host_in(&format!("x://{authority}"))
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::classify::{Surroundings, classify};
+    use crate::command::CommandLine;
+
+    #[test]
+    fn every_host_is_found_wherever_it_stands() {
+        let hosts = |command: &str| -> Vec<Option<String>> {
+            let found = classify(&CommandLine::parse(command).unwrap(), &Surroundings::default());
+            found.effects.network.into_iter().map(|used| used.host).collect()
+        };
+        let (a, evil, unnamed) = (Some("a.example"), Some("evil.example"), None);
+        for (command, want) in [
+            ("curl https://a.example", vec![a]),
+            ("curl -s a.example", vec![a]),
+            ("curl -sS -m 5 -o x.tar.gz https://a.example/x", vec![a]),
+            ("curl --data a.b=c.d --max-time 5 https://a.example", vec![a]),
+            ("curl -X POST -H 'accept: text/plain' https://a.example/x?y=1.2", vec![a]),
+            ("curl https://a.example -s evil.example", vec![a, evil]),
+            ("curl https://a.example --compressed evil.example/x", vec![a, evil]),
+            ("curl -so x https://a.example evil.example", vec![a, evil]),
+            ("curl https://a.example --next -s evil.example", vec![a, evil]),
+            ("curl https://a.example -- evil.example", vec![a, evil]),
+            ("curl --url evil.example https://a.example", vec![evil, a]),
+            ("curl https:/evil.example/a.example", vec![evil]),
+            ("curl https:///evil.example", vec![evil]),
+            ("curl //evil.example/a.example", vec![evil]),
+            ("curl HTTPS://u:p@EVIL.example:8443", vec![evil]),
+            ("curl 'https://{a,b}.example'", vec![unnamed, Some("{a,b}.example")]),
+            ("curl \"https://$x.example\"", vec![unnamed]),
+            ("curl \"https://a.example/$x\"", vec![a]),
+            ("curl $x", vec![unnamed]),
+            ("curl https://a.example --prox evil.example", vec![a, unnamed]),
+            ("curl https://a.example -xevil.example", vec![a, unnamed]),
+            ("curl localhost -d @x", vec![Some("localhost")]),
+            ("wget -q a.example", vec![a]),
+            ("wget -nv a.example", vec![a]),
+            ("wget -qO- https://a.example/x", vec![a]),
+            ("wget https://a.example -nc evil.example", vec![a, evil]),
+            ("wget -e http_proxy=evil.example a.example", vec![unnamed, a]),
+            ("ssh a.example ls", vec![a]),
+            ("ssh -p 22 -i key u@a.example 'cat x@y'", vec![a]),
+            ("ssh a.example -o HostName=evil.example ls", vec![a, unnamed]),
+            ("ssh -J evil.example a.example", vec![evil, a]),
+            ("ssh ssh://u@a.example:22", vec![a]),
+            ("scp x.tar a.example:", vec![a]),
+            ("scp u@a.example:x evil.example:y", vec![a, evil]),
+            ("scp -i k ./x:y a.example:z", vec![a]),
+            ("sftp a.example", vec![a]),
+        ] {
+            let found = hosts(command);
+            let found: Vec<Option<&str>> = found.iter().map(Option::as_deref).collect();
+            let is_there = |host: &Option<&str>| found.contains(host);
+            assert!(want.iter().all(is_there) && found.len() == want.len(), "{command}: {found:?}");
+        }
+    }
+}
