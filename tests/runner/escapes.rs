@@ -337,6 +337,22 @@ fn a_workspace_behind_a_link_is_refused_before_the_start() {
     }
 }
 
+/// Something that goes on until the test is over, however that ends.
+struct Flipper(std::process::Child);
+
+impl Flipper {
+    fn start(program: &Path, one: &Path, other: &Path) -> Self {
+        Self(Command::new(program).args([one, other]).spawn().unwrap())
+    }
+}
+
+impl Drop for Flipper {
+    fn drop(&mut self) {
+        let _ = self.0.kill();
+        let _ = self.0.wait();
+    }
+}
+
 #[test]
 fn a_workspace_that_is_swapped_while_it_is_mounted_is_never_written_elsewhere() {
     // 2,000 launches in all; each place of the matrix has its own flipper, and two work at a time.
@@ -354,7 +370,7 @@ fn a_workspace_that_is_swapped_while_it_is_mounted_is_never_written_elsewhere() 
 fn swapped_while_it_is_mounted(who: Who, backend: &'static str, flip: &Path, launches: usize) {
     let ground = Ground::new(who, backend, "");
     symlink(ground.outside(), ground.path().join("link")).unwrap();
-    let mut flipper = Command::new(flip).arg(ground.work()).arg(ground.path().join("link")).spawn().unwrap();
+    let flipper = Flipper::start(flip, &ground.work(), &ground.path().join("link"));
     let (mut ran, mut refused) = (0, 0);
     // What it would reach if the link were followed, by either name.
     let command = format!("touch {}/planted; touch {}/planted", ground.work().display(), ground.outside().display());
@@ -369,10 +385,50 @@ fn swapped_while_it_is_mounted(who: Who, backend: &'static str, flip: &Path, lau
         }
         assert!(!ground.outside().join("planted").exists(), "{}: escaped: {outcome:#}", ground.name());
     }
-    flipper.kill().unwrap();
-    flipper.wait().unwrap();
+    drop(flipper);
     assert!(refused > 0 && ran + refused == launches, "{}: {ran} ran, {refused} refused", ground.name());
     println!("{}: {ran} ran, {refused} refused", ground.name());
+}
+
+/// A folder that may be written inside of a protected place is mounted by its name, too.
+#[test]
+fn a_repository_that_is_swapped_while_it_is_mounted_changes_nothing_elsewhere() {
+    let flip = compiled("flip");
+    for who in [Who::Root, Who::User] {
+        let ground = Ground::new(who, "bwrap", "[presets.p.git]\nrepository = \"write\"");
+        fs::create_dir_all(ground.work().join(".git/hooks")).unwrap();
+        fs::write(ground.work().join(".git/config"), "").unwrap();
+        fs::write(ground.outside().join("kept"), "kept").unwrap();
+        fs::set_permissions(ground.outside().join("kept"), fs::Permissions::from_mode(0o640)).unwrap();
+        for name in ["config", "hooks"] {
+            let _ = fs::create_dir(ground.outside().join(name));
+        }
+        // A link that leads the same way from wherever the whole machine is mounted.
+        let up = "../".repeat(ground.work().components().count() - 1);
+        let target = format!("{up}{}", ground.outside().display());
+        symlink(target.replace("//", "/"), ground.work().join("link")).unwrap();
+        for path in [".git", ".git/hooks", ".git/config", "link"] {
+            ground.give(&ground.work().join(path));
+        }
+        let flipper = Flipper::start(&flip, &ground.work().join(".git"), &ground.work().join("link"));
+        let before = fs::metadata(ground.outside().join("kept")).unwrap();
+        let command = "chmod 666 .git/kept link/kept; touch -d 2001-01-01 .git/kept link/kept; echo x > .git/new";
+        let (mut ran, mut refused) = (0, 0);
+        for _ in 0..200 {
+            let outcome = ground.run_script(command);
+            if outcome["error"].is_string() {
+                refused += 1
+            } else {
+                ran += 1
+            }
+            let now = fs::metadata(ground.outside().join("kept")).unwrap();
+            let same = (now.mode(), now.mtime()) == (before.mode(), before.mtime());
+            assert!(same && !ground.outside().join("new").exists(), "{}: {outcome:#}", ground.name());
+        }
+        drop(flipper);
+        println!("{}: {ran} ran, {refused} refused", ground.name());
+        assert!(ran > 0 && refused > 0, "{}: {ran} ran, {refused} refused", ground.name());
+    }
 }
 
 /// Root hands over to whoever owns the workspace. That one swaps it for root's own folder.
@@ -398,8 +454,7 @@ fn root_never_works_for_a_user_in_roots_folders() {
             assert!(outcome["error"].is_string() || outcome["sandbox"]["user"]["as"] == "owner", "{outcome:#}");
             assert!(!owned.join("planted").exists(), "{}: {outcome:#}", ground.name());
         }
-        flipper.kill().unwrap();
-        flipper.wait().unwrap();
+        drop(flipper);
     }
 }
 

@@ -45,6 +45,8 @@ pub struct Plan {
     pub drop_privileges: bool,
     /// What must lie at a path before anything starts.
     pub expect: Vec<Expected>,
+    /// What must be mounted where, as the sandbox was told to.
+    pub mounts: Vec<Mounted>,
     /// What an outer sandbox says that it keeps, and must be seen to keep before anything starts.
     pub outer: Option<Outer>,
     /// Mounts below which nothing is executed. Needs the right to mount, which is given up afterwards.
@@ -106,6 +108,16 @@ pub struct Expected {
     pub dev: u64,
     /// Its inode.
     pub ino: u64,
+}
+
+/// A mount that the sandbox was told to make. It follows links when it mounts, also such as somebody has put there since its
+/// places were checked.
+#[derive(Debug, Serialize, Deserialize)]
+pub struct Mounted {
+    /// The place, as a real path.
+    pub path: String,
+    /// Device and inode of what must lie there; `None` for a cover, which shows nothing.
+    pub shows: Option<(u64, u64)>,
 }
 
 /// What the innermost process says, one JSON object a line.

@@ -1,5 +1,6 @@
 //! The innermost process at work: start the shell, obey orders, reap, end everything, report.
 
+use std::collections::HashSet;
 use std::ffi::CString;
 use std::io::{self, Read as _, Write as _};
 use std::os::fd::{AsFd as _, OwnedFd};
@@ -47,6 +48,7 @@ fn supervise(runner: &mut UnixStream) -> Result<Ended, String> {
     forbid_exec(&plan)?;
     kernel::become_supervisor(plan.reap == Reap::Descendants).map_err(|error| error.to_string())?;
     check_expected(&plan)?;
+    check_mounts(&plan)?;
     plan.outer.map_or(Ok(()), check_outer)?;
     let signals = kernel::signals(&[libc::SIGCHLD]).map_err(|error| format!("cannot watch processes: {error}"))?;
     let child = start(&plan)?;
@@ -76,6 +78,38 @@ fn check_expected(plan: &Plan) -> Result<(), String> {
         let found = std::fs::symlink_metadata(path).map_err(|error| format!("{}: {error}", expected.path))?;
         if (found.dev(), found.ino()) != (expected.dev, expected.ino) {
             return Err(format!("{} is not the folder that was checked", expected.path));
+        }
+    }
+    Ok(())
+}
+
+/// What was to be covered or kept as it is must be: who swaps a folder for a link in the right moment moves a mount elsewhere.
+fn check_mounts(plan: &Plan) -> Result<(), String> {
+    if plan.mounts.is_empty() {
+        return Ok(());
+    }
+    let table =
+        std::fs::read_to_string("/proc/self/mountinfo").map_err(|error| format!("cannot see the mounts: {error}"))?;
+    // proc(5): the fifth field is the place, in which blanks and backslashes are written in octal digits.
+    let points: HashSet<&str> = table.lines().filter_map(|line| line.split(' ').nth(4)).collect();
+    for mount in &plan.mounts {
+        let changed = || format!("{} was changed while the run was prepared; start it again", mount.path);
+        let mut written = String::new();
+        for c in mount.path.chars() {
+            if matches!(c, ' ' | '\t' | '\n' | '\\') {
+                written.push_str(&format!("\\{:03o}", u32::from(c)));
+            } else {
+                written.push(c);
+            }
+        }
+        if !points.contains(written.as_str()) {
+            return Err(changed());
+        }
+        if let Some(shows) = mount.shows {
+            let found = std::fs::symlink_metadata(&mount.path).map_err(|_| changed())?;
+            if (found.dev(), found.ino()) != shows {
+                return Err(changed());
+            }
         }
     }
     Ok(())

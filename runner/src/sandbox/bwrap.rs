@@ -8,7 +8,7 @@ use std::path::Path;
 use std::process::Command;
 
 use super::{BackendName, Guarantee, Nest, Unavailable, Wanted, places};
-use crate::inner::{self, Calls, Reap, landlock};
+use crate::inner::{self, Calls, Mounted, Reap, landlock};
 use crate::presets::Tmp;
 use crate::user::RunAs;
 
@@ -154,6 +154,7 @@ pub(super) fn prepare(wanted: &Wanted, run_as: RunAs) -> Result<Nest, Unavailabl
         Some(_) => Vec::new(),
     };
     let list = vec!["/".to_owned()];
+    let covers = covered.clone();
     let mut files = landlock::Files { read, list, covers: covered, ..landlock::Files::default() };
     files.read.extend(shown.iter().map(|path| (*path).clone()));
     files.write = places.write.iter().map(|(root, ..)| root.clone()).collect();
@@ -179,6 +180,8 @@ pub(super) fn prepare(wanted: &Wanted, run_as: RunAs) -> Result<Nest, Unavailabl
         nameless_files: wanted.listed.is_none(),
     });
     plan.expect = places.expected();
+    plan.mounts = places.mounted();
+    plan.mounts.extend(covers.into_iter().map(|path| Mounted { path, shows: None }));
     Ok(Nest { command, plan, enforces: super::enforces(BackendName::Bwrap, wanted), keep: Vec::new() })
 }
 

@@ -280,6 +280,7 @@ fn plan(wanted: &Wanted, reap: Reap, unix: bool) -> Plan {
         drop_privileges: true,
         expect: Vec::new(),
         outer: None,
+        mounts: Vec::new(),
         no_exec: Vec::new(),
     }
 }

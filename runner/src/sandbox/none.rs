@@ -14,6 +14,7 @@ pub(super) fn prepare(wanted: &Wanted) -> Nest {
     let plan = Plan {
         calls: None,
         drop_privileges: false,
+        mounts: Vec::new(),
         no_exec: Vec::new(),
         expect: wanted.places.expected(),
         ..super::plan(wanted, Reap::Descendants, true)

@@ -7,7 +7,7 @@ use bashgate_shared::classify::later::{self, Tier};
 use rustix::fs::{CWD, Mode, OFlags, ResolveFlags};
 
 use super::real::RealPaths;
-use crate::inner::Expected;
+use crate::inner::{Expected, Mounted};
 use crate::presets::Access;
 use crate::user::RunAs;
 
@@ -240,6 +240,15 @@ impl Places {
     pub(super) fn expected(&self) -> Vec<Expected> {
         let roots = self.write.iter().chain(&self.given);
         roots.map(|(path, dev, ino)| Expected { path: path.clone(), dev: *dev, ino: *ino }).collect()
+    }
+}
+
+impl Places {
+    /// What must be mounted to keep places below the write roots as they are. What is gone by now is no longer what was checked.
+    pub(super) fn mounted(&self) -> Vec<Mounted> {
+        let places = self.pinned.iter().chain(&self.protect);
+        let identity = |path: &String| std::fs::symlink_metadata(path).map_or((0, 0), |meta| (meta.dev(), meta.ino()));
+        places.map(|path| Mounted { path: path.clone(), shows: Some(identity(path)) }).collect()
     }
 }
 
