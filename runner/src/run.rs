@@ -1,6 +1,6 @@
 //! One run, from a permit to an outcome: choose a sandbox, start, listen, end in time, clean up.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashSet};
 use std::ffi::OsString;
 use std::io::{self, Read as _, Write as _};
 use std::os::fd::{AsFd, OwnedFd};
@@ -226,10 +226,9 @@ impl Runner {
                 let caged = permit.reach() == Reach::Cage;
                 let checks_out = checks_out(permit.command());
                 let since = Instant::now();
-                let violations = watches
-                    .drain(..)
-                    .flat_map(|watch| watch.after(checks_out, *backend == BackendName::Bwrap))
-                    .collect();
+                let kept: HashSet<PathBuf> =
+                    if *backend == BackendName::Bwrap { acting.iter().cloned().collect() } else { HashSet::new() };
+                let violations = watches.drain(..).flat_map(|watch| watch.after(checks_out, &kept)).collect();
                 drop(keep);
                 let looked = [before, since.elapsed()];
                 let mut outcome = finished.outcome(permit, spec, timeout, sandbox, (violations, looked));

@@ -35,6 +35,8 @@ struct Acting {
     kept: Option<Kept>,
     /// The folders around it, up to the workspace, by their inodes: another one in the place of one of them brings other files.
     around: Vec<u64>,
+    /// It has other names, by which it could be written.
+    has_other_names: bool,
 }
 
 /// What is needed to put it back.
@@ -54,6 +56,8 @@ pub(super) struct ActingFiles {
     found: BTreeMap<PathBuf, Acting>,
     /// Folders that count as a whole.
     folders: Vec<PathBuf>,
+    /// Links by way of which files are called what acts later, and where they lead.
+    links: BTreeMap<PathBuf, PathBuf>,
     kept_bytes: usize,
 }
 
@@ -78,13 +82,20 @@ impl ActingFiles {
     }
 
     /// The same for a file that is called by another name, by way of a link to a folder.
-    pub(super) fn look_at_alias(&mut self, seen: &mut Seen, called: &Path, path: &Path, cwd: &str) {
+    /// True for one that acts later.
+    pub(super) fn look_at_alias(&mut self, seen: &mut Seen, called: &Path, path: &Path, cwd: &str) -> bool {
         let later = later::of(&called.to_string_lossy(), Some(cwd)).filter(|later| later.tier != Tier::Steers);
-        if let Some(later) = later
-            && !is_set_aside(path)
-            && !self.found.contains_key(path)
-        {
+        let Some(later) = later.filter(|_| !is_set_aside(path)) else { return false };
+        if !self.found.contains_key(path) {
             self.take(seen, path, later);
+        }
+        true
+    }
+
+    /// The link by way of which a file was called so. Another target brings other files.
+    pub(super) fn by_link(&mut self, link: &Path) {
+        if let Ok(target) = fs::read_link(link) {
+            self.links.insert(link.to_owned(), target);
         }
     }
 
@@ -102,7 +113,8 @@ impl ActingFiles {
         let inside = path.ancestors().skip(1).take_while(|folder| folder.starts_with(&root));
         let inode = |folder: &Path| fs::symlink_metadata(folder).map_or(0, |meta| meta.ino());
         let around = if later.is_kept { inside.map(inode).collect() } else { Vec::new() };
-        self.found.insert(path.to_owned(), Acting { stamp, later, kept, around });
+        let has_other_names = fs::symlink_metadata(path).is_ok_and(|meta| meta.nlink() > 1);
+        self.found.insert(path.to_owned(), Acting { stamp, later, kept, around, has_other_names });
     }
 
     fn content(&mut self, path: &Path) -> Option<Kept> {
@@ -162,6 +174,18 @@ impl ActingFiles {
                 }
             }
         }
+        let mut led_elsewhere = false;
+        for (link, target) in &self.links {
+            if fs::read_link(link).ok().as_ref() == Some(target) || fs::symlink_metadata(link).is_err() {
+                continue;
+            }
+            led_elsewhere = true;
+            found.push(if nobody_was_asked && !around.checks_out {
+                put_back(link, &Kept::Link(target.clone()), around.workspace)
+            } else {
+                Violation::of(link, Change::Modified)
+            });
+        }
         for (path, now) in &after.found {
             if gone.iter().any(|whole| path.starts_with(whole)) {
                 continue;
@@ -169,9 +193,14 @@ impl ActingFiles {
             match self.found.get(path) {
                 None => found.push(created(path, &now.later, around, &tracked)),
                 Some(before) if before.stamp != now.stamp => {
-                    // What the sandbox kept from being written, in folders that are the same, somebody outside has changed.
-                    let is_others = around.keeps && before.later.is_kept && before.around == now.around;
-                    let kept = before.kept.as_ref().filter(|_| nobody_was_asked && !is_others);
+                    // What the sandbox kept from being written, in folders that are the same, somebody outside has changed. Of a
+                    // link it keeps what it leads to, and of a file the name that it knows.
+                    let was_kept = path.ancestors().any(|part| around.kept.contains(part));
+                    let is_plain = !matches!(before.kept, Some(Kept::Link(_))) && !before.has_other_names;
+                    let is_others = was_kept && is_plain && before.around == now.around;
+                    // A link that leads where it did has nothing to be given back.
+                    let is_same = |kept: &&Kept| matches!(kept, Kept::Link(target) if fs::read_link(path).ok().as_ref() == Some(target));
+                    let kept = before.kept.as_ref().filter(|kept| nobody_was_asked && !is_others && !is_same(kept));
                     let change = kept.map_or_else(
                         || Violation::of(path, Change::Modified),
                         |kept| put_back(path, kept, around.workspace),
@@ -182,6 +211,10 @@ impl ActingFiles {
             }
         }
         for (path, before) in self.found.iter().filter(|(path, _)| !after.found.contains_key(*path)) {
+            // It is there, and no longer called so.
+            if led_elsewhere && fs::symlink_metadata(path).is_ok() {
+                continue;
+            }
             // Without them an agent may run ungated.
             let kept = before.kept.as_ref().filter(|_| nobody_was_asked && before.later.tier == Tier::Gate);
             let change = kept

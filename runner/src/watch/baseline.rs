@@ -186,8 +186,13 @@ mod tests {
         fs::create_dir_all(work.join(".vscode")).unwrap();
         fs::write(work.join(".vscode/tasks.json"), "mine").unwrap();
         let watch = |caged| Watch::before(&work, &work, Vec::new(), Some((&state, Duration::from_mins(5))), caged);
-        let changes =
-            |watch: &Watch| watch.after(false, false).into_iter().map(|one| (one.path, one.change)).collect::<Vec<_>>();
+        let changes = |watch: &Watch| {
+            watch
+                .after(false, &std::collections::HashSet::new())
+                .into_iter()
+                .map(|one| (one.path, one.change))
+                .collect::<Vec<_>>()
+        };
         let kept = || fs::read_dir(state.join("watch")).unwrap().count();
 
         let killed = watch(true);

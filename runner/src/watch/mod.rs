@@ -9,7 +9,7 @@ mod aside;
 mod baseline;
 mod seen;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashSet};
 use std::ffi::OsString;
 use std::fmt;
 use std::fs;
@@ -191,10 +191,10 @@ impl Watch {
     }
 
     /// What has changed since. What is new and would be run by git or another tool in this very workspace is set aside, when
-    /// nobody was asked about the command. `keeps` says that the sandbox kept what was there from being written.
-    pub fn after(&self, checks_out: bool, keeps: bool) -> Vec<Violation> {
+    /// nobody was asked about the command. `kept` is what the sandbox kept from being written: files, and folders as a whole.
+    pub fn after(&self, checks_out: bool, kept: &HashSet<PathBuf>) -> Vec<Violation> {
         let nobody_was_asked = self.nobody_was_asked;
-        let around = Around { workspace: &self.workspace, nobody_was_asked, checks_out, keeps };
+        let around = Around { workspace: &self.workspace, nobody_was_asked, checks_out, kept };
         // One looks around, the other at what it has found: to ask for each file takes as long as to list it.
         let (after, linked) = std::thread::scope(|scope| {
             let (found, files) = mpsc::channel();
@@ -349,6 +349,6 @@ pub struct Around<'w> {
     pub nobody_was_asked: bool,
     /// Its text has git bring files of commits into the working tree, and make none.
     pub checks_out: bool,
-    /// The sandbox kept what acts later and was there from being written.
-    pub keeps: bool,
+    /// What the sandbox kept from being written: files, and folders as a whole.
+    pub kept: &'w HashSet<PathBuf>,
 }

@@ -123,10 +123,41 @@ impl Seen {
                     self.unseen.insert(path);
                 } else if found.is_dir() {
                     waiting.extend(self.entries(&path).into_iter().map(|entry| (entry.path(), depth + 1)));
-                } else if !is_sample(&path) {
+                } else if depth == 0 || !is_sample(&path) {
                     acting.named(self, &path);
                 }
             }
+        }
+    }
+
+    /// The same for a repository in the workspace, whose settings may name some.
+    fn named_by_nested(&mut self, folder: &Path, git: &Path, acting: &mut ActingFiles) {
+        let config = text_of(&git.join("config")).to_ascii_lowercase();
+        // Settings that name files are rare, and to read all that is in force costs.
+        let is_plain = ![
+            "path",
+            "hook",
+            "command",
+            "fsmonitor",
+            "filter",
+            "textconv",
+            "driver",
+            "external",
+            "alias",
+            "pager",
+            "editor",
+            "program",
+            "cmd",
+            "helper",
+        ]
+        .iter()
+        .any(|word| config.contains(word));
+        if is_plain {
+            return;
+        }
+        match git::named::by_settings(folder) {
+            Ok(Some(named)) => self.named(named, acting),
+            Ok(None) | Err(_) => drop(self.unseen.insert(git.to_owned())),
         }
     }
 
@@ -181,6 +212,7 @@ impl Seen {
                         self.git_file(&path, &mut nested);
                     }
                     self.repository(&path, &mut nested, 0);
+                    self.named_by_nested(&folder, &path, &mut acting);
                 } else if is_folder {
                     folders.push((path, begun));
                 } else {
@@ -230,8 +262,8 @@ impl Seen {
                 let called = called.join(entry.file_name());
                 if entry.file_type().is_ok_and(|kind| kind.is_dir()) {
                     waiting.push((called, entry.path(), begun));
-                } else if begun == Begun::Yes {
-                    acting.look_at_alias(self, &called, &entry.path(), cwd);
+                } else if begun == Begun::Yes && acting.look_at_alias(self, &called, &entry.path(), cwd) {
+                    acting.by_link(link);
                 }
             }
         }

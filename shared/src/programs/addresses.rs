@@ -193,7 +193,7 @@ impl Operands {
                 let end = text.find(|c| c == ':' || self == Self::Places && c == '/');
                 let ends = end.is_some() || arg.exact().is_some();
                 let named = end.map_or(Some(text), |end| text.get(..end)).filter(|_| ends)?;
-                let is_here = self == Self::Places && !end.is_some_and(|end| text.as_bytes().get(end) == Some(&b':'));
+                let is_here = self == Self::Places && end.is_none_or(|end| text.as_bytes().get(end) != Some(&b':'));
                 let host = named.rsplit('@').next().unwrap_or(named).trim_matches(['[', ']']);
                 (!is_here && !host.is_empty()).then(|| host.to_ascii_lowercase())
             }

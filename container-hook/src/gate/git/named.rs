@@ -1,9 +1,10 @@
-//! What git's settings name beside the repository's own folder: hooks that it would run, and settings that it includes.
+//! What git's settings name beside the repository's own folder: hooks and programs that it would run, and settings that it
+//! includes.
 
 use std::io;
 use std::path::{Path, PathBuf};
 
-use bashgate_shared::classify::paths;
+use bashgate_shared::classify::{git_config, paths};
 
 use super::{config, existing, files_outside, repositories, there};
 use crate::gate::conditions::place;
@@ -11,6 +12,8 @@ use crate::gate::real::{Leads, follow};
 
 /// Most files of settings, those that others include among them.
 const MAX_FILES: usize = 64;
+/// Most words of one setting.
+const MAX_WORDS: usize = 64;
 
 /// The files and folders that settings in force in a folder name, as they lie there and as the text says, those of included
 /// settings too; `None` where some settings are not understood.
@@ -38,19 +41,27 @@ pub fn by_settings(folder: &Path) -> io::Result<Option<Vec<PathBuf>>> {
             for setting in settings {
                 // The reader gives names in lower case.
                 let is_include = setting.key.starts_with("include") && setting.key.rsplit('.').next() == Some("path");
-                let base = match setting.key.as_str() {
-                    "core.hookspath" => root.as_path(),
-                    _ if is_include => file.parent().unwrap_or(root.as_path()),
-                    _ => continue,
+                let is_path = is_include || setting.key == "core.hookspath";
+                let base = if is_include { file.parent().unwrap_or(root.as_path()) } else { root.as_path() };
+                // What runs a program may name files of the repository in any of its words.
+                let words: Vec<&str> = if is_path {
+                    vec![setting.value.as_str()]
+                } else if git_config::is_inert(&setting.key, &setting.value) {
+                    continue;
+                } else {
+                    let breaks = |c: char| c.is_whitespace() || "\"'`;&|()<>$={}!".contains(c);
+                    setting.value.split(breaks).filter(|word| !word.is_empty()).take(MAX_WORDS).collect()
                 };
-                let Some(place) = place(&setting.value, base) else { continue };
-                if is_include && place.is_file() {
-                    waiting.push(place.clone());
-                }
-                named.push(PathBuf::from(paths::resolve(None, &place.to_string_lossy())));
-                match follow(&place) {
-                    Leads::To(real) | Leads::Nowhere(real) => named.push(real),
-                    Leads::Dangling(_) | Leads::Doubt(_) => return Ok(None),
+                for word in words {
+                    let Some(place) = place(word, base).filter(|place| is_path || place.is_file()) else { continue };
+                    if is_include && place.is_file() {
+                        waiting.push(place.clone());
+                    }
+                    named.push(PathBuf::from(paths::resolve(None, &place.to_string_lossy())));
+                    match follow(&place) {
+                        Leads::To(real) | Leads::Nowhere(real) => named.push(real),
+                        Leads::Dangling(_) | Leads::Doubt(_) => return Ok(None),
+                    }
                 }
             }
         }
