@@ -91,6 +91,8 @@ pub enum ToolUse {
         folder: Option<String>,
         /// Why nobody here can say what it does, if so.
         doubt: Option<&'static str>,
+        /// True where the agent goes on while it runs.
+        background: bool,
     },
     /// A tool that reads or writes files and asks nobody.
     Files {

@@ -176,6 +176,7 @@ fn put(
         reads_startup_files: false,
         types_past_gate: false,
         doubt: None,
+        background: false,
     };
     // The wait ends by itself; whoever calls this is an ordinary process, which its caller can end.
     let (decision, files) = gate::check(&question, config).finish_with_files(config, |_| ());

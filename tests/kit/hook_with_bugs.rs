@@ -35,6 +35,7 @@ fn main() {
             reads_startup_files: false,
             types_past_gate: false,
             doubt: None,
+            background: false,
         };
         let step = planted::with(bug, || gate::check(&question, &config));
         println!("{}", matches!(step, Step::Decided(HookDecision::Allow(_))));

@@ -440,7 +440,7 @@ fn root_never_works_for_a_user_in_roots_folders() {
         let owned = ground.path().join("owned");
         fs::create_dir(&owned).unwrap();
         symlink(&owned, ground.path().join("link")).unwrap();
-        let mut flipper = Command::new(&flip).arg(ground.work()).arg(ground.path().join("link")).spawn().unwrap();
+        let flipper = Flipper::start(&flip, &ground.work(), &ground.path().join("link"));
         for _ in 0..150 {
             let mut root = Command::new(ground.path().join("bin/runner-driver"));
             root.env_clear().env("PATH", "/usr/bin:/bin").env("HOME", "/root");

@@ -191,3 +191,168 @@ fn folders_that_the_command_itself_opens() {
         std::fs::set_permissions(work.join(closed), std::fs::Permissions::from_mode(0o755)).unwrap();
     }
 }
+
+/// What is looked at now, and used later or by way of what the line itself makes.
+#[test]
+fn names_that_come_to_lie_where_they_were_not_looked_for() {
+    let world = World::new();
+    world.file("data", "x");
+    world.asked(&[
+        "mkdir -p ./--compress-program=sh/y ./-S1b/y; sort * > /dev/null",
+        "mkdir s; cd s && mkdir -p ../-x/y && cd .. && sort *",
+        "mkdir ./-x && sort *",
+        "{ sleep 4; sort *; } > /dev/null &",
+        "(sleep 4; sort *) & sleep 1",
+        "ls > >(sleep 3; sort *)",
+        "ls > >(sleep 3; find . -type f | xargs sort -S1b > /dev/null)",
+        "coproc { sleep 2; sort *; }",
+        "exec setsid sh -c 'sleep 3; echo > ./--compress-program=sh'",
+        "setsid ls",
+    ]);
+    world.local(&["sort *", "mkdir -p a/b; sort a/*", "sleep 1; ls *", "(sleep 1; ls) & wait"]);
+    git(&world.work(), &["init", "-q"]);
+    git(&world.work(), &["add", "data"]);
+    git(&world.work(), &["commit", "-qm", "one"]);
+    world.asked(&[
+        "git checkout -q -b x/--compress-program=sh; cd .git/refs/heads/x && sort -S1b * data",
+        "git checkout -b x/y && find . | xargs sort",
+        "{ sleep 4; git status; } &",
+    ]);
+    world.local(&["git status", "git checkout -q -b fine"]);
+}
+
+#[test]
+fn files_that_are_read_by_being_there() {
+    let world = World::new();
+    world.asked(&[
+        "mkdir -p .gemini/x; echo x > .gemini/sandbox.bashrc",
+        "echo x > .gemini/sandbox.bashrc",
+        "echo 'GEMINI_CLI_SYSTEM_SETTINGS_PATH=s.json' > .env",
+        "echo x > .envrc.local",
+        "echo x > .envrc.override",
+        "echo x > devfile.yaml",
+        "echo x > .hg/hgrc-not-shared",
+    ]);
+    world.local(&["mkdir -p src/a/b", "mkdir -p docs", "mkdir -p .github/x"]);
+}
+
+#[test]
+fn secrets_that_git_is_made_to_take_in_or_give_back() {
+    let world = World::new();
+    let work = world.work();
+    world.file("README.md", "x");
+    world.file("sub/id_rsa", "K");
+    world.file(".env", "K");
+    git(&work, &["init", "-q"]);
+    git(&work, &["add", "README.md"]);
+    git(&work, &["commit", "-qm", "one"]);
+    world.asked(&[
+        "git add '*'",
+        "git add './*'",
+        "git add '.e*' && git commit -qm x",
+        "git add '.en[v]'",
+        "git add ':!README.md'",
+        "git add ':(glob)**'",
+        "git add ':(top,glob)*'",
+        "git add -A ':!README.md'",
+        "git add 'sub/*'",
+        "git add \\*",
+        "cd sub && git add '*'",
+        "git -C sub add '*'",
+        "git log -u dev -- .env",
+        "git log -U1 dev -- .env",
+        "git log --binary dev -- .env",
+        "git log -L1,1:.env dev",
+        "git diff dev -- '.e*'",
+        "git grep -h K dev -- '.en[v]'",
+    ]);
+    world.file(".gitignore", ".env\nsub/id_rsa\n");
+    world.asked(&[
+        "git add -f '?env'",
+        "git add -f '*'",
+        "git add -f '[.]env'",
+        "git add -f ':'",
+        "git add -f ':^README.md'",
+        "git add -f ':(exclude)README.md'",
+        "git cat-file -p 605f3ab5",
+    ]);
+    world.local(&["git add '*'", "git add '*.md'", "git add -A", "git show HEAD", "git diff"]);
+    // A stash has a number like every commit.
+    git(&work, &["add", ".gitignore"]);
+    git(&work, &["commit", "-qm", "two"]);
+    world.local(&["git show 2a17830", "git diff HEAD 2a17830"]);
+    git(&work, &["stash", "-q", "--all"]);
+    world.asked(&[
+        "git show 2a17830",
+        "git diff HEAD 2a17830",
+        "git log -p -1 2a17830",
+        "git diff-tree -p --root 2a17830",
+        "git grep -h K 2a17830",
+        "git show 2a17830^3",
+    ]);
+    world.local(&["git log --oneline", "git diff HEAD~1"]);
+    // What commits hold is guarded by the names in the index.
+    git(&work, &["stash", "drop", "-q"]);
+    world.file(".env", "K");
+    git(&work, &["add", "-f", ".env"]);
+    git(&work, &["commit", "-qm", "three"]);
+    std::fs::remove_file(work.join(".env")).unwrap();
+    world.asked(&["git add -u", "git add -A", "git commit -qam rm", "git restore --staged ."]);
+}
+
+#[test]
+fn passwords_in_what_git_keeps_of_addresses() {
+    let world = World::new();
+    let work = world.work();
+    world.file("f", "x");
+    git(&work, &["init", "-q"]);
+    git(&work, &["add", "f"]);
+    git(&work, &["commit", "-qm", "one"]);
+    let shown = ["git reflog", "git log -g --oneline", "git log -g --format=%gs", "cat .git/logs/HEAD"];
+    let branch = ["git branch --format='%(push:remotename)'", "git for-each-ref", "git log --oneline"];
+    world.local(&shown);
+    world.local(&branch);
+    let mut log = std::fs::OpenOptions::new().append(true).open(work.join(".git/logs/HEAD")).unwrap();
+    let zero = "0".repeat(40);
+    let line = format!("{zero} {zero} n <n@x> 1 +0000\tpull https://x-access-token:TOKEN@h.example/o/r.git main\n");
+    std::io::Write::write_all(&mut log, line.as_bytes()).unwrap();
+    world.asked(&shown);
+    world.local(&branch);
+    git(&work, &["config", "branch.main.pushRemote", "https://me:pw@h.example/x.git"]);
+    world.asked(&branch);
+    for name in ["bare.git/config", ".bare/config", ".gitmodules", "gitconfig"] {
+        world.file(name, "[remote \"o\"]\n\turl = https://me:pw@h.example/x.git\n");
+        world.asked(&[&format!("cat {name}")]);
+        world.file(name, "[remote \"o\"]\n\turl = https://h.example/x.git\n");
+        world.local(&[&format!("cat {name}")]);
+    }
+}
+
+#[test]
+fn names_that_programs_make_of_names() {
+    let world = World::new();
+    world.file(".env", "K");
+    world.file("m.gz", "x");
+    std::fs::create_dir(world.work().join("z")).unwrap();
+    for (name, target) in [("z/notes.gz", "../.env"), ("z/n2.Z", "../.env"), ("z/n3-gz", "../.env")] {
+        symlink(target, world.work().join(name)).unwrap();
+    }
+    world.asked(&[
+        "zcat -f z/notes",
+        "cd z && zcat -f notes",
+        "zcat -f z/n2",
+        "zcat z/n3",
+        "gzip -dc z/notes",
+        "gunzip -c z/notes",
+        "gzip -l z/notes",
+        "cat /dev/vda",
+        "strings -n 20 /dev/sda1",
+        "od -c /dev/mem",
+        "cat /dev/vcs1",
+    ]);
+    world.local(&["zcat m", "zcat m.gz", "gzip -dc m.gz", "cat /dev/null"]);
+    world.file("run.sh", ". ./.env");
+    world.local(&["shellcheck run.sh", "shellcheck --norc run.sh"]);
+    world.file(".shellcheckrc", "external-sources=true");
+    world.asked(&["shellcheck run.sh", "cd z && shellcheck ../run.sh"]);
+}

@@ -37,7 +37,9 @@ fn test_before_tool_use_maps_to_claude_pre_tool_use() {
     let agent = Agent::of(event.as_bytes()).unwrap();
     assert_eq!(agent, Agent::Claude);
     let Incoming::Before(before) = agent.read(event.as_bytes()).unwrap() else { panic!("not the event") };
-    assert_eq!(before.tool, ToolUse::Shell { command: "ls".to_owned(), is_bash: true, folder: None, doubt: None });
+    let shell =
+        ToolUse::Shell { command: "ls".to_owned(), is_bash: true, folder: None, doubt: None, background: false };
+    assert_eq!(before.tool, shell);
 }
 
 // Task 2: the classifier.

@@ -521,3 +521,23 @@ fn each_agent_is_answered_in_its_own_words() {
         assert!(output.stderr.contains("touches the gate"), "{event}: {output:?}");
     }
 }
+
+/// What is looked at before a command may be another thing when one in the background gets there.
+#[test]
+fn a_command_that_the_agent_does_not_wait_for() {
+    let site = Site::new(SOON);
+    let in_background = |command: &str, field: &str, value: Value| {
+        let mut input = json!({"command": command});
+        input[field] = value;
+        ask(&site, "claude", "Bash", &input).code
+    };
+    for (command, field, value) in [
+        ("sleep 4; sort * > /dev/null", "run_in_background", json!(true)),
+        ("sleep 4; echo x > f", "is_background", json!("yes")),
+        ("sleep 4; git status", "background", json!(1)),
+    ] {
+        assert_eq!(in_background(command, field, value), Some(2), "{command}");
+    }
+    assert_eq!(in_background("sleep 4; ls -la", "run_in_background", json!(true)), Some(0));
+    assert_eq!(in_background("cat *", "run_in_background", json!(false)), Some(0));
+}

@@ -61,6 +61,8 @@ const OF_SHELLS: &[&str] = &[
     "is_background",
     "background",
 ];
+/// Those of them that say that the agent goes on while it runs.
+const BACKGROUND: &[&str] = &["run_in_background", "is_background", "background"];
 /// Most of a file's new content that is told, in bytes.
 const MAX_CONTENT: usize = 12 * 1024;
 
@@ -133,7 +135,7 @@ pub(super) fn of(row: Option<&AgentRow>, tool: &str, input: &Input) -> Result<To
         {
             let command = text(input, TYPED).ok_or_else(|| unknown("input"))?;
             let doubt = Some("it is typed into a program's terminal");
-            Ok(ToolUse::Shell { command, is_bash: false, folder: None, doubt })
+            Ok(ToolUse::Shell { command, is_bash: false, folder: None, doubt, background: true })
         }
         // Whatever it is called: it runs a command, and nothing else is said.
         None if !["mcp", "MCP"].iter().any(|start| tool.starts_with(start))
@@ -162,7 +164,10 @@ fn shell(row: Option<&AgentRow>, tool: &str, input: &Input) -> Result<ToolUse, &
     let is_bash = lower == "bash" || row.is_some_and(|row| row.tool(tool) == Some(Does::Shell)) && tool != "Monitor";
     let is_powershell = lower.contains("powershell") || lower == "pwsh";
     let doubt = is_powershell.then_some("PowerShell reads it in another way than bash");
-    Ok(ToolUse::Shell { command, is_bash: is_bash && !is_powershell, folder, doubt })
+    let goes_on =
+        |name: &&str| input.get(*name).is_some_and(|value| !matches!(value, Value::Bool(false) | Value::Null));
+    let background = BACKGROUND.iter().any(goes_on);
+    Ok(ToolUse::Shell { command, is_bash: is_bash && !is_powershell, folder, doubt, background })
 }
 
 fn service(tool: &str, input: &Input) -> ToolUse {

@@ -74,6 +74,8 @@ pub struct Question<'q> {
     pub types_past_gate: bool,
     /// Why nobody here can say what it does, if so.
     pub doubt: Option<&'static str>,
+    /// The asker goes on while it runs, so that what is looked at before may be another thing by then.
+    pub background: bool,
 }
 
 /// What comes next.
@@ -224,6 +226,10 @@ pub fn check(question: &Question<'_>, config: &Config) -> Step {
         }
     }
     look.findings.unproven.extend(question.doubt.map(str::to_owned));
+    if question.background && (!look.found.conditions.is_empty() || !look.found.effects.writes.is_empty()) {
+        let why = "it goes on in the background, while what was looked at may become another thing";
+        look.findings.unproven.push(why.to_owned());
+    }
     if is_broken {
         let why = "the operator's own programs cannot be read here, and they may narrow it";
         look.findings.unproven.push(why.to_owned());

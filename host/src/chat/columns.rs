@@ -19,7 +19,9 @@ pub fn fit(text: &str) -> String {
         }
         let mut used = 0;
         let mut rest = line;
-        while let Some(end) = too_long(rest, COLUMNS - 1 - used) {
+        // Behind a gutter stands what was asked, where a blank more or less counts.
+        let is_asked = line.get(..9).unwrap_or(line).contains(" | ");
+        while let Some(end) = too_long(rest, COLUMNS - 1 - used, is_asked) {
             let (piece, after) = rest.split_at(end);
             out.push_str(piece);
             out.push('\n');
@@ -32,20 +34,20 @@ pub fn fit(text: &str) -> String {
     out
 }
 
-/// Where to break a line that does not fit; `None` for one that does. Never beside a blank if that can be helped: nobody would see
-/// it there.
-fn too_long(line: &str, width: usize) -> Option<usize> {
-    let (mut used, mut best, mut at_least) = (0, 0, 0);
+/// Where to break a line that does not fit; `None` for one that does. Between words, or where blanks count never beside one, if that
+/// can be helped: nobody would see it there.
+fn too_long(line: &str, width: usize, blanks_count: bool) -> Option<usize> {
+    let (mut used, mut best) = (0, 0);
     let mut before = ' ';
     for (at, c) in line.char_indices() {
         used += columns(c);
         if used > width {
-            return Some(if best > 0 { best } else { at.max(at_least) });
+            return Some(if best > 0 { best } else { at.max(1) });
         }
-        if before != ' ' && c != ' ' {
+        let fits = if blanks_count { before != ' ' && c != ' ' } else { before == ' ' && c != ' ' && at > width / 2 };
+        if fits {
             best = at;
         }
-        at_least = at + c.len_utf8();
         before = c;
     }
     None
@@ -70,7 +72,7 @@ mod tests {
             assert_eq!(shown.replace(&format!("\n{CONTINUED}"), ""), text);
         }
         let (first, rest) = "rm -rf / tmp".split_at(9);
-        let shown = fit(&format!("{}{first}{rest}", "x ".repeat(35)));
+        let shown = fit(&format!("    1 | {}{first}{rest}", "x ".repeat(35)));
         assert!(!shown.contains(" \n") && !shown.contains(&format!("{CONTINUED} ")), "{shown}");
     }
 }

@@ -114,6 +114,8 @@ fn explain(found: &Classification, color: bool) -> String {
             Condition::GitIsInert { folder, shows, records } => {
                 let more = match (shows, records) {
                     (Shown::Content, _) => ", and git tracks no secret there",
+                    (Shown::Numbered, _) => ", git tracks no secret there, and there is no stash",
+                    (Shown::Logs, _) => ", and no password stands in its logs",
                     (Shown::Settings, _) => ", and none of them is a secret",
                     (Shown::Nothing, true) => ", and it has no hook",
                     (Shown::Nothing, false) => "",

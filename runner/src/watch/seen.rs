@@ -9,6 +9,7 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 use bashgate_hook::gate::git;
+use bashgate_shared::classify::git_config;
 use bashgate_shared::classify::later::{Begun, Names};
 use bashgate_shared::command::Digest;
 use serde::{Deserialize, Serialize};
@@ -132,26 +133,12 @@ impl Seen {
 
     /// The same for a repository in the workspace, whose settings may name some.
     fn named_by_nested(&mut self, folder: &Path, git: &Path, acting: &mut ActingFiles) {
-        let config = text_of(&git.join("config")).to_ascii_lowercase();
+        let config = text_of(&git.join("config"));
         // Settings that name files are rare, and to read all that is in force costs.
-        let is_plain = ![
-            "path",
-            "hook",
-            "command",
-            "fsmonitor",
-            "filter",
-            "textconv",
-            "driver",
-            "external",
-            "alias",
-            "pager",
-            "editor",
-            "program",
-            "cmd",
-            "helper",
-        ]
-        .iter()
-        .any(|word| config.contains(word));
+        let settings = git::config::read(&config);
+        let is_plain = settings.is_some_and(|all| {
+            all.iter().all(|one| !one.key.starts_with("include") && git_config::is_inert(&one.key, &one.value))
+        });
         if is_plain {
             return;
         }

@@ -152,6 +152,15 @@ pub fn says_where(key: &str, value: &str) -> bool {
     named || leads_elsewhere(key, value)
 }
 
+/// True for a log of git's in which no address has a password, or whatever else may stand in front of its host.
+pub fn is_plain_log(bytes: &[u8]) -> bool {
+    let text = String::from_utf8_lossy(bytes);
+    text.split("://").skip(1).all(|rest| {
+        let authority = rest.split(|c: char| c == '/' || c.is_whitespace()).next().unwrap_or("");
+        authority.rsplit_once('@').is_none_or(|(user, _)| user == "git")
+    })
+}
+
 /// Whether showing a setting shows a secret: a credential in a URL, a header with a token, a password in a command.
 pub fn is_secret(key: &str, value: &str) -> bool {
     const NAMES: &[&str] =

@@ -86,6 +86,9 @@ const ROWS: &[Row] = &[
             // With one, any folder may be a repository.
             Ends("head"),
             Ends(".hg/hgrc"),
+            Ends(".hg/hgrc-not-shared"),
+            Ends(".sl/config"),
+            Ends(".pijul/config"),
             Ends(".hgrc"),
             Below(".jj"),
         ],
@@ -260,8 +263,7 @@ const ROWS: &[Row] = &[
         ByItself,
         "what runs when one enters a folder",
         &[
-            Ends(".envrc"),
-            Ends(".envrc.private"),
+            Ends(".envrc*"),
             Ends(".direnvrc"),
             Below(".config/direnv"),
             Ends("mise.*"),
@@ -298,7 +300,16 @@ const ROWS: &[Row] = &[
     row(
         ByItself,
         "a container for development",
-        &[Below(".devcontainer"), Ends(".devcontainer.json"), Ends(".gitpod.yml"), Ends(".gitpod.dockerfile")],
+        &[
+            Below(".devcontainer"),
+            Ends(".devcontainer.json"),
+            Ends(".gitpod.yml"),
+            Ends(".gitpod.dockerfile"),
+            Below(".gitpod"),
+            Below(".ona"),
+            Ends("devfile.yaml"),
+            Ends(".devfile.yaml"),
+        ],
     )
     .in_projects(),
     row(
@@ -325,6 +336,7 @@ const ROWS: &[Row] = &[
             Below(".gemini/extensions"),
             Below(".gemini/skills"),
             Below(".gemini/policies"),
+            Ends(".gemini/sandbox*"),
             Below(".cursor/commands"),
             Below(".cursor/extensions"),
             Ends(".cursor/permissions.json"),
@@ -358,6 +370,15 @@ const ROWS: &[Row] = &[
             Below(".augment"),
             Ends(".crush.json"),
             Ends("crush.json"),
+            Ends("conductor.json"),
+            Below(".superset"),
+            Ends(".emdash.json"),
+            Ends(".workmux.yaml"),
+            Ends(".config/wt.toml"),
+            Below(".codex-plugin"),
+            Below(".claude-plugin"),
+            Below(".qoder"),
+            Ends("hooks/hooks.json"),
         ],
     )
     .in_projects(),
@@ -551,6 +572,8 @@ const ROWS: &[Row] = &[
             Below(".github/agents"),
             Below(".github/skills"),
             Below(".agents"),
+            Below(".agent/rules"),
+            Below(".agent/workflows"),
         ],
     ),
     row(
@@ -971,6 +994,12 @@ impl Names {
             None => Begun::No,
         }
     }
+}
+
+/// True for a file from which agents and plug-ins of shells take variables when they start, some of which say where their settings
+/// lie. It counts where it is written; to name it means to read it.
+pub fn steers_when_written(path: &str) -> bool {
+    super::paths::file_name(path) == ".env"
 }
 
 /// Files and folders of a project that act later, relative to it: what a sandbox keeps as it is.

@@ -166,6 +166,17 @@ pub enum Shown {
     Settings,
     /// What files hold, so that no secret may be among those that git tracks.
     Content,
+    /// The same of commits that are named by their numbers, so that there may be no stash with files that were never tracked.
+    Numbered,
+    /// What was done when, with addresses as they were typed: no password may be among them.
+    Logs,
+}
+
+impl Shown {
+    /// True where what files hold is shown.
+    pub const fn is_content(self) -> bool {
+        matches!(self, Self::Content | Self::Numbered)
+    }
 }
 
 /// What is known around a command.

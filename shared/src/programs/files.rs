@@ -77,7 +77,7 @@ pub(super) const TABLE: &[Program] = &[
     .starts(&["bzip2", "xz", "zstd"])
     .safe(&["xzcat a.xz | head"])
     .not_safe(&["xzcat --x a"]),
-    Program::new(&["zcat"], "prints files that are packed", Kind::Local, Rule::Listed(UNPACKED, Operands::Files))
+    Program::new(&["zcat"], "prints files that are packed", Kind::Local, Rule::Custom(zcat))
         .environment(&["GZIP", "GZIP_BINDIR"])
         .starts(&["gzip"])
         .traits(&[Trait::ShellScript])
@@ -272,6 +272,26 @@ fn unzip(judge: &mut Judge<'_>, call: &Call) -> Judgement {
     }
 }
 
+fn zcat(judge: &mut Judge<'_>, call: &Call) -> Judgement {
+    match UNPACKED.scan(&call.args) {
+        Ok(scan) => judge.read_behind(&scan.operands, 0).max(with_endings(judge, &scan)),
+        Err(reason) => Judgement::unknown(reason),
+    }
+}
+
+/// Of a name that is not there, gzip tries others.
+fn with_endings(judge: &mut Judge<'_>, scan: &Scan<'_>) -> Judgement {
+    const ENDINGS: &[&str] = &[".gz", ".z", ".Z", "-gz", "-z", "_z"];
+    let mut judgement = Judgement::safe();
+    let bare = |name: &&str| *name != "-" && !ENDINGS.iter().any(|end| name.ends_with(end));
+    for name in scan.operands.iter().filter_map(|operand| operand.exact()).filter(bare) {
+        for end in ENDINGS {
+            judgement = judgement.max(judge.read(&Arg::literal(format!("{name}{end}"))));
+        }
+    }
+    judgement
+}
+
 fn unpack(judge: &mut Judge<'_>, call: &Call) -> Judgement {
     let options =
         Options { flags: "cdkqtlv", values: "", long: &["--stdout", "--decompress", "--list", "--test", "--quiet"] };
@@ -292,7 +312,12 @@ fn unpack(judge: &mut Judge<'_>, call: &Call) -> Judgement {
     }
     let keeps = scan.has(&["-c", "--stdout", "-l", "--list", "-t", "--test"]) || scan.operands.is_empty();
     if keeps && (decompresses || scan.has(&["-l", "--list", "-t", "--test"])) {
-        judge.read_behind(&scan.operands, 0)
+        let adds_endings = paths::file_name(&call.program).starts_with('g');
+        judge.read_behind(&scan.operands, 0).max(if adds_endings {
+            with_endings(judge, &scan)
+        } else {
+            Judgement::safe()
+        })
     } else {
         Judgement::unknown("it replaces the file, or packs one")
     }

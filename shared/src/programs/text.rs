@@ -2,6 +2,7 @@
 
 use super::languages::PROMPT;
 use super::{Judge, Judgement, Kind, Operands, Program, Rule, Runs, Trait};
+use crate::classify::Condition;
 use crate::classify::call::{Call, Options};
 
 const fn harmless(names: &'static [&'static str], about: &'static str, safe: &'static [&'static str]) -> Program {
@@ -36,23 +37,10 @@ pub(super) const TABLE: &[Program] = &[
         .passes_on(0)
         .safe(&["cut -d: -f1 /etc/passwd"])
         .not_safe(&["cut -f1 \"$x\""]),
-    Program::new(
-        &["shellcheck"],
-        "looks for mistakes in scripts",
-        Kind::Local,
-        Rule::Listed(
-            Options {
-                // `-C` takes a value only where it is glued to it.
-                flags: "C",
-                values: "sSef",
-                long: &["--shell=", "--severity=", "--exclude=", "--format=", "--color=?"],
-            },
-            Operands::Files,
-        ),
-    )
-    .environment(&["SHELLCHECK_OPTS"])
-    .safe(&["shellcheck run.sh", "shellcheck -s bash -e SC2086 run.sh"])
-    .not_safe(&["shellcheck -x run.sh", "shellcheck -P x run.sh", "shellcheck -Calways run.sh"]),
+    Program::new(&["shellcheck"], "looks for mistakes in scripts", Kind::Local, Rule::Custom(shellcheck))
+        .environment(&["SHELLCHECK_OPTS"])
+        .safe(&["shellcheck --norc run.sh", "shellcheck --norc -s bash -e SC2086 run.sh"])
+        .not_safe(&["shellcheck -x run.sh", "shellcheck -P x run.sh", "shellcheck -Calways run.sh"]),
     Program::new(
         &["shuf"],
         "mixes lines",
@@ -201,6 +189,34 @@ fn wc(judge: &mut Judge<'_>, call: &Call) -> Judgement {
         let _ = judge.read(arg);
     }
     Judgement::safe()
+}
+
+fn shellcheck(judge: &mut Judge<'_>, call: &Call) -> Judgement {
+    let options = Options {
+        // `-C` takes a value only where it is glued to it.
+        flags: "C",
+        values: "sSef",
+        long: &["--shell=", "--severity=", "--exclude=", "--format=", "--color=?", "--norc"],
+    };
+    let scan = match options.scan(&call.args) {
+        Ok(scan) => scan,
+        Err(reason) => return Judgement::unknown(reason),
+    };
+    let judgement = judge.read_behind(&scan.operands, 0);
+    if scan.has(&["--norc"]) {
+        return judgement;
+    }
+    // It looks for its settings from the script's folder upwards; they may let it read what a script names.
+    let names = [".shellcheckrc", "shellcheckrc"].map(str::to_owned).to_vec();
+    for operand in &scan.operands {
+        let Some(path) = operand.exact() else {
+            return Judgement::unknown("where it looks for settings is only known when it runs");
+        };
+        for folder in judge.places(path.rsplit_once('/').map_or(".", |(folder, _)| folder)) {
+            judge.condition(Condition::NoFileAbove { folder, names: names.clone() });
+        }
+    }
+    judgement.max(Judgement::conditional("files of the workspace may let it read more"))
 }
 
 fn gofmt(judge: &mut Judge<'_>, call: &Call) -> Judgement {

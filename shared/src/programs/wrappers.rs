@@ -60,7 +60,8 @@ pub(super) const TABLE: &[Program] = &[
         .runs(Runs::Behind(Wrapper::PLAIN))
         .safe(&["nohup ls"])
         .not_safe(&["nohup curl x"]),
-    transparent(&["setsid"], Options::NONE, 0).safe(&["setsid ls"]).not_safe(&["setsid curl x"]),
+    // It goes on in the background where its caller leads a group of processes.
+    opaque(&["setsid"], Wrapper::PLAIN).not_safe(&["setsid ls", "setsid curl x"]),
     transparent(&["time"], Options { flags: "p", values: "", long: &[] }, 0)
         .builtin(super::Builtin::Other)
         .safe(&["time ls -la"])

@@ -314,7 +314,8 @@ fn is_of_repository(file: &Path, named: &Named) -> Result<Option<&'static str>, 
 fn no_dash_names(folder: &Path, findings: &mut Findings) {
     let entries = match std::fs::read_dir(folder) {
         Ok(entries) => entries,
-        Err(error) if error.kind() == std::io::ErrorKind::NotFound => return,
+        // It may be made on the way.
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound && !findings.makes => return,
         Err(_) => {
             findings.unchecked = true;
             return;

@@ -27,14 +27,20 @@ const REMARKS: [&str; 7] = [
 
 /// True for a regular file of that kind. What cannot be read, or is anything else, is none.
 pub(super) fn is_public(file: &Path) -> bool {
-    let of_git = secrets::is_git_config(&text(file).to_ascii_lowercase());
+    let lower = text(file).to_ascii_lowercase();
+    let of_git = secrets::is_git_config(&lower);
+    let is_log = !of_git && secrets::is_git_log(&lower);
     // Links called `.pem` lead to files called `.crt` on Debian.
     let is_named = |ending: &std::ffi::OsStr| ["pem", "crt"].iter().any(|name| ending.eq_ignore_ascii_case(name));
-    if !of_git && !file.extension().is_some_and(is_named) {
+    if !of_git && !is_log && !file.extension().is_some_and(is_named) {
         return false;
     }
     let content = read_capped(file, MAX_BYTES).ok().and_then(|bytes| String::from_utf8(bytes).ok());
-    content.is_some_and(|content| if of_git { holds_no_token(&content) } else { holds_public_blocks(&content) })
+    content.is_some_and(|content| match (of_git, is_log) {
+        (true, _) => holds_no_token(&content),
+        (_, true) => git_config::is_plain_log(content.as_bytes()),
+        _ => holds_public_blocks(&content),
+    })
 }
 
 /// True for a path that names a secret, where its content does not say otherwise. Links have been followed.

@@ -17,6 +17,9 @@ const MAX_INDEX: u64 = 64 * 1024 * 1024;
 /// Most names in git's own folder that are looked at before something is recorded.
 const MAX_NAMES: usize = 100_000;
 
+/// Most files of git's logs that are looked through.
+const MAX_LOGS: usize = 10_000;
+
 /// What stands against letting git run unasked.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub struct Obstacles {
@@ -42,7 +45,7 @@ pub fn obstacles(folder: &Path, shows: Shown, records: bool) -> io::Result<Obsta
         settings(&file, Path::new("/"), shows, &mut found)?;
     }
     let repositories = repositories(folder)?;
-    if repositories.is_empty() && shows == Shown::Content {
+    if repositories.is_empty() && shows.is_content() {
         // There, git compares any files.
         found.programs.push("it is in no repository".to_owned());
     }
@@ -87,7 +90,7 @@ fn of_repository(repository: &Repository, shows: Shown, records: bool, found: &m
             }
         }
     }
-    if shows == Shown::Content {
+    if shows.is_content() {
         accepted(repository, found);
     }
     if shows == Shown::Settings {
@@ -98,10 +101,44 @@ fn of_repository(repository: &Repository, shows: Shown, records: bool, found: &m
             }
         }
     }
+    if shows == Shown::Numbered {
+        let packed = existing(super::read_text(&repository.common.join("packed-refs")))?.unwrap_or_default();
+        let is_there = |name: &str| std::fs::symlink_metadata(repository.common.join(name)).is_ok();
+        if packed.contains("refs/stash") || ["refs/stash", "logs/refs/stash"].iter().any(|name| is_there(name)) {
+            found.programs.push("a stash may hold what was never tracked".to_owned());
+        }
+    }
+    if shows == Shown::Logs {
+        logs(repository, found)?;
+    }
     for folder in hooks {
         active_hooks(&folder, records, found)?;
     }
-    tracked(repository, id_length, shows, found)
+    tracked(repository, id_length, (shows, records), found)
+}
+
+/// Commands stand in the logs as they were typed, with the password in an address.
+fn logs(repository: &Repository, found: &mut Obstacles) -> io::Result<()> {
+    let other = (repository.common != repository.git_dir).then_some(&repository.common);
+    let mut waiting: Vec<PathBuf> =
+        std::iter::once(&repository.git_dir).chain(other).map(|folder| folder.join("logs")).collect();
+    let mut seen = 0;
+    while let Some(path) = waiting.pop() {
+        seen += 1;
+        if seen > MAX_LOGS {
+            found.programs.push("its logs are more than is looked through".to_owned());
+            return Ok(());
+        }
+        let Some(meta) = existing(std::fs::metadata(&path))? else { continue };
+        if meta.is_dir() {
+            for entry in std::fs::read_dir(&path)? {
+                waiting.push(entry?.path());
+            }
+        } else if !git_config::is_plain_log(&super::read(&path)?) {
+            found.secrets.push(path.display().to_string());
+        }
+    }
+    Ok(())
 }
 
 /// What git takes for no repository it passes by: then it compares any files, as in none.
@@ -256,7 +293,8 @@ fn settings(file: &Path, root: &Path, shows: Shown, found: &mut Obstacles) -> io
             }
         } else if !git_config::is_inert(&key, &value) {
             found.programs.push(format!("{key} is set in {}", file.display()));
-        } else if shows == Shown::Settings && git_config::is_secret(&key, &value) {
+        } else if (shows == Shown::Settings || key.starts_with("branch.")) && git_config::is_secret(&key, &value) {
+            // A branch's remote may be an address, and is named in formats and errors.
             found.secrets.push(format!("{key} in {}", file.display()));
         }
     }
@@ -284,7 +322,12 @@ fn active_hooks(folder: &Path, records: bool, found: &mut Obstacles) -> io::Resu
 }
 
 /// Looks at the files that git tracks.
-fn tracked(repository: &Repository, id_length: usize, shows: Shown, found: &mut Obstacles) -> io::Result<()> {
+fn tracked(
+    repository: &Repository,
+    id_length: usize,
+    (shows, records): (Shown, bool),
+    found: &mut Obstacles,
+) -> io::Result<()> {
     let file = repository.git_dir.join("index");
     let Some(meta) = existing(std::fs::metadata(&file))? else { return Ok(()) };
     if meta.len() > MAX_INDEX {
@@ -299,7 +342,13 @@ fn tracked(repository: &Repository, id_length: usize, shows: Shown, found: &mut 
     if read.has_repository {
         found.programs.push("a repository in the repository has settings of its own".to_owned());
     }
-    if shows == Shown::Content {
+    let secret = |name: &&String| secrets::is_secret_path(&repository.root.join(name).to_string_lossy());
+    if records {
+        // Once it is out of the index, no name there says that commits hold it.
+        let is_gone = |name: &&String| std::fs::symlink_metadata(repository.root.join(name)).is_err();
+        found.secrets.extend(read.names.iter().filter(secret).filter(is_gone).take(8).cloned());
+    }
+    if shows.is_content() {
         // Where a folder that it tracks is a link by now, git shows what lies behind.
         // Names stand in order, so that those of one folder stand together.
         let mut folders: HashSet<&str> = HashSet::new();
@@ -324,7 +373,6 @@ fn tracked(repository: &Repository, id_length: usize, shows: Shown, found: &mut 
         if let Some(link) = folders.iter().find(is_link) {
             found.programs.push(format!("{link} is tracked as a folder and is a link"));
         }
-        let secret = |name: &&String| secrets::is_secret_path(&repository.root.join(name).to_string_lossy());
         found.secrets.extend(read.names.iter().filter(secret).take(8).cloned());
     }
     Ok(())

@@ -288,6 +288,7 @@ impl Judge<'_> {
                 note(&mut self.effects.persistence, path);
                 return Judgement::unknown(format!("it writes {what}"));
             }
+            None if later::steers_when_written(path) => note(&mut self.effects.steering, path),
             Some(Later { tier: Tier::Gate, .. }) | None => {}
         }
         self.make_at(path)

@@ -93,7 +93,7 @@ impl Judge<'_> {
 
     /// Every place that a path can mean: as the text resolves it, and as the kernel does, which follows a link before it goes
     /// back.
-    pub(super) fn places(&self, path: &str) -> Vec<String> {
+    pub fn places(&self, path: &str) -> Vec<String> {
         let mut all = self.resolved(path);
         for place in self.unresolved(path) {
             if !all.contains(&place) {

@@ -20,9 +20,7 @@ use super::call::{Arg, Call};
 use super::effects::note;
 use super::terminal::TerminalWatch;
 use super::tool::{MAX_ACTS, ToolAct};
-use super::{
-    Argv, Classification, CommandClass, Condition, Decided, Effects, Part, Shown, Surroundings, paths, raw, secrets,
-};
+use super::{Argv, Classification, CommandClass, Condition, Decided, Effects, Part, Surroundings, paths, raw, secrets};
 use crate::programs::git;
 use crate::shell::{Document, Shell};
 
@@ -315,6 +313,11 @@ impl Judge<'_> {
         if self.conditions.contains(&condition) {
             return;
         }
+        // What is looked at now may be another thing when a job in the background gets there.
+        if self.beside > 0 {
+            let later = "a job in the background goes by what is looked at now";
+            self.whole = std::mem::replace(&mut self.whole, Judgement::safe()).max(Judgement::unknown(later));
+        }
         if self.conditions.len() >= MAX_CONDITIONS {
             self.whole.local = false;
             return;
@@ -374,12 +377,17 @@ fn undermines(effects: &Effects, changed: &Changed, condition: &Condition) -> bo
         Condition::NoSecretAdded { .. } => {
             writes(&|path| paths::file_name(path) == ".gitignore" || secrets::is_secret_path(path))
         }
-        Condition::NoDashNames { .. } => writes(&|path| paths::file_name(path).starts_with('-')),
-        Condition::NoFileAbove { .. } | Condition::PlainNamesBelow { .. } => writes(&|_| true),
+        // What is written brings folders with it, and what git records brings files of its own.
+        Condition::NoDashNames { .. } => {
+            writes(&|path| path.split('/').any(|part| part.starts_with('-')))
+                || effects.git.iter().any(|name| git::records(name))
+        }
+        Condition::PlainNamesBelow { .. } => writes(&|_| true) || effects.git.iter().any(|name| git::records(name)),
+        Condition::NoFileAbove { .. } => writes(&|_| true),
         Condition::GitIsInert { shows, .. } => {
             writes(&|_| true)
                 || changed.index_changed
-                    && (*shows == Shown::Content || effects.git.iter().any(|name| git::looks_into_tracked(name)))
+                    && (shows.is_content() || effects.git.iter().any(|name| git::looks_into_tracked(name)))
         }
         Condition::Folder { path: folder } => writes(&|path| paths::is_within(folder, path)),
         Condition::OnlyPublic { path: file } => {

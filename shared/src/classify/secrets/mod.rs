@@ -33,7 +33,10 @@ pub fn is_secret_path(path: &str) -> bool {
     if FOLDERS.iter().any(|folder| may_hold(folder) && (lies_in(&lower, folder) || ends_in(&lower, folder))) {
         return true;
     }
-    if is_git_config(&lower) {
+    if is_git_config(&lower) || is_git_log(&lower) || is_device(&lower) {
+        return true;
+    }
+    if name_in_secret_folder(&lower, name) {
         return true;
     }
     // A copy of such a folder.
@@ -57,6 +60,21 @@ pub fn is_secret_path(path: &str) -> bool {
         || lower == "/proc/keys"
 }
 
+/// Devices behind which any file's bytes lie, or what somebody types.
+fn is_device(path: &str) -> bool {
+    const STARTS: &[&str] = &[
+        "sd", "vd", "xvd", "hd", "nvme", "dm-", "md", "loop", "mapper/", "disk/", "mmcblk", "mem", "kmem", "port",
+        "vcs", "input/", "ram", "zram", "nbd", "sr",
+    ];
+    path.strip_prefix("/dev/").is_some_and(|name| STARTS.iter().any(|start| name.starts_with(start)))
+}
+
+/// Data in a folder that people call after what lies in it.
+fn name_in_secret_folder(path: &str, name: &str) -> bool {
+    const CALLED: &[&str] = &["secrets", ".env.d", ".auth"];
+    CALLED.iter().any(|folder| lies_in(path, folder)) && names::holds_data(name)
+}
+
 /// The command's own input and outputs, which are judged where they come from.
 fn is_standard_stream(path: &str) -> bool {
     ["/proc/self/fd/0", "/proc/self/fd/1", "/proc/self/fd/2"].contains(&path)
@@ -71,6 +89,18 @@ const FOLDERS: &[&str] = &[
     ".age",
     ".config/age",
     ".config/anthropic",
+    ".config/linode-cli",
+    ".config/openstack",
+    ".claude/file-history",
+    ".codex/sessions",
+    ".davfs2",
+    ".step/secrets",
+    ".near-credentials",
+    ".config/bitwarden",
+    ".librewolf",
+    ".svn/auth",
+    ".local/share/atuin",
+    ".tofu.d",
     ".config/atuin",
     ".config/io.datasette.llm",
     ".influxdbv2",
@@ -155,6 +185,24 @@ const FOLDERS: &[&str] = &[
 /// Single files, by the end of their path.
 const FILES: &[&str] = &[
     ".docker/config.json",
+    ".gemini/mcp-oauth-tokens.json",
+    ".config/nix/netrc",
+    ".stripe/config.toml",
+    ".config/npm/npmrc",
+    ".config/llm/keys.json",
+    ".local/state/bash/history",
+    ".local/state/zsh/history",
+    ".local/share/mongosh/mongosh_repl_history",
+    ".mongodb/mongosh/mongosh_repl_history",
+    ".clickhouse-client-history",
+    ".hg/hgrc",
+    "etc/pip.conf",
+    "etc/npmrc",
+    "usr/local/etc/npmrc",
+    "etc/postfix/sasl_passwd.db",
+    "etc/exim4/passwd.client",
+    "idea/httprequests/http-client.private.env.json",
+    ".git/logs/head",
     ".claude/.credentials.json",
     ".codex/auth.json",
     ".gemini/oauth_creds.json",
@@ -238,6 +286,11 @@ const FILES: &[&str] = &[
 /// Places of the machine that hold secrets.
 const PLACES: &[&str] = &[
     "/run/credentials",
+    "/var/backups/shadow.bak",
+    "/etc/zypp/credentials.d",
+    "/var/lib/rancher/k3s/server/token",
+    "/var/lib/kubelet/pki",
+    "/etc/cni/net.d",
     "/etc/boto.cfg",
     "/etc/gitea/app.ini",
     "/etc/gitlab/gitlab.rb",
@@ -282,16 +335,25 @@ pub fn places() -> impl Iterator<Item = String> {
 /// True for git's configuration, which may hold tokens and passwords. The path is in lower case.
 pub fn is_git_config(path: &str) -> bool {
     let name = without_copy_marks(file_name(path));
+    let is_bare = || path.split('/').any(|part| part.strip_suffix(".git").is_some() || part == ".bare");
     name.starts_with(".gitconfig")
-        || matches!(name, "config" | "config.worktree")
-            && (lies_in(path, ".git") || ends_in(path, ".config/git/config"))
+        || matches!(name, "gitconfig" | ".gitmodules")
+        || matches!(name, "config" | "config.worktree") && (lies_in(path, ".git") || is_bare())
+        || lies_in(path, ".config/git") && name != "ignore" && name != "attributes"
+}
+
+/// True for a log of git's, in which commands stand as they were typed. The path is in lower case.
+pub fn is_git_log(path: &str) -> bool {
+    let is_folder = matches!(file_name(path), "refs" | "heads" | "remotes" | "tags");
+    !is_folder
+        && (lies_in(path, ".git/logs") || path.split_once(".git/").is_some_and(|(_, rest)| rest.contains("/logs/")))
 }
 
 /// True for a file whose name private keys have, and certificates as well, or for git's configuration: whether it holds a
 /// secret, only its content tells.
 pub fn may_be_public(path: &str) -> bool {
     let lower = path.to_ascii_lowercase();
-    if is_git_config(&lower) {
+    if is_git_config(&lower) || is_git_log(&lower) {
         return true;
     }
     let Some(stem) = lower.strip_suffix(".pem") else { return false };

@@ -177,6 +177,24 @@ pub(super) const NAMES: &[&str] = &[
     "sftp-config.json",
     ".ftpconfig",
     ".envrc.private",
+    "key.json",
+    "keys.json",
+    "keyfile.json",
+    "keypair.json",
+    "gcs-key.json",
+    "vault-keys.json",
+    "unseal-keys.txt",
+    "tfplan",
+    "pip.conf",
+    "http-client.env.json",
+    "talosconfig",
+    "storage_state.json",
+    ".gitcookies",
+    ".rclone.conf",
+    ".tofurc",
+    ".modal.toml",
+    "mongosh_repl_history",
+    "consolehost_history.txt",
 ];
 
 /// How people end the names of keys.
@@ -336,12 +354,14 @@ pub fn is_secret_name(name: &str) -> bool {
 fn ends_as_secret(name: &str, ending: &str) -> bool {
     let is_called_so = || match ending {
         "pem" | "key" | "p12" | "pfx" | "jks" | "keystore" | "kdbx" | "ppk" | "tfvars" | "ovpn" | "keytab"
-        | "keyring" | "keychain" | "keychain-db" | "agekey" | "p8" | "kdb" | "psafe3" | "kubeconfig"
+        | "tfplan" | "keyring" | "keychain" | "keychain-db" | "agekey" | "p8" | "kdb" | "psafe3" | "kubeconfig"
         | "publishsettings" | "1pux" | "keyx" | "kwl" | "pk8" | "pkcs12" | "jceks" | "bks" | "env" => true,
         "json" => {
             name.ends_with(".tfvars.json")
                 || name.contains("firebase-adminsdk")
-                || ["client_secret_", "appsettings", "service-account"].iter().any(|start| name.starts_with(start))
+                || ["client_secret_", "appsettings", "service-account", "gha-creds-"]
+                    .iter()
+                    .any(|start| name.starts_with(start))
         }
         "conf" => name.starts_with("wg") && name.len() <= 12,
         _ => false,
@@ -368,7 +388,10 @@ fn begins_as_secret(name: &str, ending: &str) -> bool {
             ["id_rsa", "id_dsa", "id_ecdsa", "id_ed25519"].iter().any(|key| name.strip_prefix(key).is_some_and(goes_on))
         }
         Some(b'e') => ending.len() + "env.".len() == name.len() && name.starts_with("env.") && is_surrounding(ending),
-        Some(b'k') => name.starts_with("krb5cc_"),
+        Some(b'k') => {
+            name.starts_with("krb5cc_")
+                || name.strip_prefix("kubeconfig").is_some_and(|rest| goes_on(rest) && holds_data(name))
+        }
         Some(b's') => name.starts_with("ssh_host_") && name.ends_with("_key"),
         _ => false,
     }
@@ -433,12 +456,27 @@ fn says_secret(name: &str) -> bool {
         }
         [.., "password" | "passwords" | "passwd" | "token"] => is_data || words.len() > 1,
         [.., "api" | "private" | "secret" | "access" | "signing" | "encryption" | "deploy", "key" | "keys"]
+        | [
+            ..,
+            "api" | "oauth" | "auth" | "access" | "refresh" | "session" | "github" | "gitlab" | "slack" | "bot",
+            "tokens",
+        ]
         | [.., "recovery", "codes" | "keys" | "key"] => true,
         ["key"] => is_data && name.ends_with(".properties"),
         [.., last] => {
-            is_data && ["secret", "passwd", "passwords"].iter().any(|end| last.ends_with(end)) && last.len() > 9
+            is_data
+                && ["secret", "passwd", "passwords", "accesskey", "accesskeys"].iter().any(|end| last.ends_with(end))
+                && last.len() > 9
         }
         [] => false,
+    }
+}
+
+/// True for a name with the ending of data, or with none: no code, and no text about it. The name is in lower case.
+pub(super) fn holds_data(name: &str) -> bool {
+    match name.rsplit_once('.') {
+        Some((stem, ending)) => DATA.contains(&ending) && !stem.is_empty(),
+        None => true,
     }
 }
 

@@ -675,6 +675,9 @@ pub(super) fn obstacle(subcommand: &str, scan: &Scan<'_>) -> Option<String> {
     // The third parent of a stash holds what was not tracked; every ref is also that of the stash.
     let has = |names: &[&str]| scan.options.iter().any(|(name, _)| names.contains(&name.as_str()));
     let shows_patches = subcommand == "show" || has(PATCHES);
+    if subcommand == "cat-file" && !has(&["-t", "-s", "-e"]) && scan.operands.iter().any(|operand| is_number(operand)) {
+        return Some("what has a number may be any file that was ever added".to_owned());
+    }
     if shows_patches && has(&["--all", "--reflog", "--walk-reflogs", "-g", "--glob"]) {
         return Some("what was stashed may not have been tracked".to_owned());
     }
@@ -784,7 +787,22 @@ pub(super) fn shown(subcommand: &str, second: Option<&str>, scan: &Scan<'_>) -> 
         "blame" => scan.operands.iter().any(|operand| operand.exact().is_none()),
         _ => true,
     };
-    if content { Shown::Content } else { Shown::Nothing }
+    match content {
+        // By its number, a commit of the stash is one like any other.
+        true if scan.operands.iter().any(|operand| is_number(operand) || operand.exact().is_none()) => Shown::Numbered,
+        true => Shown::Content,
+        // What was typed stands there, with passwords in addresses.
+        false if subcommand == "reflog" || scan.has(&["-g", "--walk-reflogs"]) => Shown::Logs,
+        false => Shown::Nothing,
+    }
+}
+
+/// True for what names a commit or another object by its number.
+fn is_number(operand: &Arg) -> bool {
+    operand
+        .text
+        .split(['.', '^', '~', ':', '@'])
+        .any(|part| part.len() >= 4 && part.bytes().all(|byte| byte.is_ascii_hexdigit()))
 }
 
 /// True when `log` or `reflog` with these options shows content.

@@ -163,11 +163,23 @@ fn git(judge: &mut Judge<'_>, call: &Call) -> Judgement {
     // `git show HEAD:.env` reads a file out of a commit.
     let only_names =
         ["commit", "rm", "tag", "status", "check-ignore", "ls-files", "restore", "reset", "mv", "log", "checkout"];
-    let shows_content =
-        subcommand == "log" && rest.iter().any(|arg| arg.text.starts_with("-p") || arg.text == "--patch");
+    let is_patch = |arg: &Arg| {
+        ["-p", "-u", "-U", "-L", "-c", "--patch", "--unified", "--binary", "--cc", "--word-diff"]
+            .iter()
+            .any(|option| arg.text.starts_with(option))
+    };
+    let shows_content = subcommand == "log" && rest.iter().any(is_patch);
     if !only_names.contains(&subcommand) || shows_content {
         for arg in rest {
             let path = arg.text.rsplit(':').next().unwrap_or("");
+            // A pattern of git's own that fits what most secrets are called.
+            if let Some((start, _)) = path.split_once(['*', '?', '['])
+                && arg.exact().is_some()
+                && paths::file_name(start).starts_with('.')
+                && ".env".starts_with(paths::file_name(start))
+            {
+                judge.secret(path);
+            }
             let from_there = folders.iter().flatten().map(|folder| paths::resolve(Some(folder), path));
             if let Some(secret) = from_there.chain([path.to_owned()]).find(|path| secrets::is_secret_path(path)) {
                 judge.secret(secret);
@@ -253,7 +265,12 @@ fn local(judge: &mut Judge<'_>, subcommand: &str, rest: &[Arg], folders: Option<
     let all = subcommand == "diff" && scan.operands.iter().any(leads_out);
     // What is ignored on purpose comes into the index, too.
     let forced = subcommand == "add" && scan.has(&["-f", "--force"]);
-    if form.shows || forced {
+    // Git expands patterns itself, and words with a colon in front are its own language.
+    let is_pathspec = |operand: &Arg| {
+        operand.text.starts_with(':') || operand.text.contains(['*', '?', '[', '\\']) || operand.exact().is_none()
+    };
+    let forced_all = forced && scan.operands.iter().any(|operand| is_pathspec(operand));
+    if form.shows || forced && !forced_all {
         for operand in scan.operands.iter().filter(|operand| all || forced || leads_out(operand)) {
             for operand in from_each(&folders, operand) {
                 judgement = judgement.max(judge.read_tree(&operand));
@@ -268,7 +285,7 @@ fn local(judge: &mut Judge<'_>, subcommand: &str, rest: &[Arg], folders: Option<
             }
         }
     }
-    if forced && scan.operands.is_empty() {
+    if forced && (scan.operands.is_empty() || forced_all) {
         for folder in &folders {
             judgement = judgement.max(judge.read_tree(&Arg::literal(folder)));
         }
@@ -276,7 +293,9 @@ fn local(judge: &mut Judge<'_>, subcommand: &str, rest: &[Arg], folders: Option<
     if subcommand == "add" && !forced && !scan.has(&["-u", "--update", "-n", "--dry-run"]) {
         for folder in &folders {
             // Without a path it takes the whole tree, or nothing.
-            let exact = |operand: &Arg| operand.exact().map(|path| paths::resolve(Some(folder), path));
+            let exact = |operand: &Arg| {
+                operand.exact().filter(|_| !is_pathspec(operand)).map(|path| paths::resolve(Some(folder), path))
+            };
             let mut paths: Vec<Option<String>> = scan.operands.iter().map(|operand| exact(operand)).collect();
             if paths.is_empty() {
                 paths.push(None);
@@ -315,6 +334,11 @@ fn local(judge: &mut Judge<'_>, subcommand: &str, rest: &[Arg], folders: Option<
 /// True for a subcommand that changes what git tracks.
 pub(crate) fn changes_the_index(subcommand: &str) -> bool {
     matches!(subcommand, "add" | "restore" | "checkout" | "switch")
+}
+
+/// True for a subcommand that makes files of git's own: refs, whose names are anybody's choice, and what it keeps.
+pub(crate) fn records(subcommand: &str) -> bool {
+    changes_the_index(subcommand) || checks_out(subcommand) || matches!(subcommand, "commit" | "branch" | "tag" | "?")
 }
 
 /// True for a subcommand that brings files of commits into the working tree.
