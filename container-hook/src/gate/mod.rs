@@ -51,6 +51,7 @@ const GRACE: Duration = Duration::from_secs(5);
 
 /// May this command run?
 #[derive(Debug)]
+#[expect(clippy::struct_excessive_bools, reason = "each is a fact about the asker, of its own")]
 pub struct Question<'q> {
     /// The command.
     pub command: &'q CommandLine,
