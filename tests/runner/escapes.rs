@@ -417,9 +417,9 @@ fn a_repository_that_is_swapped_while_it_is_mounted_changes_nothing_elsewhere() 
         for _ in 0..200 {
             let outcome = ground.run_script(command);
             if outcome["error"].is_string() {
-                refused += 1
+                refused += 1;
             } else {
-                ran += 1
+                ran += 1;
             }
             let now = fs::metadata(ground.outside().join("kept")).unwrap();
             let same = (now.mode(), now.mtime()) == (before.mode(), before.mtime());
