@@ -41,6 +41,8 @@ const STARTING: Duration = Duration::from_secs(20);
 const KILLING: Duration = Duration::from_secs(6);
 /// Most files that act later and are kept from being written one by one. The others are put back when they were changed.
 const MOST_PROTECTED: usize = 512;
+/// How often a start is tried again whose places changed while it was prepared.
+const MOST_ATTEMPTS: usize = 4;
 /// After the end, so long until a pipe that somebody holds open is left alone.
 const DRAINING: Duration = Duration::from_millis(500);
 
@@ -200,15 +202,34 @@ impl Runner {
                     refused.push(missing);
                     break;
                 }
+                let protected: HashSet<PathBuf> = if *backend == BackendName::Bwrap {
+                    wanted.places.protect.iter().map(PathBuf::from).collect()
+                } else {
+                    HashSet::new()
+                };
                 let attempt = || {
                     let nest = sandbox::prepare(*backend, &wanted, run_as)?;
                     start(*backend, nest, &groups, spec)
                 };
                 // What was there when the mounts were planned may be gone when they are made; nothing has run yet.
-                let started =
-                    attempt().or_else(|error| if error.why.contains("Can't") { attempt() } else { Err(error) });
+                let is_of_work = |error: &sandbox::Unavailable| {
+                    let names = |root: &Path| error.why.contains(&*root.to_string_lossy());
+                    names(&spec.workspace) || projects(preset, &spec.workspace).any(|project| names(project))
+                };
+                let mut started = attempt();
+                for _ in 0..MOST_ATTEMPTS {
+                    match &started {
+                        Err(error) if is_of_work(error) || error.why.contains("Can't") => started = attempt(),
+                        _ => break,
+                    }
+                }
                 let live = match started {
                     Ok(live) => live,
+                    // Who shapes the workspace must not choose a sandbox that keeps less.
+                    Err(unavailable) if is_of_work(&unavailable) => {
+                        refused.push(unavailable);
+                        return Err(RunError::NoSandbox(refused));
+                    }
                     Err(unavailable) => {
                         refused.push(unavailable);
                         continue;
@@ -226,9 +247,7 @@ impl Runner {
                 let caged = permit.reach() == Reach::Cage;
                 let checks_out = checks_out(permit.command());
                 let since = Instant::now();
-                let kept: HashSet<PathBuf> =
-                    if *backend == BackendName::Bwrap { acting.iter().cloned().collect() } else { HashSet::new() };
-                let violations = watches.drain(..).flat_map(|watch| watch.after(checks_out, &kept)).collect();
+                let violations = watches.drain(..).flat_map(|watch| watch.after(checks_out, &protected)).collect();
                 drop(keep);
                 let looked = [before, since.elapsed()];
                 let mut outcome = finished.outcome(permit, spec, timeout, sandbox, (violations, looked));

@@ -1,6 +1,7 @@
 //! Files that act later, anywhere in a workspace: what was there stays as it was, what is new is set aside.
 
 use std::fs;
+use std::os::unix::fs::{MetadataExt as _, PermissionsExt as _};
 use std::path::Path;
 
 use serde_json::Value;
@@ -293,6 +294,42 @@ const TRICKS: &[Trick] = &[
         &[".claude/settings.json"],
     ),
     trick(
+        "a link on the way to settings, led elsewhere",
+        "mkdir -p cfg evil; echo old > cfg/settings.json; echo EVIL > evil/settings.json; ln -s cfg l2; ln -s l2 .claude",
+        "rm l2; ln -s evil l2",
+        &[".claude/settings.json"],
+    ),
+    trick(
+        "a linked file of settings whose folder is exchanged",
+        "mkdir -p .claude cfg; echo old > cfg/s.json; ln -s ../cfg/s.json .claude/settings.json",
+        "mv cfg cfg2; mkdir cfg; echo EVIL > cfg/s.json",
+        &[".claude/settings.json"],
+    ),
+    trick(
+        "a linked start-up file whose folder is exchanged",
+        "mkdir envs; echo old > envs/dev; ln -s envs/dev .envrc",
+        "mv envs e2; mkdir envs; echo EVIL > envs/dev",
+        &[".envrc"],
+    ),
+    trick(
+        "a folder with a hook, moved to where hooks lie",
+        "git init -q --template= .; mkdir .git/d; echo EVIL > .git/d/pre-commit",
+        "mv .git/d .git/hooks",
+        &[".git/hooks/pre-commit"],
+    ),
+    trick(
+        "hooks that a submodule's settings name",
+        "mkdir sub gd; cd sub; git init -q --template= --separate-git-dir ../gd/x .; mkdir hk; echo old > hk/pre-commit; git config core.hooksPath hk",
+        "echo EVIL > sub/hk/pre-commit; echo EVIL > sub/hk/post-merge",
+        &["sub/hk/pre-commit", "sub/hk/post-merge"],
+    ),
+    trick(
+        "hooks of a bare repository elsewhere in it",
+        "git init -q --bare --template= n.git; mkdir n.git/hk; echo old > n.git/hk/pre-receive; git -C n.git config core.hooksPath hk",
+        "echo EVIL > n.git/hk/pre-receive",
+        &["n.git/hk/pre-receive"],
+    ),
+    trick(
         "a link that is such a file, led elsewhere",
         "mkdir scripts; echo old > scripts/env; echo EVIL > scripts/other; ln -s scripts/env .envrc",
         "ln -sf scripts/other .envrc",
@@ -563,4 +600,88 @@ mod by_command_line {
             until("the end of what it started", || (sleeping() == 0).then_some(()));
         }
     }
+}
+
+#[test]
+fn a_new_link_costs_nobody_a_file() {
+    for ground in everywhere("[presets.p.git]\nrepository = \"write\"") {
+        let work = ground.work();
+        git(&work, &["init", "-q"]);
+        fs::create_dir_all(work.join("src")).unwrap();
+        fs::write(work.join("src/f1.c"), "mine").unwrap();
+        fs::create_dir_all(work.join("scripts/git-hooks")).unwrap();
+        fs::write(work.join("scripts/git-hooks/post-merge"), "true\n").unwrap();
+        git(&work, &["config", "core.hooksPath", "scripts/git-hooks"]);
+        give_all(&ground, &work);
+        let config = fs::read(work.join(".git/config")).unwrap();
+        for run in [
+            "ln -s src .vscode",
+            "ln -s .git .vscode",
+            "ln -s ../src scripts/.windsurf",
+            "mv scripts s2; mkdir scripts; ln -s ../.git scripts/git-hooks",
+            "rm -r scripts; mkdir scripts; ln -s ../src scripts/git-hooks",
+        ] {
+            let outcome = ground.run_script(run);
+            assert_eq!(
+                fs::read(work.join(".git/config")).ok(),
+                Some(config.clone()),
+                "{}: {run}: {outcome:#}",
+                ground.name()
+            );
+            assert!(work.join(".git/HEAD").exists(), "{}: {run}: {outcome:#}", ground.name());
+            assert_eq!(
+                fs::read_to_string(work.join("src/f1.c")).unwrap(),
+                "mine",
+                "{}: {run}: {outcome:#}",
+                ground.name()
+            );
+            assert!(!work.join(".vscode").is_symlink(), "{}: {run}: {outcome:#}", ground.name());
+            let _ = fs::remove_dir_all(work.join("scripts"));
+            let _ = fs::remove_dir_all(work.join("s2"));
+            fs::create_dir_all(work.join("scripts/git-hooks")).unwrap();
+            fs::write(work.join("scripts/git-hooks/post-merge"), "true\n").unwrap();
+            give_all(&ground, &work.join("scripts"));
+        }
+    }
+}
+
+#[test]
+fn a_folder_outside_stays_closed() {
+    for ground in everywhere("") {
+        let closed = ground.path().join("closed");
+        fs::create_dir(&closed).unwrap();
+        fs::write(closed.join("f"), "CANARY").unwrap();
+        ground.give(&closed);
+        fs::set_permissions(&closed, fs::Permissions::from_mode(0)).unwrap();
+        let name = closed.display();
+        ground.run_script(&format!(
+            "mkdir n m; echo gitdir: {name} > n/.git; echo {name} > m/commondir; echo x > m/HEAD"
+        ));
+        ground.run_script("true");
+        assert_eq!(fs::metadata(&closed).unwrap().mode() & 0o777, 0, "{}", ground.name());
+        fs::set_permissions(&closed, fs::Permissions::from_mode(0o700)).unwrap();
+    }
+}
+
+/// Two runs at once, of which one works in a part of what the other works in.
+#[test]
+fn what_one_run_makes_and_another_makes_again() {
+    let ground = Ground::new(Who::Root, "bwrap", "");
+    let work = ground.work();
+    fs::create_dir(work.join("sub")).unwrap();
+    let waits = |name: &str| format!("for i in $(seq 400); do [ -e {name} ] && break; sleep 0.01; done");
+    let outer =
+        format!("echo EVIL > sub/.envrc; touch made; {}; rm sub/.envrc; touch gone; {}", waits("seen"), waits("over"));
+    let inner = format!("touch ../seen; {}; echo EVIL > .envrc; touch ../over", waits("../gone"));
+    let (first, second) = std::thread::scope(|scope| {
+        let first = scope.spawn(|| ground.run_script(&outer));
+        bashgate_tests::until("the first run", || work.join("made").exists().then_some(()));
+        let mut order = ground.order(&inner);
+        order["cwd"] = serde_json::json!(work.join("sub"));
+        order["workspace"] = serde_json::json!(work.join("sub"));
+        let second = ground.run_order(&order);
+        fs::write(work.join("over"), "").unwrap();
+        (first.join().unwrap(), second)
+    });
+    assert!(!work.join("sub/.envrc").exists(), "{first:#} {second:#}");
 }

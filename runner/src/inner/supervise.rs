@@ -88,8 +88,9 @@ fn check_mounts(plan: &Plan) -> Result<(), String> {
     if plan.mounts.is_empty() {
         return Ok(());
     }
-    let table =
-        std::fs::read_to_string("/proc/self/mountinfo").map_err(|error| format!("cannot see the mounts: {error}"))?;
+    let table = std::fs::read("/proc/self/mountinfo").map_err(|error| format!("cannot see the mounts: {error}"))?;
+    // Others' mounts may have any name.
+    let table = String::from_utf8_lossy(&table);
     // proc(5): the fifth field is the place, in which blanks and backslashes are written in octal digits.
     let points: HashSet<&str> = table.lines().filter_map(|line| line.split(' ').nth(4)).collect();
     for mount in &plan.mounts {

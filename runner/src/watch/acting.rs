@@ -37,6 +37,8 @@ struct Acting {
     around: Vec<u64>,
     /// It has other names, by which it could be written.
     has_other_names: bool,
+    /// The link by way of which alone it is called so.
+    via: Option<PathBuf>,
 }
 
 /// What is needed to put it back.
@@ -78,35 +80,40 @@ impl ActingFiles {
             }
             return;
         }
-        self.take(seen, path, later);
+        self.take(seen, path, later, None);
+        // What a link leads to is what counts.
+        if let Some(real) = seen.file_behind(path) {
+            self.by_link(seen, path);
+            self.take(seen, &real, later, Some(path));
+        }
     }
 
     /// The same for a file that is called by another name, by way of a link to a folder.
-    /// True for one that acts later.
-    pub(super) fn look_at_alias(&mut self, seen: &mut Seen, called: &Path, path: &Path, cwd: &str) -> bool {
+    pub(super) fn look_at_alias(&mut self, seen: &mut Seen, called: &Path, (path, link): (&Path, &Path), cwd: &str) {
         let later = later::of(&called.to_string_lossy(), Some(cwd)).filter(|later| later.tier != Tier::Steers);
-        let Some(later) = later.filter(|_| !is_set_aside(path)) else { return false };
-        if !self.found.contains_key(path) {
-            self.take(seen, path, later);
+        if let Some(later) = later.filter(|_| !is_set_aside(path)) {
+            self.take(seen, path, later, Some(link));
         }
-        true
     }
 
-    /// The link by way of which a file was called so. Another target brings other files.
-    pub(super) fn by_link(&mut self, link: &Path) {
-        if let Ok(target) = fs::read_link(link) {
-            self.links.insert(link.to_owned(), target);
-        }
+    /// The link by way of which files are called so, and those on its way. Another target of one of them brings other files.
+    pub(super) fn by_link(&mut self, seen: &Seen, link: &Path) {
+        self.links.extend(seen.links_on(link));
     }
 
     /// Takes in what git's settings name.
-    pub(super) fn named(&mut self, seen: &mut Seen, path: &Path) {
+    pub(super) fn named(&mut self, seen: &mut Seen, path: &Path, via: Option<&Path>) {
         if !is_set_aside(path) {
-            self.take(seen, path, NAMED);
+            self.take(seen, path, NAMED, via);
         }
     }
 
-    fn take(&mut self, seen: &mut Seen, path: &Path, later: Later) {
+    /// What is called so by its own name, too, is so whatever links there are.
+    fn take(&mut self, seen: &mut Seen, path: &Path, later: Later, via: Option<&Path>) {
+        if via.is_some() && self.found.contains_key(path) {
+            return;
+        }
+        let via = via.map(Path::to_owned);
         let stamp = seen.stamp(path);
         let kept = if later.is_kept { self.content(path) } else { None };
         let root = seen.real_root();
@@ -114,7 +121,7 @@ impl ActingFiles {
         let inode = |folder: &Path| fs::symlink_metadata(folder).map_or(0, |meta| meta.ino());
         let around = if later.is_kept { inside.map(inode).collect() } else { Vec::new() };
         let has_other_names = fs::symlink_metadata(path).is_ok_and(|meta| meta.nlink() > 1);
-        self.found.insert(path.to_owned(), Acting { stamp, later, kept, around, has_other_names });
+        self.found.insert(path.to_owned(), Acting { stamp, later, kept, around, has_other_names, via });
     }
 
     fn content(&mut self, path: &Path) -> Option<Kept> {
@@ -175,11 +182,18 @@ impl ActingFiles {
             }
         }
         let mut led_elsewhere = false;
+        let mut taken: Vec<PathBuf> = Vec::new();
         for (link, target) in &self.links {
-            if fs::read_link(link).ok().as_ref() == Some(target) || fs::symlink_metadata(link).is_err() {
+            if fs::read_link(link).ok().as_ref() == Some(target) {
                 continue;
             }
             led_elsewhere = true;
+            // Taken away: without what gates an agent it may run ungated. Anything else is only missing.
+            let gates = || self.found.values().any(|acting| acting.via.is_some() && acting.later.tier == Tier::Gate);
+            if fs::symlink_metadata(link).is_err() && !gates() {
+                found.push(Violation::of(link, Change::Removed));
+                continue;
+            }
             found.push(if nobody_was_asked && !around.checks_out {
                 put_back(link, &Kept::Link(target.clone()), around.workspace)
             } else {
@@ -188,6 +202,20 @@ impl ActingFiles {
         }
         for (path, now) in &after.found {
             if gone.iter().any(|whole| path.starts_with(whole)) {
+                continue;
+            }
+            // What was there before under another name is not new: the link is.
+            if let (None, Some(via)) = (self.found.get(path), &now.via)
+                && !self.links.get(via).is_some_and(|target| fs::read_link(via).ok().as_ref() == Some(target))
+            {
+                if !self.links.contains_key(via) && !taken.contains(via) && via.symlink_metadata().is_ok() {
+                    taken.push(via.clone());
+                    let later = after.found.get(via).map_or(NAMED, |link| link.later);
+                    found.push(created(via, &later, around, &tracked));
+                }
+                continue;
+            }
+            if taken.contains(path) {
                 continue;
             }
             match self.found.get(path) {

@@ -101,8 +101,12 @@ pub(super) fn folder_without_links(folder: &Path) -> io::Result<std::os::fd::Own
     Ok(rustix::fs::openat2(CWD, folder, flags, Mode::empty(), ResolveFlags::NO_SYMLINKS)?)
 }
 
-/// Gives the owner of a folder, who is this process's user, the right to look into it. True when that was missing.
-pub(super) fn opened_again(folder: &Path) -> bool {
+/// Gives the owner of a folder in `root`, who is this process's user, the right to look into it. True when that was missing.
+pub(super) fn opened_again(folder: &Path, root: &Path) -> bool {
+    // What a file of git's names may lie anywhere.
+    if !folder.starts_with(root) || folder.components().any(|part| part == std::path::Component::ParentDir) {
+        return false;
+    }
     let flags = OFlags::PATH | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
     let opened = rustix::fs::openat2(CWD, folder, flags, Mode::empty(), ResolveFlags::NO_SYMLINKS);
     let Ok(opened) = opened.map(fs::File::from) else { return false };

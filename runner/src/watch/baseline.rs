@@ -10,7 +10,6 @@ use std::os::unix::fs::{MetadataExt as _, OpenOptionsExt as _};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
-use bashgate_shared::command::Digest;
 use rustix::fs::{FlockOperation, flock};
 use serde::{Deserialize, Serialize};
 
@@ -40,6 +39,8 @@ impl Drop for Baseline {
 /// What is written down.
 #[derive(Debug, Serialize, Deserialize)]
 struct Written {
+    /// The workspace.
+    workspace: String,
     /// Nobody was asked about the command.
     nobody_was_asked: bool,
     /// When the run has ended at the latest, in seconds since 1970: what is younger is a person's.
@@ -62,14 +63,15 @@ impl Baseline {
         let folder = state.join("watch");
         fs::create_dir_all(&folder).ok()?;
         let random = getrandom::u64().ok()?;
-        let path = folder.join(format!("{}-{random:016x}", name_of(workspace)));
+        let path = folder.join(format!("{random:016x}"));
         let mut file = OpenOptions::new().write(true).create_new(true).mode(0o600).open(&path).ok()?;
         flock(&file, FlockOperation::NonBlockingLockExclusive).ok()?;
         let files = stamps(seen).map(|(path, stamp, _)| (text(path), stamp.clone())).collect();
         let baseline = Self { path, _lock: file.try_clone().ok()? };
         let end = SystemTime::now().checked_add(lasts.saturating_add(SPARE))?;
         let ends_by_s = end.duration_since(UNIX_EPOCH).ok().and_then(|end| i64::try_from(end.as_secs()).ok())?;
-        file.write_all(&serde_json::to_vec(&Written { nobody_was_asked, ends_by_s, files }).ok()?).ok()?;
+        let workspace = text(workspace);
+        file.write_all(&serde_json::to_vec(&Written { workspace, nobody_was_asked, ends_by_s, files }).ok()?).ok()?;
         Some(baseline)
     }
 }
@@ -82,36 +84,68 @@ pub(super) struct Left {
     /// Those baselines, locked. They go when somebody has been told.
     over: Vec<(PathBuf, File)>,
     /// What was not there, or was another one, when a run began that still goes on.
-    pub(super) unseen_by_others: Vec<PathBuf>,
+    pub(super) unseen_by_others: Vec<Foreign>,
+}
+
+/// A file that another run had not seen.
+#[derive(Debug)]
+pub(super) struct Foreign {
+    pub(super) path: PathBuf,
+    /// Nobody was asked about that run.
+    pub(super) nobody_was_asked: bool,
+    /// Its baseline.
+    baseline: PathBuf,
+}
+
+impl Foreign {
+    /// True when that run has ended, and said what it left.
+    pub(super) fn is_over(&self) -> bool {
+        fs::symlink_metadata(&self.baseline).is_err()
+    }
 }
 
 impl Left {
-    /// Holds what is there now against all baselines of the workspace.
+    /// Holds what is there now against all baselines of the workspace, of those in it, and of those that it lies in.
     pub(super) fn of(state: &Path, workspace: &Path, now: &Seen) -> Self {
-        let start = format!("{}-", name_of(workspace));
         let entries = fs::read_dir(state.join("watch")).into_iter().flatten().flatten();
-        let names = entries.filter(|entry| entry.file_name().to_str().is_some_and(|name| name.starts_with(&start)));
         let mut left = Self::default();
-        for path in names.map(|entry| entry.path()) {
+        for path in entries.map(|entry| entry.path()) {
             let Ok(file) = File::open(&path) else { continue };
             let goes_on = flock(&file, FlockOperation::NonBlockingLockExclusive).is_err();
             let mut bytes = Vec::new();
             let read = (&file).take(MOST_BYTES).read_to_end(&mut bytes).ok();
             // One that was killed while it wrote this had started nothing.
             let before = read.and_then(|_| serde_json::from_slice::<Written>(&bytes).ok());
+            let is_ours = before.as_ref().is_none_or(|before| {
+                let other = Path::new(&before.workspace);
+                other.starts_with(workspace) || workspace.starts_with(other)
+            });
+            if !is_ours {
+                continue;
+            }
             if goes_on {
-                left.unseen_by_others.extend(before.iter().flat_map(|before| before.unseen(now)));
+                if let Some(before) = &before {
+                    let foreign = |file| Foreign {
+                        path: file,
+                        nobody_was_asked: before.nobody_was_asked,
+                        baseline: path.clone(),
+                    };
+                    left.unseen_by_others.extend(before.unseen(now, workspace).into_iter().map(foreign));
+                }
                 continue;
             }
             if file.metadata().is_ok_and(|meta| meta.len() > MOST_BYTES) {
                 left.changes.push((Violation::of(workspace, Change::NotAllSeen), false));
             }
-            for (violation, aside) in before.iter().flat_map(|before| before.changes_to(now)) {
+            for (violation, aside) in before.iter().flat_map(|before| before.changes_to(now, workspace)) {
                 if !left.changes.iter().any(|(known, _)| known.path == violation.path) {
                     left.changes.push((violation, aside));
                 }
             }
-            left.over.push((path, file));
+            // Another workspace's own next run has more to say.
+            if before.as_ref().is_none_or(|before| Path::new(&before.workspace) == workspace) {
+                left.over.push((path, file));
+            }
         }
         left
     }
@@ -138,7 +172,7 @@ impl Written {
     }
 
     /// What is there now and was not, or not so; and whether it is to be set aside.
-    fn changes_to(&self, now: &Seen) -> Vec<(Violation, bool)> {
+    fn changes_to(&self, now: &Seen, workspace: &Path) -> Vec<(Violation, bool)> {
         let changed = |(path, stamp, is_kept): (&PathBuf, &Stamp, bool)| match self.files.get(&text(path)) {
             Some(before) if before == stamp => None,
             Some(_) => Some((Violation::of(path, Change::Modified), false)),
@@ -147,13 +181,22 @@ impl Written {
                 Some((Violation::of(path, Change::Created), aside))
             }
         };
-        stamps(now).filter_map(changed).collect()
+        self.common(now, workspace).filter_map(changed).collect()
+    }
+
+    /// What both can have seen. In a workspace within another one, the two agree about what acts later, and about nothing else.
+    fn common<'s>(&self, now: &'s Seen, workspace: &Path) -> impl Iterator<Item = (&'s PathBuf, &'s Stamp, bool)> {
+        let other = PathBuf::from(&self.workspace);
+        let is_same = other == workspace;
+        let (all, acting) = (is_same.then(|| stamps(now)), (!is_same).then(|| now.acting.stamps()));
+        let acting = acting.into_iter().flatten().filter(move |(path, ..)| path.starts_with(&other));
+        all.into_iter().flatten().chain(acting)
     }
 
     /// The paths of the same.
-    fn unseen(&self, now: &Seen) -> Vec<PathBuf> {
+    fn unseen(&self, now: &Seen, workspace: &Path) -> Vec<PathBuf> {
         let is_other = |(path, stamp, _): &(&PathBuf, &Stamp, bool)| self.files.get(&text(path)) != Some(*stamp);
-        stamps(now).filter(is_other).map(|(path, ..)| path.clone()).collect()
+        self.common(now, workspace).filter(is_other).map(|(path, ..)| path.clone()).collect()
     }
 }
 
@@ -167,10 +210,6 @@ fn stamps(seen: &Seen) -> impl Iterator<Item = (&PathBuf, &Stamp, bool)> {
 
 fn text(path: &Path) -> String {
     path.to_string_lossy().into_owned()
-}
-
-fn name_of(workspace: &Path) -> String {
-    Digest::of(workspace.as_os_str().as_encoded_bytes()).hex().chars().take(24).collect()
 }
 
 #[cfg(test)]

@@ -19,7 +19,7 @@ use std::sync::mpsc;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use aside::set_aside;
-use baseline::{Baseline, Left};
+use baseline::{Baseline, Foreign, Left};
 use rustix::fs::{AtFlags, FileType, Mode, OFlags};
 use seen::Seen;
 use serde::Serialize;
@@ -242,7 +242,11 @@ impl Watch {
             note(path, Change::WrittenThroughHardLink);
         }
         // What other runs have made that were still going on when this one began is theirs, but for what was made again since.
-        for path in self.left.unseen_by_others.iter().filter(|path| self.is_made_since(path)) {
+        for Foreign { path, .. } in self.left.unseen_by_others.iter().filter(|file| {
+            // One that has ended and left it where it acts would have set it aside, had it seen it.
+            self.is_made_since(&file.path)
+                || file.nobody_was_asked && file.is_over() && file.path.symlink_metadata().is_ok()
+        }) {
             found.push(if nobody_was_asked {
                 self.taken_away(path, Change::Created)
             } else {
@@ -267,7 +271,7 @@ impl Watch {
                 let look = || rustix::fs::statat(&folder, &name, AtFlags::SYMLINK_NOFOLLOW);
                 // The run may have closed the folder behind itself.
                 let found = match look() {
-                    Err(rustix::io::Errno::ACCESS) if aside::opened_again(&path) => look(),
+                    Err(rustix::io::Errno::ACCESS) if aside::opened_again(&path, &self.workspace) => look(),
                     found => found,
                 };
                 let Ok(found) = found else { continue };
@@ -289,7 +293,18 @@ impl Watch {
         let is_known = self.before.own.contains_key(path)
             || self.before.nested.contains_key(path)
             || self.before.acting.knows(path);
-        !is_known && self.is_made_since(path)
+        !is_known && (self.is_made_since(path) || self.is_moved_in(path))
+    }
+
+    /// True for what lies in a folder that has been changed or moved since, in a repository that was there: files in a folder that
+    /// is moved keep their times.
+    fn is_moved_in(&self, path: &Path) -> bool {
+        let git = path.ancestors().skip(1).take_while(|folder| folder.starts_with(&self.workspace)).find(|folder| {
+            let config = folder.join("config");
+            self.before.own.contains_key(&config) || self.before.nested.contains_key(&config)
+        });
+        let Some(git) = git else { return false };
+        path.ancestors().skip(1).take_while(|folder| *folder != git).any(|folder| self.is_made_since(folder))
     }
 
     /// True for what was written or got its name since the run began: neither leaves its time of change as it was.

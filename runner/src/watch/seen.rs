@@ -5,11 +5,10 @@ use std::ffi::OsString;
 use std::fs::{self, DirEntry, Metadata};
 use std::io::{self, Read as _};
 use std::os::unix::fs::MetadataExt as _;
-use std::path::{Path, PathBuf};
+use std::path::{Component, Path, PathBuf};
 use std::time::{Duration, Instant};
 
 use bashgate_hook::gate::git;
-use bashgate_shared::classify::git_config;
 use bashgate_shared::classify::later::{Begun, Names};
 use bashgate_shared::command::Digest;
 use serde::{Deserialize, Serialize};
@@ -24,6 +23,10 @@ const MOST_BYTES_OF_ALL: u64 = 64 << 20;
 const LONGEST: Duration = Duration::from_secs(20);
 /// Deepest folder of hooks or settings that is looked into.
 const DEEPEST: usize = 8;
+/// Most repositories in a workspace whose settings are read.
+const MOST_REPOSITORIES: usize = 256;
+/// As many links as the kernel follows.
+const MOST_LINKS: usize = 40;
 /// Most files behind a link to a folder.
 const MOST_BEHIND: usize = 1000;
 /// What in a repository makes git run something, or says where it sends.
@@ -63,6 +66,8 @@ pub(super) struct Seen {
     bytes: u64,
     /// Names that have been looked at.
     names: usize,
+    /// Repositories in it whose settings have been read.
+    repositories: usize,
     since: Option<Instant>,
 }
 
@@ -108,12 +113,20 @@ impl Seen {
     fn named(&mut self, mut named: Vec<PathBuf>, acting: &mut ActingFiles) {
         named.sort();
         named.dedup();
+        // By their own names last: what is named by way of a link is so by way of it alone.
+        named.sort_by_key(|path| self.links_on(path).is_empty());
+        let mut known = BTreeSet::new();
         for path in named {
             let Ok(real) = fs::canonicalize(&path) else { continue };
+            if !known.insert(real.clone()) {
+                continue;
+            }
+            let via = self.links_on(&path).first().map(|(link, _)| link.clone());
+            acting.by_link(self, &path);
             if !real.starts_with(&self.workspace) || real == self.workspace {
                 // A link of the workspace's own that leads out: whoever writes there says what runs.
                 if path.starts_with(&self.workspace) && path.is_symlink() {
-                    acting.named(self, &path);
+                    acting.named(self, &path, None);
                 }
                 continue;
             }
@@ -125,26 +138,22 @@ impl Seen {
                 } else if found.is_dir() {
                     waiting.extend(self.entries(&path).into_iter().map(|entry| (entry.path(), depth + 1)));
                 } else if depth == 0 || !is_sample(&path) {
-                    acting.named(self, &path);
+                    acting.named(self, &path, via.as_deref());
                 }
             }
         }
     }
 
-    /// The same for a repository in the workspace, whose settings may name some.
-    fn named_by_nested(&mut self, folder: &Path, git: &Path, acting: &mut ActingFiles) {
-        let config = text_of(&git.join("config"));
-        // Settings that name files are rare, and to read all that is in force costs.
-        let settings = git::config::read(&config);
-        let is_plain = settings.is_some_and(|all| {
-            all.iter().all(|one| !one.key.starts_with("include") && git_config::is_inert(&one.key, &one.value))
-        });
-        if is_plain {
+    /// The same for a repository in the workspace, for a worktree of one, and for a bare one.
+    fn named_by_nested(&mut self, folder: &Path, acting: &mut ActingFiles) {
+        self.repositories += 1;
+        if self.repositories > MOST_REPOSITORIES {
+            self.unseen.insert(folder.to_owned());
             return;
         }
         match git::named::by_settings(folder) {
             Ok(Some(named)) => self.named(named, acting),
-            Ok(None) | Err(_) => drop(self.unseen.insert(git.to_owned())),
+            Ok(None) | Err(_) => drop(self.unseen.insert(folder.to_owned())),
         }
     }
 
@@ -165,6 +174,9 @@ impl Seen {
             let has = |name: &str| entries.iter().any(|entry| entry.file_name() == name);
             if has("HEAD") && (has("objects") || has("commondir") || has("config")) {
                 self.repository(&folder, &mut nested, 0);
+                if folder != workspace {
+                    self.named_by_nested(&folder, &mut acting);
+                }
             }
             let mut others = Vec::new();
             for entry in entries {
@@ -199,7 +211,7 @@ impl Seen {
                         self.git_file(&path, &mut nested);
                     }
                     self.repository(&path, &mut nested, 0);
-                    self.named_by_nested(&folder, &path, &mut acting);
+                    self.named_by_nested(&folder, &mut acting);
                 } else if is_folder {
                     folders.push((path, begun));
                 } else {
@@ -233,9 +245,10 @@ impl Seen {
         }
         if !real.starts_with(&self.workspace) || real == self.workspace {
             // What lies there is called so by way of the link alone.
-            acting.named(self, link);
+            acting.named(self, link, None);
             return;
         }
+        acting.by_link(self, link);
         let mut waiting = vec![(link.to_owned(), real, begun)];
         let mut count = 0;
         while let Some((called, folder, begun)) = waiting.pop() {
@@ -249,11 +262,49 @@ impl Seen {
                 let called = called.join(entry.file_name());
                 if entry.file_type().is_ok_and(|kind| kind.is_dir()) {
                     waiting.push((called, entry.path(), begun));
-                } else if begun == Begun::Yes && acting.look_at_alias(self, &called, &entry.path(), cwd) {
-                    acting.by_link(link);
+                } else if begun == Begun::Yes {
+                    acting.look_at_alias(self, &called, (&entry.path(), link), cwd);
                 }
             }
         }
+    }
+
+    /// The links within the workspace that are met on the way to a path, each with its target.
+    pub(super) fn links_on(&self, path: &Path) -> Vec<(PathBuf, PathBuf)> {
+        let mut found: Vec<(PathBuf, PathBuf)> = Vec::new();
+        let mut rest = path.to_owned();
+        while found.len() < MOST_LINKS {
+            let Ok(inside) = rest.strip_prefix(&self.workspace) else { break };
+            let mut at = self.workspace.clone();
+            let mut parts = inside.components();
+            let mut next = None;
+            while let Some(part) = parts.next() {
+                if part == Component::ParentDir {
+                    at.pop();
+                    continue;
+                }
+                let here = at.join(part);
+                if let Ok(target) = fs::read_link(&here) {
+                    next = Some(at.join(&target).join(parts.as_path()));
+                    found.push((here, target));
+                    break;
+                }
+                at = here;
+            }
+            match next {
+                Some(next) => rest = next,
+                None => break,
+            }
+        }
+        found
+    }
+
+    /// The file in the workspace that a link leads to.
+    pub(super) fn file_behind(&self, path: &Path) -> Option<PathBuf> {
+        if !path.is_symlink() {
+            return None;
+        }
+        fs::canonicalize(path).ok().filter(|real| real.is_file() && real.starts_with(&self.workspace))
     }
 
     /// True while not too much has been looked at, and not for too long.
@@ -271,11 +322,12 @@ impl Seen {
         match read() {
             Ok(entries) => entries,
             Err(error) if matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory) => Vec::new(),
-            Err(error) if error.kind() == io::ErrorKind::PermissionDenied && opened_again(folder) => read()
-                .unwrap_or_else(|_| {
+            Err(error) if error.kind() == io::ErrorKind::PermissionDenied && opened_again(folder, &self.workspace) => {
+                read().unwrap_or_else(|_| {
                     self.unseen.insert(folder.to_owned());
                     Vec::new()
-                }),
+                })
+            }
             Err(_) => {
                 self.unseen.insert(folder.to_owned());
                 Vec::new()
@@ -288,7 +340,9 @@ impl Seen {
         match fs::symlink_metadata(path) {
             Ok(found) => Some(found),
             Err(error) if matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory) => None,
-            Err(_) if path.parent().is_some_and(opened_again) => fs::symlink_metadata(path).ok(),
+            Err(_) if path.parent().is_some_and(|folder| opened_again(folder, &self.workspace)) => {
+                fs::symlink_metadata(path).ok()
+            }
             Err(_) => {
                 self.unseen.insert(path.to_owned());
                 None

@@ -376,6 +376,7 @@ const ROWS: &[Row] = &[
             Ends(".workmux.yaml"),
             Ends(".config/wt.toml"),
             Below(".codex-plugin"),
+            Below(".clinerules/hooks"),
             Below(".claude-plugin"),
             Below(".qoder"),
             Ends("hooks/hooks.json"),

@@ -185,6 +185,14 @@ const FOLDERS: &[&str] = &[
 /// Single files, by the end of their path.
 const FILES: &[&str] = &[
     ".docker/config.json",
+    ".gem/credentials",
+    ".composer/auth.json",
+    ".pulumi/credentials.json",
+    ".factory/auth.json",
+    ".vercel/auth.json",
+    ".config/goose/secrets.yaml",
+    ".local/share/fish/fish_history",
+    ".bitcoin/wallet.dat",
     ".gemini/mcp-oauth-tokens.json",
     ".config/nix/netrc",
     ".stripe/config.toml",
@@ -324,9 +332,14 @@ const PLACES: &[&str] = &[
     "/etc/kubernetes",
 ];
 
+/// Names of the above as programs write them, where that is not in lower case.
+const CASED: &[&str] =
+    &[".Xauthority", ".nuget/NuGet/NuGet.Config", ".config/NuGet/NuGet.Config", ".config/Bitwarden", ".config/Signal"];
+
 /// Where secrets lie by the list: in a home folder (as `~/…`) or at a place of the machine. What a sandbox hides.
 pub fn places() -> impl Iterator<Item = String> {
-    let of_home = FOLDERS.iter().chain(NAMES).chain(FILES).filter(|path| path.starts_with('.')).chain([&".ssh"]);
+    let of_home =
+        FOLDERS.iter().chain(NAMES).chain(FILES).chain(CASED).filter(|path| path.starts_with('.')).chain([&".ssh"]);
     let of_machine = FILES.iter().filter(|path| path.starts_with("etc/"));
     let of_home = of_home.map(|path| format!("~/{path}"));
     of_home.chain(of_machine.map(|path| format!("/{path}"))).chain(PLACES.iter().map(|&place| place.to_owned()))
