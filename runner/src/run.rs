@@ -214,7 +214,7 @@ impl Runner {
                 // What was there when the mounts were planned may be gone when they are made; nothing has run yet.
                 let is_of_work = |error: &sandbox::Unavailable| {
                     let names = |root: &Path| error.why.contains(&*root.to_string_lossy());
-                    names(&spec.workspace) || projects(preset, &spec.workspace).any(|project| names(project))
+                    names(&spec.workspace) || projects(preset, &spec.workspace).any(names)
                 };
                 let mut started = attempt();
                 for _ in 0..MOST_ATTEMPTS {

@@ -652,7 +652,7 @@ fn a_folder_outside_stays_closed() {
         fs::create_dir(&closed).unwrap();
         fs::write(closed.join("f"), "CANARY").unwrap();
         ground.give(&closed);
-        fs::set_permissions(&closed, fs::Permissions::from_mode(0)).unwrap();
+        fs::set_permissions(&closed, fs::Permissions::from_mode(0o000)).unwrap();
         let name = closed.display();
         ground.run_script(&format!(
             "mkdir n m; echo gitdir: {name} > n/.git; echo {name} > m/commondir; echo x > m/HEAD"

@@ -39,6 +39,12 @@ pub fn of(effects: &Effects, conditions: &[Condition], cwd: &Path) -> Vec<FileEv
         all.add(path, Told::Head);
     }
     if effects.network.is_empty() {
+        // An option or a word may name code in any way.
+        if effects.programs.iter().any(|program| programs::runs_of(program) != programs::Runs::Nothing) {
+            for path in &effects.named {
+                all.add(path, Told::Digest);
+            }
+        }
         return folded(all.found);
     }
     let rows: Vec<_> = effects.programs.iter().filter_map(|program| programs::row(program)).collect();
@@ -70,6 +76,7 @@ pub fn of(effects: &Effects, conditions: &[Condition], cwd: &Path) -> Vec<FileEv
     for value in steering.iter().map(|(_, value)| value).filter(|value| value.starts_with('/')) {
         all.add_with_included(value);
         all.add_with_included(&format!("{value}/.curlrc"));
+        all.add_with_included(&format!("{value}/curlrc"));
     }
     all.found.extend(environment(&steering));
     folded(all.found)
@@ -142,7 +149,7 @@ impl Gathered<'_> {
             let more = repositories
                 .iter()
                 .flat_map(|repository| ["hooks", "remotes", "branches"].map(|name| repository.common.join(name)));
-            let named = git::named::by_settings(&folder).ok().flatten();
+            let named = git::named::for_remotes(&folder).ok().flatten();
             is_unknown |= named.is_none();
             for path in more.chain(named.unwrap_or_default()) {
                 for file in files_of(&path) {
@@ -183,7 +190,11 @@ fn included(text: &str) -> Vec<String> {
                 if value.starts_with(['/', '~']) { value } else { format!("~/.ssh/{value}") }
             })),
             "config" | "k" if !values.is_empty() => found.push(plain(values)),
-            _ => {}
+            // `data = @file`, `post_file = file`, `ProxyCommand /x/y %h`.
+            _ => {
+                let words = values.split_whitespace().map(|value| plain(value).trim_start_matches('@').to_owned());
+                found.extend(words.filter(|word| word.contains(['/', '.'])));
+            }
         }
         if let Some(glued) = line.strip_prefix("-K").filter(|glued| !glued.is_empty() && !glued.starts_with(' ')) {
             found.push(plain(glued));
@@ -251,7 +262,9 @@ fn steering_variables(rows: &[&programs::Program]) -> Vec<(String, String)> {
     let steers = |name: &str| {
         let lower = name.to_ascii_lowercase();
         lower.ends_with("_proxy")
-            || ["GIT_", "SSH_ASKPASS", "CURL_"].iter().any(|start| name.starts_with(start))
+            || ["GIT_", "SSH_ASKPASS", "CURL_", "WGETRC", "NETRC", "XDG_CONFIG_HOME"]
+                .iter()
+                .any(|start| name.starts_with(start))
             || matches!(variables::steers(name), Some(Steers::Shell | Steers::Loader | Steers::Library))
             || rows.iter().any(|row| row.environment.contains(&name))
     };
@@ -433,6 +446,53 @@ mod tests {
         for command in ["git --git-dir=../there/.git push", "git -C \"$x\" push", "GIT_DIR=x; cd \"$x\" && git push"] {
             let evidence = evidence_of(command, &here);
             assert!(evidence.iter().any(|file| file.sha256.is_empty()), "{command}: {evidence:?}");
+        }
+    }
+
+    #[test]
+    fn what_settings_words_and_variables_name_counts() {
+        let folder = tempfile::tempdir().unwrap();
+        let here = folder.path();
+        let write = |name: &str, text: &str| {
+            let file = here.join(name);
+            std::fs::create_dir_all(file.parent().unwrap()).unwrap();
+            std::fs::write(file, text).unwrap();
+        };
+        write(".git/HEAD", "ref: refs/heads/main\n");
+        let remote = "[remote \"origin\"]\n\turl = https://a.example/x\n";
+        for (settings, command, file) in [
+            ("[core]\n\tsshCommand = ./f\n", "git push", "f"),
+            ("[core]\n\tsshCommand = ssh -F f/cfg\n", "git push", "f/cfg"),
+            ("[core]\n\taskPass = ./t/ask\n", "git fetch", "t/ask"),
+            ("[core]\n\tgitProxy = ./t/proxy\n", "git pull", "t/proxy"),
+            ("[credential]\n\thelper = !./t/helper\n", "git push", "t/helper"),
+            ("[http]\n\tcookieFile = ./t/cookies\n", "git push", "t/cookies"),
+            ("", "git -c core.sshCommand=./t/g push", "t/g"),
+            ("", "git push --receive-pack=./t/h", "t/h"),
+            ("", "GIT_SSH_COMMAND=./t/i git push", "t/i"),
+            ("", "curl -K cfg https://a.example", "t/body"),
+            ("", "ssh -Ft/ssh a.example", "t/ssh"),
+            ("", "ssh -o 'ProxyCommand ./t/p %h' a.example", "t/p"),
+            ("", "scp -St/s x a.example:", "t/s"),
+            ("", "wget -qit/urls", "t/urls"),
+            ("", "rsync -e./t/r x a.example:", "t/r"),
+            ("", "CURL_HOME=t/home curl https://a.example", "t/home/.curlrc"),
+            ("", "LD_PRELOAD=./t/l curl https://a.example", "t/l"),
+            ("", "make -ft/mk", "t/mk"),
+            ("", "node -r./t/m.js x.js", "t/m.js"),
+            ("", "docker build -ft/D .", "t/D"),
+        ] {
+            let _ = std::fs::remove_file(here.join("f"));
+            write(".git/config", &format!("{remote}{settings}"));
+            write("cfg", "data = @t/body\n");
+            write(file, "before");
+            let before = evidence_of(command, here);
+            assert_eq!(before, evidence_of(command, here), "{command}");
+            write(file, "something else");
+            assert_ne!(before, evidence_of(command, here), "{command} {settings}");
+            if file == "f/cfg" {
+                std::fs::remove_dir_all(here.join("f")).unwrap();
+            }
         }
     }
 

@@ -294,8 +294,9 @@ fn is_simple_git(words: &[&str]) -> bool {
         |word: &str| word.contains("::") || word.contains('/') && word.contains(':') || word.contains('@');
     // The first is the remote: `host:path` is none that settings name.
     let remote = rest.iter().find(|word| !word.starts_with('-'));
+    // A path is a repository whose own hooks run.
     !subcommand.is_empty()
-        && remote.is_none_or(|remote| !remote.contains(':'))
+        && remote.is_none_or(|remote| !remote.contains(':') && !remote.contains('/') && !remote.starts_with('.'))
         && rest.iter().all(|word| FLAGS.contains(word) || !word.starts_with('-') && !names_others(word))
 }
 

@@ -55,6 +55,9 @@ pub fn render(card: &Card, now_boot_ms: u64, whole: bool) -> String {
     }
     out.push_str(&format!("\n  {left} s left. Deny with: deny {}", card.id));
     if card.offers_session {
+        if card.forecast.effects.network.iter().any(|used| used.program == "git") {
+            out.push_str("\n  With `session` the same push sends what is committed later, too.");
+        }
         out.push_str(&format!(
             "\n  Approve this text, in this folder, by this agent, with these files as they\n  are, until the taint changes with: \
              approve {} session",

@@ -4,7 +4,7 @@
 //! answer in [`grammar`]. Matrix, Slack, Telegram, Discord and a web page dock here.
 
 pub mod card;
-mod columns;
+pub mod columns;
 pub mod grammar;
 mod journal;
 pub mod notice;

@@ -2,8 +2,8 @@
 
 use std::io::{BufRead as _, IsTerminal as _};
 
-use super::Chat;
 use super::notice::{self, Notice};
+use super::{Chat, columns};
 use crate::clock;
 use bashgate_shared::say_aside;
 
@@ -24,7 +24,8 @@ impl Chat for Terminal {
         if matches!(notice, Notice::Decided(_)) && !self.decisions {
             return;
         }
-        say_aside!("{}", notice::words(notice, clock::now().boot_ms));
+        let words = notice::words(notice, clock::now().boot_ms);
+        say_aside!("{}", if std::io::stderr().is_terminal() { columns::fit(&words) } else { words });
     }
 }
 

@@ -1,7 +1,7 @@
 //! What people do: answers, taints, workspaces. The running host does it; without one, this process does.
 
 use std::fs::OpenOptions;
-use std::io::Write as _;
+use std::io::{IsTerminal as _, Write as _};
 use std::os::unix::fs::OpenOptionsExt as _;
 use std::path::Path;
 
@@ -10,6 +10,7 @@ use bashgate_shared::{say, say_aside};
 use serde_json::Value;
 
 use super::{Failure, Run, Scripts, Taint, Workspace, init};
+use crate::chat::columns;
 use crate::config::Config;
 use crate::control::{self, ControlCommand, Reply};
 use crate::daemon::{self, Core};
@@ -54,7 +55,9 @@ fn show_reply(reply: Reply, json: bool) -> Run {
     if json {
         say!("{}", reply.data);
     } else {
-        say!("{}", reply.text);
+        // A terminal would break lines where what follows looks like a line of ours.
+        let is_terminal = std::io::stdout().is_terminal();
+        say!("{}", if is_terminal { columns::fit(&reply.text) } else { reply.text });
     }
     Ok(())
 }

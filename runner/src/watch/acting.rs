@@ -206,7 +206,7 @@ impl ActingFiles {
             }
             // What was there before under another name is not new: the link is.
             if let (None, Some(via)) = (self.found.get(path), &now.via)
-                && !self.links.get(via).is_some_and(|target| fs::read_link(via).ok().as_ref() == Some(target))
+                && self.links.get(via).is_none_or(|target| fs::read_link(via).ok().as_ref() != Some(target))
             {
                 if !self.links.contains_key(via) && !taken.contains(via) && via.symlink_metadata().is_ok() {
                     taken.push(via.clone());

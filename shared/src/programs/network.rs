@@ -371,6 +371,8 @@ pub(super) fn short_option<'t>(text: &'t str, with_value: &str) -> Option<(char,
 
 /// `-T file`, `-d @file`, `-F x=@file`: files that are sent.
 fn files_of_web_client(judge: &mut Judge<'_>, previous: &str, arg: &Arg) {
+    let uploads = matches!(previous, "-T" | "--upload-file") || is_flag(previous, 'T');
+    file_address(judge, arg, uploads);
     // In a cluster (`-sKf`), the letter that takes a value takes what stands behind it.
     let option = short_option(&arg.text, addresses::CURL_LETTERS);
     let is_value_of =
@@ -405,6 +407,48 @@ fn files_of_web_client(judge: &mut Judge<'_>, previous: &str, arg: &Arg) {
     {
         let _ = judge.read(&Arg::literal(path.split(';').next().unwrap_or(path)));
     }
+}
+
+/// A file of this machine as an address: curl decodes it, and takes brackets and braces for several names.
+fn file_address(judge: &mut Judge<'_>, arg: &Arg, uploads: bool) {
+    let scheme = arg.text.get(..5).is_some_and(|scheme| scheme.eq_ignore_ascii_case("file:"));
+    let path = if scheme {
+        let rest = arg.text.get(5..).unwrap_or("").trim_start_matches('/');
+        let rest = rest.strip_prefix("localhost/").or_else(|| rest.strip_prefix("127.0.0.1/")).unwrap_or(rest);
+        format!("/{}", percent_decoded(rest))
+    } else if uploads {
+        arg.text.clone()
+    } else if let Some(path) = arg.text.strip_prefix("-T").filter(|path| !path.is_empty()) {
+        path.to_owned()
+    } else {
+        return;
+    };
+    match path.find(['[', '{']) {
+        Some(at) => {
+            let start = path.get(..at).unwrap_or("");
+            let folder = start.rsplit_once('/').map_or(".", |(folder, _)| if folder.is_empty() { "/" } else { folder });
+            let _ = judge.read_tree(&Arg::literal(folder));
+        }
+        None => drop(judge.read(&Arg::literal(path))),
+    }
+}
+
+/// With `%xx` as the byte that it means.
+fn percent_decoded(text: &str) -> String {
+    let mut bytes = Vec::new();
+    let mut rest = text.as_bytes();
+    while let [first, more @ ..] = rest {
+        let byte = match more {
+            [high, low, ..] if *first == b'%' => {
+                let digits = [*high, *low];
+                std::str::from_utf8(&digits).ok().and_then(|digits| u8::from_str_radix(digits, 16).ok())
+            }
+            _ => None,
+        };
+        bytes.push(byte.unwrap_or(*first));
+        rest = if byte.is_some() { more.get(2..).unwrap_or(&[]) } else { more };
+    }
+    String::from_utf8_lossy(&bytes).into_owned()
 }
 
 /// Files that a web client leaves behind.

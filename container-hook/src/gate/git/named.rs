@@ -21,6 +21,18 @@ const MAX_WORDS: usize = 64;
 /// # Errors
 /// When a repository on the way cannot be read.
 pub fn by_settings(folder: &Path) -> io::Result<Option<Vec<PathBuf>>> {
+    named_in(folder, false)
+}
+
+/// The same with those that only a connection to a remote makes use of.
+///
+/// # Errors
+/// As above.
+pub fn for_remotes(folder: &Path) -> io::Result<Option<Vec<PathBuf>>> {
+    named_in(folder, true)
+}
+
+fn named_in(folder: &Path, remotes: bool) -> io::Result<Option<Vec<PathBuf>>> {
     let mut named = Vec::new();
     for repository in repositories(folder)? {
         let root = std::fs::canonicalize(&repository.root).unwrap_or_else(|_| repository.root.clone());
@@ -46,7 +58,7 @@ pub fn by_settings(folder: &Path) -> io::Result<Option<Vec<PathBuf>>> {
                 // What runs a program may name files of the repository in any of its words.
                 let words: Vec<&str> = if is_path {
                     vec![setting.value.as_str()]
-                } else if git_config::is_inert(&setting.key, &setting.value) {
+                } else if !remotes && git_config::is_inert(&setting.key, &setting.value) {
                     continue;
                 } else {
                     let breaks = |c: char| c.is_whitespace() || "\"'`;&|()<>$={}!".contains(c);

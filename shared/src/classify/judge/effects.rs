@@ -443,15 +443,16 @@ impl Judge<'_> {
                 for secret in named.filter(|path| secrets::is_secret_path(path)) {
                     note(&mut self.effects.secrets, secret);
                 }
+                if !only_talks {
+                    let named: Vec<&str> = words_in(text).flat_map(paths_in).filter(is_file).collect();
+                    self.named(&named);
+                }
                 let host = || text.split_whitespace().find_map(programs::host_in);
                 reaches = reaches.or_else(|| called_in(text).map(|program| (program.to_owned(), host())));
                 continue;
             }
-            if reads && !only_talks && (!text.starts_with('-') || text.contains('=')) {
-                let named: Vec<String> = paths_in(text).into_iter().flat_map(|path| self.resolved(path)).collect();
-                for path in named {
-                    note(&mut self.effects.named, path);
-                }
+            if !only_talks {
+                self.named(&paths_in(text));
             }
             // The shortest says it best.
             let is_secret = |path: &&str| self.resolved(path).iter().any(|path| secrets::is_secret_path(path));
@@ -466,9 +467,33 @@ impl Judge<'_> {
                 reaches = reaches.or_else(|| Some((text.to_owned(), host())));
             }
         }
+        // Instructions on its standard input, in whatever language. Text for people is no more than that.
+        if reads
+            && !only_talks
+            && let Some(fed) = &call.fed
+        {
+            let is_file = |word: &&str| word.starts_with(['.', '~', '/']) || word.contains('/');
+            for secret in words_in(fed).flat_map(paths_in).filter(is_file).filter(|path| secrets::is_secret_path(path))
+            {
+                note(&mut self.effects.secrets, secret);
+            }
+        }
         let Some((program, host)) = reaches else { return Judgement::safe() };
         self.network(&program, host);
         Judgement::network(format!("its words name `{program}`, which reaches the network"))
+    }
+
+    /// Words that may name files, whatever is done with these.
+    fn named(&mut self, words: &[&str]) {
+        for path in words.iter().flat_map(|path| self.resolved(path)).collect::<Vec<_>>() {
+            note(&mut self.effects.named, path);
+        }
+    }
+
+    /// What a variable is set to for one command may name what steers it.
+    pub(super) fn named_by_value(&mut self, value: &str) {
+        let words: Vec<&str> = words_in(value).flat_map(|word| word.split(':')).flat_map(paths_in).collect();
+        self.named(&words);
     }
 
     pub(super) fn tampering_by(&mut self, arg: &Arg) {

@@ -133,6 +133,8 @@ pub struct Judge<'t> {
     stdin_fetched: bool,
     /// The standard input of the command at hand lists files that were found below these folders.
     stdin_names: Option<Names>,
+    /// The text that the part in front of this one prints into it, where that is literal.
+    piped: Option<String>,
     /// What reads commands from the terminal.
     terminal: TerminalWatch,
     /// Inside of something that runs beside the rest, and may still run when the command has ended.
@@ -202,6 +204,7 @@ impl<'t> Judge<'t> {
             place_of_part: None,
             stdin_fetched: false,
             stdin_names: None,
+            piped: None,
             terminal: TerminalWatch::default(),
             beside: 0,
             fetched_files: Vec::new(),

@@ -10,7 +10,7 @@ use crate::classify::paths::{self, Zone};
 use crate::classify::terminal::{self, Input};
 use crate::classify::{COMPUTED, FUNCTION_CALL, secrets};
 use crate::planted::{self, Bug};
-use crate::programs::{self, Trait};
+use crate::programs::{self, Builtin, Trait, builtin_of};
 use crate::shell::visit::{Visit, inside};
 use crate::shell::{
     self, Arithmetic, Calculation, Command, Compound, CompoundKind, Condition, Document, Function, Join, Piece,
@@ -56,6 +56,7 @@ impl<'s> Walk<'_, '_, 's> {
         let apart = step.pipeline.len() > 1 || step.background;
         let outside = self.judge.stdin_fetched;
         let names = self.judge.stdin_names.take();
+        let piped = self.judge.piped.clone();
         self.judge.beside += usize::from(step.background);
         let before = apart.then(|| self.judge.bound.mark());
         let input = self.judge.terminal.input;
@@ -70,11 +71,13 @@ impl<'s> Walk<'_, '_, 's> {
             self.command(command);
             self.judge.stdin_fetched |= self.judge.effects.untrusted.len() > fetched;
             self.judge.stdin_names = self.judge.names_that_it_prints(command);
+            self.judge.piped = self.printed(command);
             // What only passes on its terminal feeds nobody.
             self.judge.terminal.input.fed |= !command.as_simple().is_some_and(terminal::passes_on);
         }
         self.judge.terminal.input = input;
         self.judge.stdin_names = names;
+        self.judge.piped = piped;
         self.judge.beside -= usize::from(step.background);
         self.judge.stdin_fetched = outside;
         if let Some(bound) = before {
@@ -83,6 +86,29 @@ impl<'s> Walk<'_, '_, 's> {
         if apart || step.negated {
             self.judge.also_in(seen);
         }
+    }
+
+    /// What a command prints whose words, or whose here-document, are literal.
+    fn printed(&self, command: &Command) -> Option<String> {
+        let simple = command.as_simple()?;
+        let name = simple.words.first().and_then(Word::literal)?;
+        if matches!(builtin_of(&name), Some(Builtin::Text | Builtin::Format)) {
+            let words: Option<Vec<_>> = simple.words.iter().skip(1).map(Word::literal).collect();
+            return words.map(|words| words.join(" ").replace("\\n", "\n"));
+        }
+        let passes_on = programs::row(paths::file_name(&name)).is_some_and(|row| row.passes_on.is_some());
+        passes_on.then(|| self.fed(simple)).flatten()
+    }
+
+    /// What a here-document or a here-string of a command says, where it is literal.
+    fn fed(&self, simple: &Simple) -> Option<String> {
+        simple.redirects.iter().rev().find_map(|redirect| match &redirect.target {
+            RedirectTarget::Text(word) => word.literal().map(std::borrow::Cow::into_owned),
+            RedirectTarget::Here(id) => {
+                self.source.document.body(*id).and_then(Word::literal).map(std::borrow::Cow::into_owned)
+            }
+            _ => None,
+        })
     }
 
     fn call_of_function(&mut self, name: &str, bodies: &[&'s Command], text: &str, own: Judgement) {
@@ -301,6 +327,17 @@ impl<'s> Visit<'s> for Walk<'_, '_, 's> {
         // What these are given is run.
         self.judge.terminal.input.as_code |= program.as_deref().is_some_and(terminal::runs_its_words);
         for assignment in &simple.assignments {
+            // In front of a command, it steers that command alone.
+            if !simple.words.is_empty() {
+                self.judge.named_by_value(&assignment.value.literal_prefix());
+                let name = program.as_deref().unwrap_or_default();
+                let is_proxy = assignment.name.to_ascii_lowercase().ends_with("_proxy");
+                if is_proxy
+                    && programs::row(paths::file_name(name)).is_some_and(|row| row.kind == programs::Kind::Network)
+                {
+                    self.judge.network(name, None);
+                }
+            }
             self.word(&assignment.value);
             for word in assignment.elements.iter().flatten() {
                 self.word(word);
@@ -324,13 +361,7 @@ impl<'s> Visit<'s> for Walk<'_, '_, 's> {
         let fetched_in_words = self.judge.effects.untrusted.len() > fetched_before;
         let wrote = self.redirects(&simple.redirects);
         let judgement = std::mem::replace(&mut self.own, outer);
-        let fed = simple.redirects.iter().rev().find_map(|redirect| match &redirect.target {
-            RedirectTarget::Text(word) => word.literal().map(std::borrow::Cow::into_owned),
-            RedirectTarget::Here(id) => {
-                self.source.document.body(*id).and_then(Word::literal).map(std::borrow::Cow::into_owned)
-            }
-            _ => None,
-        });
+        let fed = self.fed(simple);
         let text = self.source.slice(simple.span);
         self.judge.place_of_part = Some(place);
         let Some(first) = simple.words.first() else {
@@ -373,7 +404,8 @@ impl<'s> Visit<'s> for Walk<'_, '_, 's> {
             self.judge.folders.clone_from(&start);
             // What it runs in turn is added behind it.
             let place = self.judge.place_of_part.take();
-            let call = Call { program: program.clone(), args, fetched_in_words, fed: fed.clone() };
+            let fed = fed.clone().or_else(|| self.judge.piped.clone());
+            let call = Call { program: program.clone(), args, fetched_in_words, fed };
             let fetched = self.judge.effects.untrusted.len();
             let mut judged = self.judge.call(&call).max(judgement.clone());
             if self.judge.effects.untrusted.len() > fetched {

@@ -87,6 +87,7 @@ fn git(judge: &mut Judge<'_>, call: &Call) -> Judgement {
     let mut args = call.args.iter();
     let mut subcommand = None;
     let mut unknown = false;
+    let mut is_led_elsewhere = false;
     // What stands before the subcommand is read: folders to go to, and nothing that steers.
     let mut folders = judge.folders();
     // Where it goes by `-C` alone, whatever else it is told; `None` for another repository than that of the folder.
@@ -129,6 +130,7 @@ fn git(judge: &mut Judge<'_>, call: &Call) -> Judgement {
                     .any(|start| key.to_ascii_lowercase().starts_with(start))
                 {
                     judge.untrusted("git");
+                    is_led_elsewhere = true;
                 }
                 if key.starts_with("alias") || !git_config::is_inert(&key.to_ascii_lowercase(), value) {
                     folders = None;
@@ -210,7 +212,7 @@ fn git(judge: &mut Judge<'_>, call: &Call) -> Judgement {
             judge.persistence(format!("git config {key}"));
         }
     }
-    if let Some(judgement) = remote(judge, subcommand, first, rest) {
+    if let Some(judgement) = remote(judge, subcommand, (first, is_led_elsewhere), rest) {
         judge.git_in(places);
         return judgement;
     }
@@ -218,23 +220,36 @@ fn git(judge: &mut Judge<'_>, call: &Call) -> Judgement {
 }
 
 /// Subcommands that talk to a remote.
-fn remote(judge: &mut Judge<'_>, subcommand: &str, first: &str, rest: &[Arg]) -> Option<Judgement> {
+fn remote(
+    judge: &mut Judge<'_>,
+    subcommand: &str,
+    (first, is_led_elsewhere): (&str, bool),
+    rest: &[Arg],
+) -> Option<Judgement> {
     let reach = row("git").and_then(|row| row.subcommand(subcommand, first)).map_or(Reach::Local, |found| found.reach);
     let talks =
         reach != Reach::Local || subcommand == "archive" && rest.iter().any(|arg| arg.text.starts_with("--remote"));
     if !talks {
         return None;
     }
-    let host = rest.iter().find_map(|arg| super::network::host_in(&arg.text));
+    let mut hosts = super::addresses::of_git(subcommand, rest);
+    if hosts.is_empty() || is_led_elsewhere {
+        hosts.insert(0, None);
+        hosts.dedup();
+    }
     if matches!(subcommand, "pull" | "fetch" | "clone" | "remote" | "submodule" | "lfs") {
-        judge.untrusted(host.clone().unwrap_or_else(|| format!("git {subcommand}")));
+        for host in &hosts {
+            judge.untrusted(host.clone().unwrap_or_else(|| format!("git {subcommand}")));
+        }
     }
     if subcommand == "clone"
         && let Some(url) = rest.iter().find_map(|arg| arg.exact().filter(|text| text.contains(['/', ':'])))
     {
         judge.fetched_file(url.trim_end_matches('/').trim_end_matches(".git"));
     }
-    judge.network("git", host);
+    for host in hosts {
+        judge.network("git", host);
+    }
     Some(Judgement::network(format!("`git {subcommand}` talks to a remote")))
 }
 
