@@ -5,6 +5,9 @@ STATIC := RUSTC_WORKSPACE_WRAPPER=$(CURDIR)/packaging/rustc-static.sh
 BIN := target/bin
 CLAUDE_VERSION := 2.1.330
 CODEX_VERSION := 0.169.0
+GEMINI_VERSION := 0.61.0
+COPILOT_VERSION := 1.0.102
+OPENCODE_VERSION := 1.18.33
 AGENTS := target/tools
 OPENAI_AGENTS_VERSION := 0.24.0
 CLAUDE_SDK_VERSION := 0.2.187
@@ -17,7 +20,7 @@ COVERAGE := -Cpasses=sancov-module -Cllvm-args=-sanitizer-coverage-level=4 \
 	-Cllvm-args=-sanitizer-coverage-inline-8bit-counters -Cllvm-args=-sanitizer-coverage-pc-table \
 	-Cllvm-args=-sanitizer-coverage-trace-compares -Cdebug-assertions -Ccodegen-units=1
 
-.PHONY: run build install deb quick check test clients soak lint unit flow system bench compare fuzz tools clean
+.PHONY: run build install deb dist quick check test clients soak lint unit flow system bench compare fuzz tools clean
 
 PREFIX := /usr/local
 VERSION := $(shell sed -n 's/^version = "\(.*\)"/\1/p' Cargo.toml | head -n 1)
@@ -65,6 +68,10 @@ deb:
 	sed -e 's/@VERSION@/$(VERSION)/' -e "s/@ARCHITECTURE@/$$(dpkg --print-architecture)/" packaging/debian/control > target/deb/DEBIAN/control
 	dpkg-deb --build --root-owner-group -Zgzip -z5 target/deb $(DEB)
 
+# What is handed out: static programs for two machines, their parts, signed checksums. See docs/releases.md.
+dist:
+	packaging/dist.sh
+
 # The same without optimisation, for the tests of a change: seconds instead of minutes.
 quick:
 	$(STATIC) cargo build --locked -p bashgate -p bashgate-hook -p bashgate-run
@@ -91,8 +98,12 @@ test:
 	@$(PART) fuzz $(MAKE) --no-print-directory fuzz
 	@$(PART) --sum
 
-# Real clients that `make test` leaves out: the agents' SDKs, with the examples of docs/examples.
+# Real clients that `make test` leaves out: other agents, and the SDKs with the examples of docs/examples. The table in
+# docs/agents.md is made from it: UPDATE_DOCS=1 make clients.
 clients: tools build
+	npm install --prefix $(AGENTS)/gemini --no-save --ignore-scripts --no-audit --no-fund @google/gemini-cli@$(GEMINI_VERSION)
+	npm install --prefix $(AGENTS)/copilot --no-save --ignore-scripts --no-audit --no-fund @github/copilot@$(COPILOT_VERSION)
+	npm install --prefix $(AGENTS)/opencode --no-save --ignore-scripts --no-audit --no-fund opencode-ai@$(OPENCODE_VERSION)
 	python3 -m venv $(AGENTS)/sdks
 	$(AGENTS)/sdks/bin/pip install --quiet "openai-agents==$(OPENAI_AGENTS_VERSION)" "claude-agent-sdk==$(CLAUDE_SDK_VERSION)"
 	cargo nextest run --locked -p bashgate-tests --features clients --test clients

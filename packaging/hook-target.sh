@@ -1,5 +1,5 @@
 #!/bin/sh
-# Says for which target the hook is built: Linux with musl, which starts in half of the time of a static glibc (glibc asks the
+# Says for which target the hook is built: Linux with musl, which starts a quarter sooner than a static glibc (that one asks the
 # processor a hundred questions before any `main`, and under a hypervisor each of them takes microseconds). Where rustup
 # cannot have it, the machine's own target does the same, slower.
 set -eu

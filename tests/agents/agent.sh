@@ -1,8 +1,8 @@
 #!/bin/sh
 # Runs a coding agent against the scripted model server, in a network namespace of its own that has only a loopback.
-# Usage: agent.sh claude|codex PROGRAM SERVER SCRIPT LOG HOME PROJECT UID
+# Usage: agent.sh claude|codex|gemini|copilot|opencode PROGRAM SERVER SCRIPT LOG HOME PROJECT UID
 #        agent.sh sdk PYTHON SERVER SCRIPT LOG HOME PROJECT UID PROGRAM_IN_PYTHON ITS_ARGUMENTS...
-# As root; the agent runs as UID, with AGENT_PATH as its PATH. Its settings are in HOME/.claude or HOME/.codex.
+# As root; the agent runs as UID, with AGENT_PATH as its PATH. Its settings are below HOME.
 set -eu
 kind=$1 program=$2 server=$3 script=$4 log=$5 home=$6 project=$7 uid=$8
 ip link set lo up
@@ -20,6 +20,12 @@ if [ "$kind" = sdk ]; then
     set -- "$program" "$@"
 elif [ "$kind" = claude ]; then
     set -- "$program" -p "do what the model says" --output-format stream-json --verbose --dangerously-skip-permissions
+elif [ "$kind" = gemini ]; then
+    set -- node "$program" -p "do what the model says" --approval-mode yolo --skip-trust -m gemini-2.5-flash --output-format json
+elif [ "$kind" = copilot ]; then
+    set -- "$program" -p "do what the model says" --allow-all-tools --no-auto-update
+elif [ "$kind" = opencode ]; then
+    set -- "$program" run --print-logs --log-level WARN "do what the model says"
 else
     set -- "$program" exec --json --skip-git-repo-check --dangerously-bypass-approvals-and-sandbox \
         --dangerously-bypass-hook-trust "do what the model says"
@@ -28,4 +34,8 @@ env -i PATH="${AGENT_PATH:-/usr/local/bin:/usr/bin:/bin}" HOME="$home" USER=agen
     CLAUDE_CONFIG_DIR="$home/.claude" ANTHROPIC_BASE_URL=http://127.0.0.1:8080 ANTHROPIC_API_KEY=dummy \
     DISABLE_TELEMETRY=1 DISABLE_AUTOUPDATER=1 DISABLE_ERROR_REPORTING=1 CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC=1 \
     CODEX_HOME="$home/.codex" FAKE_KEY=dummy RUST_LOG=warn \
+    GEMINI_API_KEY=dummy GOOGLE_GEMINI_BASE_URL=http://127.0.0.1:8080 GEMINI_TELEMETRY_ENABLED=false NO_COLOR=1 \
+    COPILOT_HOME="$home/.copilot" COPILOT_OFFLINE=true COPILOT_AUTO_UPDATE=false COPILOT_ALLOW_ALL=true COPILOT_MODEL=fake \
+    COPILOT_PROVIDER_BASE_URL=http://127.0.0.1:8080/v1 COPILOT_PROVIDER_API_KEY=dummy \
+    OPENCODE_DISABLE_AUTOUPDATE=1 OPENCODE_DISABLE_MODELS_FETCH=1 OPENCODE_DISABLE_LSP_DOWNLOAD=1 \
     timeout -k 5 90 setpriv --reuid="$uid" --regid="$uid" --clear-groups "$@" </dev/null

@@ -1,5 +1,6 @@
 """A model server for coding agents: answers with scripted tool calls, in the wire formats of Anthropic's Messages API
-(`/v1/messages`) and of OpenAI's Responses API (`/v1/responses`).
+(`/v1/messages`), of OpenAI's Responses (`/v1/responses`) and Chat Completions (`/v1/chat/completions`) and of Gemini's
+`streamGenerateContent`.
 
 Usage: model_server.py PORT SCRIPT LOG. SCRIPT is a JSON list of {"name", "input"}; the next one is chosen by counting the
 tool results in the conversation, so the server keeps no state. LOG gets the tool results of each request, a line each.
@@ -60,8 +61,58 @@ class Handler(BaseHTTPRequestHandler):
     def do_GET(self):
         self.reply(404, b"{}")
 
+    def noted(self, done):
+        """Notes the tool results of a request: how many there are."""
+        with open(LOG, "a") as log:
+            log.write(json.dumps(done) + "\n")
+        return len(done)
+
+    def chat(self, body):
+        done = [message for message in body.get("messages", []) if message.get("role") == "tool"]
+        number = self.noted(done)
+        turn = SCRIPT[number] if body.get("tools") and number < len(SCRIPT) else None
+        call = {"index": 0, "id": f"call_{number:04}", "type": "function",
+                "function": {"name": turn["name"], "arguments": json.dumps(turn["input"])}} if turn else None
+        delta = {"role": "assistant", "content": None, "tool_calls": [call]} if turn else {"role": "assistant", "content": "DONE"}
+        reason = "tool_calls" if turn else "stop"
+        usage = {"prompt_tokens": 10, "completion_tokens": 10, "total_tokens": 20}
+        base = {"id": f"chat_{number}", "created": 0, "model": body.get("model", "m")}
+        if not body.get("stream"):
+            message = {key: value for key, value in delta.items() if value is not None}
+            choice = {"index": 0, "message": message, "finish_reason": reason}
+            return self.reply(200, json.dumps(dict(base, object="chat.completion", choices=[choice], usage=usage)).encode())
+        chunks = [
+            dict(base, object="chat.completion.chunk", choices=[{"index": 0, "delta": delta, "finish_reason": None}]),
+            dict(base, object="chat.completion.chunk", choices=[{"index": 0, "delta": {}, "finish_reason": reason}], usage=usage),
+        ]
+        text = "".join(f"data: {json.dumps(chunk)}\n\n" for chunk in chunks) + "data: [DONE]\n\n"
+        self.reply(200, text.encode(), "text/event-stream")
+
+    def gemini(self, body):
+        if "countTokens" in self.path:
+            return self.reply(200, b'{"totalTokens": 10}')
+        parts = [part for content in body.get("contents", []) for part in content.get("parts", [])]
+        done = [part["functionResponse"] for part in parts if "functionResponse" in part]
+        settings = body.get("generationConfig", {})
+        if "responseJsonSchema" in settings or "responseSchema" in settings:
+            # Which model, and who speaks next.
+            part = {"text": json.dumps({"reasoning": "x", "model_choice": "flash", "next_speaker": "user"})}
+        else:
+            number = self.noted(done)
+            turn = SCRIPT[number] if body.get("tools") and number < len(SCRIPT) else None
+            part = {"functionCall": {"name": turn["name"], "args": turn["input"]}} if turn else {"text": "DONE"}
+        answer = {"candidates": [{"content": {"role": "model", "parts": [part]}, "finishReason": "STOP", "index": 0}],
+                  "usageMetadata": {"promptTokenCount": 10, "candidatesTokenCount": 10, "totalTokenCount": 20}, "modelVersion": "fake"}
+        if "stream" in self.path:
+            return self.reply(200, f"data: {json.dumps(answer)}\r\n\r\n".encode(), "text/event-stream")
+        self.reply(200, json.dumps(answer).encode())
+
     def do_POST(self):
         body = json.loads(self.rfile.read(int(self.headers.get("content-length", 0))) or b"{}")
+        if self.path.startswith("/v1beta/"):
+            return self.gemini(body)
+        if self.path.startswith("/v1/chat/completions"):
+            return self.chat(body)
         if "count_tokens" in self.path:
             return self.reply(200, b'{"input_tokens": 10}')
         if self.path.startswith("/v1/responses"):

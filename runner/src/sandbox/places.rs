@@ -247,7 +247,11 @@ impl Places {
     /// What must be mounted to keep places below the write roots as they are. What is gone by now is no longer what was checked.
     pub(super) fn mounted(&self) -> Vec<Mounted> {
         let places = self.pinned.iter().chain(&self.protect);
-        let identity = |path: &String| std::fs::symlink_metadata(path).map_or((0, 0), |meta| (meta.dev(), meta.ino()));
+        // They are real paths: one that is a link by now is not what was checked, and nothing is like it.
+        let identity = |path: &String| match std::fs::symlink_metadata(path) {
+            Ok(meta) if !meta.is_symlink() => (meta.dev(), meta.ino()),
+            _ => (0, 0),
+        };
         places.map(|path| Mounted { path: path.clone(), shows: Some(identity(path)) }).collect()
     }
 }
