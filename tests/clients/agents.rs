@@ -85,6 +85,8 @@ impl<'c> Set<'c> {
         std::fs::create_dir_all(home.join("tmp")).unwrap();
         std::fs::create_dir_all(file.parent().unwrap()).unwrap();
         std::fs::write(&file, settings().to_string()).unwrap();
+        // One of them looks for its plug-ins' packages, again and again where there is no network.
+        std::fs::write(home.join(".npmrc"), "fetch-retries=0\n").unwrap();
         let hook = site.path().join("bin/bashgate-hook");
         std::fs::create_dir_all(hook.parent().unwrap()).unwrap();
         std::fs::copy(bin("bashgate-hook"), &hook).unwrap();
