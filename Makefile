@@ -20,7 +20,7 @@ COVERAGE := -Cpasses=sancov-module -Cllvm-args=-sanitizer-coverage-level=4 \
 	-Cllvm-args=-sanitizer-coverage-inline-8bit-counters -Cllvm-args=-sanitizer-coverage-pc-table \
 	-Cllvm-args=-sanitizer-coverage-trace-compares -Cdebug-assertions -Ccodegen-units=1
 
-.PHONY: run build install deb dist quick check test clients soak lint unit flow system bench compare fuzz tools clean
+.PHONY: run build install deb quick check test clients soak lint unit flow system bench compare fuzz tools clean
 
 PREFIX := /usr/local
 VERSION := $(shell sed -n 's/^version = "\(.*\)"/\1/p' Cargo.toml | head -n 1)
@@ -67,10 +67,6 @@ deb:
 	gzip -9n target/deb/usr/share/man/man1/*.1
 	sed -e 's/@VERSION@/$(VERSION)/' -e "s/@ARCHITECTURE@/$$(dpkg --print-architecture)/" packaging/debian/control > target/deb/DEBIAN/control
 	dpkg-deb --build --root-owner-group -Zgzip -z5 target/deb $(DEB)
-
-# What is handed out: static programs for two machines, their parts, signed checksums. See docs/releases.md.
-dist:
-	packaging/dist.sh
 
 # The same without optimisation, for the tests of a change: seconds instead of minutes.
 quick:
