@@ -10,6 +10,7 @@ use std::os::unix::fs::{MetadataExt as _, OpenOptionsExt as _};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
+use bashgate_shared::command::Digest;
 use rustix::fs::{FlockOperation, flock};
 use serde::{Deserialize, Serialize};
 
@@ -63,7 +64,7 @@ impl Baseline {
         let folder = state.join("watch");
         fs::create_dir_all(&folder).ok()?;
         let random = getrandom::u64().ok()?;
-        let path = folder.join(format!("{random:016x}"));
+        let path = folder.join(format!("{}-{random:016x}", name_of(workspace)));
         let mut file = OpenOptions::new().write(true).create_new(true).mode(0o600).open(&path).ok()?;
         flock(&file, FlockOperation::NonBlockingLockExclusive).ok()?;
         let files = stamps(seen).map(|(path, stamp, _)| (text(path), stamp.clone())).collect();
@@ -108,22 +109,25 @@ impl Left {
     /// Holds what is there now against all baselines of the workspace, of those in it, and of those that it lies in.
     pub(super) fn of(state: &Path, workspace: &Path, now: &Seen) -> Self {
         let entries = fs::read_dir(state.join("watch")).into_iter().flatten().flatten();
+        let start = format!("{}-", name_of(workspace));
         let mut left = Self::default();
-        for path in entries.map(|entry| entry.path()) {
+        for entry in entries {
+            let path = entry.path();
             let Ok(file) = File::open(&path) else { continue };
-            let goes_on = flock(&file, FlockOperation::NonBlockingLockExclusive).is_err();
             let mut bytes = Vec::new();
             let read = (&file).take(MOST_BYTES).read_to_end(&mut bytes).ok();
             // One that was killed while it wrote this had started nothing.
             let before = read.and_then(|_| serde_json::from_slice::<Written>(&bytes).ok());
-            let is_ours = before.as_ref().is_none_or(|before| {
+            let is_own = entry.file_name().to_str().is_some_and(|name| name.starts_with(&start));
+            let touches = |before: &Written| {
                 let other = Path::new(&before.workspace);
                 other.starts_with(workspace) || workspace.starts_with(other)
-            });
-            if !is_ours {
+            };
+            // Nobody else's is locked, not even for a moment: its own next run would take that for a run that goes on.
+            if !is_own && !before.as_ref().is_some_and(touches) {
                 continue;
             }
-            if goes_on {
+            if flock(&file, FlockOperation::NonBlockingLockExclusive).is_err() {
                 if let Some(before) = &before {
                     let foreign = |file| Foreign {
                         path: file,
@@ -143,7 +147,7 @@ impl Left {
                 }
             }
             // Another workspace's own next run has more to say.
-            if before.as_ref().is_none_or(|before| Path::new(&before.workspace) == workspace) {
+            if is_own {
                 left.over.push((path, file));
             }
         }
@@ -210,6 +214,10 @@ fn stamps(seen: &Seen) -> impl Iterator<Item = (&PathBuf, &Stamp, bool)> {
 
 fn text(path: &Path) -> String {
     path.to_string_lossy().into_owned()
+}
+
+fn name_of(workspace: &Path) -> String {
+    Digest::of(workspace.as_os_str().as_encoded_bytes()).hex().chars().take(24).collect()
 }
 
 #[cfg(test)]
