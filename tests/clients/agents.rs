@@ -5,7 +5,7 @@
 
 use std::collections::BTreeMap;
 use std::os::unix::fs::PermissionsExt as _;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::process::Command;
 
 use bashgate_tests::{Output, Site, bin, repository};
@@ -252,12 +252,8 @@ fn agents_do_as_the_documentation_says() {
     let (before, rest) = text.split_once(START).expect("docs/agents.md has a place for the table");
     let (shown, after) = rest.split_once(END).unwrap();
     if std::env::var_os("UPDATE_DOCS").is_some() {
-        write(&path, &format!("{before}{START}{table}{END}{after}"));
+        std::fs::write(&path, format!("{before}{START}{table}{END}{after}")).unwrap();
     } else {
         assert_eq!(shown, table, "docs/agents.md is stale: UPDATE_DOCS=1 make clients");
     }
-}
-
-fn write(path: &Path, text: &str) {
-    std::fs::write(path, text).unwrap();
 }

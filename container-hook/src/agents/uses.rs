@@ -49,19 +49,8 @@ const PATCHES: &[&str] = &["patch", "patchText", "patch_text", "input", "command
 /// Fields under which tools say what they work on, for people.
 const TARGETS: &[&str] = &["url", "uri", "query", "path", "file_path", "name"];
 /// What a shell tool's input holds besides the command.
-const OF_SHELLS: &[&str] = &[
-    "command",
-    "description",
-    "explanation",
-    "title",
-    "timeout",
-    "timeout_ms",
-    "timeoutMs",
-    "run_in_background",
-    "is_background",
-    "background",
-];
-/// Those of them that say that the agent goes on while it runs.
+const OF_SHELLS: &[&str] = &["command", "description", "explanation", "title", "timeout", "timeout_ms", "timeoutMs"];
+/// The same, where it says that the agent goes on while the command runs.
 const BACKGROUND: &[&str] = &["run_in_background", "is_background", "background"];
 /// Most of a file's new content that is told, in bytes.
 const MAX_CONTENT: usize = 12 * 1024;
@@ -140,7 +129,9 @@ pub(super) fn of(row: Option<&AgentRow>, tool: &str, input: &Input) -> Result<To
         // Whatever it is called: it runs a command, and nothing else is said.
         None if !["mcp", "MCP"].iter().any(|start| tool.starts_with(start))
             && input.contains_key("command")
-            && input.keys().all(|name| OF_SHELLS.contains(&name.as_str()) || FOLDERS.contains(&name.as_str())) =>
+            && input
+                .keys()
+                .all(|name| [OF_SHELLS, BACKGROUND, FOLDERS].iter().any(|names| names.contains(&name.as_str()))) =>
         {
             shell(row, tool, input).map_err(unknown)
         }

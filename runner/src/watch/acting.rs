@@ -83,7 +83,7 @@ impl ActingFiles {
         self.take(seen, path, later, None);
         // What a link leads to is what counts.
         if let Some(real) = seen.file_behind(path) {
-            self.by_link(seen, path);
+            self.by_links(seen.links_on(path));
             self.take(seen, &real, later, Some(path));
         }
     }
@@ -96,9 +96,9 @@ impl ActingFiles {
         }
     }
 
-    /// The link by way of which files are called so, and those on its way. Another target of one of them brings other files.
-    pub(super) fn by_link(&mut self, seen: &Seen, link: &Path) {
-        self.links.extend(seen.links_on(link));
+    /// Links by way of which files are called so, each with its target. Another target of one of them brings other files.
+    pub(super) fn by_links(&mut self, links: Vec<(PathBuf, PathBuf)>) {
+        self.links.extend(links);
     }
 
     /// Takes in what git's settings name.
@@ -184,7 +184,7 @@ impl ActingFiles {
         let mut led_elsewhere = false;
         let mut taken: Vec<PathBuf> = Vec::new();
         for (link, target) in &self.links {
-            if fs::read_link(link).ok().as_ref() == Some(target) {
+            if leads_to(link, target) {
                 continue;
             }
             led_elsewhere = true;
@@ -206,7 +206,7 @@ impl ActingFiles {
             }
             // What was there before under another name is not new: the link is.
             if let (None, Some(via)) = (self.found.get(path), &now.via)
-                && self.links.get(via).is_none_or(|target| fs::read_link(via).ok().as_ref() != Some(target))
+                && self.links.get(via).is_none_or(|target| !leads_to(via, target))
             {
                 if !self.links.contains_key(via) && !taken.contains(via) && via.symlink_metadata().is_ok() {
                     taken.push(via.clone());
@@ -227,7 +227,7 @@ impl ActingFiles {
                     let is_plain = !matches!(before.kept, Some(Kept::Link(_))) && !before.has_other_names;
                     let is_others = was_kept && is_plain && before.around == now.around;
                     // A link that leads where it did has nothing to be given back.
-                    let is_same = |kept: &&Kept| matches!(kept, Kept::Link(target) if fs::read_link(path).ok().as_ref() == Some(target));
+                    let is_same = |kept: &&Kept| matches!(kept, Kept::Link(target) if leads_to(path, target));
                     let kept = before.kept.as_ref().filter(|kept| nobody_was_asked && !is_others && !is_same(kept));
                     let change = kept.map_or_else(
                         || Violation::of(path, Change::Modified),
@@ -259,6 +259,10 @@ impl ActingFiles {
     fn count_below(&self, folder: &Path) -> usize {
         self.found.range(folder.to_owned()..).take_while(|(path, _)| path.starts_with(folder)).count()
     }
+}
+
+fn leads_to(link: &Path, target: &Path) -> bool {
+    fs::read_link(link).is_ok_and(|found| found == *target)
 }
 
 fn created(path: &Path, later: &Later, around: &Around<'_>, tracked: &OnceCell<Option<Tracked>>) -> Violation {

@@ -113,16 +113,17 @@ impl Seen {
     fn named(&mut self, mut named: Vec<PathBuf>, acting: &mut ActingFiles) {
         named.sort();
         named.dedup();
+        let mut named: Vec<_> = named.into_iter().map(|path| (self.links_on(&path), path)).collect();
         // By their own names last: what is named by way of a link is so by way of it alone.
-        named.sort_by_key(|path| self.links_on(path).is_empty());
+        named.sort_by_key(|(links, _)| links.is_empty());
         let mut known = BTreeSet::new();
-        for path in named {
+        for (links, path) in named {
             let Ok(real) = fs::canonicalize(&path) else { continue };
             if !known.insert(real.clone()) {
                 continue;
             }
-            let via = self.links_on(&path).first().map(|(link, _)| link.clone());
-            acting.by_link(self, &path);
+            let via = links.first().map(|(link, _)| link.clone());
+            acting.by_links(links);
             if !real.starts_with(&self.workspace) || real == self.workspace {
                 // A link of the workspace's own that leads out: whoever writes there says what runs.
                 if path.starts_with(&self.workspace) && path.is_symlink() {
@@ -248,7 +249,7 @@ impl Seen {
             acting.named(self, link, None);
             return;
         }
-        acting.by_link(self, link);
+        acting.by_links(self.links_on(link));
         let mut waiting = vec![(link.to_owned(), real, begun)];
         let mut count = 0;
         while let Some((called, folder, begun)) = waiting.pop() {

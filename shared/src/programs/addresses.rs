@@ -357,10 +357,7 @@ fn git_address(arg: &Arg) -> Option<String> {
     if text.contains("://") {
         return host_of(arg);
     }
-    let end = colon(text)?;
-    let host = text.get(..end)?.rsplit('@').next()?;
-    let host = host.strip_prefix('[').and_then(|host| host.strip_suffix(']')).unwrap_or(host);
-    (!host.is_empty()).then(|| host.to_ascii_lowercase())
+    Operands::Places.host(arg)
 }
 
 /// The host of an address as web clients read it: with one slash or three behind the scheme, with none, or without a scheme.

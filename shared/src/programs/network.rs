@@ -429,7 +429,9 @@ fn file_address(judge: &mut Judge<'_>, arg: &Arg, uploads: bool) {
             let folder = start.rsplit_once('/').map_or(".", |(folder, _)| if folder.is_empty() { "/" } else { folder });
             let _ = judge.read_tree(&Arg::literal(folder));
         }
-        None => drop(judge.read(&Arg::literal(path))),
+        None if scheme => drop(judge.read(&Arg::literal(path))),
+        // Read as any file that is sent.
+        None => {}
     }
 }
 

@@ -119,9 +119,7 @@ fn of_repository(repository: &Repository, shows: Shown, records: bool, found: &m
 
 /// Commands stand in the logs as they were typed, with the password in an address.
 fn logs(repository: &Repository, found: &mut Obstacles) -> io::Result<()> {
-    let other = (repository.common != repository.git_dir).then_some(&repository.common);
-    let mut waiting: Vec<PathBuf> =
-        std::iter::once(&repository.git_dir).chain(other).map(|folder| folder.join("logs")).collect();
+    let mut waiting: Vec<PathBuf> = repository.folders().map(|folder| folder.join("logs")).collect();
     let mut seen = 0;
     while let Some(path) = waiting.pop() {
         seen += 1;
@@ -174,8 +172,7 @@ fn is_said_to_be_safe(root: &Path) -> bool {
 fn links(repository: &Repository, found: &mut Obstacles) -> io::Result<()> {
     let is_link = |path: &Path| std::fs::symlink_metadata(path).is_ok_and(|meta| meta.is_symlink());
     let link = |path: &Path, found: &mut Obstacles| found.programs.push(format!("{} is a link", path.display()));
-    let other = (repository.common != repository.git_dir).then_some(&repository.common);
-    for git_dir in std::iter::once(&repository.git_dir).chain(other) {
+    for git_dir in repository.folders() {
         if is_link(git_dir) {
             link(git_dir, found);
             return Ok(());

@@ -168,6 +168,11 @@ pub fn files_outside() -> Vec<PathBuf> {
 }
 
 impl Repository {
+    /// Its folders: one, or two in a linked worktree.
+    fn folders(&self) -> impl Iterator<Item = &PathBuf> {
+        std::iter::once(&self.git_dir).chain((self.common != self.git_dir).then_some(&self.common))
+    }
+
     /// Its configuration files.
     pub fn files(&self) -> [PathBuf; 2] {
         [self.common.join("config"), self.git_dir.join("config.worktree")]

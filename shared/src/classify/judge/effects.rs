@@ -438,15 +438,10 @@ impl Judge<'_> {
             }
             if text.contains(char::is_whitespace) {
                 // A script in another language, or a command line.
-                let is_file = |word: &&str| word.starts_with(['.', '~', '/']) || word.contains('/');
-                let named = words_in(text).flat_map(paths_in).filter(|word| reads && is_file(word));
-                for secret in named.filter(|path| secrets::is_secret_path(path)) {
-                    note(&mut self.effects.secrets, secret);
+                if reads {
+                    self.secrets_in(text);
                 }
-                if !only_talks {
-                    let named: Vec<&str> = words_in(text).flat_map(paths_in).filter(is_file).collect();
-                    self.named(&named);
-                }
+                self.named(&files_in(text).collect::<Vec<_>>());
                 let host = || text.split_whitespace().find_map(programs::host_in);
                 reaches = reaches.or_else(|| called_in(text).map(|program| (program.to_owned(), host())));
                 continue;
@@ -472,15 +467,18 @@ impl Judge<'_> {
             && !only_talks
             && let Some(fed) = &call.fed
         {
-            let is_file = |word: &&str| word.starts_with(['.', '~', '/']) || word.contains('/');
-            for secret in words_in(fed).flat_map(paths_in).filter(is_file).filter(|path| secrets::is_secret_path(path))
-            {
-                note(&mut self.effects.secrets, secret);
-            }
+            self.secrets_in(fed);
         }
         let Some((program, host)) = reaches else { return Judgement::safe() };
         self.network(&program, host);
         Judgement::network(format!("its words name `{program}`, which reaches the network"))
+    }
+
+    /// Secrets that a text in whatever language names.
+    fn secrets_in(&mut self, text: &str) {
+        for secret in files_in(text).filter(|path| secrets::is_secret_path(path)) {
+            note(&mut self.effects.secrets, secret);
+        }
     }
 
     /// Words that may name files, whatever is done with these.
@@ -570,6 +568,11 @@ fn called_in(text: &str) -> Option<&str> {
 fn words_in(text: &str) -> impl Iterator<Item = &str> {
     let divides = |c: char| c.is_whitespace() || "'\"`$(){}<>|&;,[]\\!".contains(c);
     text.split(divides).filter(|word| !word.is_empty())
+}
+
+/// What in a text looks like the path of a file.
+fn files_in(text: &str) -> impl Iterator<Item = &str> {
+    words_in(text).flat_map(paths_in).filter(|word| word.starts_with(['.', '~', '/']) || word.contains('/'))
 }
 
 /// Everything in a word that may name a file: the word, what stands behind `=`, `@`, `<` and their like, in braces, behind

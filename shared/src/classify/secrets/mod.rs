@@ -36,7 +36,8 @@ pub fn is_secret_path(path: &str) -> bool {
     if is_git_config(&lower) || is_git_log(&lower) || is_device(&lower) {
         return true;
     }
-    if name_in_secret_folder(&lower, name) {
+    if CALLED_AFTER_SECRETS.iter().any(|folder| may_hold(folder) && lies_in(&lower, folder)) && names::holds_data(name)
+    {
         return true;
     }
     // A copy of such a folder.
@@ -69,11 +70,8 @@ fn is_device(path: &str) -> bool {
     path.strip_prefix("/dev/").is_some_and(|name| STARTS.iter().any(|start| name.starts_with(start)))
 }
 
-/// Data in a folder that people call after what lies in it.
-fn name_in_secret_folder(path: &str, name: &str) -> bool {
-    const CALLED: &[&str] = &["secrets", ".env.d", ".auth"];
-    CALLED.iter().any(|folder| lies_in(path, folder)) && names::holds_data(name)
-}
+/// Folders that people call after what lies in them: data there is secret.
+const CALLED_AFTER_SECRETS: &[&str] = &["secrets", ".env.d", ".auth"];
 
 /// The command's own input and outputs, which are judged where they come from.
 fn is_standard_stream(path: &str) -> bool {
