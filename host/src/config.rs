@@ -11,6 +11,7 @@ use bashgate_shared::protocol::WorkspaceName;
 use bashgate_shared::shell::Shell;
 use serde::Deserialize;
 
+use crate::chat::settings::{self as channels, ChatFile};
 use crate::inspector::Endpoint;
 use crate::inspector::Key;
 use crate::policy::cage::{Cage, OnAsk, OnInspect};
@@ -70,6 +71,8 @@ pub struct Config {
     pub services: BTreeMap<String, Service>,
     /// Workspaces with settings.
     pub workspaces: BTreeMap<WorkspaceName, WorkspaceSettings>,
+    /// Where people are asked, besides the host's own terminal.
+    pub chat: BTreeMap<String, channels::Settings>,
 }
 
 /// Who inspects.
@@ -196,6 +199,8 @@ struct File {
     services: BTreeMap<String, Service>,
     #[serde(default)]
     workspaces: BTreeMap<WorkspaceName, WorkspaceSettings>,
+    #[serde(default)]
+    chat: BTreeMap<String, ChatFile>,
 }
 
 fn state() -> PathBuf {
@@ -410,6 +415,7 @@ impl Config {
             }
         }
         let inspector = inspector(&parsed.inspector, &folder).map_err(wrong)?;
+        let chat = channels::read(parsed.chat, &folder).map_err(wrong)?;
         let metrics = parsed.metrics.address().map_err(wrong)?;
         let programs = parsed.programs.as_ref().map(|path| programs::load(&folder.join(path))).transpose()?;
         Ok(Self {
@@ -440,6 +446,7 @@ impl Config {
             },
             services: parsed.services,
             workspaces: parsed.workspaces,
+            chat,
         })
     }
 
@@ -514,8 +521,14 @@ mod tests {
             .filter(|line| !line.starts_with("key_file") && !line.starts_with("programs = "))
             .collect::<Vec<_>>()
             .join("\n");
-        let all = parse(&all).unwrap();
-        assert_eq!((all.policy.rules.len(), all.services.len(), all.workspaces.len()), (1, 1, 1));
+        let folder = tempfile::tempdir().unwrap();
+        let token = folder.path().join("telegram.token");
+        std::fs::write(&token, "1:x\n").unwrap();
+        std::fs::set_permissions(&token, std::os::unix::fs::PermissionsExt::from_mode(0o600)).unwrap();
+        let all = Config::parse(&all, &folder.path().join("bashgate.toml")).unwrap();
+        assert_eq!((all.policy.rules.len(), all.services.len(), all.workspaces.len(), all.chat.len()), (1, 1, 1, 1));
+        let phone = &all.chat["phone"];
+        assert!(phone.approvers.contains("123456789") && phone.thread.is_some() && phone.workspaces.is_some());
     }
 
     #[test]
@@ -538,6 +551,23 @@ mod tests {
             ("[metrics]\nlisten = \"localhost\"", "an address with a port"),
             ("[audit]\nkeep_records = 7", "at least 100"),
             ("[policy]\nfloor = \"never\"", "unknown variant"),
+            ("[chat.x]\nkind = \"pigeon\"", "unknown variant"),
+            ("[chat.x]\nkind = \"telegram\"\nroom = \"1\"", "missing field `token_file`"),
+            ("[chat.x]\nkind = \"telegram\"\nroom = \"#ops\"\ntoken_file = \"t\"", "ids of telegram are numbers"),
+            (
+                "[chat.x]\nkind = \"telegram\"\nroom = \"1\"\ntoken_file = \"t\"\napprovers = [\"@ann\"]",
+                "`chat.x.approvers` has `@ann`; people are named by ids",
+            ),
+            ("[chat.x]\nkind = \"telegram\"\nroom = \"1\"\ntoken_file = \"none\"", "cannot read `chat.x.token_file`"),
+            (
+                "[chat.x]\nkind = \"telegram\"\nroom = \"1\"\ntoken_file = \"/etc/passwd\"",
+                "can be read by others: chmod 600 it",
+            ),
+            ("[chat.\"A b\"]\nkind = \"telegram\"\nroom = \"1\"\ntoken_file = \"t\"", "a channel's name"),
+            (
+                "[chat.x]\nkind = \"telegram\"\nroom = \"1\"\ntoken_file = \"t\"\nbase_url = \"x\"",
+                "must start with http",
+            ),
             ("[workspaces.\"A/b\"]", "no workspace name"),
             ("[services.x]\npublic_sink = 3", "forbidden"),
             ("[workspaces.a]\nclean_room = true\n[services.x]\nsecret_data = false", "clean room"),

@@ -29,6 +29,18 @@ pub enum ControlCommand {
         /// The words.
         words: String,
     },
+    /// Channels to people, and how they fare.
+    ChatList,
+    /// Sends a card to a channel that only tests it.
+    ChatTest {
+        /// Its name.
+        channel: String,
+    },
+    /// What became of such a card.
+    ChatTested {
+        /// Its id.
+        id: String,
+    },
     /// A workspace's taint.
     TaintShow {
         /// Its name.

@@ -3,6 +3,7 @@
 
 mod corpora;
 mod dice;
+pub mod http;
 mod model;
 mod site;
 

@@ -8,6 +8,8 @@ mod attacks;
 mod attacks_on_the_reader;
 mod budgets;
 mod cage;
+#[path = "../chat/mod.rs"]
+mod chat;
 mod constructs;
 mod corpus;
 mod demo;

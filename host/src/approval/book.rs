@@ -188,6 +188,15 @@ impl Book {
         self.pending.get(id).map(|held| &held.card).or_else(|| self.denied.get(id).map(|denied| &denied.card))
     }
 
+    /// The workspace of whatever an answer to this id would be about.
+    pub fn workspace_of(&self, id: &ApprovalId) -> Option<&WorkspaceName> {
+        let standing = self.standing.values().map(|(_, pass)| pass);
+        let mut passes = self.passes.values().chain(self.sessions.values()).chain(standing);
+        self.card(id)
+            .map(|card| &card.workspace)
+            .or_else(|| passes.find(|pass| pass.id == *id).map(|pass| &pass.workspace))
+    }
+
     /// Changes a held card, for the inspector's advice.
     pub fn card_mut(&mut self, id: &ApprovalId) -> Option<&mut Card> {
         self.pending.get_mut(id).map(|held| &mut held.card)

@@ -12,9 +12,6 @@ use crate::taint::{Cause, Label};
 use super::columns;
 use super::notice::one_line;
 
-/// Most lines of a command that a card shows when it is posted, and most characters of them. `show ID` shows all.
-const MAX_LINES: usize = 200;
-const MAX_SHOWN: usize = 16 * 1024;
 /// Of a folded command, so many lines at its end are shown, too.
 const END_LINES: usize = 10;
 /// From so many on, blanks in a row are counted instead of shown.
@@ -23,39 +20,84 @@ const BLANKS: usize = 9;
 const MAX_LISTED: usize = 8;
 const HEAD_LINES: usize = 6;
 
-/// True when a card does not show all of such a command at first sight. It is not offered for more than once then.
-pub fn is_folded(command: &str) -> bool {
-    command.lines().count() > MAX_LINES || command.len() > MAX_SHOWN
+/// How much of a command a card shows when it is posted. `show ID` shows all.
+#[derive(Debug, Clone, Copy)]
+pub struct Room {
+    /// Most lines.
+    pub lines: usize,
+    /// Most bytes of them together.
+    pub bytes: usize,
 }
 
-/// A card; `whole` shows what is folded, too.
-pub fn render(card: &Card, now_boot_ms: u64, whole: bool) -> String {
-    let left = card.expires_boot_ms.saturating_sub(now_boot_ms) / 1000;
-    let mut out = format!("Held in workspace {}: {}.\n", card.workspace, one_line(&card.reason, 1000));
-    command(card, whole, &mut out);
-    if let Some(cwd) = &card.cwd {
-        out.push_str(&format!("  in {}\n", one_line(cwd, 400)));
+impl Room {
+    /// For a terminal and the page.
+    pub const USUAL: Self = Self { lines: 200, bytes: 16 * 1024 };
+    /// For a message on a phone.
+    pub const MESSAGE: Self = Self { lines: 40, bytes: 1600 };
+    /// All of it.
+    pub const ALL: Self = Self { lines: usize::MAX, bytes: usize::MAX };
+
+    /// True when not all of such a command is shown at first sight. It is not offered for more than once then.
+    pub fn folds(self, command: &str) -> bool {
+        command.lines().count() > self.lines || command.len() > self.bytes
     }
-    out.push_str(&format!("  class {}, taint {}", card.class, card.taint));
-    forecast(card, whole, &mut out);
-    causes(&card.causes, &mut out);
+}
+
+/// A card in pieces, for channels that mark them.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Parts {
+    /// Which workspace, and why it is held. One line.
+    pub head: String,
+    /// The command behind its gutter.
+    pub command: String,
+    /// What it would do, where the taint came from, what the inspector thinks.
+    pub about: String,
+    /// True when the command is not shown whole.
+    pub folded: bool,
+}
+
+/// The pieces of a card, with as much of the command as there is room for.
+pub fn parts(card: &Card, room: Room) -> Parts {
+    let whole = room.lines == usize::MAX;
+    let mut text = String::new();
+    command(card, room, &mut text);
+    let mut about = String::new();
+    if let Some(cwd) = &card.cwd {
+        about.push_str(&format!("  in {}\n", one_line(cwd, 400)));
+    }
+    about.push_str(&format!("  class {}, taint {}", card.class, card.taint));
+    forecast(card, whole, &mut about);
+    causes(&card.causes, &mut about);
     if let Some(advice) = &card.advice {
-        out.push_str(&format!("\n  {}", one_line(advice, 500)));
+        about.push_str(&format!("\n  {}", one_line(advice, 500)));
     }
     if card.waiting > 1 {
         let what = if card.outage { "commands of this workspace" } else { "requests for this very command" };
-        out.push_str(&format!("\n  {} {what} wait; one answer is for all of them", card.waiting));
+        about.push_str(&format!("\n  {} {what} wait; one answer is for all of them", card.waiting));
     }
     if card.outage {
-        out.push_str(
+        about.push_str(
             "\n  The question is whether this workspace may go on without the inspector. If\n  so, what the offline rules do not \
              flag runs until it answers again, the taint\n  changes or an hour is over; else all that needs it is denied \
              for ten minutes.",
         );
     }
+    Parts {
+        head: format!("Held in workspace {}: {}.", card.workspace, one_line(&card.reason, 1000)),
+        command: text,
+        about,
+        folded: room.folds(&card.command),
+    }
+}
+
+/// A card; `whole` shows what is folded, too.
+pub fn render(card: &Card, now_boot_ms: u64, whole: bool) -> String {
+    let left = card.expires_boot_ms.saturating_sub(now_boot_ms) / 1000;
+    let parts = parts(card, if whole { Room::ALL } else { Room::USUAL });
+    let mut out = format!("{}\n{}{}", parts.head, parts.command, parts.about);
     out.push_str(&format!("\n  {left} s left. Deny with: deny {}", card.id));
     if card.offers_session {
-        if card.forecast.effects.network.iter().any(|used| used.program == "git") {
+        if sends_by_git(card) {
             out.push_str("\n  With `session` the same push sends what is committed later, too.");
         }
         out.push_str(&format!(
@@ -68,26 +110,53 @@ pub fn render(card: &Card, now_boot_ms: u64, whole: bool) -> String {
     columns::fit(&out)
 }
 
+/// True where a word for later sends more than there is now.
+pub fn sends_by_git(card: &Card) -> bool {
+    card.forecast.effects.network.iter().any(|used| used.program == "git")
+}
+
 /// The command behind its gutter.
-fn command(card: &Card, whole: bool, out: &mut String) {
+fn command(card: &Card, room: Room, out: &mut String) {
     let text = visible(&credentials::mask(&card.command));
     let lines: Vec<&str> = text.split('\n').collect();
     let lines = lines.strip_suffix(&[""]).unwrap_or(&lines);
-    let folds = !whole && is_folded(&card.command);
-    let (mut shown, mut folded, mut skipped) = (0, 0, (0, 0));
+    let folds = room.folds(&card.command);
+    let at_its_end = END_LINES.min(room.lines / 4);
+    let longest = if !folds {
+        usize::MAX
+    } else if lines.len() > 2 {
+        room.bytes / 4
+    } else {
+        room.bytes / 2
+    };
+    let (mut shown, mut used, mut end_used, mut skipped) = (0, 0, 0, (0, 0));
     for (at, line) in lines.iter().enumerate() {
-        let at_end = at + END_LINES >= lines.len() && line.len() <= MAX_SHOWN;
-        let is_shown = !folds || at_end || shown < MAX_LINES - END_LINES && folded + line.len() <= MAX_SHOWN;
-        if !is_shown {
+        let size = line.len().min(longest);
+        let at_end = at + at_its_end >= lines.len() && end_used + size <= room.bytes / 2;
+        if folds && at > 0 && !at_end && (shown + at_its_end >= room.lines || used + size > room.bytes / 2) {
             skipped = (skipped.0 + 1, skipped.1 + line.chars().count());
             continue;
         }
         say_skipped(&mut skipped, card, out);
         shown += 1;
-        folded += line.len();
-        numbered(at + 1, line, out);
+        *(if at_end { &mut end_used } else { &mut used }) += size;
+        begin_and_end(at + 1, line, longest, card, out);
     }
     say_skipped(&mut skipped, card, out);
+}
+
+/// A line with its number; one that is too long by its beginning and its end.
+fn begin_and_end(number: usize, line: &str, longest: usize, card: &Card, out: &mut String) {
+    let letters = line.chars().count();
+    if line.len() <= longest {
+        return numbered(number, line, out);
+    }
+    let (begin, end) = (longest / 2, longest / 4);
+    numbered(number, &line.chars().take(begin).collect::<String>(), out);
+    let folded = letters.saturating_sub(begin + end);
+    out.push_str(&format!("       ({folded} characters of this line are folded; all of it: show {})\n", card.id));
+    let last: String = line.chars().skip(letters.saturating_sub(end).max(begin)).collect();
+    out.push_str(&format!("{}{}\n", columns::CONTINUED, counted(&last)));
 }
 
 fn say_skipped(skipped: &mut (usize, usize), card: &Card, out: &mut String) {
@@ -101,8 +170,13 @@ fn say_skipped(skipped: &mut (usize, usize), card: &Card, out: &mut String) {
     }
 }
 
-/// One line with its number, long runs of blanks counted.
+/// One line with its number.
 fn numbered(number: usize, line: &str, out: &mut String) {
+    out.push_str(&format!("{number:>5} | {}\n", counted(line)));
+}
+
+/// A text with long runs of blanks counted.
+fn counted(line: &str) -> String {
     let mut text = String::new();
     let mut blanks = 0;
     let end_of_blanks = |blanks: usize, text: &mut String| {
@@ -124,7 +198,7 @@ fn numbered(number: usize, line: &str, out: &mut String) {
         // At its end nobody sees even one.
         text.push_str(&format!("[{blanks} blanks]"));
     }
-    out.push_str(&format!("{number:>5} | {text}\n"));
+    text
 }
 
 /// What the command would do, from what was read out of its text and from what the container told.
@@ -311,22 +385,29 @@ pub(crate) mod tests {
 
     #[test]
     fn what_is_folded_is_said_and_shown_on_request() {
-        for (command, lines) in [
-            ("x".repeat(MAX_SHOWN + 7), 1),
-            ("echo x\n".repeat(1000), 1000 - MAX_LINES),
-            (format!("echo a{}\nrm -rf ~", "\n".repeat(900)), 902 - MAX_LINES),
-        ] {
-            assert!(is_folded(&command));
-            let card = held(&command);
-            let text = render(&card, 0, false);
-            assert!(text.contains(&format!("({lines} line")) && text.contains("show "), "{text}");
-            assert!(text.len() < 3 * MAX_SHOWN);
-            let whole = render(&card, 0, true);
-            assert!(!whole.contains("folded"), "{whole}");
+        for room in [Room::USUAL, Room::MESSAGE] {
+            let long = room.bytes + 7;
+            for (command, said) in [
+                ("x".repeat(long), format!("({} characters of this line", long - room.bytes / 4 - room.bytes / 8)),
+                ("echo x\n".repeat(1000), format!("({} lines", 1000 - room.lines)),
+                (format!("echo a{}\nrm -rf ~", "\n".repeat(900)), format!("({} lines", 902 - room.lines)),
+                (format!("{}\nrm -rf ~", "y".repeat(3 * long)), "characters of this line".to_owned()),
+            ] {
+                assert!(room.folds(&command));
+                let card = held(&command);
+                let text = parts(&card, room).command;
+                assert!(text.contains(&said) && text.contains(&format!("show {}", card.id)), "{said}: {text}");
+                assert!(text.len() < 3 * room.bytes);
+                let whole = render(&card, 0, true);
+                assert!(!whole.contains("folded"), "{whole}");
+            }
+            // The end of a command is always to be seen, of one line, too.
+            let text = parts(&held(&format!("echo a{}\nrm -rf ~", "\n".repeat(900))), room).command;
+            assert!(text.contains("  902 | rm -rf ~"), "{text}");
+            let text = parts(&held(&format!("echo {}; rm -rf ~", "z".repeat(20_000))), room).command;
+            assert!(text.contains("    1 | echo zz") && text.ends_with("zz; rm -rf ~\n"), "{text}");
+            assert!(text.lines().all(|line| line.contains(" | ") || line.starts_with("      ")), "{text}");
         }
-        // The end of a command is always to be seen.
-        let text = render(&held(&format!("echo a{}\nrm -rf ~", "\n".repeat(900))), 0, false);
-        assert!(text.contains("  902 | rm -rf ~"), "{text}");
     }
 
     #[test]

@@ -10,8 +10,13 @@ fn columns(c: char) -> usize {
     if c.is_ascii() || c.is_alphabetic() && u32::from(c) < 0x1100 { 1 } else { 2 }
 }
 
-/// A text whose lines all fit: the rest of a longer one stands behind a mark that no text can forge.
+/// A text whose lines all fit a terminal: the rest of a longer one stands behind a mark that no text can forge.
 pub fn fit(text: &str) -> String {
+    fit_to(text, COLUMNS)
+}
+
+/// The same for less room than a terminal has.
+pub fn fit_to(text: &str, columns: usize) -> String {
     let mut out = String::with_capacity(text.len());
     for (number, line) in text.split('\n').enumerate() {
         if number > 0 {
@@ -21,7 +26,7 @@ pub fn fit(text: &str) -> String {
         let mut rest = line;
         // Behind a gutter stands what was asked, where a blank more or less counts.
         let is_asked = line.get(..9).unwrap_or(line).contains(" | ");
-        while let Some(end) = too_long(rest, COLUMNS - 1 - used, is_asked) {
+        while let Some(end) = too_long(rest, columns - 1 - used, is_asked) {
             let (piece, after) = rest.split_at(end);
             out.push_str(piece);
             out.push('\n');

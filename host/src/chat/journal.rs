@@ -1,13 +1,13 @@
 //! The log as a channel, for a host without a terminal: held commands are warnings, decisions are information.
 
-use super::Chat;
+use super::Watcher;
 use super::notice::{self, Notice};
 use crate::clock;
 
 /// Writes notices to the log.
 pub struct Journal;
 
-impl Chat for Journal {
+impl Watcher for Journal {
     fn tell(&mut self, notice: &Notice) {
         match notice {
             Notice::Held(card) => {

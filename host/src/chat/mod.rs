@@ -1,41 +1,66 @@
 //! Talking with people: what they are told, and what they say.
 //!
-//! A channel implements [`Chat`]; the [`Desk`] tells all of them. All wording is in [`notice`], what counts as an
-//! answer in [`grammar`]. Matrix, Slack, Telegram, Discord and a web page dock here.
+//! All wording is in [`notice`] and [`card`], what counts as an answer in [`grammar`]. The host's own terminal and log are
+//! [`Watcher`]s: they are told what happens as it happens. Everybody else is reached through a [`channel`]: the [`Desk`] puts
+//! cards up on a [`board`], and each channel brings what it has shown up to it ([`link`]).
 
+pub mod board;
 pub mod card;
+pub mod channel;
 pub mod columns;
 pub mod grammar;
 mod journal;
+pub mod link;
+mod memory;
 pub mod notice;
+pub mod settings;
+mod telegram;
 mod terminal;
 
+pub use board::Board;
 pub use journal::Journal;
 pub use notice::Notice;
-pub use terminal::{Terminal, listen};
+pub use terminal::{Terminal, listen, owner};
 
-/// A channel to people.
-pub trait Chat: Send {
-    /// Tells people something. A channel that fails says so in the log; the command stays held.
+/// Somebody at the host itself, who is told everything as it happens.
+pub trait Watcher: Send {
+    /// Tells it. One that fails says so in the log; the command stays held.
     fn tell(&mut self, notice: &Notice);
 }
 
-/// All channels.
+/// All who are told.
 #[derive(Default)]
 pub struct Desk {
-    channels: Vec<Box<dyn Chat>>,
+    watchers: Vec<Box<dyn Watcher>>,
+    board: Board,
 }
 
 impl Desk {
-    /// Adds a channel.
-    pub fn add(&mut self, channel: Box<dyn Chat>) {
-        self.channels.push(channel);
+    /// Adds a watcher.
+    pub fn add(&mut self, watcher: Box<dyn Watcher>) {
+        self.watchers.push(watcher);
     }
 
-    /// Tells every channel.
+    /// What channels show.
+    pub fn board(&self) -> &Board {
+        &self.board
+    }
+
+    /// Tells everybody.
     pub fn tell(&mut self, notice: &Notice) {
-        for channel in &mut self.channels {
-            channel.tell(notice);
+        for watcher in &mut self.watchers {
+            watcher.tell(notice);
+        }
+        match notice {
+            Notice::Held(card) => self.board.put((**card).clone()),
+            Notice::Advice(id, words) => self.board.renew(id, |card| card.advice = Some(words.clone())),
+            Notice::Joined { id, waiting, expires_boot_ms, .. } => self.board.renew(id, |card| {
+                (card.waiting, card.expires_boot_ms) = (*waiting, *expires_boot_ms);
+            }),
+            Notice::Over(id, became) => self.board.end(id, &became.words),
+            Notice::Flood { workspace, .. } => self.board.remark(workspace, &notice::words(notice, 0)),
+            // Decisions are many; replies go to who asked.
+            Notice::Decided(_) | Notice::Reply(_) => {}
         }
     }
 }

@@ -6,10 +6,12 @@ use std::collections::BTreeMap;
 use std::time::Duration;
 
 use bashgate_shared::classify::CommandClass;
-use bashgate_shared::protocol::Answer;
+use bashgate_shared::protocol::{Answer, WorkspaceName};
 
 use crate::approval::{ApprovalId, Card};
-use crate::authority::By;
+use crate::authority::{By, Person};
+use crate::case::Verdict;
+use crate::clock;
 use crate::inspector::prompt::visible;
 use crate::policy::credentials;
 use crate::taint::Taint;
@@ -30,15 +32,17 @@ pub enum Notice {
         id: ApprovalId,
         /// How many wait now.
         waiting: usize,
+        /// When it lapses now, in milliseconds since boot.
+        expires_boot_ms: u64,
         /// The command, where it is another one.
         command: Option<String>,
     },
     /// A held command is over.
-    Over(ApprovalId, String),
+    Over(ApprovalId, Became),
     /// A workspace asks more than is told one by one: how many of it are held.
     Flood {
         /// The workspace.
-        workspace: String,
+        workspace: WorkspaceName,
         /// How many are held now.
         held: usize,
     },
@@ -119,6 +123,40 @@ pub fn what(card: &Card, most: usize) -> String {
     }
 }
 
+/// What became of a card.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Became {
+    /// In words, on one line.
+    pub words: String,
+    /// The person who answered it, if one did.
+    pub by: Option<Person>,
+}
+
+impl Default for Became {
+    /// Nobody waits for it any more.
+    fn default() -> Self {
+        Self { words: "No longer held".to_owned(), by: None }
+    }
+}
+
+/// What became of a card: who said what, and when.
+pub fn became(verdict: &Verdict, unix_ms: u64) -> Became {
+    let by_person = if let By::Human(person) = &verdict.by { Some(person.clone()) } else { None };
+    let done = match (verdict.answer, verdict.is_caged()) {
+        (Answer::Allow, _) => "Approved",
+        (Answer::Deny, true) => "Runs in the cage",
+        (Answer::Deny, false) => "Denied",
+    };
+    let by = match &verdict.by {
+        By::Human(person) => format!(" by {}", one_line(&person.to_string(), 120)),
+        by => format!(" by the {}", by.kind()),
+    };
+    let time = clock::date(unix_ms);
+    let why =
+        if verdict.answer == Answer::Deny { format!(": {}", one_line(&verdict.reason, 200)) } else { String::new() };
+    Became { words: format!("{done}{by} at {time}{why}"), by: by_person }
+}
+
 /// A text on one line, with what was left out said.
 pub fn one_line(text: &str, most: usize) -> String {
     let text = visible(&credentials::mask(text)).replace('\n', "\\n").replace('\t', "\\t");
@@ -133,15 +171,15 @@ pub fn words(notice: &Notice, now_boot_ms: u64) -> String {
     match notice {
         Notice::Held(held) => card::render(held, now_boot_ms, false),
         Notice::Advice(id, advice) => format!("{}, about {id}", one_line(advice, 500)),
-        Notice::Joined { id, waiting, command: None } => format!("Asked again, {waiting} requests wait now: {id}"),
-        Notice::Joined { id, waiting, command: Some(command) } => {
+        Notice::Joined { id, waiting, command: None, .. } => format!("Asked again, {waiting} requests wait now: {id}"),
+        Notice::Joined { id, waiting, command: Some(command), .. } => {
             format!("{waiting} commands wait for the inspector now, also {}: {id}", one_line(command, 200))
         }
         Notice::Flood { workspace, held } => format!(
             "{held} commands are held in workspace {workspace}; more of it are not told one by one for now. See: pending. Say: \
              deny all in {workspace}, mute {workspace}, or pause {workspace}"
         ),
-        Notice::Over(id, why) => format!("{}: {id}", one_line(why, 300)),
+        Notice::Over(id, became) => format!("{}: {id}", became.words),
         Notice::Decided(decided) => {
             let class = decided.class.map_or_else(|| "tool".to_owned(), |class| class.to_string());
             let time = if decided.took < Duration::from_millis(10) {

@@ -3,25 +3,39 @@
 use std::io::{BufRead as _, IsTerminal as _};
 
 use super::notice::{self, Notice};
-use super::{Chat, columns};
+use super::{Watcher, columns};
+use crate::authority::Person;
 use crate::clock;
+use crate::control;
 use bashgate_shared::say_aside;
 
 /// Prints notices.
 pub struct Terminal {
     decisions: bool,
+    owner: Person,
+}
+
+/// Who sits at the terminal.
+pub fn owner() -> Person {
+    Person::named(format!("terminal:{}", control::user_name(rustix::process::getuid().as_raw())))
 }
 
 impl Terminal {
     /// A terminal that shows held commands, and with `decisions` every decision as it falls.
-    pub const fn new(decisions: bool) -> Self {
-        Self { decisions }
+    pub fn new(decisions: bool) -> Self {
+        Self { decisions, owner: owner() }
     }
 }
 
-impl Chat for Terminal {
+impl Watcher for Terminal {
     fn tell(&mut self, notice: &Notice) {
-        if matches!(notice, Notice::Decided(_)) && !self.decisions {
+        let is_known = match notice {
+            Notice::Decided(_) => !self.decisions,
+            // Who answered here is told so as the reply.
+            Notice::Over(_, became) => became.by.as_ref() == Some(&self.owner),
+            _ => false,
+        };
+        if is_known {
             return;
         }
         let words = notice::words(notice, clock::now().boot_ms);

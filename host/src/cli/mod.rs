@@ -4,6 +4,7 @@
 
 mod audit;
 mod backup;
+mod chat;
 mod demo;
 mod doctor;
 mod init;
@@ -129,6 +130,13 @@ enum Command {
         id: String,
         /// Why, for the agent
         reason: Vec<String>,
+        #[command(flatten)]
+        config: ConfigFile,
+    },
+    /// Channels to people
+    Chat {
+        #[command(subcommand)]
+        act: chat::Chat,
         #[command(flatten)]
         config: ConfigFile,
     },
@@ -440,6 +448,7 @@ fn run(command: Command) -> Run {
         Command::Deny { id, reason, config } => {
             people::say(&config.load()?, &format!("deny {id} {}", reason.join(" ")))
         }
+        Command::Chat { act, config } => chat::run(&config.load()?, act),
         Command::Taint { act, config } => people::taint(&config.load()?, act),
         Command::Scripts { act, config } => people::scripts(&config.load()?, act),
         Command::Workspace { act, config } => people::workspace(&config.load()?, act),

@@ -19,7 +19,7 @@ use crate::registered;
 use crate::state::{self, Folder};
 
 /// Asks the running host.
-fn ask_running(config: &Config, command: &ControlCommand) -> Result<Option<Reply>, Failure> {
+pub(super) fn ask_running(config: &Config, command: &ControlCommand) -> Result<Option<Reply>, Failure> {
     let socket = state::socket(&config.state);
     control::ask(&socket, command).map_err(|error| {
         Failure::failed(
@@ -62,14 +62,18 @@ fn show_reply(reply: Reply, json: bool) -> Run {
     Ok(())
 }
 
-fn needs_host(config: &Config, command: &ControlCommand, json: bool) -> Run {
+pub(super) fn needs_host(config: &Config, command: &ControlCommand, json: bool) -> Run {
     match ask_running(config, command)? {
         Some(reply) => show_reply(reply, json),
-        None => Err(Failure::failed(
-            format!("no host is running on {}", config.state.display()),
-            "start it with `bashgate serve`; without it nothing is held, and hooks deny",
-        )),
+        None => Err(no_host(config)),
     }
+}
+
+pub(super) fn no_host(config: &Config) -> Failure {
+    Failure::failed(
+        format!("no host is running on {}", config.state.display()),
+        "start it with `bashgate serve`; without it nothing is held, and hooks deny",
+    )
 }
 
 pub(super) fn pending(config: &Config, denied: bool, json: bool) -> Run {

@@ -21,6 +21,11 @@ impl Allowance {
         Self { most, per_second: most / each.as_secs_f64(), left: most, since: Instant::now() }
     }
 
+    /// True when there is anything left.
+    pub(super) fn has_some(&self) -> bool {
+        self.left + self.since.elapsed().as_secs_f64() * self.per_second >= 1.0
+    }
+
     /// Takes so much, if there is as much. False when there is not, and then nothing is taken.
     pub(super) fn take(&mut self, amount: usize) -> bool {
         let now = Instant::now();

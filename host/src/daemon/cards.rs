@@ -8,6 +8,7 @@ use super::{After, CaseId};
 use crate::approval::{ApprovalId, Card, Forecast, OVERRULE_MS, sets_variables};
 use crate::audit::RecordKind;
 use crate::case;
+use crate::chat::notice::Became;
 use crate::chat::{self, Notice};
 use crate::clock;
 use crate::fault;
@@ -66,6 +67,7 @@ impl Core {
         // One whose time is over is not taken up again.
         let lives = self.restored.get(&key).is_some_and(|card| card.expires_boot_ms > now.boot_ms);
         let restored = if lives { self.restored.remove(&key) } else { None };
+        let is_restored = restored.is_some();
         let again = restored.as_ref().map(|card| card.id.clone()).or(again);
         let Some(approval) = again.or_else(|| self.new_approval_id()) else {
             return Some(case::Event::Refused("the host cannot make an approval id".to_owned()));
@@ -83,7 +85,7 @@ impl Core {
             offers_session: !outage
                 && open.check.script.is_none()
                 && !open.case.is_open_ended()
-                && !chat::card::is_folded(open.check.command.text())
+                && !chat::card::Room::USUAL.folds(open.check.command.text())
                 && !sets_variables(open.check.command.text())
                 // What a tool sends is no text that comes again.
                 && open.check.tool.is_none()
@@ -94,6 +96,10 @@ impl Core {
         let detail = json!({"event": "held", "approval": approval, "request": card.request_id, "command": card.command, "rule": card.rule, "reason": card.reason, "outage": outage});
         let entry = open.entry(RecordKind::Approval, detail);
         let writes = vec![Write::Hold(Box::new(card.clone()), self.boot.clone()), Write::Audit(entry)];
+        if is_restored {
+            // It was shown before, and may be answered before it is announced again.
+            self.desk.board().put(card.clone());
+        }
         self.book.hold(id, card);
         if let Some(open) = self.cases.get_mut(id) {
             open.approval = Some(approval.clone());
@@ -123,7 +129,7 @@ impl Core {
     pub(super) fn leave(&mut self, id: CaseId, approval: &ApprovalId) {
         if self.book.leave(approval, id).is_some() {
             self.records.submit(vec![Write::Drop(approval.to_string())], false, After::Nothing);
-            self.desk.tell(&Notice::Over(approval.clone(), "No longer held".to_owned()));
+            self.desk.tell(&Notice::Over(approval.clone(), Became::default()));
         }
     }
 

@@ -16,6 +16,7 @@ use crate::approval::{ApprovalId, RequestKey};
 use crate::audit::{Entry, RecordKind};
 use crate::authority::By;
 use crate::case::Case;
+use crate::chat::notice::Became;
 use crate::clock;
 use crate::policy::Finding;
 use crate::taint::Taint;
@@ -121,6 +122,8 @@ pub(super) struct Open {
     pub(super) passed: Option<ApprovalId>,
     /// The card was struck out when this case stopped waiting for it.
     pub(super) card_over: bool,
+    /// What became of its card, in words.
+    pub(super) became: Option<Became>,
     /// How often the inspector was asked. An answer to an earlier question does not count: the taint may be another one.
     pub(super) asks: u32,
     /// The question that the inspector thinks about.

@@ -13,6 +13,7 @@ use super::acting::Acting;
 use super::allowance::Allowance;
 use super::caged::Caged;
 use super::cases::Cases;
+use super::heard::Lines;
 use super::inspect::Inspectors;
 use super::outbox::Outbox;
 use super::people::Told;
@@ -24,7 +25,7 @@ use crate::approval::{Book, Card, RequestKey};
 use crate::audit::RecordKind;
 use crate::case::{self};
 use crate::chat::notice::Decided;
-use crate::chat::{Chat, Desk, Notice};
+use crate::chat::{Desk, Notice, Watcher};
 use crate::clock::{self};
 use crate::config::{self, Config};
 use crate::control::Reply;
@@ -102,6 +103,8 @@ pub struct Core {
     /// What was held when the host stopped, until its requests are read again.
     pub(super) restored: HashMap<RequestKey, Card>,
     pub(super) desk: Desk,
+    /// Channels to people, and what strangers and guesses did in them.
+    pub(super) lines: Lines,
     /// People whose answers are being written.
     pub(super) answers: Vec<Unrecorded>,
     pub(super) metrics: Metrics,
@@ -113,8 +116,17 @@ pub(super) struct Unrecorded {
     cases: Vec<CaseId>,
     approves: bool,
     reply: Reply,
-    /// Who asked over the control socket; `None` for the terminal.
-    asked: Option<oneshot::Sender<Reply>>,
+    asker: Asker,
+}
+
+/// Where the reply to a person's words goes.
+pub(super) enum Asker {
+    /// The host's own terminal.
+    Terminal,
+    /// The control socket.
+    Socket(oneshot::Sender<Reply>),
+    /// A channel.
+    Channel(oneshot::Sender<Option<Reply>>),
 }
 
 impl Core {
@@ -149,6 +161,7 @@ impl Core {
             book: Book::default(),
             restored,
             desk: Desk::default(),
+            lines: Lines::default(),
             answers: Vec::new(),
             metrics: Metrics::default(),
             times: Times { started: now, last_try: now, last_beat: None, last_look: None },
@@ -249,7 +262,7 @@ impl Core {
     }
 
     /// Adds channels to people.
-    pub fn watch_by(&mut self, channels: Vec<Box<dyn Chat>>) {
+    pub fn watch_by(&mut self, channels: Vec<Box<dyn Watcher>>) {
         for channel in channels {
             self.desk.add(channel);
         }
@@ -271,14 +284,14 @@ impl Core {
     }
 
     /// Tells a person what became of the words, now or when it is on record.
-    fn tell(&mut self, told: Told, asked: Option<oneshot::Sender<Reply>>) {
-        match (told, asked) {
-            (Told::Now(reply), Some(asked)) => {
-                let _ = asked.send(reply);
-            }
-            (Told::Now(reply), None) => self.desk.tell(&Notice::Reply(reply.text)),
-            (Told::Recorded { cases, approves, reply }, asked) => {
-                self.answers.push(Unrecorded { cases, approves, reply, asked });
+    pub(super) fn tell(&mut self, told: Told, asker: Asker) {
+        match (told, asker) {
+            (Told::Now(reply), Asker::Terminal) => self.desk.tell(&Notice::Reply(reply.text)),
+            // Who has hung up does not wait for it.
+            (Told::Now(reply), Asker::Socket(asked)) => drop(asked.send(reply)),
+            (Told::Now(reply), Asker::Channel(asked)) => drop(asked.send(Some(reply))),
+            (Told::Recorded { cases, approves, reply }, asker) => {
+                self.answers.push(Unrecorded { cases, approves, reply, asker });
             }
         }
     }
@@ -297,8 +310,8 @@ impl Core {
                 answer.reply = Reply::refused("a denial came before the approval took effect, and counts");
             }
             if answer.cases.is_empty() {
-                let Unrecorded { reply, asked, .. } = self.answers.remove(at);
-                self.tell(Told::Now(reply), asked);
+                let Unrecorded { reply, asker, .. } = self.answers.remove(at);
+                self.tell(Told::Now(reply), asker);
             }
         }
     }
@@ -379,15 +392,16 @@ impl Core {
                 }
             }
             Event::Said(line) => {
-                let by = format!("terminal:{}", crate::control::user_name(rustix::process::getuid().as_raw()));
+                let by = crate::chat::owner().to_string();
                 if let Some(told) = self.say(&line, &by) {
-                    self.tell(told, None);
+                    self.tell(told, Asker::Terminal);
                 }
             }
             Event::Control(command, by, asked) => {
                 let told = self.control(command, &by);
-                self.tell(told, Some(asked));
+                self.tell(told, Asker::Socket(asked));
             }
+            Event::Overheard(overheard) => self.overheard(overheard),
         }
     }
 }

@@ -7,6 +7,7 @@ mod cards;
 mod cases;
 mod channels;
 mod core;
+mod heard;
 mod inspect;
 mod outbox;
 mod people;
@@ -34,6 +35,7 @@ pub use core::Core;
 pub use people::{make_mailbox, mounts};
 
 use crate::approval::ApprovalId;
+use crate::chat::link::Overheard;
 use crate::config::Config;
 use crate::control::{self, ControlCommand, Reply};
 use crate::fault;
@@ -58,6 +60,8 @@ pub enum Event {
     Stored(After, Result<(), String>),
     /// A person said something in the terminal.
     Said(String),
+    /// Somebody said something in a channel.
+    Overheard(Overheard),
     /// A command on the control socket, by whom, and where the answer goes.
     Control(ControlCommand, String, oneshot::Sender<Reply>),
 }
@@ -147,6 +151,7 @@ pub async fn serve(serve: Serve) -> Result<(), ServeError> {
     fault::here("start.opened");
     core.watch_by(channels::channels(show_decisions));
     core.starts();
+    core.open_channels(&folder, &events);
     let pace = Pace { notifications: config.notifications, rescan: config.rescan, poll: config.poll };
     let intake = Intake::start(&config.mailboxes, pace)
         .map_err(|source| ServeError::Path { path: config.mailboxes.clone(), source })?;

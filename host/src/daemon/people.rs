@@ -64,7 +64,10 @@ impl Core {
                     .say(&words, by)
                     .unwrap_or_else(|| Reply::refused("that is no answer; an id has 8 letters and digits").into());
             }
-            ControlCommand::Pending { denied } => self.pending(denied),
+            ControlCommand::Pending { denied } => self.pending(denied, |_| true),
+            ControlCommand::ChatList => self.chat_list(),
+            ControlCommand::ChatTest { channel } => self.chat_test(&channel),
+            ControlCommand::ChatTested { id } => self.chat_tested(&id),
             ControlCommand::Show { id } => match ApprovalId::parse(&id) {
                 Some(id) => self.show(&id),
                 None => Reply::refused(format!("`{id}` is no id: it has 8 letters and digits")),
@@ -107,7 +110,9 @@ impl Core {
     pub fn say(&mut self, line: &str, by: &str) -> Option<Told> {
         match grammar::read(line) {
             Said::Answer(id, word) => Some(self.answer(&id, &word, by)),
-            Said::DenyAll(workspace, reason) => Some(self.deny_all(workspace.as_ref(), &reason, by)),
+            Said::DenyAll(workspace, reason) => {
+                Some(self.deny_all(|of| workspace.as_ref().is_none_or(|name| of == name), &reason, by))
+            }
             Said::Pause(workspace, minutes) => {
                 Some(self.with(workspace.as_str(), |core, name| core.pause(&name, minutes, by)).into())
             }
@@ -115,17 +120,17 @@ impl Core {
             Said::Mute(workspace, muted) => {
                 Some(self.with(workspace.as_str(), |core, name| core.mute(&name, muted)).into())
             }
-            Said::Pending => Some(self.pending(false).into()),
+            Said::Pending => Some(self.pending(false, |_| true).into()),
             Said::Show(id) => Some(self.show(&id).into()),
             Said::Help => Some(Reply::done(notice::HELP, Value::Null).into()),
             Said::Talk => None,
         }
     }
 
-    /// Denies everything that is held, in one workspace or in all.
-    fn deny_all(&mut self, workspace: Option<&WorkspaceName>, reason: &str, by: &str) -> Told {
-        let is_meant = |card: &&Card| workspace.is_none_or(|name| card.workspace == *name);
-        let ids: Vec<ApprovalId> = self.book.cards().filter(is_meant).map(|card| card.id.clone()).collect();
+    /// Denies everything that is held in these workspaces.
+    pub(super) fn deny_all(&mut self, is_meant: impl Fn(&WorkspaceName) -> bool, reason: &str, by: &str) -> Told {
+        let meant = self.book.cards().filter(|card| is_meant(&card.workspace));
+        let ids: Vec<ApprovalId> = meant.map(|card| card.id.clone()).collect();
         if ids.is_empty() {
             return Reply::refused("nothing is held there").into();
         }
@@ -273,9 +278,10 @@ impl Core {
         approved.filter(|(_, open)| open.case.is_approved()).map(|(case, _)| *case).collect()
     }
 
-    fn pending(&self, denied: bool) -> Reply {
+    /// What is held in these workspaces, or what was denied and can be overruled.
+    pub(super) fn pending(&self, denied: bool, is_meant: impl Fn(&WorkspaceName) -> bool) -> Reply {
         let now = clock::now();
-        let cards: Vec<&Card> = if denied {
+        let mut cards: Vec<&Card> = if denied {
             self.book.denied(now).map(|denied| &denied.card).collect()
         } else {
             // What is not on record yet is not asked about yet.
@@ -283,6 +289,7 @@ impl Core {
                 self.cases.values().filter(|open| open.announced).filter_map(|open| open.approval.as_ref()).collect();
             self.book.cards().filter(|card| told.contains(&card.id)).collect()
         };
+        cards.retain(|card| is_meant(&card.workspace));
         let data: Vec<Value> = cards.iter().map(|card| card_json(card, now.boot_ms)).collect();
         let text = if cards.is_empty() && denied {
             "No denial can be overruled.".to_owned()

@@ -286,6 +286,7 @@ impl Core {
             approval: None,
             passed,
             card_over: false,
+            became: None,
             asks: 0,
             asking: None,
             weight,

@@ -24,6 +24,7 @@ impl Core {
         self.end_cards(now);
         self.look_for_answers();
         self.try_inspector();
+        self.take_early_words();
         if self.times.last_beat.is_none_or(|last| last.elapsed() >= Duration::from_millis(HEARTBEAT_MS)) {
             self.times.last_beat = Some(Instant::now());
             self.beat(now);

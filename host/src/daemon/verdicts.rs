@@ -17,7 +17,7 @@ use crate::audit::{self, RecordKind};
 use crate::authority::By;
 use crate::case::{self, Standing, Step, Verdict, View};
 use crate::chat::Notice;
-use crate::chat::notice::Decided;
+use crate::chat::notice::{self, Decided};
 use crate::clock;
 use crate::fault;
 use crate::policy::trust;
@@ -53,7 +53,7 @@ impl Core {
         } else if known.flood_told.is_none_or(|last| last.elapsed() > EACH) {
             known.flood_told = Some(Instant::now());
             let held = self.book.cards().filter(|card| card.workspace == *workspace).count();
-            self.desk.tell(&Notice::Flood { workspace: workspace.to_string(), held });
+            self.desk.tell(&Notice::Flood { workspace: workspace.clone(), held });
         }
     }
 
@@ -76,7 +76,12 @@ impl Core {
                 let card = self.book.card(&approval)?.clone();
                 let workspace = card.workspace.clone();
                 let notice = if joined {
-                    Notice::Joined { id: approval, waiting: card.waiting, command: card.outage.then_some(command) }
+                    Notice::Joined {
+                        id: approval,
+                        waiting: card.waiting,
+                        expires_boot_ms: card.expires_boot_ms,
+                        command: card.outage.then_some(command),
+                    }
                 } else {
                     Notice::Held(Box::new(card))
                 };
@@ -113,10 +118,11 @@ impl Core {
                     asking.abort();
                 }
                 let approval = open.approval?;
-                if open.card_over {
-                    self.desk.tell(&Notice::Over(approval, "No longer held".to_owned()));
-                } else {
+                if self.book.card(&approval).is_some() && !open.card_over {
                     self.leave(id, &approval);
+                } else if !self.cases.values().any(|other| other.approval.as_ref() == Some(&approval)) {
+                    // The last one that waited for it says what became of it.
+                    self.desk.tell(&Notice::Over(approval, open.became.unwrap_or_default()));
                 }
                 None
             }
@@ -188,6 +194,7 @@ impl Core {
             }
             if let Some(open) = self.cases.get_mut(id) {
                 open.card_over = over;
+                open.became = Some(notice::became(verdict, now.unix_ms));
             }
         }
         self.records.submit(writes, durable, After::Recorded(id));
@@ -198,12 +205,16 @@ impl Core {
     fn record_denial(&mut self, id: CaseId, verdict: &Verdict) {
         let Some(open) = self.cases.get(id) else { return };
         let detail = json!({"event": "denied", "approval": open.approval, "request": open.request_id, "by": verdict.by, "reason": verdict.reason});
+        let became = notice::became(verdict, clock::now().unix_ms);
         let mut writes = vec![Write::Audit(open.entry(RecordKind::Answer, detail))];
         if let Some(digest) = open.check.script_digest() {
             writes.push(Write::RevokeScript(open.workspace.clone(), digest.hex()));
             if let Some(known) = self.workspaces.get_mut(&open.workspace) {
                 known.scripts.remove(&digest.hex());
             }
+        }
+        if let Some(open) = self.cases.get_mut(id) {
+            open.became = Some(became);
         }
         self.records.submit(writes, true, After::Recorded(id));
     }

@@ -20,7 +20,7 @@ pub struct Anthropic {
 impl Anthropic {
     /// An inspector at this endpoint.
     pub fn new(endpoint: Endpoint) -> Result<Self, String> {
-        Ok(Self { endpoint, client: http::client()? })
+        Ok(Self { endpoint, client: crate::outgoing::client()? })
     }
 
     async fn ask(&self, brief: &Brief) -> Finding {

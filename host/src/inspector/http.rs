@@ -5,6 +5,7 @@ use std::time::{Duration, Instant};
 
 use serde_json::Value;
 
+use crate::outgoing;
 use crate::policy::Finding;
 
 /// Where and how a model is asked.
@@ -46,21 +47,7 @@ impl From<Unanswered> for Finding {
 
 /// Largest reply, in bytes.
 const MAX_REPLY: usize = 64 * 1024;
-const CONNECT: Duration = Duration::from_secs(2);
 const RETRIES: u32 = 2;
-
-/// Makes a client that follows no redirect and asks no proxy of the environment.
-pub(super) fn client() -> Result<reqwest::Client, String> {
-    // Only the first call installs it; later ones find it in place.
-    let _ = rustls::crypto::ring::default_provider().install_default();
-    reqwest::Client::builder()
-        .redirect(reqwest::redirect::Policy::none())
-        .no_proxy()
-        .connect_timeout(CONNECT)
-        .user_agent(concat!("bashgate/", env!("CARGO_PKG_VERSION")))
-        .build()
-        .map_err(|error| error.to_string())
-}
 
 /// Posts a JSON body and reads a JSON reply, or says why there is none.
 pub(super) async fn post(
@@ -127,7 +114,7 @@ async fn once(client: &reqwest::Client, url: &str, headers: &[(&str, String)], b
     for (name, value) in headers {
         request = request.header(*name, value);
     }
-    let mut response = request.send().await.map_err(|error| {
+    let response = request.send().await.map_err(|error| {
         Failed::unavailable(if error.is_connect() { "cannot connect" } else { "the connection failed" }, Retry::Soon)
     })?;
     let status = response.status();
@@ -155,16 +142,9 @@ async fn once(client: &reqwest::Client, url: &str, headers: &[(&str, String)], b
             Failed::unavailable(&format!("HTTP {status}"), retry)
         });
     }
-    let mut bytes = Vec::new();
-    loop {
-        match response.chunk().await {
-            Ok(Some(chunk)) if bytes.len() + chunk.len() <= MAX_REPLY => bytes.extend_from_slice(&chunk),
-            Ok(Some(_)) => {
-                return Err(Failed::unusable(format!("its reply is larger than {MAX_REPLY} bytes")));
-            }
-            Ok(None) => break,
-            Err(_) => return Err(Failed::unavailable("the reply broke off", Retry::Soon)),
-        }
-    }
+    let bytes = outgoing::body(response, MAX_REPLY).await.map_err(|error| match error {
+        outgoing::Broken::TooLarge => Failed::unusable(format!("its reply is larger than {MAX_REPLY} bytes")),
+        outgoing::Broken::BrokeOff => Failed::unavailable("the reply broke off", Retry::Soon),
+    })?;
     serde_json::from_slice(&bytes).map_err(|error| Failed::unusable(format!("its reply is malformed: {error}")))
 }

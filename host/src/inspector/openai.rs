@@ -18,7 +18,7 @@ pub struct OpenAi {
 impl OpenAi {
     /// An inspector at this endpoint.
     pub fn new(endpoint: Endpoint) -> Result<Self, String> {
-        Ok(Self { endpoint, client: http::client()? })
+        Ok(Self { endpoint, client: crate::outgoing::client()? })
     }
 
     async fn ask(&self, brief: &Brief) -> Finding {

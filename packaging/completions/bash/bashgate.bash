@@ -25,6 +25,9 @@ _bashgate() {
             bashgate,backup)
                 cmd="bashgate__subcmd__backup"
                 ;;
+            bashgate,chat)
+                cmd="bashgate__subcmd__chat"
+                ;;
             bashgate,classify)
                 cmd="bashgate__subcmd__classify"
                 ;;
@@ -118,6 +121,24 @@ _bashgate() {
             bashgate__subcmd__audit__subcmd__help,verify)
                 cmd="bashgate__subcmd__audit__subcmd__help__subcmd__verify"
                 ;;
+            bashgate__subcmd__chat,help)
+                cmd="bashgate__subcmd__chat__subcmd__help"
+                ;;
+            bashgate__subcmd__chat,list)
+                cmd="bashgate__subcmd__chat__subcmd__list"
+                ;;
+            bashgate__subcmd__chat,test)
+                cmd="bashgate__subcmd__chat__subcmd__test"
+                ;;
+            bashgate__subcmd__chat__subcmd__help,help)
+                cmd="bashgate__subcmd__chat__subcmd__help__subcmd__help"
+                ;;
+            bashgate__subcmd__chat__subcmd__help,list)
+                cmd="bashgate__subcmd__chat__subcmd__help__subcmd__list"
+                ;;
+            bashgate__subcmd__chat__subcmd__help,test)
+                cmd="bashgate__subcmd__chat__subcmd__help__subcmd__test"
+                ;;
             bashgate__subcmd__config,check)
                 cmd="bashgate__subcmd__config__subcmd__check"
                 ;;
@@ -150,6 +171,9 @@ _bashgate() {
                 ;;
             bashgate__subcmd__help,backup)
                 cmd="bashgate__subcmd__help__subcmd__backup"
+                ;;
+            bashgate__subcmd__help,chat)
+                cmd="bashgate__subcmd__help__subcmd__chat"
                 ;;
             bashgate__subcmd__help,classify)
                 cmd="bashgate__subcmd__help__subcmd__classify"
@@ -222,6 +246,12 @@ _bashgate() {
                 ;;
             bashgate__subcmd__help__subcmd__audit,verify)
                 cmd="bashgate__subcmd__help__subcmd__audit__subcmd__verify"
+                ;;
+            bashgate__subcmd__help__subcmd__chat,list)
+                cmd="bashgate__subcmd__help__subcmd__chat__subcmd__list"
+                ;;
+            bashgate__subcmd__help__subcmd__chat,test)
+                cmd="bashgate__subcmd__help__subcmd__chat__subcmd__test"
                 ;;
             bashgate__subcmd__help__subcmd__config,check)
                 cmd="bashgate__subcmd__help__subcmd__config__subcmd__check"
@@ -407,7 +437,7 @@ _bashgate() {
 
     case "${cmd}" in
         bashgate)
-            opts="-h -V --help --version demo init up down serve classify why decide suggest pending show approve deny taint workspace scripts key audit backup doctor config help"
+            opts="-h -V --help --version demo init up down serve classify why decide suggest pending show approve deny chat taint workspace scripts key audit backup doctor config help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 1 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -678,6 +708,116 @@ _bashgate() {
             COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
             return 0
             ;;
+        bashgate__subcmd__chat)
+            opts="-h --config --help list test help"
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                --config)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        bashgate__subcmd__chat__subcmd__help)
+            opts="list test help"
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        bashgate__subcmd__chat__subcmd__help__subcmd__help)
+            opts=""
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 4 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        bashgate__subcmd__chat__subcmd__help__subcmd__list)
+            opts=""
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 4 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        bashgate__subcmd__chat__subcmd__help__subcmd__test)
+            opts=""
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 4 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        bashgate__subcmd__chat__subcmd__list)
+            opts="-h --json --config --help"
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                --config)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        bashgate__subcmd__chat__subcmd__test)
+            opts="-h --config --help"
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                --config)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
         bashgate__subcmd__classify)
             opts="-h --json --jsonl --programs --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
@@ -933,7 +1073,7 @@ _bashgate() {
             return 0
             ;;
         bashgate__subcmd__help)
-            opts="demo init up down serve classify why decide suggest pending show approve deny taint workspace scripts key audit backup doctor config help"
+            opts="demo init up down serve classify why decide suggest pending show approve deny chat taint workspace scripts key audit backup doctor config help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -1047,6 +1187,48 @@ _bashgate() {
         bashgate__subcmd__help__subcmd__backup)
             opts=""
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        bashgate__subcmd__help__subcmd__chat)
+            opts="list test"
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        bashgate__subcmd__help__subcmd__chat__subcmd__list)
+            opts=""
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 4 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        bashgate__subcmd__help__subcmd__chat__subcmd__test)
+            opts=""
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 4 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
             fi

@@ -1,0 +1,207 @@
+//! What people see of held commands at this moment: the cards that were told, each open or over, and a few remarks.
+//!
+//! A channel brings what it has shown up to what stands here, whenever it can. One that was away for an hour shows what is
+//! held now and changes what it had shown before; nothing queues up for it, and nobody waits for it.
+
+use std::collections::{BTreeMap, VecDeque};
+use std::sync::{Arc, Mutex, PoisonError};
+
+use bashgate_shared::protocol::WorkspaceName;
+use tokio::sync::watch;
+
+use crate::approval::{ApprovalId, Card};
+
+/// Most cards that are over and still kept, for channels that have not changed theirs.
+const MOST_OVER: usize = 1024;
+/// Most remarks that are kept for channels that are away.
+const MOST_REMARKS: usize = 16;
+
+/// A card as it stands now.
+#[derive(Debug, Clone)]
+pub struct Shown {
+    /// The card.
+    pub card: Arc<Card>,
+    /// What became of it, in words; `None` while it can be answered.
+    pub over: Option<String>,
+    /// Grows with each change.
+    pub version: u64,
+    /// The only channel that shows it, for a test of that one.
+    pub only: Option<String>,
+}
+
+/// Words that belong to no card.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Remark {
+    /// Grows with each remark.
+    pub number: u64,
+    /// The workspace that it is about.
+    pub workspace: WorkspaceName,
+    /// The words.
+    pub words: String,
+}
+
+#[derive(Debug, Default)]
+struct Everything {
+    cards: BTreeMap<ApprovalId, Shown>,
+    /// Cards that are over, the oldest first.
+    over: VecDeque<ApprovalId>,
+    remarks: VecDeque<Remark>,
+    /// How many remarks there have been.
+    remarked: u64,
+    version: u64,
+}
+
+/// The board. Clones are the same one.
+#[derive(Debug, Clone)]
+pub struct Board {
+    everything: Arc<Mutex<Everything>>,
+    changed: watch::Sender<u64>,
+}
+
+impl Default for Board {
+    fn default() -> Self {
+        Self { everything: Arc::default(), changed: watch::Sender::new(0) }
+    }
+}
+
+impl Board {
+    /// Puts a card up, or renews one that is there.
+    pub fn put(&self, card: Card) {
+        self.put_up(card, None);
+    }
+
+    /// Puts a card up for one channel only.
+    pub fn put_for(&self, channel: &str, card: Card) {
+        self.put_up(card, Some(channel.to_owned()));
+    }
+
+    fn put_up(&self, card: Card, only: Option<String>) {
+        self.change(|all| {
+            let version = all.version;
+            let id = card.id.clone();
+            all.over.retain(|over| *over != id);
+            all.cards.insert(id, Shown { card: Arc::new(card), over: None, version, only });
+        });
+    }
+
+    /// Changes a card that is there and open.
+    pub fn renew(&self, id: &ApprovalId, change: impl FnOnce(&mut Card)) {
+        self.change(|all| {
+            let version = all.version;
+            if let Some(shown) = all.cards.get_mut(id).filter(|shown| shown.over.is_none()) {
+                change(Arc::make_mut(&mut shown.card));
+                shown.version = version;
+            }
+        });
+    }
+
+    /// A card is over. What became of it first stays.
+    pub fn end(&self, id: &ApprovalId, what: &str) {
+        self.change(|all| {
+            let version = all.version;
+            let Some(shown) = all.cards.get_mut(id).filter(|shown| shown.over.is_none()) else { return };
+            shown.over = Some(what.to_owned());
+            shown.version = version;
+            all.over.push_back(id.clone());
+            while all.over.len() > MOST_OVER {
+                if let Some(oldest) = all.over.pop_front() {
+                    all.cards.remove(&oldest);
+                }
+            }
+        });
+    }
+
+    /// Says something that belongs to no card.
+    pub fn remark(&self, workspace: &WorkspaceName, words: &str) {
+        self.change(|all| {
+            all.remarked += 1;
+            let number = all.remarked;
+            all.remarks.push_back(Remark { number, workspace: workspace.clone(), words: words.to_owned() });
+            while all.remarks.len() > MOST_REMARKS {
+                all.remarks.pop_front();
+            }
+        });
+    }
+
+    /// All cards.
+    pub fn cards(&self) -> Vec<Shown> {
+        self.with(|all| all.cards.values().cloned().collect())
+    }
+
+    /// One card.
+    pub fn card(&self, id: &ApprovalId) -> Option<Shown> {
+        self.with(|all| all.cards.get(id).cloned())
+    }
+
+    /// The remarks behind this one, and how many there have been.
+    pub fn remarks(&self, since: u64) -> (Vec<Remark>, u64) {
+        self.with(|all| (all.remarks.iter().filter(|remark| remark.number > since).cloned().collect(), all.remarked))
+    }
+
+    /// Says when something changed.
+    pub fn watch(&self) -> watch::Receiver<u64> {
+        self.changed.subscribe()
+    }
+
+    fn change(&self, change: impl FnOnce(&mut Everything)) {
+        let version = self.with(|all| {
+            all.version += 1;
+            change(all);
+            all.version
+        });
+        self.changed.send_replace(version);
+    }
+
+    fn with<T>(&self, act: impl FnOnce(&mut Everything) -> T) -> T {
+        // What a thread that panicked left is whole: no change stops half way.
+        act(&mut self.everything.lock().unwrap_or_else(PoisonError::into_inner))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::chat::card::tests::held;
+
+    #[test]
+    fn a_card_is_put_up_changed_and_over_once() {
+        let board = Board::default();
+        let mut changes = board.watch();
+        let card = held("curl x");
+        board.put(card.clone());
+        assert!(changes.has_changed().unwrap());
+        changes.mark_unchanged();
+        board.renew(&card.id, |card| card.waiting = 3);
+        let shown = board.card(&card.id).unwrap();
+        assert_eq!((shown.card.waiting, shown.over.clone()), (3, None));
+        board.end(&card.id, "Approved by ann");
+        board.end(&card.id, "No longer held");
+        board.renew(&card.id, |card| card.waiting = 9);
+        let over = board.card(&card.id).unwrap();
+        assert_eq!((over.card.waiting, over.over.as_deref()), (3, Some("Approved by ann")));
+        assert!(over.version > shown.version && changes.has_changed().unwrap());
+        // What comes back is open again.
+        board.put(card.clone());
+        assert_eq!(board.card(&card.id).unwrap().over, None);
+    }
+
+    #[test]
+    fn what_is_over_and_what_was_said_is_kept_within_bounds() {
+        let board = Board::default();
+        for number in 0..MOST_OVER + 10 {
+            let [.., high, low] = number.to_be_bytes();
+            let bytes = [0, 0, 0, high, low];
+            let card = Card { id: ApprovalId::from_random(bytes), ..held("x") };
+            board.put(card.clone());
+            board.end(&card.id, "over");
+        }
+        assert_eq!(board.cards().len(), MOST_OVER);
+        let name = WorkspaceName::parse("web").unwrap();
+        for number in 0..100 {
+            board.remark(&name, &number.to_string());
+        }
+        let (said, last) = board.remarks(95);
+        assert_eq!((said.len(), last), (5, 100));
+        assert_eq!(board.remarks(0).0.len(), MOST_REMARKS);
+    }
+}

@@ -1,0 +1,428 @@
+//! Between the board and one channel: what is to be shown next, and what is to be done with what was heard.
+//!
+//! It holds up nobody. A channel that is away is tried again, later and later; meanwhile other channels and the expiry go on.
+
+use std::collections::BTreeSet;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use tokio::sync::oneshot;
+use tokio::task::JoinHandle;
+
+use crate::approval::{ApprovalId, Card, Scope, Word};
+use crate::clock::{self, Now};
+use crate::control::Reply;
+
+use super::board::{Board, Shown};
+use super::card::{Parts, Room};
+use super::channel::{self, Channel, Failure, Message, Spoken};
+use super::grammar::{self, Said};
+use super::memory::{Memory, Posted};
+use super::settings::{Kind, Settings};
+use super::telegram::Telegram;
+
+/// When people are reminded of a card: so long before it lapses, if it was shown at least as long before that.
+const REMIND_MS: u64 = 60_000;
+/// Longest words that are looked at.
+const MOST_WORDS: usize = 2000;
+/// How long a person's words wait for the host.
+const CONFIRM: Duration = Duration::from_secs(15);
+/// First and longest pause before a service is tried again.
+const FIRST_PAUSE: Duration = Duration::from_millis(500);
+const LONGEST_PAUSE: Duration = Duration::from_mins(1);
+/// How long a host that has started waits for what was held before to be asked again, before it calls it over.
+const COME_BACK: Duration = Duration::from_secs(10);
+
+/// What somebody said in a channel.
+#[derive(Debug)]
+pub struct Overheard {
+    /// The channel's name.
+    pub channel: String,
+    /// The service's own id of the person.
+    pub user: String,
+    /// What they are called there.
+    pub name: String,
+    /// The words.
+    pub words: String,
+    /// Where the answer goes; `None` where these words are none of the host's business.
+    pub reply: oneshot::Sender<Option<Reply>>,
+}
+
+/// Takes what was heard; false when nobody does any more.
+pub type Hears = Arc<dyn Fn(Overheard) -> bool + Send + Sync>;
+
+/// How a channel fares.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Health {
+    /// It was ready once.
+    pub has_begun: bool,
+    /// What keeps it from showing, or from hearing, right now.
+    pub trouble: Option<String>,
+}
+
+/// A channel that goes on until this is dropped.
+pub struct Running {
+    task: JoinHandle<()>,
+    health: Arc<Mutex<Health>>,
+}
+
+impl Running {
+    /// How it fares.
+    pub fn health(&self) -> Health {
+        self.health.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+}
+
+impl Drop for Running {
+    fn drop(&mut self) {
+        self.task.abort();
+    }
+}
+
+/// Starts the channel that the settings describe. What it remembers lies in a folder.
+pub fn start(settings: &Settings, board: &Board, folder: &Path, hears: &Hears) -> Result<Running, String> {
+    let memory = folder.join(format!("{}.json", settings.name));
+    let (settings, board, hears) = (settings.clone(), board.clone(), hears.clone());
+    match settings.kind {
+        Kind::Telegram => Ok(run(Telegram::new(&settings)?, settings, board, memory, hears)),
+    }
+}
+
+fn run<C: Channel>(channel: C, settings: Settings, board: Board, memory: PathBuf, hears: Hears) -> Running {
+    let health = Arc::new(Mutex::new(Health::default()));
+    let link = Arc::new(Link {
+        channel,
+        settings,
+        board,
+        memory: Memory::open(memory),
+        hears,
+        health: health.clone(),
+        lost: Mutex::default(),
+    });
+    let task = tokio::spawn(async move {
+        let mut trouble = link.trouble();
+        while let Err(failure) = link.channel.begin().await {
+            trouble.wait(&failure).await;
+        }
+        trouble.is_over();
+        link.health.lock().unwrap_or_else(PoisonError::into_inner).has_begun = true;
+        tokio::join!(link.clone().show(), link.clone().listen());
+    });
+    Running { task, health }
+}
+
+struct Link<C> {
+    channel: C,
+    settings: Settings,
+    board: Board,
+    memory: Memory,
+    hears: Hears,
+    health: Arc<Mutex<Health>>,
+    /// Cards that were sent when the connection broke: they may be shown, and nobody knows where.
+    lost: Mutex<BTreeSet<ApprovalId>>,
+}
+
+/// What is to be done next.
+#[derive(Debug)]
+enum Act {
+    Post(Shown),
+    Change(Shown, Posted),
+    /// A card of an earlier run that was not asked about again.
+    Close(ApprovalId, Posted),
+    Remind(ApprovalId, Posted, u64),
+    /// One that may have been shown, without our knowing where.
+    Say(Shown),
+}
+
+impl<C: Channel> Link<C> {
+    fn trouble(&self) -> Trouble<'_> {
+        Trouble { name: &self.settings.name, pause: FIRST_PAUSE, is_said: false, health: &self.health }
+    }
+
+    /// Brings what is shown up to the board, over and over.
+    async fn show(self: Arc<Self>) {
+        let started = tokio::time::Instant::now();
+        let mut changes = self.board.watch();
+        let mut trouble = self.trouble();
+        // What was said before is nobody's news.
+        let (_, mut remarked) = self.board.remarks(u64::MAX);
+        loop {
+            changes.mark_unchanged();
+            let done = match self.next(clock::now(), started.elapsed() > COME_BACK) {
+                Some(act) => self.perform(act).await,
+                None => match self.remark(&mut remarked).await {
+                    Ok(true) => Ok(()),
+                    Ok(false) => {
+                        // Something changes, or it is time to remind people.
+                        let _ = tokio::time::timeout(Duration::from_secs(2), changes.changed()).await;
+                        continue;
+                    }
+                    Err(failure) => Err(failure),
+                },
+            };
+            match done {
+                Ok(()) => trouble.is_over(),
+                Err(failure) => trouble.wait(&failure).await,
+            }
+        }
+    }
+
+    fn lost(&self) -> MutexGuard<'_, BTreeSet<ApprovalId>> {
+        self.lost.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn may_be_shown(&self, id: &ApprovalId) -> bool {
+        self.lost().contains(id)
+    }
+
+    /// What is to be done next. What lapses first is shown first.
+    fn next(&self, now: Now, all_came_back: bool) -> Option<Act> {
+        let mut cards = self.board.cards();
+        let name = &self.settings.name;
+        cards.retain(|shown| {
+            shown.only.as_ref().is_none_or(|only| only == name) && self.settings.is_about(&shown.card.workspace)
+        });
+        cards.sort_by_key(|shown| (shown.over.is_some(), shown.card.expires_boot_ms));
+        for shown in &cards {
+            let left = shown.card.expires_boot_ms.saturating_sub(now.boot_ms);
+            match self.memory.posted(&shown.card.id) {
+                None if shown.over.is_none() && left > 0 => return Some(Act::Post(shown.clone())),
+                None if shown.over.is_some() && self.may_be_shown(&shown.card.id) => {
+                    return Some(Act::Say(shown.clone()));
+                }
+                Some(posted) if posted.version != Some(shown.version) => {
+                    return Some(Act::Change(shown.clone(), posted));
+                }
+                Some(posted)
+                    if shown.over.is_none()
+                        && !posted.reminded
+                        && (1..REMIND_MS).contains(&left)
+                        && now.unix_ms.saturating_sub(posted.at_ms) > REMIND_MS =>
+                {
+                    return Some(Act::Remind(shown.card.id.clone(), posted, left / 1000));
+                }
+                _ => {}
+            }
+        }
+        if !all_came_back {
+            return None;
+        }
+        let gone = self.memory.all().into_iter().find(|(id, _)| self.board.card(id).is_none());
+        gone.map(|(id, posted)| Act::Close(id, posted))
+    }
+
+    async fn perform(&self, act: Act) -> Result<(), Failure> {
+        let now = clock::now();
+        let written = |shown: &Shown| channel::message(shown, now.boot_ms, now.unix_ms, C::WIDTH);
+        match act {
+            Act::Post(shown) => {
+                let id = &shown.card.id;
+                let message = match self.channel.post(&written(&shown), shown.version).await {
+                    Ok(message) => message,
+                    Err(Failure::Unfit(why)) => {
+                        // Others show it, and it lapses to a denial.
+                        tracing::error!(channel = self.settings.name, %id, why, "the service does not take a card");
+                        self.channel
+                            .say(&format!("A command is held that cannot be shown here: bashgate show {id}"), None)
+                            .await?;
+                        String::new()
+                    }
+                    Err(failure) => {
+                        if matches!(failure, Failure::Away(_, None)) {
+                            self.lost().insert(id.clone());
+                        }
+                        return Err(failure);
+                    }
+                };
+                self.lost().remove(id);
+                let posted = Posted { message, at_ms: now.unix_ms, reminded: false, version: Some(shown.version) };
+                self.memory.has_shown(id, posted);
+                Ok(())
+            }
+            Act::Change(shown, posted) => {
+                self.change(&shown.card.id, &posted, &written(&shown), shown.version).await?;
+                if shown.over.is_some() {
+                    self.memory.is_done_with(&shown.card.id);
+                } else if self.memory.posted(&shown.card.id).is_some() {
+                    let posted = Posted { version: Some(shown.version), ..posted };
+                    self.memory.has_shown(&shown.card.id, posted);
+                }
+                Ok(())
+            }
+            Act::Close(id, posted) => {
+                let head = format!("Held: {id}");
+                let parts = Parts { head, command: String::new(), about: String::new(), folded: false };
+                let foot = "No longer held: the host was started anew, and nobody waits for it any more".to_owned();
+                let message = Message { id: id.clone(), parts, foot, buttons: Vec::new() };
+                self.change(&id, &posted, &message, 0).await?;
+                self.memory.is_done_with(&id);
+                Ok(())
+            }
+            Act::Say(shown) => {
+                let id = &shown.card.id;
+                let words = shown.over.as_deref().unwrap_or_default();
+                self.channel.say(&format!("{words}: {id}"), None).await?;
+                self.lost().remove(id);
+                Ok(())
+            }
+            Act::Remind(id, posted, left) => {
+                let behind = Some(posted.message.as_str()).filter(|message| !message.is_empty());
+                self.channel.say(&format!("{left} s left, then it is denied: {id}"), behind).await?;
+                self.memory.has_shown(&id, Posted { reminded: true, ..posted });
+                Ok(())
+            }
+        }
+    }
+
+    async fn change(&self, id: &ApprovalId, posted: &Posted, message: &Message, version: u64) -> Result<(), Failure> {
+        if posted.message.is_empty() {
+            return Ok(());
+        }
+        match self.channel.change(&posted.message, message, version).await {
+            Err(Failure::Gone) => {
+                // Somebody took it away. One that can be answered is shown anew.
+                self.memory.is_done_with(id);
+                Ok(())
+            }
+            Err(Failure::Unfit(why)) => {
+                tracing::warn!(channel = self.settings.name, %id, why, "the service does not change a card");
+                Ok(())
+            }
+            done => done,
+        }
+    }
+
+    /// Says the next remark. True when there was one.
+    async fn remark(&self, remarked: &mut u64) -> Result<bool, Failure> {
+        let (remarks, last) = self.board.remarks(*remarked);
+        let Some(next) = remarks.iter().find(|remark| self.settings.is_about(&remark.workspace)) else {
+            *remarked = last;
+            return Ok(false);
+        };
+        self.channel.say(&next.words, None).await?;
+        *remarked = next.number;
+        Ok(true)
+    }
+
+    /// Hears what people say, over and over.
+    async fn listen(self: Arc<Self>) {
+        let mut trouble = self.trouble();
+        loop {
+            match self.channel.listen(self.memory.position().as_deref()).await {
+                Err(failure) => trouble.wait(&failure).await,
+                Ok(heard) => {
+                    trouble.is_over();
+                    let mut spoken = heard.spoken;
+                    // Of what came in together a denial counts first.
+                    spoken.sort_by_key(|spoken| !is_denial(&spoken.words));
+                    for spoken in spoken {
+                        self.clone().take(spoken).await;
+                    }
+                    self.memory.has_heard(heard.position);
+                }
+            }
+        }
+    }
+
+    async fn take(self: Arc<Self>, spoken: Spoken<C::To>) {
+        let is_pressed = spoken.on.is_some();
+        let reply = match self.objection(&spoken) {
+            Some(objection) => Some(Reply::refused(objection)),
+            None if spoken.words.len() > MOST_WORDS => None,
+            None => {
+                let (sender, receiver) = oneshot::channel();
+                let overheard = Overheard {
+                    channel: self.settings.name.clone(),
+                    user: spoken.user.clone(),
+                    name: spoken.name.clone(),
+                    words: spoken.words.clone(),
+                    reply: sender,
+                };
+                if !(self.hears)(overheard) {
+                    return;
+                }
+                match tokio::time::timeout(CONFIRM, receiver).await {
+                    Ok(Ok(reply)) => reply,
+                    _ => Some(Reply::refused("the host has it, but has not confirmed it yet; say: pending")),
+                }
+            }
+        };
+        // A button that does nothing is worse than one that says no.
+        let refused = || Reply::refused("you are not among those who may answer here");
+        let Some(reply) = reply.or_else(|| is_pressed.then(refused)) else { return };
+        tokio::spawn(async move {
+            if let Err(failure) = self.channel.reply(&spoken.to, reply.ok, &reply.text).await {
+                tracing::warn!(channel = self.settings.name, why = failure.why(), "a reply could not be given");
+            }
+        });
+    }
+
+    /// Why words do not count here, before anybody looks at who says them.
+    fn objection(&self, spoken: &Spoken<C::To>) -> Option<String> {
+        let id = match grammar::read(&spoken.words) {
+            Said::Answer(id, Word::Approve(Scope::Session)) => {
+                let card = self.board.card(&id).map(|shown| shown.card);
+                if card.is_some_and(|card: Arc<Card>| Room::MESSAGE.folds(&card.command)) {
+                    return Some(format!("not all of it is shown here, so it can only be approved once: {id}"));
+                }
+                id
+            }
+            Said::Answer(id, _) | Said::Show(id) => id,
+            _ => return None,
+        };
+        let on = spoken.on.as_ref()?;
+        let is_its = self.memory.posted(&id).is_some_and(|posted| posted.message == *on);
+        (!is_its).then(|| format!("this is not the card that counts; look for the newest one, or say: pending ({id})"))
+    }
+}
+
+fn is_denial(words: &str) -> bool {
+    matches!(grammar::read(words), Said::Answer(_, Word::Deny { .. }) | Said::DenyAll(..) | Said::Pause(..))
+}
+
+/// Trouble with a service: said once, tried again later and later.
+struct Trouble<'n> {
+    name: &'n str,
+    pause: Duration,
+    is_said: bool,
+    health: &'n Mutex<Health>,
+}
+
+impl Trouble<'_> {
+    fn is_over(&mut self) {
+        if self.is_said {
+            tracing::warn!(channel = self.name, "the channel works again");
+        }
+        (self.pause, self.is_said) = (FIRST_PAUSE, false);
+        self.health.lock().unwrap_or_else(PoisonError::into_inner).trouble = None;
+    }
+
+    async fn wait(&mut self, failure: &Failure) {
+        let pause = match failure {
+            Failure::Away(_, Some(asked)) => (*asked).min(Duration::from_mins(5)),
+            Failure::Refused(_) => LONGEST_PAUSE.min(self.pause * 8),
+            _ => self.pause,
+        };
+        self.health.lock().unwrap_or_else(PoisonError::into_inner).trouble = Some(failure.why().to_owned());
+        let is_busy = matches!(failure, Failure::Away(_, Some(_)));
+        if !self.is_said && !is_busy {
+            self.is_said = true;
+            let why = failure.why();
+            if matches!(failure, Failure::Refused(_)) {
+                tracing::error!(
+                    channel = self.name,
+                    why,
+                    "the channel is refused, and tells and hears nothing until that is mended"
+                );
+            } else {
+                tracing::warn!(channel = self.name, why, "the channel is away; held commands lapse all the same");
+            }
+        }
+        // Not all at once, where many hosts lost the same server.
+        let mut byte = [0];
+        let _ = getrandom::fill(&mut byte);
+        tokio::time::sleep(pause + pause * u32::from(byte[0]) / 1024).await;
+        self.pause = (self.pause * 2).min(LONGEST_PAUSE);
+    }
+}

@@ -1,0 +1,159 @@
+//! Which channels there are, and who may say what in them: `[chat.NAME]` of the configuration.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::os::unix::fs::MetadataExt as _;
+use std::path::{Path, PathBuf};
+
+use bashgate_shared::protocol::WorkspaceName;
+use serde::Deserialize;
+
+use crate::inspector::Key;
+
+/// One channel.
+#[derive(Debug, Clone)]
+pub struct Settings {
+    /// Its name.
+    pub name: String,
+    /// The service that it goes through.
+    pub kind: Kind,
+    /// The service's address.
+    pub base_url: String,
+    /// The credential of our account there.
+    pub token: Key,
+    /// The room that it is bound to: what is said elsewhere counts for nothing.
+    pub room: String,
+    /// A thread of it.
+    pub thread: Option<String>,
+    /// Who may answer, by the service's own ids. Empty means nobody.
+    pub approvers: BTreeSet<String>,
+    /// The workspaces whose cards it shows and whose cards can be answered in it; `None` for all.
+    pub workspaces: Option<BTreeSet<WorkspaceName>>,
+}
+
+impl Settings {
+    /// True for a workspace that this channel is about.
+    pub fn is_about(&self, workspace: &WorkspaceName) -> bool {
+        self.workspaces.as_ref().is_none_or(|names| names.contains(workspace))
+    }
+
+    /// A person who speaks in it, as records have them: the service's id says who it is, the name is for readers.
+    pub fn person(&self, user: &str, name: &str) -> String {
+        let name: String =
+            name.chars().filter(|letter| letter.is_alphanumeric() || " .-_".contains(*letter)).take(40).collect();
+        match name.trim() {
+            "" => format!("{}:{user}", self.kind.word()),
+            name => format!("{}:{user} ({name})", self.kind.word()),
+        }
+    }
+}
+
+/// A service.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Kind {
+    /// Telegram's Bot API.
+    Telegram,
+}
+
+impl Kind {
+    /// Its name, as people's names begin with it in records.
+    pub const fn word(self) -> &'static str {
+        match self {
+            Self::Telegram => "telegram",
+        }
+    }
+
+    const fn usual_address(self) -> &'static str {
+        match self {
+            Self::Telegram => "https://api.telegram.org",
+        }
+    }
+
+    /// What a room's id looks like, and a person's.
+    fn fits(self, id: &str) -> bool {
+        match self {
+            Self::Telegram => id.parse::<i64>().is_ok(),
+        }
+    }
+
+    const fn ids(self) -> &'static str {
+        match self {
+            Self::Telegram => "numbers",
+        }
+    }
+}
+
+/// A `[chat.NAME]` as it stands in the file.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct ChatFile {
+    kind: Kind,
+    #[serde(default)]
+    base_url: Option<String>,
+    token_file: PathBuf,
+    room: String,
+    #[serde(default)]
+    thread: Option<String>,
+    #[serde(default)]
+    approvers: Vec<String>,
+    #[serde(default)]
+    workspaces: Option<Vec<WorkspaceName>>,
+}
+
+/// Checks what stands in the file, and reads the credentials that it names.
+pub fn read(files: BTreeMap<String, ChatFile>, folder: &Path) -> Result<BTreeMap<String, Settings>, String> {
+    files.into_iter().map(|(name, file)| Ok((name.clone(), one(name, file, folder)?))).collect()
+}
+
+fn one(name: String, file: ChatFile, folder: &Path) -> Result<Settings, String> {
+    let key = |field: &str| format!("`chat.{name}.{field}`");
+    if WorkspaceName::parse(&name).is_none() {
+        return Err(format!("`[chat.{name}]`: a channel's name is of a-z, 0-9, `.`, `_` and `-`"));
+    }
+    let base_url = match &file.base_url {
+        Some(url) if !url.starts_with("http://") && !url.starts_with("https://") => {
+            return Err(format!("{} is `{url}`; it must start with http:// or https://", key("base_url")));
+        }
+        Some(url) => url.trim_end_matches('/').to_owned(),
+        None => file.kind.usual_address().to_owned(),
+    };
+    if !file.kind.fits(&file.room) {
+        return Err(format!("{} is `{}`; ids of {} are {}", key("room"), file.room, file.kind.word(), file.kind.ids()));
+    }
+    if let Some(wrong) = file.approvers.iter().find(|id| !file.kind.fits(id)) {
+        return Err(format!(
+            "{} has `{wrong}`; people are named by ids, which nobody can change, and those of {} are {}",
+            key("approvers"),
+            file.kind.word(),
+            file.kind.ids()
+        ));
+    }
+    let token = secret(&folder.join(&file.token_file), &key("token_file"))?;
+    Ok(Settings {
+        kind: file.kind,
+        base_url,
+        token,
+        room: file.room,
+        thread: file.thread,
+        approvers: file.approvers.into_iter().collect(),
+        workspaces: file.workspaces.map(|names| names.into_iter().collect()),
+        name,
+    })
+}
+
+/// Reads a credential, which nobody else may be able to read.
+fn secret(path: &Path, key: &str) -> Result<Key, String> {
+    let failed = |error: std::io::Error| format!("cannot read {key} {}: {error}", path.display());
+    let mode = std::fs::metadata(path).map_err(failed)?.mode();
+    if mode & 0o077 != 0 {
+        return Err(format!("{key} {} can be read by others: chmod 600 it", path.display()));
+    }
+    let text = std::fs::read_to_string(path).map_err(failed)?;
+    match text.trim() {
+        "" => Err(format!("{key} {} is empty", path.display())),
+        text if text.chars().any(|letter| letter.is_control() || letter.is_whitespace()) => {
+            Err(format!("{key} {} holds more than one word", path.display()))
+        }
+        text => Ok(Key(text.to_owned())),
+    }
+}

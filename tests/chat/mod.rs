@@ -1,0 +1,4 @@
+//! Channels to people: the same cases for each service, through the real host and hook.
+
+mod cases;
+mod telegram;
