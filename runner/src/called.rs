@@ -23,7 +23,7 @@ pub(crate) struct Limits<'s> {
     /// Between TERM and KILL; killed at once where there is none.
     pub grace: Option<Duration>,
     /// Limits of the kernel, by its numbers.
-    pub resources: Vec<(u32, u64)>,
+    pub resources: Vec<(crate::inner::kernel::LimitNumber, u64)>,
 }
 
 /// What came of a call.

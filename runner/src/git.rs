@@ -33,6 +33,25 @@ const HOOKS: &[&str] = &[
     "pre-auto-gc",
 ];
 
+/// Hooks that git runs besides: where it is pushed to, and very often.
+const OTHERS: &[&str] = &[
+    "pre-receive",
+    "update",
+    "proc-receive",
+    "post-receive",
+    "post-update",
+    "push-to-checkout",
+    "reference-transaction",
+    "post-index-change",
+    "sendemail-validate",
+    "fsmonitor-watchman",
+];
+
+/// True for a name under which git runs a hook.
+pub(crate) fn is_hook(name: &str) -> bool {
+    HOOKS.contains(&name) || OTHERS.contains(&name)
+}
+
 /// Variables that keep programs from waiting for somebody.
 pub fn environment() -> Vec<(String, String)> {
     [

@@ -41,6 +41,10 @@ const STARTING: Duration = Duration::from_secs(20);
 const KILLING: Duration = Duration::from_secs(6);
 /// Most files that act later and are kept from being written one by one. The others are put back when they were changed.
 const MOST_PROTECTED: usize = 512;
+/// Most bytes of their paths, which are words of the sandbox's command line. What is beyond is put back afterwards.
+const MOST_PROTECTED_BYTES: usize = 256 << 10;
+/// Longest path that can be a mount, with what a sandbox puts in front of it.
+const LONGEST_MOUNT: usize = 3900;
 /// How often a start is tried again whose places changed while it was prepared.
 const MOST_ATTEMPTS: usize = 4;
 /// After the end, so long until a pipe that somebody holds open is left alone.
@@ -193,7 +197,13 @@ impl Runner {
             })
             .collect();
         let before = since.elapsed();
-        let acting: Vec<PathBuf> = watches.iter().flat_map(Watch::to_protect).take(MOST_PROTECTED).cloned().collect();
+        let mut bytes = 0;
+        let has_room = |path: &&PathBuf| {
+            bytes += path.as_os_str().len();
+            bytes <= MOST_PROTECTED_BYTES
+        };
+        let acting = watches.iter().flat_map(Watch::to_protect).take(MOST_PROTECTED).take_while(has_room);
+        let acting: Vec<PathBuf> = acting.filter_map(|path| short_enough(path, &spec.workspace)).collect();
         let mut refused = Vec::new();
         for backend in &preset.sandbox.order {
             for run_as in RunAs::candidates(&spec.workspace) {
@@ -226,7 +236,7 @@ impl Runner {
                 let live = match started {
                     Ok(live) => live,
                     // Who shapes the workspace must not choose a sandbox that keeps less.
-                    Err(unavailable) if is_of_work(&unavailable) => {
+                    Err(unavailable) if is_of_work(&unavailable) || sandbox::works(*backend) => {
                         refused.push(unavailable);
                         return Err(RunError::NoSandbox(refused));
                     }
@@ -347,6 +357,12 @@ impl Runner {
         };
         Ok((wanted, (keep, scripts)))
     }
+}
+
+/// The path, or the nearest folder around it that is short enough for a mount and lies in the workspace.
+fn short_enough(path: &Path, workspace: &Path) -> Option<PathBuf> {
+    let fits = |path: &&Path| path.as_os_str().len() <= LONGEST_MOUNT;
+    path.ancestors().find(fits).filter(|path| path.starts_with(workspace) && *path != workspace).map(Path::to_owned)
 }
 
 /// True for a command whose text has git bring files of commits into the working tree, and neither makes a repository nor adds

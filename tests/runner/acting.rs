@@ -685,3 +685,134 @@ fn what_one_run_makes_and_another_makes_again() {
     });
     assert!(!work.join("sub/.envrc").exists(), "{first:#} {second:#}");
 }
+
+#[test]
+fn a_new_name_for_what_was_there_costs_nobody_a_file() {
+    for ground in everywhere("[presets.p.git]\nrepository = \"write\"") {
+        let work = ground.work();
+        git(&work, &["init", "-q"]);
+        fs::create_dir_all(work.join("src")).unwrap();
+        for name in ["f1.c", "pre-commit", "lib.sh"] {
+            fs::write(work.join("src").join(name), "mine").unwrap();
+        }
+        fs::create_dir_all(work.join("cfg/vs")).unwrap();
+        std::os::unix::fs::symlink("cfg/vs", work.join(".vscode")).unwrap();
+        give_all(&ground, &work);
+        let listed = |folder: &str| {
+            let mut names: Vec<_> =
+                fs::read_dir(work.join(folder)).unwrap().map(|entry| entry.unwrap().file_name()).collect();
+            names.sort();
+            names
+        };
+        let (source, own) = (listed("src"), listed(".git"));
+        for (number, run) in [
+            "git init -q --template= NAME; git -C NAME config core.hooksPath ../.git",
+            "git init -q --template= NAME; git -C NAME config core.hooksPath ../src",
+            "git init -q --template= NAME; git -C NAME config include.path ../../.git/config",
+            "git init -q --template= NAME; git -C NAME config core.fsmonitor ../src/lib.sh",
+            "mv cfg NAME; mkdir cfg; ln -s ../.git cfg/vs",
+            "rm -r cfg; mkdir cfg; ln -s ../src cfg/vs; : NAME",
+        ]
+        .iter()
+        .enumerate()
+        {
+            let outcome = ground.run_script(&run.replace("NAME", &format!("sub{number}")));
+            for name in ["HEAD", "config", "objects"] {
+                assert!(work.join(".git").join(name).exists(), "{}: {run}: {outcome:#}", ground.name());
+            }
+            assert_eq!(listed("src"), source, "{}: {run}: {outcome:#}", ground.name());
+            let now = listed(".git");
+            assert!(own.iter().all(|name| now.contains(name)), "{}: {run}: {outcome:#}", ground.name());
+        }
+        // What is written in the same run and is named a hook is none of the person's.
+        let outcome = ground.run_script(
+            "git init -q --template= last; git -C last config core.hooksPath ../src; echo EVIL > src/pre-commit",
+        );
+        let now = fs::read_to_string(work.join("src/pre-commit")).unwrap_or_default();
+        assert!(!now.contains("EVIL"), "{}: {outcome:#}", ground.name());
+    }
+}
+
+#[test]
+fn what_gates_an_agent_comes_back_whatever_stands_in_its_way() {
+    for ground in everywhere("[presets.p.git]\nrepository = \"write\"") {
+        let work = ground.work();
+        for (number, run) in [
+            "mv N N2; ln -s /tmp N",
+            "mv N N2; mkdir N",
+            "mv N N2; echo x > N",
+            "rm -r N; mkdir -p N/.claude; echo EVIL > N/.claude/settings.json",
+            "rm -r N/.claude; ln -s ../N2 N/.claude",
+            "rm -r N/.claude; echo x > N/.claude",
+            "rm N/.claude/settings.json; mkdir N/.claude/settings.json",
+        ]
+        .iter()
+        .enumerate()
+        {
+            let name = format!("app{number}");
+            let folder = work.join(&name).join(".claude");
+            fs::create_dir_all(&folder).unwrap();
+            fs::write(folder.join("settings.json"), "mine").unwrap();
+            give_all(&ground, &work);
+            ground.give(&work.join(&name));
+            // The agent works in it.
+            let mut order = ground.order(&format!("cd ..; {}", run.replace('N', &name)));
+            order["cwd"] = serde_json::json!(work.join(&name));
+            let outcome = ground.run_order(&order);
+            let now = fs::read_to_string(folder.join("settings.json"));
+            assert_eq!(now.ok().as_deref(), Some("mine"), "{}: {run}: {outcome:#}", ground.name());
+            let left = fs::read_dir(&work).unwrap().flatten().map(|entry| entry.file_name());
+            let left: Vec<_> = left.filter(|name| name.to_string_lossy().starts_with(".bashgate-")).collect();
+            assert!(left.is_empty(), "{}: {run}: {left:?}", ground.name());
+        }
+    }
+}
+
+#[test]
+fn a_workspace_chooses_no_weaker_sandbox() {
+    for who in [Who::Root, Who::User] {
+        let ground = Ground::new(who, "bwrap", "");
+        let deep: std::path::PathBuf = std::iter::repeat_n("d".repeat(240), 8).collect();
+        for number in 0..520 {
+            let folder = ground.work().join(&deep).join(format!("{number:04}/.vscode"));
+            fs::create_dir_all(&folder).unwrap();
+        }
+        give_all(&ground, &ground.work());
+        let outcome = ground.run("echo fine");
+        assert_eq!(outcome["sandbox"]["backend"], "bwrap", "{outcome:#}");
+        assert_eq!(outcome["stdout"], "fine\n", "{outcome:#}");
+    }
+}
+
+#[test]
+fn what_runs_before_a_commit_and_links_to_open_folders_are_seen() {
+    for ground in everywhere("") {
+        let work = ground.work();
+        for plant in ["lefthook.yml", ".lefthook.yml", "lefthook-local.yml", "sub/.pre-commit-config.yaml"] {
+            let outcome = ground.run_script(&planting(plant));
+            assert!(!work.join(plant).exists(), "{}: {plant}: {outcome:#}", ground.name());
+        }
+        let outcome = ground.run_script("mkdir -p /tmp/open; ln -s /tmp app");
+        let told = outcome["violations"].as_array().unwrap();
+        let is_told = told.iter().any(|one| one["path"].as_str().is_some_and(|path| path.ends_with("/app")));
+        assert!(is_told, "{}: {outcome:#}", ground.name());
+    }
+}
+
+/// A run that begins while another one goes on takes nothing of git's away, nor what a person changed.
+#[test]
+fn two_runs_at_once_cost_nobody_a_repository() {
+    let ground = Ground::new(Who::Root, "bwrap", "[presets.p.git]\nrepository = \"write\"");
+    let work = ground.work();
+    let waits = |name: &str| format!("for i in $(seq 400); do [ -e {name} ] && break; sleep 0.01; done");
+    let first = format!("{}; git init -q --template= .; echo x > f; touch made; {}", waits("go"), waits("over"));
+    let second = format!("touch go; {}; sleep 0.2", waits("made"));
+    let (first, second) = std::thread::scope(|scope| {
+        let first = scope.spawn(|| ground.run_script(&first));
+        std::thread::sleep(std::time::Duration::from_millis(500));
+        let second = ground.run_script(&second);
+        fs::write(work.join("over"), "").unwrap();
+        (first.join().unwrap(), second)
+    });
+    assert!(work.join(".git/HEAD").exists() && work.join(".git/config").exists(), "{first:#} {second:#}");
+}

@@ -14,6 +14,13 @@ use seccompiler::BpfProgram;
 
 use super::landlock::{Attributes, PathBeneath};
 
+/// How the C library numbers what can be limited: musl's are signed.
+#[cfg(target_env = "musl")]
+pub type LimitNumber = libc::c_int;
+/// See above.
+#[cfg(not(target_env = "musl"))]
+pub type LimitNumber = libc::__rlimit_resource_t;
+
 fn checked(result: libc::c_long) -> io::Result<libc::c_long> {
     if result < 0 { Err(io::Error::last_os_error()) } else { Ok(result) }
 }
@@ -28,7 +35,7 @@ pub struct BeforeExec {
     /// What becomes of its privileges.
     pub privileges: Privileges,
     /// Resource limits: the kernel's numbers.
-    pub limits: Vec<(u32, u64)>,
+    pub limits: Vec<(LimitNumber, u64)>,
     /// A Landlock ruleset to live under.
     pub landlock: Option<OwnedFd>,
     /// Filters on system calls, the first installed first.

@@ -222,7 +222,7 @@ fn spawn(plan: &Plan, calls: Option<super::Calls>, connects: Option<OwnedFd>) ->
     Ok(command.spawn())
 }
 
-const fn number(resource: Resource) -> u32 {
+const fn number(resource: Resource) -> super::kernel::LimitNumber {
     match resource {
         Resource::Processes => libc::RLIMIT_NPROC,
         Resource::Data => libc::RLIMIT_DATA,

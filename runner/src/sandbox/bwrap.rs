@@ -5,7 +5,7 @@
 
 use std::collections::BTreeSet;
 use std::path::Path;
-use std::process::Command;
+use std::process::{Command, Stdio};
 
 use super::{BackendName, Guarantee, Nest, Unavailable, Wanted, places};
 use crate::inner::{self, Calls, Mounted, Reap, landlock};
@@ -49,6 +49,16 @@ pub(super) fn enforces(wanted: &Wanted) -> BTreeSet<Guarantee> {
         set.insert(PrivateTmp);
     }
     set
+}
+
+/// True where a sandbox of nothing but the machine starts: then what keeps a run's own from starting is what that run asks for.
+pub(super) fn works() -> bool {
+    let Some(program) = PROGRAMS.iter().find(|program| Path::new(program).exists()) else { return false };
+    let mut command = Command::new(program);
+    command.args(["--unshare-all", "--die-with-parent", "--new-session", "--cap-drop", "ALL"]);
+    command.args(["--ro-bind", "/", "/", "--dev", "/dev", "--proc", "/proc", "--", "/bin/true"]).env_clear();
+    command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
+    command.status().is_ok_and(|status| status.success())
 }
 
 pub(super) fn prepare(wanted: &Wanted, run_as: RunAs) -> Result<Nest, Unavailable> {

@@ -228,6 +228,11 @@ pub struct Nest {
     pub keep: Vec<Temporary>,
 }
 
+/// True where a sandbox of this kind is known to start for a run that asks for nothing.
+pub fn works(backend: BackendName) -> bool {
+    backend == BackendName::Bwrap && bwrap::works()
+}
+
 /// Prepares a run for this backend as this user.
 pub fn prepare(backend: BackendName, wanted: &Wanted, run_as: RunAs) -> Result<Nest, Unavailable> {
     if wanted.listed.is_some() && backend != BackendName::Bwrap {

@@ -13,7 +13,9 @@ use std::path::{Path, PathBuf};
 
 use bashgate_hook::gate::git::Tracked;
 use bashgate_shared::classify::later::{self, Later, Tier};
-use rustix::fs::{Mode, OFlags};
+use rustix::fs::{AtFlags, Mode, OFlags, RenameFlags};
+
+use crate::git;
 
 use super::aside::{folder_without_links, is_set_aside, open_without_links, set_aside};
 use super::seen::{Seen, Stamp};
@@ -48,6 +50,8 @@ enum Kept {
         bytes: Vec<u8>,
         /// Without the bits that lend a user's rights: who puts it back may be another one than who made it.
         mode: u32,
+        /// User and group.
+        owner: (u32, u32),
     },
     Link(PathBuf),
 }
@@ -67,10 +71,7 @@ impl ActingFiles {
     /// Takes a path in, if it acts later for whoever works in `cwd`.
     pub(super) fn look_at(&mut self, seen: &mut Seen, path: &Path, is_folder: bool, cwd: &str) {
         // What is no text in a name is no part of the names that are looked for.
-        let Some(later) = later::of(&path.to_string_lossy(), Some(cwd)).filter(|later| later.tier != Tier::Steers)
-        else {
-            return;
-        };
+        let Some(later) = later::of(&path.to_string_lossy(), Some(cwd)).filter(counts) else { return };
         if is_set_aside(path) {
             return;
         }
@@ -90,7 +91,7 @@ impl ActingFiles {
 
     /// The same for a file that is called by another name, by way of a link to a folder.
     pub(super) fn look_at_alias(&mut self, seen: &mut Seen, called: &Path, (path, link): (&Path, &Path), cwd: &str) {
-        let later = later::of(&called.to_string_lossy(), Some(cwd)).filter(|later| later.tier != Tier::Steers);
+        let later = later::of(&called.to_string_lossy(), Some(cwd)).filter(counts);
         if let Some(later) = later.filter(|_| !is_set_aside(path)) {
             self.take(seen, path, later, Some(link));
         }
@@ -115,8 +116,8 @@ impl ActingFiles {
         }
         let via = via.map(Path::to_owned);
         let stamp = seen.stamp(path);
-        let kept = if later.is_kept { self.content(path) } else { None };
         let root = seen.real_root();
+        let kept = if later.is_kept { self.content(path, &root) } else { None };
         let inside = path.ancestors().skip(1).take_while(|folder| folder.starts_with(&root));
         let inode = |folder: &Path| fs::symlink_metadata(folder).map_or(0, |meta| meta.ino());
         let around = if later.is_kept { inside.map(inode).collect() } else { Vec::new() };
@@ -124,7 +125,7 @@ impl ActingFiles {
         self.found.insert(path.to_owned(), Acting { stamp, later, kept, around, has_other_names, via });
     }
 
-    fn content(&mut self, path: &Path) -> Option<Kept> {
+    fn content(&mut self, path: &Path, root: &Path) -> Option<Kept> {
         if let Ok(target) = fs::read_link(path) {
             return Some(Kept::Link(target));
         }
@@ -133,14 +134,16 @@ impl ActingFiles {
         let file = open_without_links(path).ok()?;
         let meta = file.metadata().ok()?;
         let has_room = meta.len() <= MOST_KEPT && self.kept_bytes < MOST_KEPT_OF_ALL;
-        let is_own = meta.uid() == rustix::process::geteuid().as_raw();
+        // Root may work for whoever the workspace belongs to.
+        let user = rustix::process::geteuid().as_raw();
+        let is_own = meta.uid() == user || user == 0 && fs::metadata(root).is_ok_and(|root| root.uid() == meta.uid());
         if !meta.is_file() || !has_room || !is_own {
             return None;
         }
         let mut bytes = Vec::new();
         file.take(MOST_KEPT).read_to_end(&mut bytes).ok()?;
         self.kept_bytes += bytes.len();
-        Some(Kept::File { bytes, mode: meta.permissions().mode() & 0o777 })
+        Some(Kept::File { bytes, mode: meta.permissions().mode() & 0o777, owner: (meta.uid(), meta.gid()) })
     }
 
     /// What no run may write: the kept ones that are there, folders as a whole.
@@ -194,7 +197,7 @@ impl ActingFiles {
                 found.push(Violation::of(link, Change::Removed));
                 continue;
             }
-            found.push(if nobody_was_asked && !around.checks_out {
+            found.push(if nobody_was_asked && (!around.checks_out || gates()) {
                 put_back(link, &Kept::Link(target.clone()), around.workspace)
             } else {
                 Violation::of(link, Change::Modified)
@@ -261,6 +264,11 @@ impl ActingFiles {
     }
 }
 
+/// What steers only what somebody starts is left alone, but for what everyday tools do not make.
+fn counts(later: &Later) -> bool {
+    later.tier != Tier::Steers || later.is_kept
+}
+
 fn leads_to(link: &Path, target: &Path) -> bool {
     fs::read_link(link).is_ok_and(|found| found == *target)
 }
@@ -271,9 +279,15 @@ fn created(path: &Path, later: &Later, around: &Around<'_>, tracked: &OnceCell<O
         known.as_ref().is_some_and(|tracked| tracked.holds(path))
     };
     let by_git = || later.tier != Tier::Gate && around.checks_out && is_tracked();
+    // What was there and is called so only now: it is the naming that is new. Of what is named a hook only what was written since.
+    let is_old = || {
+        let is_hook = path.file_name().is_some_and(|name| git::is_hook(&name.to_string_lossy()));
+        (around.was_there)(path) && !(is_hook && (around.is_made_since)(path))
+    };
     let change = if around.nobody_was_asked
         && later.is_kept
         && !by_git()
+        && !is_old()
         && let Ok(aside) = set_aside(path, around.workspace)
     {
         Violation::set_aside(path, &aside)
@@ -285,40 +299,68 @@ fn created(path: &Path, later: &Later, around: &Around<'_>, tracked: &OnceCell<O
 
 /// Gives a file its old content again. What stands there now is kept beside it.
 fn put_back(path: &Path, kept: &Kept, root: &Path) -> Violation {
-    let aside = match set_aside(path, root) {
-        Ok(aside) => Some(aside),
-        Err(error) if error.kind() == io::ErrorKind::NotFound => None,
-        Err(_) => return Violation::of(path, Change::Modified),
-    };
-    match write_new(path, kept) {
-        Ok(()) => {
+    match replaced(path, kept, root) {
+        Ok(aside) => {
             Violation { aside: aside.map(|aside| aside.display().to_string()), ..Violation::of(path, Change::PutBack) }
         }
         Err(_) => Violation::of(path, Change::Modified),
     }
 }
 
-fn write_new(path: &Path, kept: &Kept) -> io::Result<()> {
+/// The old content under a name of its own first: where there is no room for it, what stands there stays. Then what stands there is
+/// set aside, and the old content gets its name. Gives back what was set aside.
+fn replaced(path: &Path, kept: &Kept, root: &Path) -> io::Result<Option<PathBuf>> {
     let (Some(parent), Some(name)) = (path.parent(), path.file_name()) else {
         return Err(io::Error::other("it has no name"));
     };
-    let folder = made_without_links(parent)?;
-    let (bytes, mode) = match kept {
-        Kept::File { bytes, mode } => (bytes, *mode),
-        Kept::Link(target) => return Ok(rustix::fs::symlinkat(target, &folder, name)?),
+    let folder = made_without_links(parent, root)?;
+    let random = getrandom::u64().map_err(|error| io::Error::other(error.to_string()))?;
+    let new = format!(".bashgate-{random:016x}");
+    let written = write_new(&folder, &new, kept).and_then(|()| match set_aside(path, root) {
+        Ok(aside) => Ok(Some(aside)),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
+        Err(error) => Err(error),
+    });
+    let named = written.and_then(|aside| {
+        // Another run may have made one again meanwhile; it is not written over.
+        rustix::fs::renameat_with(&folder, &new, &folder, name, RenameFlags::NOREPLACE)?;
+        Ok(aside)
+    });
+    if named.is_err() {
+        let _ = rustix::fs::unlinkat(&folder, &new, AtFlags::empty());
+    }
+    named
+}
+
+fn write_new(folder: &OwnedFd, name: &str, kept: &Kept) -> io::Result<()> {
+    let (bytes, mode, owner) = match kept {
+        Kept::File { bytes, mode, owner } => (bytes, *mode, *owner),
+        Kept::Link(target) => return Ok(rustix::fs::symlinkat(target, folder, name)?),
     };
     let flags = OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL | OFlags::NOFOLLOW | OFlags::CLOEXEC;
-    let mut file = fs::File::from(rustix::fs::openat(&folder, name, flags, Mode::from_raw_mode(0o600))?);
+    let mut file = fs::File::from(rustix::fs::openat(folder, name, flags, Mode::from_raw_mode(0o600))?);
     file.write_all(bytes)?;
+    file.sync_data()?;
+    if owner.0 != rustix::process::geteuid().as_raw() {
+        std::os::unix::fs::fchown(&file, Some(owner.0), Some(owner.1))?;
+    }
     file.set_permissions(fs::Permissions::from_mode(mode))
 }
 
-/// Opens a folder as [`folder_without_links`] does, and makes what is missing of it.
-fn made_without_links(folder: &Path) -> io::Result<OwnedFd> {
+/// Opens a folder as [`folder_without_links`] does, and makes what is missing of it. What stands in the way is set aside: a link, or a
+/// file with a folder's name.
+fn made_without_links(folder: &Path, root: &Path) -> io::Result<OwnedFd> {
     match folder_without_links(folder) {
-        Err(error) if error.kind() == io::ErrorKind::NotFound => {
+        Err(error) if folder.starts_with(root) && folder != root => {
             let (Some(parent), Some(name)) = (folder.parent(), folder.file_name()) else { return Err(error) };
-            let above = made_without_links(parent)?;
+            let above = made_without_links(parent, root)?;
+            if rustix::fs::statat(&above, name, AtFlags::SYMLINK_NOFOLLOW).is_ok() {
+                let is_in_the_way = matches!(error.raw_os_error(), Some(libc::ELOOP | libc::ENOTDIR));
+                if !is_in_the_way {
+                    return Err(error);
+                }
+                set_aside(folder, root)?;
+            }
             rustix::fs::mkdirat(&above, name, Mode::from_raw_mode(0o755))?;
             folder_without_links(folder)
         }

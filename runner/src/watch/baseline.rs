@@ -94,6 +94,10 @@ pub(super) struct Foreign {
     pub(super) path: PathBuf,
     /// Nobody was asked about that run.
     pub(super) nobody_was_asked: bool,
+    /// Everyday tools make none.
+    pub(super) is_kept: bool,
+    /// That run had seen one there, of another content.
+    pub(super) was_there: bool,
     /// Its baseline.
     baseline: PathBuf,
 }
@@ -129,8 +133,10 @@ impl Left {
             }
             if flock(&file, FlockOperation::NonBlockingLockExclusive).is_err() {
                 if let Some(before) = &before {
-                    let foreign = |file| Foreign {
+                    let foreign = |(file, is_kept, was_there)| Foreign {
                         path: file,
+                        is_kept,
+                        was_there,
                         nobody_was_asked: before.nobody_was_asked,
                         baseline: path.clone(),
                     };
@@ -198,9 +204,12 @@ impl Written {
     }
 
     /// The paths of the same.
-    fn unseen(&self, now: &Seen, workspace: &Path) -> Vec<PathBuf> {
-        let is_other = |(path, stamp, _): &(&PathBuf, &Stamp, bool)| self.files.get(&text(path)) != Some(*stamp);
-        self.common(now, workspace).filter(is_other).map(|(path, ..)| path.clone()).collect()
+    fn unseen(&self, now: &Seen, workspace: &Path) -> Vec<(PathBuf, bool, bool)> {
+        let other = |(path, stamp, is_kept): (&PathBuf, &Stamp, bool)| {
+            let before = self.files.get(&text(path));
+            (before != Some(stamp)).then(|| (path.clone(), is_kept, before.is_some()))
+        };
+        self.common(now, workspace).filter_map(other).collect()
     }
 }
 

@@ -194,7 +194,16 @@ impl Watch {
     /// nobody was asked about the command. `kept` is what the sandbox kept from being written: files, and folders as a whole.
     pub fn after(&self, checks_out: bool, kept: &HashSet<PathBuf>) -> Vec<Violation> {
         let nobody_was_asked = self.nobody_was_asked;
-        let around = Around { workspace: &self.workspace, nobody_was_asked, checks_out, kept };
+        let was_there = |path: &Path| self.before.was_there(path);
+        let is_made_since = |path: &Path| self.is_made_since(path);
+        let around = Around {
+            workspace: &self.workspace,
+            nobody_was_asked,
+            checks_out,
+            kept,
+            was_there: &was_there,
+            is_made_since: &is_made_since,
+        };
         // One looks around, the other at what it has found: to ask for each file takes as long as to list it.
         let (after, linked) = std::thread::scope(|scope| {
             let (found, files) = mpsc::channel();
@@ -242,12 +251,14 @@ impl Watch {
             note(path, Change::WrittenThroughHardLink);
         }
         // What other runs have made that were still going on when this one began is theirs, but for what was made again since.
-        for Foreign { path, .. } in self.left.unseen_by_others.iter().filter(|file| {
+        for Foreign { path, is_kept, was_there, .. } in self.left.unseen_by_others.iter().filter(|file| {
             // One that has ended and left it where it acts would have set it aside, had it seen it.
             self.is_made_since(&file.path)
                 || file.nobody_was_asked && file.is_over() && file.path.symlink_metadata().is_ok()
         }) {
-            found.push(if nobody_was_asked {
+            found.push(if *was_there {
+                Violation::of(path, Change::Modified)
+            } else if nobody_was_asked && *is_kept {
                 self.taken_away(path, Change::Created)
             } else {
                 Violation::of(path, Change::Created)
@@ -356,7 +367,7 @@ fn folded(all: Vec<Violation>) -> Vec<Violation> {
 }
 
 /// How a run went, as far as it matters for what it left.
-#[derive(Debug, Clone, Copy)]
+#[derive(Clone, Copy)]
 pub struct Around<'w> {
     /// The folder that it worked in.
     pub workspace: &'w Path,
@@ -366,4 +377,8 @@ pub struct Around<'w> {
     pub checks_out: bool,
     /// What the sandbox kept from being written: files, and folders as a whole.
     pub kept: &'w HashSet<PathBuf>,
+    /// Whether a name was there when it began.
+    pub was_there: &'w dyn Fn(&Path) -> bool,
+    /// Whether a file was written, or got its name, since then.
+    pub is_made_since: &'w dyn Fn(&Path) -> bool,
 }

@@ -1,8 +1,9 @@
 //! What of a workspace could make other programs run something: git's own files, and what acts later by the one list.
 
-use std::collections::{BTreeMap, BTreeSet};
-use std::ffi::OsString;
+use std::collections::{BTreeMap, BTreeSet, HashSet};
+use std::ffi::{OsStr, OsString};
 use std::fs::{self, DirEntry, Metadata};
+use std::hash::{DefaultHasher, Hasher as _};
 use std::io::{self, Read as _};
 use std::os::unix::fs::MetadataExt as _;
 use std::path::{Component, Path, PathBuf};
@@ -69,6 +70,8 @@ pub(super) struct Seen {
     /// Repositories in it whose settings have been read.
     repositories: usize,
     since: Option<Instant>,
+    /// Every name below the workspace but git's own, as a number: what was there is not new because something names it.
+    there: HashSet<u64>,
 }
 
 impl Seen {
@@ -102,6 +105,14 @@ impl Seen {
         seen.own = own;
         seen.walk((workspace, cwd), &git, acting, other);
         seen
+    }
+
+    /// True for a name that was there, or that git itself has in its folder.
+    pub(super) fn was_there(&self, path: &Path) -> bool {
+        let mut parts = path.components().skip_while(|part| part.as_os_str() != ".git").skip(1);
+        let is_gits = parts.next().is_some_and(|part| GITS_OWN.iter().any(|name| part.as_os_str() == *name));
+        let (Some(folder), Some(name)) = (path.parent(), path.file_name()) else { return true };
+        is_gits || self.there.contains(&in_folder(&numbered(folder), name))
     }
 
     /// The workspace's real path.
@@ -169,8 +180,11 @@ impl Seen {
         let mut nested = BTreeMap::new();
         let (names, cwd) = (Names::all(), cwd.to_string_lossy().into_owned());
         let mut folders = vec![(workspace.to_owned(), Begun::No)];
+        // Who hears of the names looks afterwards: then nobody asks what was there.
+        let remembers = other.is_none();
         'all: while let Some((folder, begun)) = folders.pop() {
             let entries = self.entries(&folder);
+            let of_folder = numbered(&folder);
             // A folder that looks like a repository is one to git, whatever it is called.
             let has = |name: &str| entries.iter().any(|entry| entry.file_name() == name);
             if has("HEAD") && (has("objects") || has("commondir") || has("config")) {
@@ -186,6 +200,9 @@ impl Seen {
                     break 'all;
                 }
                 let name = entry.file_name();
+                if remembers {
+                    self.there.insert(in_folder(&of_folder, &name));
+                }
                 let kind = entry.file_type().ok();
                 let is_folder = kind.is_some_and(|kind| kind.is_dir());
                 let begun = names.step(begun, &name.to_string_lossy());
@@ -229,11 +246,15 @@ impl Seen {
         self.acting = acting;
     }
 
-    /// A link to a folder outside of the workspace in which git would find a repository.
+    /// A link to a folder outside of the workspace in which git would find a repository, or in which the run may have left anything.
     fn repository_elsewhere(&mut self, link: &Path, into: &mut BTreeMap<PathBuf, Stamp>) {
         let Ok(real) = fs::canonicalize(link) else { return };
         let has = |name: &str| real.join(name).symlink_metadata().is_ok();
-        if !real.starts_with(&self.workspace) && (has(".git") || has("HEAD") && has("objects")) {
+        // Where everybody may write, and so the run itself.
+        let is_open = ["/tmp", "/var/tmp", "/dev/shm"].iter().any(|open| real.starts_with(open));
+        if !real.starts_with(&self.workspace)
+            && (is_open && real.is_dir() || has(".git") || has("HEAD") && has("objects"))
+        {
             into.insert(link.to_owned(), self.stamp(link));
         }
     }
@@ -458,6 +479,39 @@ impl Seen {
             Err(_) => by_times(),
         }
     }
+}
+
+/// What git keeps in its folder, and runs nothing of.
+const GITS_OWN: [&str; 15] = [
+    "HEAD",
+    "index",
+    "config",
+    "description",
+    "packed-refs",
+    "objects",
+    "refs",
+    "logs",
+    "info",
+    "COMMIT_EDITMSG",
+    "ORIG_HEAD",
+    "FETCH_HEAD",
+    "MERGE_HEAD",
+    "shallow",
+    "worktrees",
+];
+
+/// The state of a number of a path, up to the name in this folder.
+fn numbered(folder: &Path) -> DefaultHasher {
+    let mut hasher = DefaultHasher::new();
+    hasher.write(folder.as_os_str().as_encoded_bytes());
+    hasher.write_u8(0);
+    hasher
+}
+
+fn in_folder(folder: &DefaultHasher, name: &OsStr) -> u64 {
+    let mut hasher = folder.clone();
+    hasher.write(name.as_encoded_bytes());
+    hasher.finish()
 }
 
 fn is_sample(path: &Path) -> bool {
