@@ -257,6 +257,18 @@ pub fn filled() -> impl Iterator<Item = &'static str> {
     TABLE.iter().filter(|(_, steers)| *steers == Filled).map(|(name, _)| *name)
 }
 
+/// True for a variable that may say where programs of the network send, whichever they are: a proxy, a file of settings or the
+/// folder with such files, what steers the shell and every program. The rows of single programs name more.
+pub fn leads_network(name: &str) -> bool {
+    const STARTS: &[&str] = &["GIT_", "SSH_", "CURL_", "WGETRC", "NETRC", "XDG_CONFIG_HOME", "HOME", "RSYNC_"];
+    let name = name.strip_suffix('+').unwrap_or(name);
+    name.to_ascii_lowercase().ends_with("_proxy")
+        || STARTS.iter().any(|start| name.starts_with(start))
+            && !name.starts_with("GIT_AUTHOR_")
+            && !name.starts_with("GIT_COMMITTER_")
+        || matches!(steers(name), Some(Steers::Shell | Steers::Loader | Steers::Library))
+}
+
 /// The variables that say in which letters a shell reads its text.
 pub const LOCALES: [&str; 3] = ["LANG", "LC_ALL", "LC_CTYPE"];
 

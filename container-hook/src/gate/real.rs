@@ -39,6 +39,25 @@ impl Leads {
     }
 }
 
+/// True for a path on whose way there is a link of somebody's, now: below a folder that the system does not keep to itself.
+pub(in crate::gate) fn meets_link(path: &Path) -> bool {
+    // Links there are the machine's own.
+    const SYSTEM: &[&str] =
+        &["/bin", "/sbin", "/lib", "/lib64", "/usr", "/etc", "/dev", "/proc", "/sys", "/run", "/var/run"];
+    let mut at = PathBuf::new();
+    for part in path.components() {
+        at.push(part);
+        match std::fs::symlink_metadata(&at) {
+            Ok(meta) if meta.is_symlink() && !SYSTEM.iter().any(|folder| at.starts_with(folder)) => return true,
+            Ok(_) => {}
+            // What comes to lie there may be one.
+            Err(error) if error.kind() == std::io::ErrorKind::NotFound => return false,
+            Err(_) => return true,
+        }
+    }
+    false
+}
+
 /// Follows a path from the root. A relative one is doubt.
 pub(in crate::gate) fn follow(path: &Path) -> Leads {
     let is_stream =

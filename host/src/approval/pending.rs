@@ -209,7 +209,13 @@ impl Forecast {
         let is_plain = |call: &Vec<Option<String>>| match call.as_slice() {
             [Some(name), rest @ ..] if name == "git" => {
                 let words: Vec<&str> = rest.iter().flatten().map(String::as_str).collect();
-                is_simple_git(&words)
+                // A word that is no remote of the settings may be a folder, or a file.
+                let remote = words.iter().skip(1).find(|word| !word.starts_with('-'));
+                let is_set = |remote: &&&str| {
+                    let start = format!("remote.{remote}.url = ");
+                    self.files.iter().flat_map(|file| file.head.lines()).any(|line| line.starts_with(&start))
+                };
+                is_simple_git(&words) && remote.is_none_or(|remote| is_set(&remote))
             }
             _ => true,
         };

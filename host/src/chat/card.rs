@@ -117,7 +117,8 @@ pub fn sends_by_git(card: &Card) -> bool {
 
 /// The command behind its gutter.
 fn command(card: &Card, room: Room, out: &mut String) {
-    let text = visible(&credentials::mask(&card.command));
+    let hosts: Vec<&str> = card.forecast.effects.network.iter().filter_map(|used| used.host.as_deref()).collect();
+    let text = visible(&credentials::mask_but(&card.command, &hosts));
     let lines: Vec<&str> = text.split('\n').collect();
     let lines = lines.strip_suffix(&[""]).unwrap_or(&lines);
     let folds = room.folds(&card.command);
@@ -205,6 +206,21 @@ fn counted(line: &str) -> String {
 fn forecast(card: &Card, whole: bool, out: &mut String) {
     let most = |folded: usize| if whole { usize::MAX } else { folded };
     let effects = &card.forecast.effects;
+    let network: Vec<String> = effects
+        .network
+        .iter()
+        .map(|used| match &used.host {
+            // Where it goes is never masked.
+            Some(host) => format!("{} ({})", visible(host).replace(['\n', '\t'], " "), used.program),
+            None => format!("a host that the text does not name ({})", used.program),
+        })
+        .collect();
+    if !network.is_empty() {
+        let more = network.len().saturating_sub(most(MAX_LISTED));
+        let more = if more > 0 { format!(" and {more} more") } else { String::new() };
+        let hosts = network.iter().take(most(MAX_LISTED)).cloned().collect::<Vec<_>>().join(", ");
+        out.push_str(&format!("\n  talks to: {hosts}{more}"));
+    }
     let mut list = |what: &str, all: &[String]| {
         if all.is_empty() {
             return;
@@ -214,15 +230,6 @@ fn forecast(card: &Card, whole: bool, out: &mut String) {
         let more = if more > 0 { format!(" and {more} more") } else { String::new() };
         out.push_str(&format!("\n  {what}: {}{more}", shown.join(", ")));
     };
-    let network: Vec<String> = effects
-        .network
-        .iter()
-        .map(|used| match &used.host {
-            Some(host) => format!("{host} ({})", used.program),
-            None => format!("a host that the text does not name ({})", used.program),
-        })
-        .collect();
-    list("talks to", &network);
     list("reads secrets", &effects.secrets);
     // What it reads is what it may send.
     list(if network.is_empty() { "reads" } else { "reads, and may send" }, &effects.reads);
@@ -251,10 +258,11 @@ fn forecast(card: &Card, whole: bool, out: &mut String) {
         };
         out.push_str(&format!("\n    {}, {digest}", one_line(&file.path, 200)));
         let lines = file.head.lines().count() + card.forecast.lines_cut.get(at).copied().unwrap_or(0);
-        for line in file.head.lines().take(most(HEAD_LINES)) {
-            out.push_str(&format!("\n      | {}", one_line(line, most(160))));
+        let head = head_of(card, file);
+        for line in head.iter().take(most(HEAD_LINES)) {
+            out.push_str(&format!("\n      | {}", counted(&one_line(line, most(160)))));
         }
-        let shown = file.head.lines().count().min(most(HEAD_LINES));
+        let shown = head.len().min(most(HEAD_LINES));
         if lines > shown {
             out.push_str(&format!("\n      ({} more lines were sent)", lines - shown));
         }
@@ -278,6 +286,19 @@ fn forecast(card: &Card, whole: bool, out: &mut String) {
     if says.len() > most(MAX_LISTED) {
         out.push_str(&format!("\n    and {} more remarks", says.len() - MAX_LISTED));
     }
+}
+
+/// The lines of a file that are shown, what the command names first: where a remote that it names lies is never folded.
+fn head_of<'c>(card: &'c Card, file: &'c bashgate_shared::protocol::FileEvidence) -> Vec<&'c str> {
+    let mut lines: Vec<&str> = file.head.lines().collect();
+    let words: Vec<&str> = card.command.split(|c: char| c.is_whitespace() || "'\"".contains(c)).collect();
+    let is_named = |line: &&str| {
+        let key = line.split_once(" = ").map_or("", |(key, _)| key);
+        let name = key.strip_prefix("remote.").and_then(|rest| rest.rsplit_once('.')).map(|(name, _)| name);
+        name.is_some_and(|name| words.contains(&name))
+    };
+    lines.sort_by_key(|line| !is_named(line));
+    lines
 }
 
 /// For each label the first cause, the most telling one and the newest, in order of time.

@@ -111,6 +111,9 @@ fn explain(found: &Classification, color: bool) -> String {
                 format!("if: no name below {folder} has a blank, a quote or a backslash")
             }
             Condition::NoDashNames { folder } => format!("if: no name in {folder} starts with a dash"),
+            Condition::GitNumbers { folder, numbers } => {
+                format!("if: {} is in the history of git in {folder}", numbers.join(", "))
+            }
             Condition::GitIsInert { folder, shows, records } => {
                 let more = match (shows, records) {
                     (Shown::Content, _) => ", and git tracks no secret there",

@@ -67,9 +67,18 @@ pub fn find(text: &str) -> Option<&'static str> {
 
 /// The text with every known credential replaced.
 pub fn mask(text: &str) -> String {
+    mask_but(text, &[])
+}
+
+/// The same, but where one of these hosts stands: where something goes is never masked, whatever it looks like.
+pub fn mask_but(text: &str, hosts: &[&str]) -> String {
+    let hosts: Vec<Range<usize>> =
+        hosts.iter().filter(|host| !host.is_empty()).flat_map(|host| in_any_case(text, host)).collect();
+    let is_host = |place: &Range<usize>| hosts.iter().any(|host| host.start <= place.start && place.end <= host.end);
     // What was replaced holds no form: the places are found in the text as it was.
     let mut found: Vec<(Range<usize>, &Form)> =
         COMPILED.iter().flat_map(|form| places(form, text).map(move |place| (place, form))).collect();
+    found.retain(|(place, _)| !is_host(place));
     found.sort_by_key(|(place, _)| place.start);
     let (mut out, mut end) = (String::with_capacity(text.len()), 0);
     for (place, form) in found {
@@ -89,6 +98,15 @@ pub fn mask(text: &str) -> String {
     }
     out.push_str(text.get(end..).unwrap_or_default());
     out
+}
+
+/// Where a host stands in a text, however it is written.
+fn in_any_case<'t>(text: &'t str, host: &'t str) -> impl Iterator<Item = Range<usize>> + 't {
+    let length = host.len();
+    text.char_indices().filter_map(move |(at, _)| {
+        let found = text.get(at..at + length)?;
+        found.eq_ignore_ascii_case(host).then_some(at..at + length)
+    })
 }
 
 fn mask_run(run: &str, Form { name, shortest, .. }: &Form, out: &mut String) {
@@ -127,6 +145,21 @@ mod tests {
             format!("Authorization: Bearer {}", "z1".repeat(10)),
             format!("https://user:{}@", "hunter22"),
         ]
+    }
+
+    #[test]
+    fn where_it_goes_is_never_masked() {
+        for (command, host) in [
+            ("ssh sk-thisistheevilattackersite.com ls", "sk-thisistheevilattackersite.com"),
+            ("scp f hf_abcdefghijklmnopqrstuvwxyzabcdefgh.io:", "hf_abcdefghijklmnopqrstuvwxyzabcdefgh.io"),
+            ("curl SK-thisistheevilattackersite.com/x", "sk-thisistheevilattackersite.com"),
+        ] {
+            assert!(mask(command).contains("masked]") || find(command).is_none(), "{command}");
+            assert_eq!(mask_but(command, &[host]), command);
+        }
+        let key = format!("ghp_{}", "a1".repeat(18));
+        let masked = mask_but(&format!("curl -H {key} https://a.example"), &["a.example"]);
+        assert!(!masked.contains(&key), "{masked}");
     }
 
     #[test]

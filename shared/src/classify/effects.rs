@@ -53,6 +53,9 @@ pub struct Effects {
     /// Folders in which git talks to a remote, as resolved as the text allows; `?` for one that is only known when it runs.
     #[serde(skip)]
     pub git_in: Vec<String>,
+    /// What jobs in the background read, which may be read when everything else is over.
+    #[serde(skip)]
+    pub reads_beside: Vec<String>,
     /// Files whose code it runs, or that may hold it, as resolved as the text allows.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub runs: Vec<String>,
@@ -78,7 +81,7 @@ impl Effects {
     }
 
     /// Its lists of texts, always in the same order.
-    pub(super) fn lists(&mut self) -> [&mut Vec<String>; 15] {
+    pub(super) fn lists(&mut self) -> [&mut Vec<String>; 16] {
         let Self {
             programs,
             started,
@@ -95,6 +98,7 @@ impl Effects {
             tampering,
             git,
             git_in,
+            reads_beside,
             runs,
             runs_fetched: _,
         } = self;
@@ -113,6 +117,7 @@ impl Effects {
             tampering,
             git,
             git_in,
+            reads_beside,
             runs,
         ]
     }

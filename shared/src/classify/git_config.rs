@@ -140,7 +140,13 @@ pub fn leads_elsewhere(key: &str, value: &str) -> bool {
     let is_word = || value.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"-_.".contains(&byte));
     let is_address = lower.starts_with("remote.") && lower.rsplit('.').next() == Some("url");
     let is_local = || is_address && (!value.contains(':') || value.starts_with("file:"));
-    let recurses = || lower == "push.recursesubmodules" && !matches!(value, "no" | "check" | "false");
+    // Each of them has a remote of its own.
+    let recurses = || {
+        matches!(lower.as_str(), "push.recursesubmodules" | "fetch.recursesubmodules" | "submodule.recurse")
+            && !is_false(value)
+            && value != "check"
+            && !(lower == "fetch.recursesubmodules" && value == "on-demand")
+    };
     KEYS.contains(&lower.as_str())
         || is_local()
         || recurses()
@@ -154,7 +160,7 @@ pub fn says_where(key: &str, value: &str) -> bool {
     let lower = key.to_ascii_lowercase();
     let named = ["remote.", "url.", "branch.", "include"].iter().any(|start| lower.starts_with(start))
         && [".url", ".path", ".remote", ".pushremote", ".pushdefault"].iter().any(|end| lower.ends_with(end));
-    named || leads_elsewhere(key, value) || lower == "push.recursesubmodules"
+    named || leads_elsewhere(key, value) || lower.ends_with("recursesubmodules") || lower == "submodule.recurse"
 }
 
 /// True for a log of git's in which no address has a password, or whatever else may stand in front of its host.

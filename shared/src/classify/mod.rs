@@ -137,6 +137,14 @@ pub enum Condition {
         /// True when something is recorded, so that every hook counts.
         records: bool,
     },
+    /// Each of these numbers, or beginnings of such, is that of something in git's history there: packed, or a commit that a branch,
+    /// a tag or a log has.
+    GitNumbers {
+        /// The folder in which git starts.
+        folder: String,
+        /// In hexadecimal digits; `?` for one that is only known when it runs.
+        numbers: Vec<String>,
+    },
 }
 
 impl Condition {
@@ -151,6 +159,7 @@ impl Condition {
         | Self::Folder { path }
         | Self::NoFolder { path }
         | Self::NoFileAbove { folder: path, .. }
+        | Self::GitNumbers { folder: path, .. }
         | Self::GitIsInert { folder: path, .. }) = self;
         path
     }

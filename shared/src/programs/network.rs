@@ -385,10 +385,8 @@ fn files_of_web_client(judge: &mut Judge<'_>, previous: &str, arg: &Arg) {
         Some((letter, value)) if "TKE".contains(letter) && !value.is_empty() => {
             let _ = judge.read(&Arg::literal(value));
         }
-        Some((letter, value)) if "dFbH".contains(letter) => {
-            if let Some((_, path)) = value.split_once('@') {
-                let _ = judge.read(&Arg::literal(path.split(';').next().unwrap_or(path)));
-            }
+        Some((letter, value)) if "dFbH".contains(letter) && !value.is_empty() => {
+            files_in_value(judge, value, letter == 'F', letter == 'b');
         }
         _ => {}
     }
@@ -400,12 +398,69 @@ fn files_of_web_client(judge: &mut Judge<'_>, previous: &str, arg: &Arg) {
     let glued = ["--post-file=", "--body-file=", "--upload-file=", "-T"]
         .iter()
         .find_map(|option| arg.text.strip_prefix(option));
-    let at = arg.text.split_once('@').filter(|(before, _)| {
-        before.is_empty() || before.ends_with(['=', ':']) || before.starts_with("-d") || before.starts_with("--data")
-    });
-    for path in [glued, at.map(|(_, path)| path)].into_iter().flatten().filter(|path| !path.is_empty() && *path != "-")
-    {
-        let _ = judge.read(&Arg::literal(path.split(';').next().unwrap_or(path)));
+    if let Some(path) = glued.filter(|path| !path.is_empty() && *path != "-") {
+        let _ = judge.read(&Arg::literal(path));
+    }
+    // What stands behind an option, in the same word or the next one.
+    let is_long =
+        |option: &str, known: &[&str]| option.len() > 3 && known.iter().any(|known| known.starts_with(option));
+    let (option, value) = match arg.text.split_once('=') {
+        Some((option, value)) if option.starts_with("--") => (option, value),
+        _ => (previous, arg.text.as_str()),
+    };
+    let is_form = is_value_of == Some('F') || is_long(option, &["--form"]);
+    let is_cookie = is_value_of == Some('b') || is_long(option, &["--cookie"]);
+    let is_data = is_value_of.is_some_and(|letter| "dH".contains(letter)) || is_long(option, DATA_OPTIONS);
+    let before = arg.text.split_once('@').map(|(before, _)| before);
+    let looks_like = before.is_some_and(|before| before.is_empty() || before.ends_with(['=', ':']));
+    if is_form || is_cookie || is_data || looks_like {
+        files_in_value(judge, value, is_form || !is_data && !is_cookie, is_cookie);
+    }
+}
+
+/// Options of curl whose value may name a file behind an `@`.
+const DATA_OPTIONS: &[&str] = &[
+    "--data",
+    "--data-ascii",
+    "--data-binary",
+    "--data-urlencode",
+    "--header",
+    "--proxy-header",
+    "--json",
+    "--url-query",
+    "--variable",
+    "--write-out",
+    "--expand-data",
+    "--expand-data-binary",
+    "--expand-data-urlencode",
+    "--expand-header",
+    "--expand-json",
+    "--expand-variable",
+];
+
+/// The files that a value names: behind an `@`, whatever the name is made of; in a form also behind `<`, several with commas, and
+/// each with more behind a semicolon; a cookie without `=` is one.
+fn files_in_value(judge: &mut Judge<'_>, value: &str, is_form: bool, is_cookie: bool) {
+    let mut paths = Vec::new();
+    if is_cookie && !value.contains('=') {
+        paths.push(value);
+    }
+    if let Some((_, path)) = value.split_once('@') {
+        paths.push(path);
+    }
+    if is_form && let Some(at) = value.find(['@', '<']) {
+        let rest = value.get(at + 1..).unwrap_or_default();
+        let quoted = rest.strip_prefix('"').and_then(|rest| rest.split_once('"')).map(|(path, _)| path);
+        paths.extend(quoted);
+        // A quoted name goes up to its end, a plain one up to one of these.
+        paths.extend(
+            rest.split([';', ',']).map(|piece| piece.rsplit(['@', '<']).next().unwrap_or(piece).trim_matches('"')),
+        );
+    }
+    paths.retain(|path| !path.is_empty() && *path != "-");
+    paths.dedup();
+    for path in paths {
+        let _ = judge.read(&Arg::literal(path));
     }
 }
 

@@ -141,6 +141,15 @@ pub(super) const TABLE: &[Program] = &[
     )
     .runs(Runs::Named)
     .starts(&["dpkg-query"])
+    .environment(&[
+        "DPKG_ADMINDIR",
+        "DPKG_ROOT",
+        "DPKG_PAGER",
+        "DPKG_FORCE",
+        "DPKG_HOOK_ACTION",
+        "DPKG_SHELL",
+        "DPKG_COLORS",
+    ])
     .loads_at_home(&[".dpkg.cfg"])
     .flag(Flag::Packages)
     .safe(&["dpkg -s jq", "dpkg -L jq"])

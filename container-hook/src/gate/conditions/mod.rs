@@ -18,7 +18,7 @@ use bashgate_shared::classify::{Classification, Condition, later, protected};
 use bashgate_shared::planted::{self, Bug};
 use rustix::fs::Access;
 
-use super::git::{self, inert};
+use super::git::{self, inert, numbers};
 use super::real::{Leads, follow};
 
 pub use below::MAX_NAMES;
@@ -123,6 +123,10 @@ pub fn check(found: &Classification, cwd: &Path, protected: &[String], setup: Sh
                 Err(_) => findings.unchecked = true,
             },
             Condition::NoFileAbove { names, .. } => no_file_above(&path, names, &mut findings),
+            Condition::GitNumbers { numbers, .. } => match numbers::strangers(&path, numbers) {
+                Ok(strangers) => findings.unproven.extend(strangers),
+                Err(_) => findings.unchecked = true,
+            },
             Condition::GitIsInert { .. } if !path.is_dir() => {
                 findings.unproven.push(format!("{} is not there yet", path.display()));
             }

@@ -128,7 +128,11 @@ fn environment(names: &[&str], shell: &Startup, findings: &mut Findings) {
     if planted::has(Bug::VariablesAreData) {
         return;
     }
-    let rows: Vec<&Program> = names.iter().filter_map(|name| programs::row(name)).collect();
+    let mut rows: Vec<&Program> = names.iter().filter_map(|name| programs::row(name)).collect();
+    // What they start goes by its own.
+    let started: Vec<&Program> =
+        rows.iter().flat_map(|row| row.starts).filter_map(|name| programs::row(name)).collect();
+    rows.extend(started);
     for (variable, value) in std::env::vars_os() {
         let variable = variable.to_string_lossy();
         let function = variable.strip_prefix("BASH_FUNC_").map(|name| name.trim_end_matches("%%"));

@@ -8,6 +8,7 @@ pub mod guard;
 mod index;
 pub mod inert;
 pub mod named;
+pub(in crate::gate) mod numbers;
 
 use std::collections::HashSet;
 use std::io::{self, Read as _};

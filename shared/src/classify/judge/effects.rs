@@ -11,7 +11,10 @@ use crate::classify::later::{self, Later, Tier};
 use crate::classify::paths::{self, Zone};
 use crate::classify::tool::addresses_in;
 use crate::classify::{Condition, Effects, protected, secrets};
-use crate::programs::{self, Kind, Runs, Trait};
+use crate::programs::{self, Kind, Reach, Runs, Trait};
+
+/// Most words of a text that may name files.
+const MAX_WORDS: usize = 64;
 
 impl Judge<'_> {
     pub(super) fn join_effects(&mut self, mut found: Effects) {
@@ -34,6 +37,9 @@ impl Judge<'_> {
 
     /// The command uses the network.
     pub fn network(&mut self, program: &str, host: Option<String>) {
+        if self.changed.leads_elsewhere && host.is_some() {
+            self.network(program, None);
+        }
         let found = NetworkUse { program: program.to_owned(), host };
         if !self.effects.network.contains(&found) && self.effects.network.len() < MAX_LISTED {
             self.effects.network.push(found);
@@ -165,6 +171,9 @@ impl Judge<'_> {
             Known::Words if arg.wanders || self.is_lost(&arg.text) => self.read_unknown(),
             Known::Literal => {
                 for path in self.unresolved(&arg.text) {
+                    if self.beside > 0 {
+                        note(&mut self.effects.reads_beside, path.clone());
+                    }
                     note(&mut self.effects.reads, path);
                 }
                 for path in self.resolved(&arg.text) {
@@ -172,6 +181,9 @@ impl Judge<'_> {
                         self.condition(Condition::OnlyPublic { path: path.clone() });
                     } else if secrets::is_secret_path(&path) {
                         note(&mut self.effects.secrets, path.clone());
+                    }
+                    if self.beside > 0 {
+                        note(&mut self.effects.reads_beside, path.clone());
                     }
                     note(&mut self.effects.reads, path);
                 }
@@ -442,8 +454,15 @@ impl Judge<'_> {
                     self.secrets_in(text);
                 }
                 self.named(&files_in(text).collect::<Vec<_>>());
+                // A command in it names files without a folder, too.
+                self.named(&words_in(text).filter(|word| !word.starts_with('-')).take(MAX_WORDS).collect::<Vec<_>>());
                 let host = || text.split_whitespace().find_map(programs::host_in);
                 reaches = reaches.or_else(|| called_in(text).map(|program| (program.to_owned(), host())));
+                let words: Vec<&str> = words_in(text).collect();
+                let is_git = |word: &str| paths::file_name(word) == "git";
+                let behind = |at: usize| words.get(at + 1..).unwrap_or_default();
+                let asks = words.iter().enumerate().any(|(at, word)| is_git(word) && asks_remote(behind(at)));
+                reaches = reaches.or_else(|| asks.then(|| ("git".to_owned(), host())));
                 continue;
             }
             if !only_talks {
@@ -454,6 +473,11 @@ impl Judge<'_> {
             let secret = paths_in(text).into_iter().filter(|_| reads).filter(is_secret).min_by_key(|path| path.len());
             if let Some(secret) = secret {
                 note(&mut self.effects.secrets, secret);
+            }
+            if !only_talks && paths::file_name(text) == "git" {
+                let behind: Vec<&str> = call.args.iter().skip(at + 1).map(|arg| arg.text.as_str()).collect();
+                let host = || behind.iter().find_map(|word| programs::host_in(word));
+                reaches = reaches.or_else(|| asks_remote(&behind).then(|| ("git".to_owned(), host())));
             }
             // The last word is more often the name of a package, or of a file.
             if !only_talks && at + 1 < call.args.len() && !text.contains('/') && reaches_network(text) {
@@ -562,6 +586,19 @@ fn called_in(text: &str) -> Option<&str> {
             || words.get(at + 2).is_some_and(|word| is_port(&word));
         (is_address && reaches_network(program)).then_some(*program)
     })
+}
+
+/// True for words behind git's name whose subcommand talks to a remote.
+fn asks_remote(words: &[&str]) -> bool {
+    let plain: Vec<&str> = words.iter().copied().filter(|word| !word.starts_with('-')).take(3).collect();
+    let talks = |at: usize| {
+        let (Some(first), second) = (plain.get(at), plain.get(at + 1).copied().unwrap_or("")) else { return false };
+        let found = programs::row("git").and_then(|git| git.subcommand(first, second));
+        found.is_some_and(|found| found.reach != Reach::Local)
+    };
+    // Behind an option the first may be its value.
+    let most = if words.first().is_some_and(|word| word.starts_with('-')) { 2 } else { 1 };
+    (0..most).any(talks)
 }
 
 /// The words of a text in whatever language.

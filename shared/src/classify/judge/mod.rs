@@ -103,6 +103,8 @@ struct Changed {
     cleared: bool,
     /// An earlier call of git has changed what git tracks.
     index_changed: bool,
+    /// A variable was set that may say where the network's programs send.
+    leads_elsewhere: bool,
     /// Folders that it makes.
     made: Vec<String>,
 }
@@ -345,7 +347,8 @@ impl Judge<'_> {
     }
 
     /// As [`assignment`](Self::assignment), where more of the value is known than nothing: `None` for what is not.
-    pub fn assignment_of(&self, name: &str, value: Option<&str>) -> Judgement {
+    pub fn assignment_of(&mut self, name: &str, value: Option<&str>) -> Judgement {
+        self.changed.leads_elsewhere |= crate::variables::leads_network(name);
         if crate::variables::is_locale(name) && !value.is_some_and(crate::variables::is_plain_locale) {
             return Judgement::unknown(format!("`{name}` may choose in which letters the shell reads"));
         }
@@ -387,6 +390,7 @@ fn undermines(effects: &Effects, changed: &Changed, condition: &Condition) -> bo
         }
         Condition::PlainNamesBelow { .. } => writes(&|_| true) || effects.git.iter().any(|name| git::records(name)),
         Condition::NoFileAbove { .. } => writes(&|_| true),
+        Condition::GitNumbers { .. } => effects.git.iter().any(|name| git::records(name)),
         Condition::GitIsInert { shows, .. } => {
             writes(&|_| true)
                 || changed.index_changed

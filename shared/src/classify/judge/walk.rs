@@ -330,13 +330,6 @@ impl<'s> Visit<'s> for Walk<'_, '_, 's> {
             // In front of a command, it steers that command alone.
             if !simple.words.is_empty() {
                 self.judge.named_by_value(&assignment.value.literal_prefix());
-                let name = program.as_deref().unwrap_or_default();
-                let is_proxy = assignment.name.to_ascii_lowercase().ends_with("_proxy");
-                if is_proxy
-                    && programs::row(paths::file_name(name)).is_some_and(|row| row.kind == programs::Kind::Network)
-                {
-                    self.judge.network(name, None);
-                }
             }
             self.word(&assignment.value);
             for word in assignment.elements.iter().flatten() {

@@ -211,6 +211,21 @@ pub(super) const SUBCOMMANDS: &[Subcommand] = &[
     Subcommand::writes("lfs"),
     Subcommand::writes("request-pull"),
     Subcommand::writes("http-push"),
+    Subcommand::writes("subtree push"),
+    Subcommand::reads("subtree"),
+    Subcommand::reads("backfill"),
+    Subcommand::reads("remote-http"),
+    Subcommand::reads("remote-https"),
+    Subcommand::reads("remote-ftp"),
+    Subcommand::reads("remote-ftps"),
+    Subcommand::reads("remote-ext"),
+    Subcommand::reads("remote-fd"),
+    Subcommand::reads("cvsimport"),
+    Subcommand::reads("archimport"),
+    Subcommand::writes("daemon"),
+    Subcommand::writes("instaweb"),
+    Subcommand::writes("cvsexportcommit"),
+    Subcommand::writes("scalar"),
     reads(
         "status",
         &[Options {
@@ -799,10 +814,27 @@ pub(super) fn shown(subcommand: &str, second: Option<&str>, scan: &Scan<'_>) -> 
 
 /// True for what names a commit or another object by its number.
 fn is_number(operand: &Arg) -> bool {
-    operand
-        .text
-        .split(['.', '^', '~', ':', '@'])
-        .any(|part| part.len() >= 4 && part.bytes().all(|byte| byte.is_ascii_hexdigit()))
+    numbers_in(&operand.text).next().is_some()
+}
+
+/// What may be the beginning of a number.
+fn numbers_in(text: &str) -> impl Iterator<Item = &str> {
+    let parts = text.split(|c: char| !c.is_ascii_alphanumeric());
+    parts.filter(|part| part.len() >= 4 && part.len() <= 64 && part.bytes().all(|byte| byte.is_ascii_hexdigit()))
+}
+
+/// The numbers that the operands may name.
+pub(super) fn numbers(scan: &Scan<'_>) -> Vec<String> {
+    let mut found: Vec<String> = Vec::new();
+    for operand in &scan.operands {
+        match operand.exact() {
+            Some(text) => found.extend(numbers_in(text).map(str::to_ascii_lowercase)),
+            None => found.push("?".to_owned()),
+        }
+    }
+    found.sort();
+    found.dedup();
+    found
 }
 
 /// True when `log` or `reflog` with these options shows content.

@@ -1,6 +1,7 @@
 //! Git. As a class it is Unknown even where it only reads, because its configuration may name programs to run; the
 //! subcommands that talk to a remote are Network. What stays local under a condition is in [`mod@local`].
 
+mod behind;
 mod local;
 
 pub(super) use local::EXAMPLES;
@@ -111,6 +112,7 @@ fn git(judge: &mut Judge<'_>, call: &Call) -> Judgement {
             }
             "--git-dir" | "--work-tree" | "--namespace" | "--super-prefix" | "--config-env" => {
                 folders = None;
+                is_led_elsewhere |= text == "--config-env";
                 if !matches!(text, "--namespace" | "--super-prefix") {
                     places = None;
                 }
@@ -133,6 +135,7 @@ fn git(judge: &mut Judge<'_>, call: &Call) -> Judgement {
                     is_led_elsewhere = true;
                 }
                 if key.starts_with("alias") || !git_config::is_inert(&key.to_ascii_lowercase(), value) {
+                    is_led_elsewhere = true;
                     folders = None;
                 }
             }
@@ -142,6 +145,7 @@ fn git(judge: &mut Judge<'_>, call: &Call) -> Judgement {
                 break;
             }
             _ if text.starts_with('-') => {
+                is_led_elsewhere |= text.starts_with("--config-env") || text.starts_with("--exec-path");
                 folders = None;
                 if text.starts_with("--git-dir") || text.starts_with("--work-tree") || text.starts_with("--config-env")
                 {
@@ -212,11 +216,18 @@ fn git(judge: &mut Judge<'_>, call: &Call) -> Judgement {
             judge.persistence(format!("git config {key}"));
         }
     }
-    if let Some(judgement) = remote(judge, subcommand, (first, is_led_elsewhere), rest) {
-        judge.git_in(places);
-        return judgement;
+    let (behind, runs_elsewhere) = behind::run(judge, call, subcommand, rest);
+    if runs_elsewhere {
+        judge.git_in(None);
     }
-    local(judge, subcommand, rest, folders)
+    let own = match remote(judge, subcommand, (first, is_led_elsewhere), rest) {
+        Some(judgement) => {
+            judge.git_in(places);
+            judgement
+        }
+        None => local(judge, subcommand, rest, folders),
+    };
+    behind.map_or(own.clone(), |behind| own.max(behind))
 }
 
 /// Subcommands that talk to a remote.
@@ -227,8 +238,11 @@ fn remote(
     rest: &[Arg],
 ) -> Option<Judgement> {
     let reach = row("git").and_then(|row| row.subcommand(subcommand, first)).map_or(Reach::Local, |found| found.reach);
-    let talks =
-        reach != Reach::Local || subcommand == "archive" && rest.iter().any(|arg| arg.text.starts_with("--remote"));
+    let talks = reach != Reach::Local
+        || subcommand == "archive" && rest.iter().any(|arg| arg.text.starts_with("--rem"))
+        // A remote that is fetched from at once, and the question which branch is its first.
+        || subcommand == "remote" && first == "add" && has_option(rest, 'f', "--fetch", "tm")
+        || subcommand == "remote" && first == "set-head" && has_option(rest, 'a', "--auto", "");
     if !talks {
         return None;
     }
@@ -251,6 +265,19 @@ fn remote(
         judge.network("git", host);
     }
     Some(Judgement::network(format!("`git {subcommand}` talks to a remote")))
+}
+
+/// True where an option stands among the words, alone, in a cluster, or shortened; behind the letters of the last word a value
+/// stands.
+fn has_option(words: &[Arg], letter: char, long: &str, valued: &str) -> bool {
+    words.iter().any(|word| {
+        let text = word.text.as_str();
+        match text.strip_prefix('-') {
+            Some(rest) if rest.starts_with('-') => text.len() > 2 && long.starts_with(text),
+            Some(cluster) => cluster.chars().take_while(|c| !valued.contains(*c)).any(|c| c == letter),
+            None => word.exact().is_none(),
+        }
+    })
 }
 
 /// Subcommands that are local where git's configuration is inert. Their class stays Unknown.
@@ -340,6 +367,17 @@ fn local(judge: &mut Judge<'_>, subcommand: &str, rest: &[Arg], folders: Option<
         ));
     }
     let records = changes || subcommand == "commit";
+    // A file out of one, too.
+    let numbers = if form.shows && (shows == Shown::Numbered || subcommand != "log") {
+        local::numbers(&scan)
+    } else {
+        Vec::new()
+    };
+    if !numbers.is_empty() && !matches!(shows, Shown::Settings | Shown::Logs) {
+        for folder in &folders {
+            judge.condition(Condition::GitNumbers { folder: folder.clone(), numbers: numbers.clone() });
+        }
+    }
     for folder in folders {
         judge.condition(Condition::GitIsInert { folder, shows, records });
     }
