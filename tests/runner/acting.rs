@@ -816,3 +816,47 @@ fn two_runs_at_once_cost_nobody_a_repository() {
     });
     assert!(work.join(".git/HEAD").exists() && work.join(".git/config").exists(), "{first:#} {second:#}");
 }
+
+#[test]
+fn hooks_of_repositories_in_the_workspace_stay_as_they_were() {
+    for ground in everywhere("[presets.p.git]\nrepository = \"write\"") {
+        let work = ground.work();
+        git(&work, &["init", "-q", "."]);
+        git(&work, &["init", "-q", "sub"]);
+        git(&work, &["init", "-q", "--bare", "fix.git"]);
+        let hooks = ["sub/.git/hooks/pre-commit", ".git/modules/m/hooks/post-checkout", "fix.git/hooks/post-receive"];
+        fs::create_dir_all(work.join(".git/modules/m/objects")).unwrap();
+        fs::write(work.join(".git/modules/m/HEAD"), "ref: refs/heads/main\n").unwrap();
+        for hook in hooks {
+            fs::create_dir_all(work.join(hook).parent().unwrap()).unwrap();
+            fs::write(work.join(hook), "mine").unwrap();
+        }
+        give_all(&ground, &work);
+        let write: Vec<String> = hooks.iter().map(|hook| format!("echo EVIL >> {hook}")).collect();
+        let outcome = ground.run_script(&write.join("\n"));
+        for hook in hooks {
+            let now = fs::read_to_string(work.join(hook)).unwrap();
+            assert_eq!(now, "mine", "{}: {hook}: {outcome:#}", ground.name());
+        }
+    }
+}
+
+/// Settings that include one another, and name very much, hold nobody up.
+#[test]
+fn settings_without_an_end_hold_up_nobody() {
+    let ground = Ground::new(Who::Root, "bwrap", "[presets.p.git]\nrepository = \"write\"");
+    let long = format!("[x]\n\ty = {}\n", "a b c d ".repeat(100_000));
+    for number in 0..20 {
+        let folder = ground.work().join(format!("r{number:02}"));
+        git(&ground.work(), &["init", "-q", "--template=", folder.to_str().unwrap()]);
+        let includes: Vec<String> = (0..60).map(|one| format!("[include]\n\tpath = ../c{one}\n")).collect();
+        fs::write(folder.join(".git/config"), includes.concat()).unwrap();
+        for one in 0..60 {
+            fs::write(folder.join(format!("c{one}")), &long).unwrap();
+        }
+    }
+    let outcome = ground.run_script("mkdir -p .vscode; echo x > .vscode/tasks.json");
+    let looked = outcome["looked_ms"].to_string();
+    assert!(!ground.work().join(".vscode/tasks.json").exists(), "{outcome:#}");
+    assert!(!changes(&outcome, "not_all_seen").is_empty(), "{looked}: {outcome:#}");
+}

@@ -190,7 +190,7 @@ fn a_nested_repository_is_reported_however_it_comes_to_be() {
             ("moved", "mv vendor/parts vendor/.git"),
             (
                 "same time",
-                "cp -p old/.git/hooks/post-checkout t; echo touch y >> old/.git/hooks/post-checkout; touch -r t old/.git/hooks/post-checkout",
+                "cp -p old/.git/config t; echo '[core] fsmonitor = y' >> old/.git/config; touch -r t old/.git/config",
             ),
             ("a submodule of it", "echo '[core] fsmonitor = x' >> old/.git/modules/a/b/config"),
             ("moved as a whole", "mkdir deep; mv old deep/new"),

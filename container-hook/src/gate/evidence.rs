@@ -9,13 +9,12 @@ use std::path::{Path, PathBuf};
 use bashgate_shared::classify::git_config;
 use bashgate_shared::classify::{Condition, Effects};
 use bashgate_shared::command::Digest;
-use bashgate_shared::programs;
+use bashgate_shared::programs::{self, settings};
 use bashgate_shared::protocol::{FileEvidence, MAX_EVIDENCE, MAX_HEAD_BYTES};
 use bashgate_shared::variables;
 
 use super::conditions::place;
 use super::git;
-use super::settings;
 
 /// Largest file whose digest is made, in bytes. A larger one is named without.
 const MAX_FILE: u64 = 8 * 1024 * 1024;

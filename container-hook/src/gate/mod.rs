@@ -20,7 +20,6 @@ pub mod git;
 pub mod plugins;
 mod real;
 mod report;
-mod settings;
 pub mod shown;
 pub mod tool;
 

@@ -222,6 +222,8 @@ impl ActingFiles {
                 continue;
             }
             match self.found.get(path) {
+                // Taken away already, as what it is besides.
+                None if fs::symlink_metadata(path).is_err() => {}
                 None => found.push(created(path, &now.later, around, &tracked)),
                 Some(before) if before.stamp != now.stamp => {
                     // What the sandbox kept from being written, in folders that are the same, somebody outside has changed. Of a

@@ -104,6 +104,15 @@ impl Seen {
         }
         seen.own = own;
         seen.walk((workspace, cwd), &git, acting, other);
+        // Of submodules, too.
+        let mut acting = std::mem::take(&mut seen.acting);
+        let modules = seen.real_root().join(".git/modules");
+        let of_modules =
+            |path: &&PathBuf| path.starts_with(&modules) && path.components().any(|part| part.as_os_str() == "hooks");
+        for hook in seen.own.keys().filter(of_modules).cloned().collect::<Vec<_>>() {
+            acting.named(&mut seen, &hook, None);
+        }
+        seen.acting = acting;
         seen
     }
 
@@ -159,7 +168,7 @@ impl Seen {
     /// The same for a repository in the workspace, for a worktree of one, and for a bare one.
     fn named_by_nested(&mut self, folder: &Path, acting: &mut ActingFiles) {
         self.repositories += 1;
-        if self.repositories > MOST_REPOSITORIES {
+        if self.repositories > MOST_REPOSITORIES || self.is_late() {
             self.unseen.insert(folder.to_owned());
             return;
         }
@@ -241,6 +250,11 @@ impl Seen {
             {
                 other(folder, others);
             }
+        }
+        // A hook of a repository in the workspace is one like any other.
+        let is_hook = |path: &&PathBuf| path.components().any(|part| part.as_os_str() == "hooks");
+        for hook in nested.keys().filter(is_hook) {
+            acting.named(self, hook, None);
         }
         self.nested = nested;
         self.acting = acting;
@@ -329,10 +343,14 @@ impl Seen {
         fs::canonicalize(path).ok().filter(|real| real.is_file() && real.starts_with(&self.workspace))
     }
 
+    fn is_late(&self) -> bool {
+        self.since.is_some_and(|since| since.elapsed() > LONGEST)
+    }
+
     /// True while not too much has been looked at, and not for too long.
     fn has_room(&mut self) -> bool {
         self.names += 1;
-        if self.names.is_multiple_of(64) && self.since.is_some_and(|since| since.elapsed() > LONGEST) {
+        if self.names.is_multiple_of(64) && self.is_late() {
             self.names = MOST_NAMES;
         }
         self.names <= MOST_NAMES

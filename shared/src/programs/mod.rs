@@ -25,6 +25,7 @@ mod packages;
 mod row;
 mod scripts;
 mod search;
+pub mod settings;
 mod shells;
 mod system;
 mod text;

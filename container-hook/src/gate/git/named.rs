@@ -1,6 +1,7 @@
 //! What git's settings name beside the repository's own folder: hooks and programs that it would run, and settings that it
 //! includes.
 
+use std::collections::HashSet;
 use std::io;
 use std::path::{Path, PathBuf};
 
@@ -12,8 +13,11 @@ use crate::gate::real::{Leads, follow};
 
 /// Most files of settings, those that others include among them.
 const MAX_FILES: usize = 64;
-/// Most words of one setting.
+/// Most words of one setting, and of all of them, each of which may be a file.
 const MAX_WORDS: usize = 64;
+const MAX_WORDS_OF_ALL: usize = 4096;
+/// Most bytes of all files of settings.
+const MAX_BYTES: usize = 4 << 20;
 
 /// The files and folders that settings in force in a folder name, as they lie there and as the text says, those of included
 /// settings too; `None` where some settings are not understood.
@@ -34,13 +38,16 @@ pub fn for_remotes(folder: &Path) -> io::Result<Option<Vec<PathBuf>>> {
 
 fn named_in(folder: &Path, remotes: bool) -> io::Result<Option<Vec<PathBuf>>> {
     let mut named = Vec::new();
+    let (mut all_words, mut bytes) = (0, 0);
     for repository in repositories(folder)? {
         let root = std::fs::canonicalize(&repository.root).unwrap_or_else(|_| repository.root.clone());
         let mut waiting: Vec<PathBuf> = repository.files().into_iter().chain(files_outside()).collect();
-        let mut looked_at = 0;
+        let mut looked_at = HashSet::new();
         while let Some(file) = waiting.pop() {
-            looked_at += 1;
-            if looked_at > MAX_FILES {
+            if !looked_at.insert(file.clone()) {
+                continue;
+            }
+            if looked_at.len() > MAX_FILES {
                 return Ok(None);
             }
             match there(&file) {
@@ -49,6 +56,10 @@ fn named_in(folder: &Path, remotes: bool) -> io::Result<Option<Vec<PathBuf>>> {
                 Err(_) => return Ok(None),
             }
             let Some(text) = existing(super::read_text(&file))? else { continue };
+            bytes += text.len();
+            if bytes > MAX_BYTES {
+                return Ok(None);
+            }
             let Some(settings) = config::read(&text) else { return Ok(None) };
             for setting in settings {
                 // The reader gives names in lower case.
@@ -64,6 +75,10 @@ fn named_in(folder: &Path, remotes: bool) -> io::Result<Option<Vec<PathBuf>>> {
                     let breaks = |c: char| c.is_whitespace() || "\"'`;&|()<>$={}!".contains(c);
                     setting.value.split(breaks).filter(|word| !word.is_empty()).take(MAX_WORDS).collect()
                 };
+                all_words += words.len();
+                if all_words > MAX_WORDS_OF_ALL {
+                    return Ok(None);
+                }
                 for word in words {
                     let Some(place) = place(word, base).filter(|place| is_path || place.is_file()) else { continue };
                     if is_include && place.is_file() {

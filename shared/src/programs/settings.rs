@@ -104,7 +104,7 @@ const SSH: &[&str] = &[
 ];
 
 /// Which lines of the settings of this name count; `None` for a file that is none of these.
-pub(super) fn of(name: &str) -> Option<fn(&str) -> bool> {
+pub fn of(name: &str) -> Option<fn(&str) -> bool> {
     let file = name.rsplit('/').next().unwrap_or(name);
     match file {
         ".curlrc" | "curlrc" => Some(of_curl),
@@ -116,7 +116,7 @@ pub(super) fn of(name: &str) -> Option<fn(&str) -> bool> {
 }
 
 /// True for a line that may bring in what no list of files names.
-pub(super) fn brings_more(name: &str, line: &str) -> bool {
+pub fn brings_more(name: &str, line: &str) -> bool {
     const RUNS: &[&str] = &[
         "proxycommand",
         "match",
