@@ -695,6 +695,8 @@ fn a_new_name_for_what_was_there_costs_nobody_a_file() {
         for name in ["f1.c", "pre-commit", "lib.sh"] {
             fs::write(work.join("src").join(name), "mine").unwrap();
         }
+        git(&work, &["add", "src"]);
+        git(&work, &["commit", "-qm", "x"]);
         fs::create_dir_all(work.join("cfg/vs")).unwrap();
         std::os::unix::fs::symlink("cfg/vs", work.join(".vscode")).unwrap();
         give_all(&ground, &work);
@@ -724,7 +726,10 @@ fn a_new_name_for_what_was_there_costs_nobody_a_file() {
             let now = listed(".git");
             assert!(own.iter().all(|name| now.contains(name)), "{}: {run}: {outcome:#}", ground.name());
         }
-        // What is written in the same run and is named a hook is none of the person's.
+        // What an earlier run has left, and what is written in the same run, and is named a hook, is none of the person's.
+        ground.run_script("mkdir hk; echo EVIL > hk/pre-commit");
+        let outcome = ground.run_script("git init -q --template= two; git -C two config core.hooksPath ../hk");
+        assert!(!work.join("hk/pre-commit").exists(), "{}: {outcome:#}", ground.name());
         let outcome = ground.run_script(
             "git init -q --template= last; git -C last config core.hooksPath ../src; echo EVIL > src/pre-commit",
         );

@@ -13,6 +13,8 @@ use crate::approval::{ApprovalId, Card};
 
 /// Most cards that are over and still kept, for channels that have not changed theirs.
 const MOST_OVER: usize = 1024;
+/// How long behind its time a card is over without a word, in milliseconds.
+const LATE_MS: u64 = 10_000;
 /// Most remarks that are kept for channels that are away.
 const MOST_REMARKS: usize = 16;
 
@@ -111,6 +113,16 @@ impl Board {
         });
     }
 
+    /// Cards whose time was over a while ago, and of which nobody has said what became of them, are over.
+    pub fn lapse(&self, now_boot_ms: u64) {
+        let late = |shown: &&Shown| shown.over.is_none() && shown.card.expires_boot_ms + LATE_MS < now_boot_ms;
+        let late: Vec<ApprovalId> =
+            self.with(|all| all.cards.values().filter(late).map(|shown| shown.card.id.clone()).collect());
+        for id in late {
+            self.end(&id, "No longer held");
+        }
+    }
+
     /// Says something that belongs to no card.
     pub fn remark(&self, workspace: &WorkspaceName, words: &str) {
         self.change(|all| {
@@ -180,6 +192,11 @@ mod tests {
         let over = board.card(&card.id).unwrap();
         assert_eq!((over.card.waiting, over.over.as_deref()), (3, Some("Approved by ann")));
         assert!(over.version > shown.version && changes.has_changed().unwrap());
+        board.put(Card { expires_boot_ms: 5, ..card.clone() });
+        board.lapse(LATE_MS + 5);
+        assert_eq!(board.card(&card.id).unwrap().over, None);
+        board.lapse(LATE_MS + 6);
+        assert!(board.card(&card.id).unwrap().over.is_some());
         // What comes back is open again.
         board.put(card.clone());
         assert_eq!(board.card(&card.id).unwrap().over, None);

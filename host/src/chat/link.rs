@@ -57,8 +57,24 @@ pub type Hears = Arc<dyn Fn(Overheard) -> bool + Send + Sync>;
 pub struct Health {
     /// It was ready once.
     pub has_begun: bool,
-    /// What keeps it from showing, or from hearing, right now.
-    pub trouble: Option<String>,
+    /// What keeps it from showing right now.
+    pub shows: Option<String>,
+    /// What keeps it from hearing right now.
+    pub hears: Option<String>,
+}
+
+impl Health {
+    /// What keeps it from either.
+    pub fn trouble(&self) -> Option<&str> {
+        self.hears.as_deref().or(self.shows.as_deref())
+    }
+}
+
+/// One half of what a channel does.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Half {
+    Shows,
+    Hears,
 }
 
 /// A channel that goes on until this is dropped.
@@ -101,7 +117,7 @@ fn run<C: Channel>(channel: C, settings: Settings, board: Board, memory: PathBuf
         lost: Mutex::default(),
     });
     let task = tokio::spawn(async move {
-        let mut trouble = link.trouble();
+        let mut trouble = link.trouble(Half::Shows);
         while let Err(failure) = link.channel.begin().await {
             trouble.wait(&failure).await;
         }
@@ -136,15 +152,15 @@ enum Act {
 }
 
 impl<C: Channel> Link<C> {
-    fn trouble(&self) -> Trouble<'_> {
-        Trouble { name: &self.settings.name, pause: FIRST_PAUSE, is_said: false, health: &self.health }
+    fn trouble(&self, half: Half) -> Trouble<'_> {
+        Trouble { name: &self.settings.name, pause: FIRST_PAUSE, is_said: false, health: &self.health, half }
     }
 
     /// Brings what is shown up to the board, over and over.
     async fn show(self: Arc<Self>) {
         let started = tokio::time::Instant::now();
         let mut changes = self.board.watch();
-        let mut trouble = self.trouble();
+        let mut trouble = self.trouble(Half::Shows);
         // What was said before is nobody's news.
         let (_, mut remarked) = self.board.remarks(u64::MAX);
         loop {
@@ -307,7 +323,7 @@ impl<C: Channel> Link<C> {
 
     /// Hears what people say, over and over.
     async fn listen(self: Arc<Self>) {
-        let mut trouble = self.trouble();
+        let mut trouble = self.trouble(Half::Hears);
         loop {
             match self.channel.listen(self.memory.position().as_deref()).await {
                 Err(failure) => trouble.wait(&failure).await,
@@ -387,15 +403,24 @@ struct Trouble<'n> {
     pause: Duration,
     is_said: bool,
     health: &'n Mutex<Health>,
+    half: Half,
 }
 
 impl Trouble<'_> {
+    fn note(&self, why: Option<String>) {
+        let mut health = self.health.lock().unwrap_or_else(PoisonError::into_inner);
+        match self.half {
+            Half::Shows => health.shows = why,
+            Half::Hears => health.hears = why,
+        }
+    }
+
     fn is_over(&mut self) {
         if self.is_said {
             tracing::warn!(channel = self.name, "the channel works again");
         }
         (self.pause, self.is_said) = (FIRST_PAUSE, false);
-        self.health.lock().unwrap_or_else(PoisonError::into_inner).trouble = None;
+        self.note(None);
     }
 
     async fn wait(&mut self, failure: &Failure) {
@@ -404,7 +429,7 @@ impl Trouble<'_> {
             Failure::Refused(_) => LONGEST_PAUSE.min(self.pause * 8),
             _ => self.pause,
         };
-        self.health.lock().unwrap_or_else(PoisonError::into_inner).trouble = Some(failure.why().to_owned());
+        self.note(Some(failure.why().to_owned()));
         let is_busy = matches!(failure, Failure::Away(_, Some(_)));
         if !self.is_said && !is_busy {
             self.is_said = true;

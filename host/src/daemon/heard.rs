@@ -195,7 +195,7 @@ impl Core {
             let health = self.lines.running.get(name).map(Running::health);
             let state = match &health {
                 None => "could not be opened".to_owned(),
-                Some(health) => match &health.trouble {
+                Some(health) => match health.trouble() {
                     Some(why) => format!("does not work: {why}"),
                     None if health.has_begun => "works".to_owned(),
                     None => "is being opened".to_owned(),
@@ -207,7 +207,7 @@ impl Core {
                 n => format!("{n} may answer"),
             };
             lines.push(format!("{name}  {}  {state}; {who}", settings.kind.word()));
-            let works = health.as_ref().is_some_and(|health| health.has_begun && health.trouble.is_none());
+            let works = health.as_ref().is_some_and(|health| health.has_begun && health.trouble().is_none());
             data.push(json!({"name": name, "kind": settings.kind.word(), "works": works, "state": state,
                              "approvers": settings.approvers, "workspaces": settings.workspaces}));
         }
@@ -243,7 +243,8 @@ impl Core {
         else {
             return Reply::refused(format!("no test goes by `{id}`"));
         };
-        let trouble = self.lines.running.get(&test.channel).map(Running::health).map(|health| health.trouble);
+        let health = self.lines.running.get(&test.channel).map(Running::health);
+        let trouble = health.map(|health| health.trouble().map(str::to_owned));
         let is_late = clock::now().boot_ms >= test.until_boot_ms;
         let data = json!({"heard": test.heard, "stranger": test.stranger, "late": is_late,
                           "trouble": trouble.unwrap_or(Some("the channel could not be opened".to_owned()))});

@@ -33,6 +33,7 @@ impl Core {
             self.times.last_look = Some(Instant::now());
             self.look_for_askers();
             self.lapse();
+            self.desk.board().lapse(now.boot_ms);
         }
         self.outbox.tidy(&self.keys);
         self.prune();

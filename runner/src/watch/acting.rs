@@ -281,10 +281,11 @@ fn created(path: &Path, later: &Later, around: &Around<'_>, tracked: &OnceCell<O
         known.as_ref().is_some_and(|tracked| tracked.holds(path))
     };
     let by_git = || later.tier != Tier::Gate && around.checks_out && is_tracked();
-    // What was there and is called so only now: it is the naming that is new. Of what is named a hook only what was written since.
+    // What was there and is called so only now: it is the naming that is new. Of what is named a hook, what an earlier run may have
+    // left there is nobody's: only what git tracks, and nobody has written since, stays.
     let is_old = || {
         let is_hook = path.file_name().is_some_and(|name| git::is_hook(&name.to_string_lossy()));
-        (around.was_there)(path) && !(is_hook && (around.is_made_since)(path))
+        (around.was_there)(path) && (!is_hook || is_tracked() && !(around.is_made_since)(path))
     };
     let change = if around.nobody_was_asked
         && later.is_kept
