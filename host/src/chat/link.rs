@@ -28,6 +28,8 @@ const REMIND_MS: u64 = 60_000;
 const MOST_WORDS: usize = 2000;
 /// How long a person's words wait for the host.
 const CONFIRM: Duration = Duration::from_secs(15);
+/// How long a pressed button waits for the word of the service that its card is shown.
+const REMEMBERED_IN: Duration = Duration::from_secs(2);
 /// First and longest pause before a service is tried again.
 const FIRST_PAUSE: Duration = Duration::from_millis(500);
 const LONGEST_PAUSE: Duration = Duration::from_mins(1);
@@ -188,10 +190,6 @@ impl<C: Channel> Link<C> {
         self.lost.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn may_be_shown(&self, id: &ApprovalId) -> bool {
-        self.lost().contains(id)
-    }
-
     /// What is to be done next. What lapses first is shown first.
     fn next(&self, now: Now, all_came_back: bool) -> Option<Act> {
         let mut cards = self.board.cards();
@@ -204,7 +202,7 @@ impl<C: Channel> Link<C> {
             let left = shown.card.expires_boot_ms.saturating_sub(now.boot_ms);
             match self.memory.posted(&shown.card.id) {
                 None if shown.over.is_none() && left > 0 => return Some(Act::Post(shown.clone())),
-                None if shown.over.is_some() && self.may_be_shown(&shown.card.id) => {
+                None if shown.over.is_some() && self.lost().contains(&shown.card.id) => {
                     return Some(Act::Say(shown.clone()));
                 }
                 Some(posted) if posted.version != Some(shown.version) => {
@@ -343,6 +341,9 @@ impl<C: Channel> Link<C> {
 
     async fn take(self: Arc<Self>, spoken: Spoken<C::To>) {
         let is_pressed = spoken.on.is_some();
+        if is_pressed {
+            self.until_remembered(&spoken.words).await;
+        }
         let reply = match self.objection(&spoken) {
             Some(objection) => Some(Reply::refused(objection)),
             None if spoken.words.len() > MOST_WORDS => None,
@@ -372,6 +373,17 @@ impl<C: Channel> Link<C> {
                 tracing::warn!(channel = self.settings.name, why = failure.why(), "a reply could not be given");
             }
         });
+    }
+
+    /// Who sees a card may press its button before the service has told us which message it is.
+    async fn until_remembered(&self, words: &str) {
+        let (Said::Answer(id, _) | Said::Show(id)) = grammar::read(words) else { return };
+        let is_being_shown =
+            || self.memory.posted(&id).is_none() && self.board.card(&id).is_some_and(|shown| shown.over.is_none());
+        let end = tokio::time::Instant::now() + REMEMBERED_IN;
+        while is_being_shown() && tokio::time::Instant::now() < end {
+            tokio::time::sleep(Duration::from_millis(20)).await;
+        }
     }
 
     /// Why words do not count here, before anybody looks at who says them.
