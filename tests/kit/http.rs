@@ -83,7 +83,7 @@ impl Server {
 }
 
 /// Reads one request; `None` from a client that never said anything.
-fn read(reader: &mut impl std::io::BufRead) -> std::io::Result<Option<Request>> {
+pub(crate) fn read(reader: &mut impl std::io::BufRead) -> std::io::Result<Option<Request>> {
     let mut first = String::new();
     if reader.read_line(&mut first)? == 0 {
         return Ok(None);
@@ -116,7 +116,11 @@ fn answer(mut stream: TcpStream, handler: &dyn Fn(&Request) -> Reply, down: &Ato
     if down.load(Ordering::SeqCst) {
         return Ok(());
     }
-    let text = body.to_string();
+    respond(&mut stream, status, &extra, &body.to_string())
+}
+
+/// Writes a response. `extra` are headers, each with its line's end.
+pub(crate) fn respond(stream: &mut TcpStream, status: u16, extra: &str, text: &str) -> std::io::Result<()> {
     write!(
         stream,
         "HTTP/1.1 {status} x\r\ncontent-type: application/json\r\n{extra}content-length: {}\r\nconnection: close\r\n\r\n{text}",

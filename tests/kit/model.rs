@@ -1,11 +1,13 @@
 //! A model server for the inspector: the wire format of the Messages and chat completions APIs, and every way to fail.
 
-use std::io::{BufRead as _, BufReader, Read as _, Write as _};
+use std::io::{BufReader, Write as _};
 use std::net::{TcpListener, TcpStream};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use serde_json::{Value, json};
+
+use crate::http;
 
 /// How the server answers.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -93,29 +95,13 @@ impl Model {
 }
 
 fn answer(mut stream: TcpStream, fault: &Fault, log: &Mutex<Vec<Value>>) -> std::io::Result<()> {
-    let mut reader = BufReader::new(stream.try_clone()?);
-    let mut head = String::new();
-    let mut length = 0;
-    loop {
-        let mut line = String::new();
-        if reader.read_line(&mut line)? == 0 || line == "\r\n" {
-            break;
-        }
-        if let Some(value) = line.to_ascii_lowercase().strip_prefix("content-length:") {
-            length = value.trim().parse().unwrap_or(0);
-        }
-        head.push_str(&line);
-    }
-    if head.is_empty() {
-        // A client that died, or never said anything.
-        return Ok(());
-    }
-    let mut body = vec![0; length];
-    reader.read_exact(&mut body)?;
-    let body: Value = serde_json::from_slice(&body).unwrap_or(Value::Null);
+    // A client that died, or never said anything.
+    let Some(request) = http::read(&mut BufReader::new(stream.try_clone()?))? else { return Ok(()) };
+    let body = request.body;
     log.lock().unwrap().push(body.clone());
-    let chat = head.starts_with("POST /v1/chat/completions");
-    assert!(chat || head.starts_with("POST /v1/messages"), "{head}");
+    let asks = |path: &str| request.method == "POST" && request.path.starts_with(path);
+    let chat = asks("/v1/chat/completions");
+    assert!(chat || asks("/v1/messages"), "{} {}", request.method, request.path);
     let message = if chat { body["messages"][1]["content"].clone() } else { body["messages"][0]["content"].clone() };
     let flagged = message
         .as_str()
@@ -158,10 +144,5 @@ fn answer(mut stream: TcpStream, fault: &Fault, log: &Mutex<Vec<Value>>) -> std:
             return Ok(());
         }
     };
-    write!(
-        stream,
-        "HTTP/1.1 {status} x\r\ncontent-type: application/json\r\n{extra}content-length: {}\r\nconnection: close\r\n\r\n{text}",
-        text.len()
-    )?;
-    stream.flush()
+    http::respond(&mut stream, status, &extra, &text)
 }

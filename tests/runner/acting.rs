@@ -810,11 +810,12 @@ fn two_runs_at_once_cost_nobody_a_repository() {
     let ground = Ground::new(Who::Root, "bwrap", "[presets.p.git]\nrepository = \"write\"");
     let work = ground.work();
     let waits = |name: &str| format!("for i in $(seq 400); do [ -e {name} ] && break; sleep 0.01; done");
-    let first = format!("{}; git init -q --template= .; echo x > f; touch made; {}", waits("go"), waits("over"));
+    let first =
+        format!("touch begun; {}; git init -q --template= .; echo x > f; touch made; {}", waits("go"), waits("over"));
     let second = format!("touch go; {}; sleep 0.2", waits("made"));
     let (first, second) = std::thread::scope(|scope| {
         let first = scope.spawn(|| ground.run_script(&first));
-        std::thread::sleep(std::time::Duration::from_millis(500));
+        bashgate_tests::until("the first run", || work.join("begun").exists().then_some(()));
         let second = ground.run_script(&second);
         fs::write(work.join("over"), "").unwrap();
         (first.join().unwrap(), second)

@@ -9,6 +9,16 @@ use bashgate_tests::{Output, bin};
 
 use super::hostile_world::{World, git};
 
+/// A world whose workspace is a repository with one commit of a file `f`.
+fn with_one_commit() -> World {
+    let world = World::new();
+    world.file("f", "x");
+    git(&world.work(), &["init", "-q"]);
+    git(&world.work(), &["add", "f"]);
+    git(&world.work(), &["commit", "-qm", "one"]);
+    world
+}
+
 #[test]
 fn words_that_only_some_shells_take_for_assignments() {
     let world = World::new();
@@ -48,12 +58,8 @@ fn a_folder_that_is_made_and_moved_in_one_line() {
 
 #[test]
 fn a_repository_that_only_the_last_commit_knows() {
-    let world = World::new();
+    let world = with_one_commit();
     let work = world.work();
-    world.file("f", "x");
-    git(&work, &["init", "-q"]);
-    git(&work, &["add", "f"]);
-    git(&work, &["commit", "-qm", "one"]);
     world.local(&[
         "git add f && git commit -m x",
         "git add -A && git commit -m x && git status",
@@ -308,12 +314,8 @@ fn secrets_that_git_is_made_to_take_in_or_give_back() {
 
 #[test]
 fn passwords_in_what_git_keeps_of_addresses() {
-    let world = World::new();
+    let world = with_one_commit();
     let work = world.work();
-    world.file("f", "x");
-    git(&work, &["init", "-q"]);
-    git(&work, &["add", "f"]);
-    git(&work, &["commit", "-qm", "one"]);
     let shown = ["git reflog", "git log -g --oneline", "git log -g --format=%gs", "cat .git/logs/HEAD"];
     let branch = ["git branch --format='%(push:remotename)'", "git for-each-ref", "git log --oneline"];
     world.local(&shown);
@@ -384,12 +386,8 @@ fn links_that_lead_elsewhere_when_a_job_in_the_background_gets_there() {
 
 #[test]
 fn objects_that_are_in_no_history_are_shown_by_their_number_only_on_request() {
-    let world = World::new();
+    let world = with_one_commit();
     let work = world.work();
-    world.file("f", "x");
-    git(&work, &["init", "-q"]);
-    git(&work, &["add", "f"]);
-    git(&work, &["commit", "-qm", "one"]);
     let number = |what: &str| {
         let mut command = Command::new("git");
         command.args(["rev-parse", what]).current_dir(&work);

@@ -112,12 +112,8 @@ impl Gathered<'_> {
                 continue;
             }
             self.add(&name, Told::Digest);
-            let Some(file) = place(&name, self.cwd).filter(|file| file.is_file()) else { continue };
-            let text = std::fs::File::open(file).and_then(|file| {
-                let mut bytes = Vec::new();
-                file.take(MAX_SETTINGS).read_to_end(&mut bytes).map(|_| bytes)
-            });
-            for included in text.iter().flat_map(|text| included(&String::from_utf8_lossy(text))) {
+            let Some(text) = self.settings_in(&name) else { continue };
+            for included in included(&text) {
                 if self.found.len() >= MAX_FILES || waiting.len() >= MAX_FILES {
                     self.found.push(unknown(&format!("all that {name} names")));
                     return;
@@ -136,17 +132,19 @@ impl Gathered<'_> {
         }
     }
 
+    /// The start of a file of settings, as far as it is read for what it names.
+    fn settings_in(&self, name: &str) -> Option<String> {
+        let file = place(name, self.cwd).filter(|file| file.is_file())?;
+        let mut bytes = Vec::new();
+        std::fs::File::open(file).ok()?.take(MAX_SETTINGS).read_to_end(&mut bytes).ok()?;
+        Some(String::from_utf8_lossy(&bytes).into_owned())
+    }
+
     /// What a client's settings say of where it sends and what, a line each. No answer for more than once is bound to such.
     fn add_settings(&mut self, name: &str) {
         let Some(steers) = settings::of(name) else { return };
+        let Some(text) = self.settings_in(name) else { return };
         let Some(file) = self.found.iter_mut().find(|file| file.path == name) else { return };
-        let Some(place) = place(name, self.cwd).filter(|place| place.is_file()) else { return };
-        let mut bytes = Vec::new();
-        let opened = std::fs::File::open(place);
-        if opened.and_then(|opened| opened.take(MAX_SETTINGS).read_to_end(&mut bytes)).is_err() {
-            return;
-        }
-        let text = String::from_utf8_lossy(&bytes);
         let lines: Vec<&str> = text.lines().map(str::trim).filter(|line| steers(line)).collect();
         file.head = start_of(lines.join("\n").as_bytes());
         if lines.iter().any(|line| settings::brings_more(name, line)) {
@@ -193,9 +191,7 @@ impl Gathered<'_> {
             self.found.push(unknown("settings of git that are only known when it runs"));
         }
     }
-}
 
-impl Gathered<'_> {
     /// The settings and hooks of a repository's submodules, which are sent or fetched with it. False where there are more than are
     /// looked at, or some that cannot be read.
     fn add_submodules(&mut self, repository: &git::Repository) -> bool {
@@ -270,7 +266,7 @@ fn included(text: &str) -> Vec<String> {
                     let behind = word.split_once('@').map(|(_, path)| plain(path));
                     divided.chain(behind).chain(glued(word)).chain([plain(word)]).collect::<Vec<_>>()
                 });
-                found.extend(pieces.filter(|piece| piece.len() > 1 && !piece.starts_with('#') || piece.len() == 1));
+                found.extend(pieces.filter(|piece| !piece.is_empty() && (piece == "#" || !piece.starts_with('#'))));
             }
         }
         if let Some(glued) = line.strip_prefix("-K").filter(|glued| !glued.is_empty() && !glued.starts_with(' ')) {

@@ -187,6 +187,15 @@ impl Telegram {
         body
     }
 
+    /// Says a text of several lines in blocks in which nothing is markup.
+    async fn say_as_it_is(&self, words: &str) -> Result<(), Failure> {
+        for piece in pieces(words) {
+            let more = json!({"text": format!("<pre>{}</pre>", escape(piece)), "parse_mode": "HTML"});
+            let _: Value = self.call("sendMessage", &self.sent_to_room(more), PATIENCE).await?;
+        }
+        Ok(())
+    }
+
     /// What an update says, where it counts.
     fn spoken(&self, update: Update) -> Option<Spoken<To>> {
         if let Some(message) = update.message {
@@ -312,12 +321,7 @@ impl Channel for Telegram {
                 if lines <= 1 {
                     return self.say(words, Some(&id.to_string())).await;
                 }
-                for piece in pieces(words) {
-                    let text = format!("<pre>{}</pre>", escape(piece));
-                    let more = json!({"text": text, "parse_mode": "HTML"});
-                    let _: Value = self.call("sendMessage", &self.sent_to_room(more), PATIENCE).await?;
-                }
-                Ok(())
+                self.say_as_it_is(words).await
             }
             To::Press(press) => {
                 let fits = words.chars().count() <= LONGEST_TOAST && !words.contains('\n');
@@ -325,11 +329,7 @@ impl Channel for Telegram {
                 let body = json!({"callback_query_id": press, "text": toast, "show_alert": !done});
                 let answered: Result<Value, Failure> = self.call("answerCallbackQuery", &body, PATIENCE).await;
                 if !fits {
-                    for piece in pieces(words) {
-                        let text = format!("<pre>{}</pre>", escape(piece));
-                        let more = json!({"text": text, "parse_mode": "HTML"});
-                        let _: Value = self.call("sendMessage", &self.sent_to_room(more), PATIENCE).await?;
-                    }
+                    self.say_as_it_is(words).await?;
                 }
                 answered.map(drop)
             }

@@ -9,7 +9,7 @@ use std::time::Duration;
 use bashgate_shared::classify::CommandClass;
 use bashgate_shared::protocol::{RequestId, WorkspaceName};
 use serde_json::json;
-use tokio::sync::{mpsc, oneshot};
+use tokio::sync::mpsc;
 
 use super::Event;
 use super::allowance::Allowance;
@@ -103,7 +103,7 @@ impl Core {
         let Overheard { channel, user, name, words, reply } = overheard;
         match self.said_in(&channel, &user, &name, &words) {
             Some(told) => self.tell(told, Asker::Channel(reply)),
-            None => drop::<Result<_, _>>(oneshot::Sender::send(reply, None)),
+            None => drop(reply.send(None)),
         }
     }
 

@@ -104,15 +104,6 @@ impl Seen {
         }
         seen.own = own;
         seen.walk((workspace, cwd), &git, acting, other);
-        // Of submodules, too.
-        let mut acting = std::mem::take(&mut seen.acting);
-        let modules = seen.real_root().join(".git/modules");
-        let of_modules =
-            |path: &&PathBuf| path.starts_with(&modules) && path.components().any(|part| part.as_os_str() == "hooks");
-        for hook in seen.own.keys().filter(of_modules).cloned().collect::<Vec<_>>() {
-            acting.named(&mut seen, &hook, None);
-        }
-        seen.acting = acting;
         seen
     }
 
@@ -251,10 +242,12 @@ impl Seen {
                 other(folder, others);
             }
         }
-        // A hook of a repository in the workspace is one like any other.
+        // A hook of a repository in the workspace is one like any other, of a submodule, too.
+        let modules = self.workspace.join(".git/modules");
+        let of_modules = self.own.keys().filter(|path| path.starts_with(&modules));
         let is_hook = |path: &&PathBuf| path.components().any(|part| part.as_os_str() == "hooks");
-        for hook in nested.keys().filter(is_hook) {
-            acting.named(self, hook, None);
+        for hook in nested.keys().chain(of_modules).filter(is_hook).cloned().collect::<Vec<_>>() {
+            acting.named(self, &hook, None);
         }
         self.nested = nested;
         self.acting = acting;
