@@ -11,6 +11,7 @@ OPENCODE_VERSION := 1.18.33
 AGENTS := target/tools
 OPENAI_AGENTS_VERSION := 0.24.0
 CLAUDE_SDK_VERSION := 0.2.187
+SYNAPSE_VERSION := 1.163.2
 
 TARGET := $(shell rustc -vV | sed -n 's/^host: //p')
 FUZZ := target/fuzz
@@ -134,7 +135,7 @@ system:
 
 # What the tests need besides Rust.
 tools:
-	./tests/tools.sh $(AGENTS) $(CLAUDE_VERSION) $(CODEX_VERSION)
+	./tests/tools.sh $(AGENTS) $(CLAUDE_VERSION) $(CODEX_VERSION) $(SYNAPSE_VERSION)
 
 # What this build says of the corpora's commands, beside what another one does: make compare BEFORE=/path/to/bashgate
 compare: build

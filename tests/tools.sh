@@ -1,9 +1,11 @@
 #!/bin/sh
-# Installs what the tests need, once: system packages and pinned agents. Usage: tools.sh FOLDER CLAUDE_VERSION CODEX_VERSION
+# Installs what the tests need, once: system packages, pinned agents, a Matrix server.
+# Usage: tools.sh FOLDER CLAUDE_VERSION CODEX_VERSION SYNAPSE_VERSION
 set -eu
 folder=$1
 claude_version=$2
 codex_version=$3
+synapse_version=$4
 
 need() { # program, package
     command -v "$1" >/dev/null 2>&1 || missing="$missing $2"
@@ -34,6 +36,7 @@ need make make
 need systemd-analyze systemd
 need dpkg-deb dpkg
 need pytest python3-pytest
+python3 -c 'import ensurepip' 2>/dev/null || missing="$missing python3-venv"
 if [ -n "$missing" ]; then
     sudo=""
     [ "$(id -u)" = 0 ] || sudo=sudo
@@ -56,3 +59,9 @@ agent() { # folder, its program, packages
 agent claude @anthropic-ai/claude-code-linux-x64/claude \
     "@anthropic-ai/claude-code@$claude_version" "@anthropic-ai/claude-code-linux-x64@$claude_version"
 agent codex @openai/codex-linux-x64/vendor/x86_64-unknown-linux-musl/bin/codex "@openai/codex@$codex_version"
+
+synapse=$folder/synapse
+if ! "$synapse/bin/python" -c "from importlib.metadata import version; assert version('matrix-synapse') == '$synapse_version'" 2>/dev/null; then
+    python3 -m venv --clear "$synapse"
+    "$synapse/bin/pip" install --quiet --disable-pip-version-check "matrix-synapse==$synapse_version"
+fi

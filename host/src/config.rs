@@ -553,7 +553,7 @@ mod tests {
             ("[policy]\nfloor = \"never\"", "unknown variant"),
             ("[chat.x]\nkind = \"pigeon\"", "unknown variant"),
             ("[chat.x]\nkind = \"telegram\"\nroom = \"1\"", "missing field `token_file`"),
-            ("[chat.x]\nkind = \"telegram\"\nroom = \"#ops\"\ntoken_file = \"t\"", "ids of telegram are numbers"),
+            ("[chat.x]\nkind = \"telegram\"\nroom = \"#ops\"\ntoken_file = \"t\"", "rooms of telegram are numbers"),
             (
                 "[chat.x]\nkind = \"telegram\"\nroom = \"1\"\ntoken_file = \"t\"\napprovers = [\"@ann\"]",
                 "`chat.x.approvers` has `@ann`; people are named by ids",
@@ -562,6 +562,14 @@ mod tests {
             (
                 "[chat.x]\nkind = \"telegram\"\nroom = \"1\"\ntoken_file = \"/etc/passwd\"",
                 "can be read by others: chmod 600 it",
+            ),
+            (
+                "[chat.x]\nkind = \"matrix\"\nroom = \"!r:s\"\ntoken_file = \"t\"",
+                "`chat.x.base_url` is missing: the address of your server",
+            ),
+            (
+                "[chat.x]\nkind = \"matrix\"\nroom = \"#r:s\"\ntoken_file = \"t\"\nbase_url = \"https://s\"",
+                "not the `#…` that people see",
             ),
             ("[chat.\"A b\"]\nkind = \"telegram\"\nroom = \"1\"\ntoken_file = \"t\"", "a channel's name"),
             (

@@ -67,15 +67,12 @@ pub(super) trait Service {
     /// `[chat.x]` without its list of approvers, with the files that it names.
     fn config(&self, folder: &Path) -> String;
     fn says(&self, who: Who, words: &str);
-    fn presses(&self, who: Who, card: &str, label: &str);
     /// Says these words in every way that must not count: how many.
     fn says_what_does_not_count(&self, words: &str) -> usize;
-    fn presses_what_does_not_count(&self, card: &Shown);
     /// Other ways to say words that must count.
     fn says_in_other_ways(&self, words: &str) -> Vec<String>;
     /// All that we have said in the room, as it stands now.
     fn messages(&self) -> Vec<Shown>;
-    fn answers_to_presses(&self) -> Vec<String>;
     fn goes_down(&self, down: bool);
     fn fails(&self, faults: &[Fault]);
     fn revokes(&self, revoked: bool);
@@ -85,20 +82,27 @@ pub(super) trait Service {
     /// What we did that the service does not accept.
     fn complaints(&self) -> Vec<String>;
     /// What must stand in no log.
-    fn secrets() -> &'static [&'static str];
+    fn secrets(&self) -> Vec<String>;
+}
+
+/// A service with buttons under messages.
+pub(super) trait Buttons: Service {
+    fn presses(&self, who: Who, card: &str, label: &str);
+    fn presses_what_does_not_count(&self, card: &Shown);
+    fn answers_to_presses(&self) -> Vec<String>;
 }
 
 /// A service with a site that asks through it.
-struct Stage<S> {
-    service: S,
-    site: Site,
-    host: Host,
+pub(super) struct Stage<S> {
+    pub(super) service: S,
+    pub(super) site: Site,
+    pub(super) host: Host,
 }
 
-const ASKED: &str = "curl -s https://x.example";
+pub(super) const ASKED: &str = "curl -s https://x.example";
 
 impl<S: Service> Stage<S> {
-    fn new(config: &str) -> Self {
+    pub(super) fn new(config: &str) -> Self {
         let service = S::start();
         let site = Site::new("");
         let chat = service.config(site.path());
@@ -110,59 +114,59 @@ impl<S: Service> Stage<S> {
     }
 
     /// Asks about a command, and waits for its card.
-    fn ask(&self, command: &str) -> (JoinHandle<Output>, Shown) {
+    pub(super) fn ask(&self, command: &str) -> (JoinHandle<Output>, Shown) {
         let running = self.site.check_later(command);
         (running, self.card(&self.site.held(command)))
     }
 
     /// What people see now, with lines that were too long put together again.
-    fn shown(&self) -> Vec<Shown> {
+    pub(super) fn shown(&self) -> Vec<Shown> {
         let all = self.service.messages().into_iter();
         all.map(|shown| Shown { text: shown.text.replace("\n      : ", ""), ..shown }).collect()
     }
 
     /// The card of an id.
-    fn card(&self, id: &str) -> Shown {
+    pub(super) fn card(&self, id: &str) -> Shown {
         until("a card", || self.shown().into_iter().find(|shown| shown.text.contains(&format!("approve {id}"))))
     }
 
     /// Waits until a message says something.
-    fn says(&self, message: &str, what: &str) -> Shown {
+    pub(super) fn says(&self, message: &str, what: &str) -> Shown {
         until(what, || self.shown().into_iter().find(|shown| shown.message == message && shown.text.contains(what)))
     }
 
     /// Waits until any message says something.
-    fn hears(&self, what: &str) -> Shown {
+    pub(super) fn hears(&self, what: &str) -> Shown {
         until(what, || self.shown().into_iter().find(|shown| shown.text.contains(what)))
     }
 
     /// Everything that was said before is dealt with when this is answered.
-    fn is_through(&self) {
+    pub(super) fn is_through(&self) {
         let before = self.shown().len();
         self.service.says(Who::Approver, "help");
         until("help", || self.shown().into_iter().skip(before).find(|shown| shown.text.contains("Say one of")));
     }
 
-    fn last_decision(&self) -> Value {
+    pub(super) fn last_decision(&self) -> Value {
         self.site.audit().into_iter().rfind(|record| record["kind"] == "decision").unwrap()["detail"].clone()
     }
 }
 
 impl<S> Stage<S> {
-    fn said(&self) -> String {
+    pub(super) fn said(&self) -> String {
         self.host.said.lock().unwrap().clone()
     }
 }
 
 impl<S: Service> Stage<S> {
     /// What must be true at the end of every case.
-    fn ends(self) {
+    pub(super) fn ends(self) {
         assert_eq!(self.service.complaints(), Vec::<String>::new());
         let said = self.said();
         let state = std::fs::read_dir(self.site.path().join("state/chat")).unwrap();
         let kept: Vec<String> = state.map(|entry| std::fs::read_to_string(entry.unwrap().path()).unwrap()).collect();
-        for secret in S::secrets() {
-            assert!(!said.contains(secret) && !kept.concat().contains(secret), "a credential is in a log: {said}");
+        for secret in self.service.secrets() {
+            assert!(!said.contains(&secret) && !kept.concat().contains(&secret), "a credential is in a log: {said}");
         }
         self.site.cli(["audit", "verify"]).expect(0);
     }
@@ -197,7 +201,7 @@ pub(super) fn held_and_denied_with_words<S: Service>() {
     stage.ends();
 }
 
-pub(super) fn buttons_answer<S: Service>() {
+pub(super) fn buttons_answer<S: Buttons>() {
     let stage = Stage::<S>::new("");
     let (running, card) = stage.ask(ASKED);
     assert!(card.buttons.contains(&"Approve once".to_owned()), "{card:?}");
@@ -464,33 +468,93 @@ pub(super) fn a_test_of_the_channel_is_answered<S: Service>() {
     stage.ends();
 }
 
-/// The same cases for a service.
-macro_rules! cases {
-    ($service:ty: $($name:ident)*) => {
-        $(
-            #[test]
-            fn $name() {
-                super::cases::$name::<$service>();
-            }
-        )*
-    };
-    ($service:ty) => {
-        super::cases::cases!($service:
-            held_and_approved
-            held_and_denied_with_words
-            buttons_answer
-            only_a_fresh_word_of_an_approver_counts
-            nobody_answers_in_time
-            the_host_is_started_again
-            a_service_that_is_away_holds_up_nobody
-            faults_of_the_service_lose_nothing
-            a_credential_that_is_revoked_is_said
-            a_hostile_command_forges_nothing
-            a_card_that_somebody_takes_away_is_shown_again
-            guessing_ids_leads_nowhere
-            a_channel_knows_of_its_workspaces_alone
-            a_test_of_the_channel_is_answered
-        );
+/// Names each case once.
+macro_rules! list {
+    ($($name:ident)*) => {
+        /// Every case that holds of any service.
+        pub(super) fn all<S: Service>() -> Vec<(&'static str, fn())> {
+            vec![$((stringify!($name), $name::<S> as fn())),*]
+        }
+
+        /// A test for each case.
+        macro_rules! cases {
+            ($service:ty) => {
+                $(
+                    #[test]
+                    fn $name() {
+                        super::cases::$name::<$service>();
+                    }
+                )*
+
+                #[test]
+                fn buttons_answer() {
+                    super::cases::buttons_answer::<$service>();
+                }
+            };
+        }
     };
 }
-pub(super) use cases;
+list! {
+    held_and_approved
+    held_and_denied_with_words
+    only_a_fresh_word_of_an_approver_counts
+    nobody_answers_in_time
+    the_host_is_started_again
+    a_service_that_is_away_holds_up_nobody
+    faults_of_the_service_lose_nothing
+    a_credential_that_is_revoked_is_said
+    a_hostile_command_forges_nothing
+    a_card_that_somebody_takes_away_is_shown_again
+    guessing_ids_leads_nowhere
+    a_channel_knows_of_its_workspaces_alone
+    a_test_of_the_channel_is_answered
+}
+pub(super) use cases as test_each;
+
+/// Runs cases that share something expensive, so many beside each other. All run, whatever fails.
+pub(super) fn run_at_once(cases: Vec<(&'static str, fn())>, many: usize) {
+    let waiting = std::sync::Mutex::new(cases);
+    let failed = std::sync::Mutex::new(Vec::new());
+    std::thread::scope(|scope| {
+        for _ in 0..many {
+            scope.spawn(|| {
+                loop {
+                    let Some((name, case)) = waiting.lock().unwrap().pop() else { break };
+                    if std::panic::catch_unwind(case).is_err() {
+                        failed.lock().unwrap().push(name);
+                    }
+                }
+            });
+        }
+    });
+    let failed = failed.into_inner().unwrap();
+    assert!(failed.is_empty(), "{failed:?}");
+}
+
+/// What people see of a text in HTML, which must be whole and of these tags only.
+pub(super) fn plain_of_html(text: &str, tags: &[&str]) -> Result<String, String> {
+    let mut out = String::new();
+    let mut open = Vec::new();
+    for (number, piece) in text.split('<').enumerate() {
+        if number == 0 {
+            out.push_str(piece);
+            continue;
+        }
+        let (tag, rest) = piece.split_once('>').ok_or("can't parse entities: unclosed start tag")?;
+        match tag.strip_prefix('/') {
+            None if tags.contains(&tag) => open.push(tag.split(' ').next().unwrap_or_default()),
+            Some(end) if open.last() == Some(&end) => {
+                open.pop();
+                if matches!(end, "pre" | "p" | "strong") {
+                    out.push('\n');
+                }
+            }
+            _ => return Err(format!("can't parse entities: unsupported start tag \"{tag}\"")),
+        }
+        out.push_str(rest);
+    }
+    if !open.is_empty() {
+        return Err("can't parse entities: can't find end tag".to_owned());
+    }
+    Ok(out.replace("&lt;", "<").replace("&gt;", ">").replace("&quot;", "\"").replace("&amp;", "&"))
+}

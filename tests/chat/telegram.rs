@@ -11,9 +11,9 @@ use std::time::{Duration, Instant};
 use bashgate_tests::http::{Reply, Request, Server};
 use serde_json::{Value, json};
 
-use super::cases::{Fault, Service, Shown, Who, cases};
+use super::cases::{Buttons, Fault, Service, Shown, Who, plain_of_html, test_each};
 
-cases!(Telegram);
+test_each!(Telegram);
 
 const TOKEN: &str = "110201543:AAHdqTcvCH1vGWJxfSeofSAs0K5PALDsaw";
 const ROOM: i64 = -1_001_234_567_890;
@@ -72,17 +72,6 @@ impl Service for Telegram {
         self.update("message", &self.message(who.id(), ROOM, words));
     }
 
-    fn presses(&self, who: Who, card: &str, label: &str) {
-        let data = {
-            let state = self.state.0.lock().unwrap();
-            let message = &state.messages[&card.parse::<i64>().unwrap()];
-            let mut buttons =
-                message.keyboard["inline_keyboard"].as_array().unwrap().iter().flat_map(|row| row.as_array().unwrap());
-            buttons.find(|button| button["text"] == label).expect(label)["callback_data"].as_str().unwrap().to_owned()
-        };
-        self.press(who.id(), ROOM, card.parse().unwrap(), &data);
-    }
-
     fn says_what_does_not_count(&self, words: &str) -> usize {
         let own = self.message(Who::Approver.id(), ROOM, words);
         let with = |field: &str, value: Value| {
@@ -129,17 +118,6 @@ impl Service for Telegram {
         count + 4
     }
 
-    fn presses_what_does_not_count(&self, card: &Shown) {
-        let message: i64 = card.message.parse().unwrap();
-        let id = card.id();
-        // Another message's button, another room's, and data that nobody made.
-        self.press(Who::Approver.id(), ROOM, message + 1000, &format!("a:{id}"));
-        self.press(Who::Approver.id(), ELSEWHERE, message, &format!("a:{id}"));
-        self.press(Who::Approver.id(), ROOM, message, &format!("approve {id}"));
-        self.press(Who::Approver.id(), ROOM, message, &format!("aa:{id}"));
-        self.press(Who::Approver.id(), ROOM, message, "a:");
-    }
-
     fn says_in_other_ways(&self, words: &str) -> Vec<String> {
         let (first, rest) = words.split_once(' ').unwrap();
         vec![format!("/{first} {rest}"), format!("/{first}@Gate_Test_Bot {rest}"), format!("@gate_test_bot {words}")]
@@ -157,11 +135,6 @@ impl Service for Telegram {
             changes: message.changes,
         });
         all.collect()
-    }
-
-    fn answers_to_presses(&self) -> Vec<String> {
-        let state = self.state.0.lock().unwrap();
-        state.answered.iter().map(|(_, body)| body["text"].as_str().unwrap_or_default().to_owned()).collect()
     }
 
     fn goes_down(&self, down: bool) {
@@ -205,8 +178,37 @@ impl Service for Telegram {
         wrong
     }
 
-    fn secrets() -> &'static [&'static str] {
-        &[TOKEN]
+    fn secrets(&self) -> Vec<String> {
+        vec![TOKEN.to_owned()]
+    }
+}
+
+impl Buttons for Telegram {
+    fn presses(&self, who: Who, card: &str, label: &str) {
+        let data = {
+            let state = self.state.0.lock().unwrap();
+            let message = &state.messages[&card.parse::<i64>().unwrap()];
+            let mut buttons =
+                message.keyboard["inline_keyboard"].as_array().unwrap().iter().flat_map(|row| row.as_array().unwrap());
+            buttons.find(|button| button["text"] == label).expect(label)["callback_data"].as_str().unwrap().to_owned()
+        };
+        self.press(who.id(), ROOM, card.parse().unwrap(), &data);
+    }
+
+    fn presses_what_does_not_count(&self, card: &Shown) {
+        let message: i64 = card.message.parse().unwrap();
+        let id = card.id();
+        // Another message's button, another room's, and data that nobody made.
+        self.press(Who::Approver.id(), ROOM, message + 1000, &format!("a:{id}"));
+        self.press(Who::Approver.id(), ELSEWHERE, message, &format!("a:{id}"));
+        self.press(Who::Approver.id(), ROOM, message, &format!("approve {id}"));
+        self.press(Who::Approver.id(), ROOM, message, &format!("aa:{id}"));
+        self.press(Who::Approver.id(), ROOM, message, "a:");
+    }
+
+    fn answers_to_presses(&self) -> Vec<String> {
+        let state = self.state.0.lock().unwrap();
+        state.answered.iter().map(|(_, body)| body["text"].as_str().unwrap_or_default().to_owned()).collect()
     }
 }
 
@@ -384,18 +386,7 @@ fn taken(body: &Value) -> Result<String, String> {
         return Err("strings must be encoded in UTF-8".to_owned());
     }
     if body["parse_mode"] == "HTML" {
-        let mut open = Vec::new();
-        for piece in text.split('<').skip(1) {
-            let (tag, _) = piece.split_once('>').ok_or("can't parse entities: unclosed start tag")?;
-            match tag {
-                "b" | "pre" | "code" | "code class=\"language-bash\"" => open.push(tag.split(' ').next().unwrap()),
-                end if end.strip_prefix('/').is_some_and(|end| open.last() == Some(&end)) => drop(open.pop()),
-                other => return Err(format!("can't parse entities: unsupported start tag \"{other}\"")),
-            }
-        }
-        if !open.is_empty() {
-            return Err("can't parse entities: can't find end tag".to_owned());
-        }
+        plain_of_html(text, TAGS)?;
     }
     let length = plain(text).encode_utf16().count();
     if length == 0 || length > 4096 {
@@ -410,11 +401,10 @@ fn taken(body: &Value) -> Result<String, String> {
     Ok(text.to_owned())
 }
 
-/// What people see of a text in HTML.
+/// The tags that we use of those that it knows.
+const TAGS: &[&str] = &["b", "pre", "code", "code class=\"language-bash\""];
+
+/// What people see of a text, with markup or without.
 fn plain(text: &str) -> String {
-    let mut out = String::new();
-    for (number, piece) in text.split('<').enumerate() {
-        out.push_str(if number == 0 { piece } else { piece.split_once('>').map_or("", |(_, rest)| rest) });
-    }
-    out.replace("&lt;", "<").replace("&gt;", ">").replace("&amp;", "&")
+    plain_of_html(text, TAGS).unwrap_or_else(|_| text.to_owned())
 }

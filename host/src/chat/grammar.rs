@@ -29,9 +29,15 @@ pub enum Said {
     Talk,
 }
 
-/// Reads one line.
+/// Reads one line. Its first letter may be a capital, as phones make it.
 pub fn read(line: &str) -> Said {
     let line = line.trim();
+    let mut letters = line.chars();
+    let line = match letters.next() {
+        Some(first) => format!("{}{}", first.to_ascii_lowercase(), letters.as_str()),
+        None => return Said::Talk,
+    };
+    let line = line.as_str();
     if let Some(said) = about_many(line) {
         return said;
     }
@@ -86,6 +92,7 @@ mod tests {
         for (line, want) in [
             ("approve k7f39x2m", Said::Answer(id.clone(), Word::Approve(Scope::Once))),
             ("  approve K7F39X2M \n", Said::Answer(id.clone(), Word::Approve(Scope::Once))),
+            ("Approve k7f39x2m", Said::Answer(id.clone(), Word::Approve(Scope::Once))),
             ("approve k7f39x2m session", Said::Answer(id.clone(), Word::Approve(Scope::Session))),
             ("deny k7f39x2m", Said::Answer(id.clone(), Word::Deny { reason: String::new() })),
             ("deny k7f39x2m not now", Said::Answer(id.clone(), Word::Deny { reason: "not now".to_owned() })),
@@ -111,7 +118,8 @@ mod tests {
             "please approve k7f39x2m",
             "> approve k7f39x2m",
             "approve k7f39x2m k7f39x2m",
-            "Approve k7f39x2m",
+            "APPROVE k7f39x2m",
+            "aPprove k7f39x2m",
             "аpprove k7f39x2m",
             "pending x",
             "deny all of it",

@@ -19,8 +19,8 @@ use super::card::{Parts, Room};
 use super::channel::{self, Channel, Failure, Message, Spoken};
 use super::grammar::{self, Said};
 use super::memory::{Memory, Posted};
+use super::services::{Matrix, Telegram};
 use super::settings::{Kind, Settings};
-use super::telegram::Telegram;
 
 /// When people are reminded of a card: so long before it lapses, if it was shown at least as long before that.
 const REMIND_MS: u64 = 60_000;
@@ -103,6 +103,7 @@ pub fn start(settings: &Settings, board: &Board, folder: &Path, hears: &Hears) -
     let memory = folder.join(format!("{}.json", settings.name));
     let (settings, board, hears) = (settings.clone(), board.clone(), hears.clone());
     match settings.kind {
+        Kind::Matrix => Ok(run(Matrix::new(&settings)?, settings, board, memory, hears)),
         Kind::Telegram => Ok(run(Telegram::new(&settings)?, settings, board, memory, hears)),
     }
 }

@@ -13,8 +13,8 @@ mod journal;
 pub mod link;
 mod memory;
 pub mod notice;
+mod services;
 pub mod settings;
-mod telegram;
 mod terminal;
 
 pub use board::Board;

@@ -51,36 +51,52 @@ impl Settings {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Kind {
+    /// Matrix' client-server API.
+    Matrix,
     /// Telegram's Bot API.
     Telegram,
+}
+
+/// What its ids look like.
+struct Ids {
+    room: &'static str,
+    is_room: fn(&str) -> bool,
+    person: &'static str,
+    is_person: fn(&str) -> bool,
 }
 
 impl Kind {
     /// Its name, as people's names begin with it in records.
     pub const fn word(self) -> &'static str {
         match self {
+            Self::Matrix => "matrix",
             Self::Telegram => "telegram",
         }
     }
 
-    const fn usual_address(self) -> &'static str {
+    /// Where it is to be found, for a service that is one place.
+    const fn usual_address(self) -> Option<&'static str> {
         match self {
-            Self::Telegram => "https://api.telegram.org",
+            Self::Matrix => None,
+            Self::Telegram => Some("https://api.telegram.org"),
         }
     }
 
-    /// What a room's id looks like, and a person's.
-    fn fits(self, id: &str) -> bool {
+    const fn ids(self) -> Ids {
         match self {
-            Self::Telegram => id.parse::<i64>().is_ok(),
+            Self::Matrix => Ids {
+                room: "`!…`, not the `#…` that people see",
+                is_room: |id| id.len() > 1 && id.starts_with('!'),
+                person: "`@name:server`",
+                is_person: |id| id.starts_with('@') && id.contains(':'),
+            },
+            Self::Telegram => Ids { room: "numbers", is_room: is_number, person: "numbers", is_person: is_number },
         }
     }
+}
 
-    const fn ids(self) -> &'static str {
-        match self {
-            Self::Telegram => "numbers",
-        }
-    }
+fn is_number(id: &str) -> bool {
+    id.parse::<i64>().is_ok()
 }
 
 /// A `[chat.NAME]` as it stands in the file.
@@ -115,17 +131,21 @@ fn one(name: String, file: ChatFile, folder: &Path) -> Result<Settings, String> 
             return Err(format!("{} is `{url}`; it must start with http:// or https://", key("base_url")));
         }
         Some(url) => url.trim_end_matches('/').to_owned(),
-        None => file.kind.usual_address().to_owned(),
+        None => match file.kind.usual_address() {
+            Some(url) => url.to_owned(),
+            None => return Err(format!("{} is missing: the address of your server", key("base_url"))),
+        },
     };
-    if !file.kind.fits(&file.room) {
-        return Err(format!("{} is `{}`; ids of {} are {}", key("room"), file.room, file.kind.word(), file.kind.ids()));
+    let ids = file.kind.ids();
+    if !(ids.is_room)(&file.room) {
+        return Err(format!("{} is `{}`; rooms of {} are {}", key("room"), file.room, file.kind.word(), ids.room));
     }
-    if let Some(wrong) = file.approvers.iter().find(|id| !file.kind.fits(id)) {
+    if let Some(wrong) = file.approvers.iter().find(|id| !(ids.is_person)(id)) {
         return Err(format!(
             "{} has `{wrong}`; people are named by ids, which nobody can change, and those of {} are {}",
             key("approvers"),
             file.kind.word(),
-            file.kind.ids()
+            ids.person
         ));
     }
     let token = secret(&folder.join(&file.token_file), &key("token_file"))?;

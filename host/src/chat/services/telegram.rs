@@ -11,25 +11,22 @@ use tokio::sync::OnceCell;
 
 use crate::approval::ApprovalId;
 use crate::inspector::Key;
-use crate::outgoing::{self, Broken};
+use crate::outgoing;
 
-use super::channel::{Button, Channel, Failure, Heard, Message, Spoken};
-use super::settings::Settings;
+use super::super::channel::{Button, Channel, Failure, Heard, Message, Spoken};
+use super::super::settings::Settings;
+use super::http::{self, PATIENCE, escape};
+
+const SERVICE: &str = "Telegram";
 
 /// How long one question for news stays open, in seconds.
 const POLL_S: u64 = 25;
-/// Longest wait for anything else.
-const PATIENCE: Duration = Duration::from_secs(15);
-/// Largest answer, in bytes: a hundred updates.
-const MOST: usize = 4 << 20;
 /// Longest text of a message, in UTF-16 units, and of the words that appear when a button is pressed, in letters.
 const LONGEST: usize = 4000;
 const LONGEST_TOAST: usize = 190;
-/// Most messages that one reply becomes.
-const MOST_PIECES: usize = 8;
 
 /// The channel.
-pub(super) struct Telegram {
+pub(in crate::chat) struct Telegram {
     client: reqwest::Client,
     base_url: String,
     token: Key,
@@ -41,7 +38,7 @@ pub(super) struct Telegram {
 
 /// Where a reply goes.
 #[derive(Debug, Clone)]
-pub(super) enum To {
+pub(in crate::chat) enum To {
     /// Behind a message.
     Message(i64),
     /// To whoever pressed a button.
@@ -59,7 +56,7 @@ struct Answer<T> {
 
 #[derive(Deserialize)]
 struct Parameters {
-    retry_after: Option<u64>,
+    retry_after: Option<f64>,
 }
 
 #[derive(Deserialize)]
@@ -132,7 +129,7 @@ struct Me {
 
 impl Telegram {
     /// The channel with these settings.
-    pub(super) fn new(settings: &Settings) -> Result<Self, String> {
+    pub(in crate::chat) fn new(settings: &Settings) -> Result<Self, String> {
         let room = settings.room.parse().map_err(|_| format!("`{}` is no chat id of Telegram", settings.room))?;
         let thread = settings.thread.as_ref().map(|thread| {
             thread.parse().map_err(|_| format!("`{thread}` is no id of a topic; those of Telegram are numbers"))
@@ -148,28 +145,10 @@ impl Telegram {
     }
 
     async fn call<T: DeserializeOwned>(&self, method: &str, body: &Value, within: Duration) -> Result<T, Failure> {
-        let away = |why: &str| Failure::Away(why.to_owned(), None);
         // The address holds the token: no error of the client may be printed with it.
         let url = format!("{}/bot{}/{method}", self.base_url, self.token.0);
-        let call = async {
-            let response = self.client.post(url).json(body).send().await.map_err(|error| {
-                away(if error.is_connect() {
-                    "cannot connect to Telegram"
-                } else {
-                    "the connection to Telegram failed"
-                })
-            })?;
-            let status = response.status().as_u16();
-            let bytes = outgoing::body(response, MOST).await.map_err(|error| match error {
-                Broken::TooLarge => away("the answer of Telegram is too large"),
-                Broken::BrokeOff => away("the answer of Telegram broke off"),
-            })?;
-            Ok((status, bytes))
-        };
-        let (status, bytes) =
-            tokio::time::timeout(within, call).await.map_err(|_| away("Telegram did not answer in time"))??;
-        let answer: Answer<T> = serde_json::from_slice(&bytes)
-            .map_err(|_| Failure::Away(format!("the answer of Telegram is malformed (HTTP {status})"), None))?;
+        let http::Answer { status, bytes, .. } = http::call(SERVICE, self.client.post(url).json(body), within).await?;
+        let answer: Answer<T> = serde_json::from_slice(&bytes).map_err(|_| http::malformed(SERVICE, status))?;
         match answer {
             Answer { ok: true, result: Some(result), .. } => Ok(result),
             answer => Err(failure(answer.error_code.unwrap_or(status), answer.description, answer.parameters)),
@@ -189,7 +168,7 @@ impl Telegram {
 
     /// Says a text of several lines in blocks in which nothing is markup.
     async fn say_as_it_is(&self, words: &str) -> Result<(), Failure> {
-        for piece in pieces(words) {
+        for piece in http::pieces(words, LONGEST) {
             let more = json!({"text": format!("<pre>{}</pre>", escape(piece)), "parse_mode": "HTML"});
             let _: Value = self.call("sendMessage", &self.sent_to_room(more), PATIENCE).await?;
         }
@@ -249,12 +228,12 @@ impl Telegram {
 
 /// What an error of the service means for us.
 fn failure(code: u16, description: Option<String>, parameters: Option<Parameters>) -> Failure {
-    let description: String = description.unwrap_or_default().chars().take(200).collect();
+    let description = http::brief(&description.unwrap_or_default());
     let why = format!("Telegram: {code} {description}");
     match code {
         429 => {
-            let after = parameters.and_then(|parameters| parameters.retry_after).unwrap_or(5);
-            Failure::Away(why, Some(Duration::from_secs(after)))
+            let after = parameters.and_then(|parameters| parameters.retry_after).unwrap_or(5.0);
+            Failure::Away(why, Some(http::pause(after)))
         }
         401 | 403 | 404 | 409 => Failure::Refused(why),
         400 if description.contains("message to edit not found") || description.contains("MESSAGE_ID_INVALID") => {
@@ -301,7 +280,7 @@ impl Channel for Telegram {
     }
 
     async fn say(&self, words: &str, behind: Option<&str>) -> Result<(), Failure> {
-        for piece in pieces(words) {
+        for piece in http::pieces(words, LONGEST) {
             let behind = behind.and_then(|id| id.parse::<i64>().ok());
             let more = match behind {
                 Some(id) => {
@@ -365,10 +344,6 @@ fn html(message: &Message) -> String {
     out
 }
 
-fn escape(text: &str) -> String {
-    text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;")
-}
-
 /// The buttons, which say only which card and what: 10 bytes of the 64 that there are.
 fn keyboard(message: &Message) -> Value {
     let button = |button: &Button| json!({"text": button.label(), "callback_data": format!("{}:{}", letter(*button), message.id)});
@@ -392,32 +367,4 @@ fn from_data(data: &str) -> Option<String> {
     let all = [Button::Approve, Button::Session, Button::Deny, Button::Show];
     let button = all.into_iter().find(|button| what.chars().eq([letter(*button)]))?;
     Some(button.words(&id))
-}
-
-/// A long text in messages; what is more than a person reads on a phone is said to be left out.
-fn pieces(text: &str) -> Vec<&str> {
-    let mut pieces = Vec::new();
-    let mut rest = text;
-    while !rest.is_empty() {
-        if pieces.len() == MOST_PIECES {
-            pieces.push("There is more: read it at the host, with `bashgate show`.");
-            break;
-        }
-        let mut used = 0;
-        let (mut end, mut line_end) = (rest.len(), None);
-        for (at, letter) in rest.char_indices() {
-            used += letter.len_utf16();
-            if used > LONGEST {
-                end = line_end.unwrap_or(at);
-                break;
-            }
-            if letter == '\n' {
-                line_end = Some(at + 1);
-            }
-        }
-        let (piece, after) = rest.split_at(end);
-        pieces.push(piece);
-        rest = after;
-    }
-    pieces
 }
