@@ -571,6 +571,10 @@ mod tests {
                 "[chat.x]\nkind = \"matrix\"\nroom = \"#r:s\"\ntoken_file = \"t\"\nbase_url = \"https://s\"",
                 "not the `#…` that people see",
             ),
+            (
+                "[chat.x]\nkind = \"slack\"\nroom = \"C1\"\ntoken_file = \"t\"\napprovers = [\"U1\"]",
+                "those of slack are `TEAM:USER`",
+            ),
             ("[chat.\"A b\"]\nkind = \"telegram\"\nroom = \"1\"\ntoken_file = \"t\"", "a channel's name"),
             (
                 "[chat.x]\nkind = \"telegram\"\nroom = \"1\"\ntoken_file = \"t\"\nbase_url = \"x\"",

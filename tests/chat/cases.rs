@@ -103,7 +103,13 @@ pub(super) const ASKED: &str = "curl -s https://x.example";
 
 impl<S: Service> Stage<S> {
     pub(super) fn new(config: &str) -> Self {
+        Self::with(config, |_| {})
+    }
+
+    /// With a service that is prepared before the host knows it.
+    pub(super) fn with(config: &str, prepare: impl FnOnce(&S)) -> Self {
         let service = S::start();
+        prepare(&service);
         let site = Site::new("");
         let chat = service.config(site.path());
         site.configure(&format!("{config}\n{chat}approvers = [\"{}\"]\n", S::APPROVER));

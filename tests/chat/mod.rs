@@ -1,6 +1,9 @@
 //! Channels to people: the same cases for each service, through the real host and hook.
 
 mod cases;
+mod discord;
+mod events;
 mod matrix;
+mod slack;
 mod synapse;
 mod telegram;

@@ -20,6 +20,8 @@ pub struct Settings {
     pub base_url: String,
     /// The credential of our account there.
     pub token: Key,
+    /// The credential for events, where the service has one of its own for them.
+    pub app_token: Option<Key>,
     /// The room that it is bound to: what is said elsewhere counts for nothing.
     pub room: String,
     /// A thread of it.
@@ -51,8 +53,12 @@ impl Settings {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Kind {
+    /// Discord's API and gateway.
+    Discord,
     /// Matrix' client-server API.
     Matrix,
+    /// Slack's Web API and Socket Mode.
+    Slack,
     /// Telegram's Bot API.
     Telegram,
 }
@@ -69,7 +75,9 @@ impl Kind {
     /// Its name, as people's names begin with it in records.
     pub const fn word(self) -> &'static str {
         match self {
+            Self::Discord => "discord",
             Self::Matrix => "matrix",
+            Self::Slack => "slack",
             Self::Telegram => "telegram",
         }
     }
@@ -77,7 +85,9 @@ impl Kind {
     /// Where it is to be found, for a service that is one place.
     const fn usual_address(self) -> Option<&'static str> {
         match self {
+            Self::Discord => Some("https://discord.com/api/v10"),
             Self::Matrix => None,
+            Self::Slack => Some("https://slack.com/api"),
             Self::Telegram => Some("https://api.telegram.org"),
         }
     }
@@ -90,9 +100,23 @@ impl Kind {
                 person: "`@name:server`",
                 is_person: |id| id.starts_with('@') && id.contains(':'),
             },
-            Self::Telegram => Ids { room: "numbers", is_room: is_number, person: "numbers", is_person: is_number },
+            Self::Slack => Ids {
+                room: "of capitals and digits, as in C0123ABCD",
+                is_room: is_of_capitals,
+                person: "`TEAM:USER`, as in T0123ABCD:U0123ABCD",
+                is_person: |id| {
+                    id.split_once(':').is_some_and(|(team, user)| is_of_capitals(team) && is_of_capitals(user))
+                },
+            },
+            Self::Discord | Self::Telegram => {
+                Ids { room: "numbers", is_room: is_number, person: "numbers", is_person: is_number }
+            }
         }
     }
+}
+
+fn is_of_capitals(id: &str) -> bool {
+    id.len() > 1 && id.chars().all(|letter| letter.is_ascii_uppercase() || letter.is_ascii_digit())
 }
 
 fn is_number(id: &str) -> bool {
@@ -107,6 +131,8 @@ pub struct ChatFile {
     #[serde(default)]
     base_url: Option<String>,
     token_file: PathBuf,
+    #[serde(default)]
+    app_token_file: Option<PathBuf>,
     room: String,
     #[serde(default)]
     thread: Option<String>,
@@ -149,7 +175,16 @@ fn one(name: String, file: ChatFile, folder: &Path) -> Result<Settings, String> 
         ));
     }
     let token = secret(&folder.join(&file.token_file), &key("token_file"))?;
+    let app_token = match (file.kind, &file.app_token_file) {
+        (Kind::Slack, Some(path)) => Some(secret(&folder.join(path), &key("app_token_file"))?),
+        (Kind::Slack, None) => {
+            return Err(format!("{} is missing: the app-level token, `xapp-…`", key("app_token_file")));
+        }
+        (_, Some(_)) => return Err(format!("{} is for Slack only", key("app_token_file"))),
+        (_, None) => None,
+    };
     Ok(Settings {
+        app_token,
         kind: file.kind,
         base_url,
         token,

@@ -4,6 +4,7 @@ use std::time::Duration;
 
 use reqwest::RequestBuilder;
 use reqwest::header::HeaderMap;
+use serde_json::Value;
 
 use super::super::channel::Failure;
 use crate::outgoing::{self, Broken};
@@ -50,6 +51,11 @@ pub(super) fn malformed(service: &str, status: u16) -> Failure {
 /// A pause that a service asks for, in seconds, within reason.
 pub(super) fn pause(seconds: f64) -> Duration {
     Duration::try_from_secs_f64(seconds.clamp(0.1, LONGEST_PAUSE_S)).unwrap_or(Duration::from_secs(5))
+}
+
+/// What stands at a place of a message; null where there is nothing.
+pub(super) fn at<'v>(value: &'v Value, place: &str) -> &'v Value {
+    value.pointer(place).unwrap_or(&Value::Null)
 }
 
 /// A text of a service in few words, for logs and people.
