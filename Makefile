@@ -12,6 +12,8 @@ AGENTS := target/tools
 OPENAI_AGENTS_VERSION := 0.24.0
 CLAUDE_SDK_VERSION := 0.2.187
 SYNAPSE_VERSION := 1.163.2
+PUPPETEER_VERSION := 24.43.1
+AXE_VERSION := 4.14.1
 
 TARGET := $(shell rustc -vV | sed -n 's/^host: //p')
 FUZZ := target/fuzz
@@ -135,7 +137,7 @@ system:
 
 # What the tests need besides Rust.
 tools:
-	./tests/tools.sh $(AGENTS) $(CLAUDE_VERSION) $(CODEX_VERSION) $(SYNAPSE_VERSION)
+	./tests/tools.sh $(AGENTS) $(CLAUDE_VERSION) $(CODEX_VERSION) $(SYNAPSE_VERSION) $(PUPPETEER_VERSION) $(AXE_VERSION)
 
 # What this build says of the corpora's commands, beside what another one does: make compare BEFORE=/path/to/bashgate
 compare: build

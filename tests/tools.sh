@@ -1,11 +1,13 @@
 #!/bin/sh
-# Installs what the tests need, once: system packages, pinned agents, a Matrix server.
-# Usage: tools.sh FOLDER CLAUDE_VERSION CODEX_VERSION SYNAPSE_VERSION
+# Installs what the tests need, once: system packages, pinned agents, a Matrix server, what drives a browser.
+# Usage: tools.sh FOLDER CLAUDE_VERSION CODEX_VERSION SYNAPSE_VERSION PUPPETEER_VERSION AXE_VERSION
 set -eu
 folder=$1
 claude_version=$2
 codex_version=$3
 synapse_version=$4
+puppeteer_version=$5
+axe_version=$6
 
 need() { # program, package
     command -v "$1" >/dev/null 2>&1 || missing="$missing $2"
@@ -26,6 +28,7 @@ need zsh zsh
 need faketime faketime
 need firejail firejail
 need podman podman
+need chromium chromium
 need runc runc
 need shellcheck shellcheck
 need mawk mawk
@@ -59,6 +62,9 @@ agent() { # folder, its program, packages
 agent claude @anthropic-ai/claude-code-linux-x64/claude \
     "@anthropic-ai/claude-code@$claude_version" "@anthropic-ai/claude-code-linux-x64@$claude_version"
 agent codex @openai/codex-linux-x64/vendor/x86_64-unknown-linux-musl/bin/codex "@openai/codex@$codex_version"
+# Drives the browser that is installed already, and checks what it shows.
+[ -d "$folder/browser/node_modules/axe-core" ] || npm install --prefix "$folder/browser" --no-save --ignore-scripts --no-audit --no-fund \
+    "puppeteer-core@$puppeteer_version" "axe-core@$axe_version"
 
 synapse=$folder/synapse
 if ! "$synapse/bin/python" -c "from importlib.metadata import version; assert version('matrix-synapse') == '$synapse_version'" 2>/dev/null; then

@@ -65,6 +65,8 @@ pub struct Config {
     pub keep_days: u64,
     /// Where metrics are served.
     pub metrics: Option<SocketAddr>,
+    /// Where the page is served from the start; else at a port of its own once somebody asks for a link.
+    pub page: Option<SocketAddr>,
     /// The policy.
     pub policy: Policy,
     /// What is known about services.
@@ -192,7 +194,9 @@ struct File {
     #[serde(default)]
     audit: AuditFile,
     #[serde(default)]
-    metrics: MetricsFile,
+    metrics: ListenFile,
+    #[serde(default)]
+    page: ListenFile,
     #[serde(default)]
     policy: PolicyFile,
     #[serde(default)]
@@ -278,26 +282,27 @@ impl Default for AuditFile {
     }
 }
 
+/// Something that is served: `[metrics]` and `[page]`.
 #[derive(Default, Deserialize)]
 #[serde(deny_unknown_fields, default)]
-struct MetricsFile {
+struct ListenFile {
     listen: String,
 }
 
-impl MetricsFile {
-    /// The numbers name no command, but they say who works when: nobody outside of the machine gets them.
-    fn address(&self) -> Result<Option<SocketAddr>, String> {
+impl ListenFile {
+    /// Numbers say who works when, and the page says more: nobody outside of the machine gets them.
+    fn address(&self, section: &str) -> Result<Option<SocketAddr>, String> {
         if self.listen.is_empty() {
             return Ok(None);
         }
         match self.listen.parse::<SocketAddr>() {
             Ok(address) if address.ip().is_loopback() => Ok(Some(address)),
             Ok(_) => Err(format!(
-                "`metrics.listen` is `{}`, which others can reach; use 127.0.0.1:PORT or [::1]:PORT",
+                "`{section}.listen` is `{}`, which others can reach; use 127.0.0.1:PORT or [::1]:PORT",
                 self.listen
             )),
             Err(_) => Err(format!(
-                "`metrics.listen` is `{}`; it must be an address with a port, as 127.0.0.1:9464",
+                "`{section}.listen` is `{}`; it must be an address with a port, as 127.0.0.1:9464",
                 self.listen
             )),
         }
@@ -416,7 +421,8 @@ impl Config {
         }
         let inspector = inspector(&parsed.inspector, &folder).map_err(wrong)?;
         let chat = channels::read(parsed.chat, &folder).map_err(wrong)?;
-        let metrics = parsed.metrics.address().map_err(wrong)?;
+        let metrics = parsed.metrics.address("metrics").map_err(wrong)?;
+        let page = parsed.page.address("page").map_err(wrong)?;
         let programs = parsed.programs.as_ref().map(|path| programs::load(&folder.join(path))).transpose()?;
         Ok(Self {
             file: std::path::absolute(file).unwrap_or_else(|_| file.to_owned()),
@@ -438,6 +444,7 @@ impl Config {
             keep_records: count(parsed.audit.keep_records),
             keep_days: count(parsed.audit.keep_days),
             metrics,
+            page,
             policy: Policy {
                 enforce: parsed.policy.enforce,
                 floor: parsed.policy.floor,
@@ -548,6 +555,7 @@ mod tests {
             ("log = \"loud\"", "use error, warn"),
             ("[limits]\nnotifications = \"maybe\"", "use auto or never"),
             ("[metrics]\nlisten = \"0.0.0.0:9464\"", "others can reach"),
+            ("[page]\nlisten = \"0.0.0.0:9465\"", "`page.listen` is `0.0.0.0:9465`, which others can reach"),
             ("[metrics]\nlisten = \"localhost\"", "an address with a port"),
             ("[audit]\nkeep_records = 7", "at least 100"),
             ("[policy]\nfloor = \"never\"", "unknown variant"),

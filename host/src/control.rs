@@ -29,6 +29,10 @@ pub enum ControlCommand {
         /// The words.
         words: String,
     },
+    /// A link to the page, which works once.
+    PageLink,
+    /// The page's sessions end.
+    PageLock,
     /// Channels to people, and how they fare.
     ChatList,
     /// Sends a card to a channel that only tests it.

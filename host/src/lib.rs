@@ -4,7 +4,7 @@
 //! request's life), [`suggest`] on top of these (what could be
 //! written down against questions), all pure; then the adapters [`intake`], [`inspector`], [`chat`], [`audit`], [`store`], [`respond`],
 //! [`control`], [`metrics`] and [`programs`], none of which starts another one's work, [`registered`] (where a person's gates are), on top of [`mailbox_folder`] (folders that
-//! are not left) and [`fault`] (places where tests let it die) and [`outgoing`] (how services are called); then [`daemon`], the one loop (event in, effect out), and [`up`], a container beside it; then
+//! are not left) and [`fault`] (places where tests let it die) and [`outgoing`] (how services are called); then [`daemon`], the one loop (event in, effect out), with [`page`], the web page, and [`up`], a container beside it; then
 //! [`cli`].
 #![cfg_attr(not(test), deny(clippy::print_stdout, clippy::print_stderr))]
 
@@ -24,6 +24,7 @@ pub mod intake;
 pub mod mailbox_folder;
 pub mod metrics;
 pub mod outgoing;
+pub mod page;
 pub mod policy;
 pub mod programs;
 pub mod registered;

@@ -31,6 +31,8 @@ mod named_outright;
 mod one_place;
 mod own_programs;
 mod packaging;
+#[path = "../page/mod.rs"]
+mod page;
 mod plugins;
 mod properties;
 #[path = "../runner/mod.rs"]

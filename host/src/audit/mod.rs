@@ -3,8 +3,10 @@
 //! A record holds commands as they were; only here are credentials not masked. A cut at the tail shows only against a
 //! head that was kept elsewhere.
 
+mod check;
 mod decision;
 
+pub use check::{CheckError, Checked, check};
 pub use decision::DecisionRecord;
 
 use bashgate_shared::command::{hex, unhex};

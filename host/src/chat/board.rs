@@ -29,6 +29,8 @@ pub struct Shown {
     pub version: u64,
     /// The only channel that shows it, for a test of that one.
     pub only: Option<String>,
+    /// Nobody is told of it one by one: its workspace is muted, or asks too much.
+    pub is_quiet: bool,
 }
 
 /// Words that belong to no card.
@@ -69,20 +71,25 @@ impl Default for Board {
 impl Board {
     /// Puts a card up, or renews one that is there.
     pub fn put(&self, card: Card) {
-        self.put_up(card, None);
+        self.put_up(card, None, false);
+    }
+
+    /// Puts a card up of which nobody is told by itself.
+    pub fn put_quietly(&self, card: Card) {
+        self.put_up(card, None, true);
     }
 
     /// Puts a card up for one channel only.
     pub fn put_for(&self, channel: &str, card: Card) {
-        self.put_up(card, Some(channel.to_owned()));
+        self.put_up(card, Some(channel.to_owned()), false);
     }
 
-    fn put_up(&self, card: Card, only: Option<String>) {
+    fn put_up(&self, card: Card, only: Option<String>, is_quiet: bool) {
         self.change(|all| {
             let version = all.version;
             let id = card.id.clone();
             all.over.retain(|over| *over != id);
-            all.cards.insert(id, Shown { card: Arc::new(card), over: None, version, only });
+            all.cards.insert(id, Shown { card: Arc::new(card), over: None, version, only, is_quiet });
         });
     }
 

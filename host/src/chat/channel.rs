@@ -202,7 +202,7 @@ mod tests {
 
     fn shown(command: &str) -> Shown {
         let card = Card { offers_session: true, ..held(command) };
-        Shown { card: Arc::new(card), over: None, version: 1, only: None }
+        Shown { card: Arc::new(card), over: None, version: 1, only: None, is_quiet: false }
     }
 
     #[test]
@@ -222,7 +222,7 @@ mod tests {
         for command in ["x".repeat(60_000), "y\n".repeat(5000), "\u{1F600}".repeat(9000), "z ".repeat(30_000)] {
             let mut long = held(&command);
             long.forecast.container_says = vec!["w".repeat(300); 100];
-            let long = Shown { card: Arc::new(long), over: None, version: 1, only: None };
+            let long = Shown { card: Arc::new(long), over: None, version: 1, only: None, is_quiet: false };
             let message = message(&long, 0, 0, 44);
             let all: usize = [&message.parts.head, &message.parts.command, &message.parts.about, &message.foot]
                 .map(|text| text.encode_utf16().count())

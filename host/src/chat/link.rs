@@ -204,7 +204,7 @@ impl<C: Channel> Link<C> {
         for shown in &cards {
             let left = shown.card.expires_boot_ms.saturating_sub(now.boot_ms);
             match self.memory.posted(&shown.card.id) {
-                None if shown.over.is_none() && left > 0 => return Some(Act::Post(shown.clone())),
+                None if shown.over.is_none() && left > 0 && !shown.is_quiet => return Some(Act::Post(shown.clone())),
                 None if shown.over.is_some() && self.lost().contains(&shown.card.id) => {
                     return Some(Act::Say(shown.clone()));
                 }

@@ -51,8 +51,17 @@ impl Desk {
         for watcher in &mut self.watchers {
             watcher.tell(notice);
         }
+        if let Notice::Held(card) = notice {
+            self.board.put((**card).clone());
+        } else {
+            self.note(notice);
+        }
+    }
+
+    /// Notes on the board what nobody is told of by itself.
+    pub fn note(&mut self, notice: &Notice) {
         match notice {
-            Notice::Held(card) => self.board.put((**card).clone()),
+            Notice::Held(card) => self.board.put_quietly((**card).clone()),
             Notice::Advice(id, words) => self.board.renew(id, |card| card.advice = Some(words.clone())),
             Notice::Joined { id, waiting, expires_boot_ms, .. } => self.board.renew(id, |card| {
                 (card.waiting, card.expires_boot_ms) = (*waiting, *expires_boot_ms);

@@ -8,7 +8,7 @@ use bashgate_shared::{say, say_aside};
 use serde_json::Value;
 
 use super::{Audit, Failure, Run, replay};
-use crate::audit::{Broken, Hash, Verifier};
+use crate::audit::{CheckError, Checked, Hash, check};
 use crate::chat::notice::one_line;
 use crate::clock;
 use crate::config::Config;
@@ -66,8 +66,7 @@ fn verify(reader: &Reader, folder: &Path, head: Option<&str>) -> Run {
                 .ok_or_else(|| Failure::Usage(format!("`{text}` is no head: it has 64 hexadecimal digits")))?,
         ),
     };
-    let (records, head) = unbroken(reader, folder, wanted)?;
-    let pruned = reader.checkpoint().map_err(|error| failed(&error))?.map_or(0, |checkpoint| checkpoint.seq);
+    let Checked { records, pruned, head } = unbroken(reader, folder, wanted)?;
     let since = if pruned == 0 {
         String::new()
     } else {
@@ -77,38 +76,19 @@ fn verify(reader: &Reader, folder: &Path, head: Option<&str>) -> Run {
     Ok(())
 }
 
-/// Follows the chain from its start: how many records there are, and the head. Fails at the first that does not fit.
-/// Where its first records were pruned, it starts at the checkpoint that the key in the state folder has signed.
-pub(super) fn unbroken(reader: &Reader, folder: &Path, wanted: Option<Hash>) -> Result<(u64, Hash), Failure> {
-    let mut verifier = match reader.checkpoint().map_err(|error| failed(&error))? {
-        None => Verifier::new(wanted),
-        Some(checkpoint) => {
-            let key = state::key_in(folder).map_err(|error| Failure::of(&error, error.help()))?;
-            if !state::has_signed(folder, &key, &checkpoint) {
-                return Err(tampered(&Broken::Unsigned(checkpoint.seq)));
-            }
-            Verifier::behind(&checkpoint, wanted)
+/// Follows the chain to its end, or says what to do.
+pub(super) fn unbroken(reader: &Reader, folder: &Path, wanted: Option<Hash>) -> Result<Checked, Failure> {
+    check(reader, folder, wanted).map_err(|error| match &error {
+        CheckError::Store(store) => failed(store),
+        CheckError::State(state) => Failure::of(state, state.help()),
+        CheckError::Broken(broken) => {
+            Failure::failed(broken, "keep the store as it is, find out who changed it, and compare with a backup")
         }
-    };
-    let mut broken = None;
-    reader
-        .audit(1, |record| {
-            broken = verifier.next(&record).err();
-            broken.is_none()
-        })
-        .map_err(|error| failed(&error))?;
-    let pruned = reader.checkpoint().map_err(|error| failed(&error))?.is_some();
-    broken.map_or_else(|| verifier.finish(), Err).map_err(|broken| match broken {
-        Broken::HeadMissing if pruned => Failure::failed(
-            "the chain does not hold the given head: it is one of those that were pruned, or the chain was replaced",
+        CheckError::PrunedHead => Failure::failed(
+            &error,
             "keep a head that is younger than the last checkpoint; a backup from then says which it is",
         ),
-        broken => tampered(&broken),
     })
-}
-
-fn tampered(broken: &Broken) -> Failure {
-    Failure::failed(broken, "keep the store as it is, find out who changed it, and compare with a backup")
 }
 
 fn print(reader: &Reader, from: u64, json: bool) -> Run {

@@ -7,6 +7,7 @@ use std::path::Path;
 
 use super::audit::{failed, unbroken};
 use super::{Failure, Run};
+use crate::audit::Checked;
 use crate::config::Config;
 use crate::state;
 use crate::store::Reader;
@@ -35,7 +36,7 @@ pub(super) fn run(config: &Config, to: &Path) -> Run {
 
     // A copy that does not hold is none.
     let copy = Reader::open(&store).map_err(|error| failed(&error))?;
-    let (records, head) = unbroken(&copy, &config.state, None)?;
+    let Checked { records, head, .. } = unbroken(&copy, &config.state, None)?;
     say!("{}: {records} records, none changed, missing or moved. Head: {head}", to.display());
     Ok(())
 }

@@ -24,6 +24,7 @@ use bashgate_shared::{say, say_aside};
 use clap::{Args, Parser, Subcommand};
 
 use crate::config::{Config, ConfigError};
+use crate::control::ControlCommand;
 
 #[derive(Parser)]
 #[command(
@@ -137,6 +138,17 @@ enum Command {
     Chat {
         #[command(subcommand)]
         act: chat::Chat,
+        #[command(flatten)]
+        config: ConfigFile,
+    },
+    /// Print a link to the web page, which works once
+    Page {
+        /// End all its sessions instead
+        #[arg(long)]
+        lock: bool,
+        /// Print JSON
+        #[arg(long)]
+        json: bool,
         #[command(flatten)]
         config: ConfigFile,
     },
@@ -449,6 +461,16 @@ fn run(command: Command) -> Run {
             people::say(&config.load()?, &format!("deny {id} {}", reason.join(" ")))
         }
         Command::Chat { act, config } => chat::run(&config.load()?, act),
+        Command::Page { lock, json, config } => {
+            let asked = if lock { ControlCommand::PageLock } else { ControlCommand::PageLink };
+            people::needs_host(&config.load()?, &asked, json)?;
+            if !lock && !json {
+                say_aside!(
+                    "Open it on this machine. It works once, within five minutes; `bashgate page --lock` ends all sessions."
+                );
+            }
+            Ok(())
+        }
         Command::Taint { act, config } => people::taint(&config.load()?, act),
         Command::Scripts { act, config } => people::scripts(&config.load()?, act),
         Command::Workspace { act, config } => people::workspace(&config.load()?, act),

@@ -316,6 +316,11 @@ impl Core {
         }
     }
 
+    /// What people see of held commands.
+    pub fn board(&self) -> &crate::chat::Board {
+        self.desk.board()
+    }
+
     /// The numbers that this host counts into.
     pub fn metrics(&self) -> Metrics {
         self.metrics.clone()

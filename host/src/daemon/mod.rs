@@ -42,6 +42,7 @@ use crate::fault;
 use crate::inspector::{Inspector, InspectorError, Panel};
 use crate::intake::{Arrival, Intake, Pace};
 use crate::metrics;
+use crate::page;
 use crate::policy::Finding;
 use crate::state::{self, Folder, StateError};
 use crate::store::StoreError;
@@ -103,6 +104,13 @@ pub enum ServeError {
         #[source]
         source: io::Error,
     },
+    /// The page.
+    #[error("cannot serve the page on {address}")]
+    Page {
+        address: std::net::SocketAddr,
+        #[source]
+        source: io::Error,
+    },
     /// A folder or the control socket.
     #[error("cannot use {}", path.display())]
     Path {
@@ -121,6 +129,7 @@ impl ServeError {
             Self::Programs(_) => bashgate_shared::programs::own::RowError::help(),
             Self::Inspector(_) => "check [inspector] in bashgate.toml",
             Self::Metrics { .. } => "choose another port for `metrics.listen` in bashgate.toml, or stop what has it",
+            Self::Page { .. } => "choose another port for `page.listen` in bashgate.toml, or stop what has it",
             Self::Path { .. } => "check its owner and mode, and the disk",
         }
     }
@@ -163,7 +172,12 @@ pub async fn serve(serve: Serve) -> Result<(), ServeError> {
             Some(tokio::spawn(metrics::serve(listener, core.metrics())))
         }
     };
-    let commands = tokio::spawn(take_commands(listener, events.clone()));
+    let page = page::Served::new(core.board().clone(), folder.path().to_owned(), events.clone());
+    if let Some(address) = config.page {
+        page.open(Some(address)).await.map_err(|source| ServeError::Page { address, source })?;
+    }
+    let page = std::sync::Arc::new(page);
+    let commands = tokio::spawn(take_commands(listener, events.clone(), page.clone()));
     // Before anybody is told that the host is ready: who then asks it to stop must be heard.
     let mut stopped = Box::pin(until_stopped(stop, terminations()));
     let lines = events.clone();
@@ -213,6 +227,7 @@ pub async fn serve(serve: Serve) -> Result<(), ServeError> {
         }
     }
     commands.abort();
+    page.close().await;
     if let Some(scraped) = scraped {
         scraped.abort();
     }
@@ -264,11 +279,15 @@ fn listen(socket: &Path) -> Result<UnixListener, ServeError> {
     Ok(listener)
 }
 
-async fn take_commands(listener: UnixListener, events: mpsc::UnboundedSender<Event>) {
+async fn take_commands(
+    listener: UnixListener,
+    events: mpsc::UnboundedSender<Event>,
+    page: std::sync::Arc<page::Served>,
+) {
     loop {
         match listener.accept().await {
             Ok((stream, _)) => {
-                tokio::spawn(answer(stream, events.clone()));
+                tokio::spawn(answer(stream, events.clone(), page.clone()));
             }
             Err(error) => {
                 tracing::warn!(%error, "the control socket fails");
@@ -278,7 +297,7 @@ async fn take_commands(listener: UnixListener, events: mpsc::UnboundedSender<Eve
     }
 }
 
-async fn answer(stream: UnixStream, events: mpsc::UnboundedSender<Event>) {
+async fn answer(stream: UnixStream, events: mpsc::UnboundedSender<Event>, page: std::sync::Arc<page::Served>) {
     let by = stream.peer_cred().map_or_else(|_| "unknown".to_owned(), |peer| control::user_name(peer.uid()));
     let (reading, mut writing) = stream.into_split();
     let mut line = String::new();
@@ -289,6 +308,9 @@ async fn answer(stream: UnixStream, events: mpsc::UnboundedSender<Event>) {
     }
     let reply = match serde_json::from_str::<ControlCommand>(&line) {
         Err(error) => Reply::refused(format!("the command is not understood: {error}")),
+        // The page is beside the loop: it only asks it.
+        Ok(ControlCommand::PageLink) => page.link(&by).await,
+        Ok(ControlCommand::PageLock) => page.lock(),
         Ok(command) => {
             let (sender, receiver) = oneshot::channel();
             if events.send(Event::Control(command, by, sender)).is_err() {

@@ -65,6 +65,9 @@ impl Core {
                     .unwrap_or_else(|| Reply::refused("that is no answer; an id has 8 letters and digits").into());
             }
             ControlCommand::Pending { denied } => self.pending(denied, |_| true),
+            ControlCommand::PageLink | ControlCommand::PageLock => {
+                Reply::refused("the page is served by a running host: bashgate serve")
+            }
             ControlCommand::ChatList => self.chat_list(),
             ControlCommand::ChatTest { channel } => self.chat_test(&channel),
             ControlCommand::ChatTested { id } => self.chat_tested(&id),

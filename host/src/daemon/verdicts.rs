@@ -41,16 +41,19 @@ impl Core {
         }
     }
 
-    /// Tells people of a card, one by one as long as they are not flooded.
+    /// Tells people of a card, one by one as long as they are not flooded. It is on the board all the same.
     fn tell_of_card(&mut self, workspace: &WorkspaceName, notice: &Notice) {
         const EACH: Duration = Duration::from_secs(30);
         let Some(known) = self.workspaces.get_mut(workspace) else { return };
+        let is_told = !known.muted && known.told.take(1);
+        if is_told {
+            return self.desk.tell(notice);
+        }
+        self.desk.note(notice);
         if known.muted {
             return;
         }
-        if known.told.take(1) {
-            self.desk.tell(notice);
-        } else if known.flood_told.is_none_or(|last| last.elapsed() > EACH) {
+        if known.flood_told.is_none_or(|last| last.elapsed() > EACH) {
             known.flood_told = Some(Instant::now());
             let held = self.book.cards().filter(|card| card.workspace == *workspace).count();
             self.desk.tell(&Notice::Flood { workspace: workspace.clone(), held });

@@ -529,12 +529,19 @@ impl Reader {
     }
 
     /// Passes every record from a place on, in order, until the visitor has enough.
-    pub fn audit(&self, from: u64, mut visit: impl FnMut(Record) -> bool) -> Result<(), StoreError> {
-        let mut statement = self
-            .connection
-            .prepare("SELECT seq, body, hash, kind, workspace, request_id FROM audit WHERE seq >= ?1 ORDER BY seq")
-            .map_err(sql(&self.path))?;
-        let mut rows = statement.query([from.cast_signed()]).map_err(sql(&self.path))?;
+    pub fn audit(&self, from: u64, visit: impl FnMut(Record) -> bool) -> Result<(), StoreError> {
+        self.records("seq >= ?1 ORDER BY seq", from, visit)
+    }
+
+    /// Passes the records in front of a place, the newest first, until the visitor has enough.
+    pub fn audit_backwards(&self, before: u64, visit: impl FnMut(Record) -> bool) -> Result<(), StoreError> {
+        self.records("seq < ?1 ORDER BY seq DESC", before, visit)
+    }
+
+    fn records(&self, which: &str, at: u64, mut visit: impl FnMut(Record) -> bool) -> Result<(), StoreError> {
+        let query = format!("SELECT seq, body, hash, kind, workspace, request_id FROM audit WHERE {which}");
+        let mut statement = self.connection.prepare(&query).map_err(sql(&self.path))?;
+        let mut rows = statement.query([i64::try_from(at).unwrap_or(i64::MAX)]).map_err(sql(&self.path))?;
         while let Some(row) = rows.next().map_err(sql(&self.path))? {
             let read = || -> rusqlite::Result<Record> {
                 let looked_up_by = [row.get(3)?, row.get(4)?, row.get(5)?];

@@ -58,6 +58,9 @@ _bashgate() {
             bashgate,key)
                 cmd="bashgate__subcmd__key"
                 ;;
+            bashgate,page)
+                cmd="bashgate__subcmd__page"
+                ;;
             bashgate,pending)
                 cmd="bashgate__subcmd__pending"
                 ;;
@@ -204,6 +207,9 @@ _bashgate() {
                 ;;
             bashgate__subcmd__help,key)
                 cmd="bashgate__subcmd__help__subcmd__key"
+                ;;
+            bashgate__subcmd__help,page)
+                cmd="bashgate__subcmd__help__subcmd__page"
                 ;;
             bashgate__subcmd__help,pending)
                 cmd="bashgate__subcmd__help__subcmd__pending"
@@ -437,7 +443,7 @@ _bashgate() {
 
     case "${cmd}" in
         bashgate)
-            opts="-h -V --help --version demo init up down serve classify why decide suggest pending show approve deny chat taint workspace scripts key audit backup doctor config help"
+            opts="-h -V --help --version demo init up down serve classify why decide suggest pending show approve deny chat page taint workspace scripts key audit backup doctor config help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 1 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -1073,7 +1079,7 @@ _bashgate() {
             return 0
             ;;
         bashgate__subcmd__help)
-            opts="demo init up down serve classify why decide suggest pending show approve deny chat taint workspace scripts key audit backup doctor config help"
+            opts="demo init up down serve classify why decide suggest pending show approve deny chat page taint workspace scripts key audit backup doctor config help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -1453,6 +1459,20 @@ _bashgate() {
         bashgate__subcmd__help__subcmd__key__subcmd__show)
             opts=""
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 4 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        bashgate__subcmd__help__subcmd__page)
+            opts=""
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
             fi
@@ -1913,6 +1933,24 @@ _bashgate() {
         bashgate__subcmd__key__subcmd__show)
             opts="-h --config --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                --config)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        bashgate__subcmd__page)
+            opts="-h --lock --json --config --help"
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
             fi

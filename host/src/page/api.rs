@@ -1,0 +1,87 @@
+//! What the page asks: answers of people, and what the record says.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+use std::time::Duration;
+
+use hyper::{Method, StatusCode};
+use serde_json::{Value, json};
+use tokio::sync::oneshot;
+
+use crate::approval::ApprovalId;
+use crate::chat::card::Room;
+use crate::clock;
+use crate::control::ControlCommand;
+use crate::daemon::Event;
+
+use super::{Page, history, live};
+
+/// How long a person's words wait for the host.
+const CONFIRM: Duration = Duration::from_secs(15);
+
+/// An answer, or a status with the reason.
+pub(super) type Answer = Result<Value, (StatusCode, String)>;
+
+/// Answers a request of somebody who is let in.
+pub(super) async fn answer(
+    page: &Arc<Page>,
+    method: &Method,
+    path: &str,
+    query: &str,
+    body: &Value,
+    by: &str,
+) -> Answer {
+    let query: BTreeMap<String, String> = parameters(query);
+    match (method.as_str(), path) {
+        ("POST", "/api/say") => say(page, body, by).await,
+        ("GET", "/api/card") => {
+            let id = query.get("id").and_then(|id| ApprovalId::parse(id));
+            let shown = id.and_then(|id| page.board.card(&id)).filter(|shown| shown.only.is_none());
+            match shown {
+                Some(shown) => Ok(live::of(&shown, clock::now(), Room::ALL)),
+                None => Err((StatusCode::NOT_FOUND, "it is over".to_owned())),
+            }
+        }
+        ("GET", "/api/workspaces") => told(page, ControlCommand::WorkspaceList, by).await,
+        ("GET", "/api/history") => history::ask(page, move |reader| history::found(reader, &query)).await,
+        ("GET", "/api/taint") => {
+            let Some(workspace) = query.get("workspace").cloned() else {
+                return Err((StatusCode::BAD_REQUEST, "which workspace?".to_owned()));
+            };
+            history::ask(page, move |reader| history::taint(reader, &workspace)).await
+        }
+        ("GET", "/api/numbers") => {
+            let hours = query.get("hours").and_then(|hours| hours.parse().ok()).unwrap_or(24);
+            history::ask(page, move |reader| history::numbers(reader, hours, clock::now().unix_ms)).await
+        }
+        ("POST", "/api/verify") => {
+            let state = page.state.clone();
+            history::ask(page, move |reader| Ok(history::verified(reader, &state))).await
+        }
+        _ => Err((StatusCode::NOT_FOUND, "there is no such thing".to_owned())),
+    }
+}
+
+/// A person's words, as in any other place where people talk.
+async fn say(page: &Page, body: &Value, by: &str) -> Answer {
+    let words = body.get("words").and_then(Value::as_str).unwrap_or_default().to_owned();
+    told(page, ControlCommand::Say { words }, by).await
+}
+
+async fn told(page: &Page, command: ControlCommand, by: &str) -> Answer {
+    let away = || (StatusCode::SERVICE_UNAVAILABLE, "the host is shutting down".to_owned());
+    let (sender, receiver) = oneshot::channel();
+    page.events.send(Event::Control(command, format!("page:{by}"), sender)).map_err(|_| away())?;
+    match tokio::time::timeout(CONFIRM, receiver).await {
+        Ok(Ok(reply)) => Ok(json!({"ok": reply.ok, "text": reply.text, "data": reply.data})),
+        Ok(Err(_)) => Err(away()),
+        Err(_) => Err((StatusCode::ACCEPTED, "the host has it, but has not confirmed it yet".to_owned())),
+    }
+}
+
+/// What stands behind `?`, as browsers write it.
+fn parameters(query: &str) -> BTreeMap<String, String> {
+    reqwest::Url::parse(&format!("http://x/?{query}"))
+        .map(|url| url.query_pairs().map(|(name, value)| (name.into_owned(), value.into_owned())).collect())
+        .unwrap_or_default()
+}

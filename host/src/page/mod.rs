@@ -1,0 +1,95 @@
+//! The web page: what is held, live; who decided what; and what the record says. On loopback, for whoever the host's own user
+//! lets in by a link that works once.
+//!
+//! Everybody else on the machine is a stranger here, other users and containers on the host's network included: nothing but the
+//! page's own empty files is served without a session ([`door`]), no other site can ask in a person's name, and nothing that a
+//! command says is ever markup.
+
+mod api;
+mod door;
+mod files;
+mod history;
+mod live;
+mod server;
+
+use std::net::SocketAddr;
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use tokio::net::TcpListener;
+use tokio::sync::{Mutex, Semaphore, mpsc};
+use tokio::task::JoinHandle;
+
+use crate::chat::Board;
+use crate::control::Reply;
+use crate::daemon::Event;
+
+use door::Door;
+
+/// Most questions about the record at once; more wait.
+const READERS: usize = 2;
+
+/// What the page shows, and to whom.
+pub struct Page {
+    door: Door,
+    board: Board,
+    events: mpsc::UnboundedSender<Event>,
+    /// The state folder.
+    state: PathBuf,
+    readers: Semaphore,
+}
+
+/// The page of a host. It is served from the first link on, or from the start where the configuration names an address.
+pub struct Served {
+    page: Arc<Page>,
+    address: Mutex<Option<(SocketAddr, JoinHandle<()>)>>,
+}
+
+impl Served {
+    /// A page that nobody can reach yet.
+    pub fn new(board: Board, state: PathBuf, events: mpsc::UnboundedSender<Event>) -> Self {
+        let page = Page { door: Door::default(), board, events, state, readers: Semaphore::new(READERS) };
+        Self { page: Arc::new(page), address: Mutex::default() }
+    }
+
+    /// Serves it from now on, at an address of the configuration or at a port of its own.
+    pub async fn open(&self, wanted: Option<SocketAddr>) -> std::io::Result<SocketAddr> {
+        let mut address = self.address.lock().await;
+        if let Some((address, _)) = &*address {
+            return Ok(*address);
+        }
+        let listener = TcpListener::bind(wanted.unwrap_or_else(|| SocketAddr::from(([127, 0, 0, 1], 0)))).await?;
+        let at = listener.local_addr()?;
+        *address = Some((at, tokio::spawn(server::serve(listener, at, self.page.clone()))));
+        Ok(at)
+    }
+
+    /// A link that lets one browser in, once, as this user.
+    pub async fn link(&self, by: &str) -> Reply {
+        let address = match self.open(None).await {
+            Ok(address) => address,
+            Err(error) => return Reply::refused(format!("the page cannot be served: {error}")),
+        };
+        match self.page.door.link(by) {
+            // Behind `#` it stands in no log and no request; the page itself hands it in.
+            Ok(token) => {
+                let url = format!("http://{address}/#{token}");
+                Reply::done(url.clone(), serde_json::json!({"url": url, "minutes": door::LINK_MINUTES}))
+            }
+            Err(why) => Reply::refused(why),
+        }
+    }
+
+    /// Ends all sessions.
+    pub fn lock(&self) -> Reply {
+        let ended = self.page.door.lock();
+        Reply::done(format!("{ended} sessions of the page have ended."), serde_json::json!({"ended": ended}))
+    }
+
+    /// Serves it no longer.
+    pub async fn close(&self) {
+        if let Some((_, task)) = self.address.lock().await.take() {
+            task.abort();
+        }
+    }
+}

@@ -1,0 +1,456 @@
+// The page. What it shows comes from commands that may be hostile: it is only ever text, never markup.
+"use strict";
+
+const SHOWN_AT_FIRST = 50;
+// A card that has just appeared cannot be answered by a key that was meant for another.
+const SETTLES_MS = 600;
+// So long without a word, and the host is away.
+const SILENCE_MS = 16000;
+const KEPT_OVER = 5;
+
+const $ = (id) => document.getElementById(id);
+const cards = new Map();
+let order = [];
+let selected = null;
+let limit = SHOWN_AT_FIRST;
+let skew = 0;
+let heardAt = 0;
+let isIn = false;
+let view = "held";
+
+function el(tag, properties = {}, ...children) {
+  const element = document.createElement(tag);
+  for (const [name, value] of Object.entries(properties)) {
+    if (name in element) element[name] = value;
+    else element.setAttribute(name, value);
+  }
+  element.append(...children);
+  return element;
+}
+
+const key = () => localStorage.getItem("bashgate-key") || "";
+
+async function ask(path, body) {
+  const options = { headers: { "x-bashgate-key": key() }, credentials: "same-origin" };
+  if (body !== undefined) {
+    options.method = "POST";
+    options.headers["content-type"] = "application/json";
+    options.body = JSON.stringify(body);
+  }
+  const response = await fetch(path, options);
+  if (response.status === 401) {
+    lock();
+    throw new Error("The session is over.");
+  }
+  return response;
+}
+
+async function asked(path, body) {
+  const answer = await (await ask(path, body)).json();
+  if (answer.error) throw new Error(answer.error);
+  return answer;
+}
+
+let saying;
+function say(text) {
+  $("said").textContent = text;
+  clearTimeout(saying);
+  saying = setTimeout(() => ($("said").textContent = ""), 8000);
+}
+
+function lock(why) {
+  isIn = false;
+  cards.clear();
+  order = [];
+  draw();
+  if (why) $("locked-why").textContent = why;
+  show("locked");
+  state("Locked", true);
+}
+
+function state(text, away = false) {
+  if ($("state").textContent !== text) $("state").textContent = text;
+  $("state").classList.toggle("away", away);
+  document.body.toggleAttribute("data-away", away);
+}
+
+function show(name) {
+  for (const section of document.querySelectorAll("main > section")) section.hidden = section.id !== name;
+  for (const button of document.querySelectorAll("nav button")) {
+    if (button.dataset.view === name) button.setAttribute("aria-current", "page");
+    else button.removeAttribute("aria-current");
+    button.disabled = name === "locked";
+  }
+  if (name !== "locked") view = name;
+}
+
+// What comes in.
+
+async function listen() {
+  let pause = 500;
+  for (;;) {
+    if (!key()) {
+      lock();
+      return;
+    }
+    const hangUp = new AbortController();
+    const watch = setInterval(() => {
+      if (heardAt && Date.now() - heardAt > SILENCE_MS) hangUp.abort();
+    }, 1000);
+    try {
+      const response = await fetch("/api/live", { headers: { "x-bashgate-key": key() }, credentials: "same-origin", signal: hangUp.signal });
+      if (response.status === 401) {
+        lock("This session is over. Ask the host for a new link, and open it here:");
+        return;
+      }
+      if (!response.ok) throw new Error(String(response.status));
+      if (!isIn) {
+        isIn = true;
+        show(view);
+        fillWorkspaces();
+      }
+      pause = 500;
+      let rest = "";
+      const decoder = new TextDecoder();
+      const reader = response.body.getReader();
+      for (;;) {
+        const { value, done } = await reader.read();
+        if (done) break;
+        rest += decoder.decode(value, { stream: true });
+        const lines = rest.split("\n");
+        rest = lines.pop();
+        for (const line of lines) take(JSON.parse(line));
+      }
+    } catch (error) {
+      // It is tried again.
+      if (!(error instanceof TypeError && /fetch|network/i.test(error.message)) && error.name !== "AbortError") console.error(error);
+    } finally {
+      clearInterval(watch);
+    }
+    heardAt = 0;
+    state("The host does not answer. Held commands lapse to a denial.", true);
+    await new Promise((resolve) => setTimeout(resolve, pause));
+    pause = Math.min(pause * 2, 10000);
+  }
+}
+
+function take(news) {
+  heardAt = Date.now();
+  skew = news.now - heardAt;
+  state("Live");
+  if (news.whole) {
+    for (const card of cards.values()) card.stale = true;
+  }
+  for (const card of news.cards) {
+    const before = cards.get(card.id);
+    if (card.over && !before) continue;
+    cards.set(card.id, { ...card, since: before && !before.over ? before.since : Date.now(), all: before && before.all, element: before && before.element });
+  }
+  for (const id of news.gone) cards.delete(id);
+  if (news.whole) {
+    for (const [id, card] of cards) if (card.stale) cards.delete(id);
+  }
+  draw();
+}
+
+// What is held.
+
+function draw() {
+  const all = [...cards.values()];
+  const open = all.filter((card) => !card.over).sort((a, b) => a.until - b.until);
+  const over = all.filter((card) => card.over);
+  for (const card of over.slice(0, Math.max(0, over.length - KEPT_OVER))) {
+    cards.delete(card.id);
+    card.element?.remove();
+  }
+  order = [...over.slice(-KEPT_OVER), ...open].map((card) => card.id);
+  $("count").textContent = String(open.length);
+  $("count").classList.toggle("some", open.length > 0);
+  document.title = open.length ? `(${open.length}) bashgate` : "bashgate";
+  $("none").hidden = order.length > 0;
+  if (!cards.has(selected)) selected = null;
+  const shown = order.slice(0, limit);
+  const list = $("cards");
+  const wanted = new Set(shown);
+  for (const item of [...list.children]) if (!wanted.has(item.dataset.id)) item.remove();
+  // What is drawn anew takes the place of what was there before.
+  const items = shown.map((id) => drawn(cards.get(id)));
+  let place = list.firstElementChild;
+  for (const item of items) {
+    if (item === place) place = place.nextElementSibling;
+    else list.insertBefore(item, place);
+  }
+  $("more-cards").hidden = order.length <= limit;
+  $("more-cards").textContent = `Show more (${order.length - limit} are not shown)`;
+  tick();
+}
+
+function drawn(card) {
+  const version = JSON.stringify([card.head, card.command, card.about, card.over, card.waiting, card.all, card.session]);
+  const old = card.element;
+  if (old && old.dataset.version === version) return old;
+  const had = old && old.contains(document.activeElement);
+  const item = el("li", { className: "card", tabIndex: -1 });
+  item.dataset.id = card.id;
+  item.dataset.version = version;
+  item.addEventListener("focusin", () => select(card.id, false));
+  item.classList.toggle("over", Boolean(card.over));
+  const top = el("div", { className: "top" }, el("h3", { id: `title-${card.id}` }, `Workspace ${card.workspace}`));
+  if (card.agent) top.append(el("span", {}, card.agent));
+  top.append(el("span", { className: `tag ${card.taint}` }, `taint ${card.taint}`));
+  if (card.waiting > 1) top.append(el("span", { className: "tag" }, `${card.waiting} wait`));
+  top.append(el("span", { className: "left" }));
+  item.append(top, el("p", { className: "head" }, card.head), command(card.command));
+  if (card.about) item.append(el("pre", { className: "about", tabIndex: -1 }, card.about));
+  item.append(card.over ? el("p", { className: "verdict" }, card.over) : acts(card));
+  card.element = item;
+  if (old && old.parentNode) old.replaceWith(item);
+  if (card.id === selected) mark();
+  if (had) item.focus();
+  return item;
+}
+
+function acts(card) {
+  const box = el("div", { className: "acts" });
+  const button = (label, letter, className, act) => {
+    const made = el("button", { type: "button", className }, label, el("kbd", { ariaHidden: "true" }, letter));
+    made.addEventListener("click", act);
+    made.setAttribute("aria-describedby", `title-${card.id}`);
+    box.append(made);
+  };
+  button("Approve once", "a", "approve", () => answer(card.id, "approve"));
+  if (card.session && !card.folded) button("Approve until the taint changes", "s", "", () => answer(card.id, "session"));
+  button("Deny", "d", "deny", () => answer(card.id, "deny"));
+  if (card.folded && !card.all) button("Show all of it", "o", "", () => unfold(card.id));
+  const reason = el("input", { type: "text", maxLength: 400, placeholder: "Reason for a denial (r)" });
+  reason.setAttribute("aria-label", `Reason for a denial of ${card.id}`);
+  reason.addEventListener("keydown", (event) => {
+    if (event.key === "Enter") answer(card.id, "deny", reason.value);
+    if (event.key === "Escape") reason.closest("li").focus();
+  });
+  box.append(reason);
+  if (card.session && !card.folded) {
+    const later = "Until the taint changes: this text, in this folder, by this agent, with these files as they are.";
+    box.append(el("span", { className: "quiet" }, card.git ? `${later} The same push then sends what is committed later, too.` : later));
+  }
+  return box;
+}
+
+// A command with its gutter, behind which no line that is too long for the window reaches back. Words are marked for reading only; what they are is decided by the host.
+function command(text) {
+  const box = el("pre", { tabIndex: 0 });
+  box.setAttribute("aria-label", "The command");
+  const code = el("code");
+  for (const line of text.replace(/\n$/, "").split("\n")) {
+    const row = el("span", { className: "line" });
+    const [, gutter, rest] = /^(\s*\d* ?[|:] )?([^]*)$/.exec(line);
+    if (gutter) row.append(el("span", { className: "gutter" }, gutter));
+    for (const piece of rest.matchAll(/('[^']*'|"(?:[^"\\]|\\.)*")|((?:^|\s)#.*$)|(https?:\/\/[^\s'"]+|[\w.-]+@[\w.-]+:\S+)|(\|\|?|&&?|;|>>?|<<?<?|\$\(|`)|([^'"#|&;<>$`h\w]+|[\s\S])/g)) {
+      const [whole, string, note, address, sign] = piece;
+      const kind = string ? "string" : note ? "note" : address || sign ? "mark" : "";
+      row.append(kind ? el("span", { className: kind }, whole) : whole);
+    }
+    code.append(row);
+  }
+  box.append(code);
+  return box;
+}
+
+function tick() {
+  for (const id of order.slice(0, limit)) {
+    const card = cards.get(id);
+    const left = card?.element?.querySelector(".left");
+    if (!left) continue;
+    const seconds = Math.max(0, Math.round((card.until - skew - Date.now()) / 1000));
+    left.textContent = card.over ? card.id : `${card.id} · denied in ${seconds} s if nobody answers`;
+    left.classList.toggle("soon", !card.over && seconds < 60);
+  }
+}
+
+function mark() {
+  for (const item of $("cards").children) {
+    if (item.dataset.id === selected) item.setAttribute("aria-current", "true");
+    else item.removeAttribute("aria-current");
+  }
+}
+
+function select(id, focus = true) {
+  selected = id;
+  mark();
+  if (focus) {
+    const item = cards.get(id)?.element;
+    item?.focus();
+    item?.scrollIntoView({ block: "nearest" });
+  }
+}
+
+function move(by) {
+  const shown = order.slice(0, limit);
+  if (!shown.length) return;
+  const at = shown.indexOf(selected);
+  select(shown[at < 0 ? 0 : Math.min(shown.length - 1, Math.max(0, at + by))]);
+}
+
+async function answer(id, what, reason = "") {
+  const card = cards.get(id);
+  if (!card || card.over || Date.now() - card.since < SETTLES_MS) return;
+  if (what === "session" && (!card.session || card.folded)) return;
+  const words = { approve: `approve ${id}`, session: `approve ${id} session`, deny: `deny ${id} ${reason}`.trim() }[what];
+  try {
+    say((await asked("/api/say", { words })).text);
+  } catch (error) {
+    say(String(error.message || error));
+  }
+}
+
+async function unfold(id) {
+  try {
+    const whole = await asked(`/api/card?id=${encodeURIComponent(id)}`);
+    const card = cards.get(id);
+    if (card) Object.assign(card, { command: whole.command, about: whole.about, all: true });
+    draw();
+  } catch (error) {
+    say(String(error.message || error));
+  }
+}
+
+document.addEventListener("keydown", (event) => {
+  if (event.ctrlKey || event.altKey || event.metaKey || event.repeat || view !== "held" || !isIn) return;
+  if (/^(INPUT|SELECT|TEXTAREA)$/.test(event.target.tagName)) return;
+  const card = cards.get(selected);
+  const does = {
+    j: () => move(1), ArrowDown: () => move(1), k: () => move(-1), ArrowUp: () => move(-1),
+    a: () => card && answer(selected, "approve"), s: () => card && answer(selected, "session"), d: () => card && answer(selected, "deny"),
+    o: () => card && card.folded && unfold(selected), r: () => card?.element?.querySelector("input")?.focus(),
+  }[event.key];
+  if (does) {
+    event.preventDefault();
+    does();
+  }
+});
+
+// What was.
+
+let foundBefore = 0;
+async function find(before) {
+  const wanted = new URLSearchParams(new FormData($("search")));
+  if (before) wanted.set("before", before);
+  else $("rows").replaceChildren();
+  try {
+    const found = await asked(`/api/history?${wanted}`);
+    for (const row of found.rows) $("rows").append(historyRow(row));
+    foundBefore = found.before;
+    $("older").hidden = !found.before;
+    $("found").textContent = `${$("rows").children.length} found${found.before ? ` down to record ${found.before}` : "; there are no more"}.`;
+  } catch (error) {
+    $("found").textContent = String(error.message || error);
+  }
+}
+
+function historyRow(row) {
+  const what = el("td", { className: "what" }, row.what);
+  if (row.why) what.append(el("span", { className: "why" }, row.why));
+  return el("tr", {}, el("td", { className: "when" }, clock(row.at)), el("td", {}, row.workspace), el("td", {}, row.outcome), el("td", {}, row.by), what);
+}
+
+async function fillWorkspaces() {
+  try {
+    const listed = await asked("/api/workspaces");
+    const names = (listed.data || []).map((one) => one.name || one.workspace || one);
+    for (const select of [$("search").elements.workspace, $("whose")]) {
+      const kept = select.value;
+      for (const option of [...select.options]) if (option.value) option.remove();
+      for (const name of names) select.append(el("option", { value: name }, name));
+      if (names.includes(kept)) select.value = kept;
+    }
+  } catch {
+    // The lists stay as they are.
+  }
+}
+
+async function drawTaintView() {
+  const workspace = $("whose").value;
+  if (!workspace) return;
+  const data = await asked(`/api/taint?workspace=${encodeURIComponent(workspace)}`);
+  $("taint-picture").replaceChildren(drawTaint(data.steps, Date.now() + skew));
+  const steps = data.steps.map((step) => el("li", {}, `${clock(step.at)} `, el("span", { className: `tag ${step.taint}` }, step.taint), ` ${step.why}`));
+  $("taint-steps").replaceChildren(...steps.reverse());
+}
+
+function long(us) {
+  if (us === undefined || us === null) return "–";
+  if (us < 1000) return `${us} µs`;
+  return us < 1e6 ? `${(us / 1000).toFixed(1)} ms` : `${(us / 1e6).toFixed(1)} s`;
+}
+
+async function drawNumbersView() {
+  const data = await asked(`/api/numbers?hours=${$("hours").value}`);
+  const { picture, legend } = drawNumbers(data);
+  $("numbers-picture").replaceChildren(picture);
+  $("legend").replaceChildren(...legend.map((one) => el("li", {}, one.mark, ` ${one.name}: ${one.count}`)));
+  $("took").replaceChildren(
+    ...Object.entries(data.took).map(([who, took]) =>
+      el("tr", {}, el("th", { scope: "row" }, who), el("td", { className: "number" }, String(took.count)), el("td", { className: "number" }, long(took.median_us)), el("td", { className: "number" }, long(took.p95_us))),
+    ),
+  );
+  $("numbers-note").textContent = data.whole ? "" : "Only the newest records were counted.";
+}
+
+async function verify() {
+  $("verified").textContent = "Following the chain…";
+  try {
+    const data = await asked("/api/verify", {});
+    $("verified").textContent = data.whole
+      ? `${data.records - data.pruned} records, none changed, missing or moved.${data.pruned ? ` The first ${data.pruned} were pruned; the host's key has signed where.` : ""} Head: ${data.head}`
+      : `Not whole: ${data.why}`;
+  } catch (error) {
+    $("verified").textContent = String(error.message || error);
+  }
+}
+
+const opens = { history: () => find(), taint: drawTaintView, numbers: drawNumbersView };
+
+async function open(name) {
+  show(name);
+  try {
+    if (name === "history" || name === "taint") await fillWorkspaces();
+    await opens[name]?.();
+  } catch (error) {
+    say(String(error.message || error));
+  }
+}
+
+for (const button of document.querySelectorAll("nav button")) button.addEventListener("click", () => open(button.dataset.view));
+$("search").addEventListener("submit", (event) => {
+  event.preventDefault();
+  find();
+});
+$("older").addEventListener("click", () => find(foundBefore));
+$("more-cards").addEventListener("click", () => {
+  limit += SHOWN_AT_FIRST;
+  draw();
+});
+$("whose").addEventListener("change", () => drawTaintView().catch((error) => say(error.message)));
+$("hours").addEventListener("change", () => drawNumbersView().catch((error) => say(error.message)));
+$("verify").addEventListener("click", verify);
+setInterval(tick, 1000);
+// Another tab has got a new session.
+addEventListener("storage", (event) => {
+  if (event.key === "bashgate-key" && event.newValue && !isIn) listen();
+});
+
+async function begin() {
+  const token = location.hash.slice(1);
+  if (/^[0-9a-f]{64}$/.test(token)) {
+    history.replaceState(null, "", "/");
+    const response = await fetch("/api/enter", {
+      method: "POST", headers: { "content-type": "application/json" }, body: JSON.stringify({ token }), credentials: "same-origin",
+    }).catch(() => null);
+    const entry = response && (await response.json().catch(() => null));
+    if (entry && entry.key) localStorage.setItem("bashgate-key", entry.key);
+    else if (!key()) return lock((entry && entry.error) || "The host does not answer.");
+  }
+  listen();
+}
+addEventListener("hashchange", begin);
+begin();

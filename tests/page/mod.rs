@@ -1,0 +1,5 @@
+//! The web page, in a real browser and as strangers see it.
+
+mod browser;
+mod people;
+mod strangers;

@@ -1,0 +1,232 @@
+//! What people do on the page, in a real browser, with the real host and hook.
+
+use std::time::Instant;
+
+use bashgate_tests::{Host, Site, pause, repository, until};
+use serde_json::{Value, json};
+use std::time::Duration;
+
+use super::browser::Browser;
+
+const ASKED: &str = "curl -sSf https://api.x.example/v1 | jq '.items[]'";
+
+/// A site that asks about everything on the network, and its host.
+pub(super) fn site(config: &str) -> (Site, Host) {
+    let site = Site::new(config);
+    let host = site.serve();
+    site.raise("default", "corruption");
+    site.raise("default", "secret");
+    (site, host)
+}
+
+/// A link to the page.
+pub(super) fn link(site: &Site) -> String {
+    site.cli(["page"]).expect(0).stdout.trim().to_owned()
+}
+
+fn card(id: &str) -> String {
+    format!("document.querySelector('.card[data-id=\"{id}\"]')")
+}
+
+/// Waits until a card can be answered: a key that was meant for another one does nothing in its first moment.
+fn settles() {
+    pause(Duration::from_millis(700));
+}
+
+#[test]
+fn a_key_releases_a_waiting_hook_and_another_browser_sees_who_did_it() {
+    let (site, host) = site("");
+    let mut browser = Browser::start();
+    browser.open("ann", &link(&site));
+    browser.open("bob", &link(&site));
+    browser.sees("ann", "Nothing is held.");
+    browser.sees("bob", "Nothing is held.");
+    let asked_at = Instant::now();
+    let running = site.check_later(ASKED);
+    browser.wait("ann", "document.querySelectorAll('.card').length === 1");
+    let appeared = asked_at.elapsed();
+    assert!(appeared < Duration::from_secs(1), "within a second of the question: {appeared:?}");
+    let id = site.held(ASKED);
+    for part in [ASKED, "api.x.example", "taint both", "denied in", "a test"] {
+        browser.sees("ann", part);
+    }
+    browser.wait("bob", &format!("{} !== null", card(&id)));
+    assert_eq!(browser.read("ann", "document.title"), json!("(1) bashgate"));
+    settles();
+    browser.press("ann", "j");
+    browser.press("ann", "a");
+    running.join().unwrap().expect(0);
+    for tab in ["ann", "bob"] {
+        browser.wait(tab, &format!("{}.innerText.includes('Approved by page:')", card(&id)));
+    }
+    // A reason, by the keyboard alone.
+    let running = site.check_later("curl -s https://y.example");
+    let id = site.held("curl -s https://y.example");
+    browser.wait("bob", &format!("{} !== null", card(&id)));
+    settles();
+    browser.press("bob", "j");
+    browser.press("bob", "j");
+    browser.press("bob", "r");
+    browser.act(&json!({"do": "type", "tab": "bob", "text": "use the mirror"}));
+    browser.press("bob", "Enter");
+    let denied = running.join().unwrap().expect(2);
+    assert!(denied.stderr.contains("use the mirror"), "{}", denied.stderr);
+    browser.wait("ann", &format!("{}.innerText.includes('use the mirror')", card(&id)));
+    let last = site.audit().into_iter().rfind(|record| record["kind"] == "decision").unwrap();
+    assert!(last["detail"]["by"].as_str().unwrap().starts_with("human:page:"), "{last}");
+    for tab in ["ann", "bob"] {
+        assert_eq!(browser.act(&json!({"do": "errors", "tab": tab})), json!([]));
+    }
+    site.cli(["audit", "verify"]).expect(0);
+    drop(host);
+}
+
+#[test]
+fn hostile_commands_are_text_and_nothing_else() {
+    let (site, _host) = site("");
+    let mut browser = Browser::start();
+    browser.open("a", &link(&site));
+    browser.sees("a", "Nothing is held.");
+    let before = browser.read("a", "document.querySelectorAll('script, img, iframe, a, form, style, svg').length");
+    let long = format!("curl x {}; curl last", "y".repeat(60_000));
+    let lines = format!("curl x\n{}curl last", "echo z\n".repeat(500));
+    let hostile = [
+        "curl x # <script>document.title='owned'</script><img src=x onerror=\"document.title='owned'\">",
+        "curl x # </pre></code></li><a href='javascript:alert(1)'>Approved</a>&lt;b&gt;",
+        "curl x \u{202e}olleh \u{1b}[2K\u{1b}]0;owned\u{7} \u{200b}\u{feff}",
+        "curl x # ${alert(1)} {{7*7}} `alert(1)` \\u003cscript\\u003e",
+        &long,
+        &lines,
+    ];
+    for command in hostile {
+        let running = site.check_later(command);
+        let id = until("the command to be held", || {
+            let pending = site.pending();
+            pending.first().and_then(|card| card["id"].as_str()).map(str::to_owned)
+        });
+        browser.wait("a", &format!("{} !== null", card(&id)));
+        let text = browser.read("a", &format!("{}.querySelector('pre').textContent", card(&id)));
+        let text = text.as_str().unwrap();
+        assert!(text.contains("    1 | curl x"), "{text}");
+        assert!(!text.contains(['\u{202e}', '\u{1b}', '\u{200b}', '\u{7}']), "{text}");
+        if command.len() > 3000 {
+            assert!(text.contains("folded") && text.contains("curl last"), "{text}");
+            settles();
+            browser.press("a", "j");
+            browser.act(&json!({"do": "read", "tab": "a", "script": format!("select('{id}')")}));
+            browser.press("a", "o");
+            browser.wait("a", &format!("!{}.querySelector('pre').textContent.includes('folded')", card(&id)));
+        }
+        settles();
+        browser.read("a", &format!("select('{id}')"));
+        browser.press("a", "d");
+        running.join().unwrap().expect(2);
+        browser.wait("a", &format!("{}.innerText.includes('Denied by')", card(&id)));
+    }
+    assert_eq!(browser.read("a", "document.title"), json!("bashgate"));
+    browser.click("a", "[data-view=history]");
+    browser.wait("a", "document.querySelectorAll('#rows tr').length === 6");
+    let after = browser.read("a", "document.querySelectorAll('script, img, iframe, a, form, style, svg').length");
+    assert_eq!(before, after, "no command has become an element");
+    assert_eq!(browser.act(&json!({"do": "errors", "tab": "a"})), json!([]));
+}
+
+/// Every view, light and dark, wide and on a phone: nothing that an accessibility checker calls serious.
+#[test]
+fn every_view_is_accessible() {
+    let (site, _host) = site("");
+    let running: Vec<_> =
+        (0..3).map(|n| site.check_later(&format!("git push https://{n}.example/r.git main"))).collect();
+    until("all to be held", || (site.pending().len() == 3).then_some(()));
+    site.cli(["deny", site.pending()[0]["id"].as_str().unwrap(), "not", "today"]).expect(0);
+    let mut browser = Browser::start();
+    let images = repository().join("target/page");
+    std::fs::create_dir_all(&images).unwrap();
+    for (tab, scheme, width, height) in
+        [("light", "light", 1200, 900), ("dark", "dark", 1200, 900), ("phone", "light", 390, 844)]
+    {
+        let url = link(&site);
+        browser.act(&json!({"do": "open", "tab": tab, "url": url, "scheme": scheme, "width": width, "height": height}));
+        browser.wait(tab, "document.querySelectorAll('.card').length === 2");
+        browser.press(tab, "j");
+        let path = images.join(format!("{tab}.png"));
+        browser.act(&json!({"do": "shot", "tab": tab, "path": path}));
+        assert_eq!(browser.barriers(tab), Vec::<Value>::new(), "{tab}");
+        let fits = "document.documentElement.scrollWidth <= innerWidth";
+        assert_eq!(browser.read(tab, fits), json!(true), "{tab}: nothing is cut off at the side");
+        for (view, is_there) in [
+            ("history", "document.querySelectorAll('#rows tr').length > 0"),
+            ("taint", "document.querySelectorAll('#taint-picture svg').length > 0"),
+            ("numbers", "document.querySelectorAll('#numbers-picture svg rect').length > 0"),
+            ("record", "true"),
+        ] {
+            browser.click(tab, &format!("[data-view={view}]"));
+            browser.wait(tab, is_there);
+            assert_eq!(browser.barriers(tab), Vec::<Value>::new(), "{tab} {view}");
+            assert_eq!(browser.read(tab, fits), json!(true), "{tab} {view}: nothing is cut off at the side");
+        }
+        browser.click(tab, "#verify");
+        browser.sees(tab, "none changed, missing or moved");
+        assert_eq!(browser.act(&json!({"do": "errors", "tab": tab})), json!([]));
+    }
+    site.cli(["deny", "all"]).expect(0);
+    for running in running {
+        running.join().unwrap().expect(2);
+    }
+}
+
+#[test]
+fn what_was_is_found_drawn_and_counted() {
+    let (site, _host) = site("");
+    for n in 0..130 {
+        site.check(&format!("echo number {n}")).expect(0);
+    }
+    site.cli(["taint", "clear", "default"]).expect(0);
+    let mut browser = Browser::start();
+    browser.open("a", &link(&site));
+    browser.sees("a", "Nothing is held.");
+    browser.click("a", "[data-view=history]");
+    browser.read("a", "document.querySelector('[name=kind]').value = ''");
+    browser.click("a", "#search button");
+    browser.sees("a", "there are no more");
+    browser.click("a", "[data-view=taint]");
+    browser.wait("a", "document.querySelectorAll('#taint-steps li').length === 3");
+    let steps = browser.read("a", "document.querySelector('#taint-steps').innerText");
+    let steps = steps.as_str().unwrap();
+    let at = |word: &str| steps.find(word).unwrap_or_else(|| panic!("{word}: {steps}"));
+    assert!(at("clean") < at("both") && at("both") < at("corruption"), "the newest above: {steps}");
+    site.cli(["audit", "verify"]).expect(0);
+}
+
+/// A host that is started again knows no session; the page says so, and a new link brings all tabs back.
+#[test]
+fn a_host_that_is_started_again_and_tabs_that_are_stale() {
+    let (site, mut host) = site("[page]\nlisten = \"127.0.0.1:0\"\n");
+    let mut browser = Browser::start();
+    browser.open("one", &link(&site));
+    browser.sees("one", "Nothing is held.");
+    let second = json!({"do": "open", "tab": "two", "in": "one", "url": link(&site).split('#').next().unwrap()});
+    browser.act(&second);
+    // A second tab of the same browser needs no link.
+    browser.sees("two", "Nothing is held.");
+    let running = site.check_later(ASKED);
+    let id = site.held(ASKED);
+    for tab in ["one", "two"] {
+        browser.wait(tab, &format!("{} !== null", card(&id)));
+    }
+    settles();
+    // What one tab has answered is over in the other, where a key does nothing more.
+    browser.press("one", "j");
+    browser.press("one", "d");
+    running.join().unwrap().expect(2);
+    browser.wait("two", &format!("{}.innerText.includes('Denied by')", card(&id)));
+    browser.press("two", "j");
+    browser.press("two", "a");
+    host.terminate();
+    for tab in ["one", "two"] {
+        browser.sees(tab, "The host does not answer");
+    }
+    site.cli(["audit", "verify"]).expect(0);
+    let approved = site.audit().into_iter().filter(|record| record["detail"]["answer"] == "allow").count();
+    assert_eq!(approved, 0);
+}
