@@ -129,6 +129,9 @@ pub enum RunError {
     /// A script is another one than the command was allowed with.
     #[error("{0} was changed after the command was allowed")]
     Changed(String),
+    /// Nobody could say afterwards what it has left.
+    #[error("{0}")]
+    TooMuch(String),
     /// Something else failed before the start.
     #[error("cannot {what}: {source}")]
     Io {
@@ -162,6 +165,7 @@ impl RunError {
             Self::TooLong { .. } => "ask for less, or run it in the background",
             Self::NoNetwork => "leave out --network, or use another preset",
             Self::Changed(_) => "run it again, so that it is decided with what the file says now",
+            Self::TooMuch(_) => "work in a smaller folder, or ask a person",
             Self::Io { .. } => "look at the cause, then run it again",
         }
     }

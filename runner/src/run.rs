@@ -33,7 +33,7 @@ use crate::sandbox::{
     self, BackendName, Guarantee, Hidden, Listed, Nest, Places, Roots, Temporary, Unavailable, Wanted,
 };
 use crate::user::RunAs;
-use crate::watch::Watch;
+use crate::watch::{SharedFolders, Watch};
 
 /// Longest wait for the shell to start.
 const STARTING: Duration = Duration::from_secs(20);
@@ -193,10 +193,20 @@ impl Runner {
             .map(|project| {
                 let caged = permit.reach() == Reach::Cage;
                 let kept = spec.state.as_deref().map(|state| (state, timeout));
-                Watch::before(project, &spec.cwd, preset.filesystem.protect.clone(), kept, caged)
+                let mut protect = preset.filesystem.protect.clone();
+                // A folder of programs that is not there yet is one as soon as somebody makes it.
+                let folders = program_folders(project, &spec.cwd).into_iter();
+                let real = std::fs::canonicalize(project).unwrap_or_else(|_| project.to_owned());
+                let inside = folders.filter_map(|folder| Some(folder.strip_prefix(&real).ok()?.to_str()?.to_owned()));
+                protect.extend(inside);
+                Watch::before(project, &spec.cwd, protect, kept, caged)
             })
             .collect();
+        let shared = (preset.filesystem.tmp == Tmp::Shared).then(SharedFolders::before);
         let before = since.elapsed();
+        if let Some(why) = watches.iter().find_map(Watch::objection) {
+            return Err(RunError::TooMuch(why));
+        }
         let mut bytes = 0;
         let has_room = |path: &&PathBuf| {
             bytes += path.as_os_str().len();
@@ -257,7 +267,9 @@ impl Runner {
                 let caged = permit.reach() == Reach::Cage;
                 let checks_out = checks_out(permit.command());
                 let since = Instant::now();
-                let violations = watches.drain(..).flat_map(|watch| watch.after(checks_out, &protected)).collect();
+                let mut violations: Vec<_> =
+                    watches.drain(..).flat_map(|watch| watch.after(checks_out, &protected)).collect();
+                violations.extend(shared.iter().flat_map(SharedFolders::given_back));
                 drop(keep);
                 let looked = [before, since.elapsed()];
                 let mut outcome = finished.outcome(permit, spec, timeout, sandbox, (violations, looked));
@@ -279,7 +291,7 @@ impl Runner {
     ) -> Result<(Wanted, (Vec<Temporary>, BoundScripts)), RunError> {
         let preset = &spec.preset;
         let workspace = &spec.workspace;
-        let mut hidden = hidden(preset, workspace, &spec.gate, run_as);
+        let mut hidden = hidden(preset, (workspace, &spec.cwd), &spec.gate, run_as);
         hidden.own.extend(spec.state.iter().chain(&spec.own).cloned());
         hidden.protect.extend(acting.iter().cloned());
         let roots = Roots {
@@ -461,18 +473,39 @@ fn protected(preset: &Preset) -> impl Iterator<Item = String> {
 }
 
 /// Folders of PATH in a project: what is written there is what a person's next command runs. Package managers keep theirs.
-fn program_folders(project: &Path) -> Vec<PathBuf> {
+fn program_folders(project: &Path, cwd: &Path) -> Vec<PathBuf> {
     let path = std::env::var_os("PATH").unwrap_or_default();
+    let real = std::fs::canonicalize(project).unwrap_or_else(|_| project.to_owned());
     let is_a_managers = |folder: &Path| {
         folder.ends_with("node_modules/.bin") || folder.parent().is_some_and(|above| above.join("pyvenv.cfg").is_file())
     };
-    std::env::split_paths(&path)
-        .filter(|folder| folder.starts_with(project) && folder != project && !is_a_managers(folder))
-        .collect()
+    // A relative one is another in each folder: those where a person works most.
+    let at = |folder: PathBuf| [project.join(&folder), cwd.join(&folder)];
+    let mut all: Vec<PathBuf> = std::env::split_paths(&path)
+        .flat_map(at)
+        .flat_map(|folder| [real_way(&folder), folder])
+        .filter(|folder| folder.starts_with(&real) && *folder != real && !is_a_managers(folder))
+        .collect();
+    all.sort();
+    all.dedup();
+    all
+}
+
+/// A path without links, as far as it is there: what is missing of it is where it would be made.
+fn real_way(path: &Path) -> PathBuf {
+    let there = path.ancestors().find_map(|folder| Some((folder, std::fs::canonicalize(folder).ok()?)));
+    match there {
+        Some((folder, real)) => match path.strip_prefix(folder) {
+            Ok(rest) if rest.as_os_str().is_empty() => real,
+            Ok(rest) => real.join(rest),
+            Err(_) => path.to_owned(),
+        },
+        None => path.to_owned(),
+    }
 }
 
 /// What is hidden, with the home folders of everybody who may be meant.
-fn hidden(preset: &Preset, workspace: &Path, gate: &[PathBuf], run_as: RunAs) -> Hidden {
+fn hidden(preset: &Preset, (workspace, cwd): (&Path, &Path), gate: &[PathBuf], run_as: RunAs) -> Hidden {
     let mut homes: Vec<PathBuf> = std::env::var_os("HOME").map(PathBuf::from).into_iter().collect();
     homes.extend(run_as.account().map(|(_, home)| PathBuf::from(home)));
     let mut hide: Vec<PathBuf> = gate.to_vec();
@@ -486,7 +519,7 @@ fn hidden(preset: &Preset, workspace: &Path, gate: &[PathBuf], run_as: RunAs) ->
     for project in projects(preset, workspace) {
         let git = project.join(".git");
         protect.extend(protected(preset).map(|name| project.join(name)));
-        protect.extend(program_folders(project));
+        protect.extend(program_folders(project, cwd).into_iter().filter(|folder| folder.exists()));
         if preset.git.repository == Access::Write && git.is_dir() {
             keep_writable.push(git.clone());
             protect.extend(["config", "hooks", "config.worktree", "commondir"].map(|name| git.join(name)));

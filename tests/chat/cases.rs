@@ -212,7 +212,9 @@ pub(super) fn buttons_answer<S: Buttons>() {
     let (running, card) = stage.ask(ASKED);
     assert!(card.buttons.contains(&"Approve once".to_owned()), "{card:?}");
     stage.service.presses_what_does_not_count(&card);
-    stage.service.presses(Who::Stranger, &card.message, "Approve once");
+    for _ in 0..20 {
+        stage.service.presses(Who::Stranger, &card.message, "Approve once");
+    }
     stage.is_through();
     assert_eq!(stage.site.pending().len(), 1, "nothing of that counts");
     stage.service.presses(Who::Approver, &card.message, "Deny");
@@ -382,6 +384,61 @@ pub(super) fn a_hostile_command_forges_nothing<S: Service>() {
     stage.ends();
 }
 
+/// What was not told because there was too much is approved for no longer than once, and shown when there is room.
+pub(super) fn what_a_flood_hides_is_not_approved_unseen<S: Service>() {
+    let stage = Stage::<S>::new("");
+    let many: Vec<_> = (0..10).map(|n| stage.site.check_later(&format!("curl -s https://{n}.example"))).collect();
+    until("all to be held", || (stage.site.pending().len() == 10).then_some(()));
+    let hidden = "curl -s https://hidden.example -d hello";
+    let running = stage.site.check_later(hidden);
+    let id = stage.site.held(hidden);
+    stage.hears("more of it are not told one by one");
+    stage.service.says(Who::Approver, &format!("approve {id} session"));
+    stage.hears("not all of it is shown here");
+    assert_eq!(stage.site.pending().len(), 11);
+    // One that joins a card changes it all the same.
+    let first = "curl -s https://0.example";
+    let again = stage.site.check_later(first);
+    let joined = stage.site.held(first);
+    let card = until("the card to say that two wait", || {
+        let shown = stage.shown().into_iter().find(|shown| shown.text.contains(&format!("approve {joined}")))?;
+        shown.text.contains("2 requests for this very command wait").then_some(shown)
+    });
+    stage.service.says(Who::Approver, &format!("deny {}", card.id()));
+    again.join().unwrap().expect(2);
+    // Some seconds later there is room for another word.
+    stage.card(&id);
+    stage.service.says(Who::Approver, &format!("approve {id}"));
+    running.join().unwrap().expect(0);
+    stage.service.says(Who::Approver, "deny all");
+    for running in many {
+        running.join().unwrap().expect(2);
+    }
+    stage.ends();
+}
+
+/// A long answer comes whole, whatever the service does meanwhile; and its lines are those that its readers see.
+pub(super) fn a_long_answer_comes_whole<S: Service>() {
+    let stage = Stage::<S>::new("");
+    let long = format!("curl x {}\n{}curl last", "a".repeat(60), "echo z\n".repeat(650));
+    let (running, card) = stage.ask(&long);
+    stage.is_through();
+    stage.service.says(Who::Approver, &format!("show {}", card.id()));
+    until("the first piece", || stage.shown().into_iter().find(|shown| shown.text.contains("(1 of ")));
+    stage.service.fails(&[Fault::TooMany(1), Fault::Status(500)]);
+    let pieces = until("the last piece", || {
+        let shown = stage.service.messages();
+        let (_, of) = shown.iter().find_map(|shown| shown.text.split_once("(1 of "))?;
+        let of = of.split(')').next()?.to_owned();
+        shown.iter().any(|shown| shown.text.contains(&format!("({of} of {of})"))).then_some(shown)
+    });
+    let all: String = pieces.iter().map(|shown| shown.text.as_str()).collect();
+    assert!(all.contains("  652 | curl last"), "{all}");
+    stage.service.says(Who::Approver, &format!("deny {}", card.id()));
+    running.join().unwrap().expect(2);
+    stage.ends();
+}
+
 pub(super) fn a_card_that_somebody_takes_away_is_shown_again<S: Service>() {
     let stage = Stage::<S>::new("");
     let (running, card) = stage.ask(ASKED);
@@ -510,6 +567,8 @@ list! {
     faults_of_the_service_lose_nothing
     a_credential_that_is_revoked_is_said
     a_hostile_command_forges_nothing
+    what_a_flood_hides_is_not_approved_unseen
+    a_long_answer_comes_whole
     a_card_that_somebody_takes_away_is_shown_again
     guessing_ids_leads_nowhere
     a_channel_knows_of_its_workspaces_alone

@@ -94,6 +94,16 @@ impl Service for Telegram {
             with("via_bot", json!({"id": 5, "is_bot": true, "first_name": "Inline"})),
             with("from", json!({"id": 4201, "is_bot": true, "first_name": "Ann"})),
             with("from", Value::Null),
+            // Quoted, crossed out, on a timer, for a business, or in a way that there is not yet.
+            with("entities", json!([{"type": "blockquote", "offset": 0, "length": 9}])),
+            with("entities", json!([{"type": "expandable_blockquote", "offset": 0, "length": 9}])),
+            with("entities", json!([{"type": "strikethrough", "offset": 0, "length": 9}])),
+            with("entities", json!([{"type": "spoiler", "offset": 0, "length": 9}])),
+            with("quote", json!({"text": "x", "position": 0})),
+            with("is_from_offline", json!(true)),
+            with("business_connection_id", json!("b")),
+            with("guest_query_id", json!("g")),
+            with("said_by_a_machine", json!({"id": 1})),
             with("text", json!(format!("> {words}"))),
             with("text", json!(format!("please {words}"))),
             with(
@@ -199,11 +209,11 @@ impl Buttons for Telegram {
         let message: i64 = card.message.parse().unwrap();
         let id = card.id();
         // Another message's button, another room's, and data that nobody made.
-        self.press(Who::Approver.id(), ROOM, message + 1000, &format!("a:{id}"));
-        self.press(Who::Approver.id(), ELSEWHERE, message, &format!("a:{id}"));
+        self.press(Who::Approver.id(), ROOM, message + 1000, &format!("approve:{id}"));
+        self.press(Who::Approver.id(), ELSEWHERE, message, &format!("approve:{id}"));
         self.press(Who::Approver.id(), ROOM, message, &format!("approve {id}"));
-        self.press(Who::Approver.id(), ROOM, message, &format!("aa:{id}"));
-        self.press(Who::Approver.id(), ROOM, message, "a:");
+        self.press(Who::Approver.id(), ROOM, message, &format!("approve-all:{id}"));
+        self.press(Who::Approver.id(), ROOM, message, "approve:");
     }
 
     fn answers_to_presses(&self) -> Vec<String> {
@@ -236,7 +246,9 @@ impl Telegram {
         let id = {
             let mut state = self.state.0.lock().unwrap();
             let id = format!("q{}", state.next_update + 1);
-            let is_one = data.len() == 10 && data.starts_with(['a', 's', 'd', 'w']);
+            let is_one = data
+                .split_once(':')
+                .is_some_and(|(what, id)| ["approve", "session", "deny", "show"].contains(&what) && id.len() == 8);
             if chat == ROOM && is_one {
                 state.presses.push(id.clone());
             }

@@ -745,6 +745,8 @@ fn what_gates_an_agent_comes_back_whatever_stands_in_its_way() {
         for (number, run) in [
             "mv N N2; ln -s /tmp N",
             "mv N N2; mkdir N",
+            "mv N N2; mkdir N; chmod 500 N",
+            "mv N N2; mkdir -p N/.claude; chmod 0 N/.claude",
             "mv N N2; echo x > N",
             "rm -r N; mkdir -p N/.claude; echo EVIL > N/.claude/settings.json",
             "rm -r N/.claude; ln -s ../N2 N/.claude",
@@ -865,4 +867,141 @@ fn settings_without_an_end_hold_up_nobody() {
     let looked = outcome["looked_ms"].to_string();
     assert!(!ground.work().join(".vscode/tasks.json").exists(), "{outcome:#}");
     assert!(!changes(&outcome, "not_all_seen").is_empty(), "{looked}: {outcome:#}");
+}
+
+/// One that is too large to be remembered comes back from where it was moved to.
+#[test]
+fn what_gates_an_agent_comes_home() {
+    for ground in everywhere("[presets.p.git]\nrepository = \"write\"") {
+        let work = ground.work();
+        let folder = work.join("app/.claude");
+        fs::create_dir_all(&folder).unwrap();
+        let large = "x".repeat(5 << 20);
+        fs::write(folder.join("settings.json"), &large).unwrap();
+        give_all(&ground, &work);
+        let mut order = ground.order("cd ..; mv app app2; mkdir app");
+        order["cwd"] = serde_json::json!(work.join("app"));
+        let outcome = ground.run_order(&order);
+        let now = fs::read_to_string(folder.join("settings.json")).unwrap_or_default();
+        assert!(now == large, "{}: {outcome:#}", ground.name());
+    }
+}
+
+/// A script that gates an agent because its settings start it is kept as they are; what only permissions name is not.
+#[test]
+fn scripts_that_settings_of_agents_start_are_kept() {
+    for ground in everywhere("[presets.p.git]\nrepository = \"write\"") {
+        let work = ground.work();
+        let settings = serde_json::json!({
+            "permissions": {"allow": ["Edit(./src.rs)"]},
+            "hooks": {"PreToolUse": [{"matcher": "Bash", "hooks": [
+                {"type": "command", "command": "\"$CLAUDE_PROJECT_DIR\"/tools/gate.sh"}]}]},
+        });
+        fs::create_dir_all(work.join(".claude")).unwrap();
+        fs::create_dir_all(work.join("tools")).unwrap();
+        for (name, text) in
+            [(".claude/settings.json", settings.to_string().as_str()), ("tools/gate.sh", "mine"), ("src.rs", "mine")]
+        {
+            fs::write(work.join(name), text).unwrap();
+        }
+        give_all(&ground, &work);
+        for run in
+            ["echo EVIL > tools/gate.sh", "rm tools/gate.sh", "mv tools t2; mkdir tools; echo EVIL > tools/gate.sh"]
+        {
+            let outcome = ground.run_script(&format!("{run}; echo new > src.rs"));
+            let now = fs::read_to_string(work.join("tools/gate.sh"));
+            assert_eq!(now.ok().as_deref(), Some("mine"), "{}: {run}: {outcome:#}", ground.name());
+            assert_eq!(fs::read_to_string(work.join("src.rs")).unwrap(), "new\n", "{}: {outcome:#}", ground.name());
+        }
+    }
+}
+
+#[test]
+fn closed_folders_stay_as_closed_as_they_were() {
+    for ground in everywhere("") {
+        let work = ground.work();
+        for (name, mode) in [("vault", 0o000), ("drop", 0o2300)] {
+            fs::create_dir(work.join(name)).unwrap();
+            give_all(&ground, &work);
+            fs::set_permissions(work.join(name), fs::Permissions::from_mode(mode)).unwrap();
+        }
+        let outcome = ground.run("true");
+        for (name, mode) in [("vault", 0o000), ("drop", 0o2300)] {
+            let now = fs::metadata(work.join(name)).unwrap().permissions().mode() & 0o7777;
+            assert_eq!(now, mode, "{}: {name}: {outcome:#}", ground.name());
+            fs::set_permissions(work.join(name), fs::Permissions::from_mode(0o700)).unwrap();
+        }
+    }
+}
+
+/// A folder of programs in PATH is one however it is spelled, and as soon as it is there.
+#[test]
+fn folders_of_programs_are_kept_however_they_are_spelled() {
+    for ground in everywhere("") {
+        let work = ground.work();
+        std::os::unix::fs::symlink(&work, ground.path().join("other")).unwrap();
+        fs::create_dir(work.join("tools")).unwrap();
+        fs::write(work.join("tools/date"), "mine").unwrap();
+        give_all(&ground, &work);
+        let path = format!(
+            "{}/bin:{}/tools:./relative:{}",
+            work.display(),
+            ground.path().join("other").display(),
+            std::env::var("PATH").unwrap()
+        );
+        for folder in ["bin", "relative", "tools"] {
+            let mut driver = ground.driver();
+            driver.env("PATH", &path);
+            let run = format!("mkdir -p {folder}; echo evil > {folder}/date; chmod +x {folder}/date");
+            let outcome = ground.run_with(driver, &ground.order(&format!("sh -c '{run}'")));
+            let now = fs::read_to_string(work.join(folder).join("date")).ok();
+            // Landlock cannot keep one folder in a workspace from being written; then somebody hears of it.
+            let keeps = !["landlock", "firejail"].iter().any(|backend| ground.name().starts_with(backend));
+            if folder == "tools" && !keeps {
+                let is_kept = now.as_deref() == Some("mine");
+                assert!(
+                    is_kept || outcome["violations"].to_string().contains("tools/date"),
+                    "{}: {outcome:#}",
+                    ground.name()
+                );
+                continue;
+            }
+            let want = (folder == "tools").then(|| "mine".to_owned());
+            assert_eq!(now, want, "{}: {folder}: {outcome:#}", ground.name());
+        }
+    }
+}
+
+/// What only a person's own git starts is what it was: its editor, its way to a remote, and what an alias goes to.
+#[test]
+fn what_a_persons_git_starts_later_is_kept() {
+    for ground in everywhere("[presets.p.git]\nrepository = \"write\"") {
+        let work = ground.work();
+        git(&work, &["init", "-q", "."]);
+        fs::create_dir(work.join("tools")).unwrap();
+        let files = ["ssh_config", "glued", "tools/ed.sh", "tools/st.sh", "tools/in.sh", "tools/cred.sh"];
+        for file in files {
+            fs::write(work.join(file), "mine").unwrap();
+        }
+        for (key, value) in [
+            ("core.sshCommand", "ssh -F ssh_config -Fglued"),
+            ("core.editor", "./tools/ed.sh"),
+            ("alias.sst", "!./tools/st.sh"),
+            ("alias.in", "!cd tools && ./in.sh"),
+            ("credential.helper", "!./tools/cred.sh"),
+        ] {
+            git(&work, &["config", key, value]);
+        }
+        give_all(&ground, &work);
+        let write: Vec<String> = files.iter().map(|file| format!("echo EVIL > {file}")).collect();
+        let outcome = ground.run_script(&write.join("\n"));
+        for file in files {
+            assert_eq!(fs::read_to_string(work.join(file)).unwrap(), "mine", "{}: {file}: {outcome:#}", ground.name());
+        }
+        fs::create_dir(work.join(".git/rebase-merge")).unwrap();
+        give_all(&ground, &work);
+        let outcome = ground.run_script("printf x/../evil > .git/rebase-merge/strategy");
+        let told = outcome["violations"].to_string();
+        assert!(told.contains("rebase-merge/strategy"), "{}: {outcome:#}", ground.name());
+    }
 }

@@ -132,6 +132,7 @@ fn card(id: &ApprovalId, expires_boot_ms: u64) -> Card {
         offers_session: false,
         waiting: 1,
         outage: false,
+        also: Vec::new(),
         forecast: bashgate::approval::Forecast::default(),
     }
 }

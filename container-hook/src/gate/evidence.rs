@@ -120,10 +120,11 @@ impl Gathered<'_> {
                 }
                 match included.split_once(['*', '?', '[']) {
                     None => waiting.push(included),
-                    // As people write it: all files of a folder.
-                    Some((folder, "")) if included.ends_with("/*") => {
+                    // As people write it: all files of a folder, or those of one kind.
+                    Some((folder, end)) if folder.ends_with('/') && !end.contains(['*', '?', '[', '/']) => {
                         let files = place(folder, self.cwd).map(|folder| files_of(&folder)).unwrap_or_default();
-                        waiting.extend(files.iter().map(|file| file.to_string_lossy().into_owned()));
+                        let files = files.iter().map(|file| file.to_string_lossy().into_owned());
+                        waiting.extend(files.filter(|file| file.ends_with(end)));
                     }
                     Some(_) if !included.contains('/') => {}
                     Some(_) => self.found.push(unknown(&format!("files that {name} includes: {included}"))),
@@ -169,15 +170,21 @@ impl Gathered<'_> {
             for file in inside.chain(git::files_outside()) {
                 self.add(&file.to_string_lossy(), Told::Remotes);
             }
-            // What settings include, hooks that it runs on the way, and remotes of the older forms.
+            // Hooks that it runs on the way are code.
+            for file in repositories.iter().flat_map(|repository| files_of(&repository.common.join("hooks"))) {
+                self.add(&file.to_string_lossy(), Told::Head);
+            }
+            // What settings include, and remotes of the older forms.
             let more = repositories
                 .iter()
-                .flat_map(|repository| ["hooks", "remotes", "branches"].map(|name| repository.common.join(name)));
+                .flat_map(|repository| ["remotes", "branches"].map(|name| repository.common.join(name)));
             let named = git::named::for_remotes(&folder).ok().flatten();
             is_unknown |= named.is_none();
             for path in more.chain(named.unwrap_or_default()) {
                 for file in files_of(&path) {
-                    self.add(&file.to_string_lossy(), Told::Remotes);
+                    // What may be executed is more likely a hook or a helper than settings.
+                    let is_code = std::fs::metadata(&file).is_ok_and(|meta| meta.mode() & 0o111 != 0);
+                    self.add(&file.to_string_lossy(), if is_code { Told::Head } else { Told::Remotes });
                 }
             }
             for repository in &repositories {

@@ -399,6 +399,7 @@ mod tests {
             offers_session,
             waiting: 1,
             outage: false,
+            also: Vec::new(),
             forecast: crate::approval::Forecast::default(),
         }
     }

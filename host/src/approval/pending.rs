@@ -1,6 +1,7 @@
 //! A held command, as a person sees it.
 
 use std::fmt;
+use std::path::Path;
 
 use bashgate_shared::classify::{Classification, CommandClass, Condition, Effects, NetworkUse, git_config};
 use bashgate_shared::command::Digest;
@@ -133,9 +134,31 @@ pub struct Card {
     /// True when it asks whether the workspace may go on without the inspector, which does not answer.
     #[serde(default)]
     pub outage: bool,
+    /// Other commands that wait for the same answer about the inspector, as far as there is room for them.
+    #[serde(default)]
+    pub also: Vec<String>,
     /// What it would do.
     #[serde(default)]
     pub forecast: Forecast,
+}
+
+/// Most other commands that a card about the inspector names, and most letters of each.
+const MOST_ALSO: usize = 50;
+const MOST_OF_EACH: usize = 300;
+
+impl Card {
+    /// One more command waits for the same answer about the inspector.
+    pub fn waits_too(&mut self, command: &str) {
+        if !self.outage || self.also.len() >= MOST_ALSO {
+            return;
+        }
+        let mut text: String = command.chars().take(MOST_OF_EACH).collect();
+        let more = command.len() - text.len();
+        if more > 0 {
+            text.push_str(&format!("… ({more} more)"));
+        }
+        self.also.push(text);
+    }
 }
 
 /// What a command would do, as far as its text tells, and what the container says about it.
@@ -198,6 +221,10 @@ impl Forecast {
         if self.files.len() >= MAX_EVIDENCE || settings.any(|(key, value)| git_config::leads_elsewhere(key, value)) {
             return false;
         }
+        // What a hook loads no list of files says in full, either.
+        if self.files.iter().any(|file| Path::new(&file.path).components().any(|part| part.as_os_str() == "hooks")) {
+            return false;
+        }
         // What comes in from nowhere that is named may be anything.
         let passes_on = |name: &String| row(name).is_some_and(|row| row.passes_on.is_some());
         if self.effects.programs.iter().any(passes_on) && self.effects.reads.is_empty() {
@@ -233,7 +260,13 @@ impl Forecast {
             _ => true,
         };
         let goes_where_said = |used: &NetworkUse| {
-            if used.program == "git" { by_git } else { used.host.is_some() && calls.iter().all(is_simple) }
+            // Of a program of which nobody knows what else says where it goes, nothing settles it.
+            let knows_settings = || row(&used.program).is_some_and(|row| !row.configured_by.is_empty());
+            if used.program == "git" {
+                by_git
+            } else {
+                used.host.is_some() && knows_settings() && calls.iter().all(is_simple)
+            }
         };
         // What others put into a pipe is not among what is read.
         let is_known = |name: &String| {

@@ -147,6 +147,17 @@ impl Board {
         self.with(|all| all.cards.values().cloned().collect())
     }
 
+    /// Cards that can be answered and of which nobody was told by itself, what lapses first in front.
+    pub fn quiet(&self) -> Vec<ApprovalId> {
+        self.with(|all| {
+            let quiet = all.cards.values().filter(|shown| shown.is_quiet && shown.over.is_none());
+            let mut quiet: Vec<(u64, ApprovalId)> =
+                quiet.map(|shown| (shown.card.expires_boot_ms, shown.card.id.clone())).collect();
+            quiet.sort();
+            quiet.into_iter().map(|(_, id)| id).collect()
+        })
+    }
+
     /// One card.
     pub fn card(&self, id: &ApprovalId) -> Option<Shown> {
         self.with(|all| all.cards.get(id).cloned())

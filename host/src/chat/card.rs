@@ -16,6 +16,8 @@ use super::notice::one_line;
 const END_LINES: usize = 10;
 /// From so many on, blanks in a row are counted instead of shown.
 const BLANKS: usize = 9;
+/// Most letters of a reason on a card's first line. It may hold names that somebody else chose.
+const MOST_REASON: usize = 240;
 /// Most entries of one list, and most lines of a file's start.
 const MAX_LISTED: usize = 8;
 const HEAD_LINES: usize = 6;
@@ -39,7 +41,12 @@ impl Room {
 
     /// True when not all of such a command is shown at first sight. It is not offered for more than once then.
     pub fn folds(self, command: &str) -> bool {
-        command.lines().count() > self.lines || command.len() > self.bytes
+        self.folds_shown(&visible(command))
+    }
+
+    /// The same for a text as it is shown.
+    fn folds_shown(self, text: &str) -> bool {
+        text.lines().count() > self.lines || text.len() > self.bytes
     }
 }
 
@@ -71,6 +78,16 @@ pub fn parts(card: &Card, room: Room) -> Parts {
     if let Some(advice) = &card.advice {
         about.push_str(&format!("\n  {}", one_line(advice, 500)));
     }
+    if card.reason.chars().count() > MOST_REASON {
+        about.push_str(&format!("\n  why: {}", one_line(&card.reason, 1000)));
+    }
+    let shown = if whole { usize::MAX } else { MAX_LISTED };
+    for command in card.also.iter().take(shown) {
+        about.push_str(&format!("\n  waits, too: {}", one_line(command, if whole { 2000 } else { 160 })));
+    }
+    if card.also.len() > shown {
+        about.push_str(&format!("\n  and {} more: show {}", card.also.len() - shown, card.id));
+    }
     if card.waiting > 1 {
         let what = if card.outage { "commands of this workspace" } else { "requests for this very command" };
         about.push_str(&format!("\n  {} {what} wait; one answer is for all of them", card.waiting));
@@ -82,12 +99,17 @@ pub fn parts(card: &Card, room: Room) -> Parts {
              for ten minutes.",
         );
     }
-    Parts {
-        head: format!("Held in workspace {}: {}.", card.workspace, one_line(&card.reason, 1000)),
-        command: text,
-        about,
-        folded: room.folds(&card.command),
-    }
+    let head = if card.outage {
+        // What is asked here is more than one command.
+        format!(
+            "The inspector is out. May workspace {} go on without it, for up to an hour? Waiting: {}.",
+            card.workspace,
+            if card.waiting == 1 { "1 command".to_owned() } else { format!("{} commands", card.waiting) }
+        )
+    } else {
+        format!("Held in workspace {}: {}.", card.workspace, one_line(&card.reason, MOST_REASON))
+    };
+    Parts { head, command: text, about, folded: room.folds(&card.command) }
 }
 
 /// A card; `whole` shows what is folded, too.
@@ -121,7 +143,7 @@ fn command(card: &Card, room: Room, out: &mut String) {
     let text = visible(&credentials::mask_but(&card.command, &hosts));
     let lines: Vec<&str> = text.split('\n').collect();
     let lines = lines.strip_suffix(&[""]).unwrap_or(&lines);
-    let folds = room.folds(&card.command);
+    let folds = room.folds_shown(&text);
     let at_its_end = END_LINES.min(room.lines / 4);
     let longest = if !folds {
         usize::MAX
@@ -372,6 +394,7 @@ pub(crate) mod tests {
             offers_session: false,
             waiting: 1,
             outage: false,
+            also: Vec::new(),
             forecast: Forecast::default(),
         }
     }

@@ -10,13 +10,14 @@ use std::time::Duration;
 use tokio::sync::oneshot;
 use tokio::task::JoinHandle;
 
-use crate::approval::{ApprovalId, Card, Scope, Word};
+use crate::approval::{ApprovalId, Word};
 use crate::clock::{self, Now};
 use crate::control::Reply;
 
 use super::board::{Board, Shown};
-use super::card::{Parts, Room};
-use super::channel::{self, Channel, Failure, Message, Spoken};
+use super::card::Parts;
+use super::channel::{self, Channel, Failure, Message, Piece, Spoken};
+use super::columns;
 use super::grammar::{self, Said};
 use super::memory::{Memory, Posted};
 use super::services::{Discord, Matrix, Slack, Telegram};
@@ -47,6 +48,10 @@ pub struct Overheard {
     pub name: String,
     /// The words.
     pub words: String,
+    /// For a pressed button: whether its message is the one that counts for the card.
+    pub on: Option<bool>,
+    /// The channel shows all of the card that the words are about.
+    pub sees_all: bool,
     /// Where the answer goes; `None` where these words are none of the host's business.
     pub reply: oneshot::Sender<Option<Reply>>,
 }
@@ -158,7 +163,14 @@ enum Act {
 
 impl<C: Channel> Link<C> {
     fn trouble(&self, half: Half) -> Trouble<'_> {
-        Trouble { name: &self.settings.name, pause: FIRST_PAUSE, is_said: false, health: &self.health, half }
+        Trouble {
+            name: &self.settings.name,
+            token: &self.settings.token.0,
+            pause: FIRST_PAUSE,
+            is_said: false,
+            health: &self.health,
+            half,
+        }
     }
 
     /// Brings what is shown up to the board, over and over.
@@ -344,38 +356,50 @@ impl<C: Channel> Link<C> {
 
     async fn take(self: Arc<Self>, spoken: Spoken<C::To>) {
         let is_pressed = spoken.on.is_some();
-        if is_pressed {
+        // Nobody else's word is waited for.
+        if is_pressed && self.settings.approvers.contains(&spoken.user) {
             self.until_remembered(&spoken.words).await;
         }
-        let reply = match self.objection(&spoken) {
-            Some(objection) => Some(Reply::refused(objection)),
-            None if spoken.words.len() > MOST_WORDS => None,
-            None => {
-                let (sender, receiver) = oneshot::channel();
-                let overheard = Overheard {
-                    channel: self.settings.name.clone(),
-                    user: spoken.user.clone(),
-                    name: spoken.name.clone(),
-                    words: spoken.words.clone(),
-                    reply: sender,
-                };
-                if !(self.hears)(overheard) {
-                    return;
-                }
-                match tokio::time::timeout(CONFIRM, receiver).await {
-                    Ok(Ok(reply)) => reply,
-                    _ => Some(Reply::refused("the host has it, but has not confirmed it yet; say: pending")),
-                }
-            }
+        if spoken.words.len() > MOST_WORDS {
+            return;
+        }
+        let (sender, receiver) = oneshot::channel();
+        let (on, sees_all) = self.standing(&spoken);
+        let overheard = Overheard {
+            channel: self.settings.name.clone(),
+            user: spoken.user.clone(),
+            name: spoken.name.clone(),
+            words: spoken.words.clone(),
+            on,
+            sees_all,
+            reply: sender,
+        };
+        if !(self.hears)(overheard) {
+            return;
+        }
+        let reply = match tokio::time::timeout(CONFIRM, receiver).await {
+            Ok(Ok(reply)) => reply,
+            _ => Some(Reply::refused("the host has it, but has not confirmed it yet; say: pending")),
         };
         // A button that does nothing is worse than one that says no.
         let refused = || Reply::refused("you are not among those who may answer here");
         let Some(reply) = reply.or_else(|| is_pressed.then(refused)) else { return };
-        tokio::spawn(async move {
-            if let Err(failure) = self.channel.reply(&spoken.to, reply.ok, &reply.text).await {
-                tracing::warn!(channel = self.settings.name, why = failure.why(), "a reply could not be given");
+        tokio::spawn(async move { self.replies(&spoken.to, &reply).await });
+    }
+
+    /// Gives an answer, in pieces where it is long. Each is tried for a while: what ends half way looks whole.
+    async fn replies(&self, to: &C::To, reply: &Reply) {
+        let all = pieces(&reply.text, C::WIDTH, C::LONGEST);
+        for (number, words) in all.iter().enumerate() {
+            let piece = Piece { number, of: all.len(), done: reply.ok, words };
+            let mut tries = Tries::default();
+            while let Err(failure) = self.channel.reply(to, piece).await {
+                if !tries.again(&failure).await {
+                    tracing::warn!(channel = self.settings.name, why = failure.why(), "a reply could not be given");
+                    return;
+                }
             }
-        });
+        }
     }
 
     /// Who sees a card may press its button before the service has told us which message it is.
@@ -389,32 +413,80 @@ impl<C: Channel> Link<C> {
         }
     }
 
-    /// Why words do not count here, before anybody looks at who says them.
-    fn objection(&self, spoken: &Spoken<C::To>) -> Option<String> {
-        let id = match grammar::read(&spoken.words) {
-            Said::Answer(id, Word::Approve(Scope::Session)) => {
-                let card = self.board.card(&id).map(|shown| shown.card);
-                if card.is_some_and(|card: Arc<Card>| Room::MESSAGE.folds(&card.command)) {
-                    return Some(format!("not all of it is shown here, so it can only be approved once: {id}"));
-                }
-                id
+    /// For a pressed button, whether it stands under the message that counts; and whether this channel shows all of the card.
+    fn standing(&self, spoken: &Spoken<C::To>) -> (Option<bool>, bool) {
+        let (Said::Answer(id, _) | Said::Show(id)) = grammar::read(&spoken.words) else { return (None, false) };
+        let posted = self.memory.posted(&id).map(|posted| posted.message).filter(|message| !message.is_empty());
+        let on = spoken.on.as_ref().map(|on| posted.as_ref() == Some(on));
+        let now = clock::now();
+        let shown = self.board.card(&id).filter(|_| posted.is_some());
+        let sees_all =
+            shown.is_some_and(|shown| !channel::message(&shown, now.boot_ms, now.unix_ms, C::WIDTH).parts.folded);
+        (on, sees_all)
+    }
+}
+
+/// Words in pieces that fit a message, their lines broken where the channel's readers would see them broken.
+fn pieces(words: &str, width: usize, longest: usize) -> Vec<String> {
+    const MOST: usize = 8;
+    const ROOM: usize = 40;
+    let text = if words.contains('\n') { columns::fit_to(words, width) } else { words.to_owned() };
+    let mut all: Vec<String> = Vec::new();
+    let mut rest = text.as_str();
+    while !rest.is_empty() {
+        let (mut used, mut end, mut line_end) = (0, rest.len(), None);
+        for (at, letter) in rest.char_indices() {
+            used += letter.len_utf16();
+            if used > longest - ROOM {
+                end = line_end.unwrap_or(at);
+                break;
             }
-            Said::Answer(id, _) | Said::Show(id) => id,
-            _ => return None,
-        };
-        let on = spoken.on.as_ref()?;
-        let is_its = self.memory.posted(&id).is_some_and(|posted| posted.message == *on);
-        (!is_its).then(|| format!("this is not the card that counts; look for the newest one, or say: pending ({id})"))
+            if letter == '\n' {
+                line_end = Some(at + 1);
+            }
+        }
+        let (piece, after) = rest.split_at(end);
+        all.push(piece.trim_end_matches('\n').to_owned());
+        rest = after;
+    }
+    let is_too_much = all.len() > MOST;
+    all.truncate(MOST);
+    if is_too_much {
+        all.push("There is more: read it at the host, with `bashgate show`.".to_owned());
+    }
+    let of = all.len();
+    if of > 1 {
+        for (number, piece) in all.iter_mut().enumerate() {
+            piece.insert_str(0, &format!("({} of {of})\n", number + 1));
+        }
+    }
+    all
+}
+
+/// How often and how long something small is tried again.
+#[derive(Default)]
+struct Tries(u32);
+
+impl Tries {
+    /// Waits a while; false where it is no use.
+    async fn again(&mut self, failure: &Failure) -> bool {
+        const MOST: u32 = 6;
+        let Failure::Away(_, asked) = failure else { return false };
+        self.0 += 1;
+        let pause = asked.unwrap_or(FIRST_PAUSE * self.0).min(LONGEST_PAUSE);
+        tokio::time::sleep(pause).await;
+        self.0 < MOST
     }
 }
 
 fn is_denial(words: &str) -> bool {
-    matches!(grammar::read(words), Said::Answer(_, Word::Deny { .. }) | Said::DenyAll(..) | Said::Pause(..))
+    matches!(grammar::read(words), Said::Answer(_, Word::Deny { .. }) | Said::DenyAll(..))
 }
 
 /// Trouble with a service: said once, tried again later and later.
 struct Trouble<'n> {
     name: &'n str,
+    token: &'n str,
     pause: Duration,
     is_said: bool,
     health: &'n Mutex<Health>,
@@ -444,11 +516,12 @@ impl Trouble<'_> {
             Failure::Refused(_) => LONGEST_PAUSE.min(self.pause * 8),
             _ => self.pause,
         };
-        self.note(Some(failure.why().to_owned()));
+        // A service may say back what it was given.
+        let why = failure.why().replace(self.token, "(the token)");
+        self.note(Some(why.clone()));
         let is_busy = matches!(failure, Failure::Away(_, Some(_)));
         if !self.is_said && !is_busy {
             self.is_said = true;
-            let why = failure.why();
             if matches!(failure, Failure::Refused(_)) {
                 tracing::error!(
                     channel = self.name,

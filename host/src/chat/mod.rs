@@ -63,8 +63,11 @@ impl Desk {
         match notice {
             Notice::Held(card) => self.board.put_quietly((**card).clone()),
             Notice::Advice(id, words) => self.board.renew(id, |card| card.advice = Some(words.clone())),
-            Notice::Joined { id, waiting, expires_boot_ms, .. } => self.board.renew(id, |card| {
+            Notice::Joined { id, waiting, expires_boot_ms, command } => self.board.renew(id, |card| {
                 (card.waiting, card.expires_boot_ms) = (*waiting, *expires_boot_ms);
+                if let Some(command) = command {
+                    card.waits_too(command);
+                }
             }),
             Notice::Over(id, became) => self.board.end(id, &became.words),
             Notice::Flood { workspace, .. } => self.board.remark(workspace, &notice::words(notice, 0)),

@@ -119,8 +119,9 @@ fn is_of_capitals(id: &str) -> bool {
     id.len() > 1 && id.chars().all(|letter| letter.is_ascii_uppercase() || letter.is_ascii_digit())
 }
 
+/// As the service itself writes it: what only reads as the same number would never be met.
 fn is_number(id: &str) -> bool {
-    id.parse::<i64>().is_ok()
+    id.parse::<i64>().is_ok_and(|number| number.to_string() == id)
 }
 
 /// A `[chat.NAME]` as it stands in the file.
@@ -144,7 +145,21 @@ pub struct ChatFile {
 
 /// Checks what stands in the file, and reads the credentials that it names.
 pub fn read(files: BTreeMap<String, ChatFile>, folder: &Path) -> Result<BTreeMap<String, Settings>, String> {
-    files.into_iter().map(|(name, file)| Ok((name.clone(), one(name, file, folder)?))).collect()
+    let all: BTreeMap<String, Settings> = files
+        .into_iter()
+        .map(|(name, file)| Ok((name.clone(), one(name, file, folder)?)))
+        .collect::<Result<_, String>>()?;
+    let mut accounts: BTreeMap<(&str, &str), &str> = BTreeMap::new();
+    for (name, settings) in &all {
+        // Each would take the other's news away.
+        if let Some(other) = accounts.insert((settings.kind.word(), &settings.token.0), name) {
+            return Err(format!(
+                "`[chat.{other}]` and `[chat.{name}]` are one account of {}: each needs its own",
+                settings.kind.word()
+            ));
+        }
+    }
+    Ok(all)
 }
 
 fn one(name: String, file: ChatFile, folder: &Path) -> Result<Settings, String> {

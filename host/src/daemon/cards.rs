@@ -118,6 +118,10 @@ impl Core {
         let detail = json!({"event": "joined", "approval": approval, "request": open.request_id, "command": open.check.command.text()});
         let entry = open.entry(RecordKind::Approval, detail);
         let mut writes = vec![Write::Audit(entry)];
+        let command = open.check.shown();
+        if let Some(card) = self.book.card_mut(&approval) {
+            card.waits_too(&command);
+        }
         if let Some(card) = self.book.card(&approval) {
             // It may have got more time.
             writes.push(Write::Hold(Box::new(card.clone()), self.boot.clone()));
@@ -165,6 +169,7 @@ impl Core {
             offers_session: false,
             waiting: 1,
             outage: false,
+            also: Vec::new(),
             forecast: Forecast::new(&open.case.classification().effects, &open.check),
         })
     }

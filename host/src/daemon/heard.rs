@@ -15,7 +15,7 @@ use super::Event;
 use super::allowance::Allowance;
 use super::core::{Asker, Core, STARTING};
 use super::people::Told;
-use crate::approval::{ApprovalId, Card, Forecast, RequestKey};
+use crate::approval::{ApprovalId, Card, Forecast, RequestKey, Scope, Word};
 use crate::chat::grammar::{self, Said};
 use crate::chat::link::{self, Overheard, Running};
 use crate::chat::settings::Settings;
@@ -100,15 +100,22 @@ impl Core {
     }
 
     fn take_words(&mut self, overheard: Overheard) {
-        let Overheard { channel, user, name, words, reply } = overheard;
-        match self.said_in(&channel, &user, &name, &words) {
+        let Overheard { channel, user, name, words, on, sees_all, reply } = overheard;
+        match self.said_in(&channel, (&user, &name), &words, on, sees_all) {
             Some(told) => self.tell(told, Asker::Channel(reply)),
             None => drop(reply.send(None)),
         }
     }
 
     /// What becomes of words in a channel; `None` when they are nobody's business.
-    fn said_in(&mut self, channel: &str, user: &str, name: &str, words: &str) -> Option<Told> {
+    fn said_in(
+        &mut self,
+        channel: &str,
+        (user, name): (&str, &str),
+        words: &str,
+        on: Option<bool>,
+        sees_all: bool,
+    ) -> Option<Told> {
         let settings = self.config.chat.get(channel)?.clone();
         let said = grammar::read(words);
         if said == Said::Talk {
@@ -131,13 +138,27 @@ impl Core {
         }
         let key = (channel.to_owned(), user.to_owned());
         if self.lines.guesses.get(&key).is_some_and(|guesses| !guesses.has_some()) {
-            return None;
+            return Some(Reply::refused("too many ids that lead nowhere; you are heard again in a while").into());
         }
         let is_about = |workspace: &WorkspaceName| settings.is_about(workspace);
         let told = match &said {
             Said::Answer(id, _) | Said::Show(id) => match self.workspace_under(id) {
-                Some(workspace) if is_about(workspace) => self.say(words, &person)?,
-                None if self.book.knows(id) => {
+                Some(workspace) if is_about(workspace) => {
+                    if on == Some(false) {
+                        let why = format!(
+                            "this is not the card that counts; look for the newest one, or say: pending ({id})"
+                        );
+                        return Some(Reply::refused(why).into());
+                    }
+                    if !sees_all && matches!(said, Said::Answer(_, Word::Approve(Scope::Session))) {
+                        let why = format!("not all of it is shown here, so it can only be approved once: {id}");
+                        return Some(Reply::refused(why).into());
+                    }
+                    self.say(words, &person)?
+                }
+                None if self.book.knows(id)
+                    && self.desk.board().card(id).is_none_or(|shown| is_about(&shown.card.workspace)) =>
+                {
                     Reply::refused(format!("`{id}` is over: it was answered, withdrawn or has lapsed")).into()
                 }
                 // One of another workspace is a guess, too.
@@ -281,6 +302,7 @@ fn test_card(settings: &Settings, id: ApprovalId, expires_boot_ms: u64) -> Optio
         offers_session: false,
         waiting: 1,
         outage: false,
+        also: Vec::new(),
         forecast: Forecast::default(),
     })
 }

@@ -121,7 +121,7 @@ impl Core {
             }
             Said::Resume(workspace) => Some(self.with(workspace.as_str(), |core, name| core.resume(&name, by)).into()),
             Said::Mute(workspace, muted) => {
-                Some(self.with(workspace.as_str(), |core, name| core.mute(&name, muted)).into())
+                Some(self.with(workspace.as_str(), |core, name| core.mute(&name, muted, by)).into())
             }
             Said::Pending => Some(self.pending(false, |_| true).into()),
             Said::Show(id) => Some(self.show(&id).into()),
@@ -176,7 +176,11 @@ impl Core {
         }
     }
 
-    fn mute(&mut self, name: &WorkspaceName, muted: bool) -> Reply {
+    fn mute(&mut self, name: &WorkspaceName, muted: bool, by: &str) -> Reply {
+        let detail = json!({"event": if muted { "muted" } else { "unmuted" }, "by": by});
+        if let Err(why) = self.records.write(RecordKind::Workspace, Some(name), detail, Vec::new()) {
+            return Reply::refused(why);
+        }
         if let Some(known) = self.workspaces.get_mut(name) {
             known.muted = muted;
         }

@@ -34,6 +34,7 @@ impl Core {
             self.look_for_askers();
             self.lapse();
             self.desk.board().lapse(now.boot_ms);
+            self.tell_of_quiet_cards();
         }
         self.outbox.tidy(&self.keys);
         self.prune();

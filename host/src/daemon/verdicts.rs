@@ -60,6 +60,17 @@ impl Core {
         }
     }
 
+    /// What was held while a workspace was muted or asked too much is told of once it is not and does not any more.
+    pub(super) fn tell_of_quiet_cards(&mut self) {
+        for id in self.desk.board().quiet() {
+            let Some(card) = self.book.card(&id).cloned() else { continue };
+            let Some(known) = self.workspaces.get_mut(&card.workspace) else { continue };
+            if !known.muted && known.told.take(1) {
+                self.desk.tell(&Notice::Held(Box::new(card)));
+            }
+        }
+    }
+
     /// Ends everything that is open for a workspace with a denial.
     pub(super) fn close_all(&mut self, name: &WorkspaceName, by: &str) {
         for id in self.cases.those(|open| open.workspace == *name) {

@@ -10,6 +10,7 @@ mod http;
 pub mod offline;
 pub mod openai;
 pub mod prompt;
+mod reach;
 mod reply;
 
 use std::future::Future;

@@ -3,12 +3,13 @@
 //! It flags rarely and rightly: each rule names one way in which data leaves or foreign code runs. How often it errs on
 //! a labelled set is a test, which prints its counts.
 
-use bashgate_shared::classify::{Argv, COMPUTED, FUNCTION_CALL, Part};
+use bashgate_shared::classify::{Argv, COMPUTED, CommandClass, FUNCTION_CALL, Part};
 use bashgate_shared::programs::{self, Builtin, Flag, Kind, Runs, Talks, Trait};
 
 use bashgate_shared::protocol::{FileEvidence, MAX_EVIDENCE, MAX_HEAD_BYTES};
 
 use super::Brief;
+use super::reach::may_reach;
 use crate::policy::{Finding, NO_MODEL};
 use crate::taint::Taint;
 
@@ -18,11 +19,18 @@ pub fn inspect(brief: &Brief) -> Finding {
     match (first_flag(brief), what_is_not_known(brief)) {
         (Some(reason), _) => Finding::Flagged { reason },
         (None, Some(why)) if brief.taint == Taint::Both => Finding::NoAnswer { why },
+        (None, None) if brief.taint == Taint::Both && brief.class == CommandClass::Unknown => {
+            may_reach(brief).map_or_else(clear, |why| Finding::NoAnswer { why })
+        }
         // What goes on where nobody has looked is no ground for a denial: a person can look.
         (None, Some(why)) if brief.evidence.iter().any(|file| is_cut(brief, file)) => Finding::NoAnswer { why },
         (None, Some(reason)) if !brief.understood => Finding::Flagged { reason },
-        (None, _) => Finding::Clear { reason: NO_MODEL.to_owned() },
+        (None, _) => clear(),
     }
+}
+
+fn clear() -> Finding {
+    Finding::Clear { reason: NO_MODEL.to_owned() }
 }
 
 /// What of a command these rules have nothing to say about.
@@ -311,7 +319,7 @@ fn comment_mark(path: &str) -> &'static str {
 }
 
 /// A line of a script that names a program or a call that talks to other machines.
-fn reaches_network(line: &str) -> bool {
+pub(super) fn reaches_network(line: &str) -> bool {
     const CALLS: &[&str] = &[
         "/dev/tcp/",
         "/dev/udp/",

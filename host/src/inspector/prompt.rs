@@ -189,6 +189,8 @@ pub fn visible(text: &str) -> String {
         for c in word.chars() {
             let hidden = c.is_control() && c != '\n' && c != '\t'
                 || is_unseen(c)
+                // Written from right to left it changes the order of what stands beside it.
+                || is_right_to_left(c)
                 // A mark over or through a letter of ASCII, and all but the first over another one.
                 || is_combining_mark(c) && (before.is_ascii() || is_combining_mark(before))
                 // Blanks that are none to the shell.
@@ -204,6 +206,14 @@ pub fn visible(text: &str) -> String {
         rest = behind;
     }
     out
+}
+
+/// True for letters and digits that are written from right to left (Hebrew, Arabic and their like).
+const fn is_right_to_left(c: char) -> bool {
+    matches!(
+        c,
+        '\u{590}'..='\u{8ff}' | '\u{fb1d}'..='\u{fdff}' | '\u{fe70}'..='\u{fefe}' | '\u{10800}'..='\u{10fff}' | '\u{1e800}'..='\u{1efff}'
+    )
 }
 
 /// True for what nobody sees, or what changes how the text around it is shown: Unicode's default ignorable code points, its

@@ -2,7 +2,7 @@
 //! lets in by a link that works once.
 //!
 //! Everybody else on the machine is a stranger here, other users and containers on the host's network included: nothing but the
-//! page's own empty files is served without a session ([`door`]), no other site can ask in a person's name, and nothing that a
+//! page's own empty files is served without a session (`door.rs`), no other site can ask in a person's name, and nothing that a
 //! command says is ever markup.
 
 mod api;

@@ -4,7 +4,7 @@
 //! is set aside when nobody was asked about the command and no everyday tool makes such files.
 
 use std::cell::OnceCell;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::io::{self, Read as _, Write as _};
 use std::os::fd::OwnedFd;
@@ -17,17 +17,23 @@ use rustix::fs::{AtFlags, Mode, OFlags, RenameFlags};
 
 use crate::git;
 
-use super::aside::{folder_without_links, is_set_aside, open_without_links, set_aside};
+use super::aside::{folder_without_links, is_set_aside, open_without_links, opened_again, set_aside};
+use super::commands;
 use super::seen::{Seen, Stamp};
 use super::{Around, Change, Violation};
 
 /// Longest file that is remembered with its content, and the most of all of them, in bytes.
 const MOST_KEPT: u64 = 256 << 10;
+/// Longest of those that gate an agent.
+const MOST_KEPT_GATE: u64 = 4 << 20;
 const MOST_KEPT_OF_ALL: usize = 16 << 20;
 /// A new folder with more files is set aside as a whole.
 const LARGE: usize = 64;
 /// What git's settings name acts as surely as a hook in its usual place.
 const NAMED: Later = Later { tier: Tier::ByItself, what: "what git's settings name", is_called: true, is_kept: true };
+
+/// What an agent's settings start to gate it.
+const GATES: Later = Later { tier: Tier::Gate, what: "what an agent's settings start", is_called: true, is_kept: true };
 
 /// A file that acts later, as it was.
 #[derive(Debug)]
@@ -41,6 +47,21 @@ struct Acting {
     has_other_names: bool,
     /// The link by way of which alone it is called so.
     via: Option<PathBuf>,
+}
+
+impl Acting {
+    /// True for something else in its place, as far as its times and its content tell.
+    fn is_another(&self, path: &Path) -> bool {
+        match &self.kept {
+            Some(Kept::Link(target)) => !leads_to(path, target),
+            Some(Kept::File { bytes, .. }) => open_without_links(path).is_ok_and(|file| {
+                let mut now = Vec::new();
+                let read = file.take(bytes.len() as u64 + 1).read_to_end(&mut now);
+                read.is_err() || now != *bytes
+            }),
+            None => false,
+        }
+    }
 }
 
 /// What is needed to put it back.
@@ -82,10 +103,30 @@ impl ActingFiles {
             return;
         }
         self.take(seen, path, later, None);
+        self.take_scripts_of(seen, path);
         // What a link leads to is what counts.
         if let Some(real) = seen.file_behind(path) {
             self.by_links(seen.links_on(path));
             self.take(seen, &real, later, Some(path));
+        }
+    }
+
+    /// What gates an agent may be a script that its settings start: of the workspace, like they themselves.
+    fn take_scripts_of(&mut self, seen: &mut Seen, settings: &Path) {
+        let Some(Acting { later: Later { tier: Tier::Gate, .. }, kept: Some(Kept::File { bytes, .. }), .. }) =
+            self.found.get(settings)
+        else {
+            return;
+        };
+        let Ok(settings_in_json) = serde_json::from_slice(bytes) else { return };
+        let root = seen.real_root();
+        let above = settings.parent().and_then(Path::parent).unwrap_or(&root).to_owned();
+        for script in commands::scripts(&settings_in_json, &[&root, &above]) {
+            let Ok(real) = fs::canonicalize(&script) else { continue };
+            if real.starts_with(&root) && real.is_file() {
+                self.by_links(seen.links_on(&script));
+                self.take(seen, &real, GATES, None);
+            }
         }
     }
 
@@ -117,7 +158,8 @@ impl ActingFiles {
         let via = via.map(Path::to_owned);
         let stamp = seen.stamp(path);
         let root = seen.real_root();
-        let kept = if later.is_kept { self.content(path, &root) } else { None };
+        let most = if later.tier == Tier::Gate { MOST_KEPT_GATE } else { MOST_KEPT };
+        let kept = if later.is_kept { self.content(path, &root, most) } else { None };
         let inside = path.ancestors().skip(1).take_while(|folder| folder.starts_with(&root));
         let inode = |folder: &Path| fs::symlink_metadata(folder).map_or(0, |meta| meta.ino());
         let around = if later.is_kept { inside.map(inode).collect() } else { Vec::new() };
@@ -125,7 +167,7 @@ impl ActingFiles {
         self.found.insert(path.to_owned(), Acting { stamp, later, kept, around, has_other_names, via });
     }
 
-    fn content(&mut self, path: &Path, root: &Path) -> Option<Kept> {
+    fn content(&mut self, path: &Path, root: &Path, most: u64) -> Option<Kept> {
         if let Ok(target) = fs::read_link(path) {
             return Some(Kept::Link(target));
         }
@@ -133,7 +175,7 @@ impl ActingFiles {
         // only what is of whoever looks, who will be the one to write it.
         let file = open_without_links(path).ok()?;
         let meta = file.metadata().ok()?;
-        let has_room = meta.len() <= MOST_KEPT && self.kept_bytes < MOST_KEPT_OF_ALL;
+        let has_room = meta.len() <= most && self.kept_bytes < MOST_KEPT_OF_ALL;
         // Root may work for whoever the workspace belongs to.
         let user = rustix::process::geteuid().as_raw();
         let is_own = meta.uid() == user || user == 0 && fs::metadata(root).is_ok_and(|root| root.uid() == meta.uid());
@@ -141,16 +183,28 @@ impl ActingFiles {
             return None;
         }
         let mut bytes = Vec::new();
-        file.take(MOST_KEPT).read_to_end(&mut bytes).ok()?;
+        file.take(most).read_to_end(&mut bytes).ok()?;
         self.kept_bytes += bytes.len();
         Some(Kept::File { bytes, mode: meta.permissions().mode() & 0o777, owner: (meta.uid(), meta.gid()) })
     }
 
-    /// What no run may write: the kept ones that are there, folders as a whole.
+    /// What no run may write: the kept ones that are there, folders as a whole. First what gates an agent, last folders in which there
+    /// is nothing yet: there may be more than can be kept.
     pub(super) fn to_protect(&self) -> impl Iterator<Item = &PathBuf> {
-        let in_folder = |path: &Path| self.folders.iter().any(|folder| path.starts_with(folder) && path != folder);
-        let files = self.found.iter().filter(|(_, acting)| acting.later.is_kept).map(|(path, _)| path);
-        self.folders.iter().chain(files).filter(move |path| !in_folder(path))
+        let known: BTreeSet<&PathBuf> = self.folders.iter().collect();
+        let in_folder = |path: &Path| path.ancestors().skip(1).any(|folder| known.contains(&folder.to_path_buf()));
+        let files = self.found.iter().filter(|(_, acting)| acting.later.is_kept);
+        let mut all: Vec<(u8, &PathBuf)> = files
+            .filter(|(path, _)| !in_folder(path))
+            .map(|(path, acting)| (u8::from(acting.later.tier != Tier::Gate), path))
+            .collect();
+        for folder in self.folders.iter().filter(|folder| !in_folder(folder)) {
+            let gates = self.found.range(folder.clone()..).take_while(|(path, _)| path.starts_with(folder));
+            let best = gates.map(|(_, acting)| u8::from(acting.later.tier != Tier::Gate)).min();
+            all.push((best.unwrap_or(2), folder));
+        }
+        all.sort();
+        all.into_iter().map(|(_, path)| path)
     }
 
     /// All of them, with what they were and whether everyday tools make none.
@@ -244,17 +298,48 @@ impl ActingFiles {
             }
         }
         for (path, before) in self.found.iter().filter(|(path, _)| !after.found.contains_key(*path)) {
-            // It is there, and no longer called so.
-            if led_elsewhere && fs::symlink_metadata(path).is_ok() {
+            let is_there = fs::symlink_metadata(path).is_ok();
+            // It is there, and no longer called so; or it is only that nobody has come so far as to look.
+            if is_there && (led_elsewhere || !(around.is_made_since)(path) && !before.is_another(path)) {
                 continue;
             }
             // Without them an agent may run ungated.
-            let kept = before.kept.as_ref().filter(|_| nobody_was_asked && before.later.tier == Tier::Gate);
-            let change = kept
-                .map_or_else(|| Violation::of(path, Change::Removed), |kept| put_back(path, kept, around.workspace));
+            let is_wanted = nobody_was_asked && before.later.tier == Tier::Gate;
+            let given_back =
+                before.kept.as_ref().filter(|_| is_wanted).map(|kept| put_back(path, kept, around.workspace));
+            let change = match given_back {
+                Some(change) if change.change == Change::PutBack => change,
+                // Where there is no room for it, or too much of it, it may still be there under another name.
+                _ if is_wanted
+                    && !is_there
+                    && self.comes_home(path, &before.stamp, after, &found, around.workspace) =>
+                {
+                    Violation::of(path, Change::PutBack)
+                }
+                _ if is_there => Violation::of(path, Change::Modified),
+                _ => Violation::of(path, Change::Removed),
+            };
             found.push(Violation { is_rare: before.later.is_kept, ..change });
         }
         found
+    }
+
+    /// Gives a file its old name again that a run has moved elsewhere in the workspace, maybe with the folder around it.
+    fn comes_home(&self, path: &Path, stamp: &Stamp, after: &Self, found: &[Violation], root: &Path) -> bool {
+        let is_it = |(other, acting): &(&PathBuf, &Acting)| !self.found.contains_key(*other) && acting.stamp == *stamp;
+        let Some((moved, _)) = after.found.iter().find(is_it) else { return false };
+        let aside =
+            found.iter().find(|violation| Path::new(&violation.path) == moved).and_then(|one| one.aside.as_ref());
+        let from = aside.map_or_else(|| moved.clone(), PathBuf::from);
+        let (Some(parent), Some(name), Some(from_parent), Some(from_name)) =
+            (path.parent(), path.file_name(), from.parent(), from.file_name())
+        else {
+            return false;
+        };
+        let folders = made_without_links(parent, root)
+            .and_then(|to| Ok((folder_without_links(from_parent)?, to)))
+            .and_then(|(from, to)| Ok(rustix::fs::renameat_with(&from, from_name, &to, name, RenameFlags::NOREPLACE)?));
+        folders.is_ok()
     }
 
     fn has_below(&self, folder: &Path) -> bool {
@@ -306,6 +391,7 @@ fn put_back(path: &Path, kept: &Kept, root: &Path) -> Violation {
         Ok(aside) => {
             Violation { aside: aside.map(|aside| aside.display().to_string()), ..Violation::of(path, Change::PutBack) }
         }
+        Err(_) if fs::symlink_metadata(path).is_err() => Violation::of(path, Change::Removed),
         Err(_) => Violation::of(path, Change::Modified),
     }
 }
@@ -317,6 +403,8 @@ fn replaced(path: &Path, kept: &Kept, root: &Path) -> io::Result<Option<PathBuf>
         return Err(io::Error::other("it has no name"));
     };
     let folder = made_without_links(parent, root)?;
+    // The run may have closed it.
+    let _opened = opened_again(parent, root);
     let random = getrandom::u64().map_err(|error| io::Error::other(error.to_string()))?;
     let new = format!(".bashgate-{random:016x}");
     let written = write_new(&folder, &new, kept).and_then(|()| match set_aside(path, root) {
@@ -357,6 +445,7 @@ fn made_without_links(folder: &Path, root: &Path) -> io::Result<OwnedFd> {
         Err(error) if folder.starts_with(root) && folder != root => {
             let (Some(parent), Some(name)) = (folder.parent(), folder.file_name()) else { return Err(error) };
             let above = made_without_links(parent, root)?;
+            let _opened = opened_again(parent, root);
             if rustix::fs::statat(&above, name, AtFlags::SYMLINK_NOFOLLOW).is_ok() {
                 let is_in_the_way = matches!(error.raw_os_error(), Some(libc::ELOOP | libc::ENOTDIR));
                 if !is_in_the_way {

@@ -60,17 +60,8 @@ pub(super) fn set_aside(path: &Path, root: &Path) -> io::Result<PathBuf> {
     match rename() {
         Err(rustix::io::Errno::ACCESS) => {
             // The run has closed its own folders, which are ours to open.
-            let modes = [&from_folder, &to_folder].map(|folder| (folder, rustix::fs::fstat(folder)));
-            for (folder, stat) in &modes {
-                let mode = stat.as_ref().map_err(|error| *error)?.st_mode;
-                rustix::fs::fchmod(folder, Mode::from_raw_mode(mode & 0o777 | 0o300))?;
-            }
-            let renamed = rename();
-            for (folder, stat) in &modes {
-                let mode = stat.as_ref().map_err(|error| *error)?.st_mode;
-                rustix::fs::fchmod(folder, Mode::from_raw_mode(mode & 0o777))?;
-            }
-            renamed?;
+            let _opened = [opened_again(parent, root), opened_again(to, root)];
+            rename()?;
         }
         renamed => renamed?,
     }
@@ -101,21 +92,38 @@ pub(super) fn folder_without_links(folder: &Path) -> io::Result<std::os::fd::Own
     Ok(rustix::fs::openat2(CWD, folder, flags, Mode::empty(), ResolveFlags::NO_SYMLINKS)?)
 }
 
-/// Gives the owner of a folder in `root`, who is this process's user, the right to look into it. True when that was missing.
-pub(super) fn opened_again(folder: &Path, root: &Path) -> bool {
+/// A closed folder that was opened to look into it. It is closed again when this goes.
+#[derive(Debug)]
+pub(super) struct Reopened {
+    folder: fs::File,
+    mode: u32,
+}
+
+impl Drop for Reopened {
+    fn drop(&mut self) {
+        let _ = fs::set_permissions(by_descriptor(&self.folder), fs::Permissions::from_mode(self.mode));
+    }
+}
+
+/// A folder by its descriptor, which is of this one and no other.
+fn by_descriptor(folder: &fs::File) -> String {
+    format!("/proc/self/fd/{}", std::os::fd::AsRawFd::as_raw_fd(folder))
+}
+
+/// Gives the owner of a folder in `root`, who is this process's user, all rights in it for a while, where some are missing.
+pub(super) fn opened_again(folder: &Path, root: &Path) -> Option<Reopened> {
     // What a file of git's names may lie anywhere.
     if !folder.starts_with(root) || folder.components().any(|part| part == std::path::Component::ParentDir) {
-        return false;
+        return None;
     }
     let flags = OFlags::PATH | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
     let opened = rustix::fs::openat2(CWD, folder, flags, Mode::empty(), ResolveFlags::NO_SYMLINKS);
-    let Ok(opened) = opened.map(fs::File::from) else { return false };
-    let Ok(meta) = opened.metadata() else { return false };
-    let mode = meta.permissions().mode() & 0o777;
-    if mode & 0o500 == 0o500 || meta.uid() != rustix::process::geteuid().as_raw() {
-        return false;
+    let folder = opened.map(fs::File::from).ok()?;
+    let meta = folder.metadata().ok()?;
+    let mode = meta.permissions().mode() & 0o7777;
+    if mode & 0o700 == 0o700 || meta.uid() != rustix::process::geteuid().as_raw() {
+        return None;
     }
-    // By the descriptor, which is of this folder and no other one.
-    let by_descriptor = format!("/proc/self/fd/{}", std::os::fd::AsRawFd::as_raw_fd(&opened));
-    fs::set_permissions(by_descriptor, fs::Permissions::from_mode(mode | 0o700)).is_ok()
+    fs::set_permissions(by_descriptor(&folder), fs::Permissions::from_mode(mode | 0o700)).ok()?;
+    Some(Reopened { folder, mode })
 }

@@ -8,6 +8,7 @@ use std::fs::{self, File, OpenOptions};
 use std::io::{Read as _, Write as _};
 use std::os::unix::fs::{MetadataExt as _, OpenOptionsExt as _};
 use std::path::{Path, PathBuf};
+use std::sync::mpsc;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use bashgate_shared::command::Digest;
@@ -21,6 +22,9 @@ use crate::job::Jobs;
 
 /// How long a run may need to end when its time is over.
 const SPARE: Duration = Duration::from_mins(1);
+/// So often a runner shows that it lives, and how long behind its last sign it may have lived.
+const SIGN: Duration = Duration::from_secs(2);
+const SIGN_SPARE_S: i64 = 8;
 /// Longest file that is read back, in bytes.
 const MOST_BYTES: u64 = if cfg!(test) { 64 << 10 } else { 64 << 20 };
 
@@ -29,6 +33,8 @@ const MOST_BYTES: u64 = if cfg!(test) { 64 << 10 } else { 64 << 20 };
 pub(super) struct Baseline {
     path: PathBuf,
     _lock: File,
+    /// Ends the signs of life when it goes.
+    _lives: mpsc::Sender<()>,
 }
 
 impl Drop for Baseline {
@@ -46,6 +52,9 @@ struct Written {
     nobody_was_asked: bool,
     /// When the run has ended at the latest, in seconds since 1970: what is younger is a person's.
     ends_by_s: i64,
+    /// The file's time of change is the last sign of its runner's life.
+    #[serde(default)]
+    shows_signs: bool,
     /// By their paths; a name that is no text by what of it is.
     files: BTreeMap<String, Stamp>,
 }
@@ -68,11 +77,23 @@ impl Baseline {
         let mut file = OpenOptions::new().write(true).create_new(true).mode(0o600).open(&path).ok()?;
         flock(&file, FlockOperation::NonBlockingLockExclusive).ok()?;
         let files = stamps(seen).map(|(path, stamp, _)| (text(path), stamp.clone())).collect();
-        let baseline = Self { path, _lock: file.try_clone().ok()? };
+        let (lives, ended) = mpsc::channel::<()>();
+        let baseline = Self { path, _lock: file.try_clone().ok()?, _lives: lives };
+        let sign = file.try_clone().ok()?;
+        // Without a thread for it the time that the run may last counts.
+        let signs = std::thread::Builder::new().name("signs".to_owned()).spawn(move || {
+            while ended.recv_timeout(SIGN) == Err(mpsc::RecvTimeoutError::Timeout) {
+                let _ = sign.set_modified(SystemTime::now());
+            }
+        });
+        let shows_signs = signs.is_ok();
         let end = SystemTime::now().checked_add(lasts.saturating_add(SPARE))?;
         let ends_by_s = end.duration_since(UNIX_EPOCH).ok().and_then(|end| i64::try_from(end.as_secs()).ok())?;
         let workspace = text(workspace);
-        file.write_all(&serde_json::to_vec(&Written { workspace, nobody_was_asked, ends_by_s, files }).ok()?).ok()?;
+        file.write_all(
+            &serde_json::to_vec(&Written { workspace, nobody_was_asked, ends_by_s, shows_signs, files }).ok()?,
+        )
+        .ok()?;
         Some(baseline)
     }
 }
@@ -121,7 +142,13 @@ impl Left {
             let mut bytes = Vec::new();
             let read = (&file).take(MOST_BYTES).read_to_end(&mut bytes).ok();
             // One that was killed while it wrote this had started nothing.
-            let before = read.and_then(|_| serde_json::from_slice::<Written>(&bytes).ok());
+            let mut before = read.and_then(|_| serde_json::from_slice::<Written>(&bytes).ok());
+            if let (Some(before), Ok(meta)) = (&mut before, file.metadata())
+                && before.shows_signs
+            {
+                // It died with its runner.
+                before.ends_by_s = before.ends_by_s.min(meta.mtime().saturating_add(SIGN_SPARE_S));
+            }
             let is_own = entry.file_name().to_str().is_some_and(|name| name.starts_with(&start));
             let touches = |before: &Written| {
                 let other = Path::new(&before.workspace);
@@ -291,7 +318,7 @@ mod tests {
         assert_eq!(changes(&other), [plant(".envrc", Change::SetAside)]);
         drop(other);
         // What is younger than the killed run can have been is the person's, and stays.
-        let text = String::from_utf8(before_all).unwrap();
+        let text = String::from_utf8(before_all.clone()).unwrap();
         let (start, rest) = text.split_once("\"ends_by_s\":").unwrap();
         let (_, rest) = rest.split_once(',').unwrap();
         fs::write(&file, format!("{start}\"ends_by_s\":1000,{rest}")).unwrap();
@@ -301,6 +328,14 @@ mod tests {
         let all = changes(&next);
         assert!(all.contains(&plant(".envrc", Change::Created)) && work.join(".envrc").exists(), "{all:?}");
         drop(next);
+        // So is what is younger than the last sign of that runner's life.
+        fs::remove_file(work.join(".envrc")).unwrap();
+        fs::write(&file, &before_all).unwrap();
+        let long_ago = SystemTime::now() - Duration::from_mins(1);
+        File::options().write(true).open(&file).unwrap().set_modified(long_ago).unwrap();
+        fs::write(work.join(".envrc"), "mine").unwrap();
+        let all = changes(&watch(true));
+        assert!(all.contains(&plant(".envrc", Change::Created)) && work.join(".envrc").exists(), "{all:?}");
         // What is no baseline is none; of what is too long to be compared, somebody hears.
         fs::remove_file(work.join(".envrc")).unwrap();
         fs::write(&file, "{").unwrap();

@@ -7,7 +7,9 @@
 mod acting;
 mod aside;
 mod baseline;
+mod commands;
 mod seen;
+mod shared;
 
 use std::collections::{BTreeMap, HashSet};
 use std::ffi::OsString;
@@ -23,6 +25,7 @@ use baseline::{Baseline, Foreign, Left};
 use rustix::fs::{AtFlags, FileType, Mode, OFlags};
 use seen::Seen;
 use serde::Serialize;
+pub use shared::SharedFolders;
 
 /// Most names that are looked at in a workspace.
 const MOST_NAMES: usize = 2_000_000;
@@ -170,7 +173,8 @@ impl Watch {
         let workspace = &fs::canonicalize(workspace).unwrap_or_else(|_| workspace.to_owned());
         let cwd = fs::canonicalize(cwd).unwrap_or_else(|_| cwd.to_owned());
         let since = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |time| time.as_nanos());
-        let before = Seen::of(workspace, &cwd, &protect, None);
+        let mut before = Seen::of(workspace, &cwd, &protect, None);
+        before.closes();
         let left = kept.map(|(state, _)| Left::of(state, workspace, &before)).unwrap_or_default();
         let kept = kept.and_then(|(state, lasts)| Baseline::keep(state, workspace, &before, nobody_was_asked, lasts));
         Self {
@@ -185,6 +189,17 @@ impl Watch {
         }
     }
 
+    /// Why nobody could say afterwards what the run has left, if so: then none may begin about which nobody was asked.
+    pub fn objection(&self) -> Option<String> {
+        (self.nobody_was_asked && self.before.is_cut_off()).then(|| {
+            format!(
+                "{} holds more than can be looked at before a run in the cage (2,000,000 names, 20 s): what the run leaves could not be \
+                 told from what was there. Work in a smaller folder of it, or have the command asked about: a first line `# bashgate: network`",
+                self.workspace.display()
+            )
+        })
+    }
+
     /// What acts later and is there already: no run may write it.
     pub fn to_protect(&self) -> impl Iterator<Item = &PathBuf> {
         self.before.acting.to_protect()
@@ -194,7 +209,9 @@ impl Watch {
     /// nobody was asked about the command. `kept` is what the sandbox kept from being written: files, and folders as a whole.
     pub fn after(&self, checks_out: bool, kept: &HashSet<PathBuf>) -> Vec<Violation> {
         let nobody_was_asked = self.nobody_was_asked;
-        let was_there = |path: &Path| self.before.was_there(path);
+        // What was not looked at may have been there.
+        let was_there =
+            |path: &Path| self.before.was_there(path) || self.before.may_have_missed(path) && !self.is_made_since(path);
         let is_made_since = |path: &Path| self.is_made_since(path);
         let around = Around {
             workspace: &self.workspace,
@@ -282,7 +299,10 @@ impl Watch {
                 let look = || rustix::fs::statat(&folder, &name, AtFlags::SYMLINK_NOFOLLOW);
                 // The run may have closed the folder behind itself.
                 let found = match look() {
-                    Err(rustix::io::Errno::ACCESS) if aside::opened_again(&path, &self.workspace) => look(),
+                    Err(rustix::io::Errno::ACCESS) => {
+                        let _opened = aside::opened_again(&path, &self.workspace);
+                        look()
+                    }
                     found => found,
                 };
                 let Ok(found) = found else { continue };
@@ -381,4 +401,38 @@ pub struct Around<'w> {
     pub was_there: &'w dyn Fn(&Path) -> bool,
     /// Whether a file was written, or got its name, since then.
     pub is_made_since: &'w dyn Fn(&Path) -> bool,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_could_not_be_looked_at_is_not_new_for_that() {
+        let folder = tempfile::tempdir().unwrap();
+        let work = folder.path().canonicalize().unwrap();
+        fs::create_dir_all(work.join(".claude")).unwrap();
+        fs::create_dir_all(work.join("app/.vscode")).unwrap();
+        for name in [".claude/settings.json", "app/.vscode/tasks.json", ".envrc"] {
+            fs::write(work.join(name), "mine").unwrap();
+        }
+        std::thread::sleep(Duration::from_millis(30));
+        let mut watch = Watch::before(&work, &work, Vec::new(), None, true);
+        assert_eq!(watch.objection(), None);
+        // As if the look had ended before it came there.
+        watch.before = Seen::default();
+        watch.before.miss(&work);
+        assert!(watch.objection().is_some(), "nobody begins a run that nobody can judge");
+        let found = watch.after(false, &HashSet::new());
+        assert!(found.iter().all(|one| one.change != Change::SetAside), "{found:?}");
+        for name in [".claude/settings.json", "app/.vscode/tasks.json", ".envrc"] {
+            assert!(work.join(name).exists(), "{name}");
+        }
+        std::thread::sleep(Duration::from_millis(30));
+        watch.since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap().as_nanos().cast_signed();
+        std::thread::sleep(Duration::from_millis(30));
+        fs::write(work.join(".envrc"), "evil").unwrap();
+        watch.after(false, &HashSet::new());
+        assert!(!work.join(".envrc").exists(), "what was made since is new");
+    }
 }

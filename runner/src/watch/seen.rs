@@ -15,7 +15,7 @@ use bashgate_shared::command::Digest;
 use serde::{Deserialize, Serialize};
 
 use super::acting::ActingFiles;
-use super::aside::{open, opened_again, text_of};
+use super::aside::{Reopened, open, opened_again, text_of};
 use super::{MOST_BYTES, MOST_NAMES};
 
 /// Most of all files together, in bytes.
@@ -31,7 +31,7 @@ const MOST_LINKS: usize = 40;
 /// Most files behind a link to a folder.
 const MOST_BEHIND: usize = 1000;
 /// What in a repository makes git run something, or says where it sends.
-const OF_GIT: [&str; 12] = [
+const OF_GIT: [&str; 14] = [
     "config",
     "config.worktree",
     "commondir",
@@ -39,6 +39,8 @@ const OF_GIT: [&str; 12] = [
     "info/attributes",
     "hooks",
     "rebase-merge/git-rebase-todo",
+    "rebase-merge/strategy",
+    "rebase-merge/strategy_opts",
     "rebase-apply",
     "sequencer",
     "objects/info/alternates",
@@ -70,6 +72,8 @@ pub(super) struct Seen {
     /// Repositories in it whose settings have been read.
     repositories: usize,
     since: Option<Instant>,
+    /// Closed folders, opened until somebody has dealt with what was found.
+    reopened: Vec<Reopened>,
     /// Every name below the workspace but git's own, as a number: what was there is not new because something names it.
     there: HashSet<u64>,
 }
@@ -93,7 +97,7 @@ impl Seen {
             own.insert(git.clone(), stamp);
             seen.repository(&git, &mut own, 0);
             seen.git_file(&git, &mut own);
-            match git::named::by_settings(workspace) {
+            match git::named::for_remotes(workspace) {
                 Ok(Some(named)) => seen.named(named, &mut acting),
                 // Too much of it, or not to be understood: then nobody knows what git would run.
                 Ok(None) | Err(_) => drop(seen.unseen.insert(git.clone())),
@@ -105,6 +109,36 @@ impl Seen {
         seen.own = own;
         seen.walk((workspace, cwd), &git, acting, other);
         seen
+    }
+
+    /// Closes again what was opened to look into it. Else it is closed when this goes.
+    pub(super) fn closes(&mut self) {
+        self.reopened.clear();
+    }
+
+    /// True where not all was looked at in which this path lies.
+    pub(super) fn may_have_missed(&self, path: &Path) -> bool {
+        self.unseen.iter().any(|part| path.starts_with(part))
+    }
+
+    /// As if the look had ended before it came to a path.
+    #[cfg(test)]
+    pub(super) fn miss(&mut self, path: &Path) {
+        self.workspace = path.to_owned();
+        self.unseen.insert(path.to_owned());
+    }
+
+    /// True where the workspace itself was not looked at to its end.
+    pub(super) fn is_cut_off(&self) -> bool {
+        self.unseen.contains(&self.workspace)
+    }
+
+    /// Opens a closed folder for a while.
+    fn opens(&mut self, folder: &Path) -> bool {
+        let opened = opened_again(folder, &self.workspace);
+        let is_open = opened.is_some();
+        self.reopened.extend(opened);
+        is_open
     }
 
     /// True for a name that was there, or that git itself has in its folder.
@@ -163,7 +197,7 @@ impl Seen {
             self.unseen.insert(folder.to_owned());
             return;
         }
-        match git::named::by_settings(folder) {
+        match git::named::for_remotes(folder) {
             Ok(Some(named)) => self.named(named, acting),
             Ok(None) | Err(_) => drop(self.unseen.insert(folder.to_owned())),
         }
@@ -355,12 +389,11 @@ impl Seen {
         match read() {
             Ok(entries) => entries,
             Err(error) if matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory) => Vec::new(),
-            Err(error) if error.kind() == io::ErrorKind::PermissionDenied && opened_again(folder, &self.workspace) => {
-                read().unwrap_or_else(|_| {
+            Err(error) if error.kind() == io::ErrorKind::PermissionDenied && self.opens(folder) => read()
+                .unwrap_or_else(|_| {
                     self.unseen.insert(folder.to_owned());
                     Vec::new()
-                })
-            }
+                }),
             Err(_) => {
                 self.unseen.insert(folder.to_owned());
                 Vec::new()
@@ -373,9 +406,7 @@ impl Seen {
         match fs::symlink_metadata(path) {
             Ok(found) => Some(found),
             Err(error) if matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory) => None,
-            Err(_) if path.parent().is_some_and(|folder| opened_again(folder, &self.workspace)) => {
-                fs::symlink_metadata(path).ok()
-            }
+            Err(_) if path.parent().is_some_and(|folder| self.opens(folder)) => fs::symlink_metadata(path).ok(),
             Err(_) => {
                 self.unseen.insert(path.to_owned());
                 None

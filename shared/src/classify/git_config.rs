@@ -148,6 +148,7 @@ pub fn leads_elsewhere(key: &str, value: &str) -> bool {
             && !(lower == "fetch.recursesubmodules" && value == "on-demand")
     };
     KEYS.contains(&lower.as_str())
+        || starts_on_the_way(&lower, value)
         || is_local()
         || recurses()
         || ENDS.iter().any(|end| lower.ends_with(end))
@@ -155,12 +156,43 @@ pub fn leads_elsewhere(key: &str, value: &str) -> bool {
         || is_helper() && !is_word()
 }
 
+/// True for a setting by which fetching, pulling or pushing starts a program, trusts another certificate, adds to the request or sends
+/// more than was named.
+fn starts_on_the_way(key: &str, value: &str) -> bool {
+    let is_off = || is_false(value);
+    match key {
+        "core.alternaterefscommand" | "lfs.standalonetransferagent" => true,
+        "core.fsmonitor" | "push.gpgsign" => !is_off(),
+        _ if key.starts_with("gpg.") && key.ends_with("program")
+            || key.starts_with("gpg.") && key.ends_with("command") =>
+        {
+            true
+        }
+        _ if key.starts_with("filter.") || key.starts_with("lfs.customtransfer.") => true,
+        _ if key.starts_with("submodule.") => key.rsplit('.').next() == Some("update") && value.starts_with('!'),
+        _ if key.starts_with("http.") && key.ends_with("sslverify") => is_off(),
+        _ if key.starts_with("http.") => ["sslcainfo", "sslcapath", "sslcert", "sslkey", "extraheader", "cookiefile"]
+            .iter()
+            .any(|end| key.ends_with(end)),
+        _ if key.starts_with("remote.") => match key.rsplit('.').next() {
+            Some("push") => true,
+            Some("mirror") => !is_off(),
+            _ => false,
+        },
+        _ => false,
+    }
+}
+
 /// True for a setting that says where git sends.
 pub fn says_where(key: &str, value: &str) -> bool {
     let lower = key.to_ascii_lowercase();
     let named = ["remote.", "url.", "branch.", "include"].iter().any(|start| lower.starts_with(start))
         && [".url", ".path", ".remote", ".pushremote", ".pushdefault"].iter().any(|end| lower.ends_with(end));
-    named || leads_elsewhere(key, value) || lower.ends_with("recursesubmodules") || lower == "submodule.recurse"
+    named
+        || leads_elsewhere(key, value)
+        || lower.ends_with("recursesubmodules")
+        || lower == "submodule.recurse"
+        || lower == "push.default"
 }
 
 /// True for a log of git's in which no address has a password, or whatever else may stand in front of its host.

@@ -23,10 +23,71 @@ const REGISTRY: &[Subcommand] = &[
     Subcommand::writes("buildx build"),
 ];
 
+/// What a container may do on the network is nobody's to see: to run one is not among them.
+const HERE: &[&str] = &[
+    "ps",
+    "images",
+    "logs",
+    "inspect",
+    "exec",
+    "build",
+    "version",
+    "info",
+    "stats",
+    "top",
+    "start",
+    "stop",
+    "restart",
+    "kill",
+    "rm",
+    "rmi",
+    "port",
+    "cp",
+    "rename",
+    "wait",
+    "diff",
+    "history",
+    "tag",
+    "image ls",
+    "image list",
+    "image rm",
+    "image inspect",
+    "image prune",
+    "image history",
+    "image tag",
+    "container ls",
+    "container list",
+    "container rm",
+    "container inspect",
+    "container logs",
+    "container stop",
+    "container prune",
+    "network ls",
+    "network inspect",
+    "volume ls",
+    "volume inspect",
+    "volume rm",
+    "system df",
+    "context ls",
+    "compose ps",
+    "compose logs",
+    "compose up",
+    "compose down",
+    "compose build",
+    "compose exec",
+    "compose config",
+    "compose start",
+    "compose stop",
+    "compose restart",
+    "compose top",
+    "compose images",
+];
+
 const fn containers(names: &'static [&'static str], not_safe: &'static [&'static str]) -> Program {
     Program::new(names, "runs containers", Kind::Mixed, Rule::Custom(registry))
         .runs(Runs::Named)
         .subcommands(REGISTRY)
+        .here(HERE)
         .tells(&["inspect", "compose config", "compose convert"])
         .flag(Flag::Containers)
         .terminal(TERMINAL)

@@ -6,6 +6,7 @@ use super::{Kind, Operands, Program, Rule, Runs, Terminal};
 const fn database(names: &'static [&'static str], terminal: Terminal, not_safe: &'static [&'static str]) -> Program {
     Program::new(names, "runs what a database and its own commands say", Kind::Mixed, Rule::Never(Operands::Data))
         .runs(Runs::Code)
+        .here(&[])
         .terminal(terminal)
         .not_safe(not_safe)
 }

@@ -17,7 +17,7 @@ const fn web(names: &'static [&'static str], not_safe: &'static [&'static str]) 
 }
 
 /// By these a host's name means another machine.
-pub(super) const SSH_FILES: &[&str] = &["~/.ssh/config", "~/.ssh/known_hosts"];
+pub(super) const SSH_FILES: &[&str] = &["~/.ssh/config", "~/.ssh/known_hosts", "/etc/ssh/ssh_config"];
 
 const UNMISTAKABLE: &[Trait] = &[Trait::Unmistakable];
 const RAW: Flag = Flag::Always("opens a raw connection");
@@ -67,7 +67,7 @@ pub(super) const TABLE: &[Program] = &[
     .traits(&[Trait::Unmistakable, Trait::Steady]),
     web(&["wget"], &["wget http://example.com/file"])
         .runs(Runs::Named)
-        .configured_by(&["~/.wgetrc", "~/.netrc"])
+        .configured_by(&["~/.wgetrc", "~/.netrc", "/etc/wgetrc"])
         .flag(Flag::Web(&["--post-data", "--post-file", "--body-data", "--body-file"]))
         .traits(&[Trait::Unmistakable, Trait::Steady]),
     web(&["aria2c"], &["aria2c x"])
@@ -192,6 +192,22 @@ pub(super) const TABLE: &[Program] = &[
         .traits(&[Trait::Decodes])
         .not_safe(&["openssl s_client -connect h:443", "openssl dgst x"]),
     Program::new(&["gpg"], "signs, encrypts and keeps keys", Kind::Mixed, Rule::Never(super::Operands::Files))
+        .flag(Flag::With(
+            &[
+                "--keyserver",
+                "--search-keys",
+                "--recv-keys",
+                "--receive-keys",
+                "--refresh-keys",
+                "--send-keys",
+                "--locate-keys",
+                "--locate-external-keys",
+                "--fetch-keys",
+                "--auto-key-locate",
+                "--keyserver-options",
+            ],
+            "talks to a server of keys",
+        ))
         .runs(Runs::Named)
         .not_safe(&["gpg -d x"]),
 ];

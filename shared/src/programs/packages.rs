@@ -43,6 +43,7 @@ const YARN: &[Subcommand] = &[
     writes("audit"),
     writes("publish"),
     writes("npm publish"),
+    writes("npm"),
     writes("pub"),
     writes("unpublish"),
     writes("token"),
@@ -88,14 +89,165 @@ const SYSTEM: &[Subcommand] = &[
 const JVM: &[Subcommand] =
     &[reads("restore"), reads("nuget"), reads("tool"), reads("add"), writes("deploy"), writes("publish")];
 
+const PIP_HERE: &[&str] = &["list", "show", "freeze", "check", "help", "config", "cache", "debug", "inspect", "hash"];
+const GEM_HERE: &[&str] = &["list", "env", "environment", "build", "contents", "which", "specification", "help"];
+const UV_HERE: &[&str] =
+    &["run", "tree", "version", "venv", "build", "cache", "format", "pip list", "pip freeze", "pip show", "pip check"];
+const PYTHONS_HERE: &[&str] = &["list", "info", "env", "environment", "activate", "deactivate", "config", "help"];
+const PROJECTS_HERE: &[&str] = &[
+    "run",
+    "exec",
+    "show",
+    "list",
+    "check",
+    "build",
+    "env",
+    "version",
+    "config",
+    "help",
+    "validate",
+    "test",
+    "run-script",
+    "dump-autoload",
+    "dumpautoload",
+    "info",
+];
+const NPM_HERE: &[&str] = &[
+    "test",
+    "t",
+    "tst",
+    "run",
+    "run-script",
+    "rum",
+    "urn",
+    "start",
+    "stop",
+    "restart",
+    "list",
+    "ls",
+    "ll",
+    "la",
+    "explain",
+    "why",
+    "help",
+    "version",
+    "root",
+    "prefix",
+    "bin",
+    "pkg",
+    "config",
+    "get",
+    "rebuild",
+    "rb",
+    "completion",
+    "fund",
+    "query",
+    "uninstall",
+    "prune",
+];
+const SYSTEM_HERE: &[&str] =
+    &["list", "show", "policy", "search", "depends", "rdepends", "clean", "autoclean", "remove", "purge", "autoremove"];
+const BREW_HERE: &[&str] = &["list", "ls", "leaves", "deps", "config", "doctor", "--prefix", "uninstall", "cleanup"];
+const CARGO_HERE: &[&str] = &[
+    "build",
+    "b",
+    "check",
+    "c",
+    "test",
+    "t",
+    "run",
+    "r",
+    "clippy",
+    "fmt",
+    "doc",
+    "d",
+    "bench",
+    "clean",
+    "tree",
+    "metadata",
+    "nextest",
+    "version",
+    "help",
+    "expand",
+    "machete",
+    "udeps",
+    "llvm-cov",
+    "miri",
+    "fix",
+    "rustc",
+    "rustdoc",
+    "locate-project",
+    "pkgid",
+    "read-manifest",
+    "verify-project",
+    "init",
+    "new",
+    "package",
+    "generate-lockfile",
+    "fuzz",
+    "hack",
+    "criterion",
+    "insta",
+    "sqlx",
+    "xtask",
+];
+const GO_HERE: &[&str] = &[
+    "build",
+    "test",
+    "vet",
+    "run",
+    "fmt",
+    "version",
+    "env",
+    "list",
+    "doc",
+    "tool",
+    "generate",
+    "clean",
+    "fix",
+    "work",
+    "help",
+    "mod why",
+    "mod graph",
+    "mod verify",
+    "mod edit",
+    "mod init",
+    "mod vendor",
+];
+const JVM_HERE: &[&str] = &[
+    "compile",
+    "test",
+    "package",
+    "verify",
+    "clean",
+    "install",
+    "validate",
+    "test-compile",
+    "dependency:tree",
+    "spotless:check",
+    "spotless:apply",
+    "checkstyle:check",
+    "build",
+    "run",
+    "format",
+    "sln",
+    "list",
+    "publish",
+    "ef",
+    "watch",
+    "new",
+    "test-compile",
+];
+
 pub(super) const TABLE: &[Program] = &[
     manager(&["pip"], PYTHON, &["pip install requests", "pip3 install x", "pip list"])
+        .here(PIP_HERE)
         .configured_by(&["~/.pip/pip.conf", "~/.config/pip/pip.conf", "~/.pypirc"])
         .versioned()
         .environment(&["PYTHONHOME", "PYTHONPATH", "PYTHONSTARTUP", "PYTHONUSERBASE"])
         .traits(&[Trait::Steady]),
-    manager(&["pipx", "conda"], PYTHON, &["pipx install x"]),
-    manager(&["gem"], PYTHON, &["gem install x"]),
+    manager(&["pipx", "conda"], PYTHON, &["pipx install x"]).here(PYTHONS_HERE),
+    manager(&["gem"], PYTHON, &["gem install x"]).here(GEM_HERE),
     manager(
         &["uv"],
         &[
@@ -110,10 +262,12 @@ pub(super) const TABLE: &[Program] = &[
         ],
         &["uv pip install x", "uv run x"],
     )
+    .here(UV_HERE)
     .tells_version(&["--version", "-V"]),
-    manager(&["poetry", "bundle"], PROJECTS, &["poetry add x"]).steers(&["config set", "config"]),
-    manager(&["composer"], PROJECTS, &["composer install"]).steered_by(&["composer.json"]),
+    manager(&["poetry", "bundle"], PROJECTS, &["poetry add x"]).here(PROJECTS_HERE).steers(&["config set", "config"]),
+    manager(&["composer"], PROJECTS, &["composer install"]).here(PROJECTS_HERE).steered_by(&["composer.json"]),
     manager(&["npm"], NODE, &["npm install playwright", "npm test", "npm run build"])
+        .here(NPM_HERE)
         .configured_by(&["~/.npmrc", ".npmrc"])
         .steers(&["pkg set", "config set", "set", "link"])
         .tells(&["config list -l", "token list", "config get //"])
@@ -125,12 +279,14 @@ pub(super) const TABLE: &[Program] = &[
         .tells(&["config get npmAuthToken"])
         .steered_by(&["package.json"]),
     manager(&["apt", "apt-get"], SYSTEM, &["apt install netcat", "apt-get install curl"])
+        .here(SYSTEM_HERE)
         .flag(Flag::Packages)
         .traits(&[Trait::Steady]),
-    manager(&["dnf", "yum", "zypper"], SYSTEM, &["dnf install x"]).flag(Flag::Packages),
-    manager(&["brew"], PYTHON, &["brew install x"]),
-    manager(&["snap"], PYTHON, &["snap install x"]).flag(Flag::Packages),
-    manager(&["apk"], &[reads("add"), reads("update"), reads("upgrade"), reads("fetch")], &["apk add x"]),
+    manager(&["dnf", "yum", "zypper"], SYSTEM, &["dnf install x"]).here(SYSTEM_HERE).flag(Flag::Packages),
+    manager(&["brew"], PYTHON, &["brew install x"]).here(BREW_HERE),
+    manager(&["snap"], PYTHON, &["snap install x"]).here(&["list"]).flag(Flag::Packages),
+    manager(&["apk"], &[reads("add"), reads("update"), reads("upgrade"), reads("fetch")], &["apk add x"])
+        .here(&["info", "list", "del"]),
     manager(&["pacman"], &[], &["pacman -Syu"]),
     manager(&["rpm"], &[], &["rpm -i x.rpm"]).flag(Flag::Packages),
     Program::new(
@@ -169,6 +325,7 @@ pub(super) const TABLE: &[Program] = &[
         ],
         &["cargo test", "cargo install x"],
     )
+    .here(CARGO_HERE)
     .steered_by(&["build.rs", ".cargo/config.toml"])
     .tells_version(&["--version", "-V"])
     .version_chosen_by(&["rust-toolchain", "rust-toolchain.toml"])
@@ -178,8 +335,9 @@ pub(super) const TABLE: &[Program] = &[
         &[reads("get"), reads("install"), reads("mod download"), reads("mod tidy")],
         &["go get x", "go test ./..."],
     )
+    .here(GO_HERE)
     .environment(&["GOTOOLCHAIN", "GOENV", "GOROOT", "GOFLAGS", "GOWORK"]),
-    manager(&["mvn", "dotnet"], JVM, &["mvn deploy"]),
+    manager(&["mvn", "dotnet"], JVM, &["mvn deploy"]).here(JVM_HERE),
     manager(&["gradle"], JVM, &["gradle build"]).steered_by(&["build.gradle", "build.gradle.kts"]),
 ];
 

@@ -47,6 +47,9 @@ pub struct Program {
     pub starts: &'static [&'static str],
     /// Words of calls that show a secret, wherever they stand behind its name; an empty text for every call.
     pub tells: &'static [&'static str],
+    /// Of a program that depends on its words: the subcommands that work on what is here, code of the workspace included. Anything else
+    /// may reach other machines.
+    pub here: Option<&'static [&'static str]>,
     /// When it reads commands from its terminal.
     pub terminal: Option<Terminal>,
     /// It passes on what it reads: how many of its operands are something else than files.
@@ -86,6 +89,7 @@ impl Program {
             steers: &[],
             starts: &[],
             tells: &[],
+            here: None,
             terminal: None,
             passes_on: None,
             version: None,
@@ -139,6 +143,12 @@ impl Program {
 
     pub(super) const fn steered_by(mut self, files: &'static [&'static str]) -> Self {
         self.steered_by = files;
+        self
+    }
+
+    /// Only these subcommands work on what is here.
+    pub(super) const fn here(mut self, here: &'static [&'static str]) -> Self {
+        self.here = Some(here);
         self
     }
 

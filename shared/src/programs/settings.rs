@@ -71,6 +71,7 @@ const WGET: &[&str] = &[
     "inet4only",
     "inet6only",
     "noclobber",
+    "passiveftp",
 ];
 /// What in ssh's settings leads elsewhere or runs something, in small letters.
 const SSH: &[&str] = &[
@@ -155,6 +156,12 @@ fn of_wget(line: &str) -> bool {
 }
 
 fn of_ssh(line: &str) -> bool {
+    // As many systems have it: in which language the other machine speaks.
+    let mut words = line.split(|letter: char| letter.is_whitespace() || letter == '=').filter(|word| !word.is_empty());
+    let sends = words.next().is_some_and(|key| key.eq_ignore_ascii_case("sendenv"));
+    if sends && words.all(|name| name == "LANG" || name.starts_with("LC_")) {
+        return false;
+    }
     key(line).is_some_and(|key| SSH.contains(&key.to_ascii_lowercase().as_str()))
 }
 

@@ -16,6 +16,8 @@ const MAX_FILES: usize = 64;
 /// Most words of one setting, and of all of them, each of which may be a file.
 const MAX_WORDS: usize = 64;
 const MAX_WORDS_OF_ALL: usize = 4096;
+/// Most folders that the program of one setting goes into.
+const MAX_FOLDERS: usize = 8;
 /// Most bytes of all files of settings.
 const MAX_BYTES: usize = 4 << 20;
 
@@ -79,8 +81,7 @@ fn named_in(folder: &Path, remotes: bool) -> io::Result<Option<Vec<PathBuf>>> {
                 if all_words > MAX_WORDS_OF_ALL {
                     return Ok(None);
                 }
-                for word in words {
-                    let Some(place) = place(word, base).filter(|place| is_path || place.is_file()) else { continue };
+                for place in places(&words, base, is_path) {
                     if is_include && place.is_file() {
                         waiting.push(place.clone());
                     }
@@ -94,4 +95,28 @@ fn named_in(folder: &Path, remotes: bool) -> io::Result<Option<Vec<PathBuf>>> {
         }
     }
     Ok(Some(named))
+}
+
+/// What the words of a setting may name, seen from a folder. What runs a program may go into another folder first, and may have an
+/// option glued to a name.
+fn places(words: &[&str], base: &Path, is_path: bool) -> Vec<PathBuf> {
+    if is_path {
+        return words.iter().filter_map(|word| place(word, base)).collect();
+    }
+    let mut bases = vec![base.to_owned()];
+    let mut found = Vec::new();
+    let mut before = "";
+    for word in words {
+        if before == "cd" && bases.len() < MAX_FOLDERS {
+            let inner: Vec<PathBuf> =
+                bases.iter().filter_map(|base| place(word, base)).filter(|place| place.is_dir()).collect();
+            bases.extend(inner);
+        }
+        before = word;
+        let glued = word.strip_prefix('-').and_then(|rest| rest.split_at_checked(1)).map(|(_, rest)| rest);
+        for word in [Some(*word), glued].into_iter().flatten().filter(|word| !word.is_empty()) {
+            found.extend(bases.iter().filter_map(|base| place(word, base)).filter(|place| place.is_file()));
+        }
+    }
+    found
 }

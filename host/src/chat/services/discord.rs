@@ -19,7 +19,7 @@ use crate::approval::ApprovalId;
 use crate::inspector::Key;
 use crate::outgoing;
 
-use super::super::channel::{Button, Channel, Failure, Heard, Message, Spoken};
+use super::super::channel::{Button, Channel, Failure, Heard, Message, Piece, Spoken};
 use super::super::settings::Settings;
 use super::http::{self, PATIENCE, at};
 use super::socket::{Came, Socket};
@@ -55,10 +55,8 @@ pub(in crate::chat) struct Discord {
     client: reqwest::Client,
     base_url: String,
     token: Key,
-    /// Where cards are shown: the room, or a thread of it, which is a room of its own there.
+    /// The room, or a thread of it, which is a room of its own there.
     room: String,
-    /// The room and its thread: what is said in either counts.
-    rooms: Vec<String>,
     approvers: Vec<String>,
     me: OnceCell<String>,
     gateway: Mutex<Gateway>,
@@ -96,13 +94,8 @@ struct Session {
 /// Where a reply goes.
 #[derive(Debug, Clone)]
 pub(in crate::chat) enum To {
-    /// Behind a message, in the channel where it stands.
-    Message {
-        /// The channel.
-        channel: String,
-        /// The message.
-        id: String,
-    },
+    /// Behind a message.
+    Message(String),
     /// To the one who pressed a button, who alone sees it.
     Press {
         /// Our application.
@@ -224,7 +217,6 @@ impl Discord {
             client: outgoing::client()?,
             base_url: settings.base_url.clone(),
             token: settings.token.clone(),
-            rooms: [&room, &settings.room].map(String::clone).to_vec(),
             room,
             approvers: settings.approvers.iter().cloned().collect(),
             me: OnceCell::new(),
@@ -278,7 +270,7 @@ impl Discord {
             .buttons
             .iter()
             .map(|button| {
-                json!({"type": 2, "style": style(*button), "label": button.label(), "custom_id": format!("{}:{}", word(*button), message.id)})
+                json!({"type": 2, "style": style(*button), "label": button.label(), "custom_id": format!("{}:{}", button.word(), message.id)})
             })
             .collect();
         let rows = if buttons.is_empty() { json!([]) } else { json!([{"type": 1, "components": buttons}]) };
@@ -300,7 +292,7 @@ impl Discord {
         let number: u64 = text.id.parse().ok()?;
         // 19: a reply. A reference of another kind than 0 is something forwarded.
         let is_own = matches!(text.kind, 0 | 19) && text.message_reference.is_none_or(|reference| reference.kind == 0);
-        if !self.rooms.contains(&text.channel_id)
+        if text.channel_id != self.room
             || !is_own
             || !is_person(&text.author)
             || text.author.id == *me
@@ -310,7 +302,7 @@ impl Discord {
             return None;
         }
         let words = words(&text.content, me);
-        let to = To::Message { channel: text.channel_id, id: text.id };
+        let to = To::Message(text.id);
         Some((Some(number), Spoken { user: text.author.id, name: text.author.username, words, on: None, to }))
     }
 
@@ -347,8 +339,7 @@ impl Discord {
         }
         let (what, id) = at(&press.data, "/custom_id").as_str()?.split_once(':')?;
         let id = ApprovalId::parse(id)?;
-        let all = [Button::Approve, Button::Session, Button::Deny, Button::Show];
-        let button = all.into_iter().find(|button| word(*button) == what)?;
+        let button = Button::of_word(what)?;
         Some(Spoken {
             user: user.id.clone(),
             name: user.username.clone(),
@@ -367,18 +358,16 @@ impl Discord {
     /// Everything behind a message, in order.
     async fn missed(&self, since: u64) -> Result<Vec<Value>, Failure> {
         let mut all: Vec<Value> = Vec::new();
-        for room in self.rooms.iter().collect::<BTreeSet<_>>() {
-            let mut since = since;
-            for _ in 0..MOST_PAGES {
-                let mut page: Vec<Value> =
-                    self.get(&format!("channels/{room}/messages?after={since}&limit=100")).await?;
-                page.sort_by_key(number_of);
-                let is_last = page.len() < 100;
-                since = page.last().and_then(number_of).unwrap_or(since).max(since);
-                all.extend(page);
-                if is_last {
-                    break;
-                }
+        let mut since = since;
+        for _ in 0..MOST_PAGES {
+            let path = format!("channels/{}/messages?after={since}&limit=100", self.room);
+            let mut page: Vec<Value> = self.get(&path).await?;
+            page.sort_by_key(number_of);
+            let is_last = page.len() < 100;
+            since = page.last().and_then(number_of).unwrap_or(since).max(since);
+            all.extend(page);
+            if is_last {
+                break;
             }
         }
         all.sort_by_key(number_of);
@@ -542,6 +531,12 @@ fn block(language: &str, text: &str) -> String {
     format!("```{language}\n{}\n```\n", text.trim_end_matches('\n').replace("```", "``\\u{60}"))
 }
 
+/// What is said, as it is: a line without markup, lines in a block.
+fn content(words: &str) -> String {
+    let line = escape(words);
+    if words.contains('\n') || line.chars().count() > 2000 { block("", words) } else { line }
+}
+
 /// The words without our name in front.
 fn words(text: &str, me: &str) -> String {
     let text = text.trim();
@@ -549,19 +544,10 @@ fn words(text: &str, me: &str) -> String {
     rest.unwrap_or(text).trim_start_matches([':', ',', ' ']).to_owned()
 }
 
-const fn word(button: Button) -> &'static str {
-    match button {
-        Button::Approve => "approve",
-        Button::Session => "session",
-        Button::Deny => "deny",
-        Button::Show => "show",
-    }
-}
-
 /// Green, red and grey.
 const fn style(button: Button) -> u8 {
     match button {
-        Button::Approve => 3,
+        Button::Approve | Button::GoOn => 3,
         Button::Deny => 4,
         Button::Session | Button::Show => 2,
     }
@@ -583,6 +569,7 @@ impl Channel for Discord {
     type To = To;
     /// A code block on a phone.
     const WIDTH: usize = 44;
+    const LONGEST: usize = LONGEST;
 
     async fn begin(&self) -> Result<(), Failure> {
         let me: HasId = self.get("users/@me").await?;
@@ -609,35 +596,21 @@ impl Channel for Discord {
     }
 
     async fn say(&self, words: &str, behind: Option<&str>) -> Result<(), Failure> {
-        let is_line = !words.trim_end().contains('\n');
-        for piece in http::pieces(words, LONGEST / if is_line { 2 } else { 1 }) {
-            let content = if is_line { escape(piece) } else { block("", piece) };
-            let body = json!({"content": content, "allowed_mentions": {"parse": []}, "flags": 4});
-            self.put_message(body, behind.filter(|id| !id.is_empty())).await?;
-        }
-        Ok(())
+        let body = json!({"content": content(words), "allowed_mentions": {"parse": []}, "flags": 4});
+        self.put_message(body, behind.filter(|id| !id.is_empty())).await.map(drop)
     }
 
-    async fn reply(&self, to: &To, _done: bool, words: &str) -> Result<(), Failure> {
+    async fn reply(&self, to: &To, piece: Piece<'_>) -> Result<(), Failure> {
         match to {
-            To::Message { channel, id } => {
-                self.say(words, Some(id).filter(|_| *channel == self.room).map(String::as_str)).await
-            }
+            To::Message(id) => self.say(piece.words, Some(id)).await,
             To::Press { application, token } => {
                 let path = format!("webhooks/{}/{}", segment(application), segment(token));
-                let is_line = !words.trim_end().contains('\n');
-                for (number, piece) in
-                    http::pieces(words, LONGEST / if is_line { 2 } else { 1 }).into_iter().enumerate()
-                {
-                    let content = if is_line { escape(piece) } else { block("", piece) };
-                    let body = json!({"content": content, "allowed_mentions": {"parse": []}, "flags": 64});
-                    let (method, path) = match number {
-                        0 => (Method::PATCH, format!("{path}/messages/@original")),
-                        _ => (Method::POST, path.clone()),
-                    };
-                    let _: Value = self.call(method, &path, Some(&body)).await?;
-                }
-                Ok(())
+                let body = json!({"content": content(piece.words), "allowed_mentions": {"parse": []}, "flags": 64});
+                let (method, path) = match piece.number {
+                    0 => (Method::PATCH, format!("{path}/messages/@original")),
+                    _ => (Method::POST, path),
+                };
+                self.call::<Value>(method, &path, Some(&body)).await.map(drop)
             }
         }
     }

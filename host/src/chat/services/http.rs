@@ -67,33 +67,3 @@ pub(super) fn brief(text: &str) -> String {
 pub(super) fn escape(text: &str) -> String {
     text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;").replace('"', "&quot;")
 }
-
-/// A long text in messages of at most so many units, broken at lines; what is more than a person reads in a chat is said to be
-/// left out.
-pub(super) fn pieces(text: &str, longest: usize) -> Vec<&str> {
-    const MOST_PIECES: usize = 8;
-    let mut pieces = Vec::new();
-    let mut rest = text;
-    while !rest.is_empty() {
-        if pieces.len() == MOST_PIECES {
-            pieces.push("There is more: read it at the host, with `bashgate show`.");
-            break;
-        }
-        let mut used = 0;
-        let (mut end, mut line_end) = (rest.len(), None);
-        for (at, letter) in rest.char_indices() {
-            used += letter.len_utf16();
-            if used > longest {
-                end = line_end.unwrap_or(at);
-                break;
-            }
-            if letter == '\n' {
-                line_end = Some(at + 1);
-            }
-        }
-        let (piece, after) = rest.split_at(end);
-        pieces.push(piece);
-        rest = after;
-    }
-    pieces
-}

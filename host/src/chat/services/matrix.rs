@@ -17,15 +17,15 @@ use crate::approval::ApprovalId;
 use crate::inspector::Key;
 use crate::outgoing;
 
-use super::super::channel::{Channel, Failure, Heard, Message, Spoken};
+use super::super::channel::{Channel, Failure, Heard, Message, Piece, Spoken};
 use super::super::settings::Settings;
 use super::http::{self, PATIENCE, escape};
 
 const SERVICE: &str = "the Matrix server";
 /// How long one question for news stays open, in milliseconds.
 const SYNC_MS: u64 = 25_000;
-/// Longest text of one message in bytes: an event is at most 65,536, with the text in it twice.
-const LONGEST: usize = 16_000;
+/// Longest text of one message, in UTF-16 units: an event is at most 65,536 bytes, with the text in it twice.
+const LONGEST: usize = 8000;
 /// Most messages that were missed and are still looked at: a hundred pages of a hundred.
 const MOST_PAGES: usize = 100;
 /// Longest text that can be an answer, in bytes.
@@ -230,26 +230,22 @@ impl Matrix {
         counts.get(id.as_str()).copied().unwrap_or(0)
     }
 
-    /// Says lines, as they are, in as many messages as they need.
+    /// Says something; lines as they are.
     async fn say_to(&self, words: &str, relation: Option<&Value>) -> Result<(), Failure> {
-        let is_line = !words.trim_end().contains('\n');
-        for piece in http::pieces(words, LONGEST) {
-            let mut content = json!({"msgtype": "m.notice", "body": piece, "m.mentions": {}});
-            if let Some(content) = content.as_object_mut() {
-                if !is_line {
-                    content.insert("format".to_owned(), json!("org.matrix.custom.html"));
-                    content.insert("formatted_body".to_owned(), json!(format!("<pre>{}</pre>", escape(piece))));
-                }
-                if let Some(relation) = relation {
-                    content.insert("m.relates_to".to_owned(), relation.clone());
-                }
+        let mut content = json!({"msgtype": "m.notice", "body": words, "m.mentions": {}});
+        if let Some(content) = content.as_object_mut() {
+            if words.contains('\n') {
+                content.insert("format".to_owned(), json!("org.matrix.custom.html"));
+                content.insert("formatted_body".to_owned(), json!(format!("<pre>{}</pre>", escape(words))));
             }
-            if relation.is_none() {
-                content = self.in_thread(content);
+            if let Some(relation) = relation {
+                content.insert("m.relates_to".to_owned(), relation.clone());
             }
-            self.send(&self.transaction("say"), &content).await?;
         }
-        Ok(())
+        if relation.is_none() {
+            content = self.in_thread(content);
+        }
+        self.send(&self.transaction("say"), &content).await.map(drop)
     }
 
     /// What an event says, where it counts.
@@ -275,6 +271,10 @@ impl Matrix {
             Some(Some("m.thread")) => Some(thread?),
             _ => return None,
         };
+        // Bound to a thread it hears nothing else.
+        if self.thread.is_some() && self.thread != thread {
+            return None;
+        }
         let words = words(&event.content.body, is_reply, me);
         let to = To { event: event.event_id, thread };
         Some(Spoken { user: event.sender, name: String::new(), words, on: None, to })
@@ -345,6 +345,7 @@ impl Channel for Matrix {
     type To = To;
     /// A code block on a phone.
     const WIDTH: usize = 44;
+    const LONGEST: usize = LONGEST;
 
     async fn begin(&self) -> Result<(), Failure> {
         let me: WhoAmI = self.get(&["account", "whoami"], &[]).await?;
@@ -416,12 +417,12 @@ impl Channel for Matrix {
         self.say_to(words, relation.as_ref()).await
     }
 
-    async fn reply(&self, to: &To, _done: bool, words: &str) -> Result<(), Failure> {
+    async fn reply(&self, to: &To, piece: Piece<'_>) -> Result<(), Failure> {
         let mut relation = json!({"m.in_reply_to": {"event_id": to.event}});
         if let Some(thread) = &to.thread {
             relation = json!({"rel_type": "m.thread", "event_id": thread, "m.in_reply_to": {"event_id": to.event}});
         }
-        self.say_to(words, Some(&relation)).await
+        self.say_to(piece.words, Some(&relation)).await
     }
 
     async fn listen(&self, since: Option<&str>) -> Result<Heard<To>, Failure> {

@@ -17,7 +17,7 @@ use crate::approval::ApprovalId;
 use crate::inspector::Key;
 use crate::outgoing;
 
-use super::super::channel::{Button, Channel, Failure, Heard, Message, Spoken};
+use super::super::channel::{Button, Channel, Failure, Heard, Message, Piece, Spoken};
 use super::super::settings::Settings;
 use super::http::{self, PATIENCE, at};
 use super::socket::{Came, Socket};
@@ -234,14 +234,11 @@ impl Slack {
     }
 
     async fn say_to(&self, words: &str, thread: Option<&str>) -> Result<(), Failure> {
-        for piece in http::pieces(words, LONGEST) {
-            let mut body = json!({
-                "channel": self.room, "text": plain(piece), "blocks": Self::as_it_is(piece), "unfurl_links": false, "unfurl_media": false,
-            });
-            put_if(&mut body, "thread_ts", thread.or(self.thread.as_deref()));
-            let _: Posted = self.call_as_bot("chat.postMessage", &body).await?;
-        }
-        Ok(())
+        let mut body = json!({
+            "channel": self.room, "text": plain(words), "blocks": Self::as_it_is(words), "unfurl_links": false, "unfurl_media": false,
+        });
+        put_if(&mut body, "thread_ts", thread.or(self.thread.as_deref()));
+        self.call_as_bot::<Posted>("chat.postMessage", &body).await.map(drop)
     }
 
     /// A card as blocks. Nothing in it is read as markup: all text stands in elements that have none.
@@ -290,6 +287,10 @@ impl Slack {
             return None;
         }
         // In a room that several organisations share, people belong to their own.
+        // Bound to a thread it hears nothing else.
+        if self.thread.is_some() && self.thread != text.thread_ts {
+            return None;
+        }
         let team = text.user_team.or(text.source_team).or(text.team);
         let team = team.as_deref().unwrap_or(ours);
         let words = words(&text.text, &me.user_id);
@@ -318,9 +319,7 @@ impl Slack {
             return None;
         }
         let [action] = press.actions.as_slice() else { return None };
-        let button = [Button::Approve, Button::Session, Button::Deny, Button::Show]
-            .into_iter()
-            .find(|button| word(*button) == action.action_id)?;
+        let button = Button::of_word(&action.action_id)?;
         let id = ApprovalId::parse(&action.value)?;
         Some(Spoken {
             user: format!("{}:{}", press.user.team_id, press.user.id),
@@ -338,16 +337,22 @@ impl Slack {
         for _ in 0..MOST_PAGES {
             let mut body = json!({"channel": self.room, "oldest": since.to_string(), "inclusive": false, "limit": 100});
             put_if(&mut body, "cursor", Some(cursor.as_str()).filter(|cursor| !cursor.is_empty()));
-            let page: History = self.call_as_bot("conversations.history", &body).await?;
+            let page: History = match &self.thread {
+                None => self.call_as_bot("conversations.history", &body).await?,
+                Some(thread) => {
+                    put_if(&mut body, "ts", Some(thread));
+                    self.call_as_bot("conversations.replies", &body).await?
+                }
+            };
             all.extend(page.messages);
             cursor = page.response_metadata.map(|metadata| metadata.next_cursor).unwrap_or_default();
             if !page.has_more || cursor.is_empty() {
-                all.reverse();
+                all.sort_by_key(time_of);
                 return Ok(all);
             }
         }
         tracing::warn!("more was said in a room than is looked at; the oldest of it does not count");
-        all.reverse();
+        all.sort_by_key(time_of);
         Ok(all)
     }
 
@@ -443,21 +448,12 @@ fn words(text: &str, me: &str) -> String {
     text.trim_start_matches([':', ',', ' ', '\u{a0}']).replace("&lt;", "<").replace("&gt;", ">").replace("&amp;", "&")
 }
 
-const fn word(button: Button) -> &'static str {
-    match button {
-        Button::Approve => "approve",
-        Button::Session => "session",
-        Button::Deny => "deny",
-        Button::Show => "show",
-    }
-}
-
 fn button(button: Button, id: &ApprovalId) -> Value {
     let mut drawn = json!({
-        "type": "button", "action_id": word(button), "value": id, "text": {"type": "plain_text", "text": button.label()},
+        "type": "button", "action_id": button.word(), "value": id, "text": {"type": "plain_text", "text": button.label()},
     });
     let style = match button {
-        Button::Approve => Some("primary"),
+        Button::Approve | Button::GoOn => Some("primary"),
         Button::Deny => Some("danger"),
         Button::Session | Button::Show => None,
     };
@@ -501,6 +497,7 @@ impl Channel for Slack {
     type To = To;
     /// A code block on a phone.
     const WIDTH: usize = 44;
+    const LONGEST: usize = LONGEST;
 
     async fn begin(&self) -> Result<(), Failure> {
         let me: Me = self.call_as_bot("auth.test", &json!({})).await?;
@@ -532,16 +529,15 @@ impl Channel for Slack {
         self.say_to(words, behind.filter(|id| !id.is_empty())).await
     }
 
-    async fn reply(&self, to: &To, _done: bool, words: &str) -> Result<(), Failure> {
+    async fn reply(&self, to: &To, piece: Piece<'_>) -> Result<(), Failure> {
         match to {
-            To::Thread(thread) => self.say_to(words, Some(thread)).await,
+            To::Thread(thread) => self.say_to(piece.words, Some(thread)).await,
             To::Press(user) => {
-                for piece in http::pieces(words, LONGEST) {
-                    let mut body = json!({"channel": self.room, "user": user, "text": plain(piece), "blocks": Self::as_it_is(piece)});
-                    put_if(&mut body, "thread_ts", self.thread.as_deref());
-                    let _: Value = self.call_as_bot("chat.postEphemeral", &body).await?;
-                }
-                Ok(())
+                let words = piece.words;
+                let mut body =
+                    json!({"channel": self.room, "user": user, "text": plain(words), "blocks": Self::as_it_is(words)});
+                put_if(&mut body, "thread_ts", self.thread.as_deref());
+                self.call_as_bot::<Value>("chat.postEphemeral", &body).await.map(drop)
             }
         }
     }

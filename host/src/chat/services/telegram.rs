@@ -13,7 +13,7 @@ use crate::approval::ApprovalId;
 use crate::inspector::Key;
 use crate::outgoing;
 
-use super::super::channel::{Button, Channel, Failure, Heard, Message, Spoken};
+use super::super::channel::{Button, Channel, Failure, Heard, Message, Piece, Spoken};
 use super::super::settings::Settings;
 use super::http::{self, PATIENCE, escape};
 
@@ -66,29 +66,50 @@ struct Update {
     callback_query: Option<Value>,
 }
 
-/// A message that counts. One that has a field of [`SECONDHAND`] does not.
+/// Updates that were heard: so many below the position may come again. What is further away is a new count, which the service begins
+/// after a week without news.
+const NEAR: i64 = 1000;
+
+/// A message that counts. One that has a field that is not in [`OWN`] does not.
 #[derive(Deserialize)]
 struct Text {
     message_id: i64,
+    message_thread_id: Option<i64>,
     from: User,
     chat: Chat,
     text: String,
+    #[serde(default)]
+    entities: Vec<Entity>,
 }
 
-/// What a message has that is not a person's own word: a channel's or an anonymous administrator's post, something forwarded,
-/// sent through a machine, or quoted from elsewhere.
-const SECONDHAND: &[&str] = &[
-    "sender_chat",
-    "forward_origin",
-    "forward_date",
-    "forward_from",
-    "forward_from_chat",
-    "is_automatic_forward",
-    "via_bot",
-    "sender_business_bot",
-    "external_reply",
-    "edit_date",
+/// What a person's own fresh word has. Anything else makes it somebody else's, an old one, or one that only looks said: it is forwarded,
+/// edited, quoted, sent by a machine, for a business, on a timer, or in a way that the service does not have yet.
+const OWN: &[&str] = &[
+    "message_id",
+    "message_thread_id",
+    "is_topic_message",
+    "direct_messages_topic",
+    "from",
+    "chat",
+    "date",
+    "text",
+    "entities",
+    "reply_to_message",
+    "link_preview_options",
+    "sender_boost_count",
+    "has_protected_content",
+    "sender_tag",
 ];
+
+/// Markup in which words still are said.
+const SAID: &[&str] =
+    &["mention", "text_mention", "bot_command", "hashtag", "code", "pre", "bold", "italic", "underline", "url"];
+
+#[derive(Deserialize)]
+struct Entity {
+    #[serde(rename = "type")]
+    kind: String,
+}
 
 #[derive(Deserialize)]
 struct User {
@@ -114,6 +135,7 @@ struct Press {
 #[derive(Deserialize)]
 struct Pressed {
     message_id: i64,
+    message_thread_id: Option<i64>,
     chat: Chat,
 }
 
@@ -166,23 +188,32 @@ impl Telegram {
         body
     }
 
-    /// Says a text of several lines in blocks in which nothing is markup.
-    async fn say_as_it_is(&self, words: &str) -> Result<(), Failure> {
-        for piece in http::pieces(words, LONGEST) {
-            let more = json!({"text": format!("<pre>{}</pre>", escape(piece)), "parse_mode": "HTML"});
-            let _: Value = self.call("sendMessage", &self.sent_to_room(more), PATIENCE).await?;
+    /// Says something; a text of several lines in a block in which nothing is markup.
+    async fn say_one(&self, words: &str, behind: Option<i64>) -> Result<(), Failure> {
+        let mut more = if words.contains('\n') {
+            json!({"text": format!("<pre>{}</pre>", escape(words)), "parse_mode": "HTML"})
+        } else {
+            json!({"text": words})
+        };
+        if let (Some(id), Some(more)) = (behind, more.as_object_mut()) {
+            let reply = json!({"message_id": id, "allow_sending_without_reply": true});
+            more.insert("reply_parameters".to_owned(), reply);
         }
+        let _: Value = self.call("sendMessage", &self.sent_to_room(more), PATIENCE).await?;
         Ok(())
     }
 
     /// What an update says, where it counts.
     fn spoken(&self, update: Update) -> Option<Spoken<To>> {
         if let Some(message) = update.message {
-            if SECONDHAND.iter().any(|field| message.get(field).is_some_and(|value| *value != Value::Bool(false))) {
+            let is_own =
+                |(field, value): (&String, &Value)| *value == Value::Bool(false) || OWN.contains(&field.as_str());
+            if !message.as_object()?.iter().all(is_own) {
                 return None;
             }
             let text: Text = serde_json::from_value(message).ok()?;
-            if text.chat.id != self.room || text.from.is_bot {
+            let is_said = text.entities.iter().all(|entity| SAID.contains(&entity.kind.as_str()));
+            if text.chat.id != self.room || !self.is_thread(text.message_thread_id) || text.from.is_bot || !is_said {
                 return None;
             }
             let words = self.words(&text.text);
@@ -191,7 +222,7 @@ impl Telegram {
         }
         let press: Press = serde_json::from_value(update.callback_query?).ok()?;
         let pressed = press.message?;
-        if pressed.chat.id != self.room || press.from.is_bot {
+        if pressed.chat.id != self.room || !self.is_thread(pressed.message_thread_id) || press.from.is_bot {
             return None;
         }
         let words = from_data(&press.data?)?;
@@ -203,6 +234,11 @@ impl Telegram {
             on,
             to: To::Press(press.id),
         })
+    }
+
+    /// True for the topic that the channel is bound to, or where it is bound to none.
+    fn is_thread(&self, thread: Option<i64>) -> bool {
+        self.thread.is_none() || self.thread == thread
     }
 
     /// The words without what makes a bot hear them in a group: `/approve@our_bot ID`, `@our_bot approve ID`.
@@ -251,6 +287,7 @@ impl Channel for Telegram {
     type To = To;
     /// A code block on a phone.
     const WIDTH: usize = 44;
+    const LONGEST: usize = LONGEST;
 
     async fn begin(&self) -> Result<(), Failure> {
         let me: Me = self.call("getMe", &json!({}), PATIENCE).await?;
@@ -280,37 +317,26 @@ impl Channel for Telegram {
     }
 
     async fn say(&self, words: &str, behind: Option<&str>) -> Result<(), Failure> {
-        for piece in http::pieces(words, LONGEST) {
-            let behind = behind.and_then(|id| id.parse::<i64>().ok());
-            let more = match behind {
-                Some(id) => {
-                    json!({"text": piece, "reply_parameters": {"message_id": id, "allow_sending_without_reply": true}})
-                }
-                None => json!({"text": piece}),
-            };
-            let _: Value = self.call("sendMessage", &self.sent_to_room(more), PATIENCE).await?;
-        }
-        Ok(())
+        self.say_one(words, behind.and_then(|id| id.parse().ok())).await
     }
 
-    async fn reply(&self, to: &To, done: bool, words: &str) -> Result<(), Failure> {
+    async fn reply(&self, to: &To, piece: Piece<'_>) -> Result<(), Failure> {
         match to {
-            To::Message(id) => {
-                let lines = words.lines().count();
-                if lines <= 1 {
-                    return self.say(words, Some(&id.to_string())).await;
-                }
-                self.say_as_it_is(words).await
-            }
+            To::Message(id) => self.say_one(piece.words, (piece.number == 0).then_some(*id)).await,
+            To::Press(_) if piece.number > 0 => self.say_one(piece.words, None).await,
             To::Press(press) => {
-                let fits = words.chars().count() <= LONGEST_TOAST && !words.contains('\n');
-                let toast = if fits { words } else { "See below." };
-                let body = json!({"callback_query_id": press, "text": toast, "show_alert": !done});
+                let fits = piece.of == 1 && piece.words.chars().count() <= LONGEST_TOAST && !piece.words.contains('\n');
+                let toast = if fits { piece.words } else { "See below." };
+                let body = json!({"callback_query_id": press, "text": toast, "show_alert": !piece.done});
                 let answered: Result<Value, Failure> = self.call("answerCallbackQuery", &body, PATIENCE).await;
-                if !fits {
-                    self.say_as_it_is(words).await?;
+                if fits {
+                    // A press can be answered for some seconds only.
+                    return match answered {
+                        Err(Failure::Unfit(_)) => self.say_one(piece.words, None).await,
+                        answered => answered.map(drop),
+                    };
                 }
-                answered.map(drop)
+                self.say_one(piece.words, None).await
             }
         }
     }
@@ -320,12 +346,20 @@ impl Channel for Telegram {
         // Without a position all that the service still has comes in: `offset` 0 confirms nothing.
         let body =
             json!({"timeout": POLL_S, "offset": since.unwrap_or(0), "allowed_updates": ["message", "callback_query"]});
-        let updates: Vec<Update> = self.call("getUpdates", &body, Duration::from_secs(POLL_S) + PATIENCE).await?;
-        let last = updates.iter().map(|update| update.update_id).max();
-        let position = last.map(|last| last + 1).or(since).unwrap_or(0);
-        // What came twice counts once.
-        let new = updates.into_iter().filter(|update| since.is_none_or(|since| update.update_id >= since));
-        let spoken = new.filter_map(|update| self.spoken(update)).collect();
+        let updates: Vec<Value> = self.call("getUpdates", &body, Duration::from_secs(POLL_S) + PATIENCE).await?;
+        // One that cannot be read keeps nobody else's from being heard.
+        let updates = updates.into_iter().filter_map(|update| serde_json::from_value::<Update>(update).ok());
+        let (mut position, mut spoken) = (since, Vec::new());
+        for update in updates {
+            let id = update.update_id;
+            // What came twice counts once.
+            if position.is_some_and(|position| id < position && id > position.saturating_sub(NEAR)) {
+                continue;
+            }
+            position = Some(id.saturating_add(1));
+            spoken.extend(self.spoken(update));
+        }
+        let position = position.unwrap_or(0);
         Ok(Heard { spoken, position: position.to_string() })
     }
 }
@@ -344,27 +378,16 @@ fn html(message: &Message) -> String {
     out
 }
 
-/// The buttons, which say only which card and what: 10 bytes of the 64 that there are.
+/// The buttons, which say only which card and what: less than half of the 64 bytes that there are.
 fn keyboard(message: &Message) -> Value {
-    let button = |button: &Button| json!({"text": button.label(), "callback_data": format!("{}:{}", letter(*button), message.id)});
+    let button =
+        |button: &Button| json!({"text": button.label(), "callback_data": format!("{}:{}", button.word(), message.id)});
     let rows: Vec<Value> = message.buttons.iter().map(|one| json!([button(one)])).collect();
     json!({"inline_keyboard": rows})
-}
-
-const fn letter(button: Button) -> char {
-    match button {
-        Button::Approve => 'a',
-        Button::Session => 's',
-        Button::Deny => 'd',
-        Button::Show => 'w',
-    }
 }
 
 /// The words that a pressed button stands for.
 fn from_data(data: &str) -> Option<String> {
     let (what, id) = data.split_once(':')?;
-    let id = ApprovalId::parse(id)?;
-    let all = [Button::Approve, Button::Session, Button::Deny, Button::Show];
-    let button = all.into_iter().find(|button| what.chars().eq([letter(*button)]))?;
-    Some(button.words(&id))
+    Some(Button::of_word(what)?.words(&ApprovalId::parse(id)?))
 }
