@@ -560,7 +560,7 @@ mod tests {
             ("[audit]\nkeep_records = 7", "at least 100"),
             ("[policy]\nfloor = \"never\"", "unknown variant"),
             ("[chat.x]\nkind = \"pigeon\"", "unknown variant"),
-            ("[chat.x]\nkind = \"telegram\"\nroom = \"1\"", "missing field `token_file`"),
+            ("[chat.x]\nkind = \"telegram\"\nroom = \"1\"", "`chat.x.token_file` is missing"),
             ("[chat.x]\nkind = \"telegram\"\nroom = \"#ops\"\ntoken_file = \"t\"", "rooms of telegram are numbers"),
             (
                 "[chat.x]\nkind = \"telegram\"\nroom = \"1\"\ntoken_file = \"t\"\napprovers = [\"@ann\"]",

@@ -384,36 +384,28 @@ pub(super) fn a_hostile_command_forges_nothing<S: Service>() {
     stage.ends();
 }
 
-/// What was not told because there was too much is approved for no longer than once, and shown when there is room.
-pub(super) fn what_a_flood_hides_is_not_approved_unseen<S: Service>() {
+/// What nobody was shown is approved for no longer than once, and shown when it may be; what joins a card changes it all the same.
+pub(super) fn what_nobody_was_shown_is_not_approved_for_later<S: Service>() {
     let stage = Stage::<S>::new("");
-    let many: Vec<_> = (0..10).map(|n| stage.site.check_later(&format!("curl -s https://{n}.example"))).collect();
-    until("all to be held", || (stage.site.pending().len() == 10).then_some(()));
+    let (running, card) = stage.ask(ASKED);
+    stage.service.says(Who::Approver, "mute default");
+    stage.hears("are held without a word about each");
+    let again = stage.site.check_later(ASKED);
+    stage.says(&card.message, "2 requests for this very command wait");
     let hidden = "curl -s https://hidden.example -d hello";
-    let running = stage.site.check_later(hidden);
+    let quiet = stage.site.check_later(hidden);
     let id = stage.site.held(hidden);
-    stage.hears("more of it are not told one by one");
     stage.service.says(Who::Approver, &format!("approve {id} session"));
     stage.hears("not all of it is shown here");
-    assert_eq!(stage.site.pending().len(), 11);
-    // One that joins a card changes it all the same.
-    let first = "curl -s https://0.example";
-    let again = stage.site.check_later(first);
-    let joined = stage.site.held(first);
-    let card = until("the card to say that two wait", || {
-        let shown = stage.shown().into_iter().find(|shown| shown.text.contains(&format!("approve {joined}")))?;
-        shown.text.contains("2 requests for this very command wait").then_some(shown)
-    });
+    assert_eq!(stage.site.pending().len(), 2);
+    assert!(!stage.shown().iter().any(|shown| shown.text.contains("hidden.example")), "nothing is told of it");
+    stage.service.says(Who::Approver, "unmute default");
+    let shown = stage.card(&id);
+    stage.service.says(Who::Approver, &format!("approve {}", shown.id()));
+    quiet.join().unwrap().expect(0);
     stage.service.says(Who::Approver, &format!("deny {}", card.id()));
+    running.join().unwrap().expect(2);
     again.join().unwrap().expect(2);
-    // Some seconds later there is room for another word.
-    stage.card(&id);
-    stage.service.says(Who::Approver, &format!("approve {id}"));
-    running.join().unwrap().expect(0);
-    stage.service.says(Who::Approver, "deny all");
-    for running in many {
-        running.join().unwrap().expect(2);
-    }
     stage.ends();
 }
 
@@ -567,7 +559,7 @@ list! {
     faults_of_the_service_lose_nothing
     a_credential_that_is_revoked_is_said
     a_hostile_command_forges_nothing
-    what_a_flood_hides_is_not_approved_unseen
+    what_nobody_was_shown_is_not_approved_for_later
     a_long_answer_comes_whole
     a_card_that_somebody_takes_away_is_shown_again
     guessing_ids_leads_nowhere

@@ -303,7 +303,7 @@ fn what_was_missed_is_paged() {
     stage.is_through();
     stage.host.kill();
     stage.service.says(Who::Approver, &format!("approve {}", card.id()));
-    for number in 0..230 {
+    for number in 0..120 {
         stage.service.says(Who::Stranger, &format!("talk {number}"));
     }
     stage.host = stage.site.serve();

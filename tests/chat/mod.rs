@@ -1,9 +1,11 @@
 //! Channels to people: the same cases for each service, through the real host and hook.
 
+mod announce;
 mod cases;
 mod discord;
 mod events;
 mod matrix;
+mod races;
 mod slack;
 mod synapse;
 mod telegram;

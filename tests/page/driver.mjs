@@ -12,7 +12,7 @@ const axe = readFileSync(require.resolve("axe-core/axe.min.js"), "utf8");
 
 const browser = await puppeteer.launch({
   executablePath,
-  args: ["--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage", "--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1, EXCLUDE localhost"],
+  args: ["--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage", "--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.*"],
 });
 const tabs = new Map();
 
@@ -33,6 +33,8 @@ const acts = {
     tabs.set(tab, { page, context, errors });
     await page.goto(url);
   },
+  // What is behind another tab is not drawn, and takes no key.
+  front: ({ tab }) => tabs.get(tab).page.bringToFront(),
   press: ({ tab, key }) => tabs.get(tab).page.keyboard.press(key),
   type: ({ tab, text }) => tabs.get(tab).page.keyboard.type(text),
   click: ({ tab, selector }) => tabs.get(tab).page.click(selector),

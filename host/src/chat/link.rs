@@ -20,7 +20,7 @@ use super::channel::{self, Channel, Failure, Message, Piece, Spoken};
 use super::columns;
 use super::grammar::{self, Said};
 use super::memory::{Memory, Posted};
-use super::services::{Discord, Matrix, Slack, Telegram};
+use super::services::{Announce, Discord, Matrix, Slack, Telegram};
 use super::settings::{Kind, Settings};
 
 /// When people are reminded of a card: so long before it lapses, if it was shown at least as long before that.
@@ -109,6 +109,7 @@ pub fn start(settings: &Settings, board: &Board, folder: &Path, hears: &Hears) -
     let (settings, board, hears) = (settings.clone(), board.clone(), hears.clone());
     match settings.kind {
         Kind::Discord => Ok(run(Discord::new(&settings)?, settings, board, memory, hears)),
+        Kind::Ntfy | Kind::Webhook => Ok(run(Announce::new(&settings)?, settings, board, memory, hears)),
         Kind::Matrix => Ok(run(Matrix::new(&settings)?, settings, board, memory, hears)),
         Kind::Slack => Ok(run(Slack::new(&settings)?, settings, board, memory, hears)),
         Kind::Telegram => Ok(run(Telegram::new(&settings)?, settings, board, memory, hears)),

@@ -57,10 +57,14 @@ pub enum Kind {
     Discord,
     /// Matrix' client-server API.
     Matrix,
+    /// A topic of ntfy: it only tells.
+    Ntfy,
     /// Slack's Web API and Socket Mode.
     Slack,
     /// Telegram's Bot API.
     Telegram,
+    /// An address of one's own that is told: it only tells.
+    Webhook,
 }
 
 /// What its ids look like.
@@ -77,8 +81,10 @@ impl Kind {
         match self {
             Self::Discord => "discord",
             Self::Matrix => "matrix",
+            Self::Ntfy => "ntfy",
             Self::Slack => "slack",
             Self::Telegram => "telegram",
+            Self::Webhook => "webhook",
         }
     }
 
@@ -86,7 +92,8 @@ impl Kind {
     const fn usual_address(self) -> Option<&'static str> {
         match self {
             Self::Discord => Some("https://discord.com/api/v10"),
-            Self::Matrix => None,
+            Self::Matrix | Self::Webhook => None,
+            Self::Ntfy => Some("https://ntfy.sh"),
             Self::Slack => Some("https://slack.com/api"),
             Self::Telegram => Some("https://api.telegram.org"),
         }
@@ -107,6 +114,20 @@ impl Kind {
                 is_person: |id| {
                     id.split_once(':').is_some_and(|(team, user)| is_of_capitals(team) && is_of_capitals(user))
                 },
+            },
+            Self::Ntfy => Ids {
+                room: "topics: letters, digits, `-` and `_`",
+                is_room: |id| {
+                    !id.is_empty() && id.chars().all(|letter| letter.is_ascii_alphanumeric() || "-_".contains(letter))
+                },
+                person: "nobody's: nobody answers there",
+                is_person: |_| false,
+            },
+            Self::Webhook => Ids {
+                room: "left out",
+                is_room: str::is_empty,
+                person: "nobody's: nobody answers there",
+                is_person: |_| false,
             },
             Self::Discord | Self::Telegram => {
                 Ids { room: "numbers", is_room: is_number, person: "numbers", is_person: is_number }
@@ -131,9 +152,11 @@ pub struct ChatFile {
     kind: Kind,
     #[serde(default)]
     base_url: Option<String>,
-    token_file: PathBuf,
+    #[serde(default)]
+    token_file: Option<PathBuf>,
     #[serde(default)]
     app_token_file: Option<PathBuf>,
+    #[serde(default)]
     room: String,
     #[serde(default)]
     thread: Option<String>,
@@ -152,6 +175,9 @@ pub fn read(files: BTreeMap<String, ChatFile>, folder: &Path) -> Result<BTreeMap
     let mut accounts: BTreeMap<(&str, &str), &str> = BTreeMap::new();
     for (name, settings) in &all {
         // Each would take the other's news away.
+        if matches!(settings.kind, Kind::Ntfy | Kind::Webhook) {
+            continue;
+        }
         if let Some(other) = accounts.insert((settings.kind.word(), &settings.token.0), name) {
             return Err(format!(
                 "`[chat.{other}]` and `[chat.{name}]` are one account of {}: each needs its own",
@@ -189,7 +215,14 @@ fn one(name: String, file: ChatFile, folder: &Path) -> Result<Settings, String> 
             ids.person
         ));
     }
-    let token = secret(&folder.join(&file.token_file), &key("token_file"))?;
+    let token = match &file.token_file {
+        Some(path) => secret(&folder.join(path), &key("token_file"))?,
+        // What only tells may need none.
+        None if matches!(file.kind, Kind::Ntfy | Kind::Webhook) => Key(String::new()),
+        None => {
+            return Err(format!("{} is missing: a file with the account's token and nothing else", key("token_file")));
+        }
+    };
     let app_token = match (file.kind, &file.app_token_file) {
         (Kind::Slack, Some(path)) => Some(secret(&folder.join(path), &key("app_token_file"))?),
         (Kind::Slack, None) => {

@@ -19,6 +19,9 @@ use super::{Page, history, live};
 /// How long a person's words wait for the host.
 const CONFIRM: Duration = Duration::from_secs(15);
 
+/// How long ago something may have been pressed, in milliseconds by the host's clock.
+const PRESSED_MS: f64 = 10_000.0;
+
 /// An answer, or a status with the reason.
 pub(super) type Answer = Result<Value, (StatusCode, String)>;
 
@@ -65,6 +68,12 @@ pub(super) async fn answer(
 /// A person's words, as in any other place where people talk.
 async fn say(page: &Page, body: &Value, by: &str) -> Answer {
     let words = body.get("words").and_then(Value::as_str).unwrap_or_default().to_owned();
+    // A browser may send what was pressed long ago, when a connection is free again.
+    let pressed = body.get("at").and_then(Value::as_f64).unwrap_or(0.0);
+    let now = std::time::Duration::from_millis(clock::now().unix_ms).as_secs_f64() * 1000.0;
+    if (now - pressed).abs() > PRESSED_MS {
+        return Err((StatusCode::CONFLICT, "that was pressed too long ago; press it again".to_owned()));
+    }
     told(page, ControlCommand::Say { words }, by).await
 }
 
@@ -80,7 +89,7 @@ async fn told(page: &Page, command: ControlCommand, by: &str) -> Answer {
 }
 
 /// What stands behind `?`, as browsers write it.
-fn parameters(query: &str) -> BTreeMap<String, String> {
+pub(super) fn parameters(query: &str) -> BTreeMap<String, String> {
     reqwest::Url::parse(&format!("http://x/?{query}"))
         .map(|url| url.query_pairs().map(|(name, value)| (name.into_owned(), value.into_owned())).collect())
         .unwrap_or_default()

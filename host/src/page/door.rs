@@ -19,11 +19,22 @@ const MOST: usize = 16;
 const WRONG: usize = 20;
 const WRONG_IN: Duration = Duration::from_mins(1);
 
+/// Why somebody is not let in.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Refused {
+    /// It is no link, or was used, or is too old.
+    Unknown,
+    /// Too many wrong ones are tried; it may be a good one.
+    TooMany,
+}
+
 /// What is kept of a secret: who reads memory or a dump finds none.
 type Sealed = [u8; 32];
 
-/// Two secrets that were made for one browser.
+/// Two secrets that were made for one browser, and what the session is called.
 pub(super) struct Entry {
+    /// Its name, which is no secret.
+    pub(super) session: String,
     /// For the cookie.
     pub(super) cookie: String,
     /// For the page.
@@ -37,8 +48,10 @@ struct Link {
 }
 
 struct Session {
+    name: String,
     cookie: Sealed,
-    key: Sealed,
+    /// As it is: the host shows that it knows it.
+    key: String,
     until: Instant,
     by: String,
 }
@@ -68,25 +81,28 @@ impl Door {
         Ok(token)
     }
 
-    /// Uses a link up. `None` for one that is unknown, used or too old, or while too many wrong ones are tried.
-    pub(super) fn enter(&self, token: &str) -> Option<Entry> {
-        let (cookie, key) = (secret().ok()?, secret().ok()?);
+    /// Uses a link up.
+    pub(super) fn enter(&self, token: &str) -> Result<Entry, Refused> {
+        let [name, cookie, key] = [secret(), secret(), secret()].map(|secret| secret.map_err(|_| Refused::Unknown));
+        let (session, cookie, key) = (name?, cookie?, key?);
         let token = sealed(token);
         self.with(|known| {
             let now = Instant::now();
             known.wrong.retain(|at| now.duration_since(*at) < WRONG_IN);
             if known.wrong.len() >= WRONG {
-                return None;
+                return Err(Refused::TooMany);
             }
             known.links.retain(|link| link.until > now);
             let Some(at) = known.links.iter().position(|link| link.token == token) else {
                 known.wrong.push(now);
-                return None;
+                return Err(Refused::Unknown);
             };
             let by = known.links.swap_remove(at).by;
-            known.sessions.push(Session { cookie: sealed(&cookie), key: sealed(&key), until: now + SESSION, by });
+            let kept =
+                Session { name: session.clone(), cookie: sealed(&cookie), key: key.clone(), until: now + SESSION, by };
+            known.sessions.push(kept);
             drop_oldest(&mut known.sessions);
-            Some(Entry { cookie, key })
+            Ok(Entry { session, cookie, key })
         })
     }
 
@@ -96,8 +112,19 @@ impl Door {
         self.with(|known| {
             let now = Instant::now();
             known.sessions.retain(|session| session.until > now);
-            let session = known.sessions.iter().find(|session| session.cookie == cookie && session.key == key)?;
+            let session =
+                known.sessions.iter().find(|session| session.cookie == cookie && sealed(&session.key) == key)?;
             Some(session.by.clone())
+        })
+    }
+
+    /// Shows that this is the host that made a session: who does not know its key cannot.
+    pub(super) fn proof(&self, session: &str, nonce: &str, host: &str) -> Option<String> {
+        self.with(|known| {
+            let now = Instant::now();
+            let session = known.sessions.iter().find(|kept| kept.name == session && kept.until > now)?;
+            let text = format!("{0}:{nonce}:{host}:{0}", session.key);
+            Some(hex(&sealed(&text)))
         })
     }
 
@@ -140,9 +167,12 @@ mod tests {
     fn a_link_works_once_and_both_secrets_are_needed() {
         let door = Door::default();
         let token = door.link("ann").unwrap();
-        assert!(door.enter("").is_none() && door.enter(token.split_at(1).1).is_none());
+        assert!(door.enter("").is_err() && door.enter(token.split_at(1).1).is_err());
         let entry = door.enter(&token).unwrap();
-        assert!(door.enter(&token).is_none(), "not twice");
+        assert!(door.enter(&token).is_err(), "not twice");
+        let proof = door.proof(&entry.session, "n", "h").unwrap();
+        assert_eq!(proof, hex(&sealed(&format!("{0}:n:h:{0}", entry.key))));
+        assert_eq!(door.proof(&entry.key, "n", "h"), None);
         assert_eq!(door.whose(&entry.cookie, &entry.key).as_deref(), Some("ann"));
         for (cookie, key) in [
             (&entry.key, &entry.cookie),
@@ -162,9 +192,9 @@ mod tests {
         let entry = door.enter(&door.link("ann").unwrap()).unwrap();
         let other = door.link("ann").unwrap();
         for guess in 0..WRONG {
-            assert!(door.enter(&guess.to_string()).is_none());
+            assert!(door.enter(&guess.to_string()).is_err());
         }
-        assert!(door.enter(&other).is_none(), "nothing is looked at any more");
+        assert_eq!(door.enter(&other).err(), Some(Refused::TooMany), "nothing is looked at any more");
         assert!(door.whose(&entry.cookie, &entry.key).is_some());
     }
 

@@ -28,6 +28,8 @@ const PACE: Duration = Duration::from_millis(100);
 
 struct Watching {
     page: Arc<Page>,
+    /// The secrets of the session, which may end.
+    session: [String; 2],
     changes: watch::Receiver<u64>,
     /// The newest version of a card that was sent.
     version: Option<u64>,
@@ -35,11 +37,11 @@ struct Watching {
 }
 
 /// A stream that ends when the page hangs up.
-pub(super) fn stream(page: Arc<Page>) -> Response<Body> {
+pub(super) fn stream(page: Arc<Page>, session: [String; 2]) -> Response<Body> {
     let changes = page.board.watch();
-    let start = Watching { page, changes, version: None, open: BTreeSet::new() };
+    let start = Watching { page, session, changes, version: None, open: BTreeSet::new() };
     let lines = stream::unfold(start, |mut watching| async move {
-        let line = watching.next().await;
+        let line = watching.next().await?;
         let frame = Frame::data(Bytes::from(format!("{line}\n")));
         Some((Ok::<_, Infallible>(frame), watching))
     });
@@ -49,12 +51,14 @@ pub(super) fn stream(page: Arc<Page>) -> Response<Body> {
 }
 
 impl Watching {
-    /// All that is held at first; then what changed, when something does.
-    async fn next(&mut self) -> Value {
+    /// All that is held at first; then what changed, when something does. Nothing more where the session is over.
+    async fn next(&mut self) -> Option<Value> {
         if self.version.is_some() {
             tokio::time::sleep(PACE).await;
             let _ = tokio::time::timeout(BEAT, self.changes.changed()).await;
         }
+        let [cookie, key] = &self.session;
+        self.page.door.whose(cookie, key)?;
         self.changes.mark_unchanged();
         let now = clock::now();
         let mut cards = self.page.board.cards();
@@ -80,7 +84,7 @@ impl Watching {
             "cards": cards.iter().map(|shown| of(shown, now, Room::USUAL)).collect::<Vec<_>>(),
         });
         self.open = there;
-        line
+        Some(line)
     }
 }
 

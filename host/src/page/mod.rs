@@ -58,7 +58,15 @@ impl Served {
         if let Some((address, _)) = &*address {
             return Ok(*address);
         }
-        let listener = TcpListener::bind(wanted.unwrap_or_else(|| SocketAddr::from(([127, 0, 0, 1], 0)))).await?;
+        let listener = match wanted {
+            Some(address) => TcpListener::bind(address).await?,
+            // Another address each time: nobody has served anything there before, or been given a cookie.
+            None => match TcpListener::bind(SocketAddr::from((own_address(), 0))).await {
+                Ok(listener) => listener,
+                // Not every system has more than one.
+                Err(_) => TcpListener::bind(SocketAddr::from(([127, 0, 0, 1], 0))).await?,
+            },
+        };
         let at = listener.local_addr()?;
         *address = Some((at, tokio::spawn(server::serve(listener, at, self.page.clone()))));
         Ok(at)
@@ -92,4 +100,13 @@ impl Served {
             task.abort();
         }
     }
+}
+
+/// A loopback address that hardly anything else has.
+fn own_address() -> [u8; 4] {
+    let mut bytes = [0; 3];
+    // Without randomness no link can be made, either.
+    let _ = getrandom::fill(&mut bytes);
+    let [a, b, c] = bytes;
+    [127, a.max(1), b, c.clamp(1, 254)]
 }

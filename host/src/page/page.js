@@ -4,6 +4,13 @@
 const SHOWN_AT_FIRST = 50;
 // A card that has just appeared cannot be answered by a key that was meant for another.
 const SETTLES_MS = 600;
+// Keys are not taken for so long after somebody has typed into a field: what takes the field away does not take the rest of a sentence
+// for answers.
+const TYPED_MS = 1500;
+// An answer that is not heard within this time is given up. The host takes none that was pressed longer ago, either.
+const ANSWER_MS = 6000;
+// What is longer is shown without marks.
+const MARKED = 20000;
 // So long without a word, and the host is away.
 const SILENCE_MS = 16000;
 const KEPT_OVER = 5;
@@ -16,6 +23,8 @@ let limit = SHOWN_AT_FIRST;
 let skew = 0;
 let heardAt = 0;
 let isIn = false;
+let isListening = false;
+let typedAt = 0;
 let view = "held";
 
 function el(tag, properties = {}, ...children) {
@@ -30,8 +39,19 @@ function el(tag, properties = {}, ...children) {
 
 const key = () => localStorage.getItem("bashgate-key") || "";
 
+// Whoever has taken the host's place at this address is told no secret: the host shows first that it knows the session.
+async function isTheHost() {
+  const [session, secret] = [localStorage.getItem("bashgate-session") || "", key()];
+  const nonce = [...crypto.getRandomValues(new Uint8Array(32))].map((byte) => byte.toString(16).padStart(2, "0")).join("");
+  const response = await fetch(`/api/proof?session=${session}&nonce=${nonce}`, { credentials: "omit", cache: "no-store" });
+  if (response.status === 404) return null;
+  const { proof } = await response.json();
+  const digest = await crypto.subtle.digest("SHA-256", new TextEncoder().encode(`${secret}:${nonce}:${location.host}:${secret}`));
+  return proof === [...new Uint8Array(digest)].map((byte) => byte.toString(16).padStart(2, "0")).join("");
+}
+
 async function ask(path, body) {
-  const options = { headers: { "x-bashgate-key": key() }, credentials: "same-origin" };
+  const options = { headers: { "x-bashgate-key": key() }, credentials: "same-origin", signal: AbortSignal.timeout(body && body.words ? ANSWER_MS : 60000) };
   if (body !== undefined) {
     options.method = "POST";
     options.headers["content-type"] = "application/json";
@@ -60,6 +80,7 @@ function say(text) {
 
 function lock(why) {
   isIn = false;
+  localStorage.removeItem("bashgate-key");
   cards.clear();
   order = [];
   draw();
@@ -87,6 +108,16 @@ function show(name) {
 // What comes in.
 
 async function listen() {
+  if (isListening) return;
+  isListening = true;
+  try {
+    await hear();
+  } finally {
+    isListening = false;
+  }
+}
+
+async function hear() {
   let pause = 500;
   for (;;) {
     if (!key()) {
@@ -98,6 +129,12 @@ async function listen() {
       if (heardAt && Date.now() - heardAt > SILENCE_MS) hangUp.abort();
     }, 1000);
     try {
+      const known = await isTheHost();
+      if (known === null) {
+        lock("This session is over. Ask the host for a new link, and open it here:");
+        return;
+      }
+      if (!known) throw new TypeError("fetch: somebody else is at the host's address");
       const response = await fetch("/api/live", { headers: { "x-bashgate-key": key() }, credentials: "same-origin", signal: hangUp.signal });
       if (response.status === 401) {
         lock("This session is over. Ask the host for a new link, and open it here:");
@@ -144,7 +181,8 @@ function take(news) {
   for (const card of news.cards) {
     const before = cards.get(card.id);
     if (card.over && !before) continue;
-    cards.set(card.id, { ...card, since: before && !before.over ? before.since : Date.now(), all: before && before.all, element: before && before.element });
+    // What has changed is looked at anew before a key counts.
+    cards.set(card.id, { ...card, since: Infinity, all: false, element: before && before.element });
   }
   for (const id of news.gone) cards.delete(id);
   if (news.whole) {
@@ -172,14 +210,22 @@ function draw() {
   const shown = order.slice(0, limit);
   const list = $("cards");
   const wanted = new Set(shown);
-  for (const item of [...list.children]) if (!wanted.has(item.dataset.id)) item.remove();
+  for (const item of [...list.children]) if (!wanted.has(item.dataset.id) && !isTypedIn(item)) item.remove();
   // What is drawn anew takes the place of what was there before.
   const items = shown.map((id) => drawn(cards.get(id)));
   let place = list.firstElementChild;
+  // To move where somebody types would take the words from them.
+  const isTyped = [...list.children].some(isTypedIn);
   for (const item of items) {
-    if (item === place) place = place.nextElementSibling;
+    if (isTyped) {
+      if (item.parentNode !== list) list.append(item);
+    } else if (item === place) place = place.nextElementSibling;
     else list.insertBefore(item, place);
   }
+  // What is drawn is seen from the next picture on.
+  requestAnimationFrame(() => requestAnimationFrame(() => {
+    for (const card of cards.values()) if (card.since === Infinity) card.since = Date.now();
+  }));
   $("more-cards").hidden = order.length <= limit;
   $("more-cards").textContent = `Show more (${order.length - limit} are not shown)`;
   tick();
@@ -189,6 +235,8 @@ function drawn(card) {
   const version = JSON.stringify([card.head, card.command, card.about, card.over, card.waiting, card.all, card.session]);
   const old = card.element;
   if (old && old.dataset.version === version) return old;
+  // Where somebody types nothing changes under their hands; it is drawn anew when they leave.
+  if (old && isTypedIn(old)) return old;
   const had = old && old.contains(document.activeElement);
   const item = el("li", { className: "card", tabIndex: -1 });
   item.dataset.id = card.id;
@@ -210,6 +258,10 @@ function drawn(card) {
   return item;
 }
 
+function isTypedIn(item) {
+  return item.contains(document.activeElement) && document.activeElement.tagName === "INPUT";
+}
+
 function acts(card) {
   const box = el("div", { className: "acts" });
   const button = (label, letter, className, act) => {
@@ -224,9 +276,11 @@ function acts(card) {
   if (card.folded && !card.all) button("Show all of it", "o", "", () => unfold(card.id));
   const reason = el("input", { type: "text", maxLength: 400, placeholder: "Reason for a denial (r)" });
   reason.setAttribute("aria-label", `Reason for a denial of ${card.id}`);
+  reason.addEventListener("blur", () => setTimeout(draw));
   reason.addEventListener("keydown", (event) => {
+    if (event.isComposing) return;
     if (event.key === "Enter") answer(card.id, "deny", reason.value);
-    if (event.key === "Escape") reason.closest("li").focus();
+    if (event.key === "Escape" || event.key === "Enter") reason.closest("li").focus();
   });
   box.append(reason);
   if (card.session && !card.folded) {
@@ -245,8 +299,10 @@ function command(text) {
     const row = el("span", { className: "line" });
     const [, gutter, rest] = /^(\s*\d* ?[|:] )?([^]*)$/.exec(line);
     if (gutter) row.append(el("span", { className: "gutter" }, gutter));
-    for (const piece of rest.matchAll(/('[^']*'|"(?:[^"\\]|\\.)*")|((?:^|\s)#.*$)|(https?:\/\/[^\s'"]+|[\w.-]+@[\w.-]+:\S+)|(\|\|?|&&?|;|>>?|<<?<?|\$\(|`)|([^'"#|&;<>$`h\w]+|[\s\S])/g)) {
-      const [whole, string, note, address, sign] = piece;
+    const pieces = text.length > MARKED ? [[rest]] : rest.matchAll(/('[^']*'|"[^"\\]*(?:\\.[^"\\]*)*")|((?:^|\s)#.*$)|([\w.+:/@%?=&~,-]+)|(\|\|?|&&?|;|>>?|<<?<?|\$\(|`)|([\s\S])/g);
+    for (const piece of pieces) {
+      const [whole, string, note, word, sign] = piece;
+      const address = word && (word.includes("://") || /^[^:/]+@[^:/]+:/.test(word));
       const kind = string ? "string" : note ? "note" : address || sign ? "mark" : "";
       row.append(kind ? el("span", { className: kind }, whole) : whole);
     }
@@ -293,11 +349,20 @@ function move(by) {
 
 async function answer(id, what, reason = "") {
   const card = cards.get(id);
-  if (!card || card.over || Date.now() - card.since < SETTLES_MS) return;
+  if (!card) return;
+  if (card.over) return say(`It is over: ${card.over}`);
+  if (document.body.hasAttribute("data-away")) return say("The host does not answer; nothing was sent.");
+  if (Date.now() - card.since < SETTLES_MS) return say("The card has only just changed: look at it, then press again.");
   if (what === "session" && (!card.session || card.folded)) return;
+  const place = card.element?.querySelector(".acts")?.getBoundingClientRect();
+  if (what !== "deny" && place && (place.bottom > innerHeight + 8 || place.top < 0)) {
+    card.element.querySelector(".acts").scrollIntoView({ block: "end" });
+    return say("Not all of the card was on the screen: read it to its end, then press again.");
+  }
+  say(what === "deny" ? "Denying…" : "Approving…");
   const words = { approve: `approve ${id}`, session: `approve ${id} session`, deny: `deny ${id} ${reason}`.trim() }[what];
   try {
-    say((await asked("/api/say", { words })).text);
+    say((await asked("/api/say", { words, at: Date.now() + skew })).text);
   } catch (error) {
     say(String(error.message || error));
   }
@@ -315,8 +380,13 @@ async function unfold(id) {
 }
 
 document.addEventListener("keydown", (event) => {
-  if (event.ctrlKey || event.altKey || event.metaKey || event.repeat || view !== "held" || !isIn) return;
-  if (/^(INPUT|SELECT|TEXTAREA)$/.test(event.target.tagName)) return;
+  if (view !== "held" || !isIn) return;
+  if (/^(INPUT|SELECT|TEXTAREA)$/.test(event.target.tagName)) {
+    typedAt = event.key === "Escape" || event.key === "Enter" ? 0 : Date.now();
+    return;
+  }
+  if (Date.now() - typedAt < TYPED_MS) return event.preventDefault();
+  if (event.ctrlKey || event.altKey || event.metaKey || event.repeat) return;
   const card = cards.get(selected);
   const does = {
     j: () => move(1), ArrowDown: () => move(1), k: () => move(-1), ArrowUp: () => move(-1),
@@ -447,8 +517,10 @@ async function begin() {
       method: "POST", headers: { "content-type": "application/json" }, body: JSON.stringify({ token }), credentials: "same-origin",
     }).catch(() => null);
     const entry = response && (await response.json().catch(() => null));
-    if (entry && entry.key) localStorage.setItem("bashgate-key", entry.key);
-    else if (!key()) return lock((entry && entry.error) || "The host does not answer.");
+    if (entry && entry.key) {
+      localStorage.setItem("bashgate-session", entry.session);
+      localStorage.setItem("bashgate-key", entry.key);
+    } else if (!key()) return lock((entry && entry.error) || "The host does not answer.");
   }
   listen();
 }

@@ -16,7 +16,7 @@ use serde_json::{Value, json};
 use tokio::net::TcpListener;
 use tokio::sync::Semaphore;
 
-use super::door::SESSION;
+use super::door::{Refused, SESSION};
 use super::{Page, api, files, live};
 
 /// Most connections at once; more wait.
@@ -25,8 +25,8 @@ const CONNECTIONS: usize = 64;
 const MOST: usize = 4096;
 /// How long a body may take.
 const PATIENCE: Duration = Duration::from_secs(5);
-/// The cookie's name, and the header with the page's own secret.
-const COOKIE: &str = "bashgate_page";
+/// How the cookie's name begins, behind which stands the port; and the header with the page's own secret.
+const COOKIE: &str = "bashgate_page_";
 const KEY: HeaderName = HeaderName::from_static("x-bashgate-key");
 
 /// A body of an answer, which may go on.
@@ -52,7 +52,8 @@ const HEADERS: [(&str, &str); 9] = [
 /// Serves until the task is ended.
 pub(super) async fn serve(listener: TcpListener, address: SocketAddr, page: Arc<Page>) {
     let room = Arc::new(Semaphore::new(CONNECTIONS));
-    let names = Arc::new([address.to_string(), format!("localhost:{}", address.port())]);
+    // Under `localhost` a browser may go to another address, where somebody else may listen.
+    let names = Arc::new([address.to_string()]);
     loop {
         let Ok(permit) = room.clone().acquire_owned().await else { return };
         let stream = match listener.accept().await {
@@ -67,7 +68,7 @@ pub(super) async fn serve(listener: TcpListener, address: SocketAddr, page: Arc<
         tokio::spawn(async move {
             let service = service_fn(move |request| {
                 let (page, names) = (page.clone(), names.clone());
-                async move { Ok::<_, Infallible>(guarded(request, &page, &*names).await) }
+                async move { Ok::<_, Infallible>(guarded(request, &page, &*names, address).await) }
             });
             let connection = hyper::server::conn::http1::Builder::new()
                 .timer(TokioTimer::new())
@@ -82,10 +83,15 @@ pub(super) async fn serve(listener: TcpListener, address: SocketAddr, page: Arc<
     }
 }
 
-async fn guarded(request: Request<Incoming>, page: &Arc<Page>, names: &[String]) -> Response<Body> {
+async fn guarded(
+    request: Request<Incoming>,
+    page: &Arc<Page>,
+    names: &[String],
+    address: SocketAddr,
+) -> Response<Body> {
     let mut response = match objection(&request, names) {
         Some((status, why)) => plain(status, why),
-        None => answer(request, page).await,
+        None => answer(request, page, address).await,
     };
     for (name, value) in HEADERS {
         response.headers_mut().insert(HeaderName::from_static(name), HeaderValue::from_static(value));
@@ -120,7 +126,8 @@ fn objection(request: &Request<Incoming>, names: &[String]) -> Option<(StatusCod
     }
 }
 
-async fn answer(request: Request<Incoming>, page: &Arc<Page>) -> Response<Body> {
+async fn answer(request: Request<Incoming>, page: &Arc<Page>, address: SocketAddr) -> Response<Body> {
+    let cookie = format!("{COOKIE}{}", address.port());
     let path = request.uri().path().to_owned();
     let method = request.method().clone();
     if let Some((kind, text)) = files::file(&path) {
@@ -130,16 +137,19 @@ async fn answer(request: Request<Incoming>, page: &Arc<Page>) -> Response<Body> 
         return of(StatusCode::OK, kind, Bytes::from_static(text.as_bytes()));
     }
     if (&method, path.as_str()) == (&Method::POST, "/api/enter") {
-        return enter(request, page).await;
+        return enter(request, page, &cookie).await;
+    }
+    if (&method, path.as_str()) == (&Method::GET, "/api/proof") {
+        return proof(request.uri().query().unwrap_or_default(), page, address);
     }
     if !path.starts_with("/api/") {
         return plain(StatusCode::NOT_FOUND, "there is no such thing");
     }
-    let Some(by) = whose(&request, page) else {
+    let Some((by, secrets)) = whose(&request, page, &cookie) else {
         return plain(StatusCode::UNAUTHORIZED, "ask for a new link: bashgate page");
     };
     if (&method, path.as_str()) == (&Method::GET, "/api/live") {
-        return live::stream(page.clone());
+        return live::stream(page.clone(), secrets);
     }
     let query = request.uri().query().unwrap_or_default().to_owned();
     let body = match read(request).await {
@@ -153,34 +163,52 @@ async fn answer(request: Request<Incoming>, page: &Arc<Page>) -> Response<Body> 
 }
 
 /// Lets a browser in that has a link.
-async fn enter(request: Request<Incoming>, page: &Page) -> Response<Body> {
+async fn enter(request: Request<Incoming>, page: &Page, name: &str) -> Response<Body> {
     let body = match read(request).await {
         Ok(body) => body,
         Err(refused) => return refused,
     };
     let token = body.get("token").and_then(Value::as_str).unwrap_or_default();
-    let Some(entry) = page.door.enter(token) else {
-        return in_json(
-            StatusCode::FORBIDDEN,
-            &json!({"error": "This link was used, is too old, or is not one. Ask for a new one: bashgate page"}),
-        );
+    let entry = match page.door.enter(token) {
+        Ok(entry) => entry,
+        Err(Refused::Unknown) => {
+            let why = "This link was used, is too old, or is not one. Ask for a new one: bashgate page";
+            return in_json(StatusCode::FORBIDDEN, &json!({"error": why}));
+        }
+        Err(Refused::TooMany) => {
+            let why = "Somebody tries links that are none. Open this one again in a minute.";
+            return in_json(StatusCode::TOO_MANY_REQUESTS, &json!({"error": why}));
+        }
     };
-    let mut response = in_json(StatusCode::OK, &json!({"key": entry.key}));
+    let mut response = in_json(StatusCode::OK, &json!({"key": entry.key, "session": entry.session}));
     let cookie =
-        format!("{COOKIE}={}; HttpOnly; SameSite=Strict; Path=/api/; Max-Age={}", entry.cookie, SESSION.as_secs());
+        format!("{name}={}; HttpOnly; SameSite=Strict; Path=/api/; Max-Age={}", entry.cookie, SESSION.as_secs());
     if let Ok(cookie) = HeaderValue::from_str(&cookie) {
         response.headers_mut().insert(header::SET_COOKIE, cookie);
     }
     response
 }
 
-/// Whose session a request belongs to.
-fn whose(request: &Request<Incoming>, page: &Page) -> Option<String> {
+/// Shows to a page that this is the host which made its session, before the page tells it a secret.
+fn proof(query: &str, page: &Page, address: SocketAddr) -> Response<Body> {
+    let asked = api::parameters(query);
+    let text = |name: &str| asked.get(name).map(String::as_str).unwrap_or_default();
+    match page.door.proof(text("session"), text("nonce"), &address.to_string()) {
+        Some(proof) => in_json(StatusCode::OK, &json!({"proof": proof})),
+        None => in_json(StatusCode::NOT_FOUND, &json!({"error": "there is no such session"})),
+    }
+}
+
+/// Whose session a request belongs to, with its two secrets.
+fn whose(request: &Request<Incoming>, page: &Page, cookie: &str) -> Option<(String, [String; 2])> {
     let key = request.headers().get(KEY)?.to_str().ok()?;
     let cookies = request.headers().get_all(header::COOKIE).iter().filter_map(|value| value.to_str().ok());
     // Other servers on this address can set cookies of the same name: each is tried.
     let mut ours = cookies.flat_map(|value| value.split(';')).filter_map(|pair| pair.trim().split_once('='));
-    ours.find_map(|(name, value)| if name == COOKIE { page.door.whose(value, key) } else { None })
+    ours.find_map(|(name, value)| {
+        let by = if name == cookie { page.door.whose(value, key) } else { None };
+        by.map(|by| (by, [value.to_owned(), key.to_owned()]))
+    })
 }
 
 /// A body in JSON; null where there is none.
