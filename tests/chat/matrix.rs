@@ -298,15 +298,16 @@ fn in_threads_and_replies() {
 
 /// The server gives only the newest of what was missed; the rest is asked for.
 fn what_was_missed_is_paged() {
-    let mut stage = Stage::<Matrix>::new("");
+    let stage = Stage::<Matrix>::new("");
     let (running, card) = stage.ask(ASKED);
     stage.is_through();
-    stage.host.kill();
+    stage.service.goes_down(true);
     stage.service.says(Who::Approver, &format!("approve {}", card.id()));
     for number in 0..120 {
         stage.service.says(Who::Stranger, &format!("talk {number}"));
     }
-    stage.host = stage.site.serve();
+    assert_eq!(stage.site.pending().len(), 1);
+    stage.service.goes_down(false);
     running.join().unwrap().expect(0);
     stage.says(&card.message, "Approved by ");
     stage.ends();
