@@ -6,6 +6,8 @@ use bashgate_tests::http::{Reply, Request, Server};
 use bashgate_tests::{Site, until};
 use serde_json::json;
 
+use super::cases::secret_file;
+
 struct Told {
     server: Server,
     requests: Arc<Mutex<Vec<Request>>>,
@@ -55,9 +57,7 @@ fn ntfy_is_told_that_something_is_held_and_never_what() {
 fn a_webhook_is_told_the_card_and_what_became_of_it() {
     let told = Told::start();
     let site = Site::new("");
-    std::fs::write(site.path().join("hook.token"), "s3cret-of-the-hook\n").unwrap();
-    std::fs::set_permissions(site.path().join("hook.token"), std::os::unix::fs::PermissionsExt::from_mode(0o600))
-        .unwrap();
+    secret_file(site.path(), "hook.token", "s3cret-of-the-hook");
     site.configure(&format!(
         "[chat.x]\nkind = \"webhook\"\ntoken_file = \"hook.token\"\nbase_url = \"{}/in\"\n",
         told.server.url()

@@ -58,6 +58,13 @@ impl Shown {
     }
 }
 
+/// A file with a credential, as the host takes it.
+pub(super) fn secret_file(folder: &Path, name: &str, secret: &str) {
+    let file = folder.join(name);
+    std::fs::write(&file, format!("{secret}\n")).unwrap();
+    std::fs::set_permissions(&file, std::os::unix::fs::PermissionsExt::from_mode(0o600)).unwrap();
+}
+
 /// A service, faithful or real.
 pub(super) trait Service {
     /// The id of the one who may answer, as the service has it.

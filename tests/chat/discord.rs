@@ -14,7 +14,7 @@ use bashgate_tests::http::{Reply, Request, Server};
 use bashgate_tests::until;
 use serde_json::{Value, json};
 
-use super::cases::{ASKED, Buttons, Fault, Service, Shown, Stage, Who, test_each};
+use super::cases::{ASKED, Buttons, Fault, Service, Shown, Stage, Who, secret_file, test_each};
 use super::events::{Events, Out, Script, To};
 
 test_each!(Discord);
@@ -182,9 +182,7 @@ impl Service for Discord {
     }
 
     fn config(&self, folder: &Path) -> String {
-        let token = folder.join("discord.token");
-        std::fs::write(&token, format!("{TOKEN}\n")).unwrap();
-        std::fs::set_permissions(&token, std::os::unix::fs::PermissionsExt::from_mode(0o600)).unwrap();
+        secret_file(folder, "discord.token", TOKEN);
         format!(
             "[chat.x]\nkind = \"discord\"\ntoken_file = \"discord.token\"\nroom = \"{ROOM}\"\nbase_url = \"{}/api/v10\"\n",
             self.server.url()

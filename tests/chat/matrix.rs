@@ -10,7 +10,7 @@ use bashgate_tests::http::{Reply, Request, Server};
 use bashgate_tests::{pause, until};
 use serde_json::{Value, json};
 
-use super::cases::{self, ASKED, Fault, Service, Shown, Stage, Who, run_at_once};
+use super::cases::{self, ASKED, Fault, Service, Shown, Stage, Who, run_at_once, secret_file};
 use super::synapse::Synapse;
 
 static SYNAPSE: OnceLock<Synapse> = OnceLock::new();
@@ -83,9 +83,7 @@ impl Service for Matrix {
     }
 
     fn config(&self, folder: &Path) -> String {
-        let token = folder.join("matrix.token");
-        std::fs::write(&token, format!("{}\n", self.token)).unwrap();
-        std::fs::set_permissions(&token, std::os::unix::fs::PermissionsExt::from_mode(0o600)).unwrap();
+        secret_file(folder, "matrix.token", &self.token);
         format!(
             "[chat.x]\nkind = \"matrix\"\ntoken_file = \"matrix.token\"\nroom = \"{}\"\nbase_url = \"{}\"\n",
             self.room,

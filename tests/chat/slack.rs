@@ -13,7 +13,7 @@ use std::time::{Duration, Instant};
 use bashgate_tests::http::{Reply, Request, Server};
 use serde_json::{Value, json};
 
-use super::cases::{ASKED, Buttons, Fault, Service, Shown, Stage, Who, test_each};
+use super::cases::{ASKED, Buttons, Fault, Service, Shown, Stage, Who, secret_file, test_each};
 use super::events::{Events, Out, Script, To};
 
 test_each!(Slack);
@@ -156,11 +156,8 @@ impl Service for Slack {
     }
 
     fn config(&self, folder: &Path) -> String {
-        for (name, token) in [("bot.token", TOKEN), ("app.token", APP_TOKEN)] {
-            let file = folder.join(name);
-            std::fs::write(&file, format!("{token}\n")).unwrap();
-            std::fs::set_permissions(&file, std::os::unix::fs::PermissionsExt::from_mode(0o600)).unwrap();
-        }
+        secret_file(folder, "bot.token", TOKEN);
+        secret_file(folder, "app.token", APP_TOKEN);
         format!(
             "[chat.x]\nkind = \"slack\"\ntoken_file = \"bot.token\"\napp_token_file = \"app.token\"\nroom = \"{ROOM}\"\nbase_url = \"{}/api\"\n",
             self.server.url()

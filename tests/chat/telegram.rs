@@ -11,7 +11,7 @@ use std::time::{Duration, Instant};
 use bashgate_tests::http::{Reply, Request, Server};
 use serde_json::{Value, json};
 
-use super::cases::{Buttons, Fault, Service, Shown, Who, plain_of_html, test_each};
+use super::cases::{Buttons, Fault, Service, Shown, Who, plain_of_html, secret_file, test_each};
 
 test_each!(Telegram);
 
@@ -59,9 +59,7 @@ impl Service for Telegram {
     }
 
     fn config(&self, folder: &Path) -> String {
-        let token = folder.join("telegram.token");
-        std::fs::write(&token, format!("{TOKEN}\n")).unwrap();
-        std::fs::set_permissions(&token, std::os::unix::fs::PermissionsExt::from_mode(0o600)).unwrap();
+        secret_file(folder, "telegram.token", TOKEN);
         format!(
             "[chat.x]\nkind = \"telegram\"\ntoken_file = \"telegram.token\"\nroom = \"{ROOM}\"\nbase_url = \"{}\"\n",
             self.server.url()

@@ -84,6 +84,16 @@ impl Record {
     }
 }
 
+/// What came of a decision, in a word, by its record: behind a denial it may have run all the same.
+pub fn outcome(body: &Value) -> &str {
+    let is = |flag: &str| body.pointer(flag) == Some(&Value::Bool(true));
+    match (is("/detail/caged"), is("/detail/let_through")) {
+        (true, _) => "caged",
+        (false, true) => "let through",
+        (false, false) => body.pointer("/detail/answer").and_then(Value::as_str).unwrap_or_default(),
+    }
+}
+
 /// The hash of a record, which covers all records before it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Hash(pub [u8; 32]);

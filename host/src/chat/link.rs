@@ -10,7 +10,7 @@ use std::time::Duration;
 use tokio::sync::oneshot;
 use tokio::task::JoinHandle;
 
-use crate::approval::{ApprovalId, Word};
+use crate::approval::{ApprovalId, Scope, Word};
 use crate::clock::{self, Now};
 use crate::control::Reply;
 
@@ -50,7 +50,7 @@ pub struct Overheard {
     pub words: String,
     /// For a pressed button: whether its message is the one that counts for the card.
     pub on: Option<bool>,
-    /// The channel shows all of the card that the words are about.
+    /// For a word that lets it run for longer than once: the channel shows all of the card.
     pub sees_all: bool,
     /// Where the answer goes; `None` where these words are none of the host's business.
     pub reply: oneshot::Sender<Option<Reply>>,
@@ -414,13 +414,16 @@ impl<C: Channel> Link<C> {
         }
     }
 
-    /// For a pressed button, whether it stands under the message that counts; and whether this channel shows all of the card.
+    /// For a pressed button, whether it stands under the message that counts; and, where it matters, whether this channel shows all of
+    /// the card.
     fn standing(&self, spoken: &Spoken<C::To>) -> (Option<bool>, bool) {
-        let (Said::Answer(id, _) | Said::Show(id)) = grammar::read(&spoken.words) else { return (None, false) };
-        let posted = self.memory.posted(&id).map(|posted| posted.message).filter(|message| !message.is_empty());
+        let said = grammar::read(&spoken.words);
+        let (Said::Answer(id, _) | Said::Show(id)) = &said else { return (None, false) };
+        let posted = self.memory.posted(id).map(|posted| posted.message).filter(|message| !message.is_empty());
         let on = spoken.on.as_ref().map(|on| posted.as_ref() == Some(on));
+        let is_for_longer = matches!(said, Said::Answer(_, Word::Approve(Scope::Session)));
+        let shown = if is_for_longer && posted.is_some() { self.board.card(id) } else { None };
         let now = clock::now();
-        let shown = self.board.card(&id).filter(|_| posted.is_some());
         let sees_all =
             shown.is_some_and(|shown| !channel::message(&shown, now.boot_ms, now.unix_ms, C::WIDTH).parts.folded);
         (on, sees_all)

@@ -8,7 +8,7 @@ use bashgate_shared::{say, say_aside};
 use serde_json::Value;
 
 use super::{Audit, Failure, Run, replay};
-use crate::audit::{CheckError, Checked, Hash, check};
+use crate::audit::{CheckError, Checked, Hash, check, outcome};
 use crate::chat::notice::one_line;
 use crate::clock;
 use crate::config::Config;
@@ -126,13 +126,7 @@ fn words(body: &str) -> String {
         } else {
             text("/detail/command")
         };
-        let is = |flag: &str| body.pointer(flag) == Some(&Value::Bool(true));
-        // Behind a denial it may have run all the same.
-        let came_of_it = match (is("/detail/caged"), is("/detail/let_through")) {
-            (true, _) => "caged".to_owned(),
-            (false, true) => "let through".to_owned(),
-            (false, false) => text("/detail/answer"),
-        };
+        let came_of_it = outcome(&body).to_owned();
         // What was said of a tool, or of what has run, is no decision on a command.
         let came_of_it = match text("/detail/type").as_str() {
             BASH_RAN => "reported".to_owned(),

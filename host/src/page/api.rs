@@ -20,7 +20,7 @@ use super::{Page, history, live};
 const CONFIRM: Duration = Duration::from_secs(15);
 
 /// How long ago something may have been pressed, in milliseconds by the host's clock.
-const PRESSED_MS: f64 = 10_000.0;
+const PRESSED_MS: u64 = 10_000;
 
 /// An answer, or a status with the reason.
 pub(super) type Answer = Result<Value, (StatusCode, String)>;
@@ -69,9 +69,8 @@ pub(super) async fn answer(
 async fn say(page: &Page, body: &Value, by: &str) -> Answer {
     let words = body.get("words").and_then(Value::as_str).unwrap_or_default().to_owned();
     // A browser may send what was pressed long ago, when a connection is free again.
-    let pressed = body.get("at").and_then(Value::as_f64).unwrap_or(0.0);
-    let now = std::time::Duration::from_millis(clock::now().unix_ms).as_secs_f64() * 1000.0;
-    if (now - pressed).abs() > PRESSED_MS {
+    let pressed = body.get("at").and_then(Value::as_u64).unwrap_or(0);
+    if clock::now().unix_ms.abs_diff(pressed) > PRESSED_MS {
         return Err((StatusCode::CONFLICT, "that was pressed too long ago; press it again".to_owned()));
     }
     told(page, ControlCommand::Say { words }, by).await

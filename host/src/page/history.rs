@@ -7,7 +7,7 @@ use std::sync::Arc;
 use hyper::StatusCode;
 use serde_json::{Value, json};
 
-use crate::audit::{Record, check};
+use crate::audit::{Record, check, outcome};
 use crate::chat::notice::one_line;
 use crate::state;
 use crate::store::{Reader, StoreError};
@@ -58,16 +58,10 @@ impl Row {
         self.body.pointer(place).and_then(Value::as_u64).unwrap_or(0)
     }
 
-    fn is(&self, place: &str) -> bool {
-        self.body.pointer(place) == Some(&Value::Bool(true))
-    }
-
     /// What came of it, in a word.
     fn outcome(&self) -> &str {
         match self.text("/kind") {
-            "decision" if self.is("/detail/caged") => "caged",
-            "decision" if self.is("/detail/let_through") => "let through",
-            "decision" => self.text("/detail/answer"),
+            "decision" => outcome(&self.body),
             _ => self.text("/detail/event"),
         }
     }
@@ -95,7 +89,7 @@ impl Row {
 /// Records that fit, the newest first: `before` is where to go on, 0 at the end.
 pub(super) fn found(reader: &Reader, wanted: &BTreeMap<String, String>) -> Result<Value, StoreError> {
     let text = |name: &str| wanted.get(name).map(|text| text.trim().to_lowercase()).unwrap_or_default();
-    let (workspace, kind, outcome, words) = (text("workspace"), text("kind"), text("outcome"), text("words"));
+    let (workspace, kind, came_of_it, words) = (text("workspace"), text("kind"), text("outcome"), text("words"));
     let before = wanted.get("before").and_then(|before| before.parse().ok()).unwrap_or(u64::MAX);
     let (mut rows, mut looked_at, mut last, mut has_more) = (Vec::new(), 0_usize, 0, false);
     reader.audit_backwards(before, |record| {
@@ -112,7 +106,7 @@ pub(super) fn found(reader: &Reader, wanted: &BTreeMap<String, String>) -> Resul
         let row = Row::read(&record);
         let shown = row.shown();
         let says = |name: &str| shown.get(name).and_then(Value::as_str).unwrap_or_default().to_lowercase();
-        let fits = (outcome.is_empty() || row.outcome() == outcome)
+        let fits = (came_of_it.is_empty() || row.outcome() == came_of_it)
             && words.split_whitespace().all(|word| {
                 ["what", "why", "by", "workspace", "approval"].iter().any(|name| says(name).contains(word))
             });
@@ -189,8 +183,9 @@ pub(super) fn numbers(reader: &Reader, hours: u64, now_ms: u64) -> Result<Value,
         let piece = usize::try_from((at - start) / piece_ms).unwrap_or(0);
         let by_person = row.text("/detail/by").starts_with("human");
         if let Some(counts) = counts.get_mut(piece) {
-            let outcome = if by_person { format!("{} by a person", row.outcome()) } else { row.outcome().to_owned() };
-            *counts.entry(outcome).or_default() += 1;
+            let came_of_it =
+                if by_person { format!("{} by a person", row.outcome()) } else { row.outcome().to_owned() };
+            *counts.entry(came_of_it).or_default() += 1;
         }
         if let Some(us) = row.body.pointer("/detail/took_us").and_then(Value::as_u64) {
             took.entry(if by_person { "people" } else { "the host" }).or_default().push(us);

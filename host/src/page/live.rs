@@ -23,7 +23,7 @@ use super::server::Body;
 
 /// So often a line is sent though nothing changes: a page that hears nothing knows that the host is gone.
 const BEAT: Duration = Duration::from_secs(5);
-/// Most changes in a second: what comes faster comes together.
+/// Shortest time between two lines: what changes faster comes together.
 const PACE: Duration = Duration::from_millis(100);
 
 struct Watching {

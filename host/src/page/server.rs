@@ -52,8 +52,6 @@ const HEADERS: [(&str, &str); 9] = [
 /// Serves until the task is ended.
 pub(super) async fn serve(listener: TcpListener, address: SocketAddr, page: Arc<Page>) {
     let room = Arc::new(Semaphore::new(CONNECTIONS));
-    // Under `localhost` a browser may go to another address, where somebody else may listen.
-    let names = Arc::new([address.to_string()]);
     loop {
         let Ok(permit) = room.clone().acquire_owned().await else { return };
         let stream = match listener.accept().await {
@@ -64,11 +62,11 @@ pub(super) async fn serve(listener: TcpListener, address: SocketAddr, page: Arc<
                 continue;
             }
         };
-        let (page, names) = (page.clone(), names.clone());
+        let page = page.clone();
         tokio::spawn(async move {
             let service = service_fn(move |request| {
-                let (page, names) = (page.clone(), names.clone());
-                async move { Ok::<_, Infallible>(guarded(request, &page, &*names, address).await) }
+                let page = page.clone();
+                async move { Ok::<_, Infallible>(guarded(request, &page, address).await) }
             });
             let connection = hyper::server::conn::http1::Builder::new()
                 .timer(TokioTimer::new())
@@ -83,13 +81,8 @@ pub(super) async fn serve(listener: TcpListener, address: SocketAddr, page: Arc<
     }
 }
 
-async fn guarded(
-    request: Request<Incoming>,
-    page: &Arc<Page>,
-    names: &[String],
-    address: SocketAddr,
-) -> Response<Body> {
-    let mut response = match objection(&request, names) {
+async fn guarded(request: Request<Incoming>, page: &Arc<Page>, address: SocketAddr) -> Response<Body> {
+    let mut response = match objection(&request, &address.to_string()) {
         Some((status, why)) => plain(status, why),
         None => answer(request, page, address).await,
     };
@@ -99,15 +92,16 @@ async fn guarded(
     response
 }
 
-/// Why a request is not looked at: a name under which somebody else's page could have this address, or another site that asks.
-fn objection(request: &Request<Incoming>, names: &[String]) -> Option<(StatusCode, &'static str)> {
+/// Why a request is not looked at: a name under which somebody else's page could have this address, or another site that asks. Under
+/// `localhost`, too, a browser may go to another address, where somebody else may listen.
+fn objection(request: &Request<Incoming>, own: &str) -> Option<(StatusCode, &'static str)> {
     let text = |name: HeaderName| {
         let mut all = request.headers().get_all(name).iter();
         let first = all.next().map(|value| value.to_str().unwrap_or("?"));
         // Said twice is said wrongly.
         if all.next().is_some() { Some("?") } else { first }
     };
-    let Some(host) = text(header::HOST).filter(|host| names.iter().any(|name| name == host)) else {
+    let Some(host) = text(header::HOST).filter(|host| *host == own) else {
         return Some((StatusCode::MISDIRECTED_REQUEST, "this is not served under that name"));
     };
     let origin = text(header::ORIGIN);

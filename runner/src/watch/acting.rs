@@ -191,8 +191,8 @@ impl ActingFiles {
     /// What no run may write: the kept ones that are there, folders as a whole. First what gates an agent, last folders in which there
     /// is nothing yet: there may be more than can be kept.
     pub(super) fn to_protect(&self) -> impl Iterator<Item = &PathBuf> {
-        let known: BTreeSet<&PathBuf> = self.folders.iter().collect();
-        let in_folder = |path: &Path| path.ancestors().skip(1).any(|folder| known.contains(&folder.to_path_buf()));
+        let known: BTreeSet<&Path> = self.folders.iter().map(PathBuf::as_path).collect();
+        let in_folder = |path: &Path| path.ancestors().skip(1).any(|folder| known.contains(folder));
         let files = self.found.iter().filter(|(_, acting)| acting.later.is_kept);
         let mut all: Vec<(u8, &PathBuf)> = files
             .filter(|(path, _)| !in_folder(path))

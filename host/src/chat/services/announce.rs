@@ -47,14 +47,13 @@ impl Announce {
             Some(token) => request.bearer_auth(&token.0),
             None => request,
         };
-        let http::Answer { status, headers, bytes } = http::call(self.name(), request, PATIENCE).await?;
+        let answer = http::call(self.name(), request, PATIENCE).await?;
+        let after = answer.retry_after_s().unwrap_or(10.0);
+        let http::Answer { status, bytes, .. } = answer;
         let why = || format!("{}: {status} {}", self.name(), http::brief(&String::from_utf8_lossy(&bytes)));
         match status {
             200..300 => Ok(()),
-            429 => {
-                let after = headers.get("retry-after").and_then(|after| after.to_str().ok()?.parse().ok());
-                Err(Failure::Away(why(), Some(http::pause(after.unwrap_or(10.0)))))
-            }
+            429 => Err(Failure::Away(why(), Some(http::pause(after)))),
             401 | 403 | 404 => Err(Failure::Refused(why())),
             400..500 => Err(Failure::Unfit(why())),
             _ => Err(Failure::Away(why(), None)),

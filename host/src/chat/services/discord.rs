@@ -3,9 +3,7 @@
 //! Source: <https://docs.discord.com/developers/events/gateway>, <https://docs.discord.com/developers/resources/message>,
 //! <https://docs.discord.com/developers/interactions/receiving-and-responding>.
 
-use std::collections::BTreeSet;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Mutex as StdMutex, PoisonError};
 use std::time::Duration;
 
 use reqwest::Method;
@@ -22,6 +20,7 @@ use crate::outgoing;
 use super::super::channel::{Button, Channel, Failure, Heard, Message, Piece, Spoken};
 use super::super::settings::Settings;
 use super::http::{self, PATIENCE, at};
+use super::once::Once;
 use super::socket::{Came, Socket};
 
 const SERVICE: &str = "Discord";
@@ -31,8 +30,6 @@ const WAIT: Duration = Duration::from_secs(25);
 const LONGEST: usize = 1900;
 /// Most pages of a hundred messages that were missed and are still looked at.
 const MOST_PAGES: usize = 50;
-/// Most messages that are remembered for having been heard.
-const MOST_HEARD: usize = 4096;
 
 /// Messages in servers, direct ones, and what stands in them.
 const INTENTS: u64 = 1 << 9 | 1 << 12;
@@ -62,9 +59,7 @@ pub(in crate::chat) struct Discord {
     gateway: Mutex<Gateway>,
     /// The intent for what stands in messages is not granted: mentions and buttons only.
     only_mentions: AtomicBool,
-    heard: StdMutex<BTreeSet<u64>>,
-    /// What is not behind this was dealt with in an earlier run.
-    floor: OnceCell<u64>,
+    heard: Once<u64>,
 }
 
 /// The connection for events.
@@ -222,8 +217,7 @@ impl Discord {
             me: OnceCell::new(),
             gateway: Mutex::default(),
             only_mentions: AtomicBool::new(false),
-            heard: StdMutex::default(),
-            floor: OnceCell::new(),
+            heard: Once::default(),
         })
     }
 
@@ -296,22 +290,13 @@ impl Discord {
             || !is_own
             || !is_person(&text.author)
             || text.author.id == *me
-            || self.floor.get().is_none_or(|floor| number <= *floor)
-            || !self.is_new(number)
+            || !self.heard.is_new(number)
         {
             return None;
         }
         let words = words(&text.content, me);
         let to = To::Message(text.id);
         Some((Some(number), Spoken { user: text.author.id, name: text.author.username, words, on: None, to }))
-    }
-
-    fn is_new(&self, number: u64) -> bool {
-        let mut heard = self.heard.lock().unwrap_or_else(PoisonError::into_inner);
-        if heard.len() >= MOST_HEARD {
-            heard.pop_first();
-        }
-        heard.insert(number)
     }
 
     /// What a pressed button says. Discord is told at once that it was heard: it gives three seconds.
@@ -620,7 +605,7 @@ impl Channel for Discord {
             // Before anything was listened to nothing was shown, either, so that nothing said then can be an answer.
             return Ok(Heard { spoken: Vec::new(), position: self.newest().await?.to_string() });
         };
-        let _ = self.floor.set(position);
+        self.heard.begins_behind(position);
         let mut gateway = self.gateway.lock().await;
         let Gateway { live, session } = &mut *gateway;
         let mut said = Vec::new();

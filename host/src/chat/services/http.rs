@@ -21,9 +21,16 @@ pub(super) struct Answer {
     /// The status.
     pub(super) status: u16,
     /// The headers.
-    pub(super) headers: HeaderMap,
+    headers: HeaderMap,
     /// The body.
     pub(super) bytes: Vec<u8>,
+}
+
+impl Answer {
+    /// How long the service asks to be left alone, by its header, in seconds.
+    pub(super) fn retry_after_s(&self) -> Option<f64> {
+        self.headers.get("retry-after").and_then(|after| after.to_str().ok()?.parse().ok())
+    }
 }
 
 /// Calls a service. No error says the address, which may hold a credential.

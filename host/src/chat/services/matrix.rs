@@ -184,13 +184,14 @@ impl Matrix {
         if let Some(body) = body {
             request = request.json(body);
         }
-        let http::Answer { status, headers, bytes } = http::call(SERVICE, request, within).await?;
+        let answer = http::call(SERVICE, request, within).await?;
+        let after = answer.retry_after_s();
+        let http::Answer { status, bytes, .. } = answer;
         if (200..300).contains(&status) {
             return serde_json::from_slice(&bytes).map_err(|_| http::malformed(SERVICE, status));
         }
         let trouble: Trouble = serde_json::from_slice(&bytes).map_err(|_| http::malformed(SERVICE, status))?;
-        let header = headers.get("retry-after").and_then(|after| after.to_str().ok()?.parse::<f64>().ok());
-        Err(failure(status, &trouble, header))
+        Err(failure(status, &trouble, after))
     }
 
     async fn get<T: DeserializeOwned>(&self, path: &[&str], query: &[(&str, &str)]) -> Result<T, Failure> {

@@ -4,6 +4,7 @@ mod announce;
 mod discord;
 mod http;
 mod matrix;
+mod once;
 mod slack;
 mod socket;
 mod telegram;

@@ -3,8 +3,6 @@
 //! Source: <https://docs.slack.dev/apis/events-api/using-socket-mode>, <https://docs.slack.dev/reference/methods>
 //! (`apps.connections.open`, `auth.test`, `chat.postMessage`, `chat.postEphemeral`, `chat.update`, `conversations.history`).
 
-use std::collections::HashSet;
-use std::sync::{Mutex as StdMutex, PoisonError};
 use std::time::Duration;
 
 use serde::Deserialize;
@@ -20,6 +18,7 @@ use crate::outgoing;
 use super::super::channel::{Button, Channel, Failure, Heard, Message, Piece, Spoken};
 use super::super::settings::Settings;
 use super::http::{self, PATIENCE, at};
+use super::once::Once;
 use super::socket::{Came, Socket};
 
 const SERVICE: &str = "Slack";
@@ -29,8 +28,6 @@ const WAIT: Duration = Duration::from_secs(25);
 const LONGEST: usize = 2800;
 /// Most pages of a hundred messages that were missed and are still looked at.
 const MOST_PAGES: usize = 50;
-/// Most messages that are remembered for having been heard.
-const MOST_HEARD: usize = 4096;
 
 /// The channel.
 pub(in crate::chat) struct Slack {
@@ -45,10 +42,8 @@ pub(in crate::chat) struct Slack {
     /// Who we are there.
     me: OnceCell<Me>,
     socket: Mutex<Option<Socket>>,
-    /// Messages that were heard: each comes once as an event, perhaps twice, and once more from the history.
-    heard: StdMutex<HashSet<Time>>,
-    /// What is not behind this was dealt with in an earlier run.
-    floor: OnceCell<Time>,
+    /// Each message comes as an event, perhaps twice, and once more from the history.
+    heard: Once<Time>,
 }
 
 #[derive(Debug, Deserialize)]
@@ -58,7 +53,7 @@ struct Me {
 }
 
 /// The time of a message, by which Slack names it: seconds and a number.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 struct Time(u64, u64);
 
 impl Time {
@@ -202,17 +197,17 @@ impl Slack {
             approvers: settings.approvers.iter().cloned().collect(),
             me: OnceCell::new(),
             socket: Mutex::default(),
-            heard: StdMutex::default(),
-            floor: OnceCell::new(),
+            heard: Once::default(),
         })
     }
 
     async fn call<T: DeserializeOwned>(&self, method: &str, token: &Key, body: &Value) -> Result<T, Failure> {
         let url = format!("{}/{method}", self.base_url);
         let request = self.client.post(url).bearer_auth(&token.0).json(body);
-        let http::Answer { status, headers, bytes } = http::call(SERVICE, request, PATIENCE).await?;
+        let answer = http::call(SERVICE, request, PATIENCE).await?;
+        let after = answer.retry_after_s().unwrap_or(5.0);
+        let http::Answer { status, bytes, .. } = answer;
         if status == 429 {
-            let after = headers.get("retry-after").and_then(|after| after.to_str().ok()?.parse().ok()).unwrap_or(5.0);
             return Err(Failure::Away(format!("Slack: {method} is called too often"), Some(http::pause(after))));
         }
         let malformed = |_| http::malformed(SERVICE, status);
@@ -282,30 +277,19 @@ impl Slack {
         let text = Text::deserialize(message).ok()?;
         let me = self.me.get()?;
         let time = Time::read(&text.ts)?;
-        let is_old = self.floor.get().is_none_or(|floor| time <= *floor);
-        if text.user == me.user_id || is_old || !self.is_new(time) {
+        if text.user == me.user_id || !self.heard.is_new(time) {
             return None;
         }
-        // In a room that several organisations share, people belong to their own.
         // Bound to a thread it hears nothing else.
         if self.thread.is_some() && self.thread != text.thread_ts {
             return None;
         }
+        // In a room that several organisations share, people belong to their own.
         let team = text.user_team.or(text.source_team).or(text.team);
         let team = team.as_deref().unwrap_or(ours);
         let words = words(&text.text, &me.user_id);
         let to = To::Thread(text.thread_ts.unwrap_or(text.ts));
         Some(Spoken { user: format!("{team}:{}", text.user), name: String::new(), words, on: None, to })
-    }
-
-    fn is_new(&self, time: Time) -> bool {
-        let mut heard = self.heard.lock().unwrap_or_else(PoisonError::into_inner);
-        if heard.len() >= MOST_HEARD
-            && let Some(oldest) = heard.iter().min().copied()
-        {
-            heard.remove(&oldest);
-        }
-        heard.insert(time)
     }
 
     /// What a pressed button says, where it counts.
@@ -547,7 +531,7 @@ impl Channel for Slack {
             // Before anything was listened to nothing was shown, either, so that nothing said then can be an answer.
             return Ok(Heard { spoken: Vec::new(), position: self.newest().await?.to_string() });
         };
-        let _ = self.floor.set(position);
+        self.heard.begins_behind(position);
         let mut held = self.socket.lock().await;
         // One that fails is made anew.
         let mut spoken = Vec::new();
