@@ -13,6 +13,11 @@ impl Person {
     pub fn named(name: impl Into<String>) -> Self {
         Self(name.into())
     }
+
+    /// The account that speaks, without what it is called there: a service's name with its own id, or a user of this machine.
+    pub fn account(&self) -> &str {
+        self.0.split_once(" (").map_or(&self.0, |(account, _)| account)
+    }
 }
 
 impl fmt::Display for Person {

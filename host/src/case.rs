@@ -27,6 +27,8 @@ pub enum Standing {
     WouldAsk,
     /// A person's word on going on without the inspector, not on this command.
     OnOutage,
+    /// A person's word on others of its kind, or on everything, for a while.
+    Ahead,
 }
 
 /// The last word on a request.
@@ -50,7 +52,9 @@ pub struct Verdict {
 impl Verdict {
     /// True when a person said yes to this very command, and so to the script that it is.
     pub fn approves_script(&self) -> bool {
-        self.answer == Answer::Allow && self.by.is_human() && self.standing != Standing::OnOutage
+        self.answer == Answer::Allow
+            && self.by.is_human()
+            && !matches!(self.standing, Standing::OnOutage | Standing::Ahead)
     }
 
     /// True when it runs in the cage behind a denial.
@@ -73,13 +77,24 @@ pub struct View {
     pub epoch: u64,
 }
 
+/// A person's earlier word that lets a command run which would be asked about.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Pass {
+    /// On this very request.
+    Request(Person),
+    /// On others of its kind: a grant.
+    Kind(Person, ApprovalId),
+    /// On all that would be asked in its workspace for a while.
+    Everything(Person, ApprovalId),
+}
+
 /// What happens to a case.
 #[derive(Debug)]
 pub enum Event {
     /// It begins. A pass is a person's earlier word that this very request may run.
     Opened {
-        /// Who gave the pass.
-        pass: Option<Person>,
+        /// By whose word it may run.
+        pass: Option<Pass>,
         /// The id under which it was held before the host was restarted.
         held_before: Option<ApprovalId>,
     },
@@ -201,6 +216,11 @@ impl Case {
     /// What is known about the command.
     pub fn classification(&self) -> &Classification {
         &self.found
+    }
+
+    /// What the policy says about it under a taint.
+    pub fn judged(&self, taint: Taint, policy: &Policy) -> Judged {
+        policy::judge(policy, taint, &self.found, self.asked())
     }
 
     /// True while a person is being asked.
@@ -331,17 +351,20 @@ impl Case {
         verdict.map(Step::Release).into_iter().chain([Step::Close]).collect()
     }
 
-    fn open(
-        &mut self,
-        pass: Option<Person>,
-        held_before: Option<ApprovalId>,
-        view: View,
-        policy: &Policy,
-    ) -> Vec<Step> {
-        let judged = policy::judge(policy, view.taint, &self.found, self.asked());
+    fn open(&mut self, pass: Option<Pass>, held_before: Option<ApprovalId>, view: View, policy: &Policy) -> Vec<Step> {
+        let judged = self.judged(view.taint, policy);
         let is_question = matches!(judged.decision, Decision::Inspect | Decision::AskHuman);
-        if let Some(by) = pass.filter(|_| is_question) {
-            return self.finish(approved(by), policy, true);
+        match pass.filter(|_| is_question) {
+            Some(Pass::Request(by)) => return self.finish(approved(by), policy, true),
+            // What a rule made stricter is asked all the same.
+            Some(Pass::Kind(by, id)) if judged.is_by_table_alone() => {
+                return self.finish(ahead(by, &id, "grant"), policy, true);
+            }
+            // Whoever asks about a script takes the answer for an approval of it.
+            Some(Pass::Everything(by, id)) if self.script != Some(Approved::NotYet) => {
+                return self.finish(ahead(by, &id, "break-glass"), policy, true);
+            }
+            _ => {}
         }
         match judged.decision {
             Decision::Deny => {
@@ -470,6 +493,12 @@ fn deny(reason: String, by: By, rule: &'static str) -> Verdict {
 
 fn approved(by: Person) -> Verdict {
     allow(format!("approved by {by}"), By::Human(by), "approval")
+}
+
+/// A person's word on more than this command.
+fn ahead(by: Person, id: &ApprovalId, rule: &'static str) -> Verdict {
+    let words = format!("covered by what {by} let through ahead ({id})");
+    Verdict { standing: Standing::Ahead, ..allow(words, By::Human(by), rule) }
 }
 
 /// A person's no, with what was asked and what the agent may do instead.

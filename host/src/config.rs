@@ -1,6 +1,6 @@
 //! The operator's configuration, read once at start.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -15,6 +15,7 @@ use crate::chat::settings::{self as channels, ChatFile};
 use crate::inspector::Endpoint;
 use crate::inspector::Key;
 use crate::policy::cage::{Cage, OnAsk, OnInspect};
+use crate::policy::risk::{Matter, Risk};
 use crate::policy::rules::{Rule, RuleError};
 use crate::policy::trust::{Property, Service};
 use crate::policy::{Decision, Policy};
@@ -75,6 +76,8 @@ pub struct Config {
     pub workspaces: BTreeMap<WorkspaceName, WorkspaceSettings>,
     /// Where people are asked, besides the host's own terminal.
     pub chat: BTreeMap<String, channels::Settings>,
+    /// Whose an account is, in channels, on the page or in the terminal: the person's name, by the account.
+    pub people: BTreeMap<String, String>,
 }
 
 /// Who inspects.
@@ -205,6 +208,8 @@ struct File {
     workspaces: BTreeMap<WorkspaceName, WorkspaceSettings>,
     #[serde(default)]
     chat: BTreeMap<String, ChatFile>,
+    #[serde(default)]
+    people: BTreeMap<String, Vec<String>>,
 }
 
 fn state() -> PathBuf {
@@ -328,11 +333,21 @@ struct PolicyFile {
     floor: Decision,
     trusted_hosts: Vec<String>,
     rules: Vec<Rule>,
+    high_risk: BTreeSet<Matter>,
+    two_people: BTreeSet<Matter>,
 }
 
 impl Default for PolicyFile {
     fn default() -> Self {
-        Self { enforce: true, floor: Decision::Allow, trusted_hosts: Vec::new(), rules: Vec::new() }
+        let Risk { high, two_people } = Risk::default();
+        Self {
+            enforce: true,
+            floor: Decision::Allow,
+            trusted_hosts: Vec::new(),
+            rules: Vec::new(),
+            high_risk: high,
+            two_people,
+        }
     }
 }
 
@@ -421,6 +436,13 @@ impl Config {
         }
         let inspector = inspector(&parsed.inspector, &folder).map_err(wrong)?;
         let chat = channels::read(parsed.chat, &folder).map_err(wrong)?;
+        let people = people(parsed.people).map_err(wrong)?;
+        if !parsed.policy.two_people.is_empty() && people.values().collect::<BTreeSet<_>>().len() < 2 {
+            return Err(wrong(
+                "`policy.two_people` needs two people: `[people]` says which accounts are whose, as ann = [\"telegram:123456789\"]"
+                    .to_owned(),
+            ));
+        }
         let metrics = parsed.metrics.address("metrics").map_err(wrong)?;
         let page = parsed.page.address("page").map_err(wrong)?;
         let programs = parsed.programs.as_ref().map(|path| programs::load(&folder.join(path))).transpose()?;
@@ -450,10 +472,12 @@ impl Config {
                 floor: parsed.policy.floor,
                 rules: parsed.policy.rules,
                 trusted_hosts: parsed.policy.trusted_hosts,
+                risk: Risk { high: parsed.policy.high_risk, two_people: parsed.policy.two_people },
             },
             services: parsed.services,
             workspaces: parsed.workspaces,
             chat,
+            people,
         })
     }
 
@@ -466,6 +490,21 @@ impl Config {
         };
         self.services.get(name).copied().unwrap_or(built_in)
     }
+}
+
+/// Whose each account is.
+fn people(named: BTreeMap<String, Vec<String>>) -> Result<BTreeMap<String, String>, String> {
+    let mut all = BTreeMap::new();
+    for (name, accounts) in named {
+        for account in accounts {
+            if let Some(other) = all.insert(account.clone(), name.clone()) {
+                return Err(format!(
+                    "`people`: the account `{account}` is {other}'s and {name}'s; it can be one person's only"
+                ));
+            }
+        }
+    }
+    Ok(all)
 }
 
 fn inspector(file: &InspectorFile, folder: &Path) -> Result<InspectorKind, String> {

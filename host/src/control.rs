@@ -45,6 +45,27 @@ pub enum ControlCommand {
         /// Its id.
         id: String,
     },
+    /// Makes a sheet of one-time codes.
+    CodesNew {
+        /// Whose: a service with its own id of a person, or `page:` with a user of this machine.
+        account: String,
+    },
+    /// Who has codes.
+    CodesList,
+    /// An account's codes count no more.
+    CodesRemove {
+        /// The account.
+        account: String,
+    },
+    /// Everything that would be asked in a workspace is let through for a while.
+    BreakGlass {
+        /// Its name.
+        workspace: String,
+        /// For how long.
+        minutes: u64,
+        /// Why, for the record and for everybody.
+        why: String,
+    },
     /// A workspace's taint.
     TaintShow {
         /// Its name.

@@ -71,6 +71,14 @@ impl Label {
         }
     }
 
+    /// Its name.
+    pub const fn word(self) -> &'static str {
+        match self {
+            Self::Corruption => "corruption",
+            Self::Secret => "secret",
+        }
+    }
+
     /// The label of this name.
     pub fn named(name: &str) -> Option<Self> {
         match name {

@@ -2,6 +2,7 @@
 
 mod announce;
 mod cases;
+mod desk;
 mod discord;
 mod events;
 mod matrix;

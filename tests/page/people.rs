@@ -276,6 +276,55 @@ fn a_thousand_cards_stay_usable() {
     assert_eq!(browser.act(&json!({"do": "errors", "tab": "a"})), json!([]));
 }
 
+/// What lets others run takes a code, is seen by everybody, and ends where anybody says so.
+#[test]
+fn a_grant_takes_a_code_and_is_seen_and_ended() {
+    let (site, _host) = site("");
+    let mut browser = Browser::start();
+    browser.open("a", &link(&site));
+    let running = site.check_later("curl -s https://x.example/");
+    let id = site.held("curl -s https://x.example/");
+    browser.wait("a", &format!("{} !== null", card(&id)));
+    settles();
+    let submits = |browser: &mut Browser, code: &str| {
+        browser.read("a", &format!(
+            "(() => {{ const c = {}; c.querySelector('.grant').open = true; c.querySelector('.grant input[type=text]').value = '{code}'; \
+             c.querySelector('.grant form').requestSubmit(); return true; }})()",
+            card(&id)
+        ));
+    };
+    submits(&mut browser, "");
+    browser.sees("a", "you have no sheet of codes");
+    let user = browser.read("a", "document.getElementById('said').textContent");
+    let account = user
+        .as_str()
+        .unwrap()
+        .split("bashgate codes new ")
+        .nth(1)
+        .unwrap()
+        .split([' ', ')'])
+        .next()
+        .unwrap()
+        .to_owned();
+    assert!(account.starts_with("page:"), "{account}");
+    let made: Value = serde_json::from_str(&site.cli(["codes", "new", &account, "--json"]).expect(0).stdout).unwrap();
+    submits(&mut browser, "");
+    browser.sees("a", "this takes code 1 of your sheet");
+    submits(&mut browser, "00000000");
+    browser.sees("a", "is not code 1");
+    assert_eq!(site.pending().len(), 1);
+    submits(&mut browser, made["codes"][0].as_str().unwrap());
+    running.join().unwrap().expect(0);
+    browser.wait("a", "document.querySelectorAll('#ahead li').length === 1");
+    browser.sees("a", "curl, which reads with x.example");
+    assert_eq!(browser.barriers("a"), Vec::<Value>::new());
+    site.check("curl -s https://x.example/other").expect(0);
+    browser.read("a", "document.querySelector('#ahead button').click()");
+    browser.wait("a", "document.getElementById('ahead').hidden");
+    assert!(site.cli(["grants"]).expect(0).stdout.contains("Nothing is let through ahead"));
+    assert_eq!(browser.act(&json!({"do": "errors", "tab": "a"})), json!([]));
+}
+
 /// A host that is started again knows no session; the page says so, and a new link brings all tabs back.
 #[test]
 fn a_host_that_is_started_again_and_tabs_that_are_stale() {

@@ -2,9 +2,9 @@
 
 use std::collections::HashMap;
 
-use bashgate::approval::{ApprovalId, Book, Card, Given, RequestKey, Scope, Word};
+use bashgate::approval::{ApprovalId, Book, Card, Demands, Given, RequestKey, Scope, Word};
 use bashgate::authority::Person;
-use bashgate::case::{Case, Event, Step, Verdict, View};
+use bashgate::case::{Case, Event, Pass, Step, Verdict, View};
 use bashgate::clock::Now;
 use bashgate::policy::cage::Cage;
 use bashgate::policy::{Finding, Policy};
@@ -133,6 +133,8 @@ fn card(id: &ApprovalId, expires_boot_ms: u64) -> Card {
         waiting: 1,
         outage: false,
         also: Vec::new(),
+        demands: Demands::default(),
+        grant: None,
         forecast: bashgate::approval::Forecast::default(),
     }
 }
@@ -155,7 +157,7 @@ proptest! {
         let mut seen = Seen::default();
         let pass = pass.then(ann);
         let passed = pass.is_some();
-        let steps = case.on(Event::Opened { pass, held_before: None }, view, &policy);
+        let steps = case.on(Event::Opened { pass: pass.map(Pass::Request), held_before: None }, view, &policy);
         // A pass is a person's word that was given before.
         seen.held = passed;
         seen.take(steps, passed.then_some(Happens::Approve));

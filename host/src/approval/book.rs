@@ -5,6 +5,7 @@ use std::collections::{BTreeMap, HashMap};
 use bashgate_shared::protocol::WorkspaceName;
 
 use super::Word;
+use super::grant::{MOST_MINUTES, Reach};
 use super::pending::{ApprovalId, Card, RequestKey, Scope};
 use crate::authority::Person;
 use crate::clock::Now;
@@ -43,6 +44,8 @@ pub struct Book {
     sessions: HashMap<RequestKey, Pass>,
     /// Words on going on without the inspector, by the key of the outage.
     standing: HashMap<RequestKey, (Word, Pass)>,
+    /// What may run without being asked about, by a person's word.
+    grants: Vec<Grant>,
     closed: Vec<ApprovalId>,
     /// True from the time the inspector was unavailable until it answers.
     outage: bool,
@@ -64,6 +67,48 @@ struct Pass {
     /// The card that it was said about.
     id: ApprovalId,
     workspace: WorkspaceName,
+}
+
+/// A person's word for commands that have not been asked about yet.
+#[derive(Debug)]
+struct Grant {
+    /// What it covers; `None` is all that would be asked about.
+    reach: Option<Reach>,
+    /// The taint epoch with which it ends; one for everything has no such end.
+    epoch: u64,
+    pass: Pass,
+    used: u64,
+    words: String,
+}
+
+/// What is let through ahead, for people to see.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Ahead {
+    /// By this it can be revoked.
+    pub id: ApprovalId,
+    /// The workspace.
+    pub workspace: WorkspaceName,
+    /// Who said so.
+    pub by: Person,
+    /// When it ends, in milliseconds since boot; `u64::MAX` where only the taint epoch ends it.
+    pub until_boot_ms: u64,
+    /// What it lets through, in words.
+    pub words: String,
+    /// How many commands it has let through.
+    pub used: u64,
+    /// True for everything that would be asked.
+    pub is_everything: bool,
+    /// The taint epoch with which it ends, where it is not for everything.
+    pub epoch: u64,
+}
+
+/// What an approval is where two people must give it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Second {
+    /// This is the second: it counts, for as far as both said. So does one on a card that is over, which is told elsewhere.
+    Counts(Scope),
+    /// It is the first. Another person must approve, too.
+    First(WorkspaceName),
 }
 
 /// A denial by the inspector that a person can still overrule.
@@ -114,6 +159,12 @@ pub enum AnswerError {
     /// This command may not be approved for longer than once.
     #[error("`{0}` can only be approved once: it runs code or is too open to be let through again unseen")]
     OnlyOnce(ApprovalId),
+    /// No grant is offered for it.
+    #[error("no grant is offered for `{0}`: text and files do not say all of where it goes, or a rule asks about each")]
+    NoGrant(ApprovalId),
+    /// Two people must approve, and this one has.
+    #[error("two people must approve `{0}`; you have, and another one is missing")]
+    Twice(ApprovalId),
 }
 
 impl Book {
@@ -191,7 +242,8 @@ impl Book {
     /// The workspace of whatever an answer to this id would be about.
     pub fn workspace_of(&self, id: &ApprovalId) -> Option<&WorkspaceName> {
         let standing = self.standing.values().map(|(_, pass)| pass);
-        let mut passes = self.passes.values().chain(self.sessions.values()).chain(standing);
+        let grants = self.grants.iter().map(|grant| &grant.pass);
+        let mut passes = self.passes.values().chain(self.sessions.values()).chain(standing).chain(grants);
         self.card(id)
             .map(|card| &card.workspace)
             .or_else(|| passes.find(|pass| pass.id == *id).map(|pass| &pass.workspace))
@@ -212,6 +264,9 @@ impl Book {
             if *reply == Word::Approve(Scope::Session) && !held.card.offers_session {
                 return Err(AnswerError::OnlyOnce(id.clone()));
             }
+            if matches!(reply, Word::Approve(Scope::Grant { .. })) && held.card.grant.is_none() {
+                return Err(AnswerError::NoGrant(id.clone()));
+            }
             let Some(Held { cases, card }) = self.strike(id) else {
                 return Err(AnswerError::Unknown(id.to_string()));
             };
@@ -227,6 +282,12 @@ impl Book {
                 self.standing.insert(card.key, (reply.clone(), pass(now.boot_ms + last)));
             } else if *reply == Word::Approve(Scope::Session) && !card.outage {
                 self.sessions.insert(card.key, pass(u64::MAX));
+            } else if let Word::Approve(Scope::Grant { minutes }) = reply
+                && let Some(reach) = card.grant
+            {
+                let words = reach.words();
+                let pass = pass(now.boot_ms + (*minutes).min(MOST_MINUTES) * 60_000);
+                self.grants.push(Grant { reach: Some(reach), epoch: card.epoch, pass, used: 0, words });
             }
             return Ok(Given::Cases(cases, card.workspace));
         }
@@ -260,12 +321,102 @@ impl Book {
     fn revoke(&mut self, id: &ApprovalId, now: Now) -> Option<WorkspaceName> {
         let of_id = |pass: &Pass| pass.id == *id && pass.until_boot_ms > now.boot_ms;
         let standing = self.standing.values().filter(|(reply, _)| matches!(reply, Word::Approve(_)));
-        let passes = self.passes.values().chain(self.sessions.values()).chain(standing.map(|(_, pass)| pass));
+        let grants = self.grants.iter().map(|grant| &grant.pass);
+        let passes = self.passes.values().chain(self.sessions.values());
+        let passes = passes.chain(standing.map(|(_, pass)| pass)).chain(grants);
         let workspace = passes.into_iter().find(|pass| of_id(pass))?.workspace.clone();
         self.passes.retain(|_, pass| pass.id != *id);
         self.sessions.retain(|_, pass| pass.id != *id);
+        self.grants.retain(|grant| grant.pass.id != *id);
         self.standing.retain(|_, (_, pass)| pass.id != *id);
         Some(workspace)
+    }
+
+    /// An approval that two people must give; `human` is who says it, whatever account they use.
+    pub fn second(&mut self, id: &ApprovalId, scope: Scope, human: &str, now: Now) -> Result<Second, AnswerError> {
+        let held = self.pending.get_mut(id).map(|held| &mut held.card);
+        let card = held.or_else(|| self.denied.get_mut(id).map(|denied| &mut denied.card));
+        let Some(card) = card.filter(|card| card.expires_boot_ms > now.boot_ms) else {
+            return Ok(Second::Counts(scope));
+        };
+        match &card.demands.first {
+            Some((first, _)) if first == human => Err(AnswerError::Twice(id.clone())),
+            Some((_, before)) => Ok(Second::Counts(if *before == scope { scope } else { Scope::Once })),
+            None => {
+                card.demands.first = Some((human.to_owned(), scope));
+                Ok(Second::First(card.workspace.clone()))
+            }
+        }
+    }
+
+    /// A first approval of two could not be recorded: it does not count.
+    pub fn not_first(&mut self, id: &ApprovalId) {
+        let held = self.pending.get_mut(id).map(|held| &mut held.card);
+        if let Some(card) = held.or_else(|| self.denied.get_mut(id).map(|denied| &mut denied.card)) {
+            card.demands.first = None;
+        }
+    }
+
+    /// True for what the inspector denied.
+    pub fn is_denied(&self, id: &ApprovalId) -> bool {
+        self.denied.contains_key(id)
+    }
+
+    /// Lets all that would be asked in a workspace through, for a while.
+    pub fn let_all(&mut self, id: ApprovalId, workspace: WorkspaceName, by: Person, until_boot_ms: u64, why: &str) {
+        let pass = Pass { by, until_boot_ms, id, workspace };
+        self.grants.push(Grant { reach: None, epoch: 0, pass, used: 0, words: format!("everything: {why}") });
+    }
+
+    /// True when commands of a workspace may be let through ahead.
+    pub fn has_grants(&self, workspace: &WorkspaceName) -> bool {
+        self.grants.iter().any(|grant| grant.pass.workspace == *workspace)
+    }
+
+    /// The grant that covers a command of this taint epoch: who gave it, under which id, and whether it is one for everything.
+    pub fn granted(
+        &mut self,
+        workspace: &WorkspaceName,
+        epoch: u64,
+        reach: Option<&Reach>,
+        now: Now,
+    ) -> Option<(Person, ApprovalId, bool)> {
+        let counts = |grant: &&mut Grant| {
+            grant.pass.workspace == *workspace
+                && grant.pass.until_boot_ms > now.boot_ms
+                && match (&grant.reach, reach) {
+                    (None, _) => true,
+                    (Some(of), Some(wanted)) => grant.epoch == epoch && of.covers(wanted),
+                    (Some(_), None) => false,
+                }
+        };
+        let grant = self.grants.iter_mut().find(counts)?;
+        grant.used += 1;
+        Some((grant.pass.by.clone(), grant.pass.id.clone(), grant.reach.is_none()))
+    }
+
+    /// Grants whose time is over, or whose taint epoch is, count no more.
+    pub fn end_grants(&mut self, now: Now, epoch_of: impl Fn(&WorkspaceName) -> Option<u64>) {
+        self.grants.retain(|grant| {
+            let epoch = epoch_of(&grant.pass.workspace);
+            grant.pass.until_boot_ms > now.boot_ms
+                && epoch.is_some_and(|epoch| grant.reach.is_none() || grant.epoch == epoch)
+        });
+    }
+
+    /// What is let through ahead.
+    pub fn ahead(&self) -> Vec<Ahead> {
+        let grants = self.grants.iter().map(|grant| Ahead {
+            id: grant.pass.id.clone(),
+            workspace: grant.pass.workspace.clone(),
+            by: grant.pass.by.clone(),
+            until_boot_ms: grant.pass.until_boot_ms,
+            words: grant.words.clone(),
+            used: grant.used,
+            is_everything: grant.reach.is_none(),
+            epoch: grant.epoch,
+        });
+        grants.collect()
     }
 
     /// The word on going on without the inspector, if there is one that counts: what, by whom, under which id.
@@ -277,6 +428,11 @@ impl Book {
     /// True when the word on going on without the inspector that was said under this id counts.
     pub fn stands(&self, id: &ApprovalId) -> bool {
         self.standing.values().any(|(_, pass)| pass.id == *id)
+    }
+
+    /// True while the inspector is unavailable.
+    pub const fn is_out(&self) -> bool {
+        self.outage
     }
 
     /// The inspector is unavailable, until it answers.
@@ -400,6 +556,8 @@ mod tests {
             waiting: 1,
             outage: false,
             also: Vec::new(),
+            demands: super::super::Demands::default(),
+            grant: None,
             forecast: crate::approval::Forecast::default(),
         }
     }

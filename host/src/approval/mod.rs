@@ -1,10 +1,13 @@
 //! Approvals by people: what is held, who may be answered, once. Pure.
 
 mod book;
+pub mod codes;
+mod grant;
 mod pending;
 
-pub use book::{AnswerError, Book, CaseId, Full, GO_ON_MS, Given, OVERRULE_MS, Overruled, STAY_MS};
-pub use pending::{ApprovalId, Card, Forecast, MAX_HEAD, RequestKey, Scope, sets_variables};
+pub use book::{Ahead, AnswerError, Book, CaseId, Full, GO_ON_MS, Given, OVERRULE_MS, Overruled, STAY_MS, Second};
+pub use grant::{MOST_MINUTES, Reach, USUAL_MINUTES};
+pub use pending::{ApprovalId, Card, Demands, Forecast, MAX_HEAD, RequestKey, Scope, sets_variables};
 
 /// What a person says.
 #[derive(Debug, Clone, PartialEq, Eq)]

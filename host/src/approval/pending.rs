@@ -9,6 +9,7 @@ use bashgate_shared::programs::{Builtin, builtin_of, row};
 use bashgate_shared::protocol::{BashCheck, FileEvidence, MAX_EVIDENCE, RequestId, WorkspaceName};
 use serde::{Deserialize, Serialize};
 
+use super::grant::Reach;
 use crate::taint::{Cause, Taint};
 
 const ALPHABET: &[u8; 32] = b"0123456789abcdefghjkmnpqrstvwxyz";
@@ -87,6 +88,21 @@ pub enum Scope {
     Once,
     /// This exact command, until the taint changes.
     Session,
+    /// Others of its kind, too, for so many minutes, until the taint changes.
+    Grant {
+        /// From 1 to [`super::MOST_MINUTES`].
+        minutes: u64,
+    },
+}
+
+impl Scope {
+    /// True when more may run by it than what is asked.
+    pub const fn is_for_longer(self) -> bool {
+        match self {
+            Self::Once => false,
+            Self::Session | Self::Grant { .. } => true,
+        }
+    }
 }
 
 /// Everything that a person needs to decide.
@@ -134,12 +150,29 @@ pub struct Card {
     /// True when it asks whether the workspace may go on without the inspector, which does not answer.
     #[serde(default)]
     pub outage: bool,
+    /// What a yes to it takes.
+    #[serde(default)]
+    pub demands: Demands,
+    /// What a grant from it would cover, where one is offered.
+    #[serde(default)]
+    pub grant: Option<Reach>,
     /// Other commands that wait for the same answer about the inspector, as far as there is room for them.
     #[serde(default)]
     pub also: Vec<String>,
     /// What it would do.
     #[serde(default)]
     pub forecast: Forecast,
+}
+
+/// What a person's yes takes besides the word.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+pub struct Demands {
+    /// A one-time code, where it comes through a channel.
+    pub code: bool,
+    /// Two people.
+    pub two_people: bool,
+    /// Who has approved it so far, and for how far, where two must.
+    pub first: Option<(String, Scope)>,
 }
 
 /// Most other commands that a card about the inspector names, and most letters of each.
@@ -339,35 +372,49 @@ fn is_simple_git(words: &[&str]) -> bool {
         && rest.iter().all(|word| FLAGS.contains(word) || !word.starts_with('-') && !names_others(word))
 }
 
+/// Options of a request that change neither what is sent nor where.
+const PLAIN: &[&str] = &[
+    "-s",
+    "-S",
+    "-sS",
+    "-L",
+    "-sL",
+    "-f",
+    "-i",
+    "-I",
+    "-v",
+    "-q",
+    "-nv",
+    "--silent",
+    "--show-error",
+    "--location",
+    "--fail",
+    "--include",
+    "--head",
+    "--verbose",
+    "--compressed",
+    "--quiet",
+];
+/// Options of it that take a text.
+const TEXTS: &[&str] =
+    &["-X", "-H", "-o", "-O", "-m", "--request", "--header", "--output", "--max-time", "--output-document"];
+/// Options that send a text, or a file behind `@`.
+const DATA: &[&str] = &["-d", "--data", "--data-binary", "--data-ascii"];
+/// Options that send a file.
+const FILES: &[&str] = &["-T", "--upload-file", "--post-file", "--body-file"];
+
+/// True for a request of these words that sends something besides its address, or asks for more than to be told.
+pub(super) fn sends(words: &[&str]) -> bool {
+    let name = |word: &&str| word.split_once('=').map_or((*word).to_owned(), |(name, _)| name.to_owned());
+    words.iter().map(name).any(|name| {
+        let name = name.as_str();
+        DATA.contains(&name) || FILES.contains(&name) || matches!(name, "-X" | "--request" | "-H" | "--header")
+    })
+}
+
 /// True for a request whose every word is understood: addresses, flags that change neither what is sent nor where, and values
 /// that are text or a file whose digest is bound.
 fn is_simple_request(words: &[Option<String>], is_bound: impl Fn(&str) -> bool) -> bool {
-    const FLAGS: &[&str] = &[
-        "-s",
-        "-S",
-        "-sS",
-        "-L",
-        "-sL",
-        "-f",
-        "-i",
-        "-I",
-        "-v",
-        "-q",
-        "-nv",
-        "--silent",
-        "--show-error",
-        "--location",
-        "--fail",
-        "--include",
-        "--head",
-        "--verbose",
-        "--compressed",
-        "--quiet",
-    ];
-    const TEXTS: &[&str] =
-        &["-X", "-H", "-o", "-O", "-m", "--request", "--header", "--output", "--max-time", "--output-document"];
-    const DATA: &[&str] = &["-d", "--data", "--data-binary", "--data-ascii"];
-    const FILES: &[&str] = &["-T", "--upload-file", "--post-file", "--body-file"];
     // What comes through a pipe was read by another part, which must be bound, too.
     let is_bound = |path: &str| path == "-" || is_bound(path);
     // `--option=value` is the option and its value.
@@ -388,7 +435,7 @@ fn is_simple_request(words: &[Option<String>], is_bound: impl Fn(&str) -> bool) 
         } else if FILES.contains(&word) {
             words.next().flatten().is_some_and(|path| !path.contains(['{', '[', ',']) && is_bound(path))
         } else {
-            FLAGS.contains(&word)
+            PLAIN.contains(&word)
                 || word.starts_with("https://") && !word.contains(['{', '['])
                 || word.starts_with("http://") && !word.contains(['{', '['])
         };

@@ -7,9 +7,11 @@ use std::collections::{BTreeMap, VecDeque};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use bashgate_shared::protocol::WorkspaceName;
+use serde::Serialize;
 use tokio::sync::watch;
 
 use crate::approval::{ApprovalId, Card};
+use crate::clock;
 
 /// Most cards that are over and still kept, for channels that have not changed theirs.
 const MOST_OVER: usize = 1024;
@@ -31,6 +33,8 @@ pub struct Shown {
     pub only: Option<String>,
     /// Nobody is told of it one by one: its workspace is muted, or asks too much.
     pub is_quiet: bool,
+    /// Since when it is up, in milliseconds since boot.
+    pub since_boot_ms: u64,
 }
 
 /// Words that belong to no card.
@@ -44,8 +48,20 @@ pub struct Remark {
     pub words: String,
 }
 
+/// Something that is let through without being asked about, as people see it.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Ahead {
+    /// By this it can be ended.
+    pub id: ApprovalId,
+    /// The workspace.
+    pub workspace: WorkspaceName,
+    /// What, by whom, for how long: on one line.
+    pub words: String,
+}
+
 #[derive(Debug, Default)]
 struct Everything {
+    ahead: Vec<Ahead>,
     cards: BTreeMap<ApprovalId, Shown>,
     /// Cards that are over, the oldest first.
     over: VecDeque<ApprovalId>,
@@ -89,7 +105,10 @@ impl Board {
             let version = all.version;
             let id = card.id.clone();
             all.over.retain(|over| *over != id);
-            all.cards.insert(id, Shown { card: Arc::new(card), over: None, version, only, is_quiet });
+            // What comes up again was seen before.
+            let before = all.cards.get(&id).filter(|shown| shown.over.is_none()).map(|shown| shown.since_boot_ms);
+            let since_boot_ms = before.unwrap_or_else(|| clock::now().boot_ms);
+            all.cards.insert(id, Shown { card: Arc::new(card), over: None, version, only, is_quiet, since_boot_ms });
         });
     }
 
@@ -140,6 +159,18 @@ impl Board {
                 all.remarks.pop_front();
             }
         });
+    }
+
+    /// What is let through ahead from now on.
+    pub fn lets_ahead(&self, ahead: Vec<Ahead>) {
+        if self.ahead() != ahead {
+            self.change(|all| all.ahead = ahead);
+        }
+    }
+
+    /// What is let through ahead.
+    pub fn ahead(&self) -> Vec<Ahead> {
+        self.with(|all| all.ahead.clone())
     }
 
     /// All cards.

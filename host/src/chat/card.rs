@@ -129,6 +129,17 @@ pub fn render(card: &Card, now_boot_ms: u64, whole: bool) -> String {
             card.id
         ));
     }
+    if let Some(reach) = &card.grant {
+        out.push_str(&format!(
+            "\n  Approve others of its kind, too ({}), for 30\n  minutes or until the taint changes with: approve {} grant 30",
+            one_line(&reach.words(), 200),
+            card.id
+        ));
+    }
+    if card.demands.two_people {
+        let first = card.demands.first.as_ref().map(|(first, _)| format!(", and {} has", one_line(first, 60)));
+        out.push_str(&format!("\n  Two people must approve it{}.", first.unwrap_or_default()));
+    }
     out.push_str(&format!("\n  Approve with: approve {}", card.id));
     columns::fit(&out)
 }
@@ -396,6 +407,8 @@ pub(crate) mod tests {
             waiting: 1,
             outage: false,
             also: Vec::new(),
+            demands: crate::approval::Demands::default(),
+            grant: None,
             forecast: Forecast::default(),
         }
     }

@@ -89,10 +89,10 @@ const ROOMS: [Room; 4] =
 const MOST_COMMAND: usize = 2100;
 const MOST_ABOUT: usize = 1000;
 const MOST_HEAD: usize = 420;
-const MOST_FOOT: usize = 480;
+const MOST_FOOT: usize = 680;
 
-/// What a channel shows of a card, with lines of at most so many columns.
-pub fn message(shown: &Shown, now_boot_ms: u64, now_unix_ms: u64, width: usize) -> Message {
+/// What a channel shows of a card, with lines of at most so many columns; `takes_code` where an approval takes one here.
+pub fn message(shown: &Shown, now_boot_ms: u64, now_unix_ms: u64, width: usize, takes_code: bool) -> Message {
     let card: &Card = &shown.card;
     let in_room = |room: Room| {
         let parts = card::parts(card, room);
@@ -118,6 +118,14 @@ pub fn message(shown: &Shown, now_boot_ms: u64, now_unix_ms: u64, width: usize) 
     let until = crate::clock::date(now_unix_ms + left);
     let mut foot =
         format!("approve {0} or deny {0}. If nobody answers by {1}, it is denied.", card.id, time_of(&until));
+    if takes_code {
+        foot.push_str(" Approving takes a one-time code; you are told which.");
+    }
+    if let Some((first, _)) = &card.demands.first {
+        foot.push_str(&format!(" {} said yes; another person must, too.", one_line(first, 60)));
+    } else if card.demands.two_people {
+        foot.push_str(" Two people must say yes.");
+    }
     let mut buttons = vec![if card.outage { Button::GoOn } else { Button::Approve }, Button::Deny];
     if parts.folded {
         foot.push_str(" Not all of it is shown.");
@@ -131,6 +139,9 @@ pub fn message(shown: &Shown, now_boot_ms: u64, now_unix_ms: u64, width: usize) 
             foot.push_str(" The same push then sends what is committed later, too.");
         }
         buttons.insert(1, Button::Session);
+        if card.grant.is_some() {
+            foot.push_str(&format!(" approve {} grant 30: others of its kind, too, for so many minutes.", card.id));
+        }
     }
     Message { id: card.id.clone(), parts, foot, buttons }
 }
@@ -277,18 +288,18 @@ mod tests {
 
     fn shown(command: &str) -> Shown {
         let card = Card { offers_session: true, ..held(command) };
-        Shown { card: Arc::new(card), over: None, version: 1, only: None, is_quiet: false }
+        Shown { card: Arc::new(card), over: None, version: 1, only: None, is_quiet: false, since_boot_ms: 0 }
     }
 
     #[test]
     fn a_message_offers_what_can_be_said_and_no_more() {
-        let open = message(&shown("curl x"), 0, 0, 44);
+        let open = message(&shown("curl x"), 0, 0, 44, false);
         assert_eq!(open.buttons, [Button::Approve, Button::Session, Button::Deny]);
         assert!(open.foot.contains("by 00:01:00Z, it is denied"), "{}", open.foot);
-        let folded = message(&shown(&"x".repeat(9000)), 0, 0, 44);
+        let folded = message(&shown(&"x".repeat(9000)), 0, 0, 44, false);
         assert_eq!(folded.buttons, [Button::Approve, Button::Deny, Button::Show], "not for more than once, unseen");
         let over = Shown { over: Some("Approved by ann".to_owned()), ..shown("curl x") };
-        let over = message(&over, 0, 0, 44);
+        let over = message(&over, 0, 0, 44, false);
         let id = held("x").id;
         assert_eq!((over.buttons.len(), over.foot), (0, format!("Approved by ann ({id})")));
     }
@@ -300,7 +311,13 @@ mod tests {
             Card { offers_session: true, outage: true, cwd: Some("\u{10400}".repeat(900)), ..held("x --version") };
         card.forecast.container_says = vec!["w".repeat(300); 20];
         let of = |card: Card| {
-            message(&Shown { card: Arc::new(card), over: None, version: 1, only: None, is_quiet: false }, 0, 0, 44)
+            message(
+                &Shown { card: Arc::new(card), over: None, version: 1, only: None, is_quiet: false, since_boot_ms: 0 },
+                0,
+                0,
+                44,
+                false,
+            )
         };
         let asked = of(card.clone());
         assert!(asked.parts.head.contains("go on without it"), "{}", asked.parts.head);
@@ -331,8 +348,9 @@ mod tests {
             long.reason = "\u{1F600}\u{200b}".repeat(400);
             long.cwd = Some("\u{10400}".repeat(900));
             long.forecast.container_says = vec!["w".repeat(300); 100];
-            let long = Shown { card: Arc::new(long), over: None, version: 1, only: None, is_quiet: false };
-            let message = message(&long, 0, 0, 44);
+            let long =
+                Shown { card: Arc::new(long), over: None, version: 1, only: None, is_quiet: false, since_boot_ms: 0 };
+            let message = message(&long, 0, 0, 44, false);
             let all: usize = [&message.parts.head, &message.parts.command, &message.parts.about, &message.foot]
                 .map(|text| text.encode_utf16().count())
                 .iter()

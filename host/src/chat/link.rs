@@ -10,7 +10,7 @@ use std::time::Duration;
 use tokio::sync::oneshot;
 use tokio::task::JoinHandle;
 
-use crate::approval::{ApprovalId, Scope, Word};
+use crate::approval::{ApprovalId, Word};
 use crate::clock::{self, Now};
 use crate::control::Reply;
 
@@ -23,8 +23,6 @@ use super::memory::{Memory, Posted};
 use super::services::{Announce, Discord, Matrix, Slack, Telegram};
 use super::settings::{Kind, Settings};
 
-/// When people are reminded of a card: so long before it lapses, if it was shown at least as long before that.
-const REMIND_MS: u64 = 60_000;
 /// Longest words that are looked at.
 const MOST_WORDS: usize = 2000;
 /// How long a person's words wait for the host.
@@ -208,6 +206,8 @@ impl<C: Channel> Link<C> {
 
     /// What is to be done next. What lapses first is shown first.
     fn next(&self, now: Now, all_came_back: bool) -> Option<Act> {
+        let hours = &self.settings.hours;
+        let is_quiet = hours.is_quiet(now.unix_ms);
         let mut cards = self.board.cards();
         let name = &self.settings.name;
         cards.retain(|shown| {
@@ -217,7 +217,13 @@ impl<C: Channel> Link<C> {
         for shown in &cards {
             let left = shown.card.expires_boot_ms.saturating_sub(now.boot_ms);
             match self.memory.posted(&shown.card.id) {
-                None if shown.over.is_none() && left > 0 && !shown.is_quiet => return Some(Act::Post(shown.clone())),
+                None if shown.over.is_none() && left > 0 && !shown.is_quiet => {
+                    // Somebody who tests a channel waits for it.
+                    let is_time = !is_quiet && now.boot_ms.saturating_sub(shown.since_boot_ms) >= hours.after_ms;
+                    if is_time || shown.only.is_some() {
+                        return Some(Act::Post(shown.clone()));
+                    }
+                }
                 None if shown.over.is_some() && self.lost().contains(&shown.card.id) => {
                     return Some(Act::Say(shown.clone()));
                 }
@@ -227,8 +233,9 @@ impl<C: Channel> Link<C> {
                 Some(posted)
                     if shown.over.is_none()
                         && !posted.reminded
-                        && (1..REMIND_MS).contains(&left)
-                        && now.unix_ms.saturating_sub(posted.at_ms) > REMIND_MS =>
+                        && !is_quiet
+                        && (1..hours.remind_ms).contains(&left)
+                        && now.unix_ms.saturating_sub(posted.at_ms) > hours.remind_ms =>
                 {
                     return Some(Act::Remind(shown.card.id.clone(), posted, left / 1000));
                 }
@@ -242,9 +249,13 @@ impl<C: Channel> Link<C> {
         gone.map(|(id, posted)| Act::Close(id, posted))
     }
 
+    fn message(&self, shown: &Shown, now: Now) -> Message {
+        channel::message(shown, now.boot_ms, now.unix_ms, C::WIDTH, self.settings.asks_code(shown.card.demands.code))
+    }
+
     async fn perform(&self, act: Act) -> Result<(), Failure> {
         let now = clock::now();
-        let written = |shown: &Shown| channel::message(shown, now.boot_ms, now.unix_ms, C::WIDTH);
+        let written = |shown: &Shown| self.message(shown, now);
         match act {
             Act::Post(shown) => {
                 let id = &shown.card.id;
@@ -330,6 +341,11 @@ impl<C: Channel> Link<C> {
             *remarked = last;
             return Ok(false);
         };
+        // At night nobody is told, and in the morning it is no news.
+        if self.settings.hours.is_quiet(clock::now().unix_ms) {
+            *remarked = last;
+            return Ok(false);
+        }
         self.channel.say(&next.words, None).await?;
         *remarked = next.number;
         Ok(true)
@@ -358,7 +374,8 @@ impl<C: Channel> Link<C> {
     async fn take(self: Arc<Self>, spoken: Spoken<C::To>) {
         let is_pressed = spoken.on.is_some();
         // Nobody else's word is waited for.
-        if is_pressed && self.settings.approvers.contains(&spoken.user) {
+        let is_for_longer = is_for_longer(&grammar::read(&spoken.words));
+        if (is_pressed || is_for_longer) && self.settings.approvers.contains(&spoken.user) {
             self.until_remembered(&spoken.words).await;
         }
         if spoken.words.len() > MOST_WORDS {
@@ -405,7 +422,7 @@ impl<C: Channel> Link<C> {
 
     /// Who sees a card may press its button before the service has told us which message it is.
     async fn until_remembered(&self, words: &str) {
-        let (Said::Answer(id, _) | Said::Show(id)) = grammar::read(words) else { return };
+        let (Said::Answer(id, ..) | Said::Show(id)) = grammar::read(words) else { return };
         let is_being_shown =
             || self.memory.posted(&id).is_none() && self.board.card(&id).is_some_and(|shown| shown.over.is_none());
         let end = tokio::time::Instant::now() + REMEMBERED_IN;
@@ -418,16 +435,19 @@ impl<C: Channel> Link<C> {
     /// the card.
     fn standing(&self, spoken: &Spoken<C::To>) -> (Option<bool>, bool) {
         let said = grammar::read(&spoken.words);
-        let (Said::Answer(id, _) | Said::Show(id)) = &said else { return (None, false) };
+        let (Said::Answer(id, ..) | Said::Show(id)) = &said else { return (None, false) };
         let posted = self.memory.posted(id).map(|posted| posted.message).filter(|message| !message.is_empty());
         let on = spoken.on.as_ref().map(|on| posted.as_ref() == Some(on));
-        let is_for_longer = matches!(said, Said::Answer(_, Word::Approve(Scope::Session)));
-        let shown = if is_for_longer && posted.is_some() { self.board.card(id) } else { None };
+        let shown = if is_for_longer(&said) && posted.is_some() { self.board.card(id) } else { None };
         let now = clock::now();
-        let sees_all =
-            shown.is_some_and(|shown| !channel::message(&shown, now.boot_ms, now.unix_ms, C::WIDTH).parts.folded);
+        let sees_all = shown.is_some_and(|shown| !self.message(&shown, now).parts.folded);
         (on, sees_all)
     }
+}
+
+/// True for a word that lets more run than what is asked.
+fn is_for_longer(said: &Said) -> bool {
+    matches!(said, Said::Answer(_, Word::Approve(scope), _) if scope.is_for_longer())
 }
 
 /// Words in pieces that fit a message, their lines broken where the channel's readers would see them broken.
@@ -484,7 +504,7 @@ impl Tries {
 }
 
 fn is_denial(words: &str) -> bool {
-    matches!(grammar::read(words), Said::Answer(_, Word::Deny { .. }) | Said::DenyAll(..))
+    matches!(grammar::read(words), Said::Answer(_, Word::Deny { .. }, _) | Said::DenyAll(..))
 }
 
 /// Trouble with a service: said once, tried again later and later.

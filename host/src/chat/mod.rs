@@ -9,6 +9,7 @@ pub mod card;
 pub mod channel;
 pub mod columns;
 pub mod grammar;
+mod hours;
 mod journal;
 pub mod link;
 mod memory;

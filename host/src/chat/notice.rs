@@ -204,12 +204,20 @@ pub fn words(notice: &Notice, now_boot_ms: u64) -> String {
 pub const HELP: &str = "\
 Say one of:
   pending                  what is held
+  denied                   what the inspector denied and can be overruled: approve ID
   show ID                  everything about one
+  why ID                   why it is asked
   approve ID               let it run, once
   approve ID session       let this exact command run until the taint changes, where that is offered
+  approve ID grant [MIN]   let its kind run for half an hour, or so many minutes, where that is offered
+  approve ID ... CODE      the same with a one-time code, where one is asked for
   deny ID [REASON]         do not let it run
   deny all [in WORKSPACE]  nothing that is held there runs
   pause WORKSPACE [MIN]    it asks nobody for an hour, or so many minutes: what would be asked is denied
   resume WORKSPACE         it may ask again
   mute WORKSPACE           its cards are held without a word about each; see: pending
-  unmute WORKSPACE         they are told again";
+  unmute WORKSPACE         they are told again
+  grants                   what is let through ahead; end one with: deny ID
+  taint [WORKSPACE]        what it has seen, and where from
+  tasks                    what is being decided now
+  status                   how everything stands";

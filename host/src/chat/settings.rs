@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 use bashgate_shared::protocol::WorkspaceName;
 use serde::Deserialize;
 
+use super::hours::Hours;
 use crate::inspector::Key;
 
 /// One channel.
@@ -30,9 +31,35 @@ pub struct Settings {
     pub approvers: BTreeSet<String>,
     /// The workspaces whose cards it shows and whose cards can be answered in it; `None` for all.
     pub workspaces: Option<BTreeSet<WorkspaceName>>,
+    /// Which answers take a one-time code.
+    pub codes: CodesFor,
+    /// When its people are told.
+    pub hours: Hours,
+}
+
+/// Which answers of a channel take a one-time code.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum CodesFor {
+    /// What `policy.high_risk` names.
+    #[default]
+    HighRisk,
+    /// Each approval.
+    All,
+    /// None: whoever runs the service is trusted with everything.
+    None,
 }
 
 impl Settings {
+    /// True when an approval takes a code here; `is_risky` is what the policy says about it.
+    pub const fn asks_code(&self, is_risky: bool) -> bool {
+        match self.codes {
+            CodesFor::HighRisk => is_risky,
+            CodesFor::All => true,
+            CodesFor::None => false,
+        }
+    }
+
     /// True for a workspace that this channel is about.
     pub fn is_about(&self, workspace: &WorkspaceName) -> bool {
         self.workspaces.as_ref().is_none_or(|names| names.contains(workspace))
@@ -164,6 +191,18 @@ pub struct ChatFile {
     approvers: Vec<String>,
     #[serde(default)]
     workspaces: Option<Vec<WorkspaceName>>,
+    #[serde(default)]
+    codes: CodesFor,
+    #[serde(default)]
+    after_s: i64,
+    #[serde(default = "remind_s")]
+    remind_s: i64,
+    #[serde(default)]
+    quiet: Option<String>,
+}
+
+fn remind_s() -> i64 {
+    Hours::REMIND_S
 }
 
 /// Checks what stands in the file, and reads the credentials that it names.
@@ -223,6 +262,8 @@ fn one(name: String, file: ChatFile, folder: &Path) -> Result<Settings, String> 
             return Err(format!("{} is missing: a file with the account's token and nothing else", key("token_file")));
         }
     };
+    let hours = Hours::read(file.after_s, file.remind_s, file.quiet.as_deref());
+    let hours = hours.map_err(|(field, why)| format!("{} {why}", key(field)))?;
     let app_token = match (file.kind, &file.app_token_file) {
         (Kind::Slack, Some(path)) => Some(secret(&folder.join(path), &key("app_token_file"))?),
         (Kind::Slack, None) => {
@@ -239,6 +280,8 @@ fn one(name: String, file: ChatFile, folder: &Path) -> Result<Settings, String> 
         room: file.room,
         thread: file.thread,
         approvers: file.approvers.into_iter().collect(),
+        codes: file.codes,
+        hours,
         workspaces: file.workspaces.map(|names| names.into_iter().collect()),
         name,
     })

@@ -120,8 +120,8 @@ enum Command {
     Approve {
         /// Its id
         id: String,
-        /// `session`: until the taint changes, where that is offered
-        scope: Option<String>,
+        /// `session`: until the taint changes; `grant [MINUTES]`: others of its kind, too; where that is offered
+        scope: Vec<String>,
         #[command(flatten)]
         config: ConfigFile,
     },
@@ -131,6 +131,34 @@ enum Command {
         id: String,
         /// Why, for the agent
         reason: Vec<String>,
+        #[command(flatten)]
+        config: ConfigFile,
+    },
+    /// How everything stands: host, inspector, workspaces, what is let through ahead, channels
+    Status {
+        /// Print JSON
+        #[arg(long)]
+        json: bool,
+        #[command(flatten)]
+        config: ConfigFile,
+    },
+    /// What is being decided now: what waits for the inspector or for a person
+    Tasks {
+        #[command(flatten)]
+        config: ConfigFile,
+    },
+    /// What is let through ahead: grants and break-glass; `bashgate deny ID` ends one
+    Grants {
+        /// Print JSON
+        #[arg(long)]
+        json: bool,
+        #[command(flatten)]
+        config: ConfigFile,
+    },
+    /// One-time codes, for answers in channels and for grants on the page
+    Codes {
+        #[command(subcommand)]
+        act: Codes,
         #[command(flatten)]
         config: ConfigFile,
     },
@@ -239,6 +267,29 @@ enum Taint {
 }
 
 #[derive(Subcommand)]
+enum Codes {
+    /// Make a sheet of 100 codes and print it, once. The account's sheet before counts no more
+    New {
+        /// Whose: a service with its own id of a person, as telegram:123456789, or `page:` with a user of this machine
+        account: String,
+        /// Print JSON
+        #[arg(long)]
+        json: bool,
+    },
+    /// Who has codes, and how many are left
+    List {
+        /// Print JSON
+        #[arg(long)]
+        json: bool,
+    },
+    /// An account's codes count no more
+    Remove {
+        /// The account
+        account: String,
+    },
+}
+
+#[derive(Subcommand)]
 enum Workspace {
     /// Register a workspace and make its mailbox
     Add {
@@ -283,6 +334,17 @@ enum Workspace {
     Unmute {
         /// Its name
         name: String,
+    },
+    /// In need: let everything run that would be asked about, for a while. On record, and said in every channel
+    BreakGlass {
+        /// Its name
+        name: String,
+        /// For so many minutes, at most 60
+        #[arg(long, default_value_t = 15)]
+        minutes: u64,
+        /// Why
+        #[arg(long)]
+        why: String,
     },
 }
 
@@ -454,12 +516,15 @@ fn run(command: Command) -> Run {
         Command::Pending { denied, json, config } => people::pending(&config.load()?, denied, json),
         Command::Show { id, json, config } => people::show(&config.load()?, &id, json),
         Command::Approve { id, scope, config } => {
-            let words = scope.map_or_else(|| format!("approve {id}"), |scope| format!("approve {id} {scope}"));
-            people::say(&config.load()?, &words)
+            people::say(&config.load()?, &format!("approve {id} {}", scope.join(" ")))
         }
         Command::Deny { id, reason, config } => {
             people::say(&config.load()?, &format!("deny {id} {}", reason.join(" ")))
         }
+        Command::Status { json, config } => people::standing(&config.load()?, "status", json),
+        Command::Tasks { config } => people::standing(&config.load()?, "tasks", false),
+        Command::Grants { json, config } => people::standing(&config.load()?, "grants", json),
+        Command::Codes { act, config } => people::codes(&config.load()?, act),
         Command::Chat { act, config } => chat::run(&config.load()?, act),
         Command::Page { lock, json, config } => {
             let asked = if lock { ControlCommand::PageLock } else { ControlCommand::PageLink };

@@ -9,7 +9,7 @@ use bashgate_shared::protocol::WorkspaceName;
 use bashgate_shared::{say, say_aside};
 use serde_json::Value;
 
-use super::{Failure, Run, Scripts, Taint, Workspace, init};
+use super::{Codes, Failure, Run, Scripts, Taint, Workspace, init};
 use crate::chat::columns;
 use crate::config::Config;
 use crate::control::{self, ControlCommand, Reply};
@@ -92,6 +92,20 @@ pub(super) fn say(config: &Config, words: &str) -> Run {
     needs_host(config, &ControlCommand::Say { words: words.trim().to_owned() }, false)
 }
 
+/// A question about how things stand.
+pub(super) fn standing(config: &Config, words: &str, json: bool) -> Run {
+    needs_host(config, &ControlCommand::Say { words: words.to_owned() }, json)
+}
+
+pub(super) fn codes(config: &Config, act: Codes) -> Run {
+    let (command, json) = match act {
+        Codes::New { account, json } => (ControlCommand::CodesNew { account }, json),
+        Codes::List { json } => (ControlCommand::CodesList, json),
+        Codes::Remove { account } => (ControlCommand::CodesRemove { account }, false),
+    };
+    show_reply(ask(config, command)?, json)
+}
+
 pub(super) fn scripts(config: &Config, act: Scripts) -> Run {
     let (command, json) = match act {
         Scripts::List { workspace, json } => (ControlCommand::ScriptList { workspace }, json),
@@ -115,6 +129,9 @@ pub(super) fn workspace(config: &Config, act: Workspace) -> Run {
         Workspace::Resume { name } => return say(config, &format!("resume {name}")),
         Workspace::Mute { name } => return say(config, &format!("mute {name}")),
         Workspace::Unmute { name } => return say(config, &format!("unmute {name}")),
+        Workspace::BreakGlass { name, minutes, why } => {
+            return needs_host(config, &ControlCommand::BreakGlass { workspace: name, minutes, why }, false);
+        }
         Workspace::Add { name } => (ControlCommand::WorkspaceAdd { workspace: name }, false),
         Workspace::List { json } => (ControlCommand::WorkspaceList, json),
         Workspace::Renew { name } => (ControlCommand::WorkspaceRenew { workspace: name }, false),

@@ -1,18 +1,23 @@
 //! Commands that wait for people: held, joined, over.
 
+use std::collections::BTreeSet;
+
+use bashgate_shared::classify::Classification;
+use bashgate_shared::protocol::BashCheck;
 use serde_json::json;
 
 use super::cases::Open;
 use super::core::Core;
 use super::{After, CaseId};
-use crate::approval::{ApprovalId, Card, Forecast, OVERRULE_MS, sets_variables};
+use crate::approval::{ApprovalId, Card, Demands, Forecast, OVERRULE_MS, Reach, sets_variables};
 use crate::audit::RecordKind;
 use crate::case;
-use crate::chat::notice::Became;
+use crate::chat::notice::{Became, one_line};
 use crate::chat::{self, Notice};
 use crate::clock;
 use crate::fault;
 use crate::policy::Judged;
+use crate::policy::risk::Matter;
 use crate::store::Write;
 
 impl Core {
@@ -91,8 +96,17 @@ impl Core {
                 && open.check.tool.is_none()
                 && shown.forecast.is_determined(open.case.classification()),
             outage,
+            demands: self.demands(judged, outage),
+            grant: None,
             ..shown
         };
+        let open = self.cases.get(id)?;
+        let grant = if card.offers_session && judged.is_by_table_alone() {
+            reach(open.case.classification(), &open.check, &card.forecast)
+        } else {
+            None
+        };
+        let card = Card { grant, ..card };
         let detail = json!({"event": "held", "approval": approval, "request": card.request_id, "command": card.command, "rule": card.rule, "reason": card.reason, "outage": outage});
         let entry = open.entry(RecordKind::Approval, detail);
         let writes = vec![Write::Hold(Box::new(card.clone()), self.boot.clone()), Write::Audit(entry)];
@@ -108,6 +122,23 @@ impl Core {
         self.records.submit(writes, true, After::Held(id, approval));
         fault::here("approval.submitted");
         None
+    }
+
+    /// What a yes to a question takes.
+    pub(super) fn demands(&self, judged: &Judged, outage: bool) -> Demands {
+        let risk = &self.config.policy.risk;
+        let is_among = |set: &BTreeSet<Matter>| {
+            if outage {
+                return set.contains(&Matter::Outage);
+            }
+            // What nobody named here takes all there is.
+            !judged.matters.is_disjoint(set) || Matter::of_rule(judged.rule).is_none_or(|matter| set.contains(&matter))
+        };
+        Demands {
+            code: is_among(&risk.high),
+            two_people: !risk.two_people.is_empty() && is_among(&risk.two_people),
+            first: None,
+        }
     }
 
     /// A case waits for a card that is there: on record, too, before people are told that it does.
@@ -170,6 +201,8 @@ impl Core {
             waiting: 1,
             outage: false,
             also: Vec::new(),
+            demands: Demands::default(),
+            grant: None,
             forecast: Forecast::new(&open.case.classification().effects, &open.check),
         })
     }
@@ -191,7 +224,37 @@ impl Core {
         let Some(open) = self.cases.get(id) else { return };
         let Some(card) = self.card(open, approval, rule, reason) else { return };
         let now = clock::now();
-        let card = Card { expires_boot_ms: now.boot_ms + OVERRULE_MS, ..card };
+        let judged = open.case.judged(card.taint, &self.config.policy);
+        let mut demands = self.demands(&judged, false);
+        demands.two_people |= self.config.policy.risk.two_people.contains(&Matter::Overrule);
+        let card = Card { expires_boot_ms: now.boot_ms + OVERRULE_MS, demands, ..card };
+        self.tell_of_denied(&card);
         self.book.keep_denied(card, now);
     }
+
+    /// Channels hear of a denial by the inspector, within the same bounds as of cards: it may be a wrong one.
+    fn tell_of_denied(&mut self, card: &Card) {
+        let Some(known) = self.workspaces.get_mut(&card.workspace) else { return };
+        if known.muted || !known.told.take(1) {
+            return;
+        }
+        let words = format!(
+            "Denied in workspace {}: {}\n{}\nIt stays denied. To let the same command run once, when the agent asks again within {} \
+             minutes: approve {}",
+            card.workspace,
+            one_line(&card.command, 600),
+            one_line(&card.reason, 400),
+            OVERRULE_MS / 60_000,
+            card.id
+        );
+        self.desk.board().remark(&card.workspace, &words);
+    }
+}
+
+/// What a grant would cover that is given for this command, or has to cover to let it through.
+pub(super) fn reach(found: &Classification, check: &BashCheck, forecast: &Forecast) -> Option<Reach> {
+    if check.script.is_some() || check.tool.is_some() || sets_variables(check.command.text()) {
+        return None;
+    }
+    Reach::of(found, check, forecast)
 }

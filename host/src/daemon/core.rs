@@ -21,6 +21,7 @@ use super::reading::Readers;
 use super::records::Records;
 use super::rejects::Rejects;
 use super::{After, CaseId, Event, ServeError};
+use crate::approval::codes::Codes;
 use crate::approval::{Book, Card, RequestKey};
 use crate::audit::RecordKind;
 use crate::case::{self};
@@ -100,6 +101,8 @@ pub struct Core {
     pub(super) outbox: Outbox,
     pub(super) inspectors: Inspectors,
     pub(super) book: Book,
+    /// People's sheets of one-time codes.
+    pub(super) codes: Codes,
     /// What was held when the host stopped, until its requests are read again.
     pub(super) restored: HashMap<RequestKey, Card>,
     pub(super) desk: Desk,
@@ -159,6 +162,7 @@ impl Core {
             outbox: Outbox::new(&config.mailboxes),
             inspectors: Inspectors::new(panel, events),
             book: Book::default(),
+            codes: Codes::in_folder(folder.path().join("codes")),
             restored,
             desk: Desk::default(),
             lines: Lines::default(),

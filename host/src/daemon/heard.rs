@@ -13,9 +13,11 @@ use tokio::sync::mpsc;
 
 use super::Event;
 use super::allowance::Allowance;
+use super::answers::Coded;
 use super::core::{Asker, Core, STARTING};
 use super::people::Told;
-use crate::approval::{ApprovalId, Card, Forecast, RequestKey, Scope, Word};
+use crate::approval::{ApprovalId, Card, Demands, Forecast, RequestKey, Word};
+use crate::authority::Person;
 use crate::chat::grammar::{self, Said};
 use crate::chat::link::{self, Overheard, Running};
 use crate::chat::settings::Settings;
@@ -75,7 +77,7 @@ impl Core {
 
     /// Takes what was said in a channel.
     pub(super) fn overheard(&mut self, overheard: Overheard) {
-        if let Said::Answer(id, _) = grammar::read(&overheard.words)
+        if let Said::Answer(id, ..) = grammar::read(&overheard.words)
             && self.times.started.elapsed() < STARTING
             && self.lines.early.len() < MOST_EARLY
             && self.restored.values().any(|card| card.id == id)
@@ -123,7 +125,7 @@ impl Core {
         }
         let person = settings.person(user, name);
         let is_approver = settings.approvers.contains(user);
-        if let Said::Answer(id, _) = &said
+        if let Said::Answer(id, ..) = &said
             && let Some(test) = self.lines.tests.get_mut(id).filter(|test| test.channel == channel)
         {
             *(if is_approver { &mut test.heard } else { &mut test.stranger }) = Some(person.clone());
@@ -138,11 +140,11 @@ impl Core {
         }
         let key = (channel.to_owned(), user.to_owned());
         if self.lines.guesses.get(&key).is_some_and(|guesses| !guesses.has_some()) {
-            return Some(Reply::refused("too many ids that lead nowhere; you are heard again in a while").into());
+            return Some(Reply::refused("too many wrong ids and codes; you are heard again in a while").into());
         }
         let is_about = |workspace: &WorkspaceName| settings.is_about(workspace);
         let told = match &said {
-            Said::Answer(id, _) | Said::Show(id) => match self.workspace_under(id) {
+            Said::Answer(id, ..) | Said::Show(id) | Said::Why(id) => match self.workspace_under(id) {
                 Some(workspace) if is_about(workspace) => {
                     if on == Some(false) {
                         let why = format!(
@@ -150,11 +152,26 @@ impl Core {
                         );
                         return Some(Reply::refused(why).into());
                     }
-                    if !sees_all && matches!(said, Said::Answer(_, Word::Approve(Scope::Session))) {
+                    if !sees_all && matches!(said, Said::Answer(_, Word::Approve(scope), _) if scope.is_for_longer()) {
                         let why = format!("not all of it is shown here, so it can only be approved once: {id}");
                         return Some(Reply::refused(why).into());
                     }
-                    self.say(words, &person)?
+                    match &said {
+                        Said::Answer(id, Word::Approve(scope), code)
+                            if settings.asks_code(self.takes_code(id, *scope)) =>
+                        {
+                            match self.coded(Person::named(&person).account(), id, code.as_ref()) {
+                                Coded::Counts(more) => self.answer(id, &Word::Approve(*scope), &person).with(&more),
+                                Coded::Refused { words, is_guess } => {
+                                    if is_guess {
+                                        self.has_guessed(key, &person);
+                                    }
+                                    Reply::refused(words).into()
+                                }
+                            }
+                        }
+                        _ => self.say(words, &person)?,
+                    }
                 }
                 None if self.book.knows(id)
                     && self.desk.board().card(id).is_none_or(|shown| is_about(&shown.card.workspace)) =>
@@ -163,15 +180,7 @@ impl Core {
                 }
                 // One of another workspace is a guess, too.
                 _ => {
-                    let guesses = self.lines.guesses.entry(key).or_insert_with(|| Allowance::new(GUESSES, GUESSED_IN));
-                    guesses.take(1);
-                    if !guesses.has_some() {
-                        tracing::warn!(
-                            channel,
-                            person,
-                            "too many ids that lead nowhere; what this person says does not count for now"
-                        );
-                    }
+                    self.has_guessed(key, &person);
                     Reply::refused(format!("nothing is pending here under `{id}`")).into()
                 }
             },
@@ -185,11 +194,33 @@ impl Core {
                 }
                 self.say(words, &person)?
             }
+            Said::Taint(Some(workspace)) if !is_about(workspace) => {
+                Reply::refused(format!("there is no workspace `{workspace}` here")).into()
+            }
             Said::Pending => self.pending(false, is_about).into(),
-            Said::Help => self.say(words, &person)?,
+            Said::Denied => self.pending(true, is_about).into(),
+            Said::Taint(None) => self.taints(is_about).into(),
+            Said::Tasks => self.tasks(is_about).into(),
+            Said::Grants => self.grants(is_about).into(),
+            Said::Status => self.status(is_about, settings.workspaces.is_none()).into(),
+            Said::Taint(Some(_)) | Said::Help => self.say(words, &person)?,
             Said::Talk => return None,
         };
         Some(told)
+    }
+
+    /// Somebody named an id that leads nowhere here, or a code that is wrong.
+    fn has_guessed(&mut self, (channel, user): (String, String), person: &str) {
+        let key = (channel.clone(), user);
+        let guesses = self.lines.guesses.entry(key).or_insert_with(|| Allowance::new(GUESSES, GUESSED_IN));
+        guesses.take(1);
+        if !guesses.has_some() {
+            tracing::warn!(
+                channel,
+                person,
+                "too many wrong ids and codes; what this person says does not count for now"
+            );
+        }
     }
 
     /// The workspace of what an answer to this id would be about: something held, something that was let through for later, or an
@@ -303,6 +334,8 @@ fn test_card(settings: &Settings, id: ApprovalId, expires_boot_ms: u64) -> Optio
         waiting: 1,
         outage: false,
         also: Vec::new(),
+        demands: Demands::default(),
+        grant: None,
         forecast: Forecast::default(),
     })
 }

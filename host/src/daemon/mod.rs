@@ -2,6 +2,7 @@
 
 mod acting;
 mod allowance;
+mod answers;
 mod caged;
 mod cards;
 mod cases;
@@ -17,6 +18,7 @@ mod rejects;
 mod requests;
 mod retention;
 mod scripts;
+mod standing;
 mod ticks;
 mod verdicts;
 

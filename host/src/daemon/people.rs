@@ -1,6 +1,5 @@
 //! What people do: answers to held commands, taints, workspaces.
 
-use std::collections::HashSet;
 use std::fs::DirBuilder;
 use std::io;
 use std::os::unix::fs::{DirBuilderExt as _, PermissionsExt as _};
@@ -12,15 +11,13 @@ use serde_json::{Value, json};
 
 use super::CaseId;
 use super::core::Core;
-use crate::approval::{AnswerError, ApprovalId, Card, Given, Word};
+use crate::approval::ApprovalId;
 use crate::audit::RecordKind;
 use crate::authority::{By, Person};
-use crate::case;
 use crate::chat::grammar::{self, Said};
-use crate::chat::{card, notice};
+use crate::chat::notice;
 use crate::clock;
 use crate::control::{ControlCommand, Reply};
-use crate::fault;
 use crate::store::Write;
 use crate::taint::{Cause, Label};
 
@@ -46,6 +43,18 @@ impl Told {
         match self {
             Self::Now(reply) | Self::Recorded { reply, .. } => reply,
         }
+    }
+}
+
+impl Told {
+    /// The same, with something said behind it.
+    pub(super) fn with(mut self, more: &str) -> Self {
+        let (Self::Now(reply) | Self::Recorded { reply, .. }) = &mut self;
+        if !more.is_empty() {
+            reply.text.push_str("; ");
+            reply.text.push_str(more);
+        }
+        self
     }
 }
 
@@ -75,6 +84,12 @@ impl Core {
                 Some(id) => self.show(&id),
                 None => Reply::refused(format!("`{id}` is no id: it has 8 letters and digits")),
             },
+            ControlCommand::CodesNew { account } => self.codes_new(&account, by),
+            ControlCommand::CodesList => self.codes_list(),
+            ControlCommand::CodesRemove { account } => self.codes_remove(&account, by),
+            ControlCommand::BreakGlass { workspace, minutes, why } => {
+                self.with(&workspace, |core, name| core.break_glass(&name, minutes, &why, by))
+            }
             ControlCommand::TaintShow { workspace } => self.with(&workspace, |core, name| core.taint_show(&name)),
             ControlCommand::TaintRaise { workspace, label, why } => {
                 self.with(&workspace, |core, name| core.taint_raise(&name, &label, &why, by))
@@ -111,8 +126,9 @@ impl Core {
 
     /// Takes a line that a person said; `None` when it is talk.
     pub fn say(&mut self, line: &str, by: &str) -> Option<Told> {
+        let everywhere = |_: &WorkspaceName| true;
         match grammar::read(line) {
-            Said::Answer(id, word) => Some(self.answer(&id, &word, by)),
+            Said::Answer(id, word, code) => Some(self.answer_from_here(&id, &word, code.as_ref(), by)),
             Said::DenyAll(workspace, reason) => {
                 Some(self.deny_all(|of| workspace.as_ref().is_none_or(|name| of == name), &reason, by))
             }
@@ -123,29 +139,20 @@ impl Core {
             Said::Mute(workspace, muted) => {
                 Some(self.with(workspace.as_str(), |core, name| core.mute(&name, muted, by)).into())
             }
-            Said::Pending => Some(self.pending(false, |_| true).into()),
+            Said::Taint(Some(workspace)) => {
+                Some(self.with(workspace.as_str(), |core, name| core.taint_show(&name)).into())
+            }
             Said::Show(id) => Some(self.show(&id).into()),
+            Said::Why(id) => Some(self.why(&id).into()),
+            Said::Pending => Some(self.pending(false, everywhere).into()),
+            Said::Denied => Some(self.pending(true, everywhere).into()),
+            Said::Taint(None) => Some(self.taints(everywhere).into()),
+            Said::Tasks => Some(self.tasks(everywhere).into()),
+            Said::Grants => Some(self.grants(everywhere).into()),
+            Said::Status => Some(self.status(everywhere, true).into()),
             Said::Help => Some(Reply::done(notice::HELP, Value::Null).into()),
             Said::Talk => None,
         }
-    }
-
-    /// Denies everything that is held in these workspaces.
-    pub(super) fn deny_all(&mut self, is_meant: impl Fn(&WorkspaceName) -> bool, reason: &str, by: &str) -> Told {
-        let meant = self.book.cards().filter(|card| is_meant(&card.workspace));
-        let ids: Vec<ApprovalId> = meant.map(|card| card.id.clone()).collect();
-        if ids.is_empty() {
-            return Reply::refused("nothing is held there").into();
-        }
-        let word = Word::Deny { reason: reason.to_owned() };
-        let mut waited = Vec::new();
-        for id in &ids {
-            if let Told::Recorded { cases, .. } = self.answer(id, &word, by) {
-                waited.extend(cases);
-            }
-        }
-        let reply = Reply::done(format!("Denied: all {} that were held", ids.len()), json!({"denied": ids.len()}));
-        if waited.is_empty() { reply.into() } else { Told::Recorded { cases: waited, approves: false, reply } }
     }
 
     /// A workspace asks nobody for some minutes: what would be asked is denied.
@@ -192,128 +199,6 @@ impl Core {
         Reply::done(text, json!({"workspace": name, "muted": muted}))
     }
 
-    fn answer(&mut self, id: &ApprovalId, word: &Word, by: &str) -> Told {
-        let approves = matches!(word, Word::Approve(_));
-        let answered = || case::Event::Answered(word.clone(), Person::named(by));
-        // A denial counts as long as the approval before it has not gone out.
-        let overtaken = if approves { Vec::new() } else { self.approved_under(id) };
-        let person = Person::named(by);
-        let given = self.book.answer(id, word, &person, clock::now());
-        for case in &overtaken {
-            self.step(*case, answered());
-        }
-        match given {
-            Err(AnswerError::Over(_) | AnswerError::Unknown(_)) | Ok(Given::Revoked(_)) if !overtaken.is_empty() => {
-                let reply = Reply::done(format!("Denied before the approval took effect: {id}"), json!({"id": id}));
-                Told::Recorded { cases: overtaken, approves, reply }
-            }
-            Err(error) => Reply::refused(error.to_string()).into(),
-            Ok(Given::Cases(cases, _)) => {
-                for case in &cases {
-                    self.step(*case, answered());
-                }
-                fault::here("approval.answered");
-                self.answered(id, approves, by, cases)
-            }
-            Ok(Given::Pass(workspace)) => {
-                let detail = json!({"event": "overruled", "approval": id, "approved": approves, "by": by});
-                if let Err(why) = self.records.write(RecordKind::Answer, Some(&workspace), detail, Vec::new()) {
-                    // What is not on record does not count.
-                    let _ = self.book.answer(id, &Word::Deny { reason: String::new() }, &person, clock::now());
-                    return Reply::refused(why).into();
-                }
-                let text = if approves {
-                    format!("The same command may run once, when the agent asks again: {id}")
-                } else {
-                    format!("Stays denied: {id}")
-                };
-                Reply::done(text, json!({"id": id})).into()
-            }
-            Ok(Given::Revoked(workspace)) => {
-                let detail = json!({"event": "revoked", "approval": id, "by": by});
-                match self.records.write(RecordKind::Answer, Some(&workspace), detail, Vec::new()) {
-                    Ok(()) => Reply::done(format!("The approval counts no more: {id}"), json!({"id": id})).into(),
-                    Err(why) => Reply::refused(format!("the approval counts no more, but {why}")).into(),
-                }
-            }
-        }
-    }
-
-    /// What came of an answer to a card. Where the taint changed since the card was shown, a command is judged anew: then it
-    /// is asked again, or decided without the answer, and either is said.
-    fn answered(&self, id: &ApprovalId, approves: bool, by: &str, cases: Vec<CaseId>) -> Told {
-        let human = By::Human(Person::named(by));
-        let (mut by_answer, mut otherwise, mut again) = (Vec::new(), Vec::new(), 0);
-        for case in cases {
-            match self.cases.get(case).and_then(|open| open.case.verdict()) {
-                Some(verdict) if verdict.by == human => by_answer.push(case),
-                Some(verdict) => otherwise.push(format!("{} by {}", verdict.answer.as_str(), verdict.by)),
-                None => again += 1,
-            }
-        }
-        let mut more = String::new();
-        if again > 0 {
-            more.push_str(&format!(
-                "; the workspace's taint changed since then, so {again} are judged anew; see: bashgate pending"
-            ));
-        }
-        if !otherwise.is_empty() {
-            let otherwise = otherwise.join(", ");
-            more.push_str(&format!(
-                "; the workspace's taint changed since then, and without the answer it is now: {otherwise}"
-            ));
-        }
-        if by_answer.is_empty() {
-            return Reply::refused(format!("the answer to `{id}` does not count{more}")).into();
-        }
-        let mut text = format!("{}: {id}", if approves { "Approved" } else { "Denied" });
-        if by_answer.len() > 1 {
-            text.push_str(&format!(" ({} requests)", by_answer.len()));
-        }
-        text.push_str(&more);
-        if approves && self.book.stands(id) {
-            text.push_str("; until the inspector answers again, the offline rules alone decide what it would look at in this workspace");
-        }
-        let data = json!({"id": id, "requests": by_answer.len(), "judged_anew": again + otherwise.len()});
-        Told::Recorded { cases: by_answer, approves, reply: Reply::done(text, data) }
-    }
-
-    /// The cases that were approved under an id and whose approval is still being written.
-    fn approved_under(&self, id: &ApprovalId) -> Vec<CaseId> {
-        let under = |of: &Option<ApprovalId>| of.as_ref() == Some(id);
-        let approved = self.cases.iter().filter(|(_, open)| under(&open.approval) || under(&open.passed));
-        approved.filter(|(_, open)| open.case.is_approved()).map(|(case, _)| *case).collect()
-    }
-
-    /// What is held in these workspaces, or what was denied and can be overruled.
-    pub(super) fn pending(&self, denied: bool, is_meant: impl Fn(&WorkspaceName) -> bool) -> Reply {
-        let now = clock::now();
-        let mut cards: Vec<&Card> = if denied {
-            self.book.denied(now).map(|denied| &denied.card).collect()
-        } else {
-            // What is not on record yet is not asked about yet.
-            let told: HashSet<&ApprovalId> =
-                self.cases.values().filter(|open| open.announced).filter_map(|open| open.approval.as_ref()).collect();
-            self.book.cards().filter(|card| told.contains(&card.id)).collect()
-        };
-        cards.retain(|card| is_meant(&card.workspace));
-        let data: Vec<Value> = cards.iter().map(|card| card_json(card, now.boot_ms)).collect();
-        let text = if cards.is_empty() && denied {
-            "No denial can be overruled.".to_owned()
-        } else {
-            notice::list(cards.into_iter(), now.boot_ms)
-        };
-        Reply::done(text, Value::Array(data))
-    }
-
-    fn show(&self, id: &ApprovalId) -> Reply {
-        let now = clock::now();
-        match self.book.card(id) {
-            Some(card) => Reply::done(card::render(card, now.boot_ms, true), card_json(card, now.boot_ms)),
-            None => Reply::refused(format!("nothing is held under `{id}`")),
-        }
-    }
-
     /// Makes a new signing key, revoking the old one or not; or lets the old one count no more. What waits for an answer gets it
     /// with the key that it asked with, as long as that counts.
     fn exchange_key(&mut self, revoke: Option<bool>, by: &str) -> Reply {
@@ -343,24 +228,6 @@ impl Core {
             Some(_) => format!("The signing key is {} now; it was {before}.", self.keys.current.id()),
         };
         Reply::done(words, data)
-    }
-
-    fn taint_show(&self, name: &WorkspaceName) -> Reply {
-        let seen = self.workspaces.get(name).map(|known| known.seen.clone()).unwrap_or_default();
-        let mut text = format!("{name}: {} (epoch {})", seen.taint, seen.epoch);
-        for cause in &seen.causes {
-            let label = serde_json::to_value(cause.label)
-                .ok()
-                .and_then(|label| label.as_str().map(str::to_owned))
-                .unwrap_or_default();
-            text.push_str(&format!(
-                "\n  {label}: {} by {} at {}",
-                notice::one_line(&cause.source, 200),
-                notice::one_line(&cause.by, 200),
-                clock::date(cause.at_ms)
-            ));
-        }
-        Reply::done(text, json!({"workspace": name, "taint": seen.taint, "epoch": seen.epoch, "causes": seen.causes}))
     }
 
     fn taint_raise(&mut self, name: &WorkspaceName, label: &str, why: &str, by: &str) -> Reply {
@@ -461,16 +328,6 @@ impl Core {
         };
         Reply::done(text, Value::Array(data))
     }
-}
-
-fn card_json(card: &Card, now_boot_ms: u64) -> Value {
-    let mut value = serde_json::to_value(card).unwrap_or_default();
-    if let Some(fields) = value.as_object_mut() {
-        fields.remove("key");
-        fields.insert("command".to_owned(), json!(crate::policy::credentials::mask(&card.command)));
-        fields.insert("expires_in_ms".to_owned(), json!(card.expires_boot_ms.saturating_sub(now_boot_ms)));
-    }
-    value
 }
 
 /// Makes a workspace's two folders. The container's user may be another one, so it may write into `requests` and read

@@ -15,11 +15,12 @@ use serde_json::json;
 
 use super::After;
 use super::acting;
+use super::cards;
 use super::cases::{self, Open, Plain};
 use super::core::{Core, STARTING};
 use super::reading::{Read, SHORT, Unread};
 use super::{scripts, verdicts};
-use crate::approval::RequestKey;
+use crate::approval::{ApprovalId, Forecast, RequestKey};
 use crate::audit::{self, Entry, RecordKind};
 use crate::authority::By;
 use crate::case::{self, Case};
@@ -271,8 +272,11 @@ impl Core {
         });
         let asked = Asked { text: &text, by_runner, script, service: terms.as_ref() };
         let questioned = policy::judge(&self.config.policy, seen.taint, &found, asked).decision > Decision::Allow;
-        let pass = if questioned { self.book.take_pass(&key, clock::now()) } else { None };
         let now = clock::now();
+        let pass = if questioned { self.book.take_pass(&key, now) } else { None };
+        let pass = pass.map(|(by, id)| (case::Pass::Request(by), id));
+        let pass =
+            pass.or_else(|| if questioned { self.granted(&workspace, seen.epoch, &found, &check, now) } else { None });
         let held_before = self.restored.get(&key).filter(|card| card.expires_boot_ms > now.boot_ms);
         let held_before = held_before.map(|card| card.id.clone());
         let (pass, passed) = pass.unzip();
@@ -299,6 +303,24 @@ impl Core {
         let id = self.cases.add(open);
         fault::here("case.opened");
         self.step(id, case::Event::Opened { pass, held_before });
+    }
+
+    /// What a person has let through ahead, where it covers this command.
+    fn granted(
+        &mut self,
+        workspace: &WorkspaceName,
+        epoch: u64,
+        found: &Classification,
+        check: &BashCheck,
+        now: clock::Now,
+    ) -> Option<(case::Pass, ApprovalId)> {
+        if !self.book.has_grants(workspace) {
+            return None;
+        }
+        let reach = cards::reach(found, check, &Forecast::new(&found.effects, check));
+        let (by, id, is_everything) = self.book.granted(workspace, epoch, reach.as_ref(), now)?;
+        let pass = if is_everything { case::Pass::Everything } else { case::Pass::Kind };
+        Some((pass(by, id.clone()), id))
     }
 
     /// The Bash tool refuses a command by its own rules: the attempt goes on record, and the answer is no.

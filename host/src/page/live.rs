@@ -16,6 +16,7 @@ use tokio::sync::watch;
 use crate::approval::ApprovalId;
 use crate::chat::board::Shown;
 use crate::chat::card::{self, Room};
+use crate::chat::notice::one_line;
 use crate::clock::{self, Now};
 
 use super::Page;
@@ -81,6 +82,7 @@ impl Watching {
             self.open.iter().filter(|id| !there.contains(*id) && !over.contains(*id)).collect();
         let line = json!({
             "whole": is_whole, "now": now.unix_ms, "gone": gone,
+            "ahead": self.page.board.ahead(),
             "cards": cards.iter().map(|shown| of(shown, now, Room::USUAL)).collect::<Vec<_>>(),
         });
         self.open = there;
@@ -95,7 +97,8 @@ pub(super) fn of(shown: &Shown, now: Now, room: Room) -> Value {
     json!({
         "id": card.id, "workspace": card.workspace, "agent": card.agent, "taint": card.taint, "head": parts.head,
         "command": parts.command, "about": parts.about.trim_end(), "folded": parts.folded, "session": card.offers_session,
-        "git": card::sends_by_git(card), "waiting": card.waiting, "over": shown.over,
+        "git": card::sends_by_git(card), "grant": card.grant.as_ref().map(|reach| one_line(&reach.words(), 300)),
+        "two_people": card.demands.two_people, "first": card.demands.first.as_ref().map(|(first, _)| first), "waiting": card.waiting, "over": shown.over,
         "until": now.unix_ms + card.expires_boot_ms.saturating_sub(now.boot_ms),
     })
 }

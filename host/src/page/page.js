@@ -185,6 +185,7 @@ function take(news) {
     cards.set(card.id, { ...card, since: Infinity, all: false, element: before && before.element });
   }
   for (const id of news.gone) cards.delete(id);
+  drawAhead(news.ahead);
   if (news.whole) {
     for (const [id, card] of cards) if (card.stale) cards.delete(id);
   }
@@ -231,8 +232,23 @@ function draw() {
   tick();
 }
 
+// What runs without being asked about, for everybody to see and to end.
+function drawAhead(all) {
+  const list = $("ahead");
+  const version = JSON.stringify(all);
+  if (list.dataset.version === version) return;
+  list.dataset.version = version;
+  list.hidden = all.length === 0;
+  list.replaceChildren(...all.map((one) => {
+    const end = el("button", { type: "button", className: "deny" }, "End it");
+    end.setAttribute("aria-label", `End it: ${one.id}, in workspace ${one.workspace}`);
+    end.addEventListener("click", () => tell(`deny ${one.id}`));
+    return el("li", {}, el("span", {}, one.words), end);
+  }));
+}
+
 function drawn(card) {
-  const version = JSON.stringify([card.head, card.command, card.about, card.over, card.waiting, card.all, card.session]);
+  const version = JSON.stringify([card.head, card.command, card.about, card.over, card.waiting, card.all, card.session, card.grant, card.first]);
   const old = card.element;
   if (old && old.dataset.version === version) return old;
   // Where somebody types nothing changes under their hands; it is drawn anew when they leave.
@@ -283,11 +299,33 @@ function acts(card) {
     if (event.key === "Escape" || event.key === "Enter") reason.closest("li").focus();
   });
   box.append(reason);
+  if (card.two_people) {
+    box.append(el("span", { className: "quiet" }, card.first ? `${card.first} said yes; another person must, too.` : "Two people must say yes."));
+  }
+  if (card.grant && !card.folded) box.append(granting(card));
   if (card.session && !card.folded) {
     const later = "Until the taint changes: this text, in this folder, by this agent, with these files as they are.";
     box.append(el("span", { className: "quiet" }, card.git ? `${later} The same push then sends what is committed later, too.` : later));
   }
   return box;
+}
+
+// A grant lets others run: it takes a code, which is asked for when it is first tried.
+function granting(card) {
+  const field = (label, settings) => {
+    const input = el("input", settings);
+    return [el("label", {}, label, input), input];
+  };
+  const [minutesLabel, minutes] = field("Minutes ", { type: "number", min: 1, max: 60, value: 30, required: true });
+  const [codeLabel, code] = field("Code ", { type: "text", maxLength: 9, autocomplete: "off", inputMode: "numeric" });
+  const form = el("form", {}, minutesLabel, codeLabel, el("button", { type: "submit" }, "Grant"));
+  for (const input of [minutes, code]) input.addEventListener("blur", () => setTimeout(draw));
+  form.addEventListener("submit", (event) => {
+    event.preventDefault();
+    answer(card.id, "grant", `${minutes.value} ${code.value}`.trim());
+  });
+  return el("details", { className: "grant" }, el("summary", {}, "Let others of its kind run, too, for a while"),
+    el("span", { className: "quiet" }, `${card.grant}. Until its time is over, or the taint changes. It takes a one-time code, and you are told which.`), form);
 }
 
 // A command with its gutter, behind which no line that is too long for the window reaches back. Words are marked for reading only; what they are is decided by the host.
@@ -353,14 +391,19 @@ async function answer(id, what, reason = "") {
   if (card.over) return say(`It is over: ${card.over}`);
   if (document.body.hasAttribute("data-away")) return say("The host does not answer; nothing was sent.");
   if (Date.now() - card.since < SETTLES_MS) return say("The card has only just changed: look at it, then press again.");
-  if (what === "session" && (!card.session || card.folded)) return;
+  if (what === "session" && (!card.session || card.folded) || what === "grant" && (!card.grant || card.folded)) return;
   const place = card.element?.querySelector(".acts")?.getBoundingClientRect();
   if (what !== "deny" && place && (place.bottom > innerHeight + 8 || place.top < 0)) {
     card.element.querySelector(".acts").scrollIntoView({ block: "end" });
     return say("Not all of the card was on the screen: read it to its end, then press again.");
   }
   say(what === "deny" ? "Denying…" : "Approving…");
-  const words = { approve: `approve ${id}`, session: `approve ${id} session`, deny: `deny ${id} ${reason}`.trim() }[what];
+  const words = { approve: `approve ${id}`, session: `approve ${id} session`, grant: `approve ${id} grant ${reason}`, deny: `deny ${id} ${reason}`.trim() }[what];
+  await tell(words);
+}
+
+async function tell(words) {
+  if (document.body.hasAttribute("data-away")) return say("The host does not answer; nothing was sent.");
   try {
     say((await asked("/api/say", { words, at: Date.now() + skew })).text);
   } catch (error) {

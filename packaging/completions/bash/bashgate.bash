@@ -31,6 +31,9 @@ _bashgate() {
             bashgate,classify)
                 cmd="bashgate__subcmd__classify"
                 ;;
+            bashgate,codes)
+                cmd="bashgate__subcmd__codes"
+                ;;
             bashgate,config)
                 cmd="bashgate__subcmd__config"
                 ;;
@@ -48,6 +51,9 @@ _bashgate() {
                 ;;
             bashgate,down)
                 cmd="bashgate__subcmd__down"
+                ;;
+            bashgate,grants)
+                cmd="bashgate__subcmd__grants"
                 ;;
             bashgate,help)
                 cmd="bashgate__subcmd__help"
@@ -73,11 +79,17 @@ _bashgate() {
             bashgate,show)
                 cmd="bashgate__subcmd__show"
                 ;;
+            bashgate,status)
+                cmd="bashgate__subcmd__status"
+                ;;
             bashgate,suggest)
                 cmd="bashgate__subcmd__suggest"
                 ;;
             bashgate,taint)
                 cmd="bashgate__subcmd__taint"
+                ;;
+            bashgate,tasks)
+                cmd="bashgate__subcmd__tasks"
                 ;;
             bashgate,up)
                 cmd="bashgate__subcmd__up"
@@ -142,6 +154,30 @@ _bashgate() {
             bashgate__subcmd__chat__subcmd__help,test)
                 cmd="bashgate__subcmd__chat__subcmd__help__subcmd__test"
                 ;;
+            bashgate__subcmd__codes,help)
+                cmd="bashgate__subcmd__codes__subcmd__help"
+                ;;
+            bashgate__subcmd__codes,list)
+                cmd="bashgate__subcmd__codes__subcmd__list"
+                ;;
+            bashgate__subcmd__codes,new)
+                cmd="bashgate__subcmd__codes__subcmd__new"
+                ;;
+            bashgate__subcmd__codes,remove)
+                cmd="bashgate__subcmd__codes__subcmd__remove"
+                ;;
+            bashgate__subcmd__codes__subcmd__help,help)
+                cmd="bashgate__subcmd__codes__subcmd__help__subcmd__help"
+                ;;
+            bashgate__subcmd__codes__subcmd__help,list)
+                cmd="bashgate__subcmd__codes__subcmd__help__subcmd__list"
+                ;;
+            bashgate__subcmd__codes__subcmd__help,new)
+                cmd="bashgate__subcmd__codes__subcmd__help__subcmd__new"
+                ;;
+            bashgate__subcmd__codes__subcmd__help,remove)
+                cmd="bashgate__subcmd__codes__subcmd__help__subcmd__remove"
+                ;;
             bashgate__subcmd__config,check)
                 cmd="bashgate__subcmd__config__subcmd__check"
                 ;;
@@ -181,6 +217,9 @@ _bashgate() {
             bashgate__subcmd__help,classify)
                 cmd="bashgate__subcmd__help__subcmd__classify"
                 ;;
+            bashgate__subcmd__help,codes)
+                cmd="bashgate__subcmd__help__subcmd__codes"
+                ;;
             bashgate__subcmd__help,config)
                 cmd="bashgate__subcmd__help__subcmd__config"
                 ;;
@@ -198,6 +237,9 @@ _bashgate() {
                 ;;
             bashgate__subcmd__help,down)
                 cmd="bashgate__subcmd__help__subcmd__down"
+                ;;
+            bashgate__subcmd__help,grants)
+                cmd="bashgate__subcmd__help__subcmd__grants"
                 ;;
             bashgate__subcmd__help,help)
                 cmd="bashgate__subcmd__help__subcmd__help"
@@ -223,11 +265,17 @@ _bashgate() {
             bashgate__subcmd__help,show)
                 cmd="bashgate__subcmd__help__subcmd__show"
                 ;;
+            bashgate__subcmd__help,status)
+                cmd="bashgate__subcmd__help__subcmd__status"
+                ;;
             bashgate__subcmd__help,suggest)
                 cmd="bashgate__subcmd__help__subcmd__suggest"
                 ;;
             bashgate__subcmd__help,taint)
                 cmd="bashgate__subcmd__help__subcmd__taint"
+                ;;
+            bashgate__subcmd__help,tasks)
+                cmd="bashgate__subcmd__help__subcmd__tasks"
                 ;;
             bashgate__subcmd__help,up)
                 cmd="bashgate__subcmd__help__subcmd__up"
@@ -258,6 +306,15 @@ _bashgate() {
                 ;;
             bashgate__subcmd__help__subcmd__chat,test)
                 cmd="bashgate__subcmd__help__subcmd__chat__subcmd__test"
+                ;;
+            bashgate__subcmd__help__subcmd__codes,list)
+                cmd="bashgate__subcmd__help__subcmd__codes__subcmd__list"
+                ;;
+            bashgate__subcmd__help__subcmd__codes,new)
+                cmd="bashgate__subcmd__help__subcmd__codes__subcmd__new"
+                ;;
+            bashgate__subcmd__help__subcmd__codes,remove)
+                cmd="bashgate__subcmd__help__subcmd__codes__subcmd__remove"
                 ;;
             bashgate__subcmd__help__subcmd__config,check)
                 cmd="bashgate__subcmd__help__subcmd__config__subcmd__check"
@@ -294,6 +351,9 @@ _bashgate() {
                 ;;
             bashgate__subcmd__help__subcmd__workspace,add)
                 cmd="bashgate__subcmd__help__subcmd__workspace__subcmd__add"
+                ;;
+            bashgate__subcmd__help__subcmd__workspace,break-glass)
+                cmd="bashgate__subcmd__help__subcmd__workspace__subcmd__break__subcmd__glass"
                 ;;
             bashgate__subcmd__help__subcmd__workspace,list)
                 cmd="bashgate__subcmd__help__subcmd__workspace__subcmd__list"
@@ -385,6 +445,9 @@ _bashgate() {
             bashgate__subcmd__workspace,add)
                 cmd="bashgate__subcmd__workspace__subcmd__add"
                 ;;
+            bashgate__subcmd__workspace,break-glass)
+                cmd="bashgate__subcmd__workspace__subcmd__break__subcmd__glass"
+                ;;
             bashgate__subcmd__workspace,help)
                 cmd="bashgate__subcmd__workspace__subcmd__help"
                 ;;
@@ -411,6 +474,9 @@ _bashgate() {
                 ;;
             bashgate__subcmd__workspace__subcmd__help,add)
                 cmd="bashgate__subcmd__workspace__subcmd__help__subcmd__add"
+                ;;
+            bashgate__subcmd__workspace__subcmd__help,break-glass)
+                cmd="bashgate__subcmd__workspace__subcmd__help__subcmd__break__subcmd__glass"
                 ;;
             bashgate__subcmd__workspace__subcmd__help,help)
                 cmd="bashgate__subcmd__workspace__subcmd__help__subcmd__help"
@@ -443,7 +509,7 @@ _bashgate() {
 
     case "${cmd}" in
         bashgate)
-            opts="-h -V --help --version demo init up down serve classify why decide suggest pending show approve deny chat page taint workspace scripts key audit backup doctor config help"
+            opts="-h -V --help --version demo init up down serve classify why decide suggest pending show approve deny status tasks grants codes chat page taint workspace scripts key audit backup doctor config help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 1 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -842,6 +908,148 @@ _bashgate() {
             COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
             return 0
             ;;
+        bashgate__subcmd__codes)
+            opts="-h --config --help new list remove help"
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                --config)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        bashgate__subcmd__codes__subcmd__help)
+            opts="new list remove help"
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        bashgate__subcmd__codes__subcmd__help__subcmd__help)
+            opts=""
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 4 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        bashgate__subcmd__codes__subcmd__help__subcmd__list)
+            opts=""
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 4 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        bashgate__subcmd__codes__subcmd__help__subcmd__new)
+            opts=""
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 4 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        bashgate__subcmd__codes__subcmd__help__subcmd__remove)
+            opts=""
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 4 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        bashgate__subcmd__codes__subcmd__list)
+            opts="-h --json --config --help"
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                --config)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        bashgate__subcmd__codes__subcmd__new)
+            opts="-h --json --config --help"
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                --config)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        bashgate__subcmd__codes__subcmd__remove)
+            opts="-h --config --help"
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                --config)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
         bashgate__subcmd__config)
             opts="-h --config --help check path use help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
@@ -1078,8 +1286,26 @@ _bashgate() {
             COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
             return 0
             ;;
+        bashgate__subcmd__grants)
+            opts="-h --json --config --help"
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                --config)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
         bashgate__subcmd__help)
-            opts="demo init up down serve classify why decide suggest pending show approve deny chat page taint workspace scripts key audit backup doctor config help"
+            opts="demo init up down serve classify why decide suggest pending show approve deny status tasks grants codes chat page taint workspace scripts key audit backup doctor config help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -1260,6 +1486,62 @@ _bashgate() {
             COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
             return 0
             ;;
+        bashgate__subcmd__help__subcmd__codes)
+            opts="new list remove"
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        bashgate__subcmd__help__subcmd__codes__subcmd__list)
+            opts=""
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 4 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        bashgate__subcmd__help__subcmd__codes__subcmd__new)
+            opts=""
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 4 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        bashgate__subcmd__help__subcmd__codes__subcmd__remove)
+            opts=""
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 4 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
         bashgate__subcmd__help__subcmd__config)
             opts="check path use"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
@@ -1373,6 +1655,20 @@ _bashgate() {
             return 0
             ;;
         bashgate__subcmd__help__subcmd__down)
+            opts=""
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        bashgate__subcmd__help__subcmd__grants)
             opts=""
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
@@ -1568,6 +1864,20 @@ _bashgate() {
             COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
             return 0
             ;;
+        bashgate__subcmd__help__subcmd__status)
+            opts=""
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
         bashgate__subcmd__help__subcmd__suggest)
             opts=""
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
@@ -1638,6 +1948,20 @@ _bashgate() {
             COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
             return 0
             ;;
+        bashgate__subcmd__help__subcmd__tasks)
+            opts=""
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
         bashgate__subcmd__help__subcmd__up)
             opts=""
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
@@ -1667,7 +1991,7 @@ _bashgate() {
             return 0
             ;;
         bashgate__subcmd__help__subcmd__workspace)
-            opts="add list renew remove pause resume mute unmute"
+            opts="add list renew remove pause resume mute unmute break-glass"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -1681,6 +2005,20 @@ _bashgate() {
             return 0
             ;;
         bashgate__subcmd__help__subcmd__workspace__subcmd__add)
+            opts=""
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 4 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        bashgate__subcmd__help__subcmd__workspace__subcmd__break__subcmd__glass)
             opts=""
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 4 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
@@ -2130,6 +2468,24 @@ _bashgate() {
             COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
             return 0
             ;;
+        bashgate__subcmd__status)
+            opts="-h --json --config --help"
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                --config)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
         bashgate__subcmd__suggest)
             opts="-h --jsonl --least --most --programs --config --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
@@ -2306,6 +2662,24 @@ _bashgate() {
             COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
             return 0
             ;;
+        bashgate__subcmd__tasks)
+            opts="-h --config --help"
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                --config)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
         bashgate__subcmd__up)
             opts="-h --print --image --login --env --runtime --network --no-cage --set-aside --doctor --config --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
@@ -2363,7 +2737,7 @@ _bashgate() {
             return 0
             ;;
         bashgate__subcmd__workspace)
-            opts="-h --config --help add list renew remove pause resume mute unmute help"
+            opts="-h --config --help add list renew remove pause resume mute unmute break-glass help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -2398,8 +2772,34 @@ _bashgate() {
             COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
             return 0
             ;;
+        bashgate__subcmd__workspace__subcmd__break__subcmd__glass)
+            opts="-h --minutes --why --config --help"
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                --minutes)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --why)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --config)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
         bashgate__subcmd__workspace__subcmd__help)
-            opts="add list renew remove pause resume mute unmute help"
+            opts="add list renew remove pause resume mute unmute break-glass help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -2413,6 +2813,20 @@ _bashgate() {
             return 0
             ;;
         bashgate__subcmd__workspace__subcmd__help__subcmd__add)
+            opts=""
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 4 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        bashgate__subcmd__workspace__subcmd__help__subcmd__break__subcmd__glass)
             opts=""
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 4 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
