@@ -260,6 +260,25 @@ pub fn filled() -> impl Iterator<Item = &'static str> {
     TABLE.iter().filter(|(_, steers)| *steers == Filled).map(|(name, _)| *name)
 }
 
+/// True for a variable that names a program which builds start, by its usual names: a compiler, a linker, a runner of tests.
+pub fn names_program(name: &str) -> bool {
+    matches!(
+        name,
+        "RUSTC"
+            | "RUSTDOC"
+            | "RUSTFLAGS"
+            | "CC"
+            | "CXX"
+            | "LD"
+            | "AR"
+            | "PKG_CONFIG"
+            | "GNUPGHOME"
+            | "SHELL"
+            | "TF_REATTACH_PROVIDERS"
+    ) || name.starts_with("CARGO_BUILD_")
+        || name.starts_with("CARGO_TARGET_") && name.len() > "CARGO_TARGET_DIR".len()
+}
+
 /// True for a variable that may say where programs of the network send, whichever they are: a proxy, a file of settings or the
 /// folder with such files, what steers the shell and every program. The rows of single programs name more.
 pub fn leads_network(name: &str) -> bool {

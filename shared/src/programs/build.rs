@@ -1,7 +1,7 @@
 //! Build and task runners: they run what files of the workspace say, so those files are named, and the hook tells the host
 //! what stands in them.
 
-use super::{Judge, Judgement, Kind, Program, Rule, Runs, row};
+use super::{Judge, Judgement, Kind, Program, Rule, Runs, Trait, row};
 use crate::classify::call::{Arg, Call};
 
 const fn runner(
@@ -12,34 +12,86 @@ const fn runner(
     Program::new(names, "runs what files of the workspace say", Kind::Mixed, Rule::Custom(build))
         .steered_by(files)
         .not_safe(not_safe)
+        .traits(&[Trait::BuildsHere])
 }
 
 pub(super) const TABLE: &[Program] = &[
     runner(&["make", "gmake"], &["GNUmakefile", "makefile", "Makefile"], &["make build", "make -C sub"])
         .runs(Runs::Code)
+        .elsewhere(&["-f*", "--file", "--makefile", "--eval", "-E"])
         .tells_version(&["--version", "-v"])
         .environment(&["MAKEFLAGS", "GNUMAKEFLAGS", "MAKEFILES"]),
     runner(&["ninja"], &["build.ninja"], &["ninja"]).runs(Runs::Code).tells_version(&["--version"]),
-    runner(&["cmake"], &["CMakeLists.txt"], &["cmake -B build"]).runs(Runs::Code).tells_version(&["--version"]),
-    runner(&["meson"], &["meson.build"], &["meson setup build"]),
-    runner(&["scons"], &[], &["scons"]),
-    runner(&["rake"], &["Rakefile"], &["rake test"]),
-    runner(&["just"], &["justfile", "Justfile"], &["just test"]),
-    runner(&["task"], &["Taskfile.yml", "Taskfile.yaml"], &["task build"]),
-    runner(&["mise"], &["mise.toml", ".mise.toml"], &["mise run lint"]).tells(&["env"]).steers(&[
-        "trust",
-        "settings set",
-        "use",
+    runner(&["cmake"], &["CMakeLists.txt"], &["cmake -B build"])
+        .elsewhere(&["-P", "-E", "-C"])
+        .runs(Runs::Code)
+        .tells_version(&["--version"]),
+    runner(&["meson"], &["meson.build"], &["meson setup build"]).here(&[
+        "setup",
+        "compile",
+        "test",
+        "configure",
+        "introspect",
+        "install",
     ]),
-    runner(&["sbt"], &["build.sbt"], &["sbt test"]).runs(Runs::Code).terminal(super::languages::PROMPT),
+    runner(&["scons"], &[], &["scons"]),
+    runner(&["rake"], &["Rakefile"], &["rake test"]).elsewhere(&["-e", "--execute", "-E", "-p", "-r*", "--require"]),
+    runner(&["just"], &["justfile", "Justfile"], &["just test"]).elsewhere(&[
+        "--command",
+        "-c",
+        "--shell",
+        "--shell-arg",
+    ]),
+    runner(&["task"], &["Taskfile.yml", "Taskfile.yaml"], &["task build"]),
+    runner(&["mise"], &["mise.toml", ".mise.toml"], &["mise run lint"])
+        .here(&[
+            "run",
+            "r",
+            "tasks",
+            "test",
+            "lint",
+            "build",
+            "fmt",
+            "ls",
+            "list",
+            "current",
+            "which",
+            "where",
+            "bin-paths",
+            "doctor",
+            "exec",
+            "x",
+            "env",
+        ])
+        .tells(&["env"])
+        .steers(&["trust", "settings set", "use"]),
+    runner(&["sbt"], &["build.sbt"], &["sbt test"])
+        .runs(Runs::Code)
+        .terminal(super::languages::PROMPT)
+        .here(&[
+            "compile",
+            "test",
+            "clean",
+            "package",
+            "run",
+            "doc",
+            "scalafmt",
+            "scalafmtCheck",
+            "Test/compile",
+            "testOnly",
+        ])
+        .traits(&[Trait::EachWordIsACall]),
     runner(
         &["pytest", "tox", "nox"],
         &["conftest.py", "tests/conftest.py", "tox.ini", "noxfile.py", "pyproject.toml"],
         &["pytest -q", "tox"],
-    ),
+    )
+    .elsewhere(&["-o", "--override-ini", "-p*", "--tx", "--pastebin"]),
     runner(&["ruff"], &[], &["ruff check ."]).tells_version(&["--version", "-V"]),
     runner(&["mypy", "black"], &[], &["mypy ."]),
-    runner(&["pre-commit"], &[".pre-commit-config.yaml"], &["pre-commit run"]).steers(&["install", "init-templatedir"]),
+    runner(&["pre-commit"], &[".pre-commit-config.yaml"], &["pre-commit run"])
+        .here(&["run", "validate-config"])
+        .steers(&["install", "init-templatedir"]),
     Program::new(
         &["husky", "lefthook", "simple-git-hooks"],
         "puts hooks into the repository",
@@ -60,16 +112,31 @@ pub(super) const TABLE: &[Program] = &[
     runner(&["eslint"], &["eslint.config.js", ".eslintrc.js", "eslint.config.mjs"], &["eslint ."]),
     runner(&["prettier"], &["prettier.config.js", ".prettierrc.js"], &["prettier ."]),
     runner(&["tsc"], &[], &["tsc --noEmit"]).environment(&["NODE_OPTIONS", "NODE_PATH"]),
-    runner(&["turbo", "nx", "npx", "bunx"], &["package.json"], &["npx tsc"]),
+    // What is not installed they fetch.
+    runner(&["npx", "bunx"], &["package.json"], &["npx tsc"]).here(&[]),
+    runner(&["turbo", "nx"], &["package.json"], &["turbo run build"]).here(&[
+        "run", "build", "test", "lint", "graph", "affected", "run-many", "format", "show", "list", "ls", "daemon",
+    ]),
     runner(&["golangci-lint"], &[".golangci.yml"], &["golangci-lint run"]),
-    runner(&["staticcheck", "bazel", "buck2", "kotlinc", "xcodebuild"], &[], &["bazel build x"]),
-    runner(&["swift"], &[], &["swift build"]).terminal(super::languages::PROMPT),
-    runner(&["ctest"], &[], &["ctest"]).tells_version(&["--version"]),
+    runner(&["staticcheck", "kotlinc"], &[], &["staticcheck ./..."]),
+    runner(&["xcodebuild"], &[], &["xcodebuild build"]).here(&["build", "test", "clean", "analyze"]),
+    runner(&["bazel", "buck2"], &[], &["bazel build x"])
+        .here(&["build", "test", "run", "query", "cquery", "clean", "info"]),
+    runner(&["swift"], &[], &["swift build"]).terminal(super::languages::PROMPT).here(&[
+        "build",
+        "test",
+        "run",
+        "package describe",
+        "package dump-package",
+        "package clean",
+    ]),
+    runner(&["ctest"], &[], &["ctest"]).elsewhere(&["-D", "-T", "-M", "-S", "-SP"]).tells_version(&["--version"]),
     runner(&["rustc"], &[], &["rustc a.rs"])
         .tells_version(&["--version", "-V"])
         .version_chosen_by(&["rust-toolchain", "rust-toolchain.toml"])
         .environment(&["RUSTUP_TOOLCHAIN", "RUSTUP_HOME"]),
     runner(&["gcc"], &[], &["gcc a.c"])
+        .elsewhere(&["-B", "-wrapper", "-fplugin", "-specs", "--specs"])
         .runs(Runs::Named)
         .tells_version(&["--version"])
         .environment(COMPILERS)

@@ -29,15 +29,12 @@ const HERE: &[&str] = &[
     "images",
     "logs",
     "inspect",
-    "exec",
     "build",
     "version",
     "info",
     "stats",
     "top",
-    "start",
     "stop",
-    "restart",
     "kill",
     "rm",
     "rmi",
@@ -71,14 +68,10 @@ const HERE: &[&str] = &[
     "context ls",
     "compose ps",
     "compose logs",
-    "compose up",
     "compose down",
     "compose build",
-    "compose exec",
     "compose config",
-    "compose start",
     "compose stop",
-    "compose restart",
     "compose top",
     "compose images",
 ];
@@ -88,6 +81,7 @@ const fn containers(names: &'static [&'static str], not_safe: &'static [&'static
         .runs(Runs::Named)
         .subcommands(REGISTRY)
         .here(HERE)
+        .elsewhere(&["-c", "-r", "-o", "--output", "--cache-to", "--secret", "--ssh", "--network"])
         .tells(&["inspect", "compose config", "compose convert"])
         .flag(Flag::Containers)
         .terminal(TERMINAL)

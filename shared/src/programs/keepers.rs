@@ -16,19 +16,7 @@ pub(super) const TABLE: &[Program] = &[
     keeper(&["keyring"], &["keyring get a b"]).tells(&["get"]),
     keeper(&["sops", "age", "rage", "ansible-vault", "chamber", "doppler"], &["sops -d x"]).tells(&[""]),
     Program::new(&["terraform", "tofu"], "builds what its files describe", Kind::Mixed, Rule::Never(Operands::Data))
-        .here(&[
-            "fmt",
-            "validate",
-            "version",
-            "graph",
-            "plan",
-            "providers",
-            "workspace",
-            "output",
-            "show",
-            "state list",
-            "state show",
-        ])
+        .here(&["fmt", "validate", "version", "graph", "workspace", "output", "show", "state list", "state show"])
         .tells(&["output", "show", "state pull", "state show", "console"])
         .not_safe(&["terraform output"]),
 ];

@@ -74,6 +74,9 @@ const PYTHON: &[Subcommand] = &[
 ];
 const PROJECTS: &[Subcommand] =
     &[reads("add"), reads("install"), reads("update"), reads("require"), reads("create-project"), writes("publish")];
+/// Without a word it installs.
+const BUNDLE: &[Subcommand] =
+    &[reads(""), reads("add"), reads("install"), reads("update"), reads("outdated"), reads("lock"), writes("publish")];
 const SYSTEM: &[Subcommand] = &[
     reads("install"),
     reads("update"),
@@ -89,11 +92,12 @@ const SYSTEM: &[Subcommand] = &[
 const JVM: &[Subcommand] =
     &[reads("restore"), reads("nuget"), reads("tool"), reads("add"), writes("deploy"), writes("publish")];
 
-const PIP_HERE: &[&str] = &["list", "show", "freeze", "check", "help", "config", "cache", "debug", "inspect", "hash"];
-const GEM_HERE: &[&str] = &["list", "env", "environment", "build", "contents", "which", "specification", "help"];
+const PIP_HERE: &[&str] = &["list", "show", "freeze", "check", "help", "cache", "debug", "inspect", "hash"];
+const GEM_HERE: &[&str] = &["list", "env", "environment", "contents", "which", "specification", "help"];
 const UV_HERE: &[&str] =
     &["run", "tree", "version", "venv", "build", "cache", "format", "pip list", "pip freeze", "pip show", "pip check"];
-const PYTHONS_HERE: &[&str] = &["list", "info", "env", "environment", "activate", "deactivate", "config", "help"];
+const PYTHONS_HERE: &[&str] =
+    &["list", "info", "env list", "env export", "environment", "activate", "deactivate", "help"];
 const PROJECTS_HERE: &[&str] = &[
     "run",
     "exec",
@@ -165,7 +169,8 @@ const CARGO_HERE: &[&str] = &[
     "clean",
     "tree",
     "metadata",
-    "nextest",
+    "nextest run",
+    "nextest list",
     "version",
     "help",
     "expand",
@@ -232,22 +237,80 @@ const JVM_HERE: &[&str] = &[
     "format",
     "sln",
     "list",
-    "publish",
     "ef",
     "watch",
-    "new",
-    "test-compile",
+    "assemble",
+    "check",
+    "tasks",
+    "dependencies",
+    "properties",
+    "classes",
+    "testClasses",
+    "jar",
+    "javadoc",
+    "lint",
+    "ktlintCheck",
+    "ktlintFormat",
+    "detekt",
+    "spotlessCheck",
+    "spotlessApply",
+];
+
+/// Scripts of a project that nearly all have, besides what only looks at what is here.
+const YARN_HERE: &[&str] = &[
+    "run",
+    "test",
+    "build",
+    "lint",
+    "format",
+    "check",
+    "typecheck",
+    "type-check",
+    "dev",
+    "start",
+    "watch",
+    "clean",
+    "e2e",
+    "unit",
+    "why",
+    "list",
+    "ls",
+    "ll",
+    "bin",
+    "root",
+    "version",
+    "help",
+    "tsc",
+    "eslint",
+    "prettier",
+    "jest",
+    "vitest",
+    "storybook",
+    "coverage",
+    "generate",
+    "codegen",
+    "compile",
+    "bundle",
+    "docs",
+    "fmt",
+    "lint:fix",
+    "test:unit",
+    "test:watch",
+    "test:ci",
 ];
 
 pub(super) const TABLE: &[Program] = &[
     manager(&["pip"], PYTHON, &["pip install requests", "pip3 install x", "pip list"])
         .here(PIP_HERE)
+        .elsewhere(&["-i", "-f", "-o", "--extra-index-url", "--find-links"])
         .configured_by(&["~/.pip/pip.conf", "~/.config/pip/pip.conf", "~/.pypirc"])
         .versioned()
         .environment(&["PYTHONHOME", "PYTHONPATH", "PYTHONSTARTUP", "PYTHONUSERBASE"])
         .traits(&[Trait::Steady]),
     manager(&["pipx", "conda"], PYTHON, &["pipx install x"]).here(PYTHONS_HERE),
-    manager(&["gem"], PYTHON, &["gem install x"]).here(GEM_HERE),
+    manager(&["gem"], PYTHON, &["gem install x"])
+        .here(GEM_HERE)
+        .elsewhere(&["-r", "-b", "-s", "--remote", "--both", "--source"]),
     manager(
         &["uv"],
         &[
@@ -263,9 +326,15 @@ pub(super) const TABLE: &[Program] = &[
         &["uv pip install x", "uv run x"],
     )
     .here(UV_HERE)
+    .elsewhere(&["-w", "--with-editable", "--find-links", "-i", "-f"])
     .tells_version(&["--version", "-V"]),
-    manager(&["poetry", "bundle"], PROJECTS, &["poetry add x"]).here(PROJECTS_HERE).steers(&["config set", "config"]),
-    manager(&["composer"], PROJECTS, &["composer install"]).here(PROJECTS_HERE).steered_by(&["composer.json"]),
+    manager(&["bundle"], BUNDLE, &["bundle", "bundle add x"]).here(PROJECTS_HERE).steers(&["config"]),
+    manager(&["poetry"], PROJECTS, &["poetry add x"]).here(PROJECTS_HERE).steers(&["config set", "config"]),
+    manager(&["composer"], PROJECTS, &["composer install"])
+        .here(PROJECTS_HERE)
+        .steers(&["config"])
+        .elsewhere(&["-a", "--all", "--available"])
+        .steered_by(&["composer.json"]),
     manager(&["npm"], NODE, &["npm install playwright", "npm test", "npm run build"])
         .here(NPM_HERE)
         .configured_by(&["~/.npmrc", ".npmrc"])
@@ -273,8 +342,12 @@ pub(super) const TABLE: &[Program] = &[
         .tells(&["config list -l", "token list", "config get //"])
         .steered_by(&["package.json"])
         .environment(&["NODE_OPTIONS", "NODE_PATH"]),
-    manager(&["pnpm"], NODE, &["pnpm add x"]).steers(&["config set", "set", "link"]).steered_by(&["package.json"]),
+    manager(&["pnpm"], NODE, &["pnpm add x"])
+        .here(YARN_HERE)
+        .steers(&["config set", "set", "link"])
+        .steered_by(&["package.json"]),
     manager(&["yarn"], YARN, &["yarn add x", "yarn"])
+        .here(YARN_HERE)
         .steers(&["config set", "set version", "link"])
         .tells(&["config get npmAuthToken"])
         .steered_by(&["package.json"]),
@@ -326,6 +399,7 @@ pub(super) const TABLE: &[Program] = &[
         &["cargo test", "cargo install x"],
     )
     .here(CARGO_HERE)
+    .elsewhere(&["--config", "--registry", "--index"])
     .steered_by(&["build.rs", ".cargo/config.toml"])
     .tells_version(&["--version", "-V"])
     .version_chosen_by(&["rust-toolchain", "rust-toolchain.toml"])
@@ -336,9 +410,14 @@ pub(super) const TABLE: &[Program] = &[
         &["go get x", "go test ./..."],
     )
     .here(GO_HERE)
+    .elsewhere(&["-u", "-w", "-exec", "-toolexec", "-vettool", "-overlay"])
     .environment(&["GOTOOLCHAIN", "GOENV", "GOROOT", "GOFLAGS", "GOWORK"]),
-    manager(&["mvn", "dotnet"], JVM, &["mvn deploy"]).here(JVM_HERE),
-    manager(&["gradle"], JVM, &["gradle build"]).steered_by(&["build.gradle", "build.gradle.kts"]),
+    manager(&["mvn"], JVM, &["mvn deploy"]).here(JVM_HERE).traits(&[Trait::EachWordIsACall]),
+    manager(&["dotnet"], JVM, &["dotnet build"]).here(JVM_HERE),
+    manager(&["gradle"], JVM, &["gradle build"])
+        .here(JVM_HERE)
+        .traits(&[Trait::EachWordIsACall])
+        .steered_by(&["build.gradle", "build.gradle.kts"]),
 ];
 
 fn package(judge: &mut Judge<'_>, call: &Call) -> Judgement {

@@ -62,6 +62,9 @@ pub struct Program {
     pub talks: Talks,
     /// Folders of the system with what belongs to it, where it is more than one file.
     pub belongings: &'static [&'static str],
+    /// Options with which it goes to another machine, or runs what they name, as they are written out; `-x*` only with something
+    /// glued to it. Other spellings that programs take mean them, too.
+    pub elsewhere: &'static [&'static str],
     /// Everything else that is worth one word.
     pub traits: &'static [Trait],
 }
@@ -96,6 +99,7 @@ impl Program {
             flag: Flag::Nothing,
             talks: Talks::Never,
             belongings: &[],
+            elsewhere: &[],
             traits: &[],
         }
     }
@@ -234,6 +238,11 @@ impl Program {
         self
     }
 
+    pub(super) const fn elsewhere(mut self, options: &'static [&'static str]) -> Self {
+        self.elsewhere = options;
+        self
+    }
+
     pub(super) const fn traits(mut self, traits: &'static [Trait]) -> Self {
         self.traits = traits;
         self
@@ -242,6 +251,21 @@ impl Program {
     /// True when it has this trait.
     pub fn has(&self, of: Trait) -> bool {
         self.traits.contains(&of)
+    }
+
+    /// True for a call of which only what its files are is not known: no option is one that may make it run, send or write
+    /// something else. A word that is only known when it runs may be any option.
+    pub fn keeps_to_its_list(&self, words: &[Option<String>]) -> bool {
+        let args: Option<Vec<Arg>> = words.iter().map(|word| word.as_deref().map(Arg::literal)).collect();
+        match (&self.rule, args) {
+            (_, Some(args)) if self.flag == Flag::Sed => super::scripts::sed_files(&args).is_ok(),
+            (Rule::Harmless(_), _) => true,
+            (Rule::Listed(options, operands), Some(args)) => {
+                options.scan(&args).is_ok_and(|scan| *operands != Operands::OneFile || scan.operands.len() < 2)
+            }
+            (Rule::Alone(form), Some(args)) => form.accepts(&args).is_ok(),
+            (Rule::Listed(..) | Rule::Alone(_) | Rule::Forms | Rule::Never(_) | Rule::Custom(_), _) => false,
+        }
     }
 
     /// What a call is by its first words that are no options; the longest match counts.
@@ -386,6 +410,12 @@ pub struct Wrapper {
 }
 
 impl Wrapper {
+    /// True where all of these, which stand in front of the program, are options that are known, and their values.
+    pub fn knows(&self, words: &[&str]) -> bool {
+        let args: Vec<Arg> = words.iter().map(|word| Arg::literal(*word)).collect();
+        self.options.scan(&args).is_ok_and(|scan| scan.operands.len() <= self.operands)
+    }
+
     /// One with nothing of its own.
     pub(super) const PLAIN: Self = Self {
         options: Options { flags: "", values: "", long: &[] },
@@ -656,10 +686,14 @@ pub enum Talks {
 
 /// What is worth one word. The judge asks for `ChangesFiles`, `NamesAreFiles` (which `Rule::Listed` implies), `PrintsNames`
 /// and `KeepsLines`; the hook for `ShellScript`; the floor of all presets for `Overwrites`, `Deletes` and `Formats`; the cage for `AboutTheOutside`; the
-/// cache of findings for `Steady`; the offline inspector for `Searches`, `Decodes` and `Unmistakable`; git's inertness for
+/// cache of findings for `Steady`; the offline inspector for `Searches`, `Decodes`, `EachWordIsACall`, `BuildsHere` and `Unmistakable`; git's inertness for
 /// `PlainPager`; the flow of scripts for `HasSubcommands` and `NoEndOfOptions`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Trait {
+    /// Each word of a call that is no option is a call by itself.
+    EachWordIsACall,
+    /// It builds, checks or tests what is here, whatever its words are.
+    BuildsHere,
     /// It changes or removes the files that it is given.
     ChangesFiles,
     /// It replaces the content of files that it is given, disks among them.

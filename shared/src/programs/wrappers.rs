@@ -87,7 +87,7 @@ pub(super) const TABLE: &[Program] = &[
     opaque(&["watch"], with_values("n")).not_safe(&["watch -n 1 curl x"]),
     opaque(&["parallel", "entr", "torsocks"], Wrapper::PLAIN).not_safe(&["parallel curl ::: x", "ls | entr make"]),
     opaque(&["proxychains", "proxychains4"], with_values("f")).not_safe(&["proxychains curl x"]),
-    opaque(&["strace", "ltrace"], with_values("eopsu")).not_safe(&["strace -o x ls"]),
+    opaque(&["strace", "ltrace"], with_values("eopsu")).elsewhere(&["-o", "--output"]).not_safe(&["strace -o x ls"]),
     opaque(&["taskset", "chrt"], Wrapper { operands: 1, ..Wrapper::PLAIN }).not_safe(&["taskset 1 ls"]),
     opaque(&["firejail", "bwrap"], Wrapper::PLAIN).not_safe(&["bwrap --bind / / ls"]),
     opaque(&["ld-*", "ld.*"], Wrapper::PLAIN).not_safe(&["/lib64/ld-linux-x86-64.so.2 /bin/ls"]),

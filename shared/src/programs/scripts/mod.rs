@@ -100,6 +100,22 @@ pub(super) const TABLE: &[Program] = &[
 ];
 
 fn sed(judge: &mut Judge<'_>, call: &Call) -> Judgement {
+    let (in_place, files) = match sed_files(&call.args) {
+        Ok(found) => found,
+        Err(reason) => return Judgement::unknown(reason),
+    };
+    let files: Vec<&Arg> = files.iter().collect();
+    let mut judgement = judge.read_behind(&files, 0);
+    if in_place {
+        for file in files {
+            judgement = judgement.max(judge.write(file));
+        }
+    }
+    judgement
+}
+
+/// The files of a call of `sed` whose scripts only print and change them, and whether it changes them; or why it may do more.
+pub(super) fn sed_files(args: &[Arg]) -> Result<(bool, Vec<Arg>), String> {
     let options = Options {
         flags: "nErsuz",
         values: "e",
@@ -107,18 +123,16 @@ fn sed(judge: &mut Judge<'_>, call: &Call) -> Judgement {
     };
     // `-i` and `-i.bak`, the suffix glued to it, behind other letters or alone.
     let mut in_place = false;
+    let given = args;
     let mut args = Vec::new();
-    for arg in &call.args {
+    for arg in given {
         match arg.exact().map(in_place_suffix) {
             Some(Some("" | ".bak" | ".orig" | ".tmp")) => in_place = true,
-            Some(Some(_)) => return Judgement::unknown("this suffix of a copy is not on its list"),
+            Some(Some(_)) => return Err("this suffix of a copy is not on its list".to_owned()),
             _ => args.push(arg.clone()),
         }
     }
-    let scan = match options.scan(&args) {
-        Ok(scan) => scan,
-        Err(reason) => return Judgement::unknown(reason),
-    };
+    let scan = options.scan(&args)?;
     let mut scripts: Vec<&Arg> = scan
         .options
         .iter()
@@ -132,17 +146,11 @@ fn sed(judge: &mut Judge<'_>, call: &Call) -> Judgement {
     for script in scripts {
         match script.exact() {
             Some(text) if sed_is_local(text) => {}
-            Some(_) => return Judgement::unknown("the script may run or write something"),
-            None => return Judgement::unknown("the script is only known when it runs"),
+            Some(_) => return Err("the script may run or write something".to_owned()),
+            None => return Err("the script is only known when it runs".to_owned()),
         }
     }
-    let mut judgement = judge.read_behind(&scan.operands, usize::from(inline));
-    if in_place {
-        for operand in scan.operands.iter().skip(usize::from(inline)) {
-            judgement = judgement.max(judge.write(operand));
-        }
-    }
-    judgement
+    Ok((in_place, scan.operands.into_iter().skip(usize::from(inline)).cloned().collect()))
 }
 
 /// What stands behind `-i` or `--in-place=`.
