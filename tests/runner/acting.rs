@@ -916,6 +916,65 @@ fn scripts_that_settings_of_agents_start_are_kept() {
     }
 }
 
+/// However a setting says it, and in whatever language it is written.
+#[test]
+fn scripts_are_kept_however_settings_spell_them() {
+    let hook = |command: &str| {
+        serde_json::json!({"hooks": {"PreToolUse": [{"matcher": "Bash", "hooks": [{"type": "command", "command": command}]}]}})
+            .to_string()
+    };
+    for (settings, text, script) in [
+        (".claude/settings.json", hook("cd \"$CLAUDE_PROJECT_DIR/tools\" && sh gate.sh"), "tools/gate.sh"),
+        (".claude/settings.json", hook("sh gate"), "gate"),
+        (".claude/settings.json", hook("node tools/g"), "tools/g.js"),
+        (".claude/settings.json", serde_json::json!({"apiKeyHelper": "sh ./tools/key.sh"}).to_string(), "tools/key.sh"),
+        (".codex/config.toml", "notify = [\"python3\", \"tools/notify.py\"]\n".to_owned(), "tools/notify.py"),
+    ] {
+        let ground = Ground::new(Who::Root, "bwrap", "");
+        ground.write(&format!("work/{settings}"), &text);
+        ground.write(&format!("work/{script}"), "mine");
+        let outcome = ground.run_script(&format!("echo EVIL > {script}"));
+        assert_eq!(fs::read_to_string(ground.work().join(script)).unwrap(), "mine", "{script}: {outcome:#}");
+    }
+}
+
+/// Words of settings that name no program are no names of hooks, and a folder is no repository's for being called like one.
+#[test]
+fn everyday_names_are_nobodys_hooks() {
+    for ground in everywhere("[presets.p.git]\nrepository = \"write\"\n[presets.p.limits]\ntimeout_s = 60") {
+        let work = ground.work();
+        git(&work, &["init", "-q", "-b", "main"]);
+        for setting in [
+            ["init.defaultBranch", "main"],
+            ["user.name", "test"],
+            ["branch.main.description", "report"],
+            ["core.autocrlf", "input"],
+        ] {
+            git(&work, &["config", setting[0], setting[1]]);
+        }
+        fs::write(work.join("f"), "x").unwrap();
+        git(&work, &["add", "."]);
+        git(&work, &["commit", "-qm", "one"]);
+        give_all(&ground, &work);
+        for _ in 0..2 {
+            // Made, and made anew.
+            let outcome = ground.run(
+                "for name in main test report input true false; do rm -f $name; echo built > $name; done; echo fine",
+            );
+            assert_eq!(outcome["stdout"], "fine\n", "{}: {outcome:#}", ground.name());
+            for name in ["main", "test", "report", "input", "true", "false"] {
+                assert!(work.join(name).exists(), "{}: {name}: {outcome:#}", ground.name());
+            }
+        }
+        let outcome = ground.run("git -c safe.directory='*' clone -q . packages/hooks && echo fine");
+        assert_eq!(outcome["stdout"], "fine\n", "{}: {outcome:#}", ground.name());
+        assert!(work.join("packages/hooks/.git/config").exists(), "{}: {outcome:#}", ground.name());
+        let outcome = ground
+            .run("mkdir -p pkg/lefthook src && echo x > pkg/lefthook/run.go && echo x > src/mise.rs && echo fine");
+        assert!(changes(&outcome, "set_aside").is_empty(), "{}: {outcome:#}", ground.name());
+    }
+}
+
 #[test]
 fn closed_folders_stay_as_closed_as_they_were() {
     for ground in everywhere("") {

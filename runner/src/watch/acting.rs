@@ -17,7 +17,7 @@ use rustix::fs::{AtFlags, Mode, OFlags, RenameFlags};
 
 use crate::git;
 
-use super::aside::{folder_without_links, is_set_aside, open_without_links, opened_again, set_aside};
+use super::aside::{folder_without_links, is_set_aside, may_be_written, open_without_links, opened_again, set_aside};
 use super::commands;
 use super::seen::{Seen, Stamp};
 use super::{Around, Change, Violation};
@@ -118,7 +118,9 @@ impl ActingFiles {
         else {
             return;
         };
-        let Ok(settings_in_json) = serde_json::from_slice(bytes) else { return };
+        let text = String::from_utf8_lossy(bytes);
+        let in_toml = || toml::from_str::<serde_json::Value>(&text).ok();
+        let Some(settings_in_json) = serde_json::from_str(&text).ok().or_else(in_toml) else { return };
         let root = seen.real_root();
         let above = settings.parent().and_then(Path::parent).unwrap_or(&root).to_owned();
         for script in commands::scripts(&settings_in_json, &[&root, &above]) {
@@ -370,7 +372,10 @@ fn created(path: &Path, later: &Later, around: &Around<'_>, tracked: &OnceCell<O
     // left there is nobody's: only what git tracks, and nobody has written since, stays.
     let is_old = || {
         let is_hook = path.file_name().is_some_and(|name| git::is_hook(&name.to_string_lossy()));
-        (around.was_there)(path) && (!is_hook || is_tracked() && !(around.is_made_since)(path))
+        let is_untouched = || !(around.is_made_since)(path);
+        // Where an earlier run could have left nothing, it has left nothing.
+        let is_out_of_reach = || path.parent().is_some_and(|folder| !may_be_written(folder, around.workspace));
+        (around.was_there)(path) && (!is_hook || is_untouched() && (is_tracked() || is_out_of_reach()))
     };
     let change = if around.nobody_was_asked
         && later.is_kept
@@ -454,7 +459,14 @@ fn made_without_links(folder: &Path, root: &Path) -> io::Result<OwnedFd> {
                 set_aside(folder, root)?;
             }
             rustix::fs::mkdirat(&above, name, Mode::from_raw_mode(0o755))?;
-            folder_without_links(folder)
+            let made = folder_without_links(folder)?;
+            // It is for whoever the folder around it belongs to.
+            let around = rustix::fs::fstat(&above)?;
+            if around.st_uid != rustix::process::geteuid().as_raw() {
+                std::os::unix::fs::fchown(&made, Some(around.st_uid), Some(around.st_gid))?;
+            }
+            rustix::fs::fchmod(&made, Mode::from_raw_mode(around.st_mode & 0o777))?;
+            Ok(made)
         }
         opened => opened,
     }

@@ -68,12 +68,29 @@ pub(super) fn set_aside(path: &Path, root: &Path) -> io::Result<PathBuf> {
     Ok(to.join(aside))
 }
 
+/// True for a folder in which whoever a workspace belongs to can make names. Root may look after what is somebody else's.
+pub(super) fn may_be_written(folder: &Path, root: &Path) -> bool {
+    let (Ok(folder), Ok(root)) = (fs::symlink_metadata(folder), fs::symlink_metadata(root)) else { return true };
+    let mode = folder.permissions().mode();
+    folder.uid() == root.uid() || mode & 0o002 != 0 || folder.gid() == root.gid() && mode & 0o020 != 0
+}
+
 /// True for a folder in which every name acts.
 fn acts_as_a_whole(folder: &Path) -> bool {
     let any = folder.join("any-name-at-all");
     let in_git = folder.components().any(|part| part.as_os_str() == ".git");
     in_git && folder.ends_with("hooks")
         || later::of(&any.to_string_lossy(), None).is_some_and(|later| later.tier != later::Tier::Steers)
+}
+
+/// True for what lies in the folder of hooks of a repository in a workspace: any folder of this name beside what makes a repository.
+pub(super) fn lies_in_hooks(path: &Path, workspace: &Path) -> bool {
+    let inside = path.ancestors().skip(1).take_while(|folder| folder.starts_with(workspace) && *folder != workspace);
+    let is_of_git = |folder: &Path| {
+        let is_there = |name: &str| folder.join(name).symlink_metadata().is_ok();
+        folder.ends_with(".git") || is_there("HEAD") || is_there("config") && is_there("objects")
+    };
+    inside.filter(|folder| folder.ends_with("hooks")).any(|folder| folder.parent().is_some_and(is_of_git))
 }
 
 /// True for a name that [`set_aside`] gave, under which nothing looks for a file.

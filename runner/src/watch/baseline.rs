@@ -11,6 +11,7 @@ use std::path::{Path, PathBuf};
 use std::sync::mpsc;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
+use bashgate_hook::gate::git::Tracked;
 use bashgate_shared::command::Digest;
 use rustix::fs::{FlockOperation, flock};
 use serde::{Deserialize, Serialize};
@@ -25,6 +26,8 @@ const SPARE: Duration = Duration::from_mins(1);
 /// So often a runner shows that it lives, and how long behind its last sign it may have lived.
 const SIGN: Duration = Duration::from_secs(2);
 const SIGN_SPARE_S: i64 = 8;
+/// How far the clocks of files and processes may be apart.
+const CLOCK_S: i64 = 2;
 /// Longest file that is read back, in bytes.
 const MOST_BYTES: u64 = if cfg!(test) { 64 << 10 } else { 64 << 20 };
 
@@ -52,6 +55,9 @@ struct Written {
     nobody_was_asked: bool,
     /// When the run has ended at the latest, in seconds since 1970: what is younger is a person's.
     ends_by_s: i64,
+    /// When it began, in seconds since 1970: what is older is nobody's but a person's.
+    #[serde(default)]
+    began_s: i64,
     /// The file's time of change is the last sign of its runner's life.
     #[serde(default)]
     shows_signs: bool,
@@ -88,10 +94,14 @@ impl Baseline {
         });
         let shows_signs = signs.is_ok();
         let end = SystemTime::now().checked_add(lasts.saturating_add(SPARE))?;
+        let seconds =
+            |time: SystemTime| time.duration_since(UNIX_EPOCH).ok().and_then(|at| i64::try_from(at.as_secs()).ok());
+        let began_s = seconds(SystemTime::now())? - CLOCK_S;
         let ends_by_s = end.duration_since(UNIX_EPOCH).ok().and_then(|end| i64::try_from(end.as_secs()).ok())?;
         let workspace = text(workspace);
         file.write_all(
-            &serde_json::to_vec(&Written { workspace, nobody_was_asked, ends_by_s, shows_signs, files }).ok()?,
+            &serde_json::to_vec(&Written { workspace, nobody_was_asked, ends_by_s, began_s, shows_signs, files })
+                .ok()?,
         )
         .ok()?;
         Some(baseline)
@@ -115,7 +125,7 @@ pub(super) struct Foreign {
     pub(super) path: PathBuf,
     /// Nobody was asked about that run.
     pub(super) nobody_was_asked: bool,
-    /// Everyday tools make none.
+    /// Everyday tools make none, and it is no older than that run.
     pub(super) is_kept: bool,
     /// That run had seen one there, of another content.
     pub(super) was_there: bool,
@@ -161,9 +171,10 @@ impl Left {
             if flock(&file, FlockOperation::NonBlockingLockExclusive).is_err() {
                 if let Some(before) = &before {
                     let foreign = |(file, is_kept, was_there)| Foreign {
-                        path: file,
-                        is_kept,
+                        is_kept: is_kept
+                            && fs::symlink_metadata(&file).is_ok_and(|meta| meta.ctime() >= before.began_s),
                         was_there,
+                        path: file,
                         nobody_was_asked: before.nobody_was_asked,
                         baseline: path.clone(),
                     };
@@ -203,18 +214,21 @@ impl Left {
 }
 
 impl Written {
-    /// True for a file that was there when the run may still have gone on.
-    fn may_be_its(&self, path: &Path) -> bool {
-        fs::symlink_metadata(path).is_ok_and(|meta| meta.ctime() <= self.ends_by_s)
+    /// True for a file that was made when the run may have gone on, and that git does not track: one that it does is told of alone, like
+    /// those that a person checks out.
+    fn may_be_its(&self, path: &Path, tracked: Option<&Tracked>) -> bool {
+        fs::symlink_metadata(path).is_ok_and(|meta| (self.began_s..=self.ends_by_s).contains(&meta.ctime()))
+            && !tracked.is_some_and(|tracked| tracked.holds(path))
     }
 
     /// What is there now and was not, or not so; and whether it is to be set aside.
     fn changes_to(&self, now: &Seen, workspace: &Path) -> Vec<(Violation, bool)> {
+        let tracked = Tracked::of(workspace);
         let changed = |(path, stamp, is_kept): (&PathBuf, &Stamp, bool)| match self.files.get(&text(path)) {
             Some(before) if before == stamp => None,
             Some(_) => Some((Violation::of(path, Change::Modified), false)),
             None => {
-                let aside = self.nobody_was_asked && is_kept && self.may_be_its(path);
+                let aside = self.nobody_was_asked && is_kept && self.may_be_its(path, tracked.as_ref());
                 Some((Violation::of(path, Change::Created), aside))
             }
         };
@@ -243,7 +257,7 @@ impl Written {
 /// Everything that was seen, and whether everyday tools make no such file.
 fn stamps(seen: &Seen) -> impl Iterator<Item = (&PathBuf, &Stamp, bool)> {
     // What lies in a repository's own folder is git's work but for its hooks.
-    let of_git = |path: &Path| path.components().any(|part| part.as_os_str() == "hooks");
+    let of_git = move |path: &Path| seen.is_hook(path);
     let own = seen.own.iter().chain(&seen.nested).map(move |(path, stamp)| (path, stamp, of_git(path)));
     own.chain(seen.acting.stamps())
 }
@@ -260,6 +274,72 @@ fn name_of(workspace: &Path) -> String {
 mod tests {
     use super::super::Watch;
     use super::*;
+
+    /// What is older than a killed run, or tracked, is nobody's plant: it is only told that it acts now.
+    #[test]
+    fn a_killed_run_costs_nobody_what_was_there_or_is_tracked() {
+        let folder = tempfile::tempdir().unwrap();
+        let root = folder.path().canonicalize().unwrap();
+        let (work, state) = (root.join("w"), root.join("state"));
+        fs::create_dir_all(work.join("scripts/hooks")).unwrap();
+        let git = |arguments: &[&str]| {
+            let mut command = std::process::Command::new("git");
+            command.args(["-c", "user.name=n", "-c", "user.email=n@example.invalid"]).args(arguments);
+            assert!(command.current_dir(&work).output().unwrap().status.success(), "{arguments:?}");
+        };
+        git(&["init", "-q"]);
+        fs::write(work.join("scripts/hooks/pre-commit"), "mine").unwrap();
+        let watch = || Watch::before(&work, &work, Vec::new(), Some((&state, Duration::from_mins(5))), true);
+        let killed = watch();
+        let file = fs::read_dir(state.join("watch")).unwrap().next().unwrap().unwrap().path();
+        let text = fs::read_to_string(&file).unwrap();
+        drop(killed);
+        let began = |began: i64| {
+            let (start, rest) = text.split_once("\"began_s\":").unwrap();
+            fs::write(&file, format!("{start}\"began_s\":{began},{}", rest.split_once(',').unwrap().1)).unwrap();
+        };
+        git(&["config", "core.hooksPath", "scripts/hooks"]);
+        let looks = || {
+            let after = watch().after(false, &std::collections::HashSet::new());
+            after.into_iter().map(|one| (one.path, one.change)).collect::<Vec<_>>()
+        };
+        let hook = work.join("scripts/hooks/pre-commit");
+        let told = (hook.display().to_string(), Change::Created);
+        // Older than the run.
+        began(i64::from(u32::MAX));
+        let all = looks();
+        assert!(all.contains(&told) && hook.exists(), "{all:?}");
+        // Of its time, and tracked.
+        git(&["add", "."]);
+        began(0);
+        let all = looks();
+        assert!(all.contains(&told) && hook.exists(), "{all:?}");
+        // Neither.
+        git(&["rm", "-q", "--cached", "scripts/hooks/pre-commit"]);
+        began(0);
+        let all = looks();
+        assert!(!hook.exists(), "{all:?}");
+    }
+
+    /// A folder of settings is one for whoever works in it, too.
+    #[test]
+    fn what_a_path_means_begins_above_the_workspace() {
+        let folder = tempfile::tempdir().unwrap();
+        let root = folder.path().canonicalize().unwrap();
+        for (inside, plant) in
+            [(".agents", "skills/deploy/SKILL.md"), (".idx", "dev.nix"), (".config/nvim", "init.lua")]
+        {
+            let work = root.join(inside);
+            fs::create_dir_all(&work).unwrap();
+            let watch = Watch::before(&work, &work, Vec::new(), None, true);
+            fs::create_dir_all(work.join(plant).parent().unwrap()).unwrap();
+            fs::write(work.join(plant), "evil").unwrap();
+            let all = watch.after(false, &std::collections::HashSet::new());
+            let path = work.join(plant).display().to_string();
+            assert!(all.iter().any(|one| one.path == path), "{inside}: {all:?}");
+            assert_eq!(work.join(plant).exists(), inside == ".config/nvim", "{inside}: {all:?}");
+        }
+    }
 
     #[test]
     fn what_a_killed_run_has_planted_is_found_by_the_next() {

@@ -6,6 +6,10 @@ use serde_json::Value;
 
 /// Most words of one file that are looked at.
 const MOST_WORDS: usize = 4096;
+/// Most folders that one command is taken to go into.
+const MOST_FOLDERS: usize = 8;
+/// What interpreters add to a name.
+const ENDINGS: [&str; 5] = [".js", ".mjs", ".cjs", ".py", ".sh"];
 /// Deepest value.
 const DEEPEST: usize = 32;
 
@@ -15,13 +19,26 @@ pub(super) fn scripts(settings: &Value, folders: &[&Path]) -> Vec<PathBuf> {
     let mut texts = Vec::new();
     commands(settings, false, 0, &mut texts);
     let breaks = |letter: char| letter.is_whitespace() || "\"'`;&|()<>$={}!\\".contains(letter);
-    let words =
-        texts.iter().flat_map(|text| text.split(breaks)).filter(|word| word.contains(['/', '.'])).take(MOST_WORDS);
     let mut found = Vec::new();
-    for word in words {
-        found.push(PathBuf::from(word));
-        let inside = word.trim_start_matches('/');
-        found.extend(folders.iter().map(|folder| folder.join(inside)));
+    let mut words_left = MOST_WORDS;
+    for text in texts {
+        let words: Vec<&str> = text.split(breaks).filter(|word| !word.is_empty()).take(words_left).collect();
+        words_left -= words.len();
+        // A command may go into a folder first, or name a file without its ending, as interpreters take it.
+        let mut bases: Vec<PathBuf> = folders.iter().map(|folder| (*folder).to_owned()).collect();
+        let inner = words.iter().flat_map(|word| bases.iter().map(|base| base.join(inside(word))).collect::<Vec<_>>());
+        let inner: Vec<PathBuf> = inner.filter(|place| place.is_dir()).take(MOST_FOLDERS).collect();
+        bases.extend(inner);
+        // The first word is a program, which PATH knows where it has no folder.
+        let named = words.iter().enumerate().filter(|(at, word)| *at > 0 || word.contains(['/', '.']));
+        for (_, word) in named {
+            found.push(PathBuf::from(word));
+            for base in &bases {
+                let place = base.join(inside(word));
+                found.extend(ENDINGS.iter().map(|ending| PathBuf::from(format!("{}{ending}", place.display()))));
+                found.push(place);
+            }
+        }
     }
     found.retain(|path| path.is_absolute() && path.is_file());
     found.sort();
@@ -29,7 +46,16 @@ pub(super) fn scripts(settings: &Value, folders: &[&Path]) -> Vec<PathBuf> {
     found
 }
 
-/// Every text that stands under `command` or `args`.
+/// A path as it lies in a folder; a variable in front of it, of which the sign is gone, stands for that folder.
+fn inside(word: &str) -> &str {
+    let word = word.trim_start_matches('/');
+    match word.split_once('/') {
+        Some((name, rest)) if name.ends_with("_DIR") || name == "PWD" || name == "HOME" => rest,
+        _ => word,
+    }
+}
+
+/// Every text of a setting that is a command, or a word of one.
 fn commands<'v>(value: &'v Value, is_command: bool, depth: usize, into: &mut Vec<&'v str>) {
     if depth > DEEPEST {
         return;
@@ -39,7 +65,9 @@ fn commands<'v>(value: &'v Value, is_command: bool, depth: usize, into: &mut Vec
         Value::Array(all) => all.iter().for_each(|one| commands(one, is_command, depth + 1, into)),
         Value::Object(fields) => {
             for (name, value) in fields {
-                commands(value, matches!(name.as_str(), "command" | "args"), depth + 1, into);
+                let is_one = matches!(name.as_str(), "command" | "args" | "notify" | "shell")
+                    || ["Helper", "Command", "Refresh", "Export"].iter().any(|end| name.ends_with(end));
+                commands(value, is_one, depth + 1, into);
             }
         }
         _ => {}
@@ -62,9 +90,28 @@ mod tests {
             "hooks": {"PreToolUse": [{"matcher": "Bash", "hooks": [
                 {"type": "command", "command": "\"$CLAUDE_PROJECT_DIR\"/gate.sh --x"},
                 {"type": "command", "command": "cd . && python3 ${CLAUDE_PROJECT_DIR}/lint.py"}]}]},
-            "mcpServers": {"x": {"command": "node", "args": ["./server.js"]}},
+            "mcpServers": {"x": {"command": "node", "args": ["-r", "./server.js"]}},
         });
         let names = scripts(&settings, &[root]);
         assert_eq!(names, ["gate.sh", "lint.py", "server.js"].map(|name| root.join(name)));
+        // In other spellings, and under other keys.
+        std::fs::create_dir(root.join("tools")).unwrap();
+        for name in ["tools/gate", "tools/deep.sh", "tools/g.js", "key.sh", "notify.py", "Bash"] {
+            std::fs::write(root.join(name), "x").unwrap();
+        }
+        for (settings, want) in [
+            (
+                serde_json::json!({"hooks": [{"command": "cd \"$CLAUDE_PROJECT_DIR/tools\" && sh deep.sh"}]}),
+                "tools/deep.sh",
+            ),
+            (serde_json::json!({"hooks": [{"command": "cd tools; sh gate"}]}), "tools/gate"),
+            (serde_json::json!({"hooks": [{"command": "node tools/g"}]}), "tools/g.js"),
+            (serde_json::json!({"apiKeyHelper": "sh ./key.sh"}), "key.sh"),
+            (serde_json::json!({"notify": ["python3", "notify.py"]}), "notify.py"),
+        ] {
+            assert!(scripts(&settings, &[root]).contains(&root.join(want)), "{settings}");
+        }
+        let matcher = serde_json::json!({"hooks": [{"matcher": "Bash", "command": "true"}]});
+        assert_eq!(scripts(&matcher, &[root]), Vec::<PathBuf>::new());
     }
 }

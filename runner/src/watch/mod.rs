@@ -11,6 +11,7 @@ mod commands;
 mod seen;
 mod shared;
 
+use std::cell::OnceCell;
 use std::collections::{BTreeMap, HashSet};
 use std::ffi::OsString;
 use std::fmt;
@@ -22,6 +23,7 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use aside::set_aside;
 use baseline::{Baseline, Foreign, Left};
+use bashgate_hook::gate::git::Tracked;
 use rustix::fs::{AtFlags, FileType, Mode, OFlags};
 use seen::Seen;
 use serde::Serialize;
@@ -233,7 +235,7 @@ impl Watch {
         let mut found = Vec::new();
         for (path, stamp) in &after.own {
             match self.before.own.get(path) {
-                None if nobody_was_asked && self.is_start_file(path) && self.is_new(path) => {
+                None if nobody_was_asked && (after.is_hook(path) || self.is_start_file(path)) && self.is_new(path) => {
                     found.push(self.taken_away(path, Change::Created));
                 }
                 None => found.push(Violation::of(path, Change::Created)),
@@ -244,10 +246,7 @@ impl Watch {
         for (path, stamp) in &after.nested {
             match self.before.nested.get(path) {
                 // Git makes no hook but its samples.
-                None if nobody_was_asked
-                    && path.components().any(|part| part.as_os_str() == "hooks")
-                    && self.is_new(path) =>
-                {
+                None if nobody_was_asked && after.is_hook(path) && self.is_new(path) => {
                     found.push(self.taken_away(path, Change::NestedRepository));
                 }
                 before if before != Some(stamp) => found.push(Violation::of(path, Change::NestedRepository)),
@@ -268,6 +267,13 @@ impl Watch {
             note(path, Change::WrittenThroughHardLink);
         }
         // What other runs have made that were still going on when this one began is theirs, but for what was made again since.
+        let tracked = OnceCell::new();
+        let is_tracked = |path: &Path| {
+            tracked
+                .get_or_init(|| Tracked::of(&self.workspace))
+                .as_ref()
+                .is_some_and(|tracked: &Tracked| tracked.holds(path))
+        };
         for Foreign { path, is_kept, was_there, .. } in self.left.unseen_by_others.iter().filter(|file| {
             // One that has ended and left it where it acts would have set it aside, had it seen it.
             self.is_made_since(&file.path)
@@ -275,7 +281,7 @@ impl Watch {
         }) {
             found.push(if *was_there {
                 Violation::of(path, Change::Modified)
-            } else if nobody_was_asked && *is_kept {
+            } else if nobody_was_asked && *is_kept && !is_tracked(path) {
                 self.taken_away(path, Change::Created)
             } else {
                 Violation::of(path, Change::Created)
@@ -356,7 +362,6 @@ impl Watch {
         let git = self.workspace.join(".git");
         let of_git = ["config.worktree", "commondir", "gitdir", "info/attributes", "hooks", "remotes", "branches"];
         of_git.iter().any(|name| path.starts_with(git.join(name)))
-            || path.components().any(|part| part.as_os_str() == "hooks")
             || self.protect.iter().any(|name| path.starts_with(self.workspace.join(name)))
     }
 }

@@ -15,7 +15,7 @@ use bashgate_shared::command::Digest;
 use serde::{Deserialize, Serialize};
 
 use super::acting::ActingFiles;
-use super::aside::{Reopened, open, opened_again, text_of};
+use super::aside::{Reopened, lies_in_hooks, open, opened_again, text_of};
 use super::{MOST_BYTES, MOST_NAMES};
 
 /// Most of all files together, in bytes.
@@ -56,6 +56,8 @@ pub(super) struct Stamp(pub(super) String);
 #[derive(Debug, Default)]
 pub(super) struct Seen {
     /// Its real path.
+    /// Folders to which a link leads that stands for a folder of hooks.
+    hook_folders: std::collections::BTreeSet<PathBuf>,
     workspace: PathBuf,
     /// The repository's own, and the preset's protected files.
     pub(super) own: BTreeMap<PathBuf, Stamp>,
@@ -97,7 +99,7 @@ impl Seen {
             own.insert(git.clone(), stamp);
             seen.repository(&git, &mut own, 0);
             seen.git_file(&git, &mut own);
-            match git::named::for_remotes(workspace) {
+            match git::named::started(workspace) {
                 Ok(Some(named)) => seen.named(named, &mut acting),
                 // Too much of it, or not to be understood: then nobody knows what git would run.
                 Ok(None) | Err(_) => drop(seen.unseen.insert(git.clone())),
@@ -197,7 +199,7 @@ impl Seen {
             self.unseen.insert(folder.to_owned());
             return;
         }
-        match git::named::for_remotes(folder) {
+        match git::named::started(folder) {
             Ok(Some(named)) => self.named(named, acting),
             Ok(None) | Err(_) => drop(self.unseen.insert(folder.to_owned())),
         }
@@ -213,7 +215,10 @@ impl Seen {
     ) {
         let mut nested = BTreeMap::new();
         let (names, cwd) = (Names::all(), cwd.to_string_lossy().into_owned());
-        let mut folders = vec![(workspace.to_owned(), Begun::No)];
+        // What a path means begins above the workspace: it may be a folder of settings itself.
+        let above = self.workspace.components().filter_map(|part| part.as_os_str().to_str());
+        let begun = above.filter(|part| *part != "/").fold(Begun::No, |begun, part| names.step(begun, part));
+        let mut folders = vec![(workspace.to_owned(), begun)];
         // Who hears of the names looks afterwards: then nobody asks what was there.
         let remembers = other.is_none();
         'all: while let Some((folder, begun)) = folders.pop() {
@@ -279,8 +284,8 @@ impl Seen {
         // A hook of a repository in the workspace is one like any other, of a submodule, too.
         let modules = self.workspace.join(".git/modules");
         let of_modules = self.own.keys().filter(|path| path.starts_with(&modules));
-        let is_hook = |path: &&PathBuf| path.components().any(|part| part.as_os_str() == "hooks");
-        for hook in nested.keys().chain(of_modules).filter(is_hook).cloned().collect::<Vec<_>>() {
+        let hooks: Vec<PathBuf> = nested.keys().chain(of_modules).filter(|path| self.is_hook(path)).cloned().collect();
+        for hook in hooks {
             acting.named(self, &hook, None);
         }
         self.nested = nested;
@@ -488,9 +493,17 @@ impl Seen {
             // A folder behind a link counts as a folder, as long as it lies in the workspace.
             let real = if found.is_symlink() { fs::canonicalize(path).ok() } else { None };
             if let Some(real) = real.filter(|real| real.is_dir() && real.starts_with(&self.workspace)) {
+                if path.ends_with("hooks") || self.is_hook(path) {
+                    self.hook_folders.insert(real.clone());
+                }
                 self.add(&real, into, depth + 1);
             }
         }
+    }
+
+    /// True for what lies in a repository's folder of hooks, maybe behind a link.
+    pub(super) fn is_hook(&self, path: &Path) -> bool {
+        lies_in_hooks(path, &self.workspace) || self.hook_folders.iter().any(|folder| path.starts_with(folder))
     }
 
     pub(super) fn stamp(&mut self, path: &Path) -> Stamp {

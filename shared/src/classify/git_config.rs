@@ -2,6 +2,19 @@
 //!
 //! A list of what is known to be harmless: a setting that is not here counts as one that runs something.
 
+/// True for a setting that no local subcommand obeys, or that only an answer of a person's does, and that names a program all the same:
+/// one that git starts when it connects, signs in, or lets somebody write a text. Any other inert one names none.
+pub fn names_program(key: &str) -> bool {
+    let (section, rest) = key.split_once('.').unwrap_or((key, ""));
+    let name = rest.rsplit('.').next().unwrap_or("");
+    match section {
+        "alias" | "credential" | "sendemail" | "lfs" | "web" | "help" => true,
+        "core" => matches!(name, "editor" | "sshcommand" | "askpass" | "gitproxy"),
+        "remote" => matches!(name, "uploadpack" | "receivepack" | "vcs" | "proxy"),
+        _ => false,
+    }
+}
+
 /// Whether a setting is inert. The key is `section.name` or `section.subsection.name`, section and name in lower case.
 pub fn is_inert(key: &str, value: &str) -> bool {
     let (section, rest) = key.split_once('.').unwrap_or((key, ""));

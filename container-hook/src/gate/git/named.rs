@@ -27,7 +27,7 @@ const MAX_BYTES: usize = 4 << 20;
 /// # Errors
 /// When a repository on the way cannot be read.
 pub fn by_settings(folder: &Path) -> io::Result<Option<Vec<PathBuf>>> {
-    named_in(folder, false)
+    named_in(folder, git_config::is_inert)
 }
 
 /// The same with those that only a connection to a remote makes use of.
@@ -35,10 +35,18 @@ pub fn by_settings(folder: &Path) -> io::Result<Option<Vec<PathBuf>>> {
 /// # Errors
 /// As above.
 pub fn for_remotes(folder: &Path) -> io::Result<Option<Vec<PathBuf>>> {
-    named_in(folder, true)
+    named_in(folder, |_, _| false)
 }
 
-fn named_in(folder: &Path, remotes: bool) -> io::Result<Option<Vec<PathBuf>>> {
+/// Those of settings that make git start a program, at a connection, too; the words of others name none.
+///
+/// # Errors
+/// As above.
+pub fn started(folder: &Path) -> io::Result<Option<Vec<PathBuf>>> {
+    named_in(folder, |key, value| git_config::is_inert(key, value) && !git_config::names_program(key))
+}
+
+fn named_in(folder: &Path, is_passed_over: impl Fn(&str, &str) -> bool) -> io::Result<Option<Vec<PathBuf>>> {
     let mut named = Vec::new();
     let (mut all_words, mut bytes) = (0, 0);
     for repository in repositories(folder)? {
@@ -71,7 +79,7 @@ fn named_in(folder: &Path, remotes: bool) -> io::Result<Option<Vec<PathBuf>>> {
                 // What runs a program may name files of the repository in any of its words.
                 let words: Vec<&str> = if is_path {
                     vec![setting.value.as_str()]
-                } else if !remotes && git_config::is_inert(&setting.key, &setting.value) {
+                } else if is_passed_over(&setting.key, &setting.value) {
                     continue;
                 } else {
                     let breaks = |c: char| c.is_whitespace() || "\"'`;&|()<>$={}!".contains(c);
