@@ -115,9 +115,9 @@ fn answer(mut stream: TcpStream, fault: &Fault, log: &Mutex<Vec<Value>>) -> std:
     let verdict = json!({"flagged": flagged, "reason": "the test's model says so"}).to_string();
     let wrap = |text: &str, ended: bool| {
         if chat {
-            json!({"choices": [{"index": 0, "finish_reason": if ended { "stop" } else { "length" }, "message": {"role": "assistant", "content": text}}]})
+            json!({"usage": {"prompt_tokens": 700, "completion_tokens": 30}, "choices": [{"index": 0, "finish_reason": if ended { "stop" } else { "length" }, "message": {"role": "assistant", "content": text}}]})
         } else {
-            json!({"type": "message", "role": "assistant", "stop_reason": if ended { "end_turn" } else { "max_tokens" }, "content": [{"type": "text", "text": text}]})
+            json!({"type": "message", "usage": {"input_tokens": 700, "output_tokens": 30}, "role": "assistant", "stop_reason": if ended { "end_turn" } else { "max_tokens" }, "content": [{"type": "text", "text": text}]})
         }
     };
     let (status, extra, text) = match fault {

@@ -219,14 +219,19 @@ pub(super) fn end_of(
     (judged, end, finding)
 }
 
+/// A taint by its name, as people give it.
+pub(super) fn taint_named(name: &str) -> Result<Taint, Failure> {
+    match name {
+        "clean" => Ok(Taint::Clean),
+        "corruption" => Ok(Taint::Corruption),
+        "secret" => Ok(Taint::Secret),
+        "both" => Ok(Taint::Both),
+        other => Err(Failure::Usage(format!("`{other}` is no taint; use clean, corruption, secret or both"))),
+    }
+}
+
 pub(super) fn decide(taint: &str, with_cage: bool, input: &Input) -> Run {
-    let taint = match taint {
-        "clean" => Taint::Clean,
-        "corruption" => Taint::Corruption,
-        "secret" => Taint::Secret,
-        "both" => Taint::Both,
-        other => return Err(Failure::Usage(format!("`{other}` is no taint; use clean, corruption, secret or both"))),
-    };
+    let taint = taint_named(taint)?;
     let policy = Policy::default();
     let around = input.programs.surroundings()?;
     let answer = |command: &str| match read(command, &around) {

@@ -8,6 +8,7 @@ mod chat;
 mod demo;
 mod doctor;
 mod init;
+mod inspector;
 mod judge;
 mod key;
 mod people;
@@ -212,6 +213,13 @@ enum Command {
     Audit {
         #[command(subcommand)]
         act: Audit,
+        #[command(flatten)]
+        config: ConfigFile,
+    },
+    /// Measure the inspector on commands of your own
+    Inspector {
+        #[command(subcommand)]
+        act: inspector::Inspect,
         #[command(flatten)]
         config: ConfigFile,
     },
@@ -525,6 +533,7 @@ fn run(command: Command) -> Run {
         Command::Tasks { config } => people::standing(&config.load()?, "tasks", false),
         Command::Grants { json, config } => people::standing(&config.load()?, "grants", json),
         Command::Codes { act, config } => people::codes(&config.load()?, act),
+        Command::Inspector { act, config } => inspector::run(&config.load()?, act),
         Command::Chat { act, config } => chat::run(&config.load()?, act),
         Command::Page { lock, json, config } => {
             let asked = if lock { ControlCommand::PageLock } else { ControlCommand::PageLink };

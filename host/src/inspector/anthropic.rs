@@ -7,7 +7,7 @@ use std::pin::Pin;
 
 use serde_json::{Value, json};
 
-use super::http::{self, Endpoint};
+use super::http::{self, Endpoint, Tokens};
 use super::{Brief, Inspector, reply};
 use crate::policy::Finding;
 
@@ -15,12 +15,13 @@ use crate::policy::Finding;
 pub struct Anthropic {
     endpoint: Endpoint,
     client: reqwest::Client,
+    tokens: Tokens,
 }
 
 impl Anthropic {
     /// An inspector at this endpoint.
     pub fn new(endpoint: Endpoint) -> Result<Self, String> {
-        Ok(Self { endpoint, client: crate::outgoing::client()? })
+        Ok(Self { endpoint, client: crate::outgoing::client()?, tokens: Tokens::default() })
     }
 
     async fn ask(&self, brief: &Brief) -> Finding {
@@ -42,7 +43,10 @@ impl Anthropic {
         }
         let url = format!("{}/v1/messages", self.endpoint.base_url.trim_end_matches('/'));
         match http::post(&self.client, &url, &headers, &body, self.endpoint.deadline).await {
-            Ok(value) => read(&value),
+            Ok(value) => {
+                self.tokens.add(&value);
+                read(&value)
+            }
             Err(unanswered) => unanswered.into(),
         }
     }
@@ -55,6 +59,10 @@ impl Inspector for Anthropic {
 
     fn name(&self) -> &str {
         &self.endpoint.model
+    }
+
+    fn tokens(&self) -> [u64; 2] {
+        self.tokens.so_far()
     }
 }
 

@@ -1,6 +1,7 @@
 //! One call over HTTP with everything that can go wrong on the way: one deadline, few retries, no redirects, a cap on
 //! the reply. What went wrong is told apart, and none of it is an answer.
 
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
 use serde_json::Value;
@@ -19,6 +20,26 @@ pub struct Endpoint {
     pub key: Option<Key>,
     /// The whole time for one inspection, retries included.
     pub deadline: Duration,
+}
+
+/// Tokens that a model has read and written.
+#[derive(Debug, Default)]
+pub struct Tokens([AtomicU64; 2]);
+
+impl Tokens {
+    /// Adds what a reply says about itself, in the words of either API.
+    pub(super) fn add(&self, reply: &Value) {
+        let names = [["input_tokens", "prompt_tokens"], ["output_tokens", "completion_tokens"]];
+        for (total, names) in self.0.iter().zip(names) {
+            let used = names.iter().find_map(|name| reply.get("usage")?.get(name)?.as_u64());
+            total.fetch_add(used.unwrap_or(0), Ordering::Relaxed);
+        }
+    }
+
+    /// How many so far: read, written.
+    pub(super) fn so_far(&self) -> [u64; 2] {
+        self.0.each_ref().map(|total| total.load(Ordering::Relaxed))
+    }
 }
 
 /// An API key. It never prints itself.

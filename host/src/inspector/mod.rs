@@ -20,7 +20,7 @@ use std::sync::Arc;
 use tokio::sync::Semaphore;
 
 use crate::policy::Finding;
-pub use http::{Endpoint, Key};
+pub use http::{Endpoint, Key, Tokens};
 pub use prompt::Brief;
 
 /// Something that looks at a command and says what it thinks of it.
@@ -30,6 +30,9 @@ pub trait Inspector: Send + Sync {
 
     /// Its name and model, for cache keys and records.
     fn name(&self) -> &str;
+
+    /// The tokens that it has read and written so far, as its endpoint counts them.
+    fn tokens(&self) -> [u64; 2];
 }
 
 /// The inspector that the host asks: offline rules first, then a model, behind a cache. A model that is out is left alone

@@ -5,7 +5,7 @@ use std::pin::Pin;
 
 use serde_json::{Value, json};
 
-use super::http::{self, Endpoint};
+use super::http::{self, Endpoint, Tokens};
 use super::{Brief, Inspector, reply};
 use crate::policy::Finding;
 
@@ -13,12 +13,13 @@ use crate::policy::Finding;
 pub struct OpenAi {
     endpoint: Endpoint,
     client: reqwest::Client,
+    tokens: Tokens,
 }
 
 impl OpenAi {
     /// An inspector at this endpoint.
     pub fn new(endpoint: Endpoint) -> Result<Self, String> {
-        Ok(Self { endpoint, client: crate::outgoing::client()? })
+        Ok(Self { endpoint, client: crate::outgoing::client()?, tokens: Tokens::default() })
     }
 
     async fn ask(&self, brief: &Brief) -> Finding {
@@ -36,7 +37,10 @@ impl OpenAi {
         let url =
             format!("{}/v1/chat/completions", self.endpoint.base_url.trim_end_matches('/').trim_end_matches("/v1"));
         match http::post(&self.client, &url, &headers, &body, self.endpoint.deadline).await {
-            Ok(value) => read(&value),
+            Ok(value) => {
+                self.tokens.add(&value);
+                read(&value)
+            }
             Err(unanswered) => unanswered.into(),
         }
     }
@@ -49,6 +53,10 @@ impl Inspector for OpenAi {
 
     fn name(&self) -> &str {
         &self.endpoint.model
+    }
+
+    fn tokens(&self) -> [u64; 2] {
+        self.tokens.so_far()
     }
 }
 

@@ -61,6 +61,9 @@ _bashgate() {
             bashgate,init)
                 cmd="bashgate__subcmd__init"
                 ;;
+            bashgate,inspector)
+                cmd="bashgate__subcmd__inspector"
+                ;;
             bashgate,key)
                 cmd="bashgate__subcmd__key"
                 ;;
@@ -247,6 +250,9 @@ _bashgate() {
             bashgate__subcmd__help,init)
                 cmd="bashgate__subcmd__help__subcmd__init"
                 ;;
+            bashgate__subcmd__help,inspector)
+                cmd="bashgate__subcmd__help__subcmd__inspector"
+                ;;
             bashgate__subcmd__help,key)
                 cmd="bashgate__subcmd__help__subcmd__key"
                 ;;
@@ -325,6 +331,9 @@ _bashgate() {
             bashgate__subcmd__help__subcmd__config,use)
                 cmd="bashgate__subcmd__help__subcmd__config__subcmd__use"
                 ;;
+            bashgate__subcmd__help__subcmd__inspector,test)
+                cmd="bashgate__subcmd__help__subcmd__inspector__subcmd__test"
+                ;;
             bashgate__subcmd__help__subcmd__key,retire)
                 cmd="bashgate__subcmd__help__subcmd__key__subcmd__retire"
                 ;;
@@ -375,6 +384,18 @@ _bashgate() {
                 ;;
             bashgate__subcmd__help__subcmd__workspace,unmute)
                 cmd="bashgate__subcmd__help__subcmd__workspace__subcmd__unmute"
+                ;;
+            bashgate__subcmd__inspector,help)
+                cmd="bashgate__subcmd__inspector__subcmd__help"
+                ;;
+            bashgate__subcmd__inspector,test)
+                cmd="bashgate__subcmd__inspector__subcmd__test"
+                ;;
+            bashgate__subcmd__inspector__subcmd__help,help)
+                cmd="bashgate__subcmd__inspector__subcmd__help__subcmd__help"
+                ;;
+            bashgate__subcmd__inspector__subcmd__help,test)
+                cmd="bashgate__subcmd__inspector__subcmd__help__subcmd__test"
                 ;;
             bashgate__subcmd__key,help)
                 cmd="bashgate__subcmd__key__subcmd__help"
@@ -509,7 +530,7 @@ _bashgate() {
 
     case "${cmd}" in
         bashgate)
-            opts="-h -V --help --version demo init up down serve classify why decide suggest pending show approve deny status tasks grants codes chat page taint workspace scripts key audit backup doctor config help"
+            opts="-h -V --help --version demo init up down serve classify why decide suggest pending show approve deny status tasks grants codes chat page taint workspace scripts key audit inspector backup doctor config help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 1 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -1305,7 +1326,7 @@ _bashgate() {
             return 0
             ;;
         bashgate__subcmd__help)
-            opts="demo init up down serve classify why decide suggest pending show approve deny status tasks grants codes chat page taint workspace scripts key audit backup doctor config help"
+            opts="demo init up down serve classify why decide suggest pending show approve deny status tasks grants codes chat page taint workspace scripts key audit inspector backup doctor config help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -1699,6 +1720,34 @@ _bashgate() {
         bashgate__subcmd__help__subcmd__init)
             opts=""
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        bashgate__subcmd__help__subcmd__inspector)
+            opts="test"
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        bashgate__subcmd__help__subcmd__inspector__subcmd__test)
+            opts=""
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 4 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
             fi
@@ -2137,6 +2186,96 @@ _bashgate() {
                 return 0
             fi
             case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        bashgate__subcmd__inspector)
+            opts="-h --config --help test help"
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                --config)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        bashgate__subcmd__inspector__subcmd__help)
+            opts="test help"
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        bashgate__subcmd__inspector__subcmd__help__subcmd__help)
+            opts=""
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 4 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        bashgate__subcmd__inspector__subcmd__help__subcmd__test)
+            opts=""
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 4 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        bashgate__subcmd__inspector__subcmd__test)
+            opts="-h --taint --price-in --price-out --json --config --help"
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                --taint)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --price-in)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --price-out)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --config)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
                 *)
                     COMPREPLY=()
                     ;;
