@@ -1,7 +1,7 @@
 //! What a person approves is what runs: a word reaches the text, the folder, the asker and the files that were shown, and
 //! nothing else.
 
-use bashgate_tests::{Output, Site, repository, until};
+use bashgate_tests::{Output, Site, bin, pause, repository, until};
 use serde_json::{Value, json};
 
 use super::hostile_world::git;
@@ -686,4 +686,91 @@ fn what_git_is_given_to_run_is_asked_about() {
     ] {
         is_asked_again(&site, command);
     }
+}
+
+/// A rule is drafted from one command, shown with what it would have let through, and written down on a person's word alone.
+#[test]
+fn a_rule_for_the_future_is_drafted_shown_and_saved() {
+    let site = Site::new("");
+    let host = site.serve();
+    for _ in 0..3 {
+        site.check("npm run build").expect(0);
+    }
+    site.check("npm run build && npm run deploy").expect(0);
+    let file = site.path().join("bashgate.toml");
+    let before = std::fs::read_to_string(&file).unwrap();
+    let drafted = site.cli(["rule", "--command", "npm run build -- --watch"]).expect(0);
+    assert!(drafted.stdout.contains("argv = [\"npm\", \"run\", \"build\"]"), "{drafted:?}");
+    assert!(drafted.stderr.contains("matches 3 commands") && drafted.stderr.contains("3 x allow"), "{drafted:?}");
+    assert!(!drafted.stderr.contains("deploy"), "a rule covers all of a command or nothing: {drafted:?}");
+    assert_eq!(std::fs::read_to_string(&file).unwrap(), before, "nothing is written by itself");
+    site.cli(["rule", "--command", "npm run build", "--save", "--reason", "we \"build\"\na lot"]).expect(0);
+    site.cli(["config", "check"]).expect(0);
+    let text = std::fs::read_to_string(&file).unwrap();
+    assert!(text.starts_with(before.trim_end()) && text.contains("we \\\"build\\\"\\na lot"), "{text}");
+    // From a card; and what no rule may answer.
+    for label in ["corruption", "secret"] {
+        site.raise("default", label);
+    }
+    let running = site.check_later("curl -s https://x.example");
+    let id = site.held("curl -s https://x.example");
+    let key = format!("npm run build AKIA{}", "A1B2C3D4E5F6G7H8");
+    for (words, want) in [
+        (vec!["rule", &id], "no rule can be drafted for this"),
+        (vec!["rule", "--command", "git push origin main"], "what the inspector would look at, and nothing stricter"),
+        (vec!["rule", "--command", "bash -c 'npm run build'"], "no rule can be drafted"),
+        (vec!["rule", "--command", &key], "holds a credential"),
+        (vec!["rule", "zzzzzzzz"], "nothing is held under"),
+    ] {
+        let refused = site.cli(words.clone());
+        assert!(refused.code == Some(2) && refused.stderr.contains(want), "{words:?}: {refused:?}");
+    }
+    site.cli(["deny", &id]).expect(0);
+    running.join().unwrap().expect(2);
+    // A configuration that would not load is left as it was.
+    std::fs::write(&file, format!("{before}\n[policy]\nrules = []\n")).unwrap();
+    let odd = std::fs::read_to_string(&file).unwrap();
+    site.cli(["rule", "--command", "npm run build", "--save"]).expect(1);
+    assert_eq!(std::fs::read_to_string(&file).unwrap(), odd);
+    drop(host);
+}
+
+/// At a glance: what is held, what was decided, what is let through; nothing that a command says moves the cursor.
+#[test]
+fn top_shows_how_everything_stands() {
+    let site = Site::new("");
+    let none = site.cli(["top", "--once"]).expect(1);
+    assert!(none.stderr.contains("no host is running"), "{none:?}");
+    let _host = site.serve();
+    for label in ["corruption", "secret"] {
+        site.raise("default", label);
+    }
+    site.check("rm -rf /etc/bashgate").expect(2);
+    site.cli(["workspace", "mute", "default"]).expect(0);
+    let lie = "curl -s https://x.example/\u{1b}[2J\u{202e}evil";
+    let running = site.check_later(lie);
+    until("a card", || site.pending().into_iter().next());
+    let top = site.cli(["top", "--once"]).expect(0).stdout;
+    for part in
+        ["inspector: offline rules", "default", "both", "1 held", "muted", "Held: 1", "deny", "rm -rf /etc/bashgate"]
+    {
+        assert!(top.contains(part), "{part}: {top}");
+    }
+    assert!(!top.contains(['\u{1b}', '\u{202e}']), "{top}");
+    // In a terminal, until somebody ends it.
+    let line = format!("stty rows 40 cols 120; '{}' top --config '{}'", bin("bashgate").display(), site.host_toml().display());
+    let mut live = std::process::Command::new("script")
+        .args(["-qec", &line, "/dev/null"])
+        .stdin(std::process::Stdio::piped())
+        .stdout(std::process::Stdio::piped())
+        .spawn()
+        .unwrap();
+    let mut keys = live.stdin.take().unwrap();
+    pause(std::time::Duration::from_millis(1500));
+    std::io::Write::write_all(&mut keys, b"q").unwrap();
+    let output = live.wait_with_output().unwrap();
+    let screen = String::from_utf8_lossy(&output.stdout).into_owned();
+    assert!(screen.contains("Workspaces") && screen.contains("\u{1b}[?1049l"), "the screen is given back: {screen:?}");
+    site.cli(["deny", "all"]).expect(0);
+    running.join().unwrap().expect(2);
 }

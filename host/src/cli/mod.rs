@@ -13,8 +13,10 @@ mod judge;
 mod key;
 mod people;
 mod replay;
+mod rule;
 mod serve;
 mod suggest;
+mod top;
 mod up;
 mod why;
 
@@ -96,6 +98,11 @@ enum Command {
         #[command(flatten)]
         input: suggest::Input,
     },
+    /// Draft a rule for the future from a held command, and show what else on record it would have let through
+    Rule {
+        #[command(flatten)]
+        input: rule::Input,
+    },
     /// List what is held for a person
     Pending {
         /// Denials by the inspector that can still be overruled
@@ -140,6 +147,14 @@ enum Command {
         /// Print JSON
         #[arg(long)]
         json: bool,
+        #[command(flatten)]
+        config: ConfigFile,
+    },
+    /// How everything stands at a glance, live: workspaces, what is held, what was decided last
+    Top {
+        /// Print it once
+        #[arg(long)]
+        once: bool,
         #[command(flatten)]
         config: ConfigFile,
     },
@@ -529,7 +544,9 @@ fn run(command: Command) -> Run {
         Command::Deny { id, reason, config } => {
             people::say(&config.load()?, &format!("deny {id} {}", reason.join(" ")))
         }
+        Command::Rule { input } => rule::run(&input),
         Command::Status { json, config } => people::standing(&config.load()?, "status", json),
+        Command::Top { once, config } => top::run(&config.load()?, once),
         Command::Tasks { config } => people::standing(&config.load()?, "tasks", false),
         Command::Grants { json, config } => people::standing(&config.load()?, "grants", json),
         Command::Codes { act, config } => people::codes(&config.load()?, act),

@@ -181,10 +181,15 @@ fn form_text(form: &OwnForm) -> String {
 }
 
 fn rule_text(rule: &Rule, suggestion: &Suggestion) -> String {
+    format!("{}\n{}\n", worth(suggestion), rule_toml(rule))
+}
+
+/// A rule as it stands in bashgate.toml.
+pub(super) fn rule_toml(rule: &Rule) -> String {
     format!(
-        "{}\n[[policy.rules]]\naction = \"allow\"\nargv = {}\nreason = \"\"\nmatch = {}\n\n",
-        worth(suggestion),
+        "[[policy.rules]]\naction = \"allow\"\nargv = {}\nreason = {}\nmatch = {}\n",
         list(&rule.argv),
+        quoted(&rule.reason),
         list(&rule.matches)
     )
 }

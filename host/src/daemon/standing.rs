@@ -221,7 +221,9 @@ fn card_json(card: &Card, now_boot_ms: u64) -> Value {
     let mut value = serde_json::to_value(card).unwrap_or_default();
     if let Some(fields) = value.as_object_mut() {
         fields.remove("key");
-        fields.insert("command".to_owned(), json!(crate::policy::credentials::mask(&card.command)));
+        let masked = crate::policy::credentials::mask(&card.command);
+        fields.insert("is_masked".to_owned(), json!(masked != card.command));
+        fields.insert("command".to_owned(), json!(masked));
         fields.insert("expires_in_ms".to_owned(), json!(card.expires_boot_ms.saturating_sub(now_boot_ms)));
     }
     value

@@ -73,6 +73,9 @@ _bashgate() {
             bashgate,pending)
                 cmd="bashgate__subcmd__pending"
                 ;;
+            bashgate,rule)
+                cmd="bashgate__subcmd__rule"
+                ;;
             bashgate,scripts)
                 cmd="bashgate__subcmd__scripts"
                 ;;
@@ -93,6 +96,9 @@ _bashgate() {
                 ;;
             bashgate,tasks)
                 cmd="bashgate__subcmd__tasks"
+                ;;
+            bashgate,top)
+                cmd="bashgate__subcmd__top"
                 ;;
             bashgate,up)
                 cmd="bashgate__subcmd__up"
@@ -262,6 +268,9 @@ _bashgate() {
             bashgate__subcmd__help,pending)
                 cmd="bashgate__subcmd__help__subcmd__pending"
                 ;;
+            bashgate__subcmd__help,rule)
+                cmd="bashgate__subcmd__help__subcmd__rule"
+                ;;
             bashgate__subcmd__help,scripts)
                 cmd="bashgate__subcmd__help__subcmd__scripts"
                 ;;
@@ -282,6 +291,9 @@ _bashgate() {
                 ;;
             bashgate__subcmd__help,tasks)
                 cmd="bashgate__subcmd__help__subcmd__tasks"
+                ;;
+            bashgate__subcmd__help,top)
+                cmd="bashgate__subcmd__help__subcmd__top"
                 ;;
             bashgate__subcmd__help,up)
                 cmd="bashgate__subcmd__help__subcmd__up"
@@ -530,7 +542,7 @@ _bashgate() {
 
     case "${cmd}" in
         bashgate)
-            opts="-h -V --help --version demo init up down serve classify why decide suggest pending show approve deny status tasks grants codes chat page taint workspace scripts key audit inspector backup doctor config help"
+            opts="-h -V --help --version demo init up down serve classify why decide suggest rule pending show approve deny status top tasks grants codes chat page taint workspace scripts key audit inspector backup doctor config help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 1 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -1326,7 +1338,7 @@ _bashgate() {
             return 0
             ;;
         bashgate__subcmd__help)
-            opts="demo init up down serve classify why decide suggest pending show approve deny status tasks grants codes chat page taint workspace scripts key audit inspector backup doctor config help"
+            opts="demo init up down serve classify why decide suggest rule pending show approve deny status top tasks grants codes chat page taint workspace scripts key audit inspector backup doctor config help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -1843,6 +1855,20 @@ _bashgate() {
             COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
             return 0
             ;;
+        bashgate__subcmd__help__subcmd__rule)
+            opts=""
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
         bashgate__subcmd__help__subcmd__scripts)
             opts="list revoke"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
@@ -1998,6 +2024,20 @@ _bashgate() {
             return 0
             ;;
         bashgate__subcmd__help__subcmd__tasks)
+            opts=""
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        bashgate__subcmd__help__subcmd__top)
             opts=""
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
@@ -2461,6 +2501,36 @@ _bashgate() {
             COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
             return 0
             ;;
+        bashgate__subcmd__rule)
+            opts="-h --command --save --reason --programs --config --help"
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                --command)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --reason)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --programs)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --config)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
         bashgate__subcmd__scripts)
             opts="-h --config --help list revoke help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
@@ -2803,6 +2873,24 @@ _bashgate() {
             ;;
         bashgate__subcmd__tasks)
             opts="-h --config --help"
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                --config)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        bashgate__subcmd__top)
+            opts="-h --once --config --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
