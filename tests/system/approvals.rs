@@ -758,7 +758,8 @@ fn top_shows_how_everything_stands() {
     }
     assert!(!top.contains(['\u{1b}', '\u{202e}']), "{top}");
     // In a terminal, until somebody ends it.
-    let line = format!("stty rows 40 cols 120; '{}' top --config '{}'", bin("bashgate").display(), site.host_toml().display());
+    let line =
+        format!("stty rows 40 cols 120; '{}' top --config '{}'", bin("bashgate").display(), site.host_toml().display());
     let mut live = std::process::Command::new("script")
         .args(["-qec", &line, "/dev/null"])
         .stdin(std::process::Stdio::piped())

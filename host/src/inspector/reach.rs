@@ -86,7 +86,7 @@ const SYSTEM: &[&str] = &["/bin", "/sbin", "/usr/bin", "/usr/sbin", "/usr/local/
 /// Why a command may lead to other machines.
 pub(super) fn may_reach(brief: &Brief) -> Option<String> {
     let unknown = || brief.parts.iter().filter(|part| part.class == CommandClass::Unknown && !part.local);
-    if let Some(why) = unknown().find_map(|part| of_part(brief, part)) {
+    if let Some(why) = unknown().find_map(|part| of_part(brief, part, 0)) {
         return Some(why);
     }
     if unknown().any(|_| true)
@@ -103,7 +103,10 @@ pub(super) fn may_reach(brief: &Brief) -> Option<String> {
     None
 }
 
-fn of_part(brief: &Brief, part: &Part) -> Option<String> {
+/// Deepest call behind another one that is looked at.
+const DEEPEST: usize = 4;
+
+fn of_part(brief: &Brief, part: &Part, depth: usize) -> Option<String> {
     let program = part.argv.first()?.as_deref()?;
     let name = program.rsplit('/').next().unwrap_or(program);
     let row = programs::row(program).or_else(|| programs::row(name));
@@ -163,9 +166,9 @@ fn of_part(brief: &Brief, part: &Part) -> Option<String> {
         return Some(format!("`{}` names another machine", short(host)));
     }
     // Of what stands behind a wrapper nobody has looked at a file of the workspace.
-    let started = || texts().find(|word| word.contains('/') || !word.starts_with('-') && programs::row(word).is_some());
+    let started = texts().find(|word| is_started(word));
     if matches!(row.runs, Runs::Behind(_))
-        && let Some(path) = started().filter(|word| is_program_of_workspace(word) && !is_known_file(word))
+        && let Some(path) = started.filter(|word| is_program_of_workspace(word) && !is_known_file(word))
     {
         return Some(format!("nobody has seen what `{}` is", short(path)));
     }
@@ -189,17 +192,44 @@ fn of_part(brief: &Brief, part: &Part) -> Option<String> {
     {
         return Some(format!("`{name}` runs what it is fed"));
     }
-    None
+    let behind = behind(row, part);
+    if depth == DEEPEST && !behind.is_empty() {
+        return Some(format!("`{name}` stands before too many others"));
+    }
+    behind.iter().find_map(|part| of_part(brief, part, depth + 1))
+}
+
+/// The calls that stand behind a program which runs others.
+fn behind(row: &Program, part: &Part) -> Vec<Part> {
+    let words = part.argv.get(1..).unwrap_or_default();
+    let of = |argv: &[Option<String>]| {
+        let text: Vec<&str> = argv.iter().map(|word| word.as_deref().unwrap_or("")).collect();
+        Part { argv: argv.to_vec(), text: text.join(" "), ..part.clone() }
+    };
+    let is = |word: &Option<String>, one_of: &[&str]| word.as_deref().is_some_and(|word| one_of.contains(&word));
+    if row.has(Trait::PrintsNames) {
+        let begins = |word: &Option<String>| is(word, &["-exec", "-execdir", "-ok", "-okdir"]);
+        let starts =
+            words.iter().enumerate().filter(|(_, word)| begins(word)).filter_map(|(at, _)| words.get(at + 1..));
+        let calls = starts.map(|rest| rest.split(|word| is(word, &[";", "+"])).next().unwrap_or_default());
+        return calls.map(of).collect();
+    }
+    let runs_others = matches!(row.runs, Runs::Behind(_)) || row.builtin == Some(Builtin::RunsBehind);
+    let started = || words.iter().position(|word| word.as_deref().is_some_and(is_started));
+    if runs_others { started().and_then(|at| words.get(at..)).map(of).into_iter().collect() } else { Vec::new() }
+}
+
+/// A word that may be the program behind a wrapper.
+fn is_started(word: &str) -> bool {
+    let name = word.rsplit('/').next().unwrap_or(word);
+    !word.starts_with('-') && (word.contains('/') || programs::row(name).is_some())
 }
 
 /// True where the options of a wrapper are known, so that the program behind them is the one that was looked at; one whose words
 /// come from its input works on what is here.
 fn is_read(wrapper: &Wrapper, words: &[Option<String>]) -> bool {
     let known: Vec<&str> = words.iter().map_while(Option::as_deref).collect();
-    let file_name = |word: &str| word.rsplit('/').next().map(str::to_owned).unwrap_or_default();
-    let is_started =
-        |word: &&str| !word.starts_with('-') && (word.contains('/') || programs::row(&file_name(word)).is_some());
-    let Some(at) = known.iter().position(is_started) else { return false };
+    let Some(at) = known.iter().position(|word| is_started(word)) else { return false };
     let row = known.get(at).and_then(|word| programs::row(word));
     wrapper.knows(known.get(..at).unwrap_or_default())
         && (!wrapper.words_from_input || row.is_none_or(|row| row.kind == Kind::Local))
@@ -633,6 +663,14 @@ mod tests {
             "docker build --iidfile=.bashrc .",
             "sudo ./x",
             "setsid ./x",
+            // What stands behind others is looked at like what stands alone.
+            "nice sed 's/x/id/e' f",
+            "xargs sort --compress-program=./x < f",
+            "find . -exec npx evil {} \\;",
+            "find . -name x -exec git sync +",
+            "command npx evil",
+            "exec npx evil",
+            "env A=1 stdbuf -oL npx evil",
             "/opt/x/y --z",
             "/usr/lib/git-core/git-push x",
         ] {
@@ -687,6 +725,11 @@ mod tests {
             "find . -name '*.pyc' -delete",
             "find . -type f -exec chmod 644 {} +",
             "sudo chown me /opt/x",
+            "timeout 60 npm test",
+            "nice make -j4",
+            "env FOO=1 cargo test",
+            "command cargo build",
+            "find . -name x -exec rm -f {} +",
             "export FOO=1; make",
             "go test -run 'TestA|TestB' ./...",
             "docker compose logs web",

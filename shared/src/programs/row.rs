@@ -413,7 +413,8 @@ impl Wrapper {
     /// True where all of these, which stand in front of the program, are options that are known, and their values.
     pub fn knows(&self, words: &[&str]) -> bool {
         let args: Vec<Arg> = words.iter().map(|word| Arg::literal(*word)).collect();
-        self.options.scan(&args).is_ok_and(|scan| scan.operands.len() <= self.operands)
+        let is_own = |word: &&&Arg| !(self.assigns && word.text.contains('='));
+        self.options.scan(&args).is_ok_and(|scan| scan.operands.iter().filter(is_own).count() <= self.operands)
     }
 
     /// One with nothing of its own.
