@@ -81,6 +81,13 @@ struct Grant {
     words: String,
 }
 
+impl Grant {
+    /// True while it counts in its workspace, of this taint epoch.
+    fn counts(&self, now: Now, epoch: Option<u64>) -> bool {
+        self.pass.until_boot_ms > now.boot_ms && epoch.is_some_and(|epoch| self.reach.is_none() || self.epoch == epoch)
+    }
+}
+
 /// What is let through ahead, for people to see.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Ahead {
@@ -98,8 +105,6 @@ pub struct Ahead {
     pub used: u64,
     /// True for everything that would be asked.
     pub is_everything: bool,
-    /// The taint epoch with which it ends, where it is not for everything.
-    pub epoch: u64,
 }
 
 /// What an approval is where two people must give it.
@@ -108,7 +113,7 @@ pub enum Second {
     /// This is the second: it counts, for as far as both said. So does one on a card that is over, which is told elsewhere.
     Counts(Scope),
     /// It is the first. Another person must approve, too.
-    First(WorkspaceName),
+    First,
 }
 
 /// A denial by the inspector that a person can still overrule.
@@ -334,9 +339,7 @@ impl Book {
 
     /// An approval that two people must give; `human` is who says it, whatever account they use.
     pub fn second(&mut self, id: &ApprovalId, scope: Scope, human: &str, now: Now) -> Result<Second, AnswerError> {
-        let held = self.pending.get_mut(id).map(|held| &mut held.card);
-        let card = held.or_else(|| self.denied.get_mut(id).map(|denied| &mut denied.card));
-        let Some(card) = card.filter(|card| card.expires_boot_ms > now.boot_ms) else {
+        let Some(card) = self.answerable(id).filter(|card| card.expires_boot_ms > now.boot_ms) else {
             return Ok(Second::Counts(scope));
         };
         match &card.demands.first {
@@ -344,17 +347,22 @@ impl Book {
             Some((_, before)) => Ok(Second::Counts(if *before == scope { scope } else { Scope::Once })),
             None => {
                 card.demands.first = Some((human.to_owned(), scope));
-                Ok(Second::First(card.workspace.clone()))
+                Ok(Second::First)
             }
         }
     }
 
     /// A first approval of two could not be recorded: it does not count.
     pub fn not_first(&mut self, id: &ApprovalId) {
-        let held = self.pending.get_mut(id).map(|held| &mut held.card);
-        if let Some(card) = held.or_else(|| self.denied.get_mut(id).map(|denied| &mut denied.card)) {
+        if let Some(card) = self.answerable(id) {
             card.demands.first = None;
         }
+    }
+
+    /// The card of this id, held or denied.
+    fn answerable(&mut self, id: &ApprovalId) -> Option<&mut Card> {
+        let held = self.pending.get_mut(id).map(|held| &mut held.card);
+        held.or_else(|| self.denied.get_mut(id).map(|denied| &mut denied.card))
     }
 
     /// True for what the inspector denied.
@@ -383,12 +391,8 @@ impl Book {
     ) -> Option<(Person, ApprovalId, bool)> {
         let counts = |grant: &&mut Grant| {
             grant.pass.workspace == *workspace
-                && grant.pass.until_boot_ms > now.boot_ms
-                && match (&grant.reach, reach) {
-                    (None, _) => true,
-                    (Some(of), Some(wanted)) => grant.epoch == epoch && of.covers(wanted),
-                    (Some(_), None) => false,
-                }
+                && grant.counts(now, Some(epoch))
+                && grant.reach.as_ref().is_none_or(|of| reach.is_some_and(|wanted| of.covers(wanted)))
         };
         let grant = self.grants.iter_mut().find(counts)?;
         grant.used += 1;
@@ -397,16 +401,13 @@ impl Book {
 
     /// Grants whose time is over, or whose taint epoch is, count no more.
     pub fn end_grants(&mut self, now: Now, epoch_of: impl Fn(&WorkspaceName) -> Option<u64>) {
-        self.grants.retain(|grant| {
-            let epoch = epoch_of(&grant.pass.workspace);
-            grant.pass.until_boot_ms > now.boot_ms
-                && epoch.is_some_and(|epoch| grant.reach.is_none() || grant.epoch == epoch)
-        });
+        self.grants.retain(|grant| grant.counts(now, epoch_of(&grant.pass.workspace)));
     }
 
     /// What is let through ahead.
-    pub fn ahead(&self) -> Vec<Ahead> {
-        let grants = self.grants.iter().map(|grant| Ahead {
+    pub fn ahead(&self, now: Now, epoch_of: impl Fn(&WorkspaceName) -> Option<u64>) -> Vec<Ahead> {
+        let counting = self.grants.iter().filter(|grant| grant.counts(now, epoch_of(&grant.pass.workspace)));
+        let grants = counting.map(|grant| Ahead {
             id: grant.pass.id.clone(),
             workspace: grant.pass.workspace.clone(),
             by: grant.pass.by.clone(),
@@ -414,7 +415,6 @@ impl Book {
             words: grant.words.clone(),
             used: grant.used,
             is_everything: grant.reach.is_none(),
-            epoch: grant.epoch,
         });
         grants.collect()
     }

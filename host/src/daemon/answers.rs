@@ -201,7 +201,7 @@ impl Core {
         };
         match self.book.second(id, scope, &human, clock::now()) {
             Ok(Second::Counts(scope)) => Ok(scope),
-            Ok(Second::First(_)) => {
+            Ok(Second::First) => {
                 let detail = json!({"event": "first of two", "approval": id, "person": human, "by": by.to_string()});
                 if let Err(why) = self.records.write(RecordKind::Answer, Some(&workspace), detail, Vec::new()) {
                     self.book.not_first(id);
@@ -299,7 +299,7 @@ impl Core {
 
     /// A grant was given: it is on record, or does not count; and everybody hears of it.
     fn is_granted(&mut self, id: &ApprovalId) {
-        let Some(grant) = self.book.ahead().into_iter().find(|grant| grant.id == *id) else { return };
+        let Some(grant) = self.ahead(|_| true).into_iter().find(|grant| grant.id == *id) else { return };
         let minutes = grant.until_boot_ms.saturating_sub(clock::now().boot_ms).div_ceil(60_000);
         let detail = json!({"event": "granted", "approval": id, "covers": grant.words, "minutes": minutes, "by": grant.by.to_string()});
         if let Err(why) = self.records.write(RecordKind::Answer, Some(&grant.workspace), detail, Vec::new()) {

@@ -97,15 +97,11 @@ impl Core {
                 && shown.forecast.is_determined(open.case.classification()),
             outage,
             demands: self.demands(judged, outage),
-            grant: None,
             ..shown
         };
-        let open = self.cases.get(id)?;
-        let grant = if card.offers_session && judged.is_by_table_alone() {
-            reach(open.case.classification(), &open.check, &card.forecast)
-        } else {
-            None
-        };
+        let is_grantable = card.offers_session && judged.is_by_table_alone();
+        let reach = || reach(open.case.classification(), &open.check, &card.forecast);
+        let grant = is_grantable.then(reach).flatten();
         let card = Card { grant, ..card };
         let detail = json!({"event": "held", "approval": approval, "request": card.request_id, "command": card.command, "rule": card.rule, "reason": card.reason, "outage": outage});
         let entry = open.entry(RecordKind::Approval, detail);

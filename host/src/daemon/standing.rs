@@ -115,15 +115,12 @@ impl Core {
         self.desk.board().lets_ahead(self.ahead(|_| true).iter().map(shown).collect());
     }
 
-    fn ahead(&self, is_meant: impl Fn(&WorkspaceName) -> bool) -> Vec<Ahead> {
-        let now = clock::now().boot_ms;
-        let epoch = |name: &WorkspaceName| self.workspaces.get(name).map(|known| known.seen.epoch);
-        let counts = |grant: &Ahead| {
-            is_meant(&grant.workspace)
-                && grant.until_boot_ms > now
-                && (grant.is_everything || epoch(&grant.workspace) == Some(grant.epoch))
-        };
-        self.book.ahead().into_iter().filter(counts).collect()
+    /// The same as it is in the book.
+    pub(super) fn ahead(&self, is_meant: impl Fn(&WorkspaceName) -> bool) -> Vec<Ahead> {
+        let epoch_of = |name: &WorkspaceName| self.workspaces.get(name).map(|known| known.seen.epoch);
+        let mut ahead = self.book.ahead(clock::now(), epoch_of);
+        ahead.retain(|grant| is_meant(&grant.workspace));
+        ahead
     }
 
     /// How everything stands; `whole` for whoever may hear of the host itself, too.

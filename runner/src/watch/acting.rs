@@ -3,7 +3,6 @@
 //! What was there is remembered with its content, so that it can be put back where a sandbox could not keep it. What is new
 //! is set aside when nobody was asked about the command and no everyday tool makes such files.
 
-use std::cell::OnceCell;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::io::{self, Read as _, Write as _};
@@ -11,7 +10,6 @@ use std::os::fd::OwnedFd;
 use std::os::unix::fs::{MetadataExt as _, PermissionsExt as _};
 use std::path::{Path, PathBuf};
 
-use bashgate_hook::gate::git::Tracked;
 use bashgate_shared::classify::later::{self, Later, Tier};
 use rustix::fs::{AtFlags, Mode, OFlags, RenameFlags};
 
@@ -222,7 +220,6 @@ impl ActingFiles {
     /// What has changed since, and what was done about it where nobody was asked.
     pub(super) fn changes_to(&self, after: &Self, around: &Around<'_>) -> Vec<Violation> {
         let nobody_was_asked = around.nobody_was_asked;
-        let tracked = OnceCell::new();
         let mut found = Vec::new();
         // A folder that is new as a whole goes as a whole: there may be very many files in it.
         let mut gone: Vec<&PathBuf> = Vec::new();
@@ -270,7 +267,7 @@ impl ActingFiles {
                 if !self.links.contains_key(via) && !taken.contains(via) && via.symlink_metadata().is_ok() {
                     taken.push(via.clone());
                     let later = after.found.get(via).map_or(NAMED, |link| link.later);
-                    found.push(created(via, &later, around, &tracked));
+                    found.push(created(via, &later, around));
                 }
                 continue;
             }
@@ -280,7 +277,7 @@ impl ActingFiles {
             match self.found.get(path) {
                 // Taken away already, as what it is besides.
                 None if fs::symlink_metadata(path).is_err() => {}
-                None => found.push(created(path, &now.later, around, &tracked)),
+                None => found.push(created(path, &now.later, around)),
                 Some(before) if before.stamp != now.stamp => {
                     // What the sandbox kept from being written, in folders that are the same, somebody outside has changed. Of a
                     // link it keeps what it leads to, and of a file the name that it knows.
@@ -362,12 +359,8 @@ fn leads_to(link: &Path, target: &Path) -> bool {
     fs::read_link(link).is_ok_and(|found| found == *target)
 }
 
-fn created(path: &Path, later: &Later, around: &Around<'_>, tracked: &OnceCell<Option<Tracked>>) -> Violation {
-    let is_tracked = || {
-        let known = tracked.get_or_init(|| Tracked::of(around.workspace));
-        known.as_ref().is_some_and(|tracked| tracked.holds(path))
-    };
-    let by_git = || later.tier != Tier::Gate && around.checks_out && is_tracked();
+fn created(path: &Path, later: &Later, around: &Around<'_>) -> Violation {
+    let by_git = || later.tier != Tier::Gate && around.checks_out && (around.is_tracked)(path);
     // What was there and is called so only now: it is the naming that is new. Of what is named a hook, what an earlier run may have
     // left there is nobody's: only what git tracks, and nobody has written since, stays.
     let is_old = || {
@@ -375,7 +368,7 @@ fn created(path: &Path, later: &Later, around: &Around<'_>, tracked: &OnceCell<O
         let is_untouched = || !(around.is_made_since)(path);
         // Where an earlier run could have left nothing, it has left nothing.
         let is_out_of_reach = || path.parent().is_some_and(|folder| !may_be_written(folder, around.workspace));
-        (around.was_there)(path) && (!is_hook || is_untouched() && (is_tracked() || is_out_of_reach()))
+        (around.was_there)(path) && (!is_hook || is_untouched() && ((around.is_tracked)(path) || is_out_of_reach()))
     };
     let change = if around.nobody_was_asked
         && later.is_kept

@@ -31,7 +31,7 @@ pub(super) fn scripts(settings: &Value, folders: &[&Path]) -> Vec<PathBuf> {
         bases.extend(inner);
         // The first word is a program, which PATH knows where it has no folder.
         let named = words.iter().enumerate().filter(|(at, word)| *at > 0 || word.contains(['/', '.']));
-        for (_, word) in named {
+        for word in named.map(|(_, word)| word) {
             found.push(PathBuf::from(word));
             for base in &bases {
                 let place = base.join(inside(word));

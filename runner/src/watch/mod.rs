@@ -215,6 +215,11 @@ impl Watch {
         let was_there =
             |path: &Path| self.before.was_there(path) || self.before.may_have_missed(path) && !self.is_made_since(path);
         let is_made_since = |path: &Path| self.is_made_since(path);
+        let tracked = OnceCell::new();
+        let is_tracked = |path: &Path| {
+            let known: &Option<Tracked> = tracked.get_or_init(|| Tracked::of(&self.workspace));
+            known.as_ref().is_some_and(|tracked| tracked.holds(path))
+        };
         let around = Around {
             workspace: &self.workspace,
             nobody_was_asked,
@@ -222,6 +227,7 @@ impl Watch {
             kept,
             was_there: &was_there,
             is_made_since: &is_made_since,
+            is_tracked: &is_tracked,
         };
         // One looks around, the other at what it has found: to ask for each file takes as long as to list it.
         let (after, linked) = std::thread::scope(|scope| {
@@ -267,13 +273,6 @@ impl Watch {
             note(path, Change::WrittenThroughHardLink);
         }
         // What other runs have made that were still going on when this one began is theirs, but for what was made again since.
-        let tracked = OnceCell::new();
-        let is_tracked = |path: &Path| {
-            tracked
-                .get_or_init(|| Tracked::of(&self.workspace))
-                .as_ref()
-                .is_some_and(|tracked: &Tracked| tracked.holds(path))
-        };
         for Foreign { path, is_kept, was_there, .. } in self.left.unseen_by_others.iter().filter(|file| {
             // One that has ended and left it where it acts would have set it aside, had it seen it.
             self.is_made_since(&file.path)
@@ -406,6 +405,8 @@ pub struct Around<'w> {
     pub was_there: &'w dyn Fn(&Path) -> bool,
     /// Whether a file was written, or got its name, since then.
     pub is_made_since: &'w dyn Fn(&Path) -> bool,
+    /// Whether git tracks a file; its index is read once, and only where somebody asks.
+    pub is_tracked: &'w dyn Fn(&Path) -> bool,
 }
 
 #[cfg(test)]
