@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 use bashgate_tests::{Site, pause, until};
 use serde_json::Value;
 
-use super::cases::{ASKED, Service as _, Stage, Who, sheet};
+use super::cases::{ASKED, Service as _, Stage, Who, channels_are_open, sheet};
 use super::telegram::Telegram;
 
 /// A stage whose channel has these settings, too.
@@ -18,6 +18,7 @@ fn stage(config: &str, channel: &str) -> Stage<Telegram> {
     for label in ["corruption", "secret"] {
         site.raise("default", label);
     }
+    channels_are_open(&site);
     Stage { service, site, host }
 }
 

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use bashgate_tests::{Host, Site, pause, until};
 
-use super::cases::{Service, Who};
+use super::cases::{Service, Who, channels_are_open};
 use super::slack::Slack;
 use super::telegram::Telegram;
 
@@ -29,6 +29,7 @@ fn ground() -> Ground {
     let host = site.serve();
     site.raise("default", "corruption");
     site.raise("default", "secret");
+    channels_are_open(&site);
     Ground { site, _host: host, telegram, slack }
 }
 

@@ -60,7 +60,7 @@ pub type Hears = Arc<dyn Fn(Overheard) -> bool + Send + Sync>;
 /// How a channel fares.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Health {
-    /// It was ready once.
+    /// It was ready once: it shows what is held, and hears what is said from then on.
     pub has_begun: bool,
     /// What keeps it from showing right now.
     pub shows: Option<String>,
@@ -131,6 +131,11 @@ fn run<C: Channel>(channel: C, settings: Settings, board: Board, memory: PathBuf
             trouble.wait(&failure).await;
         }
         trouble.is_over();
+        // Nothing is shown before we know from where on we listen: an answer to it would be nobody's news.
+        let mut trouble = link.trouble(Half::Hears);
+        while link.memory.position().is_none() {
+            link.hear(&mut trouble).await;
+        }
         link.health.lock().unwrap_or_else(PoisonError::into_inner).has_begun = true;
         tokio::join!(link.clone().show(), link.clone().listen());
     });
@@ -355,18 +360,23 @@ impl<C: Channel> Link<C> {
     async fn listen(self: Arc<Self>) {
         let mut trouble = self.trouble(Half::Hears);
         loop {
-            match self.channel.listen(self.memory.position().as_deref()).await {
-                Err(failure) => trouble.wait(&failure).await,
-                Ok(heard) => {
-                    trouble.is_over();
-                    let mut spoken = heard.spoken;
-                    // Of what came in together a denial counts first.
-                    spoken.sort_by_key(|spoken| !is_denial(&spoken.words));
-                    for spoken in spoken {
-                        self.clone().take(spoken).await;
-                    }
-                    self.memory.has_heard(heard.position);
+            self.hear(&mut trouble).await;
+        }
+    }
+
+    /// Waits once for what people say.
+    async fn hear(self: &Arc<Self>, trouble: &mut Trouble<'_>) {
+        match self.channel.listen(self.memory.position().as_deref()).await {
+            Err(failure) => trouble.wait(&failure).await,
+            Ok(heard) => {
+                trouble.is_over();
+                let mut spoken = heard.spoken;
+                // Of what came in together a denial counts first.
+                spoken.sort_by_key(|spoken| !is_denial(&spoken.words));
+                for spoken in spoken {
+                    self.clone().take(spoken).await;
                 }
+                self.memory.has_heard(heard.position);
             }
         }
     }

@@ -344,8 +344,9 @@ impl Channel for Telegram {
     async fn listen(&self, since: Option<&str>) -> Result<Heard<To>, Failure> {
         let since: Option<i64> = since.and_then(|since| since.parse().ok());
         // Without a position all that the service still has comes in: `offset` 0 confirms nothing.
+        let wait = if since.is_some() { POLL_S } else { 0 };
         let body =
-            json!({"timeout": POLL_S, "offset": since.unwrap_or(0), "allowed_updates": ["message", "callback_query"]});
+            json!({"timeout": wait, "offset": since.unwrap_or(0), "allowed_updates": ["message", "callback_query"]});
         let updates: Vec<Value> = self.call("getUpdates", &body, Duration::from_secs(POLL_S) + PATIENCE).await?;
         // One that cannot be read keeps nobody else's from being heard.
         let updates = updates.into_iter().filter_map(|update| serde_json::from_value::<Update>(update).ok());
