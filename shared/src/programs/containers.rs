@@ -81,6 +81,7 @@ const fn containers(names: &'static [&'static str], not_safe: &'static [&'static
         .runs(Runs::Named)
         .subcommands(REGISTRY)
         .here(HERE)
+        .configured_by(&["~/.docker/config.json", "~/.docker/contexts", "~/.config/containers", "/etc/containers"])
         .elsewhere(&["-c", "-r", "-o", "--output", "--cache-to", "--secret", "--ssh", "--network"])
         .tells(&["inspect", "compose config", "compose convert"])
         .flag(Flag::Containers)

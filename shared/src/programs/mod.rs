@@ -37,6 +37,7 @@ pub use row::{
     Wrapper,
 };
 
+pub(crate) use addresses::{files_in_address, hosts_in_words};
 pub use git::{brings_files, checks_out};
 pub(crate) use network::{host_in, is_this_machine};
 

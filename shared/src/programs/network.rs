@@ -49,6 +49,29 @@ const SSH: Terminal = Terminal {
     ..Terminal::ALWAYS
 };
 
+/// What says which service, account or project the programs of providers talk to.
+const SERVICES: &[&str] = &[
+    "~/.config/gcloud/active_config",
+    "~/.config/gcloud/configurations",
+    "~/.boto",
+    "~/.azure/config",
+    "~/.azure/clouds.config",
+    "~/.kube/config",
+    "~/.config/helm",
+    "~/.config/doctl/config.yaml",
+    "fly.toml",
+    "~/.fly/config.yml",
+    "~/.netrc",
+    "vercel.json",
+    ".vercel/project.json",
+    "netlify.toml",
+    ".netlify/state.json",
+    "wrangler.toml",
+    "wrangler.json",
+    "wrangler.jsonc",
+    "~/.s3cfg",
+];
+
 pub(super) const TABLE: &[Program] = &[
     web(
         &["curl"],
@@ -64,12 +87,12 @@ pub(super) const TABLE: &[Program] = &[
     .runs(Runs::Named)
     .flag(BODY)
     .configured_by(&["~/.curlrc", "~/.config/curlrc", "~/.config/.curlrc", "~/.netrc"])
-    .traits(&[Trait::Unmistakable, Trait::Steady]),
+    .traits(&[Trait::Unmistakable, Trait::Steady, Trait::SettledByFiles]),
     web(&["wget"], &["wget http://example.com/file"])
         .runs(Runs::Named)
         .configured_by(&["~/.wgetrc", "~/.netrc", "/etc/wgetrc"])
         .flag(Flag::Web(&["--post-data", "--post-file", "--body-data", "--body-file"]))
-        .traits(&[Trait::Unmistakable, Trait::Steady]),
+        .traits(&[Trait::Unmistakable, Trait::Steady, Trait::SettledByFiles]),
     web(&["aria2c"], &["aria2c x"])
         .runs(Runs::Named)
         .flag(Flag::Prefix("--on-", "runs what an option names"))
@@ -93,30 +116,35 @@ pub(super) const TABLE: &[Program] = &[
         .runs(Runs::Elsewhere)
         .terminal(SSH)
         .flag(Flag::Elsewhere)
-        .traits(UNMISTAKABLE),
+        .traits(&[Trait::Unmistakable, Trait::SettledByFiles]),
     talks(&["mosh", "autossh"], "talks to another machine", &["mosh host"]).runs(Runs::Elsewhere),
     talks(&["scp"], "copies to or from another machine", &["scp x h:"])
         .configured_by(SSH_FILES)
         .runs(Runs::Named)
         .flag(SENDS)
-        .traits(UNMISTAKABLE),
+        .traits(&[Trait::Unmistakable, Trait::SettledByFiles]),
     talks(&["sftp"], "copies to or from another machine", &["sftp h"])
         .configured_by(SSH_FILES)
         .runs(Runs::Named)
         .terminal(COMMANDS)
         .flag(SENDS)
-        .traits(UNMISTAKABLE),
+        .traits(&[Trait::Unmistakable, Trait::SettledByFiles]),
     talks(&["rsync"], "copies to or from another machine", &["rsync -avz host:/path ."])
         .configured_by(SSH_FILES)
         .runs(Runs::Named)
         .flag(Flag::Colon("copies to or from another machine"))
-        .traits(&[Trait::Unmistakable, Trait::ChangesFiles]),
+        .traits(&[Trait::Unmistakable, Trait::SettledByFiles, Trait::ChangesFiles]),
     talks(&["ftp"], "copies to or from another machine", &["ftp h"])
         .runs(Runs::Code)
         .terminal(COMMANDS)
         .flag(SENDS)
         .traits(UNMISTAKABLE),
-    talks(&["lftp", "tftp", "rclone"], "copies to or from another machine", &["rclone copy x y:"]).flag(SENDS),
+    talks(&["lftp", "tftp"], "copies to or from another machine", &["lftp h"])
+        .configured_by(&["~/.lftprc", "~/.lftp", "/etc/lftp.conf"])
+        .flag(SENDS),
+    talks(&["rclone"], "copies to or from another machine", &["rclone copy x y:"])
+        .configured_by(&["~/.config/rclone/rclone.conf", "~/.rclone.conf"])
+        .flag(SENDS),
     talks(&["dig"], "asks the network", &["dig x.evil.com"])
         .flag(Flag::Names)
         .traits(&[Trait::Unmistakable, Trait::Steady]),
@@ -126,6 +154,7 @@ pub(super) const TABLE: &[Program] = &[
     talks(&["host", "resolvectl"], "asks the network", &["host x"]).flag(Flag::Names),
     talks(&["whois", "nmap", "getent"], "asks the network", &["whois x"]),
     talks(&["aws"], "talks to a service", &["aws s3 ls"])
+        .configured_by(&["~/.aws/config", "~/.aws/credentials"])
         .tells(&[
             "sts",
             "secretsmanager get-secret-value",
@@ -139,6 +168,7 @@ pub(super) const TABLE: &[Program] = &[
         ])
         .traits(&[Trait::Steady]),
     talks(&["kubectl"], "talks to a service", &["kubectl get pods"])
+        .configured_by(&["~/.kube/config"])
         .tells(&[
             "get secret",
             "get secrets",
@@ -161,6 +191,19 @@ pub(super) const TABLE: &[Program] = &[
         "talks to a service",
         &["gcloud info"],
     )
+    .configured_by(SERVICES)
+    .publishes(&[
+        "deploy",
+        "up",
+        "publish",
+        "app deploy",
+        "builds submit",
+        "run deploy",
+        "functions deploy",
+        "webapp up",
+        "pages deploy",
+        "containers build",
+    ])
     .tells(&[
         "auth print-access-token",
         "auth print-identity-token",
@@ -182,9 +225,18 @@ pub(super) const TABLE: &[Program] = &[
         "whoami -t",
     ]),
     sends(&["sendmail"], "sends mail", &["sendmail a@b"]).flag(SENDS),
-    sends(&["mail", "mailx"], "sends mail", &["mail a@b"]).runs(Runs::Code).flag(SENDS),
-    sends(&["msmtp"], "sends mail", &["msmtp a@b"]),
-    talks(&["mutt", "swaks"], "sends mail", &["mutt a@b"]).flag(SENDS),
+    sends(&["mail", "mailx"], "sends mail", &["mail a@b"])
+        .configured_by(&["~/.mailrc", "/etc/mail.rc"])
+        .runs(Runs::Code)
+        .flag(SENDS),
+    sends(&["msmtp"], "sends mail", &["msmtp a@b"]).configured_by(&[
+        "~/.msmtprc",
+        "~/.config/msmtp/config",
+        "/etc/msmtprc",
+    ]),
+    talks(&["mutt", "swaks"], "sends mail", &["mutt a@b"])
+        .configured_by(&["~/.muttrc", "~/.mutt", "~/.config/mutt", "~/.swaksrc"])
+        .flag(SENDS),
     Program::new(&["openssl"], "does cryptography", Kind::Mixed, Rule::Custom(openssl))
         .tells_version(&["version"])
         .environment(&["OPENSSL_CONF", "OPENSSL_MODULES", "OPENSSL_ENGINES"])
@@ -261,8 +313,9 @@ fn connect(judge: &mut Judge<'_>, call: &Call, Client { is_web: web, brings }: C
     let others = if web {
         other_hosts(call, by_operands, host.as_deref())
     } else {
-        let others = by_operands.into_iter().flatten();
-        others.filter(|other| *other != host).collect()
+        let by_words = || call.args.iter().filter_map(|arg| host_in(&arg.text)).map(Some).collect();
+        let others: Vec<Option<String>> = by_operands.unwrap_or_else(by_words);
+        others.into_iter().filter(|other| *other != host).collect()
     };
     judge.network(&name, host);
     // What one of them sends may be anybody's: that another one is trusted says nothing.
@@ -288,11 +341,7 @@ fn other_hosts(call: &Call, known: Option<Vec<Option<String>>>, first: Option<&s
     known.into_iter().flatten().for_each(&mut note);
     for arg in &call.args {
         let text = arg.text.as_str();
-        for (at, _) in text.match_indices("://") {
-            let start = text
-                .get(..at)
-                .map_or(0, |before| before.rfind(|c: char| !c.is_ascii_alphanumeric()).map_or(0, |at| at + 1));
-            let host = text.get(start..).and_then(host_in);
+        for host in addresses::in_word(text) {
             if by_words || host.is_some() {
                 note(host);
             }
@@ -569,7 +618,7 @@ pub(crate) fn host_in(text: &str) -> Option<String> {
     (plain && !host.is_empty()).then(|| host.to_ascii_lowercase())
 }
 
-fn bare_host(text: &str) -> String {
+pub(super) fn bare_host(text: &str) -> String {
     text.split(['/', ':', '?']).next().unwrap_or(text).to_ascii_lowercase()
 }
 

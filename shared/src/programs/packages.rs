@@ -299,16 +299,52 @@ const YARN_HERE: &[&str] = &[
     "test:ci",
 ];
 
+/// Calls that send the package in the folder.
+const PUBLISHES: &[&str] = &["publish", "npm publish"];
+const MAVEN: &[&str] = &["pom.xml", ".mvn/maven.config", ".mvn/settings.xml", "~/.m2/settings.xml"];
+const GRADLE: &[&str] = &[
+    "settings.gradle",
+    "settings.gradle.kts",
+    "gradle.properties",
+    "~/.gradle/gradle.properties",
+    "~/.gradle/init.gradle",
+    "~/.gradle/init.d",
+];
+
 pub(super) const TABLE: &[Program] = &[
+    manager(&["twine"], &[writes("upload"), writes("register")], &["twine upload dist/x"])
+        .here(&["check"])
+        .configured_by(&["~/.pypirc", ".pypirc"]),
+    manager(
+        &["flit", "hatch", "pdm"],
+        &[
+            writes("publish"),
+            writes("upload"),
+            reads("add"),
+            reads("install"),
+            reads("update"),
+            reads("sync"),
+            reads("lock"),
+        ],
+        &["flit publish", "hatch publish"],
+    )
+    .publishes(&["publish", "upload"])
+    .configured_by(&["~/.pypirc", "pyproject.toml", "~/.config/hatch", "~/.config/pdm"]),
+    manager(&["goreleaser"], &[writes("release"), writes("publish")], &["goreleaser release"])
+        .publishes(&["release", "publish"])
+        .configured_by(&[".goreleaser.yaml", ".goreleaser.yml"]),
     manager(&["pip"], PYTHON, &["pip install requests", "pip3 install x", "pip list"])
         .here(PIP_HERE)
         .elsewhere(&["-i", "-f", "-o", "--extra-index-url", "--find-links"])
-        .configured_by(&["~/.pip/pip.conf", "~/.config/pip/pip.conf", "~/.pypirc"])
+        .configured_by(&["~/.pip/pip.conf", "~/.config/pip/pip.conf", "/etc/pip.conf"])
         .versioned()
         .environment(&["PYTHONHOME", "PYTHONPATH", "PYTHONSTARTUP", "PYTHONUSERBASE"])
         .traits(&[Trait::Steady]),
-    manager(&["pipx", "conda"], PYTHON, &["pipx install x"]).here(PYTHONS_HERE),
+    manager(&["pipx", "conda"], PYTHON, &["pipx install x"])
+        .configured_by(&["~/.config/pip/pip.conf", "~/.condarc"])
+        .here(PYTHONS_HERE),
     manager(&["gem"], PYTHON, &["gem install x"])
+        .configured_by(&["~/.gemrc", "~/.gem/credentials", "~/.local/share/gem/credentials", "/etc/gemrc"])
         .here(GEM_HERE)
         .elsewhere(&["-r", "-b", "-s", "--remote", "--both", "--source"]),
     manager(
@@ -325,28 +361,52 @@ pub(super) const TABLE: &[Program] = &[
         ],
         &["uv pip install x", "uv run x"],
     )
+    .publishes(&["publish"])
+    .configured_by(&["uv.toml", "pyproject.toml", "~/.config/uv/uv.toml", "/etc/uv/uv.toml"])
     .here(UV_HERE)
     .elsewhere(&["-w", "--with-editable", "--find-links", "-i", "-f"])
     .tells_version(&["--version", "-V"]),
-    manager(&["bundle"], BUNDLE, &["bundle", "bundle add x"]).here(PROJECTS_HERE).steers(&["config"]),
-    manager(&["poetry"], PROJECTS, &["poetry add x"]).here(PROJECTS_HERE).steers(&["config set", "config"]),
+    manager(&["bundle"], BUNDLE, &["bundle", "bundle add x"])
+        .publishes(&["publish"])
+        .configured_by(&["Gemfile", ".bundle/config", "~/.bundle/config"])
+        .here(PROJECTS_HERE)
+        .steers(&["config"]),
+    manager(&["poetry"], PROJECTS, &["poetry add x"])
+        .publishes(&["publish"])
+        .configured_by(&["pyproject.toml", "poetry.toml", "~/.config/pypoetry"])
+        .here(PROJECTS_HERE)
+        .steers(&["config set", "config"]),
     manager(&["composer"], PROJECTS, &["composer install"])
+        .publishes(&["publish"])
+        .configured_by(&["composer.json", "~/.composer/config.json", "~/.config/composer/config.json"])
         .here(PROJECTS_HERE)
         .steers(&["config"])
         .elsewhere(&["-a", "--all", "--available"])
         .steered_by(&["composer.json"]),
     manager(&["npm"], NODE, &["npm install playwright", "npm test", "npm run build"])
         .here(NPM_HERE)
-        .configured_by(&["~/.npmrc", ".npmrc"])
+        .publishes(PUBLISHES)
+        .configured_by(&["~/.npmrc", ".npmrc", "package.json", "/etc/npmrc"])
         .steers(&["pkg set", "config set", "set", "link"])
         .tells(&["config list -l", "token list", "config get //"])
         .steered_by(&["package.json"])
         .environment(&["NODE_OPTIONS", "NODE_PATH"]),
     manager(&["pnpm"], NODE, &["pnpm add x"])
+        .publishes(PUBLISHES)
+        .configured_by(&[
+            "~/.npmrc",
+            ".npmrc",
+            "~/.config/pnpm",
+            "pnpm-workspace.yaml",
+            ".pnpmfile.cjs",
+            "package.json",
+        ])
         .here(YARN_HERE)
         .steers(&["config set", "set", "link"])
         .steered_by(&["package.json"]),
     manager(&["yarn"], YARN, &["yarn add x", "yarn"])
+        .publishes(PUBLISHES)
+        .configured_by(&["~/.npmrc", ".npmrc", "~/.yarnrc", ".yarnrc", "~/.yarnrc.yml", ".yarnrc.yml", "package.json"])
         .here(YARN_HERE)
         .steers(&["config set", "set version", "link"])
         .tells(&["config get npmAuthToken"])
@@ -399,6 +459,15 @@ pub(super) const TABLE: &[Program] = &[
         &["cargo test", "cargo install x"],
     )
     .here(CARGO_HERE)
+    .publishes(&["publish"])
+    .configured_by(&[
+        "Cargo.toml",
+        ".cargo/config.toml",
+        ".cargo/config",
+        "~/.cargo/config.toml",
+        "~/.cargo/config",
+        "~/.cargo/credentials.toml",
+    ])
     .elsewhere(&["--config", "--registry", "--index"])
     .steered_by(&["build.rs", ".cargo/config.toml"])
     .tells_version(&["--version", "-V"])
@@ -410,12 +479,23 @@ pub(super) const TABLE: &[Program] = &[
         &["go get x", "go test ./..."],
     )
     .here(GO_HERE)
+    .configured_by(&["~/.config/go/env", "go.mod", "go.work"])
     .elsewhere(&["-u", "-w", "-exec", "-toolexec", "-vettool", "-overlay"])
     .environment(&["GOTOOLCHAIN", "GOENV", "GOROOT", "GOFLAGS", "GOWORK"]),
-    manager(&["mvn"], JVM, &["mvn deploy"]).here(JVM_HERE).traits(&[Trait::EachWordIsACall]),
-    manager(&["dotnet"], JVM, &["dotnet build"]).here(JVM_HERE),
+    manager(&["mvn"], JVM, &["mvn deploy"])
+        .here(JVM_HERE)
+        .publishes(&["deploy"])
+        .configured_by(MAVEN)
+        .traits(&[Trait::EachWordIsACall]),
+    manager(&["dotnet"], JVM, &["dotnet build"]).here(JVM_HERE).publishes(&["publish", "pack"]).configured_by(&[
+        "NuGet.Config",
+        "nuget.config",
+        "~/.nuget/NuGet/NuGet.Config",
+    ]),
     manager(&["gradle"], JVM, &["gradle build"])
         .here(JVM_HERE)
+        .publishes(&["publish", "publishToMavenLocal", "uploadArchives"])
+        .configured_by(GRADLE)
         .traits(&[Trait::EachWordIsACall])
         .steered_by(&["build.gradle", "build.gradle.kts"]),
 ];

@@ -34,8 +34,11 @@ pub struct Program {
     pub environment: &'static [&'static str],
     /// Files of the folder where it starts that say what it runs.
     pub steered_by: &'static [&'static str],
-    /// Files of the home folder and of the folder where it starts that say where it sends or what it fetches.
+    /// Files, and folders as a whole, that say where it sends or what it fetches: at their place, in the home folder, or (with no
+    /// folder in front) in the folder where it starts or any above it.
     pub configured_by: &'static [&'static str],
+    /// Words of calls that send what lies in the folder where it starts, without naming it, wherever they stand behind its name.
+    pub publishes: &'static [&'static str],
     /// Files of the home folder that it loads by itself, in whichever folder it starts.
     pub loads_at_home: &'static [&'static str],
     /// Words of calls that leave something which runs by itself later, wherever they stand behind its name; an empty text for
@@ -87,6 +90,7 @@ impl Program {
             environment: &[],
             steered_by: &[],
             configured_by: &[],
+            publishes: &[],
             loads_at_home: &[],
             plants: &[],
             steers: &[],
@@ -194,6 +198,16 @@ impl Program {
     pub(super) const fn configured_by(mut self, files: &'static [&'static str]) -> Self {
         self.configured_by = files;
         self
+    }
+
+    pub(super) const fn publishes(mut self, calls: &'static [&'static str]) -> Self {
+        self.publishes = calls;
+        self
+    }
+
+    /// True for a call of it that sends what lies in the folder where it starts.
+    pub(crate) fn sends_folder(&self, args: &[Arg]) -> bool {
+        called_by(self.publishes, args).is_some()
     }
 
     pub(super) const fn starts(mut self, programs: &'static [&'static str]) -> Self {
@@ -687,12 +701,14 @@ pub enum Talks {
 
 /// What is worth one word. The judge asks for `ChangesFiles`, `NamesAreFiles` (which `Rule::Listed` implies), `PrintsNames`
 /// and `KeepsLines`; the hook for `ShellScript`; the floor of all presets for `Overwrites`, `Deletes` and `Formats`; the cage for `AboutTheOutside`; the
-/// cache of findings for `Steady`; the offline inspector for `Searches`, `Decodes`, `EachWordIsACall`, `BuildsHere` and `Unmistakable`; git's inertness for
+/// cache of findings for `Steady`; the offline inspector for `Searches`, `Decodes`, `EachWordIsACall`, `BuildsHere` and `Unmistakable`; approvals for `SettledByFiles`; git's inertness for
 /// `PlainPager`; the flow of scripts for `HasSubcommands` and `NoEndOfOptions`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Trait {
     /// Each word of a call that is no option is a call by itself.
     EachWordIsACall,
+    /// Its words and the files that it is configured by are all that says where it sends.
+    SettledByFiles,
     /// It builds, checks or tests what is here, whatever its words are.
     BuildsHere,
     /// It changes or removes the files that it is given.

@@ -59,7 +59,13 @@ impl Judge<'_> {
         if let Some(by) = row.steers_by(&call.args) {
             self.steering(format!("what `{}` sets up", format!("{name} {by}").trim_end()));
         }
+        if row.sends_folder(&call.args) {
+            self.named(&["."]);
+        }
         let judgement = self.version(call, row, name).unwrap_or_else(|| self.by_rule(call, row));
+        if judgement.class == CommandClass::Network && matches!(row.kind, Kind::Network | Kind::Mixed) {
+            self.hosts_in_words(call, name);
+        }
         let narrowed = self.around.programs.and_then(|own| own.narrows(name));
         let judgement = narrowed.map_or(judgement.clone(), |why| judgement.max(Judgement::unknown(why)));
         let Judgement { class, reason, local } = judgement;

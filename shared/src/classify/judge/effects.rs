@@ -12,6 +12,7 @@ use crate::classify::paths::{self, Zone};
 use crate::classify::tool::addresses_in;
 use crate::classify::{Condition, Effects, protected, secrets};
 use crate::programs::{self, Kind, Reach, Runs, Trait};
+use crate::shell::Word;
 
 /// Most words of a text that may name files.
 const MAX_WORDS: usize = 64;
@@ -28,6 +29,7 @@ impl Judge<'_> {
         }
         self.effects.network.append(&mut found.network);
         self.effects.runs_fetched |= found.runs_fetched;
+        self.effects.reads_unknown |= found.reads_unknown;
     }
 
     /// A program is started that has the name of a builtin.
@@ -465,9 +467,7 @@ impl Judge<'_> {
                 reaches = reaches.or_else(|| asks.then(|| ("git".to_owned(), host())));
                 continue;
             }
-            if !only_talks {
-                self.named(&paths_in(text));
-            }
+            self.named(&paths_in(text));
             // The shortest says it best.
             let is_secret = |path: &&str| self.resolved(path).iter().any(|path| secrets::is_secret_path(path));
             let secret = paths_in(text).into_iter().filter(|_| reads).filter(is_secret).min_by_key(|path| path.len());
@@ -506,9 +506,29 @@ impl Judge<'_> {
     }
 
     /// Words that may name files, whatever is done with these.
-    fn named(&mut self, words: &[&str]) {
+    pub(super) fn named(&mut self, words: &[&str]) {
         for path in words.iter().flat_map(|path| self.resolved(path)).collect::<Vec<_>>() {
             note(&mut self.effects.named, path);
+        }
+    }
+
+    /// The patterns among the words of a loop: what they stand for is what the loop works on.
+    pub(super) fn named_by_patterns(&mut self, words: &[Word]) {
+        for arg in words.iter().flat_map(|word| Arg::all_of(word, &|_| None)).filter(|arg| arg.known == Known::Words) {
+            if arg.in_one_folder {
+                self.named(&[&format!("{}*{}", arg.text, arg.tail)]);
+            } else {
+                self.named(&[folder_of_pattern(&arg).0]);
+            }
+        }
+    }
+
+    /// The hosts in the words of a call that reaches the network.
+    pub(super) fn hosts_in_words(&mut self, call: &Call, program: &str) {
+        let is_message = |arg: &&Arg| arg.text.contains(char::is_whitespace) && calls::only_talks(call);
+        let words: Vec<&str> = call.args.iter().filter(|arg| !is_message(arg)).map(|arg| arg.text.as_str()).collect();
+        for host in programs::hosts_in_words(program, &words) {
+            self.network(program, Some(host));
         }
     }
 
@@ -622,6 +642,7 @@ fn paths_in(text: &str) -> Vec<&str> {
     }
     found.extend(text.split(['=', '@', '<', '>', '"', '\'', '{', '}', ',', ';']));
     found.extend(text.strip_prefix("file://"));
+    found.extend(programs::files_in_address(text));
     if text.starts_with('-') && !text.starts_with("--") {
         let letters = text.bytes().skip(1).take_while(u8::is_ascii_alphanumeric).count();
         found.extend((2..=letters + 1).filter_map(|at| text.get(at..)));

@@ -239,6 +239,7 @@ impl Judge<'_> {
     }
 
     fn finish(mut self, source: &str) -> Classification {
+        self.effects.reads_unknown |= self.reads_unknown;
         if self.reads_unknown {
             for word in std::mem::take(&mut self.mentioned) {
                 if secrets::is_secret_path(&word) {

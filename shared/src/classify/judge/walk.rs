@@ -246,6 +246,7 @@ impl<'s> Visit<'s> for Walk<'_, '_, 's> {
         let before = self.judge.folders.clone();
         if *kind == CompoundKind::For {
             self.judge.bound.extend(variable.clone());
+            self.judge.named_by_patterns(words);
         }
         self.judge.depth += 1;
         self.judge.beside += usize::from(*kind == CompoundKind::Coproc);
