@@ -175,17 +175,37 @@ enum State {
 pub struct Case {
     found: Classification,
     text: String,
+    cwd: Option<String>,
     by_runner: bool,
     script: Option<Approved>,
     service: Option<Terms>,
     instead: Cage,
     state: State,
+    /// Who lets all run that would be asked about, and under which id, where the inspector is asked first.
+    glass: Option<(Person, ApprovalId)>,
 }
 
 impl Case {
     /// A case for a classified command, and which questions about it may be replaced by the cage.
     pub fn new(found: Classification, text: String, instead: Cage) -> Self {
-        Self { found, text, by_runner: false, script: None, service: None, instead, state: State::New }
+        Self {
+            found,
+            text,
+            cwd: None,
+            by_runner: false,
+            script: None,
+            service: None,
+            instead,
+            state: State::New,
+            glass: None,
+        }
+    }
+
+    /// The same, in the folder where it would run.
+    #[must_use]
+    pub fn in_folder(mut self, cwd: Option<String>) -> Self {
+        self.cwd = cwd;
+        self
     }
 
     /// The same, when bashgate's own Bash tool asks.
@@ -210,7 +230,13 @@ impl Case {
     }
 
     fn asked(&self) -> Asked<'_> {
-        Asked { text: &self.text, by_runner: self.by_runner, script: self.script, service: self.service.as_ref() }
+        Asked {
+            text: &self.text,
+            cwd: self.cwd.as_deref(),
+            by_runner: self.by_runner,
+            script: self.script,
+            service: self.service.as_ref(),
+        }
     }
 
     /// What is known about the command.
@@ -362,7 +388,11 @@ impl Case {
             }
             // Whoever asks about a script takes the answer for an approval of it.
             Some(Pass::Everything(by, id)) if self.script != Some(Approved::NotYet) => {
-                return self.finish(ahead(by, &id, "break-glass"), policy, true);
+                if judged.decision == Decision::AskHuman {
+                    return self.finish(ahead(by, &id, "break-glass"), policy, true);
+                }
+                // What the inspector denies stays denied.
+                self.glass = Some((by, id));
             }
             _ => {}
         }
@@ -391,7 +421,13 @@ impl Case {
     }
 
     fn resolve(&mut self, judged: Judged, epoch: u64, finding: Finding, policy: &Policy) -> Vec<Step> {
-        match policy::resolve(judged.taint, &finding) {
+        let outcome = policy::resolve(judged.taint, &finding);
+        if outcome == Outcome::AskHuman
+            && let Some((by, id)) = self.glass.take()
+        {
+            return self.finish(ahead(by, &id, "break-glass"), policy, true);
+        }
+        match outcome {
             Outcome::Allow => {
                 let verdict = allow(advice(&finding), By::Inspector, judged.rule);
                 self.finish(verdict, policy, true)

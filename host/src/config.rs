@@ -494,14 +494,22 @@ impl Config {
 
 /// Whose each account is.
 fn people(named: BTreeMap<String, Vec<String>>) -> Result<BTreeMap<String, String>, String> {
-    let mut all = BTreeMap::new();
+    let mut all: BTreeMap<String, String> = BTreeMap::new();
     for (name, accounts) in named {
         for account in accounts {
-            if let Some(other) = all.insert(account.clone(), name.clone()) {
+            // Whoever sits at the host answers at its terminal and on its page.
+            let local = account.strip_prefix("page:").or_else(|| account.strip_prefix("terminal:")).unwrap_or(&account);
+            let same = if local.contains(':') {
+                vec![account.clone()]
+            } else {
+                vec![local.to_owned(), format!("terminal:{local}"), format!("page:{local}")]
+            };
+            if let Some(other) = same.iter().find_map(|one| all.get(one)).filter(|other| **other != name) {
                 return Err(format!(
                     "`people`: the account `{account}` is {other}'s and {name}'s; it can be one person's only"
                 ));
             }
+            all.extend(same.into_iter().map(|one| (one, name.clone())));
         }
     }
     Ok(all)

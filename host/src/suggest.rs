@@ -5,7 +5,9 @@
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
-use bashgate_shared::classify::{Argv, Classification, CommandClass, Decided, Surroundings, classify};
+use bashgate_shared::classify::{
+    Argv, Classification, CommandClass, Decided, Surroundings, classify, is_system_folder,
+};
 use bashgate_shared::command::CommandLine;
 use bashgate_shared::programs;
 use bashgate_shared::programs::Runs;
@@ -358,8 +360,15 @@ fn rules(questions: &[Question], policy: &Policy, least: u64) -> Vec<Suggestion>
         matches.sort_by(|a, b| (a.len(), a).cmp(&(b.len(), b)));
         matches.dedup();
         matches.truncate(EXAMPLES);
-        let rule =
-            Rule { action: Action::Allow, argv: argv.clone(), reason: String::new(), matches, not_match: Vec::new() };
+        let rule = Rule {
+            action: Action::Allow,
+            argv: argv.clone(),
+            exact: false,
+            cwd: None,
+            reason: String::new(),
+            matches,
+            not_match: Vec::new(),
+        };
         if Rule::check(std::slice::from_ref(&rule)).is_err() {
             continue;
         }
@@ -385,7 +394,9 @@ fn beginning(call: &Argv) -> Option<Vec<String>> {
     if !is_path && row.is_none() {
         return None;
     }
-    let mut words = vec![program.rsplit('/').next()?.to_owned()];
+    // The system's own by its name; anybody's may be called like it.
+    let is_systems = program.rsplit_once('/').is_some_and(|(folder, _)| is_system_folder(folder));
+    let mut words = vec![if is_systems { program.rsplit('/').next()?.to_owned() } else { program.to_owned() }];
     let takes_code = row.is_some_and(|row| row.runs.takes_code());
     let runs_another = row.is_some_and(|row| matches!(row.runs, Runs::Behind(_) | Runs::Elsewhere));
     match call.get(1).and_then(Option::as_deref) {
@@ -478,7 +489,7 @@ mod tests {
                 Draft::Row(row) => panic!("{row:?}"),
             })
             .collect();
-        assert_eq!(rules, ["npm run build", "check.sh"]);
+        assert_eq!(rules, ["npm run build", "./scripts/check.sh"]);
         assert_eq!(found.settled, 5);
     }
 

@@ -60,7 +60,7 @@ fn at_night_nobody_is_told_and_words_count_all_the_same() {
 fn two_people_must_approve_what_the_policy_says() {
     let user = user();
     let config = format!(
-        "[policy]\nhigh_risk = []\ntwo_people = [\"table\"]\n[people]\nann = [\"telegram:4201\", \"page:{user}\"]\nbob = [\"{user}\"]\n"
+        "[policy]\nhigh_risk = []\ntwo_people = [\"table\"]\n[people]\nann = [\"telegram:4201\"]\nbob = [\"{user}\"]\n"
     );
     let stage = stage(&config, "");
     let (running, card) = stage.ask(ASKED);
@@ -76,6 +76,12 @@ fn two_people_must_approve_what_the_policy_says() {
     running.join().unwrap().expect(0);
     let first = stage.site.audit().into_iter().find(|record| record["detail"]["event"] == "first of two").unwrap();
     assert_eq!(first["detail"]["person"], "ann");
+    // Whoever sits at the host is one person at its terminal and on its page.
+    let file = stage.site.path().join("bashgate.toml");
+    let text = std::fs::read_to_string(&file).unwrap();
+    std::fs::write(&file, text.replace("\"telegram:4201\"]", &format!("\"telegram:4201\", \"page:{user}\"]"))).unwrap();
+    assert!(stage.site.cli(["config", "check"]).expect(1).stderr.contains("one person's only"));
+    std::fs::write(&file, text).unwrap();
     // One is enough to deny.
     let (running, card) = stage.ask("curl -s https://y.example");
     stage.service.says(Who::Approver, &format!("approve {}", card.id()));

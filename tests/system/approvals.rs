@@ -702,6 +702,12 @@ fn a_rule_for_the_future_is_drafted_shown_and_saved() {
     let file = site.path().join("bashgate.toml");
     let before = std::fs::read_to_string(&file).unwrap();
     let drafted = site.cli(["rule", "--command", "npm run build -- --watch"]).expect(0);
+    assert!(
+        drafted.stdout.contains("argv = [\"npm\", \"run\", \"build\", \"--\", \"--watch\"]\nexact = true"),
+        "{drafted:?}"
+    );
+    assert!(drafted.stderr.contains("Nothing on record matches it"), "{drafted:?}");
+    let drafted = site.cli(["rule", "--command", "npm run build"]).expect(0);
     assert!(drafted.stdout.contains("argv = [\"npm\", \"run\", \"build\"]"), "{drafted:?}");
     assert!(drafted.stderr.contains("matches 3 commands") && drafted.stderr.contains("3 x allow"), "{drafted:?}");
     assert!(!drafted.stderr.contains("deploy"), "a rule covers all of a command or nothing: {drafted:?}");
@@ -719,8 +725,10 @@ fn a_rule_for_the_future_is_drafted_shown_and_saved() {
     let key = format!("npm run build AKIA{}", "A1B2C3D4E5F6G7H8");
     for (words, want) in [
         (vec!["rule", &id], "no rule can be drafted for this"),
-        (vec!["rule", "--command", "git push origin main"], "what the inspector would look at, and nothing stricter"),
-        (vec!["rule", "--command", "bash -c 'npm run build'"], "no rule can be drafted"),
+        (vec!["rule", "--command", "git push origin main"], "where it goes no word of it says"),
+        (vec!["rule", "--command", "npm run build && npm run deploy"], "a rule is for one call"),
+        (vec!["rule", "--command", "npm run \"$x\""], "a rule is for one call"),
+        (vec!["rule", "--command", "make test > ~/.bashrc"], "and nothing stricter"),
         (vec!["rule", "--command", &key], "holds a credential"),
         (vec!["rule", "zzzzzzzz"], "nothing is held under"),
     ] {

@@ -414,6 +414,9 @@ fn objects_that_are_in_no_history_are_shown_by_their_number_only_on_request() {
         ] {
             world.asked(&[format!("git {}", command.replace("{}", dropped)).as_str()]);
             world.asked(&[format!("git {}", command.replace("{}", &dropped[..8])).as_str()]);
+            // As `git describe` prints them.
+            let described = format!("x-0-g{dropped}");
+            world.asked(&[format!("git {}", command.replace("{}", &described)).as_str()]);
         }
     }
     let head = number("HEAD");

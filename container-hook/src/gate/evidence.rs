@@ -69,7 +69,9 @@ pub fn of(command: &str, effects: &Effects, conditions: &[Condition], cwd: &Path
             // What a loop goes through.
             Some((folder, name)) => {
                 let (start, end) = name.split_once('*').unwrap_or((name, ""));
-                names_in(folder, start, end, cwd).iter().for_each(|name| all.add_with_included(name));
+                for name in names_in(folder, start, end, cwd) {
+                    all.add_with_included(&name);
+                }
             }
         }
     }

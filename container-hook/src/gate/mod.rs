@@ -129,7 +129,7 @@ impl Look {
     pub fn at(command: &CommandLine, cwd: &Path, around: &Surroundings, setup: ShellSetup<'_>) -> Self {
         let found = classify(command, around);
         let findings = if found.decided == Decided::Host {
-            Findings::default()
+            conditions::secrets_met(&found, cwd)
         } else {
             conditions::check(&found, cwd, &around.protected, setup)
         };

@@ -6,10 +6,12 @@
 use std::collections::BTreeSet;
 
 use bashgate_shared::classify::Classification;
+use bashgate_shared::programs::row;
 use bashgate_shared::protocol::BashCheck;
 use serde::{Deserialize, Serialize};
 
-use super::pending::{Forecast, sends};
+use super::pending::Forecast;
+use super::request::Request;
 
 /// The usual and the longest life of a grant, in minutes.
 pub const USUAL_MINUTES: u64 = 30;
@@ -22,10 +24,10 @@ pub const MOST_MINUTES: u64 = 60;
 pub struct Reach {
     /// What is done: a program and what it is to do, as `git push origin` or `curl, which sends`.
     pub acts: BTreeSet<String>,
-    /// Programs with the hosts that the text names.
+    /// Programs with where they go: scheme, host and port, or the address that settings give a remote.
     pub hosts: BTreeSet<(String, String)>,
-    /// Files that say where it goes, with their digests.
-    pub settings: BTreeSet<(String, String)>,
+    /// Files that say where it goes, with their digests and what people were shown of them.
+    pub settings: BTreeSet<(String, String, String)>,
     /// Who asks, in which sandbox.
     pub asker: (Option<String>, Option<String>),
 }
@@ -37,22 +39,36 @@ impl Reach {
         if !found.understood || effects.network.is_empty() || !forecast.is_determined(found) {
             return None;
         }
-        let mut acts = BTreeSet::new();
+        let (mut acts, mut hosts) = (BTreeSet::new(), BTreeSet::new());
         for call in &found.calls {
             let words: Vec<&str> = call.iter().map(Option::as_deref).collect::<Option<_>>()?;
             let [program, rest @ ..] = words.as_slice() else { continue };
             if !effects.network.iter().any(|used| used.program == **program) {
                 continue;
             }
-            acts.insert(act(program, rest)?);
+            if *program == "git" {
+                // What it would read besides could be what says where it goes.
+                let (act, remote) = act_of_git(rest).filter(|_| effects.reads.is_empty())?;
+                acts.insert(act);
+                hosts.extend(addresses_of(&remote, check).map(|address| ("git".to_owned(), address)));
+            } else {
+                let request = Request::of(program, call.get(1..)?)?;
+                acts.insert(act(program, &request)?);
+                hosts.extend(request.origins.into_iter().map(|origin| ((*program).to_owned(), origin)));
+            }
         }
-        let hosts = effects.network.iter().filter_map(|used| Some((used.program.clone(), used.host.clone()?)));
-        let is_sent = |path: &str| effects.reads.iter().any(|read| read == path || path.ends_with(&format!("/{read}")));
+        // What is sent may be another file each time; what says where it goes may not, whether or not that is sent, too.
+        let says_where = |path: &str| {
+            let rows = effects.network.iter().filter_map(|used| row(&used.program));
+            rows.flat_map(|row| row.configured_by).any(|name| path.ends_with(name.trim_start_matches('~')))
+        };
+        let is_sent = |path: &String| effects.reads.contains(path) && !says_where(path);
         let settings = check.evidence.iter().filter(|file| !is_sent(&file.path));
+        let settings = settings.map(|file| (file.path.clone(), file.sha256.clone(), file.head.clone()));
         Some(Self {
             acts,
-            hosts: hosts.collect(),
-            settings: settings.map(|file| (file.path.clone(), file.sha256.clone())).collect(),
+            hosts,
+            settings: settings.collect(),
             asker: (check.agent.clone(), check.runner.as_ref().map(|runner| runner.preset.clone())),
         })
     }
@@ -76,24 +92,33 @@ impl Reach {
     }
 }
 
-/// What a call does, where a grant can name it. A remote that git takes by itself may be another one next time.
-fn act(program: &str, rest: &[&str]) -> Option<String> {
-    // What anybody on the way can read and answer is no named host.
-    if rest.iter().any(|word| word.starts_with("http://")) {
+/// What a request does, where a grant can name it.
+fn act(program: &str, request: &Request) -> Option<String> {
+    // What anybody on the way can read and answer is no named host; where it is led to, it may be sent, too; and what is written
+    // under a name that the address gives may be anything's.
+    let is_open = request.origins.iter().any(|origin| origin.starts_with("http://"));
+    if is_open || request.follows && request.sends || request.writes_by_name {
         return None;
     }
-    if program == "git" {
-        let mut words = rest.iter().filter(|word| !word.starts_with('-'));
-        let (verb, remote) = (words.next()?, words.next()?);
-        // It takes away what is there.
-        let forces = |word: &str| matches!(word, "-f" | "--force" | "--prune" | "-p" | "--all");
-        return (!rest.iter().any(|word| forces(word)) && !words.any(|reference| reference.starts_with(['+', ':'])))
-            .then(|| format!("git {verb} {remote}"));
-    }
-    let sends = sends(rest);
-    // Where it is led to, it may be sent, too.
-    if sends && (program == "wget" || rest.iter().any(|word| matches!(*word, "-L" | "-sL" | "--location"))) {
-        return None;
-    }
-    Some(format!("{program}, which {}", if sends { "sends" } else { "reads" }))
+    let method = request.method.as_ref().map_or_else(String::new, |method| format!(" by {method}"));
+    let does = if request.sends || request.method.is_some() { "sends" } else { "reads" };
+    let follows = if request.follows { ", and goes where it is led" } else { "" };
+    Some(format!("{program}, which {does}{method}{follows}"))
+}
+
+/// What a call of git does, and the remote. One that git takes by itself may be another one next time.
+fn act_of_git(rest: &[&str]) -> Option<(String, String)> {
+    let mut words = rest.iter().filter(|word| !word.starts_with('-'));
+    let (verb, remote) = (words.next()?, words.next()?);
+    // It takes away what is there.
+    let forces = |word: &str| matches!(word, "-f" | "--force" | "--prune" | "-p" | "--all");
+    let fits = !rest.iter().any(|word| forces(word)) && !words.any(|reference| reference.starts_with(['+', ':']));
+    fits.then(|| (format!("git {verb} {remote}"), (*remote).to_owned()))
+}
+
+/// The addresses that settings give a remote, as the container says.
+fn addresses_of(remote: &str, check: &BashCheck) -> impl Iterator<Item = String> {
+    let keys = [format!("remote.{remote}.url = "), format!("remote.{remote}.pushurl = ")];
+    let lines = check.evidence.iter().flat_map(|file| file.head.lines());
+    lines.filter_map(move |line| keys.iter().find_map(|key| line.strip_prefix(key.as_str())).map(str::to_owned))
 }

@@ -10,6 +10,7 @@ use bashgate_shared::protocol::{BashCheck, FileEvidence, MAX_EVIDENCE, RequestId
 use serde::{Deserialize, Serialize};
 
 use super::grant::Reach;
+use super::request::Request;
 use crate::taint::{Cause, Taint};
 
 const ALPHABET: &[u8; 32] = b"0123456789abcdefghjkmnpqrstvwxyz";
@@ -287,13 +288,15 @@ impl Forecast {
         let by_git = self.effects.programs.iter().all(stays)
             && calls.iter().all(is_plain)
             && self.files.iter().any(|file| file.path.ends_with("/config") && !file.head.is_empty());
+        let sent = |path: &str| {
+            // What comes through a pipe was read by another part, which must be bound, too.
+            path == "-" || bound(&path.to_owned()) || self.files.iter().any(|file| file.path.ends_with(path))
+        };
         let is_simple = |call: &Vec<Option<String>>| match call.as_slice() {
             [Some(name), rest @ ..]
                 if name != "git" && self.effects.network.iter().any(|used| used.program == *name) =>
             {
-                is_simple_request(rest, |path| {
-                    bound(&path.to_owned()) || self.files.iter().any(|file| file.path.ends_with(path))
-                })
+                Request::of(name, rest).is_some_and(|request| request.files.iter().all(|path| sent(path)))
             }
             _ => true,
         };
@@ -377,80 +380,6 @@ fn is_simple_git(words: &[&str]) -> bool {
         && rest.iter().all(|word| FLAGS.contains(word) || !word.starts_with('-') && !names_others(word))
 }
 
-/// Options of a request that change neither what is sent nor where.
-const PLAIN: &[&str] = &[
-    "-s",
-    "-S",
-    "-sS",
-    "-L",
-    "-sL",
-    "-f",
-    "-i",
-    "-I",
-    "-v",
-    "-q",
-    "-nv",
-    "--silent",
-    "--show-error",
-    "--location",
-    "--fail",
-    "--include",
-    "--head",
-    "--verbose",
-    "--compressed",
-    "--quiet",
-];
-/// Options of it that take a text.
-const TEXTS: &[&str] =
-    &["-X", "-H", "-o", "-O", "-m", "--request", "--header", "--output", "--max-time", "--output-document"];
-/// Options that send a text, or a file behind `@`.
-const DATA: &[&str] = &["-d", "--data", "--data-binary", "--data-ascii"];
-/// Options that send a file.
-const FILES: &[&str] = &["-T", "--upload-file", "--post-file", "--body-file"];
-
-/// True for a request of these words that sends something besides its address, or asks for more than to be told.
-pub(super) fn sends(words: &[&str]) -> bool {
-    let name = |word: &&str| word.split_once('=').map_or((*word).to_owned(), |(name, _)| name.to_owned());
-    words.iter().map(name).any(|name| {
-        let name = name.as_str();
-        DATA.contains(&name) || FILES.contains(&name) || matches!(name, "-X" | "--request" | "-H" | "--header")
-    })
-}
-
-/// True for a request whose every word is understood: addresses, flags that change neither what is sent nor where, and values
-/// that are text or a file whose digest is bound.
-fn is_simple_request(words: &[Option<String>], is_bound: impl Fn(&str) -> bool) -> bool {
-    // What comes through a pipe was read by another part, which must be bound, too.
-    let is_bound = |path: &str| path == "-" || is_bound(path);
-    // `--option=value` is the option and its value.
-    let split = words.iter().map(Option::as_deref).flat_map(|word| match word {
-        Some(word) if word.starts_with("--") => match word.split_once('=') {
-            Some((option, value)) => vec![Some(option), Some(value)],
-            None => vec![Some(word)],
-        },
-        word => vec![word],
-    });
-    let mut words = split;
-    while let Some(word) = words.next() {
-        let Some(word) = word else { return false };
-        let fits = if TEXTS.contains(&word) {
-            words.next().flatten().is_some_and(|value| !value.starts_with('@'))
-        } else if DATA.contains(&word) {
-            words.next().flatten().is_some_and(|value| value.strip_prefix('@').is_none_or(&is_bound))
-        } else if FILES.contains(&word) {
-            words.next().flatten().is_some_and(|path| !path.contains(['{', '[', ',']) && is_bound(path))
-        } else {
-            PLAIN.contains(&word)
-                || word.starts_with("https://") && !word.contains(['{', '['])
-                || word.starts_with("http://") && !word.contains(['{', '['])
-        };
-        if !fits {
-            return false;
-        }
-    }
-    true
-}
-
 fn as_text<T: fmt::Display, S: serde::Serializer>(value: &T, serializer: S) -> Result<S::Ok, S::Error> {
     serializer.collect_str(value)
 }
@@ -484,8 +413,9 @@ mod tests {
 
     #[test]
     fn a_remote_that_is_named_is_kept_however_many_others_there_are() {
-        let decoys: String =
+        let decoys: Vec<String> =
             (0..300).map(|number| format!("remote.decoy{number}.url = https://fine.example/{number}\n")).collect();
+        let decoys = decoys.concat();
         let head = format!("{decoys}remote.used.url = https://evil.example/x\n");
         let file = FileEvidence { path: "/w/.git/config".to_owned(), sha256: String::new(), head };
         let (kept, cut) = kept(&file, &git_config::words_of("git push 'used' main"));

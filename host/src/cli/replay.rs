@@ -140,7 +140,9 @@ fn again(config: &Config, workspace: Option<&WorkspaceName>, detail: &DecisionRe
     // Who approved a script then is not asked again.
     let approved = detail.approval.is_none() && detail.answer == Answer::Allow;
     let script = detail.script.as_ref().map(|_| if approved { Approved::Yes } else { Approved::NotYet });
-    let asked = Asked { text: line.text(), by_runner: detail.permission.is_some(), script, service: terms.as_ref() };
+    let cwd = detail.cwd.as_deref();
+    let asked =
+        Asked { text: line.text(), cwd, by_runner: detail.permission.is_some(), script, service: terms.as_ref() };
     let (judged, end, finding) = end_of(&config.policy, instead, taint, &found, asked, |_| {
         detail.finding.clone().unwrap_or_else(|| {
             offline::inspect(&Brief::new(line.text(), detail.cwd.as_deref(), &found, taint, &[], &[]))

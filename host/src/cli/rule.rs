@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use std::io::Write as _;
 use std::path::Path;
 
-use bashgate_shared::classify::classify;
+use bashgate_shared::classify::{CommandClass, classify};
 use bashgate_shared::command::CommandLine;
 use bashgate_shared::{say, say_aside};
 use serde::Deserialize as _;
@@ -16,9 +16,9 @@ use crate::audit::DecisionRecord;
 use crate::chat::notice::one_line;
 use crate::config::Config;
 use crate::control::ControlCommand;
-use crate::policy::rules::{self, Rule};
-use crate::policy::{Asked, Decision, credentials};
-use crate::suggest::{Commands, Draft, suggest};
+use crate::policy::rules::{self, Action, Rule};
+use crate::policy::{self, Asked, Decision, Policy, credentials};
+use crate::taint::Taint;
 
 /// Most commands of the record that are named.
 const NAMED: usize = 20;
@@ -32,6 +32,9 @@ pub(super) struct Input {
     /// A command instead
     #[arg(long, conflicts_with = "id")]
     command: Option<String>,
+    /// The folder where it runs, as the agent sees it; of a card it is known
+    #[arg(long, requires = "command")]
+    cwd: Option<String>,
     /// Write the rule into bashgate.toml. It counts when the host is started again
     #[arg(long)]
     save: bool,
@@ -46,17 +49,24 @@ pub(super) struct Input {
 
 pub(super) fn run(input: &Input) -> Run {
     let config = input.config.load()?;
-    let command = match (&input.command, &input.id) {
-        (Some(command), _) => command.clone(),
+    let (command, cwd, taint) = match (&input.command, &input.id) {
+        (Some(command), _) => (command.clone(), input.cwd.clone(), Taint::Corruption),
         (None, Some(id)) => of_card(&config, id)?,
         (None, None) => return Err(Failure::Usage("give an ID, or --command TEXT".to_owned())),
     };
     if credentials::find(&command).is_some() {
         return Err(Failure::Refused("its text holds a credential, which no rule should keep".to_owned()));
     }
-    let rule = Rule { reason: input.reason.clone(), ..draft(input, &config, &command)? };
+    let rule = Rule { reason: input.reason.clone(), ..draft(input, &config, &command, cwd, taint)? };
     let text = drafts::rule_toml(&rule);
     say!("{text}");
+    let place = rule
+        .cwd
+        .as_ref()
+        .map_or_else(|| "in any folder".to_owned(), |cwd| format!("in {} and nowhere else", one_line(cwd, 200)));
+    say_aside!(
+        "It lets this very call through, {place}; whoever may write what it runs or reads there says what it does. For more of its kind take words off `argv`, and `exact`."
+    );
     let (count, others) = matched(input, &config, &rule)?;
     if count == 0 {
         say_aside!("Nothing on record matches it.");
@@ -79,7 +89,7 @@ pub(super) fn run(input: &Input) -> Run {
 }
 
 /// The command of a card.
-fn of_card(config: &Config, id: &str) -> Result<String, Failure> {
+fn of_card(config: &Config, id: &str) -> Result<(String, Option<String>, Taint), Failure> {
     let asked = ControlCommand::Show { id: id.to_owned() };
     let reply = people::ask_running(config, &asked)?.ok_or_else(|| people::no_host(config))?;
     if !reply.ok {
@@ -89,33 +99,58 @@ fn of_card(config: &Config, id: &str) -> Result<String, Failure> {
     if field("is_masked").and_then(Value::as_bool) != Some(false) {
         return Err(Failure::Refused("its text holds a credential, which no rule should keep".to_owned()));
     }
-    let command = field("command").and_then(Value::as_str);
-    command
-        .map(str::to_owned)
+    // What was asked then is asked again, whatever a rule says about less.
+    let taint = field("taint").and_then(|taint| Taint::deserialize(taint).ok()).unwrap_or(Taint::Both);
+    let text = |name: &str| field(name).and_then(Value::as_str).map(str::to_owned);
+    text("command")
+        .map(|command| (command, text("cwd"), taint))
         .ok_or_else(|| Failure::failed("the host's answer has no command", "is it of this version?"))
 }
 
-/// The rule that would let such a command through where the inspector looks.
-fn draft(input: &Input, config: &Config, command: &str) -> Result<Rule, Failure> {
-    let mut commands = Commands::default();
-    commands.add(command);
-    let base = input.programs.file()?.or_else(|| config.programs.clone()).unwrap_or_default();
-    let found = suggest(&commands, &base, &config.policy, 1)
-        .map_err(|error| Failure::failed(error, bashgate_shared::programs::own::RowError::help()))?;
-    let mut rows = false;
-    for suggestion in found.drafts {
-        match suggestion.draft {
-            Draft::Rule(rule) => return Ok(rule),
-            Draft::Row(_) => rows = true,
-        }
-    }
-    let why = if rows {
-        "its program has no row, and a row says more than a rule: see `bashgate suggest`, and docs/programs.md"
-    } else {
-        "a rule answers what the inspector would look at, and nothing stricter. What a person must decide is let through ahead by a \
-         grant (`approve ID grant`), where one is offered; calls whose code stands in their words have no rule"
+/// The rule that would let this very command through where the inspector looks: its words and no more, in its folder.
+fn draft(input: &Input, config: &Config, command: &str, cwd: Option<String>, taint: Taint) -> Result<Rule, Failure> {
+    let refused = |why: &str| Failure::Refused(format!("no rule can be drafted for this: {why}"));
+    let line = CommandLine::parse(command.to_owned())
+        .map_err(|error| Failure::Usage(format!("the command cannot be read: {error}")))?;
+    let found = classify(&line, &input.programs.surroundings()?);
+    let mut open: Vec<_> =
+        found.parts.iter().filter(|part| part.class != CommandClass::Safe).map(|part| &part.argv).collect();
+    open.dedup();
+    let words = match open.as_slice() {
+        [only] if found.understood => only.iter().cloned().collect::<Option<Vec<String>>>(),
+        _ => None,
     };
-    Err(Failure::Refused(format!("no rule can be drafted for this: {why}")))
+    let argv = words.filter(|words| !words.is_empty()).ok_or_else(|| {
+        refused("a rule is for one call whose every word stands in the text; put what else it does into a command of its own")
+    })?;
+    if found.effects.network.iter().any(|used| used.host.is_none()) {
+        return Err(refused("where it goes no word of it says, and a rule has nothing else to go by"));
+    }
+    let rule = Rule {
+        action: Action::Allow,
+        argv,
+        exact: true,
+        cwd,
+        reason: String::new(),
+        matches: vec![command.to_owned()],
+        not_match: Vec::new(),
+    };
+    let asked = Asked { cwd: rule.cwd.as_deref(), ..Asked::from(command) };
+    let decided = |rules: Vec<Rule>| {
+        let policy = Policy { rules, ..config.policy.clone() };
+        policy::judge(&policy, taint, &found, asked).decision
+    };
+    let with = decided(config.policy.rules.iter().cloned().chain([rule.clone()]).collect());
+    if Rule::check(std::slice::from_ref(&rule)).is_err()
+        || with != Decision::Allow
+        || decided(config.policy.rules.clone()) == with
+    {
+        return Err(refused(
+            "a rule answers what the decision table alone would have the inspector look at, and nothing stricter. What a person must \
+             decide is let through ahead by a grant (`approve ID grant`), where one is offered",
+        ));
+    }
+    Ok(rule)
 }
 
 /// What on record the rule would have covered, with what became of it then: how often each.
@@ -134,7 +169,15 @@ fn matched(input: &Input, config: &Config, rule: &Rule) -> Result<(u64, Matches)
             && let Ok(line) = CommandLine::parse(command.clone())
         {
             let class = classify(&line, &around);
-            if rules::apply(only, &class, Asked::from(line.text()), Decision::Inspect).is_some() {
+            if rules::apply(
+                only,
+                &class,
+                Asked { cwd: decision.cwd.as_deref(), ..Asked::from(line.text()) },
+                Decision::Inspect,
+                true,
+            )
+            .is_some()
+            {
                 *found.entry((command.clone(), crate::audit::outcome(&body).to_owned())).or_default() += 1;
             }
         }

@@ -186,8 +186,10 @@ fn rule_text(rule: &Rule, suggestion: &Suggestion) -> String {
 
 /// A rule as it stands in bashgate.toml.
 pub(super) fn rule_toml(rule: &Rule) -> String {
+    let exact = if rule.exact { "exact = true\n" } else { "" };
+    let cwd = rule.cwd.as_ref().map_or_else(String::new, |cwd| format!("cwd = {}\n", quoted(cwd)));
     format!(
-        "[[policy.rules]]\naction = \"allow\"\nargv = {}\nreason = {}\nmatch = {}\n",
+        "[[policy.rules]]\naction = \"allow\"\nargv = {}\n{exact}{cwd}reason = {}\nmatch = {}\n",
         list(&rule.argv),
         quoted(&rule.reason),
         list(&rule.matches)

@@ -33,12 +33,33 @@ pub(super) enum Coded {
     },
 }
 
+/// How far an approval reaches, in words.
+fn reaches(scope: Scope) -> String {
+    match scope {
+        Scope::Once => "once".to_owned(),
+        Scope::Session => "until the taint changes".to_owned(),
+        Scope::Grant { minutes } => format!("with others of its kind for {minutes} minutes"),
+    }
+}
+
+/// The same as somebody says it.
+fn word_of(scope: Scope) -> String {
+    match scope {
+        Scope::Once => String::new(),
+        Scope::Session => " session".to_owned(),
+        Scope::Grant { minutes } => format!(" grant {minutes}"),
+    }
+}
+
 impl Core {
     /// An answer from the host's own terminal or its page. Who was let in from there needs no code, but for what lets others run
     /// on the page: a browser is open longer than anybody looks at it.
     pub(super) fn answer_from_here(&mut self, id: &ApprovalId, word: &Word, code: Option<&Code>, by: &str) -> Told {
-        if by.starts_with(PAGE) && matches!(word, Word::Approve(Scope::Grant { .. })) && self.book.card(id).is_some() {
-            return match self.coded(by, id, code) {
+        if let Word::Approve(scope @ Scope::Grant { .. }) = word
+            && by.starts_with(PAGE)
+            && self.book.card(id).is_some()
+        {
+            return match self.coded(by, id, *scope, code) {
                 Coded::Refused { words, .. } => Reply::refused(words).into(),
                 Coded::Counts(more) => self.answer(id, word, by).with(&more),
             };
@@ -55,11 +76,11 @@ impl Core {
     }
 
     /// Whether an account's answer to a card counts, as far as its code says so.
-    pub(super) fn coded(&mut self, account: &str, id: &ApprovalId, code: Option<&Code>) -> Coded {
+    pub(super) fn coded(&mut self, account: &str, id: &ApprovalId, scope: Scope, code: Option<&Code>) -> Coded {
         let refused = |words: String, is_guess| Coded::Refused { words, is_guess };
         let tried = match code {
             None => Ok(Tried::NotAsked),
-            Some(code) => self.codes.tried(account, id, code),
+            Some(code) => self.codes.tried(account, id, scope, code),
         };
         let before = match tried {
             Ok(Tried::Right { left: 0 }) => {
@@ -76,10 +97,12 @@ impl Core {
             Ok(Tried::NotAsked) => "",
             Err(why) => return refused(format!("{why}: {id}"), false),
         };
-        match self.codes.ask(account, id) {
+        match self.codes.ask(account, id, scope) {
             Ok(number) => refused(
                 format!(
-                    "{before}this takes code {number} of your sheet: say the same with the code behind it, as: approve {id} 12345678"
+                    "{before}this takes code {number} of your sheet, which lets it run {}; say: approve {id}{} 12345678",
+                    reaches(scope),
+                    word_of(scope),
                 ),
                 !before.is_empty(),
             ),

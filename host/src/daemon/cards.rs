@@ -124,8 +124,9 @@ impl Core {
     pub(super) fn demands(&self, judged: &Judged, outage: bool) -> Demands {
         let risk = &self.config.policy.risk;
         let is_among = |set: &BTreeSet<Matter>| {
-            if outage {
-                return set.contains(&Matter::Outage);
+            // A yes about the inspector lets what waits run, too.
+            if outage && set.contains(&Matter::Outage) {
+                return true;
             }
             // What nobody named here takes all there is.
             !judged.matters.is_disjoint(set) || Matter::of_rule(judged.rule).is_none_or(|matter| set.contains(&matter))

@@ -160,7 +160,7 @@ impl Core {
                         Said::Answer(id, Word::Approve(scope), code)
                             if settings.asks_code(self.takes_code(id, *scope)) =>
                         {
-                            match self.coded(Person::named(&person).account(), id, code.as_ref()) {
+                            match self.coded(Person::named(&person).account(), id, *scope, code.as_ref()) {
                                 Coded::Counts(more) => self.answer(id, &Word::Approve(*scope), &person).with(&more),
                                 Coded::Refused { words, is_guess } => {
                                     if is_guess {

@@ -307,6 +307,10 @@ impl Core {
         }
         self.close_all(name, by);
         self.workspaces.remove(name);
+        // What was let through ahead was for this life of it.
+        let workspaces = &self.workspaces;
+        self.book.end_grants(clock::now(), |name| workspaces.get(name).map(|known| known.seen.epoch));
+        self.show_ahead();
         Reply::done(
             format!("Workspace {name} is forgotten; its requests are denied. Its mailbox folder stays."),
             Value::Null,

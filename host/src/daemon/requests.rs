@@ -270,7 +270,8 @@ impl Core {
             }
             terms
         });
-        let asked = Asked { text: &text, by_runner, script, service: terms.as_ref() };
+        let cwd = check.cwd.as_deref();
+        let asked = Asked { text: &text, cwd, by_runner, script, service: terms.as_ref() };
         let questioned = policy::judge(&self.config.policy, seen.taint, &found, asked).decision > Decision::Allow;
         let now = clock::now();
         let pass = if questioned { self.book.take_pass(&key, now) } else { None };
@@ -284,8 +285,12 @@ impl Core {
             workspace,
             request_id,
             digest,
+            case: Case::new(found, text, instead)
+                .in_folder(check.cwd.clone())
+                .by_runner(by_runner)
+                .of_script(script)
+                .of_service(terms),
             check,
-            case: Case::new(found, text, instead).by_runner(by_runner).of_script(script).of_service(terms),
             key,
             approval: None,
             passed,

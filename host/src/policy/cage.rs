@@ -63,12 +63,12 @@ pub fn fits<'a>(policy: &Policy, judged: &Judged, found: &Classification, asked:
     let asked = asked.into();
     let effects = &found.effects;
     let operator_asks =
-        rules::apply(&policy.rules, found, asked, Decision::Allow).is_some_and(|(_, to)| to > Decision::Allow);
+        rules::apply(&policy.rules, found, asked, Decision::Allow, false).is_some_and(|(_, to)| to > Decision::Allow);
     // In the cage secrets are hidden, so that nothing needs to be looked through.
     matches!(judged.rule, "table" | UNLOOKED)
         && policy.floor == Decision::Allow
         && !operator_asks
-        && credentials::find(asked.text).is_none()
+        && credentials::find_in_calls(asked.text, &found.calls).is_none()
         && effects.network.is_empty()
         && effects.untrusted.is_empty()
         && effects.persistence.is_empty()
@@ -123,6 +123,8 @@ mod tests {
         assert!(!fits_in(&floor, "make"));
         let words = |list: &[&str]| list.iter().map(|word| (*word).to_owned()).collect();
         let rule = Rule {
+            exact: false,
+            cwd: None,
             action: Action::Ask,
             argv: words(&["make"]),
             reason: String::new(),

@@ -104,7 +104,7 @@ pub fn judge<'a>(policy: &Policy, taint: Taint, found: &Classification, asked: i
         }
     };
     if class == CommandClass::Network
-        && let Some(form) = credentials::find(asked.text)
+        && let Some(form) = credentials::find_in_calls(asked.text, &found.calls)
     {
         tighten(Decision::AskHuman, "credential", format!("its text holds a credential ({form})"));
     }
@@ -134,7 +134,8 @@ pub fn judge<'a>(policy: &Policy, taint: Taint, found: &Classification, asked: i
     if !effects.tampering.is_empty() {
         tighten(Decision::Deny, "tampering", format!("it touches the gate itself ({})", list(&effects.tampering)));
     }
-    let rule_of_operator = rules::apply(&policy.rules, found, asked, decision);
+    let is_plain = rule == "table" && matters.is_empty();
+    let rule_of_operator = rules::apply(&policy.rules, found, asked, decision, is_plain);
     if rule_of_operator.is_some() {
         matters.insert(Matter::Operator);
     }
@@ -269,6 +270,8 @@ mod tests {
             judge(&policy, Taint::Clean, &found, Asked { script, ..Asked::from(text) }).decision
         };
         let allow = Rule {
+            exact: false,
+            cwd: None,
             action: rules::Action::Allow,
             argv: vec!["make".to_owned()],
             reason: String::new(),

@@ -46,13 +46,14 @@ pub enum Matter {
 
 impl Matter {
     /// What takes a one-time code where nothing else is said: what cannot be undone once it has happened.
-    pub const USUAL: [Self; 8] = [
+    pub const USUAL: [Self; 9] = [
         Self::Credential,
         Self::SecretToNetwork,
         Self::SecretToService,
         Self::Persistence,
         Self::DangerousWrites,
         Self::Script,
+        Self::Outage,
         Self::Grant,
         Self::Overrule,
     ];

@@ -2,8 +2,9 @@
 //!
 //! A rule carries examples; a configuration whose examples fail does not load.
 
-use bashgate_shared::classify::{Argv, Classification, CommandClass, Surroundings, classify};
+use bashgate_shared::classify::{Argv, Classification, CommandClass, Surroundings, classify, is_system_folder};
 use bashgate_shared::command::CommandLine;
+use bashgate_shared::programs::{Builtin, builtin_of};
 use serde::{Deserialize, Serialize};
 
 use super::Decision;
@@ -30,6 +31,8 @@ const PERMISSION: &str = "tool:bash:";
 pub struct Asked<'a> {
     /// Its text.
     pub text: &'a str,
+    /// The folder where it would run, where that is known.
+    pub cwd: Option<&'a str>,
     /// True when bashgate's own Bash tool asked.
     pub by_runner: bool,
     /// Set for a managed script.
@@ -49,7 +52,7 @@ pub enum Approved {
 
 impl<'a> From<&'a str> for Asked<'a> {
     fn from(text: &'a str) -> Self {
-        Self { text, by_runner: false, script: None, service: None }
+        Self { text, cwd: None, by_runner: false, script: None, service: None }
     }
 }
 
@@ -59,9 +62,15 @@ impl<'a> From<&'a str> for Asked<'a> {
 pub struct Rule {
     /// What it does.
     pub action: Action,
-    /// The first words of the calls it is about. The program is compared by its name, without its folder. With
-    /// `tool:bash:` before the name, only commands of bashgate's own Bash tool.
+    /// The first words of the calls it is about. The program is compared by its name, without its folder; where it is let through,
+    /// only the system's own folders do not count. With `tool:bash:` before the name, only commands of bashgate's own Bash tool.
     pub argv: Vec<String>,
+    /// These are all words of the call.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub exact: bool,
+    /// Only in this folder, and where nothing goes to another one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cwd: Option<String>,
     /// What people and agents are told.
     #[serde(default)]
     pub reason: String,
@@ -116,6 +125,7 @@ impl Rule {
             if rule.matches.is_empty() {
                 return Err(RuleError::NoExample(number, argv));
             }
+            let cwd = rule.cwd.as_deref();
             let fits = |example: &str| {
                 let (by_runner, example) = match example.strip_prefix(PERMISSION) {
                     Some(rest) => (true, rest),
@@ -123,7 +133,7 @@ impl Rule {
                 };
                 CommandLine::parse(example).is_ok_and(|command| {
                     let found = classify(&command, &Surroundings::default());
-                    rule.applies(&found, Asked { by_runner, ..Asked::from(command.text()) })
+                    rule.applies(&found, Asked { cwd, by_runner, ..Asked::from(command.text()) })
                 })
             };
             if let Some(example) = rule.matches.iter().find(|example| !fits(example)) {
@@ -144,22 +154,36 @@ impl Rule {
         if self.argv.first().is_some_and(|first| first.starts_with(PERMISSION)) && !asked.by_runner {
             return false;
         }
+        if self.cwd.is_some() && (self.cwd.as_deref() != asked.cwd || goes_elsewhere(found)) {
+            return false;
+        }
         match self.action {
             Action::Deny | Action::Ask if found.understood => found.calls.iter().any(|call| self.fits(call)),
             Action::Deny | Action::Ask => self.stands_in(asked.text),
             Action::Allow => {
                 let mut open = found.parts.iter().filter(|part| part.class != CommandClass::Safe).peekable();
-                found.understood && open.peek().is_some() && open.all(|part| self.fits(&part.argv))
+                let is_meant = |call: &Argv| {
+                    self.fits(call) && call.first().is_some_and(|program| self.is_the_systems(program.as_deref()))
+                };
+                found.understood && open.peek().is_some() && open.all(|part| is_meant(&part.argv))
             }
         }
     }
 
     fn fits(&self, call: &Argv) -> bool {
         call.len() >= self.argv.len()
+            && (!self.exact || call.len() == self.argv.len())
             && self.words().zip(call).enumerate().all(|(index, (want, word))| {
                 let Some(word) = word else { return false };
                 word == want || index == 0 && word.rsplit('/').next() == Some(want)
             })
+    }
+
+    /// True for a program as the rule writes it, or the system's own of that name: anybody's may be called like it.
+    fn is_the_systems(&self, program: Option<&str>) -> bool {
+        let Some(program) = program else { return false };
+        let is_written_so = self.words().next() == Some(program);
+        is_written_so || program.rsplit_once('/').is_some_and(|(folder, _)| is_system_folder(folder))
     }
 
     fn stands_in(&self, text: &str) -> bool {
@@ -175,12 +199,24 @@ impl Rule {
     }
 }
 
-/// The strictest rule that applies, with what it makes of a decision.
+/// True for a command in which something goes to another folder.
+fn goes_elsewhere(found: &Classification) -> bool {
+    let goes = |call: &Argv| {
+        let program = call.first().and_then(Option::as_deref);
+        program.is_none_or(|program| matches!(builtin_of(program), Some(Builtin::GoesTo)))
+            || call.iter().flatten().any(|word| matches!(word.as_str(), "-C" | "--directory" | "--chdir"))
+    };
+    found.calls.iter().any(goes)
+}
+
+/// The strictest rule that applies, with what it makes of a decision. Only what the decision table alone would have inspected
+/// (`is_plain`) is let through.
 pub fn apply<'r>(
     rules: &'r [Rule],
     found: &Classification,
     asked: Asked<'_>,
     decision: Decision,
+    is_plain: bool,
 ) -> Option<(&'r Rule, Decision)> {
     let applying = |action| rules.iter().find(|rule| rule.action == action && rule.applies(found, asked));
     if let Some(rule) = applying(Action::Deny) {
@@ -189,7 +225,7 @@ pub fn apply<'r>(
     if let Some(rule) = applying(Action::Ask) {
         return Some((rule, decision.max(Decision::AskHuman)));
     }
-    applying(Action::Allow).filter(|_| decision == Decision::Inspect).map(|rule| (rule, Decision::Allow))
+    applying(Action::Allow).filter(|_| decision == Decision::Inspect && is_plain).map(|rule| (rule, Decision::Allow))
 }
 
 #[cfg(test)]
@@ -198,7 +234,15 @@ mod tests {
 
     fn rule(action: Action, argv: &[&str], matches: &[&str], not_match: &[&str]) -> Rule {
         let own = |list: &[&str]| list.iter().map(|text| (*text).to_owned()).collect();
-        Rule { action, argv: own(argv), reason: String::new(), matches: own(matches), not_match: own(not_match) }
+        Rule {
+            action,
+            argv: own(argv),
+            exact: false,
+            cwd: None,
+            reason: String::new(),
+            matches: own(matches),
+            not_match: own(not_match),
+        }
     }
 
     #[test]
@@ -242,10 +286,38 @@ mod tests {
         let rules = [rule(Action::Allow, &["make"], &["make"], &[])];
         let command = CommandLine::parse("make build").unwrap();
         let found = classify(&command, &Surroundings::default());
-        let make = |decision| apply(&rules, &found, command.text().into(), decision).map(|(_, decision)| decision);
+        let make =
+            |decision| apply(&rules, &found, command.text().into(), decision, true).map(|(_, decision)| decision);
         assert_eq!(make(Decision::Inspect), Some(Decision::Allow));
         for decision in [Decision::Allow, Decision::AskHuman, Decision::Deny] {
             assert_eq!(make(decision), None);
         }
+        // Where more than the table speaks, it says nothing.
+        assert_eq!(apply(&rules, &found, command.text().into(), Decision::Inspect, false), None);
+    }
+
+    #[test]
+    fn what_is_let_through_is_the_very_program_and_where_that_is_said_the_very_call_in_its_folder() {
+        let applies = |rule: &Rule, text: &str, cwd: &str| {
+            let found = classify(&CommandLine::parse(text).unwrap(), &Surroundings::default());
+            rule.applies(&found, Asked { cwd: Some(cwd), ..Asked::from(text) })
+        };
+        let make = rule(Action::Allow, &["make", "test"], &["make test"], &[]);
+        assert!(applies(&make, "/usr/bin/make test -s", "/w"));
+        assert!(!applies(&make, "/tmp/x/make test", "/w") && !applies(&make, "./make test", "/w"));
+        let very = Rule { exact: true, cwd: Some("/w".to_owned()), ..make };
+        assert!(applies(&very, "make test", "/w") && applies(&very, "make test | tail -3", "/w"));
+        for (text, cwd) in [
+            ("make test -f /tmp/x.mk", "/w"),
+            ("make test SHELL=/tmp/x", "/w"),
+            ("make test", "/tmp"),
+            ("cd /tmp && make test", "/w"),
+            ("pushd /tmp; make test", "/w"),
+            ("env -C /tmp make test", "/w"),
+        ] {
+            assert!(!applies(&very, text, cwd), "{text} in {cwd}");
+        }
+        let script = rule(Action::Allow, &["./check.sh"], &["./check.sh"], &[]);
+        assert!(applies(&script, "./check.sh", "/w") && !applies(&script, "/tmp/x/check.sh", "/w"));
     }
 }

@@ -2502,13 +2502,17 @@ _bashgate() {
             return 0
             ;;
         bashgate__subcmd__rule)
-            opts="-h --command --save --reason --programs --config --help"
+            opts="-h --command --cwd --save --reason --programs --config --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
             fi
             case "${prev}" in
                 --command)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --cwd)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;

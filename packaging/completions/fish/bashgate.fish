@@ -97,6 +97,7 @@ complete -c bashgate -n "__fish_bashgate_using_subcommand suggest" -l config -d 
 complete -c bashgate -n "__fish_bashgate_using_subcommand suggest" -l jsonl -d 'Read {"command":…} a line from standard input instead of the audit'
 complete -c bashgate -n "__fish_bashgate_using_subcommand suggest" -s h -l help -d 'Print help'
 complete -c bashgate -n "__fish_bashgate_using_subcommand rule" -l command -d 'A command instead' -r
+complete -c bashgate -n "__fish_bashgate_using_subcommand rule" -l cwd -d 'The folder where it runs, as the agent sees it; of a card it is known' -r
 complete -c bashgate -n "__fish_bashgate_using_subcommand rule" -l reason -d 'Why, for whoever reads the configuration' -r
 complete -c bashgate -n "__fish_bashgate_using_subcommand rule" -l programs -d 'The operator\'s own programs, in the form of docs/programs.md; of a configuration, its key `programs` names them' -r -F
 complete -c bashgate -n "__fish_bashgate_using_subcommand rule" -l config -d 'The configuration [default: /etc/bashgate/bashgate.toml, else ~/.config/bashgate/bashgate.toml, else the gate made last]' -r -F

@@ -277,6 +277,11 @@ pub fn classify_tool(name: &str, acts: &[tool::ToolAct], around: &Surroundings) 
     judge::tool_call(name, acts, around)
 }
 
+/// True for a folder whose programs are the ones that the rows mean.
+pub fn is_system_folder(folder: &str) -> bool {
+    judge::calls::SYSTEM_FOLDERS.contains(&folder)
+}
+
 /// Reads a command and says what it is, what it does, and why. Pure.
 pub fn classify(command: &CommandLine, around: &Surroundings) -> Classification {
     if command.is_blank() {

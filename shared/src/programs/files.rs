@@ -244,6 +244,7 @@ fn tar(judge: &mut Judge<'_>, call: &Call) -> Judgement {
     {
         if !matches!(first.text.as_str(), "t" | "tv" | "vt" | "tf" | "tvf" | "vtf") {
             let judgement = Judgement::unknown("only the listing of an archive is read here");
+            packed(judge, call);
             return judgement.max(judge.suspect_with(call, &call.args, Suspicion::Guesses));
         }
         first.text.insert(0, '-');
@@ -251,16 +252,37 @@ fn tar(judge: &mut Judge<'_>, call: &Call) -> Judgement {
     let options = Options { flags: "tv", values: "f", long: &["--list", "--verbose", "--file="] };
     let scan = match options.scan(&args) {
         Ok(scan) => scan,
-        Err(reason) => return Judgement::unknown(reason).max(judge.suspect_with(call, &call.args, Suspicion::Guesses)),
+        Err(reason) => {
+            packed(judge, call);
+            return Judgement::unknown(reason).max(judge.suspect_with(call, &call.args, Suspicion::Guesses));
+        }
     };
     let lists = scan.has(&["-t", "--list"]);
+    let archives = scan.options.iter().filter(|(name, _)| matches!(name.as_str(), "-f" | "--file")).count();
     match scan.value(&["-f", "--file"]) {
         Some(file)
-            if lists && file.exact().is_some_and(|name| !name.contains(':') && !name.ends_with(['z', 'Z', '2'])) =>
+            if archives == 1
+                && lists
+                && file.exact().is_some_and(|name| !name.contains(':') && !name.ends_with(['z', 'Z', '2'])) =>
         {
             judge.read(file)
         }
         _ => Judgement::unknown("only the listing of an archive is read here"),
+    }
+}
+
+/// What is put into an archive is read, folders as a whole.
+fn packed(judge: &mut Judge<'_>, call: &Call) {
+    let unpacks = |(at, arg): (usize, &Arg)| {
+        let is_cluster = arg.text.starts_with('-') && !arg.text.starts_with("--");
+        (is_cluster || at == 0 && !arg.text.starts_with('-')) && arg.text.contains('x')
+            || matches!(arg.text.as_str(), "--extract" | "--get")
+    };
+    if call.args.iter().enumerate().any(unpacks) {
+        return;
+    }
+    for arg in call.args.iter().skip(1).filter(|arg| !arg.text.starts_with('-')) {
+        let _ = judge.read_tree(arg);
     }
 }
 
@@ -284,6 +306,10 @@ fn zcat(judge: &mut Judge<'_>, call: &Call) -> Judgement {
 fn with_endings(judge: &mut Judge<'_>, scan: &Scan<'_>) -> Judgement {
     const ENDINGS: &[&str] = &[".gz", ".z", ".Z", "-gz", "-z", "_z"];
     let mut judgement = Judgement::safe();
+    // What a name is made of when it runs may be there or not.
+    if scan.operands.iter().any(|operand| operand.exact().is_none() && operand.known != Known::Pipe) {
+        return judge.read_unknown();
+    }
     let bare = |name: &&str| *name != "-" && !ENDINGS.iter().any(|end| name.ends_with(end));
     for name in scan.operands.iter().filter_map(|operand| operand.exact()).filter(bare) {
         for end in ENDINGS {

@@ -39,6 +39,7 @@ pub use row::{
 
 pub(crate) use addresses::{files_in_address, hosts_in_words};
 pub use git::{brings_files, checks_out};
+pub use network::credential_in;
 pub(crate) use network::{host_in, is_this_machine};
 
 use crate::classify::judge::{Judge, Judgement};

@@ -1,7 +1,7 @@
 //! Programs that reach the network.
 
 use super::{Flag, Judge, Judgement, Kind, Program, Rule, Runs, Terminal, Trait, addresses};
-use crate::classify::call::{Arg, Call};
+use crate::classify::call::{Arg, Call, Known};
 use crate::classify::paths::file_name;
 
 const fn talks(names: &'static [&'static str], about: &'static str, not_safe: &'static [&'static str]) -> Program {
@@ -287,10 +287,16 @@ fn connect(judge: &mut Judge<'_>, call: &Call, Client { is_web: web, brings }: C
     let by_operands = addresses::hosts(call, &name);
     let mut host = by_operands.iter().flatten().find_map(Clone::clone);
     let mut previous = "";
-    for arg in &call.args {
+    // Where what comes from a machine is put: the last operand, if it is none itself.
+    let is_here = |arg: &Arg| !arg.text.starts_with('-') && !arg.text.contains(':');
+    let copies = matches!(name.as_str(), "scp" | "rsync");
+    let target = call.args.len().checked_sub(1).filter(|last| copies && call.args.get(*last).is_some_and(is_here));
+    for (at, arg) in call.args.iter().enumerate() {
         let text = arg.text.as_str();
         if web {
             files_of_web_client(judge, previous, arg);
+        } else if target == Some(at) {
+            let _ = judge.write(arg);
         } else if !text.starts_with('-') && !text.contains("://") {
             // scp, rsync, nc < file: operands are files unless they name a machine.
             let _ = judge.read(arg);
@@ -591,8 +597,116 @@ fn downloads(judge: &mut Judge<'_>, call: &Call, name: &str) {
         } else if by_name && !text.starts_with('-') && text.contains('/') {
             judge.fetched_file(text.split(['?', '#']).next().unwrap_or(text));
         }
+        // Further files that it writes: cookies, heads, traces, and what a format names.
+        if name == "curl" && is_flag(previous, 'c') {
+            let _ = judge.write(arg);
+        }
+        for (_, path) in text.match_indices("%output{").filter_map(|(at, mark)| text.split_at_checked(at + mark.len()))
+        {
+            let path = path.trim_start_matches('>').split('}').next().unwrap_or_default();
+            let _ = judge.write(&Arg::literal(path));
+        }
         previous = text;
     }
+    if by_name {
+        written_by_name(judge, call, name);
+    }
+}
+
+/// What is written under the name that an address ends with, or that the answer gives.
+fn written_by_name(judge: &mut Judge<'_>, call: &Call, name: &str) {
+    let words: Vec<&str> = call.args.iter().map(|arg| arg.text.as_str()).collect();
+    let value = |short: &str, long: &str| {
+        let glued = words.iter().find_map(|word| word.strip_prefix(long).and_then(|rest| rest.strip_prefix('=')));
+        let behind = words.windows(2).find_map(|pair| match pair {
+            [option, value] if *option == short || *option == long => Some(*value),
+            _ => None,
+        });
+        glued.or(behind).or_else(|| {
+            words.iter().find_map(|word| word.strip_prefix(short).filter(|rest| !rest.is_empty() && short.len() == 2))
+        })
+    };
+    // Without a name of its own.
+    if name == "wget" && value("-O", "--output-document").is_some() {
+        return;
+    }
+    let folder = if name == "wget" { value("-P", "--directory-prefix") } else { value("--output-dir", "--output-dir") };
+    let at = |file: &str| {
+        folder.map_or_else(|| file.to_owned(), |folder| format!("{}/{file}", folder.trim_end_matches('/')))
+    };
+    let is_named_there = words.iter().any(|word| {
+        matches!(*word, "--content-disposition" | "--trust-server-names" | "--remote-header-name")
+            || name == "curl" && is_flag_in(word, 'J')
+            || name == "wget" && (*word == "-r" || *word == "-m" || *word == "--recursive" || *word == "--mirror")
+    });
+    if is_named_there {
+        let _ = judge.write(&Arg::unknown(at(""), Known::OneWord));
+    }
+    for arg in call
+        .args
+        .iter()
+        .filter(|arg| !arg.text.starts_with('-') && (arg.text.contains("://") || arg.text.contains('.')))
+    {
+        let path = arg.text.split(['?', '#']).next().unwrap_or_default();
+        let path = path.split_once("://").map_or(path, |(_, rest)| rest);
+        let file = path.rsplit_once('/').map_or("", |(_, file)| file);
+        let file = if file.is_empty() { "index.html" } else { file };
+        let _ = if arg.exact().is_some() {
+            judge.write(&Arg::literal(at(&percent_decoded(file))))
+        } else {
+            judge.write(&Arg::unknown(at(""), Known::OneWord))
+        };
+    }
+}
+
+/// True for a cluster of short options with this letter in it.
+fn is_flag_in(text: &str, letter: char) -> bool {
+    text.strip_prefix('-').is_some_and(|letters| !letters.starts_with('-') && letters.contains(letter))
+}
+
+/// What in the words of a call is a password, or sends one, whatever it looks like. The program stands first.
+pub fn credential_in(call: &[Option<String>]) -> Option<&'static str> {
+    const PASSWORDS: &[&str] = &[
+        "--user",
+        "--proxy-user",
+        "--oauth2-bearer",
+        "--pass",
+        "--proxy-pass",
+        "--password",
+        "--http-password",
+        "--ftp-password",
+        "--proxy-password",
+    ];
+    let [Some(program), words @ ..] = call else { return None };
+    let name = file_name(program);
+    if !matches!(name, "curl" | "wget") {
+        return None;
+    }
+    let mut previous = "";
+    for word in words.iter().map(|word| word.as_deref().unwrap_or_default()) {
+        let (option, value) = word.split_once('=').filter(|_| word.starts_with("--")).unwrap_or((previous, word));
+        let is_long = option.len() > 4 && PASSWORDS.iter().any(|long| long.starts_with(option) || *long == option);
+        // A name alone has no password in it.
+        if is_long && !value.is_empty() && (value.contains(':') || !option.ends_with("user")) {
+            return Some("a password in an option");
+        }
+        if name == "curl" {
+            let letters = word.strip_prefix('-').filter(|letters| !letters.starts_with('-')).unwrap_or_default();
+            let flags = letters.split(|letter| addresses::CURL_LETTERS.contains(letter)).next().unwrap_or_default();
+            if flags.contains('n') || word.len() > 4 && ("--netrc".starts_with(word) || word.starts_with("--netrc-opt"))
+            {
+                return Some("the passwords of ~/.netrc");
+            }
+            let valued = short_option(word, addresses::CURL_LETTERS).filter(|(_, value)| !value.is_empty());
+            let before = short_option(previous, addresses::CURL_LETTERS).filter(|(_, value)| value.is_empty());
+            let value = valued.or(before.map(|(letter, _)| (letter, word)));
+            if value.is_some_and(|(letter, value)| "uU".contains(letter) && value.contains(':')) {
+                return Some("a password in an option");
+            }
+        }
+        previous = word;
+    }
+    None
 }
 
 /// True for a cluster of short options that ends in this letter (`-sSLo`).

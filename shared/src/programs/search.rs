@@ -248,10 +248,17 @@ fn ripgrep(judge: &mut Judge<'_>, call: &Call) -> Judgement {
         Ok(scan) => scan,
         Err(reason) => return Judgement::unknown(reason),
     };
-    if scan.has(&["--files", "--type-list"]) {
-        return Judgement::safe();
+    // Lists of what is passed over: a line of them that is no pattern is shown.
+    let mut lists = Judgement::safe();
+    if !scan.has(&["--no-ignore", "--unrestricted"]) {
+        for name in IGNORES {
+            lists = lists.max(judge.read(&Arg::literal(*name)));
+        }
     }
-    let mut judgement = pattern_files(judge, &scan);
+    if scan.has(&["--files", "--type-list"]) {
+        return lists;
+    }
+    let mut judgement = lists.max(pattern_files(judge, &scan));
     let patterns = usize::from(!scan.has(&["-e", "-f", "--regexp", "--file"]));
     if patterns == 1 && scan.operands.first().is_some_and(|pattern| !pattern.is_one()) {
         return judge.read_unknown();
@@ -264,6 +271,9 @@ fn ripgrep(judge: &mut Judge<'_>, call: &Call) -> Judgement {
     }
     judgement
 }
+
+/// Files in which rg finds what it passes over.
+const IGNORES: &[&str] = &[".ignore", ".rgignore", ".gitignore"];
 
 /// Tests and actions without a value.
 const PLAIN: &[&str] = &[
@@ -368,6 +378,9 @@ fn find_by_its_words(judge: &mut Judge<'_>, call: &Call) -> Judgement {
     while let Some(arg) = args.next_if(|arg| !begins(arg)) {
         starts.push(arg);
     }
+    // What `{}` becomes begins like where it was found: `@x` is a list of options to some programs.
+    let is_plain = |start: &&Arg| start.text.starts_with(|c: char| c.is_ascii_alphanumeric() || "./_~".contains(c));
+    let all_plain = starts.iter().all(is_plain);
     let mut judgement = Judgement::safe();
     while let Some(arg) = args.next() {
         let Some(test) = arg.exact() else {
@@ -388,6 +401,9 @@ fn find_by_its_words(judge: &mut Judge<'_>, call: &Call) -> Judgement {
             }
         }
         let runs_there = matches!(test, "-execdir" | "-ok" | "-okdir");
+        if !all_plain {
+            return Judgement::unknown(format!("`{test}` works on names that may mean something else"));
+        }
         if test != "-exec" && !runs_there {
             return Judgement::unknown(format!("`{test}` is not on the list of `find`"));
         }

@@ -62,8 +62,8 @@ pub(super) const TABLE: &[Program] = &[
         .not_safe(&["nohup curl x"]),
     // It goes on in the background where its caller leads a group of processes.
     opaque(&["setsid"], Wrapper::PLAIN).not_safe(&["setsid ls", "setsid curl x"]),
+    // A word of the language where it stands bare and first, which the reader takes; any other way it is a program.
     transparent(&["time"], Options { flags: "p", values: "", long: &[] }, 0)
-        .builtin(super::Builtin::Other)
         .safe(&["time ls -la"])
         .not_safe(&["env time -o log ls"]),
     transparent(&["stdbuf"], Options { flags: "", values: "ioe", long: &["--input=", "--output=", "--error="] }, 0)

@@ -145,6 +145,43 @@ pub fn check(found: &Classification, cwd: &Path, protected: &[String], setup: Sh
     findings
 }
 
+/// The secrets that a command meets about which the host is asked in any case: its text says which files it reads, and only here can
+/// be seen where links lead, what patterns stand for, and what lies in folders.
+pub fn secrets_met(found: &Classification, cwd: &Path) -> Findings {
+    let effects = &found.effects;
+    let mut met = Findings { makes: !effects.writes.is_empty() || !effects.git.is_empty(), ..Findings::default() };
+    let place = |path: &str| place(path, cwd);
+    for path in effects.reads.iter().chain(&effects.named).filter_map(|path| place(path)) {
+        read_leads_to_secret(&path, &mut met);
+    }
+    if !effects.network.is_empty() {
+        for path in effects.reads.iter().filter_map(|path| place(path)).filter(|path| path.is_dir()) {
+            below::secrets_below(&path, &mut met);
+        }
+    }
+    for condition in &found.conditions {
+        let Some(path) = place(condition.path()) else { continue };
+        match condition {
+            Condition::NoSecretBelow { .. } => below::secrets_below(&path, &mut met),
+            Condition::NoSecretNamed { start, end, .. } => below::secrets_named(&path, start, end, &mut met),
+            Condition::NoSecretAdded { path: wanted, .. } => {
+                let wanted = wanted.as_ref().and_then(|wanted| place(wanted));
+                below::secrets_added(&path, wanted.as_deref(), &mut met);
+            }
+            _ => {}
+        }
+    }
+    let known = |secret: &String| effects.secrets.iter().any(|known| place(known) == place(secret));
+    met.secrets.retain(|secret| !known(secret));
+    met.secrets.sort();
+    met.secrets.dedup();
+    // What could not be looked at matters where it may leave.
+    if effects.network.is_empty() {
+        met.unlooked.clear();
+    }
+    Findings { secrets: met.secrets, unlooked: met.unlooked, ..Findings::default() }
+}
+
 /// What is named must be there to be followed: what leads through the folder of a process in `/proc`, say, is another place for every
 /// process, so that here it says nothing about where the command itself would get to. What is read is followed where it is looked at.
 fn all_are_followed(found: &Classification, cwd: &Path, findings: &mut Findings) {

@@ -142,6 +142,9 @@ fn logs(repository: &Repository, found: &mut Obstacles) -> io::Result<()> {
 /// What git takes for no repository it passes by: then it compares any files, as in none.
 fn accepted(repository: &Repository, found: &mut Obstacles) {
     let git_dir = &repository.git_dir;
+    if std::fs::symlink_metadata(repository.common.join("objects/info/alternates")).is_ok() {
+        found.programs.push(format!("{} has objects of another repository", repository.common.display()));
+    }
     let head = super::read_text(&git_dir.join("HEAD")).unwrap_or_default();
     let head = head.trim_end();
     let is_id = matches!(head.len(), 40 | 64) && head.bytes().all(|byte| byte.is_ascii_hexdigit());

@@ -7,7 +7,7 @@ use crate::programs::{self, Kind, Operands, Program, Reach, Rule, Runs, Subcomma
 use crate::shell::Shell;
 
 /// Folders whose programs are the ones that the rows mean.
-const SYSTEM_FOLDERS: &[&str] =
+pub(in crate::classify) const SYSTEM_FOLDERS: &[&str] =
     &["/bin", "/usr/bin", "/usr/local/bin", "/sbin", "/usr/sbin", "/usr/local/sbin", "/opt/homebrew/bin"];
 /// Most words that are looked at as programs or scripts.
 const MAX_SUSPECTS: usize = 8;
@@ -60,7 +60,7 @@ impl Judge<'_> {
             self.steering(format!("what `{}` sets up", format!("{name} {by}").trim_end()));
         }
         if row.sends_folder(&call.args) {
-            self.named(&["."]);
+            let _ = self.read_tree(&Arg::literal("."));
         }
         let judgement = self.version(call, row, name).unwrap_or_else(|| self.by_rule(call, row));
         if judgement.class == CommandClass::Network && matches!(row.kind, Kind::Network | Kind::Mixed) {

@@ -820,7 +820,10 @@ fn is_number(operand: &Arg) -> bool {
 /// What may be the beginning of a number.
 fn numbers_in(text: &str) -> impl Iterator<Item = &str> {
     let parts = text.split(|c: char| !c.is_ascii_alphanumeric());
-    parts.filter(|part| part.len() >= 4 && part.len() <= 64 && part.bytes().all(|byte| byte.is_ascii_hexdigit()))
+    // Behind a `g` stands one in what `git describe` prints (gitrevisions(7)), whatever is in front of that.
+    let ends = parts.flat_map(|part| [Some(part), part.rsplit_once(['g', 'G']).map(|(_, end)| end)]);
+    ends.flatten()
+        .filter(|part| part.len() >= 4 && part.len() <= 64 && part.bytes().all(|byte| byte.is_ascii_hexdigit()))
 }
 
 /// The numbers that the operands may name.

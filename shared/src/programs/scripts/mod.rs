@@ -1,6 +1,7 @@
 //! Programs with a small language of their own: their scripts are Safe only when a strict recogniser takes them whole.
 
 mod awk;
+mod jq;
 mod regex;
 
 use super::{Flag, Judge, Judgement, Kind, Operands, Program, Rule, Runs, Trait};
@@ -293,6 +294,9 @@ fn awk(judge: &mut Judge<'_>, call: &Call) -> Judgement {
     judge.read_behind(&scan.operands, 1)
 }
 
+/// What may stand in front of a filter of yq.
+const YQ_VERBS: &[&str] = &["eval", "e", "eval-all", "ea"];
+
 /// Two programs bear this name; the options that both take alike are few.
 fn yq(judge: &mut Judge<'_>, call: &Call) -> Judgement {
     let options = Options { flags: "rPjCMNe", values: "opI", long: &["--prettyPrint", "--no-colors", "--raw-output"] };
@@ -300,18 +304,22 @@ fn yq(judge: &mut Judge<'_>, call: &Call) -> Judgement {
         Ok(scan) => scan,
         Err(reason) => return Judgement::unknown(reason),
     };
-    let verb = scan.operands.first().is_some_and(|first| matches!(first.exact(), Some("eval" | "e")));
+    let verb = scan.operands.first().is_some_and(|first| YQ_VERBS.contains(&first.exact().unwrap_or_default()));
     let Some(filter) = scan.operands.get(usize::from(verb)) else { return Judgement::unknown("there is no filter") };
     let Some(text) = filter.exact() else { return Judgement::unknown("the filter is only known when it runs") };
     if ["env", "ENV"].iter().any(|word| text.contains(word)) {
         judge.secret("the environment");
         return Judgement::unknown("the filter may read the environment");
     }
-    let words = ["load", "system", "import", "include", "input", "split_doc", "eval"];
+    let words = ["load", "system", "import", "include", "input", "split_doc", "eval", "modulemeta"];
     if words.iter().any(|word| text.contains(word)) {
         return Judgement::unknown("the filter reads something else");
     }
-    judge.read_behind(&scan.operands, usize::from(verb) + 1)
+    // One of the two takes a first word that is a file for that, and one that ends like this for a file of filters.
+    if text.to_ascii_lowercase().ends_with(".yq") {
+        return Judgement::unknown("the filter may be read from a file");
+    }
+    judge.read_behind(&scan.operands, usize::from(verb))
 }
 
 fn jq(judge: &mut Judge<'_>, call: &Call) -> Judgement {
@@ -382,8 +390,8 @@ fn jq(judge: &mut Judge<'_>, call: &Call) -> Judgement {
     if filter.match_indices("env").any(means_environment) || word("ENV") {
         judge.secret("the environment");
     }
-    if word("import") || word("include") || word("input_filename") || word("get_search_list") {
-        return Judgement::unknown("the filter loads a module");
+    if !jq::is_known(filter) {
+        return Judgement::unknown("the filter calls what is not known to stay with what it is given");
     }
     judgement
 }
