@@ -33,7 +33,7 @@ use crate::sandbox::{
     self, BackendName, Guarantee, Hidden, Listed, Nest, Places, Roots, Temporary, Unavailable, Wanted,
 };
 use crate::user::RunAs;
-use crate::watch::{SharedFolders, Watch};
+use crate::watch::{Looked, SharedFolders, Watch};
 
 /// Longest wait for the shell to start.
 const STARTING: Duration = Duration::from_secs(20);
@@ -193,13 +193,15 @@ impl Runner {
             .map(|project| {
                 let caged = permit.reach() == Reach::Cage;
                 let kept = spec.state.as_deref().map(|state| (state, timeout));
-                let mut protect = preset.filesystem.protect.clone();
+                let mut names = Looked { kept: preset.filesystem.protect.clone(), told: Vec::new() };
                 // A folder of programs that is not there yet is one as soon as somebody makes it.
-                let folders = program_folders(project, &spec.cwd).into_iter();
                 let real = std::fs::canonicalize(project).unwrap_or_else(|_| project.to_owned());
-                let inside = folders.filter_map(|folder| Some(folder.strip_prefix(&real).ok()?.to_str()?.to_owned()));
-                protect.extend(inside);
-                Watch::before(project, &spec.cwd, protect, kept, caged)
+                for folder in program_folders(project, &spec.cwd) {
+                    let Some(inside) = folder.strip_prefix(&real).ok().and_then(Path::to_str) else { continue };
+                    let list = if is_a_managers(&folder) { &mut names.told } else { &mut names.kept };
+                    list.push(inside.to_owned());
+                }
+                Watch::before(project, &spec.cwd, names, kept, caged)
             })
             .collect();
         let shared = (preset.filesystem.tmp == Tmp::Shared).then(SharedFolders::before);
@@ -472,19 +474,24 @@ fn protected(preset: &Preset) -> impl Iterator<Item = String> {
     later::in_projects().map(str::to_owned).chain(preset.filesystem.protect.iter().cloned())
 }
 
-/// Folders of PATH in a project: what is written there is what a person's next command runs. Package managers keep theirs.
+/// True for a folder of PATH that a package manager keeps: what it installs has to be written there, and is told of. A mark beside it
+/// that any run can make is none: what makes a virtual environment stands in the folder itself, which no run writes before that.
+fn is_a_managers(folder: &Path) -> bool {
+    let has = |name: &str| folder.join(name).symlink_metadata().is_ok();
+    folder.ends_with("node_modules/.bin")
+        || has("activate") && has("python") && folder.parent().is_some_and(|above| above.join("pyvenv.cfg").is_file())
+}
+
+/// Folders of PATH in a project: what is written there is what a person's next command runs.
 fn program_folders(project: &Path, cwd: &Path) -> Vec<PathBuf> {
     let path = std::env::var_os("PATH").unwrap_or_default();
     let real = std::fs::canonicalize(project).unwrap_or_else(|_| project.to_owned());
-    let is_a_managers = |folder: &Path| {
-        folder.ends_with("node_modules/.bin") || folder.parent().is_some_and(|above| above.join("pyvenv.cfg").is_file())
-    };
     // A relative one is another in each folder: those where a person works most.
     let at = |folder: PathBuf| [project.join(&folder), cwd.join(&folder)];
     let mut all: Vec<PathBuf> = std::env::split_paths(&path)
         .flat_map(at)
         .flat_map(|folder| [real_way(&folder), folder])
-        .filter(|folder| folder.starts_with(&real) && *folder != real && !is_a_managers(folder))
+        .filter(|folder| folder.starts_with(&real) && *folder != real)
         .collect();
     all.sort();
     all.dedup();
@@ -519,7 +526,8 @@ fn hidden(preset: &Preset, (workspace, cwd): (&Path, &Path), gate: &[PathBuf], r
     for project in projects(preset, workspace) {
         let git = project.join(".git");
         protect.extend(protected(preset).map(|name| project.join(name)));
-        protect.extend(program_folders(project, cwd).into_iter().filter(|folder| folder.exists()));
+        let folders = program_folders(project, cwd).into_iter();
+        protect.extend(folders.filter(|folder| folder.exists() && !is_a_managers(folder)));
         if preset.git.repository == Access::Write && git.is_dir() {
             keep_writable.push(git.clone());
             protect.extend(["config", "hooks", "config.worktree", "commondir"].map(|name| git.join(name)));

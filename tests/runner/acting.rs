@@ -367,6 +367,50 @@ const TRICKS: &[Trick] = &[
         &["a1000/.envrc", "a1300/.envrc", "a1599/.envrc", "a1600/.envrc"],
     ),
     trick(
+        "programs that settings name in other spellings",
+        "git init -q --template= .; mkdir scripts tools; for f in scripts/a.sh scripts/b.sh scripts/c.sh tools/d.js tools/e.py; do echo old > $f; done; \
+         git config filter.a.clean '\"$(git rev-parse --show-toplevel)/scripts/a.sh\" %f'; git config filter.b.clean '\"$PWD\"/scripts/b.sh'; \
+         git config filter.c.clean 'D=scripts; \"$D/c.sh\"'; git config filter.d.clean 'node tools/d'; git config filter.e.clean 'python3 -m tools.e'",
+        "for f in scripts/a.sh scripts/b.sh scripts/c.sh tools/d.js tools/e.py; do echo EVIL > $f; done",
+        &["scripts/a.sh", "scripts/b.sh", "scripts/c.sh", "tools/d.js", "tools/e.py"],
+    ),
+    trick(
+        "a repository that git does not understand any more",
+        "git init -q --template= .; mkdir hk; echo old > hk/pre-commit; git config core.hooksPath hk",
+        "echo nowhere > .git/commondir; echo EVIL > hk/post-commit",
+        &["hk/post-commit"],
+    ),
+    trick(
+        "a workspace that looks like a broken repository itself",
+        "git init -q --template= .; mkdir hk; echo old > hk/pre-commit; git config core.hooksPath hk; mkdir objects refs; echo nowhere > commondir",
+        "echo EVIL > hk/post-commit; echo EVIL > hk/pre-commit",
+        &["hk/post-commit", "hk/pre-commit"],
+    ),
+    trick(
+        "many links that hide a hook",
+        "git init -q --template= .; mkdir -p .git/hooks",
+        "git init -q --template= n; mkdir n/.git/hooks; cd n/.git/hooks; for i in $(seq 60); do ln -s . l$i; done; cd ../../..; mkdir s; echo EVIL > s/.envrc",
+        &["s/.envrc"],
+    ),
+    trick(
+        "what editors, managers of hooks and agents read at their start",
+        "echo old > .exrc; mkdir .helix; echo old > .helix/config.toml",
+        "for f in .exrc .helix/config.toml .nvim.lua .gdbinit hk.pkl tui.json kilo.json; do echo EVIL > $f; done; mkdir -p .cursor .devin .github/extensions/x; \
+         echo EVIL > .cursor/sandbox.json; echo EVIL > .devin/config.json; echo EVIL > .github/extensions/x/extension.mjs",
+        &[
+            ".exrc",
+            ".helix/config.toml",
+            ".nvim.lua",
+            ".gdbinit",
+            "hk.pkl",
+            "tui.json",
+            "kilo.json",
+            ".cursor/sandbox.json",
+            ".devin/config.json",
+            ".github/extensions/x/extension.mjs",
+        ],
+    ),
+    trick(
         "a whole folder of tasks",
         "true",
         "mkdir -p app/.vscode; for i in $(seq 2000); do echo EVIL > app/.vscode/$i.json; done; echo EVIL > app/.vscode/tasks.json",
@@ -527,12 +571,16 @@ mod by_command_line {
         for name in ["bin", "node_modules/.bin", "venv/bin"] {
             fs::create_dir_all(work.join(name)).unwrap();
         }
-        fs::write(work.join("venv/pyvenv.cfg"), "").unwrap();
+        for name in ["venv/pyvenv.cfg", "venv/bin/activate", "venv/bin/python", "pyvenv.cfg"] {
+            fs::write(work.join(name), "").unwrap();
+        }
         let all = ["bin", "node_modules/.bin", "venv/bin"].map(|name| work.join(name).display().to_string()).join(":");
         let mut run = cage(folder.path(), "for d in bin node_modules/.bin venv/bin; do echo x > $d/ls; done");
-        Output::of(run.env("PATH", format!("{all}:/usr/bin:/bin")), b"");
+        let told = Output::of(run.env("PATH", format!("{all}:/usr/bin:/bin")), b"").stdout;
+        // A mark that any run can make makes no manager.
         assert!(!work.join("bin/ls").exists(), "a person's next command would be it");
         assert!(work.join("node_modules/.bin/ls").exists() && work.join("venv/bin/ls").exists(), "managers work");
+        assert!(told.contains("venv/bin/ls"), "and somebody hears of it: {told}");
     }
 
     #[test]
@@ -1062,5 +1110,24 @@ fn what_a_persons_git_starts_later_is_kept() {
         let outcome = ground.run_script("printf x/../evil > .git/rebase-merge/strategy");
         let told = outcome["violations"].to_string();
         assert!(told.contains("rebase-merge/strategy"), "{}: {outcome:#}", ground.name());
+    }
+}
+
+/// What a run cannot write is not its own, whatever it lets name it.
+#[test]
+fn a_persons_own_hooks_stay_whatever_names_them() {
+    for (run, mine) in [
+        ("git init -q --template= x; git -C x config core.hooksPath ../.git/hooks", ".git/hooks/pre-commit"),
+        ("git init -q --template= x; ln -s ../../.git/hooks x/.git/hooks", ".git/hooks/pre-commit"),
+        ("git init -q --template= x; git -C x config include.path ../../.git/config.worktree", ".git/config.worktree"),
+    ] {
+        let ground = Ground::new(Who::User, "bwrap", "");
+        let work = ground.work();
+        git(&work, &["init", "-q"]);
+        fs::create_dir_all(work.join(".git/hooks")).unwrap();
+        fs::write(work.join(mine), "mine").unwrap();
+        give_all(&ground, &work);
+        let outcome = ground.run_script(run);
+        assert_eq!(fs::read_to_string(work.join(mine)).ok().as_deref(), Some("mine"), "{run}: {outcome:#}");
     }
 }

@@ -664,6 +664,7 @@ fn a_terminal_is_not_typed_into() {
         let mut script = Command::new("script");
         script
             .args(["-qec", &format!("{} < {}", line.join(" "), file.display()), "/dev/null"])
+            .envs(driver.get_envs().filter_map(|(name, value)| Some((name, value?))))
             .current_dir(ground.path());
         let text = String::from_utf8(script.output().unwrap().stdout).unwrap();
         assert!(text.contains("tiocsti EPERM") && !text.contains("tty done"), "{}: {text}", ground.name());

@@ -22,6 +22,7 @@ mod real;
 mod report;
 pub mod shown;
 pub mod tool;
+pub mod words;
 
 use std::fs::File;
 use std::io::{BufReader, Read as _, Take};

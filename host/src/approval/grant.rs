@@ -6,12 +6,11 @@
 use std::collections::BTreeSet;
 
 use bashgate_shared::classify::Classification;
-use bashgate_shared::programs::row;
+use bashgate_shared::programs::{Request, row};
 use bashgate_shared::protocol::BashCheck;
 use serde::{Deserialize, Serialize};
 
 use super::pending::Forecast;
-use super::request::Request;
 
 /// The usual and the longest life of a grant, in minutes.
 pub const USUAL_MINUTES: u64 = 30;

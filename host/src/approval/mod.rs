@@ -4,7 +4,6 @@ mod book;
 pub mod codes;
 mod grant;
 mod pending;
-mod request;
 
 pub use book::{Ahead, AnswerError, Book, CaseId, Full, GO_ON_MS, Given, OVERRULE_MS, Overruled, STAY_MS, Second};
 pub use grant::{MOST_MINUTES, Reach, USUAL_MINUTES};

@@ -5,12 +5,11 @@ use std::path::Path;
 
 use bashgate_shared::classify::{Classification, CommandClass, Condition, Effects, NetworkUse, git_config};
 use bashgate_shared::command::Digest;
-use bashgate_shared::programs::{Builtin, Trait, builtin_of, row};
+use bashgate_shared::programs::{Builtin, Request, Trait, builtin_of, row};
 use bashgate_shared::protocol::{BashCheck, FileEvidence, MAX_EVIDENCE, RequestId, WorkspaceName};
 use serde::{Deserialize, Serialize};
 
 use super::grant::Reach;
-use super::request::Request;
 use crate::taint::{Cause, Taint};
 
 const ALPHABET: &[u8; 32] = b"0123456789abcdefghjkmnpqrstvwxyz";

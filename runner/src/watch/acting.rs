@@ -18,7 +18,7 @@ use crate::git;
 use super::aside::{folder_without_links, is_set_aside, may_be_written, open_without_links, opened_again, set_aside};
 use super::commands;
 use super::seen::{Seen, Stamp};
-use super::{Around, Change, Violation};
+use super::{Around, Change, Violation, taken_away};
 
 /// Longest file that is remembered with its content, and the most of all of them, in bytes.
 const MOST_KEPT: u64 = 256 << 10;
@@ -104,7 +104,8 @@ impl ActingFiles {
         self.take_scripts_of(seen, path);
         // What a link leads to is what counts.
         if let Some(real) = seen.file_behind(path) {
-            self.by_links(seen.links_on(path));
+            let links = seen.links_on(path);
+            self.by_links(links);
             self.take(seen, &real, later, Some(path));
         }
     }
@@ -124,7 +125,8 @@ impl ActingFiles {
         for script in commands::scripts(&settings_in_json, &[&root, &above]) {
             let Ok(real) = fs::canonicalize(&script) else { continue };
             if real.starts_with(&root) && real.is_file() {
-                self.by_links(seen.links_on(&script));
+                let links = seen.links_on(&script);
+                self.by_links(links);
                 self.take(seen, &real, GATES, None);
             }
         }
@@ -277,6 +279,8 @@ impl ActingFiles {
             match self.found.get(path) {
                 // Taken away already, as what it is besides.
                 None if fs::symlink_metadata(path).is_err() => {}
+                // It acted before, in another role, and is looked after there.
+                None if (around.acted)(path) => {}
                 None => found.push(created(path, &now.later, around)),
                 Some(before) if before.stamp != now.stamp => {
                     // What the sandbox kept from being written, in folders that are the same, somebody outside has changed. Of a
@@ -370,13 +374,12 @@ fn created(path: &Path, later: &Later, around: &Around<'_>) -> Violation {
         let is_out_of_reach = || path.parent().is_some_and(|folder| !may_be_written(folder, around.workspace));
         (around.was_there)(path) && (!is_hook || is_untouched() && ((around.is_tracked)(path) || is_out_of_reach()))
     };
-    let change = if around.nobody_was_asked
-        && later.is_kept
-        && !by_git()
-        && !is_old()
-        && let Ok(aside) = set_aside(path, around.workspace)
-    {
-        Violation::set_aside(path, &aside)
+    // What no run could write is none's: it was kept from all of them.
+    let is_as_it_lies = || fs::canonicalize(path).is_ok_and(|real| real == path);
+    let was_kept =
+        || (around.was_there)(path) && is_as_it_lies() && path.ancestors().any(|part| around.kept.contains(part));
+    let change = if around.nobody_was_asked && later.is_kept && !by_git() && !was_kept() && !is_old() {
+        taken_away(path, around.workspace, Change::Created)
     } else {
         Violation::of(path, Change::Created)
     };

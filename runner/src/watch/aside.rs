@@ -68,6 +68,28 @@ pub(super) fn set_aside(path: &Path, root: &Path) -> io::Result<PathBuf> {
     Ok(to.join(aside))
 }
 
+/// Empties what a run has made and what cannot be given another name for want of room, so that nothing reads it; a link goes.
+pub(super) fn empty(path: &Path, root: &Path) -> io::Result<()> {
+    use rustix::fs::{AtFlags, FileType, chmodat, statat, unlinkat};
+    let (Some(parent), Some(name)) = (path.parent().filter(|parent| parent.starts_with(root)), path.file_name()) else {
+        return Err(io::Error::other("it lies outside of the folder that is looked after"));
+    };
+    let folder = &folder_without_links(parent)?;
+    let _opened = opened_again(parent, root);
+    let found = statat(folder, name, AtFlags::SYMLINK_NOFOLLOW)?;
+    match FileType::from_raw_mode(found.st_mode) {
+        FileType::Symlink => unlinkat(folder, name, AtFlags::empty())?,
+        // Whoever is root reads it all the same: its content goes, which needs no room.
+        FileType::RegularFile => {
+            let flags = OFlags::WRONLY | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::CLOEXEC | OFlags::TRUNC;
+            drop(rustix::fs::openat(folder, name, flags, Mode::empty())?);
+            chmodat(folder, name, Mode::empty(), AtFlags::empty())?;
+        }
+        _ => chmodat(folder, name, Mode::empty(), AtFlags::empty())?,
+    }
+    Ok(())
+}
+
 /// True for a folder in which whoever a workspace belongs to can make names. Root may look after what is somebody else's.
 pub(super) fn may_be_written(folder: &Path, root: &Path) -> bool {
     let (Ok(folder), Ok(root)) = (fs::symlink_metadata(folder), fs::symlink_metadata(root)) else { return true };

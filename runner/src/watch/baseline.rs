@@ -3,22 +3,23 @@
 //! A runner can be killed. What its command had planted by then would be there before the next run, which would take it for the
 //! person's own. So the next run in the workspace holds what it finds against what the killed one had seen.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashSet};
 use std::fs::{self, File, OpenOptions};
 use std::io::{Read as _, Write as _};
 use std::os::unix::fs::{MetadataExt as _, OpenOptionsExt as _};
 use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use bashgate_hook::gate::git::Tracked;
+use bashgate_shared::classify::later;
 use bashgate_shared::command::Digest;
 use rustix::fs::{FlockOperation, flock};
 use serde::{Deserialize, Serialize};
 
-use super::aside::set_aside;
 use super::seen::{Seen, Stamp};
-use super::{Change, Violation};
+use super::{Change, Violation, taken_away};
 use crate::job::Jobs;
 
 /// How long a run may need to end when its time is over.
@@ -36,13 +37,17 @@ const MOST_BYTES: u64 = if cfg!(test) { 64 << 10 } else { 64 << 20 };
 pub(super) struct Baseline {
     path: PathBuf,
     _lock: File,
+    /// What came since has not all been seen: the next run looks again.
+    stays: AtomicBool,
     /// Ends the signs of life when it goes.
     _lives: mpsc::Sender<()>,
 }
 
 impl Drop for Baseline {
     fn drop(&mut self) {
-        let _ = fs::remove_file(&self.path);
+        if !self.stays.load(Ordering::Relaxed) {
+            let _ = fs::remove_file(&self.path);
+        }
     }
 }
 
@@ -66,12 +71,17 @@ struct Written {
 }
 
 impl Baseline {
-    /// Writes down what was seen, below the runner's own folder. Where that cannot be, there is none: the run itself is looked
-    /// at all the same.
+    /// Keeps it for the next run.
+    pub(super) fn stays(&self) {
+        self.stays.store(true, Ordering::Relaxed);
+    }
+
+    /// Writes down what was seen, below the runner's own folder, but for what other runs have made that nobody has seen yet: that was
+    /// not there before anybody ran. `None` where it cannot be written.
     pub(super) fn keep(
         state: &Path,
         workspace: &Path,
-        seen: &Seen,
+        (seen, left): (&Seen, &Left),
         nobody_was_asked: bool,
         lasts: Duration,
     ) -> Option<Self> {
@@ -79,12 +89,18 @@ impl Baseline {
         let folder = state.join("watch");
         fs::create_dir_all(&folder).ok()?;
         let random = getrandom::u64().ok()?;
-        let path = folder.join(format!("{}-{random:016x}", name_of(workspace)));
-        let mut file = OpenOptions::new().write(true).create_new(true).mode(0o600).open(&path).ok()?;
+        // Others see it when it is whole and locked: half of one is what a killed runner has left.
+        let name = format!("{}-{random:016x}", name_of(workspace));
+        let new = state.join(format!("watch-{name}"));
+        let mut file = OpenOptions::new().write(true).create_new(true).mode(0o600).open(&new).ok()?;
+        let unfinished = Unfinished(&new);
+        let path = folder.join(name);
         flock(&file, FlockOperation::NonBlockingLockExclusive).ok()?;
-        let files = stamps(seen).map(|(path, stamp, _)| (text(path), stamp.clone())).collect();
+        let is_foreign = |path: &Path| left.unseen_by_others.iter().any(|file| file.path == path && !file.was_there);
+        let files = stamps(seen).filter(|(path, ..)| !is_foreign(path));
+        let files = files.map(|(path, stamp, _)| (text(path), stamp.clone())).collect();
         let (lives, ended) = mpsc::channel::<()>();
-        let baseline = Self { path, _lock: file.try_clone().ok()?, _lives: lives };
+        let baseline = Self { path, _lock: file.try_clone().ok()?, stays: AtomicBool::new(false), _lives: lives };
         let sign = file.try_clone().ok()?;
         // Without a thread for it the time that the run may last counts.
         let signs = std::thread::Builder::new().name("signs".to_owned()).spawn(move || {
@@ -104,7 +120,18 @@ impl Baseline {
                 .ok()?,
         )
         .ok()?;
+        fs::rename(&new, &baseline.path).ok()?;
+        drop(unfinished);
         Some(baseline)
+    }
+}
+
+/// A file that goes when it has not got its name.
+struct Unfinished<'p>(&'p Path);
+
+impl Drop for Unfinished<'_> {
+    fn drop(&mut self) {
+        let _ = fs::remove_file(self.0);
     }
 }
 
@@ -112,7 +139,7 @@ impl Baseline {
 #[derive(Debug, Default)]
 pub(super) struct Left {
     /// What came or changed since the baselines whose runners are gone, and what is to be set aside of it.
-    changes: Vec<(Violation, bool)>,
+    changes: Vec<(PathBuf, Violation, bool)>,
     /// Those baselines, locked. They go when somebody has been told.
     over: Vec<(PathBuf, File)>,
     /// What was not there, or was another one, when a run began that still goes on.
@@ -140,15 +167,21 @@ impl Foreign {
     }
 }
 
+/// The baselines that are there before somebody looks. What ends while that goes on has seen less than whoever looks.
+pub(super) fn open_ones(state: &Path) -> Vec<(PathBuf, File)> {
+    let entries = fs::read_dir(state.join("watch")).into_iter().flatten().flatten();
+    entries.filter_map(|entry| Some((entry.path(), File::open(entry.path()).ok()?))).collect()
+}
+
 impl Left {
-    /// Holds what is there now against all baselines of the workspace, of those in it, and of those that it lies in.
-    pub(super) fn of(state: &Path, workspace: &Path, now: &Seen) -> Self {
-        let entries = fs::read_dir(state.join("watch")).into_iter().flatten().flatten();
+    /// Holds what is there now against all baselines of the workspace, of those in it, and of those that it lies in: those that were
+    /// there before somebody looked, and those that have come since.
+    pub(super) fn of(state: &Path, workspace: &Path, now: &Seen, before: Vec<(PathBuf, File)>) -> Self {
         let start = format!("{}-", name_of(workspace));
         let mut left = Self::default();
-        for entry in entries {
-            let path = entry.path();
-            let Ok(file) = File::open(&path) else { continue };
+        let known: HashSet<PathBuf> = before.iter().map(|(path, _)| path.clone()).collect();
+        let since = open_ones(state).into_iter().filter(|(path, _)| !known.contains(path));
+        for (path, file) in before.into_iter().chain(since).collect::<Vec<_>>() {
             let mut bytes = Vec::new();
             let read = (&file).take(MOST_BYTES).read_to_end(&mut bytes).ok();
             // One that was killed while it wrote this had started nothing.
@@ -159,7 +192,9 @@ impl Left {
                 // It died with its runner.
                 before.ends_by_s = before.ends_by_s.min(meta.mtime().saturating_add(SIGN_SPARE_S));
             }
-            let is_own = entry.file_name().to_str().is_some_and(|name| name.starts_with(&start));
+            let is_own = path.file_name().is_some_and(|name| name.to_string_lossy().starts_with(&start));
+            // It has ended by itself since, and has told what it saw: what it had not seen may have been made again behind it.
+            let has_ended = fs::symlink_metadata(&path).is_err();
             let touches = |before: &Written| {
                 let other = Path::new(&before.workspace);
                 other.starts_with(workspace) || workspace.starts_with(other)
@@ -168,11 +203,12 @@ impl Left {
             if !is_own && !before.as_ref().is_some_and(touches) {
                 continue;
             }
-            if flock(&file, FlockOperation::NonBlockingLockExclusive).is_err() {
+            if has_ended || flock(&file, FlockOperation::NonBlockingLockExclusive).is_err() {
                 if let Some(before) = &before {
                     let foreign = |(file, is_kept, was_there)| Foreign {
                         is_kept: is_kept
-                            && fs::symlink_metadata(&file).is_ok_and(|meta| meta.ctime() >= before.began_s),
+                            // What is gone meanwhile can only be made again.
+                            && fs::symlink_metadata(&file).map_or(true, |meta| meta.ctime() >= before.began_s),
                         was_there,
                         path: file,
                         nobody_was_asked: before.nobody_was_asked,
@@ -183,11 +219,11 @@ impl Left {
                 continue;
             }
             if file.metadata().is_ok_and(|meta| meta.len() > MOST_BYTES) {
-                left.changes.push((Violation::of(workspace, Change::NotAllSeen), false));
+                left.changes.push((workspace.to_owned(), Violation::of(workspace, Change::NotAllSeen), false));
             }
-            for (violation, aside) in before.iter().flat_map(|before| before.changes_to(now, workspace)) {
-                if !left.changes.iter().any(|(known, _)| known.path == violation.path) {
-                    left.changes.push((violation, aside));
+            for (path, violation, aside) in before.iter().flat_map(|before| before.changes_to(now, workspace)) {
+                if !left.changes.iter().any(|(known, ..)| *known == path) {
+                    left.changes.push((path, violation, aside));
                 }
             }
             // Another workspace's own next run has more to say.
@@ -200,10 +236,8 @@ impl Left {
 
     /// Says it, sets aside what nobody was asked about, and lets the baselines go.
     pub(super) fn told(&self, root: &Path) -> Vec<Violation> {
-        let told = |(violation, aside): &(Violation, bool)| {
-            let path = Path::new(&violation.path);
-            let aside = if *aside { set_aside(path, root).ok() } else { None };
-            aside.map_or_else(|| violation.clone(), |aside| Violation::set_aside(path, &aside))
+        let told = |(path, violation, aside): &(PathBuf, Violation, bool)| {
+            if *aside { taken_away(path, root, violation.change) } else { violation.clone() }
         };
         let all = self.changes.iter().map(told).collect();
         for (path, _) in &self.over {
@@ -216,20 +250,27 @@ impl Left {
 impl Written {
     /// True for a file that was made when the run may have gone on, and that git does not track: one that it does is told of alone, like
     /// those that a person checks out.
-    fn may_be_its(&self, path: &Path, tracked: Option<&Tracked>) -> bool {
-        fs::symlink_metadata(path).is_ok_and(|meta| (self.began_s..=self.ends_by_s).contains(&meta.ctime()))
+    fn may_be_its(&self, path: &Path, workspace: &Path, tracked: Option<&Tracked>) -> bool {
+        let is_of_its_time = |path: &Path| {
+            fs::symlink_metadata(path).is_ok_and(|meta| (self.began_s..=self.ends_by_s).contains(&meta.ctime()))
+        };
+        // What acts by its name was not there under it: a folder that was moved keeps the times of what lies in it.
+        let acts_by_name = || later::of(&path.to_string_lossy(), None).is_some();
+        let around =
+            || path.ancestors().skip(1).take_while(|folder| folder.starts_with(workspace) && *folder != workspace);
+        (is_of_its_time(path) || acts_by_name() && around().any(is_of_its_time))
             && !tracked.is_some_and(|tracked| tracked.holds(path))
     }
 
     /// What is there now and was not, or not so; and whether it is to be set aside.
-    fn changes_to(&self, now: &Seen, workspace: &Path) -> Vec<(Violation, bool)> {
+    fn changes_to(&self, now: &Seen, workspace: &Path) -> Vec<(PathBuf, Violation, bool)> {
         let tracked = Tracked::of(workspace);
         let changed = |(path, stamp, is_kept): (&PathBuf, &Stamp, bool)| match self.files.get(&text(path)) {
             Some(before) if before == stamp => None,
-            Some(_) => Some((Violation::of(path, Change::Modified), false)),
+            Some(_) => Some((path.clone(), Violation::of(path, Change::Modified), false)),
             None => {
-                let aside = self.nobody_was_asked && is_kept && self.may_be_its(path, tracked.as_ref());
-                Some((Violation::of(path, Change::Created), aside))
+                let aside = self.nobody_was_asked && is_kept && self.may_be_its(path, workspace, tracked.as_ref());
+                Some((path.clone(), Violation::of(path, Change::Created), aside))
             }
         };
         self.common(now, workspace).filter_map(changed).collect()
@@ -256,10 +297,18 @@ impl Written {
 
 /// Everything that was seen, and whether everyday tools make no such file.
 fn stamps(seen: &Seen) -> impl Iterator<Item = (&PathBuf, &Stamp, bool)> {
-    // What lies in a repository's own folder is git's work but for its hooks.
-    let of_git = move |path: &Path| seen.is_hook(path);
+    // What lies in a repository's own folder is git's work but for its hooks, and for what leads it elsewhere.
+    let of_git = move |path: &Path| seen.is_hook(path) || is_start_file_of_git(path);
     let own = seen.own.iter().chain(&seen.nested).map(move |(path, stamp)| (path, stamp, of_git(path)));
     own.chain(seen.acting.stamps())
+}
+
+/// True for a file in a repository's own folder that everyday work with git does not make, and by which it would run something.
+pub(super) fn is_start_file_of_git(path: &Path) -> bool {
+    const NAMES: &[&str] =
+        &["config.worktree", "commondir", "gitdir", "info/attributes", "hooks", "remotes", "branches"];
+    let inside = path.ancestors().skip(1).find(|folder| folder.ends_with(".git"));
+    inside.is_some_and(|git| NAMES.iter().any(|name| path.starts_with(git.join(name))))
 }
 
 fn text(path: &Path) -> String {
@@ -272,6 +321,8 @@ fn name_of(workspace: &Path) -> String {
 
 #[cfg(test)]
 mod tests {
+    use std::os::unix::ffi::OsStrExt as _;
+
     use super::super::Watch;
     use super::*;
 
@@ -339,6 +390,57 @@ mod tests {
             assert!(all.iter().any(|one| one.path == path), "{inside}: {all:?}");
             assert_eq!(work.join(plant).exists(), inside == ".config/nvim", "{inside}: {all:?}");
         }
+    }
+
+    /// A run that ends while another one looks takes its baseline along; what it had not seen is known all the same.
+    #[test]
+    fn what_ends_during_a_look_is_not_forgotten() {
+        let folder = tempfile::tempdir().unwrap();
+        let root = folder.path().canonicalize().unwrap();
+        let (work, state) = (root.join("w"), root.join("state"));
+        fs::create_dir_all(&work).unwrap();
+        let other = Watch::before(&work, &work, Vec::new(), Some((&state, Duration::from_mins(5))), true);
+        fs::write(work.join(".envrc"), "evil").unwrap();
+        let there = open_ones(&state);
+        let seen = Seen::of(&work, &work, &[], &[], None);
+        other.after(false, &HashSet::new());
+        drop(other);
+        let left = Left::of(&state, &work, &seen, there);
+        let plant = left.unseen_by_others.iter().find(|file| file.path == work.join(".envrc"));
+        assert!(plant.is_some_and(|file| file.is_over() && file.is_kept), "{left:?}");
+        // It does not go into the next one's baseline as what was there.
+        let baseline = Baseline::keep(&state, &work, (&seen, &left), true, Duration::from_mins(5)).unwrap();
+        let text = fs::read_to_string(&baseline.path).unwrap();
+        assert!(!text.contains(".envrc"), "{text}");
+        let path = baseline.path.clone();
+        baseline.stays();
+        drop(baseline);
+        assert!(path.exists(), "where not all was seen the next run looks again");
+    }
+
+    /// A folder that is moved keeps the times of what lies in it.
+    #[test]
+    fn a_folder_that_a_killed_run_has_moved_in_is_its_own() {
+        let folder = tempfile::tempdir().unwrap();
+        let root = folder.path().canonicalize().unwrap();
+        let (work, state) = (root.join("w"), root.join("state"));
+        fs::create_dir_all(work.join("stage")).unwrap();
+        fs::create_dir_all(work.join(std::ffi::OsStr::from_bytes(b"pkg\xff"))).unwrap();
+        fs::write(work.join("stage/tasks.json"), "evil").unwrap();
+        std::thread::sleep(Duration::from_millis(2100));
+        let watch = || Watch::before(&work, &work, Vec::new(), Some((&state, Duration::from_mins(5))), true);
+        let killed = watch();
+        let file = fs::read_dir(state.join("watch")).unwrap().next().unwrap().unwrap().path();
+        let kept = fs::read(&file).unwrap();
+        drop(killed);
+        fs::write(&file, kept).unwrap();
+        fs::rename(work.join("stage"), work.join(".vscode")).unwrap();
+        let odd = work.join(std::ffi::OsStr::from_bytes(b"pkg\xff/.vscode"));
+        fs::create_dir_all(&odd).unwrap();
+        fs::write(odd.join("tasks.json"), "evil").unwrap();
+        let all = watch().after(false, &HashSet::new());
+        assert!(!work.join(".vscode/tasks.json").exists(), "{all:?}");
+        assert!(!odd.join("tasks.json").exists(), "{all:?}");
     }
 
     #[test]

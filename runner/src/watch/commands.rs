@@ -2,14 +2,11 @@
 
 use std::path::{Path, PathBuf};
 
+use bashgate_hook::gate::words;
 use serde_json::Value;
 
 /// Most words of one file that are looked at.
 const MOST_WORDS: usize = 4096;
-/// Most folders that one command is taken to go into.
-const MOST_FOLDERS: usize = 8;
-/// What interpreters add to a name.
-const ENDINGS: [&str; 5] = [".js", ".mjs", ".cjs", ".py", ".sh"];
 /// Deepest value.
 const DEEPEST: usize = 32;
 
@@ -18,41 +15,16 @@ const DEEPEST: usize = 32;
 pub(super) fn scripts(settings: &Value, folders: &[&Path]) -> Vec<PathBuf> {
     let mut texts = Vec::new();
     commands(settings, false, 0, &mut texts);
-    let breaks = |letter: char| letter.is_whitespace() || "\"'`;&|()<>$={}!\\".contains(letter);
     let mut found = Vec::new();
     let mut words_left = MOST_WORDS;
     for text in texts {
-        let words: Vec<&str> = text.split(breaks).filter(|word| !word.is_empty()).take(words_left).collect();
+        let words: Vec<&str> = words::of(text).take(words_left).collect();
         words_left -= words.len();
-        // A command may go into a folder first, or name a file without its ending, as interpreters take it.
-        let mut bases: Vec<PathBuf> = folders.iter().map(|folder| (*folder).to_owned()).collect();
-        let inner = words.iter().flat_map(|word| bases.iter().map(|base| base.join(inside(word))).collect::<Vec<_>>());
-        let inner: Vec<PathBuf> = inner.filter(|place| place.is_dir()).take(MOST_FOLDERS).collect();
-        bases.extend(inner);
-        // The first word is a program, which PATH knows where it has no folder.
-        let named = words.iter().enumerate().filter(|(at, word)| *at > 0 || word.contains(['/', '.']));
-        for word in named.map(|(_, word)| word) {
-            found.push(PathBuf::from(word));
-            for base in &bases {
-                let place = base.join(inside(word));
-                found.extend(ENDINGS.iter().map(|ending| PathBuf::from(format!("{}{ending}", place.display()))));
-                found.push(place);
-            }
-        }
+        found.extend(words::files(&words, folders));
     }
-    found.retain(|path| path.is_absolute() && path.is_file());
     found.sort();
     found.dedup();
     found
-}
-
-/// A path as it lies in a folder; a variable in front of it, of which the sign is gone, stands for that folder.
-fn inside(word: &str) -> &str {
-    let word = word.trim_start_matches('/');
-    match word.split_once('/') {
-        Some((name, rest)) if name.ends_with("_DIR") || name == "PWD" || name == "HOME" => rest,
-        _ => word,
-    }
 }
 
 /// Every text of a setting that is a command, or a word of one.

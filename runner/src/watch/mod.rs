@@ -16,6 +16,7 @@ use std::collections::{BTreeMap, HashSet};
 use std::ffi::OsString;
 use std::fmt;
 use std::fs;
+use std::io;
 use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
 use std::sync::mpsc;
@@ -93,6 +94,8 @@ pub enum Change {
     Created,
     /// It was not there before, and has been given another name.
     SetAside,
+    /// It was not there before, and there was no room for another name: it has no content any more.
+    Emptied,
     /// It is another one, or has other content.
     Modified,
     /// It was changed or removed, and has its old content again.
@@ -125,6 +128,10 @@ impl fmt::Display for Violation {
                 "{path} was created, and set aside: nobody was asked, and other programs would run what it says{}. A person who wants it gives it its name back",
                 is_now()
             ),
+            Change::Emptied => write!(
+                f,
+                "{path} was created, and emptied: nobody was asked, other programs would run what it says, and there is no room to give it another name"
+            ),
             Change::PutBack => write!(
                 f,
                 "{path} was changed, and has its old content again: nobody was asked, and other programs run what it says{}",
@@ -142,12 +149,33 @@ impl fmt::Display for Violation {
     }
 }
 
+/// Names below a workspace that are looked at besides what acts later by the one list.
+#[derive(Debug, Default)]
+pub struct Looked {
+    /// What is new there is set aside.
+    pub kept: Vec<String>,
+    /// What is new or changed there is told of.
+    pub told: Vec<String>,
+}
+
+impl Looked {
+    fn all(&self) -> Vec<String> {
+        self.kept.iter().chain(&self.told).cloned().collect()
+    }
+}
+
+impl From<Vec<String>> for Looked {
+    fn from(kept: Vec<String>) -> Self {
+        Self { kept, told: Vec::new() }
+    }
+}
+
 /// The state of a workspace before a run.
 #[derive(Debug)]
 pub struct Watch {
     workspace: PathBuf,
     cwd: PathBuf,
-    protect: Vec<String>,
+    names: Looked,
     before: Seen,
     /// In nanoseconds since 1970, by the file system's clock at the latest.
     since: i128,
@@ -156,7 +184,9 @@ pub struct Watch {
     /// What runs have left whose runners were killed before they could look, and what others that go on have not seen.
     left: Left,
     /// The same as `before`, on the disk until somebody has looked.
-    _kept: Option<Baseline>,
+    kept: Option<Baseline>,
+    /// Where there should be one that could not be written.
+    lacks_baseline: Option<PathBuf>,
 }
 
 impl Watch {
@@ -168,31 +198,44 @@ impl Watch {
     pub fn before(
         workspace: &Path,
         cwd: &Path,
-        protect: Vec<String>,
+        names: impl Into<Looked>,
         kept: Option<(&Path, Duration)>,
         nobody_was_asked: bool,
     ) -> Self {
+        let names = names.into();
         let workspace = &fs::canonicalize(workspace).unwrap_or_else(|_| workspace.to_owned());
         let cwd = fs::canonicalize(cwd).unwrap_or_else(|_| cwd.to_owned());
         let since = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |time| time.as_nanos());
-        let mut before = Seen::of(workspace, &cwd, &protect, None);
+        let others = kept.map(|(state, _)| baseline::open_ones(state)).unwrap_or_default();
+        let mut before = Seen::of(workspace, &cwd, &names.all(), &[], None);
         before.closes();
-        let left = kept.map(|(state, _)| Left::of(state, workspace, &before)).unwrap_or_default();
-        let kept = kept.and_then(|(state, lasts)| Baseline::keep(state, workspace, &before, nobody_was_asked, lasts));
+        let left = kept.map(|(state, _)| Left::of(state, workspace, &before, others)).unwrap_or_default();
+        let wanted = kept.map(|(state, _)| state.to_owned());
+        let kept =
+            kept.and_then(|(state, lasts)| Baseline::keep(state, workspace, (&before, &left), nobody_was_asked, lasts));
         Self {
             workspace: workspace.to_owned(),
             cwd,
             before,
-            protect,
+            names,
             since: i128::try_from(since).unwrap_or(i128::MAX) - CLOCK_NS,
             nobody_was_asked,
             left,
-            _kept: kept,
+            lacks_baseline: wanted.filter(|_| kept.is_none()),
+            kept,
         }
     }
 
     /// Why nobody could say afterwards what the run has left, if so: then none may begin about which nobody was asked.
     pub fn objection(&self) -> Option<String> {
+        if let Some(state) = self.lacks_baseline.as_ref().filter(|_| self.nobody_was_asked) {
+            return Some(format!(
+                "what {} is before a run in the cage cannot be written down below {}: what the run leaves could not be told from what was \
+                 there if it were killed. Make room on that disk, or have the command asked about: a first line `# bashgate: network`",
+                self.workspace.display(),
+                state.display(),
+            ));
+        }
         (self.nobody_was_asked && self.before.is_cut_off()).then(|| {
             format!(
                 "{} holds more than can be looked at before a run in the cage (2,000,000 names, 20 s): what the run leaves could not be \
@@ -220,7 +263,9 @@ impl Watch {
             let known: &Option<Tracked> = tracked.get_or_init(|| Tracked::of(&self.workspace));
             known.as_ref().is_some_and(|tracked| tracked.holds(path))
         };
+        let acted = |path: &Path| self.before.own.contains_key(path) || self.before.nested.contains_key(path);
         let around = Around {
+            acted: &acted,
             workspace: &self.workspace,
             nobody_was_asked,
             checks_out,
@@ -234,10 +279,17 @@ impl Watch {
             let (found, files) = mpsc::channel();
             let written = scope.spawn(|| self.written_with_other_names(files));
             let mut tell = |folder: PathBuf, names: Vec<OsString>| drop(found.send((folder, names)));
-            let after = Seen::of(&self.workspace, &self.cwd, &self.protect, Some(&mut tell));
+            let after =
+                Seen::of(&self.workspace, &self.cwd, &self.names.all(), self.before.named_by_own(), Some(&mut tell));
             drop(found);
             (after, written.join().unwrap_or_default())
         });
+        if let Some(kept) =
+            self.kept.as_ref().filter(|_| after.unseen.iter().any(|part| !self.before.unseen.contains(part)))
+        {
+            // What could not be looked at now is no older because of that.
+            kept.stays();
+        }
         let mut found = Vec::new();
         for (path, stamp) in &after.own {
             match self.before.own.get(path) {
@@ -350,18 +402,25 @@ impl Watch {
 
     /// What became of a file that should not be there.
     fn taken_away(&self, path: &Path, otherwise: Change) -> Violation {
-        match set_aside(path, &self.workspace) {
-            Ok(aside) => Violation::set_aside(path, &aside),
-            Err(_) => Violation::of(path, otherwise),
-        }
+        taken_away(path, &self.workspace, otherwise)
     }
 
     /// True for what other programs run at their start, and false for what git itself makes at its work.
     fn is_start_file(&self, path: &Path) -> bool {
-        let git = self.workspace.join(".git");
-        let of_git = ["config.worktree", "commondir", "gitdir", "info/attributes", "hooks", "remotes", "branches"];
-        of_git.iter().any(|name| path.starts_with(git.join(name)))
-            || self.protect.iter().any(|name| path.starts_with(self.workspace.join(name)))
+        path.starts_with(self.workspace.join(".git")) && baseline::is_start_file_of_git(path)
+            || self.names.kept.iter().any(|name| path.starts_with(self.workspace.join(name)))
+    }
+}
+
+/// Gives what should not be there another name, or empties it where there is no room for one.
+fn taken_away(path: &Path, root: &Path, otherwise: Change) -> Violation {
+    match set_aside(path, root) {
+        Ok(aside) => Violation::set_aside(path, &aside),
+        Err(error) => {
+            let is_full = matches!(error.kind(), io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded);
+            let change = if is_full && aside::empty(path, root).is_ok() { Change::Emptied } else { otherwise };
+            Violation::of(path, change)
+        }
     }
 }
 
@@ -393,6 +452,8 @@ fn folded(all: Vec<Violation>) -> Vec<Violation> {
 /// How a run went, as far as it matters for what it left.
 #[derive(Clone, Copy)]
 pub struct Around<'w> {
+    /// Whether a file acted before in another role: one of git's own.
+    pub acted: &'w dyn Fn(&Path) -> bool,
     /// The folder that it worked in.
     pub workspace: &'w Path,
     /// Nobody was asked about the command.

@@ -22,6 +22,8 @@ use super::{MOST_BYTES, MOST_NAMES};
 const MOST_BYTES_OF_ALL: u64 = 64 << 20;
 /// Longest look. What has not been seen by then was not all seen.
 const LONGEST: Duration = Duration::from_secs(20);
+/// Longest time for following links, of which a run may have made many that lead far.
+const LONGEST_ON_LINKS: Duration = Duration::from_secs(5);
 /// Deepest folder of hooks or settings that is looked into.
 const DEEPEST: usize = 8;
 /// Most repositories in a workspace whose settings are read.
@@ -55,9 +57,9 @@ pub(super) struct Stamp(pub(super) String);
 /// What of a workspace could make other programs run something.
 #[derive(Debug, Default)]
 pub(super) struct Seen {
-    /// Its real path.
     /// Folders to which a link leads that stands for a folder of hooks.
-    hook_folders: std::collections::BTreeSet<PathBuf>,
+    hook_folders: BTreeSet<PathBuf>,
+    /// Its real path.
     workspace: PathBuf,
     /// The repository's own, and the preset's protected files.
     pub(super) own: BTreeMap<PathBuf, Stamp>,
@@ -74,6 +76,10 @@ pub(super) struct Seen {
     /// Repositories in it whose settings have been read.
     repositories: usize,
     since: Option<Instant>,
+    /// How long following links has taken so far.
+    on_links: Duration,
+    /// What the workspace's own settings of git name: whoever makes them unreadable hides nothing of that.
+    named_by_own: Vec<PathBuf>,
     /// Closed folders, opened until somebody has dealt with what was found.
     reopened: Vec<Reopened>,
     /// Every name below the workspace but git's own, as a number: what was there is not new because something names it.
@@ -86,10 +92,12 @@ impl Seen {
         workspace: &Path,
         cwd: &Path,
         protect: &[String],
+        known: &[PathBuf],
         other: Option<&mut dyn FnMut(PathBuf, Vec<OsString>)>,
     ) -> Self {
         let real = fs::canonicalize(workspace).unwrap_or_else(|_| workspace.to_owned());
         let mut seen = Self { workspace: real, since: Some(Instant::now()), ..Self::default() };
+        let _many = ManyFiles::allowed();
         let mut acting = ActingFiles::default();
         let mut own = BTreeMap::new();
         let git = workspace.join(".git");
@@ -99,12 +107,16 @@ impl Seen {
             own.insert(git.clone(), stamp);
             seen.repository(&git, &mut own, 0);
             seen.git_file(&git, &mut own);
-            match git::named::started(workspace) {
-                Ok(Some(named)) => seen.named(named, &mut acting),
-                // Too much of it, or not to be understood: then nobody knows what git would run.
-                Ok(None) | Err(_) => drop(seen.unseen.insert(git.clone())),
-            }
         }
+        // Also without one: a folder above may have it, and the workspace itself may look like one.
+        let (mut named, is_whole) = git::named::started(workspace);
+        if !is_whole {
+            // Too much of it, or not to be understood: then nobody knows what else git would run.
+            seen.unseen.insert(git.clone());
+        }
+        named.extend(known.iter().cloned());
+        seen.named_by_own.clone_from(&named);
+        seen.named(named, &mut acting);
         for name in protect {
             seen.add(&workspace.join(name), &mut own, 0);
         }
@@ -116,6 +128,11 @@ impl Seen {
     /// Closes again what was opened to look into it. Else it is closed when this goes.
     pub(super) fn closes(&mut self) {
         self.reopened.clear();
+    }
+
+    /// What the workspace's own settings of git name, for a later look.
+    pub(super) fn named_by_own(&self) -> &[PathBuf] {
+        &self.named_by_own
     }
 
     /// True where not all was looked at in which this path lies.
@@ -148,7 +165,8 @@ impl Seen {
         let mut parts = path.components().skip_while(|part| part.as_os_str() != ".git").skip(1);
         let is_gits = parts.next().is_some_and(|part| GITS_OWN.iter().any(|name| part.as_os_str() == *name));
         let (Some(folder), Some(name)) = (path.parent(), path.file_name()) else { return true };
-        is_gits || self.there.contains(&in_folder(&numbered(folder), name))
+        let is_folder = fs::symlink_metadata(path).is_ok_and(|found| found.is_dir());
+        is_gits || self.there.contains(&in_folder(&numbered(folder), name, is_folder))
     }
 
     /// The workspace's real path.
@@ -160,12 +178,12 @@ impl Seen {
     fn named(&mut self, mut named: Vec<PathBuf>, acting: &mut ActingFiles) {
         named.sort();
         named.dedup();
-        let mut named: Vec<_> = named.into_iter().map(|path| (self.links_on(&path), path)).collect();
+        let mut named: Vec<_> = named.into_iter().map(|path| (self.links_on(&path), path)).collect::<Vec<_>>();
         // By their own names last: what is named by way of a link is so by way of it alone.
         named.sort_by_key(|(links, _)| links.is_empty());
         let mut known = BTreeSet::new();
         for (links, path) in named {
-            let Ok(real) = fs::canonicalize(&path) else { continue };
+            let Some(real) = self.real(&path) else { continue };
             if !known.insert(real.clone()) {
                 continue;
             }
@@ -199,10 +217,11 @@ impl Seen {
             self.unseen.insert(folder.to_owned());
             return;
         }
-        match git::named::started(folder) {
-            Ok(Some(named)) => self.named(named, acting),
-            Ok(None) | Err(_) => drop(self.unseen.insert(folder.to_owned())),
+        let (named, is_whole) = git::named::started(folder);
+        if !is_whole {
+            self.unseen.insert(folder.to_owned());
         }
+        self.named(named, acting);
     }
 
     /// Everything below the workspace, without following links out of it.
@@ -239,11 +258,11 @@ impl Seen {
                     break 'all;
                 }
                 let name = entry.file_name();
-                if remembers {
-                    self.there.insert(in_folder(&of_folder, &name));
-                }
                 let kind = entry.file_type().ok();
                 let is_folder = kind.is_some_and(|kind| kind.is_dir());
+                if remembers {
+                    self.there.insert(in_folder(&of_folder, &name, is_folder));
+                }
                 let begun = names.step(begun, &name.to_string_lossy());
                 if !is_folder && begun == Begun::No && name != ".git" {
                     if kind.is_some_and(|kind| kind.is_symlink()) {
@@ -294,7 +313,7 @@ impl Seen {
 
     /// A link to a folder outside of the workspace in which git would find a repository, or in which the run may have left anything.
     fn repository_elsewhere(&mut self, link: &Path, into: &mut BTreeMap<PathBuf, Stamp>) {
-        let Ok(real) = fs::canonicalize(link) else { return };
+        let Some(real) = self.real(link) else { return };
         let has = |name: &str| real.join(name).symlink_metadata().is_ok();
         // Where everybody may write, and so the run itself.
         let is_open = ["/tmp", "/var/tmp", "/dev/shm"].iter().any(|open| real.starts_with(open));
@@ -307,7 +326,7 @@ impl Seen {
 
     /// What lies behind a link to a folder of the workspace, as what it is called by way of the link.
     fn behind(&mut self, link: &Path, begun: Begun, names: &Names, cwd: &str, acting: &mut ActingFiles) {
-        let Ok(real) = fs::canonicalize(link) else { return };
+        let Some(real) = self.real(link) else { return };
         if !real.is_dir() {
             return;
         }
@@ -316,7 +335,8 @@ impl Seen {
             acting.named(self, link, None);
             return;
         }
-        acting.by_links(self.links_on(link));
+        let links = self.links_on(link);
+        acting.by_links(links);
         let mut waiting = vec![(link.to_owned(), real, begun)];
         let mut count = 0;
         while let Some((called, folder, begun)) = waiting.pop() {
@@ -337,8 +357,31 @@ impl Seen {
         }
     }
 
+    /// Where a path leads, as long as that takes no time of which the rest of the look is short. Else nobody has seen it.
+    fn real(&mut self, path: &Path) -> Option<PathBuf> {
+        if self.on_links > LONGEST_ON_LINKS {
+            self.unseen.insert(path.to_owned());
+            return None;
+        }
+        let since = Instant::now();
+        let real = fs::canonicalize(path).ok();
+        self.on_links += since.elapsed();
+        real
+    }
+
     /// The links within the workspace that are met on the way to a path, each with its target.
-    pub(super) fn links_on(&self, path: &Path) -> Vec<(PathBuf, PathBuf)> {
+    pub(super) fn links_on(&mut self, path: &Path) -> Vec<(PathBuf, PathBuf)> {
+        if self.on_links > LONGEST_ON_LINKS {
+            self.unseen.insert(path.to_owned());
+            return Vec::new();
+        }
+        let since = Instant::now();
+        let found = self.links_on_the_way(path);
+        self.on_links += since.elapsed();
+        found
+    }
+
+    fn links_on_the_way(&self, path: &Path) -> Vec<(PathBuf, PathBuf)> {
         let mut found: Vec<(PathBuf, PathBuf)> = Vec::new();
         let mut rest = path.to_owned();
         while found.len() < MOST_LINKS {
@@ -368,11 +411,11 @@ impl Seen {
     }
 
     /// The file in the workspace that a link leads to.
-    pub(super) fn file_behind(&self, path: &Path) -> Option<PathBuf> {
+    pub(super) fn file_behind(&mut self, path: &Path) -> Option<PathBuf> {
         if !path.is_symlink() {
             return None;
         }
-        fs::canonicalize(path).ok().filter(|real| real.is_file() && real.starts_with(&self.workspace))
+        self.real(path).filter(|real| real.is_file() && real.starts_with(&self.workspace))
     }
 
     fn is_late(&self) -> bool {
@@ -491,12 +534,13 @@ impl Seen {
         } else {
             into.insert(path.to_owned(), self.stamp(path));
             // A folder behind a link counts as a folder, as long as it lies in the workspace.
-            let real = if found.is_symlink() { fs::canonicalize(path).ok() } else { None };
+            let real = if found.is_symlink() { self.real(path) } else { None };
             if let Some(real) = real.filter(|real| real.is_dir() && real.starts_with(&self.workspace)) {
-                if path.ends_with("hooks") || self.is_hook(path) {
-                    self.hook_folders.insert(real.clone());
+                // Many links may lead to one.
+                let is_new = !(path.ends_with("hooks") || self.is_hook(path)) || self.hook_folders.insert(real.clone());
+                if is_new && !path.starts_with(&real) {
+                    self.add(&real, into, depth + 1);
                 }
-                self.add(&real, into, depth + 1);
             }
         }
     }
@@ -536,6 +580,27 @@ impl Seen {
     }
 }
 
+/// More open files for as long as somebody looks: each closed folder takes one.
+struct ManyFiles(Option<rustix::process::Rlimit>);
+
+impl ManyFiles {
+    fn allowed() -> Self {
+        use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
+        let before = getrlimit(Resource::Nofile);
+        let more = Rlimit { current: before.maximum, maximum: before.maximum };
+        Self(setrlimit(Resource::Nofile, more).ok().map(|()| before))
+    }
+}
+
+impl Drop for ManyFiles {
+    fn drop(&mut self) {
+        if let Some(before) = self.0.take() {
+            // Where more are open by now, it stays.
+            let _ = rustix::process::setrlimit(rustix::process::Resource::Nofile, before);
+        }
+    }
+}
+
 /// What git keeps in its folder, and runs nothing of.
 const GITS_OWN: [&str; 15] = [
     "HEAD",
@@ -563,8 +628,9 @@ fn numbered(folder: &Path) -> DefaultHasher {
     hasher
 }
 
-fn in_folder(folder: &DefaultHasher, name: &OsStr) -> u64 {
+fn in_folder(folder: &DefaultHasher, name: &OsStr, is_folder: bool) -> u64 {
     let mut hasher = folder.clone();
+    hasher.write_u8(u8::from(is_folder));
     hasher.write(name.as_encoded_bytes());
     hasher.finish()
 }

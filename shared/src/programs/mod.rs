@@ -22,6 +22,7 @@ mod machine;
 mod network;
 pub mod own;
 mod packages;
+mod request;
 mod row;
 mod scripts;
 mod search;
@@ -41,6 +42,7 @@ pub(crate) use addresses::{files_in_address, hosts_in_words};
 pub use git::{brings_files, checks_out};
 pub use network::credential_in;
 pub(crate) use network::{host_in, is_this_machine};
+pub use request::Request;
 
 use crate::classify::judge::{Judge, Judgement};
 use crate::classify::paths;

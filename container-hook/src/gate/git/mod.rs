@@ -76,6 +76,29 @@ pub fn repositories(folder: &Path) -> io::Result<Vec<Repository>> {
     Ok(found)
 }
 
+/// Those of them that are understood, and whether that is all. One whose `commondir` or `.git` file is nonsense has what lies in its
+/// own folder.
+fn those_understood(folder: &Path) -> (Vec<Repository>, bool) {
+    if let Ok(all) = repositories(folder) {
+        return (all, true);
+    }
+    let Ok(start) = std::fs::canonicalize(folder) else { return (Vec::new(), false) };
+    let mut found = Vec::new();
+    for root in start.ancestors() {
+        let dot_git = root.join(".git");
+        for git_dir in [dot_git, root.to_owned()] {
+            let is_one = git_dir.join("HEAD").symlink_metadata().is_ok()
+                || git_dir.join("config").symlink_metadata().is_ok()
+                    && git_dir.join("objects").symlink_metadata().is_ok();
+            if is_one {
+                let own = Repository { git_dir: git_dir.clone(), common: git_dir.clone(), root: root.to_owned() };
+                found.push(repository(git_dir, root).unwrap_or(own));
+            }
+        }
+    }
+    (found, false)
+}
+
 /// The files that the repository of a very folder tracks, as far as that is certain: git's checkout makes such files.
 #[derive(Debug)]
 pub struct Tracked {

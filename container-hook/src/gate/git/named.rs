@@ -7,17 +7,16 @@ use std::path::{Path, PathBuf};
 
 use bashgate_shared::classify::{git_config, paths};
 
-use super::{config, existing, files_outside, repositories, there};
+use super::{Repository, config, existing, files_outside, repositories, there};
 use crate::gate::conditions::place;
 use crate::gate::real::{Leads, follow};
+use crate::gate::words;
 
 /// Most files of settings, those that others include among them.
 const MAX_FILES: usize = 64;
 /// Most words of one setting, and of all of them, each of which may be a file.
 const MAX_WORDS: usize = 64;
 const MAX_WORDS_OF_ALL: usize = 4096;
-/// Most folders that the program of one setting goes into.
-const MAX_FOLDERS: usize = 8;
 /// Most bytes of all files of settings.
 const MAX_BYTES: usize = 4 << 20;
 
@@ -38,18 +37,32 @@ pub fn for_remotes(folder: &Path) -> io::Result<Option<Vec<PathBuf>>> {
     named_in(folder, |_, _| false)
 }
 
-/// Those of settings that make git start a program, at a connection, too; the words of others name none.
-///
-/// # Errors
-/// As above.
-pub fn started(folder: &Path) -> io::Result<Option<Vec<PathBuf>>> {
-    named_in(folder, |key, value| git_config::is_inert(key, value) && !git_config::names_program(key))
+/// Those of settings that make git start a program, at a connection, too; the words of others name none. As far as they are
+/// understood, and whether that is all: what one repository or file has of nonsense must not hide what the others name.
+pub fn started(folder: &Path) -> (Vec<PathBuf>, bool) {
+    let (repositories, is_all) = super::those_understood(folder);
+    let is_passed_over = |key: &str, value: &str| git_config::is_inert(key, value) && !git_config::names_program(key);
+    let mut named = Vec::new();
+    let is_whole = repositories
+        .iter()
+        .all(|repository| matches!(named_by(std::slice::from_ref(repository), is_passed_over, &mut named), Ok(true)));
+    (named, is_all && is_whole)
 }
 
 fn named_in(folder: &Path, is_passed_over: impl Fn(&str, &str) -> bool) -> io::Result<Option<Vec<PathBuf>>> {
     let mut named = Vec::new();
-    let (mut all_words, mut bytes) = (0, 0);
-    for repository in repositories(folder)? {
+    Ok(named_by(&repositories(folder)?, is_passed_over, &mut named)?.then_some(named))
+}
+
+/// Adds what the settings of these repositories name. False where some of them are not understood; what stands in the others is
+/// there all the same.
+fn named_by(
+    repositories: &[Repository],
+    is_passed_over: impl Fn(&str, &str) -> bool,
+    named: &mut Vec<PathBuf>,
+) -> io::Result<bool> {
+    let (mut all_words, mut bytes, mut is_whole) = (0, 0, true);
+    for repository in repositories {
         let root = std::fs::canonicalize(&repository.root).unwrap_or_else(|_| repository.root.clone());
         let mut waiting: Vec<PathBuf> = repository.files().into_iter().chain(files_outside()).collect();
         let mut looked_at = HashSet::new();
@@ -58,19 +71,25 @@ fn named_in(folder: &Path, is_passed_over: impl Fn(&str, &str) -> bool) -> io::R
                 continue;
             }
             if looked_at.len() > MAX_FILES {
-                return Ok(None);
+                return Ok(false);
             }
             match there(&file) {
                 Ok(Some(_)) => {}
                 Ok(None) => continue,
-                Err(_) => return Ok(None),
+                Err(_) => {
+                    is_whole = false;
+                    continue;
+                }
             }
             let Some(text) = existing(super::read_text(&file))? else { continue };
             bytes += text.len();
             if bytes > MAX_BYTES {
-                return Ok(None);
+                return Ok(false);
             }
-            let Some(settings) = config::read(&text) else { return Ok(None) };
+            let Some(settings) = config::read(&text) else {
+                is_whole = false;
+                continue;
+            };
             for setting in settings {
                 // The reader gives names in lower case.
                 let is_include = setting.key.starts_with("include") && setting.key.rsplit('.').next() == Some("path");
@@ -82,49 +101,29 @@ fn named_in(folder: &Path, is_passed_over: impl Fn(&str, &str) -> bool) -> io::R
                 } else if is_passed_over(&setting.key, &setting.value) {
                     continue;
                 } else {
-                    let breaks = |c: char| c.is_whitespace() || "\"'`;&|()<>$={}!".contains(c);
-                    setting.value.split(breaks).filter(|word| !word.is_empty()).take(MAX_WORDS).collect()
+                    words::of(&setting.value).take(MAX_WORDS).collect()
                 };
                 all_words += words.len();
                 if all_words > MAX_WORDS_OF_ALL {
-                    return Ok(None);
+                    return Ok(false);
                 }
-                for place in places(&words, base, is_path) {
+                let places = if is_path {
+                    words.iter().filter_map(|word| place(word, base)).collect()
+                } else {
+                    words::files(&words, &[base, &repository.git_dir])
+                };
+                for place in places {
                     if is_include && place.is_file() {
                         waiting.push(place.clone());
                     }
                     named.push(PathBuf::from(paths::resolve(None, &place.to_string_lossy())));
                     match follow(&place) {
                         Leads::To(real) | Leads::Nowhere(real) => named.push(real),
-                        Leads::Dangling(_) | Leads::Doubt(_) => return Ok(None),
+                        Leads::Dangling(_) | Leads::Doubt(_) => is_whole = false,
                     }
                 }
             }
         }
     }
-    Ok(Some(named))
-}
-
-/// What the words of a setting may name, seen from a folder. What runs a program may go into another folder first, and may have an
-/// option glued to a name.
-fn places(words: &[&str], base: &Path, is_path: bool) -> Vec<PathBuf> {
-    if is_path {
-        return words.iter().filter_map(|word| place(word, base)).collect();
-    }
-    let mut bases = vec![base.to_owned()];
-    let mut found = Vec::new();
-    let mut before = "";
-    for word in words {
-        if before == "cd" && bases.len() < MAX_FOLDERS {
-            let inner: Vec<PathBuf> =
-                bases.iter().filter_map(|base| place(word, base)).filter(|place| place.is_dir()).collect();
-            bases.extend(inner);
-        }
-        before = word;
-        let glued = word.strip_prefix('-').and_then(|rest| rest.split_at_checked(1)).map(|(_, rest)| rest);
-        for word in [Some(*word), glued].into_iter().flatten().filter(|word| !word.is_empty()) {
-            found.extend(bases.iter().filter_map(|base| place(word, base)).filter(|place| place.is_file()));
-        }
-    }
-    found
+    Ok(is_whole)
 }

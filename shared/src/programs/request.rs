@@ -5,19 +5,19 @@
 
 /// A request whose every word is understood.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub(super) struct Request {
+pub struct Request {
     /// Whom it asks: scheme, host and port, as the address says.
-    pub(super) origins: Vec<String>,
+    pub origins: Vec<String>,
     /// The method, where the text names one.
-    pub(super) method: Option<String>,
+    pub method: Option<String>,
     /// It sends a body, or lines of a header.
-    pub(super) sends: bool,
+    pub sends: bool,
     /// It goes where the answer leads it.
-    pub(super) follows: bool,
+    pub follows: bool,
     /// It writes a file whose name the text does not say as a path.
-    pub(super) writes_by_name: bool,
+    pub writes_by_name: bool,
     /// Files whose content it sends. `-` is its input.
-    pub(super) files: Vec<String>,
+    pub files: Vec<String>,
 }
 
 /// What an option does.
@@ -113,7 +113,7 @@ const WGET: Client = Client {
 
 impl Request {
     /// Reads the words behind a program's name; `None` where one of them is not understood.
-    pub(super) fn of(program: &str, words: &[Option<String>]) -> Option<Self> {
+    pub fn of(program: &str, words: &[Option<String>]) -> Option<Self> {
         let client = match program {
             "curl" => &CURL,
             // It goes where it is led by itself.
