@@ -768,6 +768,9 @@ mod tests {
         for (command, want) in [
             ("make", vec!["Makefile"]),
             ("make -C sub test", vec!["sub/Makefile"]),
+            ("make -Csub test", vec!["sub/Makefile"]),
+            ("make -C sub -f Makefile", vec!["Makefile", "sub/Makefile"]),
+            ("make --file=run.sh", vec!["run.sh"]),
             ("cd sub && make", vec!["sub/Makefile"]),
             ("bash run.sh", vec!["run.sh"]),
             ("./run.sh && npm test", vec!["run.sh", "package.json"]),

@@ -235,17 +235,30 @@ impl Core {
         if known.muted || !known.told.take(1) {
             return;
         }
+        let how = if is_told_whole(&card.command) {
+            ""
+        } else {
+            "not all of it is shown here; read it on the host, with bashgate show, and there "
+        };
         let words = format!(
             "Denied in workspace {}: {}\n{}\nIt stays denied. To let the same command run once, when the agent asks again within {} \
-             minutes: approve {}",
+             minutes: {how}approve {}",
             card.workspace,
-            one_line(&card.command, 600),
+            one_line(&card.command, MOST_TOLD),
             one_line(&card.reason, 400),
             OVERRULE_MS / 60_000,
             card.id
         );
         self.desk.board().remark(&card.workspace, &words);
     }
+}
+
+/// Longest command of a denial that is told, in letters.
+const MOST_TOLD: usize = 600;
+
+/// True where all of a denied command was told.
+pub(super) fn is_told_whole(command: &str) -> bool {
+    one_line(command, MOST_TOLD) == one_line(command, usize::MAX)
 }
 
 /// What a grant would cover that is given for this command, or has to cover to let it through.

@@ -14,6 +14,7 @@ use tokio::sync::mpsc;
 use super::Event;
 use super::allowance::Allowance;
 use super::answers::Coded;
+use super::cards::is_told_whole;
 use super::core::{Asker, Core, STARTING};
 use super::people::Told;
 use crate::approval::{ApprovalId, Card, Demands, Forecast, RequestKey, Word};
@@ -156,7 +157,14 @@ impl Core {
                         let why = format!("not all of it is shown here, so it can only be approved once: {id}");
                         return Some(Reply::refused(why).into());
                     }
+                    let is_cut = |id| {
+                        self.book.is_denied(id) && self.book.card(id).is_some_and(|card| !is_told_whole(&card.command))
+                    };
                     match &said {
+                        Said::Answer(id, Word::Approve(_), _) if is_cut(id) => Reply::refused(format!(
+                            "not all of it was shown here; read it on the host, with bashgate show {id}, and approve it there"
+                        ))
+                        .into(),
                         Said::Answer(id, Word::Approve(scope), code)
                             if settings.asks_code(self.takes_code(id, *scope)) =>
                         {

@@ -157,19 +157,37 @@ const COMPILERS: &[&str] = &["GCC_EXEC_PREFIX", "COMPILER_PATH", "CCC_OVERRIDE_O
 /// Notes the files whose code a program runs.
 pub(super) fn note_steering(judge: &mut Judge<'_>, call: &Call) {
     let steered_by = |program: &str| row(program).map_or(&[] as &[&str], |row| row.steered_by);
-    let value = |options: &[&str]| {
-        call.args.windows(2).find_map(|pair| match pair {
-            [option, value] if option.exact().is_some_and(|text| options.contains(&text)) => value.exact(),
+    // In the next word, or glued to the option.
+    let values = |options: &[&str]| -> Vec<&str> {
+        let words: Vec<&str> = call.args.iter().map(|arg| arg.exact().unwrap_or_default()).collect();
+        let behind = words.windows(2).filter_map(|pair| match pair {
+            [option, value] => options.contains(option).then_some(*value),
             _ => None,
-        })
+        });
+        let glued = words.iter().filter_map(|word| {
+            let of = |option: &&str| {
+                let rest = word.strip_prefix(*option)?;
+                if option.starts_with("--") {
+                    rest.strip_prefix('=')
+                } else {
+                    Some(rest).filter(|rest| !rest.is_empty())
+                }
+            };
+            options.iter().find_map(of)
+        });
+        behind.chain(glued).filter(|value| !value.is_empty()).collect()
     };
-    let folder = value(&["-C", "--directory", "--prefix", "--cwd"]);
-    match value(&["-f", "--file", "--makefile", "-c", "--config"]) {
-        Some(file) => judge.runs_file(file),
-        None => {
-            for file in steered_by(&call.program) {
-                judge.runs_file(&folder.map_or_else(|| (*file).to_owned(), |folder| format!("{folder}/{file}")));
-            }
+    let folders = values(&["-C", "--directory", "--prefix", "--cwd"]);
+    let files = values(&["-f", "--file", "--makefile", "-c", "--config"]);
+    let is_named = !files.is_empty();
+    // A file that is named may be meant from where it starts, or from where it goes first.
+    let files = if is_named { files } else { steered_by(&call.program).to_vec() };
+    for file in files {
+        if is_named || folders.is_empty() {
+            judge.runs_file(file);
+        }
+        for folder in &folders {
+            judge.runs_file(&format!("{folder}/{file}"));
         }
     }
     // `python -m pytest` and its like name the runner in a word.
