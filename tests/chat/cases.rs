@@ -619,7 +619,7 @@ pub(super) fn a_grant_lets_its_kind_through_for_a_while<S: Service>() {
     stage.site.check("curl -s https://x.example/more/of/it").expect(0);
     assert_eq!(stage.last_decision()["rule"], "grant");
     stage.service.says(Who::Approver, "grants");
-    stage.hears("1 so far: curl, which reads with x.example");
+    stage.hears("1 so far: curl, which reads with https://x.example");
     // Another host, another act, and what a rule asks about.
     let key = format!("curl -s https://x.example/AKIA{}", "A1B2C3D4E5F6G7H8");
     for other in

@@ -316,7 +316,7 @@ fn a_grant_takes_a_code_and_is_seen_and_ended() {
     submits(&mut browser, made["codes"][0].as_str().unwrap());
     running.join().unwrap().expect(0);
     browser.wait("a", "document.querySelectorAll('#ahead li').length === 1");
-    browser.sees("a", "curl, which reads with x.example");
+    browser.sees("a", "curl, which reads with https://x.example");
     assert_eq!(browser.barriers("a"), Vec::<Value>::new());
     site.check("curl -s https://x.example/other").expect(0);
     browser.read("a", "document.querySelector('#ahead button').click()");
