@@ -123,11 +123,16 @@ impl<S: Service> Stage<S> {
 
     /// With a service that is prepared before the host knows it.
     pub(super) fn with(config: &str, prepare: impl FnOnce(&S)) -> Self {
+        Self::of(config, "", prepare)
+    }
+
+    /// With further settings of the channel, too.
+    pub(super) fn of(config: &str, channel: &str, prepare: impl FnOnce(&S)) -> Self {
         let service = S::start();
         prepare(&service);
         let site = Site::new("");
         let chat = service.config(site.path());
-        site.configure(&format!("{config}\n{chat}approvers = [\"{}\"]\n", S::APPROVER));
+        site.configure(&format!("{config}\n{chat}approvers = [\"{}\"]\n{channel}\n", S::APPROVER));
         let host = site.serve();
         site.raise("default", "corruption");
         site.raise("default", "secret");

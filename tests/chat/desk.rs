@@ -5,21 +5,12 @@ use std::time::{Duration, Instant};
 use bashgate_tests::{Site, pause, until};
 use serde_json::Value;
 
-use super::cases::{ASKED, Service as _, Stage, Who, channels_are_open, sheet};
+use super::cases::{ASKED, Service as _, Stage, Who, sheet};
 use super::telegram::Telegram;
 
 /// A stage whose channel has these settings, too.
 fn stage(config: &str, channel: &str) -> Stage<Telegram> {
-    let service = Telegram::start();
-    let site = Site::new("");
-    let chat = service.config(site.path());
-    site.configure(&format!("{config}\n{chat}approvers = [\"{}\"]\n{channel}\n", Telegram::APPROVER));
-    let host = site.serve();
-    for label in ["corruption", "secret"] {
-        site.raise("default", label);
-    }
-    channels_are_open(&site);
-    Stage { service, site, host }
+    Stage::of(config, channel, |_| {})
 }
 
 #[test]

@@ -274,7 +274,8 @@ pub trait Channel: Send + Sync + 'static {
     /// Answers a person. Of an answer in several pieces each comes by itself.
     fn reply(&self, to: &Self::To, reply: Piece<'_>) -> impl Future<Output = Result<(), Failure>> + Send;
 
-    /// Waits for what people say behind a position, for half a minute or so. Only what persons say for themselves in the room
+    /// Waits for what people say behind a position, for half a minute or so; without one it does not wait, and finds the position from
+    /// where on to listen. Only what persons say for themselves in the room
     /// counts: nothing forwarded, edited, said by a machine, or said elsewhere.
     fn listen(&self, since: Option<&str>) -> impl Future<Output = Result<Heard<Self::To>, Failure>> + Send;
 }

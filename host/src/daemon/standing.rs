@@ -115,7 +115,7 @@ impl Core {
         self.desk.board().lets_ahead(self.ahead(|_| true).iter().map(shown).collect());
     }
 
-    /// The same as it is in the book.
+    /// What is let through ahead in the workspaces that are meant.
     pub(super) fn ahead(&self, is_meant: impl Fn(&WorkspaceName) -> bool) -> Vec<Ahead> {
         let epoch_of = |name: &WorkspaceName| self.workspaces.get(name).map(|known| known.seen.epoch);
         let mut ahead = self.book.ahead(clock::now(), epoch_of);

@@ -343,8 +343,8 @@ impl Channel for Telegram {
 
     async fn listen(&self, since: Option<&str>) -> Result<Heard<To>, Failure> {
         let since: Option<i64> = since.and_then(|since| since.parse().ok());
-        // Without a position all that the service still has comes in: `offset` 0 confirms nothing.
         let wait = if since.is_some() { POLL_S } else { 0 };
+        // Without a position all that the service still has comes in: `offset` 0 confirms nothing.
         let body =
             json!({"timeout": wait, "offset": since.unwrap_or(0), "allowed_updates": ["message", "callback_query"]});
         let updates: Vec<Value> = self.call("getUpdates", &body, Duration::from_secs(POLL_S) + PATIENCE).await?;
