@@ -24,6 +24,21 @@ pub enum ControlCommand {
         /// Its id.
         id: String,
     },
+    /// The rule that would let one through the next time.
+    RuleDraft {
+        /// Its id.
+        id: String,
+    },
+    /// Saves that rule.
+    RuleSave {
+        /// Its id.
+        id: String,
+        /// The SHA-256 of the rule's text as it was shown, in hexadecimal digits: another one is not saved.
+        digest: String,
+        /// A one-time code, for whoever needs one.
+        #[serde(default)]
+        code: Option<String>,
+    },
     /// An answer, in the words of the chat: `approve ID`, `deny ID reason`.
     Say {
         /// The words.

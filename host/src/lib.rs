@@ -29,6 +29,7 @@ pub mod policy;
 pub mod programs;
 pub mod registered;
 pub mod respond;
+pub mod rule_draft;
 pub mod state;
 pub mod store;
 pub mod suggest;

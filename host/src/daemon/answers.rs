@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 use super::CaseId;
 use super::core::Core;
 use super::people::Told;
-use crate::approval::codes::{Code, FEW, ROWS, Tried};
+use crate::approval::codes::{Act, Code, FEW, ROWS, Tried};
 use crate::approval::{AnswerError, ApprovalId, Given, MOST_MINUTES, Scope, Second, Word};
 use crate::audit::RecordKind;
 use crate::authority::{By, Person};
@@ -18,7 +18,7 @@ use crate::fault;
 use crate::policy::risk::Matter;
 
 /// How the accounts of whoever was let in to the page begin.
-const PAGE: &str = "page:";
+pub(super) const PAGE: &str = "page:";
 
 /// What came of a code that an answer takes.
 pub(super) enum Coded {
@@ -33,22 +33,17 @@ pub(super) enum Coded {
     },
 }
 
-/// How far an approval reaches, in words.
-fn reaches(scope: Scope) -> String {
-    match scope {
-        Scope::Once => "once".to_owned(),
-        Scope::Session => "until the taint changes".to_owned(),
-        Scope::Grant { minutes } => format!("with others of its kind for {minutes} minutes"),
-    }
-}
-
-/// The same as somebody says it.
-fn word_of(scope: Scope) -> String {
-    match scope {
-        Scope::Once => String::new(),
-        Scope::Session => " session".to_owned(),
-        Scope::Grant { minutes } => format!(" grant {minutes}"),
-    }
+/// What a code lets somebody do, and what to do with it, in words.
+fn purpose(act: Act, id: &ApprovalId) -> String {
+    let (reaches, word) = match act {
+        Act::Approve(Scope::Once) => ("once".to_owned(), String::new()),
+        Act::Approve(Scope::Session) => ("until the taint changes".to_owned(), " session".to_owned()),
+        Act::Approve(Scope::Grant { minutes }) => {
+            (format!("with others of its kind for {minutes} minutes"), format!(" grant {minutes}"))
+        }
+        Act::SaveRule => return "saves the rule; give it, and save again".to_owned(),
+    };
+    format!("lets it run {reaches}; say: approve {id}{word} 12345678")
 }
 
 impl Core {
@@ -59,7 +54,7 @@ impl Core {
             && by.starts_with(PAGE)
             && self.book.card(id).is_some()
         {
-            return match self.coded(by, id, *scope, code) {
+            return match self.coded(by, id, Act::Approve(*scope), code) {
                 Coded::Refused { words, .. } => Reply::refused(words).into(),
                 Coded::Counts(more) => self.answer(id, word, by).with(&more),
             };
@@ -75,12 +70,12 @@ impl Core {
         card.demands.code || by_scope || self.book.is_denied(id) && high.contains(&Matter::Overrule)
     }
 
-    /// Whether an account's answer to a card counts, as far as its code says so.
-    pub(super) fn coded(&mut self, account: &str, id: &ApprovalId, scope: Scope, code: Option<&Code>) -> Coded {
+    /// Whether what an account does about a card counts, as far as its code says so.
+    pub(super) fn coded(&mut self, account: &str, id: &ApprovalId, act: Act, code: Option<&Code>) -> Coded {
         let refused = |words: String, is_guess| Coded::Refused { words, is_guess };
         let tried = match code {
             None => Ok(Tried::NotAsked),
-            Some(code) => self.codes.tried(account, id, scope, code),
+            Some(code) => self.codes.tried(account, id, act, code),
         };
         let before = match tried {
             Ok(Tried::Right { left: 0 }) => {
@@ -97,13 +92,9 @@ impl Core {
             Ok(Tried::NotAsked) => "",
             Err(why) => return refused(format!("{why}: {id}"), false),
         };
-        match self.codes.ask(account, id, scope) {
+        match self.codes.ask(account, id, act) {
             Ok(number) => refused(
-                format!(
-                    "{before}this takes code {number} of your sheet, which lets it run {}; say: approve {id}{} 12345678",
-                    reaches(scope),
-                    word_of(scope),
-                ),
+                format!("{before}this takes code {number} of your sheet, which {}", purpose(act, id)),
                 !before.is_empty(),
             ),
             Err(why) => refused(format!("this takes a one-time code, and {why} ({id})"), false),

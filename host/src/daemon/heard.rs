@@ -17,6 +17,7 @@ use super::answers::Coded;
 use super::cards::is_told_whole;
 use super::core::{Asker, Core, STARTING};
 use super::people::Told;
+use crate::approval::codes::Act;
 use crate::approval::{ApprovalId, Card, Demands, Forecast, RequestKey, Word};
 use crate::authority::Person;
 use crate::chat::grammar::{self, Said};
@@ -168,7 +169,7 @@ impl Core {
                         Said::Answer(id, Word::Approve(scope), code)
                             if settings.asks_code(self.takes_code(id, *scope)) =>
                         {
-                            match self.coded(Person::named(&person).account(), id, *scope, code.as_ref()) {
+                            match self.coded(Person::named(&person).account(), id, Act::Approve(*scope), code.as_ref()) {
                                 Coded::Counts(more) => self.answer(id, &Word::Approve(*scope), &person).with(&more),
                                 Coded::Refused { words, is_guess } => {
                                     if is_guess {

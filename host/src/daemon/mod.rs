@@ -17,6 +17,7 @@ mod records;
 mod rejects;
 mod requests;
 mod retention;
+mod rules;
 mod scripts;
 mod standing;
 mod ticks;
@@ -174,7 +175,7 @@ pub async fn serve(serve: Serve) -> Result<(), ServeError> {
             Some(tokio::spawn(metrics::serve(listener, core.metrics())))
         }
     };
-    let page = page::Served::new(core.board().clone(), folder.path().to_owned(), events.clone());
+    let page = page::Served::new(core.board().clone(), folder.path().to_owned(), core.programs(), events.clone());
     if let Some(address) = config.page {
         page.open(Some(address)).await.map_err(|source| ServeError::Page { address, source })?;
     }

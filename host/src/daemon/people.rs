@@ -84,6 +84,8 @@ impl Core {
                 Some(id) => self.show(&id),
                 None => Reply::refused(format!("`{id}` is no id: it has 8 letters and digits")),
             },
+            ControlCommand::RuleDraft { id } => self.rule_draft(&id),
+            ControlCommand::RuleSave { id, digest, code } => self.rule_save(&id, &digest, code.as_deref(), by),
             ControlCommand::CodesNew { account } => self.codes_new(&account, by),
             ControlCommand::CodesList => self.codes_list(),
             ControlCommand::CodesRemove { account } => self.codes_remove(&account, by),

@@ -4,15 +4,19 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::Duration;
 
+use bashgate_shared::classify::Surroundings;
 use hyper::{Method, StatusCode};
+use serde::Deserialize as _;
 use serde_json::{Value, json};
 use tokio::sync::oneshot;
 
 use crate::approval::ApprovalId;
 use crate::chat::card::Room;
+use crate::chat::notice::one_line;
 use crate::clock;
 use crate::control::ControlCommand;
 use crate::daemon::Event;
+use crate::policy::rules::Rule;
 
 use super::{Page, history, live};
 
@@ -45,6 +49,10 @@ pub(super) async fn answer(
                 None => Err((StatusCode::NOT_FOUND, "it is over".to_owned())),
             }
         }
+        ("GET", "/api/denied") => denied(page, by).await,
+        ("GET", "/api/show") => told(page, ControlCommand::Show { id: query.get("id").cloned().unwrap_or_default() }, by).await,
+        ("GET", "/api/rule") => rule(page, query.get("id").cloned().unwrap_or_default(), by).await,
+        ("POST", "/api/rule") => save_rule(page, body, by).await,
         ("GET", "/api/workspaces") => told(page, ControlCommand::WorkspaceList, by).await,
         ("GET", "/api/history") => history::ask(page, move |reader| history::found(reader, &query)).await,
         ("GET", "/api/taint") => {
@@ -67,13 +75,54 @@ pub(super) async fn answer(
 
 /// A person's words, as in any other place where people talk.
 async fn say(page: &Page, body: &Value, by: &str) -> Answer {
-    let words = body.get("words").and_then(Value::as_str).unwrap_or_default().to_owned();
-    // A browser may send what was pressed long ago, when a connection is free again.
+    pressed_now(body)?;
+    told(page, ControlCommand::Say { words: text_of(body, "words") }, by).await
+}
+
+/// A browser may send what was pressed long ago, when a connection is free again.
+fn pressed_now(body: &Value) -> Result<(), (StatusCode, String)> {
     let pressed = body.get("at").and_then(Value::as_u64).unwrap_or(0);
     if clock::now().unix_ms.abs_diff(pressed) > PRESSED_MS {
         return Err((StatusCode::CONFLICT, "that was pressed too long ago; press it again".to_owned()));
     }
-    told(page, ControlCommand::Say { words }, by).await
+    Ok(())
+}
+
+fn text_of(body: &Value, name: &str) -> String {
+    body.get(name).and_then(Value::as_str).unwrap_or_default().to_owned()
+}
+
+/// What the inspector denied and a person can overrule, in a line each.
+async fn denied(page: &Page, by: &str) -> Answer {
+    let all = told(page, ControlCommand::Pending { denied: true }, by).await?;
+    let each = all.pointer("/data").and_then(Value::as_array).into_iter().flatten();
+    let text = |card: &Value, name: &str| one_line(card.get(name).and_then(Value::as_str).unwrap_or_default(), 200);
+    let shown = each.map(|card| {
+        json!({"id": text(card, "id"), "workspace": text(card, "workspace"), "what": text(card, "command"),
+               "why": text(card, "reason")})
+    });
+    Ok(json!({"denied": shown.collect::<Vec<_>>()}))
+}
+
+/// The rule that would let a held command through the next time, with what else on record it would have.
+async fn rule(page: &Arc<Page>, id: String, by: &str) -> Answer {
+    let drafted = told(page, ControlCommand::RuleDraft { id }, by).await?;
+    let Some(rule) = drafted.pointer("/data/rule").and_then(|rule| Rule::deserialize(rule).ok()) else {
+        let why = drafted.get("text").and_then(Value::as_str).unwrap_or_default();
+        return Err((StatusCode::CONFLICT, why.to_owned()));
+    };
+    let around = Surroundings { programs: page.programs, ..Surroundings::default() };
+    let covered = history::ask(page, move |reader| history::covered(reader, &around, &rule)).await?;
+    Ok(json!({"text": drafted["text"], "reach": drafted["data"]["reach"], "digest": drafted["data"]["digest"],
+              "covered": covered}))
+}
+
+/// Saves it as it was shown.
+async fn save_rule(page: &Page, body: &Value, by: &str) -> Answer {
+    pressed_now(body)?;
+    let code = Some(text_of(body, "code")).filter(|code| !code.trim().is_empty());
+    let save = ControlCommand::RuleSave { id: text_of(body, "id"), digest: text_of(body, "digest"), code };
+    told(page, save, by).await
 }
 
 async fn told(page: &Page, command: ControlCommand, by: &str) -> Answer {

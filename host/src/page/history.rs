@@ -4,11 +4,14 @@ use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::Arc;
 
+use bashgate_shared::classify::Surroundings;
 use hyper::StatusCode;
 use serde_json::{Value, json};
 
 use crate::audit::{Record, check, outcome};
 use crate::chat::notice::one_line;
+use crate::policy::rules::Rule;
+use crate::rule_draft::{self, Matched};
 use crate::state;
 use crate::store::{Reader, StoreError};
 
@@ -19,6 +22,8 @@ use super::api::Answer;
 const LOOKED_AT: usize = 20_000;
 /// Most that it finds.
 const FOUND: usize = 100;
+/// Most commands that are named which a rule would have covered.
+const COVERED: usize = 20;
 /// Most records that a picture is drawn from.
 const DRAWN: usize = 200_000;
 /// Most steps of one.
@@ -67,7 +72,7 @@ impl Row {
     }
 
     fn what(&self) -> String {
-        let all = ["/detail/command", "/detail/target", "/detail/tool", "/detail/why", "/detail/words"];
+        let all = ["/detail/command", "/detail/rule", "/detail/target", "/detail/tool", "/detail/why", "/detail/words"];
         let first = all.map(|place| self.text(place)).into_iter().find(|text| !text.is_empty());
         match first {
             Some(text) => one_line(text, 2000),
@@ -84,6 +89,16 @@ impl Row {
             "approval": self.text("/detail/approval"),
         })
     }
+}
+
+/// What on record a rule would have covered.
+pub(super) fn covered(reader: &Reader, around: &Surroundings, rule: &Rule) -> Result<Value, StoreError> {
+    let Matched { count, commands } = rule_draft::matched(reader, around, rule)?;
+    let more = commands.len().saturating_sub(COVERED);
+    let each = commands.iter().take(COVERED).map(
+        |((command, outcome), times)| json!({"what": one_line(command, 400), "outcome": outcome, "times": times}),
+    );
+    Ok(json!({"count": count, "commands": each.collect::<Vec<_>>(), "more": more}))
 }
 
 /// Records that fit, the newest first: `before` is where to go on, 0 at the end.

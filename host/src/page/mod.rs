@@ -16,6 +16,7 @@ use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::sync::Arc;
 
+use bashgate_shared::programs::own::OwnPrograms;
 use tokio::net::TcpListener;
 use tokio::sync::{Mutex, Semaphore, mpsc};
 use tokio::task::JoinHandle;
@@ -36,6 +37,8 @@ pub struct Page {
     events: mpsc::UnboundedSender<Event>,
     /// The state folder.
     state: PathBuf,
+    /// The operator's own programs.
+    programs: Option<&'static OwnPrograms>,
     readers: Semaphore,
 }
 
@@ -47,8 +50,13 @@ pub struct Served {
 
 impl Served {
     /// A page that nobody can reach yet.
-    pub fn new(board: Board, state: PathBuf, events: mpsc::UnboundedSender<Event>) -> Self {
-        let page = Page { door: Door::default(), board, events, state, readers: Semaphore::new(READERS) };
+    pub fn new(
+        board: Board,
+        state: PathBuf,
+        programs: Option<&'static OwnPrograms>,
+        events: mpsc::UnboundedSender<Event>,
+    ) -> Self {
+        let page = Page { door: Door::default(), board, events, state, programs, readers: Semaphore::new(READERS) };
         Self { page: Arc::new(page), address: Mutex::default() }
     }
 

@@ -14,6 +14,8 @@ const MARKED = 20000;
 // So long without a word, and the host is away.
 const SILENCE_MS = 16000;
 const KEPT_OVER = 5;
+// A browser opens six connections to one address, for all tabs together, and a live page keeps one.
+const LIVE_TABS = 4;
 
 const $ = (id) => document.getElementById(id);
 const cards = new Map();
@@ -51,7 +53,7 @@ async function isTheHost() {
 }
 
 async function ask(path, body) {
-  const options = { headers: { "x-bashgate-key": key() }, credentials: "same-origin", signal: AbortSignal.timeout(body && body.words ? ANSWER_MS : 60000) };
+  const options = { headers: { "x-bashgate-key": key() }, credentials: "same-origin", signal: AbortSignal.timeout(body && body.at ? ANSWER_MS : 60000) };
   if (body !== undefined) {
     options.method = "POST";
     options.headers["content-type"] = "application/json";
@@ -111,10 +113,30 @@ async function listen() {
   if (isListening) return;
   isListening = true;
   try {
-    await hear();
+    await inTurn(hear);
   } finally {
     isListening = false;
   }
+}
+
+// Does it in one of few tabs at a time.
+async function inTurn(act) {
+  if (!navigator.locks) return act();
+  const places = Array.from({ length: LIVE_TABS }, (_, place) => `bashgate-live-${place}`);
+  for (const place of places) {
+    const had = await navigator.locks.request(place, { ifAvailable: true }, async (lock) => {
+      if (lock) await act();
+      return Boolean(lock);
+    });
+    if (had) return;
+  }
+  state(`${LIVE_TABS} tabs of this page are live already: look there, or close one.`, true);
+  const found = new AbortController();
+  await Promise.any(places.map((place) => navigator.locks.request(place, { signal: found.signal }, async () => {
+    if (found.signal.aborted) return;
+    found.abort();
+    await act();
+  })));
 }
 
 async function hear() {
@@ -303,6 +325,7 @@ function acts(card) {
     box.append(el("span", { className: "quiet" }, card.first ? `${card.first} said yes; another person must, too.` : "Two people must say yes."));
   }
   if (card.grant && !card.folded) box.append(granting(card));
+  box.append(ruling(card));
   if (card.session && !card.folded) {
     const later = "Until the taint changes: this text, in this folder, by this agent, with these files as they are.";
     box.append(el("span", { className: "quiet" }, card.git ? `${later} The same push then sends what is committed later, too.` : later));
@@ -326,6 +349,69 @@ function granting(card) {
   });
   return el("details", { className: "grant" }, el("summary", {}, "Let others of its kind run, too, for a while"),
     el("span", { className: "quiet" }, `${card.grant}. Until its time is over, or the taint changes. It takes a one-time code, and you are told which.`), form);
+}
+
+// A rule lets the same run from the next start of the host on: it is drafted and saved there, and takes a code, too.
+function ruling(card) {
+  const drafted = el("div", {});
+  const box = el("details", { className: "grant rule" }, el("summary", {}, "A rule for the future"), drafted);
+  box.addEventListener("toggle", async () => {
+    if (!box.open || drafted.childElementCount) return;
+    drafted.replaceChildren("Looking through the record…");
+    try {
+      const rule = await asked(`/api/rule?id=${encodeURIComponent(card.id)}`);
+      const before = rule.covered.count
+        ? `On record it matches ${rule.covered.count} commands; of these the inspector would not be asked any more:`
+        : "Nothing on record matches it.";
+      const others = el("ul", { className: "steps" }, ...rule.covered.commands.map((one) => el("li", {}, `${one.times} × ${one.outcome}: `, el("code", {}, one.what))));
+      if (rule.covered.more) others.append(el("li", {}, `and ${rule.covered.more} more`));
+      const code = el("input", { type: "text", maxLength: 9, autocomplete: "off", inputMode: "numeric" });
+      code.addEventListener("blur", () => setTimeout(draw));
+      const form = el("form", {}, el("label", {}, "Code ", code), el("button", { type: "submit" }, "Save the rule"));
+      form.addEventListener("submit", (event) => {
+        event.preventDefault();
+        post("/api/rule", { id: card.id, digest: rule.digest, code: code.value.trim() });
+      });
+      const text = el("pre", { tabIndex: 0 }, rule.text);
+      text.setAttribute("aria-label", "The rule");
+      drafted.replaceChildren(text, el("p", { className: "quiet" }, rule.reach), el("p", {}, before), others, form,
+        el("p", { className: "quiet" }, "It is written into bashgate.toml and counts when the host is started again. It takes a one-time code, and you are told which. This card stays as it is."));
+    } catch (error) {
+      drafted.replaceChildren(String(error.message || error));
+    }
+  });
+  return box;
+}
+
+// What the inspector denied. All of it is shown before it can be overruled.
+async function listDenied() {
+  try {
+    const { denied } = await asked("/api/denied");
+    $("denials-none").textContent = denied.length ? "" : "Nothing was denied in the last ten minutes.";
+    $("denials").replaceChildren(...denied.map((one) => el("li", {}, denial(one))));
+  } catch (error) {
+    $("denials-none").textContent = String(error.message || error);
+  }
+}
+
+function denial(one) {
+  const inside = el("div", {});
+  const box = el("details", {}, el("summary", {}, `${one.workspace}: ${one.what}`), inside);
+  box.addEventListener("toggle", async () => {
+    if (!box.open || inside.childElementCount) return;
+    try {
+      const shown = await asked(`/api/show?id=${encodeURIComponent(one.id)}`);
+      if (!shown.ok) return inside.replaceChildren(el("p", {}, shown.text));
+      const text = el("pre", { className: "about", tabIndex: 0 }, shown.text);
+      text.setAttribute("aria-label", `All about ${one.id}`);
+      const overrule = el("button", { type: "button", className: "approve" }, "Let it run once");
+      overrule.addEventListener("click", () => tell(`approve ${one.id}`).then(listDenied));
+      inside.replaceChildren(text, el("div", { className: "acts" }, overrule, ruling(one)));
+    } catch (error) {
+      inside.replaceChildren(String(error.message || error));
+    }
+  });
+  return box;
 }
 
 // A command with its gutter, behind which no line that is too long for the window reaches back. Words are marked for reading only; what they are is decided by the host.
@@ -403,9 +489,13 @@ async function answer(id, what, reason = "") {
 }
 
 async function tell(words) {
+  await post("/api/say", { words });
+}
+
+async function post(path, said) {
   if (document.body.hasAttribute("data-away")) return say("The host does not answer; nothing was sent.");
   try {
-    say((await asked("/api/say", { words, at: Date.now() + skew })).text);
+    say((await asked(path, { ...said, at: Date.now() + skew })).text);
   } catch (error) {
     say(String(error.message || error));
   }
@@ -546,6 +636,7 @@ $("more-cards").addEventListener("click", () => {
 $("whose").addEventListener("change", () => drawTaintView().catch((error) => say(error.message)));
 $("hours").addEventListener("change", () => drawNumbersView().catch((error) => say(error.message)));
 $("verify").addEventListener("click", verify);
+$("denied").addEventListener("toggle", () => $("denied").open && listDenied());
 setInterval(tick, 1000);
 // Another tab has got a new session.
 addEventListener("storage", (event) => {
