@@ -377,7 +377,18 @@ impl Case {
         verdict.map(Step::Release).into_iter().chain([Step::Close]).collect()
     }
 
+    /// The id of the broken glass by which a question for people is let through, once the inspector has not denied it.
+    pub fn glass(&self) -> Option<&ApprovalId> {
+        self.glass.as_ref().map(|(_, id)| id)
+    }
+
+    /// The glass is whole again.
+    pub fn glass_is_over(&mut self) {
+        self.glass = None;
+    }
+
     fn open(&mut self, pass: Option<Pass>, held_before: Option<ApprovalId>, view: View, policy: &Policy) -> Vec<Step> {
+        self.glass = None;
         let judged = self.judged(view.taint, policy);
         let is_question = matches!(judged.decision, Decision::Inspect | Decision::AskHuman);
         match pass.filter(|_| is_question) {
@@ -409,7 +420,7 @@ impl Case {
                 self.finish(caged(&judged), policy, true)
             }
             Decision::AskHuman if self.is_shadowed(policy) => self.would_hold(&judged, &judged.reason, policy),
-            Decision::Inspect if held_before.is_none() || !policy.enforce => {
+            Decision::Inspect if held_before.is_none() || !policy.enforce || self.glass.is_some() => {
                 self.state = State::Inspecting { judged, epoch: view.epoch };
                 vec![Step::Inspect]
             }

@@ -219,7 +219,15 @@ mod tests {
 
     #[test]
     fn a_rule_is_read_back_as_it_was_written() {
-        for odd in ["", "a b", "\"\\\n\t\r\0\u{1b}\u{7f}\u{85}", "\u{202e}live\u{200b}", "größe", "р\u{430}ypal", "\u{1f600}'''"] {
+        for odd in [
+            "",
+            "a b",
+            "\"\\\n\t\r\0\u{1b}\u{7f}\u{85}",
+            "\u{202e}live\u{200b}",
+            "größe",
+            "р\u{430}ypal",
+            "\u{1f600}'''",
+        ] {
             let rule = Rule {
                 action: Action::Allow,
                 argv: vec!["make".to_owned(), odd.to_owned()],

@@ -346,7 +346,8 @@ fn a_denial_is_overruled_and_a_rule_is_saved_with_a_code() {
     browser.wait("a", "document.querySelector('#denials .rule') !== null");
     browser.read("a", "document.querySelector('#denials .rule').open = true");
     browser.wait("a", "document.querySelector('#denials .rule form') !== null");
-    for part in ["argv = [\"curl\"", "exact = true", "On record it matches 2 commands", "2 × deny", "and nowhere else"] {
+    for part in ["argv = [\"curl\"", "exact = true", "On record it matches 2 commands", "2 × deny", "and nowhere else"]
+    {
         browser.sees("a", part);
     }
     assert_eq!(browser.read("a", "document.querySelectorAll('main img').length"), json!(0), "{command}");

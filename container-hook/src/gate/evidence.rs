@@ -2,6 +2,7 @@
 //! whose code it would run, and, where it uses the network, the files that it reads and those that say where it sends. It can
 //! only make the answer stricter: the container says it, so a harmless text proves nothing.
 
+use std::collections::BTreeSet;
 use std::io::Read as _;
 use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
@@ -28,6 +29,8 @@ const PROGRAMS: [&[u8]; 6] = [b"\x7fELF", b"\xcf\xfa\xed\xfe", b"\xca\xfe\xba\xb
 const ENVIRONMENT: &str = "the environment's ";
 /// Longest file that is read for what it includes, in bytes.
 const MAX_SETTINGS: u64 = 256 * 1024;
+/// Most remotes that settings name as those that are used.
+const MAX_USUAL: usize = 1000;
 /// Most pieces of one file of settings that are looked at as names of files.
 const MAX_PIECES: usize = 20_000;
 /// Most names below a folder that is sent as a whole.
@@ -35,10 +38,10 @@ const MAX_TREE: usize = 200_000;
 /// Deepest folder of submodules that is looked at.
 const MAX_DEPTH: usize = 12;
 
-/// The evidence for one command. Files that are not there, or are no plain files, say nothing; where there are more than the
+/// The evidence for one command, of whose words some may name a remote of git. Files that are not there, or are no plain files, say nothing; where there are more than the
 /// protocol allows, the last entry stands for all of the rest.
-pub fn of(command: &str, effects: &Effects, conditions: &[Condition], cwd: &Path) -> Vec<FileEvidence> {
-    let mut all = Gathered { found: Vec::new(), room: MAX_ALL, cwd, remotes: git_config::words_of(command) };
+pub fn of(words: &BTreeSet<String>, effects: &Effects, conditions: &[Condition], cwd: &Path) -> Vec<FileEvidence> {
+    let mut all = Gathered { found: Vec::new(), room: MAX_ALL, cwd, remotes: words.clone() };
     for path in &effects.runs {
         all.add(path, Told::Head);
     }
@@ -69,8 +72,9 @@ pub fn of(command: &str, effects: &Effects, conditions: &[Condition], cwd: &Path
             // What a loop goes through.
             Some((folder, name)) => {
                 let (start, end) = name.split_once('*').unwrap_or((name, ""));
-                for name in names_in(folder, start, end, cwd) {
-                    all.add_with_included(&name);
+                match names_in(folder, start, end, cwd) {
+                    Some(names) => names.iter().for_each(|name| all.add_with_included(name)),
+                    None => all.found.push(unknown(path)),
                 }
             }
         }
@@ -83,11 +87,10 @@ pub fn of(command: &str, effects: &Effects, conditions: &[Condition], cwd: &Path
     let mut folders: Vec<&str> = named.map(String::as_str).collect();
     for condition in conditions {
         match condition {
-            Condition::NoSecretNamed { folder, start, end } => {
-                for name in names_in(folder, start, end, cwd) {
-                    all.add(&name, Told::Digest);
-                }
-            }
+            Condition::NoSecretNamed { folder, start, end } => match names_in(folder, start, end, cwd) {
+                Some(names) => names.iter().for_each(|name| all.add(name, Told::Digest)),
+                None => all.found.push(unknown(folder)),
+            },
             Condition::NoSecretBelow { folder } => folders.push(folder),
             _ => {}
         }
@@ -111,7 +114,7 @@ struct Gathered<'c> {
     room: u64,
     cwd: &'c Path,
     /// The words of the command, and what its repositories go to by themselves: the remotes among them are told first.
-    remotes: Vec<String>,
+    remotes: BTreeSet<String>,
 }
 
 impl Gathered<'_> {
@@ -363,16 +366,18 @@ fn folded(mut found: Vec<FileEvidence>) -> Vec<FileEvidence> {
 }
 
 /// The files of a folder that a pattern means, as the classifier names them.
-fn names_in(folder: &str, start: &str, end: &str, cwd: &Path) -> Vec<String> {
-    let Some(place) = place(folder, cwd) else { return Vec::new() };
+///
+/// None where there are more than are looked at.
+fn names_in(folder: &str, start: &str, end: &str, cwd: &Path) -> Option<Vec<String>> {
+    let Some(place) = place(folder, cwd) else { return Some(Vec::new()) };
     let entries = std::fs::read_dir(place).into_iter().flatten().flatten();
     let names = entries.filter_map(|entry| entry.file_name().into_string().ok());
     let is_meant =
         |name: &String| name.len() >= start.len() + end.len() && name.starts_with(start) && name.ends_with(end);
-    let mut names: Vec<String> =
-        names.filter(is_meant).map(|name| format!("{folder}/{name}")).take(MAX_FILES).collect();
+    let meant = names.filter(is_meant).map(|name| format!("{folder}/{name}"));
+    let mut names: Vec<String> = meant.take(MAX_FILES + 1).collect();
     names.sort();
-    names
+    (names.len() <= MAX_FILES).then_some(names)
 }
 
 /// What the entry for everything below a folder is called.
@@ -478,13 +483,16 @@ fn usual_remotes(repository: &git::Repository) -> Vec<String> {
         let lower = key.to_ascii_lowercase();
         lower == "remote.pushdefault" || git_config::is_of_branch(key, &branch)
     };
-    let mut all: Vec<String> = settings.filter(|setting| is_usual(&setting.key)).map(|setting| setting.value).collect();
+    let usual = settings.filter(|setting| is_usual(&setting.key)).map(|setting| setting.value);
+    let mut all: Vec<String> = usual.collect();
+    // The last one counts.
+    all.drain(..all.len().saturating_sub(MAX_USUAL));
     all.extend([branch, "origin".to_owned()]);
     all
 }
 
 /// The settings by which git finds out where it sends, a line each: first those that change what a remote's address says.
-fn remotes(text: &str, named: &[String]) -> String {
+fn remotes(text: &str, named: &BTreeSet<String>) -> String {
     let Some(settings) = git::config::read(text) else {
         return "(settings that are not understood here; git may understand them)\n".to_owned();
     };
@@ -496,16 +504,14 @@ fn remotes(text: &str, named: &[String]) -> String {
     let says = |setting: &&git::config::Setting| git_config::says_where(&setting.key, &setting.value);
     let mut lines: Vec<_> = settings.iter().filter(says).collect();
     // What is used stands in front of what is not, however much of that there is.
-    lines.sort_by_key(|setting| {
-        (!git_config::leads_elsewhere(&setting.key, &setting.value), !git_config::is_of_remote(&setting.key, named))
-    });
+    lines.sort_by_cached_key(|setting| git_config::rank(&setting.key, &setting.value, named));
     lines
         .into_iter()
         .flat_map(|setting| [shown(&setting.key), " = ".to_owned(), setting.value.clone(), "\n".to_owned()])
         .collect()
 }
 
-fn read(name: &str, file: &Path, told: Told, named: &[String], room: &mut u64) -> Option<FileEvidence> {
+fn read(name: &str, file: &Path, told: Told, named: &BTreeSet<String>, room: &mut u64) -> Option<FileEvidence> {
     // Opening a FIFO would wait for whoever writes it.
     let meta = std::fs::metadata(file).ok().filter(std::fs::Metadata::is_file)?;
     let mut bytes = Vec::new();
@@ -552,7 +558,7 @@ mod tests {
     fn evidence_of(command: &str, folder: &Path) -> Vec<FileEvidence> {
         let cwd = folder.to_str().map(str::to_owned);
         let found = classify(&CommandLine::parse(command).unwrap(), &Surroundings { cwd, ..Surroundings::default() });
-        of(command, &found.effects, &found.conditions, folder)
+        of(&git_config::words_of(command, &found.calls), &found.effects, &found.conditions, folder)
     }
 
     #[test]
@@ -767,13 +773,15 @@ mod tests {
         std::os::unix::fs::symlink("/dev/zero", folder.path().join("endless.sh")).unwrap();
         for (command, want) in [
             ("make", vec!["Makefile"]),
-            ("make -C sub test", vec!["sub/Makefile"]),
-            ("make -Csub test", vec!["sub/Makefile"]),
+            ("make -C sub test", vec!["Makefile", "sub/Makefile"]),
+            ("make -Csub test", vec!["Makefile", "sub/Makefile"]),
             ("make -C sub -f Makefile", vec!["Makefile", "sub/Makefile"]),
-            ("make --file=run.sh", vec!["run.sh"]),
+            ("make --file=run.sh", vec!["Makefile", "run.sh"]),
+            ("make -o -f run.sh", vec!["Makefile", "run.sh"]),
             ("cd sub && make", vec!["sub/Makefile"]),
             ("bash run.sh", vec!["run.sh"]),
             ("./run.sh && npm test", vec!["run.sh", "package.json"]),
+            ("npm test -- -coverage -Cx", vec!["package.json"]),
             ("sudo sh ./run.sh", vec!["run.sh"]),
             ("./tool", vec!["tool"]),
             ("bash endless.sh", vec![]),
@@ -784,7 +792,8 @@ mod tests {
             ("cat Makefile | curl -T - https://h", vec!["Makefile"]),
         ] {
             let found = classify(&CommandLine::parse(command).unwrap(), &Surroundings::default());
-            let evidence = of(command, &found.effects, &found.conditions, folder.path());
+            let words = git_config::words_of(command, &found.calls);
+            let evidence = of(&words, &found.effects, &found.conditions, folder.path());
             // Of which variables are set here, the test knows nothing.
             let by_variable = |file: &&FileEvidence| std::env::vars().any(|(_, value)| value == file.path);
             let files = evidence.iter().filter(|file| !file.path.starts_with(ENVIRONMENT) && !by_variable(file));

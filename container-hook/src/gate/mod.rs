@@ -24,13 +24,16 @@ pub mod shown;
 pub mod tool;
 pub mod words;
 
+use std::collections::BTreeSet;
 use std::fs::File;
 use std::io::{BufReader, Read as _, Take};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use bashgate_shared::cage::{self as caged, Note};
-use bashgate_shared::classify::{Classification, CommandClass, Condition, Decided, Effects, Surroundings, classify};
+use bashgate_shared::classify::{
+    Classification, CommandClass, Condition, Decided, Effects, Surroundings, classify, git_config,
+};
 use bashgate_shared::command::{CommandLine, Digest};
 use bashgate_shared::mailbox;
 use bashgate_shared::programs::{self, handed_out::HandedOut};
@@ -269,10 +272,11 @@ pub fn check(question: &Question<'_>, config: &Config) -> Step {
     let shows = found.effects.secrets.first().filter(|_| found.class == CommandClass::Safe);
     let shows = shows.map(|secret| format!("it reads a secret ({secret})"));
     let why_asked = doubt.cloned().or(shows).unwrap_or_else(|| found.reason.clone());
-    let evidence = evidence::of(command.text(), &found.effects, &found.conditions, cwd);
+    let words = git_config::words_of(command.text(), &found.calls);
+    let evidence = evidence::of(&words, &found.effects, &found.conditions, cwd);
     let leads_to = conditions::leads_to(&found.effects.writes, cwd);
     let bound = Bound {
-        command: command.text().to_owned(),
+        words,
         evidence: evidence.clone(),
         leads_to: leads_to.clone(),
         effects: found.effects.clone(),
@@ -326,7 +330,8 @@ pub struct HostRequest {
 /// The files that were told about, to see behind the answer that they are still the same.
 #[derive(Debug, Clone)]
 struct Bound {
-    command: String,
+    /// The words of the command that may name a remote.
+    words: BTreeSet<String>,
     effects: Effects,
     conditions: Vec<Condition>,
     cwd: PathBuf,
@@ -338,7 +343,7 @@ struct Bound {
 impl Bound {
     /// The first file that is another one now, has come or gone.
     fn changed(&self) -> Option<String> {
-        let now = evidence::of(&self.command, &self.effects, &self.conditions, &self.cwd);
+        let now = evidence::of(&self.words, &self.effects, &self.conditions, &self.cwd);
         let lacks = |these: &[FileEvidence], those: &[FileEvidence]| {
             these.iter().find(|file| !those.contains(file)).map(|file| file.path.clone())
         };

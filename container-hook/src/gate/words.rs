@@ -1,6 +1,7 @@
 //! The files that the words of a command line may name, as settings hold such lines: git's programs, an agent's hooks. Nobody runs it
 //! here, so that whatever a word may mean counts.
 
+use std::collections::HashSet;
 use std::path::{Path, PathBuf};
 
 use super::conditions::place;
@@ -37,8 +38,15 @@ pub fn files(words: &[&str], folders: &[&Path]) -> Vec<PathBuf> {
         places
     };
     // A folder, and those on the way to a file in it.
-    let inner: Vec<PathBuf> =
-        words.iter().flat_map(|word| named(word, &bases)).filter(|place| place.is_dir()).take(MAX_FOLDERS).collect();
+    let mut known: HashSet<PathBuf> = bases.iter().filter_map(|base| std::fs::canonicalize(base).ok()).collect();
+    let inner: Vec<PathBuf> = words
+        .iter()
+        .flat_map(|word| named(word, &bases))
+        .filter(|place| place.is_dir())
+        // One folder goes by many names.
+        .filter(|place| std::fs::canonicalize(place).is_ok_and(|real| known.insert(real)))
+        .take(MAX_FOLDERS)
+        .collect();
     bases.extend(inner);
     let mut found = Vec::new();
     for (at, word) in words.iter().enumerate() {
@@ -48,15 +56,20 @@ pub fn files(words: &[&str], folders: &[&Path]) -> Vec<PathBuf> {
             let module = word.replace('.', "/");
             let as_module = [module.clone(), format!("{module}/__main__"), format!("{module}/__init__")];
             let as_module = as_module.iter().flat_map(|name| named(&format!("{name}.py"), &bases)).collect::<Vec<_>>();
-            let as_file = named(word, &bases)
-                .into_iter()
-                .flat_map(|place| ENDINGS.map(|ending| PathBuf::from(format!("{}{ending}", place.display()))));
+            let as_file =
+                named(word, &bases).into_iter().flat_map(|place| ENDINGS.map(|ending| with_ending(&place, ending)));
             found.extend(as_file.chain(as_module).filter(|place| place.is_absolute() && place.is_file()));
         }
     }
     found.sort();
     found.dedup();
     found
+}
+
+fn with_ending(place: &Path, ending: &str) -> PathBuf {
+    let mut name = place.as_os_str().to_owned();
+    name.push(ending);
+    PathBuf::from(name)
 }
 
 /// True for what a variable may be called.
@@ -96,6 +109,7 @@ mod tests {
             ("\"$GIT_DIR/../scripts/clean.sh\"", "scripts/clean.sh"),
             ("D=scripts; \"$D/clean.sh\"", "scripts/clean.sh"),
             ("cd scripts && sh clean", "scripts/clean.sh"),
+            ("cd . && cd .. && cd ./. && cd scripts && sh clean.sh", "scripts/clean.sh"),
             ("env X=1 ./scripts/clean.sh", "scripts/clean.sh"),
             ("bash -c \"scripts/clean.sh %O\"", "scripts/clean.sh"),
             ("ssh -Fc.sh", "c.sh"),

@@ -404,6 +404,11 @@ impl Book {
         self.grants.retain(|grant| grant.counts(now, epoch_of(&grant.pass.workspace)));
     }
 
+    /// True while what goes by this id lets others through.
+    pub fn lets_ahead(&self, id: &ApprovalId, now: Now, epoch: u64) -> bool {
+        self.grants.iter().any(|grant| grant.pass.id == *id && grant.counts(now, Some(epoch)))
+    }
+
     /// What is let through ahead.
     pub fn ahead(&self, now: Now, epoch_of: impl Fn(&WorkspaceName) -> Option<u64>) -> Vec<Ahead> {
         let counting = self.grants.iter().filter(|grant| grant.counts(now, epoch_of(&grant.pass.workspace)));

@@ -6,6 +6,7 @@
 //!
 //! A code is HMAC-SHA-256 over its number, cut to eight digits as RFC 4226 does it.
 
+use std::collections::HashMap;
 use std::fs::{DirBuilder, OpenOptions};
 use std::io::{self, Read as _, Write as _};
 use std::os::unix::fs::DirBuilderExt as _;
@@ -26,6 +27,8 @@ pub const FEW: u32 = 10;
 const TRIES: u8 = 3;
 /// Most numbers that are open at once. Beyond it the oldest cards' are used up.
 const MOST_OPEN: usize = 1024;
+/// Most numbers that one person is asked for about one card: whoever carries the words could use up the sheet with them.
+const MOST_OF_CARD: u8 = 4;
 /// Longest file of a sheet, in bytes.
 const MOST_BYTES: u64 = 4096;
 
@@ -78,6 +81,9 @@ pub enum NoCode {
     /// All are used.
     #[error("all codes of your sheet are used; make a new one on the host: bashgate codes new {0}")]
     Used(String),
+    /// Too many were asked for about one card.
+    #[error("too many of your codes were asked for about this one; answer on the host itself")]
+    TooMany,
     /// The sheet cannot be read or written.
     #[error("your sheet of codes cannot be used ({0}); answer on the host itself")]
     Broken(String),
@@ -130,12 +136,14 @@ impl Open {
 pub struct Codes {
     folder: PathBuf,
     open: Vec<Open>,
+    /// How many numbers an account was asked for about a card.
+    asked: HashMap<(String, ApprovalId), u8>,
 }
 
 impl Codes {
     /// The sheets in a folder, which need not be there.
     pub fn in_folder(folder: PathBuf) -> Self {
-        Self { folder, open: Vec::new() }
+        Self { folder, open: Vec::new(), asked: HashMap::new() }
     }
 
     /// Makes a sheet. What the account had before counts no more.
@@ -195,6 +203,14 @@ impl Codes {
         if number > ROWS {
             return Err(NoCode::Used(account.to_owned()));
         }
+        if self.asked.len() >= MOST_OPEN {
+            self.asked.clear();
+        }
+        let asked = self.asked.entry((account.to_owned(), id.clone())).or_default();
+        if *asked >= MOST_OF_CARD {
+            return Err(NoCode::TooMany);
+        }
+        *asked += 1;
         // It is used up before anybody hears of it.
         write(&file, &Kept { next: number + 1, ..kept }).map_err(broken)?;
         if self.open.len() >= MOST_OPEN {
@@ -227,6 +243,7 @@ impl Codes {
 
     fn forget(&mut self, account: &str) {
         self.open.retain(|open| open.account != account);
+        self.asked.retain(|(of, _), _| of != account);
     }
 
     /// Accounts hold letters that no file name may.
@@ -310,14 +327,8 @@ mod tests {
         assert_eq!(codes.ask("telegram:1", &id(1), ONCE), Ok(1), "the same while it is open");
         assert_eq!(codes.ask("telegram:1", &id(2), ONCE), Ok(2));
         // Another card's, another person's.
-        assert_eq!(
-            codes.tried("telegram:1", &id(1), ONCE, &of(&ann, 2)),
-            Ok(Tried::Wrong { number: 1, tries: 2 })
-        );
-        assert_eq!(
-            codes.tried("telegram:1", &id(1), ONCE, &of(&bob, 1)),
-            Ok(Tried::Wrong { number: 1, tries: 1 })
-        );
+        assert_eq!(codes.tried("telegram:1", &id(1), ONCE, &of(&ann, 2)), Ok(Tried::Wrong { number: 1, tries: 2 }));
+        assert_eq!(codes.tried("telegram:1", &id(1), ONCE, &of(&bob, 1)), Ok(Tried::Wrong { number: 1, tries: 1 }));
         assert_eq!(codes.tried("telegram:2", &id(1), ONCE, &of(&bob, 1)), Ok(Tried::NotAsked));
         assert_eq!(codes.tried("telegram:1", &id(1), ONCE, &of(&ann, 1)), Ok(Tried::Right { left: 98 }));
         assert_eq!(codes.tried("telegram:1", &id(1), ONCE, &of(&ann, 1)), Ok(Tried::NotAsked), "once");
@@ -336,6 +347,18 @@ mod tests {
         }
         assert_eq!(codes.tried("telegram:1", &id(2), ONCE, &of(&ann, 2)), Ok(Tried::NotAsked));
         assert_eq!(codes.ask("telegram:1", &id(2), ONCE), Ok(3));
+    }
+
+    #[test]
+    fn nobody_who_carries_words_uses_up_a_sheet_with_one_card() {
+        let (_folder, mut codes) = sheets();
+        codes.make("a").unwrap();
+        let grants = (1..=60).map(|minutes| Act::Approve(Scope::Grant { minutes }));
+        let asked: Vec<_> = grants.map(|act| codes.ask("a", &id(1), act)).collect();
+        assert_eq!(asked.iter().filter(|asked| asked.is_ok()).count(), 4);
+        assert_eq!(asked.last(), Some(&Err(NoCode::TooMany)));
+        assert_eq!(codes.ask("a", &id(2), ONCE), Ok(5), "about another card");
+        assert_eq!(codes.ask("a", &id(1), Act::Approve(Scope::Grant { minutes: 1 })), Ok(1), "what is open stays open");
     }
 
     #[test]

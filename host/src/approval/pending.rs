@@ -1,12 +1,13 @@
 //! A held command, as a person sees it.
 
+use std::collections::BTreeSet;
 use std::fmt;
 use std::path::Path;
 
 use bashgate_shared::classify::{Classification, CommandClass, Condition, Effects, NetworkUse, git_config};
 use bashgate_shared::command::Digest;
 use bashgate_shared::programs::{Builtin, Request, Trait, builtin_of, row};
-use bashgate_shared::protocol::{BashCheck, FileEvidence, MAX_EVIDENCE, RequestId, WorkspaceName};
+use bashgate_shared::protocol::{BashCheck, FileEvidence, MAX_EVIDENCE, MAX_HEAD_BYTES, RequestId, WorkspaceName};
 use serde::{Deserialize, Serialize};
 
 use super::grant::Reach;
@@ -208,18 +209,38 @@ pub struct Forecast {
     /// How many lines of each file were sent and are not kept here.
     #[serde(default)]
     pub lines_cut: Vec<usize>,
+    /// A setting among these files puts another address in a remote's place, or may do so.
+    #[serde(default = "nobody_knows")]
+    pub leads_elsewhere: bool,
 }
 
-/// What is kept of a file with a card, and how many of its lines are not. What the command names stands first, so that it is never
-/// cut off: where a remote lies that it goes to.
-fn kept(file: &FileEvidence, words: &[String]) -> (FileEvidence, usize) {
-    let is_named = |line: &&str| line.split_once(" = ").is_some_and(|(key, _)| git_config::is_of_remote(key, words));
+const fn nobody_knows() -> bool {
+    true
+}
+
+/// What is kept of a file with a card, and how many of its lines are not. Of git's settings stands first what leads elsewhere, then
+/// what the command names, so that it is never cut off: where a remote lies that it goes to.
+fn kept(file: &FileEvidence, words: &BTreeSet<String>) -> (FileEvidence, usize) {
     let mut lines: Vec<&str> = file.head.lines().collect();
-    lines.sort_by_key(|line| !is_named(line));
+    let settings = lines.iter().filter_map(|line| line.split_once(" = "));
+    if settings.clone().any(|(key, value)| git_config::says_where(key, value)) {
+        lines.sort_by_cached_key(|line| match line.split_once(" = ") {
+            Some((key, value)) => git_config::rank(key, value, words),
+            // What is none may be the start of one that was cut.
+            None => (false, false),
+        });
+    }
     let ordered = lines.join("\n");
     let head: String = ordered.chars().take(MAX_HEAD).collect();
     let cut = lines.len() - head.lines().count();
     (FileEvidence { path: file.path.clone(), sha256: file.sha256.clone(), head }, cut)
+}
+
+/// True where a file's start, as it was sent, leaves open where git goes: a setting puts another address in a remote's place, or there
+/// may be one behind the start's end.
+fn leads_elsewhere(file: &FileEvidence) -> bool {
+    let mut settings = file.head.lines().filter_map(|line| line.split_once(" = "));
+    file.head.len() + 4 > MAX_HEAD_BYTES || settings.any(|(key, value)| git_config::leads_elsewhere(key, value))
 }
 
 /// Longest start of a file that is kept with a card, in characters.
@@ -227,7 +248,8 @@ pub const MAX_HEAD: usize = 2000;
 
 impl Forecast {
     /// For a request with these effects.
-    pub fn new(effects: &Effects, check: &BashCheck) -> Self {
+    pub fn new(found: &Classification, check: &BashCheck) -> Self {
+        let effects = &found.effects;
         let lists = [
             ("meets a secret", &check.secrets),
             ("not proven to be local", &check.unproven),
@@ -235,10 +257,11 @@ impl Forecast {
             ("writes where a link leads", &check.leads_to),
         ];
         let says = lists.iter().flat_map(|(what, list)| list.iter().map(move |one| format!("{what}: {one}")));
-        let words = git_config::words_of(check.command.text());
+        let words = git_config::words_of(check.command.text(), &found.calls);
         let (files, lines_cut) = check.evidence.iter().map(|file| kept(file, &words)).unzip();
         Self {
             lines_cut,
+            leads_elsewhere: check.evidence.iter().any(leads_elsewhere),
             effects: effects.clone(),
             preset: check.runner.as_ref().map(|runner| runner.preset.clone()),
             files,
@@ -254,9 +277,7 @@ impl Forecast {
             return false;
         }
         // What a setting adds or puts in the address's place no list of files says in full.
-        let lines = self.files.iter().flat_map(|file| file.head.lines());
-        let mut settings = lines.filter_map(|line| line.split_once(" = "));
-        if self.files.len() >= MAX_EVIDENCE || settings.any(|(key, value)| git_config::leads_elsewhere(key, value)) {
+        if self.files.len() >= MAX_EVIDENCE || self.leads_elsewhere {
             return false;
         }
         // What a hook loads no list of files says in full, either.
@@ -417,7 +438,7 @@ mod tests {
         let decoys = decoys.concat();
         let head = format!("{decoys}remote.used.url = https://evil.example/x\n");
         let file = FileEvidence { path: "/w/.git/config".to_owned(), sha256: String::new(), head };
-        let (kept, cut) = kept(&file, &git_config::words_of("git push 'used' main"));
+        let (kept, cut) = kept(&file, &git_config::words_of("git push 'used' main", &[]));
         assert_eq!(kept.head.lines().next(), Some("remote.used.url = https://evil.example/x"));
         assert_eq!(cut + kept.head.lines().count(), 301);
     }

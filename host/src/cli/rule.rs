@@ -42,9 +42,7 @@ pub(super) struct Input {
 pub(super) fn run(input: &Input) -> Run {
     let config = input.config.load()?;
     let source = match (&input.command, &input.id) {
-        (Some(command), _) => {
-            Source { command: command.clone(), cwd: input.cwd.clone(), taint: Taint::Corruption }
-        }
+        (Some(command), _) => Source { command: command.clone(), cwd: input.cwd.clone(), taint: Taint::Corruption },
         (None, Some(id)) => of_card(&config, id)?,
         (None, None) => return Err(Failure::Usage("give an ID, or --command TEXT".to_owned())),
     };

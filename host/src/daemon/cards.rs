@@ -200,7 +200,7 @@ impl Core {
             also: Vec::new(),
             demands: Demands::default(),
             grant: None,
-            forecast: Forecast::new(&open.case.classification().effects, &open.check),
+            forecast: Forecast::new(open.case.classification(), &open.check),
         })
     }
 

@@ -322,7 +322,7 @@ impl Core {
         if !self.book.has_grants(workspace) {
             return None;
         }
-        let reach = cards::reach(found, check, &Forecast::new(&found.effects, check));
+        let reach = cards::reach(found, check, &Forecast::new(found, check));
         let (by, id, is_everything) = self.book.granted(workspace, epoch, reach.as_ref(), now)?;
         let pass = if is_everything { case::Pass::Everything } else { case::Pass::Kind };
         Some((pass(by, id.clone()), id))

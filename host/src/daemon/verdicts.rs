@@ -35,6 +35,11 @@ impl Core {
                 self.workspaces.get(&open.workspace).map_or(View { taint: Taint::Both, epoch: u64::MAX }, |known| {
                     View { taint: known.seen.taint, epoch: known.seen.epoch }
                 });
+            // Broken glass that somebody has mended meanwhile, or whose time is over, lets nothing through.
+            let now = clock::now();
+            if open.case.glass().is_some_and(|id| !self.book.lets_ahead(id, now, view.epoch)) {
+                open.case.glass_is_over();
+            }
             for step in open.case.on(event, view, &self.config.policy) {
                 events.extend(self.perform(id, step));
             }

@@ -50,7 +50,9 @@ pub(super) async fn answer(
             }
         }
         ("GET", "/api/denied") => denied(page, by).await,
-        ("GET", "/api/show") => told(page, ControlCommand::Show { id: query.get("id").cloned().unwrap_or_default() }, by).await,
+        ("GET", "/api/show") => {
+            told(page, ControlCommand::Show { id: query.get("id").cloned().unwrap_or_default() }, by).await
+        }
         ("GET", "/api/rule") => rule(page, query.get("id").cloned().unwrap_or_default(), by).await,
         ("POST", "/api/rule") => save_rule(page, body, by).await,
         ("GET", "/api/workspaces") => told(page, ControlCommand::WorkspaceList, by).await,
@@ -113,8 +115,8 @@ async fn rule(page: &Arc<Page>, id: String, by: &str) -> Answer {
     };
     let around = Surroundings { programs: page.programs, ..Surroundings::default() };
     let covered = history::ask(page, move |reader| history::covered(reader, &around, &rule)).await?;
-    Ok(json!({"text": drafted["text"], "reach": drafted["data"]["reach"], "digest": drafted["data"]["digest"],
-              "covered": covered}))
+    let of = |place: &str| drafted.pointer(place);
+    Ok(json!({"text": of("/text"), "reach": of("/data/reach"), "digest": of("/data/digest"), "covered": covered}))
 }
 
 /// Saves it as it was shown.

@@ -95,9 +95,10 @@ impl Row {
 pub(super) fn covered(reader: &Reader, around: &Surroundings, rule: &Rule) -> Result<Value, StoreError> {
     let Matched { count, commands } = rule_draft::matched(reader, around, rule)?;
     let more = commands.len().saturating_sub(COVERED);
-    let each = commands.iter().take(COVERED).map(
-        |((command, outcome), times)| json!({"what": one_line(command, 400), "outcome": outcome, "times": times}),
-    );
+    let each = commands
+        .iter()
+        .take(COVERED)
+        .map(|((command, outcome), times)| json!({"what": one_line(command, 400), "outcome": outcome, "times": times}));
     Ok(json!({"count": count, "commands": each.collect::<Vec<_>>(), "more": more}))
 }
 

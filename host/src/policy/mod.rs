@@ -67,8 +67,12 @@ pub struct Judged {
 impl Judged {
     /// True where nothing but the table says something about it.
     pub fn is_by_table_alone(&self) -> bool {
-        self.rule == "table" && self.matters.is_empty()
+        is_by_table_alone(self.rule, &self.matters)
     }
+}
+
+fn is_by_table_alone(rule: &str, matters: &BTreeSet<Matter>) -> bool {
+    rule == "table" && matters.is_empty()
 }
 
 /// Judges one command under a taint.
@@ -134,7 +138,7 @@ pub fn judge<'a>(policy: &Policy, taint: Taint, found: &Classification, asked: i
     if !effects.tampering.is_empty() {
         tighten(Decision::Deny, "tampering", format!("it touches the gate itself ({})", list(&effects.tampering)));
     }
-    let is_plain = rule == "table" && matters.is_empty();
+    let is_plain = is_by_table_alone(rule, &matters);
     let rule_of_operator = rules::apply(&policy.rules, found, asked, decision, is_plain);
     if rule_of_operator.is_some() {
         matters.insert(Matter::Operator);

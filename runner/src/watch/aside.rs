@@ -70,7 +70,7 @@ pub(super) fn set_aside(path: &Path, root: &Path) -> io::Result<PathBuf> {
 
 /// Empties what a run has made and what cannot be given another name for want of room, so that nothing reads it; a link goes.
 pub(super) fn empty(path: &Path, root: &Path) -> io::Result<()> {
-    use rustix::fs::{AtFlags, FileType, chmodat, statat, unlinkat};
+    use rustix::fs::{AtFlags, FileType, statat, unlinkat};
     let (Some(parent), Some(name)) = (path.parent().filter(|parent| parent.starts_with(root)), path.file_name()) else {
         return Err(io::Error::other("it lies outside of the folder that is looked after"));
     };
@@ -82,10 +82,23 @@ pub(super) fn empty(path: &Path, root: &Path) -> io::Result<()> {
         // Whoever is root reads it all the same: its content goes, which needs no room.
         FileType::RegularFile => {
             let flags = OFlags::WRONLY | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::CLOEXEC | OFlags::TRUNC;
-            drop(rustix::fs::openat(folder, name, flags, Mode::empty())?);
-            chmodat(folder, name, Mode::empty(), AtFlags::empty())?;
+            // What goes by another name, too, may be somebody else's, so its content stays.
+            if found.st_nlink > 1 {
+                return Ok(unlinkat(folder, name, AtFlags::empty())?);
+            }
+            let opened = rustix::fs::openat(folder, name, flags, Mode::empty())?;
+            rustix::fs::fchmod(&opened, Mode::empty())?;
         }
-        _ => chmodat(folder, name, Mode::empty(), AtFlags::empty())?,
+        kind => {
+            // Opened first, and without following it: another run may put a link there at any time.
+            let flags = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::CLOEXEC;
+            match rustix::fs::openat(folder, name, flags, Mode::empty()) {
+                Ok(opened) => rustix::fs::fchmod(&opened, Mode::empty())?,
+                Err(error) if kind == FileType::Directory => return Err(error.into()),
+                // A socket, which nothing reads as a file.
+                Err(_) => unlinkat(folder, name, AtFlags::empty())?,
+            }
+        }
     }
     Ok(())
 }

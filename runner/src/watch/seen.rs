@@ -540,6 +540,13 @@ impl Seen {
                 let is_new = !(path.ends_with("hooks") || self.is_hook(path)) || self.hook_folders.insert(real.clone());
                 if is_new && !path.starts_with(&real) {
                     self.add(&real, into, depth + 1);
+                } else if is_new {
+                    // It leads to a folder above itself, in which everything lies: what git would find there are the files in it.
+                    for entry in self.entries(&real) {
+                        if entry.file_type().is_ok_and(|kind| !kind.is_dir()) {
+                            self.add(&entry.path(), into, depth + 1);
+                        }
+                    }
                 }
             }
         }

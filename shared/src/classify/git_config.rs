@@ -2,6 +2,10 @@
 //!
 //! A list of what is known to be harmless: a setting that is not here counts as one that runs something.
 
+use std::collections::BTreeSet;
+
+use super::Argv;
+
 /// True for a setting that no local subcommand obeys, or that only an answer of a person's does, and that names a program all the same:
 /// one that git starts when it connects, signs in, or lets somebody write a text. Any other inert one names none.
 pub fn names_program(key: &str) -> bool {
@@ -208,15 +212,22 @@ pub fn says_where(key: &str, value: &str) -> bool {
         || lower == "push.default"
 }
 
-/// The words of a command that may name a remote.
-pub fn words_of(command: &str) -> Vec<String> {
-    const MOST: usize = 1000;
+/// The words of a command that may name a remote: as they stand in the text, and as bash takes them.
+pub fn words_of(command: &str, calls: &[Argv]) -> BTreeSet<String> {
+    const MOST: usize = 2000;
     let divides = |c: char| c.is_whitespace() || "'\"`$(){}|&;<>=".contains(c);
-    command.split(divides).filter(|word| !word.is_empty()).take(MOST).map(str::to_owned).collect()
+    let in_calls = calls.iter().flatten().flatten().map(String::as_str);
+    in_calls.chain(command.split(divides)).filter(|word| !word.is_empty()).take(MOST).map(str::to_owned).collect()
 }
 
-/// True for a setting of one of these remotes, or of a branch that is called like one of them.
-pub fn is_of_remote(key: &str, names: &[String]) -> bool {
+/// How far in front a setting stands where people look, the first ones first: what puts another address in a remote's place, then
+/// what is used.
+pub fn rank(key: &str, value: &str, used: &BTreeSet<String>) -> (bool, bool) {
+    (!leads_elsewhere(key, value), !is_of_remote(key, used))
+}
+
+/// True for a setting of one of these remotes, of a branch that is called like one of them, or of the remote for all pushes.
+pub fn is_of_remote(key: &str, names: &BTreeSet<String>) -> bool {
     let name = |section: &str| key.strip_prefix(section)?.rsplit_once('.').map(|(name, _)| name.to_owned());
     name("remote.").or_else(|| name("branch.")).is_some_and(|name| names.contains(&name))
         || key.eq_ignore_ascii_case("remote.pushdefault")

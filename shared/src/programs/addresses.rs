@@ -123,6 +123,78 @@ fn client(name: &str) -> Option<&'static Client> {
     }
 }
 
+/// What a word of a call is to one of these clients.
+pub(super) enum Word<'c> {
+    /// Options of one letter, as many as stand together.
+    Letters(&'c str),
+    /// A long option as it is written, without its hyphens and its value. Both web clients take the beginning of a name for the whole.
+    Long(&'c str),
+    /// The value of an option, which goes by its letter or its whole long name.
+    Value(String, Arg),
+    /// An operand. It may be a value instead, where the beginning of an option's name stands before it.
+    Operand {
+        /// It.
+        arg: &'c Arg,
+        /// Whether it may be a value.
+        may_be_value: bool,
+    },
+    /// It may be any option.
+    Unclear,
+}
+
+/// The words of a call, in their order. None for a program whose options are not known here.
+pub(super) fn words<'c>(call: &'c Call, name: &str) -> Option<Vec<Word<'c>>> {
+    let client = client(name)?;
+    let mut found = Vec::new();
+    // Whether the next word is the value of an option, and of which one.
+    let mut value_of: Option<String> = None;
+    let (mut only_operands, mut may_be_value) = (false, false);
+    for arg in &call.args {
+        let text = arg.text.as_str();
+        if let Some(option) = value_of.take() {
+            found.push(Word::Value(option, arg.clone()));
+            continue;
+        }
+        // What is not known of an option may be another one.
+        if !only_operands && text.starts_with('-') && arg.exact().is_none() {
+            found.push(Word::Unclear);
+        } else if only_operands || !text.starts_with('-') || text == "-" {
+            found.push(Word::Operand { arg, may_be_value: std::mem::take(&mut may_be_value) });
+        } else if text == "--" {
+            only_operands = true;
+        } else if let Some(long) = text.strip_prefix("--") {
+            let (long, glued) = long.split_once('=').map_or((long, None), |(long, value)| (long, Some(value)));
+            found.push(Word::Long(long));
+            // A whole name may begin another one, which takes a value: then what follows is either.
+            let whole = client.valued.split(' ').find(|option| *option == long);
+            let option = whole.or_else(|| client.valued.split(' ').find(|option| option.starts_with(long)));
+            match (option, glued) {
+                (Some(option), Some(value)) => found.push(Word::Value(option.to_owned(), Arg::literal(value))),
+                (Some(option), None) if whole.is_some() => value_of = Some(option.to_owned()),
+                (Some(_), None) => may_be_value = true,
+                (None, _) => {}
+            }
+        } else {
+            let letters = text.get(1..).unwrap_or_default();
+            match short_option(text, client.letters) {
+                Some((letter, value)) => {
+                    let end = letters.len() - value.len();
+                    found.push(Word::Letters(letters.get(..end).unwrap_or(letters)));
+                    // `wget -nv`: the letter behind `n` is a word of its own.
+                    let is_word = name == "wget" && text.starts_with("-n");
+                    if !value.is_empty() {
+                        found.push(Word::Value(letter.to_string(), Arg::literal(value)));
+                    } else if !is_word {
+                        value_of = Some(letter.to_string());
+                    }
+                }
+                None => found.push(Word::Letters(letters)),
+            }
+        }
+    }
+    Some(found)
+}
+
 /// The hosts that a call of one of these clients asks, in the order of its words; `None` stands for one that its text does not name.
 /// No list for another program, whose options are not known here.
 pub(super) fn hosts(call: &Call, name: &str) -> Option<Vec<Option<String>>> {
@@ -133,77 +205,43 @@ pub(super) fn hosts(call: &Call, name: &str) -> Option<Vec<Option<String>>> {
             found.push(host);
         }
     };
-    // Whether the next word is the value of an option, and of which one.
-    let mut value_of: Option<String> = None;
-    let (mut only_operands, mut had_machine) = (false, false);
-    // The word at hand may be the value of what stands before it.
-    let mut may_be_value = false;
-    for arg in &call.args {
-        let text = arg.text.as_str();
-        if let Some(option) = value_of.take() {
-            client.value(&option, arg, &mut note);
-            continue;
-        }
-        // Options may stand behind the machine; what follows is the command for it.
-        if had_machine
-            && client.operands != Operands::Addresses
-            && client.operands != Operands::Places
-            && !text.starts_with('-')
-        {
-            break;
-        }
-        // What is not known of an option may be another one.
-        if !only_operands && text.starts_with('-') && arg.exact().is_none() {
-            note(None);
-            continue;
-        }
-        if only_operands || !text.starts_with('-') || text == "-" {
-            // What begins in an unknown way may be an option, too: one that leads elsewhere.
-            let host = if arg.may_be_option() && arg.exact().is_none() { None } else { client.operands.host(arg) };
-            let is_value = std::mem::take(&mut may_be_value);
-            had_machine |= !is_value;
-            // A number or a word is more likely that.
-            if is_value && host.as_ref().is_none_or(|host| !host.contains(['.', ':'])) {
-                continue;
-            }
-            if host.is_some() || client.operands != Operands::Places || arg.exact().is_none() {
-                note(host);
-            }
-        } else if text == "--" {
-            only_operands = true;
-        } else if let Some(long) = text.strip_prefix("--") {
-            let (long, glued) = long.split_once('=').map_or((long, None), |(long, value)| (long, Some(value)));
-            // Both take the beginning of a name for the whole. A whole name may begin another one, which takes a value: then what
-            // follows is either.
-            let is_meant = |option: &str| option.starts_with(long);
-            if client.elsewhere.iter().any(|option| is_meant(option)) {
-                note(None);
-            }
-            let whole = client.valued.split(' ').find(|option| *option == long);
-            let option = whole.or_else(|| client.valued.split(' ').find(|option| is_meant(option)));
-            match (option, glued) {
-                (Some(option), Some(value)) => client.value(option, &Arg::literal(value), &mut note),
-                (Some(option), None) if whole.is_some() => value_of = Some(option.to_owned()),
-                (Some(option), None) => {
-                    may_be_value = true;
-                    if client.address.contains(&option) {
-                        note(None);
-                    }
+    let mut had_machine = false;
+    for word in words(call, name)? {
+        match word {
+            Word::Value(option, value) => client.value(&option, &value, &mut note),
+            Word::Unclear => note(None),
+            Word::Long(long) => {
+                let begins = |option: &str| option.starts_with(long);
+                let is_whole = client.valued.split(' ').any(|option| option == long);
+                if client.elsewhere.iter().any(|option| begins(option))
+                    || !is_whole && client.address.iter().any(|option| begins(option))
+                {
+                    note(None);
                 }
-                (None, _) => {}
             }
-        } else if let Some((letter, value)) = short_option(text, client.letters) {
-            let mut bytes = [0; 4];
-            let letter: &str = letter.encode_utf8(&mut bytes);
-            if client.elsewhere.contains(&letter) {
-                note(None);
+            Word::Letters(letters) => {
+                let last = letters.char_indices().next_back().and_then(|(at, _)| letters.get(at..)).unwrap_or("");
+                if client.letters.contains(last) && client.elsewhere.contains(&last) {
+                    note(None);
+                }
             }
-            // `wget -nv`: the letter behind `n` is a word of its own.
-            let is_word = name == "wget" && text.starts_with("-n");
-            if !value.is_empty() {
-                client.value(letter, &Arg::literal(value), &mut note);
-            } else if !is_word {
-                value_of = Some(letter.to_owned());
+            Word::Operand { arg, may_be_value } => {
+                // Options may stand behind the machine; what follows is the command for it.
+                let has_command = !matches!(client.operands, Operands::Addresses | Operands::Places);
+                if had_machine && has_command && !arg.text.starts_with('-') {
+                    break;
+                }
+                // What begins in an unknown way may be an option, too: one that leads elsewhere.
+                let is_hidden = arg.may_be_option() && arg.exact().is_none();
+                let host = if is_hidden { None } else { client.operands.host(arg) };
+                had_machine |= !may_be_value;
+                // A number or a word is more likely that.
+                if may_be_value && host.as_ref().is_none_or(|host| !host.contains(['.', ':'])) {
+                    continue;
+                }
+                if host.is_some() || client.operands != Operands::Places || arg.exact().is_none() {
+                    note(host);
+                }
             }
         }
     }

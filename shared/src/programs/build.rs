@@ -157,9 +157,9 @@ const COMPILERS: &[&str] = &["GCC_EXEC_PREFIX", "COMPILER_PATH", "CCC_OVERRIDE_O
 /// Notes the files whose code a program runs.
 pub(super) fn note_steering(judge: &mut Judge<'_>, call: &Call) {
     let steered_by = |program: &str| row(program).map_or(&[] as &[&str], |row| row.steered_by);
-    // In the next word, or glued to the option.
+    let words: Vec<&str> = call.args.iter().map(|arg| arg.exact().unwrap_or_default()).collect();
+    // In the next word, or glued to the option. Letters behind one dash may be something else: what they may name only adds.
     let values = |options: &[&str]| -> Vec<&str> {
-        let words: Vec<&str> = call.args.iter().map(|arg| arg.exact().unwrap_or_default()).collect();
         let behind = words.windows(2).filter_map(|pair| match pair {
             [option, value] => options.contains(option).then_some(*value),
             _ => None,
@@ -178,14 +178,12 @@ pub(super) fn note_steering(judge: &mut Judge<'_>, call: &Call) {
         behind.chain(glued).filter(|value| !value.is_empty()).collect()
     };
     let folders = values(&["-C", "--directory", "--prefix", "--cwd"]);
-    let files = values(&["-f", "--file", "--makefile", "-c", "--config"]);
-    let is_named = !files.is_empty();
-    // A file that is named may be meant from where it starts, or from where it goes first.
-    let files = if is_named { files } else { steered_by(&call.program).to_vec() };
+    let usual = steered_by(&call.program).iter().copied();
+    let files: Vec<&str> = usual.chain(values(&["-f", "--file", "--makefile", "-c", "--config"])).collect();
+    // A file that is named may be meant from where it starts, or from where it goes first. The usual ones count in any case: what seems
+    // to name another may be a word for the program that is started, or another option's value.
     for file in files {
-        if is_named || folders.is_empty() {
-            judge.runs_file(file);
-        }
+        judge.runs_file(file);
         for folder in &folders {
             judge.runs_file(&format!("{folder}/{file}"));
         }

@@ -271,17 +271,44 @@ fn tar(judge: &mut Judge<'_>, call: &Call) -> Judgement {
     }
 }
 
-/// What is put into an archive is read, folders as a whole.
+/// What is put into an archive is read, folders as a whole. Where that stands in a list, or it cannot be told from what is taken out of
+/// one, nobody knows.
 fn packed(judge: &mut Judge<'_>, call: &Call) {
-    let unpacks = |(at, arg): (usize, &Arg)| {
-        let is_cluster = arg.text.starts_with('-') && !arg.text.starts_with("--");
-        (is_cluster || at == 0 && !arg.text.starts_with('-')) && arg.text.contains('x')
-            || matches!(arg.text.as_str(), "--extract" | "--get")
-    };
-    if call.args.iter().enumerate().any(unpacks) {
+    /// Letters behind which a value stands (tar(1) 1.34).
+    const VALUED: &str = "bCfFgHIKLNTVX";
+    let mut unpacks = false;
+    let mut is_list = false;
+    let mut folders = Vec::new();
+    let mut previous = "";
+    for (at, arg) in call.args.iter().enumerate() {
+        let text = arg.text.as_str();
+        if let Some(long) = text.strip_prefix("--") {
+            let (name, value) = long.split_once('=').map_or((long, None), |(name, value)| (name, Some(value)));
+            let is = |option: &str| name.len() > 1 && option.starts_with(name);
+            unpacks |= is("extract") || is("get");
+            is_list |= is("files-from");
+            folders.extend(value.filter(|_| is("directory")).map(Arg::literal));
+        } else if let Some(letters) = text.strip_prefix('-').or((at == 0).then_some(text)) {
+            let is_old = !text.starts_with('-');
+            let flags = letters.split(|letter| !is_old && VALUED.contains(letter)).next().unwrap_or_default();
+            unpacks |= flags.contains('x');
+            let valued = letters.get(flags.len()..).unwrap_or_default();
+            is_list |= valued.starts_with('T') || is_old && letters.contains('T');
+            folders.extend(valued.strip_prefix('C').filter(|glued| !glued.is_empty()).map(Arg::literal));
+        }
+        if matches!(previous, "-C" | "--directory") {
+            folders.push(arg.clone());
+        }
+        previous = text;
+    }
+    if unpacks {
         return;
     }
-    for arg in call.args.iter().skip(1).filter(|arg| !arg.text.starts_with('-')) {
+    if is_list {
+        let _ = judge.read_unknown();
+    }
+    let named = call.args.iter().skip(1).filter(|arg| !arg.text.starts_with('-'));
+    for arg in named.chain(&folders) {
         let _ = judge.read_tree(arg);
     }
 }

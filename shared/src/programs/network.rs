@@ -1,6 +1,7 @@
 //! Programs that reach the network.
 
-use super::{Flag, Judge, Judgement, Kind, Program, Rule, Runs, Terminal, Trait, addresses};
+use super::addresses::{self, Word};
+use super::{Flag, Judge, Judgement, Kind, Program, Rule, Runs, Terminal, Trait};
 use crate::classify::call::{Arg, Call, Known};
 use crate::classify::paths::file_name;
 
@@ -442,7 +443,7 @@ pub(super) fn short_option<'t>(text: &'t str, with_value: &str) -> Option<(char,
 
 /// `-T file`, `-d @file`, `-F x=@file`: files that are sent.
 fn files_of_web_client(judge: &mut Judge<'_>, previous: &str, arg: &Arg) {
-    let uploads = matches!(previous, "-T" | "--upload-file") || is_flag(previous, 'T');
+    let uploads = matches!(previous, "-T" | "--upload-file") || ends_in_flag(previous, 'T');
     file_address(judge, arg, uploads);
     // In a cluster (`-sKf`), the letter that takes a value takes what stands behind it.
     let option = short_option(&arg.text, addresses::CURL_LETTERS);
@@ -581,87 +582,106 @@ fn percent_decoded(text: &str) -> String {
 
 /// Files that a web client leaves behind.
 fn downloads(judge: &mut Judge<'_>, call: &Call, name: &str) {
-    let mut previous = "";
-    let by_name = name == "wget"
-        || call.args.iter().any(|arg| arg.text == "-O" || arg.text == "--remote-name" || is_flag(&arg.text, 'O'));
+    let Some(words) = addresses::words(call, name) else {
+        // Of others the options are not known one by one.
+        let mut previous = "";
+        for arg in &call.args {
+            let glued = arg.text.strip_prefix("--output=").or_else(|| arg.text.strip_prefix("--out="));
+            if let Some(path) = glued {
+                let _ = judge.write(&Arg::literal(path));
+            } else if matches!(previous, "-o" | "--output" | "--out") {
+                judge.fetched_file(&arg.text);
+                let _ = judge.write(arg);
+            }
+            previous = &arg.text;
+        }
+        return;
+    };
+    let is_curl = name == "curl";
+    let begins = |long: &str, option: &str| long.len() > 2 && option.starts_with(long);
+    let (mut by_name, mut is_named_there, mut folder) = (!is_curl, false, None);
+    for word in &words {
+        match word {
+            Word::Value(option, value) => match (is_curl, option.as_str()) {
+                (true, "o" | "output") | (false, "O" | "output-document") => {
+                    // All goes there, and nothing by its name.
+                    by_name &= is_curl;
+                    judge.fetched_file(&value.text);
+                    let _ = judge.write(value);
+                }
+                // Further files that it writes: cookies, heads, traces, lists, libraries.
+                (
+                    true,
+                    "c" | "cookie-jar" | "D" | "dump-header" | "trace" | "trace-ascii" | "stderr" | "etag-save"
+                    | "hsts" | "alt-svc" | "libcurl",
+                )
+                | (
+                    false,
+                    "o" | "output-file" | "a" | "append-output" | "save-cookies" | "rejected-log" | "warc-file",
+                ) => {
+                    let _ = judge.write(value);
+                }
+                (true, "output-dir") | (false, "P" | "directory-prefix") => folder = Some(value.clone()),
+                // The addresses stand in a file.
+                (false, "i" | "input-file") => is_named_there = true,
+                _ => {}
+            },
+            Word::Letters(letters) => {
+                by_name |= is_curl && letters.contains('O');
+                is_named_there |= if is_curl { letters.contains('J') } else { letters.contains(['r', 'm', 'p']) };
+            }
+            Word::Long(long) => {
+                by_name |= is_curl && (long.starts_with("remote-name") || begins(long, "remote-name"));
+                is_named_there |= if is_curl {
+                    begins(long, "remote-header-name")
+                } else {
+                    ["content-disposition", "trust-server-names", "recursive", "mirror", "page-requisites"]
+                        .iter()
+                        .any(|option| begins(long, option))
+                };
+            }
+            Word::Unclear => is_named_there = true,
+            Word::Operand { .. } => {}
+        }
+    }
     for arg in &call.args {
+        // What a format names.
         let text = arg.text.as_str();
-        let output = matches!((name, previous), ("curl", "-o" | "--output") | ("wget", "-O" | "--output-document"));
-        let glued = text.strip_prefix("--output=").or_else(|| text.strip_prefix("--output-document="));
-        if output || name == "curl" && is_flag(previous, 'o') {
-            judge.fetched_file(text);
-            let _ = judge.write(arg);
-        } else if let Some(path) = glued {
-            judge.fetched_file(path);
-            let _ = judge.write(&Arg::literal(path));
-        } else if by_name && !text.starts_with('-') && text.contains('/') {
-            judge.fetched_file(text.split(['?', '#']).next().unwrap_or(text));
-        }
-        // Further files that it writes: cookies, heads, traces, and what a format names.
-        if name == "curl" && is_flag(previous, 'c') {
-            let _ = judge.write(arg);
-        }
         for (_, path) in text.match_indices("%output{").filter_map(|(at, mark)| text.split_at_checked(at + mark.len()))
         {
             let path = path.trim_start_matches('>').split('}').next().unwrap_or_default();
             let _ = judge.write(&Arg::literal(path));
         }
-        previous = text;
     }
-    if by_name {
-        written_by_name(judge, call, name);
-    }
-}
-
-/// What is written under the name that an address ends with, or that the answer gives.
-fn written_by_name(judge: &mut Judge<'_>, call: &Call, name: &str) {
-    let words: Vec<&str> = call.args.iter().map(|arg| arg.text.as_str()).collect();
-    let value = |short: &str, long: &str| {
-        let glued = words.iter().find_map(|word| word.strip_prefix(long).and_then(|rest| rest.strip_prefix('=')));
-        let behind = words.windows(2).find_map(|pair| match pair {
-            [option, value] if *option == short || *option == long => Some(*value),
-            _ => None,
-        });
-        glued.or(behind).or_else(|| {
-            words.iter().find_map(|word| word.strip_prefix(short).filter(|rest| !rest.is_empty() && short.len() == 2))
-        })
-    };
-    // Without a name of its own.
-    if name == "wget" && value("-O", "--output-document").is_some() {
+    if !by_name {
         return;
     }
-    let folder = if name == "wget" { value("-P", "--directory-prefix") } else { value("--output-dir", "--output-dir") };
     let at = |file: &str| {
-        folder.map_or_else(|| file.to_owned(), |folder| format!("{}/{file}", folder.trim_end_matches('/')))
+        let Some(folder) = &folder else { return Arg::literal(file) };
+        match folder.exact() {
+            Some(folder) => Arg::literal(format!("{}/{file}", folder.trim_end_matches('/'))),
+            None => Arg::unknown(format!("{}/{file}", folder.text), Known::OneWord),
+        }
     };
-    let is_named_there = words.iter().any(|word| {
-        matches!(*word, "--content-disposition" | "--trust-server-names" | "--remote-header-name")
-            || name == "curl" && is_flag_in(word, 'J')
-            || name == "wget" && (*word == "-r" || *word == "-m" || *word == "--recursive" || *word == "--mirror")
-    });
     if is_named_there {
-        let _ = judge.write(&Arg::unknown(at(""), Known::OneWord));
+        judge.write_any_name(&at("*"));
     }
-    for arg in call
-        .args
-        .iter()
-        .filter(|arg| !arg.text.starts_with('-') && (arg.text.contains("://") || arg.text.contains('.')))
-    {
+    for word in &words {
+        let Word::Operand { arg, .. } = word else { continue };
+        if !arg.text.contains(['/', '.']) {
+            continue;
+        }
         let path = arg.text.split(['?', '#']).next().unwrap_or_default();
+        judge.fetched_file(path);
         let path = path.split_once("://").map_or(path, |(_, rest)| rest);
         let file = path.rsplit_once('/').map_or("", |(_, file)| file);
         let file = if file.is_empty() { "index.html" } else { file };
-        let _ = if arg.exact().is_some() {
-            judge.write(&Arg::literal(at(&percent_decoded(file))))
+        if arg.exact().is_some() {
+            let _ = judge.write(&at(&percent_decoded(file)));
         } else {
-            judge.write(&Arg::unknown(at(""), Known::OneWord))
-        };
+            judge.write_any_name(&at("*"));
+        }
     }
-}
-
-/// True for a cluster of short options with this letter in it.
-fn is_flag_in(text: &str, letter: char) -> bool {
-    text.strip_prefix('-').is_some_and(|letters| !letters.starts_with('-') && letters.contains(letter))
 }
 
 /// What in the words of a call is a password, or sends one, whatever it looks like. The program stands first.
@@ -710,7 +730,7 @@ pub fn credential_in(call: &[Option<String>]) -> Option<&'static str> {
 }
 
 /// True for a cluster of short options that ends in this letter (`-sSLo`).
-fn is_flag(text: &str, letter: char) -> bool {
+fn ends_in_flag(text: &str, letter: char) -> bool {
     text.starts_with('-') && !text.starts_with("--") && text.ends_with(letter)
 }
 

@@ -251,8 +251,12 @@ fn ripgrep(judge: &mut Judge<'_>, call: &Call) -> Judgement {
     // Lists of what is passed over: a line of them that is no pattern is shown.
     let mut lists = Judgement::safe();
     if !scan.has(&["--no-ignore", "--unrestricted"]) {
-        for name in IGNORES {
-            lists = lists.max(judge.read(&Arg::literal(*name)));
+        // Those of the folders above count, too.
+        let above = judge.start().map_or(0, |start| start.split('/').filter(|part| !part.is_empty()).count());
+        for up in 0..=above {
+            for name in IGNORES {
+                lists = lists.max(judge.read(&Arg::literal(format!("{}{name}", "../".repeat(up)))));
+            }
         }
     }
     if scan.has(&["--files", "--type-list"]) {
@@ -273,7 +277,7 @@ fn ripgrep(judge: &mut Judge<'_>, call: &Call) -> Judgement {
 }
 
 /// Files in which rg finds what it passes over.
-const IGNORES: &[&str] = &[".ignore", ".rgignore", ".gitignore"];
+const IGNORES: &[&str] = &[".ignore", ".rgignore", ".gitignore", ".git/info/exclude"];
 
 /// Tests and actions without a value.
 const PLAIN: &[&str] = &[

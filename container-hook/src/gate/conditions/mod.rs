@@ -151,34 +151,38 @@ pub fn secrets_met(found: &Classification, cwd: &Path) -> Findings {
     let effects = &found.effects;
     let mut met = Findings { makes: !effects.writes.is_empty() || !effects.git.is_empty(), ..Findings::default() };
     let place = |path: &str| place(path, cwd);
-    for path in effects.reads.iter().chain(&effects.named).filter_map(|path| place(path)) {
-        read_leads_to_secret(&path, &mut met);
-    }
-    if !effects.network.is_empty() {
-        for path in effects.reads.iter().filter_map(|path| place(path)).filter(|path| path.is_dir()) {
-            below::secrets_below(&path, &mut met);
+    let leaves = !effects.network.is_empty();
+    for named in effects.reads.iter().chain(&effects.named) {
+        match place(named) {
+            Some(path) => read_leads_to_secret(&path, &mut met),
+            None => met.unlooked.push(format!("{named}: where that lies cannot be told here")),
         }
     }
     // Folders are looked through where what lies in them may leave.
-    let leaves = !effects.network.is_empty();
-    for condition in found.conditions.iter().filter(|_| leaves) {
-        let Some(path) = place(condition.path()) else { continue };
-        match condition {
-            Condition::NoSecretBelow { .. } => below::secrets_below(&path, &mut met),
-            Condition::NoSecretNamed { start, end, .. } => below::secrets_named(&path, start, end, &mut met),
-            Condition::NoSecretAdded { path: wanted, .. } => {
-                let wanted = wanted.as_ref().and_then(|wanted| place(wanted));
-                below::secrets_added(&path, wanted.as_deref(), &mut met);
+    if leaves {
+        for path in effects.reads.iter().filter_map(|path| place(path)).filter(|path| path.is_dir()) {
+            below::secrets_below(&path, &mut met);
+        }
+        for condition in &found.conditions {
+            let Some(path) = place(condition.path()) else { continue };
+            match condition {
+                Condition::NoSecretBelow { .. } => below::secrets_below(&path, &mut met),
+                Condition::NoSecretNamed { start, end, .. } => below::secrets_named(&path, start, end, &mut met),
+                Condition::NoSecretAdded { path: wanted, .. } => {
+                    let wanted = wanted.as_ref().and_then(|wanted| place(wanted));
+                    below::secrets_added(&path, wanted.as_deref(), &mut met);
+                }
+                _ => {}
             }
-            _ => {}
         }
     }
     let known = |secret: &String| effects.secrets.iter().any(|known| place(known) == place(secret));
     met.secrets.retain(|secret| !known(secret));
     met.secrets.sort();
     met.secrets.dedup();
-    // What could not be looked at matters where it may leave.
-    if effects.network.is_empty() {
+    // What could not be looked at, or whose end is in doubt, matters where it may leave.
+    met.unlooked.append(&mut met.unproven);
+    if !leaves {
         met.unlooked.clear();
     }
     Findings { secrets: met.secrets, unlooked: met.unlooked, ..Findings::default() }

@@ -43,15 +43,16 @@ pub fn started(folder: &Path) -> (Vec<PathBuf>, bool) {
     let (repositories, is_all) = super::those_understood(folder);
     let is_passed_over = |key: &str, value: &str| git_config::is_inert(key, value) && !git_config::names_program(key);
     let mut named = Vec::new();
-    let is_whole = repositories
-        .iter()
-        .all(|repository| matches!(named_by(std::slice::from_ref(repository), is_passed_over, &mut named), Ok(true)));
-    (named, is_all && is_whole)
+    let mut is_whole = is_all;
+    for repository in &repositories {
+        is_whole &= named_by(std::slice::from_ref(repository), is_passed_over, &mut named);
+    }
+    (named, is_whole)
 }
 
 fn named_in(folder: &Path, is_passed_over: impl Fn(&str, &str) -> bool) -> io::Result<Option<Vec<PathBuf>>> {
     let mut named = Vec::new();
-    Ok(named_by(&repositories(folder)?, is_passed_over, &mut named)?.then_some(named))
+    Ok(named_by(&repositories(folder)?, is_passed_over, &mut named).then_some(named))
 }
 
 /// Adds what the settings of these repositories name. False where some of them are not understood; what stands in the others is
@@ -60,7 +61,7 @@ fn named_by(
     repositories: &[Repository],
     is_passed_over: impl Fn(&str, &str) -> bool,
     named: &mut Vec<PathBuf>,
-) -> io::Result<bool> {
+) -> bool {
     let (mut all_words, mut bytes, mut is_whole) = (0, 0, true);
     for repository in repositories {
         let root = std::fs::canonicalize(&repository.root).unwrap_or_else(|_| repository.root.clone());
@@ -71,7 +72,7 @@ fn named_by(
                 continue;
             }
             if looked_at.len() > MAX_FILES {
-                return Ok(false);
+                return false;
             }
             match there(&file) {
                 Ok(Some(_)) => {}
@@ -81,10 +82,17 @@ fn named_by(
                     continue;
                 }
             }
-            let Some(text) = existing(super::read_text(&file))? else { continue };
+            let text = match existing(super::read_text(&file)) {
+                Ok(Some(text)) => text,
+                Ok(None) => continue,
+                Err(_) => {
+                    is_whole = false;
+                    continue;
+                }
+            };
             bytes += text.len();
             if bytes > MAX_BYTES {
-                return Ok(false);
+                return false;
             }
             let Some(settings) = config::read(&text) else {
                 is_whole = false;
@@ -105,7 +113,7 @@ fn named_by(
                 };
                 all_words += words.len();
                 if all_words > MAX_WORDS_OF_ALL {
-                    return Ok(false);
+                    return false;
                 }
                 let places = if is_path {
                     words.iter().filter_map(|word| place(word, base)).collect()
@@ -125,5 +133,5 @@ fn named_by(
             }
         }
     }
-    Ok(is_whole)
+    is_whole
 }

@@ -223,6 +223,11 @@ impl Judge<'_> {
         }
     }
 
+    /// The folder where the command starts, where that is known.
+    pub fn start(&self) -> Option<&str> {
+        self.around.cwd.as_deref()
+    }
+
     /// Files are read whose names nobody knows before it runs.
     pub fn read_unknown(&mut self) -> Judgement {
         self.reads_unknown = true;
@@ -269,6 +274,13 @@ impl Judge<'_> {
     /// A file is written.
     pub fn write(&mut self, arg: &Arg) -> Judgement {
         self.make(arg, Self::write_to)
+    }
+
+    /// A file is written whose name somebody else chooses: what acts later may be among them.
+    pub fn write_any_name(&mut self, pattern: &Arg) {
+        for path in self.unresolved(&pattern.text) {
+            note(&mut self.effects.persistence, path);
+        }
     }
 
     /// A folder is made.

@@ -205,15 +205,22 @@ const KNOWN: &[&str] = &[
     "builtins",
 ];
 
+/// Functions that read other files, and what brings in a module. Which definition a name means depends on where it stands and on how
+/// many values it takes: where one of these stands as a word of its own, nobody is to find out.
+const READERS: &[&str] = &["modulemeta", "get_search_list", "input_filename", "import", "include", "module"];
+
 /// True for a filter that calls only what is known to stay with what it is given, or what it defines itself. A text that is not
 /// understood is none.
 pub(super) fn is_known(filter: &str) -> bool {
     let Some(calls) = Calls::of(filter) else { return false };
-    calls.called.iter().all(|name| KNOWN.contains(&name.as_str()) || calls.defined.contains(name))
+    !calls.words.iter().any(|name| READERS.contains(&name.as_str()))
+        && calls.called.iter().all(|name| KNOWN.contains(&name.as_str()) || calls.defined.contains(name))
 }
 
 #[derive(Default)]
 struct Calls {
+    /// What stands as a word of its own, whatever it is: neither a field nor a variable.
+    words: Vec<String>,
     called: Vec<String>,
     /// Functions, and parameters of functions.
     defined: Vec<String>,
@@ -269,14 +276,20 @@ impl Calls {
                     let mark = start.checked_sub(1).and_then(|at| letters.get(at)).copied().unwrap_or(' ');
                     let is_field = mark == '.' && start.checked_sub(2).and_then(|at| letters.get(at)) != Some(&'.');
                     let is_key = open.last() == Some(&Open::Curly(true));
-                    match mark {
-                        '$' | '@' => {}
-                        _ if is_field || is_key => {}
-                        _ if before == "def" || in_head => {
-                            found.defined.push(name.clone());
-                            in_head = true;
-                        }
-                        _ => found.called.push(name.clone()),
+                    if matches!(mark, '$' | '@') || is_field {
+                        before.clear();
+                        continue;
+                    }
+                    found.words.push(name.clone());
+                    if is_key {
+                        before.clear();
+                        continue;
+                    }
+                    if before == "def" || in_head {
+                        found.defined.push(name.clone());
+                        in_head = true;
+                    } else {
+                        found.called.push(name.clone());
                     }
                     before = name;
                     continue;
@@ -288,6 +301,8 @@ impl Calls {
                     }
                 }
                 letter if letter.is_whitespace() => continue,
+                // A head is a name, and names of parameters.
+                letter if !"$;".contains(*letter) => in_head = false,
                 _ => {}
             }
             before.clear();
@@ -322,7 +337,8 @@ mod tests {
             ".a.b[0]?",
             ".. | .name? // empty",
             "to_entries[] | \"\\(.key)=\\(.value | tostring)\"",
-            "{name, modulemeta: .x, v: (.a | length)}",
+            "{name, modulemeta2: .x, v: (.a | length)}",
+            "def a: 1; def b(f): f; .def as $x | b(a)",
             "[.[] | select(.env == \"modulemeta\")] | length",
             "def f(g; $x): g + $x; map(f(.; 1))",
             "reduce .[] as $i (0; . + $i)",
@@ -348,6 +364,19 @@ mod tests {
             "def f: modulemeta; f",
             "# x\nmodulemeta",
             "input_filename",
+            ".def as $x|\"c\"|modulemeta",
+            ".def and (\"c\"|modulemeta)",
+            ".def as $x|nosuch",
+            ".def as $x|{a: nosuch}",
+            "(def modulemeta: .; .)|\"c\"|modulemeta",
+            "def modulemeta(x): .; \"c\"|modulemeta",
+            "def f(modulemeta): .; \"c\"|modulemeta",
+            "def f: \"c\"|modulemeta; def modulemeta: .; f",
+            "{a: if true then 1, modulemeta else 2 end}",
+            "{modulemeta}",
+            "def + nosuch",
+            "include \"a\"; .",
+            "module {}; .",
             "get_search_list",
             "import \"a\" as x; .",
             "x::y",
