@@ -14,6 +14,9 @@ CLAUDE_SDK_VERSION := 0.2.187
 SYNAPSE_VERSION := 1.163.2
 PUPPETEER_VERSION := 24.43.1
 AXE_VERSION := 4.14.1
+ZIG_VERSION := 0.17.1
+ZIGBUILD_VERSION := 0.24.1
+SBOM_VERSION := 0.10.0
 
 TARGET := $(shell rustc -vV | sed -n 's/^host: //p')
 FUZZ := target/fuzz
@@ -23,7 +26,7 @@ COVERAGE := -Cpasses=sancov-module -Cllvm-args=-sanitizer-coverage-level=4 \
 	-Cllvm-args=-sanitizer-coverage-inline-8bit-counters -Cllvm-args=-sanitizer-coverage-pc-table \
 	-Cllvm-args=-sanitizer-coverage-trace-compares -Cdebug-assertions -Ccodegen-units=1
 
-.PHONY: run build install deb quick check test clients soak lint unit flow system bench compare fuzz tools clean
+.PHONY: run build install deb dist quick check test clients soak lint unit flow system bench compare fuzz tools clean
 
 PREFIX := /usr/local
 VERSION := $(shell sed -n 's/^version = "\(.*\)"/\1/p' Cargo.toml | head -n 1)
@@ -71,6 +74,13 @@ deb:
 	sed -e 's/@VERSION@/$(VERSION)/' -e "s/@ARCHITECTURE@/$$(dpkg --print-architecture)/" packaging/debian/control > target/deb/DEBIAN/control
 	dpkg-deb --build --root-owner-group -Zgzip -z5 target/deb $(DEB)
 
+# What a release hands out: static programs for two architectures, what was built in, digests. See docs/operating.md.
+dist:
+	python3 -m venv $(AGENTS)/dist
+	$(AGENTS)/dist/bin/pip install --quiet ziglang==$(ZIG_VERSION) cargo-zigbuild==$(ZIGBUILD_VERSION)
+	cargo install --quiet --locked --root $(AGENTS)/dist cargo-sbom@$(SBOM_VERSION)
+	ARCHITECTURES="$(ARCHITECTURES)" SIGN_KEY="$(SIGN_KEY)" packaging/dist.sh
+
 # The same without optimisation, for the tests of a change: seconds instead of minutes.
 quick:
 	$(STATIC) cargo build --locked -p bashgate -p bashgate-hook -p bashgate-run
@@ -115,6 +125,7 @@ soak: tools build
 	@$(PART) worlds env BASHGATE_SOAK=1 BASHGATE_SEED=$$(date +%s) cargo nextest run --locked -p bashgate-tests --no-capture -E 'test(hostile::)'
 	@$(PART) kills env BASHGATE_SOAK=1 cargo nextest run --locked -p bashgate-tests --no-capture -E 'test(kills::)'
 	@$(PART) fuzz $(MAKE) --no-print-directory fuzz FUZZ_LIMIT=-max_total_time=1800
+	@$(PART) dist sh -c 'apt-get install -y -q qemu-user-static file openssh-client && tests/dist.sh'
 	@$(PART) --sum
 
 code:
