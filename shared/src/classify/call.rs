@@ -180,7 +180,7 @@ fn join(arg: &mut Arg, more: Arg, alone: bool) {
 pub struct Options {
     /// Letters of short options without a value.
     pub flags: &'static str,
-    /// Letters of short options with a value, glued or as the next argument.
+    /// Letters of short options with a value, glued or as the next argument. Of several lists, the first that knows a letter counts.
     pub values: &'static str,
     /// Long options with their dashes: `--x` has no value, `--x=` has one, `--x=?` may have one behind `=`.
     pub long: &'static [&'static str],
@@ -239,8 +239,10 @@ struct Sorter<'o> {
 impl Sorter<'_> {
     fn sort<'c>(&self, args: &'c [Arg]) -> Result<Scan<'c>, String> {
         let strict = self.strict;
-        let takes_value = |letter: char| self.lists.iter().any(|list| list.values.contains(letter));
-        let is_flag = |letter: char| self.lists.iter().any(|list| list.flags.contains(letter));
+        let knows = |list: &&Options, letter: char| list.flags.contains(letter) || list.values.contains(letter);
+        let first = |letter: char| self.lists.iter().find(|list| knows(list, letter));
+        let takes_value = |letter: char| first(letter).is_some_and(|list| list.values.contains(letter));
+        let is_flag = |letter: char| first(letter).is_some();
         let mut scan = Scan::default();
         let mut rest = args.iter();
         while let Some(arg) = rest.next() {
@@ -271,7 +273,7 @@ impl Sorter<'_> {
                     None if listed("=") => match one_value(rest.next(), &option)? {
                         // Some programs, git among them, take a value only where it is glued to its option: to them this
                         // would be another option.
-                        Some(value) if strict && value.text.starts_with('-') && value.text.len() > 1 => {
+                        Some(value) if strict && value.may_be_option() => {
                             return Err(format!("the value of `{option}` looks like an option"));
                         }
                         value => value,

@@ -699,8 +699,8 @@ pub enum Talks {
     Behind(&'static [&'static str]),
 }
 
-/// What is worth one word. The judge asks for `ChangesFiles`, `NamesAreFiles` (which `Rule::Listed` implies), `PrintsNames`
-/// and `KeepsLines`; the hook for `ShellScript`; the floor of all presets for `Overwrites`, `Deletes` and `Formats`; the cage for `AboutTheOutside`; the
+/// What is worth one word. The judge asks for `ChangesFiles`, `NamesAreFiles` (which `Rule::Listed` implies), `PrintsNames`,
+/// `OpensDash` and `KeepsLines`; the hook for `ShellScript`; the floor of all presets for `Overwrites`, `Deletes` and `Formats`; the cage for `AboutTheOutside`; the
 /// cache of findings for `Steady`; the offline inspector for `Searches`, `Decodes`, `EachWordIsACall`, `BuildsHere` and `Unmistakable`; approvals for `SettledByFiles`; git's inertness for
 /// `PlainPager`; the flow of scripts for `HasSubcommands` and `NoEndOfOptions`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -737,6 +737,8 @@ pub enum Trait {
     Decodes,
     /// What is paged through it runs nothing else, unless its own variables say so.
     PlainPager,
+    /// To it `-` is a file of that name, and not its input.
+    OpensDash,
     /// What it prints are names of files below the folders that stand first.
     PrintsNames,
     /// What it prints are lines that it has read.

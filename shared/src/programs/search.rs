@@ -86,7 +86,8 @@ pub(super) const TABLE: &[Program] = &[
 fn grep(judge: &mut Judge<'_>, call: &Call) -> Judgement {
     let options = Options {
         flags: "",
-        values: "efABCmdD",
+        // `-X` names a matcher; no manual says so.
+        values: "efABCmdDX",
         long: &[
             "--regexp=",
             "--file=",
@@ -119,7 +120,9 @@ fn grep(judge: &mut Judge<'_>, call: &Call) -> Judgement {
     let mut judgement = pattern_files(judge, &scan);
     let patterns = usize::from(!scan.has(&["-e", "-f", "--regexp", "--file"]));
     let walks = scan.has(&["-r", "-R", "--recursive", "--dereference-recursive"])
-        || scan.value(&["-d", "--directories"]).is_some_and(|value| value.text.starts_with('r'));
+        || scan
+            .value(&["-d", "--directories"])
+            .is_some_and(|value| value.exact().is_none_or(|action| action.starts_with('r')));
     if walks && scan.operands.len() <= patterns {
         judgement = judgement.max(judge.read_tree(&Arg::literal(".")));
     }

@@ -3,7 +3,7 @@
 use super::languages::PROMPT;
 use super::{Judge, Judgement, Kind, Operands, Program, Rule, Runs, Trait};
 use crate::classify::Condition;
-use crate::classify::call::{Call, Options};
+use crate::classify::call::{Arg, Call, Options};
 
 const fn harmless(names: &'static [&'static str], about: &'static str, safe: &'static [&'static str]) -> Program {
     Program::new(names, about, Kind::Local, Rule::Harmless(Operands::Files)).safe(safe)
@@ -13,7 +13,8 @@ pub(super) const TABLE: &[Program] = &[
     harmless(&["cat"], "prints files", &["cat README.md", "cat -n a b"])
         .passes_on(0)
         .traits(&[Trait::Searches, Trait::PlainPager]),
-    harmless(&["tac", "nl", "rev"], "prints files", &["nl a"]).passes_on(0),
+    harmless(&["tac", "nl"], "prints files", &["nl a"]).passes_on(0),
+    harmless(&["rev"], "prints files", &["rev a"]).passes_on(0).traits(&[Trait::OpensDash]),
     harmless(
         &["head", "tail"],
         "prints the start or end of files",
@@ -26,13 +27,14 @@ pub(super) const TABLE: &[Program] = &[
         .safe(&["wc -l file.txt", "find . -name '*.rs' | xargs wc -l"])
         .not_safe(&["wc -l \"$x\"", "ls | xargs wc", "wc --files0-from=x", "wc --files0=x"]),
     Program::new(
-        &["paste", "join", "comm", "column", "colrm", "tsort"],
+        &["paste", "join", "comm", "colrm", "tsort"],
         "puts columns and lines together or takes them apart",
         Kind::Local,
         Rule::Harmless(Operands::Files),
     )
-    .safe(&["paste -sd, x", "comm -3 <(sort a) <(sort b)", "column -t x", "join a b"])
+    .safe(&["paste -sd, x", "comm -3 <(sort a) <(sort b)", "join a b"])
     .not_safe(&["paste \"$x\""]),
+    harmless(&["column"], "puts lines into columns", &["column -t x"]).traits(&[Trait::OpensDash]),
     Program::new(&["cut"], "takes columns apart", Kind::Local, Rule::Harmless(Operands::Files))
         .passes_on(0)
         .safe(&["cut -d: -f1 /etc/passwd"])
@@ -52,7 +54,8 @@ pub(super) const TABLE: &[Program] = &[
     )
     .safe(&["shuf -n 5 x", "shuf -i 1-10"])
     .not_safe(&["shuf -o out x", "shuf --random-source=x y"]),
-    harmless(&["numfmt", "md5"], "prints text in another form", &["numfmt --to=iec 2048", "md5 -q x"]),
+    harmless(&["numfmt", "md5"], "prints text in another form", &["numfmt --to=iec 2048", "md5 -q x"])
+        .traits(&[Trait::OpensDash]),
     Program::new(&["gofmt"], "formats Go code", Kind::Local, Rule::Custom(gofmt))
         .traits(&[Trait::NamesAreFiles])
         .safe(&["gofmt -l .", "gofmt -d a.go", "gofmt -w a.go"])
@@ -80,11 +83,12 @@ pub(super) const TABLE: &[Program] = &[
         Kind::Local,
         Rule::Listed(Options { flags: "bcCdovxX", values: "ns", long: &[] }, Operands::Files),
     )
+    .traits(&[Trait::OpensDash])
     .safe(&["hexdump -C x"])
     .not_safe(&["hexdump -f format x"]),
     Program::new(&["strings"], "prints the text in a file", Kind::Local, Rule::Custom(strings))
         .safe(&["LC_ALL=C strings binary", "strings -n 8 x"])
-        .not_safe(&["strings @options", "strings *"]),
+        .not_safe(&["strings @options", "strings *", "strings -n \"$x\" a"]),
     Program::new(&["tr"], "replaces characters", Kind::Local, Rule::Harmless(Operands::Data))
         .passes_on(usize::MAX)
         .safe(&["tr a-z A-Z", "echo x | tr -d '\\n'"]),
@@ -147,17 +151,10 @@ pub(super) const TABLE: &[Program] = &[
         .traits(&[Trait::NamesAreFiles])
         .safe(&["diff a.txt b.txt", "diff -u a b", "diff -r a b", "diff <(ls a) <(ls b)"])
         .not_safe(&["diff -l a b", "diff --to-file=x a"]),
-    Program::new(
-        &["iconv"],
-        "converts between encodings",
-        Kind::Local,
-        Rule::Listed(
-            Options { flags: "cls", values: "ft", long: &["--from-code=", "--to-code=", "--list"] },
-            Operands::Files,
-        ),
-    )
-    .safe(&["iconv -f latin1 -t utf-8 x"])
-    .not_safe(&["iconv -o out x", "iconv --output=out x"]),
+    Program::new(&["iconv"], "converts between encodings", Kind::Local, Rule::Custom(iconv))
+        .traits(&[Trait::NamesAreFiles])
+        .safe(&["iconv -f latin1 -t utf-8 x", "iconv -t ASCII//TRANSLIT x"])
+        .not_safe(&["iconv -o out x", "iconv --output=out x", "iconv -f ./x y", "iconv -f sub/x y", "iconv -t \"$x\" y"]),
     Program::new(&["xxd"], "prints bytes", Kind::Local, Rule::Custom(xxd))
         .traits(&[Trait::Decodes])
         .safe(&["xxd x", "xxd -l 16 x"])
@@ -280,9 +277,26 @@ fn diff(judge: &mut Judge<'_>, call: &Call) -> Judgement {
     judgement
 }
 
+/// An encoding with a slash in its name is a file that describes one.
+fn iconv(judge: &mut Judge<'_>, call: &Call) -> Judgement {
+    let options = Options { flags: "cls", values: "ft", long: &["--from-code=", "--to-code=", "--list"] };
+    let scan = match options.scan(&call.args) {
+        Ok(scan) => scan,
+        Err(reason) => return Judgement::unknown(reason),
+    };
+    let is_name = |value: &Arg| {
+        value.exact().is_some_and(|text| !text.split("//").next().unwrap_or_default().contains('/') && !text.starts_with('/'))
+    };
+    if !scan.options.iter().filter_map(|(_, value)| value.as_ref()).all(is_name) {
+        return Judgement::unknown("a file may describe the encoding");
+    }
+    judge.read_behind(&scan.operands, 0)
+}
+
 /// binutils take options from a file that is named with `@`.
 fn without_response_files(options: Options, judge: &mut Judge<'_>, call: &Call, reads: bool) -> Judgement {
-    if call.args.iter().any(|arg| arg.text.starts_with('@') || arg.text.is_empty() && !arg.is_one()) {
+    let may_name_one = |arg: &Arg| arg.text.starts_with('@') || arg.exact().is_none() && arg.text.is_empty();
+    if call.args.iter().any(may_name_one) {
         return Judgement::unknown("it may take options from a file");
     }
     match options.scan(&call.args) {

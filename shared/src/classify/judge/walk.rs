@@ -721,7 +721,9 @@ impl Judge<'_> {
             judgement = Judgement::unknown("it reads a file into another descriptor than standard input");
         }
         if redirect.reads {
-            judgement = judgement.max(self.read(arg));
+            // To bash `-` is a file of that name.
+            let opened = (arg.exact() == Some("-")).then(|| Arg::literal("./-"));
+            judgement = judgement.max(self.read(opened.as_ref().unwrap_or(arg)));
         }
         if redirect.writes {
             judgement = judgement.max(self.write(arg));

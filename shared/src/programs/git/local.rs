@@ -5,9 +5,11 @@ use super::super::{Form, Needs, Subcommand};
 use crate::classify::Shown;
 use crate::classify::call::{Arg, Options, Scan};
 
+/// Git takes the value of some options only where it is glued to them (`PARSE_OPT_OPTARG`, `skip_prefix`): to it the next word is another
+/// option, or an operand. They stand as flags, `-U3` as one of them with a number, and as `--unified=?`.
 const DIFF: Options = Options {
-    flags: "pusRabwzqMCDBtrWc0123456789m",
-    values: "USGl",
+    flags: "pusRabwzqMCDBtrWcU0123456789m",
+    values: "SGl",
     long: &[
         "--stat=?",
         "--numstat",
@@ -18,7 +20,7 @@ const DIFF: Options = Options {
         "--patch",
         "--no-patch",
         "--raw",
-        "--unified=",
+        "--unified=?",
         "--color=?",
         "--no-color",
         "--word-diff=?",
@@ -79,7 +81,7 @@ const LOG: Options = Options {
         "--decorate=?",
         "--no-decorate",
         "--decorate-refs=",
-        "--format=",
+        "--format=?",
         "--pretty=?",
         "--max-count=",
         "--skip=",
@@ -98,8 +100,8 @@ const LOG: Options = Options {
         "--perl-regexp",
         "--merges",
         "--no-merges",
-        "--min-parents=",
-        "--max-parents=",
+        "--min-parents=?",
+        "--max-parents=?",
         "--first-parent",
         "--reverse",
         "--follow",
@@ -332,7 +334,7 @@ pub(super) const SUBCOMMANDS: &[Subcommand] = &[
                 "--tags=?",
                 "--remotes=?",
                 "--git-path=",
-                "--path-format=",
+                "--path-format=?",
                 "--revs-only",
                 "--no-revs",
             ],
@@ -379,7 +381,7 @@ pub(super) const SUBCOMMANDS: &[Subcommand] = &[
                 "--all",
                 "--always",
                 "--long",
-                "--abbrev=",
+                "--abbrev=?",
                 "--dirty=?",
                 "--broken=?",
                 "--match=",
@@ -442,7 +444,7 @@ pub(super) const SUBCOMMANDS: &[Subcommand] = &[
                 "--incremental",
                 "--show-email",
                 "--root",
-                "--abbrev=",
+                "--abbrev=?",
                 "--ignore-rev=",
                 "--show-name",
                 "--show-number",
@@ -616,6 +618,27 @@ pub(in crate::programs) const EXAMPLES: &[(&str, bool)] = &[
     ("git -c alias.x=!sh x", false),
     ("git -p help", false),
     ("git branch --help", false),
+    ("git diff -U3 a.rs", true),
+    ("git log --author=me --grep \"$x\" -5", false),
+    ("git log -S \"$x\" --oneline", true),
+    ("git commit -m \"$x\"", true),
+    ("git diff --unified=5", true),
+    ("git diff -U \"$x\" a.txt", false),
+    ("git show --unified \"$x\"", false),
+    ("git shortlog -n \"$x\" HEAD", false),
+    ("git log --min-parents \"$x\"", false),
+    ("git rev-list -U \"$x\" HEAD", false),
+    ("git blame --abbrev \"$x\" a.txt", false),
+    ("git describe --abbrev \"$x\"", false),
+    ("git log -L \"$x\" other", false),
+    ("git rev-parse --path-format \"$x\"", false),
+    ("git for-each-ref --sort \"$x\"", false),
+    ("git -c \"core.fsmonitor=0$x\" status", false),
+    ("git -c user.name=$(cat g) status", false),
+    ("git -c \"diff.context$x\" diff", false),
+    ("git -c user.name=* status", false),
+    ("git -c user.name status", true),
+    ("git -c color.ui=never -c \"$x\" log", false),
     ("git diff --ext-diff", false),
     ("git diff --output=x", false),
     ("git diff --textconv", false),
@@ -661,15 +684,18 @@ pub(in crate::programs) const EXAMPLES: &[(&str, bool)] = &[
 /// What in an accepted call makes git run another program or read what nobody named.
 pub(super) fn obstacle(subcommand: &str, scan: &Scan<'_>) -> Option<String> {
     for (name, value) in &scan.options {
-        let text = value.as_ref().map_or("", |value| value.text.as_str());
+        let text = match value.as_ref().map(Arg::exact) {
+            None => "",
+            Some(Some(text)) => text,
+            Some(None) if MAY_BE_ANYTHING.contains(&name.as_str()) => "",
+            Some(None) => return Some(format!("the value of `{name}` is only known when it runs")),
+        };
         // Git might see an option where a number or a pattern stands here.
-        if text.starts_with('-') && matches!(name.as_str(), "-n" | "-L" | "-x" | "-U" | "-l" | "-b" | "-c") {
+        if text.starts_with('-') && matches!(name.as_str(), "-n" | "-L" | "-x" | "-l" | "-b" | "-c") {
             return Some(format!("the value of `{name}` looks like an option"));
         }
         let is_format = matches!(name.as_str(), "--format" | "--pretty" | "--group");
-        if signs(text)
-            || is_format && (text.contains("signature") || value.as_ref().is_some_and(|value| value.exact().is_none()))
-        {
+        if signs(text) || is_format && text.contains("signature") {
             return Some("checking signatures runs another program".to_owned());
         }
         // `%(raw)`, `%(*raw)`, `%(raw:size)`, in any option that takes a format.
@@ -710,6 +736,11 @@ pub(super) fn obstacle(subcommand: &str, scan: &Scan<'_>) -> Option<String> {
     }
     None
 }
+
+/// Options whose value is a message, a name, a time, or what is searched for: whatever it is, it leads nowhere. Each of them takes the
+/// next word as its value, even one that looks like an option.
+const MAY_BE_ANYTHING: &[&str] =
+    &["-m", "--message", "-e", "-S", "-G", "--grep", "--author", "--committer", "--since", "--until", "--after", "--before"];
 
 /// Options with which `git log` shows what the files hold.
 const PATCHES: &[&str] = &[

@@ -249,8 +249,13 @@ fn git(judge: &mut Judge<'_>, call: &Call) -> Judgement {
                 args.next();
             }
             "-c" => {
-                // `-c alias.p=push` makes `p` another name for `push`.
-                let setting = args.next().map_or("", |setting| setting.text.as_str());
+                // `-c alias.p=push` makes `p` another name for `push`. What goes on in an unknown way may be any setting, and more.
+                let Some(setting) = args.next().and_then(Arg::exact) else {
+                    judge.untrusted("git");
+                    is_led_elsewhere = true;
+                    folders = None;
+                    continue;
+                };
                 let (key, value) = setting.split_once('=').unwrap_or((setting, "true"));
                 if let Some(alias) = setting.strip_prefix("alias.").and_then(|alias| alias.split_once('=')) {
                     let words = alias.1.trim_start_matches('!').split_whitespace();

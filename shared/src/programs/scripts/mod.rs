@@ -126,8 +126,14 @@ pub(super) fn sed_files(args: &[Arg]) -> Result<(bool, Vec<Arg>), String> {
     let mut in_place = false;
     let given = args;
     let mut args = Vec::new();
+    let (mut is_value, mut only_files) = (false, false);
     for arg in given {
-        match arg.exact().map(in_place_suffix) {
+        // A script, and what stands behind `--`, is none whatever it looks like.
+        let was_value = std::mem::take(&mut is_value);
+        let text = arg.exact().filter(|_| !only_files && !was_value);
+        only_files |= text == Some("--");
+        is_value = text.is_some_and(|text| text == "--expression" || is_short_with_script(text));
+        match text.map(in_place_suffix) {
             Some(Some("" | ".bak" | ".orig" | ".tmp")) => in_place = true,
             Some(Some(_)) => return Err("this suffix of a copy is not on its list".to_owned()),
             _ => args.push(arg.clone()),
@@ -152,6 +158,12 @@ pub(super) fn sed_files(args: &[Arg]) -> Result<(bool, Vec<Arg>), String> {
         }
     }
     Ok((in_place, scan.operands.into_iter().skip(usize::from(inline)).cloned().collect()))
+}
+
+/// True for letters of which the last is `-e`, behind which the script stands.
+fn is_short_with_script(text: &str) -> bool {
+    let letters = text.strip_prefix('-').filter(|letters| !letters.starts_with('-')).unwrap_or_default();
+    letters.find('e').is_some_and(|at| at + 1 == letters.len())
 }
 
 /// What stands behind `-i` or `--in-place=`.
