@@ -14,8 +14,8 @@ use bashgate_shared::programs::{self, settings};
 use bashgate_shared::protocol::{FileEvidence, MAX_EVIDENCE, MAX_HEAD_BYTES};
 use bashgate_shared::variables;
 
-use super::conditions::place;
-use super::git;
+use super::conditions::{self, place};
+use super::{git, words};
 
 /// Largest file whose digest is made, in bytes. A larger one is named without.
 const MAX_FILE: u64 = 8 * 1024 * 1024;
@@ -45,6 +45,18 @@ pub fn of(words: &BTreeSet<String>, effects: &Effects, conditions: &[Condition],
     for path in &effects.runs {
         all.add(path, Told::Head);
     }
+    // Whoever can put another one there chooses what the name means.
+    for program in conditions::others_programs(effects, cwd) {
+        all.add(&program.to_string_lossy(), Told::Digest);
+    }
+    let rows: Vec<_> = effects.programs.iter().filter_map(|program| programs::row(program)).collect();
+    let account = account_home();
+    for name in rows.iter().flat_map(|row| row.configured_by).flat_map(|name| places_of(name, account.as_deref(), cwd))
+    {
+        all.add_with_included(&name);
+        all.add_settings(&name);
+        all.add_folder(&name);
+    }
     if effects.network.is_empty() {
         // An option or a word may name code in any way.
         let may_run = |program: &String| {
@@ -57,54 +69,31 @@ pub fn of(words: &BTreeSet<String>, effects: &Effects, conditions: &[Condition],
         }
         return folded(all.found);
     }
-    let rows: Vec<_> = effects.programs.iter().filter_map(|program| programs::row(program)).collect();
-    let account = account_home();
-    for name in rows.iter().flat_map(|row| row.configured_by).flat_map(|name| places_of(name, account.as_deref(), cwd))
-    {
-        all.add_with_included(&name);
-        all.add_settings(&name);
-        all.add_folder(&name);
-    }
     all.add_git(effects);
-    for path in effects.reads.iter().chain(&effects.named) {
-        match path.rsplit_once('/').filter(|(_, name)| name.contains('*')) {
-            None => all.add_with_included(path),
-            // What a loop goes through.
-            Some((folder, name)) => {
-                let (start, end) = name.split_once('*').unwrap_or((name, ""));
-                match names_in(folder, start, end, cwd) {
-                    Some(names) => names.iter().for_each(|name| all.add_with_included(name)),
-                    None => all.found.push(unknown(path)),
-                }
+    all.add_reads(effects, conditions);
+    let steering = steering_variables(&rows);
+    let at_home: Vec<&str> =
+        rows.iter().flat_map(|row| row.configured_by).filter_map(|name| name.strip_prefix("~/")).collect();
+    for (_, value) in &steering {
+        // A file, several of them, or a command line that names some; a folder stands for the home folder.
+        let words: Vec<&str> = words::of(value).flat_map(|word| word.split(':').chain([word])).collect();
+        for file in words::files(&[words.as_slice(), &[""]].concat(), &[cwd]) {
+            all.add_with_included(&file.to_string_lossy());
+        }
+        for word in words.iter().filter(|word| place(word, cwd).is_some_and(|place| place.is_dir())) {
+            for inside in at_home.iter().chain(&["curlrc"]) {
+                all.add_with_included(&format!("{}/{inside}", word.trim_end_matches('/')));
             }
         }
     }
-    if effects.reads_unknown {
-        all.found.push(unknown("files whose names are only known when it runs"));
-    }
-    let is_folder = |path: &&String| place(path, cwd).is_some_and(|place| place.is_dir());
-    let named = effects.reads.iter().chain(&effects.named).filter(is_folder);
-    let mut folders: Vec<&str> = named.map(String::as_str).collect();
-    for condition in conditions {
-        match condition {
-            Condition::NoSecretNamed { folder, start, end } => match names_in(folder, start, end, cwd) {
-                Some(names) => names.iter().for_each(|name| all.add(name, Told::Digest)),
-                None => all.found.push(unknown(folder)),
-            },
-            Condition::NoSecretBelow { folder } => folders.push(folder),
-            _ => {}
-        }
-    }
-    folders.sort_unstable();
-    folders.dedup();
-    all.found.extend(folders.into_iter().filter_map(|folder| tree(folder, cwd)));
-    let steering = steering_variables(&rows);
-    for value in steering.iter().map(|(_, value)| value).filter(|value| value.starts_with('/')) {
-        all.add_with_included(value);
-        all.add_with_included(&format!("{value}/.curlrc"));
-        all.add_with_included(&format!("{value}/curlrc"));
-    }
     all.found.extend(environment(&steering));
+    folded(all.found)
+}
+
+/// What a call of another tool reads, as it lies there now.
+pub fn of_reads(effects: &Effects, conditions: &[Condition], cwd: &Path) -> Vec<FileEvidence> {
+    let mut all = Gathered { found: Vec::new(), room: MAX_ALL, cwd, remotes: BTreeSet::new() };
+    all.add_reads(effects, conditions);
     folded(all.found)
 }
 
@@ -118,14 +107,55 @@ struct Gathered<'c> {
 }
 
 impl Gathered<'_> {
+    /// What is read: files, those that a pattern means, and folders as a whole.
+    fn add_reads(&mut self, effects: &Effects, conditions: &[Condition]) {
+        let cwd = self.cwd;
+        for path in effects.reads.iter().chain(&effects.named) {
+            match path.rsplit_once('/').filter(|(_, name)| name.contains('*')) {
+                None => self.add_with_included(path),
+                // What a loop goes through.
+                Some((folder, name)) => {
+                    let (start, end) = name.split_once('*').unwrap_or((name, ""));
+                    match names_in(folder, start, end, cwd) {
+                        Some(names) => names.iter().for_each(|name| self.add_with_included(name)),
+                        None => self.found.push(unknown(path)),
+                    }
+                }
+            }
+        }
+        if effects.reads_unknown {
+            self.found.push(unknown("files whose names are only known when it runs"));
+        }
+        let is_folder = |path: &&String| place(path, cwd).is_some_and(|place| place.is_dir());
+        let named = effects.reads.iter().chain(&effects.named).filter(is_folder);
+        let mut folders: Vec<&str> = named.map(String::as_str).collect();
+        for condition in conditions {
+            match condition {
+                Condition::NoSecretNamed { folder, start, end } => match names_in(folder, start, end, cwd) {
+                    Some(names) => names.iter().for_each(|name| self.add(name, Told::Digest)),
+                    None => self.found.push(unknown(folder)),
+                },
+                Condition::NoSecretBelow { folder } => folders.push(folder),
+                _ => {}
+            }
+        }
+        folders.sort_unstable();
+        folders.dedup();
+        self.found.extend(folders.into_iter().filter_map(|folder| tree(folder, cwd)));
+    }
+
     fn add(&mut self, name: &str, told: Told) {
         let known = self.found.iter().any(|file| file.path == name);
-        if !known
-            && self.found.len() < MAX_FILES
-            && let Some(file) = place(name, self.cwd)
-            && let Some(evidence) = read(name, &file, told, &self.remotes, &mut self.room)
-        {
-            self.found.push(evidence);
+        if known || self.found.len() >= MAX_FILES {
+            return;
+        }
+        let Some(file) = place(name, self.cwd) else { return };
+        match std::fs::metadata(&file) {
+            // Whoever writes into a pipe says what is read, when it is read.
+            Ok(meta) if !meta.is_file() && !meta.is_dir() && !is_no_file_of_anybodys(&file) => {
+                self.found.push(unknown(&format!("{name} (no plain file: what is read is only known when it runs)")));
+            }
+            _ => self.found.extend(read(name, &file, told, &self.remotes, &mut self.room)),
         }
     }
 
@@ -308,6 +338,11 @@ fn account_home() -> Option<PathBuf> {
         _ => None,
     });
     home.filter(|home| home.is_absolute() && std::env::var_os("HOME").is_none_or(|set| Path::new(&set) != home))
+}
+
+/// True for devices that hold nothing, and what a process has open, which the text names.
+fn is_no_file_of_anybodys(file: &Path) -> bool {
+    file.starts_with("/dev") || file.starts_with("/proc")
 }
 
 /// What an answer cannot be bound to.

@@ -111,7 +111,7 @@ impl Step {
                 before_waiting(HostRequest::longest_wait(config));
                 let files = match &request.about {
                     About::Command { bound, .. } => bound.evidence.clone(),
-                    About::Input { .. } | About::Ran => Vec::new(),
+                    About::Input(_) | About::Ran => Vec::new(),
                 };
                 (request.put(config), files)
             }
@@ -315,7 +315,7 @@ pub fn check(question: &Question<'_>, config: &Config) -> Step {
 impl About {
     /// What writes nothing.
     const fn input_without_writes() -> Self {
-        Self::Input { writes: Vec::new(), cwd: PathBuf::new(), leads_to: Vec::new() }
+        Self::Input(None)
     }
 }
 
@@ -344,14 +344,38 @@ impl Bound {
     /// The first file that is another one now, has come or gone.
     fn changed(&self) -> Option<String> {
         let now = evidence::of(&self.words, &self.effects, &self.conditions, &self.cwd);
-        let lacks = |these: &[FileEvidence], those: &[FileEvidence]| {
-            these.iter().find(|file| !those.contains(file)).map(|file| file.path.clone())
-        };
         let leads_to = conditions::leads_to(&self.effects.writes, &self.cwd);
-        lacks(&now, &self.evidence)
-            .or_else(|| lacks(&self.evidence, &now))
+        other_file(&now, &self.evidence)
             .or_else(|| (leads_to != self.leads_to).then(|| "where it writes".to_owned()))
     }
+}
+
+/// The same of a call of another tool.
+#[derive(Debug, Clone)]
+struct BoundInput {
+    effects: Effects,
+    conditions: Vec<Condition>,
+    cwd: PathBuf,
+    read: Vec<FileEvidence>,
+    leads_to: Vec<String>,
+}
+
+impl BoundInput {
+    fn changed(&self) -> Option<String> {
+        let read = evidence::of_reads(&self.effects, &self.conditions, &self.cwd);
+        other_file(&read, &self.read).or_else(|| {
+            let leads_to = conditions::leads_to(&self.effects.writes, &self.cwd);
+            (leads_to != self.leads_to).then(|| "where it writes".to_owned())
+        })
+    }
+}
+
+/// The first file that is not the same in both.
+fn other_file(now: &[FileEvidence], before: &[FileEvidence]) -> Option<String> {
+    let lacks = |these: &[FileEvidence], those: &[FileEvidence]| {
+        these.iter().find(|file| !those.contains(file)).map(|file| file.path.clone())
+    };
+    lacks(now, before).or_else(|| lacks(before, now))
 }
 
 /// What a question is about, as far as its answer depends on it.
@@ -368,15 +392,8 @@ enum About {
         /// What the answer is about besides the text.
         bound: Box<Bound>,
     },
-    /// Another tool: what it writes, and where that really lies.
-    Input {
-        /// As the tool names it.
-        writes: Vec<String>,
-        /// Where it works.
-        cwd: PathBuf,
-        /// As it was when the host was asked.
-        leads_to: Vec<String>,
-    },
+    /// Another tool: what it reads, and where what it writes really lies.
+    Input(Option<Box<BoundInput>>),
     /// A command that has run.
     Ran,
 }
@@ -420,12 +437,16 @@ impl HostRequest {
                     None => decision,
                 }
             }
-            About::Input { writes, cwd, leads_to } => match decision_of(answered, None, config) {
-                HookDecision::Allow(LetThroughBy::Host) if conditions::leads_to(&writes, &cwd) != leads_to => {
-                    HookDecision::deny("where it writes was changed while that was being decided; do it again")
+            About::Input(bound) => {
+                let decision = decision_of(answered, None, config);
+                let is_by_host = matches!(decision, HookDecision::Allow(LetThroughBy::Host));
+                match bound.filter(|_| is_by_host).and_then(|bound| bound.changed()) {
+                    Some(what) => HookDecision::deny(format!(
+                        "{what} was changed while that was being decided; do it again"
+                    )),
+                    None => decision,
                 }
-                decision => decision,
-            },
+            }
             // The command is over. Without a host nothing was sent into the cage, and nothing new can be.
             About::Ran => match answered {
                 Err(error) if error.is_silence() => HookDecision::Allow(LetThroughBy::Nobody),

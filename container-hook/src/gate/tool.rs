@@ -9,7 +9,8 @@ use bashgate_shared::protocol::{RequestId, TOOL_EVENT, ToolEventWire, VERSION};
 
 use super::conditions::{self, ShellSetup};
 use super::config::Config;
-use super::{About, HookDecision, HostRequest, LetThroughBy, Step, label};
+use super::evidence;
+use super::{About, BoundInput, HookDecision, HostRequest, LetThroughBy, Step, label};
 
 /// Longest target that is told, in characters.
 const MAX_TARGET: usize = 1024;
@@ -63,7 +64,13 @@ pub fn check(question: ToolQuestion<'_>, config: &Config) -> Step {
         |list: Vec<String>| list.into_iter().take(MAX_FOUND).map(|text| text.chars().take(1000).collect()).collect();
     let writes = found.effects.writes.clone();
     let leads_to = conditions::leads_to(&writes, question.cwd);
-    let about = About::Input { writes, cwd: question.cwd.to_owned(), leads_to: leads_to.clone() };
+    let about = About::Input(Some(Box::new(BoundInput {
+        read: evidence::of_reads(&found.effects, &found.conditions, question.cwd),
+        conditions: found.conditions,
+        effects: found.effects,
+        cwd: question.cwd.to_owned(),
+        leads_to: leads_to.clone(),
+    })));
     let first = question.acts.first().map(ToolAct::on);
     let target = question.target.or(first).map(|target| target.chars().take(MAX_TARGET).collect());
     let wire = |id: &RequestId| ToolEventWire {

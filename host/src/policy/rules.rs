@@ -8,6 +8,7 @@ use bashgate_shared::programs::{Builtin, builtin_of};
 use serde::{Deserialize, Serialize};
 
 use super::Decision;
+use crate::approval::sets_variables;
 use super::trust::Terms;
 
 /// What a rule does.
@@ -165,7 +166,9 @@ impl Rule {
                 let is_meant = |call: &Argv| {
                     self.fits(call) && call.first().is_some_and(|program| self.is_the_systems(program.as_deref()))
                 };
-                found.understood && open.peek().is_some() && open.all(|part| is_meant(&part.argv))
+                // A variable in front of it may choose what it runs, and no word says which.
+                let is_itself = !sets_variables(asked.text);
+                is_itself && found.understood && open.peek().is_some() && open.all(|part| is_meant(&part.argv))
             }
         }
     }

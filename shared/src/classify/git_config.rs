@@ -147,10 +147,23 @@ fn is_plain_pager(value: &str) -> bool {
     value == "cat" || value.is_empty()
 }
 
+/// How settings of drivers end that start a program.
+const RUN_BY_MERGES: &[&str] = &[".driver", ".command", ".textconv", ".tool", ".external"];
+
 /// True for a setting that makes git send elsewhere than a remote's address says, or through a program: no address settles it.
 pub fn leads_elsewhere(key: &str, value: &str) -> bool {
     const ENDS: &[&str] = &["insteadof", ".pushurl", ".proxy", ".receivepack", ".uploadpack", ".vcs"];
-    const KEYS: &[&str] = &["core.sshcommand", "core.gitproxy", "core.askpass", "core.hookspath", "ssh.variant"];
+    const KEYS: &[&str] = &[
+        "core.sshcommand",
+        "core.gitproxy",
+        "core.askpass",
+        "core.hookspath",
+        "core.worktree",
+        "core.attributesfile",
+        "core.editor",
+        "sequence.editor",
+        "ssh.variant",
+    ];
     let lower = key.to_ascii_lowercase();
     // A helper that is one word lies with git's own programs, or in PATH.
     let is_helper = || lower.starts_with("credential.") && lower.ends_with(".helper");
@@ -169,6 +182,11 @@ pub fn leads_elsewhere(key: &str, value: &str) -> bool {
         || is_local()
         || recurses()
         || ENDS.iter().any(|end| lower.ends_with(end))
+        // What merges, and what is asked for a rebase, is a program.
+        || (lower.starts_with("merge.") || lower.starts_with("diff.")) && RUN_BY_MERGES.iter().any(|end| lower.ends_with(end))
+        || (lower == "pull.rebase" || lower.starts_with("branch.") && lower.ends_with(".rebase"))
+            && !is_false(value)
+            && !matches!(value, "true" | "yes" | "on" | "1" | "merges" | "m")
         || lower.starts_with("http.") && lower.contains("curlopt")
         || is_helper() && !is_word()
 }

@@ -11,6 +11,8 @@ struct Client {
     letters: &'static str,
     /// Long options behind which a value stands as the next word, without their hyphens, with blanks between.
     valued: &'static str,
+    /// Long options without a value whose names begin others that have one.
+    flags: &'static str,
     /// Options whose value is an address that is asked for as an operand is.
     address: &'static [&'static str],
     /// Options that lead a request elsewhere than its address says, or name addresses in a file.
@@ -53,6 +55,7 @@ const CURL: Client = Client {
         socks5-hostname speed-limit speed-time stderr telnet-option tftp-blksize time-cond tls-max tls13-ciphers \
         tlsauthtype tlspassword tlsuser trace trace-ascii trace-config unix-socket upload-file upload-flags url \
         url-query user user-agent variable vlan-priority write-out",
+    flags: "parallel crlf netrc head ftp-ssl ftp-ssl-ccc socks5-gssapi",
     address: &["url", "doh-url", "ipfs-gateway"],
     elsewhere: &[
         "resolve",
@@ -89,6 +92,7 @@ const WGET: Client = Client {
         referer regex-type reject reject-regex rejected-log remote-encoding report-speed restrict-file-names \
         retry-on-http-error save-cookies secure-protocol start-pos timeout tries use-askpass user user-agent wait \
         waitretry warc-dedup warc-file warc-header warc-max-size warc-tempdir",
+    flags: "",
     address: &["base"],
     elsewhere: &["execute", "input-file", "config", "dns-servers", "bind-address", "e", "i", "B", "base"],
 };
@@ -98,6 +102,7 @@ const SSH: Client = Client {
     operands: Operands::Machine,
     letters: "BbcDEeFIiJLlmOoPpQRSWw",
     valued: "",
+    flags: "",
     address: &["J"],
     // `-o HostName=…`, `-o ProxyCommand=…`, and a file of them. `-P` takes a value in some versions only.
     elsewhere: &["o", "F", "W", "S", "P"],
@@ -171,7 +176,7 @@ pub(super) fn words<'c>(call: &'c Call, name: &str) -> Option<Vec<Word<'c>>> {
             match (option, glued) {
                 (Some(option), Some(value)) => found.push(Word::Value(option.to_owned(), Arg::literal(value))),
                 (Some(option), None) if whole.is_some() => value_of = Some(option.to_owned()),
-                (Some(_), None) => may_be_value = true,
+                (Some(_), None) => may_be_value = !client.flags.split(' ').any(|flag| flag == long),
                 (None, _) => {}
             }
         } else {
@@ -661,6 +666,9 @@ mod tests {
             ("curl https://a.example --prox evil.example", vec![a, unnamed, evil]),
             ("curl https://a.example -xevil.example", vec![a, unnamed]),
             ("curl localhost -d @x", vec![Some("localhost")]),
+            ("curl https://a.example --parallel 2130706433:8999/x", vec![a, Some("2130706433")]),
+            ("curl https://a.example --crlf evil", vec![a, Some("evil")]),
+            ("curl https://a.example --head evil", vec![a, Some("evil")]),
             ("curl --head evil.example https://a.example", vec![evil, a]),
             ("curl https://a.example --netrc evil.example/page", vec![a, evil]),
             ("curl --retry 3 --max-t 5 https://a.example", vec![a]),

@@ -6,7 +6,7 @@ use std::os::unix::ffi::OsStrExt as _;
 use std::os::unix::fs::{MetadataExt as _, PermissionsExt as _};
 use std::path::{Path, PathBuf};
 
-use bashgate_shared::classify::{Classification, paths};
+use bashgate_shared::classify::{Classification, Effects, paths};
 use bashgate_shared::planted::{self, Bug};
 use bashgate_shared::programs::{self, Program, Trait};
 use bashgate_shared::shell::RESERVED;
@@ -94,6 +94,23 @@ pub(super) fn check(found: &Classification, cwd: &Path, shell: &Startup, finding
             }
         }
     }
+}
+
+/// The programs that names in a command mean and that others than root can put there or exchange, as PATH has them now: they are what
+/// was asked about only as long as they stay the same.
+pub(in crate::gate) fn others_programs(effects: &Effects, cwd: &Path) -> Vec<PathBuf> {
+    let Some(path) = std::env::var_os("PATH") else { return Vec::new() };
+    let folders: Vec<PathBuf> = std::env::split_paths(&path).map(|folder| cwd.join(folder)).collect();
+    let names = effects.programs.iter().chain(&effects.started).map(String::as_str);
+    let names: Vec<&str> = names.filter(|name| !name.contains('/') && !programs::is_builtin(name)).collect();
+    let starts = names.iter().filter_map(|name| programs::row(name)).flat_map(|row| row.starts.iter().copied());
+    let mut all: Vec<&str> = names.iter().copied().chain(starts).collect();
+    all.sort_unstable();
+    all.dedup();
+    let found = all.into_iter().filter_map(|name| {
+        folders.iter().map(|folder| folder.join(name)).find(|file| is_program(file))
+    });
+    found.filter(|file| !only_root_writes(file)).collect()
 }
 
 /// What the command itself writes into a folder of PATH, or moves to where one lies, is a program by then.
