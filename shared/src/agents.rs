@@ -32,8 +32,8 @@ pub struct AgentRow {
     pub hooked: &'static [&'static str],
     /// The fields of its shell's input that name the folder in which a command runs.
     pub folder_fields: &'static [&'static str],
-    /// A tool of its that changes files also shows them, where its field `command` says `view`.
-    pub views_by_command: bool,
+    /// Tools that change files and also show them, where their field `command` says `view`.
+    pub views_by_command: &'static [&'static str],
     /// It replaces a command by the one that a hook gives it.
     pub rewrites: bool,
     /// It can type into a terminal that is open already, and no hook is asked about that.
@@ -271,7 +271,7 @@ const CLAUDE: AgentRow = AgentRow {
     ],
     hooked: &["PreToolUse", "PostToolUse", "PostToolUseFailure", "UserPromptSubmit"],
     folder_fields: &[],
-    views_by_command: false,
+    views_by_command: &[],
     rewrites: true,
     types_past_hooks: false,
     // It reads start-up files into a snapshot, and says that it is itself with a variable.
@@ -337,7 +337,7 @@ const CODEX: AgentRow = AgentRow {
     ],
     hooked: &["PreToolUse", "PostToolUse", "UserPromptSubmit"],
     folder_fields: &["workdir"],
-    views_by_command: false,
+    views_by_command: &[],
     rewrites: true,
     types_past_hooks: true,
     reads_startup_files: Some(Startup::Always),
@@ -406,7 +406,7 @@ const GEMINI: AgentRow = AgentRow {
     ],
     hooked: &["BeforeTool", "AfterTool", "BeforeAgent"],
     folder_fields: &["dir_path", "directory"],
-    views_by_command: false,
+    views_by_command: &[],
     rewrites: false,
     types_past_hooks: false,
     reads_startup_files: None,
@@ -469,7 +469,7 @@ const COPILOT: AgentRow = AgentRow {
     ],
     hooked: &["preToolUse", "postToolUse", "userPromptSubmitted"],
     folder_fields: &["cwd"],
-    views_by_command: true,
+    views_by_command: &["str_replace_editor"],
     rewrites: false,
     // `write_bash` has an event of its own, and is denied there.
     types_past_hooks: false,
@@ -522,7 +522,7 @@ const OPENCODE: AgentRow = AgentRow {
     ],
     hooked: &["before_tool_use"],
     folder_fields: &["workdir"],
-    views_by_command: false,
+    views_by_command: &[],
     rewrites: false,
     types_past_hooks: false,
     reads_startup_files: None,
@@ -579,7 +579,7 @@ const CURSOR: AgentRow = AgentRow {
         "beforeSubmitPrompt",
     ],
     folder_fields: &["working_directory"],
-    views_by_command: false,
+    views_by_command: &[],
     rewrites: false,
     types_past_hooks: false,
     reads_startup_files: None,

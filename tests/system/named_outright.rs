@@ -207,7 +207,6 @@ fn what_is_written_by_options_and_settings_acts_later() {
         "curl -OJ https://h.example/x",
         "curl -LJO https://h.example/x",
         "curl -O --remote-header-name https://h.example/x",
-        "curl -O \"https://h.example/$X\"",
         "curl --hsts .envrc https://h.example/x",
         "wget --user-agent -O https://h.example/.envrc",
         "wget -U -O https://h.example/.envrc",

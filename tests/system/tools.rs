@@ -541,3 +541,91 @@ fn a_command_that_the_agent_does_not_wait_for() {
     assert_eq!(in_background("sleep 4; ls -la", "run_in_background", json!(true)), Some(0));
     assert_eq!(in_background("cat *", "run_in_background", json!(false)), Some(0));
 }
+
+/// What a client makes of an input that is written in an odd way is what counts: it writes, reads and mentions all the same.
+#[test]
+fn odd_spellings_are_what_clients_make_of_them() {
+    let site = Site::new(SOON);
+    let alone = site.hook_toml_alone();
+    std::fs::write(site.work().join(".env"), "KEY=1").unwrap();
+    let by_hook = |agent: &str, tool: &str, input: &Value| {
+        let mut hook = site.hook_command(&alone);
+        let event = event(agent, tool, input, &site.work()).to_string();
+        Output::of(hook.args(["--agent", agent]), event.as_bytes()).code == Some(0)
+    };
+    let patch = |name: &str| format!("*** Begin Patch\n*** Add File: {name}\n+x\n*** End Patch");
+    for (agent, tool, input) in [
+        // A word of another tool makes no tool one that only shows.
+        ("copilot", "create", json!({"path": ".git/hooks/post-commit", "file_text": "x", "command": "view"})),
+        ("copilot", "edit", json!({"path": ".bashrc", "old_str": "a", "new_str": "b", "command": "view"})),
+        // A service's tool with a command runs it where the service is.
+        ("opencode", "ssh_exec", json!({"command": "echo x"})),
+        ("opencode", "tracker_create_issue", json!({"title": "x", "description": "y", "command": "true"})),
+        ("copilot", "tracker-create", json!({"command": "true"})),
+        ("gemini", "tracker__create", json!({"command": "true"})),
+        ("cursor", "create_issue", json!({"command": "true"})),
+        // Blanks as JavaScript has them, and the ends of lines.
+        ("opencode", "apply_patch", json!({"patchText": patch("opencode.json\u{feff}")})),
+        ("opencode", "apply_patch", json!({"patchText": patch("\u{feff}.mcp.json")})),
+        ("opencode", "apply_patch", json!({"patchText": patch("x\r*** Add File: .bashrc")})),
+        ("claude", "Grep", json!({"pattern": ".", "path": " "})),
+        ("claude", "Grep", json!({"pattern": ".", "path": "\u{a0}"})),
+        ("claude", "LSP", json!({"filePath": "\t"})),
+        // Mentions in words for others.
+        ("opencode", "task", json!({"prompt": "repeat @.env", "subagent_type": "general"})),
+        ("claude", "Skill", json!({"skill": "x", "args": "@.env"})),
+        ("claude", "SlashCommand", json!({"command": "/x @.env>"})),
+        ("claude", "Task", json!({"prompt": "see @.env|"})),
+        // Commands that nobody waits for.
+        ("claude", "Monitor", json!({"command": "sleep 1; sort *", "description": "x"})),
+        ("copilot", "bash", json!({"command": "sleep 1; sort *", "mode": "async"})),
+        ("copilot", "bash", json!({"command": "sleep 1; sort *", "detach": true})),
+        ("cursor", "Shell", json!({"command": "sleep 1; sort *", "block_until_ms": 0})),
+        // A shell in which other commands have run.
+        ("copilot", "bash", json!({"command": "echo x > settings.json", "shellId": "a"})),
+        // Letters that some file systems fold.
+        ("claude", "Write", json!({"file_path": ".ba\u{17f}hrc", "content": "x"})),
+        ("claude", "Write", json!({"file_path": ".v\u{17f}code/ta\u{17f}\u{212a}s.json", "content": "x"})),
+        ("cursor", "Read", json!({"uri": format!("file://{}/.%65nv", site.work().display())})),
+    ] {
+        assert!(!by_hook(agent, tool, &input), "{agent} {tool} {input}");
+    }
+    // Everyday forms need no host as before.
+    for (agent, tool, input) in [
+        ("copilot", "str_replace_editor", json!({"command": "view", "path": "README.md"})),
+        ("copilot", "bash", json!({"command": "ls", "mode": "sync"})),
+        ("claude", "Task", json!({"prompt": "ask a@example.org about @types/node"})),
+        ("claude", "Monitor", json!({"command": "ls"})),
+        ("opencode", "apply_patch", json!({"patchText": patch("src/a.rs")})),
+    ] {
+        assert!(by_hook(agent, tool, &input), "{agent} {tool} {input}");
+    }
+}
+
+/// A file that a call hands over is the one that people saw.
+#[test]
+fn what_a_service_takes_along_is_bound() {
+    let site = Site::new(SOON);
+    let _host = site.serve();
+    for label in ["corruption", "secret"] {
+        site.raise("default", label);
+    }
+    let report = site.work().join("report.txt");
+    std::fs::write(&report, "x").unwrap();
+    std::fs::write(site.path().join("other"), "y").unwrap();
+    let config = site.hook_toml();
+    let mut ask = site.hook_command(&config);
+    ask.args(["--agent", "claude"]);
+    let input = json!({"to": "a@good.example", "attachment": "report.txt"});
+    let text = event("claude", "mcp__mail__send", &input, &site.work()).to_string();
+    let asking = std::thread::spawn(move || Output::of(&mut ask, text.as_bytes()));
+    let id = bashgate_tests::until("a card", || {
+        assert!(!asking.is_finished(), "{:?}", site.audit().last());
+        site.pending().first().map(|card| card["id"].as_str().unwrap().to_owned())
+    });
+    std::fs::remove_file(&report).unwrap();
+    std::os::unix::fs::symlink(site.path().join("other"), &report).unwrap();
+    site.cli(["approve", &id]).expect(0);
+    let answered = asking.join().unwrap().expect(2);
+    assert!(answered.stderr.contains("was changed while"), "{answered:?}");
+}

@@ -4,9 +4,10 @@
 //! nobody can tell what it does.
 
 use bashgate_shared::agents::{self, AgentRow, Does};
-use bashgate_shared::classify::secrets;
 use bashgate_shared::classify::tool::{MAX_ACTS, ToolAct};
-use bashgate_shared::command::Digest;
+use bashgate_shared::classify::{Surroundings, classify, secrets};
+use bashgate_shared::command::{CommandLine, Digest};
+use bashgate_shared::programs::percent_decoded;
 use bashgate_shared::protocol::MAX_SENT_BYTES;
 use serde_json::{Map, Value};
 
@@ -50,8 +51,14 @@ const PATCHES: &[&str] = &["patch", "patchText", "patch_text", "input", "command
 const TARGETS: &[&str] = &["url", "uri", "query", "path", "file_path", "name"];
 /// What a shell tool's input holds besides the command.
 const OF_SHELLS: &[&str] = &["command", "description", "explanation", "title", "timeout", "timeout_ms", "timeoutMs"];
-/// The same, where it says that the agent goes on while the command runs.
-const BACKGROUND: &[&str] = &["run_in_background", "is_background", "background"];
+/// Fields of a shell tool that say that the agent goes on while the command runs.
+const BACKGROUND: &[&str] = &["run_in_background", "is_background", "background", "detach", "detached", "async"];
+/// How long the agent waits for it before it goes on.
+const WAITS: &[&str] = &["initial_wait", "block_until_ms"];
+/// A shell in which commands run one after another.
+const KEPT_SHELLS: &[&str] = &["shellId", "shell_id", "sessionId", "session_id"];
+/// Longest address that is told whole, in bytes.
+const MAX_ADDRESS: usize = 8000;
 /// Most of a file's new content that is told, in bytes.
 const MAX_CONTENT: usize = 12 * 1024;
 
@@ -81,9 +88,9 @@ pub(super) fn of(row: Option<&AgentRow>, tool: &str, input: &Input) -> Result<To
         Some(Does::Write) => match paths(input, PATHS) {
             found if found.is_empty() => Err(unknown("path")),
             found => {
-                // One tool of Copilot's both shows and changes files. Whose word `view` is not, may change them all the same.
+                // Some tools both show and change files. Where `view` is no word of theirs, they change them all the same.
                 let shows = text(input, &["command"]).is_some_and(|command| command == "view");
-                if shows && row.is_some_and(|row| row.views_by_command) {
+                if shows && row.is_some_and(|row| row.views_by_command.contains(&tool)) {
                     return Ok(files(reads(input)));
                 }
                 let shown = if shows { reads(input) } else { Vec::new() };
@@ -103,16 +110,25 @@ pub(super) fn of(row: Option<&AgentRow>, tool: &str, input: &Input) -> Result<To
             addresses if addresses.is_empty() => Err(unknown("address")),
             addresses => {
                 let target = addresses.first().cloned();
-                let acts = addresses.into_iter().map(|address| ToolAct::Fetch { address: shortened(&address, 8000) });
+                // Behind what is told, any address may stand.
+                let rest = addresses.iter().any(|address| address.len() > MAX_ADDRESS).then(|| "?".to_owned());
+                let told = addresses.iter().map(|address| shortened(address, MAX_ADDRESS)).chain(rest);
+                let acts = told.map(|address| ToolAct::Fetch { address }).collect();
                 let shown = credentials_in(&text_of(input));
-                Ok(ToolUse::Asks { tool: tool.to_owned(), target, acts: acts.collect(), sends: None, shown })
+                Ok(ToolUse::Asks { tool: tool.to_owned(), target, acts, sends: None, shown })
             }
         },
         Some(Does::SearchWeb) => {
             let (target, shown) = (text(input, TARGETS), credentials_in(&text_of(input)));
             Ok(ToolUse::Asks { tool: tool.to_owned(), target, acts: Vec::new(), sends: None, shown })
         }
-        Some(Does::Nothing) => Ok(ToolUse::Inert),
+        // Words for another agent, or for a command of the client's own: files that they mention are read in.
+        Some(Does::Nothing) => {
+            let mut all = Vec::new();
+            input.values().for_each(|value| values_in(value, &mut all));
+            let acts: Vec<ToolAct> = all.into_iter().flat_map(mentioned).take(MAX_ACTS + 1).collect();
+            Ok(if acts.is_empty() { ToolUse::Inert } else { files(acts) })
+        }
         Some(Does::Service) => {
             let server = text(input, &["server", "server_name"]).ok_or_else(|| unknown("`server`"))?;
             Ok(service(&format!("mcp__{server}__{tool}"), input))
@@ -126,8 +142,9 @@ pub(super) fn of(row: Option<&AgentRow>, tool: &str, input: &Input) -> Result<To
             let doubt = Some("it is typed into a program's terminal");
             Ok(ToolUse::Shell { command, is_bash: false, folder: None, doubt, background: true })
         }
-        // Whatever it is called: it runs a command, and nothing else is said.
-        None if !["mcp", "MCP"].iter().any(|start| tool.starts_with(start))
+        // Whatever it is called: it runs a command, and nothing else is said. A name of several parts may begin with a service's.
+        None if tool.bytes().all(|byte| byte.is_ascii_alphanumeric())
+            && !tool.to_ascii_lowercase().starts_with("mcp")
             && input.contains_key("command")
             && input
                 .keys()
@@ -135,6 +152,7 @@ pub(super) fn of(row: Option<&AgentRow>, tool: &str, input: &Input) -> Result<To
         {
             shell(row, tool, input).map_err(unknown)
         }
+        // Nobody knows who runs a command that it has, here or elsewhere: a service, which may do here what the command says.
         None => Ok(service(tool, input)),
     }
 }
@@ -157,7 +175,12 @@ fn shell(row: Option<&AgentRow>, tool: &str, input: &Input) -> Result<ToolUse, &
     let doubt = is_powershell.then_some("PowerShell reads it in another way than bash");
     let goes_on =
         |name: &&str| input.get(*name).is_some_and(|value| !matches!(value, Value::Bool(false) | Value::Null));
-    let background = BACKGROUND.iter().any(goes_on);
+    let by_mode = text(input, &["mode"]).is_some_and(|mode| mode != "sync");
+    let waits_less = WAITS.iter().any(|name| input.contains_key(*name));
+    let background = BACKGROUND.iter().any(goes_on) || by_mode || waits_less || tool == "Monitor";
+    // A shell that is kept may be in any folder by now.
+    let is_kept = KEPT_SHELLS.iter().any(|name| input.get(*name).is_some_and(|value| !value.is_null()));
+    let doubt = doubt.or(is_kept.then_some("it runs in a shell that earlier commands may have moved"));
     Ok(ToolUse::Shell { command, is_bash: is_bash && !is_powershell, folder, doubt, background })
 }
 
@@ -166,13 +189,23 @@ fn service(tool: &str, input: &Input) -> ToolUse {
     input.values().for_each(|value| texts_in(value, &mut all));
     // What it is told to take along.
     let files = all.into_iter().filter(|text| !text.contains(char::is_whitespace) && secrets::is_secret_path(text));
-    let acts = files.take(MAX_ACTS).map(|path| ToolAct::Read { path: path.to_owned() }).collect();
+    let mut acts: Vec<ToolAct> = files.take(MAX_ACTS).map(|path| ToolAct::Read { path: path.to_owned() }).collect();
+    acts.extend(text(input, &["command"]).into_iter().flat_map(|command| done_by(&command)));
     let sent = text_of(input);
     let most = MAX_SENT_BYTES - 128;
     let sends = Some(shortened(&sent, most));
     // The host is told all of a short one, and looks for itself.
     let shown = if sent.len() <= most { Vec::new() } else { credentials_in(&sent) };
     ToolUse::Asks { tool: tool.to_owned(), target: text(input, TARGETS), acts, sends, shown }
+}
+
+/// What a command would do to files where it runs.
+fn done_by(command: &str) -> Vec<ToolAct> {
+    let Ok(line) = CommandLine::parse(command) else { return Vec::new() };
+    let effects = classify(&line, &Surroundings::default()).effects;
+    let writes = effects.writes.into_iter().chain(effects.persistence).chain(effects.steering).chain(effects.tampering);
+    let reads = effects.reads.into_iter().chain(effects.secrets).map(|path| ToolAct::Read { path });
+    writes.map(write).chain(reads).take(MAX_ACTS).collect()
 }
 
 /// An input as text.
@@ -190,16 +223,27 @@ fn content_of(input: &Input) -> String {
 fn paths(input: &Input, names: &[&str]) -> Vec<String> {
     let mut found = Vec::new();
     for path in texts(input, names) {
-        let bare = path.strip_prefix("file://").unwrap_or(&path).to_owned();
-        let trimmed = bare.trim_matches(|c: char| c.is_whitespace() || c == '\u{feff}').to_owned();
+        let bare =
+            path.strip_prefix("file:").map_or(path.as_str(), |rest| rest.strip_prefix("//").unwrap_or(rest)).to_owned();
+        let decoded = if bare == path { String::new() } else { percent_decoded(&bare) };
+        let mut trimmed = trim(&bare).to_owned();
+        // Where nothing is left, the folder where the agent is.
+        if trimmed.is_empty() {
+            ".".clone_into(&mut trimmed);
+        }
         let unmarked = trimmed.trim_start_matches('@').to_owned();
-        for variant in [path, bare, trimmed, unmarked] {
+        for variant in [path, bare, decoded, trimmed, unmarked] {
             if !variant.is_empty() && !found.contains(&variant) {
                 found.push(variant);
             }
         }
     }
     found
+}
+
+/// Without blanks around it, as JavaScript has them too.
+fn trim(text: &str) -> &str {
+    text.trim_matches(|c: char| c.is_whitespace() || c == '\u{feff}')
 }
 
 /// What a tool that reads is told to read.
@@ -217,7 +261,7 @@ fn other_secrets(input: &Input) -> Vec<ToolAct> {
     let mut all = Vec::new();
     let others = input.iter().filter(|(name, _)| !SEARCHED.contains(&name.as_str()));
     others.for_each(|(_, value)| values_in(value, &mut all));
-    let bare = all.into_iter().map(|text| text.strip_prefix("file://").unwrap_or(text).trim());
+    let bare = all.into_iter().map(|text| trim(text.strip_prefix("file://").unwrap_or(text)));
     let named = bare.filter(|text| text.len() <= 4096 && !text.contains('\n') && secrets::is_secret_path(text));
     named.take(16).map(|path| ToolAct::Read { path: path.to_owned() }).collect()
 }
@@ -297,23 +341,32 @@ pub(super) fn texts_in<'v>(value: &'v Value, texts: &mut Vec<&'v str>) {
 /// The files that a patch of Codex's form makes, changes, moves or removes.
 fn patched(patch: &str) -> Vec<ToolAct> {
     const MARKS: &[&str] = &["*** Add File:", "*** Update File:", "*** Delete File:", "*** Move to:"];
-    let named = patch.lines().filter_map(|line| MARKS.iter().find_map(|mark| line.trim_start().strip_prefix(mark)));
+    // Lines end and blanks are taken off in more than one way.
+    let lines = patch.split(['\n', '\r', '\u{2028}', '\u{2029}']);
+    let named = lines.filter_map(|line| MARKS.iter().find_map(|mark| trim(line).strip_prefix(mark)));
     // One more than is followed is enough to be not understood.
-    named.map(|path| write(path.trim().to_owned())).take(MAX_ACTS + 1).collect()
+    named.map(|path| write(trim(path).to_owned())).take(MAX_ACTS + 1).collect()
 }
 
 /// The files that come along with an event.
 pub(super) fn attached(files: &Value) -> Vec<ToolAct> {
     let mut named = Vec::new();
     let lists: &[Value] = files.as_array().map_or_else(|| std::slice::from_ref(files), Vec::as_slice);
-    for file in lists.iter().take(MAX_ACTS) {
+    for file in lists.iter().take(MAX_ACTS + 1) {
         match file {
-            Value::Object(fields) => named.extend(paths(fields, PATHS)),
-            Value::String(path) => named.push(path.clone()),
-            _ => {}
+            Value::Object(fields) => {
+                named.extend(paths(fields, PATHS));
+                named.extend(fields.get("file").and_then(Value::as_str).map(str::to_owned));
+            }
+            other => {
+                let mut all = Vec::new();
+                values_in(other, &mut all);
+                named.extend(all.into_iter().map(str::to_owned));
+            }
         }
     }
-    named.into_iter().take(MAX_ACTS).map(|path| ToolAct::Read { path }).collect()
+    // One more than is followed is enough to be not understood.
+    named.into_iter().take(MAX_ACTS + 1).map(|path| ToolAct::Read { path }).collect()
 }
 
 /// The files that a person's words mention as `@path`, whose content the agent then reads in.
@@ -325,14 +378,24 @@ pub(super) fn mentioned(words: &str) -> Vec<ToolAct> {
         let quote = rest.chars().next().filter(|c| "\"'".contains(*c));
         let path = match quote {
             Some(quote) => rest.get(1..)?.split(quote).next()?,
-            None => rest.split(|c: char| c.is_whitespace() || ",;)]}'\"`".contains(c)).next()?,
+            None => until_blank(rest),
         };
-        let path = path.trim_end_matches(['.', ':', '!', '?']);
+        let path = path.replace('\\', "");
+        let path = path.trim_end_matches(['.', ':', '!', '?', '>', '|', '*', '。', '、', '，']);
         // Lines of a file.
         let path = path.split_once('#').map_or(path, |(path, _)| path);
         (!path.is_empty()).then(|| path.to_owned())
     };
     marks.filter_map(path).take(MAX_ACTS + 1).map(|path| ToolAct::Read { path }).collect()
+}
+
+/// Up to the first blank or sign that ends a mention; behind a backslash it does not.
+fn until_blank(rest: &str) -> &str {
+    let mut is_escaped = false;
+    let ends = |letter: char| letter.is_whitespace() || ",;)]}'\"`".contains(letter);
+    let end =
+        rest.char_indices().find(|(_, letter)| !std::mem::replace(&mut is_escaped, *letter == '\\') && ends(*letter));
+    rest.get(..end.map_or(rest.len(), |(at, _)| at)).unwrap_or(rest)
 }
 
 #[cfg(test)]

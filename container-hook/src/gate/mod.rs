@@ -298,9 +298,9 @@ pub fn check(question: &Question<'_>, config: &Config) -> Step {
         locked: true,
         key_id: Some(config.public_key.id()),
         evidence,
-        secrets: findings.secrets.into_iter().take(64).collect(),
-        unproven: findings.unproven.into_iter().take(64).collect(),
-        unlooked: findings.unlooked.into_iter().take(64).collect(),
+        secrets: told(findings.secrets),
+        unproven: told(findings.unproven),
+        unlooked: told(findings.unlooked),
         leads_to,
         runner: question.runner.clone(),
         script: question.script.clone(),
@@ -345,8 +345,7 @@ impl Bound {
     fn changed(&self) -> Option<String> {
         let now = evidence::of(&self.words, &self.effects, &self.conditions, &self.cwd);
         let leads_to = conditions::leads_to(&self.effects.writes, &self.cwd);
-        other_file(&now, &self.evidence)
-            .or_else(|| (leads_to != self.leads_to).then(|| "where it writes".to_owned()))
+        other_file(&now, &self.evidence).or_else(|| (leads_to != self.leads_to).then(|| "where it writes".to_owned()))
     }
 }
 
@@ -354,7 +353,8 @@ impl Bound {
 #[derive(Debug, Clone)]
 struct BoundInput {
     effects: Effects,
-    conditions: Vec<Condition>,
+    /// What it hands over.
+    sent: String,
     cwd: PathBuf,
     read: Vec<FileEvidence>,
     leads_to: Vec<String>,
@@ -362,7 +362,7 @@ struct BoundInput {
 
 impl BoundInput {
     fn changed(&self) -> Option<String> {
-        let read = evidence::of_reads(&self.effects, &self.conditions, &self.cwd);
+        let read = evidence::of_reads(&self.effects, &self.sent, &self.cwd);
         other_file(&read, &self.read).or_else(|| {
             let leads_to = conditions::leads_to(&self.effects.writes, &self.cwd);
             (leads_to != self.leads_to).then(|| "where it writes".to_owned())
@@ -441,9 +441,9 @@ impl HostRequest {
                 let decision = decision_of(answered, None, config);
                 let is_by_host = matches!(decision, HookDecision::Allow(LetThroughBy::Host));
                 match bound.filter(|_| is_by_host).and_then(|bound| bound.changed()) {
-                    Some(what) => HookDecision::deny(format!(
-                        "{what} was changed while that was being decided; do it again"
-                    )),
+                    Some(what) => {
+                        HookDecision::deny(format!("{what} was changed while that was being decided; do it again"))
+                    }
                     None => decision,
                 }
             }
@@ -463,6 +463,12 @@ fn refusal(why: String, answered: HookDecision) -> HookDecision {
         HookDecision::Deny { reason } => format!("{why} (not on record at the host: {reason})"),
         HookDecision::Allow(_) | HookDecision::Cage { .. } => format!("{why} (the host is older than this program)"),
     })
+}
+
+/// Findings as the wire takes them: not more than it has room for, and each cut to what a person reads.
+fn told(findings: Vec<String>) -> Vec<String> {
+    const MAX_FOUND: usize = 64;
+    findings.into_iter().take(MAX_FOUND).map(|text| text.chars().take(1000).collect()).collect()
 }
 
 /// A text as the wire takes it where it names a session or a call.

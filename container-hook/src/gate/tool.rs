@@ -10,12 +10,10 @@ use bashgate_shared::protocol::{RequestId, TOOL_EVENT, ToolEventWire, VERSION};
 use super::conditions::{self, ShellSetup};
 use super::config::Config;
 use super::evidence;
-use super::{About, BoundInput, HookDecision, HostRequest, LetThroughBy, Step, label};
+use super::{About, BoundInput, HookDecision, HostRequest, LetThroughBy, Step, label, told};
 
 /// Longest target that is told, in characters.
 const MAX_TARGET: usize = 1024;
-/// Most findings of a kind that are told.
-const MAX_FOUND: usize = 64;
 
 /// A tool that is about to be used.
 #[derive(Debug)]
@@ -60,13 +58,11 @@ pub fn check(question: ToolQuestion<'_>, config: &Config) -> Step {
     if !question.asks && found.decided != Decided::Host && findings.is_clear() {
         return Step::Decided(HookDecision::Allow(LetThroughBy::Hook));
     }
-    let told =
-        |list: Vec<String>| list.into_iter().take(MAX_FOUND).map(|text| text.chars().take(1000).collect()).collect();
     let writes = found.effects.writes.clone();
     let leads_to = conditions::leads_to(&writes, question.cwd);
     let about = About::Input(Some(Box::new(BoundInput {
-        read: evidence::of_reads(&found.effects, &found.conditions, question.cwd),
-        conditions: found.conditions,
+        read: evidence::of_reads(&found.effects, question.sends.unwrap_or_default(), question.cwd),
+        sent: question.sends.unwrap_or_default().to_owned(),
         effects: found.effects,
         cwd: question.cwd.to_owned(),
         leads_to: leads_to.clone(),

@@ -51,14 +51,15 @@ impl Core {
         let known = self.workspaces.get(&open.workspace);
         let causes = known.map_or(&[][..], |known| &known.seen.causes);
         let taint = known.map_or(open.taint_before, |known| known.seen.taint);
-        Brief::new(
+        let brief = Brief::new(
             &open.check.shown(),
             open.check.cwd.as_deref(),
             open.case.classification(),
             taint,
             causes,
             &open.check.evidence,
-        )
+        );
+        Brief { unproven: open.check.unproven.first().cloned(), ..brief }
     }
 
     pub(super) fn inspect(&mut self, id: CaseId) -> Option<case::Event> {

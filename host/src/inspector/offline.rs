@@ -19,6 +19,10 @@ pub fn inspect(brief: &Brief) -> Finding {
     match (first_flag(brief), what_is_not_known(brief)) {
         (Some(reason), _) => Finding::Flagged { reason },
         (None, Some(why)) if brief.taint == Taint::Both => Finding::NoAnswer { why },
+        // What the rules know of its words says nothing where a name, a link or a setting there may change what they mean.
+        (None, None) if brief.taint == Taint::Both && brief.unproven.is_some() => {
+            Finding::NoAnswer { why: brief.unproven.clone().unwrap_or_default() }
+        }
         (None, None) if brief.taint == Taint::Both && brief.class == CommandClass::Unknown => {
             may_reach(brief).map_or_else(clear, |why| Finding::NoAnswer { why })
         }

@@ -58,6 +58,8 @@ pub struct Brief {
     pub causes_left_out: usize,
     /// Files that it would run, as the container says.
     pub evidence: Vec<FileEvidence>,
+    /// What the container cannot prove of it though its text says that it stays there: names that are options, links, settings.
+    pub unproven: Option<String>,
 }
 
 impl Brief {
@@ -84,6 +86,7 @@ impl Brief {
             causes: causes.iter().take(MAX_CAUSES).cloned().collect(),
             causes_left_out: causes.len().saturating_sub(MAX_CAUSES),
             evidence: evidence.to_vec(),
+            unproven: None,
         }
     }
 
@@ -103,6 +106,7 @@ impl Brief {
             causes: Vec::new(),
             causes_left_out: 0,
             evidence: Vec::new(),
+            unproven: None,
         }
     }
 

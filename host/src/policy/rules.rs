@@ -2,13 +2,12 @@
 //!
 //! A rule carries examples; a configuration whose examples fail does not load.
 
-use bashgate_shared::classify::{Argv, Classification, CommandClass, Surroundings, classify, is_system_folder};
+use bashgate_shared::classify::{Argv, Classification, CommandClass, Part, Surroundings, classify, is_system_folder};
 use bashgate_shared::command::CommandLine;
 use bashgate_shared::programs::{Builtin, builtin_of};
 use serde::{Deserialize, Serialize};
 
 use super::Decision;
-use crate::approval::sets_variables;
 use super::trust::Terms;
 
 /// What a rule does.
@@ -166,9 +165,7 @@ impl Rule {
                 let is_meant = |call: &Argv| {
                     self.fits(call) && call.first().is_some_and(|program| self.is_the_systems(program.as_deref()))
                 };
-                // A variable in front of it may choose what it runs, and no word says which.
-                let is_itself = !sets_variables(asked.text);
-                is_itself && found.understood && open.peek().is_some() && open.all(|part| is_meant(&part.argv))
+                found.understood && open.peek().is_some() && open.all(|part| is_meant(&part.argv) && !is_preceded(part))
             }
         }
     }
@@ -200,6 +197,16 @@ impl Rule {
             _ => word.as_str(),
         })
     }
+}
+
+/// True for a call with a variable in front of it: that may choose what it runs, and no word of the rule says so.
+fn is_preceded(part: &Part) -> bool {
+    let first = part.text.split_whitespace().next().unwrap_or_default();
+    let name = first.split(['=', '[']).next().unwrap_or_default().trim_end_matches('+');
+    first.contains('=')
+        && !name.is_empty()
+        && name.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_')
+        && part.argv.first().is_none_or(|program| program.as_deref() != Some(first))
 }
 
 /// True for a command in which something goes to another folder.

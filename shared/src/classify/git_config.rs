@@ -186,7 +186,7 @@ pub fn leads_elsewhere(key: &str, value: &str) -> bool {
         || (lower.starts_with("merge.") || lower.starts_with("diff.")) && RUN_BY_MERGES.iter().any(|end| lower.ends_with(end))
         || (lower == "pull.rebase" || lower.starts_with("branch.") && lower.ends_with(".rebase"))
             && !is_false(value)
-            && !matches!(value, "true" | "yes" | "on" | "1" | "merges" | "m")
+            && !matches!(value, "true" | "merges")
         || lower.starts_with("http.") && lower.contains("curlopt")
         || is_helper() && !is_word()
 }

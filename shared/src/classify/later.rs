@@ -956,7 +956,8 @@ pub fn of(path: &str, cwd: Option<&str>) -> Option<Later> {
     if planted::has(Bug::NothingActsLater) {
         return None;
     }
-    let lower = path.to_ascii_lowercase();
+    // As file systems fold letters which do so: there the long s is an s, and the sign of Kelvin a k.
+    let lower = path.replace('\u{17f}', "s").replace('\u{212a}', "k").to_ascii_lowercase();
     let path = lower.as_str();
     let beginnings = Beginnings::of(path);
     let cwd = cwd.map(str::to_ascii_lowercase);

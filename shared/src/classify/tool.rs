@@ -46,8 +46,11 @@ pub const MAX_ACTS: usize = 256;
 pub(super) fn addresses_in(text: &str) -> Vec<&str> {
     let starts = ["http://", "https://"];
     let mut found = Vec::new();
+    let lower = text.to_ascii_lowercase();
     let mut rest = text;
-    while let Some(at) = starts.iter().filter_map(|start| rest.find(start)).min() {
+    // The same places in both: letters of ASCII are as long in either form.
+    let find = |rest: &str, start: &&str| lower.get(text.len() - rest.len()..).and_then(|rest| rest.find(*start));
+    while let Some(at) = starts.iter().filter_map(|start| find(rest, start)).min() {
         let Some(address) = rest.get(at..) else { break };
         let end = address.find(|c: char| c.is_whitespace() || "'\"<>`".contains(c)).unwrap_or(address.len());
         found.push(address.get(..end).unwrap_or(address));

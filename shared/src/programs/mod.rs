@@ -40,7 +40,7 @@ pub use row::{
 
 pub(crate) use addresses::{files_in_address, hosts_in_words};
 pub use git::{brings_files, checks_out};
-pub use network::credential_in;
+pub use network::{credential_in, percent_decoded};
 pub(crate) use network::{host_in, is_this_machine};
 pub use request::Request;
 

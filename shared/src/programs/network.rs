@@ -563,7 +563,7 @@ fn file_address(judge: &mut Judge<'_>, arg: &Arg, uploads: bool) {
 }
 
 /// With `%xx` as the byte that it means.
-fn percent_decoded(text: &str) -> String {
+pub fn percent_decoded(text: &str) -> String {
     let mut bytes = Vec::new();
     let mut rest = text.as_bytes();
     while let [first, more @ ..] = rest {
@@ -676,11 +676,8 @@ fn downloads(judge: &mut Judge<'_>, call: &Call, name: &str) {
         let path = path.split_once("://").map_or(path, |(_, rest)| rest);
         let file = path.rsplit_once('/').map_or("", |(_, file)| file);
         let file = if file.is_empty() { "index.html" } else { file };
-        if arg.exact().is_some() {
-            let _ = judge.write(&at(&percent_decoded(file)));
-        } else {
-            judge.write_any_name(&at("*"));
-        }
+        // Of a name that the text goes on to make, what it ends with is known at most.
+        let _ = judge.write(&at(&percent_decoded(file)));
     }
 }
 

@@ -256,7 +256,8 @@ fn ripgrep(judge: &mut Judge<'_>, call: &Call) -> Judgement {
     if !scan.has(&["--no-ignore", "--unrestricted"]) {
         // Those of the folders above count, too.
         let above = judge.start().map_or(0, |start| start.split('/').filter(|part| !part.is_empty()).count());
-        for up in 0..=above {
+        // As deep as it may have gone on the way, two folders more.
+        for up in 0..=above + 2 {
             for name in IGNORES {
                 lists = lists.max(judge.read(&Arg::literal(format!("{}{name}", "../".repeat(up)))));
             }

@@ -154,7 +154,13 @@ pub(super) const TABLE: &[Program] = &[
     Program::new(&["iconv"], "converts between encodings", Kind::Local, Rule::Custom(iconv))
         .traits(&[Trait::NamesAreFiles])
         .safe(&["iconv -f latin1 -t utf-8 x", "iconv -t ASCII//TRANSLIT x"])
-        .not_safe(&["iconv -o out x", "iconv --output=out x", "iconv -f ./x y", "iconv -f sub/x y", "iconv -t \"$x\" y"]),
+        .not_safe(&[
+            "iconv -o out x",
+            "iconv --output=out x",
+            "iconv -f ./x y",
+            "iconv -f sub/x y",
+            "iconv -t \"$x\" y",
+        ]),
     Program::new(&["xxd"], "prints bytes", Kind::Local, Rule::Custom(xxd))
         .traits(&[Trait::Decodes])
         .safe(&["xxd x", "xxd -l 16 x"])
@@ -285,7 +291,9 @@ fn iconv(judge: &mut Judge<'_>, call: &Call) -> Judgement {
         Err(reason) => return Judgement::unknown(reason),
     };
     let is_name = |value: &Arg| {
-        value.exact().is_some_and(|text| !text.split("//").next().unwrap_or_default().contains('/') && !text.starts_with('/'))
+        value
+            .exact()
+            .is_some_and(|text| !text.split("//").next().unwrap_or_default().contains('/') && !text.starts_with('/'))
     };
     if !scan.options.iter().filter_map(|(_, value)| value.as_ref()).all(is_name) {
         return Judgement::unknown("a file may describe the encoding");

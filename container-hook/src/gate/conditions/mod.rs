@@ -22,8 +22,8 @@ use super::git::{self, inert, numbers};
 use super::real::{Leads, follow};
 
 pub use below::MAX_NAMES;
-pub(in crate::gate) use names::others_programs;
 pub(in crate::gate) use names::only_root_writes;
+pub(in crate::gate) use names::others_programs;
 
 /// Most names of one folder that a pattern may meet.
 const MAX_MATCHED: usize = 65_536;

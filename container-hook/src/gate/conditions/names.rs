@@ -107,9 +107,8 @@ pub(in crate::gate) fn others_programs(effects: &Effects, cwd: &Path) -> Vec<Pat
     let mut all: Vec<&str> = names.iter().copied().chain(starts).collect();
     all.sort_unstable();
     all.dedup();
-    let found = all.into_iter().filter_map(|name| {
-        folders.iter().map(|folder| folder.join(name)).find(|file| is_program(file))
-    });
+    let found =
+        all.into_iter().filter_map(|name| folders.iter().map(|folder| folder.join(name)).find(|file| is_program(file)));
     found.filter(|file| !only_root_writes(file)).collect()
 }
 

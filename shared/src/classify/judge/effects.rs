@@ -278,8 +278,8 @@ impl Judge<'_> {
 
     /// A file is written whose name somebody else chooses: what acts later may be among them.
     pub fn write_any_name(&mut self, pattern: &Arg) {
-        for path in self.unresolved(&pattern.text) {
-            note(&mut self.effects.persistence, path);
+        for path in self.resolved(&pattern.text) {
+            note(&mut self.effects.steering, path);
         }
     }
 

@@ -739,8 +739,20 @@ pub(super) fn obstacle(subcommand: &str, scan: &Scan<'_>) -> Option<String> {
 
 /// Options whose value is a message, a name, a time, or what is searched for: whatever it is, it leads nowhere. Each of them takes the
 /// next word as its value, even one that looks like an option.
-const MAY_BE_ANYTHING: &[&str] =
-    &["-m", "--message", "-e", "-S", "-G", "--grep", "--author", "--committer", "--since", "--until", "--after", "--before"];
+const MAY_BE_ANYTHING: &[&str] = &[
+    "-m",
+    "--message",
+    "-e",
+    "-S",
+    "-G",
+    "--grep",
+    "--author",
+    "--committer",
+    "--since",
+    "--until",
+    "--after",
+    "--before",
+];
 
 /// Options with which `git log` shows what the files hold.
 const PATCHES: &[&str] = &[
