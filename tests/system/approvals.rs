@@ -859,6 +859,35 @@ fn a_program_that_is_planted_in_path_is_seen() {
     running.join().unwrap().expect(2);
 }
 
+/// Files of settings that choose code or a destination for what a command does are bound, whoever does it.
+#[test]
+fn settings_that_choose_what_runs_or_where_it_goes_are_bound() {
+    for (command, file) in [
+        ("cargo install x", "rust-toolchain.toml"),
+        ("npm ci", "package-lock.json"),
+        ("docker compose up", "compose.yaml"),
+        ("gh issue create", ".git/config"),
+        ("terraform apply", "main.tf"),
+        ("python3 -m twine upload x", ".pypirc"),
+    ] {
+        let site = tainted();
+        let _host = site.serve();
+        raise(&site);
+        let file = site.work().join(file);
+        std::fs::create_dir_all(file.parent().unwrap()).unwrap();
+        std::fs::write(&file, "a\n").unwrap();
+        let running = site.check_later(command);
+        let held = bashgate_tests::until("an answer, or a card", || {
+            if running.is_finished() { Some(None) } else { site.pending().first().cloned().map(Some) }
+        });
+        let Some(card) = held else { panic!("{command} is not held: {:?}", running.join().unwrap()) };
+        std::fs::write(&file, "b\n").unwrap();
+        site.cli(["approve", card["id"].as_str().unwrap()]).expect(0);
+        let answered = running.join().unwrap().expect(2);
+        assert!(answered.stderr.contains("was changed while"), "{command}: {answered:?}");
+    }
+}
+
 /// A rule lets its own words through, and no variable in front of them.
 #[test]
 fn no_rule_covers_a_variable_in_front_of_its_words() {

@@ -134,20 +134,18 @@ fn a_program_that_the_agent_could_have_written_is_not_the_operators() {
     ground.handing_out();
     std::fs::set_permissions(ground.folder.path(), std::fs::Permissions::from_mode(0o777)).unwrap();
     ground.check("bd list").expect(2);
-    // The host hears why, and does not call it Safe either.
+    // The host hears why, does not call it Safe either, and lets it through on nobody's word but a person's.
     let _host = ground.site.serve();
     ground.site.raise("default", "corruption");
     ground.site.raise("default", "secret");
     let held = std::thread::scope(|scope| {
         let waiting = scope.spawn(|| ground.check("bd list"));
-        let decided = until("a decision", || {
-            let records = ground.site.audit();
-            records.into_iter().find(|record| record["detail"]["command"] == "bd list" && record["kind"] == "decision")
-        });
-        waiting.join().unwrap();
-        decided
+        let card = until("a card", || ground.site.pending().first().cloned());
+        ground.site.cli(["deny", card["id"].as_str().unwrap()]).expect(0);
+        waiting.join().unwrap().expect(2);
+        card
     });
-    assert_eq!(held["detail"]["class"], "unknown", "{held:#}");
+    assert_eq!(held["class"], "unknown", "{held:#}");
 }
 
 #[test]

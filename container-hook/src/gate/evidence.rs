@@ -51,7 +51,11 @@ pub fn of(words: &BTreeSet<String>, effects: &Effects, conditions: &[Condition],
     for program in conditions::others_programs(effects, cwd) {
         all.add(&program.to_string_lossy(), Told::Digest);
     }
-    let rows: Vec<_> = effects.programs.iter().filter_map(|program| programs::row(program)).collect();
+    let mut rows: Vec<_> = effects.programs.iter().filter_map(|program| programs::row(program)).collect();
+    // `python3 -m pip` is `pip` by another name.
+    if words.contains("-m") {
+        rows.extend(words.iter().filter_map(|word| programs::row(word)).filter(|row| !row.configured_by.is_empty()));
+    }
     let account = account_home();
     for name in rows.iter().flat_map(|row| row.configured_by).flat_map(|name| places_of(name, account.as_deref(), cwd))
     {

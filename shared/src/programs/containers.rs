@@ -81,7 +81,16 @@ const fn containers(names: &'static [&'static str], not_safe: &'static [&'static
         .runs(Runs::Named)
         .subcommands(REGISTRY)
         .here(HERE)
-        .configured_by(&["~/.docker/config.json", "~/.docker/contexts", "~/.config/containers", "/etc/containers"])
+        .configured_by(&[
+            "~/.docker/config.json",
+            "~/.docker/contexts",
+            "~/.config/containers",
+            "/etc/containers",
+            "compose.yaml",
+            "compose.yml",
+            "docker-compose.yaml",
+            "docker-compose.yml",
+        ])
         .elsewhere(&["-c", "-r", "-o", "--output", "--cache-to", "--secret", "--ssh", "--network"])
         .tells(&["inspect", "compose config", "compose convert"])
         .flag(Flag::Containers)

@@ -18,5 +18,15 @@ pub(super) const TABLE: &[Program] = &[
     Program::new(&["terraform", "tofu"], "builds what its files describe", Kind::Mixed, Rule::Never(Operands::Data))
         .here(&["fmt", "validate", "version", "graph", "workspace", "output", "show", "state list", "state show"])
         .tells(&["output", "show", "state pull", "state show", "console"])
+        .configured_by(&[
+            "main.tf",
+            "providers.tf",
+            "versions.tf",
+            "backend.tf",
+            "variables.tf",
+            "terraform.tfvars",
+            ".terraform.lock.hcl",
+            "~/.terraformrc",
+        ])
         .not_safe(&["terraform output"]),
 ];

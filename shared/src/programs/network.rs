@@ -51,6 +51,8 @@ const SSH: Terminal = Terminal {
 };
 
 /// What says which service, account or project the programs of providers talk to.
+const HTTPIE: &[&str] = &["~/.config/httpie/config.json", "~/.httpie/config.json", "~/.config/xh/config.json"];
+
 const SERVICES: &[&str] = &[
     "~/.config/gcloud/active_config",
     "~/.config/gcloud/configurations",
@@ -64,6 +66,10 @@ const SERVICES: &[&str] = &[
     "~/.fly/config.yml",
     "~/.netrc",
     "vercel.json",
+    "firebase.json",
+    ".firebaserc",
+    "serverless.yml",
+    "serverless.yaml",
     ".vercel/project.json",
     "netlify.toml",
     ".netlify/state.json",
@@ -98,8 +104,8 @@ pub(super) const TABLE: &[Program] = &[
         .runs(Runs::Named)
         .flag(Flag::Prefix("--on-", "runs what an option names"))
         .traits(UNMISTAKABLE),
-    web(&["http", "xh", "curlie"], &["http GET x"]).flag(BODY),
-    web(&["https"], &["https GET x"]),
+    web(&["http", "xh", "curlie"], &["http GET x"]).configured_by(HTTPIE).flag(BODY),
+    web(&["https"], &["https GET x"]).configured_by(HTTPIE),
     talks(&["w3m", "lynx", "links"], "browses the web", &["lynx -dump x"]).terminal(super::editors::SCREEN),
     talks(&["elinks"], "browses the web", &["elinks x"]),
     talks(&["nc", "netcat", "ncat", "socat"], "opens connections", &["nc -l 4444", "socat - TCP:h:1"])
@@ -118,7 +124,9 @@ pub(super) const TABLE: &[Program] = &[
         .terminal(SSH)
         .flag(Flag::Elsewhere)
         .traits(&[Trait::Unmistakable, Trait::SettledByFiles]),
-    talks(&["mosh", "autossh"], "talks to another machine", &["mosh host"]).runs(Runs::Elsewhere),
+    talks(&["mosh", "autossh"], "talks to another machine", &["mosh host"])
+        .configured_by(SSH_FILES)
+        .runs(Runs::Elsewhere),
     talks(&["scp"], "copies to or from another machine", &["scp x h:"])
         .configured_by(SSH_FILES)
         .runs(Runs::Named)
@@ -141,7 +149,7 @@ pub(super) const TABLE: &[Program] = &[
         .flag(SENDS)
         .traits(UNMISTAKABLE),
     talks(&["lftp", "tftp"], "copies to or from another machine", &["lftp h"])
-        .configured_by(&["~/.lftprc", "~/.lftp", "/etc/lftp.conf"])
+        .configured_by(&["~/.lftprc", "~/.lftp", "~/.config/lftp", "/etc/lftp.conf"])
         .flag(SENDS),
     talks(&["rclone"], "copies to or from another machine", &["rclone copy x y:"])
         .configured_by(&["~/.config/rclone/rclone.conf", "~/.rclone.conf"])
@@ -155,7 +163,7 @@ pub(super) const TABLE: &[Program] = &[
     talks(&["host", "resolvectl"], "asks the network", &["host x"]).flag(Flag::Names),
     talks(&["whois", "nmap", "getent"], "asks the network", &["whois x"]),
     talks(&["aws"], "talks to a service", &["aws s3 ls"])
-        .configured_by(&["~/.aws/config", "~/.aws/credentials"])
+        .configured_by(&["~/.aws/config", "~/.aws/credentials", "~/.aws/cli/alias"])
         .tells(&[
             "sts",
             "secretsmanager get-secret-value",

@@ -301,7 +301,15 @@ const YARN_HERE: &[&str] = &[
 
 /// Calls that send the package in the folder.
 const PUBLISHES: &[&str] = &["publish", "npm publish"];
-const MAVEN: &[&str] = &["pom.xml", ".mvn/maven.config", ".mvn/settings.xml", "~/.m2/settings.xml"];
+const MAVEN: &[&str] = &[
+    "pom.xml",
+    ".mvn/maven.config",
+    ".mvn/settings.xml",
+    ".mvn/jvm.config",
+    ".mvn/extensions.xml",
+    "~/.m2/settings.xml",
+    "~/.mavenrc",
+];
 const GRADLE: &[&str] = &[
     "settings.gradle",
     "settings.gradle.kts",
@@ -368,17 +376,17 @@ pub(super) const TABLE: &[Program] = &[
     .tells_version(&["--version", "-V"]),
     manager(&["bundle"], BUNDLE, &["bundle", "bundle add x"])
         .publishes(&["publish"])
-        .configured_by(&["Gemfile", ".bundle/config", "~/.bundle/config"])
+        .configured_by(&["Gemfile", "Gemfile.lock", ".bundle/config", "~/.bundle/config"])
         .here(PROJECTS_HERE)
         .steers(&["config"]),
     manager(&["poetry"], PROJECTS, &["poetry add x"])
         .publishes(&["publish"])
-        .configured_by(&["pyproject.toml", "poetry.toml", "~/.config/pypoetry"])
+        .configured_by(&["pyproject.toml", "poetry.toml", "poetry.lock", "~/.config/pypoetry"])
         .here(PROJECTS_HERE)
         .steers(&["config set", "config"]),
     manager(&["composer"], PROJECTS, &["composer install"])
         .publishes(&["publish"])
-        .configured_by(&["composer.json", "~/.composer/config.json", "~/.config/composer/config.json"])
+        .configured_by(&["composer.json", "composer.lock", "~/.composer/config.json", "~/.config/composer/config.json"])
         .here(PROJECTS_HERE)
         .steers(&["config"])
         .elsewhere(&["-a", "--all", "--available"])
@@ -386,7 +394,7 @@ pub(super) const TABLE: &[Program] = &[
     manager(&["npm"], NODE, &["npm install playwright", "npm test", "npm run build"])
         .here(NPM_HERE)
         .publishes(PUBLISHES)
-        .configured_by(&["~/.npmrc", ".npmrc", "package.json", "/etc/npmrc"])
+        .configured_by(&["~/.npmrc", ".npmrc", "package.json", "package-lock.json", "/etc/npmrc"])
         .steers(&["pkg set", "config set", "set", "link"])
         .tells(&["config list -l", "token list", "config get //"])
         .steered_by(&["package.json"])
@@ -398,6 +406,7 @@ pub(super) const TABLE: &[Program] = &[
             ".npmrc",
             "~/.config/pnpm",
             "pnpm-workspace.yaml",
+            "pnpm-lock.yaml",
             ".pnpmfile.cjs",
             "package.json",
         ])
@@ -406,7 +415,16 @@ pub(super) const TABLE: &[Program] = &[
         .steered_by(&["package.json"]),
     manager(&["yarn"], YARN, &["yarn add x", "yarn"])
         .publishes(PUBLISHES)
-        .configured_by(&["~/.npmrc", ".npmrc", "~/.yarnrc", ".yarnrc", "~/.yarnrc.yml", ".yarnrc.yml", "package.json"])
+        .configured_by(&[
+            "~/.npmrc",
+            ".npmrc",
+            "~/.yarnrc",
+            ".yarnrc",
+            "~/.yarnrc.yml",
+            ".yarnrc.yml",
+            "package.json",
+            "yarn.lock",
+        ])
         .here(YARN_HERE)
         .steers(&["config set", "set version", "link"])
         .tells(&["config get npmAuthToken"])
@@ -467,6 +485,8 @@ pub(super) const TABLE: &[Program] = &[
         "~/.cargo/config.toml",
         "~/.cargo/config",
         "~/.cargo/credentials.toml",
+        "rust-toolchain",
+        "rust-toolchain.toml",
     ])
     .elsewhere(&["--config", "--registry", "--index"])
     .steered_by(&["build.rs", ".cargo/config.toml"])

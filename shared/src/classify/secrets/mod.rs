@@ -178,6 +178,15 @@ const FOLDERS: &[&str] = &[
     ".ethereum",
     ".electrum",
     ".mail-password",
+    ".weechat",
+    ".mutt",
+    ".openai",
+    ".config/heroku",
+    ".config/wandb",
+    ".config/cachix",
+    ".config/attic",
+    ".config/code-server",
+    ".jfrog",
 ];
 
 /// Single files, by the end of their path.
@@ -287,6 +296,14 @@ const FILES: &[&str] = &[
     ".idea/webservers.xml",
     ".local/share/uv/credentials",
     ".config/borgmatic/config.yaml",
+    ".netlify/config.json",
+    ".irssi/config",
+    ".jupyter/jupyter_server_config.json",
+    ".jupyter/jupyter_notebook_config.json",
+    ".config/nix/nix.conf",
+    "etc/nix/nix.conf",
+    ".continue/config.json",
+    ".continue/config.yaml",
 ];
 
 /// Places of the machine that hold secrets.
@@ -331,8 +348,15 @@ const PLACES: &[&str] = &[
 ];
 
 /// Names of the above as programs write them, where that is not in lower case.
-const CASED: &[&str] =
-    &[".Xauthority", ".nuget/NuGet/NuGet.Config", ".config/NuGet/NuGet.Config", ".config/Bitwarden", ".config/Signal"];
+const CASED: &[&str] = &[
+    ".Xauthority",
+    ".ICEauthority",
+    ".Renviron",
+    ".nuget/NuGet/NuGet.Config",
+    ".config/NuGet/NuGet.Config",
+    ".config/Bitwarden",
+    ".config/Signal",
+];
 
 /// Where secrets lie by the list: in a home folder (as `~/…`) or at a place of the machine. What a sandbox hides.
 pub fn places() -> impl Iterator<Item = String> {
@@ -417,6 +441,15 @@ mod tests {
             "/proc/keys",
             "~/.config/age/keys.txt",
             "release.pk8",
+            "~/.weechat/sec.conf",
+            "~/.mutt/secrets",
+            "~/.config/wandb/settings",
+            "~/.netlify/config.json",
+            "~/.Renviron",
+            "~/.ICEauthority",
+            "~/.lftprc",
+            "~/.hgrc",
+            "/etc/nix/nix.conf",
             "/etc/boto.cfg",
             "cookies.txt",
             "app/.env_local",

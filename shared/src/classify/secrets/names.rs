@@ -195,6 +195,10 @@ pub(super) const NAMES: &[&str] = &[
     ".modal.toml",
     "mongosh_repl_history",
     "consolehost_history.txt",
+    ".lftprc",
+    ".renviron",
+    ".hgrc",
+    ".iceauthority",
 ];
 
 /// How people end the names of keys.

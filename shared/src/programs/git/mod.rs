@@ -55,7 +55,7 @@ pub(super) const TABLE: &[Program] = &[
             "git",
         ]),
     Program::new(&["gh"], "talks to a forge", Kind::Network, Rule::Custom(forge))
-        .configured_by(&["~/.config/gh/config.yml", "~/.config/gh/hosts.yml"])
+        .configured_by(&["~/.config/gh/config.yml", "~/.config/gh/hosts.yml", ".git/config"])
         .tells(&["auth token", "auth status -t"])
         .steers(&["alias set", "config set", "extension install"])
         .runs(Runs::Named)
@@ -63,7 +63,7 @@ pub(super) const TABLE: &[Program] = &[
         .traits(&[Trait::Steady])
         .not_safe(&["gh pr list", "gh api user"]),
     Program::new(&["glab", "hub"], "talks to a forge", Kind::Network, Rule::Custom(forge))
-        .configured_by(&["~/.config/glab-cli/config.yml", "~/.config/hub"])
+        .configured_by(&["~/.config/glab-cli/config.yml", "~/.config/hub", ".git/config"])
         .runs(Runs::Named)
         .not_safe(&["glab mr list"]),
 ];
