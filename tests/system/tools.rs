@@ -377,14 +377,24 @@ fn secrets_are_met_in_whatever_way_a_tool_is_told() {
         // Patterns are one way to read a path, its very letters the other.
         ("claude", "Read", json!({"file_path": "other/{x}/../../src/deep/.env"})),
         ("claude", "Read", json!({"file_path": "other/[x]/../../src/deep/.env"})),
-        ("claude", "Read", json!({"file_path": "other/*/../../src/deep/.env"})),
-        ("gemini", "read_many_files", json!({"paths": ["{src/deep,x}/.e*"]})),
-        ("gemini", "read_many_files", json!({"paths": ["other/*/../../src/**"]})),
     ] {
         assert_eq!(site.taint("default"), "clean");
         ask(&site, agent, tool, &input).expect(0);
         assert_eq!(site.taint("default"), "secret", "{agent} {tool} {input}");
         site.cli(["taint", "clear", "default"]).expect(0);
+    }
+    // What may lead anywhere is looked for everywhere: on a machine with many files not to the end. It is never let through unasked.
+    let alone = site.hook_toml_alone();
+    for (agent, tool, input) in [
+        ("claude", "Read", json!({"file_path": "other/*/../../src/deep/.env"})),
+        ("gemini", "read_many_files", json!({"paths": ["other/{x}/../../src/deep/.env"]})),
+        ("gemini", "read_many_files", json!({"paths": ["other/[x]/../../src/deep/.env"]})),
+        ("gemini", "read_many_files", json!({"paths": ["{src/deep,x}/.e*"]})),
+        ("gemini", "read_many_files", json!({"paths": ["other/*/../../src/**"]})),
+    ] {
+        let mut hook = site.hook_command(&alone);
+        let event = event(agent, tool, &input, &site.work()).to_string();
+        Output::of(hook.args(["--agent", agent]), event.as_bytes()).expect(2);
     }
     for attachment in [
         json!([{"type": "file", "file_path": "src/deep/.env"}]),
