@@ -280,6 +280,16 @@ fn a_thousand_cards_stay_usable() {
     assert_eq!(browser.act(&json!({"do": "errors", "tab": "a"})), json!([]));
 }
 
+/// Makes the sheet of codes that the page asks for: for which account, and the codes.
+fn new_sheet(site: &Site, browser: &mut Browser) -> (String, Value) {
+    let said = browser.read("a", "document.getElementById('said').textContent");
+    let account = said.as_str().unwrap().split("bashgate codes new ").nth(1).unwrap();
+    let account = account.split([' ', ')']).next().unwrap().to_owned();
+    assert!(account.starts_with("page:"), "{account}");
+    let made = serde_json::from_str(&site.cli(["codes", "new", &account, "--json"]).expect(0).stdout).unwrap();
+    (account, made)
+}
+
 /// What lets others run takes a code, is seen by everybody, and ends where anybody says so.
 #[test]
 fn a_grant_takes_a_code_and_is_seen_and_ended() {
@@ -299,19 +309,7 @@ fn a_grant_takes_a_code_and_is_seen_and_ended() {
     };
     submits(&mut browser, "");
     browser.sees("a", "you have no sheet of codes");
-    let user = browser.read("a", "document.getElementById('said').textContent");
-    let account = user
-        .as_str()
-        .unwrap()
-        .split("bashgate codes new ")
-        .nth(1)
-        .unwrap()
-        .split([' ', ')'])
-        .next()
-        .unwrap()
-        .to_owned();
-    assert!(account.starts_with("page:"), "{account}");
-    let made: Value = serde_json::from_str(&site.cli(["codes", "new", &account, "--json"]).expect(0).stdout).unwrap();
+    let (_, made) = new_sheet(&site, &mut browser);
     submits(&mut browser, "");
     browser.sees("a", "this takes code 1 of your sheet");
     submits(&mut browser, "00000000");
@@ -365,10 +363,7 @@ fn a_denial_is_overruled_and_a_rule_is_saved_with_a_code() {
     };
     submits(&mut browser, "");
     browser.sees("a", "you have no sheet of codes");
-    let said = browser.read("a", "document.getElementById('said').textContent");
-    let account = said.as_str().unwrap().split("bashgate codes new ").nth(1).unwrap();
-    let account = account.split([' ', ')']).next().unwrap().to_owned();
-    let made: Value = serde_json::from_str(&site.cli(["codes", "new", &account, "--json"]).expect(0).stdout).unwrap();
+    let (account, made) = new_sheet(&site, &mut browser);
     submits(&mut browser, "");
     browser.sees("a", "code 1 of your sheet, which saves the rule");
     submits(&mut browser, "00000000");

@@ -83,7 +83,8 @@ pub fn of(words: &BTreeSet<String>, effects: &Effects, conditions: &[Condition],
     for (_, value) in &steering {
         // A file, several of them, or a command line that names some; a folder stands for the home folder.
         let words: Vec<&str> = words::of(value).flat_map(|word| word.split(':').chain([word])).collect();
-        for file in words::files(&[words.as_slice(), &[""]].concat(), &[cwd]) {
+        // The first word counts as well, as it does not where a command stands.
+        for file in words::files(&[&[""], words.as_slice()].concat(), &[cwd]) {
             all.add_with_included(&file.to_string_lossy());
         }
         for word in words.iter().filter(|word| place(word, cwd).is_some_and(|place| place.is_dir())) {

@@ -344,8 +344,7 @@ impl Bound {
     /// The first file that is another one now, has come or gone.
     fn changed(&self) -> Option<String> {
         let now = evidence::of(&self.words, &self.effects, &self.conditions, &self.cwd);
-        let leads_to = conditions::leads_to(&self.effects.writes, &self.cwd);
-        other_file(&now, &self.evidence).or_else(|| (leads_to != self.leads_to).then(|| "where it writes".to_owned()))
+        other_file(&now, &self.evidence).or_else(|| other_place(&self.effects, &self.cwd, &self.leads_to))
     }
 }
 
@@ -363,11 +362,13 @@ struct BoundInput {
 impl BoundInput {
     fn changed(&self) -> Option<String> {
         let read = evidence::of_reads(&self.effects, &self.sent, &self.cwd);
-        other_file(&read, &self.read).or_else(|| {
-            let leads_to = conditions::leads_to(&self.effects.writes, &self.cwd);
-            (leads_to != self.leads_to).then(|| "where it writes".to_owned())
-        })
+        other_file(&read, &self.read).or_else(|| other_place(&self.effects, &self.cwd, &self.leads_to))
     }
+}
+
+/// What to say where a link leads what is written elsewhere than before.
+fn other_place(effects: &Effects, cwd: &Path, before: &[String]) -> Option<String> {
+    (conditions::leads_to(&effects.writes, cwd) != before).then(|| "where it writes".to_owned())
 }
 
 /// The first file that is not the same in both.

@@ -70,6 +70,12 @@ impl Arg {
         (self.known == Known::Literal).then_some(&self.text)
     }
 
+    /// The same for whoever opens `-` as a file of that name.
+    #[must_use]
+    pub fn opened(&self) -> Self {
+        if self.exact() == Some("-") { Self::literal("./-") } else { self.clone() }
+    }
+
     /// True when it is exactly one argument, whatever its text.
     pub fn is_one(&self) -> bool {
         matches!(self.known, Known::Literal | Known::OneWord | Known::Pipe)

@@ -50,9 +50,10 @@ const SSH: Terminal = Terminal {
     ..Terminal::ALWAYS
 };
 
-/// What says which service, account or project the programs of providers talk to.
+/// What says how clients in httpie's form ask.
 const HTTPIE: &[&str] = &["~/.config/httpie/config.json", "~/.httpie/config.json", "~/.config/xh/config.json"];
 
+/// What says which service, account or project the programs of providers talk to.
 const SERVICES: &[&str] = &[
     "~/.config/gcloud/active_config",
     "~/.config/gcloud/configurations",

@@ -78,10 +78,9 @@ impl Judge<'_> {
     }
 
     fn by_rule(&mut self, call: &Call, row: &Program) -> Judgement {
-        let opened = row.has(Trait::OpensDash).then(|| {
-            let as_file = |arg: &Arg| if arg.exact() == Some("-") { Arg::literal("./-") } else { arg.clone() };
-            Call { args: call.args.iter().map(as_file).collect(), ..call.clone() }
-        });
+        let opened = row
+            .has(Trait::OpensDash)
+            .then(|| Call { args: call.args.iter().map(Arg::opened).collect(), ..call.clone() });
         let call = opened.as_ref().unwrap_or(call);
         let takes_names = matches!(row.rule, Rule::Listed(..)) || row.has(Trait::NamesAreFiles);
         let named = if takes_names { self.without_dashes(call) } else { None };

@@ -721,9 +721,7 @@ impl Judge<'_> {
             judgement = Judgement::unknown("it reads a file into another descriptor than standard input");
         }
         if redirect.reads {
-            // To bash `-` is a file of that name.
-            let opened = (arg.exact() == Some("-")).then(|| Arg::literal("./-"));
-            judgement = judgement.max(self.read(opened.as_ref().unwrap_or(arg)));
+            judgement = judgement.max(self.read(&arg.opened()));
         }
         if redirect.writes {
             judgement = judgement.max(self.write(arg));
