@@ -147,7 +147,7 @@ mod tests {
             .iter()
             .skip(1)
             .flat_map(|word| Arg::all_of(word, &|_| None))
-            .map(|arg| arg.exact().map_or_else(|| format!("{}…", arg.text), str::to_owned))
+            .map(|arg| arg.exact().map_or_else(|| format!("{}…", arg.start()), str::to_owned))
             .collect()
     }
 

@@ -19,8 +19,8 @@ pub struct Call {
 /// One argument as written; it may become none or many when it runs.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Arg {
-    /// The literal text, or the literal text before the first expansion.
-    pub text: String,
+    /// The literal text, or the literal text before the first expansion: see `exact` and `start`.
+    start: String,
     /// The literal text behind the last expansion.
     pub tail: String,
     /// How far the text can be trusted.
@@ -49,12 +49,12 @@ pub enum Known {
 impl Arg {
     /// An argument whose text is known.
     pub fn literal(text: impl Into<String>) -> Self {
-        Self { text: text.into(), tail: String::new(), known: Known::Literal, wanders: false, in_one_folder: false }
+        Self { start: text.into(), tail: String::new(), known: Known::Literal, wanders: false, in_one_folder: false }
     }
 
     /// An argument that starts with this text and goes on in an unknown way.
     pub fn unknown(text: impl Into<String>, known: Known) -> Self {
-        Self { text: text.into(), tail: String::new(), known, wanders: false, in_one_folder: false }
+        Self { start: text.into(), tail: String::new(), known, wanders: false, in_one_folder: false }
     }
 
     /// What the text of a word says about the arguments it makes; `known` tells what variables hold.
@@ -67,13 +67,30 @@ impl Arg {
 
     /// The exact text, if known.
     pub fn exact(&self) -> Option<&str> {
-        (self.known == Known::Literal).then_some(&self.text)
+        (self.known == Known::Literal).then_some(&self.start)
+    }
+
+    /// True when it is exactly this text.
+    pub fn is(&self, text: &str) -> bool {
+        self.exact() == Some(text)
+    }
+
+    /// What it begins with, whatever follows; the whole text where that is known. What a word begins with says what it
+    /// may become, never what it is: a rule that allows something asks `exact`.
+    pub fn start(&self) -> &str {
+        &self.start
+    }
+
+    /// The same word with this in place of its beginning.
+    #[must_use]
+    pub fn with_start(&self, start: impl Into<String>) -> Self {
+        Self { start: start.into(), ..self.clone() }
     }
 
     /// The same for whoever opens `-` as a file of that name.
     #[must_use]
     pub fn opened(&self) -> Self {
-        if self.exact() == Some("-") { Self::literal("./-") } else { self.clone() }
+        if self.is("-") { Self::literal("./-") } else { self.clone() }
     }
 
     /// True when it is exactly one argument, whatever its text.
@@ -84,8 +101,8 @@ impl Arg {
     /// True when it is, or may turn out to be, an option.
     pub fn may_be_option(&self) -> bool {
         match self.known {
-            Known::Literal => self.text.len() > 1 && self.text.starts_with('-'),
-            Known::OneWord | Known::Words => self.text.is_empty() || self.text.starts_with('-'),
+            Known::Literal => self.start.len() > 1 && self.start.starts_with('-'),
+            Known::OneWord | Known::Words => self.start.is_empty() || self.start.starts_with('-'),
             Known::Anything => true,
             Known::Pipe => false,
         }
@@ -115,7 +132,7 @@ fn of_pieces<'p>(pieces: impl Iterator<Item = &'p Piece>, known: &dyn Fn(&Variab
             // The shell puts the name of a pipe there; the reader lets nothing stand beside it.
             Piece::Process { .. } => Arg::unknown("", Known::Pipe),
             // The home folder is a path only where a word starts with it; elsewhere `~` does not stand for it.
-            Piece::Variable(variable) => match known(variable).filter(|value| first || !value.text.starts_with('~')) {
+            Piece::Variable(variable) => match known(variable).filter(|value| first || !value.start.starts_with('~')) {
                 Some(value) => value,
                 None if variable.quoted && !matches!(variable.form, Form::Elements) && !splits(piece) => {
                     Arg::unknown("", Known::OneWord)
@@ -141,7 +158,7 @@ fn splits(piece: &Piece) -> bool {
 
 fn append(arg: &mut Arg, text: &str) {
     if arg.known == Known::Literal {
-        arg.text.push_str(text);
+        arg.start.push_str(text);
     } else {
         // Only what stands behind the last expansion is the tail.
         arg.tail.push_str(text);
@@ -157,18 +174,18 @@ fn join(arg: &mut Arg, more: Arg, alone: bool) {
         return;
     }
     if arg.known == Known::Literal {
-        arg.text.push_str(&more.text);
+        arg.start.push_str(&more.start);
         arg.in_one_folder = more.in_one_folder;
     } else {
-        arg.wanders |= more.text.contains("..");
+        arg.wanders |= more.start.contains("..");
         // `**` may stand for folders in folders.
-        let glued = arg.tail.is_empty() && more.text.is_empty();
+        let glued = arg.tail.is_empty() && more.start.is_empty();
         let literal = more.known == Known::Literal;
-        arg.in_one_folder &= !more.text.contains('/') && (literal || more.in_one_folder && !glued);
+        arg.in_one_folder &= !more.start.contains('/') && (literal || more.in_one_folder && !glued);
     }
     if more.known == Known::Literal {
         if arg.known != Known::Literal {
-            arg.tail.push_str(&more.text);
+            arg.tail.push_str(&more.start);
         }
         return;
     }
@@ -258,7 +275,7 @@ impl Sorter<'_> {
             }
             let Some(text) = arg.exact() else {
                 if strict {
-                    return Err(format!("`{}…` may turn into an option when it runs", arg.text));
+                    return Err(format!("`{}…` may turn into an option when it runs", arg.start));
                 }
                 scan.operands.push(arg);
                 continue;
@@ -330,9 +347,9 @@ mod tests {
         let args: Vec<Arg> = text.split_whitespace().map(Arg::literal).collect();
         SORT.scan(&args).map(|scan| {
             let options = scan.options.iter().map(|(name, value)| {
-                value.as_ref().map_or_else(|| name.clone(), |value| format!("{name}={}", value.text))
+                value.as_ref().map_or_else(|| name.clone(), |value| format!("{name}={}", value.start))
             });
-            (options.collect(), scan.operands.iter().map(|arg| arg.text.clone()).collect())
+            (options.collect(), scan.operands.iter().map(|arg| arg.start.clone()).collect())
         })
     }
 

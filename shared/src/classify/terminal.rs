@@ -100,7 +100,7 @@ fn reads(call: &Call, input: Input) -> bool {
 fn words(args: &[Arg]) -> Vec<Option<String>> {
     let word = |arg: &Arg| match arg.exact() {
         Some(text) => Some(text.to_owned()),
-        None => arg.text.starts_with('-').then(|| format!("{}…", arg.text)),
+        None => arg.start().starts_with('-').then(|| format!("{}…", arg.start())),
     };
     args.iter().map(word).collect()
 }

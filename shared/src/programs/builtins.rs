@@ -232,7 +232,7 @@ const NEVER: Rule = Rule::Never(Operands::Data);
 
 fn printf(_: &mut Judge<'_>, call: &Call) -> Judgement {
     let format = match call.args.as_slice() {
-        [first, format, ..] if first.exact() == Some("--") => format,
+        [first, format, ..] if first.is("--") => format,
         [format, ..] => format,
         [] => return Judgement::safe(),
     };
@@ -257,7 +257,7 @@ fn counts(format: &str) -> bool {
 fn cd(judge: &mut Judge<'_>, call: &Call) -> Judgement {
     let operands: Vec<_> = call.args.iter().filter(|arg| !matches!(arg.exact(), Some("--" | "-P" | "-L"))).collect();
     // With -P the folders that links lead to count, which the text cannot tell, and `$PWD` is one of them.
-    let physical = call.args.iter().any(|arg| arg.exact() == Some("-P"));
+    let physical = call.args.iter().any(|arg| arg.is("-P"));
     match operands.as_slice() {
         // From then on `..` is what lies above there.
         _ if physical => judge.change_folder(None),
@@ -270,8 +270,8 @@ fn cd(judge: &mut Judge<'_>, call: &Call) -> Judgement {
 
 fn exit(_: &mut Judge<'_>, call: &Call) -> Judgement {
     let harmless = call.args.iter().all(|arg| match arg.known {
-        Known::Literal => arg.text.bytes().all(|byte| byte.is_ascii_digit()),
-        _ => arg.text.is_empty() && arg.known == Known::Anything && call.args.len() == 1,
+        Known::Literal => arg.start().bytes().all(|byte| byte.is_ascii_digit()),
+        _ => arg.start().is_empty() && arg.known == Known::Anything && call.args.len() == 1,
     });
     if harmless { Judgement::safe() } else { Judgement::unknown("the status is not a number") }
 }
@@ -288,7 +288,7 @@ fn test(judge: &mut Judge<'_>, call: &Call) -> Judgement {
     let mut args = call.args.as_slice();
     if call.program.ends_with('[') {
         match args.split_last() {
-            Some((last, rest)) if last.exact() == Some("]") => args = rest,
+            Some((last, rest)) if last.is("]") => args = rest,
             _ => return Judgement::unknown("`[` without `]`"),
         }
     }
@@ -299,7 +299,7 @@ fn test(judge: &mut Judge<'_>, call: &Call) -> Judgement {
     let mut parts = args.split(|arg| matches!(arg.exact(), Some("-a" | "-o")));
     let fits = |part: &[Arg]| {
         let part = match part {
-            [not, rest @ ..] if not.exact() == Some("!") => rest,
+            [not, rest @ ..] if not.is("!") => rest,
             part => part,
         };
         match part {
@@ -319,8 +319,8 @@ fn test(judge: &mut Judge<'_>, call: &Call) -> Judgement {
 
 /// True for a call with `-p` among its options, or with one that is only known when it runs.
 fn prints_values(call: &Call) -> bool {
-    let unknown = |arg: &Arg| arg.exact().is_none() && (arg.text.is_empty() || arg.text.starts_with('-'));
-    call.args.iter().any(|arg| unknown(arg) || arg.text.starts_with('-') && arg.text.contains('p'))
+    let unknown = |arg: &Arg| arg.exact().is_none() && (arg.start().is_empty() || arg.start().starts_with('-'));
+    call.args.iter().any(|arg| unknown(arg) || arg.start().starts_with('-') && arg.start().contains('p'))
 }
 
 fn export(judge: &mut Judge<'_>, call: &Call) -> Judgement {
@@ -330,18 +330,18 @@ fn export(judge: &mut Judge<'_>, call: &Call) -> Judgement {
     }
     let mut judgement = Judgement::safe();
     for arg in &call.args {
-        let name = arg.text.split('=').next().unwrap_or("");
+        let name = arg.start().split('=').next().unwrap_or("");
         let is_name = !name.is_empty() && name.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'_');
         // Behind the `=` an unquoted expansion stays one word in bash, but not in every shell or behind a wrapper.
         let whole = match arg.known {
             Known::Literal => true,
-            Known::OneWord => arg.text.contains('='),
-            _ => arg.text.contains('=') && judge.is_bash() && judge.is_direct(),
+            Known::OneWord => arg.start().contains('='),
+            _ => arg.start().contains('=') && judge.is_bash() && judge.is_direct(),
         };
         if !is_name || !whole {
             return Judgement::unknown("this form of `export` is not read");
         }
-        let value = arg.text.split_once('=').map_or("", |(_, value)| value);
+        let value = arg.start().split_once('=').map_or("", |(_, value)| value);
         judgement = judgement.max(judge.assignment_of(name, Some(value).filter(|_| arg.known == Known::Literal)));
     }
     judgement
@@ -368,7 +368,7 @@ fn declare(judge: &mut Judge<'_>, call: &Call) -> Judgement {
     let mut judgement = Judgement::safe();
     let mut declared = false;
     for arg in &call.args {
-        let text = arg.text.as_str();
+        let text = arg.start();
         if arg.known == Known::Literal && text.starts_with(['-', '+']) {
             // `-n` makes a reference, `-i` evaluates, `-p` and `-f` print.
             if !text.bytes().skip(1).all(|letter| b"raxgAl".contains(&letter)) || text.len() < 2 {

@@ -178,7 +178,7 @@ fn date(_: &mut Judge<'_>, call: &Call) -> Judgement {
         long: &["--utc", "--universal", "--date=", "--reference=", "--rfc-email", "--iso-8601=?", "--rfc-3339="],
     };
     match options.scan(&call.args) {
-        Ok(scan) if scan.operands.iter().all(|operand| operand.text.starts_with('+')) => Judgement::safe(),
+        Ok(scan) if scan.operands.iter().all(|operand| operand.start().starts_with('+')) => Judgement::safe(),
         Ok(_) => Judgement::unknown("an operand without `+` sets the clock"),
         Err(reason) => Judgement::unknown(reason),
     }
@@ -202,10 +202,10 @@ fn tree(_: &mut Judge<'_>, call: &Call) -> Judgement {
         ],
     };
     let clustered = |arg: &Arg| {
-        arg.text.len() > 2
-            && arg.text.starts_with('-')
-            && !arg.text.starts_with("--")
-            && arg.text.contains(['L', 'P', 'I'])
+        arg.start().len() > 2
+            && arg.start().starts_with('-')
+            && !arg.start().starts_with("--")
+            && arg.start().contains(['L', 'P', 'I'])
     };
     if call.args.iter().any(clustered) {
         return Judgement::unknown("an option with a value stands in a cluster");
@@ -226,7 +226,7 @@ fn mktemp(judge: &mut Judge<'_>, call: &Call) -> Judgement {
             .map_or_else(|| Judgement::unknown("the folder is only known when it runs"), |path| judge.write(&path));
     }
     for operand in &scan.operands {
-        if scan.has(&["-p", "--tmpdir"]) && operand.text.contains('/') {
+        if scan.has(&["-p", "--tmpdir"]) && operand.start().contains('/') {
             return Judgement::unknown("the place is only known when it runs");
         }
         judgement = judgement.max(judge.write(operand));

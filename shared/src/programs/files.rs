@@ -169,16 +169,16 @@ fn copy_or_move(judge: &mut Judge<'_>, call: &Call, moves: bool) -> Judgement {
     };
     let mut judgement = judge.write(target);
     for source in sources {
-        let name = paths::file_name(&source.text);
+        let name = paths::file_name(source.start());
         if matches!(name, "" | "." | "..") {
             return Judgement::unknown("it copies a whole folder");
         }
         // The target may be a folder.
-        judgement = judgement.max(judge.write(&Arg::literal(format!("{}/{name}", target.text))));
+        judgement = judgement.max(judge.write(&Arg::literal(format!("{}/{name}", target.start()))));
         if moves {
             judgement = judgement.max(judge.write(source));
             // What lies in a folder, and where links in it lead, is not looked at under its new name.
-            if name.starts_with('.') || paths::file_name(&target.text).starts_with('.') {
+            if name.starts_with('.') || paths::file_name(target.start()).starts_with('.') {
                 judgement = judgement.max(Judgement::unknown("it moves something hidden"));
             }
             judge.is_no_folder(source);
@@ -240,14 +240,15 @@ fn links(judge: &mut Judge<'_>, call: &Call) -> Judgement {
 fn tar(judge: &mut Judge<'_>, call: &Call) -> Judgement {
     let mut args = call.args.clone();
     // The first word may be a cluster without its dash, where values are not glued to their letters.
-    if let Some(first) = args.first_mut().filter(|first| first.known == Known::Literal && !first.text.starts_with('-'))
+    if let Some(first) = args.first_mut()
+        && let Some(letters) = first.exact().filter(|letters| !letters.starts_with('-'))
     {
-        if !matches!(first.text.as_str(), "t" | "tv" | "vt" | "tf" | "tvf" | "vtf") {
+        if !matches!(letters, "t" | "tv" | "vt" | "tf" | "tvf" | "vtf") {
             let judgement = Judgement::unknown("only the listing of an archive is read here");
             packed(judge, call);
             return judgement.max(judge.suspect_with(call, &call.args, Suspicion::Guesses));
         }
-        first.text.insert(0, '-');
+        *first = Arg::literal(format!("-{letters}"));
     }
     let options = Options { flags: "tv", values: "f", long: &["--list", "--verbose", "--file="] };
     let scan = match options.scan(&args) {
@@ -281,7 +282,7 @@ fn packed(judge: &mut Judge<'_>, call: &Call) {
     let mut folders = Vec::new();
     let mut previous = "";
     for (at, arg) in call.args.iter().enumerate() {
-        let text = arg.text.as_str();
+        let text = arg.start();
         if let Some(long) = text.strip_prefix("--") {
             let (name, value) = long.split_once('=').map_or((long, None), |(name, value)| (name, Some(value)));
             let is = |option: &str| name.len() > 1 && option.starts_with(name);
@@ -307,7 +308,7 @@ fn packed(judge: &mut Judge<'_>, call: &Call) {
     if is_list {
         let _ = judge.read_unknown();
     }
-    let named = call.args.iter().skip(1).filter(|arg| !arg.text.starts_with('-'));
+    let named = call.args.iter().skip(1).filter(|arg| !arg.start().starts_with('-'));
     for arg in named.chain(&folders) {
         let _ = judge.read_tree(arg);
     }

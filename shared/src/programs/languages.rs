@@ -114,8 +114,8 @@ pub(super) const TABLE: &[Program] = &[
 
 pub(super) fn interpreter(judge: &mut Judge<'_>, call: &Call) -> Judgement {
     let file = call.args.iter().find_map(|arg| arg.exact().filter(|text| !text.starts_with('-')));
-    let from_stdin =
-        call.args.iter().all(|arg| arg.text.starts_with('-')) || call.args.first().and_then(Arg::exact) == Some("-");
+    let from_stdin = call.args.iter().all(|arg| arg.may_be_option() || arg.is("-"))
+        || call.args.first().and_then(Arg::exact) == Some("-");
     judge.runs_code(call, from_stdin, file);
     super::build::note_steering(judge, call);
     mentions(judge, call);
@@ -125,7 +125,7 @@ pub(super) fn interpreter(judge: &mut Judge<'_>, call: &Call) -> Judgement {
 /// Code on the command line: what it says about secrets and hosts is taken from its text.
 fn mentions(judge: &mut Judge<'_>, call: &Call) {
     for arg in &call.args {
-        for word in arg.text.split(|c: char| c.is_whitespace() || "'\"`()[]{},;=".contains(c)) {
+        for word in arg.start().split(|c: char| c.is_whitespace() || "'\"`()[]{},;=".contains(c)) {
             if crate::classify::secrets::is_secret_path(word)
                 || word.len() > 4
                     && word.bytes().all(|b| b.is_ascii_uppercase() || b == b'_')

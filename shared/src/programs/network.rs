@@ -298,11 +298,11 @@ fn connect(judge: &mut Judge<'_>, call: &Call, Client { is_web: web, brings }: C
     let mut host = by_operands.iter().flatten().find_map(Clone::clone);
     let mut previous = "";
     // Where what comes from a machine is put: the last operand, if it is none itself.
-    let is_here = |arg: &Arg| !arg.text.starts_with('-') && !arg.text.contains(':');
+    let is_here = |arg: &Arg| !arg.start().starts_with('-') && !arg.start().contains(':');
     let copies = matches!(name.as_str(), "scp" | "rsync");
     let target = call.args.len().checked_sub(1).filter(|last| copies && call.args.get(*last).is_some_and(is_here));
     for (at, arg) in call.args.iter().enumerate() {
-        let text = arg.text.as_str();
+        let text = arg.start();
         if web {
             files_of_web_client(judge, previous, arg);
         } else if target == Some(at) {
@@ -329,7 +329,7 @@ fn connect(judge: &mut Judge<'_>, call: &Call, Client { is_web: web, brings }: C
     let others = if web {
         other_hosts(call, by_operands, host.as_deref())
     } else {
-        let by_words = || call.args.iter().filter_map(|arg| host_in(&arg.text)).map(Some).collect();
+        let by_words = || call.args.iter().filter_map(|arg| host_in(arg.start())).map(Some).collect();
         let others: Vec<Option<String>> = by_operands.unwrap_or_else(by_words);
         others.into_iter().filter(|other| *other != host).collect()
     };
@@ -356,7 +356,7 @@ fn other_hosts(call: &Call, known: Option<Vec<Option<String>>>, first: Option<&s
     let by_words = known.is_none();
     known.into_iter().flatten().for_each(&mut note);
     for arg in &call.args {
-        let text = arg.text.as_str();
+        let text = arg.start();
         for host in addresses::in_word(text) {
             if by_words || host.is_some() {
                 note(host);
@@ -455,7 +455,7 @@ fn files_of_web_client(judge: &mut Judge<'_>, previous: &str, arg: &Arg) {
     let uploads = matches!(previous, "-T" | "--upload-file") || ends_in_flag(previous, 'T');
     file_address(judge, arg, uploads);
     // In a cluster (`-sKf`), the letter that takes a value takes what stands behind it.
-    let option = short_option(&arg.text, addresses::CURL_LETTERS);
+    let option = short_option(arg.start(), addresses::CURL_LETTERS);
     let is_value_of =
         short_option(previous, addresses::CURL_LETTERS).filter(|(_, value)| value.is_empty()).map(|(letter, _)| letter);
     let named = FILE_OPTIONS.iter().any(|long| previous.len() > 3 && long.starts_with(previous));
@@ -464,38 +464,38 @@ fn files_of_web_client(judge: &mut Judge<'_>, previous: &str, arg: &Arg) {
     }
     match option {
         Some((letter, value)) if "TKE".contains(letter) && !value.is_empty() => {
-            let _ = judge.read(&Arg::literal(value));
+            let _ = judge.read(&arg.with_start(value));
         }
         Some((letter, value)) if "dFbH".contains(letter) && !value.is_empty() => {
-            files_in_value(judge, value, letter == 'F', letter == 'b');
+            files_in_value(judge, arg, value, letter == 'F', letter == 'b');
         }
         _ => {}
     }
-    if let Some((long, path)) = arg.text.split_once('=').filter(|(long, _)| long.len() > 3)
+    if let Some((long, path)) = arg.start().split_once('=').filter(|(long, _)| long.len() > 3)
         && FILE_OPTIONS.iter().any(|known| known.starts_with(long) && *known != long)
     {
-        let _ = judge.read(&Arg::literal(path));
+        let _ = judge.read(&arg.with_start(path));
     }
     let glued = ["--post-file=", "--body-file=", "--upload-file=", "-T"]
         .iter()
-        .find_map(|option| arg.text.strip_prefix(option));
+        .find_map(|option| arg.start().strip_prefix(option));
     if let Some(path) = glued.filter(|path| !path.is_empty() && *path != "-") {
-        let _ = judge.read(&Arg::literal(path));
+        let _ = judge.read(&arg.with_start(path));
     }
     // What stands behind an option, in the same word or the next one.
     let is_long =
         |option: &str, known: &[&str]| option.len() > 3 && known.iter().any(|known| known.starts_with(option));
-    let (option, value) = match arg.text.split_once('=') {
+    let (option, value) = match arg.start().split_once('=') {
         Some((option, value)) if option.starts_with("--") => (option, value),
-        _ => (previous, arg.text.as_str()),
+        _ => (previous, arg.start()),
     };
     let is_form = is_value_of == Some('F') || is_long(option, &["--form"]);
     let is_cookie = is_value_of == Some('b') || is_long(option, &["--cookie"]);
     let is_data = is_value_of.is_some_and(|letter| "dH".contains(letter)) || is_long(option, DATA_OPTIONS);
-    let before = arg.text.split_once('@').map(|(before, _)| before);
+    let before = arg.start().split_once('@').map(|(before, _)| before);
     let looks_like = before.is_some_and(|before| before.is_empty() || before.ends_with(['=', ':']));
     if is_form || is_cookie || is_data || looks_like {
-        files_in_value(judge, value, is_form || !is_data && !is_cookie, is_cookie);
+        files_in_value(judge, arg, value, is_form || !is_data && !is_cookie, is_cookie);
     }
 }
 
@@ -520,8 +520,8 @@ const DATA_OPTIONS: &[&str] = &[
 ];
 
 /// The files that a value names: behind an `@`, whatever the name is made of; in a form also behind `<`, several with commas, and
-/// each with more behind a semicolon; a cookie without `=` is one.
-fn files_in_value(judge: &mut Judge<'_>, value: &str, is_form: bool, is_cookie: bool) {
+/// each with more behind a semicolon; a cookie without `=` is one. `value` is what is known of it at the end of `arg`.
+fn files_in_value(judge: &mut Judge<'_>, arg: &Arg, value: &str, is_form: bool, is_cookie: bool) {
     let mut paths = Vec::new();
     if is_cookie && !value.contains('=') {
         paths.push(value);
@@ -541,20 +541,20 @@ fn files_in_value(judge: &mut Judge<'_>, value: &str, is_form: bool, is_cookie: 
     paths.retain(|path| !path.is_empty() && *path != "-");
     paths.dedup();
     for path in paths {
-        let _ = judge.read(&Arg::literal(path));
+        let _ = judge.read(&arg.with_start(path));
     }
 }
 
 /// A file of this machine as an address: curl decodes it, and takes brackets and braces for several names.
 fn file_address(judge: &mut Judge<'_>, arg: &Arg, uploads: bool) {
-    let scheme = arg.text.get(..5).is_some_and(|scheme| scheme.eq_ignore_ascii_case("file:"));
+    let scheme = arg.start().get(..5).is_some_and(|scheme| scheme.eq_ignore_ascii_case("file:"));
     let path = if scheme {
-        let rest = arg.text.get(5..).unwrap_or("").trim_start_matches('/');
+        let rest = arg.start().get(5..).unwrap_or("").trim_start_matches('/');
         let rest = rest.strip_prefix("localhost/").or_else(|| rest.strip_prefix("127.0.0.1/")).unwrap_or(rest);
         format!("/{}", percent_decoded(rest))
     } else if uploads {
-        arg.text.clone()
-    } else if let Some(path) = arg.text.strip_prefix("-T").filter(|path| !path.is_empty()) {
+        arg.start().to_owned()
+    } else if let Some(path) = arg.start().strip_prefix("-T").filter(|path| !path.is_empty()) {
         path.to_owned()
     } else {
         return;
@@ -565,7 +565,7 @@ fn file_address(judge: &mut Judge<'_>, arg: &Arg, uploads: bool) {
             let folder = start.rsplit_once('/').map_or(".", |(folder, _)| if folder.is_empty() { "/" } else { folder });
             let _ = judge.read_tree(&Arg::literal(folder));
         }
-        None if scheme => drop(judge.read(&Arg::literal(path))),
+        None if scheme => drop(judge.read(&arg.with_start(path))),
         // Read as any file that is sent.
         None => {}
     }
@@ -595,14 +595,14 @@ fn downloads(judge: &mut Judge<'_>, call: &Call, name: &str) {
         // Of others the options are not known one by one.
         let mut previous = "";
         for arg in &call.args {
-            let glued = arg.text.strip_prefix("--output=").or_else(|| arg.text.strip_prefix("--out="));
+            let glued = arg.start().strip_prefix("--output=").or_else(|| arg.start().strip_prefix("--out="));
             if let Some(path) = glued {
-                let _ = judge.write(&Arg::literal(path));
+                let _ = judge.write(&arg.with_start(path));
             } else if matches!(previous, "-o" | "--output" | "--out") {
-                judge.fetched_file(&arg.text);
+                judge.fetched_file(arg.start());
                 let _ = judge.write(arg);
             }
-            previous = &arg.text;
+            previous = arg.start();
         }
         return;
     };
@@ -615,7 +615,7 @@ fn downloads(judge: &mut Judge<'_>, call: &Call, name: &str) {
                 (true, "o" | "output") | (false, "O" | "output-document") => {
                     // All goes there, and nothing by its name.
                     by_name &= is_curl;
-                    judge.fetched_file(&value.text);
+                    judge.fetched_file(value.start());
                     let _ = judge.write(value);
                 }
                 // Further files that it writes: cookies, heads, traces, lists, libraries.
@@ -655,11 +655,11 @@ fn downloads(judge: &mut Judge<'_>, call: &Call, name: &str) {
     }
     for arg in &call.args {
         // What a format names.
-        let text = arg.text.as_str();
+        let text = arg.start();
         for (_, path) in text.match_indices("%output{").filter_map(|(at, mark)| text.split_at_checked(at + mark.len()))
         {
             let path = path.trim_start_matches('>').split('}').next().unwrap_or_default();
-            let _ = judge.write(&Arg::literal(path));
+            let _ = judge.write(&arg.with_start(path));
         }
     }
     if !by_name {
@@ -669,7 +669,7 @@ fn downloads(judge: &mut Judge<'_>, call: &Call, name: &str) {
         let Some(folder) = &folder else { return Arg::literal(file) };
         match folder.exact() {
             Some(folder) => Arg::literal(format!("{}/{file}", folder.trim_end_matches('/'))),
-            None => Arg::unknown(format!("{}/{file}", folder.text), Known::OneWord),
+            None => Arg::unknown(format!("{}/{file}", folder.start()), Known::OneWord),
         }
     };
     if is_named_there {
@@ -677,15 +677,18 @@ fn downloads(judge: &mut Judge<'_>, call: &Call, name: &str) {
     }
     for word in &words {
         let Word::Operand { arg, .. } = word else { continue };
-        if !arg.text.contains(['/', '.']) {
+        if !arg.start().contains(['/', '.']) {
             continue;
         }
-        let path = arg.text.split(['?', '#']).next().unwrap_or_default();
+        // The text goes on to make the name.
+        if arg.exact().is_none() {
+            judge.write_any_name(&at("*"));
+        }
+        let path = arg.start().split(['?', '#']).next().unwrap_or_default();
         judge.fetched_file(path);
         let path = path.split_once("://").map_or(path, |(_, rest)| rest);
         let file = path.rsplit_once('/').map_or("", |(_, file)| file);
         let file = if file.is_empty() { "index.html" } else { file };
-        // Of a name that the text goes on to make, what it ends with is known at most.
         let _ = judge.write(&at(&percent_decoded(file)));
     }
 }

@@ -525,14 +525,14 @@ fn package(judge: &mut Judge<'_>, call: &Call) -> Judgement {
     let manager = name.trim_end_matches(|c: char| c.is_ascii_digit() || c == '.');
     let called = row(name).and_then(|row| row.called(&call.args));
     let first = called.map_or("", |called| called.words);
-    let fetches = called.is_some() || manager == "pacman" && call.args.iter().any(|arg| arg.text.starts_with("-S"));
+    let fetches = called.is_some() || manager == "pacman" && call.args.iter().any(|arg| arg.start().starts_with("-S"));
     super::build::note_steering(judge, call);
     if !fetches {
         return Judgement::unknown("");
     }
     // The default registry is trusted to deliver what was named; another source is not.
     let other = call.args.iter().find(|arg| {
-        let text = arg.text.as_str();
+        let text = arg.start();
         text.contains("://")
             || text.starts_with("git+")
             || text.starts_with("git@")
@@ -553,7 +553,9 @@ fn package(judge: &mut Judge<'_>, call: &Call) -> Judgement {
             .any(|option| text == *option || text.starts_with(&format!("{option}=")))
     });
     if let Some(other) = other {
-        judge.untrusted(super::network::host_in(&other.text).unwrap_or_else(|| format!("{manager} {}", other.text)));
+        judge.untrusted(
+            super::network::host_in(other.start()).unwrap_or_else(|| format!("{manager} {}", other.start())),
+        );
     }
     judge.network(manager, None);
     Judgement::network(format!("`{manager} {first}` fetches from the network"))

@@ -293,7 +293,7 @@ impl Program {
     pub fn called(&self, args: &[Arg]) -> Option<&'static Subcommand> {
         let is_word = |text: &&str| !text.starts_with(['-', '+']);
         let words: Vec<&str> = args.iter().filter_map(Arg::exact).filter(is_word).collect();
-        let begins_with_option = args.first().is_some_and(|arg| arg.text.starts_with(['-', '+']));
+        let begins_with_option = args.first().is_some_and(|arg| arg.start().starts_with(['-', '+']));
         let word = |at: usize| words.get(at).copied().unwrap_or("");
         let most = if begins_with_option { words.len().max(1) } else { 1 };
         (0..most).find_map(|at| self.subcommand(word(at), word(at + 1)))
@@ -427,7 +427,7 @@ impl Wrapper {
     /// True where all of these, which stand in front of the program, are options that are known, and their values.
     pub fn knows(&self, words: &[&str]) -> bool {
         let args: Vec<Arg> = words.iter().map(|word| Arg::literal(*word)).collect();
-        let is_own = |word: &&&Arg| !(self.assigns && word.text.contains('='));
+        let is_own = |word: &&&Arg| !(self.assigns && word.start().contains('='));
         self.options.scan(&args).is_ok_and(|scan| scan.operands.iter().filter(is_own).count() <= self.operands)
     }
 

@@ -130,7 +130,7 @@ fn grep(judge: &mut Judge<'_>, call: &Call) -> Judgement {
         judgement = judgement.max(if walks { judge.read_tree(operand) } else { judge.read(operand) });
     }
     // A pattern that may turn into an option or into several words brings file names along.
-    let separated = call.args.iter().any(|arg| arg.exact() == Some("--"));
+    let separated = call.args.iter().any(|arg| arg.is("--"));
     if patterns == 1
         && scan.operands.first().is_some_and(|pattern| {
             !pattern.is_one() || pattern.known != Known::Literal && pattern.may_be_option() && !separated
@@ -382,17 +382,17 @@ fn find_by_its_words(judge: &mut Judge<'_>, call: &Call) -> Judgement {
     let mut args = call.args.iter().peekable();
     while args.next_if(|arg| matches!(arg.exact(), Some("-H" | "-L" | "-P"))).is_some() {}
     let mut starts: Vec<&Arg> = Vec::new();
-    let begins = |arg: &Arg| arg.may_be_option() || matches!(arg.text.as_str(), "(" | "!" | ",");
+    let begins = |arg: &Arg| arg.may_be_option() || matches!(arg.start(), "(" | "!" | ",");
     while let Some(arg) = args.next_if(|arg| !begins(arg)) {
         starts.push(arg);
     }
     // What `{}` becomes begins like where it was found: `@x` is a list of options to some programs.
-    let is_plain = |start: &&Arg| start.text.starts_with(|c: char| c.is_ascii_alphanumeric() || "./_~".contains(c));
+    let is_plain = |start: &&Arg| start.start().starts_with(|c: char| c.is_ascii_alphanumeric() || "./_~".contains(c));
     let all_plain = starts.iter().all(is_plain);
     let mut judgement = Judgement::safe();
     while let Some(arg) = args.next() {
         let Some(test) = arg.exact() else {
-            return Judgement::unknown(format!("`{}…` may turn into an action when it runs", arg.text));
+            return Judgement::unknown(format!("`{}…` may turn into an action when it runs", arg.start()));
         };
         if PLAIN.contains(&test) {
             continue;
@@ -419,18 +419,18 @@ fn find_by_its_words(judge: &mut Judge<'_>, call: &Call) -> Judgement {
         loop {
             match args.next() {
                 None => return Judgement::unknown("`-exec` without an end"),
-                Some(arg) if arg.exact() == Some(";") => break,
+                Some(arg) if arg.is(";") => break,
                 Some(arg)
-                    if arg.exact() == Some("+")
+                    if arg.is("+")
                         && inner.last().is_some_and(|last: &Arg| {
-                            last.known == Known::Words && last.text == "./" && last.tail.is_empty()
+                            last.known == Known::Words && last.start() == "./" && last.tail.is_empty()
                         }) =>
                 {
                     break;
                 }
                 // A found path starts with the path the search started from.
-                Some(arg) if arg.exact() == Some("{}") => inner.push(Arg::unknown("./", Known::Words)),
-                Some(arg) if arg.text.contains("{}") => return Judgement::unknown("`{}` inside a word of `-exec`"),
+                Some(arg) if arg.is("{}") => inner.push(Arg::unknown("./", Known::Words)),
+                Some(arg) if arg.start().contains("{}") => return Judgement::unknown("`{}` inside a word of `-exec`"),
                 Some(arg) => inner.push(arg.clone()),
             }
         }

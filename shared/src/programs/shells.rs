@@ -137,7 +137,7 @@ fn shell(judge: &mut Judge<'_>, call: &Call, kind: Shell, at_best: Judgement) ->
         if letters.contains('c') {
             judge.runs_code(call, false, None);
             let mut script = args.next();
-            while script.is_some_and(|arg| arg.text.starts_with(['-', '+']) && arg.known == Known::Literal) {
+            while script.is_some_and(|arg| arg.start().starts_with(['-', '+']) && arg.known == Known::Literal) {
                 judgement = Judgement::unknown("an option behind `-c`");
                 script = args.next();
             }

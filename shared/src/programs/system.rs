@@ -73,9 +73,9 @@ pub(super) fn kill(judge: &mut Judge<'_>, call: &Call) -> Judgement {
                 && !text.bytes().skip(1).all(|b| b.is_ascii_uppercase())
     };
     for (index, arg) in call.args.iter().enumerate() {
-        let everything = !by_name && arg.text == "-1" && (index > 0 || call.args.len() == 1);
-        let named =
-            by_name && (selects(&arg.text) || !arg.text.starts_with('-') && protected::reaches_gate_process(&arg.text));
+        let everything = !by_name && arg.start() == "-1" && (index > 0 || call.args.len() == 1);
+        let named = by_name
+            && (selects(arg.start()) || !arg.start().starts_with('-') && protected::reaches_gate_process(arg.start()));
         if everything || named {
             judge.tampering("the gate's processes");
         }

@@ -183,7 +183,7 @@ pub(super) const TABLE: &[Program] = &[
 /// Only numbers are shown, so the files' names do not matter.
 fn wc(judge: &mut Judge<'_>, call: &Call) -> Judgement {
     let from_file =
-        call.args.iter().any(|arg| arg.text.starts_with("--f") || arg.exact().is_none() && arg.may_be_option());
+        call.args.iter().any(|arg| arg.start().starts_with("--f") || arg.exact().is_none() && arg.may_be_option());
     if from_file {
         return Judgement::unknown("it takes file names from a file");
     }
@@ -303,7 +303,7 @@ fn iconv(judge: &mut Judge<'_>, call: &Call) -> Judgement {
 
 /// binutils take options from a file that is named with `@`.
 fn without_response_files(options: Options, judge: &mut Judge<'_>, call: &Call, reads: bool) -> Judgement {
-    let may_name_one = |arg: &Arg| arg.text.starts_with('@') || arg.exact().is_none() && arg.text.is_empty();
+    let may_name_one = |arg: &Arg| arg.start().starts_with('@') || arg.exact().is_none() && arg.start().is_empty();
     if call.args.iter().any(may_name_one) {
         return Judgement::unknown("it may take options from a file");
     }

@@ -107,6 +107,8 @@ pub(super) const TABLE: &[Program] = &[
             "ls | xargs sh -c",
             "ls | xargs sort",
             "ls | xargs -I{} sh -c '{}'",
+            // A folder `*.` may lead elsewhere.
+            "find . -name x | xargs -I{} cat ./*{}",
         ]),
 ];
 
@@ -122,7 +124,10 @@ impl Wrapper {
         let mut at = leading_options(args, &self.options) + self.operands;
         if self.assigns {
             let rest = args.get(at..).unwrap_or(&[]);
-            at += rest.iter().take_while(|arg| !arg.text.starts_with('-') && arg.text.contains('=')).count();
+            at += rest
+                .iter()
+                .take_while(|arg| arg.is_one() && !arg.start().starts_with('-') && arg.start().contains('='))
+                .count();
         }
         at.min(args.len())
     }
@@ -152,7 +157,7 @@ pub(super) fn command(judge: &mut Judge<'_>, call: &Call) -> Judgement {
             judge.inner_call(&call.args, call).max(judge.suspect(call, rest))
         }
         Some((first, _)) if first.may_be_option() => {
-            Judgement::unknown(format!("`{}` is not on its list", first.text)).max(guess(judge, call))
+            Judgement::unknown(format!("`{}` is not on its list", first.start())).max(guess(judge, call))
         }
         Some(_) => judge.inner_call(&call.args, call),
     }
@@ -181,7 +186,7 @@ fn wrapper(judge: &mut Judge<'_>, call: &Call) -> Judgement {
 
 /// Never Safe, but what it runs still tells whether it reaches the network.
 pub(super) fn look_through(judge: &mut Judge<'_>, call: &Call) -> Judgement {
-    let text = |arg: &Arg| arg.text.strip_prefix("--command=").map(str::to_owned);
+    let text = |arg: &Arg| arg.start().strip_prefix("--command=").map(str::to_owned);
     let mut judgement = Judgement::unknown("it runs a program with other rights, or in a way that is not read here");
     for script in call.args.iter().filter_map(text) {
         judgement = judgement.max(judge.inner_script(&script, Shell::Bash));
@@ -202,7 +207,7 @@ pub(super) fn guess(judge: &mut Judge<'_>, call: &Call) -> Judgement {
 fn leading_options(args: &[Arg], options: &Options) -> usize {
     let mut at = 0;
     while let Some(arg) = args.get(at) {
-        let text = arg.text.as_str();
+        let text = arg.start();
         if !arg.may_be_option() {
             break;
         }
@@ -229,7 +234,7 @@ fn env(judge: &mut Judge<'_>, call: &Call) -> Judgement {
     while let Some((first, more)) = rest.split_first() {
         let Some(text) = first.exact() else {
             // `NAME=$x` is an assignment, whatever the value.
-            match first.text.split_once('=') {
+            match first.start().split_once('=') {
                 Some((name, _)) if first.known == Known::OneWord && !name.starts_with('-') => {
                     judgement = judgement.max(judge.assignment_of(name, None));
                     rest = more;
@@ -251,7 +256,7 @@ fn env(judge: &mut Judge<'_>, call: &Call) -> Judgement {
             "-0" | "--null" => rest = more,
             "-u" => match more.split_first() {
                 Some((name, behind)) if name.exact().is_some() => {
-                    cleared |= ["PATH", "PWD", "OLDPWD", "HOME"].contains(&name.text.as_str());
+                    cleared |= ["PATH", "PWD", "OLDPWD", "HOME"].contains(&name.start());
                     rest = behind;
                 }
                 _ => {
@@ -279,12 +284,12 @@ fn env(judge: &mut Judge<'_>, call: &Call) -> Judgement {
 }
 
 fn printenv(judge: &mut Judge<'_>, call: &Call) -> Judgement {
-    let all_named = call.args.iter().all(|arg| arg.known == Known::Literal && !arg.text.starts_with('-'));
+    let all_named = call.args.iter().all(|arg| arg.known == Known::Literal && !arg.start().starts_with('-'));
     if call.args.is_empty() || !all_named {
         judge.secret("the environment");
     }
-    for arg in call.args.iter().filter(|arg| secrets::is_secret_variable(&arg.text)) {
-        judge.secret(format!("${}", arg.text));
+    for arg in call.args.iter().filter(|arg| secrets::is_secret_variable(arg.start())) {
+        judge.secret(format!("${}", arg.start()));
     }
     Judgement::safe()
 }
@@ -309,8 +314,8 @@ fn xargs(judge: &mut Judge<'_>, call: &Call) -> Judgement {
             }
             if let Some(mark) = scan.value(&["-I"]).and_then(Arg::exact).filter(|mark| !mark.is_empty()) {
                 for arg in &mut inner {
-                    if arg.text.contains(mark) {
-                        let before = arg.text.split(mark).next().unwrap_or("").to_owned();
+                    if arg.start().contains(mark) || arg.tail.contains(mark) {
+                        let before = arg.start().split(mark).next().unwrap_or("").to_owned();
                         *arg = Arg::unknown(before, Known::OneWord);
                     }
                 }

@@ -98,7 +98,7 @@ impl Judge<'_> {
             },
             Rule::Forms => self.by_form(call, row),
             Rule::Never(operands) => {
-                let given: Vec<&Arg> = call.args.iter().filter(|arg| !arg.text.starts_with('-')).collect();
+                let given: Vec<&Arg> = call.args.iter().filter(|arg| !arg.start().starts_with('-')).collect();
                 self.operands(&given, *operands).max(Judgement::unknown(""))
             }
         }
@@ -183,9 +183,9 @@ impl Judge<'_> {
 
     /// The call with its patterns taken as `./*` instead of `*`, under the condition that no name there starts with a dash.
     fn without_dashes(&mut self, call: &Call) -> Option<Call> {
-        let opens = |arg: &Arg| arg.known == Known::Words && arg.text.is_empty() && !arg.wanders;
+        let opens = |arg: &Arg| arg.known == Known::Words && arg.start().is_empty() && !arg.wanders;
         // Behind `--` nothing is an option.
-        let before = call.args.iter().position(|arg| arg.exact() == Some("--")).unwrap_or(call.args.len());
+        let before = call.args.iter().position(|arg| arg.is("--")).unwrap_or(call.args.len());
         if !call.args.iter().take(before).any(opens) {
             return None;
         }
@@ -194,7 +194,7 @@ impl Judge<'_> {
         }
         let mut named = call.clone();
         for arg in named.args.iter_mut().filter(|arg| opens(arg)) {
-            "./".clone_into(&mut arg.text);
+            *arg = arg.with_start("./");
         }
         Some(named)
     }
@@ -250,7 +250,7 @@ impl Judge<'_> {
             }
             if looked_at == MAX_SUSPECTS {
                 // Too many to follow: what the rest mentions counts.
-                let rest: Vec<&str> = words.iter().skip(index).map(|arg| arg.text.as_str()).collect();
+                let rest: Vec<&str> = words.iter().skip(index).map(Arg::start).collect();
                 let found = crate::classify::raw::effects(&rest.join(" "), self.around);
                 self.join_effects(found);
                 break;

@@ -167,18 +167,18 @@ impl Judge<'_> {
     /// A file's content is read.
     pub fn read(&mut self, arg: &Arg) -> Judgement {
         match arg.known {
-            Known::Literal if arg.text == "-" || arg.text.is_empty() => Judgement::safe(),
+            Known::Literal if arg.start() == "-" || arg.start().is_empty() => Judgement::safe(),
             Known::Pipe => Judgement::safe(),
-            Known::Literal if self.is_lost(&arg.text) => self.read_unknown(),
-            Known::Words if arg.wanders || self.is_lost(&arg.text) => self.read_unknown(),
+            Known::Literal if self.is_lost(arg.start()) => self.read_unknown(),
+            Known::Words if arg.wanders || self.is_lost(arg.start()) => self.read_unknown(),
             Known::Literal => {
-                for path in self.unresolved(&arg.text) {
+                for path in self.unresolved(arg.start()) {
                     if self.beside > 0 {
                         note(&mut self.effects.reads_beside, path.clone());
                     }
                     note(&mut self.effects.reads, path);
                 }
-                for path in self.resolved(&arg.text) {
+                for path in self.resolved(arg.start()) {
                     if secrets::may_be_public(&path) {
                         self.condition(Condition::OnlyPublic { path: path.clone() });
                     } else if secrets::is_secret_path(&path) {
@@ -202,8 +202,8 @@ impl Judge<'_> {
                 } else {
                     self.read_tree(&Arg::literal(folder));
                 }
-                if secrets::is_secret_path(&format!("{}{}", arg.text, arg.tail)) {
-                    note(&mut self.effects.secrets, format!("{}*{}", arg.text, arg.tail));
+                if secrets::is_secret_path(&format!("{}{}", arg.start(), arg.tail)) {
+                    note(&mut self.effects.secrets, format!("{}*{}", arg.start(), arg.tail));
                 }
                 Judgement::safe()
             }
@@ -266,7 +266,7 @@ impl Judge<'_> {
 
     /// A path that is moved must not be a folder: links in it would lead elsewhere from its new place.
     pub fn is_no_folder(&mut self, arg: &Arg) {
-        for path in self.places(&arg.text) {
+        for path in self.places(arg.start()) {
             self.condition(Condition::NoFolder { path });
         }
     }
@@ -278,7 +278,7 @@ impl Judge<'_> {
 
     /// A file is written whose name somebody else chooses: what acts later may be among them.
     pub fn write_any_name(&mut self, pattern: &Arg) {
-        for path in self.resolved(&pattern.text) {
+        for path in self.resolved(pattern.start()) {
             note(&mut self.effects.steering, path);
         }
     }
@@ -353,19 +353,18 @@ impl Judge<'_> {
         let changes = |program: &str| programs::has(program, Trait::ChangesFiles);
         // Git brings files of commits into the working tree.
         let brings = paths::file_name(&call.program) == "git" && programs::brings_files(&call.args);
-        let modifies = brings || changes(&call.program) || call.args.iter().any(|arg| changes(&arg.text));
+        let modifies = brings || changes(&call.program) || call.args.iter().any(|arg| changes(arg.start()));
         // What it changes stands elsewhere.
         let reads_names = matches!(programs::runs_of(&call.program), Runs::Behind(wrapper) if wrapper.words_from_input);
         self.outputs(call);
         // A commit that is called like a file.
-        for arg in call.args.iter().filter(|arg| !(brings && arg.text == "HEAD")) {
+        for arg in call.args.iter().filter(|arg| !(brings && arg.start() == "HEAD")) {
             // `of=/path`, `-t/path` and `--target=/path` name one, too.
             let glued = [
-                arg.text.split_once('=').map(|(_, path)| path),
-                arg.text.get(2..).filter(|_| arg.text.starts_with('-')),
+                arg.start().split_once('=').map(|(_, path)| path),
+                arg.start().get(2..).filter(|_| arg.start().starts_with('-')),
             ];
-            for path in
-                std::iter::once(arg.text.as_str()).chain(glued.into_iter().flatten()).filter(|path| !path.is_empty())
+            for path in std::iter::once(arg.start()).chain(glued.into_iter().flatten()).filter(|path| !path.is_empty())
             {
                 for path in self.resolved(path) {
                     let later = self.around.later(&path);
@@ -415,7 +414,7 @@ impl Judge<'_> {
     fn outputs(&mut self, call: &Call) {
         let mut is_value = false;
         for arg in &call.args {
-            let text = arg.text.as_str();
+            let text = arg.start();
             let was_value = std::mem::take(&mut is_value);
             let named: Vec<&str> = if was_value && !text.starts_with('-') {
                 vec![text]
@@ -457,7 +456,7 @@ impl Judge<'_> {
         let reads = !is(&[Trait::NamesOnly]);
         let mut reaches = None;
         for (at, arg) in call.args.iter().enumerate() {
-            let text = arg.text.as_str();
+            let text = arg.start();
             if only_talks && text.contains(char::is_whitespace) {
                 // A message.
                 continue;
@@ -487,14 +486,14 @@ impl Judge<'_> {
                 note(&mut self.effects.secrets, secret);
             }
             if !only_talks && paths::file_name(text) == "git" {
-                let behind: Vec<&str> = call.args.iter().skip(at + 1).map(|arg| arg.text.as_str()).collect();
+                let behind: Vec<&str> = call.args.iter().skip(at + 1).map(Arg::start).collect();
                 let host = || behind.iter().find_map(|word| programs::host_in(word));
                 reaches = reaches.or_else(|| asks_remote(&behind).then(|| ("git".to_owned(), host())));
             }
             // The last word is more often the name of a package, or of a file.
             if !only_talks && at + 1 < call.args.len() && !text.contains('/') && reaches_network(text) {
                 let host =
-                    || call.args.get(at + 1..).into_iter().flatten().find_map(|arg| programs::host_in(&arg.text));
+                    || call.args.get(at + 1..).into_iter().flatten().find_map(|arg| programs::host_in(arg.start()));
                 reaches = reaches.or_else(|| Some((text.to_owned(), host())));
             }
         }
@@ -528,7 +527,7 @@ impl Judge<'_> {
     pub(super) fn named_by_patterns(&mut self, words: &[Word]) {
         for arg in words.iter().flat_map(|word| Arg::all_of(word, &|_| None)).filter(|arg| arg.known == Known::Words) {
             if arg.in_one_folder {
-                self.named(&[&format!("{}*{}", arg.text, arg.tail)]);
+                self.named(&[&format!("{}*{}", arg.start(), arg.tail)]);
             } else {
                 self.named(&[folder_of_pattern(&arg).0]);
             }
@@ -537,8 +536,8 @@ impl Judge<'_> {
 
     /// The hosts in the words of a call that reaches the network.
     pub(super) fn hosts_in_words(&mut self, call: &Call, program: &str) {
-        let is_message = |arg: &&Arg| arg.text.contains(char::is_whitespace) && calls::only_talks(call);
-        let words: Vec<&str> = call.args.iter().filter(|arg| !is_message(arg)).map(|arg| arg.text.as_str()).collect();
+        let is_message = |arg: &&Arg| arg.start().contains(char::is_whitespace) && calls::only_talks(call);
+        let words: Vec<&str> = call.args.iter().filter(|arg| !is_message(arg)).map(Arg::start).collect();
         for host in programs::hosts_in_words(program, &words) {
             self.network(program, Some(host));
         }
@@ -553,20 +552,20 @@ impl Judge<'_> {
     pub(super) fn tampering_by(&mut self, arg: &Arg) {
         let tail = arg.tail.trim_start_matches('/');
         let by_tail = (!tail.is_empty()).then(|| protected::gate_part(tail, &[], None)).flatten();
-        let reaches = self.resolved(&arg.text).iter().any(|prefix| {
-            let prefix = if arg.text.ends_with('/') { format!("{prefix}/") } else { prefix.clone() };
+        let reaches = self.resolved(arg.start()).iter().any(|prefix| {
+            let prefix = if arg.start().ends_with('/') { format!("{prefix}/") } else { prefix.clone() };
             prefix.len() > 1 && protected::prefix_reaches_gate(&prefix, &self.around.protected)
         });
-        if reaches || by_tail.is_some() || arg.text == "/" {
-            note(&mut self.effects.tampering, format!("{}…{}", arg.text, arg.tail));
+        if reaches || by_tail.is_some() || arg.start() == "/" {
+            note(&mut self.effects.tampering, format!("{}…{}", arg.start(), arg.tail));
         }
     }
 }
 
 /// The folder in which a pattern finds its names, and how these begin. A pattern with folders in it finds them below.
 fn folder_of_pattern(arg: &Arg) -> (&str, &str) {
-    match arg.text.rsplit_once('/') {
-        None => (".", &arg.text),
+    match arg.start().rsplit_once('/') {
+        None => (".", arg.start()),
         Some(("", start)) => ("/", start),
         Some((folder, start)) => (folder, start),
     }

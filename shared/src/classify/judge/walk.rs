@@ -690,7 +690,7 @@ impl Judge<'_> {
                         Value::Number => Some(Arg::unknown("", Known::OneWord)),
                         Value::Text(arg) => {
                             let whole =
-                                variable.quoted || values::stays_whole(&arg.text) && arg.known == Known::Literal;
+                                variable.quoted || values::stays_whole(arg.start()) && arg.known == Known::Literal;
                             whole.then(|| arg.clone())
                         }
                     }

@@ -38,7 +38,7 @@ pub(super) fn run(
     for (of, word) in REST.iter().filter(|(of, _)| *of == subcommand) {
         let Some(at) = at(word) else { continue };
         let behind = rest.get(at + 1..).unwrap_or_default();
-        let options = behind.iter().take_while(|arg| arg.text.starts_with('-')).count();
+        let options = behind.iter().take_while(|arg| arg.start().starts_with('-')).count();
         let words = behind.get(options..).unwrap_or_default();
         let mut judgement = judge.suspect_with(call, words, Suspicion::At(0));
         // Git puts the words together for a shell.
@@ -50,7 +50,7 @@ pub(super) fn run(
     }
     // The rest are words of git's own, in each repository of a list.
     if subcommand == "for-each-repo" {
-        let own = rest.iter().take_while(|arg| arg.text.starts_with('-')).count();
+        let own = rest.iter().take_while(|arg| arg.start().starts_with('-')).count();
         let words = rest.get(own..).unwrap_or_default();
         let git: Vec<Arg> = std::iter::once(Arg::literal("git")).chain(words.iter().cloned()).collect();
         return (Some(judge.inner_call(&git, call)), true);
@@ -71,19 +71,18 @@ pub(super) fn run(
 /// The value that stands behind one of these options, in the same word or as the next one. Long ones may be shortened, and a letter
 /// may stand at the end of others.
 fn value_of(arg: &Arg, next: Option<&Arg>, options: &[&str]) -> Option<Arg> {
-    let text = arg.text.as_str();
+    let text = arg.start();
     for option in options {
         if text.starts_with("--") {
             let (name, value) = text.split_once('=').map_or((text, None), |(name, value)| (name, Some(value)));
             if name.len() > 2 && option.starts_with(name) {
-                return value
-                    .map_or_else(|| next.cloned(), |value| Some(Arg { text: value.to_owned(), ..arg.clone() }));
+                return value.map_or_else(|| next.cloned(), |value| Some(arg.with_start(value)));
             }
         } else if let Some((letter, cluster)) =
             option.strip_prefix('-').filter(|letter| letter.len() == 1).zip(text.strip_prefix('-'))
             && let Some((_, value)) = cluster.split_once(letter)
         {
-            let glued = Arg { text: value.to_owned(), ..arg.clone() };
+            let glued = arg.with_start(value);
             return if value.is_empty() { next.cloned() } else { Some(glued) };
         }
     }

@@ -731,7 +731,7 @@ pub(super) fn obstacle(subcommand: &str, scan: &Scan<'_>) -> Option<String> {
             || revision.starts_with(":/")
     };
     let of_stash = |operand: &str| operand.split("..").any(|part| names_stash(part.trim_start_matches('.')));
-    if subcommand != "stash" && scan.operands.iter().any(|operand| of_stash(&operand.text)) {
+    if subcommand != "stash" && scan.operands.iter().any(|operand| of_stash(operand.start())) {
         return Some("what was stashed may not have been tracked".to_owned());
     }
     None
@@ -832,7 +832,7 @@ pub(super) fn shown(subcommand: &str, second: Option<&str>, scan: &Scan<'_>) -> 
             matches!(base, "HEAD" | "@") && steps.bytes().all(|byte| byte.is_ascii_digit() || b"~^".contains(&byte))
         })
     };
-    let has_file = scan.operands.iter().any(|operand| operand.text.contains(':'));
+    let has_file = scan.operands.iter().any(|operand| operand.start().contains(':'));
     let content = match subcommand {
         "config" | "remote" => return Shown::Settings,
         "log" | "reflog" => shows_content(scan),
@@ -857,7 +857,7 @@ pub(super) fn shown(subcommand: &str, second: Option<&str>, scan: &Scan<'_>) -> 
 
 /// True for what names a commit or another object by its number.
 fn is_number(operand: &Arg) -> bool {
-    numbers_in(&operand.text).next().is_some()
+    numbers_in(operand.start()).next().is_some()
 }
 
 /// What may be the beginning of a number.

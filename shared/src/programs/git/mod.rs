@@ -307,12 +307,12 @@ fn git(judge: &mut Judge<'_>, call: &Call) -> Judgement {
     let is_patch = |arg: &Arg| {
         ["-p", "-u", "-U", "-L", "-c", "--patch", "--unified", "--binary", "--cc", "--word-diff"]
             .iter()
-            .any(|option| arg.text.starts_with(option))
+            .any(|option| arg.start().starts_with(option))
     };
     let shows_content = subcommand == "log" && rest.iter().any(is_patch);
     if !only_names.contains(&subcommand) || shows_content {
         for arg in rest {
-            let path = arg.text.rsplit(':').next().unwrap_or("");
+            let path = arg.start().rsplit(':').next().unwrap_or("");
             // A pattern of git's own that fits what most secrets are called.
             if let Some((start, _)) = path.split_once(['*', '?', '['])
                 && arg.exact().is_some()
@@ -374,7 +374,7 @@ fn remote(
 ) -> Option<Judgement> {
     let reach = row("git").and_then(|row| row.subcommand(subcommand, first)).map_or(Reach::Local, |found| found.reach);
     let talks = reach != Reach::Local
-        || subcommand == "archive" && rest.iter().any(|arg| arg.text.starts_with("--rem"))
+        || subcommand == "archive" && rest.iter().any(|arg| arg.start().starts_with("--rem") || arg.exact().is_none() && arg.may_be_option())
         // A remote that is fetched from at once, and the question which branch is its first.
         || subcommand == "remote" && first == "add" && has_option(rest, 'f', "--fetch", "tm")
         || subcommand == "remote" && first == "set-head" && has_option(rest, 'a', "--auto", "");
@@ -406,11 +406,11 @@ fn remote(
 /// stands.
 fn has_option(words: &[Arg], letter: char, long: &str, valued: &str) -> bool {
     words.iter().any(|word| {
-        let text = word.text.as_str();
+        let Some(text) = word.exact() else { return true };
         match text.strip_prefix('-') {
             Some(rest) if rest.starts_with('-') => text.len() > 2 && long.starts_with(text),
             Some(cluster) => cluster.chars().take_while(|c| !valued.contains(*c)).any(|c| c == letter),
-            None => word.exact().is_none(),
+            None => false,
         }
     })
 }
@@ -437,14 +437,14 @@ fn local(judge: &mut Judge<'_>, subcommand: &str, rest: &[Arg], folders: Option<
         Judgement::conditional(format!("`git {subcommand}` stays local where git's configuration names no program"));
     // Files outside of the repository are compared as they are.
     let leads_out =
-        |operand: &&Arg| operand.text.starts_with(['/', '~']) || operand.text.split('/').any(|part| part == "..");
+        |operand: &&Arg| operand.start().starts_with(['/', '~']) || operand.start().split('/').any(|part| part == "..");
     // With one of them, `diff` knows no repository: then it reads all that it is given.
     let all = subcommand == "diff" && scan.operands.iter().any(leads_out);
     // What is ignored on purpose comes into the index, too.
     let forced = subcommand == "add" && scan.has(&["-f", "--force"]);
     // Git expands patterns itself, and words with a colon in front are its own language.
     let is_pathspec = |operand: &Arg| {
-        operand.text.starts_with(':') || operand.text.contains(['*', '?', '[', '\\']) || operand.exact().is_none()
+        operand.start().starts_with(':') || operand.start().contains(['*', '?', '[', '\\']) || operand.exact().is_none()
     };
     let forced_all = forced && scan.operands.iter().any(|operand| is_pathspec(operand));
     if form.shows || forced && !forced_all {

@@ -296,7 +296,7 @@ fn awk(judge: &mut Judge<'_>, call: &Call) -> Judgement {
         return Judgement::unknown("an option behind the script");
     }
     let Some(script) = script.exact() else { return Judgement::unknown("the script is only known when it runs") };
-    if scan.operands.iter().any(|operand| operand.text.starts_with("/inet")) {
+    if scan.operands.iter().any(|operand| operand.start().starts_with("/inet")) {
         judge.network("awk", None);
         return Judgement::network("some versions of awk open this file as a connection");
     }
