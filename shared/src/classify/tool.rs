@@ -42,21 +42,51 @@ impl ToolAct {
 /// Most acts of one call.
 pub const MAX_ACTS: usize = 256;
 
-/// What is asked in a text that holds addresses: each address, or the whole text where there is none.
-pub(super) fn addresses_in(text: &str) -> Vec<&str> {
-    let starts = ["http://", "https://"];
+/// An address that a text holds.
+pub(super) struct Address<'t> {
+    /// As it stands there.
+    pub text: &'t str,
+    /// True where every client takes the same host from it.
+    pub is_plain: bool,
+}
+
+/// What is asked in a text that holds addresses: each word that names one, or the whole text where none does.
+///
+/// Clients take a host from more than its plain form (URL Standard, "basic URL parser"): they leave out tabs and line ends, take
+/// one slash, three or none, and signs in a name. A text in which that could be so counts as an address of its own.
+pub(super) fn addresses_in(text: &str) -> Vec<Address<'_>> {
+    const AROUND: &[char] = &['\'', '"', '<', '>', '`', '(', ')', '[', ']', ',', ';', '.', '!', '?', '*'];
+    let text = text.trim();
     let mut found = Vec::new();
-    let lower = text.to_ascii_lowercase();
-    let mut rest = text;
-    // The same places in both: letters of ASCII are as long in either form.
-    let find = |rest: &str, start: &&str| lower.get(text.len() - rest.len()..).and_then(|rest| rest.find(*start));
-    while let Some(at) = starts.iter().filter_map(|start| find(rest, start)).min() {
-        let Some(address) = rest.get(at..) else { break };
-        let end = address.find(|c: char| c.is_whitespace() || "'\"<>`".contains(c)).unwrap_or(address.len());
-        found.push(address.get(..end).unwrap_or(address));
-        rest = address.get(end..).unwrap_or("");
+    for word in text.split_whitespace() {
+        let lower = word.to_ascii_lowercase();
+        if !["http:", "https:"].iter().any(|scheme| lower.contains(scheme)) {
+            continue;
+        }
+        // In a text for people, quotes and brackets stand around an address.
+        let word = word.trim_start_matches(AROUND);
+        let bare = word.trim_end_matches(AROUND);
+        found.push(Address { text: bare, is_plain: is_plain(bare) });
     }
-    if found.is_empty() { vec![text] } else { found }
+    if found.is_empty() || text.contains(char::is_control) {
+        found.push(Address { text, is_plain: false });
+    }
+    found
+}
+
+/// True for an address whose host is a name or a number between the scheme's two slashes and the next sign.
+fn is_plain(address: &str) -> bool {
+    let Some((scheme, rest)) = address.split_once("://") else { return false };
+    let authority = rest.split(['/', '?', '#']).next().unwrap_or_default();
+    let (host, port) = match authority.strip_prefix('[').and_then(|inner| inner.split_once(']')) {
+        Some((host, port)) => (host, port.strip_prefix(':').unwrap_or(port)),
+        None => authority.split_once(':').unwrap_or((authority, "")),
+    };
+    ["http", "https"].iter().any(|known| scheme.eq_ignore_ascii_case(known))
+        && !host.is_empty()
+        && host.bytes().all(|byte| byte.is_ascii_alphanumeric() || b".-_:".contains(&byte))
+        && port.bytes().all(|byte| byte.is_ascii_digit())
+        && !address.contains('\\')
 }
 
 #[cfg(test)]
@@ -111,5 +141,32 @@ mod tests {
         assert!(ask("http://localhost:3000/x").effects.untrusted.is_empty());
         assert_eq!(ask("the weather").effects.untrusted, ["the weather"]);
         assert_eq!(ask("http://localhost.evil.example/").effects.untrusted, ["localhost.evil.example"]);
+        assert_eq!(ask("http://[::1]:80/x").effects.untrusted.len(), 0);
+        // What clients take another host from.
+        for address in [
+            "http://localhost\t.evil.example/",
+            "http://localhost\n.evil.example/",
+            "https:/evil.example/?u=http://localhost/",
+            "HTTPS:evil.example/?u=http://localhost/",
+            "https:///evil.example/?u=http://localhost/",
+            "http:\\\\evil.example\\?http://localhost/",
+            "http://localhost\\@evil.example/",
+            "http://localhost'.evil.example/",
+            "http://localhost\".evil.example/",
+            "http://localhost`.evil.example/",
+            "http://localhost<.evil.example/",
+            "http://localhost@evil.example/",
+            "http://localhost%2eevil.example/",
+            "http://localhost。evil.example/",
+            "evil.example/?u=http://localhost/",
+            "x=http://localhost/",
+            "http://localhost:80.evil.example/",
+        ] {
+            for address in [address.to_owned(), format!("what is on {address}?"), format!("see http://localhost/, {address}")] {
+                let found = ask(&address);
+                assert!(!found.effects.untrusted.is_empty(), "{address:?}");
+                assert!(found.effects.network.iter().any(|used| used.host.is_none()), "{address:?}: {:?}", found.effects.network);
+            }
+        }
     }
 }

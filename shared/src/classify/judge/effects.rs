@@ -9,7 +9,7 @@ use crate::classify::call::{Arg, Call, Known};
 use crate::classify::effects::{MAX_LISTED, NetworkUse, note};
 use crate::classify::later::{self, Later, Tier};
 use crate::classify::paths::{self, Zone};
-use crate::classify::tool::addresses_in;
+use crate::classify::tool::{Address, addresses_in};
 use crate::classify::{Condition, Effects, protected, secrets};
 use crate::programs::{self, Kind, Reach, Runs, Trait};
 use crate::shell::Word;
@@ -63,13 +63,11 @@ impl Judge<'_> {
 
     /// A tool asks an address: what stands in it is sent, and what comes back may be anybody's.
     pub(super) fn fetch(&mut self, tool: &str, address: &str) -> Judgement {
-        for address in addresses_in(address) {
-            // Browsers take a backslash for a slash, and leave out blanks: there another host may be meant.
-            let is_plain = !address.contains(|c: char| c == '\\' || c.is_control());
-            let host = programs::host_in(address).filter(|_| is_plain);
+        for Address { text, is_plain } in addresses_in(address) {
+            let host = programs::host_in(text).filter(|_| is_plain);
             self.network(tool, host.clone());
-            if !programs::is_this_machine(address) {
-                self.untrusted(host.unwrap_or_else(|| address.chars().take(512).collect()));
+            if !is_plain || !programs::is_this_machine(text) {
+                self.untrusted(host.unwrap_or_else(|| text.chars().take(512).collect()));
             }
         }
         Judgement::network("it asks an address on the network")
