@@ -462,11 +462,9 @@ fn hooks_parent(spec: &RunSpec, run_as: RunAs) -> io::Result<PathBuf> {
     }
 }
 
-/// The workspace, and where only listed things exist, every other folder that is written: there, each is somebody's project.
+/// The workspace, and every other folder that is written: each is somebody's project.
 fn projects<'p>(preset: &'p Preset, workspace: &'p Path) -> impl Iterator<Item = &'p Path> {
-    let is_listed = preset.filesystem.machine == Machine::Listed;
-    let more = preset.filesystem.write.iter().filter(move |_| is_listed);
-    std::iter::once(workspace).chain(more.map(PathBuf::as_path))
+    std::iter::once(workspace).chain(preset.filesystem.write.iter().map(PathBuf::as_path))
 }
 
 /// Names in a project through which something would run later.

@@ -622,7 +622,13 @@ pub fn folders() -> impl Iterator<Item = &'static str> + Clone {
     AGENTS.iter().flat_map(|agent| agent.folders).copied()
 }
 
-/// What names agents' hooks: see [`AgentRow::settings`].
+/// The folder of an agent's settings, as it is called at home, for which this variable names another one.
+pub fn folder_named_by(variable: &str) -> Option<&'static str> {
+    let mut places = AGENTS.iter().flat_map(|agent| agent.places);
+    places.find(|place| place.variable == Some(variable)).map(|place| place.folder)
+}
+
+/// What names agents' hooks: see [`AgentRow::settings`]. With a `*` at its end, each name that begins so.
 pub fn settings() -> impl Iterator<Item = &'static str> + Clone {
     AGENTS.iter().flat_map(|agent| agent.settings).copied()
 }

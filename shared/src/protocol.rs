@@ -329,6 +329,8 @@ pub struct ToolEvent {
     /// See [`BashCheck`].
     pub protected: Vec<String>,
     /// See [`BashCheck`].
+    pub evidence: Vec<FileEvidence>,
+    /// See [`BashCheck`].
     pub secrets: Vec<String>,
     /// See [`BashCheck`].
     pub unproven: Vec<String>,
@@ -381,7 +383,7 @@ impl ToolEvent {
             protected: self.protected,
             locked: self.locked,
             key_id: self.key_id,
-            evidence: Vec::new(),
+            evidence: self.evidence,
             secrets: self.secrets,
             unproven: self.unproven,
             unlooked: self.unlooked,
@@ -555,6 +557,9 @@ pub struct ToolEventWire {
     pub protected: Vec<String>,
     /// See [`BashCheck`].
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub evidence: Vec<FileEvidence>,
+    /// See [`BashCheck`].
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub secrets: Vec<String>,
     /// See [`BashCheck`].
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
@@ -656,10 +661,7 @@ pub fn parse_request(bytes: &[u8], id: &RequestId) -> Result<Request, RequestErr
             label(&wire.caged_form, "caged_form", 64)?;
             label(&wire.programs, "programs", 64)?;
             looked([&wire.protected, &wire.secrets, &wire.unproven, &wire.unlooked, &wire.leads_to])?;
-            let evidence = wire.evidence.iter().map(|file| file.path.len() + file.sha256.len() + file.head.len());
-            if wire.evidence.len() > MAX_EVIDENCE || evidence.sum::<usize>() > 256 * 1024 {
-                return Err(RequestError::FieldTooLong("evidence"));
-            }
+            bounded(&wire.evidence)?;
             if let Some(runner) = &wire.runner {
                 label(&Some(runner.preset.clone()), "runner.preset", MAX_LABEL_BYTES)?;
                 label(&runner.refused, "runner.refused", 4096)?;
@@ -742,6 +744,7 @@ pub fn parse_request(bytes: &[u8], id: &RequestId) -> Result<Request, RequestErr
             label(&wire.content, "content", MAX_SENT_BYTES)?;
             label(&wire.cwd, "cwd", 4096)?;
             looked([&wire.protected, &wire.secrets, &wire.unproven, &wire.unlooked, &wire.leads_to])?;
+            bounded(&wire.evidence)?;
             if wire.acts.len() > MAX_ACTS || wire.acts.iter().any(|act| act.on().len() > 8192) {
                 return Err(RequestError::FieldTooLong("acts"));
             }
@@ -753,6 +756,7 @@ pub fn parse_request(bytes: &[u8], id: &RequestId) -> Result<Request, RequestErr
                 content: wire.content,
                 cwd: wire.cwd,
                 protected: wire.protected,
+                evidence: wire.evidence,
                 secrets: wire.secrets,
                 unproven: wire.unproven,
                 unlooked: wire.unlooked,
@@ -767,6 +771,13 @@ pub fn parse_request(bytes: &[u8], id: &RequestId) -> Result<Request, RequestErr
         }
         other => Err(RequestError::UnknownType(other.chars().take(64).collect())),
     }
+}
+
+/// The files that a question is about: no more, and no longer, than the hook tells.
+fn bounded(evidence: &[FileEvidence]) -> Result<(), RequestError> {
+    let length = evidence.iter().map(|file| file.path.len() + file.sha256.len() + file.head.len());
+    let is_long = evidence.len() > MAX_EVIDENCE || length.sum::<usize>() > 256 * 1024;
+    if is_long { Err(RequestError::FieldTooLong("evidence")) } else { Ok(()) }
 }
 
 /// What the hook has looked at: the gate's own files, and what it found. None of it may be longer than it ever is.

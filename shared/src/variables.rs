@@ -328,6 +328,10 @@ pub fn leads_network(name: &str) -> bool {
         "VAULT_ADDR",
         "HELM_",
         "TF_CLI_",
+        "KRB5_CONFIG",
+        "SSLKEYLOGFILE",
+        "QLOGDIR",
+        "RESOLV_HOST_CONF",
     ];
     let name = name.strip_suffix('+').unwrap_or(name);
     name.to_ascii_lowercase().ends_with("_proxy")

@@ -6,6 +6,7 @@ mod approvals;
 #[path = "../attacks/mod.rs"]
 mod attacks;
 mod attacks_on_the_reader;
+mod bound;
 mod budgets;
 mod cage;
 #[path = "../chat/mod.rs"]
@@ -28,6 +29,7 @@ mod keys;
 mod kills;
 mod laws_of_the_host;
 mod named_outright;
+mod odd_files;
 mod one_place;
 mod own_programs;
 mod packaging;
@@ -39,6 +41,7 @@ mod properties;
 mod runner;
 mod seed_004;
 mod sessions;
+mod told_elsewhere;
 mod tools;
 mod transcripts;
 mod two_users;

@@ -16,12 +16,14 @@ const OTHER_WORDS: &[(&str, &[&str], &str)] = &[
     ("container-hook/src/gate/conditions/startup.rs", &["emacs", "history", "vi"], "options of `set -o`"),
     (
         "shared/src/agents.rs",
-        &["bash", "grep", "ls", "patch", "read", "rg", "task", "view"],
+        &["apply_patch", "bash", "grep", "ls", "patch", "read", "rg", "task", "view"],
         "names of agents' tools, which are no programs",
     ),
     ("container-hook/src/install/entries.rs", &["bash", "command"], "fields of agents' settings"),
     ("shared/src/classify/secrets/names.rs", &["env", "keyring"], "endings of files"),
     ("runner/src/mcp/tools.rs", &["bash", "command"], "a tool and its field"),
+    ("runner/src/watch/commands.rs", &["bash", "command", "powershell"], "fields of agents' settings"),
+    ("shared/src/classify/tool.rs", &["http", "https"], "schemes of addresses"),
     (
         "shared/src/classify/git_config.rs",
         &["alias", "column", "diff", "gpg", "help", "http", "https", "hub"],

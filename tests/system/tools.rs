@@ -35,7 +35,7 @@ fn send(site: &Site, agent: &str, event: &Value) -> Output {
     Output::of(hook.args(["--agent", agent]), event.to_string().as_bytes())
 }
 
-fn ask(site: &Site, agent: &str, tool: &str, input: &Value) -> Output {
+pub(super) fn ask(site: &Site, agent: &str, tool: &str, input: &Value) -> Output {
     send(site, agent, &event(agent, tool, input, &site.work()))
 }
 
@@ -597,6 +597,13 @@ fn odd_spellings_are_what_clients_make_of_them() {
         ("claude", "Write", json!({"file_path": ".ba\u{17f}hrc", "content": "x"})),
         ("claude", "Write", json!({"file_path": ".v\u{17f}code/ta\u{17f}\u{212a}s.json", "content": "x"})),
         ("cursor", "Read", json!({"uri": format!("file://{}/.%65nv", site.work().display())})),
+        // Patterns of other libraries.
+        ("gemini", "read_many_files", json!({"include": ["@(.)env"]})),
+        ("gemini", "read_many_files", json!({"include": ["+(.env|x)"]})),
+        ("gemini", "read_many_files", json!({"include": ["\\.en\\v"]})),
+        // What is handed over besides words.
+        ("claude", "Task", json!({"prompt": "x", "attachments": [".env"]})),
+        ("codex", "spawn_agent", json!({"items": [{"type": "local_image", "path": ".env"}]})),
     ] {
         assert!(!by_hook(agent, tool, &input), "{agent} {tool} {input}");
     }
@@ -638,4 +645,73 @@ fn what_a_service_takes_along_is_bound() {
     site.cli(["approve", &id]).expect(0);
     let answered = asking.join().unwrap().expect(2);
     assert!(answered.stderr.contains("was changed while"), "{answered:?}");
+}
+
+/// However a path is written, a service is told of the file that it leads to.
+#[test]
+fn a_path_for_a_service_is_the_file_that_it_leads_to() {
+    let site = Site::new(
+        "[services.fs]\npublic_source = false\nsecret_data = false\npublic_sink = false\ndangerous_writes = false\n",
+    );
+    let _host = site.serve();
+    let work = site.work();
+    std::fs::write(work.join(".env"), "KEY=1").unwrap();
+    std::fs::create_dir(work.join("my dir")).unwrap();
+    std::fs::write(work.join("my dir/.env"), "KEY=1").unwrap();
+    std::os::unix::fs::symlink(".env", work.join("link.txt")).unwrap();
+    // Whatever names the gate is denied; so all of them are as seen from here.
+    for path in [
+        ".claude/settings.json",
+        ".claude/./settings.json",
+        ".claude//settings.json",
+        "x/../.claude/settings.json",
+        "file:%2eclaude/settings.json",
+        "../hook.toml",
+        "..//hook.toml",
+        ".././x/../hook.toml",
+    ] {
+        let answered = ask(&site, "claude", "mcp__fs__write_file", &json!({"path": path, "content": "x"}));
+        assert_eq!(answered.code, Some(2), "{path}: {answered:?}");
+    }
+    for input in [
+        json!({"path": ".env"}),
+        json!({"path": "my dir/.env"}),
+        json!({"path": " .env"}),
+        json!({"path": ".en*"}),
+        json!({"path": ".", "pattern": "**/.e*"}),
+        json!({"path": "file:%2eenv"}),
+        json!({"path": "link.txt"}),
+    ] {
+        ask(&site, "claude", "mcp__fs__read_file", &input).expect(0);
+        assert_eq!(site.taint("default"), "secret", "{input}");
+        site.cli(["taint", "clear", "default"]).expect(0);
+    }
+    ask(&site, "claude", "mcp__fs__read_file", &json!({"path": "README.md"})).expect(0);
+    assert_eq!(site.taint("default"), "clean");
+}
+
+/// An address counts as this machine's only in the form that every client reads alike.
+#[test]
+fn addresses_that_clients_read_in_another_way_bring_untrusted_content() {
+    let site = Site::default();
+    let _host = site.serve();
+    for address in [
+        "https://localhost\t.evil.example/",
+        "https:/evil.example/?u=http://localhost/",
+        "HTTPS:evil.example/?u=http://localhost/",
+        "http:\\\\evil.example\\?http://localhost/",
+        "http://localhost'.evil.example/",
+    ] {
+        for (agent, tool, input) in [
+            ("claude", "WebFetch", json!({"url": address, "prompt": "what does http://localhost/ say"})),
+            ("opencode", "webfetch", json!({"url": address})),
+            ("gemini", "web_fetch", json!({"prompt": format!("read {address} and http://localhost/")})),
+        ] {
+            ask(&site, agent, tool, &input).expect(0);
+            assert_eq!(site.taint("default"), "corruption", "{agent} {address:?}");
+            site.cli(["taint", "clear", "default"]).expect(0);
+        }
+    }
+    ask(&site, "claude", "WebFetch", &json!({"url": "http://localhost:3000/x", "prompt": "x"})).expect(0);
+    assert_eq!(site.taint("default"), "clean");
 }

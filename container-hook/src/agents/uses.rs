@@ -4,6 +4,7 @@
 //! nobody can tell what it does.
 
 use bashgate_shared::agents::{self, AgentRow, Does};
+use bashgate_shared::classify::patch;
 use bashgate_shared::classify::tool::{MAX_ACTS, ToolAct};
 use bashgate_shared::classify::{Surroundings, classify, secrets};
 use bashgate_shared::command::{CommandLine, Digest};
@@ -44,7 +45,9 @@ const TYPED: &[&str] = &["chars", "input"];
 /// What such a tool's input holds besides.
 const OF_TERMINALS: &[&str] = &["session_id", "sessionId", "shellId", "yield_time_ms", "max_output_tokens", "delay"];
 /// Fields that name an address.
-const ADDRESSES: &[&str] = &["url", "urls", "uri", "prompt", "query"];
+const ADDRESSES: &[&str] = &["url", "urls", "uri"];
+/// Fields with a text that may hold addresses.
+const ASKED: &[&str] = &["prompt", "query"];
 /// Fields that hold a patch.
 const PATCHES: &[&str] = &["patch", "patchText", "patch_text", "input", "command"];
 /// Fields under which tools say what they work on, for people.
@@ -57,6 +60,8 @@ const BACKGROUND: &[&str] = &["run_in_background", "is_background", "background"
 const WAITS: &[&str] = &["initial_wait", "block_until_ms"];
 /// A shell in which commands run one after another.
 const KEPT_SHELLS: &[&str] = &["shellId", "shell_id", "sessionId", "session_id"];
+/// Longest text that may be a path, in bytes.
+const MAX_PATH: usize = 4096;
 /// Longest address that is told whole, in bytes.
 const MAX_ADDRESS: usize = 8000;
 /// Most of a file's new content that is told, in bytes.
@@ -106,7 +111,7 @@ pub(super) fn of(row: Option<&AgentRow>, tool: &str, input: &Input) -> Result<To
                 acts => Ok(ToolUse::Files { tool: tool.to_owned(), acts, content: Some(content_of(input)) }),
             }
         }
-        Some(Does::Fetch) => match texts(input, ADDRESSES) {
+        Some(Does::Fetch) => match addresses(input) {
             addresses if addresses.is_empty() => Err(unknown("address")),
             addresses => {
                 let target = addresses.first().cloned();
@@ -126,7 +131,10 @@ pub(super) fn of(row: Option<&AgentRow>, tool: &str, input: &Input) -> Result<To
         Some(Does::Nothing) => {
             let mut all = Vec::new();
             input.values().for_each(|value| values_in(value, &mut all));
-            let acts: Vec<ToolAct> = all.into_iter().flat_map(mentioned).take(MAX_ACTS + 1).collect();
+            // What is handed over with them as well.
+            let handed = all.iter().flat_map(|text| secret_in(text));
+            let mentioned = all.iter().flat_map(|text| mentioned(text));
+            let acts: Vec<ToolAct> = mentioned.chain(handed).take(MAX_ACTS + 1).collect();
             Ok(if acts.is_empty() { ToolUse::Inert } else { files(acts) })
         }
         Some(Does::Service) => {
@@ -155,6 +163,12 @@ pub(super) fn of(row: Option<&AgentRow>, tool: &str, input: &Input) -> Result<To
         // Nobody knows who runs a command that it has, here or elsewhere: a service, which may do here what the command says.
         None => Ok(service(tool, input)),
     }
+}
+
+/// What is asked: the address, or, where there is none, the text that holds some.
+fn addresses(input: &Input) -> Vec<String> {
+    let named = texts(input, ADDRESSES);
+    if named.is_empty() { texts(input, ASKED) } else { named }
 }
 
 /// A command, or what is not understood about it.
@@ -188,8 +202,7 @@ fn service(tool: &str, input: &Input) -> ToolUse {
     let mut all = Vec::new();
     input.values().for_each(|value| texts_in(value, &mut all));
     // What it is told to take along.
-    let files = all.into_iter().filter(|text| !text.contains(char::is_whitespace) && secrets::is_secret_path(text));
-    let mut acts: Vec<ToolAct> = files.take(MAX_ACTS).map(|path| ToolAct::Read { path: path.to_owned() }).collect();
+    let mut acts: Vec<ToolAct> = all.into_iter().flat_map(secret_in).take(MAX_ACTS).collect();
     acts.extend(text(input, &["command"]).into_iter().flat_map(|command| done_by(&command)));
     let sent = text_of(input);
     let most = MAX_SENT_BYTES - 128;
@@ -222,23 +235,31 @@ fn content_of(input: &Input) -> String {
 /// without a scheme.
 fn paths(input: &Input, names: &[&str]) -> Vec<String> {
     let mut found = Vec::new();
-    for path in texts(input, names) {
-        let bare =
-            path.strip_prefix("file:").map_or(path.as_str(), |rest| rest.strip_prefix("//").unwrap_or(rest)).to_owned();
-        let decoded = if bare == path { String::new() } else { percent_decoded(&bare) };
-        let mut trimmed = trim(&bare).to_owned();
-        // Where nothing is left, the folder where the agent is.
-        if trimmed.is_empty() {
-            ".".clone_into(&mut trimmed);
-        }
-        let unmarked = trimmed.trim_start_matches('@').to_owned();
-        for variant in [path, bare, decoded, trimmed, unmarked] {
-            if !variant.is_empty() && !found.contains(&variant) {
-                found.push(variant);
-            }
+    for form in texts(input, names).iter().flat_map(|path| forms_of(path)) {
+        if !found.contains(&form) {
+            found.push(form);
         }
     }
     found
+}
+
+/// A path in each form in which it may be taken.
+fn forms_of(path: &str) -> Vec<String> {
+    let bare = path.strip_prefix("file:").map_or(path, |rest| rest.strip_prefix("//").unwrap_or(rest)).to_owned();
+    let decoded = if bare == path { String::new() } else { percent_decoded(&bare) };
+    let mut trimmed = trim(&bare).to_owned();
+    // Where nothing is left, the folder where the agent is.
+    if trimmed.is_empty() {
+        ".".clone_into(&mut trimmed);
+    }
+    let unmarked = trimmed.trim_start_matches('@').to_owned();
+    let mut forms = Vec::new();
+    for form in [path.to_owned(), bare, decoded, trimmed, unmarked] {
+        if !form.is_empty() && !forms.contains(&form) {
+            forms.push(form);
+        }
+    }
+    forms
 }
 
 /// Without blanks around it, as JavaScript has them too.
@@ -261,15 +282,32 @@ fn other_secrets(input: &Input) -> Vec<ToolAct> {
     let mut all = Vec::new();
     let others = input.iter().filter(|(name, _)| !SEARCHED.contains(&name.as_str()));
     others.for_each(|(_, value)| values_in(value, &mut all));
-    let bare = all.into_iter().map(|text| trim(text.strip_prefix("file://").unwrap_or(text)));
-    let named = bare.filter(|text| text.len() <= 4096 && !text.contains('\n') && secrets::is_secret_path(text));
-    named.take(16).map(|path| ToolAct::Read { path: path.to_owned() }).collect()
+    all.into_iter().flat_map(secret_in).take(16).collect()
+}
+
+/// The secret that a text names as a path, in whatever form, or what a pattern finds that may mean one.
+fn secret_in(text: &str) -> Vec<ToolAct> {
+    if text.len() > MAX_PATH || text.contains('\n') {
+        return Vec::new();
+    }
+    let forms = forms_of(text);
+    if let Some(path) = forms.iter().find(|path| secrets::is_secret_path(path)) {
+        return vec![ToolAct::Read { path: path.clone() }];
+    }
+    let may_mean_one = |path: &&String| {
+        let name = path.rsplit('/').next().unwrap_or(path);
+        name.contains('*') && (name.starts_with('.') || name.contains("env")) && !path.contains(char::is_whitespace)
+    };
+    forms.iter().find(may_mean_one).map(|path| by_pattern(path.clone())).unwrap_or_default()
 }
 
 /// The file of this very name, and, with a pattern in it, everything below the folder in front of it. A pattern that may lead
 /// anywhere else means everything.
 fn by_pattern(path: String) -> Vec<ToolAct> {
-    let Some(at) = path.find(['*', '?', '[', '{']) else { return vec![ToolAct::Read { path }] };
+    // Behind one of these signs, a bracket begins a pattern as well; a backslash takes its meaning from a letter.
+    let extended = || ["@(", "+(", "!(", "?(", "*("].iter().filter_map(|mark| path.find(mark)).min();
+    let plain = path.find(['*', '?', '[', '{', '\\']);
+    let Some(at) = plain.into_iter().chain(extended()).min() else { return vec![ToolAct::Read { path }] };
     let (start, rest) = path.split_at(at);
     let leads_away = rest.split('/').any(|part| part == "..") || rest.contains('{') && rest.contains(['~', '/']);
     let folder = match start.rsplit_once('/') {
@@ -338,14 +376,11 @@ pub(super) fn texts_in<'v>(value: &'v Value, texts: &mut Vec<&'v str>) {
     }
 }
 
-/// The files that a patch of Codex's form makes, changes, moves or removes.
-fn patched(patch: &str) -> Vec<ToolAct> {
-    const MARKS: &[&str] = &["*** Add File:", "*** Update File:", "*** Delete File:", "*** Move to:"];
-    // Lines end and blanks are taken off in more than one way.
-    let lines = patch.split(['\n', '\r', '\u{2028}', '\u{2029}']);
-    let named = lines.filter_map(|line| MARKS.iter().find_map(|mark| trim(line).strip_prefix(mark)));
-    // One more than is followed is enough to be not understood.
-    named.map(|path| write(trim(path).to_owned())).take(MAX_ACTS + 1).collect()
+/// The files that a patch makes, changes, moves or removes; what it moves shows what it holds under another name.
+fn patched(text: &str) -> Vec<ToolAct> {
+    let patch = patch::of(text, MAX_ACTS);
+    let moved = patch.moves.into_iter().map(|path| ToolAct::Read { path });
+    patch.writes.into_iter().map(write).chain(moved).take(MAX_ACTS + 1).collect()
 }
 
 /// The files that come along with an event.
@@ -404,13 +439,6 @@ mod tests {
 
     fn on(acts: &[ToolAct]) -> Vec<String> {
         acts.iter().map(|act| act.on().to_owned()).collect()
-    }
-
-    #[test]
-    fn a_patch_names_every_file_that_it_touches() {
-        let patch = "*** Begin Patch\n*** Add File: a.txt\n+*** Add File: no\n*** Update File: b/c.rs\n*** Move to: d.rs\n@@\n-x\n+y\n*** Delete File: e f.md\n*** End Patch";
-        assert_eq!(on(&patched(patch)), ["a.txt", "b/c.rs", "d.rs", "e f.md"]);
-        assert!(patched("diff --git a/x b/x").is_empty());
     }
 
     #[test]

@@ -6,6 +6,8 @@
 mod canary;
 mod holes;
 
+pub use canary::bare_json;
+
 use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
 

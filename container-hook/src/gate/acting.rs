@@ -1,7 +1,7 @@
 //! What acts later in a project right now: the list that the host holds against the one before, so that what a command plants
 //! is found whatever made it. By the one list of [`bashgate_shared::classify::later`].
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, VecDeque};
 use std::fs::{self, DirEntry};
 use std::io::Read as _;
 use std::os::unix::fs::{MetadataExt as _, PermissionsExt as _};
@@ -19,24 +19,26 @@ use super::git;
 const MAX_NAMES: usize = 250_000;
 /// Longest file whose content is compared, in bytes. A longer one is known by its length and time.
 const MAX_FILE: u64 = 1 << 20;
+/// Most bytes of all of them together.
+const MAX_ALL: u64 = 8 << 20;
 /// What is looked for in the home folder lies so deep at the most.
-const DEEPEST_AT_HOME: usize = 3;
-/// What in a repository's folder makes git run something, besides its hooks.
-const OF_GIT: [&str; 5] = ["config", "config.worktree", "commondir", "info/attributes", "objects/info/alternates"];
+const DEEPEST_AT_HOME: usize = 8;
+/// Most names of the home folder that are looked at, those in its upper folders first.
+const MAX_AT_HOME: usize = 4000;
+/// Most files behind a link to a folder.
+const MOST_BEHIND: usize = 256;
+/// What the entry is called that says that not all was looked at.
+const NOT_ALL: &str = "more names than are looked through";
 
 /// Looks through the project around a folder, and at the home folder's start-up files.
 pub fn look(cwd: &Path) -> ActingWire {
     let root = project_of(cwd);
     let mut looked = Looked { root: root.clone(), ..Looked::default() };
-    looked.walk(&root, usize::MAX, &root);
-    for named in git::named::by_settings(&root).ok().flatten().unwrap_or_default() {
-        if named.starts_with(&root) {
-            looked.all_of(&named);
-        }
-    }
+    // First what is smaller: whoever fills the other hides nothing here.
     if let Some(home) = std::env::var_os("HOME").map(PathBuf::from).filter(|home| home.is_absolute()) {
         looked.walk(&home, DEEPEST_AT_HOME, &root);
     }
+    looked.of_project(&root, cwd);
     looked.finish()
 }
 
@@ -52,15 +54,38 @@ fn project_of(cwd: &Path) -> PathBuf {
 struct Looked {
     root: PathBuf,
     names: usize,
+    /// Bytes that were compared.
+    bytes: u64,
     files: BTreeMap<String, String>,
     /// By the folder, what everyday tools make in it.
     many: BTreeMap<PathBuf, Vec<String>>,
 }
 
 impl Looked {
+    /// Everything in a project, and what git runs there that lies elsewhere.
+    fn of_project(&mut self, root: &Path, cwd: &Path) {
+        self.walk(root, usize::MAX, root);
+        // In a linked worktree.
+        for repository in git::repositories(cwd).unwrap_or_default() {
+            let common = repository.common.canonicalize().unwrap_or(repository.common);
+            if !common.starts_with(root) {
+                self.repository(&common, 0);
+            }
+        }
+        for named in git::named::by_settings(root).ok().flatten().unwrap_or_default() {
+            if named.starts_with(root) {
+                self.all_of(&named);
+            }
+        }
+    }
+
     fn has_room(&mut self) -> bool {
         self.names += 1;
-        self.names <= MAX_NAMES
+        let has_room = self.names <= MAX_NAMES;
+        if !has_room {
+            self.files.insert(NOT_ALL.to_owned(), String::new());
+        }
+        has_room
     }
 
     /// Everything below a folder. At home, only what begins like something that acts is followed.
@@ -68,10 +93,17 @@ impl Looked {
         let names = Names::all();
         let is_home = depth != usize::MAX;
         let cwd = cwd.to_string_lossy().into_owned();
-        let mut folders = vec![(top.to_owned(), Begun::No, 0)];
-        while let Some((folder, begun, deep)) = folders.pop() {
-            for entry in fs::read_dir(&folder).into_iter().flatten().flatten() {
-                if !self.has_room() {
+        let mut folders = VecDeque::from([(top.to_owned(), Begun::No, 0)]);
+        let most = if is_home { self.names + MAX_AT_HOME } else { MAX_NAMES };
+        while let Some((folder, begun, deep)) = folders.pop_front() {
+            let entries = fs::read_dir(&folder);
+            // What lies in a closed folder acts when it is open again.
+            if entries.as_ref().is_err_and(|error| error.kind() == std::io::ErrorKind::PermissionDenied) {
+                self.files.insert(folder.to_string_lossy().into_owned(), "closed".to_owned());
+            }
+            for entry in entries.into_iter().flatten().flatten() {
+                if !self.has_room() || self.names > most {
+                    self.files.insert(NOT_ALL.to_owned(), String::new());
                     return;
                 }
                 let name = entry.file_name();
@@ -83,9 +115,14 @@ impl Looked {
                 }
                 let begun = names.step(begun, &name.to_string_lossy());
                 if is_folder {
-                    let goes_on = begun != Begun::No || !is_home && !is_passed_over(&entry);
+                    let goes_on = if is_home {
+                        // Whole compilers, thousands of files each.
+                        begun != Begun::No && name != "toolchains"
+                    } else {
+                        begun != Begun::No || !is_passed_over(&entry)
+                    };
                     if goes_on && deep < depth && !(is_home && path == self.root) {
-                        folders.push((path, begun, deep + 1));
+                        folders.push_back((path, begun, deep + 1));
                     } else if !is_home {
                         self.beside(&path, &names, &cwd);
                     }
@@ -119,7 +156,11 @@ impl Looked {
         else {
             return;
         };
-        let stamp = stamp(path);
+        // Of a thousand large files their times must do.
+        let length = path.symlink_metadata().map_or(0, |meta| meta.len());
+        let has_room = self.bytes + length <= MAX_ALL;
+        self.bytes += if has_room { length } else { 0 };
+        let stamp = if has_room { stamp(path) } else { by_time(path) };
         if later.is_kept || later.tier == Tier::Gate || self.files.len() < MAX_ACTING / 4 && !is_made_by_tools(path) {
             self.files.insert(path.to_string_lossy().into_owned(), stamp);
         } else {
@@ -149,14 +190,14 @@ impl Looked {
             self.files.insert(git.to_string_lossy().into_owned(), stamp(git));
             return;
         }
-        for name in OF_GIT {
+        for name in git::ACTS {
             let path = git.join(name);
-            if path.symlink_metadata().is_ok() {
-                let stamp = if name.starts_with("config") { settings_of(&path) } else { stamp(&path) };
-                self.files.insert(path.to_string_lossy().into_owned(), stamp);
+            if name.starts_with("config") && path.symlink_metadata().is_ok() {
+                self.files.insert(path.to_string_lossy().into_owned(), settings_of(&path));
+            } else {
+                self.all_of(&path);
             }
         }
-        self.all_of(&git.join("hooks"));
         if depth > 4 {
             return;
         }
@@ -219,13 +260,14 @@ fn stamp(path: &Path) -> String {
     let Ok(meta) = path.symlink_metadata() else { return "gone".to_owned() };
     if meta.is_symlink() {
         let target = fs::read_link(path).unwrap_or_default();
-        return format!("link {}", target.display()).chars().take(512).collect();
+        let target: String = target.display().to_string().chars().take(256).collect();
+        return format!("link {target} {}", behind(path));
     }
     let mode = meta.permissions().mode() & 0o111;
     if !meta.is_file() {
         return format!("no file {:o}", meta.mode());
     }
-    let by_time = || format!("{mode:o} {} {}", meta.len(), meta.mtime());
+    let by_time = || by_time(path);
     if meta.len() > MAX_FILE {
         return by_time();
     }
@@ -234,6 +276,38 @@ fn stamp(path: &Path) -> String {
         Ok(_) => format!("{mode:o} {}", digest(&bytes)),
         Err(_) => by_time(),
     }
+}
+
+/// The same of a file that is not read: any change of it, and of its times, changes this one.
+fn by_time(path: &Path) -> String {
+    let Ok(meta) = path.symlink_metadata() else { return "gone".to_owned() };
+    format!("{:o} {} {}.{}", meta.mode(), meta.len(), meta.ctime(), meta.ctime_nsec())
+}
+
+/// What a link leads to: a file's content, or those in a folder.
+fn behind(link: &Path) -> String {
+    let Ok(real) = link.canonicalize() else { return "nowhere".to_owned() };
+    if !real.is_dir() {
+        return stamp(&real);
+    }
+    let mut lines = Vec::new();
+    let mut folders = vec![real];
+    while let Some(folder) = folders.pop() {
+        for entry in fs::read_dir(&folder).into_iter().flatten().flatten() {
+            if lines.len() == MOST_BEHIND {
+                return "more than is looked at".to_owned();
+            }
+            let path = entry.path();
+            match entry.file_type() {
+                Ok(kind) if kind.is_dir() => folders.push(path),
+                // Where another link leads is its own business.
+                Ok(kind) if kind.is_symlink() => lines.push(format!("{} link", path.display())),
+                _ => lines.push(format!("{} {}", path.display(), stamp(&path))),
+            }
+        }
+    }
+    lines.sort();
+    digest(lines.join("\n").as_bytes())
 }
 
 /// Git's settings, as far as they make it do something: everyday commands write others all the time.
@@ -294,6 +368,49 @@ mod tests {
         fs::set_permissions(root.join(".git/hooks/pre-push"), fs::Permissions::from_mode(0o755)).unwrap();
         std::os::unix::fs::symlink("/bin/true", root.join(".mcp.json")).unwrap();
         assert_eq!(changes(&before, &seen()), [".git/hooks/pre-push", ".mcp.json"]);
+        // What is behind a link, what git goes on with, and what lies in a closed folder.
+        write("pl/tasks.json", "x");
+        write("pl2/a", "x");
+        fs::create_dir(root.join("sub")).unwrap();
+        fs::create_dir_all(root.join("sub/.vscode")).unwrap();
+        std::os::unix::fs::symlink("../../pl/tasks.json", root.join("sub/.vscode/tasks.json")).unwrap();
+        std::os::unix::fs::symlink("pl2", root.join(".zed")).unwrap();
+        for (path, found) in [
+            ("pl/tasks.json", "sub/.vscode/tasks.json"),
+            ("pl2/tasks.json", ".zed"),
+            (".git/rebase-merge/git-rebase-todo", ".git/rebase-merge/git-rebase-todo"),
+        ] {
+            let before = seen();
+            write(path, "exec x");
+            assert_eq!(changes(&before, &seen()), [found], "{path}");
+        }
+    }
+
+    #[test]
+    fn what_a_linked_worktree_shares_is_looked_at() {
+        let folder = tempfile::tempdir().unwrap();
+        let root = folder.path().canonicalize().unwrap();
+        let git = root.join("p/.git");
+        for name in ["hooks", "objects", "refs", "worktrees/wt"] {
+            fs::create_dir_all(git.join(name)).unwrap();
+        }
+        fs::create_dir(root.join("wt")).unwrap();
+        let write = |path: &Path, text: String| fs::write(path, text).unwrap();
+        write(&git.join("HEAD"), "ref: refs/heads/main\n".to_owned());
+        write(&git.join("worktrees/wt/HEAD"), "ref: refs/heads/wt\n".to_owned());
+        write(&git.join("worktrees/wt/commondir"), "../..\n".to_owned());
+        write(&root.join("wt/.git"), format!("gitdir: {}\n", git.join("worktrees/wt").display()));
+        let look = |folder: &Path| {
+            // What lies at home is no business of this test, and may be more than is told one by one.
+            let mut looked = Looked { root: folder.to_owned(), ..Looked::default() };
+            looked.of_project(folder, folder);
+            looked.finish()
+        };
+        let before = look(&root.join("wt"));
+        write(&git.join("hooks/post-commit"), "x".to_owned());
+        let now = look(&root.join("wt"));
+        let hook = git.join("hooks/post-commit").display().to_string();
+        assert!(!before.files.contains_key(&hook) && now.files.contains_key(&hook), "{now:?}");
     }
 
     #[test]

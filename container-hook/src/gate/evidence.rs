@@ -12,7 +12,7 @@ use bashgate_shared::classify::{Condition, Effects};
 use bashgate_shared::command::Digest;
 use bashgate_shared::programs::{self, settings};
 use bashgate_shared::protocol::{FileEvidence, MAX_EVIDENCE, MAX_HEAD_BYTES};
-use bashgate_shared::variables;
+use bashgate_shared::variables::{self, Steers};
 
 use super::conditions::{self, place};
 use super::{git, words};
@@ -25,6 +25,10 @@ const MAX_FILES: usize = 1000;
 const MAX_ALL: u64 = 64 << 20;
 /// How programs and archives of them begin, of which a start says nothing.
 const PROGRAMS: [&[u8]; 6] = [b"\x7fELF", b"\xcf\xfa\xed\xfe", b"\xca\xfe\xba\xbe", b"MZ", b"PK\x03\x04", b"\x1f\x8b"];
+/// How the entry for folders of PATH begins.
+const PROGRAMS_IN: &str = "the programs in ";
+/// Longest text that may be the name of a file, in bytes.
+const MAX_NAME: usize = 4096;
 /// How the entry for variables begins.
 const ENVIRONMENT: &str = "the environment's ";
 /// Longest file that is read for what it includes, in bytes.
@@ -43,7 +47,8 @@ const MAX_DEPTH: usize = 12;
 /// The evidence for one command, of whose words some may name a remote of git. Files that are not there, or are no plain files, say nothing; where there are more than the
 /// protocol allows, the last entry stands for all of the rest.
 pub fn of(words: &BTreeSet<String>, effects: &Effects, conditions: &[Condition], cwd: &Path) -> Vec<FileEvidence> {
-    let mut all = Gathered { found: Vec::new(), room: MAX_ALL, cwd, remotes: words.clone() };
+    let leaves = !effects.network.is_empty();
+    let mut all = Gathered { remotes: words.clone(), ..Gathered::new(cwd) };
     for path in &effects.runs {
         all.add(path, Told::Head);
     }
@@ -51,6 +56,7 @@ pub fn of(words: &BTreeSet<String>, effects: &Effects, conditions: &[Condition],
     for program in conditions::others_programs(effects, cwd) {
         all.add(&program.to_string_lossy(), Told::Digest);
     }
+    all.found.extend(others_folders(cwd));
     let mut rows: Vec<_> = effects.programs.iter().filter_map(|program| programs::row(program)).collect();
     // `python3 -m pip` is `pip` by another name.
     if words.contains("-m") {
@@ -63,53 +69,146 @@ pub fn of(words: &BTreeSet<String>, effects: &Effects, conditions: &[Condition],
         all.add_settings(&name);
         all.add_folder(&name);
     }
-    if effects.network.is_empty() {
-        // An option or a word may name code in any way.
-        let may_run = |program: &String| {
-            programs::row(program).is_none() || programs::runs_of(program) != programs::Runs::Nothing
-        };
-        if effects.programs.iter().any(may_run) {
-            for path in &effects.named {
-                all.add(path, Told::Digest);
-            }
-        }
-        return folded(all.found);
-    }
     all.add_git(effects);
-    all.add_reads(effects, conditions);
+    all.add_reads(effects);
+    // What only looks through a folder shows what lies there now. What sends it, keeps it for later or is a program that nobody
+    // knows is asked about for what lies there.
+    let keeps = [&effects.persistence, &effects.steering, &effects.tampering].iter().any(|list| !list.is_empty());
+    if leaves || keeps || effects.programs.iter().any(|program| programs::row(program).is_none()) {
+        all.add_folders(effects, conditions);
+    }
+    if leaves && effects.reads_unknown {
+        all.found.push(unknown("files whose names are only known when it runs"));
+    }
     let steering = steering_variables(&rows);
     let at_home: Vec<&str> =
         rows.iter().flat_map(|row| row.configured_by).filter_map(|name| name.strip_prefix("~/")).collect();
-    for (_, value) in &steering {
+    for (name, value) in &steering {
+        // Whatever names code is bound as it is; what says where something goes may name more.
+        let names_more =
+            variables::leads_network(name) || rows.iter().any(|row| row.environment.contains(&name.as_str()));
         // A file, several of them, or a command line that names some; a folder stands for the home folder.
         let words: Vec<&str> = words::of(value).flat_map(|word| word.split(':').chain([word])).collect();
         // The first word counts as well, as it does not where a command stands.
         for file in words::files(&[&[""], words.as_slice()].concat(), &[cwd]) {
-            all.add_with_included(&file.to_string_lossy());
+            if names_more {
+                all.add_with_included(&file.to_string_lossy());
+            } else {
+                all.add(&file.to_string_lossy(), Told::Digest);
+            }
         }
-        for word in words.iter().filter(|word| place(word, cwd).is_some_and(|place| place.is_dir())) {
+        for word in
+            words.iter().filter(|_| names_more).filter(|word| place(word, cwd).is_some_and(|place| place.is_dir()))
+        {
             for inside in at_home.iter().chain(&["curlrc"]) {
                 all.add_with_included(&format!("{}/{inside}", word.trim_end_matches('/')));
             }
         }
     }
     all.found.extend(environment(&steering));
-    folded(all.found)
+    all.folded()
 }
 
-/// The files that a call of another tool reads, or that the words name which it hands over, as they lie there now.
+/// What git would send besides what it is told to: the commits of its branches and tags, and, where the command makes some first,
+/// the files and the index that they are made from. An answer for a session is for those that come later, too; so the hook looks
+/// at them before and behind its question, and the host is not told.
+pub fn of_commits(effects: &Effects, cwd: &Path) -> Vec<FileEvidence> {
+    let mut all = Gathered::new(cwd);
+    if effects.network.is_empty() || !effects.programs.iter().any(|program| program == "git") {
+        return Vec::new();
+    }
+    let makes = effects.git.iter().any(|subcommand| programs::records(subcommand));
+    let folders = folders_of_git(effects).into_iter().filter_map(|folder| place(&folder, cwd));
+    for repository in folders.flat_map(|folder| git::repositories(&folder).unwrap_or_default()) {
+        let inside = |name: &str| repository.common.join(name).to_string_lossy().into_owned();
+        all.add(&inside("packed-refs"), Told::Digest);
+        for name in ["refs/heads", "refs/tags", "refs/notes"] {
+            all.add_folder(&inside(name));
+        }
+        if makes {
+            all.add(&repository.git_dir.join("index").to_string_lossy(), Told::Digest);
+            all.add_folder(&repository.root.to_string_lossy());
+        }
+    }
+    all.folded()
+}
+
+/// The files and folders that a call of another tool reads, or that what it hands over names, as they lie there now.
 pub fn of_reads(effects: &Effects, sent: &str, cwd: &Path) -> Vec<FileEvidence> {
-    let mut all = Gathered { found: Vec::new(), room: MAX_ALL, cwd, remotes: BTreeSet::new() };
-    let may_be_file = |word: &&str| word.contains(['/', '.']);
-    let words: Vec<&str> = words::of(sent).filter(may_be_file).take(MAX_WORDS).collect();
-    let handed_over = words.iter().filter_map(|word| place(word, cwd)).filter(|file| file.is_file());
+    let mut all = Gathered::new(cwd);
     for path in effects.reads.iter().chain(&effects.named) {
         all.add(path, Told::Digest);
     }
-    for file in handed_over {
-        all.add(&file.to_string_lossy(), Told::Digest);
+    for name in names_in_input(sent) {
+        match place(&name, cwd) {
+            Some(file) if file.is_dir() => all.add_folder(&name),
+            Some(file) if file.is_file() => all.add(&file.to_string_lossy(), Told::Digest),
+            _ => {}
+        }
     }
-    folded(all.found)
+    all.folded()
+}
+
+/// What the input of a tool may name as files: a whole text, or a word of one. It may have been too long to be kept as what it was.
+pub fn names_in_input(sent: &str) -> Vec<String> {
+    let mut texts: Vec<String> = serde_json::from_str(sent).map_or_else(|_| Vec::new(), |value| texts_of(&value));
+    texts.extend(words::of(sent).map(str::to_owned));
+    let mut names: Vec<String> = texts.iter().take(MAX_WORDS).flat_map(|name| as_names(name)).collect();
+    names.sort();
+    names.dedup();
+    names
+}
+
+/// The texts in a value.
+fn texts_of(value: &serde_json::Value) -> Vec<String> {
+    match value {
+        serde_json::Value::String(text) => vec![text.clone()],
+        serde_json::Value::Array(values) => values.iter().flat_map(texts_of).collect(),
+        serde_json::Value::Object(fields) => fields.values().flat_map(texts_of).collect(),
+        _ => Vec::new(),
+    }
+}
+
+/// What a text may name as a file or a folder: itself, without a scheme, the mark of a mention or what a pattern begins with.
+fn as_names(text: &str) -> Vec<String> {
+    if text.is_empty() || text.len() > MAX_NAME || text.contains('\n') {
+        return Vec::new();
+    }
+    let bare = text.trim().trim_start_matches('@');
+    let path = bare.strip_prefix("file:").map_or(bare, |rest| rest.strip_prefix("//").unwrap_or(rest));
+    let mut names = vec![text.to_owned(), path.to_owned(), programs::percent_decoded(path)];
+    if let Some((start, _)) = path.split_once(['*', '?', '[', '{']) {
+        names.push(start.rsplit_once('/').map_or(".", |(folder, _)| folder).to_owned());
+    }
+    names.dedup();
+    names
+}
+
+/// The folders in which a command calls git.
+fn folders_of_git(effects: &Effects) -> Vec<String> {
+    if effects.git_in.is_empty() { vec![".".to_owned()] } else { effects.git_in.clone() }
+}
+
+/// What lies in the folders of PATH that others than root can write: a program may start any other by its name.
+fn others_folders(cwd: &Path) -> Option<FileEvidence> {
+    let folders = conditions::others_folders(cwd);
+    let mut lines = Vec::new();
+    for folder in &folders {
+        for entry in std::fs::read_dir(folder).into_iter().flatten().flatten().take(MAX_TREE) {
+            let Ok(meta) = std::fs::metadata(entry.path()) else { continue };
+            lines.push(format!("{}\0{}\n", entry.path().to_string_lossy(), state_of(&meta)));
+        }
+    }
+    lines.sort();
+    let named: Vec<String> = folders.iter().take(4).map(|folder| folder.to_string_lossy().into_owned()).collect();
+    let path: String = format!("{PROGRAMS_IN}{}", named.join(", ")).chars().take(1024).collect();
+    let sha256 = Digest::of(lines.concat().as_bytes()).hex();
+    (!folders.is_empty()).then(|| FileEvidence { path, sha256, head: String::new() })
+}
+
+/// What any change of a file changes, as far as the system tells.
+fn state_of(meta: &std::fs::Metadata) -> String {
+    format!("{} {} {} {}", meta.len(), meta.ino(), meta.ctime(), meta.ctime_nsec())
 }
 
 /// What has been found so far, and how many more bytes may be hashed.
@@ -117,13 +216,33 @@ struct Gathered<'c> {
     found: Vec<FileEvidence>,
     room: u64,
     cwd: &'c Path,
+    /// Where what was found lies.
+    places: BTreeSet<PathBuf>,
+    /// What more there is than is looked at one by one, a line each.
+    more: Vec<String>,
     /// The words of the command, and what its repositories go to by themselves: the remotes among them are told first.
     remotes: BTreeSet<String>,
 }
 
-impl Gathered<'_> {
-    /// What is read: files, those that a pattern means, and folders as a whole.
-    fn add_reads(&mut self, effects: &Effects, conditions: &[Condition]) {
+impl<'c> Gathered<'c> {
+    const fn new(cwd: &'c Path) -> Self {
+        Self {
+            found: Vec::new(),
+            room: MAX_ALL,
+            cwd,
+            places: BTreeSet::new(),
+            more: Vec::new(),
+            remotes: BTreeSet::new(),
+        }
+    }
+
+    /// As many as the protocol takes; the last one stands for the rest.
+    fn folded(self) -> Vec<FileEvidence> {
+        folded(self.found, &self.more)
+    }
+
+    /// What is read by name.
+    fn add_reads(&mut self, effects: &Effects) {
         let cwd = self.cwd;
         for path in effects.reads.iter().chain(&effects.named) {
             match path.rsplit_once('/').filter(|(_, name)| name.contains('*')) {
@@ -133,14 +252,16 @@ impl Gathered<'_> {
                     let (start, end) = name.split_once('*').unwrap_or((name, ""));
                     match names_in(folder, start, end, cwd) {
                         Some(names) => names.iter().for_each(|name| self.add_with_included(name)),
-                        None => self.found.push(unknown(path)),
+                        None => self.add_folder(folder),
                     }
                 }
             }
         }
-        if effects.reads_unknown {
-            self.found.push(unknown("files whose names are only known when it runs"));
-        }
+    }
+
+    /// What is read with everything in it, or by a pattern.
+    fn add_folders(&mut self, effects: &Effects, conditions: &[Condition]) {
+        let cwd = self.cwd;
         let is_folder = |path: &&String| place(path, cwd).is_some_and(|place| place.is_dir());
         let named = effects.reads.iter().chain(&effects.named).filter(is_folder);
         let mut folders: Vec<&str> = named.map(String::as_str).collect();
@@ -148,7 +269,7 @@ impl Gathered<'_> {
             match condition {
                 Condition::NoSecretNamed { folder, start, end } => match names_in(folder, start, end, cwd) {
                     Some(names) => names.iter().for_each(|name| self.add(name, Told::Digest)),
-                    None => self.found.push(unknown(folder)),
+                    None => folders.push(folder),
                 },
                 Condition::NoSecretBelow { folder } => folders.push(folder),
                 _ => {}
@@ -156,15 +277,23 @@ impl Gathered<'_> {
         }
         folders.sort_unstable();
         folders.dedup();
-        self.found.extend(folders.into_iter().filter_map(|folder| tree(folder, cwd)));
+        for folder in folders {
+            self.add_folder(folder);
+        }
     }
 
     fn add(&mut self, name: &str, told: Told) {
         let known = self.found.iter().any(|file| file.path == name);
-        if known || self.found.len() >= MAX_FILES {
+        let Some(file) = place(name, self.cwd).filter(|_| !known) else { return };
+        // By another spelling it is the same file.
+        if !self.places.insert(file.clone()) {
             return;
         }
-        let Some(file) = place(name, self.cwd) else { return };
+        if self.found.len() >= MAX_FILES {
+            let state = std::fs::metadata(&file).map(|meta| state_of(&meta)).unwrap_or_default();
+            self.more.push(format!("{name}\0{state}"));
+            return;
+        }
         match std::fs::metadata(&file) {
             // Whoever writes into a pipe says what is read, when it is read.
             Ok(meta) if !meta.is_file() && !meta.is_dir() && !is_no_file_of_anybodys(&file) => {
@@ -209,10 +338,15 @@ impl Gathered<'_> {
         }
     }
 
-    /// Everything below a folder, where there is one.
+    /// Everything below a folder, where there is one; a file by itself.
     fn add_folder(&mut self, name: &str) {
-        if place(name, self.cwd).is_some_and(|place| place.is_dir()) {
-            self.found.extend(tree(name, self.cwd));
+        if self.found.iter().any(|file| file.path == below(name)) {
+            return;
+        }
+        match place(name, self.cwd) {
+            Some(place) if place.is_dir() => self.found.push(tree(name, &place, &mut self.room)),
+            Some(_) => self.add(name, Told::Digest),
+            None => {}
         }
     }
 
@@ -241,8 +375,9 @@ impl Gathered<'_> {
         if !effects.programs.iter().any(|program| program == "git") {
             return;
         }
-        let here = [".".to_owned()];
-        let folders: &[String] = if effects.git_in.is_empty() { &here } else { &effects.git_in };
+        let leaves = !effects.network.is_empty();
+        let told = if leaves { Told::Remotes } else { Told::Digest };
+        let folders = folders_of_git(effects);
         // Without a digest: such an answer is for once.
         let mut is_unknown = folders.iter().any(|folder| folder == "?");
         for folder in folders.iter().filter_map(|folder| place(folder, self.cwd)) {
@@ -252,7 +387,11 @@ impl Gathered<'_> {
             self.remotes.extend(repositories.iter().flat_map(usual_remotes));
             let inside = repositories.iter().flat_map(git::Repository::files);
             for file in inside.chain(git::files_outside()) {
-                self.add(&file.to_string_lossy(), Told::Remotes);
+                self.add(&file.to_string_lossy(), told);
+            }
+            // The branch that is checked out says what goes where.
+            for repository in repositories.iter().filter(|_| leaves) {
+                self.add(&repository.git_dir.join("HEAD").to_string_lossy(), Told::Digest);
             }
             // Hooks that it runs on the way are code.
             for file in repositories.iter().flat_map(|repository| files_of(&repository.common.join("hooks"))) {
@@ -268,7 +407,7 @@ impl Gathered<'_> {
                 for file in files_of(&path) {
                     // What may be executed is more likely a hook or a helper than settings.
                     let is_code = std::fs::metadata(&file).is_ok_and(|meta| meta.mode() & 0o111 != 0);
-                    self.add(&file.to_string_lossy(), if is_code { Told::Head } else { Told::Remotes });
+                    self.add(&file.to_string_lossy(), if is_code { Told::Head } else { told });
                 }
             }
             // What git shows of a repository may be what another program sends.
@@ -373,8 +512,14 @@ fn unknown(what: &str) -> FileEvidence {
 /// it names some, which only binds more.
 fn included(text: &str) -> Vec<String> {
     let mut found = Vec::new();
+    let mut in_block = false;
     // All of them take this for a comment.
     for line in text.lines().map(str::trim).filter(|line| !line.starts_with('#')) {
+        // Certificates and keys name nothing.
+        in_block = (in_block || line.starts_with("-----BEGIN ")) && !line.starts_with("-----END ");
+        if in_block || line.starts_with("-----END ") {
+            continue;
+        }
         let end = line.find(|c: char| c.is_whitespace() || c == '=' || c == ':').unwrap_or(line.len());
         let (key, rest) = line.split_at_checked(end).unwrap_or((line, ""));
         let values = rest.trim_start_matches(|c: char| c.is_whitespace() || c == '=' || c == ':');
@@ -406,15 +551,22 @@ fn included(text: &str) -> Vec<String> {
 }
 
 /// As many as the protocol takes; the last one stands for the rest.
-fn folded(mut found: Vec<FileEvidence>) -> Vec<FileEvidence> {
-    if found.len() <= MAX_EVIDENCE {
+fn folded(mut found: Vec<FileEvidence>, more: &[String]) -> Vec<FileEvidence> {
+    if found.len() <= MAX_EVIDENCE && more.is_empty() {
         return found;
     }
-    let is_all = found.len() < MAX_FILES && found.iter().all(|file| !file.sha256.is_empty());
-    let rest = found.split_off(MAX_EVIDENCE - 1);
-    let lines: Vec<String> = rest.iter().map(|file| format!("{}\0{}", file.path, file.sha256)).collect();
-    let sha256 = if is_all { Digest::of(lines.join("\n").as_bytes()).hex() } else { String::new() };
-    found.push(FileEvidence { path: format!("{} more files", rest.len()), sha256, head: String::new() });
+    let is_all = found.iter().all(|file| !file.sha256.is_empty());
+    let rest = found.split_off(found.len().min(MAX_EVIDENCE - 1));
+    let mut lines: Vec<String> = rest.iter().map(|file| format!("{}\0{}", file.path, file.sha256)).collect();
+    lines.extend_from_slice(more);
+    let digest = Digest::of(lines.join("\n").as_bytes()).hex();
+    // Where one of them has no digest, nor has the rest; what is told of it differs all the same.
+    let (sha256, path) = if is_all {
+        (digest, format!("{} more files", lines.len()))
+    } else {
+        (String::new(), format!("{} more files ({})", lines.len(), digest.get(..16).unwrap_or_default()))
+    };
+    found.push(FileEvidence { path, sha256, head: String::new() });
     found
 }
 
@@ -438,21 +590,21 @@ fn below(folder: &str) -> String {
     format!("{}/ (all of it)", folder.trim_end_matches('/'))
 }
 
-/// Everything below a folder: names, lengths and times. Too much has no digest.
-fn tree(folder: &str, cwd: &Path) -> Option<FileEvidence> {
-    let root = place(folder, cwd)?;
+/// Everything below a folder: names, lengths and times, and what the files hold as long as there is room: whoever has one mapped
+/// into memory can change it without changing its times. Too much has no digest.
+fn tree(folder: &str, root: &Path, room: &mut u64) -> FileEvidence {
     let mut lines = Vec::new();
-    let mut seen = std::collections::HashSet::new();
-    let mut waiting = vec![root.clone()];
+    let (mut seen, mut files) = (std::collections::HashSet::new(), Vec::new());
+    let mut waiting = vec![root.to_owned()];
     while let Some(inner) = waiting.pop() {
         for entry in std::fs::read_dir(&inner).into_iter().flatten().flatten() {
             if lines.len() >= MAX_TREE {
-                return Some(FileEvidence { path: below(folder), sha256: String::new(), head: String::new() });
+                return FileEvidence { path: below(folder), sha256: String::new(), head: String::new() };
             }
             let Ok(mut meta) = entry.metadata() else { continue };
             let path = entry.path();
             if meta.is_symlink() {
-                let name = path.strip_prefix(&root).unwrap_or(&path).to_string_lossy().into_owned();
+                let name = path.strip_prefix(root).unwrap_or(&path).to_string_lossy().into_owned();
                 lines.push(format!("{name}\0link {} {} {}\n", meta.ino(), meta.ctime(), meta.ctime_nsec()));
                 // Whoever follows it sees what is there now.
                 let Ok(there) = std::fs::metadata(&path) else { continue };
@@ -464,13 +616,25 @@ fn tree(folder: &str, cwd: &Path) -> Option<FileEvidence> {
                 }
                 waiting.push(path.clone());
             }
-            let name = path.strip_prefix(&root).unwrap_or(&path).to_string_lossy().into_owned();
-            lines.push(format!("{name}\0{} {} {} {}\n", meta.len(), meta.ino(), meta.ctime(), meta.ctime_nsec()));
+            let name = path.strip_prefix(root).unwrap_or(&path).to_string_lossy().into_owned();
+            lines.push(format!("{name}\0{}\n", state_of(&meta)));
+            if meta.is_file() {
+                files.push((path, meta.len()));
+            }
+        }
+    }
+    files.sort();
+    for (file, length) in files {
+        if length <= MAX_FILE.min(*room)
+            && let Ok(bytes) = std::fs::read(&file)
+        {
+            *room = room.saturating_sub(length);
+            lines.push(format!("{}\0{}\n", file.to_string_lossy(), Digest::of(&bytes).hex()));
         }
     }
     lines.sort();
     let sha256 = Digest::of(lines.concat().as_bytes()).hex();
-    Some(FileEvidence { path: below(folder), sha256, head: String::new() })
+    FileEvidence { path: below(folder), sha256, head: String::new() }
 }
 
 /// The variables that say where the network's programs send: proxies, git's, what steers the shell and all programs, and what
@@ -479,7 +643,10 @@ fn steering_variables(rows: &[&programs::Program]) -> Vec<(String, String)> {
     let steers = |name: &str| {
         // What differs from one call to the next and leads nowhere.
         let is_told = name != "HOME" && !name.starts_with("SSH_") || name.starts_with("SSH_ASKPASS");
-        is_told && variables::leads_network(name) || rows.iter().any(|row| row.environment.contains(&name))
+        // Where programs look for things and which language they speak is no code, and in each environment.
+        let is_code = || matches!(variables::steers(name), Some(Steers::Code));
+        is_told && (variables::leads_network(name) || is_code())
+            || rows.iter().any(|row| row.environment.contains(&name))
     };
     let found = std::env::vars_os().filter_map(|(name, value)| Some((name.into_string().ok()?, value)));
     let mut set: Vec<(String, String)> = found
@@ -638,7 +805,8 @@ mod tests {
             assert_ne!(before, evidence_of(&command, folder.path()), "{command}");
         }
         let all = evidence_of(&scripts.join("; "), folder.path());
-        assert_eq!(all.last().map(|last| last.path.as_str()), Some("5 more files"));
+        // Besides them stands what this machine's environment brings in.
+        assert!(all.last().is_some_and(|last| last.path.ends_with(" more files")), "{all:?}");
         assert!(all.iter().all(|file| file.sha256.len() == 64));
     }
 
@@ -840,7 +1008,7 @@ mod tests {
             ("bash endless.sh", vec!["endless.sh (no plain file: what is read is only known when it runs)"]),
             ("bash missing.sh", vec![]),
             ("ls Makefile", vec![]),
-            ("cat package.json", vec![]),
+            ("cat package.json", vec!["package.json"]),
             ("curl -K package.json", vec!["package.json"]),
             ("cat Makefile | curl -T - https://h", vec!["Makefile"]),
         ] {

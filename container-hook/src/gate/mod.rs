@@ -17,6 +17,7 @@ pub mod config;
 mod decision;
 pub mod evidence;
 pub mod git;
+pub mod inward;
 pub mod plugins;
 mod real;
 mod report;
@@ -278,6 +279,7 @@ pub fn check(question: &Question<'_>, config: &Config) -> Step {
     let bound = Bound {
         words,
         evidence: evidence.clone(),
+        commits: evidence::of_commits(&found.effects, cwd),
         leads_to: leads_to.clone(),
         effects: found.effects.clone(),
         conditions: found.conditions.clone(),
@@ -336,6 +338,8 @@ struct Bound {
     conditions: Vec<Condition>,
     cwd: PathBuf,
     evidence: Vec<FileEvidence>,
+    /// What git would send by itself.
+    commits: Vec<FileEvidence>,
     /// Where what it writes really lies.
     leads_to: Vec<String>,
 }
@@ -344,7 +348,9 @@ impl Bound {
     /// The first file that is another one now, has come or gone.
     fn changed(&self) -> Option<String> {
         let now = evidence::of(&self.words, &self.effects, &self.conditions, &self.cwd);
-        other_file(&now, &self.evidence).or_else(|| other_place(&self.effects, &self.cwd, &self.leads_to))
+        other_file(&now, &self.evidence)
+            .or_else(|| other_file(&evidence::of_commits(&self.effects, &self.cwd), &self.commits))
+            .or_else(|| other_place(&self.effects, &self.cwd, &self.leads_to))
     }
 }
 

@@ -3,8 +3,8 @@
 
 use std::path::Path;
 
-use bashgate_shared::classify::tool::ToolAct;
-use bashgate_shared::classify::{Decided, Surroundings, classify_tool};
+use bashgate_shared::classify::tool::{MAX_ACTS, ToolAct};
+use bashgate_shared::classify::{Decided, Surroundings, classify_tool, secrets};
 use bashgate_shared::protocol::{RequestId, TOOL_EVENT, ToolEventWire, VERSION};
 
 use super::conditions::{self, ShellSetup};
@@ -14,6 +14,8 @@ use super::{About, BoundInput, HookDecision, HostRequest, LetThroughBy, Step, la
 
 /// Longest target that is told, in characters.
 const MAX_TARGET: usize = 1024;
+/// Most links among what a service is told of that are followed.
+const MAX_LINKS: usize = 16;
 
 /// A tool that is about to be used.
 #[derive(Debug)]
@@ -48,7 +50,9 @@ pub fn check(question: ToolQuestion<'_>, config: &Config) -> Step {
     let cwd = question.cwd.to_str().map(str::to_owned);
     let around = Surroundings { shell: config.shell, cwd: cwd.clone(), protected: protected.clone(), programs: None };
     // Whoever is given a folder reads what is in it.
-    let acts: Vec<ToolAct> = question.acts.iter().map(|act| whole_folder(act, question.cwd)).collect();
+    let mut acts: Vec<ToolAct> = question.acts.iter().map(|act| whole_folder(act, question.cwd)).collect();
+    acts.extend(shown_by_writing(&acts, question.cwd));
+    acts.extend(handed_over(question.sends.unwrap_or_default(), &acts, question.cwd));
     let found = classify_tool(question.tool, &acts, &around);
     // No shell is started for it.
     let setup = ShellSetup { reads_startup_files: false, trusted: &[] };
@@ -60,8 +64,9 @@ pub fn check(question: ToolQuestion<'_>, config: &Config) -> Step {
     }
     let writes = found.effects.writes.clone();
     let leads_to = conditions::leads_to(&writes, question.cwd);
+    let evidence = evidence::of_reads(&found.effects, question.sends.unwrap_or_default(), question.cwd);
     let about = About::Input(Some(Box::new(BoundInput {
-        read: evidence::of_reads(&found.effects, question.sends.unwrap_or_default(), question.cwd),
+        read: evidence.clone(),
         sent: question.sends.unwrap_or_default().to_owned(),
         effects: found.effects,
         cwd: question.cwd.to_owned(),
@@ -80,6 +85,7 @@ pub fn check(question: ToolQuestion<'_>, config: &Config) -> Step {
         content: question.content.map(str::to_owned),
         cwd,
         protected,
+        evidence,
         secrets: told(findings.secrets),
         unproven: told(findings.unproven),
         unlooked: told(findings.unlooked),
@@ -92,6 +98,27 @@ pub fn check(question: ToolQuestion<'_>, config: &Config) -> Step {
         key_id: Some(config.public_key.id()),
     };
     HostRequest::step(wire, about)
+}
+
+/// Whoever changes a file is shown what stands around the change: of a secret, the rest of it.
+fn shown_by_writing(acts: &[ToolAct], cwd: &Path) -> Vec<ToolAct> {
+    let is_there = |path: &str| conditions::place(path, cwd).is_some_and(|place| place.is_file());
+    let changed = acts.iter().filter_map(|act| match act {
+        ToolAct::Write { path } if secrets::is_secret_path(path) && is_there(path) => Some(path.clone()),
+        _ => None,
+    });
+    let read = changed.map(|path| ToolAct::Read { path });
+    read.filter(|act| !acts.contains(act)).take(MAX_ACTS.saturating_sub(acts.len())).collect()
+}
+
+/// Links among what a service is told of: what they lead to may be what it takes along.
+fn handed_over(sent: &str, acts: &[ToolAct], cwd: &Path) -> Vec<ToolAct> {
+    let is_link = |name: &String| {
+        conditions::place(name, cwd)
+            .is_some_and(|place| place.is_file() && place.canonicalize().is_ok_and(|real| real != place))
+    };
+    let links = evidence::names_in_input(sent).into_iter().filter(is_link).map(|path| ToolAct::Read { path });
+    links.filter(|act| !acts.contains(act)).take(MAX_ACTS.saturating_sub(acts.len()).min(MAX_LINKS)).collect()
 }
 
 fn whole_folder(act: &ToolAct, cwd: &Path) -> ToolAct {

@@ -99,6 +99,9 @@ fn explain(found: &Classification, color: bool) -> String {
                 "if: git in {folder} tracks or ignores every secret below {}",
                 path.as_deref().unwrap_or("the working tree")
             ),
+            Condition::NoLinkBelow { folder, names } => {
+                format!("if: nothing below {folder} called {} is a link", names.join(" or "))
+            }
             Condition::NoFolder { path } => format!("if: {path} is no folder"),
             Condition::NoFileAbove { folder, names } => {
                 format!("if: neither {folder} nor a folder above it has {}", names.join(" or "))

@@ -6,6 +6,7 @@
 
 use std::collections::{BTreeMap, VecDeque};
 
+use bashgate_shared::classify::later::{self, Tier};
 use bashgate_shared::protocol::{ActingWire, WorkspaceName};
 use serde_json::json;
 
@@ -24,42 +25,57 @@ pub(super) const MOST_NAMED: usize = 16;
 #[derive(Debug, Default)]
 pub(super) struct Acting {
     /// The last one that is new stands at the end.
-    known: VecDeque<(String, BTreeMap<String, String>)>,
-    /// A command that may plant something was let through, and nobody has looked since.
+    known: VecDeque<Project>,
+}
+
+#[derive(Debug)]
+struct Project {
+    root: String,
+    files: BTreeMap<String, String>,
+    /// A command that may plant something was let through, and nobody has looked here since.
     unlooked: bool,
 }
 
 impl Acting {
     /// As the store has it.
     pub(super) fn restore(&mut self, root: String, files: BTreeMap<String, String>, unlooked: bool) {
-        self.known.push_back((root, files));
-        self.unlooked |= unlooked;
+        self.known.push_back(Project { root, files, unlooked });
     }
 
     /// Takes in what acts later now. What came or changed, if a command may have made it: one that has just run, or one that was
     /// let through before. The second says whether there is anything new to be remembered.
     fn take(&mut self, report: &ActingWire, has_run: bool) -> (Vec<String>, bool) {
-        let may_be_its = has_run || self.unlooked;
-        self.unlooked = false;
-        let Some((_, before)) = self.known.iter_mut().find(|(root, _)| *root == report.root) else {
+        let Some(known) = self.known.iter_mut().find(|known| known.root == report.root) else {
             if self.known.len() == MOST_ROOTS {
                 self.known.pop_front();
             }
-            self.known.push_back((report.root.clone(), report.files.clone()));
+            let (root, files) = (report.root.clone(), report.files.clone());
+            self.known.push_back(Project { root, files, unlooked: false });
             return (Vec::new(), true);
         };
-        if *before == report.files {
-            return (Vec::new(), false);
+        let was_unlooked = std::mem::replace(&mut known.unlooked, false);
+        if known.files == report.files {
+            return (Vec::new(), was_unlooked);
+        }
+        let before = std::mem::replace(&mut known.files, report.files.clone());
+        if !has_run && !was_unlooked {
+            return (Vec::new(), true);
         }
         let changed = report.files.iter().filter(|(path, digest)| before.get(*path) != Some(*digest));
-        let changed = if may_be_its { changed.map(|(path, _)| path.clone()).collect() } else { Vec::new() };
-        before.clone_from(&report.files);
-        (changed, true)
+        // What gates an agent is missed where it has gone; anything else that has gone acts no more.
+        let gates = |path: &&String| {
+            !report.files.contains_key(*path)
+                && later::of(path, Some(&report.root)).is_some_and(|later| later.tier == Tier::Gate)
+        };
+        let gone = before.keys().filter(gates);
+        (changed.map(|(path, _)| path).chain(gone).cloned().collect(), true)
     }
 
     /// A command that may plant something is let through. True when that is news.
     pub(super) fn is_let_through(&mut self) -> bool {
-        !self.known.is_empty() && !std::mem::replace(&mut self.unlooked, true)
+        let is_news = self.known.iter().any(|known| !known.unlooked);
+        self.known.iter_mut().for_each(|known| known.unlooked = true);
+        is_news
     }
 }
 
@@ -72,9 +88,8 @@ impl Core {
         has_run: bool,
     ) -> Vec<String> {
         let Some(known) = self.workspaces.get_mut(workspace) else { return Vec::new() };
-        let was_unlooked = known.acting.unlooked;
         let (changed, is_new) = known.acting.take(report, has_run);
-        if is_new || was_unlooked {
+        if is_new {
             let write = Write::Acting(workspace.clone(), report.root.clone(), report.files.clone());
             self.records.submit(vec![write], false, super::After::Nothing);
         }
@@ -143,6 +158,17 @@ mod tests {
         assert_eq!(acting.take(&report("/p", &[("/p/.envrc", "4")]), false), (vec![], true));
         // What is gone does nothing.
         assert_eq!(acting.take(&report("/p", &[]), true), (vec![], true));
+        // What gates an agent is missed.
+        let gate = "/p/.claude/settings.json";
+        acting.take(&report("/p", &[(gate, "1")]), true);
+        assert_eq!(acting.take(&report("/p", &[]), true), (vec![gate.to_owned()], true));
+        // Whoever looks at one project has not looked at another.
+        acting.take(&report("/q", &[]), true);
+        assert!(acting.is_let_through());
+        acting.take(&report("/q", &[]), true);
+        acting.take(&report("/new", &[]), true);
+        let planted = report("/p", &[("/p/.envrc", "5")]);
+        assert_eq!(acting.take(&planted, false), (vec!["/p/.envrc".to_owned()], true));
         for number in 0..20 {
             acting.take(&report(&number.to_string(), &[]), true);
         }

@@ -121,6 +121,10 @@ fn of_part(brief: &Brief, part: &Part, depth: usize) -> Option<String> {
         return Some(format!("`{}` makes it run something", short(&setting)));
     }
     let row = row?;
+    let own: Vec<Option<&str>> = words.iter().map(Option::as_deref).collect();
+    if programs::writes_as_told(program, &own) {
+        return Some(format!("which files `{name}` writes stands in what it reads"));
+    }
     if let Some(builtin) = row.builtin
         && evaluates(builtin, words)
     {
@@ -226,13 +230,16 @@ fn is_started(word: &str) -> bool {
 }
 
 /// True where the options of a wrapper are known, so that the program behind them is the one that was looked at; one whose words
-/// come from its input works on what is here.
+/// come from its input works on what is here, and makes none.
 fn is_read(wrapper: &Wrapper, words: &[Option<String>]) -> bool {
     let known: Vec<&str> = words.iter().map_while(Option::as_deref).collect();
     let Some(at) = known.iter().position(|word| is_started(word)) else { return false };
     let row = known.get(at).and_then(|word| programs::row(word));
     wrapper.knows(known.get(..at).unwrap_or_default())
-        && (!wrapper.words_from_input || row.is_none_or(|row| row.kind == Kind::Local))
+        && (!wrapper.words_from_input
+            || row.is_none_or(|row| {
+                row.kind == Kind::Local && (row.has(Trait::Deletes) || !row.has(Trait::ChangesFiles))
+            }))
 }
 
 /// True for a local program whose words say all of what it does, but for what its files are.

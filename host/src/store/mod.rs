@@ -356,9 +356,6 @@ fn apply(connection: &Connection, write: &Write, seq: &mut u64, head: &mut Hash)
             connection
                 .prepare_cached("INSERT OR REPLACE INTO acting (workspace, root, files) VALUES (?1, ?2, ?3)")?
                 .execute(params![workspace.as_str(), root, files])?;
-            connection
-                .prepare_cached("UPDATE acting SET unlooked = 0 WHERE workspace = ?1")?
-                .execute([workspace.as_str()])?;
             // As many as the host remembers; the newest count.
             connection
                 .prepare_cached(

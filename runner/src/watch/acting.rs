@@ -10,6 +10,8 @@ use std::os::fd::OwnedFd;
 use std::os::unix::fs::{MetadataExt as _, PermissionsExt as _};
 use std::path::{Path, PathBuf};
 
+use bashgate_hook::doctor::bare_json;
+use bashgate_shared::agents;
 use bashgate_shared::classify::later::{self, Later, Tier};
 use rustix::fs::{AtFlags, Mode, OFlags, RenameFlags};
 
@@ -20,6 +22,8 @@ use super::commands;
 use super::seen::{Seen, Stamp};
 use super::{Around, Change, Violation, taken_away};
 
+/// Most files of settings outside of a workspace that are read.
+const MOST_OUTSIDE: usize = 256;
 /// Longest file that is remembered with its content, and the most of all of them, in bytes.
 const MOST_KEPT: u64 = 256 << 10;
 /// Longest of those that gate an agent.
@@ -27,7 +31,7 @@ const MOST_KEPT_GATE: u64 = 4 << 20;
 const MOST_KEPT_OF_ALL: usize = 16 << 20;
 /// A new folder with more files is set aside as a whole.
 const LARGE: usize = 64;
-/// What git's settings name acts as surely as a hook in its usual place.
+/// What git's settings name, or a link or variable outside, acts as surely as a hook in its usual place.
 const NAMED: Later = Later { tier: Tier::ByItself, what: "what git's settings name", is_called: true, is_kept: true };
 
 /// What an agent's settings start to gate it.
@@ -117,17 +121,41 @@ impl ActingFiles {
         else {
             return;
         };
-        let text = String::from_utf8_lossy(bytes);
-        let in_toml = || toml::from_str::<serde_json::Value>(&text).ok();
-        let Some(settings_in_json) = serde_json::from_str(&text).ok().or_else(in_toml) else { return };
+        let text = String::from_utf8_lossy(bytes).into_owned();
+        self.scripts_of(seen, &text, settings);
+    }
+
+    /// The files of the workspace that the text of settings starts.
+    fn scripts_of(&mut self, seen: &mut Seen, text: &str, settings: &Path) {
+        let text = text.trim_start_matches('\u{feff}');
+        let in_toml = || toml::from_str::<serde_json::Value>(text).ok();
+        let parsed = Some(bare_json(text)).filter(|value| !value.is_null()).or_else(in_toml);
+        let Some(parsed) = parsed else { return };
         let root = seen.real_root();
         let above = settings.parent().and_then(Path::parent).unwrap_or(&root).to_owned();
-        for script in commands::scripts(&settings_in_json, &[&root, &above]) {
+        for script in commands::scripts(&parsed, &[&root, &above]) {
             let Ok(real) = fs::canonicalize(&script) else { continue };
             if real.starts_with(&root) && real.is_file() {
                 let links = seen.links_on(&script);
                 self.by_links(links);
                 self.take(seen, &real, GATES, None);
+            }
+        }
+    }
+
+    /// What settings of agents outside of the workspace start in it: those at home, of the machine, and of the folders above.
+    pub(super) fn scripts_of_outside(&mut self, seen: &mut Seen) {
+        let root = seen.real_root();
+        let home = std::env::var_os("HOME").map(PathBuf::from);
+        let folders: Vec<PathBuf> = root.ancestors().skip(1).map(Path::to_owned).chain(home).collect();
+        let below = folders.iter().flat_map(|folder| agents::settings().flat_map(|name| called_so(&folder.join(name))));
+        let managed = agents::managed().flat_map(|folder| called_so(&Path::new(folder).join("*")));
+        // Opening a pipe would wait for whoever writes it.
+        for settings in below.chain(managed).filter(|settings| settings.is_file()).take(MOST_OUTSIDE) {
+            let Ok(file) = fs::File::open(&settings) else { continue };
+            let mut text = String::new();
+            if file.take(MOST_KEPT_GATE).read_to_string(&mut text).is_ok() {
+                self.scripts_of(seen, &text, &settings);
             }
         }
     }
@@ -160,8 +188,7 @@ impl ActingFiles {
         let via = via.map(Path::to_owned);
         let stamp = seen.stamp(path);
         let root = seen.real_root();
-        let most = if later.tier == Tier::Gate { MOST_KEPT_GATE } else { MOST_KEPT };
-        let kept = if later.is_kept { self.content(path, &root, most) } else { None };
+        let kept = if later.is_kept { self.content(path, &root, later.tier == Tier::Gate) } else { None };
         let inside = path.ancestors().skip(1).take_while(|folder| folder.starts_with(&root));
         let inode = |folder: &Path| fs::symlink_metadata(folder).map_or(0, |meta| meta.ino());
         let around = if later.is_kept { inside.map(inode).collect() } else { Vec::new() };
@@ -169,7 +196,8 @@ impl ActingFiles {
         self.found.insert(path.to_owned(), Acting { stamp, later, kept, around, has_other_names, via });
     }
 
-    fn content(&mut self, path: &Path, root: &Path, most: u64) -> Option<Kept> {
+    fn content(&mut self, path: &Path, root: &Path, gates: bool) -> Option<Kept> {
+        let most = if gates { MOST_KEPT_GATE } else { MOST_KEPT };
         if let Ok(target) = fs::read_link(path) {
             return Some(Kept::Link(target));
         }
@@ -181,7 +209,9 @@ impl ActingFiles {
         // Root may work for whoever the workspace belongs to.
         let user = rustix::process::geteuid().as_raw();
         let is_own = meta.uid() == user || user == 0 && fs::metadata(root).is_ok_and(|root| root.uid() == meta.uid());
-        if !meta.is_file() || !has_room || !is_own {
+        // What gates an agent is better kept by its own user than by nobody; who could open it here may read it.
+        let may_keep = is_own || user != 0 && gates;
+        if !meta.is_file() || !has_room || !may_keep {
             return None;
         }
         let mut bytes = Vec::new();
@@ -433,7 +463,8 @@ fn write_new(folder: &OwnedFd, name: &str, kept: &Kept) -> io::Result<()> {
     let mut file = fs::File::from(rustix::fs::openat(folder, name, flags, Mode::from_raw_mode(0o600))?);
     file.write_all(bytes)?;
     file.sync_data()?;
-    if owner.0 != rustix::process::geteuid().as_raw() {
+    // Only root can give a file away.
+    if rustix::process::geteuid().is_root() && owner.0 != 0 {
         std::os::unix::fs::fchown(&file, Some(owner.0), Some(owner.1))?;
     }
     file.set_permissions(fs::Permissions::from_mode(mode))
@@ -466,4 +497,12 @@ fn made_without_links(folder: &Path, root: &Path) -> io::Result<OwnedFd> {
         }
         opened => opened,
     }
+}
+/// The files of this name, or with a `*` at its end those whose names begin so.
+fn called_so(path: &Path) -> Vec<PathBuf> {
+    let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
+    let Some(start) = name.strip_suffix('*') else { return vec![path.to_owned()] };
+    let entries = path.parent().and_then(|folder| fs::read_dir(folder).ok()).into_iter().flatten().flatten();
+    let meant = entries.filter(|entry| entry.file_name().to_string_lossy().starts_with(start));
+    meant.map(|entry| entry.path()).filter(|file| file.is_file()).take(MOST_OUTSIDE).collect()
 }

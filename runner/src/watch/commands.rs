@@ -3,6 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use bashgate_hook::gate::words;
+use bashgate_shared::variables;
 use serde_json::Value;
 
 /// Most words of one file that are looked at.
@@ -37,7 +38,12 @@ fn commands<'v>(value: &'v Value, is_command: bool, depth: usize, into: &mut Vec
         Value::Array(all) => all.iter().for_each(|one| commands(one, is_command, depth + 1, into)),
         Value::Object(fields) => {
             for (name, value) in fields {
-                let is_one = matches!(name.as_str(), "command" | "args" | "notify" | "shell")
+                // A variable that names code as well.
+                let is_one = variables::is_code(name)
+                    || matches!(
+                        name.as_str(),
+                        "command" | "args" | "notify" | "shell" | "bash" | "powershell" | "plugin"
+                    )
                     || ["Helper", "Command", "Refresh", "Export"].iter().any(|end| name.ends_with(end));
                 commands(value, is_one, depth + 1, into);
             }

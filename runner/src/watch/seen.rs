@@ -10,6 +10,7 @@ use std::path::{Component, Path, PathBuf};
 use std::time::{Duration, Instant};
 
 use bashgate_hook::gate::git;
+use bashgate_hook::gate::inward::{self, Inward};
 use bashgate_shared::classify::later::{Begun, Names};
 use bashgate_shared::command::Digest;
 use serde::{Deserialize, Serialize};
@@ -32,23 +33,6 @@ const MOST_REPOSITORIES: usize = 256;
 const MOST_LINKS: usize = 40;
 /// Most files behind a link to a folder.
 const MOST_BEHIND: usize = 1000;
-/// What in a repository makes git run something, or says where it sends.
-const OF_GIT: [&str; 14] = [
-    "config",
-    "config.worktree",
-    "commondir",
-    "gitdir",
-    "info/attributes",
-    "hooks",
-    "rebase-merge/git-rebase-todo",
-    "rebase-merge/strategy",
-    "rebase-merge/strategy_opts",
-    "rebase-apply",
-    "sequencer",
-    "objects/info/alternates",
-    "remotes",
-    "branches",
-];
 
 /// What a file was: its kind, and a digest of its content.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -307,13 +291,43 @@ impl Seen {
         for hook in hooks {
             acting.named(self, &hook, None);
         }
+        acting.scripts_of_outside(self);
+        for inward in inward::all() {
+            if inward.real.starts_with(&self.workspace) {
+                self.read_from_outside(&inward, &mut acting);
+            }
+        }
         self.nested = nested;
         self.acting = acting;
     }
 
+    /// What a link or a variable outside names is what it is called there.
+    fn read_from_outside(&mut self, inward: &Inward, acting: &mut ActingFiles) {
+        let mut waiting = vec![inward.real.clone()];
+        let mut count = 0;
+        while let Some(path) = waiting.pop() {
+            count += 1;
+            if count > MOST_BEHIND || !self.has_room() {
+                self.unseen.insert(inward.real.clone());
+                return;
+            }
+            if path.is_dir() {
+                waiting.extend(self.entries(&path).into_iter().map(|entry| entry.path()));
+            } else if inward::name_of(std::slice::from_ref(inward), &path).is_some() {
+                acting.named(self, &path, None);
+            }
+        }
+    }
+
     /// A link to a folder outside of the workspace in which git would find a repository, or in which the run may have left anything.
     fn repository_elsewhere(&mut self, link: &Path, into: &mut BTreeMap<PathBuf, Stamp>) {
-        let Some(real) = self.real(link) else { return };
+        let Some(real) = self.real(link) else {
+            // What is made there later is found through it.
+            if fs::read_link(link).is_ok_and(|target| target.is_absolute() && !target.starts_with(&self.workspace)) {
+                into.insert(link.to_owned(), self.stamp(link));
+            }
+            return;
+        };
         let has = |name: &str| real.join(name).symlink_metadata().is_ok();
         // Where everybody may write, and so the run itself.
         let is_open = ["/tmp", "/var/tmp", "/dev/shm"].iter().any(|open| real.starts_with(open));
@@ -479,7 +493,7 @@ impl Seen {
         if !git.starts_with(&self.workspace) {
             return;
         }
-        for name in OF_GIT {
+        for name in git::ACTS {
             self.add(&git.join(name), into, 0);
         }
         if depth > DEEPEST {

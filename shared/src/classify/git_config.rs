@@ -222,7 +222,7 @@ fn starts_on_the_way(key: &str, value: &str) -> bool {
 pub fn says_where(key: &str, value: &str) -> bool {
     let lower = key.to_ascii_lowercase();
     let named = ["remote.", "url.", "branch.", "include"].iter().any(|start| lower.starts_with(start))
-        && [".url", ".path", ".remote", ".pushremote", ".pushdefault"].iter().any(|end| lower.ends_with(end));
+        && [".url", ".path", ".remote", ".pushremote", ".pushdefault", ".merge"].iter().any(|end| lower.ends_with(end));
     named
         || leads_elsewhere(key, value)
         || lower.ends_with("recursesubmodules")

@@ -646,7 +646,7 @@ const ROWS: &[Row] = &[
     row(
         Steers,
         "what Python runs at every start",
-        &[Ends("sitecustomize.py"), Ends("usercustomize.py"), Ending(".pth")],
+        &[Ends("sitecustomize.py"), Ends("usercustomize.py"), Ending(".pth"), Ends("pyvenv.cfg")],
     ),
     row(
         ByItself,
@@ -666,7 +666,46 @@ const ROWS: &[Row] = &[
             Ends(".rvmrc"),
             Below(".rvm/hooks"),
             Below(".pyenv/hooks"),
+            Below(".pyenv/pyenv.d"),
+            Below(".pyenv/plugins"),
+            Below(".pyenv/libexec"),
             Below(".rbenv/hooks"),
+            Below(".rbenv/rbenv.d"),
+            Below(".rbenv/plugins"),
+            Below(".rbenv/libexec"),
+            Below(".rvm/scripts"),
+            Below(".sdkman/etc"),
+            Below(".sdkman/bin"),
+            Below(".oh-my-bash"),
+            Below(".bash_it"),
+            Below(".opam/opam-init"),
+            Below(".fzf/shell"),
+            Below(".byobu"),
+            Below("etc/profile.d"),
+            Ends(".zimrc"),
+            Ends(".zpreztorc"),
+            Ends(".antigenrc"),
+            Ends(".p10k.zsh"),
+            Ends(".deno/env"),
+            Ends(".acme.sh/acme.sh.env"),
+            Ends(".mongoshrc.js"),
+            Ends(".perldb"),
+            Ends(".mailfilter"),
+            Ends(".rhosts"),
+            Ends(".shosts"),
+            Ends(".k5login"),
+            Below(".config/ipython"),
+            Below(".config/irb"),
+            Below(".claude/local"),
+            Below(".local/share/claude"),
+            Below(".local/share/cursor-agent"),
+            Below(".copilot/pkg"),
+            Below(".codex/packages"),
+            Below("node_modules/@anthropic-ai/claude-code"),
+            Below("node_modules/@openai/codex"),
+            Below("node_modules/@google/gemini-cli"),
+            Below("node_modules/@github/copilot"),
+            Below("node_modules/opencode-ai"),
             Ends(".mavenrc"),
             Ends(".erlang"),
             Ends(".octaverc"),
@@ -956,8 +995,7 @@ pub fn of(path: &str, cwd: Option<&str>) -> Option<Later> {
     if planted::has(Bug::NothingActsLater) {
         return None;
     }
-    // As file systems fold letters which do so: there the long s is an s, and the sign of Kelvin a k.
-    let lower = path.replace('\u{17f}', "s").replace('\u{212a}', "k").to_ascii_lowercase();
+    let lower = folded(path);
     let path = lower.as_str();
     let beginnings = Beginnings::of(path);
     let cwd = cwd.map(str::to_ascii_lowercase);
@@ -974,7 +1012,9 @@ pub fn of(path: &str, cwd: Option<&str>) -> Option<Later> {
         return Some(Later { tier: Tier::Gate, what: "an agent's settings", is_called: false, is_kept: true });
     }
     let is_called = false;
-    if let Some(row) = ROWS.iter().find(|row| row.at.iter().any(|at| at.matches(path, beginnings))) {
+    // Of several the strictest, and what a sandbox keeps before what it only tells.
+    let matching = ROWS.iter().filter(|row| row.at.iter().any(|at| at.matches(path, beginnings)));
+    if let Some(row) = matching.min_by_key(|row| (std::cmp::Reverse(row.tier), !row.in_projects)) {
         return Some(Later { tier: row.tier, what: row.what, is_called, is_kept: row.in_projects });
     }
     let what = if file_name(path) == ".git" {
@@ -987,6 +1027,11 @@ pub fn of(path: &str, cwd: Option<&str>) -> Option<Later> {
         return None;
     };
     Some(Later { tier: ByItself, what, is_called, is_kept: false })
+}
+
+/// As file systems fold letters which do so: there the long s is an s, and the sign of Kelvin a k.
+fn folded(name: &str) -> String {
+    name.replace('\u{17f}', "s").replace('\u{212a}', "k").to_ascii_lowercase()
 }
 
 /// How far a path has come into one that [`of`] may say something about.
@@ -1066,6 +1111,10 @@ impl Names {
 
     /// False for nearly every name.
     fn may_begin(&self, name: &str) -> bool {
+        // Letters that may be folded into others.
+        if !name.is_ascii() {
+            return true;
+        }
         let is_in = |marks: &[bool; 256], byte: Option<&u8>| {
             byte.and_then(|byte| marks.get(usize::from(byte.to_ascii_lowercase()))).is_some_and(|mark| *mark)
         };
@@ -1077,7 +1126,7 @@ impl Names {
         if matches!(begun, Begun::No) && !self.may_begin(name) {
             return Begun::No;
         }
-        let lower = name.to_ascii_lowercase();
+        let lower = folded(name);
         let goes_on = |first: &str| self.whole.get(first).is_some_and(|seconds| seconds.contains(&lower.as_str()));
         match begun {
             Begun::Yes => return Begun::Yes,

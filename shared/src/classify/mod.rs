@@ -12,6 +12,7 @@ mod effects;
 pub mod git_config;
 pub(crate) mod judge;
 pub mod later;
+pub mod patch;
 pub mod paths;
 pub mod protected;
 mod raw;
@@ -120,6 +121,13 @@ pub enum Condition {
         /// The path, as above.
         path: String,
     },
+    /// No link has one of these names below this folder.
+    NoLinkBelow {
+        /// The folder, as above.
+        folder: String,
+        /// Names without a folder.
+        names: Vec<String>,
+    },
     /// No file of these names lies in this folder or in any above it.
     NoFileAbove {
         /// The folder, as above.
@@ -159,6 +167,7 @@ impl Condition {
         | Self::Folder { path }
         | Self::NoFolder { path }
         | Self::NoFileAbove { folder: path, .. }
+        | Self::NoLinkBelow { folder: path, .. }
         | Self::GitNumbers { folder: path, .. }
         | Self::GitIsInert { folder: path, .. }) = self;
         path

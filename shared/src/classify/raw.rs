@@ -7,8 +7,8 @@ use std::collections::HashSet;
 
 use super::effects::{Effects, NetworkUse, note};
 use super::later::Tier;
-use super::{Surroundings, protected, secrets};
-use crate::programs::{Kind, kind_of};
+use super::{Surroundings, paths, protected, secrets};
+use crate::programs::{self, Kind, kind_of};
 
 /// The effects that a raw text mentions.
 pub(super) fn effects(text: &str, around: &Surroundings) -> Effects {
@@ -27,7 +27,7 @@ pub(super) fn effects(text: &str, around: &Surroundings) -> Effects {
     let (mut seen, mut behind_git) = (HashSet::new(), HashSet::new());
     for word in words.into_iter().filter(|word| !word.is_empty()) {
         // What follows depends on the word alone, but for the git guard, which wants the order.
-        let name = super::paths::file_name(word);
+        let name = paths::file_name(word);
         git |= name == "git";
         // Which of them is the subcommand nobody can tell here; the guard compares them with its list.
         let may_be_subcommand = |word: &str| word.bytes().all(|byte| byte.is_ascii_lowercase() || byte == b'-');
@@ -37,9 +37,13 @@ pub(super) fn effects(text: &str, around: &Surroundings) -> Effects {
         if !seen.insert(word) {
             continue;
         }
-        let later = around.later(word);
+        let place = place_of(word, around);
+        let later = around.later(word).or_else(|| around.later(&place));
         let is_called = later.is_some_and(|later| later.is_called);
-        let part = protected::gate_part(word, &[], around.cwd.as_deref());
+        let is_protected = |path: &&String| paths::is_within(&place, path);
+        let part = protected::gate_part(word, &[], around.cwd.as_deref())
+            .or_else(|| around.protected.iter().find(is_protected).cloned())
+            .or_else(|| later.filter(|later| later.tier == Tier::Gate).map(|_| place.clone()));
         // `//` begins a comment in other languages.
         let is_root = word.bytes().all(|byte| byte == b'/');
         if let Some(part) = part.filter(|_| !is_root && !is_called) {
@@ -63,4 +67,11 @@ pub(super) fn effects(text: &str, around: &Surroundings) -> Effects {
         }
     }
     effects
+}
+
+/// Where a word leads that may be a path: as whoever opens it takes it, without the detours that its text makes.
+fn place_of(word: &str, around: &Surroundings) -> String {
+    let bare = word.strip_prefix("file:").map(|rest| rest.strip_prefix("//").unwrap_or(rest));
+    let path = bare.map_or_else(|| word.to_owned(), programs::percent_decoded);
+    if path.contains('/') { paths::resolve(around.cwd.as_deref(), &path) } else { path }
 }

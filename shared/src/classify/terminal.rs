@@ -6,7 +6,7 @@
 
 use super::call::{Arg, Call};
 use super::paths::file_name;
-use crate::programs::{self, Builtin, Kind, Program, Runs, Terminal};
+use crate::programs::{self, Builtin, Kind, Runs, Terminal, Trait};
 use crate::shell::{Piece, Redirect, RedirectTarget, Simple, Word};
 
 /// Names of the terminal, or of what is read anyway.
@@ -86,13 +86,32 @@ fn reads(call: &Call, input: Input) -> bool {
         && !input.fed
     {
         let behind = wrapper.behind(&call.args);
-        let takes_code = |row: &Program| row.runs == Runs::Shell || row.kind == Kind::Runtime;
-        let runs_shell = || behind.first().and_then(Arg::exact).and_then(programs::row).is_some_and(takes_code);
-        if wrapper.opens_shell && behind.is_empty() || wrapper.words_from_input && runs_shell() {
+        // Which files are changed, or what is run, is typed then.
+        let takes_more = |name: &str| {
+            runs_its_words(name)
+                || programs::row(name).is_some_and(|row| row.kind == Kind::Runtime || row.has(Trait::ChangesFiles))
+        };
+        let takes_typed = || behind.first().is_some_and(|word| word.exact().is_none_or(takes_more));
+        if wrapper.opens_shell && behind.is_empty() || wrapper.words_from_input && takes_typed() {
             return true;
         }
     }
+    let own: Vec<Option<&str>> = call.args.iter().map(Arg::exact).collect();
+    // A patch or an archive that is typed is for any file.
+    if !input.fed && programs::writes_as_told(&call.program, &own) && !names_its_input(call) {
+        return true;
+    }
+    if file_name(&call.program) == "git" && programs::opens_editor(&own) {
+        return true;
+    }
     row.terminal.is_some_and(|terminal| reads_it(&terminal, row.runs, &words(&call.args), input))
+}
+
+/// True for a call with a file besides git's own word for what it does.
+fn names_its_input(call: &Call) -> bool {
+    let may_be_file = |arg: &&Arg| arg.exact().is_none_or(|word| !word.starts_with('-'));
+    let words = call.args.iter().filter(may_be_file).count();
+    words > usize::from(file_name(&call.program) == "git")
 }
 
 /// The words as far as they are literal. Of an option, its start is enough; a mark keeps it from being taken for the
@@ -282,6 +301,11 @@ mod tests {
             "less -F x",
             "gdb ./x",
             "command bash",
+            "xargs touch",
+            "git apply",
+            "patch -p1",
+            "git commit --amend",
+            "cd x && git rebase -i HEAD~2",
         ] {
             if reads_its_terminal(command).is_none() {
                 wrong.push(command);

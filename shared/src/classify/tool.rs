@@ -162,10 +162,16 @@ mod tests {
             "x=http://localhost/",
             "http://localhost:80.evil.example/",
         ] {
-            for address in [address.to_owned(), format!("what is on {address}?"), format!("see http://localhost/, {address}")] {
+            for address in
+                [address.to_owned(), format!("what is on {address}?"), format!("see http://localhost/, {address}")]
+            {
                 let found = ask(&address);
                 assert!(!found.effects.untrusted.is_empty(), "{address:?}");
-                assert!(found.effects.network.iter().any(|used| used.host.is_none()), "{address:?}: {:?}", found.effects.network);
+                assert!(
+                    found.effects.network.iter().any(|used| used.host.is_none()),
+                    "{address:?}: {:?}",
+                    found.effects.network
+                );
             }
         }
     }

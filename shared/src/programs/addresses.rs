@@ -315,7 +315,7 @@ impl Operands {
 
 /// The files in an address of socat (socat(1), "ADDRESS TYPES").
 pub(crate) fn files_in_address(word: &str) -> impl Iterator<Item = &str> {
-    const OPENS: &[&str] = &["file", "open", "gopen", "create"];
+    const OPENS: &[&str] = &["file", "open", "gopen", "create", "exec", "system", "unix-connect"];
     let parts = word.split(['!', ',']).filter_map(|part| part.split_once(':'));
     parts.filter(|(kind, _)| OPENS.iter().any(|open| kind.eq_ignore_ascii_case(open))).map(|(_, path)| path)
 }

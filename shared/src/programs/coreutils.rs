@@ -120,12 +120,15 @@ pub(super) const TABLE: &[Program] = &[
     harmless(&["sleep"], "waits", Operands::Data, &["sleep 1"]),
     harmless(&["which", "whereis"], "finds programs", Operands::Data, &["which cargo", "whereis python3"])
         .traits(&[Trait::Searches, Trait::ShellScript]),
-    harmless(
+    Program::new(
         &["md5sum", "sha1sum", "sha224sum", "sha256sum", "sha384sum", "sha512sum", "b2sum", "cksum", "sum"],
         "adds up a checksum",
-        Operands::Files,
-        &["sha256sum file.txt"],
-    ),
+        Kind::Local,
+        Rule::Custom(checksum),
+    )
+    .traits(&[Trait::NamesAreFiles])
+    .safe(&["sha256sum file.txt", "md5sum -b file.txt"])
+    .not_safe(&["sha256sum -c list", "md5sum -bc list", "b2sum --check list"]),
     Program::new(&["date"], "prints the time", Kind::Local, Rule::Custom(date))
         .safe(&["date", "date +%s", "date -u -d '1 day ago' '+%F %T'"])
         .not_safe(&["date -s 12:00", "date 010112002030", "date --set=12:00"]),
@@ -182,6 +185,20 @@ fn date(_: &mut Judge<'_>, call: &Call) -> Judgement {
         Ok(_) => Judgement::unknown("an operand without `+` sets the clock"),
         Err(reason) => Judgement::unknown(reason),
     }
+}
+
+/// What is checked stands in a list, which says whose guesses about a file are right.
+fn checksum(judge: &mut Judge<'_>, call: &Call) -> Judgement {
+    let checks = |arg: &Arg| match arg.exact() {
+        Some(text) if text.starts_with("--") => "--check".starts_with(text) && text.len() > 2,
+        Some(text) => text.starts_with('-') && text.contains('c'),
+        None => arg.may_be_option(),
+    };
+    if call.args.iter().any(checks) {
+        return judge.read_unknown();
+    }
+    let files = call.args.iter().filter(|arg| !arg.start().starts_with('-') || arg.is("-"));
+    files.fold(Judgement::safe(), |judgement, file| judgement.max(judge.read(file)))
 }
 
 /// tree takes the value of `-L`, `-P` and `-I` from the next argument and reads the rest of a cluster as flags.

@@ -96,7 +96,7 @@ pub(super) const TABLE: &[Program] = &[
     Program::new(&["unzip"], "unpacks files", Kind::Local, Rule::Custom(unzip))
         .runs(Runs::Named)
         .environment(&["UNZIP", "UNZIPOPT"])
-        .traits(&[Trait::ChangesFiles])
+        .traits(&[Trait::ChangesFiles, Trait::WritesAsTold])
         .safe(&["unzip -l a.zip"])
         .not_safe(&["unzip a.zip", "unzip -lo a.zip x", "unzip -d /etc a.zip"]),
     Program::new(&["gzip", "gunzip"], "packs and unpacks one file", Kind::Local, Rule::Custom(unpack))
@@ -120,9 +120,20 @@ pub(super) const TABLE: &[Program] = &[
     Program::new(&["chown", "chgrp", "chattr", "setfacl"], "changes who may use a file", Kind::Local, CHANGES)
         .traits(&[Trait::ChangesFiles, Trait::NamesOnly])
         .not_safe(&["chown root a", "chattr +i a"]),
-    Program::new(&["install", "patch", "rename", "mkfifo", "mknod"], "changes files", Kind::Local, CHANGES)
+    Program::new(&["install", "rename", "mkfifo", "mknod"], "changes files", Kind::Local, CHANGES)
         .traits(&[Trait::ChangesFiles])
-        .not_safe(&["install a b", "patch -p1", "mkfifo x"]),
+        .not_safe(&["install a b", "mkfifo x"]),
+    Program::new(&["patch"], "changes files as a diff says", Kind::Local, CHANGES)
+        .traits(&[Trait::ChangesFiles, Trait::WritesAsTold])
+        .not_safe(&["patch -p1", "patch a b.diff"]),
+    Program::new(
+        &["apply_patch", "applypatch"],
+        "changes files as an agent's patch says",
+        Kind::Local,
+        Rule::Custom(apply_patch),
+    )
+    .traits(&[Trait::ChangesFiles, Trait::WritesAsTold])
+    .not_safe(&["apply_patch x"]),
     Program::new(&["truncate", "shred"], "takes away what a file holds", Kind::Local, CHANGES)
         .traits(&[Trait::ChangesFiles, Trait::Overwrites])
         .not_safe(&["truncate -s 0 a", "shred a"]),
@@ -130,13 +141,17 @@ pub(super) const TABLE: &[Program] = &[
         .traits(&[Trait::ChangesFiles])
         .not_safe(&["dd if=a of=b"]),
     Program::new(
-        &["bsdtar", "zip", "7z", "split"],
-        "packs and unpacks files, or cuts them",
+        &["bsdtar", "7z", "7za", "7zz", "cpio", "unrar"],
+        "packs and unpacks files",
         Kind::Local,
         Rule::Never(Operands::Files),
     )
     .runs(Runs::Named)
-    .not_safe(&["zip -T -TT x a.zip b", "split --filter=x a"]),
+    .traits(&[Trait::WritesAsTold])
+    .not_safe(&["7z x a.7z", "cpio -i"]),
+    Program::new(&["zip", "split"], "packs files, or cuts them", Kind::Local, Rule::Never(Operands::Files))
+        .runs(Runs::Named)
+        .not_safe(&["zip -T -TT x a.zip b", "split --filter=x a"]),
 ];
 
 const CHANGES: Rule = Rule::Never(Operands::Names);
@@ -272,27 +287,62 @@ fn tar(judge: &mut Judge<'_>, call: &Call) -> Judgement {
     }
 }
 
+/// True for a call that changes the files which stand in what it reads.
+pub fn writes_as_told(program: &str, words: &[Option<&str>]) -> bool {
+    let named = || words.iter().flatten();
+    match paths::file_name(program) {
+        // Only the listing of an archive, and packing one, changes no others.
+        "tar" => words.iter().enumerate().any(|(at, word)| word.is_none_or(|word| takes_out(at, word))),
+        "git" => {
+            let looks = ["--check", "--stat", "--numstat", "--summary"];
+            named().any(|word| matches!(*word, "apply" | "am")) && !named().any(|word| looks.contains(word))
+        }
+        _ => super::row(program).is_some_and(|row| row.has(Trait::WritesAsTold)),
+    }
+}
+
+/// Letters behind which a value stands (tar(1) 1.34).
+const TAR_VALUED: &str = "bCfFgHIKLNTVX";
+
+/// True for a word of tar's that has it take files out of an archive. The first one needs no dash.
+fn takes_out(at: usize, word: &str) -> bool {
+    if let Some(long) = word.strip_prefix("--") {
+        let is = |option: &str| long.len() > 1 && option.starts_with(long);
+        return is("extract") || is("get");
+    }
+    let is_old = !word.starts_with('-');
+    let letters = word.strip_prefix('-').or((at == 0).then_some(word)).unwrap_or_default();
+    letters.split(|letter| !is_old && TAR_VALUED.contains(letter)).next().unwrap_or_default().contains('x')
+}
+
+/// The patch is its first word, or comes on its input.
+fn apply_patch(judge: &mut Judge<'_>, call: &Call) -> Judgement {
+    let text = call.args.first().map_or(call.fed.as_deref(), Arg::exact);
+    match text {
+        Some(text) => judge.patched(text),
+        None => judge.write_any_name(&Arg::literal("*")),
+    }
+    Judgement::unknown("it changes the files that a patch names")
+}
+
 /// What is put into an archive is read, folders as a whole. Where that stands in a list, or it cannot be told from what is taken out of
 /// one, nobody knows.
 fn packed(judge: &mut Judge<'_>, call: &Call) {
-    /// Letters behind which a value stands (tar(1) 1.34).
-    const VALUED: &str = "bCfFgHIKLNTVX";
     let mut unpacks = false;
     let mut is_list = false;
     let mut folders = Vec::new();
     let mut previous = "";
     for (at, arg) in call.args.iter().enumerate() {
         let text = arg.start();
+        unpacks |= takes_out(at, text);
         if let Some(long) = text.strip_prefix("--") {
             let (name, value) = long.split_once('=').map_or((long, None), |(name, value)| (name, Some(value)));
             let is = |option: &str| name.len() > 1 && option.starts_with(name);
-            unpacks |= is("extract") || is("get");
             is_list |= is("files-from");
             folders.extend(value.filter(|_| is("directory")).map(Arg::literal));
         } else if let Some(letters) = text.strip_prefix('-').or((at == 0).then_some(text)) {
             let is_old = !text.starts_with('-');
-            let flags = letters.split(|letter| !is_old && VALUED.contains(letter)).next().unwrap_or_default();
-            unpacks |= flags.contains('x');
+            let flags = letters.split(|letter| !is_old && TAR_VALUED.contains(letter)).next().unwrap_or_default();
             let valued = letters.get(flags.len()..).unwrap_or_default();
             is_list |= valued.starts_with('T') || is_old && letters.contains('T');
             folders.extend(valued.strip_prefix('C').filter(|glued| !glued.is_empty()).map(Arg::literal));

@@ -713,6 +713,8 @@ pub enum Trait {
     BuildsHere,
     /// It changes or removes the files that it is given.
     ChangesFiles,
+    /// Which files it changes stands in what it reads: a patch, an archive, a list.
+    WritesAsTold,
     /// It replaces the content of files that it is given, disks among them.
     Overwrites,
     /// It removes what it is given.

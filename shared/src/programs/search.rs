@@ -3,6 +3,7 @@
 use super::{Judge, Judgement, Kind, Operands, Program, Rule, Runs, Trait};
 use crate::classify::call::{Arg, Call, Known, Options, Scan};
 use crate::classify::judge::calls::Suspicion;
+use crate::classify::paths;
 
 pub(super) const TABLE: &[Program] = &[
     Program::new(&["grep", "egrep", "fgrep"], "searches text", Kind::Local, Rule::Custom(grep))
@@ -179,7 +180,7 @@ fn pattern_files(judge: &mut Judge<'_>, scan: &Scan<'_>) -> Judgement {
     let files = scan
         .options
         .iter()
-        .filter(|(name, _)| name == "-f" || name == "--file")
+        .filter(|(name, _)| matches!(name.as_str(), "-f" | "--file" | "--exclude-from"))
         .filter_map(|(_, value)| value.as_ref());
     files.fold(Judgement::safe(), |judgement, file| judgement.max(judge.read(file)))
 }
@@ -260,6 +261,25 @@ fn ripgrep(judge: &mut Judge<'_>, call: &Call) -> Judgement {
         for up in 0..=above + 2 {
             for name in IGNORES {
                 lists = lists.max(judge.read(&Arg::literal(format!("{}{name}", "../".repeat(up)))));
+            }
+            // As they lie above what it is told to look through.
+            for place in scan.operands.iter().filter_map(|operand| operand.exact()).filter(|place| place.contains('/'))
+            {
+                for name in IGNORES {
+                    let above = paths::resolve(None, &format!("{place}/{}{name}", "../".repeat(up)));
+                    lists = lists.max(judge.read(&Arg::literal(above)));
+                }
+            }
+        }
+    }
+    // And those in each folder on the way.
+    if scan.has(&["--files"]) && !scan.has(&["--no-ignore", "--unrestricted"]) {
+        let here = Arg::literal(".");
+        let folders = if scan.operands.is_empty() { vec![&here] } else { scan.operands.clone() };
+        for folder in folders {
+            match folder.exact() {
+                Some(folder) => judge.no_links_below(folder, IGNORES),
+                None => lists = lists.max(Judgement::unknown("where it begins is only known when it runs")),
             }
         }
     }

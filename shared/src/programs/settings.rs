@@ -126,6 +126,9 @@ pub fn brings_more(name: &str, line: &str) -> bool {
         "pkcs11provider",
         "securitykeyprovider",
         "remotecommand",
+        // Whoever has bound the socket is the machine that is spoken to.
+        "controlpath",
+        "identityagent",
     ];
     let is_of_ssh = name.contains("ssh");
     !is_of_ssh || key(line).is_some_and(|key| RUNS.contains(&key.to_ascii_lowercase().as_str()))

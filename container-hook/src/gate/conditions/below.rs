@@ -143,6 +143,18 @@ pub(super) fn plain_names_below(folder: &Path, findings: &mut Findings) {
     finish(end, folder, findings);
 }
 
+/// Links of these names below a folder: what they lead to is read as what they are called.
+pub(super) fn no_links_below(folder: &Path, names: &[String], findings: &mut Findings) {
+    let leads = follow(folder);
+    findings.unproven.extend(findings.doubt_of(&leads));
+    let Leads::To(real) = leads else { return };
+    let end = walk(&real, Depth::All, &|entry: &Entry<'_>| {
+        let is_one = entry.kind == FileType::Symlink && names.iter().any(|name| name.as_bytes() == entry.name);
+        is_one.then(|| Stop::Unproven(format!("{} is a link", entry.path().display())))
+    });
+    finish(end, folder, findings);
+}
+
 /// A name in a folder.
 struct Entry<'e> {
     folder: &'e Path,
@@ -230,6 +242,10 @@ fn look(entry: &Entry<'_>, root: &Path, makes: bool) -> Option<Stop> {
             } else {
                 public::is_secret(&real).then(|| Stop::Secret(text(&real)))
             }
+        }
+        // What its numbers say, whatever it is called.
+        FileType::CharacterDevice | FileType::BlockDevice => {
+            Some(Stop::Unlooked(format!("{} is a device", entry.path().display())))
         }
         _ => None,
     }

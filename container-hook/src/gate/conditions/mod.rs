@@ -19,11 +19,12 @@ use bashgate_shared::planted::{self, Bug};
 use rustix::fs::Access;
 
 use super::git::{self, inert, numbers};
+use super::inward::{self, Inward};
 use super::real::{Leads, follow};
 
 pub use below::MAX_NAMES;
 pub(in crate::gate) use names::only_root_writes;
-pub(in crate::gate) use names::others_programs;
+pub(in crate::gate) use names::{others_folders, others_programs};
 
 /// Most names of one folder that a pattern may meet.
 const MAX_MATCHED: usize = 65_536;
@@ -86,9 +87,10 @@ pub fn check(found: &Classification, cwd: &Path, protected: &[String], setup: Sh
         }
     }
     let named = LazyCell::new(|| git::named::by_settings(cwd));
+    let inward = LazyCell::new(inward::all as fn() -> Vec<Inward>);
     for path in &found.effects.writes {
         match place(path, cwd) {
-            Some(path) => write_stays(&path, cwd, protected, &named, &mut findings),
+            Some(path) => write_stays(&path, cwd, protected, (&named, &inward), &mut findings),
             None => findings.unchecked = true,
         }
     }
@@ -110,6 +112,7 @@ pub fn check(found: &Classification, cwd: &Path, protected: &[String], setup: Sh
             },
             Condition::NoSecretNamed { start, end, .. } => below::secrets_named(&path, start, end, &mut findings),
             Condition::PlainNamesBelow { .. } => below::plain_names_below(&path, &mut findings),
+            Condition::NoLinkBelow { names, .. } => below::no_links_below(&path, names, &mut findings),
             Condition::OnlyPublic { .. } => only_public(&path, &mut findings),
             // What cannot be entered there, bash enters where a link leads.
             Condition::Folder { .. } if path.is_dir() && rustix::fs::access(&path, Access::EXEC_OK).is_ok() => {}
@@ -249,9 +252,17 @@ fn read_leads_to_secret(path: &Path, findings: &mut Findings) {
         Leads::To(real) if public::is_secret(&real) && !planted::has(Bug::LinksHaveNoSecrets) => {
             findings.secrets.push(text(&real));
         }
+        Leads::To(real) if is_odd(&real) => findings.unproven.push(format!("{} is no plain file", path.display())),
         // What does not exist shows nothing. Anything else that keeps us from looking is doubt.
         leads => findings.unproven.extend(findings.doubt_of(&leads)),
     }
+}
+
+/// True for a device, a pipe or a socket that lies where files do: a device is what its numbers say, whatever it is called, and at the
+/// other end of a pipe is anybody. Those of the system are judged by their names.
+fn is_odd(path: &Path) -> bool {
+    !["/dev", "/proc", "/sys"].iter().any(|place| path.starts_with(place))
+        && std::fs::metadata(path).is_ok_and(|meta| !meta.is_file() && !meta.is_dir())
 }
 
 /// True when there is nothing of a name. Every other error is doubt: what cannot be looked at now, the command itself may open.
@@ -280,6 +291,7 @@ fn real_place(path: &Path) -> Option<PathBuf> {
 
 /// Where the files really lie that a command writes, where that is not what their names say.
 pub(super) fn leads_to(writes: &[String], cwd: &Path) -> Vec<String> {
+    let inward = LazyCell::new(inward::all as fn() -> Vec<Inward>);
     let mut all = Vec::new();
     for path in writes.iter().filter_map(|path| place(path, cwd)) {
         let places = [real_place(&path), std::fs::canonicalize(&path).ok()];
@@ -289,11 +301,20 @@ pub(super) fn leads_to(writes: &[String], cwd: &Path) -> Vec<String> {
                 all.push(real);
             }
         }
+        // By a name that those outside have for it.
+        let called = real_place(&path).and_then(|real| inward::name_of(&inward, &real));
+        all.extend(called.filter(|called| !all.contains(called)).filter(|_| all.len() < 64));
     }
     all
 }
 
-fn write_stays(path: &Path, cwd: &Path, protected: &[String], named: &Named, findings: &mut Findings) {
+fn write_stays(
+    path: &Path,
+    cwd: &Path,
+    protected: &[String],
+    (named, inward): (&Named, &[Inward]),
+    findings: &mut Findings,
+) {
     let Some(real) = real_place(path) else {
         findings.unchecked = true;
         return;
@@ -310,6 +331,10 @@ fn write_stays(path: &Path, cwd: &Path, protected: &[String], named: &Named, fin
     let real = text(&real);
     if meta.as_ref().is_ok_and(|meta| meta.file_type().is_symlink()) {
         findings.unproven.push(format!("{} is a link", path.display()));
+        return;
+    }
+    if is_odd(path) {
+        findings.unproven.push(format!("{} is no plain file", path.display()));
         return;
     }
     // Its other name may lie anywhere.
@@ -329,6 +354,9 @@ fn write_stays(path: &Path, cwd: &Path, protected: &[String], named: &Named, fin
         || protected::gate_part(&real, protected, root.to_str()).is_some()
     {
         findings.unproven.push(format!("{} leads to {real}", path.display()));
+    }
+    if let Some(called) = inward::name_of(inward, Path::new(&real)) {
+        findings.unproven.push(format!("{} is {called} as well", path.display()));
     }
 }
 
@@ -430,6 +458,30 @@ mod tests {
         ] {
             assert_eq!(findings(command, &root).is_clear(), clear, "{command}");
         }
+    }
+
+    /// A line of a list of what is passed over is shown where it is no pattern.
+    #[test]
+    fn lists_of_what_is_passed_over_are_no_links() {
+        let folder = tempfile::tempdir().unwrap();
+        let root = folder.path();
+        std::fs::create_dir_all(root.join("lib/x")).unwrap();
+        std::fs::write(root.join(".env"), "API=\"k{ey\"").unwrap();
+        let meets = |command: &str| {
+            let found = findings(command, root);
+            !found.secrets.is_empty() || found.unproven.iter().any(|why| why.ends_with("is a link"))
+        };
+        for command in ["rg --files", "rg --files lib", "rg hello lib/x"] {
+            assert!(!meets(command), "{command}");
+        }
+        std::os::unix::fs::symlink("../../.env", root.join("lib/x/.ignore")).unwrap();
+        for command in ["rg --files", "rg --files lib"] {
+            assert!(meets(command), "{command}");
+        }
+        std::fs::remove_file(root.join("lib/x/.ignore")).unwrap();
+        // Above what is looked through, too.
+        std::os::unix::fs::symlink("../.env", root.join("lib/.rgignore")).unwrap();
+        assert!(meets("rg hello lib/x"));
     }
 
     #[test]

@@ -48,7 +48,7 @@ pub(super) fn check(found: &Classification, cwd: &Path, shell: &Startup, finding
     let started = found.effects.started.iter().map(String::as_str);
     let external: Vec<&str> = names.iter().copied().filter(|name| !programs::is_builtin(name)).chain(started).collect();
     if external.is_empty() {
-        return;
+        return writes_to_path(found, cwd, &[], shell, findings);
     }
     let Some(path) = std::env::var_os("PATH") else {
         findings.unproven.push("PATH is not set".to_owned());
@@ -112,14 +112,28 @@ pub(in crate::gate) fn others_programs(effects: &Effects, cwd: &Path) -> Vec<Pat
     found.filter(|file| !only_root_writes(file)).collect()
 }
 
+/// The folders of PATH in which others than root can put a program.
+pub(in crate::gate) fn others_folders(cwd: &Path) -> Vec<PathBuf> {
+    let path = std::env::var_os("PATH").unwrap_or_default();
+    let folders = std::env::split_paths(&path).map(|folder| cwd.join(folder));
+    folders.filter(|folder| folder.is_dir() && !only_root_writes(folder)).collect()
+}
+
 /// What the command itself writes into a folder of PATH, or moves to where one lies, is a program by then.
 fn writes_to_path(found: &Classification, cwd: &Path, folders: &[PathBuf], shell: &Startup, findings: &mut Findings) {
     if found.effects.writes.is_empty() {
         return;
     }
     let real = |path: &Path| std::fs::canonicalize(path).unwrap_or_else(|_| path.to_owned());
-    let searched: Vec<PathBuf> =
-        folders.iter().chain(&shell.folders).flat_map(|folder| [folder.clone(), real(folder)]).collect();
+    // Login shells search these as soon as they are there.
+    let home = std::env::var_os("HOME").map(PathBuf::from);
+    let at_home: Vec<PathBuf> = home.iter().flat_map(|home| [home.join("bin"), home.join(".local/bin")]).collect();
+    let searched: Vec<PathBuf> = folders
+        .iter()
+        .chain(&shell.folders)
+        .chain(&at_home)
+        .flat_map(|folder| [folder.clone(), real(folder)])
+        .collect();
     for written in &found.effects.writes {
         let file = cwd.join(written);
         let folder = file.parent().unwrap_or(&file);

@@ -73,12 +73,13 @@ fn header(text: &str) -> Option<(String, &str)> {
     None
 }
 
-/// Behind `=`: the value up to the line's end, and what follows.
+/// Behind `=`: the value up to the line's end, and what follows. What versions of git read in different ways is not understood: tabs
+/// in a value (until 2.44 git took them for blanks), and blanks in front of a line that goes on.
 fn value(text: &str) -> Option<(String, &str)> {
-    let text = text.trim_start_matches([' ', '\t']);
     let mut out = String::new();
     // Blanks at the end do not count, those inside of quotes do.
     let mut kept = 0;
+    let mut is_odd = false;
     let mut quoted = false;
     let mut chars = text.char_indices();
     while let Some((at, c)) = chars.next() {
@@ -94,10 +95,8 @@ fn value(text: &str) -> Option<(String, &str)> {
             }
             '\\' => {
                 match chars.next()?.1 {
-                    '\n' => {
-                        kept = out.len();
-                        continue;
-                    }
+                    '\n' if kept < out.len() => return None,
+                    '\n' => continue,
                     'n' => out.push('\n'),
                     't' => out.push('\t'),
                     'b' => out.push('\u{8}'),
@@ -110,7 +109,14 @@ fn value(text: &str) -> Option<(String, &str)> {
                 out.truncate(kept);
                 return Some((out, text.get(at..)?.split_once('\n').map_or("", |(_, after)| after)));
             }
-            ' ' | '\t' | '\r' if !quoted => out.push(c),
+            // Blanks in front of a value are no part of it, on whichever line it begins.
+            ' ' | '\t' | '\r' if !quoted && out.is_empty() => {}
+            ' ' | '\t' | '\r' if !quoted => {
+                is_odd |= c != ' ';
+                out.push(c);
+            }
+            // What stands behind a blank keeps it.
+            _ if is_odd => return None,
             c => {
                 out.push(c);
                 kept = out.len();

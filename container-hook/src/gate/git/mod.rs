@@ -20,6 +20,24 @@ use super::real::{Leads, follow};
 /// Largest file of git's that is read, in bytes: an index of some hundred thousand files.
 const MAX_FILE: u64 = 128 << 20;
 
+/// What in a repository's folder makes git run something, or says where it sends.
+pub const ACTS: [&str; 14] = [
+    "config",
+    "config.worktree",
+    "commondir",
+    "gitdir",
+    "info/attributes",
+    "hooks",
+    "rebase-merge/git-rebase-todo",
+    "rebase-merge/strategy",
+    "rebase-merge/strategy_opts",
+    "rebase-apply",
+    "sequencer",
+    "objects/info/alternates",
+    "remotes",
+    "branches",
+];
+
 /// Reads a file of git's. Whoever made it may have made a pipe, which would be waited for, or one without an end.
 pub(super) fn read(path: &Path) -> io::Result<Vec<u8>> {
     let file = std::fs::OpenOptions::new().read(true).custom_flags(libc::O_NONBLOCK | libc::O_NOCTTY).open(path)?;

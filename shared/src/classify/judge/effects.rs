@@ -8,6 +8,7 @@ use super::{Judge, Judgement, Names};
 use crate::classify::call::{Arg, Call, Known};
 use crate::classify::effects::{MAX_LISTED, NetworkUse, note};
 use crate::classify::later::{self, Later, Tier};
+use crate::classify::patch;
 use crate::classify::paths::{self, Zone};
 use crate::classify::tool::{Address, addresses_in};
 use crate::classify::{Condition, Effects, protected, secrets};
@@ -221,6 +222,14 @@ impl Judge<'_> {
         }
     }
 
+    /// No link below a folder may be called so.
+    pub fn no_links_below(&mut self, folder: &str, names: &[&str]) {
+        let names: Vec<String> = names.iter().map(|name| paths::file_name(name).to_owned()).collect();
+        for folder in self.places(folder) {
+            self.condition(Condition::NoLinkBelow { folder, names: names.clone() });
+        }
+    }
+
     /// The folder where the command starts, where that is known.
     pub fn start(&self) -> Option<&str> {
         self.around.cwd.as_deref()
@@ -364,23 +373,7 @@ impl Judge<'_> {
             ];
             for path in std::iter::once(arg.start()).chain(glued.into_iter().flatten()).filter(|path| !path.is_empty())
             {
-                for path in self.resolved(path) {
-                    let later = self.around.later(&path);
-                    let part = self.around.gate_part(&path);
-                    let inside = part.as_deref().is_some_and(|part| paths::is_within(&path, part));
-                    let is_called = later.is_some_and(|later| later.is_called);
-                    match part {
-                        Some(part) if modifies || inside && !only_talks && !is_called => {
-                            note(&mut self.effects.tampering, part);
-                        }
-                        _ => {}
-                    }
-                    match later.map(|later| later.tier) {
-                        Some(Tier::Steers) if modifies => note(&mut self.effects.steering, path),
-                        Some(Tier::ByItself) if modifies => note(&mut self.effects.persistence, path),
-                        Some(Tier::Gate | Tier::ByItself | Tier::Steers) | None => {}
-                    }
-                }
+                self.may_change(path, modifies, only_talks);
             }
             if modifies && (arg.exact().is_none() || reads_names) {
                 self.tampering_by(arg);
@@ -390,6 +383,10 @@ impl Judge<'_> {
                 }
             }
         }
+        let words: Vec<Option<&str>> = call.args.iter().map(Arg::exact).collect();
+        if let Some(fed) = call.fed.as_deref().filter(|_| programs::writes_as_told(&call.program, &words)) {
+            self.patched(fed);
+        }
         // Of a program that runs no code and whose words are all known, every file has been looked at.
         let is_known = programs::row(&call.program).is_some() && programs::runs_of(&call.program) == Runs::Nothing;
         if only_talks || is_known && call.args.iter().all(|arg| arg.exact().is_some()) {
@@ -397,15 +394,53 @@ impl Judge<'_> {
         }
         // Code and options in arguments: the text itself is searched.
         let names = self.around.protected.iter().map(String::as_str).chain(protected::GATE_PATHS.iter().copied());
-        for name in names {
-            if text.contains(name) {
+        // What it is fed is code as well, in whatever language.
+        let texts = [Some(text), call.fed.as_deref().filter(|_| programs::runs_of(&call.program) != Runs::Nothing)];
+        for text in texts.into_iter().flatten() {
+            for name in names.clone().filter(|name| text.contains(name)) {
                 note(&mut self.effects.tampering, name);
             }
-        }
-        for settings in later::settings_in(text) {
-            note(&mut self.effects.tampering, settings);
+            for settings in later::settings_in(text) {
+                note(&mut self.effects.tampering, settings);
+            }
         }
         meant
+    }
+
+    /// A program that is not Safe may change what this names.
+    fn may_change(&mut self, path: &str, modifies: bool, only_talks: bool) {
+        for path in self.resolved(path) {
+            let later = self.around.later(&path);
+            let part = self.around.gate_part(&path);
+            let inside = part.as_deref().is_some_and(|part| paths::is_within(&path, part));
+            let is_called = later.is_some_and(|later| later.is_called);
+            match part {
+                Some(part) if modifies || inside && !only_talks && !is_called => {
+                    note(&mut self.effects.tampering, part);
+                }
+                _ => {}
+            }
+            match later.map(|later| later.tier) {
+                Some(Tier::Steers) if modifies => note(&mut self.effects.steering, path),
+                Some(Tier::ByItself) if modifies => note(&mut self.effects.persistence, path),
+                Some(Tier::Gate | Tier::ByItself | Tier::Steers) | None => {}
+            }
+        }
+    }
+
+    /// The files that a patch names are changed; of those that it moves, what they hold comes to lie elsewhere.
+    pub fn patched(&mut self, text: &str) {
+        let patch = patch::of(text, MAX_WORDS);
+        for path in &patch.writes {
+            self.may_change(path, true, false);
+            self.named(&[path]);
+        }
+        for path in &patch.moves {
+            let _ = self.read(&Arg::literal(path));
+        }
+        if patch.writes.len() > MAX_WORDS {
+            self.write_any_name(&Arg::literal("*"));
+        }
     }
 
     /// What a program writes where one of its options says: those are called alike everywhere.
@@ -501,6 +536,7 @@ impl Judge<'_> {
             && let Some(fed) = &call.fed
         {
             self.secrets_in(fed);
+            self.named(&words_in(fed).filter(|word| !word.starts_with('-')).take(MAX_WORDS).collect::<Vec<_>>());
         }
         let Some((program, host)) = reaches else { return Judgement::safe() };
         self.network(&program, host);

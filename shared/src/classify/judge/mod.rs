@@ -377,7 +377,7 @@ impl Judge<'_> {
 fn undermines(effects: &Effects, changed: &Changed, condition: &Condition) -> bool {
     let writes = |harms: &dyn Fn(&str) -> bool| effects.writes.iter().any(|path| harms(path));
     match condition {
-        Condition::NoSecretBelow { .. } | Condition::NoSecretNamed { .. } => false,
+        Condition::NoSecretBelow { .. } | Condition::NoSecretNamed { .. } | Condition::NoLinkBelow { .. } => false,
         // A folder that an earlier part makes.
         Condition::NoFolder { path: folder } => changed.made.iter().any(|path| paths::is_within(path, folder)),
         // What is ignored, and what comes to lie there.

@@ -278,7 +278,6 @@ pub(super) const SUBCOMMANDS: &[Subcommand] = &[
                 "--killed",
                 "--exclude=",
                 "--exclude-standard",
-                "--exclude-per-directory=",
                 "--error-unmatch",
                 "--full-name",
                 "--abbrev=?",

