@@ -45,3 +45,4 @@ mod told_elsewhere;
 mod tools;
 mod transcripts;
 mod two_users;
+mod upgrade;
