@@ -80,3 +80,14 @@ fn the_strictest_rule_for_a_name_counts() {
         }
     }
 }
+
+/// Among many programs that a package manager makes, one that takes the place of a known one is named.
+#[test]
+fn a_program_in_the_place_of_another_is_named_among_many() {
+    for ground in everywhere("") {
+        let outcome = ground.run_script(
+            "mkdir -p node_modules/.bin; for i in $(seq 40); do echo x > node_modules/.bin/tool$i; done; echo x > node_modules/.bin/zcat",
+        );
+        assert!(outcome["violations"].to_string().contains("node_modules/.bin/zcat"), "{}: {outcome:#}", ground.name());
+    }
+}

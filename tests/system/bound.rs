@@ -33,6 +33,7 @@ fn ask_with(site: &Site, command: &str, variables: &[(&str, &str)]) -> JoinHandl
 /// What is read, run or kept for later changes while people look: whoever asked is denied.
 #[test]
 fn files_are_bound_whether_or_not_something_leaves() {
+    let mut held_at_all = 0;
     for (command, file) in [
         ("bash < j.sh", "j.sh"),
         ("cat j.sh | bash", "j.sh"),
@@ -70,11 +71,13 @@ fn files_are_bound_whether_or_not_something_leaves() {
             assert_eq!(running.join().unwrap().code, Some(2), "{command}");
             continue;
         };
+        held_at_all += 1;
         program(&work.join(file), "evil!!\n");
         site.cli(["approve", card["id"].as_str().unwrap()]).expect(0);
         let answered = running.join().unwrap();
         assert!(answered.code == Some(2) && answered.stderr.contains("was changed while"), "{command}: {answered:?}");
     }
+    assert!(held_at_all >= 12, "{held_at_all}");
 }
 
 /// An overruled denial is for the bytes that were looked at.
@@ -123,6 +126,7 @@ fn folders_of_path_that_others_write_are_bound() {
 /// One answer is for one environment: code and destinations that variables name are part of the question.
 #[test]
 fn variables_that_choose_code_or_a_destination_are_no_part_of_another_answer() {
+    let mut held_at_all = 0;
     for (command, variable) in [
         ("docker compose up -d", ("DOCKER_HOST", "tcp://127.0.0.1:8078")),
         ("bash < s.sh", ("BASH_ENV", "/srv/evil.sh")),
@@ -141,6 +145,7 @@ fn variables_that_choose_code_or_a_destination_are_no_part_of_another_answer() {
             assert_eq!(plain.join().unwrap().code, Some(2), "{command}");
             continue;
         };
+        held_at_all += 1;
         let other = ask_with(&site, command, &[variable]);
         until("a second card", || (site.pending().len() == 2).then_some(()));
         site.cli(["approve", card["id"].as_str().unwrap()]).expect(0);
@@ -149,6 +154,7 @@ fn variables_that_choose_code_or_a_destination_are_no_part_of_another_answer() {
         site.cli(["deny", &second]).expect(0);
         other.join().unwrap().expect(2);
     }
+    assert!(held_at_all >= 4, "{held_at_all}");
 }
 
 /// What git sends by itself: the branch that is checked out, where it goes to, and commits.

@@ -401,12 +401,23 @@ fn the_doctor_names_every_hole_that_it_can_see() {
         ("\"type\": \"command\"", "\"if\": \"Bash(git *)\", \"type\": \"command\"", "`if`"),
         ("{\n", "{\n  \"disableAllHooks\": true,\n", "turns the hook off"),
         ("{\n", "{\n  \"env\": {\"BASH_ENV\": \"/tmp/x\"},\n", "sets BASH_ENV"),
+        ("{\n", "{\n  \"env\": {\"CLAUDE_CODE_SHELL_PREFIX\": \"/tmp/x\"},\n", "sets CLAUDE_CODE_SHELL_PREFIX"),
+        ("\"type\": \"command\"", "\"asyncRewake\": true, \"type\": \"command\"", "`async`"),
     ] {
         let found = with(from, to);
         assert!(says(&found, "broken", want), "{to}: {found:?}");
     }
     let found = with("{\n", "{\n  \"apiKeyHelper\": \"./x\",\n");
     assert!(says(&found, "look", "`apiKeyHelper` runs a program"), "{found:?}");
+    for (setting, name) in [
+        ("\"otelHeadersHelper\": \"./x\"", "otelHeadersHelper"),
+        ("\"gcpAuthRefresh\": \"./x\"", "gcpAuthRefresh"),
+        ("\"tools\": {\"discoveryCommand\": \"./x\"}", "tools.discoveryCommand"),
+    ] {
+        person.write(CLAUDE, &written.replacen("{\n", &format!("{{\n  {setting},\n"), 1));
+        let found = doctor(&[]);
+        assert!(says(&found, "look", &format!("`{name}` runs a program")), "{found:?}");
+    }
     // A skill that runs a program, and nothing that stops it.
     person.write("project/.claude/skills/x/SKILL.md", "Today is !`date`.\n");
     assert!(says(&with("\"disableSkillShellExecution\": true", "\"y\": 1"), "broken", "SKILL.md"));
@@ -444,6 +455,17 @@ fn the_doctor_knows_units_trust_and_old_versions() {
     );
     let found = doctor("codex").expect(2);
     assert!(says(&found, "broken", "sets BASH_ENV") && says(&found, "broken", "`features.hooks`"), "{found:?}");
+    // A plug-in that the agent cannot load is dropped, and everything runs.
+    for change in
+        [|text: &str| format!("{text})))"), |text: &str| text.replace("tool.execute.before", "tool.execute.after")]
+    {
+        person.hook(&["install", "--agent", "opencode", "--config", &config]).expect(0);
+        let plugin = person.at("home/.config/opencode/plugin/bashgate.js");
+        let text = std::fs::read_to_string(&plugin).unwrap();
+        std::fs::write(&plugin, change(&text)).unwrap();
+        assert!(says(&doctor("opencode").expect(2), "broken", "is not the plug-in"), "{:?}", doctor("opencode"));
+        std::fs::write(&plugin, &text).unwrap();
+    }
     // An old Claude Code, in the PATH.
     let old = person.write("bin/claude", "#!/bin/sh\necho '2.1.197 (Claude Code)'\n");
     std::fs::set_permissions(&old, std::fs::Permissions::from_mode(0o755)).unwrap();

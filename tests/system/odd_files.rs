@@ -87,7 +87,9 @@ fn settings_that_versions_of_git_read_in_different_ways_are_not_understood() {
         assert!(made.success());
         let config = site.work().join(".git/config");
         let plain = std::fs::read_to_string(&config).unwrap();
-        assert!(lets_through(&site, &alone, "git status"), "{value:?}");
+        for command in ["git commit -q --allow-empty -m x", "git add a"] {
+            assert!(lets_through(&site, &alone, command), "{value:?}: {command}");
+        }
         std::fs::write(&config, format!("{plain}\thooksPath = {value}\n")).unwrap();
         for name in ["tools/hk/pre-commit", "tools/hk/post-index-change", "tools\t/hk/post-index-change"] {
             write(&site, name, "#!/bin/sh\ntouch canary\n");
@@ -106,7 +108,7 @@ fn programs_at_home_that_are_started_later_are_not_written() {
     let site = Site::default();
     let alone = site.hook_toml_alone();
     let home = site.path().join("home");
-    for folder in [".claude/local", "bin", ".pyenv/pyenv.d/exec", ".local/share/claude/versions"] {
+    for folder in [".claude/local", "bin", "etc/profile.d", ".pyenv/pyenv.d/exec", ".local/share/claude/versions"] {
         std::fs::create_dir_all(home.join(folder)).unwrap();
     }
     for path in [
@@ -121,6 +123,9 @@ fn programs_at_home_that_are_started_later_are_not_written() {
         hook.env("HOME", &home).current_dir(&home).args(["check", "--", &format!("echo x > {path}")]);
         assert_ne!(Output::of(&mut hook, b"").code, Some(0), "{path}");
     }
+    let mut hook = site.hook_command(&alone);
+    hook.env("HOME", &home).current_dir(&home).args(["check", "--", "echo x > notes.txt"]);
+    assert_eq!(Output::of(&mut hook, b"").code, Some(0));
     // The same where a link at home leads into a project.
     write(&site, "bashrc", "x");
     write(&site, "claude/settings.json", "{}");

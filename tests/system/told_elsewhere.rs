@@ -8,6 +8,11 @@ fn diff(path: &str) -> String {
     format!("--- /dev/null\n+++ {path}\n@@ -0,0 +1 @@\n+x\n")
 }
 
+/// So many of them.
+fn many(count: usize) -> String {
+    (0..count).map(|number| diff(&format!("b/{number}"))).collect::<Vec<_>>().concat()
+}
+
 fn patch(path: &str) -> String {
     format!("*** Begin Patch\n*** Add File: {path}\n+x\n*** End Patch\n")
 }
@@ -24,6 +29,15 @@ fn what_a_patch_in_the_text_names_is_judged_as_if_it_were_named() {
         fed("git apply", &diff("b/.gemini/settings.json")),
         fed("git -C . apply --index", &diff("b/.claude/settings.json")),
         fed("git am", &diff("b/.claude/settings.json")),
+        fed("git apply --stat --apply", &diff("b/.claude/settings.json")),
+        fed("git apply --directory=.claude", &diff("b/settings.json")),
+        fed("patch -p1 -d .claude", &diff("b/settings.json")),
+        // However many stand in front.
+        fed("patch -p1", &format!("{}{}", many(200), diff("b/.claude/settings.json"))),
+        fed(
+            "git apply",
+            "diff --git a/.claude/settings.json b/.claude/settings.json\nnew file mode 100644\nGIT binary patch\n",
+        ),
         fed("apply_patch", &patch(".codex/hooks.json")),
         fed("applypatch", &patch(".claude/settings.json")),
         format!("apply_patch '{}'", patch(".claude/settings.json")),

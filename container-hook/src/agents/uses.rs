@@ -202,7 +202,7 @@ fn service(tool: &str, input: &Input) -> ToolUse {
     let mut all = Vec::new();
     input.values().for_each(|value| texts_in(value, &mut all));
     // What it is told to take along.
-    let mut acts: Vec<ToolAct> = all.into_iter().flat_map(secret_in).take(MAX_ACTS).collect();
+    let mut acts: Vec<ToolAct> = all.into_iter().flat_map(secrets_for_service).take(MAX_ACTS).collect();
     acts.extend(text(input, &["command"]).into_iter().flat_map(|command| done_by(&command)));
     let sent = text_of(input);
     let most = MAX_SENT_BYTES - 128;
@@ -243,9 +243,17 @@ fn paths(input: &Input, names: &[&str]) -> Vec<String> {
     found
 }
 
+/// Without `file:` in front, in any letters.
+fn without_scheme(path: &str) -> &str {
+    match path.split_at_checked(5) {
+        Some((scheme, rest)) if scheme.eq_ignore_ascii_case("file:") => rest.strip_prefix("//").unwrap_or(rest),
+        _ => path,
+    }
+}
+
 /// A path in each form in which it may be taken.
 fn forms_of(path: &str) -> Vec<String> {
-    let bare = path.strip_prefix("file:").map_or(path, |rest| rest.strip_prefix("//").unwrap_or(rest)).to_owned();
+    let bare = without_scheme(path).to_owned();
     let decoded = if bare == path { String::new() } else { percent_decoded(&bare) };
     let mut trimmed = trim(&bare).to_owned();
     // Where nothing is left, the folder where the agent is.
@@ -285,20 +293,40 @@ fn other_secrets(input: &Input) -> Vec<ToolAct> {
     all.into_iter().flat_map(secret_in).take(16).collect()
 }
 
-/// The secret that a text names as a path, in whatever form, or what a pattern finds that may mean one.
+/// The secret that a text names as a path, in whatever form.
 fn secret_in(text: &str) -> Vec<ToolAct> {
     if text.len() > MAX_PATH || text.contains('\n') {
         return Vec::new();
     }
     let forms = forms_of(text);
-    if let Some(path) = forms.iter().find(|path| secrets::is_secret_path(path)) {
-        return vec![ToolAct::Read { path: path.clone() }];
+    let named = forms.iter().find(|path| secrets::is_secret_path(path));
+    named.map(|path| ToolAct::Read { path: path.clone() }).into_iter().collect()
+}
+
+/// The same for a service, which may take a pattern for what it finds.
+fn secrets_for_service(text: &str) -> Vec<ToolAct> {
+    let named = secret_in(text);
+    if !named.is_empty() || text.len() > MAX_PATH || text.contains('\n') {
+        return named;
     }
-    let may_mean_one = |path: &&String| {
-        let name = path.rsplit('/').next().unwrap_or(path);
-        name.contains('*') && (name.starts_with('.') || name.contains("env")) && !path.contains(char::is_whitespace)
-    };
-    forms.iter().find(may_mean_one).map(|path| by_pattern(path.clone())).unwrap_or_default()
+    let pattern = forms_of(text).into_iter().find(|path| may_find_secret(path));
+    pattern.map(by_pattern).unwrap_or_default()
+}
+
+/// True for a pattern that may fit the name of a secret: one for hidden files, for names that secrets have a part of, or of which
+/// the end says that it is one.
+fn may_find_secret(path: &str) -> bool {
+    let marks = ['*', '?', '[', '{', '\\', '('];
+    let name = path.rsplit('/').next().unwrap_or(path);
+    if !name.contains(marks) || path.contains(char::is_whitespace) {
+        return false;
+    }
+    let end = name.rsplit(marks).next().unwrap_or_default();
+    let lower = name.to_ascii_lowercase();
+    name.starts_with('.')
+        || end.is_empty() && !name.starts_with('*')
+        || ["env", "key", "secret", "cred", "id_", "token", "passw"].iter().any(|part| lower.contains(part))
+        || !end.is_empty() && secrets::is_secret_path(&format!("x{end}"))
 }
 
 /// The file of this very name, and, with a pattern in it, everything below the folder in front of it. A pattern that may lead

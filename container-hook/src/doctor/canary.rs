@@ -15,6 +15,7 @@ use serde_json::{Value, json};
 
 use super::{Settings, can_change, is_root};
 use crate::gate::config::Config;
+use crate::install::entries;
 
 /// A command that no policy allows: the gate's own command line, typed by the agent.
 pub const NEVER: &str = "bashgate-hook uninstall --agent canary";
@@ -212,7 +213,7 @@ fn one(form: SettingsForm, event: &str, matcher: Option<String>, hook: &Value) -
     let is = |name: &str, value: bool| hook.get(name) == Some(&Value::Bool(value));
     let flaws = [
         (hook.get("type").is_some_and(|kind| kind != "command"), "is no command"),
-        (is("async", true), "is `async`: it is not waited for"),
+        (is("async", true) || is("asyncRewake", true), "is `async`: it is not waited for"),
         (hook.get("if").is_some(), "has an `if`: it is not asked about everything"),
         (is("failClosed", false), "has `\"failClosed\": false`: when it fails, the tool runs"),
         (
@@ -230,16 +231,15 @@ fn plugin(text: &str) -> Option<Entry> {
     let hook: String = serde_json::from_str(after("const HOOK = ")?).ok()?;
     let arguments: Vec<String> = serde_json::from_str(after("const ARGUMENTS = ")?).ok()?;
     let words = std::iter::once(&hook).chain(&arguments).map(|word| quoted(word).clone());
+    let timeout_ms = after("const TIMEOUT_MS = ").and_then(|text| text.trim().parse().ok());
+    let is_ours = timeout_ms.is_some_and(|timeout| entries::plugin(&hook, &arguments, timeout) == text);
     Some(Entry {
         event: "before_tool_use".to_owned(),
         matcher: None,
         command: words.collect::<Vec<_>>().join(" "),
-        timeout_ms: after("const TIMEOUT_MS = ").and_then(|text| text.trim().parse().ok()),
-        flaws: if text.contains("if (denied) throw new Error(denied)") {
-            Vec::new()
-        } else {
-            vec!["does not throw what the hook says: a denied tool runs"]
-        },
+        timeout_ms,
+        // One that the agent cannot load it runs without.
+        flaws: if is_ours { Vec::new() } else { vec!["is not the plug-in that `bashgate-hook install` writes"] },
     })
 }
 

@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
-use bashgate_shared::agents::{AgentRow, Scope, SettingsForm};
+use bashgate_shared::agents::{self, AgentRow, Scope, SettingsForm};
 use bashgate_shared::checkup::Report;
 use bashgate_shared::variables;
 use serde_json::Value;
@@ -47,12 +47,48 @@ fn is_true(value: &Value, name: &str) -> bool {
 /// Variables that settings set for commands, and the hook never sees.
 fn variables_set(row: &AgentRow, settings: &Settings, value: &Value, report: &mut Report) {
     for (name, _) in value.get("env").and_then(Value::as_object).into_iter().flatten() {
-        if variables::steers_every_command(name) {
-            let says =
-                format!("{}: `env` sets {name}, which makes every command run what it names", settings.file.display());
+        if chooses_code(name) {
+            let says = format!("{}: `env` sets {name}, which chooses what commands run", settings.file.display());
             report.broken(row.name, says, "take it out");
+        } else if finds_programs(name) {
+            let says = format!("{}: `env` sets {name}, by which commands find programs", settings.file.display());
+            report.doubtful(row.name, says, "see that the agent can write nothing there");
         }
     }
+    if settings.scope == Scope::Managed {
+        return;
+    }
+    for name in programs_in(value) {
+        let says = format!("{}: `{name}` runs a program without asking any hook", settings.file.display());
+        report.doubtful(row.name, says, "look at it, and keep the file out of the agent's reach");
+    }
+}
+
+/// True for a variable by which commands run other code, or find other settings, than the hook sees.
+fn chooses_code(name: &str) -> bool {
+    variables::is_code(name) || name.contains("CODE_SHELL") || agents::folder_named_by(name).is_some()
+}
+
+/// True for a variable by which commands find other programs and files.
+fn finds_programs(name: &str) -> bool {
+    name == "PATH" || name == "HOME"
+}
+
+/// The names of settings that start a program by themselves, hooks excepted.
+fn programs_in(value: &Value) -> Vec<String> {
+    const NAMES: &[&str] = &["statusLine", "notify", "mcpServers", "mcp_servers", "mcp"];
+    const ENDS: &[&str] = &["Helper", "Command", "Refresh", "Export", "_command"];
+    let is_one = |name: &str| NAMES.contains(&name) || ENDS.iter().any(|end| name.ends_with(end));
+    let mut found = Vec::new();
+    for (name, inner) in value.as_object().into_iter().flatten().filter(|(name, _)| *name != "hooks") {
+        if is_one(name) {
+            found.push(name.clone());
+        } else {
+            let inner = inner.as_object().into_iter().flatten().filter(|(name, _)| is_one(name));
+            found.extend(inner.map(|(inner, _)| format!("{name}.{inner}")));
+        }
+    }
+    found
 }
 
 fn claude(values: &[(&Settings, Value)], project: &Path, report: &mut Report) {
@@ -65,12 +101,6 @@ fn claude(values: &[(&Settings, Value)], project: &Path, report: &mut Report) {
         if is_true(value, "disableAllHooks") && !managed("allowManagedHooksOnly") {
             let says = format!("{}: `disableAllHooks` turns the hook off", settings.file.display());
             report.broken(WHAT, says, format!("take it out, or use managed settings: {reinstall}"));
-        }
-        for program in ["apiKeyHelper", "awsAuthRefresh", "awsCredentialExport", "statusLine"] {
-            if value.get(program).is_some() {
-                let says = format!("{}: `{program}` runs a program without asking any hook", settings.file.display());
-                report.doubtful(WHAT, says, "look at it, and keep the file out of the agent's reach");
-            }
         }
     }
     if !managed("allowManagedHooksOnly") {
@@ -133,12 +163,19 @@ fn codex(values: &[(&Settings, Value)], project: &Path, report: &mut Report) {
         let shown = file.display();
         for (name, _) in value.pointer("/shell_environment_policy/set").and_then(Value::as_object).into_iter().flatten()
         {
-            if variables::steers_every_command(name) {
+            if chooses_code(name) {
                 let says = format!(
                     "{shown}: `shell_environment_policy.set` sets {name} for commands, which the hook never sees"
                 );
                 report.broken(WHAT, says, "take it out");
+            } else if finds_programs(name) {
+                let says = format!("{shown}: `shell_environment_policy.set` sets {name}, which the hook never sees");
+                report.doubtful(WHAT, says, "see that the agent can write nothing there");
             }
+        }
+        for name in programs_in(&value) {
+            let says = format!("{shown}: `{name}` runs a program without asking any hook");
+            report.doubtful(WHAT, says, "look at it, and keep the file out of the agent's reach");
         }
         let profiles =
             value.get("profiles").and_then(Value::as_object).into_iter().flatten().map(|(_, profile)| profile);

@@ -15,7 +15,7 @@ use bashgate_shared::protocol::{FileEvidence, MAX_EVIDENCE, MAX_HEAD_BYTES};
 use bashgate_shared::variables::{self, Steers};
 
 use super::conditions::{self, place};
-use super::{git, words};
+use super::{ask, git, words};
 
 /// Largest file whose digest is made, in bytes. A larger one is named without.
 const MAX_FILE: u64 = 8 * 1024 * 1024;
@@ -122,12 +122,16 @@ pub fn of_commits(effects: &Effects, cwd: &Path) -> Vec<FileEvidence> {
     for repository in folders.flat_map(|folder| git::repositories(&folder).unwrap_or_default()) {
         let inside = |name: &str| repository.common.join(name).to_string_lossy().into_owned();
         all.add(&inside("packed-refs"), Told::Digest);
-        for name in ["refs/heads", "refs/tags", "refs/notes"] {
+        for name in ["refs/heads", "refs/tags", "refs/notes", "reftable"] {
             all.add_folder(&inside(name));
         }
         if makes {
             all.add(&repository.git_dir.join("index").to_string_lossy(), Told::Digest);
-            all.add_folder(&repository.root.to_string_lossy());
+            // Not what git keeps for itself, which everything changes.
+            let inside = std::fs::read_dir(&repository.root).into_iter().flatten().flatten();
+            for entry in inside.filter(|entry| entry.file_name() != ".git").take(MAX_FILES) {
+                all.add_folder(&entry.path().to_string_lossy());
+            }
         }
     }
     all.folded()
@@ -141,7 +145,8 @@ pub fn of_reads(effects: &Effects, sent: &str, cwd: &Path) -> Vec<FileEvidence> 
     }
     for name in names_in_input(sent) {
         match place(&name, cwd) {
-            Some(file) if file.is_dir() => all.add_folder(&name),
+            // The whole of a project, or of the machine, is more than anybody hands over by a call.
+            Some(file) if file.is_dir() && !cwd.starts_with(&file) => all.add_folder(&name),
             Some(file) if file.is_file() => all.add(&file.to_string_lossy(), Told::Digest),
             _ => {}
         }
@@ -151,9 +156,11 @@ pub fn of_reads(effects: &Effects, sent: &str, cwd: &Path) -> Vec<FileEvidence> 
 
 /// What the input of a tool may name as files: a whole text, or a word of one. It may have been too long to be kept as what it was.
 pub fn names_in_input(sent: &str) -> Vec<String> {
-    let mut texts: Vec<String> = serde_json::from_str(sent).map_or_else(|_| Vec::new(), |value| texts_of(&value));
-    texts.extend(words::of(sent).map(str::to_owned));
-    let mut names: Vec<String> = texts.iter().take(MAX_WORDS).flat_map(|name| as_names(name)).collect();
+    let texts: Vec<String> = serde_json::from_str(sent).map_or_else(|_| Vec::new(), |value| texts_of(&value));
+    let mut names: Vec<String> = texts.iter().take(MAX_WORDS).flat_map(|text| as_names(text)).collect();
+    // A word in a text is a file at most: a folder's name is a word like any other.
+    let may_be_file = |word: &&str| word.contains(['/', '.']) && !word.ends_with('/') && !word.ends_with('.');
+    names.extend(words::of(sent).filter(may_be_file).take(MAX_WORDS).map(str::to_owned));
     names.sort();
     names.dedup();
     names
@@ -177,8 +184,11 @@ fn as_names(text: &str) -> Vec<String> {
     let bare = text.trim().trim_start_matches('@');
     let path = bare.strip_prefix("file:").map_or(bare, |rest| rest.strip_prefix("//").unwrap_or(rest));
     let mut names = vec![text.to_owned(), path.to_owned(), programs::percent_decoded(path)];
-    if let Some((start, _)) = path.split_once(['*', '?', '[', '{']) {
-        names.push(start.rsplit_once('/').map_or(".", |(folder, _)| folder).to_owned());
+    if !path.contains(char::is_whitespace)
+        && let Some((start, _)) = path.split_once(['*', '?', '[', '{'])
+        && let Some((folder, _)) = start.rsplit_once('/').filter(|(folder, _)| !folder.is_empty())
+    {
+        names.push(folder.to_owned());
     }
     names.dedup();
     names
@@ -194,9 +204,14 @@ fn others_folders(cwd: &Path) -> Option<FileEvidence> {
     let folders = conditions::others_folders(cwd);
     let mut lines = Vec::new();
     for folder in &folders {
-        for entry in std::fs::read_dir(folder).into_iter().flatten().flatten().take(MAX_TREE) {
-            let Ok(meta) = std::fs::metadata(entry.path()) else { continue };
-            lines.push(format!("{}\0{}\n", entry.path().to_string_lossy(), state_of(&meta)));
+        let entries = std::fs::read_dir(folder);
+        if let Err(error) = &entries {
+            lines.push(format!("{}\0{}\n", folder.display(), error.kind()));
+        }
+        for entry in entries.into_iter().flatten().flatten().take(MAX_TREE) {
+            let state =
+                std::fs::metadata(entry.path()).map_or_else(|error| error.kind().to_string(), |meta| state_of(&meta));
+            lines.push(format!("{}\0{state}\n", entry.path().to_string_lossy()));
         }
     }
     lines.sort();
@@ -515,9 +530,11 @@ fn included(text: &str) -> Vec<String> {
     let mut in_block = false;
     // All of them take this for a comment.
     for line in text.lines().map(str::trim).filter(|line| !line.starts_with('#')) {
-        // Certificates and keys name nothing.
-        in_block = (in_block || line.starts_with("-----BEGIN ")) && !line.starts_with("-----END ");
-        if in_block || line.starts_with("-----END ") {
+        // The digits of certificates and keys name nothing; anything else in such a block may.
+        let is_mark = line.starts_with("-----BEGIN ") || line.starts_with("-----END ");
+        in_block = if is_mark { line.starts_with("-----BEGIN ") } else { in_block };
+        let digits = line.trim_end_matches('=');
+        if in_block && !is_mark && digits.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"+/".contains(&byte)) {
             continue;
         }
         let end = line.find(|c: char| c.is_whitespace() || c == '=' || c == ':').unwrap_or(line.len());
@@ -597,7 +614,11 @@ fn tree(folder: &str, root: &Path, room: &mut u64) -> FileEvidence {
     let (mut seen, mut files) = (std::collections::HashSet::new(), Vec::new());
     let mut waiting = vec![root.to_owned()];
     while let Some(inner) = waiting.pop() {
-        for entry in std::fs::read_dir(&inner).into_iter().flatten().flatten() {
+        let entries = std::fs::read_dir(&inner);
+        if let Err(error) = &entries {
+            lines.push(format!("{}\0{}\n", inner.to_string_lossy(), error.kind()));
+        }
+        for entry in entries.into_iter().flatten().flatten() {
             if lines.len() >= MAX_TREE {
                 return FileEvidence { path: below(folder), sha256: String::new(), head: String::new() };
             }
@@ -625,12 +646,17 @@ fn tree(folder: &str, root: &Path, room: &mut u64) -> FileEvidence {
     }
     files.sort();
     for (file, length) in files {
-        if length <= MAX_FILE.min(*room)
-            && let Ok(bytes) = std::fs::read(&file)
-        {
-            *room = room.saturating_sub(length);
-            lines.push(format!("{}\0{}\n", file.to_string_lossy(), Digest::of(&bytes).hex()));
+        // Where a link leads is what is read.
+        let Ok(file) = file.canonicalize() else { continue };
+        if length > MAX_FILE.min(*room) || is_no_file_of_anybodys(&file) {
+            continue;
         }
+        // However long it says that it is: some files of the system have no end.
+        let mut bytes = Vec::new();
+        let opened = ask::open_plain(&file).and_then(|open| open.take(length).read_to_end(&mut bytes));
+        *room = room.saturating_sub(length);
+        let told = opened.map_or_else(|error| error.kind().to_string(), |_| Digest::of(&bytes).hex());
+        lines.push(format!("{}\0{told}\n", file.to_string_lossy()));
     }
     lines.sort();
     let sha256 = Digest::of(lines.concat().as_bytes()).hex();

@@ -14,6 +14,8 @@ use super::words;
 /// Deepest folder at home that is looked into, and the most names in all of them.
 const DEEPEST: usize = 3;
 const MAX_NAMES: usize = 2000;
+/// As many links as the kernel follows.
+const MOST_LINKS: usize = 40;
 
 /// A file or folder, and what it is to those outside.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -47,6 +49,21 @@ pub fn name_of(all: &[Inward], real: &Path) -> Option<String> {
     all.iter().filter_map(|inward| inward.name_of(real)).find(acts)
 }
 
+/// Where a path leads, or where that will lie which it leads to and which is not there yet.
+fn there_or_later(path: &Path) -> Option<PathBuf> {
+    let mut path = path.to_owned();
+    for _ in 0..MOST_LINKS {
+        if let Ok(real) = path.canonicalize() {
+            return Some(real);
+        }
+        match fs::read_link(&path) {
+            Ok(target) => path = path.parent()?.join(target),
+            Err(_) => return Some(path.parent()?.canonicalize().ok()?.join(path.file_name()?)),
+        }
+    }
+    None
+}
+
 /// The links at home that are called like something that acts later, or that stand for a folder of such.
 fn links_at(home: &Path) -> Vec<Inward> {
     let names = Names::all();
@@ -70,7 +87,7 @@ fn links_at(home: &Path) -> Vec<Inward> {
             let path = entry.path();
             if kind.is_dir() {
                 folders.extend((depth < DEEPEST).then(|| (path, begun, depth + 1)));
-            } else if let Ok(real) = path.canonicalize() {
+            } else if let Some(real) = there_or_later(&path) {
                 found.push(Inward { real, called: path.to_string_lossy().into_owned() });
             }
         }
@@ -83,7 +100,7 @@ fn by_variables(home: Option<&Path>) -> Vec<Inward> {
     let mut found = Vec::new();
     let mut add = |path: &str, called: String| {
         if path.starts_with('/')
-            && let Ok(real) = Path::new(path).canonicalize()
+            && let Some(real) = there_or_later(Path::new(path))
         {
             found.push(Inward { real, called });
         }
@@ -124,6 +141,7 @@ mod tests {
         link("nvim", ".config/nvim");
         link("other", "notes.txt");
         link("other", ".cache/x");
+        link("zshrc", ".zshrc");
         let found = links_at(&home);
         let name_of = |path: &str| super::name_of(&found, &project.join(path));
         let at_home = |path: &str| Some(home.join(path).to_string_lossy().into_owned());
@@ -131,6 +149,8 @@ mod tests {
         assert_eq!(name_of("claude/settings.json"), at_home(".claude/settings.json"));
         assert_eq!(name_of("gitconfig"), at_home(".config/git/config"));
         assert_eq!(name_of("nvim/init.lua"), at_home(".config/nvim/init.lua"));
+        // What is not there yet.
+        assert_eq!(name_of("zshrc"), at_home(".zshrc"));
         assert_eq!(name_of("other"), None);
     }
 }

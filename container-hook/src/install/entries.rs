@@ -180,12 +180,17 @@ impl Wanted<'_> {
 
     fn plugin(&self) -> String {
         let (hook, arguments) = self.hook.split_first().map_or(("", &[][..]), |(hook, rest)| (hook.as_str(), rest));
-        // Texts of JSON are texts of JavaScript, too.
-        PLUGIN
-            .replace("\"@HOOK@\"", &json!(hook).to_string())
-            .replace("@ARGUMENTS@", &json!(arguments).to_string())
-            .replace("@TIMEOUT_MS@", &(self.timeout_s * 1000).to_string())
+        plugin(hook, arguments, self.timeout_s * 1000)
     }
+}
+
+/// The plug-in that starts this hook.
+pub fn plugin(hook: &str, arguments: &[String], timeout_ms: u64) -> String {
+    // Texts of JSON are texts of JavaScript, too.
+    PLUGIN
+        .replace("\"@HOOK@\"", &json!(hook).to_string())
+        .replace("@ARGUMENTS@", &json!(arguments).to_string())
+        .replace("@TIMEOUT_MS@", &timeout_ms.to_string())
 }
 
 /// The settings without anything of ours, or `None` where nothing would be left of them.

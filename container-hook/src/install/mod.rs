@@ -4,7 +4,7 @@
 //! same bytes. Where somebody has edited the settings meanwhile, only our entries go. A settings file is exchanged as a whole:
 //! it is the old one or the new one, also on a full disk and when the process dies here; two at once wait for each other.
 
-mod entries;
+pub(crate) mod entries;
 
 use std::fs::{DirBuilder, File, OpenOptions, Permissions};
 use std::io::{self, Read as _, Write as _};

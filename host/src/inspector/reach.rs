@@ -83,6 +83,31 @@ const PLAIN: &[&str] = &[
 /// Where the programs lie that have rows.
 const SYSTEM: &[&str] = &["/bin", "/sbin", "/usr/bin", "/usr/sbin", "/usr/local/bin", "/usr/local/sbin"];
 
+/// What people call the tasks of a project that send something: how a part of the name begins.
+const OUTWARD: &[&str] = &["publish", "release", "deploy", "upload", "push"];
+
+/// True for a task that is called like one that sends something. A file is none.
+fn is_outward(word: &str) -> bool {
+    !word.starts_with('-')
+        && (word.starts_with("//") || !word.contains('/'))
+        && !word.contains(['.', '='])
+        && parts_of(word).iter().any(|part| OUTWARD.iter().any(|start| part.starts_with(start)))
+}
+
+/// The parts of a name, in small letters: between signs, and before capitals.
+fn parts_of(name: &str) -> Vec<String> {
+    let mut parts = vec![String::new()];
+    for letter in name.chars() {
+        if letter.is_ascii_uppercase() || !letter.is_alphanumeric() {
+            parts.push(String::new());
+        }
+        if let Some(last) = parts.last_mut().filter(|_| letter.is_alphanumeric()) {
+            last.extend(letter.to_lowercase());
+        }
+    }
+    parts
+}
+
 /// Why a command may lead to other machines.
 pub(super) fn may_reach(brief: &Brief) -> Option<String> {
     let unknown = || brief.parts.iter().filter(|part| part.class == CommandClass::Unknown && !part.local);
@@ -119,6 +144,13 @@ fn of_part(brief: &Brief, part: &Part, depth: usize) -> Option<String> {
     }
     if let Some(setting) = setting_of_git(part) {
         return Some(format!("`{}` makes it run something", short(&setting)));
+    }
+    let is_work_here = |row: &Program| row.has(Trait::BuildsHere) || row.here.is_some();
+    if name != "git"
+        && row.is_none_or(is_work_here)
+        && let Some(task) = texts().find(|word| is_outward(word))
+    {
+        return Some(format!("`{}` is what people call what goes to other machines", short(task)));
     }
     let row = row?;
     let own: Vec<Option<&str>> = words.iter().map(Option::as_deref).collect();
@@ -493,6 +525,10 @@ fn steers(name: &str) -> bool {
 
 /// A word that says where to go: an address, a machine with a port or a path behind it, or one behind a key.
 fn names_host(word: &str) -> bool {
+    // Builders take a repository there for a folder.
+    if ["github.com/", "gitlab.com/", "bitbucket.org/", "codeberg.org/"].iter().any(|forge| word.starts_with(forge)) {
+        return true;
+    }
     let is_file = |at: usize| word.get(..at).is_some_and(|scheme| scheme.ends_with("file"));
     if word.find("://").is_some_and(|at| !is_file(at)) {
         return true;
@@ -623,6 +659,15 @@ mod tests {
             "git push-x",
             "git for-each-repo --config user.repo status",
             "swift package-registry publish",
+            "./gradlew publish",
+            "./gradlew :app:publishToRepository",
+            "rake release",
+            "bundle exec rake release",
+            "make deploy-prod",
+            "make docker-push",
+            "./gradlew closeAndReleaseRepository",
+            "npm run release:all",
+            "docker build github.com/x",
             // Texts that other programs run.
             "awk 'BEGIN { system (\"cu\" \"rl x\") }'",
             "awk 'BEGIN{print \"x\" | \"cu\" \"rl\"}'",

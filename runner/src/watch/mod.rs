@@ -425,8 +425,13 @@ fn taken_away(path: &Path, root: &Path, otherwise: Change) -> Violation {
 }
 
 /// The first few of each kind, and how many more there are: a package manager makes hundreds. What everyday tools do not make
-/// is counted apart, so that it does not vanish among them.
-fn folded(all: Vec<Violation>) -> Vec<Violation> {
+/// is counted apart, so that it does not vanish among them; and what is called like a program of the system stands first.
+fn folded(mut all: Vec<Violation>) -> Vec<Violation> {
+    let shadows = |violation: &Violation| {
+        let name = Path::new(&violation.path).file_name().unwrap_or_default();
+        ["/usr/bin", "/bin"].iter().any(|folder| Path::new(folder).join(name).exists())
+    };
+    all.sort_by_cached_key(|violation| (violation.change, !shadows(violation)));
     let mut counts: BTreeMap<(Change, bool), usize> = BTreeMap::new();
     let mut shown: Vec<Violation> = Vec::new();
     let most = |is_rare: bool| if is_rare { MOST_NAMED[0] } else { MOST_NAMED[1] };

@@ -293,7 +293,8 @@ impl Seen {
         }
         acting.scripts_of_outside(self);
         for inward in inward::all() {
-            if inward.real.starts_with(&self.workspace) {
+            // Also where the workspace is a part of what is called so.
+            if inward.real.starts_with(&self.workspace) || self.workspace.starts_with(&inward.real) {
                 self.read_from_outside(&inward, &mut acting);
             }
         }
@@ -303,7 +304,8 @@ impl Seen {
 
     /// What a link or a variable outside names is what it is called there.
     fn read_from_outside(&mut self, inward: &Inward, acting: &mut ActingFiles) {
-        let mut waiting = vec![inward.real.clone()];
+        let is_part = self.workspace.starts_with(&inward.real);
+        let mut waiting = vec![if is_part { self.workspace.clone() } else { inward.real.clone() }];
         let mut count = 0;
         while let Some(path) = waiting.pop() {
             count += 1;

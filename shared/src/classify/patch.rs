@@ -10,14 +10,19 @@ const WRITES: &[&str] = &[
     "*** Move to:",
     "+++ ",
     "--- ",
+    "*** ",
     "Index: ",
     "rename to ",
     "copy to ",
 ];
+/// What stands around an agent's patch, and names no file.
+const FRAME: &[&str] = &["*** Begin Patch", "*** End Patch", "*** End of File"];
+/// Those of agents' patches, which name a file as it is.
+const OF_AGENTS: &[&str] = &["*** Add File:", "*** Update File:", "*** Delete File:", "*** Move to:"];
 /// How lines begin that name a file whose content goes somewhere else.
 const MOVES: &[&str] = &["rename from ", "copy from "];
 /// Deepest folders in front that whoever applies it may leave out.
-const STRIPPED: usize = 8;
+const STRIPPED: usize = 32;
 
 /// What a patch does to files.
 #[derive(Debug, Default, PartialEq, Eq)]
@@ -39,28 +44,39 @@ pub fn of(text: &str, most: usize) -> Patch {
         if let Some(path) = named(MOVES) {
             patch.moves.push(unquoted(path));
         }
-        let Some(path) = named(WRITES) else { continue };
+        if let Some(names) = line.strip_prefix("diff --git ") {
+            // Of what has no lines, or is no text, the name stands here alone.
+            for name in names.split(" b/").chain(names.split(' ')) {
+                take(&mut patch, &mut seen, name.trim_matches('"'), true, most);
+            }
+            continue;
+        }
+        let Some(path) = named(WRITES).filter(|_| !FRAME.contains(&line)) else { continue };
+        let is_of_diff = named(OF_AGENTS).is_none();
         if line.starts_with("*** Move to:") {
             patch.moves.extend(last.take());
         }
         // Behind a tab `diff` writes the time.
         let path = unquoted(path.split('\t').next().unwrap_or(path));
-        if path == "/dev/null" {
-            continue;
-        }
-        let is_of_diff = !line.starts_with("***");
-        let mut names = vec![path.clone()];
-        let folders = path.match_indices('/').take(if is_of_diff { STRIPPED } else { 0 });
-        names.extend(folders.filter_map(|(at, _)| path.get(at + 1..)).map(str::to_owned));
+        take(&mut patch, &mut seen, &path, is_of_diff, most);
         last = Some(path);
-        for name in names.into_iter().filter(|name| !name.is_empty()) {
-            if patch.writes.len() <= most && seen.insert(name.clone()) {
-                patch.writes.push(name);
-            }
-        }
     }
     patch.moves.truncate(most + 1);
     patch
+}
+
+/// A name, and of a diff's the same without its first folders, which whoever applies it may leave out.
+fn take(patch: &mut Patch, seen: &mut BTreeSet<String>, path: &str, is_of_diff: bool, most: usize) {
+    if path == "/dev/null" {
+        return;
+    }
+    let folders = path.match_indices('/').take(if is_of_diff { STRIPPED } else { 0 });
+    let names = std::iter::once(path).chain(folders.filter_map(|(at, _)| path.get(at + 1..)));
+    for name in names.filter(|name| !name.is_empty()) {
+        if patch.writes.len() <= most && seen.insert(name.to_owned()) {
+            patch.writes.push(name.to_owned());
+        }
+    }
 }
 
 /// Without blanks around it, as JavaScript has them too.
@@ -105,7 +121,8 @@ mod tests {
         let (writes, moves) = named(patch);
         assert_eq!(writes, ["a.txt", "b/c.rs", "d.rs", "e f.md"]);
         assert_eq!(moves, ["b/c.rs"]);
-        assert_eq!(named("diff --git a/x b/x"), (vec![], vec![]));
+        // Whoever calls a diff an agent's patch hides nothing by that.
+        assert!(named("*** Begin Patch\n+++ b/.envrc\n").0.contains(&".envrc".to_owned()));
     }
 
     #[test]
@@ -114,6 +131,10 @@ mod tests {
         assert_eq!(writes, ["b/sub/.envrc", "sub/.envrc", ".envrc"]);
         let (writes, moves) = named("rename from .env\nrename to notes.txt\n");
         assert_eq!((writes, moves), (vec!["notes.txt".to_owned()], vec![".env".to_owned()]));
+        let (writes, _) =
+            named("diff --git a/.vscode/tasks.json b/.vscode/tasks.json\nnew file mode 100644\nGIT binary patch\n");
+        assert!(writes.contains(&".vscode/tasks.json".to_owned()), "{writes:?}");
+        assert!(named("*** a/.envrc\t2026-01-01\n").0.contains(&".envrc".to_owned()));
         assert_eq!(named("+++ \"b/\\303\\274\\\"x\"\n").0, ["b/ü\"x", "ü\"x"]);
         assert_eq!(of(&"+++ a\n".repeat(5), 2).writes.len(), 1);
         let many: Vec<String> = (0..50).map(|number| format!("+++ {number}")).collect();

@@ -98,20 +98,13 @@ fn reads(call: &Call, input: Input) -> bool {
     }
     let own: Vec<Option<&str>> = call.args.iter().map(Arg::exact).collect();
     // A patch or an archive that is typed is for any file.
-    if !input.fed && programs::writes_as_told(&call.program, &own) && !names_its_input(call) {
+    if !input.fed && programs::writes_as_told(&call.program, &own) && !programs::names_its_input(&call.program, &own) {
         return true;
     }
     if file_name(&call.program) == "git" && programs::opens_editor(&own) {
         return true;
     }
     row.terminal.is_some_and(|terminal| reads_it(&terminal, row.runs, &words(&call.args), input))
-}
-
-/// True for a call with a file besides git's own word for what it does.
-fn names_its_input(call: &Call) -> bool {
-    let may_be_file = |arg: &&Arg| arg.exact().is_none_or(|word| !word.starts_with('-'));
-    let words = call.args.iter().filter(may_be_file).count();
-    words > usize::from(file_name(&call.program) == "git")
 }
 
 /// The words as far as they are literal. Of an option, its start is enough; a mark keeps it from being taken for the
@@ -304,6 +297,8 @@ mod tests {
             "xargs touch",
             "git apply",
             "patch -p1",
+            "patch x.c",
+            "git -C d apply",
             "git commit --amend",
             "cd x && git rebase -i HEAD~2",
         ] {

@@ -77,6 +77,10 @@ pub(super) fn addresses_in(text: &str) -> Vec<Address<'_>> {
 /// True for an address whose host is a name or a number between the scheme's two slashes and the next sign.
 fn is_plain(address: &str) -> bool {
     let Some((scheme, rest)) = address.split_once("://") else { return false };
+    // Of two in one word, nobody can tell which is meant.
+    if ["http:", "https:"].iter().any(|another| rest.to_ascii_lowercase().contains(another)) {
+        return false;
+    }
     let authority = rest.split(['/', '?', '#']).next().unwrap_or_default();
     let (host, port) = match authority.strip_prefix('[').and_then(|inner| inner.split_once(']')) {
         Some((host, port)) => (host, port.strip_prefix(':').unwrap_or(port)),
@@ -161,6 +165,9 @@ mod tests {
             "evil.example/?u=http://localhost/",
             "x=http://localhost/",
             "http://localhost:80.evil.example/",
+            "\"http://localhost/\",\"http://evil.example/\"",
+            "<http://localhost/><http://evil.example/>",
+            "[http://localhost/](http://evil.example/)",
         ] {
             for address in
                 [address.to_owned(), format!("what is on {address}?"), format!("see http://localhost/, {address}")]

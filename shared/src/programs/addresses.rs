@@ -315,9 +315,13 @@ impl Operands {
 
 /// The files in an address of socat (socat(1), "ADDRESS TYPES").
 pub(crate) fn files_in_address(word: &str) -> impl Iterator<Item = &str> {
-    const OPENS: &[&str] = &["file", "open", "gopen", "create", "exec", "system", "unix-connect"];
+    const OPENS: &[&str] =
+        &["file", "open", "gopen", "create", "exec", "system", "shell", "unix-connect", "unix-client"];
     let parts = word.split(['!', ',']).filter_map(|part| part.split_once(':'));
-    parts.filter(|(kind, _)| OPENS.iter().any(|open| kind.eq_ignore_ascii_case(open))).map(|(_, path)| path)
+    parts
+        .filter(|(kind, _)| OPENS.iter().any(|open| kind.eq_ignore_ascii_case(open)))
+        // Behind a program stand its words.
+        .map(|(_, path)| path.split(' ').next().unwrap_or(path))
 }
 
 /// The host of each address with a scheme in a word, wherever it stands.

@@ -154,8 +154,8 @@ pub(super) const TABLE: &[Program] = &[
         ]),
     Program::new(&["pushd", "popd"], "changes the working directory", Kind::Local, Rule::Custom(pushd))
         .builtin(Builtin::GoesTo)
-        .safe(&["pushd src && ls && popd"])
-        .not_safe(&["pushd src && echo x > y", "pushd -n"]),
+        .safe(&["pushd src && ls && popd", "pushd src && echo x > y"])
+        .not_safe(&["pushd src && popd && echo x > y", "pushd .git/hooks && echo x > pre-commit", "pushd -n"]),
     Program::new(&["let"], "evaluates expressions", Kind::Local, NEVER)
         .builtin(Builtin::Calculates)
         .not_safe(&["let 'x=a[$(X)]'", "let x=1"]),
@@ -470,8 +470,13 @@ fn shopt(_: &mut Judge<'_>, call: &Call) -> Judgement {
     }
 }
 
+/// With a folder it goes there as `cd` does; where `popd` and the stack lead, nobody has kept here.
 fn pushd(judge: &mut Judge<'_>, call: &Call) -> Judgement {
-    judge.change_folder(None);
+    let to = match call.args.as_slice() {
+        [folder] if call.program == "pushd" => folder.exact().filter(|text| !text.starts_with(['-', '+'])),
+        _ => None,
+    };
+    judge.change_folder(to);
     match call.args.as_slice() {
         [] => Judgement::safe(),
         [folder] if !folder.may_be_option() && folder.is_one() => Judgement::safe(),

@@ -90,6 +90,13 @@ const fn containers(names: &'static [&'static str], not_safe: &'static [&'static
             "compose.yml",
             "docker-compose.yaml",
             "docker-compose.yml",
+            "compose.override.yaml",
+            "compose.override.yml",
+            "docker-compose.override.yaml",
+            "docker-compose.override.yml",
+            "docker-bake.hcl",
+            "docker-bake.json",
+            "docker-bake.override.hcl",
         ])
         .elsewhere(&["-c", "-r", "-o", "--output", "--cache-to", "--secret", "--ssh", "--network"])
         .tells(&["inspect", "compose config", "compose convert"])

@@ -20,7 +20,8 @@ pub(super) const TABLE: &[Program] = &[
             ..Terminal::ALWAYS
         },
         &["psql -c 'select 1' db", "psql db"],
-    ),
+    )
+    .configured_by(&["~/.psqlrc", "~/.pg_service.conf", "~/.pgpass"]),
     database(
         &["mysql", "mariadb"],
         Terminal {
@@ -29,7 +30,8 @@ pub(super) const TABLE: &[Program] = &[
             ..Terminal::ALWAYS
         },
         &["mysql -e 'select 1'"],
-    ),
+    )
+    .configured_by(&["~/.my.cnf", "~/.mylogin.cnf", "/etc/my.cnf", "/etc/mysql"]),
     database(
         &["sqlite3"],
         Terminal { settled: ("", GIVEN), operands: 2, ..Terminal::ALWAYS },
@@ -39,10 +41,12 @@ pub(super) const TABLE: &[Program] = &[
         &["mongosh"],
         Terminal { settled: ("", &["--eval", "--file", "--version", "--help"]), ..Terminal::ALWAYS },
         &["mongosh --eval 1"],
-    ),
+    )
+    .configured_by(&["~/.mongoshrc.js"]),
     database(
         &["redis-cli"],
         Terminal { valued: &["-h", "-p", "-a", "-n", "-u"], ..super::languages::PROMPT },
         &["redis-cli ping"],
-    ),
+    )
+    .configured_by(&["~/.redisclirc"]),
 ];

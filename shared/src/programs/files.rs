@@ -295,9 +295,29 @@ pub fn writes_as_told(program: &str, words: &[Option<&str>]) -> bool {
         "tar" => words.iter().enumerate().any(|(at, word)| word.is_none_or(|word| takes_out(at, word))),
         "git" => {
             let looks = ["--check", "--stat", "--numstat", "--summary"];
-            named().any(|word| matches!(*word, "apply" | "am")) && !named().any(|word| looks.contains(word))
+            // With `--apply` it changes files as well, whatever else it shows.
+            let shows = named().any(|word| looks.contains(word)) && !named().any(|word| word.starts_with("--ap"));
+            named().any(|word| matches!(*word, "apply" | "am")) && !(shows && words.iter().all(Option::is_some))
         }
         _ => super::row(program).is_some_and(|row| row.has(Trait::WritesAsTold)),
+    }
+}
+
+/// True for such a call that says where what it reads stands: behind git's own word for what it does, or besides the file that is
+/// patched.
+pub fn names_its_input(program: &str, words: &[Option<&str>]) -> bool {
+    let files =
+        |words: &[Option<&str>]| words.iter().filter(|word| word.is_none_or(|word| !word.starts_with('-'))).count();
+    match paths::file_name(program) {
+        "git" => {
+            let at = words.iter().position(|word| word.is_some_and(|word| matches!(word, "apply" | "am")));
+            at.and_then(|at| words.get(at + 1..)).is_some_and(|behind| files(behind) > 0)
+        }
+        "patch" => {
+            let says_it = |word: &&str| word.starts_with("-i") || word.starts_with("--inp");
+            words.iter().flatten().any(says_it) || files(words) > 1
+        }
+        _ => files(words) > 0,
     }
 }
 
@@ -319,7 +339,7 @@ fn takes_out(at: usize, word: &str) -> bool {
 fn apply_patch(judge: &mut Judge<'_>, call: &Call) -> Judgement {
     let text = call.args.first().map_or(call.fed.as_deref(), Arg::exact);
     match text {
-        Some(text) => judge.patched(text),
+        Some(text) => judge.patched(text, &[]),
         None => judge.write_any_name(&Arg::literal("*")),
     }
     Judgement::unknown("it changes the files that a patch names")

@@ -26,7 +26,10 @@ pub(super) const TABLE: &[Program] = &[
             "variables.tf",
             "terraform.tfvars",
             ".terraform.lock.hcl",
+            "outputs.tf",
+            "override.tf",
             "~/.terraformrc",
+            ".terraformrc",
         ])
         .not_safe(&["terraform output"]),
 ];

@@ -18,7 +18,8 @@ const fn web(names: &'static [&'static str], not_safe: &'static [&'static str]) 
 }
 
 /// By these a host's name means another machine.
-pub(super) const SSH_FILES: &[&str] = &["~/.ssh/config", "~/.ssh/known_hosts", "/etc/ssh/ssh_config"];
+pub(super) const SSH_FILES: &[&str] =
+    &["~/.ssh/config", "~/.ssh/known_hosts", "~/.ssh/known_hosts2", "/etc/ssh/ssh_config", "/etc/ssh/ssh_known_hosts"];
 
 const UNMISTAKABLE: &[Trait] = &[Trait::Unmistakable];
 const RAW: Flag = Flag::Always("opens a raw connection");

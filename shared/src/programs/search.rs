@@ -263,7 +263,7 @@ fn ripgrep(judge: &mut Judge<'_>, call: &Call) -> Judgement {
                 lists = lists.max(judge.read(&Arg::literal(format!("{}{name}", "../".repeat(up)))));
             }
             // As they lie above what it is told to look through.
-            for place in scan.operands.iter().filter_map(|operand| operand.exact()).filter(|place| place.contains('/'))
+            for place in scan.operands.iter().map(|operand| above_pattern(operand)).filter(|place| place.contains('/'))
             {
                 for name in IGNORES {
                     let above = paths::resolve(None, &format!("{place}/{}{name}", "../".repeat(up)));
@@ -298,6 +298,14 @@ fn ripgrep(judge: &mut Judge<'_>, call: &Call) -> Judgement {
         judgement = judgement.max(judge.read_tree(operand));
     }
     judgement
+}
+
+/// A path, or the folder in which a pattern finds its names.
+fn above_pattern(operand: &Arg) -> &str {
+    match operand.exact() {
+        Some(path) => path,
+        None => operand.start().rsplit_once('/').map_or("", |(folder, _)| folder),
+    }
 }
 
 /// Files in which rg finds what it passes over.

@@ -38,6 +38,10 @@ pub(super) fn check(found: &Classification, cwd: &Path, shell: &Startup, finding
     {
         findings.unproven.push(format!("{} leads to messages of somebody's own", variables::LANGUAGES));
     }
+    let path = std::env::var_os("PATH");
+    let folders: Vec<PathBuf> = path.as_deref().map(|path| std::env::split_paths(path).collect()).unwrap_or_default();
+    // Whatever writes it, an agent's own tool as well.
+    writes_to_path(found, cwd, &folders, shell, findings);
     if names.is_empty() {
         return;
     }
@@ -48,13 +52,12 @@ pub(super) fn check(found: &Classification, cwd: &Path, shell: &Startup, finding
     let started = found.effects.started.iter().map(String::as_str);
     let external: Vec<&str> = names.iter().copied().filter(|name| !programs::is_builtin(name)).chain(started).collect();
     if external.is_empty() {
-        return writes_to_path(found, cwd, &[], shell, findings);
+        return;
     }
-    let Some(path) = std::env::var_os("PATH") else {
+    if path.is_none() {
         findings.unproven.push("PATH is not set".to_owned());
         return;
-    };
-    let folders: Vec<PathBuf> = std::env::split_paths(&path).collect();
+    }
     // The shell takes an empty entry for its own folder, and bash expands a tilde.
     if let Some(other) = folders.iter().chain(&shell.folders).find(|folder| !folder.is_absolute()) {
         findings.unproven.push(format!("PATH has the entry `{}`", other.display()));
@@ -85,7 +88,6 @@ pub(super) fn check(found: &Classification, cwd: &Path, shell: &Startup, finding
             }
         }
     }
-    writes_to_path(found, cwd, &folders, shell, findings);
     // Definitions that a program loads on its own.
     if let Some(home) = std::env::var_os("HOME").map(PathBuf::from) {
         for row in names.iter().filter_map(|name| programs::row(name)) {

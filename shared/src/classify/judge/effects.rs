@@ -15,6 +15,8 @@ use crate::classify::{Condition, Effects, protected, secrets};
 use crate::programs::{self, Kind, Reach, Runs, Trait};
 use crate::shell::Word;
 
+/// Most names of a patch that are looked at.
+const MAX_PATCHED: usize = 20_000;
 /// Most words of a text that may name files.
 const MAX_WORDS: usize = 64;
 
@@ -385,7 +387,10 @@ impl Judge<'_> {
         }
         let words: Vec<Option<&str>> = call.args.iter().map(Arg::exact).collect();
         if let Some(fed) = call.fed.as_deref().filter(|_| programs::writes_as_told(&call.program, &words)) {
-            self.patched(fed);
+            // `-C dir`, `-d dir`, `--directory=dir`: what is named lies there.
+            let there = words.iter().flatten().map(|word| word.strip_prefix("--directory=").unwrap_or(word));
+            let folders: Vec<String> = there.filter(|word| !word.starts_with('-')).map(str::to_owned).collect();
+            self.patched(fed, &folders);
         }
         // Of a program that runs no code and whose words are all known, every file has been looked at.
         let is_known = programs::row(&call.program).is_some() && programs::runs_of(&call.program) == Runs::Nothing;
@@ -428,18 +433,22 @@ impl Judge<'_> {
         }
     }
 
-    /// The files that a patch names are changed; of those that it moves, what they hold comes to lie elsewhere.
-    pub fn patched(&mut self, text: &str) {
-        let patch = patch::of(text, MAX_WORDS);
+    /// The files that a patch names are changed, there or in one of these folders; of those that it moves, what they hold comes to lie elsewhere.
+    pub fn patched(&mut self, text: &str, folders: &[String]) {
+        let patch = patch::of(text, MAX_PATCHED);
         for path in &patch.writes {
             self.may_change(path, true, false);
-            self.named(&[path]);
+            for folder in folders {
+                self.may_change(&format!("{folder}/{path}"), true, false);
+            }
         }
+        self.named(&patch.writes.iter().take(MAX_WORDS).map(String::as_str).collect::<Vec<_>>());
         for path in &patch.moves {
             let _ = self.read(&Arg::literal(path));
         }
-        if patch.writes.len() > MAX_WORDS {
-            self.write_any_name(&Arg::literal("*"));
+        // Whatever stands behind so many is meant to be overlooked.
+        if patch.writes.len() > MAX_PATCHED || patch.moves.len() > MAX_PATCHED {
+            self.tampering("a patch of more files than are looked at");
         }
     }
 

@@ -12,13 +12,7 @@ enum Asks {
 
 /// git 2.47; where a merge or a pull asks for a message, git asks no editor unless its own terminal is one.
 const ASKS: &[(&str, Asks)] = &[
-    (
-        "commit",
-        Asks::Unless(
-            "mFCh",
-            &["--message", "--file", "--reuse-message", "--no-edit", "--dry-run", "--fixup", "--squash"],
-        ),
-    ),
+    ("commit", Asks::Unless("mFCh", &["--message", "--file", "--reuse-message", "--no-edit", "--dry-run", "--fixup"])),
     ("revert", Asks::Unless("n", &["--no-edit", "--no-commit", "--abort", "--quit", "--skip"])),
     ("tag", Asks::With("asu", &["--annotate", "--sign", "--local-user"])),
     ("rebase", Asks::With("i", &["--interactive", "--edit-todo"])),
@@ -41,13 +35,21 @@ const ASKS: &[(&str, Asks)] = &[
     ("gui", Asks::Unless("", &[])),
 ];
 
+/// Those that ask in more than one way.
+const ALSO: &[(&str, Asks)] = &[
+    ("commit", Asks::With("ep", &["--edit", "--patch", "--interactive"])),
+    ("merge", Asks::With("", &["--continue"])),
+    ("rebase", Asks::With("", &["--continue"])),
+    ("cherry-pick", Asks::With("", &["--continue"])),
+    ("revert", Asks::With("", &["--continue"])),
+];
+
 /// What settles a message for those that ask for one on top of that.
 const MESSAGE: (&str, &[&str]) = ("mFCd", &["--message", "--file", "--reuse-message", "--delete"]);
 
 /// True for a call that opens an editor or asks at the terminal.
 pub fn opens_editor(words: &[Option<&str>]) -> bool {
     let Some((subcommand, own)) = subcommand_of(words) else { return false };
-    let Some((_, asks)) = ASKS.iter().find(|(name, _)| *name == subcommand) else { return false };
     let has = |letters: &str, long: &[&str]| {
         own.iter().flatten().any(|word| match word.strip_prefix('-') {
             Some(rest) if rest.starts_with('-') => {
@@ -62,13 +64,17 @@ pub fn opens_editor(words: &[Option<&str>]) -> bool {
             None => long.contains(word),
         })
     };
-    match asks {
-        Asks::Unless(letters, long) => !has(letters, long),
-        Asks::With(letters, long) => {
-            let says_message = matches!(subcommand, "tag" | "notes") && has(MESSAGE.0, MESSAGE.1);
-            has(letters, long) && !says_message
-        }
-    }
+    // `--fixup=amend:x` and `--fixup=reword:x` ask for the message that they give it.
+    let rewords = own.iter().flatten().any(|word| word.starts_with("--fixup=") && word.contains(':'));
+    let named = ASKS.iter().chain(ALSO).filter(|(name, _)| *name == subcommand);
+    subcommand == "commit" && rewords
+        || named.map(|(_, asks)| asks).any(|asks| match asks {
+            Asks::Unless(letters, long) => !has(letters, long),
+            Asks::With(letters, long) => {
+                let says_message = matches!(subcommand, "tag" | "notes") && has(MESSAGE.0, MESSAGE.1);
+                has(letters, long) && !says_message
+            }
+        })
 }
 
 #[cfg(test)]
@@ -94,6 +100,11 @@ mod tests {
             "config --global -e",
             "stash -p",
             "notes add",
+            "commit -m x -e",
+            "commit -m x --patch",
+            "commit --squash=HEAD",
+            "commit --fixup=amend:HEAD",
+            "rebase --continue",
         ] {
             assert!(asks(text), "{text}");
         }
@@ -102,6 +113,7 @@ mod tests {
             "commit -am x",
             "commit --amend --no-edit",
             "commit -F x",
+            "commit --fixup=HEAD",
             "commit --message=x",
             "rebase main",
             "add -A",
