@@ -162,8 +162,8 @@ impl Reply {
     }
 }
 
-/// How long the command line waits for the host.
-const PATIENCE: Duration = Duration::from_secs(10);
+/// How long the command line waits for the host, which may have ten thousand to deny.
+const PATIENCE: Duration = Duration::from_secs(30);
 
 /// Longest line on the socket, in bytes.
 pub const MAX_LINE: usize = 64 * 1024;

@@ -638,6 +638,11 @@ pub fn hooks() -> impl Iterator<Item = &'static str> + Clone {
     AGENTS.iter().flat_map(|agent| agent.hooks).copied()
 }
 
+/// True for a setting that, by how its name ends, names a program which the agent starts by itself.
+pub fn names_program(setting: &str) -> bool {
+    ["Helper", "Command", "Refresh", "Export", "_command"].iter().any(|end| setting.ends_with(end))
+}
+
 /// Agents' settings that count for the whole machine: see [`AgentRow::managed`].
 pub fn managed() -> impl Iterator<Item = &'static str> + Clone {
     AGENTS.iter().flat_map(|agent| agent.managed).copied()

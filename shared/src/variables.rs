@@ -279,6 +279,34 @@ pub fn names_program(name: &str) -> bool {
         || name.starts_with("CARGO_TARGET_") && name.len() > "CARGO_TARGET_DIR".len()
 }
 
+/// True for a variable whose folders are where a project's own code or repository lies: what is written there is code that its
+/// programs read, as everything that is written in a project may be.
+pub fn names_folders_of_projects(name: &str) -> bool {
+    const NAMES: &[&str] = &[
+        "PYTHONPATH",
+        "PYTHONPYCACHEPREFIX",
+        "NODE_PATH",
+        "PERL5LIB",
+        "PERLLIB",
+        "RUBYLIB",
+        "CLASSPATH",
+        "AWKPATH",
+        "GIT_DIR",
+        "GIT_COMMON_DIR",
+        "GIT_WORK_TREE",
+        "GIT_CEILING_DIRECTORIES",
+        "GCOV_PREFIX",
+    ];
+    NAMES.contains(&name) || name.to_ascii_lowercase().starts_with("npm_config_")
+}
+
+/// True for a variable that names a file of certificates, which says who is believed and names no further file.
+pub fn names_certificates(name: &str) -> bool {
+    ["CA_BUNDLE", "SSL_CERT_FILE", "SSL_CERT_DIR", "SSL_CAINFO", "CA_CERTS", "CA_CERTS_FILE", "PIP_CERT", "CAFILE"]
+        .iter()
+        .any(|end| name.ends_with(end))
+}
+
 /// True for a variable that may say where programs of the network send, whichever they are: a proxy, a file of settings or the
 /// folder with such files, what steers the shell and every program. The rows of single programs name more.
 pub fn leads_network(name: &str) -> bool {

@@ -4,9 +4,8 @@
 //! nobody can tell what it does.
 
 use bashgate_shared::agents::{self, AgentRow, Does};
-use bashgate_shared::classify::patch;
 use bashgate_shared::classify::tool::{MAX_ACTS, ToolAct};
-use bashgate_shared::classify::{Surroundings, classify, secrets};
+use bashgate_shared::classify::{Surroundings, classify, patch, paths, secrets};
 use bashgate_shared::command::{CommandLine, Digest};
 use bashgate_shared::programs::percent_decoded;
 use bashgate_shared::protocol::MAX_SENT_BYTES;
@@ -84,13 +83,13 @@ pub(super) fn of(row: Option<&AgentRow>, tool: &str, input: &Input) -> Result<To
             Ok(files(acts.into_iter().chain(other_secrets(input)).collect()))
         }
         Some(Does::Search) => {
-            let found = paths(input, PATHS);
+            let found = paths_in(input, PATHS);
             let found = if found.is_empty() { vec![".".to_owned()] } else { found };
             let named = texts(input, PATTERNS).into_iter().filter(|glob| glob.contains("env")).flat_map(by_pattern);
             let searches = found.into_iter().map(|path| ToolAct::Search { path });
             Ok(files(searches.chain(named).chain(other_secrets(input)).collect()))
         }
-        Some(Does::Write) => match paths(input, PATHS) {
+        Some(Does::Write) => match paths_in(input, PATHS) {
             found if found.is_empty() => Err(unknown("path")),
             found => {
                 // Some tools both show and change files. Where `view` is no word of theirs, they change them all the same.
@@ -233,7 +232,7 @@ fn content_of(input: &Input) -> String {
 
 /// Paths under these names, as whoever gets them may take them: without blanks around them, without the mark of a mention, and
 /// without a scheme.
-fn paths(input: &Input, names: &[&str]) -> Vec<String> {
+fn paths_in(input: &Input, names: &[&str]) -> Vec<String> {
     let mut found = Vec::new();
     for form in texts(input, names).iter().flat_map(|path| forms_of(path)) {
         if !found.contains(&form) {
@@ -243,19 +242,12 @@ fn paths(input: &Input, names: &[&str]) -> Vec<String> {
     found
 }
 
-/// Without `file:` in front, in any letters.
-fn without_scheme(path: &str) -> &str {
-    match path.split_at_checked(5) {
-        Some((scheme, rest)) if scheme.eq_ignore_ascii_case("file:") => rest.strip_prefix("//").unwrap_or(rest),
-        _ => path,
-    }
-}
-
 /// A path in each form in which it may be taken.
 fn forms_of(path: &str) -> Vec<String> {
-    let bare = without_scheme(path).to_owned();
-    let decoded = if bare == path { String::new() } else { percent_decoded(&bare) };
-    let mut trimmed = trim(&bare).to_owned();
+    let address = paths::of_address(path);
+    let bare = address.unwrap_or(path).to_owned();
+    let decoded = address.map(percent_decoded).unwrap_or_default();
+    let mut trimmed = paths::trimmed(&bare).to_owned();
     // Where nothing is left, the folder where the agent is.
     if trimmed.is_empty() {
         ".".clone_into(&mut trimmed);
@@ -270,14 +262,9 @@ fn forms_of(path: &str) -> Vec<String> {
     forms
 }
 
-/// Without blanks around it, as JavaScript has them too.
-fn trim(text: &str) -> &str {
-    text.trim_matches(|c: char| c.is_whitespace() || c == '\u{feff}')
-}
-
 /// What a tool that reads is told to read.
 fn reads(input: &Input) -> Vec<ToolAct> {
-    let found = paths(input, PATHS).into_iter().flat_map(|path| {
+    let found = paths_in(input, PATHS).into_iter().flat_map(|path| {
         // `[slug].tsx` is the name of a file; only who takes a list of paths takes patterns in them.
         let may_be_pattern = path.contains('*') || LISTS.iter().any(|name| input.contains_key(*name));
         if may_be_pattern { by_pattern(path) } else { vec![ToolAct::Read { path }] }
@@ -418,7 +405,7 @@ pub(super) fn attached(files: &Value) -> Vec<ToolAct> {
     for file in lists.iter().take(MAX_ACTS + 1) {
         match file {
             Value::Object(fields) => {
-                named.extend(paths(fields, PATHS));
+                named.extend(paths_in(fields, PATHS));
                 named.extend(fields.get("file").and_then(Value::as_str).map(str::to_owned));
             }
             other => {

@@ -77,8 +77,7 @@ fn finds_programs(name: &str) -> bool {
 /// The names of settings that start a program by themselves, hooks excepted.
 fn programs_in(value: &Value) -> Vec<String> {
     const NAMES: &[&str] = &["statusLine", "notify", "mcpServers", "mcp_servers", "mcp"];
-    const ENDS: &[&str] = &["Helper", "Command", "Refresh", "Export", "_command"];
-    let is_one = |name: &str| NAMES.contains(&name) || ENDS.iter().any(|end| name.ends_with(end));
+    let is_one = |name: &str| NAMES.contains(&name) || agents::names_program(name);
     let mut found = Vec::new();
     for (name, inner) in value.as_object().into_iter().flatten().filter(|(name, _)| *name != "hooks") {
         if is_one(name) {

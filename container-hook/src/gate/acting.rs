@@ -2,6 +2,7 @@
 //! is found whatever made it. By the one list of [`bashgate_shared::classify::later`].
 
 use std::collections::{BTreeMap, VecDeque};
+use std::ffi::OsStr;
 use std::fs::{self, DirEntry};
 use std::io::Read as _;
 use std::os::unix::fs::{MetadataExt as _, PermissionsExt as _};
@@ -23,6 +24,8 @@ const MAX_FILE: u64 = 1 << 20;
 const MAX_ALL: u64 = 8 << 20;
 /// What is looked for in the home folder lies so deep at the most.
 const DEEPEST_AT_HOME: usize = 8;
+/// From here on it is mostly what tools have installed.
+const DEEP: usize = 3;
 /// Most names of the home folder that are looked at, those in its upper folders first.
 const MAX_AT_HOME: usize = 4000;
 /// Most files behind a link to a folder.
@@ -102,7 +105,10 @@ impl Looked {
                 self.files.insert(folder.to_string_lossy().into_owned(), "closed".to_owned());
             }
             for entry in entries.into_iter().flatten().flatten() {
-                if !self.has_room() || self.names > most {
+                if !self.has_room() {
+                    return;
+                }
+                if self.names > most {
                     self.files.insert(NOT_ALL.to_owned(), String::new());
                     return;
                 }
@@ -116,8 +122,7 @@ impl Looked {
                 let begun = names.step(begun, &name.to_string_lossy());
                 if is_folder {
                     let goes_on = if is_home {
-                        // Whole compilers, thousands of files each.
-                        begun != Begun::No && name != "toolchains"
+                        begun != Begun::No && !is_installed_by_thousands(&name, deep)
                     } else {
                         begun != Begun::No || !is_passed_over(&entry)
                     };
@@ -127,7 +132,7 @@ impl Looked {
                         self.beside(&path, &names, &cwd);
                     }
                 } else if begun == Begun::Yes {
-                    self.note(&path, &cwd);
+                    self.note(&path, &cwd, is_home && deep >= DEEP);
                 }
             }
         }
@@ -143,22 +148,24 @@ impl Looked {
             }
             if entry.file_type().is_ok_and(|kind| kind.is_dir()) {
                 for inner in fs::read_dir(entry.path()).into_iter().flatten().flatten() {
-                    self.note(&inner.path(), cwd);
+                    self.note(&inner.path(), cwd, false);
                 }
             } else {
-                self.note(&entry.path(), cwd);
+                self.note(&entry.path(), cwd, false);
             }
         }
     }
 
-    fn note(&mut self, path: &Path, cwd: &str) {
+    /// One file that acts later; one that lies deep in what tools have installed at home is told apart by its times, which any
+    /// write changes: there are thousands of them.
+    fn note(&mut self, path: &Path, cwd: &str, is_installed: bool) {
         let Some(later) = later::of(&path.to_string_lossy(), Some(cwd)).filter(|later| later.tier != Tier::Steers)
         else {
             return;
         };
         // Of a thousand large files their times must do.
         let length = path.symlink_metadata().map_or(0, |meta| meta.len());
-        let has_room = self.bytes + length <= MAX_ALL;
+        let has_room = self.bytes + length <= MAX_ALL && (later.is_kept || !is_installed);
         self.bytes += if has_room { length } else { 0 };
         let stamp = if has_room { stamp(path) } else { by_time(path) };
         if later.is_kept || later.tier == Tier::Gate || self.files.len() < MAX_ACTING / 4 && !is_made_by_tools(path) {
@@ -241,6 +248,11 @@ fn is_passed_over(entry: &DirEntry) -> bool {
     entry.file_name().to_str().is_some_and(|name| FOLDERS.contains(&name))
 }
 
+/// Whole compilers, and what tools at home read for nothing but to install others or to test themselves.
+fn is_installed_by_thousands(name: &OsStr, deep: usize) -> bool {
+    name == "toolchains" || deep >= DEEP && ["share", "test"].iter().any(|one| name == *one)
+}
+
 /// True for files that tools make by the hundred.
 fn is_made_by_tools(path: &Path) -> bool {
     let folder = path.parent().and_then(Path::file_name).unwrap_or_default();
@@ -267,14 +279,13 @@ fn stamp(path: &Path) -> String {
     if !meta.is_file() {
         return format!("no file {:o}", meta.mode());
     }
-    let by_time = || by_time(path);
     if meta.len() > MAX_FILE {
-        return by_time();
+        return by_time(path);
     }
     let mut bytes = Vec::new();
     match open_plain(path).and_then(|file| file.take(MAX_FILE).read_to_end(&mut bytes)) {
         Ok(_) => format!("{mode:o} {}", digest(&bytes)),
-        Err(_) => by_time(),
+        Err(_) => by_time(path),
     }
 }
 

@@ -2,13 +2,13 @@
 //! whose code it would run, and, where it uses the network, the files that it reads and those that say where it sends. It can
 //! only make the answer stricter: the container says it, so a harmless text proves nothing.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::io::Read as _;
 use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
 
 use bashgate_shared::classify::git_config;
-use bashgate_shared::classify::{Condition, Effects};
+use bashgate_shared::classify::{Condition, Effects, paths};
 use bashgate_shared::command::Digest;
 use bashgate_shared::programs::{self, settings};
 use bashgate_shared::protocol::{FileEvidence, MAX_EVIDENCE, MAX_HEAD_BYTES};
@@ -83,10 +83,14 @@ pub fn of(words: &BTreeSet<String>, effects: &Effects, conditions: &[Condition],
     let steering = steering_variables(&rows);
     let at_home: Vec<&str> =
         rows.iter().flat_map(|row| row.configured_by).filter_map(|name| name.strip_prefix("~/")).collect();
+    // Many of them name the same bundle of certificates.
+    let mut values: BTreeMap<&str, bool> = BTreeMap::new();
     for (name, value) in &steering {
         // Whatever names code is bound as it is; what says where something goes may name more.
-        let names_more =
-            variables::leads_network(name) || rows.iter().any(|row| row.environment.contains(&name.as_str()));
+        let may_name = variables::leads_network(name) || is_of_a_row(name, &rows);
+        *values.entry(value).or_default() |= may_name && !variables::names_certificates(name);
+    }
+    for (value, names_more) in values {
         // A file, several of them, or a command line that names some; a folder stands for the home folder.
         let words: Vec<&str> = words::of(value).flat_map(|word| word.split(':').chain([word])).collect();
         // The first word counts as well, as it does not where a command stands.
@@ -182,7 +186,7 @@ fn as_names(text: &str) -> Vec<String> {
         return Vec::new();
     }
     let bare = text.trim().trim_start_matches('@');
-    let path = bare.strip_prefix("file:").map_or(bare, |rest| rest.strip_prefix("//").unwrap_or(rest));
+    let path = paths::of_address(bare).unwrap_or(bare);
     let mut names = vec![text.to_owned(), path.to_owned(), programs::percent_decoded(path)];
     if !path.contains(char::is_whitespace)
         && let Some((start, _)) = path.split_once(['*', '?', '[', '{'])
@@ -298,8 +302,7 @@ impl<'c> Gathered<'c> {
     }
 
     fn add(&mut self, name: &str, told: Told) {
-        let known = self.found.iter().any(|file| file.path == name);
-        let Some(file) = place(name, self.cwd).filter(|_| !known) else { return };
+        let Some(file) = place(name, self.cwd) else { return };
         // By another spelling it is the same file.
         if !self.places.insert(file.clone()) {
             return;
@@ -330,8 +333,11 @@ impl<'c> Gathered<'c> {
             }
             self.add(&name, Told::Digest);
             let Some(text) = self.settings_in(&name) else { continue };
-            let included = included(&text);
+            let mut included = included(&text);
             let names_too_much = included.len() > MAX_PIECES;
+            // A certificate's mark stands there a hundred times.
+            included.sort_unstable();
+            included.dedup();
             for included in included.into_iter().take(MAX_PIECES) {
                 if names_too_much || self.found.len() >= MAX_FILES || waiting.len() >= MAX_FILES {
                     self.found.push(unknown(&format!("all that {name} names")));
@@ -671,8 +677,7 @@ fn steering_variables(rows: &[&programs::Program]) -> Vec<(String, String)> {
         let is_told = name != "HOME" && !name.starts_with("SSH_") || name.starts_with("SSH_ASKPASS");
         // Where programs look for things and which language they speak is no code, and in each environment.
         let is_code = || matches!(variables::steers(name), Some(Steers::Code));
-        is_told && (variables::leads_network(name) || is_code())
-            || rows.iter().any(|row| row.environment.contains(&name))
+        is_told && (variables::leads_network(name) || is_code()) || is_of_a_row(name, rows)
     };
     let found = std::env::vars_os().filter_map(|(name, value)| Some((name.into_string().ok()?, value)));
     let mut set: Vec<(String, String)> = found
@@ -681,6 +686,11 @@ fn steering_variables(rows: &[&programs::Program]) -> Vec<(String, String)> {
         .collect();
     set.sort();
     set
+}
+
+/// True for a variable that one of these rows names.
+fn is_of_a_row(name: &str, rows: &[&programs::Program]) -> bool {
+    rows.iter().any(|row| row.environment.contains(&name))
 }
 
 /// What they are set to.

@@ -39,7 +39,9 @@ impl Inward {
 pub fn all() -> Vec<Inward> {
     let home = std::env::var_os("HOME").map(PathBuf::from).filter(|home| home.is_absolute());
     let mut found = home.as_deref().map(links_at).unwrap_or_default();
-    found.extend(by_variables(home.as_deref()));
+    let variables =
+        std::env::vars_os().filter_map(|(name, value)| Some((name.into_string().ok()?, value.into_string().ok()?)));
+    found.extend(by_variables(variables, home.as_deref()));
     found
 }
 
@@ -96,7 +98,7 @@ fn links_at(home: &Path) -> Vec<Inward> {
 }
 
 /// What variables name: code and settings of shells and programs, and agents' folders.
-fn by_variables(home: Option<&Path>) -> Vec<Inward> {
+fn by_variables(variables: impl Iterator<Item = (String, String)>, home: Option<&Path>) -> Vec<Inward> {
     let mut found = Vec::new();
     let mut add = |path: &str, called: String| {
         if path.starts_with('/')
@@ -105,14 +107,17 @@ fn by_variables(home: Option<&Path>) -> Vec<Inward> {
             found.push(Inward { real, called });
         }
     };
-    for (name, value) in std::env::vars_os() {
-        let (Some(name), Some(value)) = (name.to_str(), value.to_str()) else { continue };
+    for (name, value) in variables {
+        let (name, value) = (name.as_str(), value.as_str());
         if let Some(folder) = agents::folder_named_by(name) {
             // As it would be called at home.
             add(value, home.unwrap_or(Path::new("/")).join(folder).to_string_lossy().into_owned());
         } else if matches!(variables::steers(name), Some(Steers::Shell | Steers::Loader | Steers::Code)) {
+            let is_of_projects = variables::names_folders_of_projects(name);
             for word in words::of(value).flat_map(|word| word.split([':', '='])).filter(|word| word.contains('/')) {
-                add(word, format!("${name}"));
+                if !(is_of_projects && Path::new(word).is_dir()) {
+                    add(word, format!("${name}"));
+                }
             }
         }
     }
@@ -152,5 +157,34 @@ mod tests {
         // What is not there yet.
         assert_eq!(name_of("zshrc"), at_home(".zshrc"));
         assert_eq!(name_of("other"), None);
+    }
+
+    /// A project's own code is not what somebody outside reads without knowing.
+    #[test]
+    fn variables_lead_in_unless_they_name_where_a_projects_code_lies() {
+        let folder = tempfile::tempdir().unwrap();
+        let project = folder.path().canonicalize().unwrap();
+        fs::create_dir(project.join("src")).unwrap();
+        for name in ["start.py", "env.sh"] {
+            fs::write(project.join(name), "x").unwrap();
+        }
+        for (name, value, leads) in [
+            ("PYTHONPATH", "src", false),
+            ("PYTHONPATH", "", false),
+            ("NODE_PATH", "src", false),
+            ("GIT_WORK_TREE", "", false),
+            ("npm_config_cache", "src", false),
+            ("CARGO_TARGET_DIR", "src", false),
+            ("PYTHONSTARTUP", "start.py", true),
+            ("PYTHONPATH", "start.py", true),
+            ("BASH_ENV", "env.sh", true),
+            ("GIT_TEMPLATE_DIR", "src", true),
+            ("LD_PRELOAD", "env.sh", true),
+            ("CLAUDE_CONFIG_DIR", "src", true),
+        ] {
+            let value = project.join(value).to_string_lossy().into_owned();
+            let found = by_variables([(name.to_owned(), value.clone())].into_iter(), Some(Path::new("/home/x")));
+            assert_eq!(!found.is_empty(), leads, "{name}={value}");
+        }
     }
 }

@@ -498,6 +498,7 @@ fn made_without_links(folder: &Path, root: &Path) -> io::Result<OwnedFd> {
         opened => opened,
     }
 }
+
 /// The files of this name, or with a `*` at its end those whose names begin so.
 fn called_so(path: &Path) -> Vec<PathBuf> {
     let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();

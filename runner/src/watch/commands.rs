@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use bashgate_hook::gate::words;
-use bashgate_shared::variables;
+use bashgate_shared::{agents, variables};
 use serde_json::Value;
 
 /// Most words of one file that are looked at.
@@ -44,7 +44,7 @@ fn commands<'v>(value: &'v Value, is_command: bool, depth: usize, into: &mut Vec
                         name.as_str(),
                         "command" | "args" | "notify" | "shell" | "bash" | "powershell" | "plugin"
                     )
-                    || ["Helper", "Command", "Refresh", "Export"].iter().any(|end| name.ends_with(end));
+                    || agents::names_program(name);
                 commands(value, is_one, depth + 1, into);
             }
         }

@@ -2,23 +2,16 @@
 
 use std::collections::BTreeSet;
 
-/// How lines begin that name a file which is made, changed or removed.
-const WRITES: &[&str] = &[
-    "*** Add File:",
-    "*** Update File:",
-    "*** Delete File:",
-    "*** Move to:",
-    "+++ ",
-    "--- ",
-    "*** ",
-    "Index: ",
-    "rename to ",
-    "copy to ",
-];
+use super::paths;
+
+/// How lines of agents' patches begin that name a file which is made, changed or removed: as it is.
+const OF_AGENTS: &[&str] = &["*** Add File:", "*** Update File:", "*** Delete File:", MOVED];
+/// The one of them behind the file whose content goes there.
+const MOVED: &str = "*** Move to:";
 /// What stands around an agent's patch, and names no file.
 const FRAME: &[&str] = &["*** Begin Patch", "*** End Patch", "*** End of File"];
-/// Those of agents' patches, which name a file as it is.
-const OF_AGENTS: &[&str] = &["*** Add File:", "*** Update File:", "*** Delete File:", "*** Move to:"];
+/// The same of diffs: with folders in front that whoever applies it may leave out.
+const OF_DIFFS: &[&str] = &["+++ ", "--- ", "*** ", "Index: ", "rename to ", "copy to "];
 /// How lines begin that name a file whose content goes somewhere else.
 const MOVES: &[&str] = &["rename from ", "copy from "];
 /// Deepest folders in front that whoever applies it may leave out.
@@ -39,8 +32,8 @@ pub fn of(text: &str, most: usize) -> Patch {
     let mut seen = BTreeSet::new();
     let mut last = None;
     // Lines end and blanks are taken off in more than one way.
-    for line in text.split(['\n', '\r', '\u{2028}', '\u{2029}']).map(trim) {
-        let named = |marks: &[&str]| marks.iter().find_map(|mark| line.strip_prefix(mark)).map(trim);
+    for line in text.split(['\n', '\r', '\u{2028}', '\u{2029}']).map(paths::trimmed) {
+        let named = |marks: &[&str]| marks.iter().find_map(|mark| line.strip_prefix(mark)).map(paths::trimmed);
         if let Some(path) = named(MOVES) {
             patch.moves.push(unquoted(path));
         }
@@ -51,9 +44,10 @@ pub fn of(text: &str, most: usize) -> Patch {
             }
             continue;
         }
-        let Some(path) = named(WRITES).filter(|_| !FRAME.contains(&line)) else { continue };
-        let is_of_diff = named(OF_AGENTS).is_none();
-        if line.starts_with("*** Move to:") {
+        let of_agents = named(OF_AGENTS);
+        let is_of_diff = of_agents.is_none();
+        let Some(path) = of_agents.or_else(|| named(OF_DIFFS)).filter(|_| !FRAME.contains(&line)) else { continue };
+        if line.starts_with(MOVED) {
             patch.moves.extend(last.take());
         }
         // Behind a tab `diff` writes the time.
@@ -77,11 +71,6 @@ fn take(patch: &mut Patch, seen: &mut BTreeSet<String>, path: &str, is_of_diff: 
             patch.writes.push(name.to_owned());
         }
     }
-}
-
-/// Without blanks around it, as JavaScript has them too.
-fn trim(text: &str) -> &str {
-    text.trim_matches(|c: char| c.is_whitespace() || c == '\u{feff}')
 }
 
 /// Git puts names with odd letters in quotes, with escapes as in C.

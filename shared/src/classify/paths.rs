@@ -39,6 +39,17 @@ pub fn stays_whole(name: &[u8]) -> bool {
     !name.iter().any(|byte| byte.is_ascii_whitespace() || byte.is_ascii_control() || b"'\"\\".contains(byte))
 }
 
+/// A text without blanks around it, as JavaScript has them too.
+pub fn trimmed(text: &str) -> &str {
+    text.trim_matches(|c: char| c.is_whitespace() || c == '\u{feff}')
+}
+
+/// What stands behind `file:` in a text, in any letters: a path, with bytes as `%xx`.
+pub fn of_address(text: &str) -> Option<&str> {
+    let (scheme, rest) = text.split_at_checked(5)?;
+    scheme.eq_ignore_ascii_case("file:").then(|| rest.strip_prefix("//").unwrap_or(rest))
+}
+
 /// The last component of a path.
 pub fn file_name(path: &str) -> &str {
     path.trim_end_matches('/').rsplit('/').next().unwrap_or(path)

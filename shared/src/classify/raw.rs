@@ -71,7 +71,6 @@ pub(super) fn effects(text: &str, around: &Surroundings) -> Effects {
 
 /// Where a word leads that may be a path: as whoever opens it takes it, without the detours that its text makes.
 fn place_of(word: &str, around: &Surroundings) -> String {
-    let bare = word.strip_prefix("file:").map(|rest| rest.strip_prefix("//").unwrap_or(rest));
-    let path = bare.map_or_else(|| word.to_owned(), programs::percent_decoded);
+    let path = paths::of_address(word).map_or_else(|| word.to_owned(), programs::percent_decoded);
     if path.contains('/') { paths::resolve(around.cwd.as_deref(), &path) } else { path }
 }

@@ -262,9 +262,10 @@ fn ripgrep(judge: &mut Judge<'_>, call: &Call) -> Judgement {
             for name in IGNORES {
                 lists = lists.max(judge.read(&Arg::literal(format!("{}{name}", "../".repeat(up)))));
             }
-            // As they lie above what it is told to look through.
-            for place in scan.operands.iter().map(|operand| above_pattern(operand)).filter(|place| place.contains('/'))
-            {
+        }
+        // As they lie above what it is told to look through, up to where it starts, or to the root.
+        for place in scan.operands.iter().map(|operand| above_pattern(operand)).filter(|place| place.contains('/')) {
+            for up in 0..=place.split('/').filter(|part| !part.is_empty()).count() {
                 for name in IGNORES {
                     let above = paths::resolve(None, &format!("{place}/{}{name}", "../".repeat(up)));
                     lists = lists.max(judge.read(&Arg::literal(above)));

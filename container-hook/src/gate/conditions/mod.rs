@@ -252,7 +252,9 @@ fn read_leads_to_secret(path: &Path, findings: &mut Findings) {
         Leads::To(real) if public::is_secret(&real) && !planted::has(Bug::LinksHaveNoSecrets) => {
             findings.secrets.push(text(&real));
         }
-        Leads::To(real) if is_odd(&real) => findings.unproven.push(format!("{} is no plain file", path.display())),
+        Leads::To(real) if std::fs::metadata(&real).is_ok_and(|meta| is_odd(&real, &meta)) => {
+            findings.unproven.push(format!("{} is no plain file", path.display()));
+        }
         // What does not exist shows nothing. Anything else that keeps us from looking is doubt.
         leads => findings.unproven.extend(findings.doubt_of(&leads)),
     }
@@ -260,9 +262,8 @@ fn read_leads_to_secret(path: &Path, findings: &mut Findings) {
 
 /// True for a device, a pipe or a socket that lies where files do: a device is what its numbers say, whatever it is called, and at the
 /// other end of a pipe is anybody. Those of the system are judged by their names.
-fn is_odd(path: &Path) -> bool {
-    !["/dev", "/proc", "/sys"].iter().any(|place| path.starts_with(place))
-        && std::fs::metadata(path).is_ok_and(|meta| !meta.is_file() && !meta.is_dir())
+fn is_odd(path: &Path, meta: &std::fs::Metadata) -> bool {
+    !meta.is_file() && !meta.is_dir() && !["/dev", "/proc", "/sys"].iter().any(|place| path.starts_with(place))
 }
 
 /// True when there is nothing of a name. Every other error is doubt: what cannot be looked at now, the command itself may open.
@@ -333,7 +334,7 @@ fn write_stays(
         findings.unproven.push(format!("{} is a link", path.display()));
         return;
     }
-    if is_odd(path) {
+    if meta.as_ref().is_ok_and(|meta| is_odd(path, meta)) {
         findings.unproven.push(format!("{} is no plain file", path.display()));
         return;
     }

@@ -433,7 +433,8 @@ impl Judge<'_> {
         }
     }
 
-    /// The files that a patch names are changed, there or in one of these folders; of those that it moves, what they hold comes to lie elsewhere.
+    /// The files that a patch names are changed, there or in one of these folders; of those that it moves, what they hold comes to
+    /// lie elsewhere.
     pub fn patched(&mut self, text: &str, folders: &[String]) {
         let patch = patch::of(text, MAX_PATCHED);
         for path in &patch.writes {

@@ -10,7 +10,7 @@ enum Asks {
     With(&'static str, &'static [&'static str]),
 }
 
-/// git 2.47; where a merge or a pull asks for a message, git asks no editor unless its own terminal is one.
+/// Each by its own; some ask in more than one way. git 2.47; where a merge or a pull asks for a message, git asks no editor unless its own terminal is one.
 const ASKS: &[(&str, Asks)] = &[
     ("commit", Asks::Unless("mFCh", &["--message", "--file", "--reuse-message", "--no-edit", "--dry-run", "--fixup"])),
     ("revert", Asks::Unless("n", &["--no-edit", "--no-commit", "--abort", "--quit", "--skip"])),
@@ -33,10 +33,6 @@ const ASKS: &[(&str, Asks)] = &[
     ("mergetool", Asks::Unless("y", &["--no-prompt"])),
     ("citool", Asks::Unless("", &[])),
     ("gui", Asks::Unless("", &[])),
-];
-
-/// Those that ask in more than one way.
-const ALSO: &[(&str, Asks)] = &[
     ("commit", Asks::With("ep", &["--edit", "--patch", "--interactive"])),
     ("merge", Asks::With("", &["--continue"])),
     ("rebase", Asks::With("", &["--continue"])),
@@ -66,7 +62,7 @@ pub fn opens_editor(words: &[Option<&str>]) -> bool {
     };
     // `--fixup=amend:x` and `--fixup=reword:x` ask for the message that they give it.
     let rewords = own.iter().flatten().any(|word| word.starts_with("--fixup=") && word.contains(':'));
-    let named = ASKS.iter().chain(ALSO).filter(|(name, _)| *name == subcommand);
+    let named = ASKS.iter().filter(|(name, _)| *name == subcommand);
     subcommand == "commit" && rewords
         || named.map(|(_, asks)| asks).any(|asks| match asks {
             Asks::Unless(letters, long) => !has(letters, long),
