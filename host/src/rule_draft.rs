@@ -69,7 +69,9 @@ pub fn draft(policy: &Policy, around: &Surroundings, source: &Source, reason: &s
         found.parts.iter().filter(|part| part.class != CommandClass::Safe).map(|part| &part.argv).collect();
     open.dedup();
     let words = match open.as_slice() {
-        [only] if found.understood => only.iter().cloned().collect::<Option<Vec<String>>>(),
+        [only] if found.understood && !found.parts.iter().any(rules::is_fed_code) => {
+            only.iter().cloned().collect::<Option<Vec<String>>>()
+        }
         _ => None,
     };
     let argv = words.filter(|words| !words.is_empty()).ok_or(NoDraft::NotOneCall)?;

@@ -1011,6 +1011,49 @@ fn what_git_takes_for_no_repository() {
     }
 }
 
+/// For whatever reason git takes a repository for none, two words of `git diff` are then two folders, with all that lies in them.
+#[test]
+fn what_git_compares_as_folders_is_looked_through() {
+    type Change = fn(&Path);
+    let changes: [(&str, Change); 5] = [
+        ("nothing", |_| ()),
+        ("an extension that its version does not have", |git| {
+            let config = std::fs::read_to_string(git.join("config")).unwrap();
+            std::fs::write(git.join("config"), config + "[extensions]\n\trefstorage = files\n").unwrap();
+        }),
+        ("HEAD goes on for long", |git| {
+            std::fs::write(git.join("HEAD"), format!("ref:{}refs/heads/main\n", " ".repeat(300))).unwrap();
+        }),
+        ("a blank that git does not know", |git| {
+            std::fs::write(git.join("HEAD"), "ref:\u{a0}refs/heads/main\n").unwrap();
+        }),
+        ("HEAD ends early", |git| std::fs::write(git.join("HEAD"), "ref: refs/heads/main").unwrap()),
+    ];
+    for (what, change) in changes {
+        let world = World::new();
+        let work = repository_in(&world);
+        std::fs::create_dir_all(work.join("none")).unwrap();
+        std::fs::create_dir_all(work.join("deploy/sub")).unwrap();
+        change(&work.join(".git"));
+        let all = [
+            "git diff none deploy",
+            "git diff deploy none",
+            "git diff --stat -p none deploy",
+            "git diff -- none deploy",
+            "git diff none .",
+            "cd none && git diff . ../deploy",
+            "git -C deploy diff sub .",
+        ];
+        std::fs::write(work.join("deploy/.env"), "KEY=1\n").unwrap();
+        for command in all {
+            assert!(!world.ask(command, "/usr/bin:/bin"), "{what}: {command} is let through");
+        }
+    }
+    let world = World::new();
+    repository_in(&world);
+    world.local(&["git diff HEAD -- d", "git diff HEAD HEAD"]);
+}
+
 #[test]
 fn a_tracked_folder_that_is_a_link_by_now() {
     for outside in ["/etc", "/proc/self", ".ssh"] {

@@ -713,7 +713,7 @@ fn files_of(path: &Path) -> Vec<PathBuf> {
     }
     let entries = std::fs::read_dir(path).into_iter().flatten().flatten().map(|entry| entry.path());
     let is_meant = |file: &PathBuf| file.is_file() && file.extension().is_none_or(|end| end != "sample");
-    let mut files: Vec<PathBuf> = entries.filter(is_meant).take(MAX_FILES).collect();
+    let mut files: Vec<PathBuf> = entries.filter(is_meant).take(MAX_TREE).collect();
     files.sort();
     files
 }
@@ -815,6 +815,26 @@ mod tests {
         let cwd = folder.to_str().map(str::to_owned);
         let found = classify(&CommandLine::parse(command).unwrap(), &Surroundings { cwd, ..Surroundings::default() });
         of(&git_config::words_of(command, &found.calls), &found.effects, &found.conditions, folder)
+    }
+
+    /// However many hooks there are, a new one changes what an answer is bound to.
+    #[test]
+    fn a_hook_among_thousands_counts() {
+        let folder = tempfile::tempdir().unwrap();
+        let git = folder.path().join(".git");
+        for name in ["hooks", "objects", "refs"] {
+            std::fs::create_dir_all(git.join(name)).unwrap();
+        }
+        std::fs::write(git.join("HEAD"), "ref: refs/heads/main\n").unwrap();
+        let url = "[remote \"origin\"]\n\turl = https://h.example/x\n";
+        std::fs::write(git.join("config"), format!("[core]\n\trepositoryformatversion = 0\n{url}")).unwrap();
+        for number in 0..2500 {
+            std::fs::write(git.join(format!("hooks/n{number:05}")), "x").unwrap();
+        }
+        let before = evidence_of("git push origin main", folder.path());
+        assert_eq!(evidence_of("git push origin main", folder.path()), before);
+        std::fs::write(git.join("hooks/pre-push"), "evil").unwrap();
+        assert_ne!(evidence_of("git push origin main", folder.path()), before);
     }
 
     #[test]

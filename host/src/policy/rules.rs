@@ -4,7 +4,7 @@
 
 use bashgate_shared::classify::{Argv, Classification, CommandClass, Part, Surroundings, classify, is_system_folder};
 use bashgate_shared::command::CommandLine;
-use bashgate_shared::programs::{Builtin, builtin_of};
+use bashgate_shared::programs::{self, Builtin, builtin_of};
 use serde::{Deserialize, Serialize};
 
 use super::Decision;
@@ -158,14 +158,18 @@ impl Rule {
             return false;
         }
         match self.action {
-            Action::Deny | Action::Ask if found.understood => found.calls.iter().any(|call| self.fits(call)),
+            Action::Deny | Action::Ask if found.understood => {
+                found.calls.iter().any(|call| self.fits(call) || self.may_fit(call))
+            }
             Action::Deny | Action::Ask => self.stands_in(asked.text),
             Action::Allow => {
                 let mut open = found.parts.iter().filter(|part| part.class != CommandClass::Safe).peekable();
                 let is_meant = |call: &Argv| {
                     self.fits(call) && call.first().is_some_and(|program| self.is_the_systems(program.as_deref()))
                 };
-                found.understood && open.peek().is_some() && open.all(|part| is_meant(&part.argv) && !is_preceded(part))
+                found.understood
+                    && open.peek().is_some()
+                    && open.all(|part| is_meant(&part.argv) && !is_preceded(part) && !is_fed_code(part))
             }
         }
     }
@@ -177,6 +181,14 @@ impl Rule {
                 let Some(word) = word else { return false };
                 word == want || index == 0 && word.rsplit('/').next() == Some(want)
             })
+    }
+
+    /// True for a call that is what the rule says, if its program is: which that is, is only known when it runs.
+    fn may_fit(&self, call: &Argv) -> bool {
+        self.argv.len() > 1
+            && call.first().is_some_and(Option::is_none)
+            && call.len() >= self.argv.len()
+            && self.words().zip(call).skip(1).all(|(want, word)| word.as_deref().is_none_or(|word| word == want))
     }
 
     /// True for a program as the rule writes it, or the system's own of that name: anybody's may be called like it.
@@ -197,6 +209,12 @@ impl Rule {
             _ => word.as_str(),
         })
     }
+}
+
+/// True for a call that may run what it is fed: no word of a rule says what that is.
+pub(crate) fn is_fed_code(part: &Part) -> bool {
+    let program = part.argv.first().and_then(Option::as_deref).unwrap_or_default();
+    part.fed && programs::runs_of(program.rsplit('/').next().unwrap_or(program)).takes_code()
 }
 
 /// True for a call with a variable in front of it: that may choose what it runs, and no word of the rule says so.

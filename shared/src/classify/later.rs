@@ -636,6 +636,7 @@ const ROWS: &[Row] = &[
             Ends("lefthook-local.json"),
             Ends(".lefthook*"),
             Ends(".overcommit.yml"),
+            Ends(".autohooks.toml"),
             Ends(".lintstagedrc*"),
             Ends("lint-staged.config*"),
             Ends(".huskyrc*"),

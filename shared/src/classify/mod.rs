@@ -245,6 +245,9 @@ pub struct Part {
     /// The call's words; `None` for one that is only known when it runs. Empty where there is no call.
     #[serde(skip)]
     pub argv: Argv,
+    /// True when something is fed to its standard input: by a pipe, a file or a here-document.
+    #[serde(skip)]
+    pub fed: bool,
 }
 
 /// The words of a call, program first; `None` for a word that is only known when it runs.
@@ -319,6 +322,7 @@ pub fn classify(command: &CommandLine, around: &Surroundings) -> Classification 
                 rule: "reader".to_owned(),
                 reason: reason.clone(),
                 argv: Vec::new(),
+                fed: false,
             };
             Classification {
                 class: CommandClass::Unknown,

@@ -41,6 +41,7 @@ pub(super) const TABLE: &[Program] = &[
         .not_safe(&["cut -f1 \"$x\""]),
     Program::new(&["shellcheck"], "looks for mistakes in scripts", Kind::Local, Rule::Custom(shellcheck))
         .environment(&["SHELLCHECK_OPTS"])
+        .loads_at_home(&[".config/shellcheckrc", ".shellcheckrc"])
         .safe(&["shellcheck --norc run.sh", "shellcheck --norc -s bash -e SC2086 run.sh"])
         .not_safe(&["shellcheck -x run.sh", "shellcheck -P x run.sh", "shellcheck -Calways run.sh"]),
     Program::new(

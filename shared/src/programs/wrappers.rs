@@ -173,14 +173,15 @@ fn wrapper(judge: &mut Judge<'_>, call: &Call) -> Judgement {
     let Wrapper { options, operands, .. } = wrapper_of(call);
     // The program's own options come behind it, so only what stands before the first operand is the wrapper's.
     let leading = leading_options(&call.args, &options);
-    let own = call.args.get(..leading).unwrap_or(&[]);
-    if let Err(reason) = options.scan(own) {
+    // A word that may become several may hold the program, too.
+    if let Some(at) = call.args.iter().take(leading + operands).position(|arg| !arg.is_one()) {
+        let from_there = call.args.get(at..).unwrap_or(&[]);
+        return judge.inner_call(from_there, call).max(judge.suspect(call, &call.args));
+    }
+    if let Err(reason) = options.scan(call.args.get(..leading).unwrap_or(&[])) {
         return Judgement::unknown(reason).max(judge.suspect(call, &call.args));
     }
     let rest = call.args.get(leading + operands..).unwrap_or(&[]);
-    if call.args.get(leading..leading + operands).is_some_and(|skipped| skipped.iter().any(|arg| !arg.is_one())) {
-        return Judgement::unknown("the program is only known when it runs").max(judge.suspect(call, &call.args));
-    }
     judge.inner_call(rest, call)
 }
 
@@ -242,9 +243,7 @@ fn env(judge: &mut Judge<'_>, call: &Call) -> Judgement {
                 }
                 // It may become several words, or none: what stands behind it may be the program all the same.
                 _ => {
-                    return judgement
-                        .max(Judgement::unknown("the program is only known when it runs"))
-                        .max(judge.suspect(call, more));
+                    return judgement.max(judge.inner_call(rest, call)).max(judge.suspect(call, more));
                 }
             }
         };

@@ -362,7 +362,11 @@ impl Judge<'_> {
         let changes = |program: &str| programs::has(program, Trait::ChangesFiles);
         // Git brings files of commits into the working tree.
         let brings = paths::file_name(&call.program) == "git" && programs::brings_files(&call.args);
-        let modifies = brings || changes(&call.program) || call.args.iter().any(|arg| changes(arg.start()));
+        // One that is only known when it runs may do anything.
+        let modifies = brings
+            || call.program.is_empty()
+            || changes(&call.program)
+            || call.args.iter().any(|arg| changes(arg.start()));
         // What it changes stands elsewhere.
         let reads_names = matches!(programs::runs_of(&call.program), Runs::Behind(wrapper) if wrapper.words_from_input);
         self.outputs(call);
@@ -664,7 +668,7 @@ fn called_in(text: &str) -> Option<&str> {
 }
 
 /// True for words behind git's name whose subcommand talks to a remote.
-fn asks_remote(words: &[&str]) -> bool {
+pub(super) fn asks_remote(words: &[&str]) -> bool {
     let plain: Vec<&str> = words.iter().copied().filter(|word| !word.starts_with('-')).take(3).collect();
     let talks = |at: usize| {
         let (Some(first), second) = (plain.get(at), plain.get(at + 1).copied().unwrap_or("")) else { return false };

@@ -70,6 +70,15 @@ fn argv(call: &Call) -> Argv {
     std::iter::once(Some(call.program.clone())).chain(args).collect()
 }
 
+/// What a program is called whose name is only known when it runs.
+const ONLY_KNOWN_LATER: &str = "a program that is only known when it runs";
+
+/// The words of a call whose program is only known when it runs.
+fn computed_argv(call: &Call) -> Argv {
+    let args = call.args.iter().map(|arg| arg.exact().map(str::to_owned));
+    std::iter::once(None).chain(args).collect()
+}
+
 /// Deepest chain of scripts in scripts and wrappers around wrappers.
 const MAX_NESTED_CALLS: usize = 8;
 /// Most calls that are judged: functions and the values of variables multiply them.
@@ -302,7 +311,9 @@ impl Judge<'_> {
         let told = if reason.is_empty() && class > CommandClass::Safe { rule.to_owned() } else { reason.clone() };
         let whole = std::mem::replace(&mut self.whole, Judgement::safe());
         self.whole = whole.max(Judgement { class, reason: told, local });
-        let part = Part { text: text.to_owned(), class, local, rule: rule.to_owned(), reason, depth: self.depth, argv };
+        let fed = self.terminal.input.fed;
+        let part =
+            Part { text: text.to_owned(), class, local, rule: rule.to_owned(), reason, depth: self.depth, argv, fed };
         // The values of variables may bring the same call many times.
         if self.parts.last() == Some(&part) || self.parts.len() >= MAX_CALLS {
             return;

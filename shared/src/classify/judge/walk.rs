@@ -1,14 +1,15 @@
 //! The walk: every node of the syntax is visited once, every function's body once more for each call of it.
 
 use super::bound::Mark;
+use super::effects::asks_remote;
 use super::folders::Folder;
 use super::values::{self, Functions, Value};
-use super::{Judge, Judgement, Names, argv};
+use super::{Judge, Judgement, Names, ONLY_KNOWN_LATER, argv, computed_argv};
 use crate::classify::call::{Arg, Call, Known};
 use crate::classify::effects::note;
 use crate::classify::paths::{self, Zone};
 use crate::classify::terminal::{self, Input};
-use crate::classify::{COMPUTED, FUNCTION_CALL, secrets};
+use crate::classify::{COMPUTED, FUNCTION_CALL, raw, secrets};
 use crate::planted::{self, Bug};
 use crate::programs::{self, Builtin, Trait, builtin_of};
 use crate::shell::visit::{Visit, inside};
@@ -32,6 +33,13 @@ impl<'s> Source<'s> {
     fn slice(&self, span: Span) -> &'s str {
         self.text.get(span.start..span.end).unwrap_or("")
     }
+}
+
+/// True for `name[…]=…`, which is a pattern to whoever does not know arrays.
+fn assigns_an_element(text: &str) -> bool {
+    let word = text.split_whitespace().next().unwrap_or_default();
+    let behind = word.split_once('[').filter(|(name, _)| shell::is_name(name)).map(|(_, behind)| behind);
+    behind.is_some_and(|behind| behind.contains("]=") || behind.contains("]+="))
 }
 
 /// The name under which a function counts as bound. No variable has parentheses in its name.
@@ -368,13 +376,17 @@ impl<'s> Visit<'s> for Walk<'_, '_, 's> {
             return;
         };
         let Some(program) = program.map(std::borrow::Cow::into_owned) else {
-            let rest =
-                self.judge.arguments(simple.words.get(1..).unwrap_or(&[])).into_iter().next().unwrap_or_default();
-            self.judge
-                .terminal
-                .unknown_program(&rest, Input { fed: input.fed || terminal::feeds(&simple.redirects), ..input });
-            let reason = format!("the program is only known when it runs (`{}…`)", first.literal_prefix());
-            self.judge.add(text, COMPUTED, judgement.max(Judgement::unknown(reason)));
+            let is_pattern = first.pieces.iter().any(|piece| matches!(piece, Piece::Glob(_) | Piece::Brace))
+                && !assigns_an_element(text);
+            let input = Input { fed: input.fed || terminal::feeds(&simple.redirects), ..input };
+            let fed = fed.or_else(|| self.judge.piped.clone());
+            for args in self.judge.arguments(simple.words.get(1..).unwrap_or(&[])) {
+                self.judge.terminal.unknown_program(&args, input);
+                let call = Call { program: String::new(), args, fetched_in_words, fed: fed.clone() };
+                let computed = self.judge.computed(&call, &first.literal_prefix(), is_pattern, text);
+                let argv = computed_argv(&call);
+                self.judge.add_call(text, COMPUTED, judgement.clone().max(computed), argv);
+            }
             return;
         };
         if let Some(bodies) = self.source.functions.get(program.as_str()) {
@@ -756,6 +768,35 @@ impl Judge<'_> {
         judgement
     }
 
+    /// Judges a call whose program is only known when it runs. It may be any program, so that whatever its words name counts; the
+    /// call's own name is empty. Where a pattern says which one it is, the text counts as not understood: nobody writes one but to
+    /// hide a name.
+    fn computed(&mut self, call: &Call, start: &str, is_pattern: bool, text: &str) -> Judgement {
+        note(&mut self.effects.programs, ONLY_KNOWN_LATER);
+        self.calls.push(computed_argv(call));
+        self.effects.reads_unknown = true;
+        if is_pattern {
+            self.given_up.get_or_insert("a pattern says which program runs");
+        }
+        let words: Vec<&str> = call.args.iter().map(Arg::start).collect();
+        let mentioned = raw::effects(&format!("{text} {}", words.join(" ")), self.around);
+        self.join_effects(mentioned);
+        if asks_remote(&words) {
+            self.effects
+                .git
+                .extend(words.iter().filter(|word| !word.starts_with('-')).take(2).map(|word| (*word).to_owned()));
+        }
+        let reason = format!("the program is only known when it runs (`{start}…`)");
+        let meant = self.tampering_in(call, text).max(Judgement::unknown(reason));
+        match words.iter().find_map(|word| programs::host_in(word)) {
+            Some(host) => {
+                self.network(ONLY_KNOWN_LATER, Some(host));
+                meant.max(Judgement::network("a program that is only known when it runs gets an address"))
+            }
+            None => meant,
+        }
+    }
+
     /// Judges the program that a wrapper runs: the first of these arguments with the rest.
     pub fn inner_call(&mut self, args: &[Arg], outer: &Call) -> Judgement {
         // `exec` is the one builtin that starts programs only.
@@ -766,7 +807,15 @@ impl Judge<'_> {
         let Some((first, rest)) = args.split_first() else { return Judgement::safe() };
         let Some(program) = first.exact() else {
             self.terminal.unknown_program(rest, self.terminal.input);
-            return Judgement::unknown("the program is only known when it runs");
+            let call = Call {
+                program: String::new(),
+                args: rest.to_vec(),
+                fetched_in_words: outer.fetched_in_words,
+                fed: outer.fed.clone(),
+            };
+            // What stands for the names that are found is no pattern of the text's.
+            let is_pattern = first.known == Known::Words && outer.args.contains(first);
+            return self.computed(&call, first.start(), is_pattern, "");
         };
         self.call(&Call {
             program: program.to_owned(),

@@ -440,8 +440,9 @@ fn local(judge: &mut Judge<'_>, subcommand: &str, rest: &[Arg], folders: Option<
     // Files outside of the repository are compared as they are.
     let leads_out =
         |operand: &&Arg| operand.start().starts_with(['/', '~']) || operand.start().split('/').any(|part| part == "..");
-    // With one of them, `diff` knows no repository: then it reads all that it is given.
-    let all = subcommand == "diff" && scan.operands.iter().any(leads_out);
+    // With one of them, and wherever git takes a repository for none, `diff` compares two of its words as files and folders, whoever
+    // tracks them: then it reads all that it is given.
+    let all = subcommand == "diff" && (scan.operands.len() > 1 || scan.operands.iter().any(leads_out));
     // What is ignored on purpose comes into the index, too.
     let forced = subcommand == "add" && scan.has(&["-f", "--force"]);
     // Git expands patterns itself, and words with a colon in front are its own language.
