@@ -93,6 +93,8 @@ pub enum ToolUse {
         doubt: Option<&'static str>,
         /// True where the agent goes on while it runs.
         background: bool,
+        /// What else its input says and may change how it runs, a field each.
+        asked_with: Vec<String>,
     },
     /// A tool that reads or writes files and asks nobody.
     Files {

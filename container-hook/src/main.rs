@@ -143,7 +143,14 @@ fn run(args: &[OsString]) -> Result<Answered, String> {
         let config = load(&arguments)?;
         let cwd = std::env::current_dir().ok().and_then(|cwd| cwd.to_str().map(str::to_owned));
         let event = BeforeToolUse {
-            tool: ToolUse::Shell { command, is_bash: true, folder: None, doubt: None, background: false },
+            tool: ToolUse::Shell {
+                command,
+                is_bash: true,
+                folder: None,
+                doubt: None,
+                background: false,
+                asked_with: Vec::new(),
+            },
             called: Some(Called::default()),
             cwd,
             session: None,

@@ -23,14 +23,14 @@ pub fn before_tool_use(event: &BeforeToolUse, asker: Asker, config: &Config) -> 
     let none: &[&str] = &[];
     let (tool, acts, target, sends, asks, content, shown) = match &event.tool {
         ToolUse::Inert => return Step::Decided(HookDecision::Allow(LetThroughBy::Nobody)),
-        ToolUse::Shell { command, is_bash, folder, doubt, background } => {
+        ToolUse::Shell { command, is_bash, folder, doubt, background, asked_with } => {
             // What another tool makes of another command nobody has seen.
             let asker = Asker { rewrites: asker.rewrites && *is_bash, ..asker };
             let there = folder.as_ref().map(|folder| cwd(event.cwd.as_deref()).join(folder));
             // Where the agent goes instead, nobody knows.
             let is_gone = there.as_ref().is_some_and(|there| !there.is_dir());
             let doubt = doubt.or(is_gone.then_some("the folder that it is to run in is not there"));
-            return shell(event, (command, there, doubt, *background), asker, config);
+            return shell(event, (command, there, doubt, *background, asked_with), asker, config);
         }
         ToolUse::Files { tool, acts, content } => (tool, acts, None, None, false, content.as_deref(), none),
         ToolUse::Asks { tool, acts, target, sends, shown } => {
@@ -104,7 +104,7 @@ fn cwd(said: Option<&str>) -> PathBuf {
 
 fn shell(
     event: &BeforeToolUse,
-    (command, folder, doubt, background): (&str, Option<PathBuf>, Option<&'static str>, bool),
+    (command, folder, doubt, background, asked_with): (&str, Option<PathBuf>, Option<&'static str>, bool, &[String]),
     asker: Asker,
     config: &Config,
 ) -> Step {
@@ -119,6 +119,7 @@ fn shell(
         cwd: &folder.unwrap_or_else(|| cwd(event.cwd.as_deref())),
         doubt,
         background,
+        asked_with,
         asker: asker.name,
         session: event.session.clone().map(label),
         tool_use_id: event.tool_use_id.clone().map(label),

@@ -121,6 +121,8 @@ pub struct Ask<'a> {
     pub cwd: &'a Path,
     /// The agent on whose behalf, for the record.
     pub agent: Option<&'a str>,
+    /// True where the asker goes on while it runs.
+    pub background: bool,
 }
 
 /// Asks the gate about a command: the preset's own rules first, then the hook's way (here, or the host).
@@ -176,7 +178,8 @@ fn put(
         reads_startup_files: false,
         types_past_gate: false,
         doubt: None,
-        background: false,
+        background: ask.background,
+        asked_with: &[],
     };
     // The wait ends by itself; whoever calls this is an ordinary process, which its caller can end.
     let (decision, files) = gate::check(&question, config).finish_with_files(config, |_| ());

@@ -369,6 +369,16 @@ pub fn leads_network(name: &str) -> bool {
         || matches!(steers(name), Some(Steers::Shell | Steers::Loader | Steers::Library))
 }
 
+/// True for a variable that is another one in each call and steers nothing: where the shell is, which the question says itself, the
+/// size of its window, and numbers by which calls are followed.
+pub fn differs_by_call(name: &str) -> bool {
+    const NAMES: &[&str] =
+        &["_", "SHLVL", "PWD", "OLDPWD", "COLUMNS", "LINES", "TRACEPARENT", "TRACESTATE", "INVOCATION_ID", "SECONDS"];
+    const ENDS: &[&str] =
+        &["TOOL_USE_ID", "TOOL_CALL_ID", "CALL_ID", "REQUEST_ID", "PROMPT_ID", "TURN_ID", "MESSAGE_ID"];
+    NAMES.contains(&name) || ENDS.iter().any(|end| name.ends_with(end))
+}
+
 /// The variables that say in which letters a shell reads its text.
 pub const LOCALES: [&str; 3] = ["LANG", "LC_ALL", "LC_CTYPE"];
 

@@ -36,6 +36,7 @@ fn main() {
             types_past_gate: false,
             doubt: None,
             background: false,
+            asked_with: &[],
         };
         let step = planted::with(bug, || gate::check(&question, &config));
         println!("{}", matches!(step, Step::Decided(HookDecision::Allow(_))));

@@ -37,8 +37,14 @@ fn test_before_tool_use_maps_to_claude_pre_tool_use() {
     let agent = Agent::of(event.as_bytes()).unwrap();
     assert_eq!(agent, Agent::Claude);
     let Incoming::Before(before) = agent.read(event.as_bytes()).unwrap() else { panic!("not the event") };
-    let shell =
-        ToolUse::Shell { command: "ls".to_owned(), is_bash: true, folder: None, doubt: None, background: false };
+    let shell = ToolUse::Shell {
+        command: "ls".to_owned(),
+        is_bash: true,
+        folder: None,
+        doubt: None,
+        background: false,
+        asked_with: Vec::new(),
+    };
     assert_eq!(before.tool, shell);
 }
 

@@ -55,12 +55,16 @@ const TARGETS: &[&str] = &["url", "uri", "query", "path", "file_path", "name"];
 const OF_SHELLS: &[&str] = &["command", "description", "explanation", "title", "timeout", "timeout_ms", "timeoutMs"];
 /// Fields of a shell tool that say that the agent goes on while the command runs.
 const BACKGROUND: &[&str] = &["run_in_background", "is_background", "background", "detach", "detached", "async"];
+/// Fields of a shell tool about what is shown of its output, or why it asks.
+const OF_OUTPUTS: &[&str] = &["max_output_tokens", "max_output_length", "justification"];
 /// How long the agent waits for it before it goes on.
 const WAITS: &[&str] = &["initial_wait", "block_until_ms"];
 /// A shell in which commands run one after another.
 const KEPT_SHELLS: &[&str] = &["shellId", "shell_id", "sessionId", "session_id"];
 /// Longest text that may be a path, in bytes.
 const MAX_PATH: usize = 4096;
+/// Most letters of another field that are told.
+const MAX_SAID: usize = 300;
 /// Longest address that is told whole, in bytes.
 const MAX_ADDRESS: usize = 8000;
 /// Most of a file's new content that is told, in bytes.
@@ -147,7 +151,14 @@ pub(super) fn of(row: Option<&AgentRow>, tool: &str, input: &Input) -> Result<To
         {
             let command = text(input, TYPED).ok_or_else(|| unknown("input"))?;
             let doubt = Some("it is typed into a program's terminal");
-            Ok(ToolUse::Shell { command, is_bash: false, folder: None, doubt, background: true })
+            Ok(ToolUse::Shell {
+                command,
+                is_bash: false,
+                folder: None,
+                doubt,
+                background: true,
+                asked_with: Vec::new(),
+            })
         }
         // Whatever it is called: it runs a command, and nothing else is said. A name of several parts may begin with a service's.
         None if tool.bytes().all(|byte| byte.is_ascii_alphanumeric())
@@ -194,7 +205,33 @@ fn shell(row: Option<&AgentRow>, tool: &str, input: &Input) -> Result<ToolUse, &
     // A shell that is kept may be in any folder by now.
     let is_kept = KEPT_SHELLS.iter().any(|name| input.get(*name).is_some_and(|value| !value.is_null()));
     let doubt = doubt.or(is_kept.then_some("it runs in a shell that earlier commands may have moved"));
-    Ok(ToolUse::Shell { command, is_bash: is_bash && !is_powershell, folder, doubt, background })
+    let (asked_with, is_known) = besides(input);
+    let doubt = doubt.or((!is_known).then_some("its input has a field that nobody here knows"));
+    Ok(ToolUse::Shell { command, is_bash: is_bash && !is_powershell, folder, doubt, background, asked_with })
+}
+
+/// What else the input of a shell tool says, as far as it says anything, and whether all of that is known to change no more than
+/// where the command runs.
+fn besides(input: &Input) -> (Vec<String>, bool) {
+    let known = [OF_SHELLS, OF_OUTPUTS, BACKGROUND, WAITS, KEPT_SHELLS, FOLDERS, &["mode"]];
+    let is_said = |value: &Value| !matches!(value, Value::Null | Value::Bool(false));
+    let others = input
+        .iter()
+        .filter(|(name, value)| is_said(value) && !known.iter().any(|names| names.contains(&name.as_str())));
+    // Out of the agent's own sandbox.
+    let is_way_out =
+        |name: &str| ["sandbox", "escalat", "permission"].iter().any(|part| name.to_lowercase().contains(part));
+    let mut all_known = true;
+    let mut said = Vec::new();
+    for (name, value) in others {
+        all_known &= is_way_out(name);
+        let text = format!("{name}: {value}");
+        // What is cut is told apart all the same.
+        let cut: String = text.chars().take(MAX_SAID).collect();
+        let digest = Digest::of(text.as_bytes()).hex();
+        said.push(if cut == text { text } else { format!("{cut}… ({})", digest.get(..16).unwrap_or_default()) });
+    }
+    (said, all_known)
 }
 
 fn service(tool: &str, input: &Input) -> ToolUse {

@@ -82,6 +82,8 @@ pub struct Question<'q> {
     pub doubt: Option<&'static str>,
     /// The asker goes on while it runs, so that what is looked at before may be another thing by then.
     pub background: bool,
+    /// What else it is asked with, for people and for what an approval is bound to.
+    pub asked_with: &'q [String],
 }
 
 /// What comes next.
@@ -274,7 +276,7 @@ pub fn check(question: &Question<'_>, config: &Config) -> Step {
     let shows = shows.map(|secret| format!("it reads a secret ({secret})"));
     let why_asked = doubt.cloned().or(shows).unwrap_or_else(|| found.reason.clone());
     let words = git_config::words_of(command.text(), &found.calls);
-    let evidence = evidence::of(&words, &found.effects, &found.conditions, cwd);
+    let evidence = evidence::of(&words, &found.effects, &found.conditions, cwd, setup);
     let leads_to = conditions::leads_to(&found.effects.writes, cwd);
     let bound = Bound {
         words,
@@ -284,7 +286,11 @@ pub fn check(question: &Question<'_>, config: &Config) -> Step {
         effects: found.effects.clone(),
         conditions: found.conditions.clone(),
         cwd: cwd.to_owned(),
+        reads_startup_files: setup.reads_startup_files,
+        trusted_startup: setup.trusted.to_vec(),
     };
+    let in_background = question.background.then(|| "runs in the background, while the agent goes on".to_owned());
+    let asked_with = in_background.into_iter().chain(question.asked_with.iter().cloned()).collect();
     let wire = |id: &RequestId| BashCheckWire {
         kind: BASH_CHECK.to_owned(),
         request_id: id.to_string(),
@@ -303,6 +309,7 @@ pub fn check(question: &Question<'_>, config: &Config) -> Step {
         secrets: told(findings.secrets),
         unproven: told(findings.unproven),
         unlooked: told(findings.unlooked),
+        asked_with: told(asked_with),
         leads_to,
         runner: question.runner.clone(),
         script: question.script.clone(),
@@ -337,6 +344,9 @@ struct Bound {
     effects: Effects,
     conditions: Vec<Condition>,
     cwd: PathBuf,
+    /// Whether its shell reads start-up files, and which of them somebody has looked at.
+    reads_startup_files: bool,
+    trusted_startup: Vec<String>,
     evidence: Vec<FileEvidence>,
     /// What git would send by itself.
     commits: Vec<FileEvidence>,
@@ -347,7 +357,8 @@ struct Bound {
 impl Bound {
     /// The first file that is another one now, has come or gone.
     fn changed(&self) -> Option<String> {
-        let now = evidence::of(&self.words, &self.effects, &self.conditions, &self.cwd);
+        let setup = ShellSetup { reads_startup_files: self.reads_startup_files, trusted: &self.trusted_startup };
+        let now = evidence::of(&self.words, &self.effects, &self.conditions, &self.cwd, setup);
         other_file(&now, &self.evidence)
             .or_else(|| other_file(&evidence::of_commits(&self.effects, &self.cwd), &self.commits))
             .or_else(|| other_place(&self.effects, &self.cwd, &self.leads_to))

@@ -261,6 +261,7 @@ impl Forecast {
     pub fn new(found: &Classification, check: &BashCheck) -> Self {
         let effects = &found.effects;
         let lists = [
+            ("asked for with", &check.asked_with),
             ("meets a secret", &check.secrets),
             ("not proven to be local", &check.unproven),
             ("not looked through for secrets", &check.unlooked),

@@ -247,6 +247,7 @@ impl Core {
         let asker = json!([
             check.agent,
             check.runner.as_ref().map(|runner| &runner.preset),
+            check.asked_with,
             check.tool.as_ref().map(|call| (&call.name, call.sends.is_some())),
         ])
         .to_string();

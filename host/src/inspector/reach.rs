@@ -198,7 +198,16 @@ fn of_part(brief: &Brief, part: &Part, depth: usize) -> Option<String> {
             return Some(format!("`{name}` may reach other machines with these words"));
         }
     }
-    if !searches && let Some(host) = texts().find(|word| !is_message(row, part, word) && names_host(word)) {
+    // With an option in front, it may do something else (a server of pages).
+    let first = words.first().and_then(Option::as_deref);
+    let are_packages = first.is_some_and(|first| row.names_packages.contains(&first))
+        && texts()
+            .skip(1)
+            .all(|word| !word.contains("://") && (!word.starts_with('-') || PLAIN_OF_DOC.contains(&word)));
+    if !searches
+        && !are_packages
+        && let Some(host) = texts().find(|word| !is_message(row, part, word) && names_host(word))
+    {
         return Some(format!("`{}` names another machine", short(host)));
     }
     // Of what stands behind a wrapper nobody has looked at a file of the workspace.
@@ -234,6 +243,9 @@ fn of_part(brief: &Brief, part: &Part, depth: usize) -> Option<String> {
     }
     behind.iter().find_map(|part| of_part(brief, part, depth + 1))
 }
+
+/// Options of a look at documentation that say how it is shown.
+const PLAIN_OF_DOC: &[&str] = &["-all", "-src", "-u", "-short", "-c", "-cmd"];
 
 /// The calls that stand behind a program which runs others.
 fn behind(row: &Program, part: &Part) -> Vec<Part> {

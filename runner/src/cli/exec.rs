@@ -230,7 +230,7 @@ impl Exec {
             return permit::cage(&text, gate.config.as_ref(), preset, cwd);
         }
         let preset_name = self.preset.as_deref().unwrap_or(presets::DEFAULT);
-        let ask = Ask { gate, preset_name, preset, cwd, agent: self.agent.as_deref() };
+        let ask = Ask { gate, preset_name, preset, cwd, agent: self.agent.as_deref(), background: self.background };
         permit::ask(&text, &ask)
     }
 

@@ -394,8 +394,14 @@ impl RunScript {
         let preset = gate.presets()?.for_agent(self.agent.as_deref(), Some(&self.preset))?;
         let form = preset.output.form;
         let cwd = std::env::current_dir().unwrap_or_else(|_| PathBuf::from("/"));
-        let ask =
-            Ask { gate: &gate, preset_name: &self.preset, preset: &preset, cwd: &cwd, agent: self.agent.as_deref() };
+        let ask = Ask {
+            gate: &gate,
+            preset_name: &self.preset,
+            preset: &preset,
+            cwd: &cwd,
+            agent: self.agent.as_deref(),
+            background: false,
+        };
         let runner = Runner::of_this_program().map_err(|error| Failure::new(error, "start it by its path"))?;
         let permit = prepared.permit(&ask)?;
         let mut spec = prepared.spec(preset.clone())?;

@@ -499,6 +499,8 @@ pub(super) const TABLE: &[Program] = &[
         &["go get x", "go test ./..."],
     )
     .here(GO_HERE)
+    // Without a version behind it, a name is looked up in what the module uses.
+    .names_packages(&["doc"])
     .configured_by(&["~/.config/go/env", "go.mod", "go.work"])
     .elsewhere(&["-u", "-w", "-exec", "-toolexec", "-vettool", "-overlay"])
     .environment(&["GOTOOLCHAIN", "GOENV", "GOROOT", "GOFLAGS", "GOWORK"]),

@@ -53,6 +53,8 @@ pub struct Program {
     /// Of a program that depends on its words: the subcommands that work on what is here, code of the workspace included. Anything else
     /// may reach other machines.
     pub here: Option<&'static [&'static str]>,
+    /// Subcommands whose words name packages that are here: these look like hosts.
+    pub names_packages: &'static [&'static str],
     /// When it reads commands from its terminal.
     pub terminal: Option<Terminal>,
     /// It passes on what it reads: how many of its operands are something else than files.
@@ -97,6 +99,7 @@ impl Program {
             starts: &[],
             tells: &[],
             here: None,
+            names_packages: &[],
             terminal: None,
             passes_on: None,
             version: None,
@@ -157,6 +160,12 @@ impl Program {
     /// Only these subcommands work on what is here.
     pub(super) const fn here(mut self, here: &'static [&'static str]) -> Self {
         self.here = Some(here);
+        self
+    }
+
+    /// The words of these subcommands name packages that are here.
+    pub(super) const fn names_packages(mut self, subcommands: &'static [&'static str]) -> Self {
+        self.names_packages = subcommands;
         self
     }
 

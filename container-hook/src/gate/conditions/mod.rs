@@ -25,6 +25,7 @@ use super::real::{Leads, follow};
 pub use below::MAX_NAMES;
 pub(in crate::gate) use names::only_root_writes;
 pub(in crate::gate) use names::{others_folders, others_programs};
+pub(in crate::gate) use startup::files as startup_files;
 
 /// Most names of one folder that a pattern may meet.
 const MAX_MATCHED: usize = 65_536;

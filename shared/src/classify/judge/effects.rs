@@ -526,6 +526,7 @@ impl Judge<'_> {
                 continue;
             }
             self.named(&paths_in(text));
+            self.named_by_pattern(arg);
             // The shortest says it best.
             let is_secret = |path: &&str| self.resolved(path).iter().any(|path| secrets::is_secret_path(path));
             let secret = paths_in(text).into_iter().filter(|_| reads).filter(is_secret).min_by_key(|path| path.len());
@@ -573,12 +574,20 @@ impl Judge<'_> {
 
     /// The patterns among the words of a loop: what they stand for is what the loop works on.
     pub(super) fn named_by_patterns(&mut self, words: &[Word]) {
-        for arg in words.iter().flat_map(|word| Arg::all_of(word, &|_| None)).filter(|arg| arg.known == Known::Words) {
-            if arg.in_one_folder {
-                self.named(&[&format!("{}*{}", arg.start(), arg.tail)]);
-            } else {
-                self.named(&[folder_of_pattern(&arg).0]);
-            }
+        for arg in words.iter().flat_map(|word| Arg::all_of(word, &|_| None)) {
+            self.named_by_pattern(&arg);
+        }
+    }
+
+    /// A pattern stands for the files that it finds.
+    pub(super) fn named_by_pattern(&mut self, arg: &Arg) {
+        if arg.known != Known::Words {
+            return;
+        }
+        if arg.in_one_folder {
+            self.named(&[&format!("{}*{}", arg.start(), arg.tail)]);
+        } else {
+            self.named(&[folder_of_pattern(arg).0]);
         }
     }
 
@@ -700,12 +709,16 @@ fn paths_in(text: &str) -> Vec<&str> {
         return found;
     }
     found.extend(text.split(['=', '@', '<', '>', '"', '\'', '{', '}', ',', ';']));
-    found.extend(text.strip_prefix("file://"));
+    // `fileb://x`, `-v ./d:/d`, `host:x`, `flake#x`: a name may hold such a character, too.
+    let divided = text.split(['=', '@', '<', '>', '"', '\'', '{', '}', ',', ';', ':', '#', '|', '(', ')']);
+    found.extend(divided.flat_map(|part| [Some(part), part.strip_prefix("//")]).flatten());
     found.extend(programs::files_in_address(text));
     if text.starts_with('-') && !text.starts_with("--") {
         let letters = text.bytes().skip(1).take_while(u8::is_ascii_alphanumeric).count();
         found.extend((2..=letters + 1).filter_map(|at| text.get(at..)));
     }
     found.retain(|path| !path.is_empty());
+    found.sort_unstable();
+    found.dedup();
     found
 }

@@ -720,6 +720,7 @@ impl Judge<'_> {
             if redirect.writes {
                 self.tampering_by(arg);
             }
+            self.named_by_pattern(arg);
             return Judgement::unknown("a redirection to a file that is only known when it runs");
         };
         if paths::zone(&paths::resolve(None, path), None) == Zone::Network {

