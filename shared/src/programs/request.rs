@@ -159,7 +159,8 @@ impl Request {
             }
             found.sends |= matches!(does, Sends | SendsData | SendsFile);
             match does {
-                Sends if value.starts_with('@') => return None,
+                // A header may say another host or another method than the rest.
+                Sends if value.starts_with('@') || leads_elsewhere(value) => return None,
                 Method => found.method = Some(value.to_owned()),
                 SendsData => found.files.extend(value.strip_prefix('@').map(str::to_owned)),
                 SendsFile if value.contains(['{', '[', ',']) => return None,
@@ -171,6 +172,27 @@ impl Request {
         found.writes_by_name |= client.usual == WritesByName && !names_output;
         (!found.origins.is_empty()).then_some(found)
     }
+}
+
+/// True for a line of a header that may say whom the request is for, by which method, or how it is read.
+fn leads_elsewhere(header: &str) -> bool {
+    const PARTS: &[&str] = &[
+        "host",
+        "authority",
+        "method",
+        "override",
+        "forward",
+        "original",
+        "rewrite",
+        "destination",
+        "proxy",
+        "transfer",
+        "upgrade",
+        "connection",
+        "length",
+    ];
+    let name = header.trim_start_matches(':').split([':', ';']).next().unwrap_or(header).to_ascii_lowercase();
+    PARTS.iter().any(|part| name.contains(part)) || header.contains(['\r', '\n'])
 }
 
 /// Scheme, host and port of an address without anything that stands for several, or for a user.
@@ -222,6 +244,15 @@ mod tests {
             "curl https://u:p@a.example/".to_owned(),
             "curl https://a.example\\@b.example/".to_owned(),
             "curl -H @f https://a.example".to_owned(),
+            "curl -H Host:evil.example https://a.example".to_owned(),
+            "curl --header host:evil.example https://a.example".to_owned(),
+            "curl -H :authority:evil.example https://a.example".to_owned(),
+            "curl -H X-HTTP-Method-Override:DELETE https://a.example".to_owned(),
+            "curl -H x-forwarded-host:evil.example https://a.example".to_owned(),
+            "curl -H Transfer-Encoding:chunked https://a.example".to_owned(),
+            "curl -H x-original-url:/admin https://a.example".to_owned(),
+            "wget --header=Host:evil.example https://a.example".to_owned(),
+            "curl -H x:y\r\nHost:evil.example https://a.example".to_owned(),
             "curl https://{a,b}.example".to_owned(),
             "curl -T {a,b} https://a.example".to_owned(),
             "curl -s".to_owned(),

@@ -273,6 +273,10 @@ fn ripgrep(judge: &mut Judge<'_>, call: &Call) -> Judgement {
             }
         }
     }
+    // And git's own of the account.
+    if !scan.has(&["--no-ignore", "--no-ignore-global", "--no-ignore-vcs", "--unrestricted"]) {
+        lists = lists.max(judge.read(&Arg::literal("~/.config/git/ignore")));
+    }
     // And those in each folder on the way.
     if scan.has(&["--files"]) && !scan.has(&["--no-ignore", "--unrestricted"]) {
         let here = Arg::literal(".");

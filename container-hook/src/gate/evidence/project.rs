@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use bashgate_shared::classify::Effects;
 use bashgate_shared::command::Digest;
-use bashgate_shared::programs::{self, Program, Runs};
+use bashgate_shared::programs::{self, Kind, Program, Runs};
 use bashgate_shared::protocol::FileEvidence;
 
 use super::Gathered;
@@ -21,11 +21,12 @@ const MAX_NAMES: usize = 20_000;
 const MAX_FILES: usize = 2000;
 /// Endings of files that hold data, text for people or what programs note on the way.
 const NO_SETTINGS: &[&str] = &[
-    "md", "rst", "adoc", "log", "out", "err", "pid", "sock", "tmp", "swp", "db", "sqlite", "sqlite3", "csv", "tsv",
-    "png", "jpg", "jpeg", "gif", "svg", "ico", "pdf", "o", "a", "d", "pyc", "gz", "zip", "xz", "zst",
+    ".md", ".rst", ".adoc", ".log", ".out", ".err", ".pid", ".sock", ".tmp", ".swp", ".db", ".sqlite", ".sqlite3",
+    ".csv", ".tsv", ".png", ".jpg", ".jpeg", ".gif", ".svg", ".ico", ".pdf", ".o", ".a", ".d", ".pyc", ".gz", ".zip",
+    ".xz", ".zst",
 ];
 /// The same for what programs keep in a folder of their own, besides settings.
-const KEPT: &[&str] = &["gpg", "kbx", "lock", "history", "cache", "bin", "idx", "pack"];
+const KEPT: &[&str] = &[".gpg", ".kbx", ".lock", ".history", ".cache", ".bin", ".idx", ".pack"];
 
 impl Gathered<'_> {
     /// The settings that a program finds by its own name (`~/.NAMErc`, `~/.config/NAME/`, `.NAME.yml` or `NAME.toml` in the folder
@@ -74,7 +75,7 @@ fn works_on_project(row: &Program) -> bool {
         && (row.here.is_some()
             || !row.steered_by.is_empty()
             || !row.publishes.is_empty()
-            || matches!(row.runs, Runs::Named | Runs::Code))
+            || row.kind != Kind::Network && matches!(row.runs, Runs::Named | Runs::Code))
 }
 
 /// What the settings of the programs may begin with: their names, without a version, and what stands in front of a hyphen.
@@ -121,8 +122,8 @@ fn entries(folder: &Path) -> impl Iterator<Item = PathBuf> + use<> {
 
 /// False for data, text, and what programs note on the way.
 fn may_be_settings(file: &Path, kept: &[&str]) -> bool {
-    let ending = file.extension().unwrap_or_default().to_string_lossy().to_lowercase();
-    !NO_SETTINGS.contains(&ending.as_str()) && !kept.contains(&ending.as_str())
+    let name = file.file_name().unwrap_or_default().to_string_lossy().to_lowercase();
+    !NO_SETTINGS.iter().chain(kept).any(|ending| name.ends_with(ending))
 }
 
 /// The files that lie in a folder itself and may say what a program does there, as one entry.
