@@ -14,6 +14,8 @@ CLAUDE_SDK_VERSION := 0.2.187
 SYNAPSE_VERSION := 1.163.2
 PUPPETEER_VERSION := 24.43.1
 AXE_VERSION := 4.14.1
+MCP_VERSION := 2.3.0
+INSPECTOR_VERSION := 2.12.0
 ZIG_VERSION := 0.17.1
 ZIGBUILD_VERSION := 0.24.1
 SBOM_VERSION := 0.10.0
@@ -149,7 +151,8 @@ system:
 
 # What the tests need besides Rust.
 tools:
-	./tests/tools.sh $(AGENTS) $(CLAUDE_VERSION) $(CODEX_VERSION) $(SYNAPSE_VERSION) $(PUPPETEER_VERSION) $(AXE_VERSION)
+	./tests/tools.sh $(AGENTS) $(CLAUDE_VERSION) $(CODEX_VERSION) $(SYNAPSE_VERSION) $(PUPPETEER_VERSION) $(AXE_VERSION) \
+		$(MCP_VERSION) $(INSPECTOR_VERSION)
 
 # What this build says of the corpora's commands, beside what another one does: make compare BEFORE=/path/to/bashgate
 compare: build

@@ -1,6 +1,6 @@
 #!/bin/sh
 # Installs what the tests need, once: system packages, pinned agents, a Matrix server, what drives a browser.
-# Usage: tools.sh FOLDER CLAUDE_VERSION CODEX_VERSION SYNAPSE_VERSION PUPPETEER_VERSION AXE_VERSION
+# Usage: tools.sh FOLDER CLAUDE_VERSION CODEX_VERSION SYNAPSE_VERSION PUPPETEER_VERSION AXE_VERSION MCP_VERSION INSPECTOR_VERSION
 set -eu
 folder=$1
 claude_version=$2
@@ -8,6 +8,8 @@ codex_version=$3
 synapse_version=$4
 puppeteer_version=$5
 axe_version=$6
+mcp_version=$7
+inspector_version=$8
 
 need() { # program, package
     command -v "$1" >/dev/null 2>&1 || missing="$missing $2"
@@ -65,6 +67,15 @@ agent codex @openai/codex-linux-x64/vendor/x86_64-unknown-linux-musl/bin/codex "
 # Drives the browser that is installed already, and checks what it shows.
 [ -d "$folder/browser/node_modules/axe-core" ] || npm install --prefix "$folder/browser" --no-save --ignore-scripts --no-audit --no-fund \
     "puppeteer-core@$puppeteer_version" "axe-core@$axe_version"
+
+# Official clients of MCP: the command line of the inspector, and the SDK for Python.
+[ -d "$folder/inspector/node_modules/@modelcontextprotocol/inspector" ] || npm install --prefix "$folder/inspector" --no-save \
+    --ignore-scripts --no-audit --no-fund "@modelcontextprotocol/inspector@$inspector_version"
+mcp=$folder/mcp
+if ! "$mcp/bin/python" -c "from importlib.metadata import version; assert version('mcp') == '$mcp_version'" 2>/dev/null; then
+    python3 -m venv --clear "$mcp"
+    "$mcp/bin/pip" install --quiet --disable-pip-version-check "mcp==$mcp_version"
+fi
 
 synapse=$folder/synapse
 if ! "$synapse/bin/python" -c "from importlib.metadata import version; assert version('matrix-synapse') == '$synapse_version'" 2>/dev/null; then

@@ -14,6 +14,7 @@ pub mod checkup;
 pub mod classify;
 pub mod command;
 pub mod credentials;
+pub mod difference;
 mod located;
 pub mod mailbox;
 pub mod object;

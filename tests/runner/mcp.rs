@@ -32,8 +32,12 @@ impl Client {
         Self::start_as(Who::Root, site, more)
     }
 
-    /// The server's user. The host is root's in any case.
     fn start_as(who: Who, site: &Site, more: &[&str]) -> Self {
+        Self::speaking("2025-06-18", who, site, more)
+    }
+
+    /// A client of a revision of the protocol, and the server's user. The host is root's in any case.
+    fn speaking(revision: &str, who: Who, site: &Site, more: &[&str]) -> Self {
         let state = tempfile::Builder::new().prefix("jobs-").tempdir_in("/srv").unwrap();
         let mut command = Command::new(bin("bashgate-run"));
         if who == Who::User {
@@ -70,7 +74,7 @@ impl Client {
             Self { server, stdin, lines, next: 0, answers: BTreeMap::new(), notices: Vec::new(), _state: state };
         let hello = client.ask(
             "initialize",
-            &json!({"protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": {"name": "test", "version": "1"}}),
+            &json!({"protocolVersion": revision, "capabilities": {}, "clientInfo": {"name": "test", "version": "1"}}),
         );
         let hello = client.answer(hello);
         assert_eq!(hello["result"]["serverInfo"]["name"], "bashgate-run", "{hello:#}");
@@ -180,9 +184,15 @@ fn the_tools_are_those_of_the_seeds_and_none_approves() {
         "bash_tail",
         "create_script",
         "delete_script",
+        "diff_script",
+        "edit_script",
+        "find_scripts",
         "get_script",
         "list_scripts",
+        "restore_script",
+        "run_action",
         "run_script",
+        "script_versions",
         "validate_script",
     ];
     assert_eq!(names, want.into());
@@ -197,6 +207,158 @@ fn the_tools_are_those_of_the_seeds_and_none_approves() {
     assert_eq!(client.answer(id)["error"]["code"], -32602);
     let id = client.call("bash", &json!({"command": "ls", "approved": true}));
     assert_eq!(client.answer(id)["error"]["code"], -32602);
+    for tool in tools {
+        let hints = &tool["annotations"];
+        let name = tool["name"].as_str().unwrap();
+        let reads = ["list", "get", "find", "diff", "versions", "jobs", "tail", "validate"];
+        let reads = reads.iter().any(|part| name.contains(part));
+        let adds = ["create_script", "edit_script", "restore_script"].contains(&name);
+        assert_eq!(hints["readOnlyHint"], reads, "{name}");
+        assert_eq!(hints["destructiveHint"], !reads && !adds, "{name}");
+        assert!(tool["title"].is_string() && hints["title"] == tool["title"], "{name}");
+        assert_eq!(tool["outputSchema"]["type"], "object", "{name}");
+    }
+}
+
+/// What a model gave wrongly is told as the negotiated revision wants it; what a client did wrongly has JSON-RPC's codes.
+#[test]
+fn mistakes_are_told_as_each_revision_wants() {
+    let site = Site::default();
+    let _host = site.serve();
+    for (revision, as_result) in
+        [("2024-11-05", false), ("2025-03-26", false), ("2025-06-18", false), ("2025-11-25", true)]
+    {
+        let mut client = Client::speaking(revision, Who::Root, &site, &[]);
+        for (tool, arguments) in [
+            ("bash", json!({"command": 1})),
+            ("bash", json!({})),
+            ("bash", json!({"command": "ls", "approved": true})),
+            ("bash", json!({"command": "x".repeat(120_001)})),
+            ("run_script", json!({})),
+            ("restore_script", json!({"script_id": "x", "version": "one"})),
+            ("find_scripts", json!({"words": []})),
+        ] {
+            let id = client.call(tool, &arguments);
+            let answer = client.answer(id);
+            assert_eq!(answer["result"]["isError"] == true, as_result, "{revision} {tool}: {answer:#}");
+            assert_eq!(answer["error"]["code"] == -32602, !as_result, "{revision} {tool}: {answer:#}");
+        }
+        let id = client.call("nosuch", &json!({}));
+        assert_eq!(client.answer(id)["error"]["code"], -32602, "{revision}");
+        let id = client.ask("no/such", &json!({}));
+        assert_eq!(client.answer(id)["error"]["code"], -32601, "{revision}");
+        assert_eq!(client.tool("bash", &json!({"command": "echo whole"})).0, "whole\n", "{revision}");
+    }
+}
+
+/// Two calls under one id cannot be told apart: the second one does not run, and nothing is taken for the first one's answer.
+#[test]
+fn one_id_is_used_once_at_a_time() {
+    let site = Site::default();
+    let _host = site.serve();
+    let mut client = Client::start(&site, &[]);
+    let command = |text: &str| json!({"jsonrpc": "2.0", "id": 4000, "method": "tools/call", "params": {"name": "bash", "arguments": {"command": text}}});
+    client.say(&command("sleep 1; echo first; touch first"));
+    client.say(&command("echo second; touch second"));
+    let (text, failed) = client.result(4000);
+    assert_eq!((text.as_str(), failed), ("first\n", false));
+    // Nothing more comes under that id: it could be taken for another call's answer.
+    assert_eq!(client.tool("bash", &json!({"command": "sleep 1; echo between"})).0, "between\n");
+    assert!(!client.answers.contains_key(&4000));
+    assert!(site.work().join("first").exists() && !site.work().join("second").exists());
+    client.say(&command("echo third"));
+    assert_eq!(client.result(4000).0, "third\n", "afterwards it is free");
+}
+
+#[test]
+fn a_client_that_wants_to_hear_it_is_told_what_goes_on() {
+    let site = Site::default();
+    let _host = site.serve();
+    let mut client = Client::start(&site, &[]);
+    client.tool("bash", &json!({"command": "false"}));
+    assert!(client.notices.is_empty(), "nobody asked: {:?}", client.notices);
+    let id = client.ask("logging/setLevel", &json!({"level": "warning"}));
+    assert!(client.answer(id)["result"].is_object());
+    client.tool("bash", &json!({"command": "false"}));
+    let said: Vec<&Value> =
+        client.notices.iter().filter(|notice| notice["method"] == "notifications/message").collect();
+    assert_eq!(said.len(), 1, "{:?}", client.notices);
+    assert_eq!(said[0]["params"]["level"], "warning");
+    let id = client.ask("logging/setLevel", &json!({"level": "loud"}));
+    assert!(client.answer(id)["error"]["code"].is_i64());
+}
+
+/// Every answer is an object as its schema says, besides the text.
+#[test]
+fn answers_are_structured_as_their_schemas_say() {
+    let site = Site::default();
+    let _host = site.serve();
+    let mut client = Client::start(&site, &[]);
+    let id = client.ask("tools/list", &json!({}));
+    let listed = client.answer(id);
+    let schemas: BTreeMap<String, Value> = listed["result"]["tools"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|tool| (tool["name"].as_str().unwrap().to_owned(), tool["outputSchema"].clone()))
+        .collect();
+    let mut seen = BTreeSet::new();
+    let script = json!({"name": "greet", "content": "echo hello\n", "description": "greets"});
+    let made = client.json("create_script", &script);
+    assert_eq!(made["can_run"], true);
+    let never = client.json("create_script", &json!({"name": "never", "content": "if true; then\n"}));
+    assert_eq!(never["can_run"], false, "{never:#}");
+    client.tool("bash", &json!({"command": "sleep 600", "background": true}));
+    let job = client.json("bash_jobs", &json!({}))["jobs"][0]["id"].clone();
+    for (tool, arguments) in [
+        ("bash", json!({"command": "echo x"})),
+        ("bash", json!({"command": "exit 3"})),
+        ("bash", json!({"command": "sleep 600", "background": true})),
+        ("bash_jobs", json!({})),
+        ("bash_tail", json!({"job": job})),
+        ("bash_stop", json!({"job": job})),
+        ("create_script", json!({"name": "other", "content": "true"})),
+        ("edit_script", json!({"script_id": "greet", "content": "echo hello again\n"})),
+        ("script_versions", json!({"script_id": "greet"})),
+        ("diff_script", json!({"script_id": "greet"})),
+        ("restore_script", json!({"script_id": "greet", "version": 1})),
+        ("get_script", json!({"script_id": "greet"})),
+        ("find_scripts", json!({"words": "greets"})),
+        ("list_scripts", json!({})),
+        ("validate_script", json!({"script_id": "greet"})),
+        ("run_script", json!({"script_id": "greet", "dry_run": true})),
+        ("run_action", json!({"actions": [{"type": "bash.run", "script_id": "nosuch"}]})),
+        ("delete_script", json!({"script_id": "greet"})),
+    ] {
+        let id = client.call(tool, &arguments);
+        let answer = client.answer(id);
+        let found = &answer["result"]["structuredContent"];
+        let schema = &schemas[tool];
+        assert!(found.is_object(), "{tool}: {answer:#}");
+        for name in schema["required"].as_array().unwrap() {
+            assert!(!found[name.as_str().unwrap()].is_null(), "{tool} lacks {name}: {answer:#}");
+        }
+        for (name, value) in found.as_object().unwrap() {
+            let Some(said) = schema["properties"].get(name) else { continue };
+            let kinds: Vec<&str> = match &said["anyOf"] {
+                Value::Array(forms) => forms.iter().map(|form| form["type"].as_str().unwrap()).collect(),
+                _ => vec![said["type"].as_str().unwrap()],
+            };
+            let kind = match value {
+                Value::Null => "null",
+                Value::Bool(_) => "boolean",
+                Value::Number(number) if number.is_i64() || number.is_u64() => "integer",
+                Value::Number(_) => "number",
+                Value::String(_) => "string",
+                Value::Array(_) => "array",
+                Value::Object(_) => "object",
+            };
+            assert!(kinds.contains(&kind), "{tool}: {name} is {kind}, not one of {kinds:?}");
+        }
+        assert!(answer["result"]["content"][0]["text"].is_string(), "{tool}");
+        seen.insert(tool.to_owned());
+    }
+    assert_eq!(seen, schemas.into_keys().collect());
 }
 
 #[test]
@@ -245,7 +407,7 @@ fn a_script_is_made_looked_at_approved_by_a_person_run_and_removed() {
     assert_eq!((&made["created_by"], &made["findings"]), (&json!("llm"), &json!([])), "{made:#}");
     assert_eq!(client.json("validate_script", &json!({"script_id": id}))["valid"], true);
     assert_eq!(client.json("validate_script", &json!({"name": "x", "content": "if"}))["valid"], false);
-    assert_eq!(client.json("list_scripts", &json!({}))[0]["name"], "greet");
+    assert_eq!(client.json("list_scripts", &json!({}))["scripts"][0]["name"], "greet");
     assert_eq!(client.json("get_script", &json!({"script_id": id}))["content"], script["content"]);
     let value = "you\"; touch x; \u{1b}[31m";
     let run = json!({"script_id": id, "variables": {"who": value}});
@@ -275,7 +437,7 @@ fn a_job_in_the_background_is_listed_looked_at_and_stopped() {
     let (text, failed) = client.tool("bash", &json!({"command": "echo begun; sleep 600", "background": true}));
     assert!(!failed && text.contains("<pid>") && text.contains("<output_file>"), "{text}");
     let jobs = client.json("bash_jobs", &json!({}));
-    let job = jobs[0]["id"].as_str().unwrap_or_else(|| panic!("{jobs:#}")).to_owned();
+    let job = jobs["jobs"][0]["id"].as_str().unwrap_or_else(|| panic!("{jobs:#}")).to_owned();
     let look = json!({"job": job});
     until("the job's output", || client.tool("bash_tail", &look).0.contains("begun").then_some(()));
     let (text, failed) = client.tool("bash_stop", &look);

@@ -12,19 +12,19 @@ use serde_json::{Value, json};
 use super::{USER, Who};
 
 /// A site with a host, a library of scripts, and folders that scripts may be given.
-struct Ground {
-    site: Site,
+pub(super) struct Ground {
+    pub(super) site: Site,
     folder: tempfile::TempDir,
     who: Who,
 }
 
 impl Ground {
-    fn new() -> Self {
+    pub(super) fn new() -> Self {
         Self::of(Who::Root)
     }
 
     /// The scripts' user. The host is root's in any case.
-    fn of(who: Who) -> Self {
+    pub(super) fn of(who: Who) -> Self {
         // Not below /tmp, which a script has for itself.
         let folder = tempfile::Builder::new().prefix("scripts-").tempdir_in("/srv").unwrap();
         let site = Site::default();
@@ -49,15 +49,15 @@ impl Ground {
         }
     }
 
-    fn path(&self, name: &str) -> PathBuf {
+    pub(super) fn path(&self, name: &str) -> PathBuf {
         self.folder.path().join(name)
     }
 
-    fn text(&self, name: &str) -> String {
+    pub(super) fn text(&self, name: &str) -> String {
         self.path(name).to_str().unwrap().to_owned()
     }
 
-    fn command(&self, arguments: &[&str]) -> Command {
+    pub(super) fn command(&self, arguments: &[&str]) -> Command {
         let mut command = Command::new(bin("bashgate-run"));
         if self.who == Who::User {
             command = Command::new("setpriv");
@@ -65,20 +65,20 @@ impl Ground {
             command.arg(self.path("bashgate-run")).env("HOME", self.path("home"));
         }
         command.arg("scripts").args(&arguments[..1]).arg("--state").arg(self.path("state"));
-        if arguments[0] == "run" {
+        if matches!(arguments[0], "run" | "action") {
             command.arg("--config").arg(self.site.hook_toml());
         }
         command.args(&arguments[1..]).current_dir(self.site.work());
         command
     }
 
-    fn call(&self, arguments: &[&str], input: &Value) -> Output {
+    pub(super) fn call(&self, arguments: &[&str], input: &Value) -> Output {
         Output::of(&mut self.command(arguments), input.to_string().as_bytes())
     }
 
     /// Keeps a script; its id.
     #[track_caller]
-    fn create(&self, content: &str, manifest: &Value) -> String {
+    pub(super) fn create(&self, content: &str, manifest: &Value) -> String {
         let mut whole = json!({"content": content, "name": "test"});
         whole.as_object_mut().unwrap().extend(manifest.as_object().unwrap().clone());
         let output = self.call(&["create", "--json", "--input"], &whole).expect(0);
@@ -86,7 +86,7 @@ impl Ground {
         made["id"].as_str().unwrap().to_owned()
     }
 
-    fn start(&self, id: &str, request: &Value) -> JoinHandle<Output> {
+    pub(super) fn start(&self, id: &str, request: &Value) -> JoinHandle<Output> {
         let mut command = self.command(&["run", "--json", "--input", id]);
         let input = request.to_string();
         std::thread::spawn(move || Output::of(&mut command, input.as_bytes()))
@@ -94,20 +94,20 @@ impl Ground {
 
     /// The approval under which a script is held.
     #[track_caller]
-    fn held(&self) -> Value {
+    pub(super) fn held(&self) -> Value {
         until("a held script", || {
             let pending: Value = serde_json::from_str(&self.site.cli(["pending", "--json"]).stdout).ok()?;
             pending.as_array()?.first().cloned()
         })
     }
 
-    fn nothing_is_held(&self) -> bool {
+    pub(super) fn nothing_is_held(&self) -> bool {
         self.site.cli(["pending", "--json"]).stdout.trim() == "[]"
     }
 
     /// Runs a script for the first time: a person says yes.
     #[track_caller]
-    fn approved(&self, id: &str, request: &Value) -> Value {
+    pub(super) fn approved(&self, id: &str, request: &Value) -> Value {
         let running = self.start(id, request);
         let card = until("a held script, or its end", || {
             let held = self.site.pending().first().cloned();
@@ -122,7 +122,7 @@ impl Ground {
 
     /// Runs a script that is held, and a person says no: the card, and what became of the run.
     #[track_caller]
-    fn denied(&self, id: &str, why: &str) -> (Value, Output) {
+    pub(super) fn denied(&self, id: &str, why: &str) -> (Value, Output) {
         let running = self.start(id, &json!({}));
         let card = self.held();
         self.site.cli(["deny", card["id"].as_str().unwrap(), why]).expect(0);
@@ -131,14 +131,14 @@ impl Ground {
 
     /// Runs a script that is approved.
     #[track_caller]
-    fn again(&self, id: &str, request: &Value) -> Value {
+    pub(super) fn again(&self, id: &str, request: &Value) -> Value {
         let output = self.start(id, request).join().unwrap();
         serde_json::from_str(&output.stdout).unwrap_or_else(|_| panic!("{output:?}"))
     }
 
     /// Creates, approves and runs.
     #[track_caller]
-    fn once(&self, content: &str, manifest: &Value) -> Value {
+    pub(super) fn once(&self, content: &str, manifest: &Value) -> Value {
         let id = self.create(content, manifest);
         self.approved(&id, &json!({}))
     }

@@ -209,9 +209,23 @@ pub struct Forecast {
     /// How many lines of each file were sent and are not kept here.
     #[serde(default)]
     pub lines_cut: Vec<usize>,
+    /// What is different from the script of the same name that somebody approved.
+    #[serde(default)]
+    pub changed: Option<Changed>,
     /// A setting among these files puts another address in a remote's place, or may do so.
     #[serde(default = "nobody_knows")]
     pub leads_elsewhere: bool,
+}
+
+/// What is different from what was approved before.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Changed {
+    /// Who approved that.
+    pub by: String,
+    /// When, in milliseconds since 1970.
+    pub at_ms: u64,
+    /// The lines that are gone and new, with some around them.
+    pub text: String,
 }
 
 const fn nobody_knows() -> bool {
@@ -272,6 +286,7 @@ impl Forecast {
         let (files, lines_cut) = check.evidence.iter().map(|file| kept(file, &words)).unzip();
         Self {
             lines_cut,
+            changed: None,
             leads_elsewhere: check.evidence.iter().any(leads_elsewhere),
             effects: effects.clone(),
             preset: check.runner.as_ref().map(|runner| runner.preset.clone()),

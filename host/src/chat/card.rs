@@ -3,7 +3,7 @@
 //! Nothing is hidden: credentials are masked run by run, each line of the command has its number behind a gutter that no
 //! text can forge, and what is folded says how much. What only the container says stands behind a mark.
 
-use crate::approval::Card;
+use crate::approval::{Card, Changed};
 use crate::clock;
 use crate::inspector::prompt::visible;
 use crate::policy::credentials;
@@ -21,6 +21,9 @@ const MOST_REASON: usize = 240;
 /// Most entries of one list, and most lines of a file's start.
 const MAX_LISTED: usize = 8;
 const HEAD_LINES: usize = 6;
+/// Most lines of what is different from before, and the longest of them, in letters.
+const CHANGED_LINES: usize = 40;
+const CHANGED_LETTERS: usize = 160;
 
 /// How much of a command a card shows when it is posted. `show ID` shows all.
 #[derive(Debug, Clone, Copy)]
@@ -277,6 +280,9 @@ fn forecast(card: &Card, whole: bool, out: &mut String) {
     if let Some(preset) = &card.forecast.preset {
         out.push_str(&format!("\n  in the sandbox, with the preset {}", one_line(preset, 100)));
     }
+    if let Some(changed) = &card.forecast.changed {
+        changed_since(changed, card, most(CHANGED_LINES), out);
+    }
     let says = &card.forecast.container_says;
     if card.agent.is_none() && says.is_empty() && card.forecast.files.is_empty() {
         return;
@@ -319,6 +325,28 @@ fn forecast(card: &Card, whole: bool, out: &mut String) {
     }
     if says.len() > most(MAX_LISTED) {
         out.push_str(&format!("\n    and {} more remarks", says.len() - MAX_LISTED));
+    }
+}
+
+/// What is different from the script of this name that was approved last.
+fn changed_since(changed: &Changed, card: &Card, most: usize, out: &mut String) {
+    let (by, date) = (one_line(&changed.by, 100), clock::date(changed.at_ms));
+    out.push_str(&format!("\n  Compared with the script of this name that {by} approved at {date}:"));
+    let text = visible(&credentials::mask_but(&changed.text, &[]));
+    let lines: Vec<&str> = text.lines().collect();
+    for line in lines.iter().take(most) {
+        let (begin, rest) =
+            (line.chars().take(CHANGED_LETTERS).collect::<String>(), line.chars().skip(CHANGED_LETTERS).count());
+        let rest = if rest > 0 && most < usize::MAX {
+            format!("… ({rest} more)")
+        } else {
+            line.chars().skip(CHANGED_LETTERS).collect()
+        };
+        out.push_str(&format!("\n    | {}{rest}", counted(&begin)));
+    }
+    let more = lines.len().saturating_sub(most);
+    if more > 0 {
+        out.push_str(&format!("\n    ({more} more lines of that; all of it: show {})", card.id));
     }
 }
 

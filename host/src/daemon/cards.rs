@@ -200,7 +200,10 @@ impl Core {
             also: Vec::new(),
             demands: Demands::default(),
             grant: None,
-            forecast: Forecast::new(open.case.classification(), &open.check),
+            forecast: Forecast {
+                changed: self.changed_since_approved(&open.workspace, &open.check),
+                ..Forecast::new(open.case.classification(), &open.check)
+            },
         })
     }
 

@@ -1,11 +1,13 @@
 //! Managed scripts: what people approved, and what an approval makes of a request.
 
 use bashgate_shared::classify::{Classification, CommandClass};
+use bashgate_shared::difference;
 use bashgate_shared::protocol::{BashCheck, WorkspaceName};
 use serde_json::{Value, json};
 
 use super::cases::Open;
 use super::core::Core;
+use crate::approval::Changed;
 use crate::audit::RecordKind;
 use crate::case::{self, Verdict};
 use crate::chat::notice::one_line;
@@ -37,6 +39,7 @@ pub(super) fn approved_by(open: &Open, verdict: &Verdict) -> Option<ApprovedScri
         name: script.manifest.name.clone(),
         by: verdict.by.to_string(),
         at_ms: clock::now().unix_ms,
+        shown: script.manifest.shown(open.check.command.text()),
     })
 }
 
@@ -46,6 +49,17 @@ impl Core {
         let digest = check.script_digest()?.hex();
         let known = self.workspaces.get(workspace).is_some_and(|known| known.scripts.contains_key(&digest));
         Some(if known { Approved::Yes } else { Approved::NotYet })
+    }
+
+    /// What is different from the script of the same name that was approved last, where this one is not approved.
+    pub(super) fn changed_since_approved(&self, workspace: &WorkspaceName, check: &BashCheck) -> Option<Changed> {
+        let script = check.script.as_ref()?;
+        let digest = check.script_digest()?.hex();
+        let approved = &self.workspaces.get(workspace)?.scripts;
+        let of_name = approved.values().filter(|known| known.name == script.manifest.name && !known.shown.is_empty());
+        let last = of_name.max_by_key(|known| known.at_ms).filter(|_| !approved.contains_key(&digest))?;
+        let text = difference::text(&last.shown, &script.manifest.shown(check.command.text()));
+        Some(Changed { by: last.by.clone(), at_ms: last.at_ms, text })
     }
 
     /// The approval is on record: from now on it counts.

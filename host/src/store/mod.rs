@@ -108,6 +108,9 @@ pub struct ApprovedScript {
     pub by: String,
     /// When, in milliseconds since 1970.
     pub at_ms: u64,
+    /// Manifest and text, as they were shown; empty where an older host has not kept them.
+    #[serde(skip)]
+    pub shown: String,
 }
 
 /// What acts later in a workspace's project.
@@ -341,10 +344,10 @@ fn apply(connection: &Connection, write: &Write, seq: &mut u64, head: &mut Hash)
             connection.execute("DELETE FROM held WHERE id = ?1", [id])?;
         }
         Write::ApproveScript(script) => {
-            let ApprovedScript { workspace, sha256, name, by, at_ms } = script;
+            let ApprovedScript { workspace, sha256, name, by, at_ms, shown } = script;
             connection.execute(
-                "INSERT OR REPLACE INTO script (workspace, sha256, name, by, at_ms) VALUES (?1, ?2, ?3, ?4, ?5)",
-                params![workspace.as_str(), sha256, name, by, at_ms.cast_signed()],
+                "INSERT OR REPLACE INTO script (workspace, sha256, name, by, at_ms, shown) VALUES (?1, ?2, ?3, ?4, ?5, ?6)",
+                params![workspace.as_str(), sha256, name, by, at_ms.cast_signed(), shown],
             )?;
         }
         Write::RevokeScript(workspace, sha256) => {
@@ -469,11 +472,13 @@ impl Reader {
         if self.version < 3 {
             return Ok(Vec::new());
         }
-        let rows = self.texts("SELECT workspace, sha256, name, by, CAST(at_ms AS TEXT) FROM script")?;
+        let shown = if self.version < 5 { "''" } else { "shown" };
+        let rows =
+            self.texts(&format!("SELECT workspace, sha256, name, by, CAST(at_ms AS TEXT), {shown} FROM script"))?;
         let parsed = rows.into_iter().map(|row| {
-            let [workspace, sha256, name, by, at_ms] = <[String; 5]>::try_from(row).ok()?;
+            let [workspace, sha256, name, by, at_ms, shown] = <[String; 6]>::try_from(row).ok()?;
             let (workspace, at_ms) = (WorkspaceName::parse(&workspace)?, at_ms.parse().ok()?);
-            Some(ApprovedScript { workspace, sha256, name, by, at_ms })
+            Some(ApprovedScript { workspace, sha256, name, by, at_ms, shown })
         });
         parsed.map(|script| script.ok_or_else(|| self.damaged("an approval of a script"))).collect()
     }

@@ -7,7 +7,7 @@ use rusqlite::Connection;
 use super::{StoreError, sql};
 
 /// The version of the tables, kept in `user_version`.
-pub(super) const VERSION: u32 = 4;
+pub(super) const VERSION: u32 = 5;
 
 /// One script for each version, in order.
 pub(super) const MIGRATIONS: &[&str] = &["
@@ -52,6 +52,10 @@ pub(super) const MIGRATIONS: &[&str] = &["
         at INTEGER PRIMARY KEY AUTOINCREMENT,
         UNIQUE (workspace, root)
     );
+",
+"
+    -- What people approved a script as, to be compared with what somebody makes of it later.
+    ALTER TABLE script ADD COLUMN shown TEXT NOT NULL DEFAULT '';
 "];
 
 fn version(connection: &Connection, path: &Path) -> Result<u32, StoreError> {

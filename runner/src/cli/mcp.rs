@@ -1,5 +1,6 @@
 //! `mcp`: the server for agents.
 
+use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
@@ -7,7 +8,7 @@ use clap::Args;
 
 use super::jobs::Place;
 use super::{Common, REFUSED, complain};
-use crate::mcp::{Settings, serve};
+use crate::mcp::{Door, Settings, serve};
 
 #[derive(Debug, Args)]
 pub(super) struct Mcp {
@@ -24,18 +25,28 @@ pub(super) struct Mcp {
     /// The folder that commands may write: the repository around the working directory if not given, else that directory.
     #[arg(long, value_name = "DIR")]
     workspace: Option<PathBuf>,
+    /// Serve streamable HTTP at this address of loopback instead, such as `127.0.0.1:8931`, under the path `/mcp`.
+    #[arg(long, value_name = "ADDRESS", requires = "token_file")]
+    http: Option<SocketAddr>,
+    /// The file with the token that each request must carry; made if it is not there.
+    #[arg(long, value_name = "FILE", requires = "http")]
+    token_file: Option<PathBuf>,
 }
 
 impl Mcp {
     pub(super) fn run(&self) -> ExitCode {
-        let served = self.settings().and_then(serve);
+        let door =
+            self.http.zip(self.token_file.as_deref()).map(|(address, file)| Door::new(address, file)).transpose();
+        let served = door.and_then(|door| serve(self.settings()?, door));
         match served {
             Ok(()) => ExitCode::SUCCESS,
             Err(error) => {
-                complain(
-                    &error,
-                    "an MCP client starts this program and talks to it over its standard input and output",
-                );
+                let help = if self.http.is_some() {
+                    "name a free port of loopback, and a file of your own for the token"
+                } else {
+                    "an MCP client starts this program and talks to it over its standard input and output"
+                };
+                complain(&error, help);
                 ExitCode::from(REFUSED)
             }
         }

@@ -1,48 +1,40 @@
-//! The tools: their schemas, what a call of one says on the command line, and what its answer becomes.
+//! The tools as a client sees them: names, schemas of what goes in and comes out, and what is true of what they do.
+//!
+//! Names are letters and underscores: models' services take no dot in a name, and clients put the server's name in front
+//! (`mcp__bash__run_script`).
 
 use std::path::Path;
+use std::sync::Arc;
 
-use rmcp::model::{CallToolResult, ContentBlock, JsonObject, Tool, ToolAnnotations};
-use serde::Deserialize;
-use serde_json::{Map, Value, json};
+use rmcp::model::{JsonObject, Tool, ToolAnnotations};
+use serde_json::{Value, json};
 
-use crate::called::Called;
+use super::calls::MAX_COMMAND_BYTES;
 
 /// One tool.
-pub(super) struct Offer {
+struct Offer {
     name: &'static str,
+    title: &'static str,
     description: &'static str,
     /// The properties of its arguments, and which must be there.
-    schema: fn() -> (Value, &'static [&'static str]),
-    only_reads: bool,
+    input: fn() -> (Value, &'static [&'static str]),
+    /// The same of what comes back.
+    output: fn() -> (Value, &'static [&'static str]),
+    hints: Hints,
 }
 
-/// A call of this program's own command line.
-#[derive(Debug, PartialEq, Eq)]
-pub(super) struct Order {
-    /// Subcommand and arguments; options that are the same for all calls come besides.
-    pub arguments: Vec<String>,
-    /// Standard input.
-    pub input: String,
-    /// How its answer is shown.
-    pub shown: Shown,
+/// What is true of what a tool does.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Hints {
+    /// It changes nothing.
+    Reads,
+    /// It adds, and what was there stays.
+    Adds,
+    /// It ends or removes something that is kept here.
+    Removes,
+    /// It may do whatever a command may do.
+    Acts,
 }
-
-/// What an answer becomes.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Shown {
-    /// A command's output as one text, a failure announced before it.
-    Output,
-    /// A job in the background.
-    Job,
-    /// One JSON object or list.
-    Json,
-    /// Text as it is.
-    Plain,
-}
-
-/// Longest command, in bytes: it is one argument of a program, for which the kernel has a limit.
-const MAX_COMMAND_BYTES: usize = 120_000;
 
 const BASH: &str = "\
 Executes shell commands in a sandbox, returning combined stdout/stderr. Each command is checked first; one that is not \
@@ -54,105 +46,353 @@ Use background for servers/demos that need to stay running.
 
 MUST set slow_ok=true for potentially slow commands: builds, downloads, installs, tests, or any other substantive operation.
 
-IMPORTANT: Keep commands concise. The command input must be less than 60k tokens.
+IMPORTANT: Keep commands concise. A command of more than 120,000 bytes is refused.
 For complex scripts, write them to a file first and then execute the file.";
 
-const OFFERS: [Offer; 10] = [
+const OFFERS: [Offer; 16] = [
     Offer {
         name: "bash",
+        title: "Run a command",
         description: BASH,
-        schema: || {
+        input: || {
             let properties = json!({
-                "command": {"type": "string", "description": "Shell command to execute via bash -c"},
+                "command": {"type": "string", "minLength": 1, "maxLength": MAX_COMMAND_BYTES, "description": "Shell command to execute via bash -c"},
                 "slow_ok": {"type": "boolean", "description": "Use extended 15-minute timeout for builds, tests, installs"},
                 "background": {"type": "boolean", "description": "Run detached, return immediately with PID and output file"},
                 "network": {"type": "boolean", "description": "Ask for network; whether there is any is decided elsewhere"},
             });
             (properties, &["command"])
         },
-        only_reads: false,
+        output: || {
+            let properties = json!({
+                "output": text("What it wrote, and how it failed"),
+                "exit_code": or_null("integer", "Its exit status; null where it came to none"),
+                "job": text("The job's id, of one in the background"),
+                "pid": {"type": "integer", "description": "Its process, of one in the background"},
+                "output_file": text("The file with its output, of one in the background"),
+            });
+            (properties, &["output"])
+        },
+        hints: Hints::Acts,
     },
     Offer {
         name: "bash_jobs",
+        title: "List background jobs",
         description: "Lists background jobs and how they stand.",
-        schema: || (json!({}), &[]),
-        only_reads: true,
+        input: nothing,
+        output: || (json!({"jobs": list_of_objects("The jobs, oldest first")}), &["jobs"]),
+        hints: Hints::Reads,
     },
     Offer {
         name: "bash_tail",
+        title: "Look at a background job",
         description: "Shows the end of a background job's output.",
-        schema: || (json!({"job": {"type": "string", "description": "The job's id"}}), &["job"]),
-        only_reads: true,
+        input: job,
+        output: || (json!({"output": text("The end of its output")}), &["output"]),
+        hints: Hints::Reads,
     },
     Offer {
         name: "bash_stop",
+        title: "Stop a background job",
         description: "Stops a background job with everything that it started.",
-        schema: || (json!({"job": {"type": "string", "description": "The job's id"}}), &["job"]),
-        only_reads: false,
+        input: job,
+        output: || (json!({"output": text("What became of it")}), &["output"]),
+        hints: Hints::Removes,
     },
     Offer {
         name: "run_script",
+        title: "Run a managed script",
         description: "Execute a script by ID with sandboxing. The first time, a person is asked; until anything of the script changes it then runs without a question. No tool can approve it.",
-        schema: || {
+        input: || {
             let properties = json!({
-                "script_id": {"type": "string", "description": "The script's id or name"},
+                "script_id": id(),
                 "variables": {"type": "object", "description": "One value for each variable of the script, by name or nested at the dots"},
                 "capabilities": capabilities("Less than the script's own; never more"),
-                "timeout_seconds": {"type": "integer", "description": "From when on it is reported as slow (default: 60)"},
+                "timeout_seconds": {"type": "integer", "minimum": 1, "maximum": 1800, "description": "From when on it is reported as slow (default: 60)"},
+                "timeout_hard_seconds": {"type": "integer", "minimum": 1, "maximum": 1800, "description": "When it is ended; at most what the script has"},
                 "dry_run": {"type": "boolean", "description": "Only show what would run (default: false)"},
             });
             (properties, &["script_id"])
         },
-        only_reads: false,
-    },
-    Offer {
-        name: "create_script",
-        description: "Write a new script to the managed directory, with everything that it may reach. Values come in as ${name} or ${word.word}, declared as variables; they are always data, so no quoting is needed.",
-        schema: || {
-            let (mut properties, required) = script_properties();
+        output: || {
+            let mut properties = ran();
             if let Some(fields) = properties.as_object_mut() {
                 fields
-                    .insert("description".to_owned(), json!({"type": "string", "description": "What the script does"}));
-            }
-            (properties, required)
-        },
-        only_reads: false,
-    },
-    Offer {
-        name: "list_scripts",
-        description: "List available scripts with metadata.",
-        schema: || (json!({}), &[]),
-        only_reads: true,
-    },
-    Offer {
-        name: "get_script",
-        description: "Read a script's content and metadata by ID.",
-        schema: || (json!({"script_id": {"type": "string", "description": "The script's id or name"}}), &["script_id"]),
-        only_reads: true,
-    },
-    Offer {
-        name: "delete_script",
-        description: "Remove a script.",
-        schema: || (json!({"script_id": {"type": "string", "description": "The script's id or name"}}), &["script_id"]),
-        only_reads: false,
-    },
-    Offer {
-        name: "validate_script",
-        description: "Syntax check and static analysis (shellcheck) of a script, by id, or of a text that is not kept.",
-        schema: || {
-            let (mut properties, _) = script_properties();
-            if let Some(fields) = properties.as_object_mut() {
-                let id = json!({"type": "string", "description": "A kept script; leave out the other fields then"});
-                fields.insert("script_id".to_owned(), id);
+                    .insert("dry_run".to_owned(), json!({"type": "boolean", "description": "True where nothing ran"}));
+                fields.insert("script".to_owned(), text("The text that would run, of a dry run"));
             }
             (properties, &[])
         },
-        only_reads: true,
+        hints: Hints::Acts,
+    },
+    Offer {
+        name: "run_action",
+        title: "Run an automation's actions",
+        description: "Run actions of the form {\"type\": \"bash.run\", \"script_id\": …} one after another. An exit status of 1 to 127 is a soft failure, and the next one runs; 128 and more, a signal, a timeout or a denial stop the chain.",
+        input: || {
+            let properties = json!({
+                "actions": {"type": "array", "minItems": 1, "maxItems": 100, "items": action(), "description": "In this order"},
+                "known": {"type": "object", "description": "What ${…} in the actions' variables stands for, nested at the dots"},
+            });
+            (properties, &["actions"])
+        },
+        output: || {
+            let properties = json!({
+                "success": {"type": "boolean", "description": "All ended with 0"},
+                "exit_status": exit_status(),
+                "steps": list_of_objects("One for each action that was tried: script_id, script_name, and the fields of run_script or an error"),
+                "not_run": {"type": "integer", "description": "How many did not run because of the one before"},
+            });
+            (properties, &["success", "exit_status", "steps", "not_run"])
+        },
+        hints: Hints::Acts,
+    },
+    Offer {
+        name: "create_script",
+        title: "Keep a new script",
+        description: "Write a new script to the managed directory, with everything that it may reach. Values come in as ${name} or ${word.word}, declared as variables; they are always data, so no quoting is needed. The answer says whether it can run as it is; a person is asked when it first does. Look with find_scripts first: there may be one already.",
+        input: || {
+            let (mut properties, required) = script_properties();
+            if let Some(fields) = properties.as_object_mut() {
+                fields.insert(
+                    "description".to_owned(),
+                    json!({"type": "string", "maxLength": 4096, "description": "What the script does"}),
+                );
+            }
+            (properties, required)
+        },
+        output: made,
+        hints: Hints::Adds,
+    },
+    Offer {
+        name: "edit_script",
+        title: "Make the next version of a script",
+        description: "Change a script: what is not named stays as it is. Its id stays, the version before is kept, and a person is asked before the new one first runs.",
+        input: || {
+            let (mut properties, _) = script_properties();
+            if let Some(fields) = properties.as_object_mut() {
+                fields.insert("script_id".to_owned(), id());
+                fields.insert(
+                    "description".to_owned(),
+                    json!({"type": "string", "maxLength": 4096, "description": "What the script does"}),
+                );
+                let expected = json!({"type": "integer", "minimum": 1, "description": "Only if this is the version that counts now"});
+                fields.insert("expected_version".to_owned(), expected);
+            }
+            (properties, &["script_id"])
+        },
+        output: made,
+        hints: Hints::Adds,
+    },
+    Offer {
+        name: "restore_script",
+        title: "Restore an earlier version of a script",
+        description: "Make an earlier version the one that counts, as the next version. Where it was approved, it runs without a question.",
+        input: || (json!({"script_id": id(), "version": number("The version to restore")}), &["script_id", "version"]),
+        output: made,
+        hints: Hints::Adds,
+    },
+    Offer {
+        name: "list_scripts",
+        title: "List scripts",
+        description: "List available scripts with metadata.",
+        input: nothing,
+        output: || (json!({"scripts": list_of(&about(), "Oldest first")}), &["scripts"]),
+        hints: Hints::Reads,
+    },
+    Offer {
+        name: "find_scripts",
+        title: "Find scripts",
+        description: "Find scripts by words of their names and descriptions, the best first.",
+        input: || {
+            (
+                json!({"words": {"type": "string", "minLength": 1, "maxLength": 4096, "description": "What it is called, or what it is to do"}}),
+                &["words"],
+            )
+        },
+        output: || {
+            (json!({"scripts": list_of(&about(), "The best first, each with its score from 0 to 1")}), &["scripts"])
+        },
+        hints: Hints::Reads,
+    },
+    Offer {
+        name: "get_script",
+        title: "Show a script",
+        description: "Read a script's content and metadata by ID.",
+        input: || (json!({"script_id": id()}), &["script_id"]),
+        output: || {
+            let mut properties = about_properties();
+            if let Some(fields) = properties.as_object_mut() {
+                fields.insert("content".to_owned(), text("The script"));
+            }
+            (properties, &["id", "name", "content"])
+        },
+        hints: Hints::Reads,
+    },
+    Offer {
+        name: "script_versions",
+        title: "List a script's versions",
+        description: "List the versions of a script that are kept, oldest first; the last one is what counts.",
+        input: || (json!({"script_id": id()}), &["script_id"]),
+        output: || (json!({"versions": list_of(&about(), "Oldest first")}), &["versions"]),
+        hints: Hints::Reads,
+    },
+    Offer {
+        name: "diff_script",
+        title: "Compare two versions of a script",
+        description: "Show what is different between two versions: the last two, if none is named.",
+        input: || {
+            let properties =
+                json!({"script_id": id(), "from": number("The older version"), "to": number("The newer version")});
+            (properties, &["script_id"])
+        },
+        output: || {
+            let properties = json!({"from": number("The older version"), "to": number("The newer version"), "difference": text("Lines that are gone with `-`, new ones with `+`")});
+            (properties, &["from", "to", "difference"])
+        },
+        hints: Hints::Reads,
+    },
+    Offer {
+        name: "delete_script",
+        title: "Remove a script",
+        description: "Remove a script with all of its versions. One that automations use stays.",
+        input: || (json!({"script_id": id()}), &["script_id"]),
+        output: || (json!({"deleted": text("Its id")}), &["deleted"]),
+        hints: Hints::Removes,
+    },
+    Offer {
+        name: "validate_script",
+        title: "Look at a script without running it",
+        description: "Syntax check and static analysis (shellcheck) of a script, by id, or of a text that is not kept.",
+        input: || {
+            let (mut properties, _) = script_properties();
+            if let Some(fields) = properties.as_object_mut() {
+                fields.insert(
+                    "script_id".to_owned(),
+                    json!({"type": "string", "description": "A kept script; leave out the other fields then"}),
+                );
+            }
+            (properties, &[])
+        },
+        output: || {
+            (
+                json!({"valid": {"type": "boolean", "description": "It can run as it is"}, "findings": findings()}),
+                &["valid", "findings"],
+            )
+        },
+        hints: Hints::Reads,
     },
 ];
 
+fn nothing() -> (Value, &'static [&'static str]) {
+    (json!({}), &[])
+}
+
+fn job() -> (Value, &'static [&'static str]) {
+    (json!({"job": text("The job's id")}), &["job"])
+}
+
+fn id() -> Value {
+    text("The script's id or name")
+}
+
+fn text(description: &str) -> Value {
+    json!({"type": "string", "description": description})
+}
+
+fn number(description: &str) -> Value {
+    json!({"type": "integer", "minimum": 1, "description": description})
+}
+
+/// Two types at once are not understood by all clients when they stand in one list.
+fn or_null(kind: &str, description: &str) -> Value {
+    json!({"anyOf": [{"type": kind}, {"type": "null"}], "description": description})
+}
+
+fn list_of(item: &Value, description: &str) -> Value {
+    json!({"type": "array", "items": item, "description": description})
+}
+
+fn list_of_objects(description: &str) -> Value {
+    list_of(&json!({"type": "object"}), description)
+}
+
+fn exit_status() -> Value {
+    json!({"type": "string", "enum": ["success", "soft_failure", "hard_failure"], "description": "0; 1 to 127; anything else"})
+}
+
+/// What a script's run comes back with.
+fn ran() -> Value {
+    json!({
+        "success": {"type": "boolean", "description": "It ended with 0"},
+        "exit_code": {"type": "integer"},
+        "exit_status": exit_status(),
+        "stdout": text("At most 10 KB, by default"),
+        "stderr": text("At most 10 KB, by default"),
+        "duration_ms": {"type": "integer"},
+        "timed_out": {"type": "boolean"},
+        "slow": {"type": "boolean"},
+        "sandbox_violations": list_of(&json!({"type": "string"}), "What it left that acts later"),
+    })
+}
+
+fn action() -> Value {
+    json!({
+        "type": "object", "required": ["type", "script_id"], "additionalProperties": false, "properties": {
+            "type": {"type": "string", "enum": ["bash.run"]},
+            "script_id": id(),
+            "script_name": text("Its name; must be the script's"),
+            "capabilities": capabilities("Less than the script's own; never more"),
+            "timeout_seconds": {"type": "integer", "minimum": 1, "maximum": 1800},
+            "timeout_hard_seconds": {"type": "integer", "minimum": 1, "maximum": 1800},
+            "working_directory": text("Must be the script's"),
+            "variables": {"type": "object", "additionalProperties": {"type": "string"}, "description": "Values, in which ${…} stands for what is known"},
+            "approved": {"type": "boolean", "description": "Believed in nothing"},
+            "approved_at": text("Believed in nothing"),
+            "approved_hash": text("Compared, and told where it differs"),
+        }
+    })
+}
+
+fn about_properties() -> Value {
+    json!({
+        "id": text("Its id"), "name": text("Its name"), "description": text("What it does"),
+        "created_at_ms": {"type": "integer"}, "created_by": {"type": "string", "enum": ["llm", "user"]},
+        "version": number("Which version it is"), "edited_at_ms": or_null("integer", "When this version was made"),
+        "edited_by": or_null("string", "By whom"), "automation_ids": list_of(&json!({"type": "string"}), "Which use it"),
+        "content_hash": text("SHA-256 of the text"), "approval_hash": text("What a person approves"),
+        "manifest": {"type": "object", "description": "What it may reach"},
+    })
+}
+
+fn about() -> Value {
+    json!({"type": "object", "properties": about_properties(), "required": ["id", "name", "version"]})
+}
+
+fn findings() -> Value {
+    let finding = json!({
+        "type": "object", "required": ["level", "message"], "properties": {
+            "level": {"type": "string", "enum": ["error", "warning", "info"]}, "line": {"type": "integer"}, "message": {"type": "string"},
+        }
+    });
+    list_of(&finding, "What is found, gravest first")
+}
+
+/// A script that was kept.
+fn made() -> (Value, &'static [&'static str]) {
+    let mut properties = about_properties();
+    if let Some(fields) = properties.as_object_mut() {
+        fields.insert("findings".to_owned(), findings());
+        fields.insert(
+            "can_run".to_owned(),
+            json!({"type": "boolean", "description": "False where it can never run as it is"}),
+        );
+    }
+    (properties, &["id", "version", "findings", "can_run"])
+}
+
 fn capabilities(description: &str) -> Value {
-    let list = |description: &str| json!({"type": "array", "items": {"type": "string"}, "description": description});
+    let list = |description: &str| json!({"type": "array", "maxItems": 64, "items": {"type": "string"}, "description": description});
     json!({
         "type": "object", "description": description, "additionalProperties": false, "properties": {
             "paths_read": list("Absolute paths that may be read"),
@@ -165,206 +405,45 @@ fn capabilities(description: &str) -> Value {
 
 fn script_properties() -> (Value, &'static [&'static str]) {
     let properties = json!({
-        "content": {"type": "string", "description": "The script, in bash"},
-        "name": {"type": "string", "description": "Letters, digits, spaces, `.`, `_` and `-`"},
+        "content": {"type": "string", "minLength": 1, "maxLength": 65536, "description": "The script, in bash, at most 64 KiB"},
+        "name": {"type": "string", "minLength": 1, "maxLength": 64, "description": "Letters, digits, spaces, `.`, `_` and `-`"},
         "capabilities": capabilities("What it may reach; nothing if left out"),
-        "variables": {"type": "array", "items": {"type": "string"}, "description": "Names that each run has a value for"},
-        "timeout_seconds": {"type": "integer", "description": "From when on it is reported as slow (default: 60)"},
-        "timeout_hard_seconds": {"type": "integer", "description": "When it is ended (default and most: 1800)"},
-        "working_directory": {"type": "string", "description": "Where it starts, absolute"},
+        "variables": {"type": "array", "maxItems": 64, "items": {"type": "string"}, "description": "Names that each run has a value for"},
+        "timeout_seconds": {"type": "integer", "minimum": 1, "maximum": 1800, "description": "From when on it is reported as slow (default: 60)"},
+        "timeout_hard_seconds": {"type": "integer", "minimum": 1, "maximum": 1800, "description": "When it is ended (default and most: 1800)"},
+        "working_directory": text("Where it starts, absolute"),
     });
     (properties, &["content", "name"])
 }
 
+impl Hints {
+    fn annotations(self, title: &str) -> ToolAnnotations {
+        ToolAnnotations::with_title(title)
+            .read_only(self == Self::Reads)
+            .destructive(matches!(self, Self::Removes | Self::Acts))
+            .idempotent(self == Self::Reads)
+            .open_world(self == Self::Acts)
+    }
+}
+
 /// All tools, for a working directory.
 pub(super) fn all(cwd: &Path) -> Vec<Tool> {
+    let object = |(properties, required): (Value, &[&str]), is_closed: bool| -> JsonObject {
+        let mut schema = json!({"type": "object", "properties": properties, "required": required});
+        if let Some(fields) = schema.as_object_mut().filter(|_| is_closed) {
+            fields.insert("additionalProperties".to_owned(), json!(false));
+        }
+        schema.as_object().cloned().unwrap_or_default()
+    };
     let describe = |offer: &Offer| {
-        let (properties, required) = (offer.schema)();
-        let schema =
-            json!({"type": "object", "properties": properties, "required": required, "additionalProperties": false});
-        let schema: JsonObject = schema.as_object().cloned().unwrap_or_default();
         let mut description = offer.description.to_owned();
         if offer.name == "bash" {
             description.push_str(&format!("\n\n<pwd>{}</pwd>", cwd.display()));
         }
-        Tool::new(offer.name, description, schema)
-            .with_annotations(ToolAnnotations::new().read_only(offer.only_reads).destructive(!offer.only_reads))
+        Tool::new(offer.name, description, object((offer.input)(), true))
+            .with_title(offer.title)
+            .with_raw_output_schema(Arc::new(object((offer.output)(), false)))
+            .with_annotations(offer.hints.annotations(offer.title))
     };
     OFFERS.iter().map(describe).collect()
-}
-
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
-struct Bash {
-    command: String,
-    #[serde(default)]
-    slow_ok: bool,
-    #[serde(default)]
-    background: bool,
-    #[serde(default)]
-    network: bool,
-}
-
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
-struct Job {
-    job: String,
-}
-
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
-struct Named {
-    script_id: String,
-}
-
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
-struct Nothing {}
-
-/// What a call says on the command line; `None` for a tool that there is not, an error for arguments that it does not take.
-pub(super) fn order(name: &str, arguments: Map<String, Value>) -> Option<Result<Order, String>> {
-    let order = |arguments: &[&str], shown| Order {
-        arguments: arguments.iter().map(|argument| (*argument).to_owned()).collect(),
-        input: String::new(),
-        shown,
-    };
-    let json = |words: &[&str]| order(words, Shown::Json);
-    let named = |verb: &str, arguments| {
-        parsed::<Named>(arguments).map(|named| json(&["scripts", verb, "--json", "--", &named.script_id]))
-    };
-    let job = |verb: &str, arguments| parsed::<Job>(arguments).map(|job| order(&[verb, "--", &job.job], Shown::Plain));
-    let by_input = |verb: &str, arguments| Order {
-        input: Value::Object(arguments).to_string(),
-        ..json(&["scripts", verb, "--json", "--input"])
-    };
-    Some(match name {
-        "bash" => parsed::<Bash>(arguments).and_then(|bash| {
-            if bash.command.len() > MAX_COMMAND_BYTES {
-                return Err(format!("the command has {} bytes, more than {MAX_COMMAND_BYTES}; write it to a file first and then execute the file", bash.command.len()));
-            }
-            let mut words = vec!["exec", "--json"];
-            words.extend(bash.slow_ok.then_some("--slow-ok").filter(|_| !bash.background));
-            words.extend(bash.network.then_some("--network"));
-            words.extend(bash.background.then_some("--background"));
-            words.extend(["--", &bash.command]);
-            Ok(order(&words, if bash.background { Shown::Job } else { Shown::Output }))
-        }),
-        "bash_jobs" => parsed::<Nothing>(arguments).map(|_| json(&["jobs", "--json"])),
-        "bash_tail" => job("tail", arguments),
-        "bash_stop" => job("stop", arguments),
-        "run_script" => {
-            let mut request = arguments;
-            match request.remove("script_id") {
-                Some(Value::String(id)) => {
-                    let mut order = by_input("run", request);
-                    order.arguments.extend(["--".to_owned(), id]);
-                    Ok(order)
-                }
-                _ => Err("`script_id` must be a text".to_owned()),
-            }
-        }
-        "create_script" => Ok(by_input("create", arguments)),
-        "list_scripts" => parsed::<Nothing>(arguments).map(|_| json(&["scripts", "list", "--json"])),
-        "get_script" => named("show", arguments),
-        "delete_script" => named("delete", arguments),
-        "validate_script" if arguments.contains_key("script_id") => named("validate", arguments),
-        "validate_script" => Ok(by_input("validate", arguments)),
-        _ => return None,
-    })
-}
-
-fn parsed<T: for<'de> Deserialize<'de>>(arguments: Map<String, Value>) -> Result<T, String> {
-    serde_json::from_value(Value::Object(arguments)).map_err(|error| error.to_string())
-}
-
-/// The answer of a call.
-pub(super) fn answer(called: &Called, shown: Shown) -> CallToolResult {
-    let failed = |text: String| CallToolResult::error(vec![ContentBlock::text(text)]);
-    let said =
-        || if called.stderr.trim().is_empty() { "the call came to no end".to_owned() } else { called.stderr.clone() };
-    if shown == Shown::Plain {
-        let text = format!("{}{}", called.stdout, called.stderr);
-        return if called.ok { CallToolResult::success(vec![ContentBlock::text(text)]) } else { failed(text) };
-    }
-    let Ok(value) = serde_json::from_str::<Value>(called.stdout.trim()) else { return failed(said()) };
-    let text = |field: &str| value.get(field).and_then(Value::as_str).unwrap_or_default();
-    if value.get("error").is_some() {
-        return failed(format!("error: {}\nhelp: {}", text("error"), text("help")));
-    }
-    match shown {
-        Shown::Output => {
-            let line = value.get("failure").and_then(Value::as_str).map(|line| format!("{line}\n")).unwrap_or_default();
-            let output = format!("{line}{}{}{}", text("stdout"), text("stderr"), text("remarks"));
-            if called.ok { CallToolResult::success(vec![ContentBlock::text(output)]) } else { failed(output) }
-        }
-        Shown::Job => {
-            let pid = value.get("pid").map(ToString::to_string).unwrap_or_default();
-            let (job, file) = (text("job"), text("output_file"));
-            let text = format!(
-                "<pid>{pid}</pid>\n<output_file>{file}</output_file>\n<reminder>To stop: bash_stop with job {job}; to look: bash_tail</reminder>"
-            );
-            CallToolResult::success(vec![ContentBlock::text(text)])
-        }
-        // A list is no object, which is what structured content has to be.
-        Shown::Json | Shown::Plain if value.is_array() => {
-            CallToolResult::success(vec![ContentBlock::text(value.to_string())])
-        }
-        Shown::Json | Shown::Plain if called.ok || value.get("valid").is_some() => CallToolResult::structured(value),
-        Shown::Json | Shown::Plain => CallToolResult::structured_error(value),
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn words(name: &str, arguments: &Value) -> Result<String, String> {
-        let order = order(name, arguments.as_object().unwrap().clone()).unwrap()?;
-        Ok(order.arguments.join(" ") + &order.input)
-    }
-
-    #[test]
-    fn every_tool_takes_what_its_schema_says_and_nothing_else() {
-        for tool in all(Path::new("/w")) {
-            let schema = tool.schema_as_json_value();
-            let of = |kind: &str| match kind {
-                "string" => json!("x"),
-                "boolean" => json!(true),
-                "integer" => json!(5),
-                "array" => json!([]),
-                _ => json!({}),
-            };
-            let properties = schema["properties"].as_object().unwrap();
-            let required = schema["required"].as_array().unwrap();
-            let least: Map<String, Value> = required
-                .iter()
-                .map(|name| name.as_str().unwrap())
-                .map(|name| (name.to_owned(), of(properties[name]["type"].as_str().unwrap())))
-                .collect();
-            assert!(words(&tool.name, &Value::Object(least.clone())).is_ok(), "{}", tool.name);
-            for name in least
-                .keys()
-                .filter(|_| tool.name.starts_with("bash") || tool.name.ends_with("_script") && least.len() == 1)
-            {
-                let mut less = least.clone();
-                less.remove(name);
-                assert!(words(&tool.name, &Value::Object(less)).is_err(), "{} without {name}", tool.name);
-            }
-        }
-        assert!(order("approve_script", Map::new()).is_none());
-        assert!(words("bash", &json!({"command": "ls", "approved": true})).is_err());
-        assert!(words("bash", &json!({"command": 1})).is_err());
-    }
-
-    #[test]
-    fn what_a_caller_says_is_never_an_option() {
-        assert_eq!(words("bash", &json!({"command": "--cage"})).unwrap(), "exec --json -- --cage");
-        assert_eq!(
-            words("get_script", &json!({"script_id": "--state=/x"})).unwrap(),
-            "scripts show --json -- --state=/x"
-        );
-        assert_eq!(words("bash_stop", &json!({"job": "--agent=x"})).unwrap(), "stop -- --agent=x");
-        let run = words("run_script", &json!({"script_id": "-x", "dry_run": true})).unwrap();
-        assert_eq!(run, "scripts run --json --input -- -x{\"dry_run\":true}");
-    }
 }

@@ -266,6 +266,9 @@ impl<'n, N: Fn(&str) -> Option<&'n str>> Walk<'_, N> {
             if word.splits() {
                 return self.trouble(format!("`{name}` gets it unquoted, so that it becomes several words"));
             }
+            if programs::has(name, Trait::WordsMayRun) {
+                return self.trouble(format!("`{name}` may run what it says"));
+            }
             if options_end {
                 continue;
             }
@@ -275,8 +278,9 @@ impl<'n, N: Fn(&str) -> Option<&'n str>> Walk<'_, N> {
             if programs::has(name, Trait::HasSubcommands) {
                 return self.trouble(format!("`{name}` may get it as a name that means a command; put `--` before it"));
             }
-            let may_run =
-                programs::runs_of(name) == Runs::Named && before.as_deref().is_none_or(|word| word.starts_with('-'));
+            // Whoever is not known may run what an option names, too.
+            let may_run = (programs::runs_of(name) == Runs::Named || programs::row(name).is_none())
+                && before.as_deref().is_none_or(|word| word.starts_with('-'));
             if may_run
                 && !(name == "tar" && before.as_deref().is_some_and(names_an_archive))
                 && !(no_end_of_options && before.is_none())

@@ -1,11 +1,14 @@
-//! Where scripts are kept: two files each, the text and what is known about it. Nothing here is believed: an approval is
-//! bound to what these files say, not to the files.
+//! Where scripts are kept: two files each, the text (`ID.sh`) and what is known about it (`ID.json`), and one file for each
+//! version before ([`super::versions`]). Nothing here is believed: an approval is bound to what these files say, not to the files.
+//!
+//! Whoever changes something holds the library's lock. A change of a script that is there is first written down whole as `ID.next`
+//! (a journal of one entry) and then carried out, so that whoever comes after a crash carries it out to its end.
 
-use std::fs::{File, OpenOptions};
+use std::fs::{File, OpenOptions, TryLockError};
 use std::io::{self, Read as _, Write as _};
 use std::os::unix::fs::{DirBuilderExt as _, OpenOptionsExt as _};
 use std::path::{Path, PathBuf};
-use std::time::{SystemTime, UNIX_EPOCH};
+use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 use bashgate_shared::command::Digest;
 use bashgate_shared::protocol::RequestId;
@@ -16,11 +19,18 @@ use serde::{Deserialize, Serialize};
 use crate::job::Jobs;
 
 /// Longest file with what is known about a script, in bytes.
-const MAX_ABOUT_BYTES: u64 = 1024 * 1024;
+pub(super) const MAX_ABOUT_BYTES: u64 = 1024 * 1024;
 /// Longest description, in bytes.
 const MAX_DESCRIPTION_BYTES: usize = 4096;
 /// Most scripts of a library.
 const MAX_SCRIPTS: usize = 1000;
+/// Most automations that use one script, and the longest name of one, in bytes.
+const MAX_AUTOMATIONS: usize = 100;
+const MAX_AUTOMATION_BYTES: usize = 128;
+/// The lock of all who read or change the library.
+const LOCK: &str = ".lock";
+/// Longest wait for it.
+const LOCK_TIME: Duration = Duration::from_secs(10);
 
 /// Who wrote a script, by its own word.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
@@ -43,8 +53,24 @@ pub struct About {
     pub created_at_ms: u64,
     /// By whom.
     pub created_by: Author,
+    /// Which version this is, from 1.
+    #[serde(default = "first_version")]
+    pub version: u32,
+    /// When this version was made, in milliseconds since 1970, where it is not the first.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub edited_at_ms: Option<u64>,
+    /// By whom.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub edited_by: Option<Author>,
+    /// The automations that use it. While there are any, it is not removed.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub automation_ids: Vec<String>,
     /// What it may reach.
     pub manifest: Manifest,
+}
+
+const fn first_version() -> u32 {
+    1
 }
 
 /// A script, read once: what was read is what is approved and run.
@@ -91,6 +117,34 @@ pub enum LibraryError {
     /// There are too many.
     #[error("there are {MAX_SCRIPTS} scripts already")]
     Full,
+    /// Automations use it.
+    #[error("the script is used by {}", .0.join(", "))]
+    InUse(Vec<String>),
+    /// The name of an automation is none.
+    #[error(
+        "{0:?} is no id of an automation: use 1 to {MAX_AUTOMATION_BYTES} letters, digits, `.`, `_`, `:` and `-`, at most {MAX_AUTOMATIONS} of them"
+    )]
+    Automation(String),
+    /// There is no such version any more, or not yet.
+    #[error("there is no version {version} of it")]
+    NoVersion {
+        /// The number that was named.
+        version: u32,
+    },
+    /// Nothing would change.
+    #[error("that is what it says already")]
+    Unchanged,
+    /// Somebody else changed it meanwhile.
+    #[error("it is at version {now}, not at {expected}")]
+    Moved {
+        /// The version that the caller has seen.
+        expected: u32,
+        /// The version that is there.
+        now: u32,
+    },
+    /// Somebody else holds the lock.
+    #[error("another program has been at work in {} for more than {} s", .0.display(), LOCK_TIME.as_secs())]
+    Busy(PathBuf),
     /// A file of a script is not what it should be.
     #[error("{} is wrong: {why}", file.display())]
     Damaged {
@@ -118,6 +172,12 @@ impl LibraryError {
             Self::SeveralOf(_) => "name it by its id",
             Self::Manifest(_) | Self::Text(_) => "correct it, then create it again",
             Self::Full => "delete some",
+            Self::InUse(_) => "take them off with `bashgate-run scripts unlink SCRIPT AUTOMATION` first",
+            Self::Automation(_) => "name it as the automation's own program does",
+            Self::NoVersion { .. } => "`bashgate-run scripts versions SCRIPT` shows which are kept",
+            Self::Unchanged => "change something, or leave it",
+            Self::Moved { .. } => "look at what it says now, then decide again",
+            Self::Busy(_) => "wait, or look at who holds the file `.lock` there",
             Self::Damaged { .. } => "correct or remove the file",
             Self::Io { .. } => "look at the folder's owner and its disk",
         }
@@ -138,7 +198,7 @@ impl Library {
         Self { state, folder }
     }
 
-    fn io(&self, source: io::Error) -> LibraryError {
+    pub(super) fn io(&self, source: io::Error) -> LibraryError {
         LibraryError::Io { folder: self.folder.clone(), source }
     }
 
@@ -151,44 +211,107 @@ impl Library {
         created_by: Author,
     ) -> Result<Script, LibraryError> {
         let manifest = manifest.canonical()?;
-        check_text(text)?;
-        if description.len() > MAX_DESCRIPTION_BYTES {
-            return Err(LibraryError::Text(format!("has a description of more than {MAX_DESCRIPTION_BYTES} bytes")));
-        }
+        check(text, description)?;
         Jobs::at(self.state.clone()).own_folder().map_err(|source| self.io(source))?;
         match std::fs::DirBuilder::new().mode(0o700).create(&self.folder) {
             Err(error) if error.kind() != io::ErrorKind::AlreadyExists => return Err(self.io(error)),
             _ => {}
         }
+        let _lock = self.lock(Lock::Exclusive)?;
         if self.ids()?.len() >= MAX_SCRIPTS {
             return Err(LibraryError::Full);
         }
         let id = uuid::Uuid::new_v4().to_string();
-        let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default().as_millis();
-        let created_at_ms = u64::try_from(now).unwrap_or(u64::MAX);
-        let about = About { description: description.to_owned(), created_at_ms, created_by, manifest };
-        let json = serde_json::to_string_pretty(&about).unwrap_or_default() + "\n";
-        // The text comes first: a script is there once its second file is.
-        for (ending, content) in [("sh", text), ("json", json.as_str())] {
-            self.write(&format!("{id}.{ending}"), content).map_err(|source| self.io(source))?;
-        }
-        Ok(Script { id, text: text.to_owned(), about })
-    }
-
-    fn write(&self, name: &str, content: &str) -> io::Result<()> {
-        let temporary = self.folder.join(format!(".{name}.new"));
-        let put = || {
-            let mut file = OpenOptions::new().write(true).create_new(true).mode(0o600).open(&temporary)?;
-            file.write_all(content.as_bytes())?;
-            file.sync_all()?;
-            std::fs::rename(&temporary, self.folder.join(name))
+        let about = About {
+            description: description.to_owned(),
+            created_at_ms: now_ms(),
+            created_by,
+            version: 1,
+            edited_at_ms: None,
+            edited_by: None,
+            automation_ids: Vec::new(),
+            manifest,
         };
-        put().inspect_err(|_| {
-            let _ = std::fs::remove_file(&temporary);
-        })
+        let script = Script { id, text: text.to_owned(), about };
+        // The text comes first: a script is there once its second file is.
+        self.put(&script).inspect_err(|_| {
+            let _ = std::fs::remove_file(self.file(&script.id, "sh"));
+        })?;
+        Ok(script)
     }
 
-    fn ids(&self) -> Result<Vec<String>, LibraryError> {
+    /// The file of a script with this ending.
+    pub(super) fn file(&self, id: &str, ending: &str) -> PathBuf {
+        self.folder.join(format!("{id}.{ending}"))
+    }
+
+    /// Writes both files of a script: neither has its name before both are on disk.
+    pub(super) fn put(&self, script: &Script) -> Result<(), LibraryError> {
+        let json = json_of(&script.about);
+        let staged = [("sh", script.text.as_str()), ("json", json.as_str())]
+            .into_iter()
+            .map(|(ending, content)| self.stage(&format!("{}.{ending}", script.id), content));
+        // The text comes first: a script is there once its second file is.
+        let put =
+            staged.collect::<io::Result<Vec<_>>>().and_then(|staged| staged.into_iter().try_for_each(Staged::name));
+        put.map_err(|source| self.io(source))
+    }
+
+    /// Takes the library's lock. Where there is no library yet, there is none to take.
+    pub(super) fn lock(&self, kind: Lock) -> Result<Option<File>, LibraryError> {
+        let flags = i32::try_from(OFlags::NOFOLLOW.union(OFlags::NONBLOCK).bits()).unwrap_or(0);
+        let path = self.folder.join(LOCK);
+        let opened =
+            OpenOptions::new().write(true).create(true).truncate(false).mode(0o600).custom_flags(flags).open(&path);
+        let file = match opened {
+            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
+            // Who may only look changes nothing.
+            Err(error)
+                if matches!(error.kind(), io::ErrorKind::PermissionDenied | io::ErrorKind::ReadOnlyFilesystem)
+                    && kind == Lock::Shared =>
+            {
+                return Ok(None);
+            }
+            opened => opened.map_err(|source| self.io(source))?,
+        };
+        let since = Instant::now();
+        loop {
+            let tried = match kind {
+                Lock::Shared => file.try_lock_shared(),
+                Lock::Exclusive => file.try_lock(),
+            };
+            match tried {
+                Ok(()) => return Ok(Some(file)),
+                Err(TryLockError::WouldBlock) if since.elapsed() < LOCK_TIME => {
+                    std::thread::sleep(Duration::from_millis(5));
+                }
+                Err(TryLockError::WouldBlock) => return Err(LibraryError::Busy(self.folder.clone())),
+                Err(TryLockError::Error(source)) => return Err(self.io(source)),
+            }
+        }
+    }
+
+    /// Writes a file whole, or not at all.
+    pub(super) fn write(&self, name: &str, content: &str) -> io::Result<()> {
+        self.stage(name, content)?.name()
+    }
+
+    /// Writes a file under a name that nobody reads.
+    fn stage(&self, name: &str, content: &str) -> io::Result<Staged> {
+        let staged = Staged {
+            temporary: self.folder.join(format!(".{name}.new")),
+            path: self.folder.join(name),
+            is_named: false,
+        };
+        // What a crash has left.
+        let _ = std::fs::remove_file(&staged.temporary);
+        let mut file = OpenOptions::new().write(true).create_new(true).mode(0o600).open(&staged.temporary)?;
+        file.write_all(content.as_bytes())?;
+        file.sync_all()?;
+        Ok(staged)
+    }
+
+    pub(super) fn ids(&self) -> Result<Vec<String>, LibraryError> {
         let entries = match std::fs::read_dir(&self.folder) {
             Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
             entries => entries.map_err(|source| self.io(source))?,
@@ -227,8 +350,22 @@ impl Library {
         }
     }
 
+    /// A script as it stands, after a change that was not carried out to its end.
     fn read(&self, id: &str) -> Result<Script, LibraryError> {
-        let file = |ending: &str| self.folder.join(format!("{id}.{ending}"));
+        {
+            let _lock = self.lock(Lock::Shared)?;
+            if !self.file(id, "next").exists() {
+                return self.read_locked(id);
+            }
+        }
+        let _lock = self.lock(Lock::Exclusive)?;
+        self.finish(id)?;
+        self.read_locked(id)
+    }
+
+    /// The same for who holds the lock.
+    pub(super) fn read_locked(&self, id: &str) -> Result<Script, LibraryError> {
+        let file = |ending: &str| self.file(id, ending);
         let read = |path: &Path, most: u64| match read_capped(path, most) {
             Ok(text) => Ok(text),
             Err(error) if error.kind() == io::ErrorKind::NotFound => Err(LibraryError::Unknown(id.to_owned())),
@@ -239,35 +376,136 @@ impl Library {
         let damaged = |why: String| LibraryError::Damaged { file: file("json"), why };
         let about: About = serde_json::from_str(&about).map_err(|error| damaged(error.to_string()))?;
         let manifest = about.manifest.clone().canonical().map_err(|error| damaged(error.to_string()))?;
-        check_text(&text)?;
+        check_about(&about).map_err(damaged)?;
+        let damaged = |why: String| LibraryError::Damaged { file: file("sh"), why };
+        check(&text, &about.description).map_err(|error| damaged(error.to_string()))?;
         Ok(Script { id: id.to_owned(), text, about: About { manifest, ..about } })
     }
 
-    /// Removes a script. An approval of it stays with the host, for the same script made again.
+    /// Removes a script and its versions. An approval of it stays with the host, for the same script made again.
     pub fn delete(&self, named: &str) -> Result<Script, LibraryError> {
-        let script = self.get(named)?;
-        for ending in ["json", "sh"] {
-            match std::fs::remove_file(self.folder.join(format!("{}.{ending}", script.id))) {
+        let id = self.id_of(named)?;
+        let _lock = self.lock(Lock::Exclusive)?;
+        self.finish(&id)?;
+        let script = self.read_locked(&id)?;
+        if !script.about.automation_ids.is_empty() {
+            return Err(LibraryError::InUse(script.about.automation_ids));
+        }
+        // Without this file there is no script.
+        let mut files = vec![self.file(&script.id, "json"), self.file(&script.id, "sh")];
+        files.extend(self.version_files(&script.id)?.into_values());
+        for file in files {
+            match std::fs::remove_file(file) {
                 Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(self.io(error)),
                 _ => {}
             }
         }
         Ok(script)
     }
+
+    /// The id of a script that is named by id or name.
+    pub(super) fn id_of(&self, named: &str) -> Result<String, LibraryError> {
+        if RequestId::parse(named).is_some() { Ok(named.to_owned()) } else { Ok(self.get(named)?.id) }
+    }
+
+    /// Notes that an automation uses a script, or does so no more.
+    pub fn link(&self, named: &str, automation: &str, is_used: bool) -> Result<Script, LibraryError> {
+        let id = self.id_of(named)?;
+        let _lock = self.lock(Lock::Exclusive)?;
+        self.finish(&id)?;
+        let mut script = self.read_locked(&id)?;
+        let all = &mut script.about.automation_ids;
+        let known = all.iter().position(|one| one == automation);
+        match (known, is_used) {
+            (None, true) => all.push(automation.to_owned()),
+            (Some(at), false) => drop(all.remove(at)),
+            (Some(_), true) | (None, false) => return Err(LibraryError::Unchanged),
+        }
+        check_about(&script.about).map_err(|_| LibraryError::Automation(automation.to_owned()))?;
+        // Text and manifest stay as they are.
+        let written = self.write(&format!("{id}.json"), &json_of(&script.about));
+        written.map_err(|source| self.io(source))?;
+        Ok(script)
+    }
 }
 
-fn check_text(text: &str) -> Result<(), LibraryError> {
+/// A file that is on disk and has not its name yet. Where it gets none, it is removed again.
+struct Staged {
+    temporary: PathBuf,
+    path: PathBuf,
+    is_named: bool,
+}
+
+impl Staged {
+    fn name(mut self) -> io::Result<()> {
+        std::fs::rename(&self.temporary, &self.path)?;
+        self.is_named = true;
+        // The name is there after a loss of power, too.
+        self.path.parent().map_or(Ok(()), |folder| File::open(folder)?.sync_all())
+    }
+}
+
+impl Drop for Staged {
+    fn drop(&mut self) {
+        if !self.is_named {
+            let _ = std::fs::remove_file(&self.temporary);
+        }
+    }
+}
+
+/// How the lock is held.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Lock {
+    /// With others who only look.
+    Shared,
+    /// Alone.
+    Exclusive,
+}
+
+/// The present time, in milliseconds since 1970.
+pub(super) fn now_ms() -> u64 {
+    let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default().as_millis();
+    u64::try_from(now).unwrap_or(u64::MAX)
+}
+
+/// As it is written to a file.
+pub(super) fn json_of<T: Serialize>(value: &T) -> String {
+    serde_json::to_string_pretty(value).unwrap_or_default() + "\n"
+}
+
+/// What no file about a script may say, whoever wrote it.
+pub(super) fn check_about(about: &About) -> Result<(), String> {
+    let plain = |id: &&String| {
+        (1..=MAX_AUTOMATION_BYTES).contains(&id.len())
+            && id.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"._:-".contains(&byte))
+    };
+    match about {
+        _ if about.version == 0 => Err("there is no version 0".to_owned()),
+        _ if about.automation_ids.len() > MAX_AUTOMATIONS => {
+            Err(format!("it has more than {MAX_AUTOMATIONS} automations"))
+        }
+        _ => match about.automation_ids.iter().find(|id| !plain(id)) {
+            Some(id) => Err(format!("{id:?} is no id of an automation")),
+            None => Ok(()),
+        },
+    }
+}
+
+pub(super) fn check(text: &str, description: &str) -> Result<(), LibraryError> {
     let wrong = |why: String| Err(LibraryError::Text(why));
     match text {
         _ if text.len() > MAX_TEXT_BYTES => wrong(format!("has {} bytes, more than {MAX_TEXT_BYTES}", text.len())),
         _ if text.contains('\0') => wrong("holds a NUL byte".to_owned()),
         _ if text.trim().is_empty() => wrong("is empty".to_owned()),
+        _ if description.len() > MAX_DESCRIPTION_BYTES => {
+            wrong(format!("has a description of more than {MAX_DESCRIPTION_BYTES} bytes"))
+        }
         _ => Ok(()),
     }
 }
 
 /// Reads a regular file whole, following no link and waiting for no pipe.
-fn read_capped(path: &Path, most: u64) -> io::Result<String> {
+pub(super) fn read_capped(path: &Path, most: u64) -> io::Result<String> {
     let flags = i32::try_from(OFlags::NOFOLLOW.union(OFlags::NONBLOCK).bits()).unwrap_or(0);
     let file: File = OpenOptions::new().read(true).custom_flags(flags).open(path)?;
     if !file.metadata()?.is_file() {

@@ -31,6 +31,9 @@ pub struct Request {
     /// From when on it is called slow, in seconds.
     #[serde(default)]
     pub timeout_seconds: Option<u64>,
+    /// When it is ended, in seconds.
+    #[serde(default)]
+    pub timeout_hard_seconds: Option<u64>,
     /// Only say what would run.
     #[serde(default)]
     pub dry_run: bool,
@@ -112,6 +115,8 @@ pub struct Prepared {
     template: Template,
     values: BTreeMap<String, String>,
     given: Capabilities,
+    /// When it is ended, in seconds.
+    hard_seconds: u64,
     /// From when on it is called slow.
     pub slow_after: Duration,
 }
@@ -125,10 +130,13 @@ impl Prepared {
             Some(asked) => asked.clone(),
             None => manifest.capabilities.clone(),
         };
-        let slow = request.timeout_seconds.unwrap_or(manifest.timeout_seconds);
         let most = manifest.timeout_hard_seconds;
-        if slow == 0 || slow > most {
-            return Err(ScriptError::TooLong { asked: slow, most });
+        let hard = request.timeout_hard_seconds.unwrap_or(most);
+        let slow = request.timeout_seconds.unwrap_or(manifest.timeout_seconds.min(hard));
+        for (asked, most) in [(hard, most), (slow, hard)] {
+            if asked == 0 || asked > most {
+                return Err(ScriptError::TooLong { asked, most });
+            }
         }
         let mut values = BTreeMap::new();
         flatten("", &request.variables, &mut values)?;
@@ -138,7 +146,7 @@ impl Prepared {
         }
         let template = Template::parse(&script.text, &manifest.variables)?;
         template.with(&values)?;
-        Ok(Self { script, template, values, given, slow_after: Duration::from_secs(slow) })
+        Ok(Self { script, template, values, given, hard_seconds: hard, slow_after: Duration::from_secs(slow) })
     }
 
     /// The text that would run, and the values that it would find.
@@ -172,9 +180,9 @@ impl Prepared {
             .partition(|path| Path::new(path) == workspace);
         filesystem.workspace = if first.is_empty() { Access::Read } else { Access::Write };
         filesystem.write = rest.into_iter().map(PathBuf::from).collect();
-        preset.limits.max_timeout_s = manifest.timeout_hard_seconds;
+        preset.limits.max_timeout_s = self.hard_seconds;
         let mut spec = RunSpec::new(preset, &cwd, &workspace);
-        spec.time = Time::Seconds(manifest.timeout_hard_seconds);
+        spec.time = Time::Seconds(self.hard_seconds);
         spec.carried = self.resolved()?.environment;
         spec.internet = if self.given.network { Internet::Requested } else { Internet::NotRequested };
         Ok(spec)
@@ -218,7 +226,16 @@ mod tests {
         let mut manifest = Manifest::named("test");
         manifest.variables = vec!["trigger.file.path".to_owned()];
         manifest.capabilities.paths_read = vec!["/srv/a".to_owned()];
-        let about = About { description: String::new(), created_at_ms: 0, created_by: Author::User, manifest };
+        let about = About {
+            description: String::new(),
+            created_at_ms: 0,
+            created_by: Author::User,
+            version: 1,
+            edited_at_ms: None,
+            edited_by: None,
+            automation_ids: Vec::new(),
+            manifest,
+        };
         Script { id: String::new(), text: text.to_owned(), about }
     }
 

@@ -413,6 +413,18 @@ mod tests {
             "n=${a.b}; export n; zip o.zip f",
             "declare -x ZIPOPT=${a.b}; zip o.zip f",
             "RSYNC_RSH=${a.b} rsync a:b .",
+            "socat - ${a.b}",
+            "socat -- - ${a.b}",
+            "ip netns exec x ${a.b}",
+            "ip netns exec x -- ${a.b}",
+            "go run ${a.b}",
+            "go run -- ${a.b}",
+            "pandoc --filter ${a.b} f",
+            "yt-dlp --exec ${a.b} u",
+            "nobodyknows -x ${a.b}",
+            "nobodyknows ${a.b}",
+            "rg --pre ${a.b} x",
+            "nc -e ${a.b} h 1",
         ] {
             let got = parse(text);
             assert!(got.is_err(), "{text}: {got:?}");

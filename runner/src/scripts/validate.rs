@@ -6,7 +6,7 @@ use std::path::Path;
 use std::process::Command;
 use std::time::Duration;
 
-use bashgate_shared::classify::{Surroundings, classify};
+use bashgate_shared::classify::{CommandClass, Effects, Surroundings, classify};
 use bashgate_shared::command::CommandLine;
 use bashgate_shared::programs::{self as tables, Runs};
 use bashgate_shared::script::{MAX_TEXT_BYTES, Manifest};
@@ -96,7 +96,7 @@ fn syntax(text: &str, found: &mut Vec<Objection>) {
     }
 }
 
-/// What it uses, as far as that can be read, and what its manifest gives.
+/// What it uses, as far as that can be read, and what its manifest gives: both ways.
 fn programs(text: &str, manifest: &Manifest, found: &mut Vec<Objection>) {
     let given = &manifest.capabilities;
     for name in &given.commands {
@@ -104,19 +104,26 @@ fn programs(text: &str, manifest: &Manifest, found: &mut Vec<Objection>) {
             let message =
                 format!("`{name}` can run other programs or code: whoever approves it approves all that it can do");
             found.push(finding(Level::Warning, None, message));
+        } else if tables::row(name).is_none() {
+            let message =
+                format!("`{name}` is not known here: it may run other programs, or what an option of it names");
+            found.push(finding(Level::Warning, None, message));
         }
     }
     if let Err(error) = Listed::of("/bin/bash", &given.commands, given.network) {
         found.push(finding(Level::Error, None, format!("{error}; {}", error.help())));
     }
     let Ok(command) = CommandLine::parse(text) else { return };
-    let seen = classify(&command, &Surroundings::default());
+    let around = Surroundings { cwd: manifest.working_directory.clone(), ..Surroundings::default() };
+    let seen = classify(&command, &around);
     if !seen.understood {
         let message = format!("which programs it uses cannot be told: {}", seen.reason);
         found.push(finding(Level::Info, None, message));
         return;
     }
     let own: BTreeSet<String> = functions(&command);
+    // One that is only known when it runs may be any.
+    let is_open = seen.calls.iter().any(|call| call.first().is_none_or(Option::is_none));
     let used: BTreeSet<&str> = seen
         .calls
         .iter()
@@ -124,12 +131,64 @@ fn programs(text: &str, manifest: &Manifest, found: &mut Vec<Objection>) {
         .map(|program| program.rsplit('/').next().unwrap_or(program))
         .filter(|name| !tables::is_builtin(name) && !own.contains(*name) && *name != "bash")
         .collect();
-    for name in used.into_iter().filter(|name| !given.commands.iter().any(|given| given == name)) {
+    for name in used.iter().filter(|name| !given.commands.iter().any(|given| given == *name)) {
         found.push(finding(Level::Warning, None, format!("it uses `{name}`, which is not among its commands")));
     }
-    if !given.network && seen.class == bashgate_shared::classify::CommandClass::Network {
+    let is_network = seen.class == CommandClass::Network;
+    if !given.network && is_network {
         found.push(finding(Level::Warning, None, format!("it looks as if it needs network: {}", seen.reason)));
     }
+    undeclared_places(&seen.effects, manifest, found);
+    // A program that starts others may need what no text names.
+    let starts_others =
+        used.iter().any(|name| tables::row(name).is_none_or(|row| row.runs != Runs::Nothing || !row.starts.is_empty()));
+    if is_open || starts_others {
+        return;
+    }
+    for name in given.commands.iter().filter(|name| !used.contains(name.as_str())) {
+        found.push(finding(Level::Info, None, format!("it may run `{name}` and does not")));
+    }
+    if given.network && !is_network {
+        found.push(finding(Level::Info, None, "it has network, and nothing in it reaches the network"));
+    }
+    let named: Vec<&String> = places(&seen.effects).collect();
+    for (what, folder) in
+        given.paths_read.iter().map(|path| ("read", path)).chain(given.paths_write.iter().map(|path| ("write", path)))
+    {
+        // Where values come in, any place may be meant.
+        if manifest.variables.is_empty() && !named.iter().any(|path| is_below(path, folder) || is_below(folder, path)) {
+            found.push(finding(Level::Info, None, format!("it may {what} {folder:?} and does not name it")));
+        }
+    }
+}
+
+/// All places that a text names.
+fn places(effects: &Effects) -> impl Iterator<Item = &String> {
+    effects.reads.iter().chain(&effects.writes).chain(&effects.named).chain(&effects.runs)
+}
+
+/// Places outside of what it may reach.
+fn undeclared_places(effects: &Effects, manifest: &Manifest, found: &mut Vec<Objection>) {
+    // The system's own are there for all, and a folder of its own below /tmp.
+    const THERE: &[&str] = &["/usr", "/bin", "/lib", "/lib64", "/dev", "/proc", "/tmp", "/etc"];
+    let given = &manifest.capabilities;
+    let own = |all: &[&'static str]| all.iter().map(|path| (*path).to_owned()).collect::<Vec<_>>();
+    let writable = [given.paths_write.clone(), own(&["/tmp", "/dev"])].concat();
+    let readable = [given.paths_read.clone(), given.paths_write.clone(), own(THERE)].concat();
+    for (does, may, paths, there) in
+        [("writes", "write", &effects.writes, writable), ("reads", "read", &effects.reads, readable)]
+    {
+        let is_there = |path: &String| there.iter().any(|folder| is_below(path, folder));
+        for path in paths.iter().filter(|path| path.starts_with('/') && !is_there(path)) {
+            let message = format!("it {does} {path:?}, which is not among what it may {may}");
+            found.push(finding(Level::Warning, None, message));
+        }
+    }
+}
+
+/// True for a path in a folder, and for the folder itself.
+fn is_below(path: &str, folder: &str) -> bool {
+    folder == "/" || path.strip_prefix(folder).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
 }
 
 fn functions(command: &CommandLine) -> BTreeSet<String> {
@@ -235,6 +294,25 @@ mod tests {
             "`python3` can run other programs",
         );
         has(&messages("ls", |m| m.capabilities.commands = vec!["nosuch".to_owned()]), "Error the program `nosuch`");
+        let may = |read: &[&str], write: &[&str], run: &[&str]| {
+            let texts = |list: &[&str]| list.iter().map(|text| (*text).to_owned()).collect::<Vec<_>>();
+            let (read, write, run) = (texts(read), texts(write), texts(run));
+            move |m: &mut Manifest| {
+                (m.capabilities.paths_read, m.capabilities.paths_write, m.capabilities.commands) = (read, write, run);
+            }
+        };
+        has(&messages("cat /srv/a > /srv/b/x", may(&[], &[], &["cat"])), "it reads \"/srv/a\", which is not among");
+        has(
+            &messages("cat /srv/a > /srv/b/x", may(&["/srv"], &[], &["cat"])),
+            "it writes \"/srv/b/x\", which is not among",
+        );
+        has(&messages("cat /srv/a", may(&["/srv/a"], &[], &["cat", "wc"])), "Info it may run `wc` and does not");
+        has(&messages("cat /srv/a", may(&["/srv/a", "/srv/b"], &[], &["cat"])), "Info it may read \"/srv/b\"");
+        has(&messages("cat /srv/a", may(&["/srv/a"], &["/srv/w"], &["cat"])), "Info it may write \"/srv/w\"");
+        has(&messages("echo x", |m| m.capabilities.network = true), "Info it has network, and nothing");
+        has(&messages("ls", may(&[], &[], &["true", "pandoc"])), "`pandoc` is not known here");
+        let exact = messages("cat /srv/a/x > /srv/b/x", may(&["/srv/a"], &["/srv/b"], &["cat"]));
+        assert!(exact.is_empty(), "{exact:?}");
         has(&messages("eval ${x}", |m| m.variables = vec!["x".to_owned()]), "Error a value could become code");
         let clean = messages("f() { printf '%s\\n' \"$1\"; }\nf \"${x}\"\n", |m| m.variables = vec!["x".to_owned()]);
         assert!(clean.is_empty(), "{clean:?}");

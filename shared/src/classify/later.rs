@@ -643,7 +643,7 @@ const ROWS: &[Row] = &[
             Ends(".pre-commit-hooks.yaml"),
             Ends("nodemon.json"),
             Ends(".nodemonrc*"),
-            Ends("Brewfile"),
+            Ends("brewfile"),
             Below(".ctags.d"),
             Ends(".ctags"),
         ],

@@ -125,7 +125,7 @@ pub(super) const TABLE: &[Program] = &[
         Kind::Mixed,
         Rule::Never(Operands::Data),
     )
-    .traits(&[Trait::AboutTheOutside])
+    .traits(&[Trait::AboutTheOutside, Trait::WordsMayRun])
     .runs(Runs::Named)
     .not_safe(&["ip a", "ip netns exec x ls"]),
     Program::new(&["fuser"], "lists who uses a file, or ends them", Kind::Mixed, Rule::Never(Operands::Names))

@@ -110,10 +110,14 @@ pub(super) const TABLE: &[Program] = &[
     web(&["https"], &["https GET x"]).configured_by(HTTPIE),
     talks(&["w3m", "lynx", "links"], "browses the web", &["lynx -dump x"]).terminal(super::editors::SCREEN),
     talks(&["elinks"], "browses the web", &["elinks x"]),
-    talks(&["nc", "netcat", "ncat", "socat"], "opens connections", &["nc -l 4444", "socat - TCP:h:1"])
+    talks(&["nc", "netcat", "ncat"], "opens connections", &["nc -l 4444"])
         .runs(Runs::Named)
         .flag(RAW)
         .traits(UNMISTAKABLE),
+    talks(&["socat"], "opens connections, or runs what an address says", &["socat - TCP:h:1"])
+        .runs(Runs::Named)
+        .flag(RAW)
+        .traits(&[Trait::Unmistakable, Trait::WordsMayRun]),
     talks(&["telnet"], "opens connections", &["telnet h"])
         .runs(Runs::Code)
         .terminal(COMMANDS)

@@ -503,6 +503,7 @@ pub(super) const TABLE: &[Program] = &[
     .names_packages(&["doc"])
     .configured_by(&["~/.config/go/env", "go.mod", "go.work"])
     .elsewhere(&["-u", "-w", "-exec", "-toolexec", "-vettool", "-overlay"])
+    .traits(&[Trait::WordsMayRun])
     .environment(&["GOTOOLCHAIN", "GOENV", "GOROOT", "GOFLAGS", "GOWORK"]),
     manager(&["mvn"], JVM, &["mvn deploy"])
         .here(JVM_HERE)

@@ -762,4 +762,6 @@ pub enum Trait {
     HasSubcommands,
     /// Behind `--` it still reads options.
     NoEndOfOptions,
+    /// An ordinary word of its may be, or name, what it runs: no end of options keeps that out.
+    WordsMayRun,
 }
