@@ -8,11 +8,12 @@ use bashgate_hook::gate::config::Config;
 use bashgate_hook::gate::git::guard;
 use bashgate_hook::gate::plugins::{self, Call};
 use bashgate_hook::gate::{self, HookDecision, LetThroughBy, Look, Question};
-use bashgate_shared::classify::{Surroundings, classify};
-use bashgate_shared::command::{CommandError, CommandLine};
+use bashgate_shared::classify::{Surroundings, classify, secrets};
+use bashgate_shared::command::{CommandError, CommandLine, Digest};
 use bashgate_shared::programs;
 use bashgate_shared::protocol::{FileEvidence, RunnerWire, ScriptWire};
 use bashgate_shared::shell::Shell;
+use bashgate_shared::variables;
 
 use crate::gate::Gate;
 use crate::policy;
@@ -123,6 +124,32 @@ pub struct Ask<'a> {
     pub agent: Option<&'a str>,
     /// True where the asker goes on while it runs.
     pub background: bool,
+    /// What else it is asked with, for people and for what an approval is bound to.
+    pub asked_with: &'a [String],
+    /// Variables that are given to it.
+    pub variables: &'a [(String, String)],
+}
+
+impl Ask<'_> {
+    /// Why nobody here can say what it does, if a variable that is given to it may change that.
+    fn doubt(&self) -> Option<&'static str> {
+        let steers = |name: &str| variables::harm_of_setting(name, Shell::Bash).is_some();
+        let one = self.variables.iter().any(|(name, _)| steers(name));
+        one.then_some("a variable that is given to it can change what programs do")
+    }
+}
+
+/// A variable that is given to a command, as it is told: of a secret one no more than that it differs.
+pub fn told_variable((name, value): &(String, String)) -> String {
+    const MOST: usize = 200;
+    let digest = Digest::of(value.as_bytes()).hex();
+    let digest = digest.get(..16).unwrap_or_default();
+    if secrets::is_secret_variable(name) || value.chars().count() > MOST {
+        let begin: String =
+            if secrets::is_secret_variable(name) { String::new() } else { value.chars().take(MOST).collect() };
+        return format!("the variable {name}={begin}… ({} bytes, {digest})", value.len());
+    }
+    format!("the variable {name}={value}")
 }
 
 /// Asks the gate about a command: the preset's own rules first, then the hook's way (here, or the host).
@@ -138,11 +165,11 @@ pub fn ask(text: &str, ask: &Ask<'_>) -> Result<Permit, Denied> {
     let Some(config) = &ask.gate.config else {
         refused.map_err(Denied::Preset)?;
         let look = Look::at(&command, ask.cwd, &around, setup);
-        if look.is_proven_local() {
+        if look.is_proven_local() && ask.doubt().is_none() {
             return Ok(Permit { command, reach: Reach::Local, warning: None, scripts: Vec::new() });
         }
         let doubt = look.findings.unproven.first().or(look.findings.secrets.first());
-        let why = doubt.cloned().unwrap_or(look.found.reason);
+        let why = ask.doubt().map(str::to_owned).or(doubt.cloned()).unwrap_or(look.found.reason);
         return Err(Denied::NoGate { why, config: ask.gate.config_file.clone() });
     };
     let (by, files) = put(&command, refused, None, ask, &Config { shell, ..config.clone() })?;
@@ -177,9 +204,9 @@ fn put(
         rewrites: false,
         reads_startup_files: false,
         types_past_gate: false,
-        doubt: None,
+        doubt: ask.doubt(),
         background: ask.background,
-        asked_with: &[],
+        asked_with: ask.asked_with,
     };
     // The wait ends by itself; whoever calls this is an ordinary process, which its caller can end.
     let (decision, files) = gate::check(&question, config).finish_with_files(config, |_| ());

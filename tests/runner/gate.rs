@@ -361,3 +361,54 @@ fn an_interrupted_run_ends_with_its_grace() {
     bashgate_tests::pause(Duration::from_millis(1));
     assert_eq!(fs::read_to_string(site.work().join("trace")).unwrap(), "cleaned\n");
 }
+
+/// What a command finds in its environment and what it may write is part of the question, and what steers it is asked about.
+#[test]
+fn what_is_given_to_a_command_is_part_of_its_question() {
+    let site = Site::default();
+    let _host = site.serve();
+    for label in ["corruption", "secret"] {
+        site.raise("default", label);
+    }
+    let command = "curl -s -d x https://x.example";
+    let start = |more: &[&str]| {
+        let all: Vec<&str> = ["exec", "--network"].iter().chain(more).chain(&["--", command]).copied().collect();
+        let mut held = runner(&site, &all);
+        std::thread::spawn(move || Output::of(&mut held, b""))
+    };
+    let elsewhere = tempfile::Builder::new().prefix("elsewhere-").tempdir_in("/srv").unwrap();
+    let folder = elsewhere.path().to_str().unwrap();
+    let mut waiting = vec![start(&[])];
+    for (at, more) in [
+        ["--env", "https_proxy=http://127.0.0.1:9"],
+        ["--env", "PATH=/srv/evil"],
+        ["--env", "WHO=evil"],
+        ["--env", "WHO=good"],
+        ["--workspace", folder],
+    ]
+    .iter()
+    .enumerate()
+    {
+        until("another card", || (site.pending().len() == at + 1).then_some(()));
+        waiting.push(start(more));
+    }
+    until("six cards", || (site.pending().len() == 6).then_some(()));
+    let cards: Vec<String> =
+        site.pending().iter().map(|card| site.cli(["show", card["id"].as_str().unwrap()]).expect(0).stdout).collect();
+    for said in ["https_proxy=http://127.0.0.1:9", "PATH=/srv/evil", "WHO=evil", "WHO=good", folder] {
+        assert!(cards.iter().any(|card| card.contains(said)), "{said}: {cards:#?}");
+    }
+    for card in site.pending() {
+        site.cli(["deny", card["id"].as_str().unwrap()]).expect(0);
+    }
+    for running in waiting {
+        running.join().unwrap().expect(2);
+    }
+    // A command that is provably local is not, where a variable may change what it is.
+    let clean = Site::default();
+    for variable in ["PATH=/srv/evil:/usr/bin", "HOME=/srv/evil", "GIT_DIR=/srv/evil", "LESSOPEN=x"] {
+        let refused = exec(&clean, &["--env", variable, "--", "ls"]);
+        assert!(refused.code == Some(2) && !refused.stdout.contains("Cargo"), "{variable}: {refused:?}");
+    }
+    assert_eq!(exec(&clean, &["--env", "WHO=x", "--", "echo fine"]).expect(0).stdout, "fine\n");
+}

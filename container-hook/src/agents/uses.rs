@@ -47,6 +47,20 @@ const OF_TERMINALS: &[&str] = &["session_id", "sessionId", "shellId", "yield_tim
 const ADDRESSES: &[&str] = &["url", "urls", "uri"];
 /// Fields with a text that may hold addresses.
 const ASKED: &[&str] = &["prompt", "query"];
+/// What a tool that looks at an address may be given besides.
+const OF_FETCHES: &[&str] = &[
+    "url",
+    "urls",
+    "uri",
+    "prompt",
+    "query",
+    "format",
+    "timeout",
+    "description",
+    "explanation",
+    "max_length",
+    "start_index",
+];
 /// Fields that hold a patch.
 const PATCHES: &[&str] = &["patch", "patchText", "patch_text", "input", "command"];
 /// Fields under which tools say what they work on, for people.
@@ -113,6 +127,12 @@ pub(super) fn of(row: Option<&AgentRow>, tool: &str, input: &Input) -> Result<To
                 acts if acts.is_empty() => Err(unknown("patch")),
                 acts => Ok(ToolUse::Files { tool: tool.to_owned(), acts, content: Some(content_of(input)) }),
             }
+        }
+        // With a method, a body or headers it is more than a look.
+        Some(Does::Fetch)
+            if input.iter().any(|(name, value)| !OF_FETCHES.contains(&name.as_str()) && !value.is_null()) =>
+        {
+            Ok(service(tool, input))
         }
         Some(Does::Fetch) => match addresses(input) {
             addresses if addresses.is_empty() => Err(unknown("address")),
@@ -205,7 +225,12 @@ fn shell(row: Option<&AgentRow>, tool: &str, input: &Input) -> Result<ToolUse, &
     // A shell that is kept may be in any folder by now.
     let is_kept = KEPT_SHELLS.iter().any(|name| input.get(*name).is_some_and(|value| !value.is_null()));
     let doubt = doubt.or(is_kept.then_some("it runs in a shell that earlier commands may have moved"));
-    let (asked_with, is_known) = besides(input);
+    let (mut asked_with, is_known) = besides(input);
+    // What another one holds is another one's.
+    let kept = KEPT_SHELLS
+        .iter()
+        .filter_map(|name| input.get(*name).filter(|value| !value.is_null()).map(|value| format!("{name}: {value}")));
+    asked_with.extend(kept.map(|text| text.chars().take(MAX_SAID).collect::<String>()));
     let doubt = doubt.or((!is_known).then_some("its input has a field that nobody here knows"));
     Ok(ToolUse::Shell { command, is_bash: is_bash && !is_powershell, folder, doubt, background, asked_with })
 }

@@ -25,16 +25,13 @@ pub mod shown;
 pub mod tool;
 pub mod words;
 
-use std::collections::BTreeSet;
 use std::fs::File;
 use std::io::{BufReader, Read as _, Take};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use bashgate_shared::cage::{self as caged, Note};
-use bashgate_shared::classify::{
-    Classification, CommandClass, Condition, Decided, Effects, Surroundings, classify, git_config,
-};
+use bashgate_shared::classify::{Classification, CommandClass, Decided, Effects, Surroundings, classify};
 use bashgate_shared::command::{CommandLine, Digest};
 use bashgate_shared::mailbox;
 use bashgate_shared::programs::{self, handed_out::HandedOut};
@@ -275,19 +272,14 @@ pub fn check(question: &Question<'_>, config: &Config) -> Step {
     let shows = found.effects.secrets.first().filter(|_| found.class == CommandClass::Safe);
     let shows = shows.map(|secret| format!("it reads a secret ({secret})"));
     let why_asked = doubt.cloned().or(shows).unwrap_or_else(|| found.reason.clone());
-    let words = git_config::words_of(command.text(), &found.calls);
-    let evidence = evidence::of(&words, &found.effects, &found.conditions, cwd, setup);
+    let subject = evidence::Subject::new(command.text(), &found, cwd, setup);
+    let evidence = evidence::of(&subject);
     let leads_to = conditions::leads_to(&found.effects.writes, cwd);
     let bound = Bound {
-        words,
         evidence: evidence.clone(),
         commits: evidence::of_commits(&found.effects, cwd),
         leads_to: leads_to.clone(),
-        effects: found.effects.clone(),
-        conditions: found.conditions.clone(),
-        cwd: cwd.to_owned(),
-        reads_startup_files: setup.reads_startup_files,
-        trusted_startup: setup.trusted.to_vec(),
+        subject,
     };
     let in_background = question.background.then(|| "runs in the background, while the agent goes on".to_owned());
     let asked_with = in_background.into_iter().chain(question.asked_with.iter().cloned()).collect();
@@ -339,14 +331,7 @@ pub struct HostRequest {
 /// The files that were told about, to see behind the answer that they are still the same.
 #[derive(Debug, Clone)]
 struct Bound {
-    /// The words of the command that may name a remote.
-    words: BTreeSet<String>,
-    effects: Effects,
-    conditions: Vec<Condition>,
-    cwd: PathBuf,
-    /// Whether its shell reads start-up files, and which of them somebody has looked at.
-    reads_startup_files: bool,
-    trusted_startup: Vec<String>,
+    subject: evidence::Subject,
     evidence: Vec<FileEvidence>,
     /// What git would send by itself.
     commits: Vec<FileEvidence>,
@@ -357,11 +342,10 @@ struct Bound {
 impl Bound {
     /// The first file that is another one now, has come or gone.
     fn changed(&self) -> Option<String> {
-        let setup = ShellSetup { reads_startup_files: self.reads_startup_files, trusted: &self.trusted_startup };
-        let now = evidence::of(&self.words, &self.effects, &self.conditions, &self.cwd, setup);
-        other_file(&now, &self.evidence)
-            .or_else(|| other_file(&evidence::of_commits(&self.effects, &self.cwd), &self.commits))
-            .or_else(|| other_place(&self.effects, &self.cwd, &self.leads_to))
+        let Self { subject, .. } = self;
+        other_file(&evidence::of(subject), &self.evidence)
+            .or_else(|| other_file(&evidence::of_commits(&subject.effects, &subject.cwd), &self.commits))
+            .or_else(|| other_place(&subject.effects, &subject.cwd, &self.leads_to))
     }
 }
 

@@ -257,6 +257,9 @@ fn leads_elsewhere(file: &FileEvidence) -> bool {
     file.head.len() + 4 > MAX_HEAD_BYTES || settings.any(|(key, value)| git_config::leads_elsewhere(key, value))
 }
 
+/// What stands in front of how it was asked.
+const ASKED_WITH: &str = "asked for with";
+
 /// Longest start of a file that is kept with a card, in characters.
 pub const MAX_HEAD: usize = 2000;
 
@@ -275,7 +278,7 @@ impl Forecast {
     pub fn new(found: &Classification, check: &BashCheck) -> Self {
         let effects = &found.effects;
         let lists = [
-            ("asked for with", &check.asked_with),
+            (ASKED_WITH, &check.asked_with),
             ("meets a secret", &check.secrets),
             ("not proven to be local", &check.unproven),
             ("not looked through for secrets", &check.unlooked),
@@ -299,6 +302,10 @@ impl Forecast {
     /// is named, or git's settings are bound that name it, and each file that is read has a digest.
     pub fn is_determined(&self, found: &Classification) -> bool {
         let calls = &found.calls;
+        // How it was asked may be another thing each time: a shell that is kept, a job, a way out of a sandbox.
+        if self.container_says.iter().any(|said| said.starts_with(ASKED_WITH)) {
+            return false;
+        }
         if found.conditions.iter().any(brings_more) || calls.iter().flatten().any(Option::is_none) {
             return false;
         }

@@ -64,14 +64,32 @@ _bashgate__run() {
             bashgate__run__subcmd__help,tail)
                 cmd="bashgate__run__subcmd__help__subcmd__tail"
                 ;;
+            bashgate__run__subcmd__help__subcmd__scripts,action)
+                cmd="bashgate__run__subcmd__help__subcmd__scripts__subcmd__action"
+                ;;
             bashgate__run__subcmd__help__subcmd__scripts,create)
                 cmd="bashgate__run__subcmd__help__subcmd__scripts__subcmd__create"
                 ;;
             bashgate__run__subcmd__help__subcmd__scripts,delete)
                 cmd="bashgate__run__subcmd__help__subcmd__scripts__subcmd__delete"
                 ;;
+            bashgate__run__subcmd__help__subcmd__scripts,diff)
+                cmd="bashgate__run__subcmd__help__subcmd__scripts__subcmd__diff"
+                ;;
+            bashgate__run__subcmd__help__subcmd__scripts,edit)
+                cmd="bashgate__run__subcmd__help__subcmd__scripts__subcmd__edit"
+                ;;
+            bashgate__run__subcmd__help__subcmd__scripts,find)
+                cmd="bashgate__run__subcmd__help__subcmd__scripts__subcmd__find"
+                ;;
+            bashgate__run__subcmd__help__subcmd__scripts,link)
+                cmd="bashgate__run__subcmd__help__subcmd__scripts__subcmd__link"
+                ;;
             bashgate__run__subcmd__help__subcmd__scripts,list)
                 cmd="bashgate__run__subcmd__help__subcmd__scripts__subcmd__list"
+                ;;
+            bashgate__run__subcmd__help__subcmd__scripts,restore)
+                cmd="bashgate__run__subcmd__help__subcmd__scripts__subcmd__restore"
                 ;;
             bashgate__run__subcmd__help__subcmd__scripts,run)
                 cmd="bashgate__run__subcmd__help__subcmd__scripts__subcmd__run"
@@ -79,8 +97,17 @@ _bashgate__run() {
             bashgate__run__subcmd__help__subcmd__scripts,show)
                 cmd="bashgate__run__subcmd__help__subcmd__scripts__subcmd__show"
                 ;;
+            bashgate__run__subcmd__help__subcmd__scripts,unlink)
+                cmd="bashgate__run__subcmd__help__subcmd__scripts__subcmd__unlink"
+                ;;
             bashgate__run__subcmd__help__subcmd__scripts,validate)
                 cmd="bashgate__run__subcmd__help__subcmd__scripts__subcmd__validate"
+                ;;
+            bashgate__run__subcmd__help__subcmd__scripts,versions)
+                cmd="bashgate__run__subcmd__help__subcmd__scripts__subcmd__versions"
+                ;;
+            bashgate__run__subcmd__scripts,action)
+                cmd="bashgate__run__subcmd__scripts__subcmd__action"
                 ;;
             bashgate__run__subcmd__scripts,create)
                 cmd="bashgate__run__subcmd__scripts__subcmd__create"
@@ -88,11 +115,26 @@ _bashgate__run() {
             bashgate__run__subcmd__scripts,delete)
                 cmd="bashgate__run__subcmd__scripts__subcmd__delete"
                 ;;
+            bashgate__run__subcmd__scripts,diff)
+                cmd="bashgate__run__subcmd__scripts__subcmd__diff"
+                ;;
+            bashgate__run__subcmd__scripts,edit)
+                cmd="bashgate__run__subcmd__scripts__subcmd__edit"
+                ;;
+            bashgate__run__subcmd__scripts,find)
+                cmd="bashgate__run__subcmd__scripts__subcmd__find"
+                ;;
             bashgate__run__subcmd__scripts,help)
                 cmd="bashgate__run__subcmd__scripts__subcmd__help"
                 ;;
+            bashgate__run__subcmd__scripts,link)
+                cmd="bashgate__run__subcmd__scripts__subcmd__link"
+                ;;
             bashgate__run__subcmd__scripts,list)
                 cmd="bashgate__run__subcmd__scripts__subcmd__list"
+                ;;
+            bashgate__run__subcmd__scripts,restore)
+                cmd="bashgate__run__subcmd__scripts__subcmd__restore"
                 ;;
             bashgate__run__subcmd__scripts,run)
                 cmd="bashgate__run__subcmd__scripts__subcmd__run"
@@ -100,8 +142,17 @@ _bashgate__run() {
             bashgate__run__subcmd__scripts,show)
                 cmd="bashgate__run__subcmd__scripts__subcmd__show"
                 ;;
+            bashgate__run__subcmd__scripts,unlink)
+                cmd="bashgate__run__subcmd__scripts__subcmd__unlink"
+                ;;
             bashgate__run__subcmd__scripts,validate)
                 cmd="bashgate__run__subcmd__scripts__subcmd__validate"
+                ;;
+            bashgate__run__subcmd__scripts,versions)
+                cmd="bashgate__run__subcmd__scripts__subcmd__versions"
+                ;;
+            bashgate__run__subcmd__scripts__subcmd__help,action)
+                cmd="bashgate__run__subcmd__scripts__subcmd__help__subcmd__action"
                 ;;
             bashgate__run__subcmd__scripts__subcmd__help,create)
                 cmd="bashgate__run__subcmd__scripts__subcmd__help__subcmd__create"
@@ -109,11 +160,26 @@ _bashgate__run() {
             bashgate__run__subcmd__scripts__subcmd__help,delete)
                 cmd="bashgate__run__subcmd__scripts__subcmd__help__subcmd__delete"
                 ;;
+            bashgate__run__subcmd__scripts__subcmd__help,diff)
+                cmd="bashgate__run__subcmd__scripts__subcmd__help__subcmd__diff"
+                ;;
+            bashgate__run__subcmd__scripts__subcmd__help,edit)
+                cmd="bashgate__run__subcmd__scripts__subcmd__help__subcmd__edit"
+                ;;
+            bashgate__run__subcmd__scripts__subcmd__help,find)
+                cmd="bashgate__run__subcmd__scripts__subcmd__help__subcmd__find"
+                ;;
             bashgate__run__subcmd__scripts__subcmd__help,help)
                 cmd="bashgate__run__subcmd__scripts__subcmd__help__subcmd__help"
                 ;;
+            bashgate__run__subcmd__scripts__subcmd__help,link)
+                cmd="bashgate__run__subcmd__scripts__subcmd__help__subcmd__link"
+                ;;
             bashgate__run__subcmd__scripts__subcmd__help,list)
                 cmd="bashgate__run__subcmd__scripts__subcmd__help__subcmd__list"
+                ;;
+            bashgate__run__subcmd__scripts__subcmd__help,restore)
+                cmd="bashgate__run__subcmd__scripts__subcmd__help__subcmd__restore"
                 ;;
             bashgate__run__subcmd__scripts__subcmd__help,run)
                 cmd="bashgate__run__subcmd__scripts__subcmd__help__subcmd__run"
@@ -121,8 +187,14 @@ _bashgate__run() {
             bashgate__run__subcmd__scripts__subcmd__help,show)
                 cmd="bashgate__run__subcmd__scripts__subcmd__help__subcmd__show"
                 ;;
+            bashgate__run__subcmd__scripts__subcmd__help,unlink)
+                cmd="bashgate__run__subcmd__scripts__subcmd__help__subcmd__unlink"
+                ;;
             bashgate__run__subcmd__scripts__subcmd__help,validate)
                 cmd="bashgate__run__subcmd__scripts__subcmd__help__subcmd__validate"
+                ;;
+            bashgate__run__subcmd__scripts__subcmd__help,versions)
+                cmd="bashgate__run__subcmd__scripts__subcmd__help__subcmd__versions"
                 ;;
             *)
                 ;;
@@ -293,8 +365,22 @@ _bashgate__run() {
             return 0
             ;;
         bashgate__subcmd__run__subcmd__help__subcmd__scripts)
-            opts="list show create delete validate run"
+            opts="list find show create edit versions diff restore link unlink delete validate run action"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        bashgate__subcmd__run__subcmd__help__subcmd__scripts__subcmd__action)
+            opts=""
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 4 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
             fi
@@ -334,7 +420,77 @@ _bashgate__run() {
             COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
             return 0
             ;;
+        bashgate__subcmd__run__subcmd__help__subcmd__scripts__subcmd__diff)
+            opts=""
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 4 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        bashgate__subcmd__run__subcmd__help__subcmd__scripts__subcmd__edit)
+            opts=""
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 4 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        bashgate__subcmd__run__subcmd__help__subcmd__scripts__subcmd__find)
+            opts=""
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 4 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        bashgate__subcmd__run__subcmd__help__subcmd__scripts__subcmd__link)
+            opts=""
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 4 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
         bashgate__subcmd__run__subcmd__help__subcmd__scripts__subcmd__list)
+            opts=""
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 4 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        bashgate__subcmd__run__subcmd__help__subcmd__scripts__subcmd__restore)
             opts=""
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 4 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
@@ -376,7 +532,35 @@ _bashgate__run() {
             COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
             return 0
             ;;
+        bashgate__subcmd__run__subcmd__help__subcmd__scripts__subcmd__unlink)
+            opts=""
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 4 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
         bashgate__subcmd__run__subcmd__help__subcmd__scripts__subcmd__validate)
+            opts=""
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 4 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        bashgate__subcmd__run__subcmd__help__subcmd__scripts__subcmd__versions)
             opts=""
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 4 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
@@ -441,7 +625,7 @@ _bashgate__run() {
             return 0
             ;;
         bashgate__subcmd__run__subcmd__mcp)
-            opts="-h --config --state --preset --agent --workspace --help"
+            opts="-h --config --state --preset --agent --workspace --http --token-file --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -467,6 +651,14 @@ _bashgate__run() {
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
+                --http)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --token-file)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
                 *)
                     COMPREPLY=()
                     ;;
@@ -475,12 +667,46 @@ _bashgate__run() {
             return 0
             ;;
         bashgate__subcmd__run__subcmd__scripts)
-            opts="-h --help list show create delete validate run help"
+            opts="-h --help list find show create edit versions diff restore link unlink delete validate run action help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
             fi
             case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        bashgate__subcmd__run__subcmd__scripts__subcmd__action)
+            opts="-h --config --preset --agent --state --json --var --input --help"
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                --config)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --preset)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --agent)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --state)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --var)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
                 *)
                     COMPREPLY=()
                     ;;
@@ -560,9 +786,133 @@ _bashgate__run() {
             COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
             return 0
             ;;
-        bashgate__subcmd__run__subcmd__scripts__subcmd__help)
-            opts="list show create delete validate run help"
+        bashgate__subcmd__run__subcmd__scripts__subcmd__diff)
+            opts="-h --state --json --from --to --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                --state)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --from)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --to)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        bashgate__subcmd__run__subcmd__scripts__subcmd__edit)
+            opts="-h --state --json --name --description --read --write --network --command --variable --cwd --timeout --timeout-hard --expect --keep --input --help"
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                --state)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --name)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --description)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --read)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --write)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --network)
+                    COMPREPLY=($(compgen -W "true false" -- "${cur}"))
+                    return 0
+                    ;;
+                --command)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --variable)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --cwd)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --timeout)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --timeout-hard)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --expect)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --keep)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        bashgate__subcmd__run__subcmd__scripts__subcmd__find)
+            opts="-h --state --json --help"
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                --state)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        bashgate__subcmd__run__subcmd__scripts__subcmd__help)
+            opts="list find show create edit versions diff restore link unlink delete validate run action help"
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        bashgate__subcmd__run__subcmd__scripts__subcmd__help__subcmd__action)
+            opts=""
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 4 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
             fi
@@ -602,6 +952,48 @@ _bashgate__run() {
             COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
             return 0
             ;;
+        bashgate__subcmd__run__subcmd__scripts__subcmd__help__subcmd__diff)
+            opts=""
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 4 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        bashgate__subcmd__run__subcmd__scripts__subcmd__help__subcmd__edit)
+            opts=""
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 4 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        bashgate__subcmd__run__subcmd__scripts__subcmd__help__subcmd__find)
+            opts=""
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 4 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
         bashgate__subcmd__run__subcmd__scripts__subcmd__help__subcmd__help)
             opts=""
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 4 ]] ; then
@@ -616,7 +1008,35 @@ _bashgate__run() {
             COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
             return 0
             ;;
+        bashgate__subcmd__run__subcmd__scripts__subcmd__help__subcmd__link)
+            opts=""
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 4 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
         bashgate__subcmd__run__subcmd__scripts__subcmd__help__subcmd__list)
+            opts=""
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 4 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        bashgate__subcmd__run__subcmd__scripts__subcmd__help__subcmd__restore)
             opts=""
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 4 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
@@ -658,6 +1078,20 @@ _bashgate__run() {
             COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
             return 0
             ;;
+        bashgate__subcmd__run__subcmd__scripts__subcmd__help__subcmd__unlink)
+            opts=""
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 4 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
         bashgate__subcmd__run__subcmd__scripts__subcmd__help__subcmd__validate)
             opts=""
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 4 ]] ; then
@@ -665,6 +1099,38 @@ _bashgate__run() {
                 return 0
             fi
             case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        bashgate__subcmd__run__subcmd__scripts__subcmd__help__subcmd__versions)
+            opts=""
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 4 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        bashgate__subcmd__run__subcmd__scripts__subcmd__link)
+            opts="-h --state --json --help"
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                --state)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
                 *)
                     COMPREPLY=()
                     ;;
@@ -690,8 +1156,30 @@ _bashgate__run() {
             COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
             return 0
             ;;
+        bashgate__subcmd__run__subcmd__scripts__subcmd__restore)
+            opts="-h --state --json --keep --by-model --help"
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                --state)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --keep)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
         bashgate__subcmd__run__subcmd__scripts__subcmd__run)
-            opts="-h --config --state --json --var --input --dry-run --preset --agent --help"
+            opts="-h --config --preset --agent --state --json --var --input --dry-run --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -701,19 +1189,19 @@ _bashgate__run() {
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
-                --state)
-                    COMPREPLY=($(compgen -f "${cur}"))
-                    return 0
-                    ;;
-                --var)
-                    COMPREPLY=($(compgen -f "${cur}"))
-                    return 0
-                    ;;
                 --preset)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
                 --agent)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --state)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --var)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
@@ -742,8 +1230,44 @@ _bashgate__run() {
             COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
             return 0
             ;;
+        bashgate__subcmd__run__subcmd__scripts__subcmd__unlink)
+            opts="-h --state --json --help"
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                --state)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
         bashgate__subcmd__run__subcmd__scripts__subcmd__validate)
             opts="-h --state --json --input --help"
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                --state)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        bashgate__subcmd__run__subcmd__scripts__subcmd__versions)
+            opts="-h --state --json --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0

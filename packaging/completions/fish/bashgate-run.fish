@@ -59,17 +59,28 @@ complete -c bashgate-run -n "__fish_bashgate_run_using_subcommand tail" -s h -l 
 complete -c bashgate-run -n "__fish_bashgate_run_using_subcommand stop" -l state -d 'The folder of jobs: `$XDG_STATE_HOME/bashgate-run` if not given, or `~/.local/state/bashgate-run`' -r -F
 complete -c bashgate-run -n "__fish_bashgate_run_using_subcommand stop" -l agent -d 'All jobs of this agent, because it is gone' -r
 complete -c bashgate-run -n "__fish_bashgate_run_using_subcommand stop" -s h -l help -d 'Print help'
-complete -c bashgate-run -n "__fish_bashgate_run_using_subcommand scripts; and not __fish_seen_subcommand_from list show create delete validate run help" -s h -l help -d 'Print help'
-complete -c bashgate-run -n "__fish_bashgate_run_using_subcommand scripts; and not __fish_seen_subcommand_from list show create delete validate run help" -f -a "list" -d 'List the scripts: id, name, description'
-complete -c bashgate-run -n "__fish_bashgate_run_using_subcommand scripts; and not __fish_seen_subcommand_from list show create delete validate run help" -f -a "show" -d 'Show a script with what it may reach'
-complete -c bashgate-run -n "__fish_bashgate_run_using_subcommand scripts; and not __fish_seen_subcommand_from list show create delete validate run help" -f -a "create" -d 'Keep a new script; its text comes from a file, or from standard input'
-complete -c bashgate-run -n "__fish_bashgate_run_using_subcommand scripts; and not __fish_seen_subcommand_from list show create delete validate run help" -f -a "delete" -d 'Remove a script'
-complete -c bashgate-run -n "__fish_bashgate_run_using_subcommand scripts; and not __fish_seen_subcommand_from list show create delete validate run help" -f -a "validate" -d 'Look at a script without running it: syntax, where values land, programs, shellcheck'
-complete -c bashgate-run -n "__fish_bashgate_run_using_subcommand scripts; and not __fish_seen_subcommand_from list show create delete validate run help" -f -a "run" -d 'Run a script. The first time, a person is asked; afterwards it runs without a question until anything of it changes'
-complete -c bashgate-run -n "__fish_bashgate_run_using_subcommand scripts; and not __fish_seen_subcommand_from list show create delete validate run help" -f -a "help" -d 'Print this message or the help of the given subcommand(s)'
+complete -c bashgate-run -n "__fish_bashgate_run_using_subcommand scripts; and not __fish_seen_subcommand_from list find show create edit versions diff restore link unlink delete validate run action help" -s h -l help -d 'Print help'
+complete -c bashgate-run -n "__fish_bashgate_run_using_subcommand scripts; and not __fish_seen_subcommand_from list find show create edit versions diff restore link unlink delete validate run action help" -f -a "list" -d 'List the scripts: id, name, description'
+complete -c bashgate-run -n "__fish_bashgate_run_using_subcommand scripts; and not __fish_seen_subcommand_from list find show create edit versions diff restore link unlink delete validate run action help" -f -a "find" -d 'Find scripts by words of their names and descriptions, the best first'
+complete -c bashgate-run -n "__fish_bashgate_run_using_subcommand scripts; and not __fish_seen_subcommand_from list find show create edit versions diff restore link unlink delete validate run action help" -f -a "show" -d 'Show a script with what it may reach'
+complete -c bashgate-run -n "__fish_bashgate_run_using_subcommand scripts; and not __fish_seen_subcommand_from list find show create edit versions diff restore link unlink delete validate run action help" -f -a "create" -d 'Keep a new script; its text comes from a file, or from standard input'
+complete -c bashgate-run -n "__fish_bashgate_run_using_subcommand scripts; and not __fish_seen_subcommand_from list find show create edit versions diff restore link unlink delete validate run action help" -f -a "edit" -d 'Make the next version of a script; what is not named stays as it is, and the version before is kept'
+complete -c bashgate-run -n "__fish_bashgate_run_using_subcommand scripts; and not __fish_seen_subcommand_from list find show create edit versions diff restore link unlink delete validate run action help" -f -a "versions" -d 'List the versions of a script that are kept, oldest first'
+complete -c bashgate-run -n "__fish_bashgate_run_using_subcommand scripts; and not __fish_seen_subcommand_from list find show create edit versions diff restore link unlink delete validate run action help" -f -a "diff" -d 'Show what is different between two versions: the last two, if none is named'
+complete -c bashgate-run -n "__fish_bashgate_run_using_subcommand scripts; and not __fish_seen_subcommand_from list find show create edit versions diff restore link unlink delete validate run action help" -f -a "restore" -d 'Make an earlier version the one that counts. Where it was approved, it runs without a question'
+complete -c bashgate-run -n "__fish_bashgate_run_using_subcommand scripts; and not __fish_seen_subcommand_from list find show create edit versions diff restore link unlink delete validate run action help" -f -a "link" -d 'Note that an automation uses a script, which cannot be removed while one does'
+complete -c bashgate-run -n "__fish_bashgate_run_using_subcommand scripts; and not __fish_seen_subcommand_from list find show create edit versions diff restore link unlink delete validate run action help" -f -a "unlink" -d 'Note that an automation uses a script no more'
+complete -c bashgate-run -n "__fish_bashgate_run_using_subcommand scripts; and not __fish_seen_subcommand_from list find show create edit versions diff restore link unlink delete validate run action help" -f -a "delete" -d 'Remove a script with all of its versions'
+complete -c bashgate-run -n "__fish_bashgate_run_using_subcommand scripts; and not __fish_seen_subcommand_from list find show create edit versions diff restore link unlink delete validate run action help" -f -a "validate" -d 'Look at a script without running it: syntax, where values land, programs, shellcheck'
+complete -c bashgate-run -n "__fish_bashgate_run_using_subcommand scripts; and not __fish_seen_subcommand_from list find show create edit versions diff restore link unlink delete validate run action help" -f -a "run" -d 'Run a script. The first time, a person is asked; afterwards it runs without a question until anything of it changes'
+complete -c bashgate-run -n "__fish_bashgate_run_using_subcommand scripts; and not __fish_seen_subcommand_from list find show create edit versions diff restore link unlink delete validate run action help" -f -a "action" -d 'Run the actions of an automation, `{"type": "bash.run", "script_id": …}`, one after another'
+complete -c bashgate-run -n "__fish_bashgate_run_using_subcommand scripts; and not __fish_seen_subcommand_from list find show create edit versions diff restore link unlink delete validate run action help" -f -a "help" -d 'Print this message or the help of the given subcommand(s)'
 complete -c bashgate-run -n "__fish_bashgate_run_using_subcommand scripts; and __fish_seen_subcommand_from list" -l state -d 'The folder of jobs: `$XDG_STATE_HOME/bashgate-run` if not given, or `~/.local/state/bashgate-run`' -r -F
 complete -c bashgate-run -n "__fish_bashgate_run_using_subcommand scripts; and __fish_seen_subcommand_from list" -l json -d 'Print JSON'
 complete -c bashgate-run -n "__fish_bashgate_run_using_subcommand scripts; and __fish_seen_subcommand_from list" -s h -l help -d 'Print help'
+complete -c bashgate-run -n "__fish_bashgate_run_using_subcommand scripts; and __fish_seen_subcommand_from find" -l state -d 'The folder of jobs: `$XDG_STATE_HOME/bashgate-run` if not given, or `~/.local/state/bashgate-run`' -r -F
+complete -c bashgate-run -n "__fish_bashgate_run_using_subcommand scripts; and __fish_seen_subcommand_from find" -l json -d 'Print JSON'
+complete -c bashgate-run -n "__fish_bashgate_run_using_subcommand scripts; and __fish_seen_subcommand_from find" -s h -l help -d 'Print help'
 complete -c bashgate-run -n "__fish_bashgate_run_using_subcommand scripts; and __fish_seen_subcommand_from show" -l state -d 'The folder of jobs: `$XDG_STATE_HOME/bashgate-run` if not given, or `~/.local/state/bashgate-run`' -r -F
 complete -c bashgate-run -n "__fish_bashgate_run_using_subcommand scripts; and __fish_seen_subcommand_from show" -l json -d 'Print JSON'
 complete -c bashgate-run -n "__fish_bashgate_run_using_subcommand scripts; and __fish_seen_subcommand_from show" -s h -l help -d 'Print help'
@@ -87,6 +98,42 @@ complete -c bashgate-run -n "__fish_bashgate_run_using_subcommand scripts; and _
 complete -c bashgate-run -n "__fish_bashgate_run_using_subcommand scripts; and __fish_seen_subcommand_from create" -l network -d 'Give it network'
 complete -c bashgate-run -n "__fish_bashgate_run_using_subcommand scripts; and __fish_seen_subcommand_from create" -l input -d 'Take all of it as one JSON object from standard input instead: `content`, `name`, `description` and the manifest\'s other fields'
 complete -c bashgate-run -n "__fish_bashgate_run_using_subcommand scripts; and __fish_seen_subcommand_from create" -s h -l help -d 'Print help'
+complete -c bashgate-run -n "__fish_bashgate_run_using_subcommand scripts; and __fish_seen_subcommand_from edit" -l state -d 'The folder of jobs: `$XDG_STATE_HOME/bashgate-run` if not given, or `~/.local/state/bashgate-run`' -r -F
+complete -c bashgate-run -n "__fish_bashgate_run_using_subcommand scripts; and __fish_seen_subcommand_from edit" -l name -d 'Its new name' -r
+complete -c bashgate-run -n "__fish_bashgate_run_using_subcommand scripts; and __fish_seen_subcommand_from edit" -l description -d 'What it does' -r
+complete -c bashgate-run -n "__fish_bashgate_run_using_subcommand scripts; and __fish_seen_subcommand_from edit" -l read -d 'Instead of what it may read now: a file or folder, absolute; may be repeated' -r
+complete -c bashgate-run -n "__fish_bashgate_run_using_subcommand scripts; and __fish_seen_subcommand_from edit" -l write -d 'Instead of what it may write now: a folder, absolute; may be repeated' -r
+complete -c bashgate-run -n "__fish_bashgate_run_using_subcommand scripts; and __fish_seen_subcommand_from edit" -l network -d 'Whether it has network' -r -f -a "true\t''
+false\t''"
+complete -c bashgate-run -n "__fish_bashgate_run_using_subcommand scripts; and __fish_seen_subcommand_from edit" -l command -d 'Instead of the programs that it may run now; may be repeated' -r
+complete -c bashgate-run -n "__fish_bashgate_run_using_subcommand scripts; and __fish_seen_subcommand_from edit" -l variable -d 'Instead of the names that each run has a value for now; may be repeated' -r
+complete -c bashgate-run -n "__fish_bashgate_run_using_subcommand scripts; and __fish_seen_subcommand_from edit" -l cwd -d 'Where it starts, absolute' -r
+complete -c bashgate-run -n "__fish_bashgate_run_using_subcommand scripts; and __fish_seen_subcommand_from edit" -l timeout -d 'From when on it is called slow, in seconds' -r
+complete -c bashgate-run -n "__fish_bashgate_run_using_subcommand scripts; and __fish_seen_subcommand_from edit" -l timeout-hard -d 'When it is ended, in seconds' -r
+complete -c bashgate-run -n "__fish_bashgate_run_using_subcommand scripts; and __fish_seen_subcommand_from edit" -l expect -d 'Only if this is the version that counts now' -r
+complete -c bashgate-run -n "__fish_bashgate_run_using_subcommand scripts; and __fish_seen_subcommand_from edit" -l keep -d 'How many versions to keep besides the new one' -r
+complete -c bashgate-run -n "__fish_bashgate_run_using_subcommand scripts; and __fish_seen_subcommand_from edit" -l json -d 'Print JSON'
+complete -c bashgate-run -n "__fish_bashgate_run_using_subcommand scripts; and __fish_seen_subcommand_from edit" -l input -d 'Take it as one JSON object from standard input instead, with the fields of `create --input`; what it does not name stays'
+complete -c bashgate-run -n "__fish_bashgate_run_using_subcommand scripts; and __fish_seen_subcommand_from edit" -s h -l help -d 'Print help'
+complete -c bashgate-run -n "__fish_bashgate_run_using_subcommand scripts; and __fish_seen_subcommand_from versions" -l state -d 'The folder of jobs: `$XDG_STATE_HOME/bashgate-run` if not given, or `~/.local/state/bashgate-run`' -r -F
+complete -c bashgate-run -n "__fish_bashgate_run_using_subcommand scripts; and __fish_seen_subcommand_from versions" -l json -d 'Print JSON'
+complete -c bashgate-run -n "__fish_bashgate_run_using_subcommand scripts; and __fish_seen_subcommand_from versions" -s h -l help -d 'Print help'
+complete -c bashgate-run -n "__fish_bashgate_run_using_subcommand scripts; and __fish_seen_subcommand_from diff" -l state -d 'The folder of jobs: `$XDG_STATE_HOME/bashgate-run` if not given, or `~/.local/state/bashgate-run`' -r -F
+complete -c bashgate-run -n "__fish_bashgate_run_using_subcommand scripts; and __fish_seen_subcommand_from diff" -l from -d 'The older version; the one before the last, if not given' -r
+complete -c bashgate-run -n "__fish_bashgate_run_using_subcommand scripts; and __fish_seen_subcommand_from diff" -l to -d 'The newer version; the one that counts, if not given' -r
+complete -c bashgate-run -n "__fish_bashgate_run_using_subcommand scripts; and __fish_seen_subcommand_from diff" -l json -d 'Print JSON'
+complete -c bashgate-run -n "__fish_bashgate_run_using_subcommand scripts; and __fish_seen_subcommand_from diff" -s h -l help -d 'Print help'
+complete -c bashgate-run -n "__fish_bashgate_run_using_subcommand scripts; and __fish_seen_subcommand_from restore" -l state -d 'The folder of jobs: `$XDG_STATE_HOME/bashgate-run` if not given, or `~/.local/state/bashgate-run`' -r -F
+complete -c bashgate-run -n "__fish_bashgate_run_using_subcommand scripts; and __fish_seen_subcommand_from restore" -l keep -d 'How many versions to keep besides the one that counts' -r
+complete -c bashgate-run -n "__fish_bashgate_run_using_subcommand scripts; and __fish_seen_subcommand_from restore" -l json -d 'Print JSON'
+complete -c bashgate-run -n "__fish_bashgate_run_using_subcommand scripts; and __fish_seen_subcommand_from restore" -l by-model -d 'A model restores it, not a person'
+complete -c bashgate-run -n "__fish_bashgate_run_using_subcommand scripts; and __fish_seen_subcommand_from restore" -s h -l help -d 'Print help'
+complete -c bashgate-run -n "__fish_bashgate_run_using_subcommand scripts; and __fish_seen_subcommand_from link" -l state -d 'The folder of jobs: `$XDG_STATE_HOME/bashgate-run` if not given, or `~/.local/state/bashgate-run`' -r -F
+complete -c bashgate-run -n "__fish_bashgate_run_using_subcommand scripts; and __fish_seen_subcommand_from link" -l json -d 'Print JSON'
+complete -c bashgate-run -n "__fish_bashgate_run_using_subcommand scripts; and __fish_seen_subcommand_from link" -s h -l help -d 'Print help'
+complete -c bashgate-run -n "__fish_bashgate_run_using_subcommand scripts; and __fish_seen_subcommand_from unlink" -l state -d 'The folder of jobs: `$XDG_STATE_HOME/bashgate-run` if not given, or `~/.local/state/bashgate-run`' -r -F
+complete -c bashgate-run -n "__fish_bashgate_run_using_subcommand scripts; and __fish_seen_subcommand_from unlink" -l json -d 'Print JSON'
+complete -c bashgate-run -n "__fish_bashgate_run_using_subcommand scripts; and __fish_seen_subcommand_from unlink" -s h -l help -d 'Print help'
 complete -c bashgate-run -n "__fish_bashgate_run_using_subcommand scripts; and __fish_seen_subcommand_from delete" -l state -d 'The folder of jobs: `$XDG_STATE_HOME/bashgate-run` if not given, or `~/.local/state/bashgate-run`' -r -F
 complete -c bashgate-run -n "__fish_bashgate_run_using_subcommand scripts; and __fish_seen_subcommand_from delete" -l json -d 'Print JSON'
 complete -c bashgate-run -n "__fish_bashgate_run_using_subcommand scripts; and __fish_seen_subcommand_from delete" -s h -l help -d 'Print help'
@@ -95,26 +142,44 @@ complete -c bashgate-run -n "__fish_bashgate_run_using_subcommand scripts; and _
 complete -c bashgate-run -n "__fish_bashgate_run_using_subcommand scripts; and __fish_seen_subcommand_from validate" -l input -d 'Look at a script that is not kept: JSON on standard input, with the fields of `create --input`'
 complete -c bashgate-run -n "__fish_bashgate_run_using_subcommand scripts; and __fish_seen_subcommand_from validate" -s h -l help -d 'Print help'
 complete -c bashgate-run -n "__fish_bashgate_run_using_subcommand scripts; and __fish_seen_subcommand_from run" -l config -d 'The gate\'s configuration. `runner.toml` beside it may add presets. Without one, only provably local commands run' -r -F
-complete -c bashgate-run -n "__fish_bashgate_run_using_subcommand scripts; and __fish_seen_subcommand_from run" -l state -d 'The folder of jobs: `$XDG_STATE_HOME/bashgate-run` if not given, or `~/.local/state/bashgate-run`' -r -F
-complete -c bashgate-run -n "__fish_bashgate_run_using_subcommand scripts; and __fish_seen_subcommand_from run" -l var -d 'A value; may be repeated' -r
 complete -c bashgate-run -n "__fish_bashgate_run_using_subcommand scripts; and __fish_seen_subcommand_from run" -l preset -d 'The preset of scripts, from runner.toml' -r
 complete -c bashgate-run -n "__fish_bashgate_run_using_subcommand scripts; and __fish_seen_subcommand_from run" -l agent -d 'The agent on whose behalf, for runner.toml and the record' -r
+complete -c bashgate-run -n "__fish_bashgate_run_using_subcommand scripts; and __fish_seen_subcommand_from run" -l state -d 'The folder of jobs: `$XDG_STATE_HOME/bashgate-run` if not given, or `~/.local/state/bashgate-run`' -r -F
+complete -c bashgate-run -n "__fish_bashgate_run_using_subcommand scripts; and __fish_seen_subcommand_from run" -l var -d 'A value; may be repeated' -r
 complete -c bashgate-run -n "__fish_bashgate_run_using_subcommand scripts; and __fish_seen_subcommand_from run" -l json -d 'Print JSON'
 complete -c bashgate-run -n "__fish_bashgate_run_using_subcommand scripts; and __fish_seen_subcommand_from run" -l input -d 'Take values and less capabilities as one JSON object from standard input: `variables`, `capabilities`, `timeout_seconds`, `dry_run`'
 complete -c bashgate-run -n "__fish_bashgate_run_using_subcommand scripts; and __fish_seen_subcommand_from run" -l dry-run -d 'Only show what would run'
 complete -c bashgate-run -n "__fish_bashgate_run_using_subcommand scripts; and __fish_seen_subcommand_from run" -s h -l help -d 'Print help'
+complete -c bashgate-run -n "__fish_bashgate_run_using_subcommand scripts; and __fish_seen_subcommand_from action" -l config -d 'The gate\'s configuration. `runner.toml` beside it may add presets. Without one, only provably local commands run' -r -F
+complete -c bashgate-run -n "__fish_bashgate_run_using_subcommand scripts; and __fish_seen_subcommand_from action" -l preset -d 'The preset of scripts, from runner.toml' -r
+complete -c bashgate-run -n "__fish_bashgate_run_using_subcommand scripts; and __fish_seen_subcommand_from action" -l agent -d 'The agent on whose behalf, for runner.toml and the record' -r
+complete -c bashgate-run -n "__fish_bashgate_run_using_subcommand scripts; and __fish_seen_subcommand_from action" -l state -d 'The folder of jobs: `$XDG_STATE_HOME/bashgate-run` if not given, or `~/.local/state/bashgate-run`' -r -F
+complete -c bashgate-run -n "__fish_bashgate_run_using_subcommand scripts; and __fish_seen_subcommand_from action" -l var -d 'What the automation knows, for `${…}` in the actions\' values; may be repeated' -r
+complete -c bashgate-run -n "__fish_bashgate_run_using_subcommand scripts; and __fish_seen_subcommand_from action" -l json -d 'Print JSON'
+complete -c bashgate-run -n "__fish_bashgate_run_using_subcommand scripts; and __fish_seen_subcommand_from action" -l input -d 'Take `actions` and `known` as one JSON object from standard input'
+complete -c bashgate-run -n "__fish_bashgate_run_using_subcommand scripts; and __fish_seen_subcommand_from action" -s h -l help -d 'Print help'
 complete -c bashgate-run -n "__fish_bashgate_run_using_subcommand scripts; and __fish_seen_subcommand_from help" -f -a "list" -d 'List the scripts: id, name, description'
+complete -c bashgate-run -n "__fish_bashgate_run_using_subcommand scripts; and __fish_seen_subcommand_from help" -f -a "find" -d 'Find scripts by words of their names and descriptions, the best first'
 complete -c bashgate-run -n "__fish_bashgate_run_using_subcommand scripts; and __fish_seen_subcommand_from help" -f -a "show" -d 'Show a script with what it may reach'
 complete -c bashgate-run -n "__fish_bashgate_run_using_subcommand scripts; and __fish_seen_subcommand_from help" -f -a "create" -d 'Keep a new script; its text comes from a file, or from standard input'
-complete -c bashgate-run -n "__fish_bashgate_run_using_subcommand scripts; and __fish_seen_subcommand_from help" -f -a "delete" -d 'Remove a script'
+complete -c bashgate-run -n "__fish_bashgate_run_using_subcommand scripts; and __fish_seen_subcommand_from help" -f -a "edit" -d 'Make the next version of a script; what is not named stays as it is, and the version before is kept'
+complete -c bashgate-run -n "__fish_bashgate_run_using_subcommand scripts; and __fish_seen_subcommand_from help" -f -a "versions" -d 'List the versions of a script that are kept, oldest first'
+complete -c bashgate-run -n "__fish_bashgate_run_using_subcommand scripts; and __fish_seen_subcommand_from help" -f -a "diff" -d 'Show what is different between two versions: the last two, if none is named'
+complete -c bashgate-run -n "__fish_bashgate_run_using_subcommand scripts; and __fish_seen_subcommand_from help" -f -a "restore" -d 'Make an earlier version the one that counts. Where it was approved, it runs without a question'
+complete -c bashgate-run -n "__fish_bashgate_run_using_subcommand scripts; and __fish_seen_subcommand_from help" -f -a "link" -d 'Note that an automation uses a script, which cannot be removed while one does'
+complete -c bashgate-run -n "__fish_bashgate_run_using_subcommand scripts; and __fish_seen_subcommand_from help" -f -a "unlink" -d 'Note that an automation uses a script no more'
+complete -c bashgate-run -n "__fish_bashgate_run_using_subcommand scripts; and __fish_seen_subcommand_from help" -f -a "delete" -d 'Remove a script with all of its versions'
 complete -c bashgate-run -n "__fish_bashgate_run_using_subcommand scripts; and __fish_seen_subcommand_from help" -f -a "validate" -d 'Look at a script without running it: syntax, where values land, programs, shellcheck'
 complete -c bashgate-run -n "__fish_bashgate_run_using_subcommand scripts; and __fish_seen_subcommand_from help" -f -a "run" -d 'Run a script. The first time, a person is asked; afterwards it runs without a question until anything of it changes'
+complete -c bashgate-run -n "__fish_bashgate_run_using_subcommand scripts; and __fish_seen_subcommand_from help" -f -a "action" -d 'Run the actions of an automation, `{"type": "bash.run", "script_id": …}`, one after another'
 complete -c bashgate-run -n "__fish_bashgate_run_using_subcommand scripts; and __fish_seen_subcommand_from help" -f -a "help" -d 'Print this message or the help of the given subcommand(s)'
 complete -c bashgate-run -n "__fish_bashgate_run_using_subcommand mcp" -l config -d 'The gate\'s configuration. `runner.toml` beside it may add presets. Without one, only provably local commands run' -r -F
 complete -c bashgate-run -n "__fish_bashgate_run_using_subcommand mcp" -l state -d 'The folder of jobs: `$XDG_STATE_HOME/bashgate-run` if not given, or `~/.local/state/bashgate-run`' -r -F
 complete -c bashgate-run -n "__fish_bashgate_run_using_subcommand mcp" -l preset -d 'The preset of commands; the agent\'s of runner.toml, or `default`, if not given' -r
 complete -c bashgate-run -n "__fish_bashgate_run_using_subcommand mcp" -l agent -d 'The agent on whose behalf, for runner.toml and the record' -r
 complete -c bashgate-run -n "__fish_bashgate_run_using_subcommand mcp" -l workspace -d 'The folder that commands may write: the repository around the working directory if not given, else that directory' -r -F
+complete -c bashgate-run -n "__fish_bashgate_run_using_subcommand mcp" -l http -d 'Serve streamable HTTP at this address of loopback instead, such as `127.0.0.1:8931`, under the path `/mcp`' -r
+complete -c bashgate-run -n "__fish_bashgate_run_using_subcommand mcp" -l token-file -d 'The file with the token that each request must carry; made if it is not there' -r -F
 complete -c bashgate-run -n "__fish_bashgate_run_using_subcommand mcp" -s h -l help -d 'Print help'
 complete -c bashgate-run -n "__fish_bashgate_run_using_subcommand doctor" -l sandbox -d 'Only this sandbox: bwrap, landlock, firejail or none' -r
 complete -c bashgate-run -n "__fish_bashgate_run_using_subcommand doctor" -l json -d 'Print one JSON object'
@@ -128,8 +193,16 @@ complete -c bashgate-run -n "__fish_bashgate_run_using_subcommand help; and not 
 complete -c bashgate-run -n "__fish_bashgate_run_using_subcommand help; and not __fish_seen_subcommand_from exec jobs tail stop scripts mcp doctor help" -f -a "doctor" -d 'Show which sandboxes there are here, and try what each really keeps'
 complete -c bashgate-run -n "__fish_bashgate_run_using_subcommand help; and not __fish_seen_subcommand_from exec jobs tail stop scripts mcp doctor help" -f -a "help" -d 'Print this message or the help of the given subcommand(s)'
 complete -c bashgate-run -n "__fish_bashgate_run_using_subcommand help; and __fish_seen_subcommand_from scripts" -f -a "list" -d 'List the scripts: id, name, description'
+complete -c bashgate-run -n "__fish_bashgate_run_using_subcommand help; and __fish_seen_subcommand_from scripts" -f -a "find" -d 'Find scripts by words of their names and descriptions, the best first'
 complete -c bashgate-run -n "__fish_bashgate_run_using_subcommand help; and __fish_seen_subcommand_from scripts" -f -a "show" -d 'Show a script with what it may reach'
 complete -c bashgate-run -n "__fish_bashgate_run_using_subcommand help; and __fish_seen_subcommand_from scripts" -f -a "create" -d 'Keep a new script; its text comes from a file, or from standard input'
-complete -c bashgate-run -n "__fish_bashgate_run_using_subcommand help; and __fish_seen_subcommand_from scripts" -f -a "delete" -d 'Remove a script'
+complete -c bashgate-run -n "__fish_bashgate_run_using_subcommand help; and __fish_seen_subcommand_from scripts" -f -a "edit" -d 'Make the next version of a script; what is not named stays as it is, and the version before is kept'
+complete -c bashgate-run -n "__fish_bashgate_run_using_subcommand help; and __fish_seen_subcommand_from scripts" -f -a "versions" -d 'List the versions of a script that are kept, oldest first'
+complete -c bashgate-run -n "__fish_bashgate_run_using_subcommand help; and __fish_seen_subcommand_from scripts" -f -a "diff" -d 'Show what is different between two versions: the last two, if none is named'
+complete -c bashgate-run -n "__fish_bashgate_run_using_subcommand help; and __fish_seen_subcommand_from scripts" -f -a "restore" -d 'Make an earlier version the one that counts. Where it was approved, it runs without a question'
+complete -c bashgate-run -n "__fish_bashgate_run_using_subcommand help; and __fish_seen_subcommand_from scripts" -f -a "link" -d 'Note that an automation uses a script, which cannot be removed while one does'
+complete -c bashgate-run -n "__fish_bashgate_run_using_subcommand help; and __fish_seen_subcommand_from scripts" -f -a "unlink" -d 'Note that an automation uses a script no more'
+complete -c bashgate-run -n "__fish_bashgate_run_using_subcommand help; and __fish_seen_subcommand_from scripts" -f -a "delete" -d 'Remove a script with all of its versions'
 complete -c bashgate-run -n "__fish_bashgate_run_using_subcommand help; and __fish_seen_subcommand_from scripts" -f -a "validate" -d 'Look at a script without running it: syntax, where values land, programs, shellcheck'
 complete -c bashgate-run -n "__fish_bashgate_run_using_subcommand help; and __fish_seen_subcommand_from scripts" -f -a "run" -d 'Run a script. The first time, a person is asked; afterwards it runs without a question until anything of it changes'
+complete -c bashgate-run -n "__fish_bashgate_run_using_subcommand help; and __fish_seen_subcommand_from scripts" -f -a "action" -d 'Run the actions of an automation, `{"type": "bash.run", "script_id": …}`, one after another'

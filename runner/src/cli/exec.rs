@@ -230,7 +230,19 @@ impl Exec {
             return permit::cage(&text, gate.config.as_ref(), preset, cwd);
         }
         let preset_name = self.preset.as_deref().unwrap_or(presets::DEFAULT);
-        let ask = Ask { gate, preset_name, preset, cwd, agent: self.agent.as_deref(), background: self.background };
+        // What it may write, and what it finds, is not in its text.
+        let folder = self.workspace.as_ref().map(|folder| format!("the workspace {}", folder.display()));
+        let asked_with: Vec<String> = self.env.iter().map(permit::told_variable).chain(folder).collect();
+        let ask = Ask {
+            gate,
+            preset_name,
+            preset,
+            cwd,
+            agent: self.agent.as_deref(),
+            background: self.background,
+            asked_with: &asked_with,
+            variables: &self.env,
+        };
         permit::ask(&text, &ask)
     }
 

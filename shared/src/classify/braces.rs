@@ -1,6 +1,7 @@
 //! `{a,b}` and `{1..3}`: one word that the shell makes several of, before it looks at anything else.
 
 use crate::shell::Piece;
+use crate::shell::Variable;
 
 /// Most words that one word may become.
 const MAX_WORDS: usize = 64;
@@ -128,8 +129,11 @@ fn pieces_of(atoms: &[Atom], pieces: &[Piece]) -> Vec<Piece> {
         && text.starts_with('~')
     {
         let rest = text.split_off(1);
-        *text = rest;
-        out.insert(0, Piece::Tilde);
+        let end = rest.find('/').unwrap_or(rest.len());
+        let (prefix, behind) = rest.split_at(end);
+        let folder = Variable::behind_tilde(prefix);
+        *text = if folder.is_some() { behind.to_owned() } else { rest.clone() };
+        out.insert(0, folder.map_or(Piece::Tilde, Piece::Variable));
     }
     out
 }
@@ -164,6 +168,8 @@ mod tests {
             ("{}", vec!["{}"]),
             ("{'a,b',c}", vec!["a,b", "c"]),
             ("{~,x}/y", vec!["~/y", "x/y"]),
+            ("{~+,x}/y", vec!["…", "x/y"]),
+            ("{~-,~1}/y", vec!["…", "…"]),
             ("{a,b", vec!["{a,b"]),
             ("{a,{b,c}}", vec!["…"]),
             ("{txt}a,b}c", vec!["…"]),

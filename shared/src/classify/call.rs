@@ -214,6 +214,9 @@ pub struct Options {
 pub struct Scan<'c> {
     /// Options in order: name with dashes, and the value if it has one.
     pub options: Vec<(String, Option<Arg>)>,
+    /// Those that stand behind others in one word, and take the next word as their value. A program that does not take several in one
+    /// word may see an option in that.
+    pub clustered: Vec<(String, Arg)>,
     /// Everything else.
     pub operands: Vec<&'c Arg>,
 }
@@ -314,6 +317,12 @@ impl Sorter<'_> {
                     let glued = letters.get(at + letter.len_utf8()..).unwrap_or("");
                     let value =
                         if glued.is_empty() { one_value(rest.next(), &option)? } else { Some(Arg::literal(glued)) };
+                    if let Some(value) = value.as_ref().filter(|_| at > 0 && glued.is_empty()) {
+                        if strict && value.exact().is_some_and(|text| text.len() > 1 && text.starts_with('-')) {
+                            return Err(format!("the value of `{option}`, behind other letters, looks like an option"));
+                        }
+                        scan.clustered.push((option.clone(), value.clone()));
+                    }
                     scan.options.push((option, value));
                     break;
                 }

@@ -130,8 +130,15 @@ pub(super) const TABLE: &[Program] = &[
     .safe(&["sha256sum file.txt", "md5sum -b file.txt"])
     .not_safe(&["sha256sum -c list", "md5sum -bc list", "b2sum --check list"]),
     Program::new(&["date"], "prints the time", Kind::Local, Rule::Custom(date))
-        .safe(&["date", "date +%s", "date -u -d '1 day ago' '+%F %T'"])
-        .not_safe(&["date -s 12:00", "date 010112002030", "date --set=12:00"]),
+        .safe(&["date", "date +%s", "date -u -d '1 day ago' '+%F %T'", "date -Iseconds", "date -uI"])
+        .not_safe(&[
+            "date -Id 010112002030",
+            "date -uId 010112002030",
+            "date -Ir x",
+            "date -s 12:00",
+            "date 010112002030",
+            "date --set=12:00",
+        ]),
     Program::new(&["tree"], "draws folders", Kind::Local, Rule::Custom(tree))
         .safe(&["tree -L 2 src", "tree -a -I node_modules"])
         .not_safe(&["tree -o out.html", "tree -R -H . -L 1", "tree -Po x y", "tree -Io x f", "tree -L $x"]),
@@ -176,11 +183,17 @@ pub(super) const TABLE: &[Program] = &[
 
 fn date(_: &mut Judge<'_>, call: &Call) -> Judgement {
     let options = Options {
-        flags: "uRI",
+        // `-I` takes what is glued to it: `-Id` is no `-d`.
+        flags: "uR",
         values: "dr",
         long: &["--utc", "--universal", "--date=", "--reference=", "--rfc-email", "--iso-8601=?", "--rfc-3339="],
     };
-    match options.scan(&call.args) {
+    let is_iso = |arg: &&Arg| {
+        let format = arg.exact().and_then(|text| text.strip_prefix("-I").or_else(|| text.strip_prefix("-uI")));
+        format.is_some_and(|format| matches!(format, "" | "date" | "hours" | "minutes" | "seconds" | "ns"))
+    };
+    let others: Vec<Arg> = call.args.iter().filter(|arg| !is_iso(arg)).cloned().collect();
+    match options.scan(&others) {
         Ok(scan) if scan.operands.iter().all(|operand| operand.start().starts_with('+')) => Judgement::safe(),
         Ok(_) => Judgement::unknown("an operand without `+` sets the clock"),
         Err(reason) => Judgement::unknown(reason),

@@ -160,6 +160,9 @@ pub(super) const TABLE: &[Program] = &[
             "iconv --output=out x",
             "iconv -f ./x y",
             "iconv -f sub/x y",
+            "iconv -t d//cm y",
+            "iconv -f d//../.env -t utf-8 y",
+            "iconv -f utf-8//TRANSLIT//x y",
             "iconv -t \"$x\" y",
         ]),
     Program::new(&["xxd"], "prints bytes", Kind::Local, Rule::Custom(xxd))
@@ -291,10 +294,13 @@ fn iconv(judge: &mut Judge<'_>, call: &Call) -> Judgement {
         Ok(scan) => scan,
         Err(reason) => return Judgement::unknown(reason),
     };
+    // Whatever has a slash may be a file, but for what says how letters are put that are not there.
     let is_name = |value: &Arg| {
-        value
-            .exact()
-            .is_some_and(|text| !text.split("//").next().unwrap_or_default().contains('/') && !text.starts_with('/'))
+        let how = |text: &str| text.split("//").skip(1).all(|how| matches!(how, "" | "TRANSLIT" | "IGNORE"));
+        value.exact().is_some_and(|text| {
+            let name = text.split("//").next().unwrap_or_default();
+            !name.is_empty() && !name.contains('/') && how(text)
+        })
     };
     if !scan.options.iter().filter_map(|(_, value)| value.as_ref()).all(is_name) {
         return Judgement::unknown("a file may describe the encoding");

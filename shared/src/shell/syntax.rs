@@ -330,6 +330,20 @@ pub enum Form {
 }
 
 impl Variable {
+    /// The variable that stands behind a tilde with this between it and a slash: `~+` is the working directory, `~-` the one before,
+    /// and a number one of those that were pushed. `None` for the home folder, somebody's, or no folder at all.
+    pub fn behind_tilde(prefix: &str) -> Option<Self> {
+        let number = prefix.strip_prefix(['+', '-']).unwrap_or(prefix);
+        let name = match prefix {
+            "+" => "PWD",
+            "-" => "OLDPWD",
+            _ if !number.is_empty() && number.bytes().all(|byte| byte.is_ascii_digit()) => "DIRSTACK",
+            _ => return None,
+        };
+        // What it stands for is neither divided nor taken for a pattern.
+        Some(Self { name: name.to_owned(), quoted: true, form: Form::Plain, arithmetic: Arithmetic::default() })
+    }
+
     /// The word behind the operator, if there is one.
     pub fn operand(&self) -> Option<&Word> {
         match &self.form {

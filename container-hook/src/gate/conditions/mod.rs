@@ -215,7 +215,7 @@ fn paths_of(condition: &Condition) -> impl Iterator<Item = &str> {
     std::iter::once(condition.path()).chain(added)
 }
 
-/// The absolute place of a path as the classifier resolved it. `~name` is not known here.
+/// The absolute place of a path as the classifier resolved it; `None` for a home folder that nobody here knows.
 pub(crate) fn place(path: &str, cwd: &Path) -> Option<PathBuf> {
     match path.strip_prefix('~') {
         None => Some(cwd.join(path)),
@@ -223,8 +223,21 @@ pub(crate) fn place(path: &str, cwd: &Path) -> Option<PathBuf> {
             let home = std::env::var_os("HOME").map(PathBuf::from).filter(|home| home.is_absolute())?;
             Some(home.join(rest.trim_start_matches('/')))
         }
-        Some(_) => None,
+        Some(rest) => {
+            let (name, inside) = rest.split_once('/').unwrap_or((rest, ""));
+            Some(home_of(name)?.join(inside.trim_start_matches('/')))
+        }
     }
+}
+
+/// The home folder of a user of this system, as its own table says.
+fn home_of(name: &str) -> Option<PathBuf> {
+    let table = std::fs::read_to_string("/etc/passwd").ok()?;
+    let home = table.lines().find_map(|line| match line.split(':').collect::<Vec<_>>().as_slice() {
+        [user, _, _, _, _, home, ..] if *user == name => Some(PathBuf::from(home)),
+        _ => None,
+    });
+    home.filter(|home| home.is_absolute())
 }
 
 /// A folder that is not there yet would be made by the command itself. One that is reached through a link has two kinds

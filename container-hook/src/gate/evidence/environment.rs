@@ -1,6 +1,8 @@
 //! The environment, which any program may read: an answer is bound to all of it, and those variables are named that are known
 //! to steer something.
 
+use std::os::unix::ffi::OsStrExt as _;
+
 use bashgate_shared::command::Digest;
 use bashgate_shared::programs;
 use bashgate_shared::protocol::FileEvidence;
@@ -29,14 +31,27 @@ pub(super) fn is_of_a_row(name: &str, rows: &[&programs::Program]) -> bool {
     rows.iter().any(|row| row.environment.contains(&name))
 }
 
-/// What it is bound to: what they and all others are set to that do not differ from one call to the next.
-pub(super) fn environment(steering: &[(String, String)]) -> FileEvidence {
-    let bound = all().into_iter().filter(|(name, _)| !variables::differs_by_call(name));
-    let lines: Vec<String> = bound.map(|(name, value)| format!("{name}={value}")).collect();
-    let sha256 = Digest::of(lines.join("\n").as_bytes()).hex();
+/// What it is bound to: what they and all others are set to, but for those that differ from one call to the next and that the text does
+/// not name.
+pub(super) fn environment(steering: &[(String, String)], text: &str) -> FileEvidence {
+    let is_named = |name: &str| text.split(|c: char| !c.is_ascii_alphanumeric() && c != '_').any(|word| word == name);
+    let is_bound = |name: &str| !variables::differs_by_call(name) || is_named(name);
+    let mut bytes = Vec::new();
+    let mut count = 0_usize;
+    let mut all: Vec<_> = std::env::vars_os().collect();
+    all.sort();
+    for (name, value) in all.iter().filter(|(name, _)| is_bound(&name.to_string_lossy())) {
+        count += 1;
+        // Neither may hold a NUL.
+        for part in [name, value] {
+            bytes.extend_from_slice(part.as_bytes());
+            bytes.push(0);
+        }
+    }
+    let sha256 = Digest::of(&bytes).hex();
     // Their values may hold a password; whoever looks at a card sees which they are.
     let names: Vec<&str> = steering.iter().map(|(name, _)| name.as_str()).take(MAX_NAMED).collect();
-    let rest = lines.len().saturating_sub(names.len());
+    let rest = count.saturating_sub(names.len());
     let path = match names.as_slice() {
         [] => format!("{ENVIRONMENT}{rest} variables"),
         names => format!("{ENVIRONMENT}{} and {rest} other variables", names.join(", ")),

@@ -12,9 +12,9 @@ mod told;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
-use bashgate_shared::classify::{Condition, Effects};
+use bashgate_shared::classify::{Classification, Condition, Effects, git_config};
 use bashgate_shared::command::Digest;
-use bashgate_shared::programs;
+use bashgate_shared::programs::{self, Builtin};
 use bashgate_shared::protocol::FileEvidence;
 use bashgate_shared::variables;
 
@@ -34,15 +34,62 @@ const MAX_ALL: u64 = 64 << 20;
 /// How the entry for folders of PATH begins.
 const PROGRAMS_IN: &str = "the programs in ";
 
-/// The evidence for one command, of whose words some may name a remote of git. Files that are not there, or are no plain files, say
-/// nothing; where there are more than the protocol allows, the last entry stands for all of the rest.
-pub fn of(
-    words: &BTreeSet<String>,
-    effects: &Effects,
-    conditions: &[Condition],
-    cwd: &Path,
-    setup: ShellSetup<'_>,
-) -> Vec<FileEvidence> {
+/// A command, as far as its evidence depends on it.
+#[derive(Debug, Clone)]
+pub struct Subject {
+    /// Its text.
+    pub text: String,
+    /// The reader has understood it.
+    pub understood: bool,
+    /// Its words that may name a remote of git.
+    pub remotes: BTreeSet<String>,
+    /// One of its words is only known when it runs.
+    pub has_open_words: bool,
+    /// What it does.
+    pub effects: Effects,
+    /// What is left to be checked.
+    pub conditions: Vec<Condition>,
+    /// Where it would run.
+    pub cwd: PathBuf,
+    /// Its shell reads start-up files.
+    pub reads_startup_files: bool,
+    /// Those of them that somebody has looked at, by their digests.
+    pub trusted_startup: Vec<String>,
+}
+
+impl Subject {
+    /// A command that was read.
+    pub fn new(text: &str, found: &Classification, cwd: &Path, setup: ShellSetup<'_>) -> Self {
+        Self {
+            text: text.to_owned(),
+            understood: found.understood,
+            remotes: git_config::words_of(text, &found.calls),
+            has_open_words: found.calls.iter().flatten().any(Option::is_none),
+            effects: found.effects.clone(),
+            conditions: found.conditions.clone(),
+            cwd: cwd.to_owned(),
+            reads_startup_files: setup.reads_startup_files,
+            trusted_startup: setup.trusted.to_vec(),
+        }
+    }
+
+    /// True where what a word names may be run, though no rule has seen it run.
+    fn may_run_words(&self) -> bool {
+        let evaluates = |builtin| {
+            matches!(builtin, Builtin::Evaluates | Builtin::EvaluatesLater | Builtin::Sources | Builtin::RunsBehind)
+        };
+        let takes_code = |program: &String| {
+            programs::row(program).is_none_or(|row| row.runs.takes_code() || row.builtin.is_some_and(evaluates))
+        };
+        !self.understood || !self.effects.runs.is_empty() || self.effects.programs.iter().any(takes_code)
+    }
+}
+
+/// The evidence for one command. Files that are not there, or are no plain files, say nothing; where there are more than the
+/// protocol allows, the last entry stands for all of the rest.
+pub fn of(subject: &Subject) -> Vec<FileEvidence> {
+    let Subject { remotes: words, effects, conditions, cwd, .. } = subject;
+    let setup = ShellSetup { reads_startup_files: subject.reads_startup_files, trusted: &subject.trusted_startup };
     let leaves = !effects.network.is_empty();
     let mut all = Gathered { remotes: words.clone(), ..Gathered::new(cwd) };
     for path in &effects.runs {
@@ -68,7 +115,7 @@ pub fn of(
     for name in rows.iter().flat_map(|row| row.loads_at_home) {
         all.add(&format!("~/{name}"), Told::Digest);
     }
-    all.add_own_settings(effects);
+    all.add_own_settings(subject);
     all.found.extend(conditions::startup_files(setup));
     all.add_git(effects);
     all.add_reads(effects);
@@ -78,8 +125,19 @@ pub fn of(
     if leaves || keeps || effects.programs.iter().any(|program| programs::row(program).is_none()) {
         all.add_folders(effects, conditions);
     }
+    all.add_meant(subject);
     if leaves && effects.reads_unknown {
         all.found.push(unknown("files whose names are only known when it runs"));
+    }
+    if leaves && subject.has_open_words {
+        all.found.push(unknown("words that are only known when it runs"));
+    }
+    for name in ["PATH", "PS4", "PROMPT_COMMAND", "BASH_ENV", "ENV"] {
+        let set = [format!("{name}="), format!("{name}+=")];
+        let divides = |c: char| !c.is_ascii_alphanumeric() && !matches!(c, '_' | '=' | '+');
+        if subject.text.split(divides).any(|word| set.iter().any(|set| word.starts_with(set.as_str()))) {
+            all.found.push(unknown(&format!("what the command sets {name} to leads to")));
+        }
     }
     let steering = steering_variables(&rows);
     let at_home: Vec<&str> =
@@ -110,7 +168,7 @@ pub fn of(
             }
         }
     }
-    all.found.push(environment(&steering));
+    all.found.push(environment(&steering, &subject.text));
     all.folded()
 }
 
@@ -171,6 +229,8 @@ struct Gathered<'c> {
     cwd: &'c Path,
     /// Where what was found lies.
     places: BTreeSet<PathBuf>,
+    /// Of what was looked at for what it includes.
+    followed: BTreeSet<PathBuf>,
     /// What more there is than is looked at one by one, a line each.
     more: Vec<String>,
     /// The words of the command, and what its repositories go to by themselves: the remotes among them are told first.
@@ -184,6 +244,7 @@ impl<'c> Gathered<'c> {
             room: MAX_ALL,
             cwd,
             places: BTreeSet::new(),
+            followed: BTreeSet::new(),
             more: Vec::new(),
             remotes: BTreeSet::new(),
         }
@@ -236,9 +297,18 @@ impl<'c> Gathered<'c> {
     }
 
     fn add(&mut self, name: &str, told: Told) {
-        let Some(file) = place(name, self.cwd) else { return };
+        let Some(file) = place(name, self.cwd).filter(|_| !leads_through_process(name)) else {
+            let odd = unknown(&format!("{name} (where that lies is only known when it runs)"));
+            if !self.found.contains(&odd) {
+                self.found.push(odd);
+            }
+            return;
+        };
         // By another spelling it is the same file.
         if !self.places.insert(file.clone()) {
+            if told == Told::Head {
+                self.show(&file);
+            }
             return;
         }
         if self.found.len() >= MAX_FILES {
@@ -258,6 +328,20 @@ impl<'c> Gathered<'c> {
         }
     }
 
+    /// Tells of a file that was found how it begins.
+    fn show(&mut self, file: &Path) {
+        let cwd = self.cwd;
+        let known = self
+            .found
+            .iter_mut()
+            .find(|known| known.head.is_empty() && place(&known.path, cwd).as_deref() == Some(file));
+        if let Some(known) = known
+            && let Some(read) = read(&known.path, file, Told::Head, &self.remotes, &mut self.room)
+        {
+            known.head = read.head;
+        }
+    }
+
     /// Everything below a folder, where there is one; a file by itself.
     fn add_folder(&mut self, name: &str) {
         if self.found.iter().any(|file| file.path == below(name)) {
@@ -265,10 +349,14 @@ impl<'c> Gathered<'c> {
         }
         match place(name, self.cwd) {
             Some(place) if place.is_dir() => self.found.push(tree(name, &place, &mut self.room)),
-            Some(_) => self.add(name, Told::Digest),
-            None => {}
+            Some(_) | None => self.add(name, Told::Digest),
         }
     }
+}
+
+/// True for a path through what a process has open or stands in: that is another process's when the command runs.
+fn leads_through_process(path: &str) -> bool {
+    path.starts_with("/proc/") && ["/cwd", "/root", "/fd/"].iter().any(|part| path.contains(part))
 }
 
 #[cfg(test)]

@@ -4,17 +4,21 @@ use std::collections::BTreeSet;
 use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 
-use bashgate_shared::classify::Effects;
+use bashgate_shared::classify::secrets;
 use bashgate_shared::command::Digest;
 use bashgate_shared::programs::{self, Kind, Program, Runs};
 use bashgate_shared::protocol::FileEvidence;
 
-use super::Gathered;
-use super::told::{Told, digest_of, state_of};
+use super::told::{Told, digest_of, state_of, unknown};
+use super::{Gathered, Subject};
 use crate::gate::conditions::place;
+use crate::gate::words;
 
 /// Largest file of settings that is read whole, in bytes. Of a larger one counts what any change of it changes.
 const MAX_SETTINGS: u64 = 1 << 20;
+/// Most words that are looked at, and most folders that they name.
+const MAX_WORDS: usize = 500;
+const MAX_FOLDERS: usize = 8;
 /// Most names of one folder that are looked at.
 const MAX_NAMES: usize = 20_000;
 /// Most files of a project's folder of which one entry tells.
@@ -29,11 +33,41 @@ const NO_SETTINGS: &[&str] = &[
 const KEPT: &[&str] = &[".gpg", ".kbx", ".lock", ".history", ".cache", ".bin", ".idx", ".pack"];
 
 impl Gathered<'_> {
+    /// What any word of the text may name as a file, from where it starts or in a folder that another word names: with an ending that
+    /// interpreters add, as a module, behind an option's letter. Of what may be run is told how it begins.
+    pub(super) fn add_meant(&mut self, subject: &Subject) {
+        let may_run = subject.may_run_words();
+        if !may_run && subject.effects.network.is_empty() && subject.effects.persistence.is_empty() {
+            return;
+        }
+        let words = words_in(&subject.text);
+        if words.len() > MAX_WORDS {
+            self.found.push(unknown("more words than are looked at as names of files"));
+        }
+        let words: Vec<&str> = words.into_iter().take(MAX_WORDS).collect();
+        // In front of the first word stands nothing that PATH knows.
+        for file in words::files(&[&[""], words.as_slice()].concat(), &[self.cwd]) {
+            let name = file.to_string_lossy();
+            let is_shown = may_run && may_be_settings(&file, &[]) && !secrets::is_secret_path(&name);
+            self.add(&name, if is_shown { Told::Head } else { Told::Digest });
+        }
+    }
+
     /// The settings that a program finds by its own name (`~/.NAMErc`, `~/.config/NAME/`, `.NAME.yml` or `NAME.toml` in the folder
-    /// where it starts or above it), and, where it works on a project, what lies in that folder itself.
-    pub(super) fn add_own_settings(&mut self, effects: &Effects) {
-        let names = names_of(effects);
+    /// where it starts or above it), and, where it works on a project, what lies in that folder itself. It may start in any folder
+    /// that a word names.
+    pub(super) fn add_own_settings(&mut self, subject: &Subject) {
+        let effects = &subject.effects;
+        let mut programs = effects.programs.clone();
+        if subject.may_run_words() {
+            // Any of them may be the program behind another one.
+            let is_name =
+                |word: &&str| word.len() > 2 && word.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'-');
+            programs.extend(words_in(&subject.text).into_iter().filter(is_name).take(MAX_WORDS).map(str::to_owned));
+        }
+        let names = names_of(&programs);
         let Some(home) = place("~", self.cwd) else { return };
+        let meant = self.folders_meant(subject);
         let mut found: BTreeSet<PathBuf> = BTreeSet::new();
         for (folder, form) in [(home.as_path(), Form::Hidden), (&home.join(".config"), Form::Plain)] {
             for file in entries(folder).filter(|file| names.iter().any(|name| form.is_of(file.file_name(), name))) {
@@ -44,29 +78,68 @@ impl Gathered<'_> {
                 }
             }
         }
-        for folder in self.cwd.ancestors() {
+        for folder in self.cwd.ancestors().chain(meant.iter().map(PathBuf::as_path)) {
             let is_own = |file: &PathBuf| {
                 let name = file.file_name();
                 names.iter().any(|own| Form::Hidden.is_of(name, own) || Form::WithEnding.is_of(name, own))
             };
             found.extend(entries(folder).filter(is_own).filter(|file| file.is_file() && may_be_settings(file, &[])));
         }
-        for file in found {
+        for file in found.iter().filter(|file| file.is_file()) {
             self.add(&file.to_string_lossy(), Told::Digest);
         }
-        let rows = effects.programs.iter().map(|program| programs::row(program));
-        if rows.into_iter().any(|row| row.is_none_or(works_on_project)) {
-            let folders: BTreeSet<PathBuf> =
-                std::iter::once(self.cwd.to_owned()).chain(self.folders(effects)).collect();
+        let rows: Vec<_> = programs.iter().map(|program| programs::row(program)).collect();
+        for row in rows.iter().flatten() {
+            // What is code shows how it begins.
+            let of = |list: &'static [&'static str], told| list.iter().map(move |name| (*name, told));
+            let lists = of(row.configured_by, Told::Digest).chain(of(row.steered_by, Told::Head));
+            for (name, told) in lists.filter(|(name, _)| !name.starts_with(['~', '/'])) {
+                for file in meant.iter().map(|folder| folder.join(name)).filter(|file| file.is_file()) {
+                    self.add(&file.to_string_lossy(), told);
+                }
+            }
+        }
+        if subject.may_run_words() || rows.into_iter().any(|row| row.is_none_or(works_on_project)) {
+            let folders: BTreeSet<PathBuf> = std::iter::once(self.cwd.to_owned()).chain(meant).collect();
             self.found.extend(folders.iter().filter_map(|folder| lies_in(folder)));
         }
     }
 
-    /// The folders that the words of the command name.
-    fn folders(&self, effects: &Effects) -> Vec<PathBuf> {
-        let named = effects.named.iter().filter_map(|path| place(path, self.cwd));
-        named.filter(|folder| folder.is_dir()).collect()
+    /// The folders that words of the command name, from where it starts or from one another.
+    fn folders_meant(&self, subject: &Subject) -> Vec<PathBuf> {
+        let mut found: Vec<PathBuf> = Vec::new();
+        for word in words_in(&subject.text).into_iter().take(MAX_WORDS) {
+            let bases: Vec<PathBuf> = std::iter::once(self.cwd.to_owned()).chain(found.iter().cloned()).collect();
+            for there in bases.iter().filter_map(|base| place(word, base)).filter(|there| there.is_dir()) {
+                let is_new = there.as_path() != self.cwd && !found.contains(&there);
+                if is_new && found.len() < MAX_FOLDERS {
+                    found.push(there);
+                }
+            }
+        }
+        found
     }
+}
+
+/// The words of a text, whole and divided where names are glued to something: `host:f`, `@f`, `.#f`; and what stands behind the folder
+/// that a tilde, a variable or another command gives: `~+/f`, `$PWD/f`, `$(pwd)/f`.
+fn words_in(text: &str) -> Vec<&str> {
+    let is_variable =
+        |name: &str| !name.is_empty() && name.bytes().all(|byte| byte.is_ascii_uppercase() || byte == b'_');
+    let mut all: Vec<&str> = Vec::new();
+    for word in words::of(text) {
+        for part in std::iter::once(word).chain(word.split([':', '@', '#'])) {
+            let behind = part
+                .split_once('/')
+                .filter(|(folder, _)| folder.is_empty() || folder.starts_with('~') || is_variable(folder));
+            for part in std::iter::once(part).chain(behind.map(|(_, inside)| inside.trim_start_matches('/'))) {
+                if !part.is_empty() && !all.contains(&part) {
+                    all.push(part);
+                }
+            }
+        }
+    }
+    all
 }
 
 /// True for a program that does what the files of a project say.
@@ -79,9 +152,9 @@ fn works_on_project(row: &Program) -> bool {
 }
 
 /// What the settings of the programs may begin with: their names, without a version, and what stands in front of a hyphen.
-fn names_of(effects: &Effects) -> BTreeSet<String> {
+fn names_of(programs: &[String]) -> BTreeSet<String> {
     let mut names = BTreeSet::new();
-    for program in &effects.programs {
+    for program in programs {
         let name = Path::new(program).file_name().unwrap_or_default().to_string_lossy().to_lowercase();
         let family = name.split('-').next().unwrap_or_default().to_owned();
         let unversioned = name.trim_end_matches(|c: char| c.is_ascii_digit() || c == '.').to_owned();

@@ -19,7 +19,8 @@ impl Gathered<'_> {
     pub(super) fn add_with_included(&mut self, name: &str) {
         let mut waiting = vec![name.to_owned()];
         while let Some(name) = waiting.pop() {
-            if self.found.iter().any(|file| file.path == name) {
+            // By whatever name: it may name itself.
+            if place(&name, self.cwd).is_some_and(|place| !self.followed.insert(place)) {
                 continue;
             }
             self.add(&name, Told::Digest);

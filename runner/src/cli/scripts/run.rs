@@ -92,8 +92,16 @@ impl<'r> Runs<'r> {
         let preset = self.gate.presets()?.for_agent(agent.as_deref(), Some(preset_name))?;
         let form = preset.output.form;
         let cwd: &Path = &self.cwd;
-        let ask =
-            Ask { gate: &self.gate, preset_name, preset: &preset, cwd, agent: agent.as_deref(), background: false };
+        let ask = Ask {
+            gate: &self.gate,
+            preset_name,
+            preset: &preset,
+            cwd,
+            agent: agent.as_deref(),
+            background: false,
+            asked_with: &[],
+            variables: &[],
+        };
         let permit = prepared.permit(&ask)?;
         let mut spec = prepared.spec(preset.clone())?;
         spec.agent.clone_from(agent);

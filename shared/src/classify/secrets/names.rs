@@ -510,6 +510,8 @@ fn may_say_secret(name: &str) -> bool {
 /// `x.gz`. The name is in lower case.
 pub(super) fn without_copy_marks(mut name: &str) -> &str {
     const MARKS: &[&str] = &[
+        // Ends with the next one.
+        ".un~",
         "~",
         ".bak",
         ".orig",
@@ -531,9 +533,6 @@ pub(super) fn without_copy_marks(mut name: &str) -> &str {
         ".xz",
         ".bz2",
         ".zst",
-        ".swp",
-        ".swo",
-        ".swn",
         "_old",
         "-old",
         "-bak",
@@ -550,7 +549,6 @@ pub(super) fn without_copy_marks(mut name: &str) -> &str {
         ".pacsave",
         ".kate-swp",
         ".svz",
-        ".un~",
     ];
     if let Some(inside) = name.strip_prefix('#').and_then(|rest| rest.strip_suffix('#')) {
         name = inside;
@@ -558,19 +556,32 @@ pub(super) fn without_copy_marks(mut name: &str) -> &str {
     loop {
         // Of nearly every name.
         if !name.ends_with(['~', 'k', 'g', 'd', 'e', 'p', 'y', 'w', 't', ')', 'z', 'o', 'n', 'v', 'a', 'c'])
+            && !name.contains(".sw")
             && !name.ends_with(|last: char| last.is_ascii_digit())
         {
             return name;
         }
         let last = name.as_bytes().last();
-        let by_mark = MARKS.iter().find_map(|mark| {
-            // To compare one letter costs less than to begin comparing a text.
-            let rest = if mark.as_bytes().last() == last { name.strip_suffix(mark)? } else { return None };
-            // An editor hides its own file behind a dot.
-            Some(if mark.starts_with(".sw") {
-                rest.strip_prefix('.').filter(|_| !rest.starts_with(".env")).unwrap_or(rest)
-            } else {
-                rest
+        // `NAME.~7~`, and what vim keeps beside a file that others edit, too: `.NAME.swp`, `.NAME.swo` and so on.
+        let by_version = name
+            .strip_suffix('~')
+            .and_then(|rest| rest.rsplit_once(".~"))
+            .filter(|(_, number)| !number.is_empty() && number.bytes().all(|byte| byte.is_ascii_digit()));
+        let swap = name
+            .rsplit_once(".sw")
+            .filter(|(_, end)| end.len() == 1 && end.bytes().all(|byte| byte.is_ascii_lowercase()));
+        let by_editor =
+            swap.map(|(rest, _)| rest.strip_prefix('.').filter(|_| !rest.starts_with(".env")).unwrap_or(rest));
+        let by_mark = by_version.map(|(rest, _)| rest).or(by_editor).or_else(|| {
+            MARKS.iter().find_map(|mark| {
+                // To compare one letter costs less than to begin comparing a text.
+                let rest = if mark.as_bytes().last() == last { name.strip_suffix(mark)? } else { return None };
+                // An editor hides its own file behind a dot.
+                Some(if *mark == ".un~" {
+                    rest.strip_prefix('.').filter(|_| !rest.starts_with(".env")).unwrap_or(rest)
+                } else {
+                    rest
+                })
             })
         });
         let digits = name.trim_end_matches(|last: char| last.is_ascii_digit());

@@ -677,11 +677,22 @@ pub(in crate::programs) const EXAMPLES: &[(&str, bool)] = &[
     ("echo x > config && git status", false),
     ("git rebase -i HEAD~2", false),
     ("git archive HEAD", false),
+    ("git log -mS --output=x", false),
+    ("git log -mS \"$x\"", false),
+    ("git diff -cG --output=x", false),
+    ("git show -tG --output=x", false),
+    ("git stash list -mS --output=x", false),
+    ("git reflog -gS --output=x", false),
+    ("git diff-tree -vS --output=x HEAD", false),
     ("git help log", false),
 ];
 
 /// What in an accepted call makes git run another program or read what nobody named.
 pub(super) fn obstacle(subcommand: &str, scan: &Scan<'_>) -> Option<String> {
+    // Many of its commands take one letter a word: to them, `-mS x` is an option that they do not know, and then any other word.
+    if let Some((name, _)) = scan.clustered.iter().find(|(_, value)| value.may_be_option()) {
+        return Some(format!("what stands behind `{name}` may be an option to git"));
+    }
     for (name, value) in &scan.options {
         let text = match value.as_ref().map(Arg::exact) {
             None => "",

@@ -3,7 +3,7 @@
 use super::expansions::Quoted;
 use super::{Read, Reader, Shell, Trouble};
 use crate::planted::{self, Bug};
-use crate::shell::syntax::{Piece, Word, is_name};
+use crate::shell::syntax::{Piece, Variable, Word, is_name};
 
 impl<'a> Reader<'a> {
     pub(super) fn word_or_process(&mut self) -> Read<Word> {
@@ -79,8 +79,10 @@ impl<'a> Reader<'a> {
                     if self.shell == Shell::Other && !matches!(self.ahead(1), Some(b'/' | b' ')) {
                         return self.fail(Trouble::ShellsDisagree("this tilde"));
                     }
-                    self.at += 1;
-                    pieces.push(Piece::Tilde);
+                    let prefix = self.tilde_prefix();
+                    let folder = Variable::behind_tilde(prefix);
+                    self.at += 1 + folder.as_ref().map_or(0, |_| prefix.len());
+                    pieces.push(folder.map_or(Piece::Tilde, Piece::Variable));
                 }
                 b'=' if pieces.is_empty() => {
                     self.only_bash("a word that starts with `=`")?;
@@ -125,6 +127,14 @@ impl<'a> Reader<'a> {
             pieces = vec![Piece::Text { text: "[".to_owned(), quoted: false }];
         }
         Ok(Word { pieces, span: self.span(start) })
+    }
+
+    /// What stands between a tilde and the end of its folder: a slash, or what ends the word. Empty where something else is in it.
+    fn tilde_prefix(&self) -> &'a str {
+        let rest = self.text.get(self.at + 1..).unwrap_or_default();
+        let end = rest.find(|c: char| !c.is_ascii_digit() && !matches!(c, '+' | '-')).unwrap_or(rest.len());
+        let ends = rest.get(end..).and_then(|rest| rest.chars().next()).is_none_or(|c| "/:;&|<> \t\n()".contains(c));
+        rest.get(..end).filter(|_| ends).unwrap_or_default()
     }
 
     pub(super) fn escaped(&mut self, pieces: &mut Vec<Piece>) -> Read<()> {
