@@ -1,5 +1,5 @@
-//! The MCP server: the Bash tool and the tools of managed scripts ([`tools`]), on standard input and output or over HTTP on loopback
-//! ([`http`]).
+//! The MCP server: the Bash tool and the tools of managed scripts (`tools.rs`), on standard input and output or over HTTP on loopback
+//! (`http.rs`).
 //!
 //! It holds no state and decides nothing: each call is a call of this program's own command line, with its own process,
 //! gate and sandbox. No tool approves anything.
