@@ -373,10 +373,12 @@ pub fn leads_network(name: &str) -> bool {
 /// size of its window, and numbers by which calls are followed.
 pub fn differs_by_call(name: &str) -> bool {
     const NAMES: &[&str] =
-        &["_", "SHLVL", "PWD", "OLDPWD", "COLUMNS", "LINES", "TRACEPARENT", "TRACESTATE", "INVOCATION_ID", "SECONDS"];
+        &["_", "SHLVL", "PWD", "COLUMNS", "LINES", "TRACEPARENT", "TRACESTATE", "INVOCATION_ID", "SECONDS"];
+    const AGENTS: &[&str] = &["CLAUDE_", "CODEX_", "GEMINI_", "COPILOT_", "OPENCODE_", "CURSOR_"];
     const ENDS: &[&str] =
         &["TOOL_USE_ID", "TOOL_CALL_ID", "CALL_ID", "REQUEST_ID", "PROMPT_ID", "TURN_ID", "MESSAGE_ID"];
-    NAMES.contains(&name) || ENDS.iter().any(|end| name.ends_with(end))
+    NAMES.contains(&name)
+        || AGENTS.iter().any(|start| name.starts_with(start)) && ENDS.iter().any(|end| name.ends_with(end))
 }
 
 /// The variables that say in which letters a shell reads its text.

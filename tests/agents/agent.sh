@@ -20,6 +20,8 @@ if [ "$kind" = sdk ]; then
     set -- "$program" "$@"
 elif [ "$kind" = claude ]; then
     set -- "$program" -p "do what the model says" --output-format stream-json --verbose --dangerously-skip-permissions
+    # Servers that a test lets the agent use.
+    [ ! -f "$home/mcp.json" ] || set -- "$@" --mcp-config "$home/mcp.json"
 elif [ "$kind" = gemini ]; then
     set -- node "$program" -p "do what the model says" --approval-mode yolo --skip-trust -m gemini-2.5-flash --output-format json
 elif [ "$kind" = copilot ]; then

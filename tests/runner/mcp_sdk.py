@@ -1,6 +1,7 @@
 """Everything that the MCP server offers, called by the official SDK. Says `all of it` at its end."""
 
 import asyncio
+import os
 import sys
 from contextlib import asynccontextmanager
 
@@ -53,9 +54,22 @@ async def main():
             raise AssertionError("the job says nothing")
         await told("bash_stop", job=job)
         # A call that is given up ends.
-        waiting = asyncio.create_task(call("bash", command="sleep 600", slow_ok=True))
-        await asyncio.sleep(1)
+        gone = "sleep 600; touch never; exit 0 # given up"
+        waiting = asyncio.create_task(call("bash", command=gone, slow_ok=True))
+        for _ in range(100):
+            if running(gone):
+                break
+            await asyncio.sleep(0.1)
+        else:
+            raise AssertionError("it does not run")
         waiting.cancel()
+        if sys.argv[1] == "stdio":
+            for _ in range(200):
+                if not running(gone):
+                    break
+                await asyncio.sleep(0.1)
+            else:
+                raise AssertionError("it goes on")
         # Scripts: made, looked at, approved by a person, changed, restored.
         made = await told("create_script", name="greet", content='echo "hello ${who}"\n', variables=["who"], description="greets")
         script = made["id"]
@@ -82,6 +96,17 @@ async def main():
         assert (await told("delete_script", script_id=script))["deleted"] == script
         await told("delete_script", script_id="forbidden")
     print("all of it")
+
+
+def running(text):
+    for pid in filter(str.isdigit, os.listdir("/proc")):
+        try:
+            with open(f"/proc/{pid}/cmdline", "rb") as file:
+                if text.encode() in file.read():
+                    return True
+        except OSError:
+            pass
+    return False
 
 
 def failed(result):

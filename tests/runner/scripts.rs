@@ -6,7 +6,9 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::thread::JoinHandle;
 
-use bashgate_tests::{Output, Site, bin, until};
+use bashgate_run::scripts::template::Template;
+
+use bashgate_tests::{Dice, Output, Site, bin, rounds, until};
 use serde_json::{Value, json};
 
 use super::{USER, Who};
@@ -534,6 +536,72 @@ fn values_arrive_byte_for_byte_in_every_context_and_never_run() {
         let refused = ground.start(&id, &json!({"variables": {"v.x": "a\0b"}})).join().unwrap().expect(2);
         assert!(refused.stdout.contains("NUL"), "{refused:?}");
     }
+}
+
+/// The text as bash gets it, for values of any characters: each arrives byte for byte in each of six contexts, and nothing in it runs.
+/// In a namespace of its own, in a folder in which any canary would lie.
+#[test]
+fn any_value_arrives_in_every_context_and_never_runs() {
+    const CONTEXTS: usize = 6;
+    let values = rounds(5_000, 100_000) / CONTEXTS + 1;
+    let text = "printf '%s\\0' ${v}\nprintf '%s\\0' \"a${v}b\"\nprintf '%s\\0' 'a${v}b'\ncopy=${v}; printf '%s\\0' \"$copy\"\n\
+                printf '%s\\0' \"$(printf '%s.' ${v})\"\ncat <<E\na${v}b\nE\nprintf '\\0'\n";
+    let template = Template::parse(text, &["v".to_owned()]).unwrap();
+    let mut dice = Dice::thrown("values of scripts");
+    let mut all: Vec<String> = VALUES.iter().map(|value| (*value).to_owned()).collect();
+    while all.len() < values {
+        let mut value = String::new();
+        for _ in 0..dice.below(40) {
+            match dice.below(8) {
+                0 => value.push_str(dice.pick(&VALUES)),
+                1 => value.push(
+                    *['\'', '"', '\\', '`', '$', '\n', '(', ')', '{', '}', '!', '*'].get(dice.below(12)).unwrap(),
+                ),
+                2 => value
+                    .extend(u32::try_from(dice.below(0x11_0000)).ok().and_then(char::from_u32).filter(|c| *c != '\0')),
+                _ => value.extend(u32::try_from(1 + dice.below(127)).ok().and_then(char::from_u32)),
+            }
+        }
+        all.push(value);
+    }
+    let folder = tempfile::tempdir().unwrap();
+    let (given, got) = (folder.path().join("given"), folder.path().join("got"));
+    let work = folder.path().join("work");
+    fs::create_dir(&work).unwrap();
+    let joined: Vec<u8> = all.iter().flat_map(|value| value.bytes().chain([0])).collect();
+    fs::write(&given, joined).unwrap();
+    let filled = template.with(&[("v".to_owned(), String::new())].into()).unwrap();
+    let carrier = filled.environment[0].0.clone();
+    let driver = format!(
+        "cd \"$1\" && while IFS= read -r -d '' value; do env -i LC_ALL=C.UTF-8 PATH=/usr/bin:/bin {carrier}=\"$value\" \
+         /bin/bash --noprofile --norc -c \"$2\" < /dev/null; done < \"$3\" > \"$4\""
+    );
+    let mut command = Command::new("unshare");
+    command.args(["-n", "-p", "-f", "--mount-proc", "bash", "-c", &driver, "driver"]);
+    command.arg(&work).arg(filled.text).arg(&given).arg(&got);
+    let output = Output::of(&mut command, b"");
+    assert_eq!((output.code, output.stderr.as_str()), (Some(0), ""), "{output:?}");
+    let got = fs::read(&got).unwrap();
+    let mut parts = got.split(|byte| *byte == 0);
+    for value in &all {
+        template.with(&[("v".to_owned(), value.clone())].into()).unwrap();
+        // What a substitution prints loses no end of a line here, since a full stop stands behind it.
+        let want = [
+            value.clone(),
+            format!("a{value}b"),
+            format!("a{value}b"),
+            value.clone(),
+            format!("{value}."),
+            format!("a{value}b\n"),
+        ];
+        for (context, want) in want.iter().enumerate() {
+            let found = parts.next().unwrap_or_default();
+            assert!(found == want.as_bytes(), "{value:?} in context {context}: {:?}", String::from_utf8_lossy(found));
+        }
+    }
+    assert_eq!(parts.next(), Some(b"".as_slice()));
+    assert!(parts.next().is_none());
+    assert_eq!(fs::read_dir(&work).unwrap().count(), 0, "a canary");
 }
 
 #[test]

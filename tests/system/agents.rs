@@ -194,6 +194,68 @@ fn claude_code_is_gated() {
     agent.site.cli(["audit", "verify"]).expect(0);
 }
 
+/// The agent finds the server's tools, makes a script, has it approved by a person, runs, changes, restores and removes it.
+#[test]
+fn claude_uses_the_mcp_server_from_start_to_end() {
+    let agent = Agent::new();
+    agent.install();
+    let _host = agent.site.serve();
+    let server = json!({"mcpServers": {"scripts": {
+        "command": agent.site.path().join("bin/bashgate-run"),
+        "args": ["mcp", "--config", agent.site.hook_toml(), "--state", agent.home.join("state")],
+    }}});
+    std::fs::write(agent.home.join("mcp.json"), server.to_string()).unwrap();
+    let call = |tool: &str, input: Value| json!({"name": format!("mcp__scripts__{tool}"), "input": input});
+    let run = || call("run_script", json!({"script_id": "greet", "variables": {"who": "you; touch evil"}}));
+    let content = "echo \"hello ${who}\"\n";
+    let script = json!([
+        call("bash", json!({"command": "echo by the server"})),
+        call(
+            "create_script",
+            json!({"name": "greet", "content": content, "variables": ["who"], "description": "greets"})
+        ),
+        run(),
+        call("edit_script", json!({"script_id": "greet", "content": "echo goodbye ${who}\n"})),
+        call("restore_script", json!({"script_id": "greet", "version": 1})),
+        run(),
+        call(
+            "run_action",
+            json!({"actions": [{"type": "bash.run", "script_id": "greet", "variables": {"who": "all"}}]})
+        ),
+        call("delete_script", json!({"script_id": "greet"})),
+    ]);
+    let mut command = agent.command(&script);
+    let running = std::thread::spawn(move || Output::of(&mut command, b""));
+    // A service that nobody knows is asked about, and so is the script, once.
+    let mut scripts = std::collections::BTreeSet::new();
+    while !running.is_finished() {
+        for card in agent.site.pending() {
+            let id = card["id"].as_str().unwrap().to_owned();
+            agent.site.cli(["approve", &id]);
+            if card["command"].as_str().is_some_and(|text| text.contains("run by bash in a sandbox")) {
+                scripts.insert(id);
+            }
+        }
+        bashgate_tests::pause(std::time::Duration::from_millis(100));
+    }
+    running.join().unwrap().expect(0);
+    let told: Vec<String> = agent.results().iter().map(Value::to_string).collect();
+    assert_eq!(told.len(), 8, "{told:#?}");
+    for (at, want) in [
+        (0, "by the server"),
+        (1, "greet"),
+        (2, "hello you; touch evil"),
+        (3, "version"),
+        (5, "hello you; touch evil"),
+        (6, "hello all"),
+        (7, "deleted"),
+    ] {
+        assert!(told[at].contains(want), "{at}: {}", told[at]);
+    }
+    assert!(!agent.ran("evil"));
+    assert_eq!(scripts.len(), 1, "one approval was enough");
+}
+
 /// Claude Code runs commands behind a snapshot of the user's start-up files: an alias or a function of theirs takes the
 /// place of `ls`, and so does a program that stands first in PATH. The hook sees it and asks; without a host that denies.
 #[test]

@@ -68,7 +68,8 @@ const TARGETS: &[&str] = &["url", "uri", "query", "path", "file_path", "name"];
 /// What a shell tool's input holds besides the command.
 const OF_SHELLS: &[&str] = &["command", "description", "explanation", "title", "timeout", "timeout_ms", "timeoutMs"];
 /// Fields of a shell tool that say that the agent goes on while the command runs.
-const BACKGROUND: &[&str] = &["run_in_background", "is_background", "background", "detach", "detached", "async"];
+const BACKGROUND: &[&str] =
+    &["run_in_background", "is_background", "background", "detach", "detached", "async", "persistent"];
 /// Fields of a shell tool about what is shown of its output, or why it asks.
 const OF_OUTPUTS: &[&str] = &["max_output_tokens", "max_output_length", "justification"];
 /// How long the agent waits for it before it goes on.
@@ -128,19 +129,16 @@ pub(super) fn of(row: Option<&AgentRow>, tool: &str, input: &Input) -> Result<To
                 acts => Ok(ToolUse::Files { tool: tool.to_owned(), acts, content: Some(content_of(input)) }),
             }
         }
-        // With a method, a body or headers it is more than a look.
-        Some(Does::Fetch)
-            if input.iter().any(|(name, value)| !OF_FETCHES.contains(&name.as_str()) && !value.is_null()) =>
-        {
-            Ok(service(tool, input))
-        }
         Some(Does::Fetch) => match addresses(input) {
             addresses if addresses.is_empty() => Err(unknown("address")),
             addresses => {
                 let target = addresses.first().cloned();
                 // Behind what is told, any address may stand.
                 let rest = addresses.iter().any(|address| address.len() > MAX_ADDRESS).then(|| "?".to_owned());
+                // A method, a body, headers: behind the address, as a part of it that goes nowhere.
+                let with = sent_with(input).and_then(|with| Some(format!("{}#sent-with:{with}", addresses.first()?)));
                 let told = addresses.iter().map(|address| shortened(address, MAX_ADDRESS)).chain(rest);
+                let told = told.chain(with.map(|address| shortened(&address, MAX_ADDRESS)));
                 let acts = told.map(|address| ToolAct::Fetch { address }).collect();
                 let shown = credentials_in(&text_of(input));
                 Ok(ToolUse::Asks { tool: tool.to_owned(), target, acts, sends: None, shown })
@@ -227,19 +225,37 @@ fn shell(row: Option<&AgentRow>, tool: &str, input: &Input) -> Result<ToolUse, &
     let doubt = doubt.or(is_kept.then_some("it runs in a shell that earlier commands may have moved"));
     let (mut asked_with, is_known) = besides(input);
     // What another one holds is another one's.
-    let kept = KEPT_SHELLS
-        .iter()
-        .filter_map(|name| input.get(*name).filter(|value| !value.is_null()).map(|value| format!("{name}: {value}")));
-    asked_with.extend(kept.map(|text| text.chars().take(MAX_SAID).collect::<String>()));
+    let kept = KEPT_SHELLS.iter().filter_map(|name| input.get_key_value(*name)).filter(|(_, value)| !value.is_null());
+    asked_with.extend(kept.map(field));
     let doubt = doubt.or((!is_known).then_some("its input has a field that nobody here knows"));
     Ok(ToolUse::Shell { command, is_bash: is_bash && !is_powershell, folder, doubt, background, asked_with })
+}
+
+/// True for a value that says something.
+const fn is_said(value: &Value) -> bool {
+    !matches!(value, Value::Null | Value::Bool(false))
+}
+
+/// What a tool that looks at an address is to send with it, without blanks.
+fn sent_with(input: &Input) -> Option<String> {
+    let others = input.iter().filter(|(name, value)| is_said(value) && !OF_FETCHES.contains(&name.as_str()));
+    let others: Input = others.map(|(name, value)| (name.clone(), value.clone())).collect();
+    (!others.is_empty())
+        .then(|| Value::Object(others).to_string().replace(|c: char| c.is_whitespace() || c.is_control(), "_"))
+}
+
+/// A field as it is told; what is cut is told apart all the same.
+fn field((name, value): (&String, &Value)) -> String {
+    let text = format!("{name}: {value}");
+    let cut: String = text.chars().take(MAX_SAID).collect();
+    let digest = Digest::of(text.as_bytes()).hex();
+    if cut == text { text } else { format!("{cut}… ({})", digest.get(..16).unwrap_or_default()) }
 }
 
 /// What else the input of a shell tool says, as far as it says anything, and whether all of that is known to change no more than
 /// where the command runs.
 fn besides(input: &Input) -> (Vec<String>, bool) {
     let known = [OF_SHELLS, OF_OUTPUTS, BACKGROUND, WAITS, KEPT_SHELLS, FOLDERS, &["mode"]];
-    let is_said = |value: &Value| !matches!(value, Value::Null | Value::Bool(false));
     let others = input
         .iter()
         .filter(|(name, value)| is_said(value) && !known.iter().any(|names| names.contains(&name.as_str())));
@@ -250,11 +266,7 @@ fn besides(input: &Input) -> (Vec<String>, bool) {
     let mut said = Vec::new();
     for (name, value) in others {
         all_known &= is_way_out(name);
-        let text = format!("{name}: {value}");
-        // What is cut is told apart all the same.
-        let cut: String = text.chars().take(MAX_SAID).collect();
-        let digest = Digest::of(text.as_bytes()).hex();
-        said.push(if cut == text { text } else { format!("{cut}… ({})", digest.get(..16).unwrap_or_default()) });
+        said.push(field((name, value)));
     }
     (said, all_known)
 }

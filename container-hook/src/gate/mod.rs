@@ -282,7 +282,7 @@ pub fn check(question: &Question<'_>, config: &Config) -> Step {
         subject,
     };
     let in_background = question.background.then(|| "runs in the background, while the agent goes on".to_owned());
-    let asked_with = in_background.into_iter().chain(question.asked_with.iter().cloned()).collect();
+    let asked_with = whole(in_background.into_iter().chain(question.asked_with.iter().cloned()).collect());
     let wire = |id: &RequestId| BashCheckWire {
         kind: BASH_CHECK.to_owned(),
         request_id: id.to_string(),
@@ -301,7 +301,7 @@ pub fn check(question: &Question<'_>, config: &Config) -> Step {
         secrets: told(findings.secrets),
         unproven: told(findings.unproven),
         unlooked: told(findings.unlooked),
-        asked_with: told(asked_with),
+        asked_with,
         leads_to,
         runner: question.runner.clone(),
         script: question.script.clone(),
@@ -471,6 +471,19 @@ fn refusal(why: String, answered: HookDecision) -> HookDecision {
 fn told(findings: Vec<String>) -> Vec<String> {
     const MAX_FOUND: usize = 64;
     findings.into_iter().take(MAX_FOUND).map(|text| text.chars().take(1000).collect()).collect()
+}
+
+/// A list of which nothing may be lost, since an answer is bound to it: what the wire has no room for stands in a digest of all of it.
+fn whole(list: Vec<String>) -> Vec<String> {
+    const MOST: usize = 32;
+    const LONGEST: usize = 1000;
+    if list.len() <= MOST && list.iter().all(|text| text.len() <= LONGEST) {
+        return list;
+    }
+    let digest = Digest::of(serde_json::to_string(&list).unwrap_or_default().as_bytes()).hex();
+    let more = list.len().saturating_sub(MOST);
+    let shown = list.into_iter().take(MOST).map(|text| text.chars().take(200).collect());
+    shown.chain([format!("and more than is shown here ({more} more; all of it: {digest})")]).collect()
 }
 
 /// A text as the wire takes it where it names a session or a call.

@@ -335,14 +335,11 @@ fn changed_since(changed: &Changed, card: &Card, most: usize, out: &mut String) 
     let text = visible(&credentials::mask_but(&changed.text, &[]));
     let lines: Vec<&str> = text.lines().collect();
     for line in lines.iter().take(most) {
-        let (begin, rest) =
-            (line.chars().take(CHANGED_LETTERS).collect::<String>(), line.chars().skip(CHANGED_LETTERS).count());
-        let rest = if rest > 0 && most < usize::MAX {
-            format!("… ({rest} more)")
-        } else {
-            line.chars().skip(CHANGED_LETTERS).collect()
-        };
-        out.push_str(&format!("\n    | {}{rest}", counted(&begin)));
+        let rest = line.chars().count().saturating_sub(CHANGED_LETTERS);
+        let folds = rest > 0 && most < usize::MAX;
+        let shown: String = if folds { line.chars().take(CHANGED_LETTERS).collect() } else { (*line).to_owned() };
+        let more = if folds { format!("… ({rest} more)") } else { String::new() };
+        out.push_str(&format!("\n    | {}{more}", counted(&shown)));
     }
     let more = lines.len().saturating_sub(most);
     if more > 0 {

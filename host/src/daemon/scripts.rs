@@ -1,5 +1,7 @@
 //! Managed scripts: what people approved, and what an approval makes of a request.
 
+use std::time::{Duration, Instant};
+
 use bashgate_shared::classify::{Classification, CommandClass};
 use bashgate_shared::difference;
 use bashgate_shared::protocol::{BashCheck, WorkspaceName};
@@ -15,6 +17,9 @@ use crate::clock;
 use crate::control::Reply;
 use crate::policy::Approved;
 use crate::store::{ApprovedScript, Write};
+
+/// How long is looked for the shortest description of what is different, on the loop of all workspaces.
+const COMPARING: Duration = Duration::from_millis(20);
 
 /// What a script can do is what its manifest gives, whatever its text says: the sandbox holds it to that, and a person reads
 /// it before they approve. So without network it is local, and with it, it is a command that reaches the network.
@@ -58,7 +63,8 @@ impl Core {
         let approved = &self.workspaces.get(workspace)?.scripts;
         let of_name = approved.values().filter(|known| known.name == script.manifest.name && !known.shown.is_empty());
         let last = of_name.max_by_key(|known| known.at_ms).filter(|_| !approved.contains_key(&digest))?;
-        let text = difference::text(&last.shown, &script.manifest.shown(check.command.text()));
+        let until = Instant::now() + COMPARING;
+        let text = difference::text(&last.shown, &script.manifest.shown(check.command.text()), until);
         Some(Changed { by: last.by.clone(), at_ms: last.at_ms, text })
     }
 

@@ -187,7 +187,8 @@ impl Rule {
     fn may_fit(&self, call: &Argv) -> bool {
         self.argv.len() > 1
             && call.first().is_some_and(Option::is_none)
-            && call.len() >= self.argv.len()
+            // One of them may be several.
+            && (call.len() >= self.argv.len() || call.iter().any(Option::is_none))
             && self.words().zip(call).skip(1).all(|(want, word)| word.as_deref().is_none_or(|word| word == want))
     }
 

@@ -101,13 +101,13 @@ complete -c bashgate-run -n "__fish_bashgate_run_using_subcommand scripts; and _
 complete -c bashgate-run -n "__fish_bashgate_run_using_subcommand scripts; and __fish_seen_subcommand_from edit" -l state -d 'The folder of jobs: `$XDG_STATE_HOME/bashgate-run` if not given, or `~/.local/state/bashgate-run`' -r -F
 complete -c bashgate-run -n "__fish_bashgate_run_using_subcommand scripts; and __fish_seen_subcommand_from edit" -l name -d 'Its new name' -r
 complete -c bashgate-run -n "__fish_bashgate_run_using_subcommand scripts; and __fish_seen_subcommand_from edit" -l description -d 'What it does' -r
-complete -c bashgate-run -n "__fish_bashgate_run_using_subcommand scripts; and __fish_seen_subcommand_from edit" -l read -d 'Instead of what it may read now: a file or folder, absolute; may be repeated' -r
-complete -c bashgate-run -n "__fish_bashgate_run_using_subcommand scripts; and __fish_seen_subcommand_from edit" -l write -d 'Instead of what it may write now: a folder, absolute; may be repeated' -r
+complete -c bashgate-run -n "__fish_bashgate_run_using_subcommand scripts; and __fish_seen_subcommand_from edit" -l read -d 'Instead of what it may read now: a file or folder, absolute; may be repeated, an empty text for none' -r
+complete -c bashgate-run -n "__fish_bashgate_run_using_subcommand scripts; and __fish_seen_subcommand_from edit" -l write -d 'Instead of what it may write now: a folder, absolute; may be repeated, an empty text for none' -r
 complete -c bashgate-run -n "__fish_bashgate_run_using_subcommand scripts; and __fish_seen_subcommand_from edit" -l network -d 'Whether it has network' -r -f -a "true\t''
 false\t''"
-complete -c bashgate-run -n "__fish_bashgate_run_using_subcommand scripts; and __fish_seen_subcommand_from edit" -l command -d 'Instead of the programs that it may run now; may be repeated' -r
-complete -c bashgate-run -n "__fish_bashgate_run_using_subcommand scripts; and __fish_seen_subcommand_from edit" -l variable -d 'Instead of the names that each run has a value for now; may be repeated' -r
-complete -c bashgate-run -n "__fish_bashgate_run_using_subcommand scripts; and __fish_seen_subcommand_from edit" -l cwd -d 'Where it starts, absolute' -r
+complete -c bashgate-run -n "__fish_bashgate_run_using_subcommand scripts; and __fish_seen_subcommand_from edit" -l command -d 'Instead of the programs that it may run now; may be repeated, an empty text for none' -r
+complete -c bashgate-run -n "__fish_bashgate_run_using_subcommand scripts; and __fish_seen_subcommand_from edit" -l variable -d 'Instead of the names that each run has a value for now; may be repeated, an empty text for none' -r
+complete -c bashgate-run -n "__fish_bashgate_run_using_subcommand scripts; and __fish_seen_subcommand_from edit" -l cwd -d 'Where it starts, absolute; an empty text for its own empty folder' -r
 complete -c bashgate-run -n "__fish_bashgate_run_using_subcommand scripts; and __fish_seen_subcommand_from edit" -l timeout -d 'From when on it is called slow, in seconds' -r
 complete -c bashgate-run -n "__fish_bashgate_run_using_subcommand scripts; and __fish_seen_subcommand_from edit" -l timeout-hard -d 'When it is ended, in seconds' -r
 complete -c bashgate-run -n "__fish_bashgate_run_using_subcommand scripts; and __fish_seen_subcommand_from edit" -l expect -d 'Only if this is the version that counts now' -r

@@ -192,7 +192,14 @@ pub(super) fn answer(called: &Called, shown: Shown) -> CallToolResult {
             both(output, whole)
         }
         // A list is no object, which is what structured content has to be.
-        Shown::List(name) if value.is_array() => CallToolResult::structured(json!({name: value})),
+        Shown::List(name) if value.is_array() => {
+            let mut whole = json!({name: value});
+            let wrong = called.stderr.trim();
+            if let Some(fields) = whole.as_object_mut().filter(|_| !wrong.is_empty()) {
+                fields.insert("remarks".to_owned(), json!(wrong));
+            }
+            CallToolResult::structured(whole)
+        }
         Shown::Json if called.ok || value.get("valid").is_some() => CallToolResult::structured(value),
         Shown::Json | Shown::List(_) | Shown::Plain => CallToolResult::structured_error(value),
     }

@@ -29,8 +29,10 @@ use super::{Server, Settings};
 
 /// Where the server answers.
 const PATH: &str = "/mcp";
-/// Most connections at once; more wait.
-const CONNECTIONS: usize = 64;
+/// Most connections at once; more wait. None is kept for a second request.
+const CONNECTIONS: usize = 1024;
+/// After so long without a word a session ends, and with it what it still runs: longer than any chain of scripts with a person in it.
+const QUIET: Duration = Duration::from_hours(12);
 /// How long the head of a request may take.
 const HEAD_TIME: Duration = Duration::from_secs(10);
 /// Bytes of chance in a new token.
@@ -104,13 +106,17 @@ pub(super) async fn serve(settings: Settings, room: Arc<Semaphore>, door: Door) 
     let listener = TcpListener::bind(door.address).await?;
     let address = listener.local_addr()?;
     let port = address.port();
-    let hosts = [format!("127.0.0.1:{port}"), format!("localhost:{port}"), format!("[::1]:{port}")];
+    let named = ["127.0.0.1", "localhost", "[::1]"].map(|host| format!("{host}:{port}"));
+    let hosts = named.into_iter().chain([address.to_string()]);
     let config = StreamableHttpServerConfig::default()
         .with_allowed_hosts(hosts)
         .enforce_origin_validation()
         .with_max_request_body_bytes(super::MAX_MESSAGE_BYTES);
     let serves = move || Ok(Server::new(settings.clone(), room.clone()));
-    let service = Arc::new(StreamableHttpService::new(serves, Arc::new(LocalSessionManager::default()), config));
+    // A session is quiet while a person is asked, or a build runs.
+    let mut sessions = LocalSessionManager::default();
+    sessions.session_config.keep_alive = Some(QUIET);
+    let service = Arc::new(StreamableHttpService::new(serves, Arc::new(sessions), config));
     let door = Arc::new(door);
     let connections = Arc::new(Semaphore::new(CONNECTIONS));
     say_aside!("bashgate-run: MCP at http://{address}{PATH}, for who sends `Authorization: Bearer` and the token");
@@ -142,7 +148,7 @@ pub(super) async fn serve(settings: Settings, room: Arc<Semaphore>, door: Door) 
                 }
             });
             let mut http = hyper::server::conn::http1::Builder::new();
-            http.timer(TokioTimer::new()).header_read_timeout(HEAD_TIME);
+            http.timer(TokioTimer::new()).header_read_timeout(HEAD_TIME).keep_alive(false);
             let _ = http.serve_connection(TokioIo::new(stream), answer).await;
             drop(permit);
         });

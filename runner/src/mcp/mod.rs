@@ -22,7 +22,7 @@ use rmcp::model::{
     PaginatedRequestParams, ProgressNotificationParam, ProtocolVersion, RequestId, ServerConfig,
 };
 use rmcp::service::{RequestContext, RoleServer, ServiceExt as _};
-use tokio::sync::Semaphore;
+use tokio::sync::{Notify, Semaphore};
 
 use crate::called::{self, Limits};
 use crate::registry::Stop;
@@ -64,7 +64,7 @@ struct Server {
     room: Arc<Semaphore>,
     log: Log,
     /// The calls that have no answer yet. Two under one id could not be told apart.
-    open: Mutex<HashMap<RequestId, Arc<Semaphore>>>,
+    open: Mutex<HashMap<RequestId, Call>>,
 }
 
 impl Server {
@@ -133,7 +133,7 @@ impl ServerHandler for Server {
         request: CallToolRequestParams,
         context: RequestContext<RoleServer>,
     ) -> Result<CallToolResponse, ErrorData> {
-        let _open = self.opened(&context.id).await?;
+        let open = self.opened(&context).await?;
         let name = request.name.clone();
         let order = calls::order(&request.name, request.arguments.unwrap_or_default())
             .ok_or_else(|| ErrorData::invalid_params(format!("there is no tool `{}`", request.name), None))?;
@@ -166,6 +166,10 @@ impl ServerHandler for Server {
                     stop.stop();
                     break calling.await;
                 }
+                () = open.call.given_up.notified() => {
+                    stop.stop();
+                    break calling.await;
+                }
                 () = tokio::time::sleep(PROGRESS) => {
                     progress += PROGRESS.as_secs_f64();
                     let text = format!("{name} has been going on for {progress} s; a person may have to be asked");
@@ -190,17 +194,26 @@ impl ServerHandler for Server {
     }
 }
 
+/// What others of the same id know of a call.
+#[derive(Debug, Clone)]
+struct Call {
+    /// Closed when it has its answer.
+    ends: Arc<Semaphore>,
+    /// Told when the client gives it up by way of another one.
+    given_up: Arc<Notify>,
+}
+
 /// A call that has no answer yet.
 struct OpenCall<'s> {
     server: &'s Server,
     id: RequestId,
-    ends: Arc<Semaphore>,
+    call: Call,
 }
 
 impl Drop for OpenCall<'_> {
     fn drop(&mut self) {
         held(&self.server.open).remove(&self.id);
-        self.ends.close();
+        self.call.ends.close();
     }
 }
 
@@ -212,23 +225,27 @@ fn held<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 impl Server {
     /// Notes a call. One under an id that is in use does not run. Its refusal comes once the other has its answer, for which it must
     /// not be taken, and the library then knows nobody to send it to.
-    async fn opened(&self, id: &RequestId) -> Result<OpenCall<'_>, ErrorData> {
-        let ends = Arc::new(Semaphore::new(0));
+    async fn opened(&self, context: &RequestContext<RoleServer>) -> Result<OpenCall<'_>, ErrorData> {
+        let id = &context.id;
+        let call = Call { ends: Arc::new(Semaphore::new(0)), given_up: Arc::default() };
         let other = {
             let mut open = held(&self.open);
             let other = open.get(id).cloned();
             if other.is_none() {
-                open.insert(id.clone(), ends.clone());
+                open.insert(id.clone(), call.clone());
             }
             other
         };
-        match other {
-            None => Ok(OpenCall { server: self, id: id.clone(), ends }),
-            Some(other) => {
-                let _ = other.acquire().await;
-                Err(ErrorData::invalid_request(format!("the id {id} was in use; use each one once"), None))
+        let Some(other) = other else { return Ok(OpenCall { server: self, id: id.clone(), call }) };
+        tokio::select! {
+            _ = other.ends.acquire() => {}
+            // The library knows the later one alone; whoever cancels the id means both.
+            () = context.ct.cancelled() => {
+                other.given_up.notify_one();
+                let _ = other.ends.acquire().await;
             }
         }
+        Err(ErrorData::invalid_request(format!("the id {id} was in use; use each one once"), None))
     }
 
     /// The options that are the same for all calls come behind the subcommand, before what a caller says.

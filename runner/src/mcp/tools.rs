@@ -30,7 +30,7 @@ enum Hints {
     Reads,
     /// It adds, and what was there stays.
     Adds,
-    /// It ends or removes something that is kept here.
+    /// It ends or removes something that is kept here, or what was kept longest.
     Removes,
     /// It may do whatever a command may do.
     Acts,
@@ -167,7 +167,7 @@ const OFFERS: [Offer; 16] = [
     Offer {
         name: "edit_script",
         title: "Make the next version of a script",
-        description: "Change a script: what is not named stays as it is. Its id stays, the version before is kept, and a person is asked before the new one first runs.",
+        description: "Change a script: what is not named stays as it is. Its id stays, and the version before is kept, as the ten before it are. A person is asked before the new one first runs, unless just that was approved before.",
         input: || {
             let (mut properties, _) = script_properties();
             if let Some(fields) = properties.as_object_mut() {
@@ -182,7 +182,7 @@ const OFFERS: [Offer; 16] = [
             (properties, &["script_id"])
         },
         output: made,
-        hints: Hints::Adds,
+        hints: Hints::Removes,
     },
     Offer {
         name: "restore_script",
@@ -190,7 +190,7 @@ const OFFERS: [Offer; 16] = [
         description: "Make an earlier version the one that counts, as the next version. Where it was approved, it runs without a question.",
         input: || (json!({"script_id": id(), "version": number("The version to restore")}), &["script_id", "version"]),
         output: made,
-        hints: Hints::Adds,
+        hints: Hints::Removes,
     },
     Offer {
         name: "list_scripts",

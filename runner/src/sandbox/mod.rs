@@ -239,7 +239,10 @@ pub fn prepare(backend: BackendName, wanted: &Wanted, run_as: RunAs) -> Result<N
         return Err(Unavailable {
             backend,
             why: "it cannot keep a run to listed programs".to_owned(),
-            help: "install bubblewrap, and let the container make user namespaces",
+            help: "install bubblewrap, and let it make namespaces: as root in a container with `--cap-add SYS_ADMIN --security-opt \
+                   seccomp=unconfined`, as an ordinary user with `--security-opt seccomp=unconfined`, on a machine of your own with \
+                   `sysctl kernel.unprivileged_userns_clone=1` or `kernel.apparmor_restrict_unprivileged_userns=0`; \
+                   `bashgate-run doctor` says whether it works",
         });
     }
     let mut nest = match backend {

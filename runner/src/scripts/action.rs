@@ -5,12 +5,11 @@
 
 use std::collections::BTreeMap;
 
-use bashgate_shared::script::Capabilities;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
 use super::library::Script;
-use super::run::{ExitStatus, Request};
+use super::run::{Asked, ExitStatus, Request};
 
 /// Most actions of a chain.
 pub const MAX_ACTIONS: usize = 100;
@@ -31,7 +30,7 @@ pub struct BashAction {
     pub script_name: Option<String>,
     /// Less than the script's manifest gives; never more.
     #[serde(default)]
-    pub capabilities: Option<Capabilities>,
+    pub capabilities: Asked,
     /// From when on it is called slow, in seconds.
     #[serde(default)]
     pub timeout_seconds: Option<u64>,

@@ -6,7 +6,7 @@
 
 use std::fs::{File, OpenOptions, TryLockError};
 use std::io::{self, Read as _, Write as _};
-use std::os::unix::fs::{DirBuilderExt as _, OpenOptionsExt as _};
+use std::os::unix::fs::{DirBuilderExt as _, MetadataExt as _, OpenOptionsExt as _};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
@@ -142,6 +142,9 @@ pub enum LibraryError {
         /// The version that is there.
         now: u32,
     },
+    /// It is somebody else's.
+    #[error("{} is not your own", .0.display())]
+    NotYours(PathBuf),
     /// Somebody else holds the lock.
     #[error("another program has been at work in {} for more than {} s", .0.display(), LOCK_TIME.as_secs())]
     Busy(PathBuf),
@@ -177,6 +180,7 @@ impl LibraryError {
             Self::NoVersion { .. } => "`bashgate-run scripts versions SCRIPT` shows which are kept",
             Self::Unchanged => "change something, or leave it",
             Self::Moved { .. } => "look at what it says now, then decide again",
+            Self::NotYours(_) => "change it as the user whose scripts they are",
             Self::Busy(_) => "wait, or look at who holds the file `.lock` there",
             Self::Damaged { .. } => "correct or remove the file",
             Self::Io { .. } => "look at the folder's owner and its disk",
@@ -235,7 +239,9 @@ impl Library {
         let script = Script { id, text: text.to_owned(), about };
         // The text comes first: a script is there once its second file is.
         self.put(&script).inspect_err(|_| {
-            let _ = std::fs::remove_file(self.file(&script.id, "sh"));
+            for ending in ["json", "sh"] {
+                let _ = std::fs::remove_file(self.file(&script.id, ending));
+            }
         })?;
         Ok(script)
     }
@@ -248,6 +254,13 @@ impl Library {
     /// Writes both files of a script: neither has its name before both are on disk.
     pub(super) fn put(&self, script: &Script) -> Result<(), LibraryError> {
         let json = json_of(&script.about);
+        // Nobody would read it again.
+        if json.len() as u64 > MAX_ABOUT_BYTES {
+            return Err(LibraryError::Text(format!(
+                "has a manifest of {} bytes, more than {MAX_ABOUT_BYTES}",
+                json.len()
+            )));
+        }
         let staged = [("sh", script.text.as_str()), ("json", json.as_str())]
             .into_iter()
             .map(|(ending, content)| self.stage(&format!("{}.{ending}", script.id), content));
@@ -257,21 +270,31 @@ impl Library {
         put.map_err(|source| self.io(source))
     }
 
-    /// Takes the library's lock. Where there is no library yet, there is none to take.
+    /// True where the library's folder is one of our own, which nobody else can exchange.
+    fn is_ours(&self) -> io::Result<bool> {
+        let own = rustix::process::geteuid().as_raw();
+        let is_own = |folder: &Path| {
+            std::fs::symlink_metadata(folder).map(|meta| meta.is_dir() && meta.uid() == own && meta.mode() & 0o022 == 0)
+        };
+        Ok(is_own(&self.state)? && is_own(&self.folder)?)
+    }
+
+    /// Takes the library's lock. Where there is no library yet, there is none to take; who only looks makes none.
     pub(super) fn lock(&self, kind: Lock) -> Result<Option<File>, LibraryError> {
         let flags = i32::try_from(OFlags::NOFOLLOW.union(OFlags::NONBLOCK).bits()).unwrap_or(0);
         let path = self.folder.join(LOCK);
-        let opened =
-            OpenOptions::new().write(true).create(true).truncate(false).mode(0o600).custom_flags(flags).open(&path);
-        let file = match opened {
+        let mut options = OpenOptions::new();
+        options.read(true).custom_flags(flags);
+        if kind == Lock::Exclusive {
+            match self.is_ours() {
+                Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
+                Ok(false) => return Err(LibraryError::NotYours(self.folder.clone())),
+                ours => ours.map_err(|source| self.io(source))?,
+            };
+            options.write(true).create(true).truncate(false).mode(0o600);
+        }
+        let file = match options.open(&path) {
             Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
-            // Who may only look changes nothing.
-            Err(error)
-                if matches!(error.kind(), io::ErrorKind::PermissionDenied | io::ErrorKind::ReadOnlyFilesystem)
-                    && kind == Lock::Shared =>
-            {
-                return Ok(None);
-            }
             opened => opened.map_err(|source| self.io(source))?,
         };
         let since = Instant::now();
@@ -326,7 +349,19 @@ impl Library {
     /// All scripts, oldest first, and what is wrong with those that cannot be read.
     pub fn list(&self) -> Result<(Vec<Script>, Vec<LibraryError>), LibraryError> {
         let (mut scripts, mut wrong) = (Vec::new(), Vec::new());
+        let (mut unfinished, lock) = (Vec::new(), self.lock(Lock::Shared)?);
         for id in self.ids()? {
+            if self.file(&id, "next").exists() {
+                unfinished.push(id);
+                continue;
+            }
+            match self.read_locked(&id) {
+                Ok(script) => scripts.push(script),
+                Err(error) => wrong.push(error),
+            }
+        }
+        drop(lock);
+        for id in unfinished {
             match self.read(&id) {
                 Ok(script) => scripts.push(script),
                 Err(error) => wrong.push(error),
@@ -341,12 +376,13 @@ impl Library {
         if RequestId::parse(named).is_some() {
             return self.read(named);
         }
-        let (scripts, _) = self.list()?;
+        let (scripts, wrong) = self.list()?;
         let mut found = scripts.into_iter().filter(|script| script.about.manifest.name == named);
         match (found.next(), found.next()) {
             (Some(script), None) => Ok(script),
             (Some(_), Some(_)) => Err(LibraryError::SeveralOf(named.to_owned())),
-            (None, _) => Err(LibraryError::Unknown(named.to_owned())),
+            // It may be one that cannot be read.
+            (None, _) => Err(wrong.into_iter().next().unwrap_or_else(|| LibraryError::Unknown(named.to_owned()))),
         }
     }
 
@@ -357,6 +393,12 @@ impl Library {
             if !self.file(id, "next").exists() {
                 return self.read_locked(id);
             }
+        }
+        // Who may not carry it out, reads what it will be.
+        if !self.is_ours().map_err(|source| self.io(source))? {
+            let _lock = self.lock(Lock::Shared)?;
+            let next = Self::whole(id, &self.file(id, "next"))?;
+            return next.map_or_else(|| self.read_locked(id), Ok);
         }
         let _lock = self.lock(Lock::Exclusive)?;
         self.finish(id)?;
@@ -372,7 +414,10 @@ impl Library {
             Err(error) => Err(LibraryError::Damaged { file: path.to_owned(), why: error.to_string() }),
         };
         let about = read(&file("json"), MAX_ABOUT_BYTES)?;
-        let text = read(&file("sh"), MAX_TEXT_BYTES as u64)?;
+        let text = read(&file("sh"), MAX_TEXT_BYTES as u64).map_err(|error| match error {
+            LibraryError::Unknown(_) => LibraryError::Damaged { file: file("sh"), why: "it is not there".to_owned() },
+            error => error,
+        })?;
         let damaged = |why: String| LibraryError::Damaged { file: file("json"), why };
         let about: About = serde_json::from_str(&about).map_err(|error| damaged(error.to_string()))?;
         let manifest = about.manifest.clone().canonical().map_err(|error| damaged(error.to_string()))?;
@@ -382,25 +427,32 @@ impl Library {
         Ok(Script { id: id.to_owned(), text, about: About { manifest, ..about } })
     }
 
-    /// Removes a script and its versions. An approval of it stays with the host, for the same script made again.
-    pub fn delete(&self, named: &str) -> Result<Script, LibraryError> {
+    /// Removes a script and its versions: its id and its name. An approval of it stays with the host, for the same script made again.
+    pub fn delete(&self, named: &str) -> Result<(String, String), LibraryError> {
         let id = self.id_of(named)?;
         let _lock = self.lock(Lock::Exclusive)?;
-        self.finish(&id)?;
-        let script = self.read_locked(&id)?;
-        if !script.about.automation_ids.is_empty() {
-            return Err(LibraryError::InUse(script.about.automation_ids));
-        }
-        // Without this file there is no script.
-        let mut files = vec![self.file(&script.id, "json"), self.file(&script.id, "sh")];
-        files.extend(self.version_files(&script.id)?.into_values());
+        let finished = self.finish(&id);
+        let script = finished.and_then(|()| self.read_locked(&id));
+        let script = match script {
+            Ok(script) if !script.about.automation_ids.is_empty() => {
+                return Err(LibraryError::InUse(script.about.automation_ids));
+            }
+            // What is damaged is of no use to anybody; who it was is told by its id.
+            Err(LibraryError::Damaged { .. }) => None,
+            script => Some(script?),
+        };
+        // Without the first file there is no script.
+        let mut files: Vec<PathBuf> = ["json", "sh", "next"].iter().map(|ending| self.file(&id, ending)).collect();
+        files.extend(self.version_files(&id)?.into_values());
         for file in files {
             match std::fs::remove_file(file) {
-                Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(self.io(error)),
-                _ => {}
+                Err(error) if error.kind() == io::ErrorKind::NotFound => {}
+                // A folder that somebody has put there is none of ours.
+                Err(error) if error.kind() == io::ErrorKind::IsADirectory => {}
+                removed => removed.map_err(|source| self.io(source))?,
             }
         }
-        Ok(script)
+        Ok(script.map_or_else(|| (id, "damaged".to_owned()), |script| (script.id, script.about.manifest.name)))
     }
 
     /// The id of a script that is named by id or name.

@@ -25,9 +25,9 @@ pub struct Request {
     /// Values of the script's variables: by their names, or nested at the dots.
     #[serde(default)]
     pub variables: serde_json::Map<String, serde_json::Value>,
-    /// Less than the manifest gives; never more.
+    /// Less than the manifest gives; never more. What is not named is the manifest's.
     #[serde(default)]
-    pub capabilities: Option<Capabilities>,
+    pub capabilities: Asked,
     /// From when on it is called slow, in seconds.
     #[serde(default)]
     pub timeout_seconds: Option<u64>,
@@ -37,6 +37,37 @@ pub struct Request {
     /// Only say what would run.
     #[serde(default)]
     pub dry_run: bool,
+}
+
+/// Capabilities that a run asks for: each that is not named is as the manifest gives it.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Asked {
+    /// See [`Capabilities`].
+    #[serde(default)]
+    pub paths_read: Option<Vec<String>>,
+    /// See [`Capabilities`].
+    #[serde(default)]
+    pub paths_write: Option<Vec<String>>,
+    /// See [`Capabilities`].
+    #[serde(default)]
+    pub network: Option<bool>,
+    /// See [`Capabilities`].
+    #[serde(default)]
+    pub commands: Option<Vec<String>>,
+}
+
+impl Asked {
+    /// What there is then.
+    fn of(&self, given: &Capabilities) -> Capabilities {
+        let list = |asked: &Option<Vec<String>>, given: &[String]| asked.clone().unwrap_or_else(|| given.to_vec());
+        Capabilities {
+            paths_read: list(&self.paths_read, &given.paths_read),
+            paths_write: list(&self.paths_write, &given.paths_write),
+            network: self.network.unwrap_or(given.network),
+            commands: list(&self.commands, &given.commands),
+        }
+    }
 }
 
 /// Why a script was not run.
@@ -125,11 +156,10 @@ impl Prepared {
     /// Checks a request against a script.
     pub fn new(script: Script, request: &Request) -> Result<Self, ScriptError> {
         let manifest = &script.about.manifest;
-        let given = match &request.capabilities {
-            Some(asked) if !asked.are_within(&manifest.capabilities) => return Err(ScriptError::Wider),
-            Some(asked) => asked.clone(),
-            None => manifest.capabilities.clone(),
-        };
+        let given = request.capabilities.of(&manifest.capabilities);
+        if !given.are_within(&manifest.capabilities) {
+            return Err(ScriptError::Wider);
+        }
         let most = manifest.timeout_hard_seconds;
         let hard = request.timeout_hard_seconds.unwrap_or(most);
         let slow = request.timeout_seconds.unwrap_or(manifest.timeout_seconds.min(hard));

@@ -113,6 +113,16 @@ fn programs(text: &str, manifest: &Manifest, found: &mut Vec<Objection>) {
     if let Err(error) = Listed::of("/bin/bash", &given.commands, given.network) {
         found.push(finding(Level::Error, None, format!("{error}; {}", error.help())));
     }
+    let reachable = || given.paths_read.iter().chain(&given.paths_write);
+    if let Some(folder) =
+        manifest.working_directory.as_ref().filter(|folder| !reachable().any(|place| is_below(folder, place)))
+    {
+        let message = format!("it starts in {folder:?}, which it may neither read nor write");
+        found.push(finding(Level::Error, None, message));
+    }
+    for place in reachable().filter(|place| !Path::new(place).exists()) {
+        found.push(finding(Level::Warning, None, format!("{place:?} is not there")));
+    }
     let Ok(command) = CommandLine::parse(text) else { return };
     let around = Surroundings { cwd: manifest.working_directory.clone(), ..Surroundings::default() };
     let seen = classify(&command, &around);
@@ -311,7 +321,11 @@ mod tests {
         has(&messages("cat /srv/a", may(&["/srv/a"], &["/srv/w"], &["cat"])), "Info it may write \"/srv/w\"");
         has(&messages("echo x", |m| m.capabilities.network = true), "Info it has network, and nothing");
         has(&messages("ls", may(&[], &[], &["true", "pandoc"])), "`pandoc` is not known here");
-        let exact = messages("cat /srv/a/x > /srv/b/x", may(&["/srv/a"], &["/srv/b"], &["cat"]));
+        has(&messages("ls", may(&["/srv/nosuch"], &[], &["ls"])), "Warning \"/srv/nosuch\" is not there");
+        has(&messages("ls", |m| m.working_directory = Some("/srv".to_owned())), "Error it starts in \"/srv\"");
+        let folder = tempfile::tempdir_in("/srv").unwrap();
+        let here = folder.path().to_str().unwrap();
+        let exact = messages(&format!("cat {here}/x > {here}/y"), may(&[], &[here], &["cat"]));
         assert!(exact.is_empty(), "{exact:?}");
         has(&messages("eval ${x}", |m| m.variables = vec!["x".to_owned()]), "Error a value could become code");
         let clean = messages("f() { printf '%s\\n' \"$1\"; }\nf \"${x}\"\n", |m| m.variables = vec!["x".to_owned()]);

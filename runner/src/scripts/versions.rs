@@ -70,15 +70,16 @@ impl Library {
         };
         // Once this is written the change counts.
         let next = json_of(&Whole { about, content: text });
-        self.write(&format!("{id}.next"), &next).map_err(|source| self.io(source))?;
-        if let Err(error) = self.finish(&id) {
-            // Nothing of it has begun: it is taken back, and what was there counts.
+        let written = self.write(&format!("{id}.next"), &next).map_err(|source| self.io(source));
+        if let Err(error) = written.and_then(|()| self.finish(&id)) {
+            // Where nothing of it has begun, it is taken back, and what was there counts.
             if self.read_locked(&id).is_ok_and(|now| now.about.version == old.about.version && now.text == old.text) {
                 let _ = std::fs::remove_file(self.file(&id, "next"));
+                let _ = std::fs::remove_file(self.file(&id, &format!("{}.json", old.about.version)));
             }
             return Err(error);
         }
-        self.prune(&id, keep)?;
+        self.prune(&id, keep);
         self.read_locked(&id)
     }
 
@@ -104,9 +105,13 @@ impl Library {
         };
         let kept = |number: u32| self.file(id, &format!("{number}.json"));
         let before = new.about.version.saturating_sub(1);
-        // What counts now is kept before any of it is written over.
-        if before > 0 && !kept(before).exists() {
-            let old = self.read_locked(id)?;
+        // What counts now is kept before any of it is written over, whatever lies in its place. Once the text is another one, it was.
+        let is_kept =
+            || Self::whole(id, &kept(before)).is_ok_and(|then| then.is_some_and(|then| then.about.version == before));
+        let now = self.read_locked(id);
+        let is_old = now.as_ref().is_ok_and(|now| now.about.version == before && now.text != new.text) || !is_kept();
+        if before > 0 && is_old {
+            let old = now?;
             let whole = json_of(&Whole { about: old.about, content: old.text });
             self.write(&format!("{id}.{before}.json"), &whole).map_err(|source| self.io(source))?;
         }
@@ -115,7 +120,7 @@ impl Library {
     }
 
     /// A version in a file of its own; `None` where the file is not there.
-    fn whole(id: &str, file: &Path) -> Result<Option<Script>, LibraryError> {
+    pub(super) fn whole(id: &str, file: &Path) -> Result<Option<Script>, LibraryError> {
         let damaged = |why: String| LibraryError::Damaged { file: file.to_owned(), why };
         let text = match read_capped(file, MAX_BYTES) {
             Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
@@ -177,12 +182,12 @@ impl Library {
     }
 
     /// Removes the oldest versions beyond those that are kept.
-    fn prune(&self, id: &str, keep: usize) -> Result<(), LibraryError> {
-        let files: Vec<PathBuf> = self.version_files(id)?.into_values().collect();
+    fn prune(&self, id: &str, keep: usize) {
+        let files: Vec<PathBuf> = self.version_files(id).unwrap_or_default().into_values().collect();
         for file in files.iter().take(files.len().saturating_sub(keep.min(MAX_KEPT))) {
-            std::fs::remove_file(file).map_err(|source| self.io(source))?;
+            // What cannot be removed is no version, and in nobody's way.
+            let _ = std::fs::remove_file(file);
         }
-        Ok(())
     }
 }
 

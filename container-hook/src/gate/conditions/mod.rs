@@ -12,6 +12,7 @@ use std::cell::LazyCell;
 use std::io;
 use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
+use std::sync::OnceLock;
 
 use bashgate_shared::classify::paths::{Zone, zone};
 use bashgate_shared::classify::{Classification, Condition, later, protected};
@@ -232,7 +233,8 @@ pub(crate) fn place(path: &str, cwd: &Path) -> Option<PathBuf> {
 
 /// The home folder of a user of this system, as its own table says.
 fn home_of(name: &str) -> Option<PathBuf> {
-    let table = std::fs::read_to_string("/etc/passwd").ok()?;
+    static TABLE: OnceLock<String> = OnceLock::new();
+    let table = TABLE.get_or_init(|| std::fs::read_to_string("/etc/passwd").unwrap_or_default());
     let home = table.lines().find_map(|line| match line.split(':').collect::<Vec<_>>().as_slice() {
         [user, _, _, _, _, home, ..] if *user == name => Some(PathBuf::from(home)),
         _ => None,

@@ -53,7 +53,7 @@ const ADDED_TO_PATH: &[&str] = &["bin", ".local/bin"];
 /// Largest file that is read, in bytes, and most snapshots that are looked at.
 const MAX_BYTES: u64 = 256 * 1024;
 const MAX_SNAPSHOTS: usize = 64;
-/// Largest file that an answer is bound to, in bytes.
+/// Most bytes of all files together that an answer is bound to.
 const MAX_HASHED: u64 = 8 << 20;
 /// Most folders of sessions that are looked at. With more, there may be something in them.
 const MAX_SESSIONS: usize = 4096;
@@ -129,41 +129,36 @@ pub(in crate::gate) fn files(setup: ShellSetup<'_>) -> Option<FileEvidence> {
     let named = std::env::var_os("CLAUDE_ENV_FILE").map(PathBuf::from);
     let below = |folder: &Path| {
         let entries = std::fs::read_dir(folder).into_iter().flatten().flatten();
-        entries.take(MAX_SESSIONS).map(|entry| entry.path()).collect::<Vec<_>>()
+        entries.take(MAX_SNAPSHOTS).map(|entry| entry.path()).collect::<Vec<_>>()
     };
     let session = config.join("session-env");
     let sessions = below(&session);
     let inside: Vec<PathBuf> = sessions.iter().flat_map(|folder| below(folder)).collect();
     let of_sessions = sessions.into_iter().chain(inside);
-    let snapshots =
-        below(&config.join("shell-snapshots")).into_iter().filter(|file| !says_nothing(file, setup.trusted));
-    let (mut names, mut said) = (Vec::new(), BTreeSet::new());
-    for file in own.chain(named).chain(of_sessions).chain(snapshots).filter(|file| file.is_file()) {
-        let whole = std::fs::metadata(&file).is_ok_and(|meta| meta.len() <= MAX_HASHED);
-        let read = if whole { std::fs::read(&file).ok() } else { None };
+    let (mut names, mut said) = (BTreeSet::new(), BTreeSet::new());
+    let mut room = MAX_HASHED;
+    let all = own.chain(named).chain(of_sessions).chain(below(&config.join("shell-snapshots")));
+    for file in all.filter(|file| file.is_file()) {
+        let length = std::fs::metadata(&file).map_or(u64::MAX, |meta| meta.len());
+        let read = if length <= room { std::fs::read(&file).ok() } else { None };
+        room = room.saturating_sub(length);
         // What cannot be read is what nothing can be bound to.
         said.insert(read.map(|text| Digest::of(&text).hex()));
-        let shown = file.strip_prefix(&home).map_or_else(|_| file.clone(), |inside| Path::new("~").join(inside));
-        // A snapshot's own name is another one in each session.
-        let folder = shown.parent().filter(|folder| folder.ends_with("shell-snapshots")).map(Path::to_owned);
-        names.push(folder.unwrap_or(shown).display().to_string());
+        // What an agent calls its own files is another name in each session.
+        let kept = ["shell-snapshots", "session-env"]
+            .map(|name| config.join(name))
+            .into_iter()
+            .find(|kept| file.starts_with(kept));
+        let shown = kept.unwrap_or(file);
+        let shown = shown.strip_prefix(&home).map_or_else(|_| shown.clone(), |inside| Path::new("~").join(inside));
+        names.insert(shown.display().to_string());
     }
-    names.dedup();
     let is_bound = !said.contains(&None);
     let lines: Vec<String> = said.into_iter().flatten().collect();
     let sha256 = if is_bound { Digest::of(lines.join("\n").as_bytes()).hex() } else { String::new() };
+    let names: Vec<String> = names.into_iter().collect();
     let path = format!("what the shell reads before it: {}", names.join(", ")).chars().take(1024).collect();
     (!names.is_empty()).then(|| FileEvidence { path, sha256, head: String::new() })
-}
-
-/// True for a snapshot that gives no name another meaning and adds no folder to PATH.
-fn says_nothing(file: &Path, trusted: &[String]) -> bool {
-    let mut startup = Startup::default();
-    let is_small = std::fs::metadata(file).is_ok_and(|meta| meta.len() <= MAX_BYTES);
-    let text = if is_small { std::fs::read_to_string(file).ok() } else { None };
-    text.is_some_and(|text| snapshot(&text, trusted, &mut startup))
-        && startup.names.is_empty()
-        && startup.folders.is_empty()
 }
 
 /// True when a file lies in a folder or in one directly below it, or when that cannot be told.

@@ -304,6 +304,15 @@ impl<'c> Gathered<'c> {
             }
             return;
         };
+        // What the system says there, it says anew each time.
+        if ["/proc", "/sys"].iter().any(|root| file.starts_with(root)) {
+            if !leads_through_process(name) && file.is_file() && !self.found.iter().any(|known| known.path == name) {
+                let path = name.chars().take(1024).collect();
+                let sha256 = Digest::of(name.as_bytes()).hex();
+                self.found.push(FileEvidence { path, sha256, head: String::new() });
+            }
+            return;
+        }
         // By another spelling it is the same file.
         if !self.places.insert(file.clone()) {
             if told == Told::Head {
@@ -328,17 +337,16 @@ impl<'c> Gathered<'c> {
         }
     }
 
-    /// Tells of a file that was found how it begins.
+    /// Tells of a file that was found how it begins: digest and beginning are of one look.
     fn show(&mut self, file: &Path) {
         let cwd = self.cwd;
-        let known = self
-            .found
-            .iter_mut()
-            .find(|known| known.head.is_empty() && place(&known.path, cwd).as_deref() == Some(file));
-        if let Some(known) = known
-            && let Some(read) = read(&known.path, file, Told::Head, &self.remotes, &mut self.room)
-        {
-            known.head = read.head;
+        let is_it = |known: &FileEvidence| known.head.is_empty() && place(&known.path, cwd).as_deref() == Some(file);
+        if let Some(at) = self.found.iter().position(is_it) {
+            let name = self.found.get(at).map(|known| known.path.clone()).unwrap_or_default();
+            let again = read(&name, file, Told::Head, &self.remotes, &mut self.room);
+            if let (Some(known), Some(again)) = (self.found.get_mut(at), again) {
+                *known = again;
+            }
         }
     }
 

@@ -1,7 +1,7 @@
 //! Files that steer a program by their names or because they lie where it starts, whether or not its row knows them.
 
-use std::collections::BTreeSet;
-use std::ffi::OsStr;
+use std::collections::{BTreeSet, HashSet};
+use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
 
 use bashgate_shared::classify::secrets;
@@ -17,20 +17,71 @@ use crate::gate::words;
 /// Largest file of settings that is read whole, in bytes. Of a larger one counts what any change of it changes.
 const MAX_SETTINGS: u64 = 1 << 20;
 /// Most words that are looked at, and most folders that they name.
-const MAX_WORDS: usize = 500;
-const MAX_FOLDERS: usize = 8;
+const MAX_WORDS: usize = 300;
+const MAX_FOLDERS: usize = 12;
 /// Most names of one folder that are looked at.
 const MAX_NAMES: usize = 20_000;
 /// Most files of a project's folder of which one entry tells.
 const MAX_FILES: usize = 2000;
 /// Endings of files that hold data, text for people or what programs note on the way.
 const NO_SETTINGS: &[&str] = &[
-    ".md", ".rst", ".adoc", ".log", ".out", ".err", ".pid", ".sock", ".tmp", ".swp", ".db", ".sqlite", ".sqlite3",
-    ".csv", ".tsv", ".png", ".jpg", ".jpeg", ".gif", ".svg", ".ico", ".pdf", ".o", ".a", ".d", ".pyc", ".gz", ".zip",
-    ".xz", ".zst",
+    ".md",
+    ".rst",
+    ".adoc",
+    ".log",
+    ".out",
+    ".err",
+    ".pid",
+    ".sock",
+    ".tmp",
+    ".swp",
+    ".db",
+    ".sqlite",
+    ".sqlite3",
+    "-wal",
+    "-shm",
+    "-journal",
+    "-schedule",
+    ".rdb",
+    ".tsbuildinfo",
+    ".eslintcache",
+    ".coverage",
+    ".jsonl",
+    ".csv",
+    ".tsv",
+    ".png",
+    ".jpg",
+    ".jpeg",
+    ".gif",
+    ".svg",
+    ".ico",
+    ".pdf",
+    ".o",
+    ".a",
+    ".d",
+    ".pyc",
+    ".gz",
+    ".zip",
+    ".xz",
+    ".zst",
 ];
-/// The same for what programs keep in a folder of their own, besides settings.
-const KEPT: &[&str] = &[".gpg", ".kbx", ".lock", ".history", ".cache", ".bin", ".idx", ".pack"];
+/// The same for what programs keep at home, besides settings.
+const KEPT: &[&str] = &[
+    ".gpg",
+    ".kbx",
+    ".lock",
+    "history",
+    "cache",
+    ".bin",
+    ".idx",
+    ".pack",
+    "hsts",
+    "check.json",
+    ".claude.json",
+    "state.yml",
+    "checkpoint",
+    "random_seed",
+];
 
 impl Gathered<'_> {
     /// What any word of the text may name as a file, from where it starts or in a folder that another word names: with an ending that
@@ -40,13 +91,14 @@ impl Gathered<'_> {
         if !may_run && subject.effects.network.is_empty() && subject.effects.persistence.is_empty() {
             return;
         }
-        let words = words_in(&subject.text);
-        if words.len() > MAX_WORDS {
-            self.found.push(unknown("more words than are looked at as names of files"));
-        }
-        let words: Vec<&str> = words.into_iter().take(MAX_WORDS).collect();
+        let words = words_in(&subject.text, &mut self.found);
+        let written: BTreeSet<PathBuf> =
+            only_written(&subject.text).into_iter().filter_map(|path| place(path, self.cwd)).collect();
         // In front of the first word stands nothing that PATH knows.
         for file in words::files(&[&[""], words.as_slice()].concat(), &[self.cwd]) {
+            if written.contains(&file) {
+                continue;
+            }
             let name = file.to_string_lossy();
             let is_shown = may_run && may_be_settings(&file, &[]) && !secrets::is_secret_path(&name);
             self.add(&name, if is_shown { Told::Head } else { Told::Digest });
@@ -57,33 +109,36 @@ impl Gathered<'_> {
     /// where it starts or above it), and, where it works on a project, what lies in that folder itself. It may start in any folder
     /// that a word names.
     pub(super) fn add_own_settings(&mut self, subject: &Subject) {
-        let effects = &subject.effects;
-        let mut programs = effects.programs.clone();
+        let called = names_of(&subject.effects.programs);
+        let words = words_in(&subject.text, &mut self.found);
+        let mut programs = subject.effects.programs.clone();
         if subject.may_run_words() {
             // Any of them may be the program behind another one.
             let is_name =
-                |word: &&str| word.len() > 2 && word.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'-');
-            programs.extend(words_in(&subject.text).into_iter().filter(is_name).take(MAX_WORDS).map(str::to_owned));
+                |word: &&&str| word.len() > 2 && word.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'-');
+            programs.extend(words.iter().filter(is_name).map(|word| (*word).to_owned()));
         }
         let names = names_of(&programs);
-        let Some(home) = place("~", self.cwd) else { return };
-        let meant = self.folders_meant(subject);
+        let meant = self.folders_meant(&words);
         let mut found: BTreeSet<PathBuf> = BTreeSet::new();
-        for (folder, form) in [(home.as_path(), Form::Hidden), (&home.join(".config"), Form::Plain)] {
-            for file in entries(folder).filter(|file| names.iter().any(|name| form.is_of(file.file_name(), name))) {
-                if file.is_dir() {
-                    found.extend(entries(&file).filter(|file| file.is_file() && may_be_settings(file, KEPT)));
-                } else {
-                    found.insert(file);
+        if let Some(home) = place("~", self.cwd) {
+            for (folder, form) in [(home.as_path(), Form::Hidden), (&home.join(".config"), Form::Plain)] {
+                // A word of a message is called like a program as well, and what that keeps at home is another one each minute.
+                for file in self.entries(folder).into_iter().filter(|file| form.is_of_one(file, &called)) {
+                    if file.is_dir() {
+                        let inside = self.entries(&file);
+                        found.extend(inside.into_iter().filter(|file| file.is_file() && may_be_settings(file, KEPT)));
+                    } else if may_be_settings(&file, KEPT) {
+                        found.insert(file);
+                    }
                 }
             }
         }
-        for folder in self.cwd.ancestors().chain(meant.iter().map(PathBuf::as_path)) {
-            let is_own = |file: &PathBuf| {
-                let name = file.file_name();
-                names.iter().any(|own| Form::Hidden.is_of(name, own) || Form::WithEnding.is_of(name, own))
-            };
-            found.extend(entries(folder).filter(is_own).filter(|file| file.is_file() && may_be_settings(file, &[])));
+        for folder in self.cwd.ancestors().map(Path::to_owned).chain(meant.iter().cloned()).collect::<Vec<_>>() {
+            let is_own =
+                |file: &PathBuf| Form::Hidden.is_of_one(file, &names) || Form::WithEnding.is_of_one(file, &names);
+            let own = self.entries(&folder).into_iter().filter(is_own);
+            found.extend(own.filter(|file| file.is_file() && may_be_settings(file, KEPT)));
         }
         for file in found.iter().filter(|file| file.is_file()) {
             self.add(&file.to_string_lossy(), Told::Digest);
@@ -101,45 +156,122 @@ impl Gathered<'_> {
         }
         if subject.may_run_words() || rows.into_iter().any(|row| row.is_none_or(works_on_project)) {
             let folders: BTreeSet<PathBuf> = std::iter::once(self.cwd.to_owned()).chain(meant).collect();
-            self.found.extend(folders.iter().filter_map(|folder| lies_in(folder)));
+            for folder in folders.iter().filter(|folder| is_of_a_project(folder)) {
+                let there = self.lies_in(folder);
+                self.found.extend(there);
+            }
         }
     }
 
     /// The folders that words of the command name, from where it starts or from one another.
-    fn folders_meant(&self, subject: &Subject) -> Vec<PathBuf> {
+    fn folders_meant(&mut self, words: &[&str]) -> Vec<PathBuf> {
         let mut found: Vec<PathBuf> = Vec::new();
-        for word in words_in(&subject.text).into_iter().take(MAX_WORDS) {
+        for word in words {
             let bases: Vec<PathBuf> = std::iter::once(self.cwd.to_owned()).chain(found.iter().cloned()).collect();
             for there in bases.iter().filter_map(|base| place(word, base)).filter(|there| there.is_dir()) {
-                let is_new = there.as_path() != self.cwd && !found.contains(&there);
-                if is_new && found.len() < MAX_FOLDERS {
-                    found.push(there);
+                if there.as_path() == self.cwd || found.contains(&there) {
+                    continue;
                 }
+                if found.len() >= MAX_FOLDERS {
+                    self.cut("more folders than are looked through");
+                    return found;
+                }
+                found.push(there);
             }
         }
         found
     }
+
+    /// What lies in a folder.
+    fn entries(&mut self, folder: &Path) -> Vec<PathBuf> {
+        let mut all: Vec<PathBuf> = Vec::new();
+        for entry in std::fs::read_dir(folder).into_iter().flatten().flatten() {
+            if all.len() >= MAX_NAMES {
+                self.cut("a folder with more names than are looked at");
+                break;
+            }
+            all.push(entry.path());
+        }
+        all
+    }
+
+    /// Something was left out, to which no answer is bound.
+    fn cut(&mut self, what: &str) {
+        let odd = unknown(what);
+        if !self.found.contains(&odd) {
+            self.found.push(odd);
+        }
+    }
+
+    /// The files that lie in a folder itself and may say what a program does there, as one entry.
+    fn lies_in(&mut self, folder: &Path) -> Option<FileEvidence> {
+        let mut files = self.entries(folder);
+        files.retain(|file| may_be_settings(file, &[]) && file.is_file());
+        files.sort();
+        let mut lines = Vec::new();
+        for (at, file) in files.iter().enumerate() {
+            let Ok(meta) = std::fs::metadata(file) else { continue };
+            // Whoever has one mapped into memory can change it without changing its times.
+            let is_read = at < MAX_FILES && meta.len() <= MAX_SETTINGS.min(self.room);
+            let says = if is_read {
+                self.room = self.room.saturating_sub(meta.len());
+                file.canonicalize().map_or_else(|error| error.kind().to_string(), |file| digest_of(&file, meta.len()))
+            } else {
+                state_of(&meta)
+            };
+            lines.push(format!("{}\0{says}\n", file.file_name().unwrap_or_default().to_string_lossy()));
+        }
+        let path: String = format!("the files directly in {}", folder.display()).chars().take(1024).collect();
+        let sha256 = Digest::of(lines.concat().as_bytes()).hex();
+        (!lines.is_empty()).then(|| FileEvidence { path, sha256, head: String::new() })
+    }
+}
+
+/// False for folders in which everybody and everything writes: the home folder itself, `/tmp`, the root.
+fn is_of_a_project(folder: &Path) -> bool {
+    let is_home = std::env::var_os("HOME").is_some_and(|home| Path::new(&home) == folder);
+    let is_open = std::fs::metadata(folder).is_ok_and(|meta| meta.mode() & 0o002 != 0);
+    !is_home && !is_open && folder.parent().is_some()
 }
 
 /// The words of a text, whole and divided where names are glued to something: `host:f`, `@f`, `.#f`; and what stands behind the folder
 /// that a tilde, a variable or another command gives: `~+/f`, `$PWD/f`, `$(pwd)/f`.
-fn words_in(text: &str) -> Vec<&str> {
+///
+/// Where there are more than are looked at, that is found, too.
+fn words_in<'t>(text: &'t str, found: &mut Vec<FileEvidence>) -> Vec<&'t str> {
     let is_variable =
         |name: &str| !name.is_empty() && name.bytes().all(|byte| byte.is_ascii_uppercase() || byte == b'_');
-    let mut all: Vec<&str> = Vec::new();
+    let (mut all, mut seen): (Vec<&str>, HashSet<&str>) = (Vec::new(), HashSet::new());
     for word in words::of(text) {
         for part in std::iter::once(word).chain(word.split([':', '@', '#'])) {
             let behind = part
                 .split_once('/')
                 .filter(|(folder, _)| folder.is_empty() || folder.starts_with('~') || is_variable(folder));
             for part in std::iter::once(part).chain(behind.map(|(_, inside)| inside.trim_start_matches('/'))) {
-                if !part.is_empty() && !all.contains(&part) {
+                if !part.is_empty() && seen.insert(part) {
                     all.push(part);
                 }
             }
         }
+        if all.len() > MAX_WORDS {
+            let odd = unknown("more words than are looked at as names of files");
+            if !found.contains(&odd) {
+                found.push(odd);
+            }
+            all.truncate(MAX_WORDS);
+            break;
+        }
     }
     all
+}
+
+/// The words that stand behind a `>` and nowhere else: what is written there is another one meanwhile, and nobody reads it.
+fn only_written(text: &str) -> Vec<&str> {
+    let behind = text.split('>').skip(1).filter_map(|rest| {
+        let rest = rest.trim_start_matches(['>', '|', '&']).trim_start();
+        words::of(rest.split(['\n', ';', '|', '&']).next().unwrap_or_default()).next()
+    });
+    behind.filter(|word| text.matches(word).count() == 1).collect()
 }
 
 /// True for a program that does what the files of a project say.
@@ -175,47 +307,28 @@ enum Form {
 }
 
 impl Form {
-    fn is_of(self, file: Option<&OsStr>, name: &str) -> bool {
-        let file = file.unwrap_or_default().to_string_lossy().to_lowercase();
-        let rest = match self {
-            Self::Hidden => file.strip_prefix('.').and_then(|file| file.strip_prefix(name)),
-            Self::Plain | Self::WithEnding => file.strip_prefix(name),
+    /// True for a file that is called like one of these programs.
+    fn is_of_one(self, file: &Path, names: &BTreeSet<String>) -> bool {
+        let file = file.file_name().unwrap_or_default().to_string_lossy().to_lowercase();
+        let name = match self {
+            Self::Hidden => file.strip_prefix('.'),
+            Self::Plain | Self::WithEnding => Some(file.as_str()),
         };
-        rest.is_some_and(|rest| match self {
-            Self::WithEnding => rest.starts_with(['.', '-']) || rest == "file" || rest == "rc",
-            Self::Hidden | Self::Plain => rest.is_empty() || rest.starts_with(['.', '-']) || rest.starts_with("rc"),
-        })
+        let Some(name) = name else { return false };
+        // Looked up by what they may begin with: a text may hold hundreds of names, a folder thousands of files.
+        let whole = (!matches!(self, Self::WithEnding)).then_some(name);
+        let divided =
+            name.char_indices().filter(|(_, letter)| matches!(letter, '.' | '-')).filter_map(|(at, _)| name.get(..at));
+        let glued = ["rc", "file"].iter().filter_map(|end| {
+            // `.NAMErc.yml`
+            name.split('.').next().unwrap_or(name).strip_suffix(end)
+        });
+        whole.into_iter().chain(divided).chain(glued).any(|stem| names.contains(stem))
     }
-}
-
-/// What lies in a folder.
-fn entries(folder: &Path) -> impl Iterator<Item = PathBuf> + use<> {
-    std::fs::read_dir(folder).into_iter().flatten().flatten().take(MAX_NAMES).map(|entry| entry.path())
 }
 
 /// False for data, text, and what programs note on the way.
 fn may_be_settings(file: &Path, kept: &[&str]) -> bool {
     let name = file.file_name().unwrap_or_default().to_string_lossy().to_lowercase();
     !NO_SETTINGS.iter().chain(kept).any(|ending| name.ends_with(ending))
-}
-
-/// The files that lie in a folder itself and may say what a program does there, as one entry.
-fn lies_in(folder: &Path) -> Option<FileEvidence> {
-    let mut files: Vec<PathBuf> = entries(folder).filter(|file| may_be_settings(file, &[]) && file.is_file()).collect();
-    files.sort();
-    let mut lines = Vec::new();
-    for (at, file) in files.iter().enumerate() {
-        let Ok(meta) = std::fs::metadata(file) else { continue };
-        // Whoever has one mapped into memory can change it without changing its times.
-        let is_read = at < MAX_FILES && meta.len() <= MAX_SETTINGS;
-        let says = if is_read {
-            file.canonicalize().map_or_else(|error| error.kind().to_string(), |file| digest_of(&file, meta.len()))
-        } else {
-            state_of(&meta)
-        };
-        lines.push(format!("{}\0{says}\n", file.to_string_lossy()));
-    }
-    let path: String = format!("the files directly in {}", folder.display()).chars().take(1024).collect();
-    let sha256 = Digest::of(lines.concat().as_bytes()).hex();
-    (!lines.is_empty()).then(|| FileEvidence { path, sha256, head: String::new() })
 }

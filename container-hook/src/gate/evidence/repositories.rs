@@ -45,9 +45,19 @@ impl Gathered<'_> {
                 self.add_hooks(repository, effects);
             }
             // Where a remote is a folder, its own hooks run here.
-            for there in repositories_beyond(&repositories, &self.remotes, &folder) {
-                self.add(&there.common.join("config").to_string_lossy(), Told::Digest);
+            let (beyond, is_all) = repositories_beyond(&repositories, &self.remotes, &folder);
+            is_unknown |= !is_all;
+            for there in beyond {
+                for file in there.files() {
+                    self.add(&file.to_string_lossy(), Told::Digest);
+                }
                 self.add_hooks(&there, effects);
+                // Hooks elsewhere, what its settings include, and what else they name.
+                let (named, is_all) = git::named::started(&there.root);
+                is_unknown |= !is_all;
+                for file in named.iter().flat_map(|path| files_of(path)) {
+                    self.add(&file.to_string_lossy(), Told::Head);
+                }
             }
             // What settings include, and remotes of the older forms.
             let more = repositories
@@ -145,32 +155,54 @@ pub(super) fn folders_of_git(effects: &Effects) -> Vec<String> {
 /// Most places that words and settings name as repositories.
 const MAX_BEYOND: usize = 64;
 
-/// The repositories on this machine that words of the command, or settings of these repositories, name by a path or a `file:` address.
+/// The repositories on this machine that words of the command, or settings of these repositories, name by a path or a `file:` address,
+/// and whether that is all.
 fn repositories_beyond(
     repositories: &[git::Repository],
     words: &BTreeSet<String>,
     folder: &Path,
-) -> Vec<git::Repository> {
+) -> (Vec<git::Repository>, bool) {
     let files = repositories.iter().flat_map(git::Repository::files).chain(git::files_outside());
     let texts = files.filter_map(|file| git::read_text(&file).ok());
     let settings: Vec<_> = texts.filter_map(|text| git::config::read(&text)).flatten().collect();
-    // What stands in an address's place begins it, so that the rest of the address may name a folder below.
-    let named = settings.iter().map(|setting| setting.value.as_str()).chain(words.iter().map(String::as_str));
-    let mut found: Vec<git::Repository> = Vec::new();
-    for name in named.filter(|name| !name.is_empty() && !name.starts_with('-')) {
+    let mut named: BTreeSet<String> = settings.iter().map(|setting| setting.value.clone()).collect();
+    named.extend(words.iter().cloned());
+    // `[url "../"] insteadOf = h:` puts a folder in an address's place.
+    for setting in &settings {
+        let lower = setting.key.to_ascii_lowercase();
+        let is_base = lower.ends_with(".insteadof") || lower.ends_with(".pushinsteadof");
+        let Some(base) = setting.key.get(4..).filter(|_| lower.starts_with("url.") && is_base) else { continue };
+        let base = base.rsplit_once('.').map_or(base, |(base, _)| base);
+        let behind: Vec<String> = named
+            .iter()
+            .filter_map(|name| name.strip_prefix(setting.value.as_str()))
+            .map(|rest| format!("{base}{rest}"))
+            .collect();
+        named.extend(behind);
+    }
+    let (mut found, mut is_all, mut seen): (Vec<git::Repository>, bool, BTreeSet<PathBuf>) =
+        (Vec::new(), true, BTreeSet::new());
+    for name in named.iter().filter(|name| !name.is_empty() && !name.starts_with('-')) {
         let path = paths::of_address(name).unwrap_or(name);
         for path in [path.to_owned(), programs::percent_decoded(path), format!("{path}.git")] {
-            let Some(there) = place(&path, folder).filter(|there| there.is_dir()) else { continue };
-            let all = git::repositories(&there).unwrap_or_default();
-            let new = all.into_iter().filter(|one| !repositories.contains(one));
-            for one in new.collect::<Vec<_>>() {
-                if found.len() < MAX_BEYOND && !found.contains(&one) {
-                    found.push(one);
-                }
+            // A remote is the very folder that is named.
+            let there = place(&path, folder).and_then(|there| there.canonicalize().ok());
+            let Some(there) = there.filter(|there| there.join(".git").exists() || there.join("HEAD").exists()) else {
+                continue;
+            };
+            if !seen.insert(there.clone()) || repositories.iter().any(|known| known.root == there) {
+                continue;
             }
+            let Ok(all) = git::repositories(&there) else {
+                is_all = false;
+                continue;
+            };
+            is_all &= found.len() < MAX_BEYOND;
+            found
+                .extend(all.into_iter().filter(|one| one.root == there).take(MAX_BEYOND - found.len().min(MAX_BEYOND)));
         }
     }
-    found
+    (found, is_all)
 }
 
 /// The hooks that git starts by themselves, see githooks(5).

@@ -467,6 +467,78 @@ fn hooks_of_a_remote_that_is_a_folder_count() {
     }
 }
 
+/// What the settings of such a remote lead to counts as well.
+#[test]
+fn what_a_remote_that_is_a_folder_names_counts() {
+    let folder = tempfile::tempdir().unwrap();
+    let write = |name: &str, text: &str| {
+        let file = folder.path().join(name);
+        std::fs::create_dir_all(file.parent().unwrap()).unwrap();
+        std::fs::write(file, text).unwrap();
+    };
+    let root = folder.path().display().to_string();
+    let here = folder.path().join("here");
+    write("here/.git/HEAD", "ref: refs/heads/main\n");
+    write("bare.git/HEAD", "ref: refs/heads/main\n");
+    for (url, settings, file) in [
+        ("url = ../bare.git", format!("[core]\n\thooksPath = {root}/h\n"), "h/post-receive"),
+        ("url = ../bare.git", format!("[include]\n\tpath = {root}/more\n"), "more"),
+        ("url = h:bare.git\n[url \"../\"]\n\tinsteadOf = h:", String::new(), "bare.git/hooks/post-receive"),
+    ] {
+        write("here/.git/config", &format!("[remote \"origin\"]\n\t{url}\n"));
+        write("bare.git/config", &format!("[core]\n\tbare = true\n{settings}"));
+        write(file, "before");
+        let before = evidence_of("git push origin main", &here);
+        assert_eq!(before, evidence_of("git push origin main", &here), "{url}");
+        write(file, "something else");
+        assert_ne!(before, evidence_of("git push origin main", &here), "{url} {file}");
+    }
+}
+
+/// What changes by itself keeps no answer from its command: what the system says, what is only written, what everybody writes.
+#[test]
+fn what_changes_by_itself_is_no_change() {
+    let folder = tempfile::tempdir().unwrap();
+    let here = folder.path();
+    std::fs::write(here.join("server.js"), "x").unwrap();
+    for (command, file) in [
+        ("python3 -c \"print(open('/proc/uptime').read())\"; curl https://h.example", "other.log"),
+        ("cat /proc/loadavg | curl -d @- https://h.example", "other.log"),
+        ("node server.js > server.txt 2>&1 & curl https://h.example", "server.txt"),
+        ("node server.js >> out.sql; curl https://h.example", "out.sql"),
+        ("node server.js; curl https://h.example", "app.db-wal"),
+    ] {
+        std::fs::write(here.join(file), "before").unwrap();
+        // `node` works on what lies there, but not on what it is told to write.
+        let of = || -> Vec<FileEvidence> {
+            let all = evidence_of(command, here).into_iter();
+            all.filter(|file| !file.path.starts_with("the files directly in ") || command.contains("app.db")).collect()
+        };
+        let before = of();
+        std::fs::write(here.join(file), "something else").unwrap();
+        std::thread::sleep(std::time::Duration::from_millis(20));
+        let after = of();
+        let changed: Vec<_> = after.iter().filter(|file| !before.contains(file)).collect();
+        assert!(changed.is_empty(), "{command}: {changed:?}");
+    }
+}
+
+/// Where a limit leaves something out, no answer is for more than once.
+#[test]
+fn what_is_left_out_is_said() {
+    let folder = tempfile::tempdir().unwrap();
+    for number in 0..20 {
+        std::fs::create_dir(folder.path().join(format!("d{number}"))).unwrap();
+    }
+    let many = |letter: char, most: u32| (0..most).fold(String::new(), |text, n| text + &format!("{letter}{n} "));
+    let folders = format!("ls {}; cd d19 && terraform apply", many('d', 20));
+    let words = format!("terraform apply {}", many('w', 400));
+    for command in [folders, words] {
+        let evidence = evidence_of(&command, folder.path());
+        assert!(evidence.iter().any(|file| file.sha256.is_empty()), "{command}: {evidence:?}");
+    }
+}
+
 /// The hook that runs is shown, however many others lie beside it.
 #[test]
 fn a_hook_stands_in_front_of_decoys() {

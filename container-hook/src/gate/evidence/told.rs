@@ -43,7 +43,7 @@ pub(super) fn read(
     let mut bytes = Vec::new();
     let whole = meta.len() <= MAX_FILE.min(*room);
     let most = if whole { MAX_FILE } else { MAX_HEAD_BYTES as u64 };
-    std::fs::File::open(file).ok()?.take(most).read_to_end(&mut bytes).ok()?;
+    ask::open_plain(&file.canonicalize().ok()?).ok()?.take(most).read_to_end(&mut bytes).ok()?;
     *room = room.saturating_sub(bytes.len() as u64);
     let head = match told {
         Told::Head => start_of(&bytes),

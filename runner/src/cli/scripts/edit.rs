@@ -72,22 +72,22 @@ pub(super) struct Edit {
     /// What it does.
     #[arg(long)]
     description: Option<String>,
-    /// Instead of what it may read now: a file or folder, absolute; may be repeated.
+    /// Instead of what it may read now: a file or folder, absolute; may be repeated, an empty text for none.
     #[arg(long, value_name = "PATH")]
     read: Option<Vec<String>>,
-    /// Instead of what it may write now: a folder, absolute; may be repeated.
+    /// Instead of what it may write now: a folder, absolute; may be repeated, an empty text for none.
     #[arg(long, value_name = "DIR")]
     write: Option<Vec<String>>,
     /// Whether it has network.
-    #[arg(long, value_name = "true|false", num_args = 0..=1, default_missing_value = "true")]
+    #[arg(long, value_name = "true|false", num_args = 0..=1, require_equals = true, default_missing_value = "true")]
     network: Option<bool>,
-    /// Instead of the programs that it may run now; may be repeated.
+    /// Instead of the programs that it may run now; may be repeated, an empty text for none.
     #[arg(long, value_name = "NAME")]
     command: Option<Vec<String>>,
-    /// Instead of the names that each run has a value for now; may be repeated.
+    /// Instead of the names that each run has a value for now; may be repeated, an empty text for none.
     #[arg(long, value_name = "NAME")]
     variable: Option<Vec<String>>,
-    /// Where it starts, absolute.
+    /// Where it starts, absolute; an empty text for its own empty folder.
     #[arg(long, value_name = "DIR")]
     cwd: Option<String>,
     /// From when on it is called slow, in seconds.
@@ -179,7 +179,8 @@ impl Part {
         // Less time in all is less until it is slow.
         manifest.timeout_seconds =
             self.timeout_seconds.unwrap_or(manifest.timeout_seconds.min(manifest.timeout_hard_seconds));
-        manifest.working_directory = self.working_directory.or(manifest.working_directory);
+        manifest.working_directory =
+            self.working_directory.or(manifest.working_directory).filter(|folder| !folder.is_empty());
         Change {
             text: self.content,
             description: self.description,
@@ -268,18 +269,23 @@ impl Edit {
             name: self.name,
             description: self.description,
             capabilities: Some(Given {
-                paths_read: self.read,
-                paths_write: self.write,
+                paths_read: named(self.read),
+                paths_write: named(self.write),
                 network: self.network,
-                commands: self.command,
+                commands: named(self.command),
             }),
             timeout_seconds: self.timeout,
             timeout_hard_seconds: self.timeout_hard,
             working_directory: self.cwd,
-            variables: self.variable,
+            variables: named(self.variable),
             expected_version: self.expect,
         })
     }
+}
+
+/// What was named; an empty text names nothing.
+fn named(list: Option<Vec<String>>) -> Option<Vec<String>> {
+    list.map(|list| list.into_iter().filter(|entry| !entry.is_empty()).collect())
 }
 
 /// Tells what there is now, and what is found about it.

@@ -218,11 +218,11 @@ fn show(kept: &Kept, named: &str) -> Result<ExitCode, Failure> {
 }
 
 fn delete(kept: &Kept, named: &str) -> Result<ExitCode, Failure> {
-    let script = kept.library()?.delete(named)?;
+    let (id, name) = kept.library()?.delete(named)?;
     if kept.json {
-        say!("{}", json!({"deleted": script.id}));
+        say!("{}", json!({"deleted": id}));
     } else {
-        say!("Removed {} ({}).", script.id, script.about.manifest.name);
+        say!("Removed {id} ({name}).");
     }
     Ok(ExitCode::SUCCESS)
 }

@@ -1,12 +1,15 @@
 //! `scripts run`.
 
+use std::cell::OnceCell;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
 
 use bashgate_shared::{say, say_aside, say_part};
 use clap::Args;
+use rustix::event::{PollFd, PollFlags, poll};
 use serde_json::{Value, json};
 
 use super::{Failure, Kept, MAX_INPUT_BYTES, read_input, wrong_input};
@@ -55,6 +58,9 @@ pub(super) struct Behind {
     agent: Option<String>,
 }
 
+/// The exit status of who was interrupted before anything ran.
+const INTERRUPTED: i32 = 130;
+
 /// Runs scripts one after another, behind one gate.
 pub(super) struct Runs<'r> {
     behind: &'r Behind,
@@ -62,7 +68,10 @@ pub(super) struct Runs<'r> {
     runner: Runner,
     cwd: PathBuf,
     state: Option<PathBuf>,
-    pub(super) stop: Stop,
+    /// Once something has run: signals stop what runs, and no longer this process by themselves.
+    stop: OnceCell<Stop>,
+    /// A person is being asked.
+    waits: Arc<AtomicBool>,
 }
 
 /// What became of a script.
@@ -80,8 +89,30 @@ impl<'r> Runs<'r> {
             runner: Runner::of_this_program().map_err(|error| Failure::new(error, "start it by its path"))?,
             cwd: std::env::current_dir().unwrap_or_else(|_| PathBuf::from("/")),
             state: kept.place.folder(),
-            stop: stop_on_signals().map_err(|error| Failure::new(error, "free some resources"))?,
+            stop: OnceCell::new(),
+            waits: Arc::default(),
         })
+    }
+
+    /// What stops a run. Before the first one a signal ends this process, and between two runs as well, while a person is asked.
+    fn stop(&self) -> Result<&Stop, Failure> {
+        if let Some(stop) = self.stop.get() {
+            return Ok(stop);
+        }
+        let failed = |error| Failure::new(error, "free some resources");
+        let stop = stop_on_signals().map_err(failed)?;
+        let (said, waits) = (stop.clone(), self.waits.clone());
+        let ends = move || {
+            let mut ready = [PollFd::new(&said, PollFlags::IN)];
+            while poll(&mut ready, None) == Err(rustix::io::Errno::INTR) {}
+            while !waits.load(Ordering::Acquire) {
+                std::thread::sleep(Duration::from_millis(50));
+            }
+            say_aside!("bashgate-run: interrupted");
+            std::process::exit(INTERRUPTED);
+        };
+        std::thread::Builder::new().name("interrupted".to_owned()).spawn(ends).map_err(failed)?;
+        Ok(self.stop.get_or_init(|| stop))
     }
 
     /// Has a script approved, where it is not, and runs it to its end.
@@ -102,7 +133,10 @@ impl<'r> Runs<'r> {
             asked_with: &[],
             variables: &[],
         };
-        let permit = prepared.permit(&ask)?;
+        self.waits.store(true, Ordering::Release);
+        let permit = prepared.permit(&ask);
+        self.waits.store(false, Ordering::Release);
+        let permit = permit?;
         let mut spec = prepared.spec(preset.clone())?;
         spec.agent.clone_from(agent);
         spec.gate = self.gate.hidden_files();
@@ -117,7 +151,7 @@ impl<'r> Runs<'r> {
                 say_aside!("bashgate-run: the script {name} has been running for {} s", slow.as_secs());
             }
         });
-        let outcome = self.runner.run_until(permit, &spec, &self.stop);
+        let outcome = self.runner.run_until(permit, &spec, self.stop()?);
         over.store(true, Ordering::Release);
         Ok(Ran { outcome: outcome?, slow, form })
     }

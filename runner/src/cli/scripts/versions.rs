@@ -1,6 +1,7 @@
 //! `scripts versions`, `diff` and `restore`.
 
 use std::process::ExitCode;
+use std::time::{Duration, Instant};
 
 use bashgate_shared::{difference, say, say_aside};
 use clap::Args;
@@ -90,7 +91,8 @@ impl Diff {
         })?;
         // With what it may reach: that is approved, too.
         let shown = |script: &Script| script.about.manifest.shown(&script.text);
-        let text = difference::text(&shown(&from), &shown(&to));
+        let until = Instant::now() + Duration::from_secs(1);
+        let text = difference::text(&shown(&from), &shown(&to), until);
         if self.kept.json {
             say!("{}", json!({"from": from.about.version, "to": to.about.version, "difference": text}));
         } else if text.is_empty() {

@@ -774,6 +774,10 @@ impl Judge<'_> {
     /// hide a name.
     fn computed(&mut self, call: &Call, start: &str, is_pattern: bool, text: &str) -> Judgement {
         note(&mut self.effects.programs, ONLY_KNOWN_LATER);
+        if let Err(why) = self.follow(1 + call.args.len()) {
+            self.terminal.find("a script in a script in a script");
+            return Judgement::unknown(why);
+        }
         self.calls.push(computed_argv(call));
         self.effects.reads_unknown = true;
         if is_pattern {
@@ -783,9 +787,9 @@ impl Judge<'_> {
         let mentioned = raw::effects(&format!("{text} {}", words.join(" ")), self.around);
         self.join_effects(mentioned);
         if asks_remote(&words) {
-            self.effects
-                .git
-                .extend(words.iter().filter(|word| !word.starts_with('-')).take(2).map(|word| (*word).to_owned()));
+            for word in words.iter().filter(|word| !word.starts_with('-')).take(2) {
+                note(&mut self.effects.git, *word);
+            }
         }
         let reason = format!("the program is only known when it runs (`{start}…`)");
         let meant = self.tampering_in(call, text).max(Judgement::unknown(reason));
