@@ -43,6 +43,8 @@ struct State {
     faults: VecDeque<Fault>,
     token_is_revoked: bool,
     no_content: bool,
+    /// The bot may not embed: what it embeds is left away.
+    no_embeds: bool,
     /// From now on no heartbeat is answered on connections below this number.
     deaf_below: usize,
     connections: usize,
@@ -479,12 +481,19 @@ fn act(request: &Request, path: &str, state: &mut State) -> Reply {
             let mut message = body.clone();
             (message["id"], message["channel_id"], message["type"]) = (json!(id.to_string()), json!(ROOM), json!(0));
             message["author"] = json!({"id": BOT, "username": "gate", "discriminator": "1234", "bot": true});
+            if state.no_embeds {
+                message["embeds"] = json!([]);
+            }
             state.messages.insert(id, message.clone());
             if let Some(nonce) = body["nonce"].as_str() {
                 state.nonces.insert(nonce.to_owned(), id);
             }
             state.dispatch("MESSAGE_CREATE", &message);
             Reply::Json(200, message)
+        }
+        ("DELETE", ["channels", room, "messages", id]) if *room == ROOM => {
+            state.messages.remove(&id.parse().unwrap());
+            Reply::Json(204, Value::Null)
         }
         ("PATCH", ["channels", room, "messages", id]) if *room == ROOM => {
             if let Err(why) = taken(body) {
@@ -595,6 +604,19 @@ fn without_the_intent_for_content_mentions_count() {
     running.join().unwrap().expect(0);
     assert!(stage.said().contains("Message Content Intent is not switched on"), "{}", stage.said());
     stage.ends();
+}
+
+/// A card that the service leaves away is none that anybody was shown.
+#[test]
+fn without_the_permission_to_embed_it_is_said() {
+    let stage = Stage::<Discord>::with("", |service| service.state.lock().unwrap().no_embeds = true);
+    let running = stage.site.check_later(ASKED);
+    let id = stage.site.held(ASKED);
+    let says_so = || stage.site.cli(["chat", "list"]).expect(0).stdout.contains("Embed Links").then_some(());
+    until("the trouble to be said", says_so);
+    assert!(stage.service.messages().is_empty(), "no buttons under nothing");
+    stage.site.cli(["deny", &id]).expect(0);
+    running.join().unwrap().expect(2);
 }
 
 /// A connection at whose other end is nobody is noticed by its heartbeat, and taken up where it was.

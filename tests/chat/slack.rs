@@ -379,11 +379,12 @@ fn answer(request: &Request, state: &mut State) -> Reply {
         state.wrong.push(format!("{method} with the other token"));
         return failed("not_allowed_token_type");
     }
-    if request.method != "POST"
-        || !request.header("content-type").is_some_and(|kind| kind.starts_with("application/json"))
-    {
-        state.wrong.push(format!("{method} is no JSON"));
-        return failed("invalid_post_type");
+    // Methods that read take a form and no JSON.
+    let kind =
+        if method.starts_with("conversations.") { "application/x-www-form-urlencoded" } else { "application/json" };
+    if request.method != "POST" || !request.header("content-type").is_some_and(|said| said.starts_with(kind)) {
+        state.wrong.push(format!("{method} is no {kind}"));
+        return failed(if method.starts_with("conversations.") { "invalid_arguments" } else { "invalid_post_type" });
     }
     match state.faults.pop_front() {
         Some(Fault::TooMany(seconds)) => {
@@ -451,10 +452,10 @@ fn act(method: &str, body: &Value, state: &mut State) -> Reply {
             let time = state.time();
             done(json!({"message_ts": time}))
         }
-        "conversations.history" => {
+        "conversations.history" | "conversations.replies" => {
             let oldest = body["oldest"].as_str().unwrap_or("0").to_owned();
-            let limit = usize::try_from(body["limit"].as_u64().unwrap_or(100)).unwrap();
-            // The newest first, without what stands in threads only.
+            let limit: usize = body["limit"].as_str().map_or(100, |limit| limit.parse().unwrap());
+            // The newest first.
             let from: usize = body["cursor"].as_str().map_or(0, |cursor| cursor.parse().unwrap());
             let all: Vec<Value> = state
                 .messages
@@ -476,6 +477,9 @@ fn act(method: &str, body: &Value, state: &mut State) -> Reply {
 fn taken(method: &str, body: &Value) -> Result<(), String> {
     if method == "conversations.history" {
         return Ok(());
+    }
+    if method == "conversations.replies" {
+        return body["ts"].is_string().then_some(()).ok_or_else(|| "no thread".to_owned());
     }
     let text = body["text"].as_str().ok_or("no text")?;
     if text.is_empty() || text.contains(['<', '>']) {

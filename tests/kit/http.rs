@@ -103,7 +103,27 @@ pub(crate) fn read(reader: &mut impl std::io::BufRead) -> std::io::Result<Option
     reader.read_exact(&mut body)?;
     let mut words = first.split_whitespace().map(str::to_owned);
     let (method, path) = (words.next().unwrap_or_default(), words.next().unwrap_or_default());
-    Ok(Some(Request { method, path, headers, body: serde_json::from_slice(&body).unwrap_or(Value::Null) }))
+    let is_form = headers.iter().any(|(name, value)| name == "content-type" && value.contains("x-www-form-urlencoded"));
+    let body = if is_form { form(&body) } else { serde_json::from_slice(&body).unwrap_or(Value::Null) };
+    Ok(Some(Request { method, path, headers, body }))
+}
+
+/// The fields of a form, as an object of texts.
+fn form(body: &[u8]) -> Value {
+    let decoded = |text: &str| {
+        let mut bytes = Vec::new();
+        let mut rest = text.as_bytes();
+        while let Some((first, more)) = rest.split_first() {
+            let digits = more.get(..2).filter(|_| *first == b'%').and_then(|digits| std::str::from_utf8(digits).ok());
+            let byte = digits.and_then(|digits| u8::from_str_radix(digits, 16).ok());
+            bytes.push(byte.unwrap_or(if *first == b'+' { b' ' } else { *first }));
+            rest = if byte.is_some() { &more[2..] } else { more };
+        }
+        String::from_utf8(bytes).unwrap()
+    };
+    let text = std::str::from_utf8(body).unwrap();
+    let fields = text.split('&').filter_map(|field| field.split_once('='));
+    fields.map(|(name, value)| (decoded(name), Value::String(decoded(value)))).collect::<serde_json::Map<_, _>>().into()
 }
 
 fn answer(mut stream: TcpStream, handler: &dyn Fn(&Request) -> Reply, down: &AtomicBool) -> std::io::Result<()> {

@@ -128,6 +128,7 @@ fn card(id: &ApprovalId, expires_boot_ms: u64) -> Card {
         causes: Vec::new(),
         epoch: 1,
         advice: None,
+        asked_at_ms: 0,
         expires_boot_ms,
         offers_session: false,
         waiting: 1,

@@ -556,6 +556,7 @@ mod tests {
             causes: Vec::new(),
             epoch: 1,
             advice: None,
+            asked_at_ms: 0,
             expires_boot_ms: 100,
             offers_session,
             waiting: 1,

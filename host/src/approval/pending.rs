@@ -141,6 +141,9 @@ pub struct Card {
     pub epoch: u64,
     /// What the inspector thinks, once it has answered.
     pub advice: Option<String>,
+    /// When it was first asked, in milliseconds since 1970.
+    #[serde(default)]
+    pub asked_at_ms: u64,
     /// When it lapses, in milliseconds since boot.
     pub expires_boot_ms: u64,
     /// True when `approve ID session` may be said.

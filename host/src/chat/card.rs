@@ -121,7 +121,7 @@ pub fn render(card: &Card, now_boot_ms: u64, whole: bool) -> String {
     let left = card.expires_boot_ms.saturating_sub(now_boot_ms) / 1000;
     let parts = parts(card, if whole { Room::ALL } else { Room::USUAL });
     let mut out = format!("{}\n{}{}", parts.head, parts.command, parts.about);
-    out.push_str(&format!("\n  {left} s left. Deny with: deny {}", card.id));
+    out.push_str(&format!("\n  {left} s left, then it is denied. Deny with: deny {}", card.id));
     if card.offers_session {
         if sends_by_git(card) {
             out.push_str("\n  With `session` the same push sends what is committed later, too.");
@@ -414,6 +414,7 @@ pub(crate) mod tests {
             causes: Vec::new(),
             epoch: 1,
             advice: None,
+            asked_at_ms: 0,
             expires_boot_ms: 60_000,
             offers_session: false,
             waiting: 1,

@@ -94,7 +94,7 @@ const LISTED: usize = 10;
 /// One line for each held command, what lapses first above; of a workspace with very many only the first.
 pub fn list<'c>(cards: impl Iterator<Item = &'c Card>, now_boot_ms: u64) -> String {
     let mut cards: Vec<&Card> = cards.collect();
-    cards.sort_by_key(|card| card.expires_boot_ms);
+    cards.sort_by_key(|card| (card.asked_at_ms, card.expires_boot_ms));
     let mut listed: BTreeMap<&str, usize> = BTreeMap::new();
     let mut lines = Vec::new();
     for card in cards {

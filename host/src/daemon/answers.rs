@@ -193,7 +193,7 @@ impl Core {
     }
 
     /// Says something about a workspace in every channel, and to whoever watches here.
-    fn say_everywhere(&mut self, workspace: &WorkspaceName, words: &str) {
+    pub(super) fn say_everywhere(&mut self, workspace: &WorkspaceName, words: &str) {
         self.show_ahead();
         self.desk.board().remark(workspace, words);
         self.desk.tell(&Notice::Reply(words.to_owned()));

@@ -82,6 +82,7 @@ impl Core {
         let card = Card {
             key,
             advice,
+            asked_at_ms: restored.as_ref().map_or(now.unix_ms, |card| card.asked_at_ms),
             expires_boot_ms: match restored {
                 Some(card) if card.request_id == open.request_id => card.expires_boot_ms,
                 Some(card) => card.expires_boot_ms.max(until),
@@ -193,6 +194,7 @@ impl Core {
             causes: known.seen.causes.clone(),
             epoch: known.seen.epoch,
             advice: open.finding.as_ref().map(case::advice),
+            asked_at_ms: clock::now().unix_ms,
             expires_boot_ms: 0,
             offers_session: false,
             waiting: 1,

@@ -338,6 +338,7 @@ fn test_card(settings: &Settings, id: ApprovalId, expires_boot_ms: u64) -> Optio
         causes: Vec::new(),
         epoch: 0,
         advice: None,
+        asked_at_ms: clock::now().unix_ms,
         expires_boot_ms,
         offers_session: false,
         waiting: 1,

@@ -170,6 +170,7 @@ impl Core {
         let text = format!(
             "{name} asks nobody for {minutes} minutes, or until the host restarts. What is held stays; end it with: deny all in {name}"
         );
+        self.say_everywhere(name, &format!("{text} ({by})"));
         Reply::done(text, json!({"workspace": name, "minutes": minutes}))
     }
 
@@ -180,7 +181,10 @@ impl Core {
         }
         let detail = json!({"event": "resumed", "by": by});
         match self.records.write(RecordKind::Workspace, Some(name), detail, Vec::new()) {
-            Ok(()) => Reply::done(format!("{name} may ask again"), json!({"workspace": name})),
+            Ok(()) => {
+                self.say_everywhere(name, &format!("{name} may ask again ({by})"));
+                Reply::done(format!("{name} may ask again"), json!({"workspace": name}))
+            }
             Err(why) => Reply::refused(format!("{name} may ask again, but {why}")),
         }
     }

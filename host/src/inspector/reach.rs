@@ -224,7 +224,7 @@ fn of_part(brief: &Brief, part: &Part, depth: usize) -> Option<String> {
     let reads_code = row.kind == Kind::Runtime
         || matches!(row.runs, Runs::Shell | Runs::Code)
         || row.builtin == Some(programs::Builtin::Sources)
-        || takes_script(row);
+        || row.takes_script();
     if reads_code && words.iter().any(|word| word.as_deref().is_none_or(is_descriptor)) {
         return Some(format!("`{name}` runs what comes over a descriptor"));
     }
@@ -291,7 +291,7 @@ fn stays(row: &Program, words: &[Option<String>]) -> bool {
     if row.keeps_to_its_list(words) {
         return true;
     }
-    if takes_script(row) {
+    if row.takes_script() {
         return false;
     }
     let changes = row.has(Trait::ChangesFiles) || row.has(Trait::Deletes) || row.has(Trait::Overwrites);
@@ -388,11 +388,6 @@ fn is_program_of_workspace(word: &str) -> bool {
 fn is_at(path: &str, named: &str) -> bool {
     let named = named.strip_prefix("./").unwrap_or(named);
     path == named || path.strip_suffix(named).is_some_and(|folder| folder.ends_with('/'))
-}
-
-/// A program whose rules look at a script, or that does what a file of the folder says.
-fn takes_script(row: &Program) -> bool {
-    matches!(row.flag, programs::Flag::Awk | programs::Flag::Sed) || !row.steered_by.is_empty()
 }
 
 /// A word that stands for something that is open already.

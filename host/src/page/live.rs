@@ -74,7 +74,7 @@ impl Watching {
             let is_its = shown.over.is_none() || self.open.contains(&shown.card.id);
             shown.only.is_none() && is_news && is_its
         });
-        cards.sort_by_key(|shown| shown.card.expires_boot_ms);
+        cards.sort_by_key(|shown| (shown.card.asked_at_ms, shown.card.expires_boot_ms));
         let over = cards.iter().filter(|shown| shown.over.is_some()).map(|shown| shown.card.id.clone());
         // What is neither open nor has been said to be over is not there any more.
         let over: BTreeSet<ApprovalId> = over.collect();

@@ -112,6 +112,8 @@ const NAMESPACES: [i32; 7] = [
 ];
 /// `TIOCSTI` and `TIOCLINUX` type into the terminal.
 const TYPES_INTO_TERMINAL: [u64; 2] = [0x5412, 0x541c];
+/// `MSG_FASTOPEN`: connects while it sends.
+const FAST_OPEN: u64 = 0x2000_0000;
 /// The set-user-ID and set-group-ID bits.
 const SET_ID: [u64; 2] = [0o4000, 0o2000];
 
@@ -155,6 +157,11 @@ fn refused(calls: Calls) -> Result<Rules, String> {
         rules.insert(libc::SYS_mknod, has(1, &SET_ID)?);
         rules.insert(libc::SYS_open, has(2, &SET_ID)?);
         rules.insert(libc::SYS_creat, has(1, &SET_ID)?);
+    }
+
+    // A connection that is made by sending is none that is looked at.
+    for (call, flags) in [(libc::SYS_sendto, 3), (libc::SYS_sendmsg, 2), (libc::SYS_sendmmsg, 3)] {
+        rules.insert(call, has(flags, &[FAST_OPEN])?);
     }
 
     // Any family but the allowed ones, those that no name of ours has included.

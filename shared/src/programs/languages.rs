@@ -1,7 +1,7 @@
 //! Interpreters: they run arbitrary code, given on their command line, in a file or on their standard input.
 
 use super::{Flag, Judge, Judgement, Kind, Program, Rule, Runs, Terminal};
-use crate::classify::call::{Arg, Call};
+use crate::classify::call::Call;
 use crate::classify::paths::file_name;
 
 /// Options with which an interpreter runs something else than its terminal, or nothing.
@@ -113,9 +113,17 @@ pub(super) const TABLE: &[Program] = &[
 ];
 
 pub(super) fn interpreter(judge: &mut Judge<'_>, call: &Call) -> Judgement {
-    let file = call.args.iter().find_map(|arg| arg.exact().filter(|text| !text.starts_with('-')));
-    let from_stdin = call.args.iter().all(|arg| arg.may_be_option() || arg.is("-"))
-        || call.args.first().and_then(Arg::exact) == Some("-");
+    // `deno run x`, `bun run x`: a word that says what is done with the file.
+    let starts = usize::from(
+        call.args.first().is_some_and(|arg| ["run", "exec", "eval", "repl"].iter().any(|word| arg.is(word))),
+    );
+    let args = call.args.get(starts..).unwrap_or_default();
+    let operand =
+        args.iter().enumerate().find_map(|(at, arg)| Some((at, arg.exact().filter(|text| !text.starts_with('-'))?)));
+    let file = operand.map(|(_, text)| text);
+    // Behind an option, a bare word may be the option's value, or the script's own.
+    let is_file = operand.is_some_and(|(at, text)| at == 0 || text.contains(['.', '/']));
+    let from_stdin = args.iter().any(|arg| arg.is("-")) || !is_file;
     judge.runs_code(call, from_stdin, file);
     super::build::note_steering(judge, call);
     mentions(judge, call);

@@ -276,6 +276,11 @@ impl Program {
         self.traits.contains(&of)
     }
 
+    /// True for a program whose rules look at a script, or that does what a file of the folder says.
+    pub fn takes_script(&self) -> bool {
+        matches!(self.flag, Flag::Awk | Flag::Sed) || !self.steered_by.is_empty()
+    }
+
     /// True for a call of which only what its files are is not known: no option is one that may make it run, send or write
     /// something else. A word that is only known when it runs may be any option.
     pub fn keeps_to_its_list(&self, words: &[Option<String>]) -> bool {

@@ -413,7 +413,17 @@ fn find(judge: &mut Judge<'_>, call: &Call) -> Judgement {
 
 fn find_by_its_words(judge: &mut Judge<'_>, call: &Call) -> Judgement {
     let mut args = call.args.iter().peekable();
-    while args.next_if(|arg| matches!(arg.exact(), Some("-H" | "-L" | "-P"))).is_some() {}
+    // How it goes through links and how fast, in front of where it starts.
+    loop {
+        if args.next_if(|arg| arg.is("-D")).is_some() {
+            let _ = args.next();
+        } else if args
+            .next_if(|arg| matches!(arg.exact(), Some("-H" | "-L" | "-P")) || arg.start().starts_with("-O"))
+            .is_none()
+        {
+            break;
+        }
+    }
     let mut starts: Vec<&Arg> = Vec::new();
     let begins = |arg: &Arg| arg.may_be_option() || matches!(arg.start(), "(" | "!" | ",");
     while let Some(arg) = args.next_if(|arg| !begins(arg)) {

@@ -107,13 +107,24 @@ fn foreign_script(judge: &mut Judge<'_>, call: &Call) -> Judgement {
 fn shell(judge: &mut Judge<'_>, call: &Call, kind: Shell, at_best: Judgement) -> Judgement {
     let mut judgement = at_best;
     let mut args = call.args.iter();
+    let mut reads_input = false;
     while let Some(arg) = args.next() {
         let Some(text) = arg.exact() else {
             judge.runs_code(call, true, None);
             return Judgement::unknown("the script is only known when it runs")
                 .max(judge.suspect(call, args.as_slice()));
         };
+        // It ends the options, as `--` does.
+        if text == "-" {
+            let Some(file) = args.next() else { break };
+            judge.runs_code(call, reads_input || file.exact().is_none(), file.exact());
+            return Judgement::unknown("it runs a file whose content is not read here");
+        }
         let Some(letters) = text.strip_prefix(['-', '+']).filter(|letters| !letters.is_empty()) else {
+            // Behind `-s` they are the script's words.
+            if reads_input {
+                break;
+            }
             judge.runs_code(call, false, Some(text));
             return Judgement::unknown("it runs a file whose content is not read here");
         };
@@ -134,6 +145,7 @@ fn shell(judge: &mut Judge<'_>, call: &Call, kind: Shell, at_best: Judgement) ->
         {
             judgement = Judgement::unknown("this option of the shell is not on its list");
         }
+        reads_input |= !letters.starts_with('-') && letters.contains('s');
         if letters.contains('c') {
             judge.runs_code(call, false, None);
             let mut script = args.next();

@@ -41,6 +41,10 @@ int main(int argc, char **argv) {
     int pair[2];
     say("pair-stream", socketpair(AF_UNIX, SOCK_STREAM, 0, pair));
     say("pair-datagram", socketpair(AF_UNIX, SOCK_DGRAM, 0, pair));
+    // Connects while it sends; without the rule the kernel would look at the descriptor first.
+    say("fast-open", syscall(SYS_sendto, -1, "x", 1, 0x20000000, 0, 0));
+    say("fast-open-message", syscall(SYS_sendmsg, -1, 0, 0x20000000));
+    say("fast-open-messages", syscall(SYS_sendmmsg, -1, 0, 0, 0x20000000));
     say("io-uring", syscall(SYS_io_uring_setup, 4, &params));
     say("ptrace", ptrace(PTRACE_TRACEME, 0, 0, 0));
     say("bpf", syscall(SYS_bpf, 0, 0, 0));

@@ -101,6 +101,13 @@ pub(in crate::chat) enum To {
 }
 
 #[derive(Deserialize)]
+struct Sent {
+    id: String,
+    #[serde(default)]
+    embeds: Option<Vec<Value>>,
+}
+
+#[derive(Debug, Deserialize)]
 struct HasId {
     id: String,
 }
@@ -244,7 +251,15 @@ impl Discord {
         if let (Some(behind), Some(body)) = (behind, body.as_object_mut()) {
             body.insert("message_reference".to_owned(), json!({"message_id": behind, "fail_if_not_exists": false}));
         }
-        let sent: HasId = self.call(Method::POST, &format!("channels/{}/messages", self.room), Some(&body)).await?;
+        let sent: Sent = self.call(Method::POST, &format!("channels/{}/messages", self.room), Some(&body)).await?;
+        // Who may not embed has the card left away, without an error.
+        let has_card = body.get("embeds").and_then(Value::as_array).is_some_and(|embeds| !embeds.is_empty());
+        if has_card && sent.embeds.is_some_and(|embeds| embeds.is_empty()) {
+            let path = format!("channels/{}/messages/{}", self.room, segment(&sent.id));
+            let _ = self.call::<Value>(Method::DELETE, &path, None).await;
+            let why = "Discord leaves the cards away: give the bot the permission *Embed Links* in this channel";
+            return Err(Failure::Refused(why.to_owned()));
+        }
         Ok(sent.id)
     }
 

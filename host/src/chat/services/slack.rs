@@ -203,7 +203,23 @@ impl Slack {
 
     async fn call<T: DeserializeOwned>(&self, method: &str, token: &Key, body: &Value) -> Result<T, Failure> {
         let url = format!("{}/{method}", self.base_url);
-        let request = self.client.post(url).bearer_auth(&token.0).json(body);
+        self.answered(method, self.client.post(url).bearer_auth(&token.0).json(body)).await
+    }
+
+    /// Asks a method that reads: these take no JSON, only a form.
+    async fn read<T: DeserializeOwned>(&self, method: &str, fields: &[(&str, &str)]) -> Result<T, Failure> {
+        let url = format!("{}/{method}", self.base_url);
+        let form: Vec<String> = fields.iter().map(|(name, value)| format!("{name}={}", form_encoded(value))).collect();
+        let request = self.client.post(url).bearer_auth(&self.token.0);
+        let request = request.header("content-type", "application/x-www-form-urlencoded").body(form.join("&"));
+        self.answered(method, request).await
+    }
+
+    async fn answered<T: DeserializeOwned>(
+        &self,
+        method: &str,
+        request: reqwest::RequestBuilder,
+    ) -> Result<T, Failure> {
         let answer = http::call(SERVICE, request, PATIENCE).await?;
         let after = answer.retry_after_s().unwrap_or(5.0);
         let http::Answer { status, bytes, .. } = answer;
@@ -319,15 +335,13 @@ impl Slack {
         let mut all = Vec::new();
         let mut cursor = String::new();
         for _ in 0..MOST_PAGES {
-            let mut body = json!({"channel": self.room, "oldest": since.to_string(), "inclusive": false, "limit": 100});
-            put_if(&mut body, "cursor", Some(cursor.as_str()).filter(|cursor| !cursor.is_empty()));
-            let page: History = match &self.thread {
-                None => self.call_as_bot("conversations.history", &body).await?,
-                Some(thread) => {
-                    put_if(&mut body, "ts", Some(thread));
-                    self.call_as_bot("conversations.replies", &body).await?
-                }
-            };
+            let oldest = since.to_string();
+            let mut fields =
+                vec![("channel", self.room.as_str()), ("oldest", &oldest), ("inclusive", "false"), ("limit", "100")];
+            fields.extend((!cursor.is_empty()).then_some(("cursor", cursor.as_str())));
+            fields.extend(self.thread.as_deref().map(|thread| ("ts", thread)));
+            let method = if self.thread.is_some() { "conversations.replies" } else { "conversations.history" };
+            let page: History = self.read(method, &fields).await?;
             all.extend(page.messages);
             cursor = page.response_metadata.map(|metadata| metadata.next_cursor).unwrap_or_default();
             if !page.has_more || cursor.is_empty() {
@@ -343,7 +357,7 @@ impl Slack {
     /// The newest message's time.
     async fn newest(&self) -> Result<Time, Failure> {
         let page: History =
-            self.call_as_bot("conversations.history", &json!({"channel": self.room, "limit": 1})).await?;
+            self.read("conversations.history", &[("channel", self.room.as_str()), ("limit", "1")]).await?;
         Ok(page.messages.first().and_then(time_of).unwrap_or(Time(0, 0)))
     }
 
@@ -446,6 +460,19 @@ fn button(button: Button, id: &ApprovalId) -> Value {
 }
 
 /// What an error of the service means for us.
+/// A value of a form.
+fn form_encoded(value: &str) -> String {
+    let mut encoded = String::new();
+    for byte in value.bytes() {
+        if byte.is_ascii_alphanumeric() || b"-._~".contains(&byte) {
+            encoded.push(char::from(byte));
+        } else {
+            encoded.push_str(&format!("%{byte:02X}"));
+        }
+    }
+    encoded
+}
+
 fn failure(method: &str, status: u16, error: &str) -> Failure {
     let why = format!("Slack: {method}: {}", http::brief(error));
     match error {

@@ -113,6 +113,7 @@ impl Judge<'_> {
 
     /// An interpreter runs code: from its standard input, or from a file.
     pub fn runs_code(&mut self, call: &Call, from_stdin: bool, file: Option<&str>) {
+        let from_stdin = from_stdin || file.is_some_and(is_stdin);
         let fetched_file =
             file.is_some_and(|file| self.fetched_files.iter().any(|known| known == paths::file_name(file)));
         if let Some(file) = file {
@@ -121,6 +122,34 @@ impl Judge<'_> {
         if call.fetched_in_words || from_stdin && self.stdin_fetched || fetched_file {
             self.effects.runs_fetched = true;
         }
+    }
+
+    /// What comes in was fetched, and this call may run it: a program that nobody knows, one that takes its code from its input where
+    /// nothing else is named, and one that is told to (`awk -f -`).
+    pub(super) fn may_run_input(&mut self, call: &Call) {
+        if !self.stdin_fetched || programs::is_builtin(&call.program) {
+            return;
+        }
+        let row = programs::row(paths::file_name(&call.program));
+        let operands = || call.args.iter().filter(|arg| !arg.may_be_option());
+        let takes = row.is_none_or(|row| row.runs.takes_input() && operands().next().is_none());
+        let is_code = |row: &programs::Program| row.runs.takes_code() || row.takes_script();
+        let pairs = call.args.windows(2);
+        let mut by_option = pairs.filter_map(|pair| match pair {
+            [option, value] if matches!(option.start(), "-f" | "--file" | "--expression-file") => Some(value.start()),
+            _ => None,
+        });
+        let glued =
+            call.args.iter().filter_map(|arg| arg.start().strip_prefix("-f").or(arg.start().strip_prefix("--file=")));
+        let told = row.is_some_and(is_code) && (by_option.any(is_stdin) || glued.clone().any(is_stdin));
+        // Words that come from it are code as well.
+        let as_words = row
+            .is_some_and(|row| matches!(row.runs, programs::Runs::Behind(wrapper) if wrapper.words_from_input))
+            && call.args.iter().filter_map(Arg::exact).any(|word| programs::runs_of(word).takes_input());
+        // A manager's own way to be given code.
+        let builds = |row: &programs::Program| row.here.is_some() || row.has(Trait::BuildsHere);
+        let by_dash = row.is_some_and(builds) && call.args.iter().any(|arg| arg.is("-"));
+        self.effects.runs_fetched |= takes || told || as_words || by_dash;
     }
 
     /// A file's code runs, or may.
@@ -626,6 +655,11 @@ fn folder_of_pattern(arg: &Arg) -> (&str, &str) {
         Some(("", start)) => ("/", start),
         Some((folder, start)) => (folder, start),
     }
+}
+
+/// True for a name of the standard input.
+fn is_stdin(path: &str) -> bool {
+    matches!(path, "-" | "/dev/stdin" | "/dev/fd/0" | "/proc/self/fd/0" | "/proc/thread-self/fd/0")
 }
 
 /// True for an option behind which a file or a folder stands that is written.

@@ -251,7 +251,8 @@ impl Judge<'_> {
         self.effects.reads_unknown |= self.reads_unknown;
         if self.reads_unknown {
             for word in std::mem::take(&mut self.mentioned) {
-                if secrets::is_secret_path(&word) {
+                let name = paths::file_name(word.trim_end_matches('/'));
+                if secrets::is_secret_path(&word) || word.contains('/') && secrets::is_secret_folder(name) {
                     note(&mut self.effects.secrets, word);
                 }
             }
@@ -285,6 +286,8 @@ impl Judge<'_> {
         let Judgement { class, mut reason, .. } = self.whole;
         if reason.is_empty() && undermined {
             "it may change what would have to be looked at first".clone_into(&mut reason);
+        } else if reason.is_empty() && decided == Decided::Host {
+            reason = why_reported(&self.effects);
         } else if reason.is_empty() {
             "every program in it is local in the way it is called".clone_into(&mut reason);
         }
@@ -413,4 +416,16 @@ fn undermines(effects: &Effects, changed: &Changed, condition: &Condition) -> bo
             writes(&|path| paths::is_within(file, path) || paths::file_name(file) == paths::file_name(path))
         }
     }
+}
+
+/// Why somebody is to know of a command whose programs are all local.
+fn why_reported(effects: &Effects) -> String {
+    let lists = [
+        ("it touches the gate itself", &effects.tampering),
+        ("it changes what runs later", &effects.persistence),
+        ("it changes what steers builds, CI or agents", &effects.steering),
+        ("it reads a secret", &effects.secrets),
+    ];
+    let first = lists.into_iter().find_map(|(what, list)| Some(format!("{what} ({})", list.first()?)));
+    first.unwrap_or_else(|| "what it does is to be on record".to_owned())
 }

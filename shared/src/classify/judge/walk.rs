@@ -762,6 +762,7 @@ impl Judge<'_> {
             return Judgement::unknown(why);
         }
         self.calls.push(argv(call));
+        self.may_run_input(call);
         self.terminal.call(call);
         self.nested += 1;
         let judgement = self.by_program(call);

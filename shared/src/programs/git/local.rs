@@ -677,6 +677,11 @@ pub(in crate::programs) const EXAMPLES: &[(&str, bool)] = &[
     ("echo x > config && git status", false),
     ("git rebase -i HEAD~2", false),
     ("git archive HEAD", false),
+    ("git stash show -p -S stash@{0} -S --output=x", false),
+    ("git stash show -S x", false),
+    ("git stash list -G x", false),
+    ("git log -S --output=x", false),
+    ("git log -S x", true),
     ("git log -mS --output=x", false),
     ("git log -mS \"$x\"", false),
     ("git diff -cG --output=x", false),
@@ -691,6 +696,14 @@ pub(in crate::programs) const EXAMPLES: &[(&str, bool)] = &[
 pub(super) fn obstacle(subcommand: &str, scan: &Scan<'_>) -> Option<String> {
     // Many of its commands take one letter a word: to them, `-mS x` is an option that they do not know, and then any other word.
     if let Some((name, _)) = scan.clustered.iter().find(|(_, value)| value.may_be_option()) {
+        return Some(format!("what stands behind `{name}` may be an option to git"));
+    }
+    // `git stash show` takes the words without a hyphen out first, so that an option's value is another one to it.
+    let is_searched = |name: &str| matches!(name, "-S" | "-G");
+    let by_hyphen = |value: &Option<Arg>| value.as_ref().is_some_and(|value| value.start().starts_with('-'));
+    let odd =
+        scan.options.iter().find(|(name, value)| is_searched(name) && (subcommand == "stash" || by_hyphen(value)));
+    if let Some((name, _)) = odd {
         return Some(format!("what stands behind `{name}` may be an option to git"));
     }
     for (name, value) in &scan.options {
