@@ -8,49 +8,14 @@ use std::io::Write as _;
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::Path;
 
+use bashgate_shared::programs::GIT_HOOKS_OF_WORK;
+
 use crate::sandbox::Temporary;
 
 /// What a program that wants an editor is told, and how it fails.
 const NO_EDITOR: &str =
     "echo 'bashgate: there is no editor here; give the text with -m or -F, or keep it with --no-edit' >&2; false";
 const NO_REBASE: &str = "echo 'bashgate: an interactive rebase needs a person; use git rebase without -i, or set GIT_SEQUENCE_EDITOR yourself' >&2; false";
-
-/// Hooks that git looks for in `core.hooksPath`. Taking over that folder hides all of them, so each is passed on.
-const HOOKS: &[&str] = &[
-    "applypatch-msg",
-    "pre-applypatch",
-    "post-applypatch",
-    "pre-commit",
-    "pre-merge-commit",
-    "prepare-commit-msg",
-    "commit-msg",
-    "post-commit",
-    "pre-rebase",
-    "post-checkout",
-    "post-merge",
-    "post-rewrite",
-    "pre-push",
-    "pre-auto-gc",
-];
-
-/// Hooks that git runs besides: where it is pushed to, and very often.
-const OTHERS: &[&str] = &[
-    "pre-receive",
-    "update",
-    "proc-receive",
-    "post-receive",
-    "post-update",
-    "push-to-checkout",
-    "reference-transaction",
-    "post-index-change",
-    "sendemail-validate",
-    "fsmonitor-watchman",
-];
-
-/// True for a name under which git runs a hook.
-pub(crate) fn is_hook(name: &str) -> bool {
-    HOOKS.contains(&name) || OTHERS.contains(&name)
-}
 
 /// Variables that keep programs from waiting for somebody.
 pub fn environment() -> Vec<(String, String)> {
@@ -76,7 +41,8 @@ pub fn environment() -> Vec<(String, String)> {
 /// must be no folder that a run may write.
 pub fn trailer_hooks(trailer: &str, parent: &Path) -> io::Result<(Temporary, Vec<(String, String)>)> {
     let folder = Temporary::make(parent, 0o755)?;
-    for hook in HOOKS {
+    // Taking over that folder hides all hooks of work in a working tree, so each is passed on.
+    for hook in GIT_HOOKS_OF_WORK {
         write_hook(folder.path(), hook, trailer)?;
     }
     let path = folder.path().to_string_lossy().into_owned();

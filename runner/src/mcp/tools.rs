@@ -6,10 +6,13 @@
 use std::path::Path;
 use std::sync::Arc;
 
+use bashgate_shared::script::{MAX_ENTRIES, MAX_NAME_CHARS, MAX_TEXT_BYTES, MAX_TIMEOUT_S};
 use rmcp::model::{JsonObject, Tool, ToolAnnotations};
 use serde_json::{Value, json};
 
 use super::calls::MAX_COMMAND_BYTES;
+use crate::scripts::action::MAX_ACTIONS;
+use crate::scripts::library::MAX_DESCRIPTION_BYTES;
 
 /// One tool.
 struct Offer {
@@ -108,20 +111,18 @@ const OFFERS: [Offer; 16] = [
                 "script_id": id(),
                 "variables": {"type": "object", "description": "One value for each variable of the script, by name or nested at the dots"},
                 "capabilities": capabilities("Less than the script's own; never more"),
-                "timeout_seconds": {"type": "integer", "minimum": 1, "maximum": 1800, "description": "From when on it is reported as slow (default: 60)"},
-                "timeout_hard_seconds": {"type": "integer", "minimum": 1, "maximum": 1800, "description": "When it is ended; at most what the script has"},
+                "timeout_seconds": seconds("From when on it is reported as slow (default: 60)"),
+                "timeout_hard_seconds": seconds("When it is ended; at most what the script has"),
                 "dry_run": {"type": "boolean", "description": "Only show what would run (default: false)"},
             });
             (properties, &["script_id"])
         },
         output: || {
-            let mut properties = ran();
-            if let Some(fields) = properties.as_object_mut() {
-                fields
-                    .insert("dry_run".to_owned(), json!({"type": "boolean", "description": "True where nothing ran"}));
-                fields.insert("script".to_owned(), text("The text that would run, of a dry run"));
-            }
-            (properties, &[])
+            let more = json!({
+                "dry_run": {"type": "boolean", "description": "True where nothing ran"},
+                "script": text("The text that would run, of a dry run"),
+            });
+            (with(ran(), more), &[])
         },
         hints: Hints::Acts,
     },
@@ -131,7 +132,7 @@ const OFFERS: [Offer; 16] = [
         description: "Run actions of the form {\"type\": \"bash.run\", \"script_id\": …} one after another. An exit status of 1 to 127 is a soft failure, and the next one runs; 128 and more, a signal, a timeout or a denial stop the chain.",
         input: || {
             let properties = json!({
-                "actions": {"type": "array", "minItems": 1, "maxItems": 100, "items": action(), "description": "In this order"},
+                "actions": {"type": "array", "minItems": 1, "maxItems": MAX_ACTIONS, "items": action(), "description": "In this order"},
                 "known": {"type": "object", "description": "What ${…} in the actions' variables stands for, nested at the dots"},
             });
             (properties, &["actions"])
@@ -152,14 +153,8 @@ const OFFERS: [Offer; 16] = [
         title: "Keep a new script",
         description: "Write a new script to the managed directory, with everything that it may reach. Values come in as ${name} or ${word.word}, declared as variables; they are always data, so no quoting is needed. The answer says whether it can run as it is; a person is asked when it first does. Look with find_scripts first: there may be one already.",
         input: || {
-            let (mut properties, required) = script_properties();
-            if let Some(fields) = properties.as_object_mut() {
-                fields.insert(
-                    "description".to_owned(),
-                    json!({"type": "string", "maxLength": 4096, "description": "What the script does"}),
-                );
-            }
-            (properties, required)
+            let (properties, required) = script_properties();
+            (with(properties, json!({"description": description()})), required)
         },
         output: made,
         hints: Hints::Adds,
@@ -169,17 +164,12 @@ const OFFERS: [Offer; 16] = [
         title: "Make the next version of a script",
         description: "Change a script: what is not named stays as it is. Its id stays, and the version before is kept, as the ten before it are. A person is asked before the new one first runs, unless just that was approved before.",
         input: || {
-            let (mut properties, _) = script_properties();
-            if let Some(fields) = properties.as_object_mut() {
-                fields.insert("script_id".to_owned(), id());
-                fields.insert(
-                    "description".to_owned(),
-                    json!({"type": "string", "maxLength": 4096, "description": "What the script does"}),
-                );
-                let expected = json!({"type": "integer", "minimum": 1, "description": "Only if this is the version that counts now"});
-                fields.insert("expected_version".to_owned(), expected);
-            }
-            (properties, &["script_id"])
+            let more = json!({
+                "script_id": id(),
+                "description": description(),
+                "expected_version": number("Only if this is the version that counts now"),
+            });
+            (with(script_properties().0, more), &["script_id"])
         },
         output: made,
         hints: Hints::Removes,
@@ -220,13 +210,7 @@ const OFFERS: [Offer; 16] = [
         title: "Show a script",
         description: "Read a script's content and metadata by ID.",
         input: || (json!({"script_id": id()}), &["script_id"]),
-        output: || {
-            let mut properties = about_properties();
-            if let Some(fields) = properties.as_object_mut() {
-                fields.insert("content".to_owned(), text("The script"));
-            }
-            (properties, &["id", "name", "content"])
-        },
+        output: || (with(about_properties(), json!({"content": text("The script")})), &["id", "name", "content"]),
         hints: Hints::Reads,
     },
     Offer {
@@ -265,14 +249,8 @@ const OFFERS: [Offer; 16] = [
         title: "Look at a script without running it",
         description: "Syntax check and static analysis (shellcheck) of a script, by id, or of a text that is not kept.",
         input: || {
-            let (mut properties, _) = script_properties();
-            if let Some(fields) = properties.as_object_mut() {
-                fields.insert(
-                    "script_id".to_owned(),
-                    json!({"type": "string", "description": "A kept script; leave out the other fields then"}),
-                );
-            }
-            (properties, &[])
+            let more = json!({"script_id": text("A kept script; leave out the other fields then")});
+            (with(script_properties().0, more), &[])
         },
         output: || {
             (
@@ -294,6 +272,22 @@ fn job() -> (Value, &'static [&'static str]) {
 
 fn id() -> Value {
     text("The script's id or name")
+}
+
+fn description() -> Value {
+    json!({"type": "string", "maxLength": MAX_DESCRIPTION_BYTES, "description": "What the script does"})
+}
+
+fn seconds(description: &str) -> Value {
+    json!({"type": "integer", "minimum": 1, "maximum": MAX_TIMEOUT_S, "description": description})
+}
+
+/// Properties, and more of them.
+fn with(mut properties: Value, more: Value) -> Value {
+    if let (Some(fields), Value::Object(more)) = (properties.as_object_mut(), more) {
+        fields.extend(more);
+    }
+    properties
 }
 
 fn text(description: &str) -> Value {
@@ -343,8 +337,8 @@ fn action() -> Value {
             "script_id": id(),
             "script_name": text("Its name; must be the script's"),
             "capabilities": capabilities("Less than the script's own; never more"),
-            "timeout_seconds": {"type": "integer", "minimum": 1, "maximum": 1800},
-            "timeout_hard_seconds": {"type": "integer", "minimum": 1, "maximum": 1800},
+            "timeout_seconds": {"type": "integer", "minimum": 1, "maximum": MAX_TIMEOUT_S},
+            "timeout_hard_seconds": {"type": "integer", "minimum": 1, "maximum": MAX_TIMEOUT_S},
             "working_directory": text("Must be the script's"),
             "variables": {"type": "object", "additionalProperties": {"type": "string"}, "description": "Values, in which ${…} stands for what is known"},
             "approved": {"type": "boolean", "description": "Believed in nothing"},
@@ -380,19 +374,15 @@ fn findings() -> Value {
 
 /// A script that was kept.
 fn made() -> (Value, &'static [&'static str]) {
-    let mut properties = about_properties();
-    if let Some(fields) = properties.as_object_mut() {
-        fields.insert("findings".to_owned(), findings());
-        fields.insert(
-            "can_run".to_owned(),
-            json!({"type": "boolean", "description": "False where it can never run as it is"}),
-        );
-    }
-    (properties, &["id", "version", "findings", "can_run"])
+    let more = json!({
+        "findings": findings(),
+        "can_run": {"type": "boolean", "description": "False where it can never run as it is"},
+    });
+    (with(about_properties(), more), &["id", "version", "findings", "can_run"])
 }
 
 fn capabilities(description: &str) -> Value {
-    let list = |description: &str| json!({"type": "array", "maxItems": 64, "items": {"type": "string"}, "description": description});
+    let list = |description: &str| json!({"type": "array", "maxItems": MAX_ENTRIES, "items": {"type": "string"}, "description": description});
     json!({
         "type": "object", "description": description, "additionalProperties": false, "properties": {
             "paths_read": list("Absolute paths that may be read"),
@@ -405,12 +395,12 @@ fn capabilities(description: &str) -> Value {
 
 fn script_properties() -> (Value, &'static [&'static str]) {
     let properties = json!({
-        "content": {"type": "string", "minLength": 1, "maxLength": 65536, "description": "The script, in bash, at most 64 KiB"},
-        "name": {"type": "string", "minLength": 1, "maxLength": 64, "description": "Letters, digits, spaces, `.`, `_` and `-`"},
+        "content": {"type": "string", "minLength": 1, "maxLength": MAX_TEXT_BYTES, "description": "The script, in bash, at most 64 KiB"},
+        "name": {"type": "string", "minLength": 1, "maxLength": MAX_NAME_CHARS, "description": "Letters, digits, spaces, `.`, `_` and `-`"},
         "capabilities": capabilities("What it may reach; nothing if left out"),
-        "variables": {"type": "array", "maxItems": 64, "items": {"type": "string"}, "description": "Names that each run has a value for"},
-        "timeout_seconds": {"type": "integer", "minimum": 1, "maximum": 1800, "description": "From when on it is reported as slow (default: 60)"},
-        "timeout_hard_seconds": {"type": "integer", "minimum": 1, "maximum": 1800, "description": "When it is ended (default and most: 1800)"},
+        "variables": {"type": "array", "maxItems": MAX_ENTRIES, "items": {"type": "string"}, "description": "Names that each run has a value for"},
+        "timeout_seconds": seconds("From when on it is reported as slow (default: 60)"),
+        "timeout_hard_seconds": seconds("When it is ended (default and most: 1800)"),
         "working_directory": text("Where it starts, absolute"),
     });
     (properties, &["content", "name"])

@@ -7,7 +7,9 @@ use std::collections::BTreeSet;
 use std::path::Path;
 use std::process::{Command, Stdio};
 
-use super::{BackendName, Guarantee, Nest, Unavailable, Wanted, places};
+use bashgate_shared::classify::paths;
+
+use super::{BackendName, Guarantee, Nest, Unavailable, Wanted};
 use crate::inner::{self, Calls, Mounted, Reap, landlock};
 use crate::presets::Tmp;
 use crate::user::RunAs;
@@ -81,7 +83,7 @@ pub(super) fn prepare(wanted: &Wanted, run_as: RunAs) -> Result<Nest, Unavailabl
     let places = &wanted.places;
     // Empty folders cover what lies in them; what the run works with is to be seen all the same.
     let covering: &[&str] = if wanted.tmp == Tmp::Private { &["/run", "/tmp", "/var/tmp"] } else { &["/run"] };
-    let is_covered = |path: &str| covering.iter().any(|over| places::is_below(path, over));
+    let is_covered = |path: &str| covering.iter().any(|over| paths::is_within(path, over));
     let given = || places.given.iter().map(|(path, ..)| path);
     if let Some(listed) = &wanted.listed {
         listed.links.iter().for_each(|(name, target)| arg(&["--symlink", target, name]));
@@ -133,7 +135,7 @@ pub(super) fn prepare(wanted: &Wanted, run_as: RunAs) -> Result<Nest, Unavailabl
     let is_shown = |path: &str| {
         let roots = places.write.iter().map(|(root, ..)| root).chain(given());
         let is_there = wanted.listed.is_none() && !is_covered(path);
-        is_there || shown.iter().copied().chain(roots).any(|root| places::is_below(path, root))
+        is_there || shown.iter().copied().chain(roots).any(|root| paths::is_within(path, root))
     };
     for (copy, path) in wanted.scripts.iter().filter(|(_, path)| is_shown(path)) {
         arg(&["--ro-bind", copy, path]);

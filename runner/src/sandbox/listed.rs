@@ -9,9 +9,9 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::Duration;
 
+use bashgate_shared::classify::paths::is_within;
 use bashgate_shared::programs;
 
-use super::places::is_below;
 use crate::called::{self, Limits};
 
 /// Where programs are looked for: folders of the system, whatever the caller's PATH says.
@@ -124,8 +124,8 @@ impl Listed {
         listed.programs.sort();
         listed.programs.dedup();
         let folders: Vec<String> = listed.programs.iter().map(|(_, at)| at.clone()).collect();
-        listed.programs.retain(|(_, at)| !folders.iter().any(|folder| folder != at && is_below(at, folder)));
-        listed.data.retain(|(_, at)| !folders.iter().any(|folder| is_below(at, folder)));
+        listed.programs.retain(|(_, at)| !folders.iter().any(|folder| folder != at && is_within(at, folder)));
+        listed.data.retain(|(_, at)| !folders.iter().any(|folder| is_within(at, folder)));
         Ok(listed)
     }
 

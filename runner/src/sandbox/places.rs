@@ -4,6 +4,7 @@ use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
 
 use bashgate_shared::classify::later::{self, Tier};
+use bashgate_shared::classify::paths::is_within;
 use rustix::fs::{CWD, Mode, OFlags, ResolveFlags};
 
 use super::real::RealPaths;
@@ -187,7 +188,7 @@ impl Places {
         }
         // A folder below another one is part of it.
         let all: Vec<String> = write.iter().map(|(path, ..)| path.clone()).collect();
-        write.retain(|(path, ..)| !all.iter().any(|other| other != path && is_below(path, other)));
+        write.retain(|(path, ..)| !all.iter().any(|other| other != path && is_within(path, other)));
         write.sort();
         write.dedup();
         let mut paths = RealPaths::default();
@@ -197,20 +198,20 @@ impl Places {
         let never_read: Vec<String> = hidden.hide.iter().flat_map(|path| paths.as_far_as_real(path)).collect();
         let mut hide = paths.existing(&hidden.hide);
         let nested: Vec<String> = hide.clone();
-        hide.retain(|path| !nested.iter().any(|other| other != path && is_below(path, other)));
+        hide.retain(|path| !nested.iter().any(|other| other != path && is_within(path, other)));
         for place in write.iter().chain(&read).map(|(path, ..)| path).chain([&cwd]) {
-            if let Some(over) = hide.iter().find(|hidden| is_below(place, hidden)) {
+            if let Some(over) = hide.iter().find(|hidden| is_within(place, hidden)) {
                 return Err(PlaceError::Hidden { root: place.into(), hidden: over.into() });
             }
         }
         let shared =
             if roots.shared_tmp { paths.existing(&["/tmp", "/var/tmp"].map(PathBuf::from)) } else { Vec::new() };
         let roots = || write.iter().map(|(root, ..)| root).chain(&shared);
-        let below_a_root = |path: &String| roots().any(|root| path != root && is_below(path, root));
+        let below_a_root = |path: &String| roots().any(|root| path != root && is_within(path, root));
         let exposed: Vec<String> = never_read.iter().filter(|path| below_a_root(path)).cloned().collect();
         let mut protect = paths.existing(&hidden.protect);
         let mut own = paths.existing(&hidden.own);
-        own.retain(|path| roots().any(|root| is_below(path, root)));
+        own.retain(|path| roots().any(|root| is_within(path, root)));
         // What is the runner's own is never a root itself, nor does one lie in it.
         if let Some((root, over)) =
             write.iter().find_map(|(root, ..)| Some((root, own_folder_over(root, &hidden.own)?)))
@@ -256,15 +257,9 @@ impl Places {
     }
 }
 
-/// True when a path is another one or lies below it.
-pub(super) fn is_below(path: &str, folder: &str) -> bool {
-    let folder = folder.trim_end_matches('/');
-    path.strip_prefix(folder).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
-}
-
 /// The runner's own folder that holds a path, or is it.
 fn own_folder_over(root: &str, own: &[PathBuf]) -> Option<String> {
-    RealPaths::default().existing(own).into_iter().find(|own| is_below(root, own))
+    RealPaths::default().existing(own).into_iter().find(|own| is_within(root, own))
 }
 
 /// A folder that is there, by its real path.

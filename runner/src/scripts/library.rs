@@ -21,7 +21,7 @@ use crate::job::Jobs;
 /// Longest file with what is known about a script, in bytes.
 pub(super) const MAX_ABOUT_BYTES: u64 = 1024 * 1024;
 /// Longest description, in bytes.
-const MAX_DESCRIPTION_BYTES: usize = 4096;
+pub const MAX_DESCRIPTION_BYTES: usize = 4096;
 /// Most scripts of a library.
 const MAX_SCRIPTS: usize = 1000;
 /// Most automations that use one script, and the longest name of one, in bytes.
@@ -192,7 +192,7 @@ impl LibraryError {
 #[derive(Debug, Clone)]
 pub struct Library {
     state: PathBuf,
-    folder: PathBuf,
+    pub(super) folder: PathBuf,
 }
 
 impl Library {
@@ -418,13 +418,9 @@ impl Library {
             LibraryError::Unknown(_) => LibraryError::Damaged { file: file("sh"), why: "it is not there".to_owned() },
             error => error,
         })?;
-        let damaged = |why: String| LibraryError::Damaged { file: file("json"), why };
-        let about: About = serde_json::from_str(&about).map_err(|error| damaged(error.to_string()))?;
-        let manifest = about.manifest.clone().canonical().map_err(|error| damaged(error.to_string()))?;
-        check_about(&about).map_err(damaged)?;
-        let damaged = |why: String| LibraryError::Damaged { file: file("sh"), why };
-        check(&text, &about.description).map_err(|error| damaged(error.to_string()))?;
-        Ok(Script { id: id.to_owned(), text, about: About { manifest, ..about } })
+        let about = serde_json::from_str(&about)
+            .map_err(|error| LibraryError::Damaged { file: file("json"), why: error.to_string() })?;
+        checked(id, about, text, &file("json"), &file("sh"))
     }
 
     /// Removes a script and its versions: its id and its name. An approval of it stays with the host, for the same script made again.
@@ -525,8 +521,23 @@ pub(super) fn json_of<T: Serialize>(value: &T) -> String {
     serde_json::to_string_pretty(value).unwrap_or_default() + "\n"
 }
 
+/// A script as two files say that it is, or one file both.
+pub(super) fn checked(
+    id: &str,
+    about: About,
+    text: String,
+    about_file: &Path,
+    text_file: &Path,
+) -> Result<Script, LibraryError> {
+    let damaged = |file: &Path, why: String| LibraryError::Damaged { file: file.to_owned(), why };
+    let manifest = about.manifest.clone().canonical().map_err(|error| damaged(about_file, error.to_string()))?;
+    check_about(&about).map_err(|why| damaged(about_file, why))?;
+    check(&text, &about.description).map_err(|error| damaged(text_file, error.to_string()))?;
+    Ok(Script { id: id.to_owned(), text, about: About { manifest, ..about } })
+}
+
 /// What no file about a script may say, whoever wrote it.
-pub(super) fn check_about(about: &About) -> Result<(), String> {
+fn check_about(about: &About) -> Result<(), String> {
     let plain = |id: &&String| {
         (1..=MAX_AUTOMATION_BYTES).contains(&id.len())
             && id.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"._:-".contains(&byte))

@@ -39,7 +39,7 @@ pub struct Request {
     pub dry_run: bool,
 }
 
-/// Capabilities that a run asks for: each that is not named is as the manifest gives it.
+/// Capabilities that a run or an edit asks for: each that is not named is as the manifest gives it.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Asked {
@@ -59,7 +59,7 @@ pub struct Asked {
 
 impl Asked {
     /// What there is then.
-    fn of(&self, given: &Capabilities) -> Capabilities {
+    pub fn of(&self, given: &Capabilities) -> Capabilities {
         let list = |asked: &Option<Vec<String>>, given: &[String]| asked.clone().unwrap_or_else(|| given.to_vec());
         Capabilities {
             paths_read: list(&self.paths_read, &given.paths_read),

@@ -6,7 +6,7 @@ use std::path::Path;
 use std::process::Command;
 use std::time::Duration;
 
-use bashgate_shared::classify::{CommandClass, Effects, Surroundings, classify};
+use bashgate_shared::classify::{CommandClass, Effects, Surroundings, classify, paths};
 use bashgate_shared::command::CommandLine;
 use bashgate_shared::programs::{self as tables, Runs};
 use bashgate_shared::script::{MAX_TEXT_BYTES, Manifest};
@@ -172,6 +172,11 @@ fn programs(text: &str, manifest: &Manifest, found: &mut Vec<Objection>) {
     }
 }
 
+/// True where nothing is found that keeps it from running.
+pub fn can_run(found: &[Objection]) -> bool {
+    !found.iter().any(|finding| finding.level == Level::Error)
+}
+
 /// All places that a text names.
 fn places(effects: &Effects) -> impl Iterator<Item = &String> {
     effects.reads.iter().chain(&effects.writes).chain(&effects.named).chain(&effects.runs)
@@ -198,7 +203,8 @@ fn undeclared_places(effects: &Effects, manifest: &Manifest, found: &mut Vec<Obj
 
 /// True for a path in a folder, and for the folder itself.
 fn is_below(path: &str, folder: &str) -> bool {
-    folder == "/" || path.strip_prefix(folder).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
+    // Whatever stands in the text without a folder is below the root as well.
+    folder == "/" || paths::is_within(path, folder)
 }
 
 fn functions(command: &CommandLine) -> BTreeSet<String> {

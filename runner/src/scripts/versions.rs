@@ -11,8 +11,7 @@ use bashgate_shared::script::{MAX_TEXT_BYTES, Manifest};
 use serde::{Deserialize, Serialize};
 
 use super::library::{
-    About, Author, Library, LibraryError, Lock, MAX_ABOUT_BYTES, Script, check, check_about, json_of, now_ms,
-    read_capped,
+    About, Author, Library, LibraryError, Lock, MAX_ABOUT_BYTES, Script, check, checked, json_of, now_ms, read_capped,
 };
 
 /// How many versions are kept besides the one that counts, unless somebody says otherwise.
@@ -98,11 +97,7 @@ impl Library {
     /// Carries out a change that is written down. The caller holds the lock alone.
     pub(super) fn finish(&self, id: &str) -> Result<(), LibraryError> {
         let file = self.file(id, "next");
-        let new = match Self::whole(id, &file) {
-            Ok(Some(new)) => new,
-            Ok(None) => return Ok(()),
-            Err(error) => return Err(error),
-        };
+        let Some(new) = Self::whole(id, &file)? else { return Ok(()) };
         let kept = |number: u32| self.file(id, &format!("{number}.json"));
         let before = new.about.version.saturating_sub(1);
         // What counts now is kept before any of it is written over, whatever lies in its place. Once the text is another one, it was.
@@ -127,16 +122,12 @@ impl Library {
             read => read.map_err(|error| damaged(error.to_string()))?,
         };
         let Whole { about, content } = serde_json::from_str(&text).map_err(|error| damaged(error.to_string()))?;
-        let manifest = about.manifest.clone().canonical().map_err(|error| damaged(error.to_string()))?;
-        check_about(&about).map_err(damaged)?;
-        check(&content, &about.description).map_err(|error| damaged(error.to_string()))?;
-        Ok(Some(Script { id: id.to_owned(), text: content, about: About { manifest, ..about } }))
+        checked(id, about, content, file, file).map(Some)
     }
 
     /// The files of the versions before the one that counts, by their numbers.
     pub(super) fn version_files(&self, id: &str) -> Result<BTreeMap<u32, PathBuf>, LibraryError> {
-        let folder = self.file(id, "json").parent().map(PathBuf::from).unwrap_or_default();
-        let entries = match std::fs::read_dir(folder) {
+        let entries = match std::fs::read_dir(&self.folder) {
             Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(BTreeMap::new()),
             entries => entries.map_err(|source| self.io(source))?,
         };
@@ -157,8 +148,7 @@ impl Library {
         for (number, file) in self.version_files(&now.id)? {
             match Self::whole(&now.id, &file) {
                 Ok(Some(then)) if then.about.version == number && number < now.about.version => all.push(then),
-                Ok(Some(_)) => wrong
-                    .push(LibraryError::Damaged { file, why: "it is not the version that its name says".to_owned() }),
+                Ok(Some(_)) => wrong.push(not_that_version(file)),
                 Ok(None) => {}
                 Err(error) => wrong.push(error),
             }
@@ -176,7 +166,7 @@ impl Library {
         let file = self.file(&now.id, &format!("{version}.json"));
         match Self::whole(&now.id, &file)? {
             Some(then) if then.about.version == version => Ok(then),
-            Some(_) => Err(LibraryError::Damaged { file, why: "it is not the version that its name says".to_owned() }),
+            Some(_) => Err(not_that_version(file)),
             None => Err(LibraryError::NoVersion { version }),
         }
     }
@@ -189,6 +179,10 @@ impl Library {
             let _ = std::fs::remove_file(file);
         }
     }
+}
+
+fn not_that_version(file: PathBuf) -> LibraryError {
+    LibraryError::Damaged { file, why: "it is not the version that its name says".to_owned() }
 }
 
 #[cfg(test)]

@@ -13,9 +13,8 @@ use std::path::{Path, PathBuf};
 use bashgate_hook::doctor::bare_json;
 use bashgate_shared::agents;
 use bashgate_shared::classify::later::{self, Later, Tier};
+use bashgate_shared::programs;
 use rustix::fs::{AtFlags, Mode, OFlags, RenameFlags};
-
-use crate::git;
 
 use super::aside::{folder_without_links, is_set_aside, may_be_written, open_without_links, opened_again, set_aside};
 use super::commands;
@@ -398,7 +397,7 @@ fn created(path: &Path, later: &Later, around: &Around<'_>) -> Violation {
     // What was there and is called so only now: it is the naming that is new. Of what is named a hook, what an earlier run may have
     // left there is nobody's: only what git tracks, and nobody has written since, stays.
     let is_old = || {
-        let is_hook = path.file_name().is_some_and(|name| git::is_hook(&name.to_string_lossy()));
+        let is_hook = path.file_name().is_some_and(|name| programs::is_git_hook(&name.to_string_lossy()));
         let is_untouched = || !(around.is_made_since)(path);
         // Where an earlier run could have left nothing, it has left nothing.
         let is_out_of_reach = || path.parent().is_some_and(|folder| !may_be_written(folder, around.workspace));

@@ -50,6 +50,11 @@ pub fn of_address(text: &str) -> Option<&str> {
     scheme.eq_ignore_ascii_case("file:").then(|| rest.strip_prefix("//").unwrap_or(rest))
 }
 
+/// True for a name of the standard input.
+pub fn is_standard_input(path: &str) -> bool {
+    matches!(path, "-" | "/dev/stdin" | "/dev/fd/0" | "/proc/self/fd/0" | "/proc/thread-self/fd/0")
+}
+
 /// The last component of a path.
 pub fn file_name(path: &str) -> &str {
     path.trim_end_matches('/').rsplit('/').next().unwrap_or(path)

@@ -5,12 +5,14 @@
 //! read it.
 
 use super::call::{Arg, Call};
-use super::paths::file_name;
+use super::paths::{self, file_name};
 use crate::programs::{self, Builtin, Kind, Runs, Terminal, Trait};
 use crate::shell::{Piece, Redirect, RedirectTarget, Simple, Word};
 
-/// Names of the terminal, or of what is read anyway.
-const STANDARD_INPUT: &[&str] = &["/dev/stdin", "/dev/fd/0", "/proc/self/fd/0", "/dev/tty", "-"];
+/// True for a name of the terminal, or of what is read anyway.
+fn is_terminal(name: &str) -> bool {
+    paths::is_standard_input(name) || name == "/dev/tty"
+}
 
 /// What the command at hand reads from, and who reads what it prints.
 #[derive(Debug, Clone, Copy, Default)]
@@ -150,7 +152,7 @@ fn reads_it(terminal: &Terminal, runs: Runs, arguments: &[Option<String>], input
     if module && first.is_some_and(|name| terminal.consoles.contains(&name)) {
         return true;
     }
-    if terminal.runs_operand && first.is_some_and(|file| STANDARD_INPUT.contains(&file)) {
+    if terminal.runs_operand && first.is_some_and(is_terminal) {
         return !is_script;
     }
     let unattended = arguments.iter().flatten().any(|word| terminal.unattended.contains(&word.as_str()));
@@ -200,7 +202,7 @@ pub(super) fn passes_on(simple: &Simple) -> bool {
     };
     let is_option = |word: &&Word| word.literal_prefix().starts_with('-');
     let operands = rest.iter().filter(|word| !is_option(word)).count();
-    let named = rest.iter().filter_map(Word::literal).any(|word| STANDARD_INPUT.contains(&word.as_ref()));
+    let named = rest.iter().filter_map(Word::literal).any(|word| is_terminal(&word));
     !feeds(&simple.redirects) && (named || operands <= others)
 }
 

@@ -40,7 +40,7 @@ pub use row::{
 
 pub(crate) use addresses::{files_in_address, hosts_in_words};
 pub use files::{names_its_input, writes_as_told};
-pub use git::{brings_files, checks_out, opens_editor, records};
+pub use git::{GIT_HOOKS_OF_WORK, brings_files, checks_out, git_hooks, is_git_hook, opens_editor, records};
 pub use network::{credential_in, percent_decoded};
 pub(crate) use network::{host_in, is_this_machine};
 pub use request::Request;

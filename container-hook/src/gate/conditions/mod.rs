@@ -12,7 +12,6 @@ use std::cell::LazyCell;
 use std::io;
 use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
-use std::sync::OnceLock;
 
 use bashgate_shared::classify::paths::{Zone, zone};
 use bashgate_shared::classify::{Classification, Condition, later, protected};
@@ -226,17 +225,17 @@ pub(crate) fn place(path: &str, cwd: &Path) -> Option<PathBuf> {
         }
         Some(rest) => {
             let (name, inside) = rest.split_once('/').unwrap_or((rest, ""));
-            Some(home_of(name)?.join(inside.trim_start_matches('/')))
+            Some(home_of(|user, _| user == name)?.join(inside.trim_start_matches('/')))
         }
     }
 }
 
-/// The home folder of a user of this system, as its own table says.
-fn home_of(name: &str) -> Option<PathBuf> {
-    static TABLE: OnceLock<String> = OnceLock::new();
-    let table = TABLE.get_or_init(|| std::fs::read_to_string("/etc/passwd").unwrap_or_default());
+/// The home folder of the first user of this system that is meant, by name and number, as its own table says.
+pub(in crate::gate) fn home_of(is_meant: impl Fn(&str, &str) -> bool) -> Option<PathBuf> {
+    // Anew each time: who may write it may do so while a person is asked.
+    let table = std::fs::read_to_string("/etc/passwd").ok()?;
     let home = table.lines().find_map(|line| match line.split(':').collect::<Vec<_>>().as_slice() {
-        [user, _, _, _, _, home, ..] if *user == name => Some(PathBuf::from(home)),
+        [user, _, number, _, _, home, ..] if is_meant(user, number) => Some(PathBuf::from(home)),
         _ => None,
     });
     home.filter(|home| home.is_absolute())

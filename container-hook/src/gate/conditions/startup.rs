@@ -16,6 +16,7 @@ use bashgate_shared::protocol::FileEvidence;
 use bashgate_shared::shell::{self, Shell};
 
 use super::ShellSetup;
+use crate::gate::evidence::bound;
 use crate::gate::real::{Leads, follow};
 
 /// Start-up files of bash, zsh and sh in a home folder.
@@ -157,8 +158,7 @@ pub(in crate::gate) fn files(setup: ShellSetup<'_>) -> Option<FileEvidence> {
     let lines: Vec<String> = said.into_iter().flatten().collect();
     let sha256 = if is_bound { Digest::of(lines.join("\n").as_bytes()).hex() } else { String::new() };
     let names: Vec<String> = names.into_iter().collect();
-    let path = format!("what the shell reads before it: {}", names.join(", ")).chars().take(1024).collect();
-    (!names.is_empty()).then(|| FileEvidence { path, sha256, head: String::new() })
+    (!names.is_empty()).then(|| bound(&format!("what the shell reads before it: {}", names.join(", ")), sha256))
 }
 
 /// True when a file lies in a folder or in one directly below it, or when that cannot be told.

@@ -8,6 +8,8 @@ use bashgate_shared::programs;
 use bashgate_shared::protocol::FileEvidence;
 use bashgate_shared::variables::{self, Steers};
 
+use super::told::bound;
+
 /// How the entry begins.
 pub(super) const ENVIRONMENT: &str = "the environment's ";
 /// Most variables that it names.
@@ -56,7 +58,7 @@ pub(super) fn environment(steering: &[(String, String)], text: &str) -> FileEvid
         [] => format!("{ENVIRONMENT}{rest} variables"),
         names => format!("{ENVIRONMENT}{} and {rest} other variables", names.join(", ")),
     };
-    FileEvidence { path: path.chars().take(1024).collect(), sha256, head: String::new() }
+    bound(&path, sha256)
 }
 
 /// All variables, by their names.

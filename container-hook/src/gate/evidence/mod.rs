@@ -23,6 +23,7 @@ use super::{git, words};
 use environment::{environment, is_of_a_row, steering_variables};
 use repositories::folders_of_git;
 use settings::{account_home, places_of};
+pub(in crate::gate) use told::bound;
 use told::{MAX_TREE, Told, below, is_no_file_of_anybodys, names_in, read, state_of, tree, unknown};
 
 pub use input::{names_in_input, of_reads};
@@ -115,7 +116,8 @@ pub fn of(subject: &Subject) -> Vec<FileEvidence> {
     for name in rows.iter().flat_map(|row| row.loads_at_home) {
         all.add(&format!("~/{name}"), Told::Digest);
     }
-    all.add_own_settings(subject);
+    let meant = all.words_in(&subject.text);
+    all.add_own_settings(subject, &meant);
     all.found.extend(conditions::startup_files(setup));
     all.add_git(effects);
     all.add_reads(effects);
@@ -125,7 +127,7 @@ pub fn of(subject: &Subject) -> Vec<FileEvidence> {
     if leaves || keeps || effects.programs.iter().any(|program| programs::row(program).is_none()) {
         all.add_folders(effects, conditions);
     }
-    all.add_meant(subject);
+    all.add_meant(subject, &meant);
     if leaves && effects.reads_unknown {
         all.found.push(unknown("files whose names are only known when it runs"));
     }
@@ -217,9 +219,8 @@ fn others_folders(cwd: &Path) -> Option<FileEvidence> {
     }
     lines.sort();
     let named: Vec<String> = folders.iter().take(4).map(|folder| folder.to_string_lossy().into_owned()).collect();
-    let path: String = format!("{PROGRAMS_IN}{}", named.join(", ")).chars().take(1024).collect();
     let sha256 = Digest::of(lines.concat().as_bytes()).hex();
-    (!folders.is_empty()).then(|| FileEvidence { path, sha256, head: String::new() })
+    (!folders.is_empty()).then(|| bound(&format!("{PROGRAMS_IN}{}", named.join(", ")), sha256))
 }
 
 /// What has been found so far, and how many more bytes may be hashed.
@@ -247,6 +248,14 @@ impl<'c> Gathered<'c> {
             followed: BTreeSet::new(),
             more: Vec::new(),
             remotes: BTreeSet::new(),
+        }
+    }
+
+    /// Something was left out, or is only known when it runs: no answer is bound to that.
+    fn add_unknown(&mut self, what: &str) {
+        let odd = unknown(what);
+        if !self.found.contains(&odd) {
+            self.found.push(odd);
         }
     }
 
@@ -298,18 +307,13 @@ impl<'c> Gathered<'c> {
 
     fn add(&mut self, name: &str, told: Told) {
         let Some(file) = place(name, self.cwd).filter(|_| !leads_through_process(name)) else {
-            let odd = unknown(&format!("{name} (where that lies is only known when it runs)"));
-            if !self.found.contains(&odd) {
-                self.found.push(odd);
-            }
+            self.add_unknown(&format!("{name} (where that lies is only known when it runs)"));
             return;
         };
         // What the system says there, it says anew each time.
         if ["/proc", "/sys"].iter().any(|root| file.starts_with(root)) {
             if !leads_through_process(name) && file.is_file() && !self.found.iter().any(|known| known.path == name) {
-                let path = name.chars().take(1024).collect();
-                let sha256 = Digest::of(name.as_bytes()).hex();
-                self.found.push(FileEvidence { path, sha256, head: String::new() });
+                self.found.push(bound(name, Digest::of(name.as_bytes()).hex()));
             }
             return;
         }
@@ -328,10 +332,7 @@ impl<'c> Gathered<'c> {
         match std::fs::metadata(&file) {
             // Whoever writes into a pipe says what is read, when it is read.
             Ok(meta) if !meta.is_file() && !meta.is_dir() && !is_no_file_of_anybodys(&file) => {
-                let odd = unknown(&format!("{name} (no plain file: what is read is only known when it runs)"));
-                if !self.found.contains(&odd) {
-                    self.found.push(odd);
-                }
+                self.add_unknown(&format!("{name} (no plain file: what is read is only known when it runs)"));
             }
             _ => self.found.extend(read(name, &file, told, &self.remotes, &mut self.room)),
         }

@@ -9,7 +9,7 @@ use bashgate_shared::command::Digest;
 use bashgate_shared::programs::{self, Kind, Program, Runs};
 use bashgate_shared::protocol::FileEvidence;
 
-use super::told::{Told, digest_of, state_of, unknown};
+use super::told::{Told, bound, digest_of, state_of};
 use super::{Gathered, Subject};
 use crate::gate::conditions::place;
 use crate::gate::words;
@@ -84,18 +84,45 @@ const KEPT: &[&str] = &[
 ];
 
 impl Gathered<'_> {
+    /// The words of a text, whole and divided where names are glued to something: `host:f`, `@f`, `.#f`; and what stands behind the folder
+    /// that a tilde, a variable or another command gives: `~+/f`, `$PWD/f`, `$(pwd)/f`.
+    ///
+    /// Where there are more than are looked at, that is found, too.
+    pub(super) fn words_in<'t>(&mut self, text: &'t str) -> Vec<&'t str> {
+        let is_variable =
+            |name: &str| !name.is_empty() && name.bytes().all(|byte| byte.is_ascii_uppercase() || byte == b'_');
+        let (mut all, mut seen): (Vec<&str>, HashSet<&str>) = (Vec::new(), HashSet::new());
+        for word in words::of(text) {
+            for part in std::iter::once(word).chain(word.split([':', '@', '#'])) {
+                let behind = part
+                    .split_once('/')
+                    .filter(|(folder, _)| folder.is_empty() || folder.starts_with('~') || is_variable(folder));
+                for part in std::iter::once(part).chain(behind.map(|(_, inside)| inside.trim_start_matches('/'))) {
+                    if !part.is_empty() && seen.insert(part) {
+                        all.push(part);
+                    }
+                }
+            }
+            if all.len() > MAX_WORDS {
+                self.add_unknown("more words than are looked at as names of files");
+                all.truncate(MAX_WORDS);
+                break;
+            }
+        }
+        all
+    }
+
     /// What any word of the text may name as a file, from where it starts or in a folder that another word names: with an ending that
     /// interpreters add, as a module, behind an option's letter. Of what may be run is told how it begins.
-    pub(super) fn add_meant(&mut self, subject: &Subject) {
+    pub(super) fn add_meant(&mut self, subject: &Subject, words: &[&str]) {
         let may_run = subject.may_run_words();
         if !may_run && subject.effects.network.is_empty() && subject.effects.persistence.is_empty() {
             return;
         }
-        let words = words_in(&subject.text, &mut self.found);
         let written: BTreeSet<PathBuf> =
             only_written(&subject.text).into_iter().filter_map(|path| place(path, self.cwd)).collect();
         // In front of the first word stands nothing that PATH knows.
-        for file in words::files(&[&[""], words.as_slice()].concat(), &[self.cwd]) {
+        for file in words::files(&[&[""], words].concat(), &[self.cwd]) {
             if written.contains(&file) {
                 continue;
             }
@@ -108,9 +135,8 @@ impl Gathered<'_> {
     /// The settings that a program finds by its own name (`~/.NAMErc`, `~/.config/NAME/`, `.NAME.yml` or `NAME.toml` in the folder
     /// where it starts or above it), and, where it works on a project, what lies in that folder itself. It may start in any folder
     /// that a word names.
-    pub(super) fn add_own_settings(&mut self, subject: &Subject) {
+    pub(super) fn add_own_settings(&mut self, subject: &Subject, words: &[&str]) {
         let called = names_of(&subject.effects.programs);
-        let words = words_in(&subject.text, &mut self.found);
         let mut programs = subject.effects.programs.clone();
         if subject.may_run_words() {
             // Any of them may be the program behind another one.
@@ -119,7 +145,7 @@ impl Gathered<'_> {
             programs.extend(words.iter().filter(is_name).map(|word| (*word).to_owned()));
         }
         let names = names_of(&programs);
-        let meant = self.folders_meant(&words);
+        let meant = self.folders_meant(words);
         let mut found: BTreeSet<PathBuf> = BTreeSet::new();
         if let Some(home) = place("~", self.cwd) {
             for (folder, form) in [(home.as_path(), Form::Hidden), (&home.join(".config"), Form::Plain)] {
@@ -173,7 +199,7 @@ impl Gathered<'_> {
                     continue;
                 }
                 if found.len() >= MAX_FOLDERS {
-                    self.cut("more folders than are looked through");
+                    self.add_unknown("more folders than are looked through");
                     return found;
                 }
                 found.push(there);
@@ -187,20 +213,12 @@ impl Gathered<'_> {
         let mut all: Vec<PathBuf> = Vec::new();
         for entry in std::fs::read_dir(folder).into_iter().flatten().flatten() {
             if all.len() >= MAX_NAMES {
-                self.cut("a folder with more names than are looked at");
+                self.add_unknown("a folder with more names than are looked at");
                 break;
             }
             all.push(entry.path());
         }
         all
-    }
-
-    /// Something was left out, to which no answer is bound.
-    fn cut(&mut self, what: &str) {
-        let odd = unknown(what);
-        if !self.found.contains(&odd) {
-            self.found.push(odd);
-        }
     }
 
     /// The files that lie in a folder itself and may say what a program does there, as one entry.
@@ -221,9 +239,8 @@ impl Gathered<'_> {
             };
             lines.push(format!("{}\0{says}\n", file.file_name().unwrap_or_default().to_string_lossy()));
         }
-        let path: String = format!("the files directly in {}", folder.display()).chars().take(1024).collect();
         let sha256 = Digest::of(lines.concat().as_bytes()).hex();
-        (!lines.is_empty()).then(|| FileEvidence { path, sha256, head: String::new() })
+        (!lines.is_empty()).then(|| bound(&format!("the files directly in {}", folder.display()), sha256))
     }
 }
 
@@ -232,37 +249,6 @@ fn is_of_a_project(folder: &Path) -> bool {
     let is_home = std::env::var_os("HOME").is_some_and(|home| Path::new(&home) == folder);
     let is_open = std::fs::metadata(folder).is_ok_and(|meta| meta.mode() & 0o002 != 0);
     !is_home && !is_open && folder.parent().is_some()
-}
-
-/// The words of a text, whole and divided where names are glued to something: `host:f`, `@f`, `.#f`; and what stands behind the folder
-/// that a tilde, a variable or another command gives: `~+/f`, `$PWD/f`, `$(pwd)/f`.
-///
-/// Where there are more than are looked at, that is found, too.
-fn words_in<'t>(text: &'t str, found: &mut Vec<FileEvidence>) -> Vec<&'t str> {
-    let is_variable =
-        |name: &str| !name.is_empty() && name.bytes().all(|byte| byte.is_ascii_uppercase() || byte == b'_');
-    let (mut all, mut seen): (Vec<&str>, HashSet<&str>) = (Vec::new(), HashSet::new());
-    for word in words::of(text) {
-        for part in std::iter::once(word).chain(word.split([':', '@', '#'])) {
-            let behind = part
-                .split_once('/')
-                .filter(|(folder, _)| folder.is_empty() || folder.starts_with('~') || is_variable(folder));
-            for part in std::iter::once(part).chain(behind.map(|(_, inside)| inside.trim_start_matches('/'))) {
-                if !part.is_empty() && seen.insert(part) {
-                    all.push(part);
-                }
-            }
-        }
-        if all.len() > MAX_WORDS {
-            let odd = unknown("more words than are looked at as names of files");
-            if !found.contains(&odd) {
-                found.push(odd);
-            }
-            all.truncate(MAX_WORDS);
-            break;
-        }
-    }
-    all
 }
 
 /// The words that stand behind a `>` and nowhere else: what is written there is another one meanwhile, and nobody reads it.

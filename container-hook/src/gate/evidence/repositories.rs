@@ -97,8 +97,9 @@ impl Gathered<'_> {
         let mut files = files_of(&repository.common.join("hooks"));
         files.sort_by_cached_key(|file| {
             let name = file.file_name().unwrap_or_default().to_string_lossy().into_owned();
-            let is_started = is_a_hook(&name) && effects.git.iter().any(|subcommand| starts_hook(subcommand, &name));
-            (!is_started, !is_a_hook(&name), name)
+            let is_started =
+                programs::is_git_hook(&name) && effects.git.iter().any(|subcommand| starts_hook(subcommand, &name));
+            (!is_started, !programs::is_git_hook(&name), name)
         });
         for file in files {
             self.add(&file.to_string_lossy(), Told::Head);
@@ -203,39 +204,6 @@ fn repositories_beyond(
         }
     }
     (found, is_all)
-}
-
-/// The hooks that git starts by themselves, see githooks(5).
-pub(super) const HOOKS: &[&str] = &[
-    "applypatch-msg",
-    "pre-applypatch",
-    "post-applypatch",
-    "pre-commit",
-    "pre-merge-commit",
-    "prepare-commit-msg",
-    "commit-msg",
-    "post-commit",
-    "pre-rebase",
-    "post-checkout",
-    "post-merge",
-    "pre-push",
-    "pre-receive",
-    "update",
-    "proc-receive",
-    "post-receive",
-    "post-update",
-    "reference-transaction",
-    "push-to-checkout",
-    "pre-auto-gc",
-    "post-rewrite",
-    "sendemail-validate",
-    "fsmonitor-watchman",
-    "post-index-change",
-];
-
-/// True for the name of one of git's hooks.
-fn is_a_hook(name: &str) -> bool {
-    HOOKS.contains(&name)
 }
 
 /// True for a hook that a subcommand starts by what both are called, or that many start.

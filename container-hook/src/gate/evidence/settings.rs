@@ -7,7 +7,7 @@ use bashgate_shared::programs::settings;
 
 use super::told::{Told, files_of, start_of, unknown};
 use super::{Gathered, MAX_FILES};
-use crate::gate::conditions::place;
+use crate::gate::conditions::{home_of, place};
 
 /// Longest file that is read for what it includes, in bytes.
 const MAX_SETTINGS: u64 = 256 * 1024;
@@ -89,12 +89,7 @@ pub(super) fn places_of(name: &str, account: Option<&Path>, cwd: &Path) -> Vec<S
 /// The home folder of the account, where it is another one than `HOME`.
 pub(super) fn account_home() -> Option<PathBuf> {
     let own = rustix::process::getuid().as_raw().to_string();
-    let table = std::fs::read_to_string("/etc/passwd").ok()?;
-    let home = table.lines().find_map(|line| match line.split(':').collect::<Vec<_>>().as_slice() {
-        [_, _, id, _, _, home, ..] if *id == own => Some(PathBuf::from(home)),
-        _ => None,
-    });
-    home.filter(|home| home.is_absolute() && std::env::var_os("HOME").is_none_or(|set| Path::new(&set) != home))
+    home_of(|_, number| number == own).filter(|home| std::env::var_os("HOME").is_none_or(|set| Path::new(&set) != home))
 }
 
 /// The files that settings of ssh (`Include a b`) or of curl (`config = x`, `-K x`) include, as paths. Any other text may look like

@@ -550,7 +550,7 @@ fn a_hook_stands_in_front_of_decoys() {
     for number in 0..40 {
         std::fs::write(git.join(format!("hooks/a{number:02}")), "x").unwrap();
     }
-    for name in repositories::HOOKS {
+    for name in programs::git_hooks() {
         std::fs::write(git.join("hooks").join(name), "x").unwrap();
     }
     for (command, hook) in [

@@ -20,6 +20,9 @@ const PROGRAMS: [&[u8]; 6] = [b"\x7fELF", b"\xcf\xfa\xed\xfe", b"\xca\xfe\xba\xb
 /// Most names below a folder that is sent as a whole.
 pub(super) const MAX_TREE: usize = 200_000;
 
+/// Longest name of an entry, in letters.
+const MAX_NAME: usize = 1024;
+
 /// What is told of a file besides its digest.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Told {
@@ -50,7 +53,7 @@ pub(super) fn read(
         Told::Remotes => start_of(remotes(&String::from_utf8_lossy(&bytes), named).as_bytes()),
         Told::Digest => String::new(),
     };
-    let name: String = name.chars().take(1024).collect();
+    let name = name_of(name);
     // What is too long to be read whole is told apart by what any change of it changes.
     let (sha256, path) = if whole {
         (Digest::of(&bytes).hex(), name)
@@ -174,8 +177,17 @@ pub(super) fn names_in(folder: &str, start: &str, end: &str, cwd: &Path) -> Opti
 
 /// What an answer cannot be bound to.
 pub(super) fn unknown(what: &str) -> FileEvidence {
-    let path = what.chars().take(1024).collect();
-    FileEvidence { path, sha256: String::new(), head: String::new() }
+    bound(what, String::new())
+}
+
+/// What an answer is bound to, without how it begins.
+pub(in crate::gate) fn bound(what: &str, sha256: String) -> FileEvidence {
+    FileEvidence { path: name_of(what), sha256, head: String::new() }
+}
+
+/// What an entry is called.
+fn name_of(what: &str) -> String {
+    what.chars().take(MAX_NAME).collect()
 }
 
 /// True for devices that hold nothing, and what a process has open, which the text names.

@@ -209,9 +209,9 @@ impl Slack {
     /// Asks a method that reads: these take no JSON, only a form.
     async fn read<T: DeserializeOwned>(&self, method: &str, fields: &[(&str, &str)]) -> Result<T, Failure> {
         let url = format!("{}/{method}", self.base_url);
-        let form: Vec<String> = fields.iter().map(|(name, value)| format!("{name}={}", form_encoded(value))).collect();
+        let form = form_urlencoded::Serializer::new(String::new()).extend_pairs(fields).finish();
         let request = self.client.post(url).bearer_auth(&self.token.0);
-        let request = request.header("content-type", "application/x-www-form-urlencoded").body(form.join("&"));
+        let request = request.header("content-type", "application/x-www-form-urlencoded").body(form);
         self.answered(method, request).await
     }
 
@@ -460,19 +460,6 @@ fn button(button: Button, id: &ApprovalId) -> Value {
 }
 
 /// What an error of the service means for us.
-/// A value of a form.
-fn form_encoded(value: &str) -> String {
-    let mut encoded = String::new();
-    for byte in value.bytes() {
-        if byte.is_ascii_alphanumeric() || b"-._~".contains(&byte) {
-            encoded.push(char::from(byte));
-        } else {
-            encoded.push_str(&format!("%{byte:02X}"));
-        }
-    }
-    encoded
-}
-
 fn failure(method: &str, status: u16, error: &str) -> Failure {
     let why = format!("Slack: {method}: {}", http::brief(error));
     match error {

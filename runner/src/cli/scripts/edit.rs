@@ -10,7 +10,8 @@ use serde::Deserialize;
 use serde_json::json;
 
 use super::{Failure, Kept, MAX_INPUT_BYTES, about, read_input, tell, wrong_input};
-use crate::scripts::validate::{Level, validate};
+use crate::scripts::run::Asked;
+use crate::scripts::validate::{can_run, validate};
 use crate::scripts::versions::{Change, KEPT};
 use crate::scripts::{Author, Script};
 
@@ -146,7 +147,7 @@ struct Part {
     content: Option<String>,
     name: Option<String>,
     description: Option<String>,
-    capabilities: Option<Given>,
+    capabilities: Option<Asked>,
     timeout_seconds: Option<u64>,
     timeout_hard_seconds: Option<u64>,
     working_directory: Option<String>,
@@ -154,25 +155,10 @@ struct Part {
     expected_version: Option<u32>,
 }
 
-/// Some of the capabilities.
-#[derive(Debug, Default, Deserialize)]
-#[serde(deny_unknown_fields)]
-struct Given {
-    paths_read: Option<Vec<String>>,
-    paths_write: Option<Vec<String>>,
-    network: Option<bool>,
-    commands: Option<Vec<String>>,
-}
-
 impl Part {
     fn into_change(self, now: &Script) -> Change {
         let mut manifest = now.about.manifest.clone();
-        let Given { paths_read, paths_write, network, commands } = self.capabilities.unwrap_or_default();
-        let given = &mut manifest.capabilities;
-        set(&mut given.paths_read, paths_read);
-        set(&mut given.paths_write, paths_write);
-        set(&mut given.network, network);
-        set(&mut given.commands, commands);
+        manifest.capabilities = self.capabilities.unwrap_or_default().of(&manifest.capabilities);
         set(&mut manifest.name, self.name);
         set(&mut manifest.variables, self.variables);
         set(&mut manifest.timeout_hard_seconds, self.timeout_hard_seconds);
@@ -268,7 +254,7 @@ impl Edit {
             content: self.file.as_deref().map(read_text).transpose()?,
             name: self.name,
             description: self.description,
-            capabilities: Some(Given {
+            capabilities: Some(Asked {
                 paths_read: named(self.read),
                 paths_write: named(self.write),
                 network: self.network,
@@ -294,8 +280,7 @@ pub(super) fn tell_new(script: &Script, as_json: bool) {
     if as_json {
         let mut object = about(script);
         if let Some(fields) = object.as_object_mut() {
-            let can_run = !found.iter().any(|finding| finding.level == Level::Error);
-            fields.insert("can_run".to_owned(), json!(can_run));
+            fields.insert("can_run".to_owned(), json!(can_run(&found)));
             fields.insert("findings".to_owned(), json!(found));
         }
         say!("{object}");

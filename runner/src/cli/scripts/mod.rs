@@ -15,7 +15,7 @@ use serde_json::{Value, json};
 use super::jobs::Place;
 use super::{Failure, REFUSED, complain};
 use crate::scripts::find;
-use crate::scripts::validate::{Level, Objection, validate};
+use crate::scripts::validate::{Level, Objection, can_run, validate};
 use crate::scripts::{Library, LibraryError, Script};
 
 /// Longest input, in bytes.
@@ -185,21 +185,31 @@ fn about(script: &Script) -> Value {
     })
 }
 
+/// One line of a list of scripts.
+fn tell_line(script: &Script) {
+    say!("{}  {}  {}", script.id, script.about.manifest.name, super::one_line(&script.about.description, 100));
+}
+
+/// What is wrong with those that cannot be read.
+fn tell_wrong(wrong: &[LibraryError]) {
+    for error in wrong {
+        complain(error, error.help());
+    }
+}
+
 fn list(kept: &Kept) -> Result<ExitCode, Failure> {
     let (scripts, wrong) = kept.library()?.list()?;
     if kept.json {
         say!("{}", Value::Array(scripts.iter().map(about).collect()));
     } else {
         for script in &scripts {
-            say!("{}  {}  {}", script.id, script.about.manifest.name, super::one_line(&script.about.description, 100));
+            tell_line(script);
         }
         if scripts.is_empty() {
             say_aside!("There are no scripts. Keep one with: bashgate-run scripts create FILE --name NAME");
         }
     }
-    for error in wrong {
-        complain(&error, error.help());
-    }
+    tell_wrong(&wrong);
     Ok(ExitCode::SUCCESS)
 }
 
@@ -267,21 +277,19 @@ fn search(kept: &Kept, words: &str) -> Result<ExitCode, Failure> {
         say!("{}", Value::Array(found.iter().map(object).collect()));
     } else {
         for (script, _) in &found {
-            say!("{}  {}  {}", script.id, script.about.manifest.name, super::one_line(&script.about.description, 100));
+            tell_line(script);
         }
         if found.is_empty() {
             say_aside!("No script is called like that. Keep one with: bashgate-run scripts create FILE --name NAME");
         }
     }
-    for error in wrong {
-        complain(&error, error.help());
-    }
+    tell_wrong(&wrong);
     Ok(ExitCode::from(u8::from(found.is_empty() && !kept.json)))
 }
 
 /// Prints findings. True when none of them is an error.
 fn tell(found: &[Objection], as_json: bool) -> bool {
-    let valid = !found.iter().any(|finding| finding.level == Level::Error);
+    let valid = can_run(found);
     if as_json {
         say!("{}", json!({"valid": valid, "findings": found}));
         return valid;

@@ -7,7 +7,7 @@ use bashgate_shared::{difference, say, say_aside};
 use clap::Args;
 use serde_json::{Value, json};
 
-use super::{Failure, Kept, about, complain, edit};
+use super::{Failure, Kept, about, edit, tell_wrong};
 use crate::scripts::versions::KEPT;
 use crate::scripts::{Author, LibraryError, Script};
 
@@ -68,9 +68,7 @@ impl Versions {
                 );
             }
         }
-        for error in wrong {
-            complain(&error, error.help());
-        }
+        tell_wrong(&wrong);
         Ok(ExitCode::SUCCESS)
     }
 }

@@ -113,7 +113,7 @@ impl Judge<'_> {
 
     /// An interpreter runs code: from its standard input, or from a file.
     pub fn runs_code(&mut self, call: &Call, from_stdin: bool, file: Option<&str>) {
-        let from_stdin = from_stdin || file.is_some_and(is_stdin);
+        let from_stdin = from_stdin || file.is_some_and(paths::is_standard_input);
         let fetched_file =
             file.is_some_and(|file| self.fetched_files.iter().any(|known| known == paths::file_name(file)));
         if let Some(file) = file {
@@ -139,9 +139,10 @@ impl Judge<'_> {
             [option, value] if matches!(option.start(), "-f" | "--file" | "--expression-file") => Some(value.start()),
             _ => None,
         });
-        let glued =
+        let mut glued =
             call.args.iter().filter_map(|arg| arg.start().strip_prefix("-f").or(arg.start().strip_prefix("--file=")));
-        let told = row.is_some_and(is_code) && (by_option.any(is_stdin) || glued.clone().any(is_stdin));
+        let told = row.is_some_and(is_code)
+            && (by_option.any(paths::is_standard_input) || glued.any(paths::is_standard_input));
         // Words that come from it are code as well.
         let as_words = row
             .is_some_and(|row| matches!(row.runs, programs::Runs::Behind(wrapper) if wrapper.words_from_input))
@@ -655,11 +656,6 @@ fn folder_of_pattern(arg: &Arg) -> (&str, &str) {
         Some(("", start)) => ("/", start),
         Some((folder, start)) => (folder, start),
     }
-}
-
-/// True for a name of the standard input.
-fn is_stdin(path: &str) -> bool {
-    matches!(path, "-" | "/dev/stdin" | "/dev/fd/0" | "/proc/self/fd/0" | "/proc/thread-self/fd/0")
 }
 
 /// True for an option behind which a file or a folder stands that is written.

@@ -3,9 +3,11 @@
 
 mod behind;
 mod editor;
+mod hooks;
 mod local;
 
 pub use editor::opens_editor;
+pub use hooks::{GIT_HOOKS_OF_WORK, git_hooks, is_git_hook};
 pub(super) use local::EXAMPLES;
 
 use super::{Judge, Judgement, Kind, Program, Reach, Rule, Runs, Talks, Trait, row};
