@@ -25,6 +25,8 @@ pub enum Bug {
     LinksHaveNoSecrets,
     /// Settings of git name no programs.
     GitIsInert,
+    /// No commit holds a secret.
+    GitShowsAnything,
     /// Nothing that is written acts later.
     NothingActsLater,
     /// No variable changes what a program does.
@@ -34,7 +36,7 @@ pub enum Bug {
 #[cfg(feature = "planted-bug")]
 impl Bug {
     /// Every one.
-    pub const ALL: [Self; 12] = [
+    pub const ALL: [Self; 13] = [
         Self::BackticksAreText,
         Self::DeclarationsAreData,
         Self::NamesHoldNumbers,
@@ -45,6 +47,7 @@ impl Bug {
         Self::FoldersHoldNoSecrets,
         Self::LinksHaveNoSecrets,
         Self::GitIsInert,
+        Self::GitShowsAnything,
         Self::NothingActsLater,
         Self::VariablesAreData,
     ];

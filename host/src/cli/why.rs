@@ -2,7 +2,7 @@
 
 use std::io::IsTerminal as _;
 
-use bashgate_shared::classify::{Classification, CommandClass, Condition, Decided, Part, Shown, classify};
+use bashgate_shared::classify::{Classification, CommandClass, Condition, Decided, GitWork, Part, Shown, classify};
 use bashgate_shared::command::CommandLine;
 use bashgate_shared::programs::family_of;
 use bashgate_shared::{say, say_part};
@@ -117,14 +117,17 @@ fn explain(found: &Classification, color: bool) -> String {
             Condition::GitNumbers { folder, numbers } => {
                 format!("if: {} is in the history of git in {folder}", numbers.join(", "))
             }
-            Condition::GitIsInert { folder, shows, records } => {
-                let more = match (shows, records) {
-                    (Shown::Content, _) => ", and git tracks no secret there",
-                    (Shown::Numbered, _) => ", git tracks no secret there, and there is no stash",
+            Condition::GitShowsNoSecret { folder, .. } => {
+                format!("if: git in {folder} shows no file there that is called like a secret, in any commit")
+            }
+            Condition::GitIsInert { folder, shows, work } => {
+                let more = match (shows, work) {
+                    (Shown::Content, _) => ", and every file that it tracks is where it says",
+                    (Shown::Numbered, _) => ", every file that it tracks is where it says, and there is no stash",
                     (Shown::Logs, _) => ", and no password stands in its logs",
                     (Shown::Settings, _) => ", and none of them is a secret",
-                    (Shown::Nothing, true) => ", and it has no hook",
-                    (Shown::Nothing, false) => "",
+                    (Shown::Nothing, GitWork::Records) => ", and it has no hook",
+                    (Shown::Nothing, _) => "",
                 };
                 format!("if: no setting of git in force in {folder} starts a program{more}")
             }

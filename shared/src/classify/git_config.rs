@@ -83,6 +83,12 @@ pub fn is_inert(key: &str, value: &str) -> bool {
     }
 }
 
+/// True for a setting of a filter: it starts a program for those files alone whose attributes name it (gitattributes(5)). git-lfs sets
+/// four of them for everybody who has it.
+pub fn is_of_filter(key: &str) -> bool {
+    key.starts_with("filter.") && [".clean", ".smudge", ".process", ".required"].iter().any(|end| key.ends_with(end))
+}
+
 const CORE: &[&str] = &[
     "filemode",
     "bare",

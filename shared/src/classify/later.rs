@@ -1149,12 +1149,6 @@ impl Names {
     }
 }
 
-/// True for a file from which agents and plug-ins of shells take variables when they start, some of which say where their settings
-/// lie. It counts where it is written; to name it means to read it.
-pub fn steers_when_written(path: &str) -> bool {
-    super::paths::file_name(path) == ".env"
-}
-
 /// Files and folders of a project that act later, relative to it: what a sandbox keeps as it is.
 pub fn in_projects() -> impl Iterator<Item = &'static str> {
     let rows = ROWS.iter().filter(|row| row.in_projects).flat_map(|row| row.at);

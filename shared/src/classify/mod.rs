@@ -8,8 +8,10 @@
 
 mod braces;
 pub(crate) mod call;
+mod dotenv;
 mod effects;
 pub mod git_config;
+mod git_shown;
 pub(crate) mod judge;
 pub mod later;
 pub mod patch;
@@ -25,6 +27,7 @@ use std::fmt;
 use serde::{Deserialize, Serialize};
 
 pub use effects::{Effects, NetworkUse};
+pub use git_shown::{GitShown, ShownOf};
 
 use crate::command::CommandLine;
 use crate::programs::own::OwnPrograms;
@@ -142,8 +145,15 @@ pub enum Condition {
         folder: String,
         /// What it shows.
         shows: Shown,
-        /// True when something is recorded, so that every hook counts.
-        records: bool,
+        /// What it does besides.
+        work: GitWork,
+    },
+    /// Git shows no file there that has a secret's name, in whatever commit.
+    GitShowsNoSecret {
+        /// The folder in which git starts.
+        folder: String,
+        /// What it shows.
+        shown: GitShown,
     },
     /// Each of these numbers, or beginnings of such, is that of something in git's history there: packed, or a commit that a branch,
     /// a tag or a log has.
@@ -169,6 +179,7 @@ impl Condition {
         | Self::NoFileAbove { folder: path, .. }
         | Self::NoLinkBelow { folder: path, .. }
         | Self::GitNumbers { folder: path, .. }
+        | Self::GitShowsNoSecret { folder: path, .. }
         | Self::GitIsInert { folder: path, .. }) = self;
         path
     }
@@ -182,7 +193,7 @@ pub enum Shown {
     Nothing,
     /// Settings, so that no secret may be among them.
     Settings,
-    /// What files hold, so that no secret may be among those that git tracks.
+    /// What files hold.
     Content,
     /// The same of commits that are named by their numbers, so that there may be no stash with files that were never tracked.
     Numbered,
@@ -195,6 +206,18 @@ impl Shown {
     pub const fn is_content(self) -> bool {
         matches!(self, Self::Content | Self::Numbered)
     }
+}
+
+/// What a call of git does with the files around it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum GitWork {
+    /// It reads what git keeps.
+    Reads,
+    /// It compares files of the working tree as well, so that filters may run that attributes of a file name.
+    Compares,
+    /// It records something, so that every hook counts as well.
+    Records,
 }
 
 /// What is known around a command.

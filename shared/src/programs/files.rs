@@ -182,14 +182,16 @@ fn copy_or_move(judge: &mut Judge<'_>, call: &Call, moves: bool) -> Judgement {
     let Some((target, sources)) = scan.operands.split_last().filter(|(_, sources)| !sources.is_empty()) else {
         return Judgement::unknown("it lacks a file");
     };
-    let mut judgement = judge.write(target);
+    let mut judgement = Judgement::safe();
     for source in sources {
         let name = paths::file_name(source.start());
+        // The target may be a folder.
+        let inside = Arg::literal(format!("{}/{name}", target.start()));
+        let from = (!moves && sources.len() == 1).then_some(*source);
+        judgement = judgement.max(judge.write_copy(from, &[target, &inside]));
         if matches!(name, "" | "." | "..") {
             return Judgement::unknown("it copies a whole folder");
         }
-        // The target may be a folder.
-        judgement = judgement.max(judge.write(&Arg::literal(format!("{}/{name}", target.start()))));
         if moves {
             judgement = judgement.max(judge.write(source));
             // What lies in a folder, and where links in it lead, is not looked at under its new name.

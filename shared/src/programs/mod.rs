@@ -121,6 +121,11 @@ pub fn has(program: &str, of: Trait) -> bool {
     fact(program, |row| row.has(of), false)
 }
 
+/// True for a variable that some program's row knows to steer it.
+pub fn is_steered_by(variable: &str) -> bool {
+    FAMILIES.iter().flat_map(|(_, rows)| rows.iter()).any(|row| row.environment.contains(&variable))
+}
+
 /// True for a file that says what runs and that a package manager writes anew at its work, as npm does `package.json`.
 pub fn is_a_managers_own(path: &str) -> bool {
     packages::TABLE.iter().any(|row| row.steered_by.contains(&paths::file_name(path)))

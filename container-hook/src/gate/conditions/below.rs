@@ -155,6 +155,21 @@ pub(super) fn no_links_below(folder: &Path, names: &[String], findings: &mut Fin
     finish(end, folder, findings);
 }
 
+/// The folders below this one in which something of this name lies, or why they could not all be looked at.
+pub(in crate::gate) fn folders_with(name: &str, folder: &Path) -> Result<Vec<PathBuf>, String> {
+    let found = Mutex::new(Vec::new());
+    let end = walk(folder, Depth::All, &|entry: &Entry<'_>| {
+        if entry.name.eq_ignore_ascii_case(name.as_bytes()) {
+            found.lock().unwrap_or_else(PoisonError::into_inner).push(entry.folder.to_owned());
+        }
+        None
+    });
+    match end {
+        None => Ok(found.into_inner().unwrap_or_else(PoisonError::into_inner)),
+        Some(Stop::Secret(why) | Stop::Unproven(why) | Stop::Unlooked(why)) => Err(why),
+    }
+}
+
 /// A name in a folder.
 struct Entry<'e> {
     folder: &'e Path,

@@ -14,7 +14,7 @@ use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
 
 use bashgate_shared::classify::paths::{Zone, zone};
-use bashgate_shared::classify::{Classification, Condition, later, protected};
+use bashgate_shared::classify::{Classification, Condition, GitShown, later, protected};
 use bashgate_shared::planted::{self, Bug};
 use rustix::fs::Access;
 
@@ -23,8 +23,10 @@ use super::inward::{self, Inward};
 use super::real::{Leads, follow};
 
 pub use below::MAX_NAMES;
+pub(in crate::gate) use below::folders_with;
 pub(in crate::gate) use names::only_root_writes;
 pub(in crate::gate) use names::{others_folders, others_programs};
+pub(in crate::gate) use public::{holds_public_blocks, is_public, may_be_public};
 pub(in crate::gate) use startup::files as startup_files;
 
 /// Most names of one folder that a pattern may meet.
@@ -132,10 +134,12 @@ pub fn check(found: &Classification, cwd: &Path, protected: &[String], setup: Sh
                 Ok(strangers) => findings.unproven.extend(strangers),
                 Err(_) => findings.unchecked = true,
             },
+            Condition::GitShowsNoSecret { .. } if planted::has(Bug::GitShowsAnything) => {}
+            Condition::GitShowsNoSecret { shown, .. } => git_shows(&path, shown, &mut findings),
             Condition::GitIsInert { .. } if !path.is_dir() => {
                 findings.unproven.push(format!("{} is not there yet", path.display()));
             }
-            Condition::GitIsInert { shows, records, .. } => match inert::obstacles(&path, *shows, *records) {
+            Condition::GitIsInert { shows, work, .. } => match inert::obstacles(&path, *shows, *work) {
                 Ok(obstacles) => {
                     findings.unproven.extend(obstacles.programs);
                     findings.secrets.extend(obstacles.secrets);
@@ -150,6 +154,17 @@ pub fn check(found: &Classification, cwd: &Path, protected: &[String], setup: Sh
     findings
 }
 
+/// What git would show there.
+fn git_shows(folder: &Path, shown: &GitShown, findings: &mut Findings) {
+    match git::shown::secrets_in(folder, shown) {
+        Ok(met) => {
+            findings.secrets.extend(met.secrets);
+            findings.unlooked.extend(met.unlooked);
+        }
+        Err(_) => findings.unchecked = true,
+    }
+}
+
 /// The secrets that a command meets about which the host is asked in any case: its text says which files it reads, and only here can
 /// be seen where links lead, what patterns stand for, and what lies in folders.
 pub fn secrets_met(found: &Classification, cwd: &Path) -> Findings {
@@ -161,6 +176,13 @@ pub fn secrets_met(found: &Classification, cwd: &Path) -> Findings {
         match place(named) {
             Some(path) => read_leads_to_secret(&path, &mut met),
             None => met.unlooked.push(format!("{named}: where that lies cannot be told here")),
+        }
+    }
+    for condition in &found.conditions {
+        if let Condition::GitShowsNoSecret { folder, shown } = condition
+            && let Some(folder) = place(folder)
+        {
+            git_shows(&folder, shown, &mut met);
         }
     }
     // Folders are looked through where what lies in them may leave.

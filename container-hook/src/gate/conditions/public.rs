@@ -25,14 +25,19 @@ const REMARKS: [&str; 7] = [
     "# SHA256 Fingerprint: ",
 ];
 
+/// True for a name that tells nothing by itself.
+pub(in crate::gate) fn may_be_public(name: &str) -> bool {
+    let ending = Path::new(name).extension();
+    ending.is_some_and(|ending| ["pem", "crt"].iter().any(|known| ending.eq_ignore_ascii_case(known)))
+}
+
 /// True for a regular file of that kind. What cannot be read, or is anything else, is none.
-pub(super) fn is_public(file: &Path) -> bool {
+pub(in crate::gate) fn is_public(file: &Path) -> bool {
     let lower = text(file).to_ascii_lowercase();
     let of_git = secrets::is_git_config(&lower);
     let is_log = !of_git && secrets::is_git_log(&lower);
     // Links called `.pem` lead to files called `.crt` on Debian.
-    let is_named = |ending: &std::ffi::OsStr| ["pem", "crt"].iter().any(|name| ending.eq_ignore_ascii_case(name));
-    if !of_git && !is_log && !file.extension().is_some_and(is_named) {
+    if !of_git && !is_log && !may_be_public(&lower) {
         return false;
     }
     let content = read_capped(file, MAX_BYTES).ok().and_then(|bytes| String::from_utf8(bytes).ok());
@@ -52,7 +57,8 @@ fn holds_no_token(content: &str) -> bool {
     config::read(content).is_some_and(|all| all.iter().all(|one| !git_config::is_secret(&one.key, &one.value)))
 }
 
-fn holds_public_blocks(content: &str) -> bool {
+/// True for a text of certificates and public keys and nothing else.
+pub(in crate::gate) fn holds_public_blocks(content: &str) -> bool {
     let mut inside: Option<&str> = None;
     let mut blocks = 0;
     for line in content.lines() {

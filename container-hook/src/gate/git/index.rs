@@ -1,4 +1,11 @@
-//! Git's index (gitformat-index(5)): the names of the files that git tracks, and whether a repository is among them.
+//! Git's index (gitformat-index(5)): the names of the files that git tracks, whether a repository is among them, and what git knows of
+//! each.
+
+use std::collections::HashMap;
+use std::fs::Metadata;
+use std::os::unix::fs::MetadataExt as _;
+
+use super::objects::Id;
 
 /// The longest name whose length an entry can say.
 const LONGEST: u16 = 0x0fff;
@@ -14,6 +21,96 @@ pub(super) struct Index {
     pub has_odd_names: bool,
     /// A repository lies in the repository.
     pub has_repository: bool,
+    /// Where the entry of each name starts.
+    starts: Vec<usize>,
+    /// Where the numbers of whole folders stand, and how many bytes that is.
+    folders: Option<(usize, usize)>,
+}
+
+/// What git knows of a file.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Known {
+    /// What it is in the index.
+    pub id: Id,
+    /// True where no merge is waiting to be settled.
+    pub is_settled: bool,
+    /// When it was changed last, in seconds and nanoseconds, and its length, as far as 32 bits say them.
+    changed: (u32, u32),
+    length: u32,
+}
+
+impl Known {
+    /// True for a file that is, by all that git looks at, the one that it has read. Where it cannot tell because both are of one moment,
+    /// false.
+    pub fn is_as(&self, file: &Metadata, index: &Metadata) -> bool {
+        let low = |number: i64| u32::try_from(number & 0xffff_ffff).unwrap_or_default();
+        let changed = (low(file.mtime()), low(file.mtime_nsec()));
+        let is_older = (file.mtime(), file.mtime_nsec()) < (index.mtime(), index.mtime_nsec());
+        let length = u32::try_from(file.len() & 0xffff_ffff).unwrap_or_default();
+        // Some file systems, and some builds, count in seconds.
+        let is_of_then = changed == self.changed || self.changed.1 == 0 && changed.0 == self.changed.0;
+        file.is_file() && is_of_then && length == self.length && is_older
+    }
+}
+
+impl Index {
+    /// What git knows of the file at this place in the list of names.
+    pub fn known(&self, bytes: &[u8], at: usize, id_length: usize) -> Option<Known> {
+        let start = *self.starts.get(at)?;
+        let word = |at: usize| bytes.get(start + at..start + at + 4)?.try_into().ok().map(u32::from_be_bytes);
+        let flags = bytes.get(start + 40 + id_length)?;
+        Some(Known {
+            id: Id::new(bytes.get(start + 40..start + 40 + id_length)?),
+            is_settled: flags & 0x30 == 0,
+            changed: (word(8)?, word(12)?),
+            length: word(36)?,
+        })
+    }
+
+    /// The numbers of folders that are in the index as they are in some commit, by their paths, the whole by an empty one.
+    pub fn whole_folders(&self, bytes: &[u8], id_length: usize) -> HashMap<String, Id> {
+        let mut found = HashMap::new();
+        let content = self.folders.and_then(|(at, length)| bytes.get(at..at + length)).unwrap_or_default();
+        // Folders in which more stand: their path, and how many are still to come.
+        let mut open: Vec<(String, usize)> = Vec::new();
+        let mut rest = content;
+        while !rest.is_empty() {
+            let Some((name, counts, behind)) = folder(rest) else { return found };
+            let (valid, inner) = counts;
+            let path = match open.last() {
+                Some((above, _)) if !above.is_empty() => format!("{above}/{name}"),
+                _ => name,
+            };
+            rest = behind;
+            if valid {
+                let Some(id) = rest.get(..id_length) else { return found };
+                found.insert(path.clone(), Id::new(id));
+                rest = rest.get(id_length..).unwrap_or_default();
+            }
+            open.push((path, inner));
+            while let Some((_, 0)) = open.last() {
+                open.pop();
+                if let Some((_, left)) = open.last_mut() {
+                    *left = left.saturating_sub(1);
+                }
+            }
+            // After the whole nothing stands.
+            if open.is_empty() {
+                break;
+            }
+        }
+        found
+    }
+}
+
+/// A folder's name, whether its number follows and how many folders it has, and what stands behind that.
+fn folder(bytes: &[u8]) -> Option<(String, (bool, usize), &[u8])> {
+    let end = bytes.iter().position(|byte| *byte == 0)?;
+    let name = String::from_utf8_lossy(bytes.get(..end)?).into_owned();
+    let rest = bytes.get(end + 1..)?;
+    let line = rest.iter().position(|byte| *byte == b'\n')?;
+    let (entries, inner) = std::str::from_utf8(rest.get(..line)?).ok()?.split_once(' ')?;
+    Some((name, (!entries.starts_with('-'), inner.parse().ok()?), rest.get(line + 1..)?))
 }
 
 /// Reads an index, or `None` when any of it is not understood. `id_length` is 20, or 32 where names are SHA-256.
@@ -61,6 +158,7 @@ pub(super) fn read(bytes: &[u8], id_length: usize) -> Option<Index> {
             return None;
         }
         starts.push((start, starts_anew));
+        index.starts.push(start);
         let text = String::from_utf8_lossy(&name);
         index.has_odd_names |= matches!(text, std::borrow::Cow::Owned(_));
         index.names.push(text.into_owned());
@@ -76,6 +174,9 @@ pub(super) fn read(bytes: &[u8], id_length: usize) -> Option<Index> {
         let name = bytes.get(at..at + 4)?;
         let length = usize::try_from(word(at + 4)?).ok()?;
         let content = bytes.get(at + 8..(at + 8).checked_add(length)?)?;
+        if name == b"TREE" {
+            index.folders = Some((at + 8, length));
+        }
         let as_read = match name {
             b"TREE" | b"REUC" | b"UNTR" => true,
             // Git's threads start where these say.

@@ -6,11 +6,11 @@ use std::io;
 use std::os::unix::fs::{MetadataExt as _, PermissionsExt as _};
 use std::path::{Path, PathBuf};
 
-use bashgate_shared::classify::{Shown, git_config, secrets};
+use bashgate_shared::classify::{GitWork, Shown, git_config, secrets};
 use bashgate_shared::programs::{self, Trait};
 
 use super::config::{self, Setting};
-use super::{Repository, existing, files_outside, index, repositories, there};
+use super::{Repository, existing, files_outside, filters, index, repositories, there};
 
 /// Largest index that is read, in bytes.
 const MAX_INDEX: u64 = 64 * 1024 * 1024;
@@ -27,13 +27,16 @@ pub struct Obstacles {
     pub programs: Vec<String>,
     /// Secrets that it would show.
     pub secrets: Vec<String>,
+    /// Settings of filters, which start where attributes name them.
+    filters: Vec<String>,
 }
 
-/// Looks at everything that steers git in a folder. Also at what it shows of settings and tracked files; with `records`, at every hook.
+/// Looks at everything that steers git in a folder. Also at what it shows of settings and tracked files; at every hook where it records
+/// something, and at attributes where it compares files.
 ///
 /// # Errors
 /// When something cannot be read.
-pub fn obstacles(folder: &Path, shows: Shown, records: bool) -> io::Result<Obstacles> {
+pub fn obstacles(folder: &Path, shows: Shown, work: GitWork) -> io::Result<Obstacles> {
     let mut found = Obstacles::default();
     for (name, value) in std::env::vars_os() {
         let (name, value) = (name.to_string_lossy(), value.to_string_lossy());
@@ -50,7 +53,7 @@ pub fn obstacles(folder: &Path, shows: Shown, records: bool) -> io::Result<Obsta
         found.programs.push("it is in no repository".to_owned());
     }
     for repository in &repositories {
-        of_repository(repository, shows, records, &mut found)?;
+        of_repository(repository, shows, work, &mut found)?;
     }
     if let Some(home) = std::env::var_os("HOME").map(PathBuf::from) {
         // Where output is a terminal, less reads these.
@@ -66,7 +69,8 @@ pub fn obstacles(folder: &Path, shows: Shown, records: bool) -> io::Result<Obsta
     Ok(found)
 }
 
-fn of_repository(repository: &Repository, shows: Shown, records: bool, found: &mut Obstacles) -> io::Result<()> {
+fn of_repository(repository: &Repository, shows: Shown, work: GitWork, found: &mut Obstacles) -> io::Result<()> {
+    let records = work == GitWork::Records;
     // The default folder counts, too: a file that names another one may not be in force.
     let mut hooks = vec![repository.common.join("hooks"), repository.git_dir.join("hooks")];
     let mut id_length = 20;
@@ -114,7 +118,7 @@ fn of_repository(repository: &Repository, shows: Shown, records: bool, found: &m
     for folder in hooks {
         active_hooks(&folder, records, found)?;
     }
-    tracked(repository, id_length, (shows, records), found)
+    tracked(repository, id_length, (shows, work), found)
 }
 
 /// Commands stand in the logs as they were typed, with the password in an address.
@@ -291,6 +295,8 @@ fn settings(file: &Path, root: &Path, shows: Shown, found: &mut Obstacles) -> io
             if !matches!(value.as_str(), "sha1" | "sha256") {
                 found.programs.push(format!("{key} is {value}"));
             }
+        } else if git_config::is_of_filter(&key) {
+            found.filters.push(format!("{key} is set in {}", file.display()));
         } else if !git_config::is_inert(&key, &value) {
             found.programs.push(format!("{key} is set in {}", file.display()));
         } else if (shows == Shown::Settings || key.starts_with("branch.")) && git_config::is_secret(&key, &value) {
@@ -325,11 +331,14 @@ fn active_hooks(folder: &Path, records: bool, found: &mut Obstacles) -> io::Resu
 fn tracked(
     repository: &Repository,
     id_length: usize,
-    (shows, records): (Shown, bool),
+    (shows, work): (Shown, GitWork),
     found: &mut Obstacles,
 ) -> io::Result<()> {
     let file = repository.git_dir.join("index");
-    let Some(meta) = existing(std::fs::metadata(&file))? else { return Ok(()) };
+    let Some(meta) = existing(std::fs::metadata(&file))? else {
+        named_filters(repository, &[], work, found);
+        return Ok(());
+    };
     if meta.len() > MAX_INDEX {
         found.programs.push("its index is too large to look through".to_owned());
         return Ok(());
@@ -342,8 +351,9 @@ fn tracked(
     if read.has_repository {
         found.programs.push("a repository in the repository has settings of its own".to_owned());
     }
+    named_filters(repository, &read.names, work, found);
     let secret = |name: &&String| secrets::is_secret_path(&repository.root.join(name).to_string_lossy());
-    if records {
+    if work == GitWork::Records {
         // Once it is out of the index, no name there says that commits hold it.
         let is_gone = |name: &&String| std::fs::symlink_metadata(repository.root.join(name)).is_err();
         found.secrets.extend(read.names.iter().filter(secret).filter(is_gone).take(8).cloned());
@@ -373,9 +383,20 @@ fn tracked(
         if let Some(link) = folders.iter().find(is_link) {
             found.programs.push(format!("{link} is tracked as a folder and is a link"));
         }
-        found.secrets.extend(read.names.iter().filter(secret).take(8).cloned());
     }
     Ok(())
+}
+
+/// Filters start for files whose attributes name one, when git compares them or takes them in.
+fn named_filters(repository: &Repository, names: &[String], work: GitWork, found: &mut Obstacles) {
+    if found.filters.is_empty() || work == GitWork::Reads {
+        return;
+    }
+    let lists = filters::may_be_named(repository, names, work == GitWork::Records);
+    if !lists.is_empty() {
+        let settings = found.filters.iter().map(|setting| format!("{setting}, which may start: {}", lists.join(", ")));
+        found.programs.extend(settings);
+    }
 }
 
 #[cfg(test)]
@@ -402,10 +423,10 @@ mod tests {
     }
 
     /// Obstacles of the repository alone; the machine's own settings are not the test's business.
-    fn of_repository(folder: &Path, shows: Shown, records: bool) -> Obstacles {
+    fn of_repository(folder: &Path, shows: Shown, work: GitWork) -> Obstacles {
         let mut found = Obstacles::default();
         for repository in repositories(folder).unwrap() {
-            super::of_repository(&repository, shows, records, &mut found).unwrap();
+            super::of_repository(&repository, shows, work, &mut found).unwrap();
         }
         found
     }
@@ -426,7 +447,11 @@ mod tests {
         for version in ["2", "3", "4"] {
             git(folder.path(), &["update-index", "--index-version", version]);
             for from in [folder.path().to_owned(), folder.path().join("sub")] {
-                assert_eq!(of_repository(&from, Shown::Content, true), Obstacles::default(), "index {version}");
+                assert_eq!(
+                    of_repository(&from, Shown::Content, GitWork::Records),
+                    Obstacles::default(),
+                    "index {version}"
+                );
             }
         }
         assert_eq!(repositories(Path::new("/nonexistent/x")).unwrap(), Vec::new());
@@ -438,7 +463,7 @@ mod tests {
             ["core.fsmonitor", "./x"],
             ["diff.external", "x"],
             ["diff.foo.textconv", "x"],
-            ["filter.x.clean", "x"],
+            ["filter.x.smudge.y", "x"],
             ["core.hooksPath", "~/hooks"],
             ["include.path", "x"],
             ["log.showSignature", "true"],
@@ -448,10 +473,30 @@ mod tests {
             let folder = repository_with_a_commit();
             git(folder.path(), &["config", setting[0], setting[1]]);
             assert!(
-                !of_repository(&folder.path().join("sub"), Shown::Nothing, false).programs.is_empty(),
+                !of_repository(&folder.path().join("sub"), Shown::Nothing, GitWork::Compares).programs.is_empty(),
                 "{setting:?}"
             );
         }
+    }
+
+    #[test]
+    fn filters_count_where_an_attribute_names_one() {
+        let folder = repository_with_a_commit();
+        let of = |work: GitWork| of_repository(folder.path(), Shown::Content, work).programs.len();
+        for (name, value) in [
+            ("clean", "git-lfs clean -- %f"),
+            ("smudge", "git-lfs smudge -- %f"),
+            ("process", "git-lfs filter-process"),
+            ("required", "true"),
+        ] {
+            git(folder.path(), &["config", &format!("filter.lfs.{name}"), value]);
+        }
+        assert_eq!((of(GitWork::Reads), of(GitWork::Compares), of(GitWork::Records)), (0, 0, 0));
+        std::fs::create_dir(folder.path().join("new")).unwrap();
+        std::fs::write(folder.path().join("new/.gitattributes"), "*.bin filter=lfs\n").unwrap();
+        assert_eq!((of(GitWork::Reads), of(GitWork::Compares), of(GitWork::Records)), (0, 0, 4));
+        std::fs::write(folder.path().join("sub/.gitattributes"), "*.bin filter=lfs\n").unwrap();
+        assert_eq!((of(GitWork::Reads), of(GitWork::Compares), of(GitWork::Records)), (0, 4, 4));
     }
 
     #[test]
@@ -469,10 +514,17 @@ mod tests {
             }
             let hook = hooks.join(name);
             std::fs::write(&hook, "#!/bin/sh\n").unwrap();
-            assert!(of_repository(folder.path(), Shown::Nothing, true).programs.is_empty(), "not executable: {name}");
+            assert!(
+                of_repository(folder.path(), Shown::Nothing, GitWork::Records).programs.is_empty(),
+                "not executable: {name}"
+            );
             std::fs::set_permissions(&hook, std::fs::Permissions::from_mode(0o755)).unwrap();
-            assert!(!of_repository(folder.path(), Shown::Nothing, true).programs.is_empty(), "{name}");
-            assert_eq!(!of_repository(folder.path(), Shown::Nothing, false).programs.is_empty(), reading, "{name}");
+            assert!(!of_repository(folder.path(), Shown::Nothing, GitWork::Records).programs.is_empty(), "{name}");
+            assert_eq!(
+                !of_repository(folder.path(), Shown::Nothing, GitWork::Compares).programs.is_empty(),
+                reading,
+                "{name}"
+            );
             std::fs::remove_file(hook).unwrap();
         }
     }
@@ -481,10 +533,10 @@ mod tests {
     fn tracked_secrets_and_repositories_in_the_repository_are_obstacles() {
         let folder = repository_with_a_commit();
         std::fs::write(folder.path().join(".env"), "x").unwrap();
-        assert_eq!(of_repository(folder.path(), Shown::Content, false).secrets, Vec::<String>::new());
         git(folder.path(), &["add", "-f", ".env"]);
-        assert_eq!(of_repository(folder.path(), Shown::Content, false).secrets, [".env"]);
-        assert!(of_repository(folder.path(), Shown::Nothing, false).secrets.is_empty());
+        std::fs::remove_file(folder.path().join(".env")).unwrap();
+        assert_eq!(of_repository(folder.path(), Shown::Nothing, GitWork::Records).secrets, [".env"]);
+        assert!(of_repository(folder.path(), Shown::Nothing, GitWork::Compares).secrets.is_empty());
 
         let inner = folder.path().join("inner");
         std::fs::create_dir(&inner).unwrap();
@@ -493,7 +545,7 @@ mod tests {
         git(&inner, &["add", "."]);
         git(&inner, &["commit", "-qm", "first"]);
         git(folder.path(), &["add", "inner"]);
-        assert!(!of_repository(folder.path(), Shown::Nothing, false).programs.is_empty());
+        assert!(!of_repository(folder.path(), Shown::Nothing, GitWork::Compares).programs.is_empty());
     }
 
     #[test]
@@ -502,11 +554,11 @@ mod tests {
         let (bare, linked) = (folder.path().join("bare"), folder.path().join("linked"));
         git(folder.path(), &["init", "-q", "--bare", "bare"]);
         git(&bare, &["config", "core.fsmonitor", "./x"]);
-        assert!(!of_repository(&bare, Shown::Nothing, false).programs.is_empty());
+        assert!(!of_repository(&bare, Shown::Nothing, GitWork::Compares).programs.is_empty());
         git(folder.path(), &["worktree", "add", "-q", "linked"]);
-        assert_eq!(of_repository(&linked, Shown::Content, true), Obstacles::default());
+        assert_eq!(of_repository(&linked, Shown::Content, GitWork::Records), Obstacles::default());
         git(folder.path(), &["config", "diff.external", "x"]);
-        assert!(!of_repository(&linked, Shown::Nothing, false).programs.is_empty());
+        assert!(!of_repository(&linked, Shown::Nothing, GitWork::Compares).programs.is_empty());
     }
 
     #[test]

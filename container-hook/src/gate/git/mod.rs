@@ -4,11 +4,15 @@
 
 pub(super) mod added;
 pub mod config;
+mod filters;
 pub mod guard;
 mod index;
 pub mod inert;
 pub mod named;
 pub(in crate::gate) mod numbers;
+mod objects;
+mod revisions;
+pub(in crate::gate) mod shown;
 
 use std::collections::HashSet;
 use std::io::{self, Read as _};

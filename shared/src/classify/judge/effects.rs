@@ -4,14 +4,14 @@ use std::collections::HashSet;
 
 use super::calls;
 use super::folders::Folder;
-use super::{Judge, Judgement, Names};
+use super::{Content, Fed, Judge, Judgement, Names};
 use crate::classify::call::{Arg, Call, Known};
 use crate::classify::effects::{MAX_LISTED, NetworkUse, note};
 use crate::classify::later::{self, Later, Tier};
 use crate::classify::patch;
 use crate::classify::paths::{self, Zone};
 use crate::classify::tool::{Address, addresses_in};
-use crate::classify::{Condition, Effects, protected, secrets};
+use crate::classify::{Condition, Effects, dotenv, protected, secrets};
 use crate::programs::{self, Kind, Reach, Runs, Trait};
 use crate::shell::Word;
 
@@ -119,15 +119,22 @@ impl Judge<'_> {
         if let Some(file) = file {
             self.runs_file(file);
         }
-        if call.fetched_in_words || from_stdin && self.stdin_fetched || fetched_file {
-            self.effects.runs_fetched = true;
+        self.effects.runs_fetched |= call.fetched_in_words || fetched_file;
+        if from_stdin {
+            self.runs_input();
         }
+    }
+
+    /// What comes in is run.
+    fn runs_input(&mut self) {
+        self.effects.runs_fetched |= self.stdin == Fed::Fetched;
+        self.runs_what_it_is_fed |= self.stdin == Fed::ByWhatStandsBehind;
     }
 
     /// What comes in was fetched, and this call may run it: a program that nobody knows, one that takes its code from its input where
     /// nothing else is named, and one that is told to (`awk -f -`).
     pub(super) fn may_run_input(&mut self, call: &Call) {
-        if !self.stdin_fetched || programs::is_builtin(&call.program) {
+        if self.stdin == Fed::Nothing || programs::is_builtin(&call.program) {
             return;
         }
         let row = programs::row(paths::file_name(&call.program));
@@ -150,7 +157,9 @@ impl Judge<'_> {
         // A manager's own way to be given code.
         let builds = |row: &programs::Program| row.here.is_some() || row.has(Trait::BuildsHere);
         let by_dash = row.is_some_and(builds) && call.args.iter().any(|arg| arg.is("-"));
-        self.effects.runs_fetched |= takes || told || as_words || by_dash;
+        if takes || told || as_words || by_dash {
+            self.runs_input();
+        }
     }
 
     /// A file's code runs, or may.
@@ -322,6 +331,17 @@ impl Judge<'_> {
         }
     }
 
+    /// A file is written in one of some places, as a copy of this one, if it is known.
+    pub fn write_copy(&mut self, source: Option<&Arg>, places: &[&Arg]) -> Judgement {
+        let target = places.first().and_then(|place| place.exact());
+        if source.and_then(Arg::exact).zip(target).is_some_and(|(from, to)| dotenv::is_from_template(from, to)) {
+            self.content = Content::PlainVariables;
+        }
+        let judgement = places.iter().fold(Judgement::safe(), |judgement, place| judgement.max(self.write(place)));
+        self.content = Content::Anything;
+        judgement
+    }
+
     /// A folder is made.
     pub fn make_folder(&mut self, arg: &Arg) -> Judgement {
         let made = arg.exact().map_or_else(Vec::new, |path| self.places(path));
@@ -353,7 +373,9 @@ impl Judge<'_> {
                 note(&mut self.effects.persistence, path);
                 return Judgement::unknown(format!("it writes {what}"));
             }
-            None if later::steers_when_written(path) => note(&mut self.effects.steering, path),
+            None if dotenv::steers_when_written(path) && self.content == Content::Anything => {
+                note(&mut self.effects.steering, path);
+            }
             Some(Later { tier: Tier::Gate, .. }) | None => {}
         }
         self.make_at(path)

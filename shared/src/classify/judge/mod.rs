@@ -20,7 +20,9 @@ use super::call::{Arg, Call};
 use super::effects::note;
 use super::terminal::TerminalWatch;
 use super::tool::{MAX_ACTS, ToolAct};
-use super::{Argv, Classification, CommandClass, Condition, Decided, Effects, Part, Surroundings, paths, raw, secrets};
+use super::{
+    Argv, Classification, CommandClass, Condition, Decided, Effects, Part, ShownOf, Surroundings, paths, raw, secrets,
+};
 use crate::programs::git;
 use crate::shell::{Document, Shell};
 
@@ -97,6 +99,26 @@ pub struct Names {
     pub null: bool,
 }
 
+/// Whether what comes in was fetched.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+enum Fed {
+    /// Nothing of it, as far as the text tells.
+    Nothing,
+    /// It was, if the command that writes it fetches: that stands behind.
+    ByWhatStandsBehind,
+    /// It was.
+    Fetched,
+}
+
+/// What is put into a file.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Content {
+    /// Nobody looked.
+    Anything,
+    /// Values for variables that steer nothing.
+    PlainVariables,
+}
+
 /// What the words of a text mention that counts wherever it stands. Each word is looked at once.
 #[derive(Debug, Default)]
 struct Telling {
@@ -140,12 +162,16 @@ pub struct Judge<'t> {
     given_up: Option<&'static str>,
     /// Where the part at hand belongs in the list.
     place_of_part: Option<usize>,
-    /// The standard input of the command at hand comes from one that fetches.
-    stdin_fetched: bool,
+    /// What comes in at the standard input of the command at hand.
+    stdin: Fed,
+    /// Something may run what it is fed by a command of which only the whole text tells whether it fetches.
+    runs_what_it_is_fed: bool,
     /// The standard input of the command at hand lists files that were found below these folders.
     stdin_names: Option<Names>,
     /// The text that the part in front of this one prints into it, where that is literal.
     piped: Option<String>,
+    /// What the command at hand puts into the files that it writes.
+    content: Content,
     /// What reads commands from the terminal.
     terminal: TerminalWatch,
     /// Inside of something that runs beside the rest, and may still run when the command has ended.
@@ -213,7 +239,9 @@ impl<'t> Judge<'t> {
             judged_words: 0,
             given_up: None,
             place_of_part: None,
-            stdin_fetched: false,
+            stdin: Fed::Nothing,
+            runs_what_it_is_fed: false,
+            content: Content::Anything,
             stdin_names: None,
             piped: None,
             terminal: TerminalWatch::default(),
@@ -248,6 +276,7 @@ impl Judge<'_> {
     }
 
     fn finish(mut self, source: &str) -> Classification {
+        self.effects.runs_fetched |= self.runs_what_it_is_fed && !self.effects.untrusted.is_empty();
         self.effects.reads_unknown |= self.reads_unknown;
         if self.reads_unknown {
             for word in std::mem::take(&mut self.mentioned) {
@@ -406,6 +435,11 @@ fn undermines(effects: &Effects, changed: &Changed, condition: &Condition) -> bo
         Condition::PlainNamesBelow { .. } => writes(&|_| true) || effects.git.iter().any(|name| git::records(name)),
         Condition::NoFileAbove { .. } => writes(&|_| true),
         Condition::GitNumbers { .. } => effects.git.iter().any(|name| git::records(name)),
+        // A commit is one more of them, and what is added no longer differs from the index.
+        Condition::GitShowsNoSecret { shown, .. } => {
+            let is_done = |subcommand: &str| effects.git.iter().any(|name| name == subcommand);
+            is_done("commit") || shown.of == ShownOf::Staged && is_done("add")
+        }
         Condition::GitIsInert { shows, .. } => {
             writes(&|_| true)
                 || changed.index_changed

@@ -4,12 +4,12 @@ use super::bound::Mark;
 use super::effects::asks_remote;
 use super::folders::Folder;
 use super::values::{self, Functions, Value};
-use super::{Judge, Judgement, Names, ONLY_KNOWN_LATER, argv, computed_argv};
+use super::{Content, Fed, Judge, Judgement, Names, ONLY_KNOWN_LATER, argv, computed_argv};
 use crate::classify::call::{Arg, Call, Known};
 use crate::classify::effects::note;
 use crate::classify::paths::{self, Zone};
 use crate::classify::terminal::{self, Input};
-use crate::classify::{COMPUTED, FUNCTION_CALL, raw, secrets};
+use crate::classify::{COMPUTED, FUNCTION_CALL, dotenv, raw, secrets};
 use crate::planted::{self, Bug};
 use crate::programs::{self, Builtin, Trait, builtin_of};
 use crate::shell::visit::{Visit, inside};
@@ -62,7 +62,7 @@ struct Walk<'j, 't, 's> {
 impl<'s> Walk<'_, '_, 's> {
     fn pipeline(&mut self, step: &'s Step, seen: &[Folder]) {
         let apart = step.pipeline.len() > 1 || step.background;
-        let outside = self.judge.stdin_fetched;
+        let outside = self.judge.stdin;
         let names = self.judge.stdin_names.take();
         let piped = self.judge.piped.clone();
         self.judge.beside += usize::from(step.background);
@@ -77,9 +77,11 @@ impl<'s> Walk<'_, '_, 's> {
                 self.judge.bound.back_to(bound);
             }
             self.command(command);
-            self.judge.stdin_fetched |= self.judge.effects.untrusted.len() > fetched;
+            if self.judge.effects.untrusted.len() > fetched {
+                self.judge.stdin = Fed::Fetched;
+            }
             self.judge.stdin_names = self.judge.names_that_it_prints(command);
-            self.judge.piped = self.printed(command);
+            self.judge.piped = command.as_simple().and_then(|simple| self.printed(simple));
             // What only passes on its terminal feeds nobody.
             self.judge.terminal.input.fed |= !command.as_simple().is_some_and(terminal::passes_on);
         }
@@ -87,7 +89,7 @@ impl<'s> Walk<'_, '_, 's> {
         self.judge.stdin_names = names;
         self.judge.piped = piped;
         self.judge.beside -= usize::from(step.background);
-        self.judge.stdin_fetched = outside;
+        self.judge.stdin = outside;
         if let Some(bound) = before {
             self.judge.bound.back_to(bound);
         }
@@ -97,8 +99,7 @@ impl<'s> Walk<'_, '_, 's> {
     }
 
     /// What a command prints whose words, or whose here-document, are literal.
-    fn printed(&self, command: &Command) -> Option<String> {
-        let simple = command.as_simple()?;
+    fn printed(&self, simple: &Simple) -> Option<String> {
         let name = simple.words.first().and_then(Word::literal)?;
         if matches!(builtin_of(&name), Some(Builtin::Text | Builtin::Format)) {
             let words: Option<Vec<_>> = simple.words.iter().skip(1).map(Word::literal).collect();
@@ -106,6 +107,20 @@ impl<'s> Walk<'_, '_, 's> {
         }
         let passes_on = programs::row(paths::file_name(&name)).is_some_and(|row| row.passes_on.is_some());
         passes_on.then(|| self.fed(simple)).flatten()
+    }
+
+    /// True where all that a command prints gives values to variables that steer nothing.
+    fn prints_plain_variables(&self, simple: &Simple) -> bool {
+        if !simple.redirects.iter().any(|redirect| redirect.writes) {
+            return false;
+        }
+        let Some(name) = simple.words.first().and_then(Word::literal) else { return false };
+        let prints_as_it_stands = match builtin_of(&name) {
+            Some(Builtin::Text) => true,
+            Some(Builtin::Format) => !self.source.slice(simple.span).contains('%'),
+            _ => name == "cat" && simple.words.len() == 1,
+        };
+        prints_as_it_stands && self.printed(simple).is_some_and(|text| dotenv::is_plain(&text))
     }
 
     /// What a here-document or a here-string of a command says, where it is literal.
@@ -361,7 +376,11 @@ impl<'s> Visit<'s> for Walk<'_, '_, 's> {
             self.judge.terminal.find(program.as_deref().unwrap_or_default());
         }
         let fetched_in_words = self.judge.effects.untrusted.len() > fetched_before;
+        if self.prints_plain_variables(simple) {
+            self.judge.content = Content::PlainVariables;
+        }
         let wrote = self.redirects(&simple.redirects);
+        self.judge.content = Content::Anything;
         let judgement = std::mem::replace(&mut self.own, outer);
         let fed = self.fed(simple);
         let text = self.source.slice(simple.span);
@@ -460,7 +479,9 @@ impl<'s> Visit<'s> for Walk<'_, '_, 's> {
                 let fetched = self.judge.effects.untrusted.len();
                 self.word(word);
                 // What a process substitution fetches comes in as the input.
-                self.judge.stdin_fetched |= redirect.reads && self.judge.effects.untrusted.len() > fetched;
+                if redirect.reads && self.judge.effects.untrusted.len() > fetched {
+                    self.judge.stdin = Fed::Fetched;
+                }
                 for args in self.judge.arguments(std::slice::from_ref(word)) {
                     let judgement = match args.as_slice() {
                         [arg] => self.judge.redirect_to(redirect, arg, &mut self.wrote),
@@ -495,11 +516,12 @@ impl<'s> Visit<'s> for Walk<'_, '_, 's> {
     }
 
     fn process(&mut self, script: &'s Script, receives: bool) {
-        let outside = self.judge.stdin_fetched;
-        // What the command at hand fetches is not known yet.
-        self.judge.stdin_fetched |= receives;
+        let outside = self.judge.stdin;
+        if receives {
+            self.judge.stdin = self.judge.stdin.max(Fed::ByWhatStandsBehind);
+        }
         self.nested(script, 1);
-        self.judge.stdin_fetched = outside;
+        self.judge.stdin = outside;
     }
 
     fn variable(&mut self, variable: &'s Variable) {

@@ -197,7 +197,8 @@ pub(super) const SUBCOMMANDS: &[Subcommand] = &[
     Subcommand::reads("ls-remote"),
     Subcommand::reads("fetch-pack"),
     Subcommand::reads("http-fetch"),
-    Subcommand::reads("maintenance"),
+    Subcommand::reads("maintenance run"),
+    Subcommand::reads("maintenance start"),
     Subcommand::reads("remote update"),
     Subcommand::reads("remote show"),
     Subcommand::reads("remote prune"),
@@ -819,6 +820,41 @@ const SUMMARIES: &[&str] = &[
     "-s",
 ];
 
+/// True for a subcommand that looks at no file of the working tree, so that no filter runs for one (gitattributes(5)).
+pub(super) fn only_reads(subcommand: &str) -> bool {
+    const ALL: &[&str] = &[
+        "log",
+        "show",
+        "rev-list",
+        "shortlog",
+        "cherry",
+        "ls-tree",
+        "rev-parse",
+        "show-ref",
+        "for-each-ref",
+        "merge-base",
+        "name-rev",
+        "check-ignore",
+        "check-attr",
+        "check-ref-format",
+        "count-objects",
+        "fsck",
+        "verify-pack",
+        "version",
+        "cat-file",
+        "branch",
+        "tag",
+        "symbolic-ref",
+        "reflog",
+        "stash",
+        "worktree",
+        "remote",
+        "config",
+        "diff-tree",
+    ];
+    ALL.contains(&subcommand)
+}
+
 /// Others of them that show no content of their own.
 const SHOW_NOTHING_MORE: &[&str] = &[
     "--color",
@@ -862,9 +898,7 @@ pub(super) fn shown(subcommand: &str, second: Option<&str>, scan: &Scan<'_>) -> 
         "stash" => shows_content(scan) || second != Some("list"),
         "show" if !scan.operands.is_empty() && scan.operands.iter().all(names_file) => false,
         "show" if !scan.operands.iter().all(is_commit) => true,
-        "show" | "diff" | "diff-tree" | "diff-index" | "diff-files" => {
-            has_file || shows_content(scan) || !scan.has(SUMMARIES)
-        }
+        "show" | "diff" | "diff-tree" | "diff-index" | "diff-files" => has_file || !summarizes(scan),
         "blame" => scan.operands.iter().any(|operand| operand.exact().is_none()),
         _ => true,
     };
@@ -876,6 +910,11 @@ pub(super) fn shown(subcommand: &str, second: Option<&str>, scan: &Scan<'_>) -> 
         false if subcommand == "reflog" || scan.has(&["-g", "--walk-reflogs"]) => Shown::Logs,
         false => Shown::Nothing,
     }
+}
+
+/// True where names and numbers are shown in place of what files hold.
+pub(super) fn summarizes(scan: &Scan<'_>) -> bool {
+    scan.has(SUMMARIES) && !shows_content(scan)
 }
 
 /// True for what names a commit or another object by its number.

@@ -5,6 +5,7 @@ mod behind;
 mod editor;
 mod hooks;
 mod local;
+mod shown;
 
 pub use editor::opens_editor;
 pub use hooks::{GIT_HOOKS_OF_WORK, git_hooks, is_git_hook};
@@ -12,7 +13,7 @@ pub(super) use local::EXAMPLES;
 
 use super::{Judge, Judgement, Kind, Program, Reach, Rule, Runs, Talks, Trait, row};
 use crate::classify::call::{Arg, Call};
-use crate::classify::{Condition, Shown, git_config, paths, secrets};
+use crate::classify::{Condition, GitWork, Shown, git_config, paths, secrets};
 
 pub(super) const TABLE: &[Program] = &[
     Program::new(&["git"], "runs programs that its configuration names", Kind::Mixed, Rule::Custom(git))
@@ -506,7 +507,12 @@ fn local(judge: &mut Judge<'_>, subcommand: &str, rest: &[Arg], folders: Option<
             "`git commit` of single files goes by the last commit, which nobody has looked at",
         ));
     }
-    let records = changes || subcommand == "commit";
+    let work = match subcommand {
+        "commit" => GitWork::Records,
+        _ if changes => GitWork::Records,
+        _ if local::only_reads(subcommand) => GitWork::Reads,
+        _ => GitWork::Compares,
+    };
     // A file out of one, too.
     let numbers = if form.shows && (shows == Shown::Numbered || subcommand != "log") {
         local::numbers(&scan)
@@ -519,7 +525,11 @@ fn local(judge: &mut Judge<'_>, subcommand: &str, rest: &[Arg], folders: Option<
         }
     }
     for folder in folders {
-        judge.condition(Condition::GitIsInert { folder, shows, records });
+        if shows.is_content() {
+            let shown = shown::shown_by(subcommand, rest, &scan);
+            judge.condition(Condition::GitShowsNoSecret { folder: folder.clone(), shown });
+        }
+        judge.condition(Condition::GitIsInert { folder, shows, work });
     }
     judgement
 }

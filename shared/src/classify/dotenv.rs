@@ -1,0 +1,155 @@
+//! `.env`: agents and plug-ins of shells take variables from it when they start, some of which say where their settings lie and
+//! which code they run.
+
+use super::paths;
+use crate::shell;
+use crate::{agents, programs, variables};
+
+/// What stands in a project for others to copy.
+const TEMPLATES: [&str; 4] = [".env.example", ".env.sample", ".env.template", ".env.dist"];
+
+/// Names with which variables of agents and their models begin.
+const OF_AGENTS: &[&str] =
+    &["CLAUDE", "ANTHROPIC", "CODEX", "OPENAI", "GEMINI", "GOOGLE", "COPILOT", "GITHUB", "OPENCODE", "CURSOR", "MCP"];
+
+/// Parts of names that say where something lies, what is run, or with what it is started.
+const PARTS: &[&str] = &[
+    "PATH", "HOME", "SHELL", "EDITOR", "VISUAL", "PAGER", "BROWSER", "OPTIONS", "OPTS", "FLAGS", "ARGS", "PRELOAD",
+    "PROXY", "CONFIG", "RC", "INIT", "STARTUP", "HOOK", "HOOKS", "PLUGIN", "PLUGINS", "COMMAND", "CMD", "EXEC",
+    "WRAPPER", "LAUNCHER",
+];
+
+/// True for a file from which variables are taken, and for one that is there to be copied to it. It counts where it is written; to name
+/// it means to read it.
+pub fn steers_when_written(path: &str) -> bool {
+    let name = paths::file_name(path);
+    name == ".env" || is_template(name)
+}
+
+fn is_template(name: &str) -> bool {
+    TEMPLATES.contains(&name)
+}
+
+/// True where a project's own `.env` is made from what the project has for that: what stands there it could have said itself.
+pub fn is_from_template(source: &str, target: &str) -> bool {
+    let folder = |path: &str| path.rsplit_once('/').map_or("", |(folder, _)| folder).to_owned();
+    paths::file_name(target) == ".env" && is_template(paths::file_name(source)) && folder(source) == folder(target)
+}
+
+/// True for lines that give values to variables that steer no program. What is read in another way somewhere (escapes, values over
+/// several lines) is not true.
+pub fn is_plain(text: &str) -> bool {
+    let is_plain_line = |line: &str| {
+        let line = line.trim();
+        let name = line.strip_prefix("export ").unwrap_or(line).split_once('=').map(|(name, _)| name);
+        line.is_empty() || line.starts_with('#') || name.is_some_and(|name| shell::is_name(name) && !steers(name))
+    };
+    !text.contains(['\\', '\r']) && text.lines().all(is_plain_line)
+}
+
+fn steers(name: &str) -> bool {
+    let upper = name.to_ascii_uppercase();
+    variables::steers(&upper).is_some()
+        || variables::leads_network(&upper)
+        || variables::names_program(&upper)
+        || variables::is_code(&upper)
+        || variables::names_folders_of_projects(&upper)
+        || variables::names_certificates(&upper)
+        || agents::folder_named_by(&upper).is_some()
+        || programs::is_steered_by(&upper)
+        || OF_AGENTS.iter().any(|start| upper.starts_with(start))
+        || upper.split('_').any(|part| PARTS.contains(&part))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::classify::{Surroundings, classify};
+    use crate::command::CommandLine;
+
+    #[test]
+    fn lines_that_steer_nothing_are_told_from_all_others() {
+        for text in [
+            "ENTIRE_LOCAL_DEV=1",
+            "# ENTIRE_LOCAL_DEV=1",
+            "DATABASE_URL=postgres://${USER}@localhost/x\n\nexport PORT=3000\nAPI_KEY=${X}",
+            "",
+        ] {
+            assert!(is_plain(text), "{text}");
+        }
+        for text in [
+            "NODE_OPTIONS=--require ./x.js",
+            "PORT=1\nPATH=./bin:$PATH",
+            "GEMINI_CLI_HOME=.",
+            "GOOGLE_GEMINI_BASE_URL=http://evil",
+            "https_proxy=http://evil",
+            "BASH_ENV=x",
+            "export LD_PRELOAD=x.so",
+            "PYTHONSTARTUP=x.py",
+            "X=1 PATH=y\nnot a line",
+            "X='\nPATH=y'",
+            "X=1\rPATH=y",
+            "A=1\\nPATH=y",
+            "A=1\\x0aPATH=y",
+            "EDITOR=x",
+            "GIT_SSH=x",
+            "RUBYOPT=-rx",
+            "PERL5OPT=-Mx",
+            "JAVA_TOOL_OPTIONS=-javaagent:x",
+            "curl x | sh",
+        ] {
+            assert!(!is_plain(text), "{text}");
+        }
+    }
+
+    #[test]
+    fn a_template_is_the_projects_own() {
+        assert!(is_from_template(".env.example", ".env") && is_from_template("a/.env.dist", "a/.env"));
+        for (source, target) in [
+            ("x/.env.example", ".env"),
+            (".env.evil", ".env"),
+            (".env.example", ".envrc"),
+            ("/tmp/.env.example", ".env"),
+        ] {
+            assert!(!is_from_template(source, target), "{source} {target}");
+        }
+        assert!(steers_when_written("a/.env") && steers_when_written(".env.sample") && !steers_when_written(".envs"));
+    }
+
+    #[test]
+    fn only_what_is_seen_to_steer_nothing_is_passed_over() {
+        let steers = |command: &str| {
+            let around = Surroundings { cwd: Some("/work".to_owned()), ..Surroundings::default() };
+            !classify(&CommandLine::parse(command).unwrap(), &around).effects.steering.is_empty()
+        };
+        for command in [
+            "echo LOCAL_DEV=1 > .env",
+            "printf 'PORT=1\\nNAME=x\\n' >> .env",
+            "cat > .env << 'EOF'\nDATABASE_URL=postgres://${USER}@localhost/x\nEOF",
+            "cp .env.example .env",
+            "cp -n a/.env.sample a/.env",
+        ] {
+            assert!(!steers(command), "{command}");
+        }
+        for command in [
+            "echo NODE_OPTIONS=--require=./x.js > .env",
+            "printf 'A=1%bPATH=x' '\\012' > .env",
+            "printf 'A=%(%nPATH)T=x' > .env",
+            "printf '%s' \"$x\" > .env",
+            "echo -e 'A=1\\nPATH=x' > .env",
+            "cat > .env << EOF\nA=$(curl evil)\nEOF",
+            "cat x > .env << 'EOF'\nA=1\nEOF",
+            "rev > .env << 'EOF'\n1=A\nEOF",
+            "cp x .env",
+            "cp ../.env.example .env",
+            "mv .env.example .env",
+            "cp .env.example x .env",
+            "echo PATH=x > .env.example",
+            "{ echo A=1; cat x; } > .env",
+            "echo A=1 > .env; cat x >> .env",
+            "ln -s x .env",
+        ] {
+            assert!(steers(command), "{command}");
+        }
+    }
+}

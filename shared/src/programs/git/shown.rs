@@ -1,0 +1,91 @@
+//! Which files' content a call of git shows, as far as its words tell.
+
+use crate::classify::call::{Arg, Scan};
+use crate::classify::{GitShown, ShownOf};
+
+/// Options of `git log` that leave out no commit and keep their order, so that a number of commits means the last ones.
+const KEEP_THE_LAST: &[&str] = &[
+    "-p",
+    "-u",
+    "-U",
+    "-n",
+    "-w",
+    "-b",
+    "-M",
+    "-m",
+    "-c",
+    "--cc",
+    "--patch",
+    "--unified",
+    "--max-count",
+    "--oneline",
+    "--format",
+    "--pretty",
+    "--decorate",
+    "--no-decorate",
+    "--color",
+    "--no-color",
+    "--stat",
+    "--name-only",
+    "--name-status",
+    "--abbrev-commit",
+    "--date",
+    "--no-renames",
+    "--no-ext-diff",
+    "--no-textconv",
+    "--word-diff",
+    "--binary",
+];
+
+/// Options with which merges are shown beside each of their parents.
+const EACH_PARENT: &[&str] = &["-m", "--first-parent", "--diff-merges", "--remerge-diff"];
+
+/// What an accepted call shows whose content counts. `rest` are the words behind the subcommand.
+pub(super) fn shown_by(subcommand: &str, rest: &[Arg], scan: &Scan<'_>) -> GitShown {
+    let behind = rest.iter().position(|arg| arg.is("--")).map_or(0, |at| rest.len() - at - 1);
+    let (words, paths) = scan.operands.split_at(scan.operands.len().saturating_sub(behind));
+    let text = |arg: &&Arg| arg.exact().unwrap_or("?").to_owned();
+    let mut words: Vec<String> = words.iter().map(text).collect();
+    let mut paths: Vec<String> = paths.iter().map(text).collect();
+    let of = match subcommand {
+        "diff" | "diff-index" if scan.has(&["--cached", "--staged"]) => ShownOf::Staged,
+        "diff" | "diff-index" | "diff-files" => ShownOf::Difference,
+        "diff-tree" => ShownOf::Trees,
+        // What is no commit is shown whole.
+        "show" if super::local::summarizes(scan) => ShownOf::Objects,
+        "show" => ShownOf::Commits,
+        "log" => history(rest, scan),
+        "cat-file" => ShownOf::Objects,
+        "grep" => {
+            // The first word is what is searched for.
+            if !scan.has(&["-e"]) {
+                let from = if words.is_empty() { &mut paths } else { &mut words };
+                drop(from.drain(..from.len().min(1)));
+            }
+            ShownOf::Files
+        }
+        // The scan is of what stands behind that word.
+        "stash" if rest.first().is_some_and(|word| word.is("show")) => ShownOf::Stash,
+        _ => ShownOf::Unknown,
+    };
+    GitShown {
+        of,
+        words,
+        paths,
+        every_ref: scan.has(&["--all", "--branches", "--tags", "--remotes", "--glob"]),
+        each_parent: scan.has(EACH_PARENT),
+    }
+}
+
+fn history(rest: &[Arg], scan: &Scan<'_>) -> ShownOf {
+    let is_digit = |name: &str| name.len() == 2 && name.ends_with(|last: char| last.is_ascii_digit());
+    let keeps = scan.options.iter().all(|(name, _)| KEEP_THE_LAST.contains(&name.as_str()) || is_digit(name));
+    let glued = rest.iter().filter_map(Arg::exact).find_map(|text| text.strip_prefix('-')?.parse::<usize>().ok());
+    let said = scan.value(&["-n", "--max-count"]).and_then(Arg::exact).and_then(|text| text.parse::<usize>().ok());
+    let most = match (glued, said) {
+        // Of two the last one counts.
+        (Some(one), Some(other)) => Some(one.max(other)),
+        (one, other) => one.or(other),
+    };
+    ShownOf::History { most: most.filter(|_| keeps), follows: scan.has(&["--follow", "-L"]) }
+}
