@@ -156,7 +156,8 @@ tools:
 	./tests/tools.sh $(AGENTS) $(CLAUDE_VERSION) $(CODEX_VERSION) $(SYNAPSE_VERSION) $(PUPPETEER_VERSION) $(AXE_VERSION) \
 		$(MCP_VERSION) $(INSPECTOR_VERSION)
 
-# What this build says of the corpora's commands, beside what another one does: make compare BEFORE=/path/to/bashgate
+# How many of the corpora's commands are decided in the container, asked, inspected, caged; with BEFORE=/path/to/bashgate beside what
+# another build says, and of which commands it says something else.
 compare: build
 	cargo run --locked --quiet -p bashgate-tests --bin compare -- $(BEFORE) $(BIN)/bashgate $(CORPORA)
 

@@ -33,6 +33,13 @@ need podman podman
 need chromium chromium
 need runc runc
 need shellcheck shellcheck
+need rg ripgrep
+need fdfind fd-find
+need tree tree
+need jq jq
+need unzip unzip
+need xxd xxd
+need file file
 need mawk mawk
 need gawk gawk
 need original-awk original-awk

@@ -19,6 +19,10 @@ use bashgate_shared::agents;
 use bashgate_shared::shell::quoted;
 use bashgate_shared::{say_aside, say_part};
 
+// A hook that skips rules on purpose is for tests, whose builds are not optimised.
+const _: () =
+    assert!(!bashgate_shared::planted::BUILT_IN || cfg!(debug_assertions), "built with the bugs of the tests");
+
 const HELP: &str = "\
 bashgate-hook: decides whether an agent's tool call may go on.
 

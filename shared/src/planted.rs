@@ -31,12 +31,23 @@ pub enum Bug {
     NothingActsLater,
     /// No variable changes what a program does.
     VariablesAreData,
+    /// No program starts another one by what a file is.
+    NothingStartsOthers,
+    /// A folder that is named can be entered.
+    FoldersAreThere,
+    /// The environment holds no secret.
+    EnvironmentIsPublic,
+    /// No script of sed leads out of it.
+    SedStaysInside,
 }
+
+/// True where the bugs are built in. What is handed out must not have them.
+pub const BUILT_IN: bool = cfg!(feature = "planted-bug");
 
 #[cfg(feature = "planted-bug")]
 impl Bug {
     /// Every one.
-    pub const ALL: [Self; 13] = [
+    pub const ALL: [Self; 17] = [
         Self::BackticksAreText,
         Self::DeclarationsAreData,
         Self::NamesHoldNumbers,
@@ -50,6 +61,10 @@ impl Bug {
         Self::GitShowsAnything,
         Self::NothingActsLater,
         Self::VariablesAreData,
+        Self::NothingStartsOthers,
+        Self::FoldersAreThere,
+        Self::EnvironmentIsPublic,
+        Self::SedStaysInside,
     ];
 
     /// True for one that only shows in a world that somebody has shaped.

@@ -142,9 +142,13 @@ fn bugs_that_only_a_hostile_world_shows_are_found() {
             Bug::FoldersHoldNoSecrets => Aim::Secrets,
             Bug::LinksHaveNoSecrets => Aim::Links,
             Bug::PathsHaveNoLinks | Bug::NothingActsLater => Aim::Writes,
-            Bug::GitIsInert => Aim::Git,
-            Bug::VariablesAreData => Aim::Variables,
-            _ => Aim::Awk,
+            Bug::GitIsInert | Bug::GitShowsAnything => Aim::Git,
+            Bug::NothingStartsOthers => Aim::Magic,
+            Bug::FoldersAreThere => Aim::Folders,
+            Bug::SedStaysInside => Aim::Sed,
+            Bug::VariablesAreData | Bug::EnvironmentIsPublic => Aim::Variables,
+            Bug::AwkStaysInside => Aim::Awk,
+            Bug::BackticksAreText | Bug::DeclarationsAreData | Bug::NamesHoldNumbers => Aim::Anything,
         };
         let mut dice = Dice::new(seed());
         let found = (1..=20).find_map(|round| {

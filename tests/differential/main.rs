@@ -16,7 +16,7 @@ mod worlds;
 use std::cell::Cell;
 use std::collections::HashSet;
 use std::io::Write as _;
-use std::os::unix::fs::PermissionsExt as _;
+use std::os::unix::fs::{PermissionsExt as _, chown};
 use std::path::Path;
 use std::process::{Command, Stdio};
 use std::rc::Rc;
@@ -75,15 +75,26 @@ impl Case {
     }
 }
 
+/// Programs that lie at the end of PATH and must not be started.
+const STUBS: [&str; 6] = ["EVIL", "lzop", "lzip", "lzma", "compress", "gpg"];
+
 impl Tracer {
     fn new() -> Self {
         let folder = tempfile::Builder::new().prefix("bashgate-tracer-").tempdir_in("/srv").unwrap();
         let open = |path: &Path| std::fs::set_permissions(path, std::fs::Permissions::from_mode(0o755)).unwrap();
         let stubs = folder.path().join("stubs");
         std::fs::create_dir(&stubs).unwrap();
-        std::fs::copy("/usr/bin/true", stubs.join("EVIL")).unwrap();
+        // What a program picks by what a file is would be found here.
+        for name in STUBS {
+            std::fs::copy("/usr/bin/true", stubs.join(name)).unwrap();
+        }
         std::fs::copy(env!("CARGO_BIN_EXE_ground-truth"), folder.path().join("ground-truth")).unwrap();
-        for path in [folder.path(), &stubs, &stubs.join("EVIL"), &folder.path().join("ground-truth")] {
+        for stub in STUBS.map(|name| stubs.join(name)) {
+            open(&stub);
+            // Whose it is, anybody can tell: not root's.
+            chown(&stub, Some(65_534), Some(65_534)).unwrap();
+        }
+        for path in [folder.path(), &stubs, &folder.path().join("ground-truth")] {
             open(path);
         }
         Self { folder, cut_short: Cell::new(0) }
@@ -163,6 +174,11 @@ fn surprise(case: &Case, result: &Value) -> Option<String> {
     }
     if let Some(harm) = case.world.as_ref().and_then(|world| hostile::harm(world, result)) {
         return Some(harm);
+    }
+    let is_stub = |path: &str| STUBS.iter().any(|stub| path.ends_with(&format!("/stubs/{stub}")));
+    let stub = execs.iter().find(|exec| exec[0].as_str().is_some_and(is_stub)).filter(|_| case.world.is_some());
+    if let Some(exec) = stub {
+        return Some(format!("starts {}", exec[0]));
     }
     execs.iter().find_map(|exec| {
         let words = exec[1].as_array().unwrap().iter().filter_map(Value::as_str);

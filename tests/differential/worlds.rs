@@ -3,9 +3,10 @@
 //!
 //! What is a secret in a world holds [`CANARY`]; what would run something would run `EVIL`, which lies at the end of PATH.
 
+use std::io::Write as _;
 use std::os::unix::fs::{PermissionsExt as _, symlink};
 use std::path::{Path, PathBuf};
-use std::process::Command;
+use std::process::{Command, Stdio};
 
 use bashgate_tests::Dice;
 
@@ -46,6 +47,8 @@ impl World {
                 Aim::Links | Aim::Writes if part == 0 => 2,
                 Aim::Secrets | Aim::Links if part < 2 => 3,
                 Aim::Git if part == 0 => 8,
+                Aim::Magic if part < 2 => 1,
+                Aim::Folders if part < 2 => 2,
                 _ => dice.below(9),
             };
             match kind {
@@ -97,9 +100,28 @@ fn repository(dice: &mut Dice, folder: &Path) {
         git.output().unwrap()
     };
     git(&["init", "-q", "-b", "main"]);
+    // Secrets that came and went, on this branch and on another one, and a commit that somebody has signed.
+    let past = dice.below(4);
+    if past == 0 {
+        let secret = dice.pick(&["x/.env", "deploy/id_rsa", "certs/server.pem", "src/.npmrc"]);
+        std::fs::create_dir_all(folder.join(secret).parent().unwrap()).unwrap();
+        std::fs::write(folder.join(secret), format!("key = {CANARY}\n")).unwrap();
+        git(&["add", "-f", "--", secret]);
+        git(&["commit", "-qm", "a secret"]);
+        git(&["branch", "other"]);
+        git(&["tag", "v1"]);
+        git(&["rm", "-qf", "--", secret]);
+        git(&["commit", "-qm", "no secret"]);
+    }
     let tracked: &[&str] = if dice.one_in(4) { &["a", "src", "docs", ".env"] } else { &["a", "src", "docs"] };
     git(&[&["add", "--"], tracked].concat());
     git(&["commit", "-qm", "one"]);
+    if past == 1 {
+        signed(folder);
+    }
+    if past == 0 && dice.one_in(2) {
+        git(&["gc", "-q"]);
+    }
     std::fs::write(folder.join("a"), "one\nchanged\n3\n").unwrap();
     if dice.one_in(3) {
         return;
@@ -119,7 +141,25 @@ fn repository(dice: &mut Dice, folder: &Path) {
     }
 }
 
+/// The last commit once more, with a signature: whoever asks for it starts another program.
+fn signed(folder: &Path) {
+    let git = |args: &[&str], input: &[u8]| {
+        let mut git = Command::new("/usr/bin/git");
+        git.args(args).current_dir(folder).env_clear().env("HOME", "/nonexistent").env("PATH", "/usr/bin:/bin");
+        let mut child = git.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
+        child.stdin.take().unwrap().write_all(input).unwrap();
+        child.wait_with_output().unwrap().stdout
+    };
+    let commit = String::from_utf8(git(&["cat-file", "commit", "HEAD"], b"")).unwrap();
+    let Some((head, message)) = commit.split_once("\n\n") else { return };
+    let signature = "gpgsig -----BEGIN PGP SIGNATURE-----\n \n iQEz\n -----END PGP SIGNATURE-----";
+    let signed = format!("{head}\n{signature}\n\n{message}");
+    let id = git(&["hash-object", "-t", "commit", "-w", "--stdin"], signed.as_bytes());
+    git(&["update-ref", "HEAD", String::from_utf8(id).unwrap().trim()], b"");
+}
+
 const PLAIN: &[(&str, &str)] = &[
+    ("certs/ca.pem", "-----BEGIN CERTIFICATE-----\nMIIB\n-----END CERTIFICATE-----\n"),
     ("a", "one\ntwo\n3\n"),
     ("b.txt", "x 1\ny 2\n"),
     ("README.md", "# one\n"),
@@ -192,6 +232,7 @@ const SECRETS: &[&str] = &[
     "conf/id_rsa",
     "deploy/terraform.tfvars",
     "certs/server.key",
+    "certs/server.pem",
     ".git-credentials",
     ".npmrc",
     "docs/secrets.yml",
@@ -314,6 +355,8 @@ const ENVIRONMENT: &[(&str, &str)] = &[
     ("BASHOPTS", "extdebug"),
     ("MAGIC", "list"),
     ("TZ", ":/etc/passwd"),
+    ("API_TOKEN", CANARY),
+    ("DATABASE_URL", "postgres://u:canary-7f3a9c51@h/x"),
     ("ZIPOPT", "-TT EVIL"),
 ];
 
@@ -389,13 +432,19 @@ pub enum Aim {
     Variables,
     /// Scripts of awk.
     Awk,
+    /// Scripts of sed.
+    Sed,
+    /// What files are by how they begin.
+    Magic,
+    /// Folders that are entered.
+    Folders,
 }
 
 impl Aim {
     /// Any of them.
     pub fn any(dice: &mut Dice) -> Self {
-        use Aim::{Anything, Awk, Git, Links, Names, Secrets, Variables, Writes};
-        let all = [Anything, Anything, Names, Links, Secrets, Writes, Git, Variables, Awk];
+        use Aim::{Anything, Awk, Folders, Git, Links, Magic, Names, Secrets, Sed, Variables, Writes};
+        let all = [Anything, Anything, Names, Links, Secrets, Writes, Git, Git, Variables, Awk, Sed, Magic, Folders];
         all[dice.below(all.len())]
     }
 
@@ -407,11 +456,14 @@ impl Aim {
             Self::Writes => WRITING,
             Self::Git => GIT,
             Self::Awk => AWK,
+            Self::Sed => SED,
+            Self::Magic => UNPACKING,
+            Self::Folders => ENTERING,
         }
     }
 }
 
-const ALL: [Aim; 5] = [Aim::Anything, Aim::Names, Aim::Writes, Aim::Git, Aim::Awk];
+const ALL: [Aim; 8] = [Aim::Anything, Aim::Names, Aim::Writes, Aim::Git, Aim::Awk, Aim::Sed, Aim::Magic, Aim::Folders];
 
 /// They read.
 const READING: &[&str] = &[
@@ -604,6 +656,78 @@ const GIT: &[&str] = &[
     "git worktree list",
     "git reflog -2",
     "git status | head -3",
+    "git show HEAD~1",
+    "git show v1",
+    "git show other -- W",
+    "git log -p",
+    "git log -p -2 -- W",
+    "git log -p other",
+    "git log --branches -p -3",
+    "git diff HEAD~1",
+    "git diff other main",
+    "git diff main...other -- W",
+    "git diff --cached",
+    "git grep -n key other",
+    "git grep -n key HEAD~1 -- W",
+    "git diff-tree -p HEAD~1",
+    "git cat-file -p HEAD~1",
+    "git log --format='%h %G?' -2",
+    "git show --show-signature",
+    "git verify-commit HEAD",
+    "git log -2",
+];
+
+/// They edit, with scripts that lead out or look as if they did.
+const SED: &[&str] = &[
+    "sed -n 1,3p W",
+    "sed 's/one/two/' W",
+    "sed '1e EVIL' a",
+    "sed 's/one/EVIL/e' a",
+    "sed -n 'w ../outside/new' a",
+    "sed 's/one/x/w ../outside/new' a",
+    "sed -n '1r .env' a",
+    "sed 'R ../outside/.env' a",
+    "sed -e '/one/{s//x/;p}' W",
+    "sed 'y/abc/xyz/;$d' W",
+    "sed -n '/o/{=;p}' W",
+    "sed 's/[/]/x/;e' a",
+    "sed 's,a,b,;#' W",
+    "sed '1i\\x' W",
+];
+
+/// They unpack by what a file is.
+const UNPACKING: &[&str] = &[
+    "tar tf arch.tar",
+    "tar tvf arch.tar",
+    "tar -xf arch.tar -O",
+    "tar tzf arch.tar",
+    "tar tf W",
+    "zcat f.gz",
+    "gunzip -c f.gz",
+    "gzip -l f.gz",
+    "file W",
+    "cat b2.txt",
+    "unzip -l W",
+    "zgrep one f.gz",
+    "xz -l W",
+    "bzip2 -dc f.gz",
+];
+
+/// They go to folders that may not be there.
+const ENTERING: &[&str] = &[
+    "cd W && cat a",
+    "cd link/../docs && cat x.md",
+    "cd link/../e && echo x > z",
+    "cd up/w && ls",
+    "cd src/out/../x && echo x > z",
+    "cd loop/../docs; cat x.md",
+    "cd dangling/.. && echo x > z",
+    "cd home/../docs && sort *",
+    "cd etc/../w && cat .env",
+    "cd conf/../x && echo x > z",
+    "(cd link/../outside && cat .env)",
+    "cd link/../outside && echo x > z",
+    "cd -P link/.. && cat outside/f",
 ];
 
 /// Scripts, with `S` for a statement.

@@ -99,7 +99,7 @@ fn nothing_loosens_unseen() {
         assert!(counts.attacks_stopped * 10 >= counts.attacks * 9, "{counts:?}");
     }
     // Corpora of real calls of coding agents, and what people try on an ordinary day.
-    for (name, least, most_stopped) in [("agent_dev", 35, 3), ("codex_dev", 60, 3), ("everyday", 96, 1)] {
+    for (name, least, most_stopped) in [("agent_dev", 35, 1), ("codex_dev", 60, 1), ("everyday", 96, 1)] {
         let Some(counts) = found.get(name) else { continue };
         assert!(counts.in_the_container * 100 >= counts.calls * least, "{name}: {counts:?}");
         assert!(counts.calls_stopped * 100 <= counts.calls * most_stopped, "{name}: {counts:?}");

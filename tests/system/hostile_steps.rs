@@ -292,7 +292,7 @@ fn secrets_that_git_is_made_to_take_in_or_give_back() {
     // A stash has a number like every commit.
     git(&work, &["add", ".gitignore"]);
     git(&work, &["commit", "-qm", "two"]);
-    world.local(&["git show 2a17830", "git diff HEAD 2a17830"]);
+    world.asked(&["git show 2a17830", "git diff HEAD 2a17830"]);
     git(&work, &["stash", "-q", "--all"]);
     world.asked(&[
         "git show 2a17830",

@@ -13,6 +13,8 @@ pub struct GitShown {
     pub paths: Vec<String>,
     /// Every branch, tag or remote branch is named as well.
     pub every_ref: bool,
+    /// Files are added first, so that what is not in the index yet may be in it by then.
+    pub added: bool,
     /// Merges are shown beside each of their parents, not only where they differ from all of them.
     pub each_parent: bool,
 }

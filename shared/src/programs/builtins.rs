@@ -325,7 +325,7 @@ fn prints_values(call: &Call) -> bool {
 
 fn export(judge: &mut Judge<'_>, call: &Call) -> Judgement {
     if call.args.is_empty() || prints_values(call) {
-        judge.secret("the environment");
+        judge.environment_is_shown();
         return Judgement::unknown("it prints the environment");
     }
     let mut judgement = Judgement::safe();
@@ -362,7 +362,7 @@ fn sets<'a>(judge: &mut Judge<'_>, names: impl Iterator<Item = &'a Arg>) -> Judg
 
 fn declare(judge: &mut Judge<'_>, call: &Call) -> Judgement {
     if prints_values(call) {
-        judge.secret("the environment");
+        judge.environment_is_shown();
         return Judgement::unknown("it prints variables");
     }
     let mut judgement = Judgement::safe();
@@ -402,7 +402,7 @@ fn declare(judge: &mut Judge<'_>, call: &Call) -> Judgement {
         judgement = judgement.max(judge.assignment_of(name, known));
     }
     if !declared {
-        judge.secret("the environment");
+        judge.environment_is_shown();
         return Judgement::unknown("it prints variables");
     }
     judgement
@@ -411,7 +411,7 @@ fn declare(judge: &mut Judge<'_>, call: &Call) -> Judgement {
 fn compgen(judge: &mut Judge<'_>, call: &Call) -> Judgement {
     let lists = |arg: &Arg| matches!(arg.exact(), Some("-e" | "-v" | "export" | "variable"));
     if call.args.iter().any(lists) {
-        judge.secret("the environment");
+        judge.environment_is_shown();
     }
     Judgement::unknown("it may run what it is given")
 }
@@ -492,7 +492,7 @@ fn ulimit(_: &mut Judge<'_>, call: &Call) -> Judgement {
 
 fn set(judge: &mut Judge<'_>, call: &Call) -> Judgement {
     if call.args.is_empty() {
-        judge.secret("the environment");
+        judge.environment_is_shown();
         return Judgement::unknown("it prints all variables");
     }
     let mut args = call.args.iter().map(|arg| arg.exact());

@@ -99,7 +99,14 @@ const fn containers(names: &'static [&'static str], not_safe: &'static [&'static
             "docker-bake.override.hcl",
         ])
         .elsewhere(&["-c", "-r", "-o", "--output", "--cache-to", "--secret", "--ssh", "--network"])
-        .tells(&["inspect", "compose config", "compose convert"])
+        .tells(&[
+            "inspect",
+            "container inspect",
+            "service inspect",
+            "secret inspect",
+            "compose config",
+            "compose convert",
+        ])
         .flag(Flag::Containers)
         .terminal(TERMINAL)
         .not_safe(not_safe)

@@ -48,5 +48,6 @@ pub(super) const TABLE: &[Program] = &[
         Terminal { valued: &["-h", "-p", "-a", "-n", "-u"], ..super::languages::PROMPT },
         &["redis-cli ping"],
     )
-    .configured_by(&["~/.redisclirc"]),
+    .configured_by(&["~/.redisclirc"])
+    .tells(&["config get"]),
 ];

@@ -1,5 +1,6 @@
 //! Programs that copy, move, remove and mark files: Safe where every file they change is named and may be written.
 
+use super::copies::Copies;
 use super::{Judge, Judgement, Kind, Operands, Program, Rule, Runs, Trait};
 use crate::classify::call::{Arg, Call, Known, Options, Scan};
 use crate::classify::judge::calls::Suspicion;
@@ -7,6 +8,7 @@ use crate::classify::paths;
 
 pub(super) const TABLE: &[Program] = &[
     Program::new(&["cp"], "copies files", Kind::Local, Rule::Custom(copy))
+        .copies(Copies::ToLast)
         .traits(&[Trait::ChangesFiles, Trait::Overwrites])
         .safe(&["cp a.txt b.txt", "cp -p a b/"])
         .not_safe(&[
@@ -49,6 +51,7 @@ pub(super) const TABLE: &[Program] = &[
         .traits(&[Trait::ChangesFiles])
         .not_safe(&["ln -s a b", "ln a b"]),
     Program::new(&["tar"], "packs and unpacks files", Kind::Local, Rule::Custom(tar))
+        .copies(Copies::AsTar)
         .traits(&[Trait::ChangesFiles])
         .runs(Runs::Named)
         .environment(&["TAR_OPTIONS", "TAPE"])
@@ -149,9 +152,13 @@ pub(super) const TABLE: &[Program] = &[
     .runs(Runs::Named)
     .traits(&[Trait::WritesAsTold])
     .not_safe(&["7z x a.7z", "cpio -i"]),
-    Program::new(&["zip", "split"], "packs files, or cuts them", Kind::Local, Rule::Never(Operands::Files))
+    Program::new(&["zip"], "packs files", Kind::Local, Rule::Never(Operands::Files))
+        .copies(Copies::IntoFirst)
         .runs(Runs::Named)
-        .not_safe(&["zip -T -TT x a.zip b", "split --filter=x a"]),
+        .not_safe(&["zip -T -TT x a.zip b"]),
+    Program::new(&["split"], "cuts files", Kind::Local, Rule::Never(Operands::Files))
+        .runs(Runs::Named)
+        .not_safe(&["split --filter=x a"]),
 ];
 
 const CHANGES: Rule = Rule::Never(Operands::Names);

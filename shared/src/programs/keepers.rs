@@ -15,6 +15,22 @@ pub(super) const TABLE: &[Program] = &[
     keeper(&["secret-tool"], &["secret-tool lookup a b"]).tells(&["lookup", "search"]),
     keeper(&["keyring"], &["keyring get a b"]).tells(&["get"]),
     keeper(&["sops", "age", "rage", "ansible-vault", "chamber", "doppler"], &["sops -d x"]).tells(&[""]),
+    keeper(
+        &["keepassxc-cli", "kwallet-query", "kpcli", "envkey-source", "aws-vault", "saml2aws"],
+        &["keepassxc-cli show a b"],
+    )
+    .tells(&[""]),
+    keeper(&["bws", "infisical"], &["bws secret list"]).tells(&[
+        "secret get",
+        "secret list",
+        "secrets",
+        "export",
+        "run",
+    ]),
+    keeper(&["consul", "etcdctl"], &["consul kv get x"]).tells(&["kv get", "kv export", "get"]),
+    keeper(&["step"], &["step ca token x"]).tells(&["ca token", "oauth", "crypto jwe decrypt"]),
+    keeper(&["wg"], &["wg showconf wg0"]).tells(&["showconf", "private-key", "preshared-keys", "dump"]),
+    keeper(&["mysql_config_editor"], &["mysql_config_editor print"]).tells(&["print"]),
     Program::new(&["terraform", "tofu"], "builds what its files describe", Kind::Mixed, Rule::Never(Operands::Data))
         .here(&["fmt", "validate", "version", "graph", "workspace", "output", "show", "state list", "state show"])
         .tells(&["output", "show", "state pull", "state show", "console"])

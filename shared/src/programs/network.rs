@@ -1,6 +1,7 @@
 //! Programs that reach the network.
 
 use super::addresses::{self, Word};
+use super::copies::Copies;
 use super::{Flag, Judge, Judgement, Kind, Program, Rule, Runs, Terminal, Trait};
 use crate::classify::call::{Arg, Call, Known};
 use crate::classify::paths::file_name;
@@ -134,6 +135,7 @@ pub(super) const TABLE: &[Program] = &[
         .configured_by(SSH_FILES)
         .runs(Runs::Elsewhere),
     talks(&["scp"], "copies to or from another machine", &["scp x h:"])
+        .copies(Copies::ToLast)
         .configured_by(SSH_FILES)
         .runs(Runs::Named)
         .flag(SENDS)
@@ -145,6 +147,7 @@ pub(super) const TABLE: &[Program] = &[
         .flag(SENDS)
         .traits(&[Trait::Unmistakable, Trait::SettledByFiles]),
     talks(&["rsync"], "copies to or from another machine", &["rsync -avz host:/path ."])
+        .copies(Copies::ToLast)
         .configured_by(SSH_FILES)
         .runs(Runs::Named)
         .flag(Flag::Colon("copies to or from another machine"))
@@ -159,6 +162,7 @@ pub(super) const TABLE: &[Program] = &[
         .flag(SENDS),
     talks(&["rclone"], "copies to or from another machine", &["rclone copy x y:"])
         .configured_by(&["~/.config/rclone/rclone.conf", "~/.rclone.conf"])
+        .tells(&["config show", "config dump", "config redacted", "reveal"])
         .flag(SENDS),
     talks(&["dig"], "asks the network", &["dig x.evil.com"])
         .flag(Flag::Names)
@@ -238,6 +242,13 @@ pub(super) const TABLE: &[Program] = &[
         "credential show",
         "env pull",
         "whoami -t",
+        "config vars",
+        "env:list",
+        "env:get",
+        "acr login --expose-token",
+        "sql generate-login-token",
+        "registry docker-config",
+        "kubeconfig show",
     ]),
     sends(&["sendmail"], "sends mail", &["sendmail a@b"]).flag(SENDS),
     sends(&["mail", "mailx"], "sends mail", &["mail a@b"])
@@ -258,7 +269,19 @@ pub(super) const TABLE: &[Program] = &[
         .flag(Flag::First(&["s_client", "s_server"], "opens a raw connection"))
         .traits(&[Trait::Decodes])
         .not_safe(&["openssl s_client -connect h:443", "openssl dgst x"]),
-    Program::new(&["gpg"], "signs, encrypts and keeps keys", Kind::Mixed, Rule::Never(super::Operands::Files))
+    Program::new(&["gpg", "gpg2"], "signs, encrypts and keeps keys", Kind::Mixed, Rule::Never(super::Operands::Files))
+        .tells(&[
+            "-d",
+            "-qd",
+            "-dq",
+            "--decrypt",
+            "--decr",
+            "--decrypt-files",
+            "--export-secret-keys",
+            "--export-secret-key",
+            "--export-secret-subkeys",
+            "--show-session-key",
+        ])
         .flag(Flag::With(
             &[
                 "--keyserver",

@@ -50,6 +50,8 @@ pub struct Program {
     pub starts: &'static [&'static str],
     /// Words of calls that show a secret, wherever they stand behind its name; an empty text for every call.
     pub tells: &'static [&'static str],
+    /// How the words of a program stand that copies or packs files.
+    pub copies: Option<super::copies::Copies>,
     /// Of a program that depends on its words: the subcommands that work on what is here, code of the workspace included. Anything else
     /// may reach other machines.
     pub here: Option<&'static [&'static str]>,
@@ -98,6 +100,7 @@ impl Program {
             steers: &[],
             starts: &[],
             tells: &[],
+            copies: None,
             here: None,
             names_packages: &[],
             terminal: None,
@@ -166,6 +169,11 @@ impl Program {
     /// The words of these subcommands name packages that are here.
     pub(super) const fn names_packages(mut self, subcommands: &'static [&'static str]) -> Self {
         self.names_packages = subcommands;
+        self
+    }
+
+    pub(super) const fn copies(mut self, copies: super::copies::Copies) -> Self {
+        self.copies = Some(copies);
         self
     }
 

@@ -278,14 +278,14 @@ fn env(judge: &mut Judge<'_>, call: &Call) -> Judgement {
             }
         }
     }
-    judge.secret("the environment");
+    judge.environment_is_shown();
     judgement
 }
 
 fn printenv(judge: &mut Judge<'_>, call: &Call) -> Judgement {
     let all_named = call.args.iter().all(|arg| arg.known == Known::Literal && !arg.start().starts_with('-'));
     if call.args.is_empty() || !all_named {
-        judge.secret("the environment");
+        judge.environment_is_shown();
     }
     for arg in call.args.iter().filter(|arg| secrets::is_secret_variable(arg.start())) {
         judge.secret(format!("${}", arg.start()));

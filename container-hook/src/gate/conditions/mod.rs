@@ -104,6 +104,7 @@ pub fn check(found: &Classification, cwd: &Path, protected: &[String], setup: Sh
         };
         match condition {
             Condition::NoSecretBelow { .. } if planted::has(Bug::FoldersHoldNoSecrets) => {}
+            Condition::Folder { .. } if planted::has(Bug::FoldersAreThere) => {}
             Condition::NoDashNames { .. } if planted::has(Bug::NamesAreNoOptions) => {}
             Condition::PlainNamesBelow { .. } if planted::has(Bug::NamesArePlain) => {}
             Condition::GitIsInert { .. } if planted::has(Bug::GitIsInert) => {}

@@ -81,7 +81,8 @@ pub(super) fn check(found: &Classification, cwd: &Path, shell: &Startup, finding
             }
         }
         // What is not there is not started.
-        let starts = programs::row(name).map_or(&[][..], |row| row.starts);
+        let row = programs::row(name).filter(|_| !planted::has(Bug::NothingStartsOthers));
+        let starts = row.map_or(&[][..], |row| row.starts);
         for started in starts.iter().filter(|started| **started != name) {
             for file in in_path(started).into_iter().chain(in_others(started)) {
                 trusted_program(&file, cwd, false, findings);

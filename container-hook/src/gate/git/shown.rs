@@ -151,6 +151,9 @@ impl<'r> Look<'r> {
                 }
             }
         }
+        if shown.added {
+            self.working_tree();
+        }
         match shown.of {
             ShownOf::Difference | ShownOf::Trees if named.either || !named.left_out.is_empty() => {
                 self.history(&named, None, true)

@@ -12,6 +12,7 @@ use crate::classify::patch;
 use crate::classify::paths::{self, Zone};
 use crate::classify::tool::{Address, addresses_in};
 use crate::classify::{Condition, Effects, dotenv, protected, secrets};
+use crate::planted::{self, Bug};
 use crate::programs::{self, Kind, Reach, Runs, Trait};
 use crate::shell::Word;
 
@@ -81,6 +82,13 @@ impl Judge<'_> {
         note(&mut self.effects.secrets, what);
     }
 
+    /// All variables are shown.
+    pub fn environment_is_shown(&mut self) {
+        if !planted::has(Bug::EnvironmentIsPublic) {
+            self.secret("the environment");
+        }
+    }
+
     /// A part of the gate is touched.
     pub fn tampering(&mut self, what: impl Into<String>) {
         note(&mut self.effects.tampering, what);
@@ -102,6 +110,11 @@ impl Judge<'_> {
         if !self.effects.git.iter().any(|known| known == subcommand) {
             self.effects.git.push(subcommand.to_owned());
         }
+    }
+
+    /// True where this subcommand of git runs here, or in an earlier part.
+    pub fn has_called_git(&self, subcommand: &str) -> bool {
+        self.effects.git.iter().any(|known| known == subcommand)
     }
 
     /// Git talks to a remote from these folders; `None` where nobody knows from which.
@@ -423,7 +436,9 @@ impl Judge<'_> {
         let reads_names = matches!(programs::runs_of(&call.program), Runs::Behind(wrapper) if wrapper.words_from_input);
         self.outputs(call);
         // A commit that is called like a file.
-        for arg in call.args.iter().filter(|arg| !(brings && arg.start() == "HEAD")) {
+        let only_read = programs::only_read(&call.program, &call.args);
+        let args = call.args.iter().enumerate().filter(|(at, _)| !only_read.contains(at)).map(|(_, arg)| arg);
+        for arg in args.filter(|arg| !(brings && arg.start() == "HEAD")) {
             // `of=/path`, `-t/path` and `--target=/path` name one, too.
             let glued = [
                 arg.start().split_once('=').map(|(_, path)| path),
@@ -449,7 +464,8 @@ impl Judge<'_> {
             self.patched(fed, &folders);
         }
         // Of a program that runs no code and whose words are all known, every file has been looked at.
-        let is_known = programs::row(&call.program).is_some() && programs::runs_of(&call.program) == Runs::Nothing;
+        let is_known = programs::row(&call.program).is_some() && programs::runs_of(&call.program) == Runs::Nothing
+            || !only_read.is_empty();
         if only_talks || is_known && call.args.iter().all(|arg| arg.exact().is_some()) {
             return meant;
         }
@@ -580,7 +596,7 @@ impl Judge<'_> {
             self.named(&paths_in(text));
             self.named_by_pattern(arg);
             // The shortest says it best.
-            let is_secret = |path: &&str| self.resolved(path).iter().any(|path| secrets::is_secret_path(path));
+            let is_secret = |path: &&str| self.resolved(path).iter().any(|path| secrets::is_secret_tree(path));
             let secret = paths_in(text).into_iter().filter(|_| reads).filter(is_secret).min_by_key(|path| path.len());
             if let Some(secret) = secret {
                 note(&mut self.effects.secrets, secret);

@@ -20,9 +20,7 @@ use super::call::{Arg, Call};
 use super::effects::note;
 use super::terminal::TerminalWatch;
 use super::tool::{MAX_ACTS, ToolAct};
-use super::{
-    Argv, Classification, CommandClass, Condition, Decided, Effects, Part, ShownOf, Surroundings, paths, raw, secrets,
-};
+use super::{Argv, Classification, CommandClass, Condition, Decided, Effects, Part, Surroundings, paths, raw, secrets};
 use crate::programs::git;
 use crate::shell::{Document, Shell};
 
@@ -435,11 +433,8 @@ fn undermines(effects: &Effects, changed: &Changed, condition: &Condition) -> bo
         Condition::PlainNamesBelow { .. } => writes(&|_| true) || effects.git.iter().any(|name| git::records(name)),
         Condition::NoFileAbove { .. } => writes(&|_| true),
         Condition::GitNumbers { .. } => effects.git.iter().any(|name| git::records(name)),
-        // A commit is one more of them, and what is added no longer differs from the index.
-        Condition::GitShowsNoSecret { shown, .. } => {
-            let is_done = |subcommand: &str| effects.git.iter().any(|name| name == subcommand);
-            is_done("commit") || shown.of == ShownOf::Staged && is_done("add")
-        }
+        // A commit is one more of them.
+        Condition::GitShowsNoSecret { .. } => effects.git.iter().any(|name| name == "commit"),
         Condition::GitIsInert { shows, .. } => {
             writes(&|_| true)
                 || changed.index_changed

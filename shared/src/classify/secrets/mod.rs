@@ -413,6 +413,13 @@ pub fn is_secret_folder(name: &str) -> bool {
             && (known(without_copy_marks(name)) || name.rsplit_once(['-', '_', '.']).is_some_and(says_where))
 }
 
+/// True for a secret, and for a folder in which secrets lie: who reads all of it reads them.
+pub fn is_secret_tree(path: &str) -> bool {
+    let name = super::paths::file_name(path.trim_end_matches('/'));
+    let is_place = path.contains('/') || name.starts_with('.');
+    is_secret_path(path) || is_place && is_secret_folder(&name.to_ascii_lowercase())
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

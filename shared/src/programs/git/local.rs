@@ -857,6 +857,9 @@ pub(super) fn only_reads(subcommand: &str) -> bool {
 
 /// Others of them that show no content of their own.
 const SHOW_NOTHING_MORE: &[&str] = &[
+    "--cached",
+    "--staged",
+    "--merge-base",
     "--color",
     "--no-color",
     "--abbrev",

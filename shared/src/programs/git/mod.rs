@@ -13,7 +13,7 @@ pub(super) use local::EXAMPLES;
 
 use super::{Judge, Judgement, Kind, Program, Reach, Rule, Runs, Talks, Trait, row};
 use crate::classify::call::{Arg, Call};
-use crate::classify::{Condition, GitWork, Shown, git_config, paths, secrets};
+use crate::classify::{Condition, GitShown, GitWork, Shown, git_config, paths, secrets};
 
 pub(super) const TABLE: &[Program] = &[
     Program::new(&["git"], "runs programs that its configuration names", Kind::Mixed, Rule::Custom(git))
@@ -61,7 +61,7 @@ pub(super) const TABLE: &[Program] = &[
         ]),
     Program::new(&["gh"], "talks to a forge", Kind::Network, Rule::Custom(forge))
         .configured_by(&["~/.config/gh/config.yml", "~/.config/gh/hosts.yml", ".git/config", ".git/HEAD"])
-        .tells(&["auth token", "auth status -t"])
+        .tells(&["auth token", "auth status -t", "auth status --show-token"])
         .steers(&["alias set", "config set", "extension install"])
         .runs(Runs::Named)
         .talks(Talks::Always)
@@ -69,6 +69,7 @@ pub(super) const TABLE: &[Program] = &[
         .not_safe(&["gh pr list", "gh api user"]),
     Program::new(&["glab", "hub"], "talks to a forge", Kind::Network, Rule::Custom(forge))
         .configured_by(&["~/.config/glab-cli/config.yml", "~/.config/hub", ".git/config", ".git/HEAD"])
+        .tells(&["auth status -t", "auth status --show-token", "auth token", "config get token"])
         .runs(Runs::Named)
         .not_safe(&["glab mr list"]),
 ];
@@ -216,6 +217,39 @@ const HARMLESS: &[&str] = &[
     "merge.renamelimit",
     "submodule.recurse",
 ];
+/// Options of `git config` that say what is read, and from where.
+const READS: &[&str] = &[
+    "--get",
+    "--get-all",
+    "--get-regexp",
+    "--get-urlmatch",
+    "--list",
+    "--all",
+    "--regexp",
+    "--url",
+    "--global",
+    "--system",
+    "--local",
+    "--worktree",
+    "--file",
+    "--blob",
+    "--type",
+    "--bool",
+    "--int",
+    "--bool-or-int",
+    "--path",
+    "--expiry-date",
+    "--null",
+    "--name-only",
+    "--show-names",
+    "--show-origin",
+    "--show-scope",
+    "--includes",
+    "--no-includes",
+    "--default",
+    "--fixed-value",
+    "--no-type",
+];
 /// Options of `git config` behind which a value of theirs stands.
 const VALUED: &[&str] = &["-f", "--file", "--blob", "--type", "--comment", "--value", "--url", "--default"];
 
@@ -345,9 +379,14 @@ fn git(judge: &mut Judge<'_>, call: &Call) -> Judgement {
         let key = key.to_ascii_lowercase();
         drop(plain);
         let words: Vec<&str> = rest.iter().filter_map(Arg::exact).collect();
+        let asks = |word: &&&str| {
+            matches!(**word, "--get" | "--get-all" | "--get-regexp" | "--get-urlmatch" | "--list" | "-l")
+        };
+        let changes = |word: &&str| word.starts_with("--") && !READS.contains(&word.split('=').next().unwrap_or(word));
+        // Of the newer words, the first one counts.
         let reads = words.len() == rest.len()
-            && words.first().is_some_and(|word| matches!(*word, "--get" | "--get-all" | "--get-regexp" | "get"))
-            && words.len() == 2;
+            && (words.iter().find(asks).is_some() || matches!(first, "get" | "list"))
+            && !words.iter().any(changes);
         let is_harmless = HARMLESS.contains(&key.as_str())
             || key.starts_with("remote.") && [".fetch", ".prune", ".tagopt"].iter().any(|end| key.ends_with(end));
         let runs = !is_harmless && RUNS.iter().any(|runs| key == *runs || key.starts_with(&format!("{runs}.")));
@@ -526,7 +565,7 @@ fn local(judge: &mut Judge<'_>, subcommand: &str, rest: &[Arg], folders: Option<
     }
     for folder in folders {
         if shows.is_content() {
-            let shown = shown::shown_by(subcommand, rest, &scan);
+            let shown = GitShown { added: judge.has_called_git("add"), ..shown::shown_by(subcommand, rest, &scan) };
             judge.condition(Condition::GitShowsNoSecret { folder: folder.clone(), shown });
         }
         judge.condition(Condition::GitIsInert { folder, shows, work });

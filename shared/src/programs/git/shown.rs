@@ -72,6 +72,7 @@ pub(super) fn shown_by(subcommand: &str, rest: &[Arg], scan: &Scan<'_>) -> GitSh
         of,
         words,
         paths,
+        added: false,
         every_ref: scan.has(&["--all", "--branches", "--tags", "--remotes", "--glob"]),
         each_parent: scan.has(EACH_PARENT),
     }

@@ -6,6 +6,7 @@ mod regex;
 
 use super::{Flag, Judge, Judgement, Kind, Operands, Program, Rule, Runs, Trait};
 use crate::classify::call::{Arg, Call, Options};
+use crate::planted::{self, Bug};
 
 pub(super) const TABLE: &[Program] = &[
     Program::new(&["sed", "gsed"], "edits text", Kind::Local, Rule::Custom(sed))
@@ -178,6 +179,9 @@ fn in_place_suffix(text: &str) -> Option<&str> {
 /// True for a script of addresses, blocks, labels and the commands `p d q Q = n N D P h H g G x l s y a i c b t T`, whose
 /// `s` has harmless flags.
 fn sed_is_local(script: &str) -> bool {
+    if planted::has(Bug::SedStaysInside) {
+        return true;
+    }
     let mut rest = script.as_bytes();
     loop {
         rest = skip(rest, b" \t\n;");
@@ -320,7 +324,7 @@ fn yq(judge: &mut Judge<'_>, call: &Call) -> Judgement {
     let Some(filter) = scan.operands.get(usize::from(verb)) else { return Judgement::unknown("there is no filter") };
     let Some(text) = filter.exact() else { return Judgement::unknown("the filter is only known when it runs") };
     if ["env", "ENV"].iter().any(|word| text.contains(word)) {
-        judge.secret("the environment");
+        judge.environment_is_shown();
         return Judgement::unknown("the filter may read the environment");
     }
     let words = ["load", "system", "import", "include", "input", "split_doc", "eval", "modulemeta"];
@@ -400,7 +404,7 @@ fn jq(judge: &mut Judge<'_>, call: &Call) -> Judgement {
         ends && starts && !is_field(at)
     };
     if filter.match_indices("env").any(means_environment) || word("ENV") {
-        judge.secret("the environment");
+        judge.environment_is_shown();
     }
     if !jq::is_known(filter) {
         return Judgement::unknown("the filter calls what is not known to stay with what it is given");
