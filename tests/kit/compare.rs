@@ -28,10 +28,13 @@ const FIELDS: &[&str] = &["decided", "class", "decision", "outcome", "rule", "co
 
 fn main() -> ExitCode {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
-    let builds = arguments.iter().take_while(|argument| !argument.ends_with(".jsonl")).count();
+    let is_file = |argument: &String| Path::new(argument).extension().is_some_and(|ending| ending == "jsonl");
+    let builds = arguments.iter().take_while(|argument| !is_file(argument)).count();
     let (builds, files) = arguments.split_at(builds);
     if files.is_empty() || !matches!(builds.len(), 1 | 2) {
-        eprintln!("usage: compare [BEFORE] AFTER FILE…  (one or two `bashgate` programs, and files with a command a line)");
+        eprintln!(
+            "usage: compare [BEFORE] AFTER FILE…  (one or two `bashgate` programs, and files with a command a line)"
+        );
         return ExitCode::from(64);
     }
     for file in files {

@@ -94,7 +94,10 @@ fn explain(found: &Classification, color: bool) -> String {
             Condition::NoSecretNamed { folder, start, end } => {
                 format!("if: no file in {folder} called `{start}…{end}` is a secret")
             }
-            Condition::NoSecretBelow { folder } => format!("if: no name below {folder} is one that secrets have"),
+            Condition::NoSecretBelow { folder, passed_by } => {
+                let less = if passed_by.is_nothing() { "" } else { ", but for what it passes by," };
+                format!("if: no name below {folder}{less} is one that secrets have")
+            }
             Condition::NoSecretAdded { folder, path } => format!(
                 "if: git in {folder} tracks or ignores every secret below {}",
                 path.as_deref().unwrap_or("the working tree")

@@ -29,6 +29,8 @@ pub struct Arg {
     pub wanders: bool,
     /// True for a pattern that stands for names of one folder only, each with this text before and this tail behind.
     pub in_one_folder: bool,
+    /// Of names that were found below a folder: patterns of which each fits one. None says nothing.
+    pub found_by: Vec<String>,
 }
 
 /// How far an argument is known before it runs.
@@ -49,12 +51,25 @@ pub enum Known {
 impl Arg {
     /// An argument whose text is known.
     pub fn literal(text: impl Into<String>) -> Self {
-        Self { start: text.into(), tail: String::new(), known: Known::Literal, wanders: false, in_one_folder: false }
+        Self::unknown(text, Known::Literal)
     }
 
     /// An argument that starts with this text and goes on in an unknown way.
     pub fn unknown(text: impl Into<String>, known: Known) -> Self {
-        Self { start: text.into(), tail: String::new(), known, wanders: false, in_one_folder: false }
+        Self {
+            start: text.into(),
+            tail: String::new(),
+            known,
+            wanders: false,
+            in_one_folder: false,
+            found_by: Vec::new(),
+        }
+    }
+
+    /// The same, as names of which each fits one of these patterns; none says nothing.
+    #[must_use]
+    pub fn found_by(self, patterns: &[String]) -> Self {
+        Self { found_by: patterns.to_vec(), ..self }
     }
 
     /// What the text of a word says about the arguments it makes; `known` tells what variables hold.

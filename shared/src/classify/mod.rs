@@ -14,6 +14,7 @@ pub mod git_config;
 mod git_shown;
 pub(crate) mod judge;
 pub mod later;
+mod passed_by;
 pub mod patch;
 pub mod paths;
 pub mod protected;
@@ -28,6 +29,7 @@ use serde::{Deserialize, Serialize};
 
 pub use effects::{Effects, NetworkUse};
 pub use git_shown::{GitShown, ShownOf};
+pub use passed_by::{PassedBy, fits, is_plain_pattern};
 
 use crate::command::CommandLine;
 use crate::programs::own::OwnPrograms;
@@ -82,6 +84,9 @@ pub enum Condition {
     NoSecretBelow {
         /// The folder, absolute, relative to the working directory, or starting with `~`.
         folder: String,
+        /// What is not read of it.
+        #[serde(skip_serializing_if = "PassedBy::is_nothing")]
+        passed_by: PassedBy,
     },
     /// This file, whose name may be a private key's, holds nothing but certificates and public keys.
     OnlyPublic {
@@ -168,7 +173,7 @@ pub enum Condition {
 impl Condition {
     /// The file or folder that it is about.
     pub fn path(&self) -> &str {
-        let (Self::NoSecretBelow { folder: path }
+        let (Self::NoSecretBelow { folder: path, .. }
         | Self::NoSecretNamed { folder: path, .. }
         | Self::NoSecretAdded { folder: path, .. }
         | Self::NoDashNames { folder: path }

@@ -96,7 +96,7 @@ fn is_plain(address: &str) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::classify::{Classification, CommandClass, Condition, Decided, Surroundings, classify_tool};
+    use crate::classify::{Classification, CommandClass, Condition, Decided, PassedBy, Surroundings, classify_tool};
 
     fn of(act: ToolAct) -> Classification {
         let around = Surroundings {
@@ -131,7 +131,10 @@ mod tests {
         assert_eq!(of(ToolAct::Read { path: "src/a.rs".to_owned() }).decided, Decided::Local);
         assert_eq!(of(ToolAct::Read { path: ".env".to_owned() }).effects.secrets, ["/home/u/w/.env"]);
         let search = of(ToolAct::Search { path: ".".to_owned() });
-        assert_eq!(search.conditions, [Condition::NoSecretBelow { folder: "/home/u/w".to_owned() }]);
+        assert_eq!(
+            search.conditions,
+            [Condition::NoSecretBelow { folder: "/home/u/w".to_owned(), passed_by: PassedBy::default() }]
+        );
     }
 
     #[test]

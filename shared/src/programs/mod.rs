@@ -46,6 +46,7 @@ pub use git::{GIT_HOOKS_OF_WORK, brings_files, checks_out, git_hooks, is_git_hoo
 pub use network::{credential_in, percent_decoded};
 pub(crate) use network::{host_in, is_this_machine};
 pub use request::Request;
+pub(crate) use search::found_by;
 
 use crate::classify::judge::{Judge, Judgement};
 use crate::classify::paths;

@@ -3,7 +3,7 @@
 use super::{Judge, Judgement, Kind, Operands, Program, Rule, Runs, Trait};
 use crate::classify::call::{Arg, Call, Known, Options, Scan};
 use crate::classify::judge::calls::Suspicion;
-use crate::classify::paths;
+use crate::classify::{PassedBy, is_plain_pattern, paths};
 
 pub(super) const TABLE: &[Program] = &[
     Program::new(&["grep", "egrep", "fgrep"], "searches text", Kind::Local, Rule::Custom(grep))
@@ -124,11 +124,13 @@ fn grep(judge: &mut Judge<'_>, call: &Call) -> Judgement {
         || scan
             .value(&["-d", "--directories"])
             .is_some_and(|value| value.exact().is_none_or(|action| action.starts_with('r')));
+    let passed_by = passed_by_grep(&scan);
     if walks && scan.operands.len() <= patterns {
-        judgement = judgement.max(judge.read_tree(&Arg::literal(".")));
+        judgement = judgement.max(judge.read_tree_but(&Arg::literal("."), &passed_by));
     }
     for operand in scan.operands.iter().skip(patterns) {
-        judgement = judgement.max(if walks { judge.read_tree(operand) } else { judge.read(operand) });
+        let read = if walks { judge.read_tree_but(operand, &passed_by) } else { judge.read(operand) };
+        judgement = judgement.max(read);
     }
     // A pattern that may turn into an option or into several words brings file names along.
     let separated = call.args.iter().any(|arg| arg.is("--"));
@@ -140,6 +142,25 @@ fn grep(judge: &mut Judge<'_>, call: &Call) -> Judgement {
         judgement = judgement.max(judge.read_unknown());
     }
     judgement
+}
+
+/// What `grep -r` passes by: files by their names, where it is told of no other kind, and folders.
+fn passed_by_grep(scan: &Scan<'_>) -> PassedBy {
+    let values = |name: &str| -> Option<Vec<String>> {
+        let values = scan.options.iter().filter(|(option, _)| option == name).map(|(_, value)| value.as_ref());
+        let plain = |text: &str| is_plain_pattern(text).then(|| text.to_owned());
+        values.map(|value| value.and_then(Arg::exact).and_then(plain)).collect()
+    };
+    let (include, exclude) = (values("--include"), values("--exclude"));
+    let has = |name: &str| scan.has(&[name]);
+    // Of several kinds, the order counts.
+    let one_kind = !(has("--include") && (has("--exclude") || has("--exclude-from")));
+    PassedBy {
+        but: include.filter(|_| one_kind).unwrap_or_default(),
+        files: exclude.filter(|_| one_kind).unwrap_or_default(),
+        folders: values("--exclude-dir").unwrap_or_default(),
+        hidden: false,
+    }
 }
 
 const GREP_FLAGS: &[&str] = &[
@@ -296,11 +317,25 @@ fn ripgrep(judge: &mut Judge<'_>, call: &Call) -> Judgement {
     if patterns == 1 && scan.operands.first().is_some_and(|pattern| !pattern.is_one()) {
         return judge.read_unknown();
     }
+    // What a pattern or a type takes in is searched whatever it is called.
+    let takes_in = [
+        "--hidden",
+        "--no-ignore",
+        "--no-ignore-vcs",
+        "--unrestricted",
+        "--glob",
+        "--iglob",
+        "--type",
+        "--type-not",
+        "--follow",
+    ];
+    let hidden = !scan.has(&takes_in) && !scan.has(&["-u", "-g", "-t", "-T", "-L", "-f", "--file"]);
+    let passed_by = PassedBy { hidden, ..PassedBy::default() };
     if scan.operands.len() <= patterns {
-        judgement = judgement.max(judge.read_tree(&Arg::literal(".")));
+        judgement = judgement.max(judge.read_tree_but(&Arg::literal("."), &passed_by));
     }
     for operand in scan.operands.iter().skip(patterns) {
-        judgement = judgement.max(judge.read_tree(operand));
+        judgement = judgement.max(judge.read_tree_but(operand, &passed_by));
     }
     judgement
 }
@@ -432,6 +467,9 @@ fn find_by_its_words(judge: &mut Judge<'_>, call: &Call) -> Judgement {
     // What `{}` becomes begins like where it was found: `@x` is a list of options to some programs.
     let is_plain = |start: &&Arg| start.start().starts_with(|c: char| c.is_ascii_alphanumeric() || "./_~".contains(c));
     let all_plain = starts.iter().all(is_plain);
+    let words: Vec<Option<&str>> = args.clone().map(Arg::exact).collect();
+    let names = found_by(&words);
+    let reads_found = PassedBy { but: names.clone(), ..PassedBy::default() };
     let mut judgement = Judgement::safe();
     while let Some(arg) = args.next() {
         let Some(test) = arg.exact() else {
@@ -472,7 +510,9 @@ fn find_by_its_words(judge: &mut Judge<'_>, call: &Call) -> Judgement {
                     break;
                 }
                 // A found path starts with the path the search started from.
-                Some(arg) if arg.is("{}") => inner.push(Arg::unknown("./", Known::Words)),
+                Some(arg) if arg.is("{}") => {
+                    inner.push(Arg::unknown("./", Known::Words).found_by(&names));
+                }
                 Some(arg) if arg.start().contains("{}") => return Judgement::unknown("`{}` inside a word of `-exec`"),
                 Some(arg) => inner.push(arg.clone()),
             }
@@ -480,13 +520,70 @@ fn find_by_its_words(judge: &mut Judge<'_>, call: &Call) -> Judgement {
         if runs_there {
             judgement = judgement.max(Judgement::unknown(format!("`{test}` is not on the list of `find`")));
         }
+        // What goes through folders itself meets more than was found.
+        let meets_more = |arg: &Arg| arg.start().starts_with('-') && arg.start().contains(['r', 'R']);
+        let read = if inner.iter().any(meets_more) { PassedBy::default() } else { reads_found.clone() };
         for start in &starts {
-            judgement = judgement.max(judge.read_tree(start));
+            judgement = judgement.max(judge.read_tree_but(start, &read));
         }
         if starts.is_empty() {
-            judgement = judgement.max(judge.read_tree(&Arg::literal(".")));
+            judgement = judgement.max(judge.read_tree_but(&Arg::literal("."), &read));
         }
         judgement = judgement.max(judge.inner_call(&inner, call));
     }
     judgement
+}
+
+/// The patterns of which each name that `find` finds with these tests fits one; none where that is not certain.
+pub(crate) fn found_by(tests: &[Option<&str>]) -> Vec<String> {
+    let mut names: Vec<String> = Vec::new();
+    let mut rest = tests;
+    loop {
+        match rest {
+            [Some("-name"), Some(pattern), behind @ ..] if is_plain_pattern(pattern) => {
+                if names.is_empty() {
+                    names.push((*pattern).to_owned());
+                }
+                rest = behind;
+            }
+            [Some("("), behind @ ..] => {
+                let mut group = Vec::new();
+                let mut inner = behind;
+                loop {
+                    match inner {
+                        [Some("-name"), Some(pattern), Some("-o" | "-or"), more @ ..] if is_plain_pattern(pattern) => {
+                            group.push((*pattern).to_owned());
+                            inner = more;
+                        }
+                        [Some("-name"), Some(pattern), Some(")"), more @ ..] if is_plain_pattern(pattern) => {
+                            group.push((*pattern).to_owned());
+                            rest = more;
+                            break;
+                        }
+                        _ => return Vec::new(),
+                    }
+                }
+                if names.is_empty() {
+                    names = group;
+                }
+            }
+            [Some("!" | "-not"), Some(test), Some(_), behind @ ..] if VALUED.contains(test) => rest = behind,
+            [
+                Some(
+                    "-type" | "-maxdepth" | "-mindepth" | "-mtime" | "-mmin" | "-size" | "-newer" | "-path" | "-iname",
+                ),
+                Some(_),
+                behind @ ..,
+            ] => {
+                rest = behind;
+            }
+            [Some("-a" | "-and" | "-xdev" | "-mount" | "-empty"), behind @ ..] => rest = behind,
+            // All that stands in front of it has to be true.
+            [] | [Some("-exec" | "-print" | "-print0"), ..] => {
+                let more = ["-o", "-or", ",", "-follow"];
+                return if rest.iter().flatten().any(|word| more.contains(word)) { Vec::new() } else { names };
+            }
+            _ => return Vec::new(),
+        }
+    }
 }

@@ -340,7 +340,8 @@ fn xargs(judge: &mut Judge<'_>, call: &Call) -> Judgement {
                 if !names.null {
                     judge.plain_names_below(folder);
                 }
-                inner.push(Arg::unknown(format!("{}/", folder.trim_end_matches('/')), Known::Words));
+                let start = format!("{}/", folder.trim_end_matches('/'));
+                inner.push(Arg::unknown(start, Known::Words).found_by(&names.found_by));
             }
         }
         Some(_) | None => inner.push(Arg::unknown("", Known::Anything)),

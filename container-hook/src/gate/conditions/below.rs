@@ -6,11 +6,11 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 
-use bashgate_shared::classify::{paths, secrets};
+use bashgate_shared::classify::{PassedBy, paths, secrets};
 use rustix::fs::{AtFlags, FileType, Mode, OFlags, RawDir};
 use rustix::io::Errno;
 
-use super::{Findings, public, text};
+use super::{Findings, ignored, public, text};
 use crate::gate::git::{self, added};
 use crate::gate::real::{Leads, follow};
 
@@ -20,8 +20,8 @@ pub const MAX_NAMES: usize = if cfg!(test) { 2_500 } else { 250_000 };
 /// Most folders that wait to be looked at.
 const MAX_WAITING: usize = 100_000;
 
-/// Reading everything below a folder shows these secrets.
-pub(super) fn secrets_below(folder: &Path, findings: &mut Findings) {
+/// Reading everything below a folder, but what is passed by, shows these secrets.
+pub(super) fn secrets_below(folder: &Path, passed_by: &PassedBy, findings: &mut Findings) {
     let leads = follow(folder);
     if let Some(why) = findings.doubt_of(&leads) {
         findings.unlooked.push(why);
@@ -48,8 +48,33 @@ pub(super) fn secrets_below(folder: &Path, findings: &mut Findings) {
         return;
     }
     let makes = findings.makes;
-    let end = walk(&real, Depth::All, &|entry: &Entry<'_>| look(entry, &real, makes));
+    // Behind a link, other lists may count than above the place where it leads.
+    let is_there = paths::resolve(None, &text(folder)) == text(&real);
+    let passed_by = &PassedBy { hidden: passed_by.hidden && is_there, ..passed_by.clone() };
+    let end = walk(&real, Depth::All, &|entry: &Entry<'_>| {
+        look(entry, &real, makes).filter(|stop| !stop.is_about_a_name() || !is_passed_by(entry, &real, passed_by))
+    });
     finish(end, folder, findings);
+}
+
+/// True for what the program that goes through a folder passes by.
+fn is_passed_by(entry: &Entry<'_>, root: &Path, passed_by: &PassedBy) -> bool {
+    if passed_by.is_nothing() {
+        return false;
+    }
+    let path = entry.path();
+    let Some(inside) = path.strip_prefix(root).ok().and_then(Path::to_str) else { return false };
+    let (above, name) = inside.rsplit_once('/').unwrap_or(("", inside));
+    let folders: Vec<&str> = above.split('/').filter(|part| !part.is_empty()).collect();
+    // A folder is passed by for its own sake, and a link to one may be.
+    let is_folder = entry.kind == FileType::Directory || std::fs::metadata(&path).is_ok_and(|meta| meta.is_dir());
+    let told = if is_folder {
+        let all: Vec<&str> = inside.split('/').collect();
+        PassedBy { but: Vec::new(), files: Vec::new(), ..passed_by.clone() }.is_told_to(&all, "")
+    } else {
+        passed_by.is_told_to(&folders, name)
+    };
+    told || passed_by.hidden && ignored::is_hidden_or_ignored(root, inside)
 }
 
 /// Reading the files in a folder whose names begin and end so shows these secrets. Case does not count: bash can be told so.
@@ -199,6 +224,13 @@ impl Entry<'_> {
         secrets::is_secret_file_name(self.name)
             || self.is_secret_place()
             || self.kind != FileType::RegularFile && self.is_secret_folder()
+    }
+}
+
+impl Stop {
+    /// True for what a file is called, or holds.
+    fn is_about_a_name(&self) -> bool {
+        matches!(self, Self::Secret(_))
     }
 }
 

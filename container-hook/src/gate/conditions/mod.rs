@@ -4,6 +4,7 @@
 //! A condition that cannot be checked is not met. What is found goes to the host and can only make its answer stricter.
 
 mod below;
+mod ignored;
 mod names;
 mod public;
 mod startup;
@@ -14,7 +15,7 @@ use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
 
 use bashgate_shared::classify::paths::{Zone, zone};
-use bashgate_shared::classify::{Classification, Condition, GitShown, later, protected};
+use bashgate_shared::classify::{Classification, Condition, GitShown, PassedBy, later, protected};
 use bashgate_shared::planted::{self, Bug};
 use rustix::fs::Access;
 
@@ -108,7 +109,7 @@ pub fn check(found: &Classification, cwd: &Path, protected: &[String], setup: Sh
             Condition::NoDashNames { .. } if planted::has(Bug::NamesAreNoOptions) => {}
             Condition::PlainNamesBelow { .. } if planted::has(Bug::NamesArePlain) => {}
             Condition::GitIsInert { .. } if planted::has(Bug::GitIsInert) => {}
-            Condition::NoSecretBelow { .. } => below::secrets_below(&path, &mut findings),
+            Condition::NoSecretBelow { passed_by, .. } => below::secrets_below(&path, passed_by, &mut findings),
             Condition::NoSecretAdded { path: wanted, .. } => match wanted.as_ref().map(|wanted| place(wanted, cwd)) {
                 Some(None) => findings.unchecked = true,
                 Some(Some(wanted)) => below::secrets_added(&path, Some(&wanted), &mut findings),
@@ -189,12 +190,12 @@ pub fn secrets_met(found: &Classification, cwd: &Path) -> Findings {
     // Folders are looked through where what lies in them may leave.
     if leaves {
         for path in effects.reads.iter().filter_map(|path| place(path)).filter(|path| path.is_dir()) {
-            below::secrets_below(&path, &mut met);
+            below::secrets_below(&path, &PassedBy::default(), &mut met);
         }
         for condition in &found.conditions {
             let Some(path) = place(condition.path()) else { continue };
             match condition {
-                Condition::NoSecretBelow { .. } => below::secrets_below(&path, &mut met),
+                Condition::NoSecretBelow { passed_by, .. } => below::secrets_below(&path, passed_by, &mut met),
                 Condition::NoSecretNamed { start, end, .. } => below::secrets_named(&path, start, end, &mut met),
                 Condition::NoSecretAdded { path: wanted, .. } => {
                     let wanted = wanted.as_ref().and_then(|wanted| place(wanted));

@@ -294,7 +294,7 @@ impl<'c> Gathered<'c> {
                     Some(names) => names.iter().for_each(|name| self.add(name, Told::Digest)),
                     None => folders.push(folder),
                 },
-                Condition::NoSecretBelow { folder } => folders.push(folder),
+                Condition::NoSecretBelow { folder, .. } => folders.push(folder),
                 _ => {}
             }
         }

@@ -55,7 +55,7 @@ pub(super) fn read(path: &Path) -> io::Result<Vec<u8>> {
 }
 
 /// The same, as text.
-pub(super) fn read_text(path: &Path) -> io::Result<String> {
+pub(in crate::gate) fn read_text(path: &Path) -> io::Result<String> {
     String::from_utf8(read(path)?).map_err(|_| io::Error::new(io::ErrorKind::InvalidData, "it is not UTF-8"))
 }
 

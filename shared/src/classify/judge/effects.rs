@@ -11,7 +11,7 @@ use crate::classify::later::{self, Later, Tier};
 use crate::classify::patch;
 use crate::classify::paths::{self, Zone};
 use crate::classify::tool::{Address, addresses_in};
-use crate::classify::{Condition, Effects, dotenv, protected, secrets};
+use crate::classify::{Condition, Effects, PassedBy, dotenv, protected, secrets};
 use crate::planted::{self, Bug};
 use crate::programs::{self, Kind, Reach, Runs, Trait};
 use crate::shell::Word;
@@ -253,7 +253,8 @@ impl Judge<'_> {
                         self.condition(Condition::NoSecretNamed { folder, start, end });
                     }
                 } else {
-                    self.read_tree(&Arg::literal(folder));
+                    let passed_by = PassedBy { but: arg.found_by.clone(), ..PassedBy::default() };
+                    self.read_tree_but(&Arg::literal(folder), &passed_by);
                 }
                 if secrets::is_secret_path(&format!("{}{}", arg.start(), arg.tail)) {
                     note(&mut self.effects.secrets, format!("{}*{}", arg.start(), arg.tail));
@@ -297,14 +298,20 @@ impl Judge<'_> {
 
     /// Everything below a folder is read.
     pub fn read_tree(&mut self, arg: &Arg) -> Judgement {
+        self.read_tree_but(arg, &PassedBy::default())
+    }
+
+    /// Everything below a folder is read but what the program passes by.
+    pub fn read_tree_but(&mut self, arg: &Arg, passed_by: &PassedBy) -> Judgement {
         let Some(path) = arg.exact() else {
             return match arg.known {
                 Known::Words if arg.in_one_folder => {
                     let (folder, _) = folder_of_pattern(arg);
                     let read = self.read(arg);
-                    read.max(self.read_tree(&Arg::literal(folder)))
+                    read.max(self.read_tree_but(&Arg::literal(folder), passed_by))
                 }
-                Known::Words | Known::Pipe => self.read(arg),
+                // What was found may be a folder, with other names in it.
+                Known::Words | Known::Pipe => self.read(&arg.clone().found_by(&[])),
                 Known::Literal | Known::OneWord | Known::Anything => self.read_unknown(),
             };
         };
@@ -313,7 +320,7 @@ impl Judge<'_> {
         }
         for folder in self.places(path) {
             self.secret_folder(&folder);
-            self.condition(Condition::NoSecretBelow { folder });
+            self.condition(Condition::NoSecretBelow { folder, passed_by: passed_by.clone() });
         }
         Judgement::safe()
     }

@@ -95,6 +95,8 @@ pub struct Names {
     pub below: Vec<String>,
     /// True when a NUL stands behind each, false for a newline.
     pub null: bool,
+    /// Patterns of which each fits one; none where that is not known.
+    pub found_by: Vec<String>,
 }
 
 /// Whether what comes in was fetched.

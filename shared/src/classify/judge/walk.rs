@@ -582,7 +582,9 @@ fn found_names(args: &[String]) -> Option<Names> {
     if null && prints("-print") {
         return None;
     }
-    Some(Names { below: if below.is_empty() { vec![".".to_owned()] } else { below }, null })
+    let words: Vec<Option<&str>> = tests.iter().copied().map(Some).collect();
+    let found_by = programs::found_by(&words);
+    Some(Names { below: if below.is_empty() { vec![".".to_owned()] } else { below }, null, found_by })
 }
 
 /// True when what passes on some of its lines, with these arguments, passes on whole ones and no others.

@@ -1,0 +1,76 @@
+//! Which files a program that goes through folders passes by: by its own rules, or because it was told so.
+
+use serde::Serialize;
+
+/// What is not read of all that lies below a folder. By default nothing is passed by.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
+#[serde(default)]
+pub struct PassedBy {
+    /// Files that fit none of these patterns, where there is one.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub but: Vec<String>,
+    /// Files that fit one of these.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub files: Vec<String>,
+    /// Folders that fit one of these, with all in them.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub folders: Vec<String>,
+    /// Names with a dot in front, and what lists such as `.gitignore` name, unless such a list takes something back.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub hidden: bool,
+}
+
+impl PassedBy {
+    /// True for nothing.
+    pub fn is_nothing(&self) -> bool {
+        *self == Self::default()
+    }
+
+    /// True where a file of this name, in folders of these names, is passed by because the call says so.
+    pub fn is_told_to(&self, folders: &[&str], name: &str) -> bool {
+        let fits = |patterns: &[String], name: &str| patterns.iter().any(|pattern| fits(pattern, name));
+        !self.but.is_empty() && !fits(&self.but, name)
+            || fits(&self.files, name)
+            || folders.iter().any(|folder| fits(&self.folders, folder))
+    }
+}
+
+/// Most stars of a pattern.
+const MAX_STARS: usize = 4;
+
+/// True for a pattern that everybody reads alike: letters and stars.
+pub fn is_plain_pattern(pattern: &str) -> bool {
+    let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || b"._-*+@,=~ ".contains(&byte);
+    !pattern.is_empty() && pattern.bytes().all(is_plain) && pattern.matches('*').count() <= MAX_STARS
+}
+
+/// True for a name that fits a pattern with stars.
+pub fn fits(pattern: &str, name: &str) -> bool {
+    match pattern.split_once('*') {
+        None => pattern == name,
+        Some((start, rest)) => name.strip_prefix(start).is_some_and(|behind| {
+            (0..=behind.len()).any(|at| behind.get(at..).is_some_and(|behind| fits(rest, behind)))
+        }),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_told_to_be_passed_by() {
+        let list = |names: &[&str]| names.iter().map(|name| (*name).to_owned()).collect::<Vec<_>>();
+        let only = PassedBy { but: list(&["*.rs", "*.toml"]), ..PassedBy::default() };
+        assert!(only.is_told_to(&[], ".env") && !only.is_told_to(&["x"], "a.rs") && !only.is_told_to(&[], ".rs"));
+        let without =
+            PassedBy { files: list(&[".env*"]), folders: list(&["node_modules", "conf*"]), ..PassedBy::default() };
+        assert!(without.is_told_to(&[], ".env.local") && without.is_told_to(&["a", "conf.d"], "k"));
+        assert!(!without.is_told_to(&["a"], "id_rsa") && !PassedBy::default().is_told_to(&["a"], "id_rsa"));
+        for (pattern, plain) in
+            [("*.rs", true), ("[a]*", false), ("a?", false), ("a\\*", false), ("", false), ("a/b", false)]
+        {
+            assert_eq!(is_plain_pattern(pattern), plain, "{pattern}");
+        }
+    }
+}
