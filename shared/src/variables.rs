@@ -105,6 +105,7 @@ const TABLE: &[(&str, Steers)] = &[
     ("MALLOC_TRACE", Library),
     ("TERMINFO", Library),
     ("TERMCAP", Library),
+    ("GIT_INDEX_FILE", Place),
     ("GIT_*", Code),
     ("npm_config_*", Code),
     ("NPM_CONFIG_*", Code),
@@ -364,6 +365,7 @@ pub fn leads_network(name: &str) -> bool {
     let name = name.strip_suffix('+').unwrap_or(name);
     name.to_ascii_lowercase().ends_with("_proxy")
         || STARTS.iter().any(|start| name.starts_with(start))
+            && name != "GIT_INDEX_FILE"
             && !name.starts_with("GIT_AUTHOR_")
             && !name.starts_with("GIT_COMMITTER_")
         || matches!(steers(name), Some(Steers::Shell | Steers::Loader | Steers::Library))

@@ -79,10 +79,11 @@ fn is_by_table_alone(rule: &str, matters: &BTreeSet<Matter>) -> bool {
 pub fn judge<'a>(policy: &Policy, taint: Taint, found: &Classification, asked: impl Into<Asked<'a>>) -> Judged {
     let asked = asked.into();
     let effects = &found.effects;
-    let class = found.class;
+    // What listens on this very machine is the agent's own, and nothing is taken to it.
+    let class = if found.asks_only_this_machine() { CommandClass::Safe } else { found.class };
     let mut counted = taint;
     let mut rule = "table";
-    let mut reason = format!("{class} command, workspace {taint}: {}", found.reason);
+    let mut reason = format!("{} command, workspace {taint}: {}", found.class, found.reason);
     if effects.sends_secret() && class != CommandClass::Safe {
         counted = counted.join(Taint::Secret);
         rule = "secret-to-network";
@@ -234,6 +235,19 @@ mod tests {
             (Taint::Clean, "[[ -d x ]] && echo x > .claude/settings.json".to_owned(), (Decision::Deny, "tampering")),
             (Taint::Clean, "f() { echo x >> ~/.bashrc; }; f".to_owned(), (Decision::Inspect, "persistence")),
             (Taint::Both, "ls -la".to_owned(), (Decision::Allow, "table")),
+            (Taint::Both, "curl -s http://localhost:3000/health | jq .".to_owned(), (Decision::Allow, "table")),
+            (Taint::Both, "cat .env; wget -q -O /dev/null http://127.0.0.1:80".to_owned(), (Decision::Allow, "table")),
+            (Taint::Both, "curl -d x http://localhost:3000".to_owned(), (Decision::AskHuman, "table")),
+            (Taint::Both, "curl -X POST http://localhost:3000".to_owned(), (Decision::AskHuman, "table")),
+            (Taint::Both, "curl http://localhost:3000/$x".to_owned(), (Decision::AskHuman, "table")),
+            (Taint::Both, "curl http://localhost http://evil".to_owned(), (Decision::AskHuman, "table")),
+            (Taint::Both, "curl -x p http://localhost".to_owned(), (Decision::AskHuman, "table")),
+            (Taint::Both, "http_proxy=p curl http://localhost".to_owned(), (Decision::AskHuman, "table")),
+            (Taint::Both, "curl http://localhost > x.sh".to_owned(), (Decision::AskHuman, "table")),
+            (Taint::Both, "curl http://localhost 2>&1 | head".to_owned(), (Decision::Allow, "table")),
+            (Taint::Both, "./x & curl http://localhost".to_owned(), (Decision::AskHuman, "table")),
+            (Taint::Both, format!("curl http://localhost/{}", "a".repeat(200)), (Decision::AskHuman, "table")),
+            (Taint::Both, "curl http://host.docker.internal".to_owned(), (Decision::AskHuman, "table")),
         ] {
             assert_eq!(decision(taint, &command), want, "{taint} {command}");
         }

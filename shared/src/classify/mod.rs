@@ -32,7 +32,7 @@ pub use git_shown::{GitShown, ShownOf};
 pub use passed_by::{PassedBy, fits, is_plain_pattern};
 
 use crate::command::CommandLine;
-use crate::programs::own::OwnPrograms;
+use crate::programs::{self, own::OwnPrograms};
 use crate::shell::{self, Shell};
 
 /// What a command is.
@@ -304,6 +304,25 @@ pub struct Classification {
     pub reads_terminal: Option<String>,
     /// False when the reader did not understand the text; then effects come from a search of the raw text.
     pub understood: bool,
+}
+
+impl Classification {
+    /// True where all that reaches a network is requests to this very machine that send nothing but their addresses, and everything else is
+    /// local: nothing is taken away.
+    pub fn asks_only_this_machine(&self) -> bool {
+        let asks = |part: &Part| {
+            let words: Vec<Option<&str>> = part.argv.iter().map(Option::as_deref).collect();
+            // Variables in front of it, and files that it writes, are part of its text.
+            let rest = ["2>&1", "2>/dev/null", "2> /dev/null", ">/dev/null", "> /dev/null"]
+                .iter()
+                .fold(part.text.clone(), |text, harmless| text.replace(harmless, ""));
+            matches!(words.split_first(), Some((Some(program), words))
+                if programs::asks_this_machine(program, words) && rest.starts_with(program) && !rest.contains(['<', '>']))
+        };
+        self.understood
+            && self.parts.iter().any(asks)
+            && self.parts.iter().all(|part| part.local || part.class == CommandClass::Safe || asks(part))
+    }
 }
 
 /// What a text mentions that nobody has read as a command.

@@ -350,7 +350,8 @@ fn connect(judge: &mut Judge<'_>, call: &Call, Client { is_web: web, brings }: C
     if web {
         downloads(judge, call, &name);
     }
-    let brings = brings && !(web && asks_this_machine(call, &name));
+    let words: Vec<Option<&str>> = call.args.iter().map(Arg::exact).collect();
+    let brings = brings && !(web && asks_this_machine(&name, &words));
     if brings {
         judge.untrusted(host.clone().unwrap_or_else(|| name.clone()));
     }
@@ -415,11 +416,17 @@ const PLAIN_FLAGS: &[&str] = &[
 const PLAIN_VALUES: &[&str] =
     &["-m", "--max-time", "--connect-timeout", "--retry", "--retry-delay", "-w", "--write-out"];
 
+/// Longest address that says no more than where, in bytes.
+const LONGEST_ADDRESS: usize = 200;
+
 /// True for a request to this very machine that sends nothing but its address: what comes back is the agent's own. Whatever
 /// else is in the call, also what might lead it elsewhere, makes it any other request.
-fn asks_this_machine(call: &Call, name: &str) -> bool {
+pub(crate) fn asks_this_machine(name: &str, words: &[Option<&str>]) -> bool {
+    if !matches!(name, "curl" | "wget") {
+        return false;
+    }
     let mut addresses = 0;
-    let mut args = call.args.iter().map(Arg::exact);
+    let mut args = words.iter().copied();
     while let Some(arg) = args.next() {
         let Some(text) = arg else { return false };
         let fits = if PLAIN_VALUES.contains(&text) && name == "curl" {
@@ -433,7 +440,8 @@ fn asks_this_machine(call: &Call, name: &str) -> bool {
                 || name == "curl" && text.bytes().skip(1).all(|letter| b"sSfiIv".contains(&letter))
         } else {
             addresses += 1;
-            is_this_machine(text)
+            // What is longer than people write may carry something.
+            text.len() <= LONGEST_ADDRESS && is_this_machine(text)
         };
         if !fits {
             return false;
