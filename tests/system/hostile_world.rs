@@ -879,6 +879,10 @@ fn a_real_tree(world: &World) {
     git(&["remote", "add", "origin", "https://git.example/a/b.git"]);
     git(&["add", "."]);
     git(&["commit", "-qm", "first"]);
+    // As a clone and work in it leave it: logs of a remote's branches, and of one with a folder in its name.
+    git(&["update-ref", "--create-reflog", "refs/remotes/origin/feature/x", "HEAD"]);
+    git(&["checkout", "-qb", "feature/y"]);
+    git(&["gc", "-q"]);
 }
 
 #[test]

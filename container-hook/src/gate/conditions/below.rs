@@ -268,7 +268,10 @@ fn look(entry: &Entry<'_>, root: &Path, makes: bool) -> Option<Stop> {
             (entry.is_called_secret() && !public::is_public(&entry.path())).then(|| Stop::Secret(text(&entry.path())))
         }
         FileType::Directory => {
-            (entry.is_secret_folder() || entry.is_secret_place()).then(|| Stop::Secret(text(&entry.path())))
+            // A folder with logs in it, such as that of a remote, is none.
+            let is_log = || secrets::is_git_log(&text(&entry.path()).to_ascii_lowercase());
+            (entry.is_secret_folder() || entry.is_secret_place() && !is_log())
+                .then(|| Stop::Secret(text(&entry.path())))
         }
         FileType::Symlink => {
             let real = match link_leads(entry, makes) {
