@@ -82,3 +82,15 @@ fn the_host_runs_without_a_terminal_and_with_what_the_unit_leaves() {
     assert!(site.cli(["pending"]).expect(0).stdout.to_lowercase().contains("nothing"));
     host.terminate();
 }
+
+/// The bugs that tests plant are in no program that is handed out, whichever features somebody turns on.
+#[test]
+fn no_release_has_the_bugs_of_the_tests() {
+    let target = tempfile::tempdir().unwrap();
+    let mut check = Command::new(env!("CARGO"));
+    check.args(["check", "--locked", "--offline", "--profile", "hook", "-p", "bashgate-hook"]);
+    check.args(["--features", "bashgate-shared/planted-bug", "--target-dir"]).arg(target.path());
+    let output = Output::of(check.current_dir(repository()).env_remove("RUSTC_WORKSPACE_WRAPPER"), b"");
+    assert_ne!(output.code, Some(0), "{output:?}");
+    assert!(output.stderr.contains("built with the bugs of the tests"), "{}", output.stderr);
+}

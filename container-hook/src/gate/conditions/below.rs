@@ -311,7 +311,7 @@ enum Depth {
 }
 
 /// Names after which a walk is long enough for a second thread: another processor takes a while to wake.
-const WORTH_A_THREAD: usize = 5_000;
+const WORTH_A_THREAD: usize = 600;
 
 /// Shows each name below a folder, whose path leads through no link, to somebody, until they have seen enough. Links are not
 /// followed. What cannot be listed was not looked through: the command itself may open it.
