@@ -182,7 +182,7 @@ fn measured(client: &Client) -> BTreeMap<&'static str, String> {
         let _host = set.site.serve();
         set.site.raise("default", "corruption");
         set.site.raise("default", "secret");
-        let held = "curl -s --max-time 1 http://127.0.0.1:9/; touch held";
+        let held = "curl -sL --max-time 1 http://127.0.0.1:9/; touch held";
         let told = std::thread::scope(|scope| {
             let running = scope.spawn(|| set.run(&[held]));
             let id = set.site.held(held);

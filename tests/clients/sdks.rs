@@ -97,7 +97,7 @@ fn sdks_wait_for_a_person() {
             let _host = site.serve();
             site.raise("default", "corruption");
             site.raise("default", "secret");
-            let held = "curl -s --max-time 1 http://127.0.0.1:9/; touch held";
+            let held = "curl -sL --max-time 1 http://127.0.0.1:9/; touch held";
             std::thread::scope(|scope| {
                 let running = scope.spawn(|| run(&site, &hook(&site, agent), &[held]));
                 let id = site.held(held);

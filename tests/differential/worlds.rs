@@ -41,8 +41,9 @@ impl World {
         put("outside/f", b"outside\n");
         put("outside/.env", CANARY.as_bytes());
         // Most of the world is friendly: a single evil thing must not hide behind another one that is seen.
-        for part in 0..=dice.below(5) {
+        for part in 0..=dice.below(5).max(usize::from(aim == Aim::Writes)) {
             let kind = match aim {
+                Aim::Writes if part == 1 => 7,
                 Aim::Names if part < 3 => 0,
                 Aim::Links | Aim::Writes if part == 0 => 2,
                 Aim::Secrets | Aim::Links if part < 2 => 3,
@@ -419,6 +420,8 @@ const WORDS: &[&str] = &[
     "src/new",
     ".claude",
     ".git/config",
+    ".envrc",
+    ".mcp.json",
     "-- *",
 ];
 

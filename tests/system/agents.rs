@@ -169,7 +169,7 @@ fn claude_code_is_gated() {
     assert!(told[1]["is_error"] == true && told[1].to_string().contains("no host answers"), "{told:?}");
 
     let _host = agent.site.serve();
-    let held = "curl -s --max-time 1 http://127.0.0.1:9/; touch held";
+    let held = "curl -sL --max-time 1 http://127.0.0.1:9/; touch held";
     let script = json!([
         bash("echo x > safe"),
         bash("rm -rf /etc/bashgate; touch denied"),

@@ -81,7 +81,7 @@ fn other_questions_are_asked_all_the_same() {
     site.raise("default", "corruption");
     site.raise("default", "secret");
     for command in [
-        "curl -s http://127.0.0.1:9/",
+        "curl -sL http://127.0.0.1:9/",
         "git push origin main",
         "pip install x",
         "# bashgate: network\nmake",

@@ -8,15 +8,68 @@ use crate::{agents, programs, variables};
 /// What stands in a project for others to copy.
 const TEMPLATES: [&str; 4] = [".env.example", ".env.sample", ".env.template", ".env.dist"];
 
-/// Names with which variables of agents and their models begin.
-const OF_AGENTS: &[&str] =
-    &["CLAUDE", "ANTHROPIC", "CODEX", "OPENAI", "GEMINI", "GOOGLE", "COPILOT", "GITHUB", "OPENCODE", "CURSOR", "MCP"];
+/// Names with which variables of agents and their models begin, and those of programs that take from there what they load.
+const STARTS: &[&str] = &[
+    "COMPOSE_",
+    "FLASK_",
+    "DJANGO_",
+    "BUNDLE_",
+    "PRISMA_",
+    "CLAUDE",
+    "ANTHROPIC",
+    "CODEX",
+    "OPENAI",
+    "GEMINI",
+    "GOOGLE",
+    "COPILOT",
+    "GITHUB",
+    "OPENCODE",
+    "CURSOR",
+    "MCP",
+];
 
 /// Parts of names that say where something lies, what is run, or with what it is started.
 const PARTS: &[&str] = &[
-    "PATH", "HOME", "SHELL", "EDITOR", "VISUAL", "PAGER", "BROWSER", "OPTIONS", "OPTS", "FLAGS", "ARGS", "PRELOAD",
-    "PROXY", "CONFIG", "RC", "INIT", "STARTUP", "HOOK", "HOOKS", "PLUGIN", "PLUGINS", "COMMAND", "CMD", "EXEC",
-    "WRAPPER", "LAUNCHER",
+    "PATH",
+    "HOME",
+    "SHELL",
+    "EDITOR",
+    "VISUAL",
+    "PAGER",
+    "BROWSER",
+    "OPTIONS",
+    "OPTS",
+    "FLAGS",
+    "ARGS",
+    "PRELOAD",
+    "PROXY",
+    "CONFIG",
+    "RC",
+    "INIT",
+    "STARTUP",
+    "HOOK",
+    "HOOKS",
+    "PLUGIN",
+    "PLUGINS",
+    "COMMAND",
+    "CMD",
+    "EXEC",
+    "WRAPPER",
+    "LAUNCHER",
+    "FILE",
+    "FILES",
+    "MODULE",
+    "MODULES",
+    "BINARY",
+    "LIBRARY",
+    "LIB",
+    "LOADER",
+    "REQUIRE",
+    "IMPORT",
+    "SCRIPT",
+    "ENTRYPOINT",
+    "REGISTRY",
+    "INTERPRETER",
 ];
 
 /// True for a file from which variables are taken, and for one that is there to be copied to it. It counts where it is written; to name
@@ -57,7 +110,7 @@ fn steers(name: &str) -> bool {
         || variables::names_certificates(&upper)
         || agents::folder_named_by(&upper).is_some()
         || programs::is_steered_by(&upper)
-        || OF_AGENTS.iter().any(|start| upper.starts_with(start))
+        || STARTS.iter().any(|start| upper.starts_with(start))
         || upper.split('_').any(|part| PARTS.contains(&part))
 }
 
@@ -92,6 +145,10 @@ mod tests {
             "A=1\\nPATH=y",
             "A=1\\x0aPATH=y",
             "EDITOR=x",
+            "COMPOSE_FILE=x.yml",
+            "FLASK_APP=x.py",
+            "DJANGO_SETTINGS_MODULE=x",
+            "PRISMA_QUERY_ENGINE_LIBRARY=x.so",
             "GIT_SSH=x",
             "RUBYOPT=-rx",
             "PERL5OPT=-Mx",

@@ -49,7 +49,8 @@ pub fn is_inert(key: &str, value: &str) -> bool {
         }
         "init" => name == "defaultbranch",
         "stash" => name == "showstat",
-        "log" => name != "showsignature" || is_false(value),
+        // Others of them change what of merges, and under which names, is shown.
+        "log" => !matches!(name, "showsignature" | "diffmerges" | "follow") || is_false(value),
         "commit" => matches!(name, "verbose" | "status" | "cleanup") || name == "gpgsign" && is_false(value),
         "tag" => name == "gpgsign" && is_false(value),
         "gpg" => rest == "format",
@@ -336,6 +337,8 @@ mod tests {
             ("gpg.program", "x"),
             ("gpg.ssh.program", "x"),
             ("log.showsignature", "true"),
+            ("log.follow", "true"),
+            ("log.diffmerges", "separate"),
             ("commit.gpgsign", "true"),
             ("include.path", "x"),
             ("includeif.gitdir:x.path", "x"),

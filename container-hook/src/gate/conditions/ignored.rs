@@ -43,6 +43,10 @@ fn lists_above(root: &Path, parts: &[&str]) -> io::Result<Vec<List>> {
     );
     let mut lists = Vec::new();
     for folder in &folders {
+        // A linked worktree has its list elsewhere.
+        if std::fs::symlink_metadata(folder.join(".git")).is_ok_and(|meta| !meta.is_dir()) {
+            return Err(io::Error::other("a repository lies elsewhere"));
+        }
         for name in LISTS {
             lists.extend(read(&folder.join(name), folder, name == ".gitignore")?);
         }
@@ -165,6 +169,7 @@ mod tests {
             (vec![git, (".git/info/exclude", "*.key\n")], "server.key", true),
             (vec![git, (".git/info/exclude", "!x\n")], ".env", false),
             (vec![git, (".gitignore", "server.[k]ey\n")], "server.key", false),
+            (vec![("a/.git", "gitdir: /x\n")], "a/.env", false),
         ] {
             let folder = world(&files);
             assert_eq!(is_hidden_or_ignored(folder.path(), inside), want, "{files:?} {inside}");

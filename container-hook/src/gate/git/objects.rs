@@ -89,6 +89,9 @@ pub(super) struct Object {
     pub bytes: Vec<u8>,
 }
 
+/// The bits of a mode that say what something is.
+const KIND: u32 = 0o170_000;
+
 /// A name in a folder of a commit.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct TreeEntry {
@@ -98,13 +101,14 @@ pub(super) struct TreeEntry {
 }
 
 impl TreeEntry {
+    /// By the bits that git looks at: old repositories have others as well.
     pub fn is_tree(&self) -> bool {
-        self.mode == 0o040_000
+        self.mode & KIND == 0o040_000
     }
 
     /// A repository in the repository, of which nothing lies here.
     pub fn is_repository(&self) -> bool {
-        self.mode == 0o160_000
+        self.mode & KIND == 0o160_000
     }
 }
 
@@ -297,7 +301,11 @@ impl Objects {
         if let Some(known) = self.kept.get(id) {
             return Ok(Rc::clone(known));
         }
-        let object = Rc::new(self.loose(id)?.map_or_else(|| self.packed(id), Ok)?);
+        // Git looks in packs first.
+        let object = Rc::new(match self.place(id)? {
+            Some(place) => self.packed(id, place)?,
+            None => self.loose(id)?.ok_or_else(|| not_there(id))?,
+        });
         self.keep(id, &object);
         Ok(object)
     }
@@ -358,9 +366,7 @@ impl Objects {
         Ok(None)
     }
 
-    fn packed(&mut self, id: &Id) -> Looked<Object> {
-        let not_there = |id: &Id| format!("the object {} is not there", id.hex());
-        let (mut pack, mut offset) = self.place(id)?.ok_or_else(|| not_there(id))?;
+    fn packed(&mut self, id: &Id, (mut pack, mut offset): (usize, u64)) -> Looked<Object> {
         let mut differences = Vec::new();
         let mut bytes_of_all = 0;
         let base = loop {
@@ -482,6 +488,10 @@ impl Objects {
         }
         Ok(entries)
     }
+}
+
+fn not_there(id: &Id) -> String {
+    format!("the object {} is not there", id.hex())
 }
 
 fn packs_in(folder: &Path) -> Looked<Vec<Pack>> {

@@ -113,7 +113,8 @@ fn resolve(repository: &Repository, objects: &mut Objects, word: &str) -> Looked
             return doubt(word);
         }
     }
-    Ok(Some(ids))
+    // Of several, git takes one, and which one is no business of ours.
+    if ids.len() > 1 { doubt(word) } else { Ok(Some(ids)) }
 }
 
 fn generations_before(objects: &mut Objects, id: &Id, number: usize) -> Looked<Option<Id>> {

@@ -339,21 +339,26 @@ impl<'r> Look<'r> {
 
     /// A path of a commit: a file is judged by its name, the names in a folder are shown.
     fn inside(&mut self, commit: &Id, path: &str, shown: &GitShown) -> Looked<()> {
+        let folder_of_a_commit = || Err("a folder of a commit is searched, or laid beside something".to_owned());
+        let only_names = matches!(shown.of, ShownOf::Commits | ShownOf::Objects);
+        // These start where git does.
+        if path.starts_with("./") || path.starts_with("../") {
+            return if only_names { Ok(()) } else { folder_of_a_commit() };
+        }
         let mut id = self.root_of(commit)?;
         let mut is_tree = true;
-        for part in path.trim_start_matches("./").split('/').filter(|part| !part.is_empty()) {
-            if !is_tree {
-                return Ok(());
-            }
-            let entries = self.objects.tree(&id)?;
-            let Some(entry) = entries.into_iter().find(|entry| entry.name == part.as_bytes()) else { return Ok(()) };
+        for part in path.split('/').filter(|part| !part.is_empty()) {
+            let entries = if is_tree { self.objects.tree(&id)? } else { Vec::new() };
+            let Some(entry) = entries.into_iter().find(|entry| entry.name == part.as_bytes()) else {
+                return Err(format!("{path} is not in that commit"));
+            };
             is_tree = entry.is_tree();
             id = entry.id;
         }
-        match (is_tree, shown.of) {
-            (false, _) => self.meet(path, &[Some(id)]),
-            (true, ShownOf::Commits | ShownOf::Objects) => Ok(()),
-            (true, _) => Err("a folder of a commit is laid beside something".to_owned()),
+        match is_tree {
+            false => self.meet(path, &[Some(id)]),
+            true if only_names => Ok(()),
+            true => folder_of_a_commit(),
         }
     }
 
@@ -767,6 +772,9 @@ mod tests {
         ("git log -p -1", false),
         ("git log -1 -p", false),
         ("git log -p -n 2", true),
+        ("git log -p -1 -9", true),
+        ("git log -p -n 1 -n 9", true),
+        ("git log -p -1 --max-count=-1", true),
         ("git log -p -n1 HEAD~2", false),
         ("git log -p --max-count=1 other", true),
         ("git log -p HEAD~1..HEAD", false),
@@ -774,7 +782,6 @@ mod tests {
         ("git log -p main..other", true),
         ("git log -p main..clean", false),
         ("git log -p ^main clean", false),
-        ("git log -p --not main", false),
         ("git log -p -- src", false),
         ("git log -p -- src/1.txt", false),
         ("git log -p -- deploy", true),
@@ -834,8 +841,7 @@ mod tests {
                     assert_eq!(doubted, None, "{place}");
                     assert_eq!(shown, *want, "what git does: {place}");
                     // Some of it is looked at more widely than git shows it.
-                    let is_wide =
-                        command.contains("--grep") || command.contains("--author") || command.contains("--not");
+                    let is_wide = command.contains("--grep") || command.contains("--author");
                     assert!(said == *want || said && is_wide, "{place}: said {said}");
                 }
             }
@@ -890,10 +896,20 @@ mod tests {
             "git reflog -p",
             "git stash list -p",
             "git diff main other clean",
+            "git grep canary HEAD:src",
+            "git grep canary HEAD:./",
+            "git diff HEAD~2:deploy HEAD:src",
+            "git log -p --not ^other main",
+            "git log -p --boundary main..clean",
+            "git diff -C HEAD~3",
+            "git diff --merge-base other",
         ] {
             assert!(doubted(command), "{command}");
         }
         assert!(!doubted("git show other~1"));
+        git(root, &["tag", "clean", "other~1"]);
+        assert!(doubted("git diff clean") && doubted("git show clean"));
+        git(root, &["tag", "-d", "clean"]);
         let head = git(root, &["rev-parse", "other~1"]);
         let clean = git(root, &["rev-parse", "clean"]);
         git(root, &["replace", clean.trim(), head.trim()]);

@@ -40,6 +40,10 @@ const KEEP_THE_LAST: &[&str] = &[
 /// Options with which merges are shown beside each of their parents.
 const EACH_PARENT: &[&str] = &["-m", "--first-parent", "--diff-merges", "--remerge-diff"];
 
+/// Options by which a call shows more than what differs, or something else than its words say: files that a copy was made of, what leads to
+/// a commit that is left out, what both sides have in common.
+const OTHERWISE: &[&str] = &["-C", "--find-copies", "--not", "--boundary", "--merge-base"];
+
 /// What an accepted call shows whose content counts. `rest` are the words behind the subcommand.
 pub(super) fn shown_by(subcommand: &str, rest: &[Arg], scan: &Scan<'_>) -> GitShown {
     let behind = rest.iter().position(|arg| arg.is("--")).map_or(0, |at| rest.len() - at - 1);
@@ -48,6 +52,7 @@ pub(super) fn shown_by(subcommand: &str, rest: &[Arg], scan: &Scan<'_>) -> GitSh
     let mut words: Vec<String> = words.iter().map(text).collect();
     let mut paths: Vec<String> = paths.iter().map(text).collect();
     let of = match subcommand {
+        _ if scan.has(OTHERWISE) => ShownOf::Unknown,
         "diff" | "diff-index" if scan.has(&["--cached", "--staged"]) => ShownOf::Staged,
         "diff" | "diff-index" | "diff-files" => ShownOf::Difference,
         "diff-tree" => ShownOf::Trees,
@@ -81,12 +86,12 @@ pub(super) fn shown_by(subcommand: &str, rest: &[Arg], scan: &Scan<'_>) -> GitSh
 fn history(rest: &[Arg], scan: &Scan<'_>) -> ShownOf {
     let is_digit = |name: &str| name.len() == 2 && name.ends_with(|last: char| last.is_ascii_digit());
     let keeps = scan.options.iter().all(|(name, _)| KEEP_THE_LAST.contains(&name.as_str()) || is_digit(name));
-    let glued = rest.iter().filter_map(Arg::exact).find_map(|text| text.strip_prefix('-')?.parse::<usize>().ok());
-    let said = scan.value(&["-n", "--max-count"]).and_then(Arg::exact).and_then(|text| text.parse::<usize>().ok());
-    let most = match (glued, said) {
-        // Of two the last one counts.
-        (Some(one), Some(other)) => Some(one.max(other)),
-        (one, other) => one.or(other),
-    };
+    // Of several numbers the last one counts; the largest shows no less.
+    let glued = rest.iter().filter_map(Arg::exact).filter_map(|text| text.strip_prefix('-')?.parse::<usize>().ok());
+    let by_option = scan.options.iter().filter(|(name, _)| matches!(name.as_str(), "-n" | "--max-count"));
+    let said: Option<Vec<usize>> =
+        by_option.map(|(_, value)| value.as_ref().and_then(Arg::exact)?.parse::<usize>().ok()).collect();
+    // A number below zero is none.
+    let most = said.and_then(|said| glued.chain(said).max());
     ShownOf::History { most: most.filter(|_| keeps), follows: scan.has(&["--follow", "-L"]) }
 }
