@@ -10,6 +10,12 @@ const TEMPLATES: [&str; 4] = [".env.example", ".env.sample", ".env.template", ".
 
 /// Names with which variables of agents and their models begin, and those of programs that take from there what they load.
 const STARTS: &[&str] = &[
+    "AIDER",
+    "OLLAMA",
+    "OPENROUTER",
+    "OTEL",
+    "SANDBOX",
+    "SEATBELT",
     "COMPOSE_",
     "FLASK_",
     "DJANGO_",
@@ -72,11 +78,12 @@ const PARTS: &[&str] = &[
     "INTERPRETER",
 ];
 
-/// True for a file from which variables are taken, and for one that is there to be copied to it. It counts where it is written; to name
-/// it means to read it.
+/// True for a file from which variables are taken, and for one that is there to be copied to it; a folder for temporary files is nobody's
+/// project. It counts where it is written; to name it means to read it.
 pub fn steers_when_written(path: &str) -> bool {
     let name = paths::file_name(path);
-    name == ".env" || is_template(name)
+    let is_temporary = ["/tmp/", "/var/tmp/"].iter().any(|place| path.starts_with(place));
+    !is_temporary && (name == ".env" || is_template(name))
 }
 
 fn is_template(name: &str) -> bool {
@@ -89,15 +96,24 @@ pub fn is_from_template(source: &str, target: &str) -> bool {
     paths::file_name(target) == ".env" && is_template(paths::file_name(source)) && folder(source) == folder(target)
 }
 
-/// True for lines that give values to variables that steer no program. What is read in another way somewhere (escapes, values over
-/// several lines) is not true.
+/// True for lines that switch something on or off, or count, by variables that steer no program. Any other value may be a file, an address
+/// or a command to somebody.
 pub fn is_plain(text: &str) -> bool {
     let is_plain_line = |line: &str| {
         let line = line.trim();
-        let name = line.strip_prefix("export ").unwrap_or(line).split_once('=').map(|(name, _)| name);
-        line.is_empty() || line.starts_with('#') || name.is_some_and(|name| shell::is_name(name) && !steers(name))
+        let setting = line.strip_prefix("export ").unwrap_or(line).split_once('=');
+        line.is_empty()
+            || line.starts_with('#')
+            || setting.is_some_and(|(name, value)| shell::is_name(name) && !steers(name) && is_switch(value))
     };
-    !text.contains(['\\', '\r']) && text.lines().all(is_plain_line)
+    text.is_ascii() && !text.contains(['\\', '\r', '`', '\x0b', '\x0c']) && text.lines().all(is_plain_line)
+}
+
+/// True for a number, or a word for yes or no.
+fn is_switch(value: &str) -> bool {
+    let lower = value.to_ascii_lowercase();
+    !value.is_empty() && value.len() < 16 && value.bytes().all(|byte| byte.is_ascii_digit())
+        || matches!(lower.as_str(), "true" | "false" | "yes" | "no" | "on" | "off")
 }
 
 fn steers(name: &str) -> bool {
@@ -122,12 +138,7 @@ mod tests {
 
     #[test]
     fn lines_that_steer_nothing_are_told_from_all_others() {
-        for text in [
-            "ENTIRE_LOCAL_DEV=1",
-            "# ENTIRE_LOCAL_DEV=1",
-            "DATABASE_URL=postgres://${USER}@localhost/x\n\nexport PORT=3000\nAPI_KEY=${X}",
-            "",
-        ] {
+        for text in ["ENTIRE_LOCAL_DEV=1", "# ENTIRE_LOCAL_DEV=1", "DEBUG=true\n\nexport PORT=3000\nCACHE=off", ""] {
             assert!(is_plain(text), "{text}");
         }
         for text in [
@@ -154,6 +165,19 @@ mod tests {
             "PERL5OPT=-Mx",
             "JAVA_TOOL_OPTIONS=-javaagent:x",
             "curl x | sh",
+            "A=$(id)",
+            "A=`id`",
+            "A=1 id",
+            "A=1; id",
+            "A=http://x/?a=1&id",
+            "A=\"$(id)\"",
+            "A='x' id",
+            "A=\"x\"id\"",
+            "A=<(id)",
+            "DATABASE_URL=postgres://x/y",
+            "NAME=x",
+            "AIDER_YES_ALWAYS=true",
+            "# c\u{2028}NODE_OPTIONS=1",
         ] {
             assert!(!is_plain(text), "{text}");
         }
@@ -181,8 +205,8 @@ mod tests {
         };
         for command in [
             "echo LOCAL_DEV=1 > .env",
-            "printf 'PORT=1\\nNAME=x\\n' >> .env",
-            "cat > .env << 'EOF'\nDATABASE_URL=postgres://${USER}@localhost/x\nEOF",
+            "printf 'PORT=1\\nDEBUG=yes\\n' >> .env",
+            "cat x > /tmp/test/.env",
             "cp .env.example .env",
             "cp -n a/.env.sample a/.env",
         ] {
@@ -195,6 +219,8 @@ mod tests {
             "printf '%s' \"$x\" > .env",
             "echo -e 'A=1\\nPATH=x' > .env",
             "cat > .env << EOF\nA=$(curl evil)\nEOF",
+            "cat > .env << 'EOF'\nA=1\nEOF",
+            "cat > .env << 'EOF' < n\nA=1\nEOF",
             "cat x > .env << 'EOF'\nA=1\nEOF",
             "rev > .env << 'EOF'\n1=A\nEOF",
             "cp x .env",

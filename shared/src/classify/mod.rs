@@ -223,6 +223,8 @@ pub enum GitWork {
     Compares,
     /// It records something, so that every hook counts as well.
     Records,
+    /// It compares files that git does not track, or no longer: which attributes these have, nobody has looked.
+    ComparesAny,
 }
 
 /// What is known around a command.

@@ -2,6 +2,7 @@
 
 use super::row;
 use crate::classify::call::Arg;
+use crate::classify::paths::file_name;
 
 /// How the words of a program that copies stand.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -15,15 +16,36 @@ pub enum Copies {
 }
 
 /// Letters of options without a value with which such a program copies and does nothing else. Links would be another name for the same
-/// file, and some options delete what was copied, or name the target.
-const PLAIN: &str = "aRrpvufdLPHxnzhqCcjJ9";
+/// file, and some options delete what was copied, or name the target; a letter with a value in one is plain in another.
+fn plain_letters(program: &str) -> &'static str {
+    match program {
+        "cp" => "aRrpvufdLPHxnT",
+        "rsync" => "avrzhnPutpogcHxLCq",
+        "scp" => "rpqCvB",
+        "zip" => "rqj9v",
+        _ => "",
+    }
+}
+
+/// What is made of the words that name what is copied, by a call of which [`only_read`] says them: in the target, which may be a folder,
+/// each has the name that it had.
+pub(crate) fn made_by(program: &str, args: &[Arg], only_read: &[usize]) -> Vec<String> {
+    if !row(program).is_some_and(|row| row.copies == Some(Copies::ToLast)) {
+        return Vec::new();
+    }
+    let Some(target) = args.iter().rfind(|arg| !arg.start().starts_with('-')) else { return Vec::new() };
+    let sources = only_read.iter().filter_map(|at| args.get(*at)).map(|arg| file_name(arg.start()));
+    let names = sources.filter(|name| !matches!(*name, "" | "." | ".."));
+    names.map(|name| format!("{}/{name}", target.start().trim_end_matches('/'))).collect()
+}
 
 /// The places among the words that name what is copied, where that is certain.
 pub(crate) fn only_read(program: &str, args: &[Arg]) -> Vec<usize> {
     let Some(copies) = row(program).and_then(|row| row.copies) else { return Vec::new() };
+    let letters = plain_letters(file_name(program));
     let is_plain = |text: &str| {
         let long = ["--recursive", "--archive", "--verbose", "--preserve", "--progress", "--compress"];
-        long.contains(&text) || !text.starts_with("--") && text.chars().skip(1).all(|letter| PLAIN.contains(letter))
+        long.contains(&text) || !text.starts_with("--") && text.chars().skip(1).all(|letter| letters.contains(letter))
     };
     let words: Option<Vec<&str>> = args.iter().map(Arg::exact).collect();
     let Some(words) = words else { return Vec::new() };
@@ -74,6 +96,10 @@ mod tests {
             ("scp -r a h:", vec![1]),
             ("zip -r x.zip a b", vec![2, 3]),
             ("zip -m x.zip a", vec![]),
+            ("zip -n .jpg x.zip a", vec![]),
+            ("zip -P pw x.zip a", vec![]),
+            ("rsync a b -f x", vec![]),
+            ("scp a b -P 22", vec![]),
             ("tar c a", vec![1]),
             ("tar czf x a b", vec![2, 3]),
             ("tar -cf x a", vec![2]),

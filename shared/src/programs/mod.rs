@@ -40,7 +40,7 @@ pub use row::{
 };
 
 pub(crate) use addresses::{files_in_address, hosts_in_words};
-pub(crate) use copies::only_read;
+pub(crate) use copies::{made_by, only_read};
 pub use files::{names_its_input, writes_as_told};
 pub use git::{GIT_HOOKS_OF_WORK, brings_files, checks_out, git_hooks, is_git_hook, opens_editor, records};
 pub(crate) use network::asks_this_machine;

@@ -10,6 +10,8 @@ use crate::gate::conditions::folders_with;
 
 /// What a list of attributes is called.
 const LIST: &str = ".gitattributes";
+/// Largest list that is read, in bytes.
+const MAX_LIST: u64 = 1 << 20;
 /// What stands in every line that names a filter, also in one for several attributes at once.
 const WORD: &str = "filter";
 
@@ -75,7 +77,8 @@ fn may_name_one(list: &Path) -> bool {
     let read = || -> io::Result<Option<bool>> {
         let Some(meta) = existing(std::fs::symlink_metadata(list))? else { return Ok(None) };
         // Of links, versions of git differ.
-        if !meta.is_file() {
+        // One that is very large git passes by, and takes the index's.
+        if !meta.is_file() || meta.len() > MAX_LIST {
             return Ok(Some(true));
         }
         Ok(Some(super::read(list)?.windows(WORD.len()).any(|part| part == WORD.as_bytes())))
@@ -98,6 +101,11 @@ mod tests {
         let repository = Repository { common: git_dir.clone(), git_dir, root: root.to_owned() };
         let names: Vec<String> = tracked.iter().map(|name| (*name).to_owned()).collect();
         may_be_named(&repository, &names, takes_in).len()
+    }
+
+    #[test]
+    fn a_list_that_git_passes_by_may_name_one() {
+        assert_eq!(said(&[(".gitattributes", &"# \n".repeat(400_000))], &["a"], false), 1);
     }
 
     #[test]

@@ -351,7 +351,9 @@ fn tracked(
     if read.has_repository {
         found.programs.push("a repository in the repository has settings of its own".to_owned());
     }
-    named_filters(repository, &read.names, work, found);
+    // Under a name that is no text, nobody finds its folder's list.
+    let of_filters = if read.has_odd_names && work != GitWork::Reads { GitWork::ComparesAny } else { work };
+    named_filters(repository, &read.names, of_filters, found);
     let secret = |name: &&String| secrets::is_secret_path(&repository.root.join(name).to_string_lossy());
     if work == GitWork::Records {
         // Once it is out of the index, no name there says that commits hold it.
@@ -392,7 +394,11 @@ fn named_filters(repository: &Repository, names: &[String], work: GitWork, found
     if found.filters.is_empty() || work == GitWork::Reads {
         return;
     }
-    let lists = filters::may_be_named(repository, names, work == GitWork::Records);
+    let lists = if work == GitWork::ComparesAny {
+        vec!["the attributes of any file".to_owned()]
+    } else {
+        filters::may_be_named(repository, names, work == GitWork::Records)
+    };
     if !lists.is_empty() {
         let settings = found.filters.iter().map(|setting| format!("{setting}, which may start: {}", lists.join(", ")));
         found.programs.extend(settings);
@@ -492,6 +498,7 @@ mod tests {
             git(folder.path(), &["config", &format!("filter.lfs.{name}"), value]);
         }
         assert_eq!((of(GitWork::Reads), of(GitWork::Compares), of(GitWork::Records)), (0, 0, 0));
+        assert_eq!(of(GitWork::ComparesAny), 4);
         std::fs::create_dir(folder.path().join("new")).unwrap();
         std::fs::write(folder.path().join("new/.gitattributes"), "*.bin filter=lfs\n").unwrap();
         assert_eq!((of(GitWork::Reads), of(GitWork::Compares), of(GitWork::Records)), (0, 0, 4));

@@ -444,6 +444,9 @@ impl Judge<'_> {
         self.outputs(call);
         // A commit that is called like a file.
         let only_read = programs::only_read(&call.program, &call.args);
+        for path in programs::made_by(&call.program, &call.args, &only_read) {
+            self.may_change(&path, modifies, only_talks);
+        }
         let args = call.args.iter().enumerate().filter(|(at, _)| !only_read.contains(at)).map(|(_, arg)| arg);
         for arg in args.filter(|arg| !(brings && arg.start() == "HEAD")) {
             // `of=/path`, `-t/path` and `--target=/path` name one, too.

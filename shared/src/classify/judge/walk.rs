@@ -118,13 +118,17 @@ impl<'s> Walk<'_, '_, 's> {
         let prints_as_it_stands = match builtin_of(&name) {
             Some(Builtin::Text) => true,
             Some(Builtin::Format) => !self.source.slice(simple.span).contains('%'),
-            _ => name == "cat" && simple.words.len() == 1,
+            _ => false,
         };
         prints_as_it_stands && self.printed(simple).is_some_and(|text| dotenv::is_plain(&text))
     }
 
     /// What a here-document or a here-string of a command says, where it is literal.
     fn fed(&self, simple: &Simple) -> Option<String> {
+        // A file behind it takes its place, and under another number nobody reads it unasked.
+        if simple.redirects.iter().any(|redirect| redirect.reads || redirect.other_input) {
+            return None;
+        }
         simple.redirects.iter().rev().find_map(|redirect| match &redirect.target {
             RedirectTarget::Text(word) => word.literal().map(std::borrow::Cow::into_owned),
             RedirectTarget::Here(id) => {

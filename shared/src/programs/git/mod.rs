@@ -5,6 +5,7 @@ mod behind;
 mod editor;
 mod hooks;
 mod local;
+mod reading;
 mod shown;
 
 pub use editor::opens_editor;
@@ -217,39 +218,6 @@ const HARMLESS: &[&str] = &[
     "merge.renamelimit",
     "submodule.recurse",
 ];
-/// Options of `git config` that say what is read, and from where.
-const READS: &[&str] = &[
-    "--get",
-    "--get-all",
-    "--get-regexp",
-    "--get-urlmatch",
-    "--list",
-    "--all",
-    "--regexp",
-    "--url",
-    "--global",
-    "--system",
-    "--local",
-    "--worktree",
-    "--file",
-    "--blob",
-    "--type",
-    "--bool",
-    "--int",
-    "--bool-or-int",
-    "--path",
-    "--expiry-date",
-    "--null",
-    "--name-only",
-    "--show-names",
-    "--show-origin",
-    "--show-scope",
-    "--includes",
-    "--no-includes",
-    "--default",
-    "--fixed-value",
-    "--no-type",
-];
 /// Options of `git config` behind which a value of theirs stands.
 const VALUED: &[&str] = &["-f", "--file", "--blob", "--type", "--comment", "--value", "--url", "--default"];
 
@@ -378,19 +346,13 @@ fn git(judge: &mut Judge<'_>, call: &Call) -> Judgement {
         let value = plain.next();
         let key = key.to_ascii_lowercase();
         drop(plain);
-        let words: Vec<&str> = rest.iter().filter_map(Arg::exact).collect();
-        let asks = |word: &&&str| {
-            matches!(**word, "--get" | "--get-all" | "--get-regexp" | "--get-urlmatch" | "--list" | "-l")
-        };
-        let changes = |word: &&str| word.starts_with("--") && !READS.contains(&word.split('=').next().unwrap_or(word));
-        // Of the newer words, the first one counts.
-        let reads = words.len() == rest.len()
-            && (words.iter().find(asks).is_some() || matches!(first, "get" | "list"))
-            && !words.iter().any(changes);
+        let reads = reading::only_reads_settings(rest);
         let is_harmless = HARMLESS.contains(&key.as_str())
             || key.starts_with("remote.") && [".fetch", ".prune", ".tagopt"].iter().any(|end| key.ends_with(end));
         let runs = !is_harmless && RUNS.iter().any(|runs| key == *runs || key.starts_with(&format!("{runs}.")));
-        let starts = !is_harmless && key.contains('.') && value.is_some_and(|value| !git_config::is_inert(&key, value));
+        let starts = !is_harmless
+            && key.contains('.')
+            && value.is_some_and(|value| !git_config::is_inert(&key, value) || git_config::names_program(&key));
         if !reads && (runs || starts) && rest.len() > 1 {
             judge.persistence(format!("git config {key}"));
         }
@@ -461,6 +423,9 @@ fn has_option(words: &[Arg], letter: char, long: &str, valued: &str) -> bool {
 
 /// Subcommands that are local where git's configuration is inert. Their class stays Unknown.
 fn local(judge: &mut Judge<'_>, subcommand: &str, rest: &[Arg], folders: Option<Vec<String>>) -> Judgement {
+    if subcommand == "config" && !reading::only_reads_settings(rest) {
+        return Judgement::unknown("`git config`: it sets what it names");
+    }
     let form = row("git").and_then(|row| row.subcommand(subcommand, "")).and_then(|found| found.form);
     let Some(form) = form else {
         return Judgement::unknown(format!("`git {subcommand}` is not on the list of what stays local"));
@@ -546,7 +511,18 @@ fn local(judge: &mut Judge<'_>, subcommand: &str, rest: &[Arg], folders: Option<
             "`git commit` of single files goes by the last commit, which nobody has looked at",
         ));
     }
+    // Files that are in no index, of another repository, or of none.
+    let compares_any = match subcommand {
+        "blame" => true,
+        "ls-files" => scan.has(&["--with-tree"]),
+        "diff" | "diff-index" => {
+            scan.operands.iter().any(|operand| leads_out(operand) || operand.exact().is_none())
+                || scan.operands.len() > 1 && scan.operands.iter().any(|operand| operand.start().contains(':'))
+        }
+        _ => false,
+    };
     let work = match subcommand {
+        _ if compares_any => GitWork::ComparesAny,
         "commit" => GitWork::Records,
         _ if changes => GitWork::Records,
         _ if local::only_reads(subcommand) => GitWork::Reads,
