@@ -96,7 +96,7 @@ pub fn is_from_template(source: &str, target: &str) -> bool {
     paths::file_name(target) == ".env" && is_template(paths::file_name(source)) && folder(source) == folder(target)
 }
 
-/// True for lines that switch something on or off, or count, by variables that steer no program. Any other value may be a file, an address
+/// True for lines that give numbers to variables that steer no program. Any other value may be a file, an address
 /// or a command to somebody.
 pub fn is_plain(text: &str) -> bool {
     let is_plain_line = |line: &str| {
@@ -104,16 +104,14 @@ pub fn is_plain(text: &str) -> bool {
         let setting = line.strip_prefix("export ").unwrap_or(line).split_once('=');
         line.is_empty()
             || line.starts_with('#')
-            || setting.is_some_and(|(name, value)| shell::is_name(name) && !steers(name) && is_switch(value))
+            || setting.is_some_and(|(name, value)| shell::is_name(name) && !steers(name) && is_number(value))
     };
     text.is_ascii() && !text.contains(['\\', '\r', '`', '\x0b', '\x0c']) && text.lines().all(is_plain_line)
 }
 
-/// True for a number, or a word for yes or no.
-fn is_switch(value: &str) -> bool {
-    let lower = value.to_ascii_lowercase();
+/// True for a short number.
+fn is_number(value: &str) -> bool {
     !value.is_empty() && value.len() < 16 && value.bytes().all(|byte| byte.is_ascii_digit())
-        || matches!(lower.as_str(), "true" | "false" | "yes" | "no" | "on" | "off")
 }
 
 fn steers(name: &str) -> bool {
@@ -138,7 +136,7 @@ mod tests {
 
     #[test]
     fn lines_that_steer_nothing_are_told_from_all_others() {
-        for text in ["ENTIRE_LOCAL_DEV=1", "# ENTIRE_LOCAL_DEV=1", "DEBUG=true\n\nexport PORT=3000\nCACHE=off", ""] {
+        for text in ["ENTIRE_LOCAL_DEV=1", "# ENTIRE_LOCAL_DEV=1", "DEBUG=1\n\nexport PORT=3000\nCACHE=0", ""] {
             assert!(is_plain(text), "{text}");
         }
         for text in [
@@ -176,7 +174,8 @@ mod tests {
             "A=<(id)",
             "DATABASE_URL=postgres://x/y",
             "NAME=x",
-            "AIDER_YES_ALWAYS=true",
+            "AIDER_YES_ALWAYS=1",
+            "DEBUG=x",
             "# c\u{2028}NODE_OPTIONS=1",
         ] {
             assert!(!is_plain(text), "{text}");
@@ -205,7 +204,7 @@ mod tests {
         };
         for command in [
             "echo LOCAL_DEV=1 > .env",
-            "printf 'PORT=1\\nDEBUG=yes\\n' >> .env",
+            "printf 'PORT=1\\nDEBUG=0\\n' >> .env",
             "cat x > /tmp/test/.env",
             "cp .env.example .env",
             "cp -n a/.env.sample a/.env",
