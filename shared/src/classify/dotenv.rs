@@ -82,8 +82,7 @@ const PARTS: &[&str] = &[
 /// project. It counts where it is written; to name it means to read it.
 pub fn steers_when_written(path: &str) -> bool {
     let name = paths::file_name(path);
-    let is_temporary = ["/tmp/", "/var/tmp/"].iter().any(|place| path.starts_with(place));
-    !is_temporary && (name == ".env" || is_template(name))
+    !paths::is_temporary(path) && (name == ".env" || is_template(name))
 }
 
 fn is_template(name: &str) -> bool {

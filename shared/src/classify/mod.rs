@@ -214,7 +214,7 @@ impl Shown {
 }
 
 /// What a call of git does with the files around it.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum GitWork {
     /// It reads what git keeps.
@@ -314,12 +314,15 @@ impl Classification {
     pub fn asks_only_this_machine(&self) -> bool {
         let asks = |part: &Part| {
             let words: Vec<Option<&str>> = part.argv.iter().map(Option::as_deref).collect();
+            let Some((Some(program), words)) = words.split_first() else { return false };
+            if !programs::asks_this_machine(program, words) {
+                return false;
+            }
             // Variables in front of it, and files that it writes, are part of its text.
             let rest = ["2>&1", "2>/dev/null", "2> /dev/null", ">/dev/null", "> /dev/null"]
                 .iter()
                 .fold(part.text.clone(), |text, harmless| text.replace(harmless, ""));
-            matches!(words.split_first(), Some((Some(program), words))
-                if programs::asks_this_machine(program, words) && rest.starts_with(program) && !rest.contains(['<', '>']))
+            rest.starts_with(program) && !rest.contains(['<', '>'])
         };
         self.understood
             && self.parts.iter().any(asks)

@@ -26,13 +26,19 @@ impl PassedBy {
         *self == Self::default()
     }
 
-    /// True where a file of this name, in folders of these names, is passed by because the call says so.
-    pub fn is_told_to(&self, folders: &[&str], name: &str) -> bool {
-        let fits = |patterns: &[String], name: &str| patterns.iter().any(|pattern| fits(pattern, name));
-        !self.but.is_empty() && !fits(&self.but, name)
-            || fits(&self.files, name)
-            || folders.iter().any(|folder| fits(&self.folders, folder))
+    /// True where one of these folders, with all in it, is passed by because the call says so.
+    pub fn has_folder(&self, folders: &[&str]) -> bool {
+        folders.iter().any(|folder| fit(&self.folders, folder))
     }
+
+    /// The same for a file of this name.
+    pub fn has_file(&self, name: &str) -> bool {
+        !self.but.is_empty() && !fit(&self.but, name) || fit(&self.files, name)
+    }
+}
+
+fn fit(patterns: &[String], name: &str) -> bool {
+    patterns.iter().any(|pattern| fits(pattern, name))
 }
 
 /// Most stars of a pattern.
@@ -62,11 +68,13 @@ mod tests {
     fn what_is_told_to_be_passed_by() {
         let list = |names: &[&str]| names.iter().map(|name| (*name).to_owned()).collect::<Vec<_>>();
         let only = PassedBy { but: list(&["*.rs", "*.toml"]), ..PassedBy::default() };
-        assert!(only.is_told_to(&[], ".env") && !only.is_told_to(&["x"], "a.rs") && !only.is_told_to(&[], ".rs"));
+        assert!(only.has_file(".env") && !only.has_file("a.rs") && !only.has_file(".rs") && !only.has_folder(&["x"]));
         let without =
             PassedBy { files: list(&[".env*"]), folders: list(&["node_modules", "conf*"]), ..PassedBy::default() };
-        assert!(without.is_told_to(&[], ".env.local") && without.is_told_to(&["a", "conf.d"], "k"));
-        assert!(!without.is_told_to(&["a"], "id_rsa") && !PassedBy::default().is_told_to(&["a"], "id_rsa"));
+        assert!(without.has_file(".env.local") && without.has_folder(&["a", "conf.d"]) && !without.has_file("k"));
+        for nothing in [&without, &PassedBy::default()] {
+            assert!(!nothing.has_folder(&["a"]) && !nothing.has_file("id_rsa"));
+        }
         for (pattern, plain) in
             [("*.rs", true), ("[a]*", false), ("a?", false), ("a\\*", false), ("", false), ("a/b", false)]
         {

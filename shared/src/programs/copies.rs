@@ -4,33 +4,25 @@ use super::row;
 use crate::classify::call::Arg;
 use crate::classify::paths::file_name;
 
+/// Letters of options without a value with which a program copies and does nothing else: links would be another name for the same file,
+/// and some options delete what was copied, or name the target. A letter with a value in one is plain in another.
+type Letters = &'static str;
+
 /// How the words of a program that copies stand.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Copies {
     /// What is copied, and the target behind it.
-    ToLast,
+    ToLast(Letters),
     /// The archive, and what comes into it.
-    IntoFirst,
+    IntoFirst(Letters),
     /// `tar`: letters that say what is done, the archive, and what comes into it.
     AsTar,
-}
-
-/// Letters of options without a value with which such a program copies and does nothing else. Links would be another name for the same
-/// file, and some options delete what was copied, or name the target; a letter with a value in one is plain in another.
-fn plain_letters(program: &str) -> &'static str {
-    match program {
-        "cp" => "aRrpvufdLPHxnT",
-        "rsync" => "avrzhnPutpogcHxLCq",
-        "scp" => "rpqCvB",
-        "zip" => "rqj9v",
-        _ => "",
-    }
 }
 
 /// What is made of the words that name what is copied, by a call of which [`only_read`] says them: in the target, which may be a folder,
 /// each has the name that it had.
 pub(crate) fn made_by(program: &str, args: &[Arg], only_read: &[usize]) -> Vec<String> {
-    if !row(program).is_some_and(|row| row.copies == Some(Copies::ToLast)) {
+    if !row(program).is_some_and(|row| matches!(row.copies, Some(Copies::ToLast(_)))) {
         return Vec::new();
     }
     let Some(target) = args.iter().rfind(|arg| !arg.start().starts_with('-')) else { return Vec::new() };
@@ -42,7 +34,10 @@ pub(crate) fn made_by(program: &str, args: &[Arg], only_read: &[usize]) -> Vec<S
 /// The places among the words that name what is copied, where that is certain.
 pub(crate) fn only_read(program: &str, args: &[Arg]) -> Vec<usize> {
     let Some(copies) = row(program).and_then(|row| row.copies) else { return Vec::new() };
-    let letters = plain_letters(file_name(program));
+    let letters = match copies {
+        Copies::ToLast(letters) | Copies::IntoFirst(letters) => letters,
+        Copies::AsTar => "",
+    };
     let is_plain = |text: &str| {
         let long = ["--recursive", "--archive", "--verbose", "--preserve", "--progress", "--compress"];
         long.contains(&text) || !text.starts_with("--") && text.chars().skip(1).all(|letter| letters.contains(letter))
@@ -60,7 +55,7 @@ pub(crate) fn only_read(program: &str, args: &[Arg]) -> Vec<usize> {
                 _ => return Vec::new(),
             }
         }
-        Copies::ToLast | Copies::IntoFirst => 0,
+        Copies::ToLast(_) | Copies::IntoFirst(_) => 0,
     };
     let rest = words.get(from..).unwrap_or_default();
     let may_have_options = copies != Copies::AsTar;
@@ -70,8 +65,8 @@ pub(crate) fn only_read(program: &str, args: &[Arg]) -> Vec<usize> {
     let mut places: Vec<usize> =
         (from..words.len()).filter(|at| words.get(*at).is_some_and(|word| !word.starts_with('-'))).collect();
     match copies {
-        Copies::ToLast => drop(places.pop()),
-        Copies::IntoFirst => drop(places.drain(..places.len().min(1))),
+        Copies::ToLast(_) => drop(places.pop()),
+        Copies::IntoFirst(_) => drop(places.drain(..places.len().min(1))),
         Copies::AsTar => {}
     }
     places

@@ -8,7 +8,7 @@ use crate::classify::paths;
 
 pub(super) const TABLE: &[Program] = &[
     Program::new(&["cp"], "copies files", Kind::Local, Rule::Custom(copy))
-        .copies(Copies::ToLast)
+        .copies(Copies::ToLast("aRrpvufdLPHxnT"))
         .traits(&[Trait::ChangesFiles, Trait::Overwrites])
         .safe(&["cp a.txt b.txt", "cp -p a b/"])
         .not_safe(&[
@@ -153,7 +153,7 @@ pub(super) const TABLE: &[Program] = &[
     .traits(&[Trait::WritesAsTold])
     .not_safe(&["7z x a.7z", "cpio -i"]),
     Program::new(&["zip"], "packs files", Kind::Local, Rule::Never(Operands::Files))
-        .copies(Copies::IntoFirst)
+        .copies(Copies::IntoFirst("rqj9v"))
         .runs(Runs::Named)
         .not_safe(&["zip -T -TT x a.zip b"]),
     Program::new(&["split"], "cuts files", Kind::Local, Rule::Never(Operands::Files))

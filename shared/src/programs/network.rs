@@ -135,7 +135,7 @@ pub(super) const TABLE: &[Program] = &[
         .configured_by(SSH_FILES)
         .runs(Runs::Elsewhere),
     talks(&["scp"], "copies to or from another machine", &["scp x h:"])
-        .copies(Copies::ToLast)
+        .copies(Copies::ToLast("rpqCvB"))
         .configured_by(SSH_FILES)
         .runs(Runs::Named)
         .flag(SENDS)
@@ -147,7 +147,7 @@ pub(super) const TABLE: &[Program] = &[
         .flag(SENDS)
         .traits(&[Trait::Unmistakable, Trait::SettledByFiles]),
     talks(&["rsync"], "copies to or from another machine", &["rsync -avz host:/path ."])
-        .copies(Copies::ToLast)
+        .copies(Copies::ToLast("avrzhnPutpogcHxLCq"))
         .configured_by(SSH_FILES)
         .runs(Runs::Named)
         .flag(Flag::Colon("copies to or from another machine"))

@@ -317,19 +317,7 @@ fn ripgrep(judge: &mut Judge<'_>, call: &Call) -> Judgement {
     if patterns == 1 && scan.operands.first().is_some_and(|pattern| !pattern.is_one()) {
         return judge.read_unknown();
     }
-    // What a pattern or a type takes in is searched whatever it is called.
-    let takes_in = [
-        "--hidden",
-        "--no-ignore",
-        "--no-ignore-vcs",
-        "--unrestricted",
-        "--glob",
-        "--iglob",
-        "--type",
-        "--type-not",
-        "--follow",
-    ];
-    let hidden = !scan.has(&takes_in) && !scan.has(&["-u", "-g", "-t", "-T", "-L", "-f", "--file"]);
+    let hidden = !scan.has(TAKES_IN);
     let passed_by = PassedBy { hidden, ..PassedBy::default() };
     if scan.operands.len() <= patterns {
         judgement = judgement.max(judge.read_tree_but(&Arg::literal("."), &passed_by));
@@ -347,6 +335,26 @@ fn above_pattern(operand: &Arg) -> &str {
         None => operand.start().rsplit_once('/').map_or("", |(folder, _)| folder),
     }
 }
+
+/// Options of rg with which it passes by less, or takes in by patterns and types whatever it is called.
+const TAKES_IN: &[&str] = &[
+    "-u",
+    "-g",
+    "-t",
+    "-T",
+    "-L",
+    "-f",
+    "--file",
+    "--hidden",
+    "--no-ignore",
+    "--no-ignore-vcs",
+    "--unrestricted",
+    "--glob",
+    "--iglob",
+    "--type",
+    "--type-not",
+    "--follow",
+];
 
 /// Files in which rg finds what it passes over.
 const IGNORES: &[&str] = &[".ignore", ".rgignore", ".gitignore", ".git/info/exclude"];

@@ -52,7 +52,8 @@ pub(super) fn secrets_below(folder: &Path, passed_by: &PassedBy, findings: &mut 
     let is_there = paths::resolve(None, &text(folder)) == text(&real);
     let passed_by = &PassedBy { hidden: passed_by.hidden && is_there, ..passed_by.clone() };
     let end = walk(&real, Depth::All, &|entry: &Entry<'_>| {
-        look(entry, &real, makes).filter(|stop| !stop.is_about_a_name() || !is_passed_by(entry, &real, passed_by))
+        let stop = look(entry, &real, makes);
+        stop.filter(|stop| !matches!(stop, Stop::Secret(_)) || !is_passed_by(entry, &real, passed_by))
     });
     finish(end, folder, findings);
 }
@@ -64,16 +65,12 @@ fn is_passed_by(entry: &Entry<'_>, root: &Path, passed_by: &PassedBy) -> bool {
     }
     let path = entry.path();
     let Some(inside) = path.strip_prefix(root).ok().and_then(Path::to_str) else { return false };
-    let (above, name) = inside.rsplit_once('/').unwrap_or(("", inside));
-    let folders: Vec<&str> = above.split('/').filter(|part| !part.is_empty()).collect();
+    let (folders, name) = inside.rsplit_once('/').unwrap_or(("", inside));
     // A folder is passed by for its own sake, and a link to one may be.
     let is_folder = entry.kind == FileType::Directory || std::fs::metadata(&path).is_ok_and(|meta| meta.is_dir());
-    let told = if is_folder {
-        let all: Vec<&str> = inside.split('/').collect();
-        PassedBy { but: Vec::new(), files: Vec::new(), ..passed_by.clone() }.is_told_to(&all, "")
-    } else {
-        passed_by.is_told_to(&folders, name)
-    };
+    let folders = if is_folder { inside } else { folders };
+    let folders: Vec<&str> = folders.split('/').filter(|part| !part.is_empty()).collect();
+    let told = passed_by.has_folder(&folders) || !is_folder && passed_by.has_file(name);
     told || passed_by.hidden && ignored::is_hidden_or_ignored(root, inside)
 }
 
@@ -224,13 +221,6 @@ impl Entry<'_> {
         secrets::is_secret_file_name(self.name)
             || self.is_secret_place()
             || self.kind != FileType::RegularFile && self.is_secret_folder()
-    }
-}
-
-impl Stop {
-    /// True for what a file is called, or holds.
-    fn is_about_a_name(&self) -> bool {
-        matches!(self, Self::Secret(_))
     }
 }
 

@@ -5,14 +5,11 @@
 use std::io;
 use std::path::{Path, PathBuf};
 
-use bashgate_shared::classify::{fits, is_plain_pattern};
-
-use crate::gate::git;
+use super::is_not_there;
+use crate::gate::git::{self, MAX_LIST, ignoring};
 
 /// Lists that count wherever they lie.
 const LISTS: [&str; 3] = [".gitignore", ".ignore", ".rgignore"];
-/// Largest list, in bytes.
-const MAX_LIST: u64 = 1 << 20;
 
 /// True for a path below a folder that a search of this folder passes by. The folder itself was named, and is searched whatever it is
 /// called.
@@ -53,9 +50,7 @@ fn lists_above(root: &Path, parts: &[&str]) -> io::Result<Vec<List>> {
         lists.extend(read(&folder.join(".git/info/exclude"), folder, true)?);
     }
     // The account's own, and another one that settings may name.
-    let home = std::env::var_os("HOME").map(PathBuf::from);
-    let config = std::env::var_os("XDG_CONFIG_HOME").map(PathBuf::from).filter(|path| !path.as_os_str().is_empty());
-    for config in config.into_iter().chain(home.iter().map(|home| home.join(".config"))) {
+    for config in git::config_folders() {
         lists.extend(read(&config.join("git/ignore"), &config, true)?);
     }
     for settings in git::files_outside() {
@@ -75,9 +70,7 @@ fn lists_above(root: &Path, parts: &[&str]) -> io::Result<Vec<List>> {
 fn read(path: &Path, folder: &Path, of_git: bool) -> io::Result<Option<List>> {
     let meta = match std::fs::metadata(path) {
         Ok(meta) => meta,
-        Err(error) if matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory) => {
-            return Ok(None);
-        }
+        Err(error) if is_not_there(&error) => return Ok(None),
         Err(error) => return Err(error),
     };
     if !meta.is_file() || meta.len() > MAX_LIST {
@@ -103,32 +96,9 @@ fn is_ignored(root: &Path, parts: &[&str], lists: &[List]) -> bool {
                     return false;
                 }
             }
-            list.lines.iter().any(|line| names(line, below, is_folder))
+            list.lines.iter().any(|line| ignoring::names(line, below, is_folder))
         })
     })
-}
-
-/// True for a line that names this very path, from the folder of its list on (gitignore(5)).
-fn names(line: &str, below: &Path, is_folder: bool) -> bool {
-    let line = line.trim_end_matches(' ');
-    if line.is_empty() || line.starts_with('#') {
-        return false;
-    }
-    let only_folders = line.ends_with('/');
-    let pattern = line.strip_suffix('/').unwrap_or(line);
-    if only_folders && !is_folder {
-        return false;
-    }
-    let parts: Vec<String> = below.components().map(|part| part.as_os_str().to_string_lossy().into_owned()).collect();
-    if !pattern.contains('/') {
-        return is_plain_pattern(pattern) && parts.last().is_some_and(|name| fits(pattern, name));
-    }
-    let wanted: Vec<&str> = pattern.strip_prefix('/').unwrap_or(pattern).split('/').collect();
-    wanted.len() == parts.len()
-        && wanted
-            .iter()
-            .zip(&parts)
-            .all(|(want, part)| is_plain_pattern(want) && !want.contains("**") && fits(want, part))
 }
 
 #[cfg(test)]

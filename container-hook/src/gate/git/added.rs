@@ -6,10 +6,7 @@ use std::path::Path;
 
 use bashgate_shared::classify::secrets;
 
-use super::{Repository, index};
-
-/// Largest list of what is ignored, in bytes. A larger one ignores nothing here.
-const MAX_LIST: u64 = 1 << 20;
+use super::{MAX_LIST, Repository, ignoring, index};
 
 /// The names that a repository tracks, relative to its root, or `None` where its index is not understood.
 pub(in crate::gate) fn tracked(repository: &Repository) -> Option<HashSet<String>> {
@@ -58,42 +55,10 @@ fn is_ignored(repository: &Repository, inside: &Path) -> bool {
     ignored
 }
 
-/// Most stars of a line that is compared.
-const MAX_STARS: usize = 4;
-
-/// True for a line of letters and stars that fits a path, or a folder on the way to it. What git may read in another way fits
-/// nothing.
+/// True for a line that names a path, which is no folder, or a folder on the way to it.
 fn fits(line: &str, below: &Path) -> bool {
-    let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || b"._-*/+@,=~ ".contains(&byte);
-    if !line.bytes().all(is_plain) || line.contains("//") || line == "/" {
-        return false;
-    }
-    // Many stars take for ever to compare.
-    if line.contains("**") || line.matches('*').count() > MAX_STARS {
-        return false;
-    }
-    let parts: Vec<String> = below.components().map(|part| part.as_os_str().to_string_lossy().into_owned()).collect();
-    let only_folders = line.ends_with('/');
-    let pattern = line.trim_end_matches('/');
-    let is_rooted = pattern.contains('/');
-    let pattern = pattern.trim_start_matches('/');
-    // A file itself is no folder.
-    let folders = parts.len() - usize::from(only_folders);
-    if is_rooted {
-        let wanted: Vec<&str> = pattern.split('/').collect();
-        return wanted.len() <= folders && wanted.iter().zip(&parts).all(|(want, part)| matches(want, part));
-    }
-    parts.iter().take(folders).any(|part| matches(pattern, part))
-}
-
-/// A name and a pattern with stars.
-fn matches(pattern: &str, name: &str) -> bool {
-    match pattern.split_once('*') {
-        None => pattern == name,
-        Some((start, rest)) => name.strip_prefix(start).is_some_and(|behind| {
-            (0..=behind.len()).any(|at| behind.get(at..).is_some_and(|behind| matches(rest, behind)))
-        }),
-    }
+    let on_the_way = below.ancestors().filter(|path| !path.as_os_str().is_empty());
+    on_the_way.into_iter().any(|path| ignoring::names(line, path, path != below))
 }
 
 /// True for a file whose name or place, from the root of the repository on, is a secret's.

@@ -5,13 +5,11 @@ use std::collections::BTreeSet;
 use std::io;
 use std::path::{Path, PathBuf};
 
-use super::{Repository, existing};
+use super::{MAX_LIST, Repository, config_folders, existing, index};
 use crate::gate::conditions::folders_with;
 
 /// What a list of attributes is called.
 const LIST: &str = ".gitattributes";
-/// Largest list that is read, in bytes.
-const MAX_LIST: u64 = 1 << 20;
 /// What stands in every line that names a filter, also in one for several attributes at once.
 const WORD: &str = "filter";
 
@@ -21,8 +19,8 @@ pub(super) fn may_be_named(repository: &Repository, names: &[String], takes_in: 
     let mut lists: BTreeSet<PathBuf> = outside().into_iter().collect();
     lists.insert(repository.common.join("info/attributes"));
     let mut found = Vec::new();
-    let folders = folders_of(names);
-    lists.extend(folders.iter().map(|folder| repository.root.join(folder).join(LIST)));
+    let folders = index::folders_of(names).into_iter().chain([""]);
+    lists.extend(folders.map(|folder| repository.root.join(folder).join(LIST)));
     if takes_in {
         match folders_with(LIST, &repository.root) {
             Ok(more) => lists.extend(more.into_iter().map(|folder| folder.join(LIST))),
@@ -41,30 +39,9 @@ pub(super) fn may_be_named(repository: &Repository, names: &[String], takes_in: 
     found
 }
 
-/// The folders above these names, the root among them.
-fn folders_of(names: &[String]) -> BTreeSet<&str> {
-    let mut folders = BTreeSet::from([""]);
-    let mut last = "";
-    // Names stand in order, so that those of one folder stand together.
-    for name in names {
-        let folder = name.rsplit_once('/').map_or("", |(folder, _)| folder);
-        if folder != last {
-            last = folder;
-            let mut above = Some(folder);
-            while let Some(folder) = above.filter(|folder| folders.insert(folder)) {
-                above = folder.rsplit_once('/').map(|(above, _)| above);
-            }
-        }
-    }
-    folders
-}
-
 /// Lists of attributes outside of repositories: the machine's and the user's.
 fn outside() -> Vec<PathBuf> {
-    let home = std::env::var_os("HOME").map(PathBuf::from);
-    let xdg = std::env::var_os("XDG_CONFIG_HOME").map(PathBuf::from).filter(|path| !path.as_os_str().is_empty());
-    let of_user =
-        xdg.into_iter().chain(home.map(|home| home.join(".config"))).map(|config| config.join("git/attributes"));
+    let of_user = config_folders().map(|config| config.join("git/attributes"));
     ["/etc/gitattributes", "/usr/local/etc/gitattributes", "/usr/etc/gitattributes"]
         .into_iter()
         .map(PathBuf::from)

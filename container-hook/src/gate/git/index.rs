@@ -1,7 +1,7 @@
 //! Git's index (gitformat-index(5)): the names of the files that git tracks, whether a repository is among them, and what git knows of
 //! each.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::fs::Metadata;
 use std::os::unix::fs::MetadataExt as _;
 
@@ -101,6 +101,24 @@ impl Index {
         }
         found
     }
+}
+
+/// The folders above these names, but for the root.
+pub(super) fn folders_of(names: &[String]) -> HashSet<&str> {
+    let mut folders: HashSet<&str> = HashSet::new();
+    let mut last = "";
+    // Names stand in order, so that those of one folder stand together.
+    for name in names {
+        let folder = name.rsplit_once('/').map_or("", |(folder, _)| folder);
+        if folder != last {
+            last = folder;
+            let mut above = Some(folder).filter(|folder| !folder.is_empty());
+            while let Some(folder) = above.filter(|folder| folders.insert(folder)) {
+                above = folder.rsplit_once('/').map(|(above, _)| above);
+            }
+        }
+    }
+    folders
 }
 
 /// A folder's name, whether its number follows and how many folders it has, and what stands behind that.

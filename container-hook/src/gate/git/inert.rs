@@ -1,7 +1,6 @@
 //! Whether git runs nothing but itself in a folder: no setting, hook or repository in the repository that starts a
 //! program. A setting is inert only when the shared list says so.
 
-use std::collections::HashSet;
 use std::io;
 use std::os::unix::fs::{MetadataExt as _, PermissionsExt as _};
 use std::path::{Path, PathBuf};
@@ -362,19 +361,7 @@ fn tracked(
     }
     if shows.is_content() {
         // Where a folder that it tracks is a link by now, git shows what lies behind.
-        // Names stand in order, so that those of one folder stand together.
-        let mut folders: HashSet<&str> = HashSet::new();
-        let mut last = "";
-        for name in &read.names {
-            let folder = name.rsplit_once('/').map_or("", |(folder, _)| folder);
-            if folder != last {
-                last = folder;
-                let mut above = Some(folder).filter(|folder| !folder.is_empty());
-                while let Some(folder) = above.filter(|folder| folders.insert(folder)) {
-                    above = folder.rsplit_once('/').map(|(above, _)| above);
-                }
-            }
-        }
+        let folders = index::folders_of(&read.names);
         if read.has_odd_names {
             found.programs.push("it tracks names that are no text".to_owned());
         }

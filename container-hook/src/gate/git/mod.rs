@@ -6,6 +6,7 @@ pub(super) mod added;
 pub mod config;
 mod filters;
 pub mod guard;
+pub(in crate::gate) mod ignoring;
 mod index;
 pub mod inert;
 pub mod named;
@@ -15,6 +16,7 @@ mod revisions;
 pub(in crate::gate) mod shown;
 
 use std::collections::HashSet;
+use std::fs::File;
 use std::io::{self, Read as _};
 use std::os::unix::fs::OpenOptionsExt as _;
 use std::path::{Path, PathBuf};
@@ -23,6 +25,8 @@ use super::real::{Leads, follow};
 
 /// Largest file of git's that is read, in bytes: an index of some hundred thousand files.
 const MAX_FILE: u64 = 128 << 20;
+/// Largest list of attributes, or of what is ignored, that is read, in bytes.
+pub(in crate::gate) const MAX_LIST: u64 = 1 << 20;
 
 /// What in a repository's folder makes git run something, or says where it sends.
 pub const ACTS: [&str; 14] = [
@@ -42,12 +46,21 @@ pub const ACTS: [&str; 14] = [
     "branches",
 ];
 
-/// Reads a file of git's. Whoever made it may have made a pipe, which would be waited for, or one without an end.
-pub(super) fn read(path: &Path) -> io::Result<Vec<u8>> {
+/// Opens a file of git's, and says how long it is. Whoever made it may have made a pipe, which would be waited for.
+fn open(path: &Path) -> io::Result<(File, u64)> {
     let file = std::fs::OpenOptions::new().read(true).custom_flags(libc::O_NONBLOCK | libc::O_NOCTTY).open(path)?;
     let meta = file.metadata()?;
-    if !meta.is_file() || meta.len() > MAX_FILE {
-        return Err(io::Error::other(format!("{} is no file, or too large", path.display())));
+    if !meta.is_file() {
+        return Err(io::Error::other(format!("{} is no file", path.display())));
+    }
+    Ok((file, meta.len()))
+}
+
+/// Reads a file of git's, unless it is without an end.
+pub(super) fn read(path: &Path) -> io::Result<Vec<u8>> {
+    let (file, length) = open(path)?;
+    if length > MAX_FILE {
+        return Err(io::Error::other(format!("{} is too large", path.display())));
     }
     let mut bytes = Vec::new();
     file.take(MAX_FILE).read_to_end(&mut bytes)?;
@@ -199,12 +212,17 @@ fn existing<T>(result: io::Result<T>) -> io::Result<Option<T>> {
     }
 }
 
+/// Where the user's configuration lies: the folder that is named first, and the usual one.
+pub(in crate::gate) fn config_folders() -> impl Iterator<Item = PathBuf> {
+    let named = std::env::var_os("XDG_CONFIG_HOME").map(PathBuf::from).filter(|path| !path.as_os_str().is_empty());
+    let usual = std::env::var_os("HOME").map(|home| PathBuf::from(home).join(".config"));
+    named.into_iter().chain(usual)
+}
+
 /// The configuration files outside of repositories: the machine's and the user's.
 pub fn files_outside() -> Vec<PathBuf> {
-    let home = std::env::var_os("HOME").map(PathBuf::from);
-    let xdg = std::env::var_os("XDG_CONFIG_HOME").map(PathBuf::from).filter(|path| !path.as_os_str().is_empty());
-    let user = home.iter().map(|home| home.join(".gitconfig"));
-    let config = xdg.or_else(|| home.as_ref().map(|home| home.join(".config"))).map(|config| config.join("git/config"));
+    let user = std::env::var_os("HOME").map(|home| PathBuf::from(home).join(".gitconfig"));
+    let config = config_folders().next().map(|config| config.join("git/config"));
     ["/etc/gitconfig", "/usr/local/etc/gitconfig", "/usr/etc/gitconfig"]
         .into_iter()
         .map(PathBuf::from)

@@ -7,13 +7,13 @@ use std::collections::HashMap;
 use std::fmt::Write as _;
 use std::fs::File;
 use std::io;
-use std::os::unix::fs::{FileExt as _, OpenOptionsExt as _};
+use std::os::unix::fs::FileExt as _;
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
 
 use miniz_oxide::inflate::decompress_to_vec_zlib_with_limit;
 
-use super::Repository;
+use super::{Repository, open};
 
 /// Largest object that is read, in bytes: a folder of a hundred thousand names.
 const MAX_OBJECT: usize = 8 << 20;
@@ -141,26 +141,15 @@ pub(super) struct Objects {
     read: usize,
 }
 
-/// Opens a file. Whoever made it may have made a pipe, which would be waited for.
-fn open(path: &Path) -> io::Result<File> {
-    let file = std::fs::OpenOptions::new().read(true).custom_flags(libc::O_NONBLOCK | libc::O_NOCTTY).open(path)?;
-    if file.metadata()?.is_file() { Ok(file) } else { Err(io::Error::other("it is no file")) }
-}
-
 fn number(bytes: &[u8], at: usize) -> Option<u32> {
     bytes.get(at..at + 4)?.try_into().ok().map(u32::from_be_bytes)
-}
-
-fn size(number: u32) -> usize {
-    usize::try_from(number).unwrap_or(usize::MAX)
 }
 
 impl Pack {
     fn open(index: &Path) -> Looked<Self> {
         let trouble = |error: io::Error| format!("{} cannot be read ({error})", index.display());
-        let pack = open(&index.with_extension("pack")).map_err(trouble)?;
-        let length = pack.metadata().map_err(trouble)?.len();
-        let index_file = open(index).map_err(trouble)?;
+        let (pack, length) = open(&index.with_extension("pack")).map_err(trouble)?;
+        let (index_file, _) = open(index).map_err(trouble)?;
         let mut head = vec![0; 8 + 1024];
         index_file.read_exact_at(&mut head, 0).map_err(trouble)?;
         if head.get(..8) != Some(b"\xfftOc\0\0\0\x02".as_slice()) {
@@ -184,20 +173,24 @@ impl Pack {
         (if first == 0 { 0 } else { at(first - 1) }, at(first))
     }
 
+    fn of_index(&self, at: u64, length: usize) -> Looked<Vec<u8>> {
+        let mut bytes = vec![0; length];
+        self.index
+            .read_exact_at(&mut bytes, at)
+            .map_err(|error| format!("the index of a pack cannot be read ({error})"))?;
+        Ok(bytes)
+    }
+
     /// The numbers with this first byte, one behind the other.
     fn numbers(&mut self, first: u8, id_length: usize) -> Looked<&[u8]> {
         let (from, to) = self.range(first);
         if !self.numbers.contains_key(&first) {
-            let length = size(u32::try_from(to - from).unwrap_or(u32::MAX)).saturating_mul(id_length);
+            let length = usize::try_from(to - from).unwrap_or(usize::MAX).saturating_mul(id_length);
             // A pack of millions of objects.
             if length > MAX_OBJECT {
                 return Err("a pack holds more than is looked through".to_owned());
             }
-            let mut bytes = vec![0; length];
-            let start = 8 + 1024 + from * id_length as u64;
-            self.index
-                .read_exact_at(&mut bytes, start)
-                .map_err(|error| format!("the index of a pack cannot be read ({error})"))?;
+            let bytes = self.of_index(8 + 1024 + from * id_length as u64, length)?;
             self.numbers.insert(first, bytes);
         }
         Ok(self.numbers.get(&first).map_or(&[], Vec::as_slice))
@@ -220,13 +213,7 @@ impl Pack {
             return Ok(None);
         }
         let place = from + low as u64;
-        let four = |at: u64| -> Looked<u32> {
-            let mut bytes = [0; 4];
-            self.index
-                .read_exact_at(&mut bytes, at)
-                .map_err(|error| format!("the index of a pack cannot be read ({error})"))?;
-            Ok(u32::from_be_bytes(bytes))
-        };
+        let four = |at: u64| -> Looked<u32> { Ok(number(&self.of_index(at, 4)?, 0).unwrap_or_default()) };
         let numbers = 8 + 1024 + self.count() * (id_length as u64 + 4);
         let short = four(numbers + 4 * place)?;
         if short & 0x8000_0000 == 0 {
@@ -328,19 +315,18 @@ impl Objects {
         let hex = id.hex();
         let (folder, name) = hex.split_at(2);
         let path = self.folder.join(folder).join(name);
-        let file = match open(&path) {
-            Ok(file) => file,
+        let (file, length) = match open(&path) {
+            Ok(opened) => opened,
             Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
             Err(error) => return Err(format!("{} cannot be read ({error})", path.display())),
         };
         self.count_one()?;
-        let trouble = |error: io::Error| format!("{} cannot be read ({error})", path.display());
-        let length = usize::try_from(file.metadata().map_err(trouble)?.len()).unwrap_or(usize::MAX);
+        let length = usize::try_from(length).unwrap_or(usize::MAX);
         if length > MAX_OBJECT {
             return Err("an object is larger than is looked at".to_owned());
         }
         let mut bytes = vec![0; length];
-        file.read_exact_at(&mut bytes, 0).map_err(trouble)?;
+        file.read_exact_at(&mut bytes, 0).map_err(|error| format!("{} cannot be read ({error})", path.display()))?;
         let broken = || format!("{} is broken", path.display());
         let whole = decompress_to_vec_zlib_with_limit(&bytes, MAX_OBJECT + 32).map_err(|_| broken())?;
         let end = whole.iter().position(|byte| *byte == 0).ok_or_else(broken)?;

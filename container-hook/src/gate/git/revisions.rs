@@ -153,14 +153,7 @@ pub(super) fn peeled(objects: &mut Objects, id: &Id) -> Looked<Id> {
 fn named(repository: &Repository, objects: &mut Objects, name: &str) -> Looked<Vec<Id>> {
     let mut found = Vec::new();
     if is_name(name) {
-        for name in [
-            name.to_owned(),
-            format!("refs/{name}"),
-            format!("refs/tags/{name}"),
-            format!("refs/heads/{name}"),
-            format!("refs/remotes/{name}"),
-            format!("refs/remotes/{name}/HEAD"),
-        ] {
+        for name in whole_names(name).chain([format!("refs/remotes/{name}/HEAD")]) {
             found.extend(of_ref(repository, &name)?);
         }
     }
@@ -174,6 +167,11 @@ fn named(repository: &Repository, objects: &mut Objects, name: &str) -> Looked<V
     found.sort();
     found.dedup();
     Ok(found)
+}
+
+/// The whole names of refs that a short one may stand for.
+fn whole_names(name: &str) -> impl Iterator<Item = String> {
+    ["", "refs/", "refs/tags/", "refs/heads/", "refs/remotes/"].into_iter().map(move |start| format!("{start}{name}"))
 }
 
 fn is_name(name: &str) -> bool {
@@ -278,13 +276,7 @@ fn from_log(repository: &Repository, name: &str, number: usize) -> Looked<Vec<Id
         return Ok(Vec::new());
     }
     let mut found = Vec::new();
-    for name in [
-        name.to_owned(),
-        format!("refs/{name}"),
-        format!("refs/tags/{name}"),
-        format!("refs/heads/{name}"),
-        format!("refs/remotes/{name}"),
-    ] {
+    for name in whole_names(name) {
         for folder in repository.folders() {
             let path = folder.join("logs").join(&name);
             if !path.is_file() {

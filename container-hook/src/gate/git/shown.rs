@@ -3,6 +3,7 @@
 //! What is looked at may be more than git shows, never less: then it says too much of a secret that is there. What cannot be looked
 //! at is a doubt.
 
+use std::cell::OnceCell;
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, HashMap, HashSet};
 use std::fs::Metadata;
@@ -61,6 +62,8 @@ struct Tracked {
     bytes: Vec<u8>,
     index: index::Index,
     meta: Option<Metadata>,
+    /// Places in the list of names that are called like secrets, once somebody asks.
+    secrets: OnceCell<Vec<usize>>,
 }
 
 struct Look<'r> {
@@ -114,7 +117,7 @@ impl<'r> Look<'r> {
             repository,
             folder: std::fs::canonicalize(folder).unwrap_or_else(|_| folder.to_owned()),
             objects: Objects::of(repository, id_length),
-            tracked: Tracked { bytes, index, meta },
+            tracked: Tracked { bytes, index, meta, secrets: OnceCell::new() },
             without_parents: revisions::without_parents(repository)?,
             paths: Vec::new(),
             found: Vec::new(),
@@ -169,31 +172,21 @@ impl<'r> Look<'r> {
                         Ok(())
                     }
                     ([], [commit], []) => {
-                        let commit = commit.clone();
                         self.working_tree();
-                        self.index_beside(&commit)
+                        self.index_beside(commit)
                     }
                     ([], [one, other], []) => {
                         let (one, other) = (self.root_of(one)?, self.root_of(other)?);
                         self.trees(Some(&one), Some(&other), "", 0)
                     }
-                    ([], [], [alone]) => {
-                        let alone = alone.clone();
-                        self.commit(&alone, true)
-                    }
-                    ([one, other], [], []) => {
-                        let (one, other) = (one.clone(), other.clone());
-                        self.trees(Some(&one), Some(&other), "", 0)
-                    }
+                    ([], [], [alone]) => self.commit(alone, true),
+                    ([one, other], [], []) => self.trees(Some(one), Some(other), "", 0),
                     _ => Err("more is laid beside each other than is followed".to_owned()),
                 }
             }
             ShownOf::Staged => match named.starts.as_slice() {
                 [] => self.head().and_then(|head| head.map_or(Ok(()), |head| self.index_beside(&head))),
-                [commit] => {
-                    let commit = commit.clone();
-                    self.index_beside(&commit)
-                }
+                [commit] => self.index_beside(commit),
                 _ => Err("more is laid beside each other than is followed".to_owned()),
             },
             ShownOf::Files if named.starts.is_empty() && named.trees.is_empty() => {
@@ -394,9 +387,11 @@ impl<'r> Look<'r> {
 
     /// Names that git tracks and that are called like secrets, with their places in the list.
     fn tracked_secrets(&self) -> Vec<(usize, String)> {
-        let names = self.tracked.index.names.iter().enumerate();
+        let names = &self.tracked.index.names;
         let is_secret = |name: &str| secrets::is_secret_path(&self.repository.root.join(name).to_string_lossy());
-        names.filter(|(_, name)| self.is_meant(name) && is_secret(name)).map(|(at, name)| (at, name.clone())).collect()
+        let all = || names.iter().enumerate().filter(|(_, name)| is_secret(name)).map(|(at, _)| at).collect();
+        let secrets = self.tracked.secrets.get_or_init(all).iter().filter_map(|at| Some((*at, names.get(*at)?)));
+        secrets.filter(|(_, name)| self.is_meant(name)).map(|(at, name)| (at, name.clone())).collect()
     }
 
     /// The working tree beside the index.

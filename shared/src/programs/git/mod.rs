@@ -218,8 +218,6 @@ const HARMLESS: &[&str] = &[
     "merge.renamelimit",
     "submodule.recurse",
 ];
-/// Options of `git config` behind which a value of theirs stands.
-const VALUED: &[&str] = &["-f", "--file", "--blob", "--type", "--comment", "--value", "--url", "--default"];
 
 fn git(judge: &mut Judge<'_>, call: &Call) -> Judgement {
     let mut args = call.args.iter();
@@ -338,7 +336,7 @@ fn git(judge: &mut Judge<'_>, call: &Call) -> Judgement {
         let mut is_file = false;
         let mut plain = rest.iter().filter_map(Arg::exact).filter(|text| {
             // The value of an option that takes one.
-            let is_value = std::mem::replace(&mut is_file, VALUED.contains(text));
+            let is_value = std::mem::replace(&mut is_file, reading::takes_value(text));
             !is_value && !text.starts_with('-')
         });
         // Newer versions have words for what options say in older ones.

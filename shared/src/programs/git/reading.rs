@@ -31,6 +31,11 @@ const FORMS: &[&str] = &[
 /// The same with a value behind them.
 const VALUED: &[&str] = &["-f", "--file", "--blob", "--type", "--url", "--default"];
 
+/// True for an option of `git config` behind which a value of its own stands.
+pub(super) fn takes_value(option: &str) -> bool {
+    VALUED.contains(&option) || matches!(option, "--comment" | "--value")
+}
+
 /// True where these words, behind `config`, read settings and set none. Git looks for options in front of the first name only: behind it,
 /// `-l` is a value, and what looks like a question sets it.
 pub(super) fn only_reads_settings(words: &[Arg]) -> bool {
