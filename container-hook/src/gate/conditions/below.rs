@@ -311,7 +311,7 @@ fn walk(root: &Path, depth: Depth, see: &See<'_>) -> Option<Stop> {
         depth,
         see,
         count: AtomicUsize::new(0),
-        ahead: Mutex::new(Ahead { folders: vec![root.to_owned()], busy: 0, end: None }),
+        ahead: Mutex::new(Ahead { folders: vec![root.to_owned()], busy: 0, waiting: 0, end: None }),
         changed: Condvar::new(),
     };
     if walk.goes_on_behind(WORTH_A_THREAD) {
@@ -344,6 +344,8 @@ struct Ahead {
     folders: Vec<PathBuf>,
     /// Threads that are in a folder, and may find more.
     busy: usize,
+    /// Threads that wait for one.
+    waiting: usize,
     end: Option<Stop>,
 }
 
@@ -381,7 +383,9 @@ impl Walk<'_> {
             if ahead.busy == 0 {
                 return None;
             }
+            ahead.waiting += 1;
             ahead = self.changed.wait(ahead).unwrap_or_else(PoisonError::into_inner);
+            ahead.waiting -= 1;
         }
     }
 
@@ -396,8 +400,12 @@ impl Walk<'_> {
         if ahead.end.is_none() {
             ahead.end = end;
         }
+        let is_awaited = ahead.waiting > 0;
         drop(ahead);
-        self.changed.notify_all();
+        // To wake nobody is a call of the kernel, too.
+        if is_awaited {
+            self.changed.notify_all();
+        }
     }
 
     fn too_much() -> Stop {

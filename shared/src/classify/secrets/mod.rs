@@ -3,6 +3,7 @@
 //! A name is all that the text gives. A file is a secret when its path says so; what it holds is never looked at.
 
 mod names;
+mod quick;
 mod variables;
 
 use super::paths::{Beginnings, ends_in, file_name, is_within, lies_in};
@@ -10,7 +11,8 @@ use super::paths::{Beginnings, ends_in, file_name, is_within, lies_in};
 pub use names::{is_secret_file_name, is_secret_name};
 pub use variables::is_secret_variable;
 
-use names::{Lengths, NAMES, is_surrounding, without_copy_marks};
+use names::{NAMES, is_surrounding, without_copy_marks};
+use quick::Holders;
 
 /// True when a resolved path names a secret: a credential, a private key, an environment file.
 pub fn is_secret_path(path: &str) -> bool {
@@ -398,10 +400,8 @@ pub fn may_be_public(path: &str) -> bool {
 
 /// True when what lies in a folder of this name may be a secret by its place alone, whatever its own name is. Quick.
 pub fn may_hold_by_place(name: &[u8]) -> bool {
-    static LENGTHS: Lengths = Lengths::none().with_holders(FILES).with_holders(FOLDERS).with_holders(PLACES);
-    let holder =
-        |path: &&str| path.rsplit_once('/').map(|(folder, _)| file_name(folder).as_bytes().eq_ignore_ascii_case(name));
-    LENGTHS.may_have(name) && FILES.iter().chain(FOLDERS).chain(PLACES).filter_map(holder).any(|is_holder| is_holder)
+    static HOLDERS: Holders<{ FILES.len() + FOLDERS.len() + PLACES.len() }> = Holders::of(&[FILES, FOLDERS, PLACES]);
+    HOLDERS.have(name)
 }
 
 /// True when a folder of this name holds little but secrets. The name is in lower case.

@@ -1,6 +1,8 @@
 //! Names of files that are secrets wherever they lie.
 //!
-//! Some hundred thousand names are asked about before one command runs, so nearly every name is told by few comparisons.
+//! Nearly every name is told to be none of them at once (`quick`): what is added here to the rules is added there.
+
+use super::quick;
 
 /// Names of files that are secrets wherever they lie.
 pub(super) const NAMES: &[&str] = &[
@@ -223,79 +225,40 @@ pub(super) const NAMES: &[&str] = &[
 ];
 
 /// How people end the names of keys.
-const KEY_ENDS: [&str; 4] = ["_rsa", "_ed25519", "_ecdsa", "_dsa"];
+pub(super) const KEY_ENDS: &[&str] = &["_rsa", "_ed25519", "_ecdsa", "_dsa"];
 
-static LENGTHS: Lengths = Lengths::of(NAMES);
-
-/// Tells at once of nearly every word that it is none of some words: by its first letter, whatever its case, and its length.
-#[derive(Debug)]
-pub(super) struct Lengths([u64; 32]);
-
-impl Lengths {
-    /// Those of these words.
-    const fn of(words: &[&str]) -> Self {
-        let mut all = [0; 32];
-        let mut rest = words;
-        while let [word, more @ ..] = rest {
-            Self::add(&mut all, word.as_bytes());
-            rest = more;
-        }
-        Self(all)
-    }
-
-    /// Those of the folders in which these paths lie, and of the words that were there before.
-    pub(super) const fn with_holders(self, paths: &[&str]) -> Self {
-        let mut all = self.0;
-        let mut rest = paths;
-        while let [path, more @ ..] = rest {
-            let mut holder = path.as_bytes();
-            while let [before @ .., last] = holder {
-                holder = before;
-                if *last == b'/' {
-                    Self::add(&mut all, behind_last_slash(holder));
-                    break;
-                }
-            }
-            rest = more;
-        }
-        Self(all)
-    }
-
-    /// Those of no words.
-    pub(super) const fn none() -> Self {
-        Self([0; 32])
-    }
-
-    #[expect(clippy::indexing_slicing, reason = "a place is below 32, and `get_mut` is not const")]
-    const fn add(all: &mut [u64; 32], word: &[u8]) {
-        let (place, bit) = Self::place(word);
-        all[place] |= bit;
-    }
-
-    /// False when it is none of them.
-    pub(super) fn may_have(&self, word: &[u8]) -> bool {
-        let (place, bit) = Self::place(word);
-        self.0.get(place).is_some_and(|lengths| lengths & bit != 0)
-    }
-
-    const fn place(word: &[u8]) -> (usize, u64) {
-        let first = if let [first, ..] = word { *first } else { 0 };
-        let length = if word.len() < 63 { word.len() } else { 63 };
-        ((first % 32) as usize, 1 << length)
-    }
-}
-
-const fn behind_last_slash(path: &[u8]) -> &[u8] {
-    let mut rest = path;
-    let mut name = path;
-    while let [first, more @ ..] = rest {
-        if *first == b'/' {
-            name = more;
-        }
-        rest = more;
-    }
-    name
-}
+/// What stands behind the last dot of secrets.
+pub(super) const ENDINGS: &[&str] = &[
+    "pem",
+    "key",
+    "p12",
+    "pfx",
+    "jks",
+    "keystore",
+    "kdbx",
+    "ppk",
+    "tfvars",
+    "ovpn",
+    "keytab",
+    "tfplan",
+    "keyring",
+    "keychain",
+    "keychain-db",
+    "agekey",
+    "p8",
+    "kdb",
+    "psafe3",
+    "kubeconfig",
+    "publishsettings",
+    "1pux",
+    "keyx",
+    "kwl",
+    "pk8",
+    "pkcs12",
+    "jceks",
+    "bks",
+    "env",
+];
 
 /// True for an ending of code and texts: such a name is not secret whatever stands before it, as long as that is no dot.
 fn is_code(name: &[u8]) -> bool {
@@ -336,7 +299,7 @@ fn names_state(name: &[u8]) -> bool {
 /// True when a file of this name, as the file system has it, is a secret wherever it lies. Quick, for a hundred thousand of
 /// them.
 pub fn is_secret_file_name(name: &[u8]) -> bool {
-    if is_code(name) && !LENGTHS.may_have(name) {
+    if quick::is_ordinary(name) {
         return false;
     }
     let mut buffer = [0; 255];
@@ -349,7 +312,7 @@ pub fn is_secret_file_name(name: &[u8]) -> bool {
 
 /// True when a file of this name is a secret wherever it lies. The name is in lower case.
 pub fn is_secret_name(name: &str) -> bool {
-    let is_known = |name: &str| LENGTHS.may_have(name.as_bytes()) && NAMES.contains(&name);
+    let is_known = |name: &str| quick::NAMED.may_have(name.as_bytes()) && NAMES.contains(&name);
     // Some end like code, or like a copy, themselves.
     if is_known(name) {
         return true;
@@ -378,9 +341,6 @@ pub fn is_secret_name(name: &str) -> bool {
 /// True for what ends as secrets do: with what stands behind its last dot, above all.
 fn ends_as_secret(name: &str, ending: &str) -> bool {
     let is_called_so = || match ending {
-        "pem" | "key" | "p12" | "pfx" | "jks" | "keystore" | "kdbx" | "ppk" | "tfvars" | "ovpn" | "keytab"
-        | "tfplan" | "keyring" | "keychain" | "keychain-db" | "agekey" | "p8" | "kdb" | "psafe3" | "kubeconfig"
-        | "publishsettings" | "1pux" | "keyx" | "kwl" | "pk8" | "pkcs12" | "jceks" | "bks" | "env" => true,
         "json" => {
             name.ends_with(".tfvars.json")
                 || name.contains("firebase-adminsdk")
@@ -389,7 +349,7 @@ fn ends_as_secret(name: &str, ending: &str) -> bool {
                     .any(|start| name.starts_with(start))
         }
         "conf" => name.starts_with("wg") && name.len() <= 12,
-        _ => false,
+        _ => ENDINGS.contains(&ending),
     };
     is_called_so() || KEY_ENDS.iter().any(|end| name.ends_with(end)) || names_state(name.as_bytes())
 }
@@ -450,10 +410,13 @@ const DATA: &[&str] = &[
     "dat",
 ];
 
+/// One of these is in each name that says that it is a secret: what says an API's key has the key in it.
+pub(super) const SAYING: &[&str] = &["secret", "cred", "pass", "token", "key", "recovery"];
+
 /// True for a name whose words end in one for a credential: `db_password`, `prod-secrets.yaml`, `credentials (1).json`. One
 /// word without an ending is more often a folder of somebody's program. The name is in lower case.
 fn says_secret(name: &str) -> bool {
-    if !may_say_secret(name) {
+    if !SAYING.iter().any(|word| name.contains(word)) {
         return false;
     }
     let is_dotted = name.starts_with('.');
@@ -505,72 +468,52 @@ pub(super) fn holds_data(name: &str) -> bool {
     }
 }
 
-/// False of nearly every name, in one pass over its letters.
-fn may_say_secret(name: &str) -> bool {
-    let mut rest = name.as_bytes();
-    while let [first, more @ ..] = rest {
-        let word: &[u8] = match first {
-            b's' => b"secret",
-            b'c' => b"cred",
-            b'p' => b"pass",
-            b't' => b"token",
-            b'k' => b"key",
-            b'r' => b"recovery",
-            _ => b"",
-        };
-        // What says an API's key has the key in it.
-        if !word.is_empty() && rest.starts_with(word) {
-            return true;
-        }
-        rest = more;
-    }
-    false
-}
+/// What is put behind a name for a copy.
+pub(super) const MARKS: &[&str] = &[
+    // Ends with the next one.
+    ".un~",
+    "~",
+    ".bak",
+    ".orig",
+    ".old",
+    ".save",
+    ".backup",
+    ".copy",
+    ".tmp",
+    ".rpmsave",
+    ".rpmnew",
+    ".dpkg-old",
+    ".dpkg-new",
+    ".dpkg-dist",
+    ".ucf-old",
+    " (copy)",
+    " copy",
+    ".txt",
+    ".gz",
+    ".xz",
+    ".bz2",
+    ".zst",
+    "_old",
+    "-old",
+    "-bak",
+    "_bak",
+    ".bk",
+    ".new",
+    ".sav",
+    ".b64",
+    ".lzma",
+    ".lz4",
+    ".z",
+    ".dec",
+    ".pacnew",
+    ".pacsave",
+    ".kate-swp",
+    ".svz",
+];
 
 /// A name without what editors, packages and people put around it for a copy: `.x.swp`, `#x#`, `x~`, `x.bak.2`, `x (copy)`,
 /// `x.gz`. The name is in lower case.
 pub(super) fn without_copy_marks(mut name: &str) -> &str {
-    const MARKS: &[&str] = &[
-        // Ends with the next one.
-        ".un~",
-        "~",
-        ".bak",
-        ".orig",
-        ".old",
-        ".save",
-        ".backup",
-        ".copy",
-        ".tmp",
-        ".rpmsave",
-        ".rpmnew",
-        ".dpkg-old",
-        ".dpkg-new",
-        ".dpkg-dist",
-        ".ucf-old",
-        " (copy)",
-        " copy",
-        ".txt",
-        ".gz",
-        ".xz",
-        ".bz2",
-        ".zst",
-        "_old",
-        "-old",
-        "-bak",
-        "_bak",
-        ".bk",
-        ".new",
-        ".sav",
-        ".b64",
-        ".lzma",
-        ".lz4",
-        ".z",
-        ".dec",
-        ".pacnew",
-        ".pacsave",
-        ".kate-swp",
-        ".svz",
-    ];
     if let Some(inside) = name.strip_prefix('#').and_then(|rest| rest.strip_suffix('#')) {
         name = inside;
     }
@@ -634,17 +577,6 @@ mod tests {
         }
         for name in [".env.js", "ID_RSA", "Server.PEM", ".env", "a.tfvars", "a.TfState.js"] {
             assert!(is_secret_file_name(name.as_bytes()), "{name}");
-        }
-    }
-
-    #[test]
-    fn what_passes_names_by_quickly_passes_none_of_the_list() {
-        static HOLDERS: Lengths = Lengths::none().with_holders(&["a/bc/d", "/etc/x", "alone", "e/f"]);
-        for name in NAMES {
-            assert!(LENGTHS.may_have(name.as_bytes()) && is_secret_name(name), "{name}");
-        }
-        for (name, want) in [("bc", true), ("BC", true), ("etc", true), ("e", true), ("d", false), ("alone", false)] {
-            assert_eq!(HOLDERS.may_have(name.as_bytes()), want, "{name}");
         }
     }
 }

@@ -1,0 +1,296 @@
+//! Tells at once of nearly every name that it is no secret's: some hundred thousand of them are asked about before one command
+//! runs. What the rules of the other files look for goes in here from their own lists.
+
+use super::names::{ENDINGS, KEY_ENDS, MARKS, NAMES, SAYING};
+
+/// Those of the names of secrets.
+pub(super) static NAMED: Lengths = Lengths::of(NAMES);
+
+/// Tells at once of nearly every word that it is none of some words: by its first letter and its last one, whatever their case,
+/// and its length.
+#[derive(Debug)]
+pub(super) struct Lengths([u64; 128]);
+
+impl Lengths {
+    /// Those of these words.
+    const fn of(words: &[&str]) -> Self {
+        let mut all = [0; 128];
+        let mut rest = words;
+        while let [word, more @ ..] = rest {
+            Self::add(&mut all, word.as_bytes());
+            rest = more;
+        }
+        Self(all)
+    }
+
+    #[expect(clippy::indexing_slicing, reason = "a place is below 128, and `get_mut` is not const")]
+    const fn add(all: &mut [u64; 128], word: &[u8]) {
+        let (place, bit) = Self::place(word);
+        all[place] |= bit;
+    }
+
+    /// False when it is none of them.
+    pub(super) fn may_have(&self, word: &[u8]) -> bool {
+        let (place, bit) = Self::place(word);
+        self.0.get(place).is_some_and(|lengths| lengths & bit != 0)
+    }
+
+    const fn place(word: &[u8]) -> (usize, u64) {
+        let (first, last) = match word {
+            [] => (0, 0),
+            [one] => (*one, *one),
+            [first, .., last] => (*first, *last),
+        };
+        let length = if word.len() < 63 { word.len() } else { 63 };
+        (Pairs::place(first) ^ Pairs::place(last) << 2, 1 << length)
+    }
+}
+
+/// The names of the folders in which some paths lie.
+#[derive(Debug)]
+pub(super) struct Holders<const N: usize> {
+    names: [&'static [u8]; N],
+    lengths: Lengths,
+}
+
+impl<const N: usize> Holders<N> {
+    /// Those of all paths in these lists, of which there are `N`.
+    #[expect(clippy::indexing_slicing, reason = "an error when it is compiled, and `get_mut` is not const")]
+    pub(super) const fn of(lists: &[&[&'static str]]) -> Self {
+        let (mut names, mut count, mut all) = ([b"".as_slice(); N], 0, [0; 128]);
+        let mut lists = lists;
+        while let [list, more @ ..] = lists {
+            let mut list = *list;
+            while let [path, rest @ ..] = list {
+                let name = holder(path.as_bytes());
+                if !name.is_empty() {
+                    Lengths::add(&mut all, name);
+                }
+                names[count] = name;
+                count += 1;
+                list = rest;
+            }
+            lists = more;
+        }
+        Self { names, lengths: Lengths(all) }
+    }
+
+    /// True for one of the folders' names, whatever its case.
+    pub(super) fn have(&self, name: &[u8]) -> bool {
+        self.lengths.may_have(name)
+            && self.names.iter().any(|known| !known.is_empty() && known.eq_ignore_ascii_case(name))
+    }
+}
+
+/// The name of the folder in which a path lies; nothing for a path of one name.
+const fn holder(path: &'static [u8]) -> &'static [u8] {
+    let mut end = path.len();
+    while end > 0 {
+        end -= 1;
+        let (folder, _) = path.split_at(end);
+        let (_, rest) = path.split_at(end);
+        if let [b'/', ..] = rest {
+            let mut start = folder.len();
+            while start > 0 {
+                let (_, name) = folder.split_at(start - 1);
+                if let [b'/', ..] = name {
+                    break;
+                }
+                start -= 1;
+            }
+            let (_, name) = folder.split_at(start);
+            return name;
+        }
+    }
+    b""
+}
+
+/// How what begins as a secret's name begins.
+const BEGINNINGS: &[&str] = &[
+    ".",
+    "#",
+    "id_",
+    "env.",
+    "krb5cc_",
+    "kubeconfig",
+    "ssh_host_",
+    "client_secret_",
+    "appsettings",
+    "service-account",
+    "gha-creds-",
+    "wg",
+];
+/// What stands inside of names besides what says that it is a secret.
+const INSIDE: &[&str] = &[".sw", ".tfstate", ".tfvars.json", "firebase-adminsdk"];
+const ENDS: [&[&str]; 3] = [MARKS, KEY_ENDS, ENDINGS];
+const WORDS: [&[&str]; 2] = [SAYING, INSIDE];
+
+static BEGIN: Pairs = Pairs::none().with_beginnings(BEGINNINGS);
+static WITHIN: Pairs = Pairs::none().with_beginnings(SAYING).with_beginnings(INSIDE);
+static END: Pairs = Pairs::none().with_ends(MARKS).with_ends(KEY_ENDS).with_ends(ENDINGS);
+
+/// True for a name, whatever its case, that no rule takes for a secret's. False says nothing.
+pub(super) fn is_ordinary(name: &[u8]) -> bool {
+    let is_known = NAMED.may_have(name) && NAMES.iter().any(|known| known.as_bytes().eq_ignore_ascii_case(name));
+    if is_known || ends_as_some(name) {
+        return false;
+    }
+    let [first, second, ..] = name else { return false };
+    if BEGIN.have(*first, *second) && BEGINNINGS.iter().any(|word| begins_with(name, word)) {
+        return false;
+    }
+    let mut rest = name;
+    while let [one, more @ ..] = rest {
+        let Some(two) = more.first() else { break };
+        if WITHIN.have(*one, *two) && WORDS.iter().any(|words| words.iter().any(|word| begins_with(rest, word))) {
+            return false;
+        }
+        rest = more;
+    }
+    true
+}
+
+/// True for a name that ends as one of the lists says, or with a number behind that, or behind a dot.
+fn ends_as_some(name: &[u8]) -> bool {
+    if is_ended(name) {
+        return true;
+    }
+    let mut stem = name;
+    while let [before @ .., b'0'..=b'9'] = stem {
+        stem = before;
+    }
+    stem.len() != name.len() && (stem.is_empty() || stem.ends_with(b".") || is_ended(stem))
+}
+
+fn is_ended(name: &[u8]) -> bool {
+    let [.., one, two] = name else { return true };
+    END.have(*one, *two)
+        && ENDS.iter().any(|ends| {
+            ends.iter().any(|end| {
+                let place = name.len().checked_sub(end.len());
+                place.and_then(|place| name.get(place..)).is_some_and(|last| last.eq_ignore_ascii_case(end.as_bytes()))
+            })
+        })
+}
+
+fn begins_with(name: &[u8], word: &str) -> bool {
+    name.get(..word.len()).is_some_and(|start| start.eq_ignore_ascii_case(word.as_bytes()))
+}
+
+/// Pairs of bytes, whatever the case of letters, and a few others with them: a bit for each.
+struct Pairs([u32; 32]);
+
+impl Pairs {
+    const fn none() -> Self {
+        Self([0; 32])
+    }
+
+    /// With the first two letters of these words.
+    #[expect(clippy::indexing_slicing, reason = "a place is below 32, and `get_mut` is not const")]
+    const fn with_beginnings(mut self, words: &[&str]) -> Self {
+        let mut rest = words;
+        while let [word, more @ ..] = rest {
+            match word.as_bytes() {
+                [] => {}
+                [one] => self.0[Self::place(*one)] = u32::MAX,
+                [one, two, ..] => self.0[Self::place(*one)] |= 1 << Self::place(*two),
+            }
+            rest = more;
+        }
+        self
+    }
+
+    /// With the last two letters of these words.
+    #[expect(clippy::indexing_slicing, reason = "a place is below 32, and `get_mut` is not const")]
+    const fn with_ends(mut self, words: &[&str]) -> Self {
+        let mut rest = words;
+        while let [word, more @ ..] = rest {
+            match word.as_bytes() {
+                [] => {}
+                [two] => {
+                    let mut one = 0;
+                    while one < self.0.len() {
+                        self.0[one] |= 1 << Self::place(*two);
+                        one += 1;
+                    }
+                }
+                [.., one, two] => self.0[Self::place(*one)] |= 1 << Self::place(*two),
+            }
+            rest = more;
+        }
+        self
+    }
+
+    fn have(&self, one: u8, two: u8) -> bool {
+        self.0.get(Self::place(one)).is_some_and(|seconds| seconds >> Self::place(two) & 1 == 1)
+    }
+
+    /// The same for a letter in either case.
+    const fn place(byte: u8) -> usize {
+        (byte % 32) as usize
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::super::names::{is_secret_file_name, is_secret_name};
+    use super::*;
+
+    #[test]
+    fn what_passes_names_by_quickly_passes_none_of_the_list() {
+        for name in NAMES {
+            assert!(NAMED.may_have(name.as_bytes()) && is_secret_name(name), "{name}");
+        }
+    }
+
+    #[test]
+    fn folders_are_known_by_what_lies_in_them() {
+        static HOLDERS: Holders<5> = Holders::of(&[&["a/bc/d", "/etc/x", "alone"], &["e/f", "/root"]]);
+        for (name, want) in
+            [("bc", true), ("BC", true), ("etc", true), ("e", true), ("d", false), ("alone", false), ("", false)]
+        {
+            assert_eq!(HOLDERS.have(name.as_bytes()), want, "{name}");
+        }
+    }
+
+    #[test]
+    fn most_names_of_a_project_are_ordinary() {
+        let names = "main.rs index.js package.json Button.tsx README.md setup.py Cargo.lock go.sum test_case0 yarn.lock \
+                     utils.ts schema.sql styles.css index.html app.d.ts index.js.map a.yml Makefile LICENSE node_modules";
+        for name in names.split_whitespace() {
+            assert!(is_ordinary(name.as_bytes()), "{name}");
+        }
+        for name in ["", "x", "7", "server.pem", "ID_RSA", "a.TfState.js", ".x.SWP", "x~", "#x#", "env.local", "x.7"] {
+            assert!(!is_ordinary(name.as_bytes()), "{name}");
+        }
+    }
+
+    /// Pieces of what the rules look for, and of other names.
+    fn pieces() -> impl Strategy<Value = String> {
+        let lists = [NAMES, MARKS, KEY_ENDS, ENDINGS, SAYING, BEGINNINGS, INSIDE];
+        let of_rules: Vec<&str> = lists.into_iter().flatten().copied().collect();
+        let others =
+            "a b x . _ - ~ # 1 42 .json .conf .js .md config key my prod local state history db ( ) \u{e9} (1)";
+        let others: Vec<&str> = others.split(' ').chain([" "]).collect();
+        prop_oneof![
+            3 => proptest::sample::select(of_rules).prop_map(str::to_owned),
+            3 => proptest::sample::select(others).prop_map(str::to_owned),
+            1 => "[a-z.0-9_~#-]{1,6}",
+        ]
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(20_000))]
+
+        #[test]
+        fn no_secret_is_ordinary(pieces in proptest::collection::vec(pieces(), 1..5), upper in any::<bool>()) {
+            let name = pieces.concat();
+            let name = if upper { name.to_ascii_uppercase() } else { name };
+            let is_secret = is_secret_name(&name.to_ascii_lowercase());
+            prop_assert!(!(is_secret && is_ordinary(name.as_bytes())), "{name}");
+            prop_assert_eq!(is_secret_file_name(name.as_bytes()), is_secret, "{}", name);
+        }
+    }
+}
