@@ -1,7 +1,7 @@
 //! `.env`: agents and plug-ins of shells take variables from it when they start, some of which say where their settings lie and
 //! which code they run.
 
-use super::paths;
+use super::{paths, secrets};
 use crate::shell;
 use crate::{agents, programs, variables};
 
@@ -82,7 +82,15 @@ const PARTS: &[&str] = &[
 /// project. It counts where it is written; to name it means to read it.
 pub fn steers_when_written(path: &str) -> bool {
     let name = paths::file_name(path);
-    !paths::is_temporary(path) && (name == ".env" || is_template(name))
+    !paths::is_temporary(path) && (is_taken_in(name) || is_template(name))
+}
+
+/// True for a name under which tools look for variables by themselves: `.env`, and what is laid over it in one place or another
+/// (`.env.local`, `.env.production.local`).
+fn is_taken_in(name: &str) -> bool {
+    let where_used = name.strip_prefix(".env").map(|rest| rest.strip_prefix('.').unwrap_or(rest));
+    matches!(name, ".env" | ".flaskenv" | ".dev.vars")
+        || name.starts_with(".env.") && where_used.is_some_and(|rest| rest.split('.').all(secrets::is_surrounding))
 }
 
 fn is_template(name: &str) -> bool {
@@ -192,7 +200,12 @@ mod tests {
         ] {
             assert!(!is_from_template(source, target), "{source} {target}");
         }
-        assert!(steers_when_written("a/.env") && steers_when_written(".env.sample") && !steers_when_written(".envs"));
+        for path in ["a/.env", ".env.sample", ".flaskenv", ".env.local", "a/.env.production.local", ".env.test"] {
+            assert!(steers_when_written(path), "{path}");
+        }
+        for path in [".envs", ".env.", ".env.md", ".env.localhost", "/tmp/.env.local", "env.local"] {
+            assert!(!steers_when_written(path), "{path}");
+        }
     }
 
     #[test]

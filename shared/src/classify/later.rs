@@ -1007,7 +1007,7 @@ pub fn of(path: &str, cwd: Option<&str>) -> Option<Later> {
     let cwd = cwd.map(str::to_ascii_lowercase);
     let tier_of = |holder| if may_be_in_force(holder, cwd.as_deref()) { Tier::Gate } else { ByItself };
     if let Some(holder) = holder_of(path, beginnings, agents::folders(), true)
-        .or_else(|| holder_of(path, beginnings, agents::settings(), false))
+        .or_else(|| holder_of(path, beginnings, agents::settings(), false).filter(|_| !is_laid_aside(path)))
     {
         return Some(Later { tier: tier_of(holder), what: "an agent's settings", is_called: false, is_kept: true });
     }
@@ -1033,6 +1033,11 @@ pub fn of(path: &str, cwd: Option<&str>) -> Option<Later> {
         return None;
     };
     Some(Later { tier: ByItself, what, is_called, is_kept: false })
+}
+
+/// True for a file that is there to be copied, or is a copy: no agent reads its settings by such a name. The path is in lower case.
+fn is_laid_aside(path: &str) -> bool {
+    [".example", ".sample", ".template", ".dist", ".bak", ".orig"].iter().any(|ending| path.ends_with(ending))
 }
 
 /// As file systems fold letters which do so: there the long s is an s, and the sign of Kelvin a k.
@@ -1346,6 +1351,10 @@ mod tests {
         }
         // Nobody knows where a relative path leads when the working directory is known and it is relative all the same.
         assert_eq!(tier("sub/.claude/settings.json"), Some(Tier::Gate));
+        for aside in ["settings.json.example", "settings.local.json.sample", "settings.json.bak"] {
+            assert_eq!(tier(&format!(".claude/{aside}")), None, "{aside}");
+            assert_eq!(tier(&format!(".claude/hooks/{aside}")), Some(Tier::Gate), "{aside}");
+        }
         assert_eq!(of("sub/.claude/settings.json", None).map(|later| later.tier), Some(Tier::ByItself));
         assert_eq!(of("../.claude/settings.json", None).map(|later| later.tier), Some(Tier::Gate));
         // In a folder for temporary files one may work, too.

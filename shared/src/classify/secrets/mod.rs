@@ -8,10 +8,11 @@ mod variables;
 
 use super::paths::{Beginnings, ends_in, file_name, is_within, lies_in};
 
+pub(super) use names::is_surrounding;
 pub use names::{is_secret_file_name, is_secret_name};
 pub use variables::is_secret_variable;
 
-use names::{NAMES, is_surrounding, without_copy_marks};
+use names::{NAMES, without_copy_marks};
 use quick::Holders;
 
 /// True when a resolved path names a secret: a credential, a private key, an environment file.

@@ -386,7 +386,7 @@ fn begins_as_secret(name: &str, ending: &str) -> bool {
 const SURROUNDINGS: &str = "local prod production dev development staging stage test live qa my copy of bak backup old new orig \
                             final real";
 
-pub(super) fn is_surrounding(word: &str) -> bool {
+pub(in crate::classify) fn is_surrounding(word: &str) -> bool {
     SURROUNDINGS.split(' ').any(|known| known == word)
 }
 
