@@ -50,8 +50,8 @@ pub struct Verdict {
 }
 
 impl Verdict {
-    /// True when a person said yes to this very command, and so to the script that it is.
-    pub fn approves_script(&self) -> bool {
+    /// True when a person said yes to this very command, and so to the script that it is and to the files that were shown with it.
+    pub fn approves_what_was_shown(&self) -> bool {
         self.answer == Answer::Allow
             && self.by.is_human()
             && !matches!(self.standing, Standing::OnOutage | Standing::Ahead)

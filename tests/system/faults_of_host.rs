@@ -196,6 +196,30 @@ fn a_flood_over_the_limit_is_denied() {
 }
 
 #[test]
+fn a_log_that_nobody_reads_holds_nobody_up() {
+    use std::io::BufRead as _;
+    let site = Site::new("log = \"debug\"\n");
+    let mut command = site.host_command();
+    command.stdin(std::process::Stdio::null()).stdout(std::process::Stdio::null()).stderr(std::process::Stdio::piped());
+    let mut host = command.spawn().unwrap();
+    let mut said = std::io::BufReader::new(host.stderr.take().unwrap());
+    let mut line = String::new();
+    while !line.contains("bashgate is ready") {
+        line.clear();
+        assert!(said.read_line(&mut line).unwrap() > 0, "the host did not get ready");
+    }
+    // Far more than a pipe holds.
+    for number in 0..300 {
+        let long = format!("make {number} {}", "x".repeat(400));
+        assert_eq!(site.ask("default", &long).decision, Answer::Allow);
+    }
+    drop(said);
+    site.check("make y").expect(0);
+    host.kill().unwrap();
+    host.wait().unwrap();
+}
+
+#[test]
 fn what_a_workspace_puts_on_record_in_an_hour_has_an_end() {
     let site = Site::new("[limits]\nrecord_mib_per_hour = 1\n");
     let _host = site.serve();

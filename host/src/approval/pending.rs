@@ -215,9 +215,23 @@ pub struct Forecast {
     /// What is different from the script of the same name that somebody approved.
     #[serde(default)]
     pub changed: Option<Changed>,
+    /// Of each of these files that was approved before: by whom and when, and what is different now.
+    #[serde(default)]
+    pub since: Vec<Option<Since>>,
     /// A setting among these files puts another address in a remote's place, or may do so.
     #[serde(default = "nobody_knows")]
     pub leads_elsewhere: bool,
+}
+
+/// A file that a person approved a command with before.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Since {
+    /// Who approved that.
+    pub by: String,
+    /// When, in milliseconds since 1970.
+    pub at_ms: u64,
+    /// What is different in its first lines; empty where these are the same. `None` where all of it is.
+    pub text: Option<String>,
 }
 
 /// What is different from what was approved before.
@@ -277,9 +291,8 @@ fn reads_unknown_input(part: &Part) -> bool {
 }
 
 impl Forecast {
-    /// For a request with these effects.
-    pub fn new(found: &Classification, check: &BashCheck) -> Self {
-        let effects = &found.effects;
+    /// What the container says of a command, in sentences of ours.
+    pub fn says(check: &BashCheck) -> Vec<String> {
         let lists = [
             (ASKED_WITH, &check.asked_with),
             ("meets a secret", &check.secrets),
@@ -287,17 +300,22 @@ impl Forecast {
             ("not looked through for secrets", &check.unlooked),
             ("writes where a link leads", &check.leads_to),
         ];
-        let says = lists.iter().flat_map(|(what, list)| list.iter().map(move |one| format!("{what}: {one}")));
+        lists.iter().flat_map(|(what, list)| list.iter().map(move |one| format!("{what}: {one}"))).collect()
+    }
+
+    /// For a request whose text alone has these effects.
+    pub fn new(found: &Classification, effects: &Effects, check: &BashCheck) -> Self {
         let words = git_config::words_of(check.command.text(), &found.calls);
         let (files, lines_cut) = check.evidence.iter().map(|file| kept(file, &words)).unzip();
         Self {
             lines_cut,
             changed: None,
+            since: Vec::new(),
             leads_elsewhere: check.evidence.iter().any(leads_elsewhere),
             effects: effects.clone(),
             preset: check.runner.as_ref().map(|runner| runner.preset.clone()),
             files,
-            container_says: says.collect(),
+            container_says: Self::says(check),
         }
     }
 

@@ -3,7 +3,7 @@
 //! Nothing is hidden: credentials are masked run by run, each line of the command has its number behind a gutter that no
 //! text can forge, and what is folded says how much. What only the container says stands behind a mark.
 
-use crate::approval::{Card, Changed};
+use crate::approval::{Card, Changed, Since};
 use crate::clock;
 use crate::inspector::prompt::visible;
 use crate::policy::credentials;
@@ -297,6 +297,13 @@ fn forecast(card: &Card, whole: bool, out: &mut String) {
             None => "without a digest".to_owned(),
         };
         out.push_str(&format!("\n    {}, {digest}", one_line(&file.path, 200)));
+        if let Some(since) = card.forecast.since.get(at).and_then(Option::as_ref) {
+            since_approved(since, most(HEAD_LINES), out);
+            // Somebody has read it before.
+            if since.text.as_ref().is_none_or(|text| !text.is_empty()) && most(HEAD_LINES) < usize::MAX {
+                continue;
+            }
+        }
         let lines = file.head.lines().count() + card.forecast.lines_cut.get(at).copied().unwrap_or(0);
         let head: Vec<&str> = file.head.lines().collect();
         for line in head.iter().take(most(HEAD_LINES)) {
@@ -328,23 +335,46 @@ fn forecast(card: &Card, whole: bool, out: &mut String) {
     }
 }
 
+/// What is different in a file since somebody approved a command with it.
+fn since_approved(since: &Since, most: usize, out: &mut String) {
+    let (by, date) = (one_line(&since.by, 100), clock::date(since.at_ms));
+    match &since.text {
+        None => out.push_str(&format!(", as {by} approved it at {date}")),
+        Some(text) if text.is_empty() => {
+            out.push_str(&format!(", CHANGED, behind its first lines, since {by} approved it at {date}"));
+        }
+        Some(text) => {
+            out.push_str(&format!(", CHANGED since {by} approved it at {date}:"));
+            let more = differing(text, most, "      ", out);
+            if more > 0 {
+                out.push_str(&format!("\n      ({more} more lines of that)"));
+            }
+        }
+    }
+}
+
 /// What is different from the script of this name that was approved last.
 fn changed_since(changed: &Changed, card: &Card, most: usize, out: &mut String) {
     let (by, date) = (one_line(&changed.by, 100), clock::date(changed.at_ms));
     out.push_str(&format!("\n  Compared with the script of this name that {by} approved at {date}:"));
-    let text = visible(&credentials::mask_but(&changed.text, &[]));
+    let more = differing(&changed.text, most, "    ", out);
+    if more > 0 {
+        out.push_str(&format!("\n    ({more} more lines of that; all of it: show {})", card.id));
+    }
+}
+
+/// Lines of a difference, behind a gutter: how many more there are.
+fn differing(text: &str, most: usize, indent: &str, out: &mut String) -> usize {
+    let text = visible(&credentials::mask_but(text, &[]));
     let lines: Vec<&str> = text.lines().collect();
     for line in lines.iter().take(most) {
         let rest = line.chars().count().saturating_sub(CHANGED_LETTERS);
         let folds = rest > 0 && most < usize::MAX;
         let shown: String = if folds { line.chars().take(CHANGED_LETTERS).collect() } else { (*line).to_owned() };
         let more = if folds { format!("… ({rest} more)") } else { String::new() };
-        out.push_str(&format!("\n    | {}{more}", counted(&shown)));
+        out.push_str(&format!("\n{indent}| {}{more}", counted(&shown)));
     }
-    let more = lines.len().saturating_sub(most);
-    if more > 0 {
-        out.push_str(&format!("\n    ({more} more lines of that; all of it: show {})", card.id));
-    }
+    lines.len().saturating_sub(most)
 }
 
 /// For each label the first cause, the most telling one and the newest, in order of time.

@@ -32,6 +32,8 @@ const REMEMBERED_IN: Duration = Duration::from_secs(2);
 /// First and longest pause before a service is tried again.
 const FIRST_PAUSE: Duration = Duration::from_millis(500);
 const LONGEST_PAUSE: Duration = Duration::from_mins(1);
+/// How long a card is up before a channel shows it, in milliseconds: what is asked and taken back at once rings nowhere.
+const SETTLES_MS: u64 = 700;
 /// How long a host that has started waits for what was held before to be asked again, before it calls it over.
 const COME_BACK: Duration = Duration::from_secs(10);
 
@@ -191,8 +193,8 @@ impl<C: Channel> Link<C> {
                 None => match self.remark(&mut remarked).await {
                     Ok(true) => Ok(()),
                     Ok(false) => {
-                        // Something changes, or it is time to remind people.
-                        let _ = tokio::time::timeout(Duration::from_secs(2), changes.changed()).await;
+                        // Something changes, or it is time to show a card, or to remind people.
+                        let _ = tokio::time::timeout(self.nap(clock::now()), changes.changed()).await;
                         continue;
                     }
                     Err(failure) => Err(failure),
@@ -224,7 +226,8 @@ impl<C: Channel> Link<C> {
             match self.memory.posted(&shown.card.id) {
                 None if shown.over.is_none() && left > 0 && !shown.is_quiet => {
                     // Somebody who tests a channel waits for it.
-                    let is_time = !is_quiet && now.boot_ms.saturating_sub(shown.since_boot_ms) >= hours.after_ms;
+                    let up = now.boot_ms.saturating_sub(shown.since_boot_ms);
+                    let is_time = !is_quiet && up >= hours.after_ms.max(SETTLES_MS);
                     if is_time || shown.only.is_some() {
                         return Some(Act::Post(shown.clone()));
                     }
@@ -252,6 +255,16 @@ impl<C: Channel> Link<C> {
         }
         let gone = self.memory.all().into_iter().find(|(id, _)| self.board.card(id).is_none());
         gone.map(|(id, posted)| Act::Close(id, posted))
+    }
+
+    /// How long nothing is due unless something changes.
+    fn nap(&self, now: Now) -> Duration {
+        let settles = |shown: &Shown| {
+            let up = now.boot_ms.saturating_sub(shown.since_boot_ms);
+            (shown.over.is_none() && up < SETTLES_MS).then(|| SETTLES_MS - up)
+        };
+        let soonest = self.board.cards().iter().filter_map(settles).min();
+        Duration::from_millis(soonest.unwrap_or(2000))
     }
 
     fn message(&self, shown: &Shown, now: Now) -> Message {

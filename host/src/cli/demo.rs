@@ -35,7 +35,7 @@ const SCRIPT: &[(&str, &str, &str)] = &[
 
 pub(super) fn run(exit: bool) -> Run {
     let hook = hook_binary()?;
-    serve::log("error");
+    let _writes_the_log = serve::log("error");
     let root = tempfile::Builder::new().prefix("bashgate-demo-").tempdir().map_err(|error| {
         Failure::failed(
             format!("cannot make a folder for the demo: {error}"),

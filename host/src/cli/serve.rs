@@ -6,9 +6,13 @@ use super::{Failure, Run};
 use crate::config::Config;
 use crate::daemon::{Serve, serve};
 use bashgate_shared::say_aside;
+use tracing_appender::non_blocking::WorkerGuard;
+
+/// Most lines of the log that wait to be written.
+const MOST_LINES: usize = 10_000;
 
 pub(super) fn run(config: Config) -> Run {
-    log(&config.log);
+    let _writes_the_log = log(&config.log);
     let runtime = runtime()?;
     let ready = Box::new(|config: &Config| {
         say_aside!(
@@ -29,12 +33,18 @@ pub(super) fn run(config: Config) -> Run {
     result.map_err(|error| Failure::of(&error, error.help()))
 }
 
-/// Structured logs on standard error. `RUST_LOG` refines the configured level.
-pub(super) fn log(level: &str) {
+/// Structured logs on standard error, until the guard is dropped. `RUST_LOG` refines the configured level.
+///
+/// They are written beside the loop: one who does not read them holds up no decision. What does not find room meanwhile is lost;
+/// the audit has it.
+pub(super) fn log(level: &str) -> WorkerGuard {
     let filter = tracing_subscriber::EnvFilter::try_from_default_env()
         .unwrap_or_else(|_| tracing_subscriber::EnvFilter::new(level));
     let colour = std::io::stderr().is_terminal();
-    let _ = tracing_subscriber::fmt().with_env_filter(filter).with_ansi(colour).with_writer(std::io::stderr).try_init();
+    let room = tracing_appender::non_blocking::NonBlockingBuilder::default().buffered_lines_limit(MOST_LINES);
+    let (writer, guard) = room.thread_name("log").finish(std::io::stderr());
+    let _ = tracing_subscriber::fmt().with_env_filter(filter).with_ansi(colour).with_writer(writer).try_init();
+    guard
 }
 
 pub(super) fn runtime() -> Result<tokio::runtime::Runtime, Failure> {

@@ -178,6 +178,9 @@ impl Core {
     /// What people are shown about an open request.
     pub(super) fn card(&self, open: &Open, id: ApprovalId, rule: &str, reason: &str) -> Option<Card> {
         let known = self.workspaces.get(&open.workspace)?;
+        let mut forecast = Forecast::new(open.case.classification(), open.read_effects(), &open.check);
+        forecast.changed = self.changed_since_approved(&open.workspace, &open.check);
+        forecast.since = self.since_approved(&open.workspace, &forecast);
         Some(Card {
             id,
             workspace: open.workspace.clone(),
@@ -189,7 +192,7 @@ impl Core {
             agent: open.check.agent.clone(),
             class: open.case.classification().class,
             rule: rule.to_owned(),
-            reason: reason.to_owned(),
+            reason: open.for_people(reason),
             taint: known.seen.taint,
             causes: known.seen.causes.clone(),
             epoch: known.seen.epoch,
@@ -202,10 +205,7 @@ impl Core {
             also: Vec::new(),
             demands: Demands::default(),
             grant: None,
-            forecast: Forecast {
-                changed: self.changed_since_approved(&open.workspace, &open.check),
-                ..Forecast::new(open.case.classification(), &open.check)
-            },
+            forecast,
         })
     }
 

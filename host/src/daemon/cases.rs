@@ -3,7 +3,7 @@
 use std::collections::{HashMap, HashSet};
 use std::time::{Duration, Instant};
 
-use bashgate_shared::classify::Classification;
+use bashgate_shared::classify::{Classification, Effects};
 use bashgate_shared::command::Digest;
 use bashgate_shared::protocol::{Answer, BashCheck, RequestId, WorkspaceName};
 use bashgate_shared::seal::Unsigned;
@@ -109,12 +109,22 @@ impl Cases {
     }
 }
 
+/// What the host has read out of a text by itself.
+pub(super) struct ReadAlone {
+    /// Why it has its class.
+    pub(super) reason: String,
+    /// What it does.
+    pub(super) effects: Effects,
+}
+
 /// An open request to check a command.
 pub(super) struct Open {
     pub(super) workspace: WorkspaceName,
     pub(super) request_id: RequestId,
     pub(super) digest: Digest,
     pub(super) check: BashCheck,
+    /// What was read out of the text, where what the container says has joined it in the case.
+    pub(super) read_alone: Option<Box<ReadAlone>>,
     pub(super) case: Case,
     pub(super) key: RequestKey,
     pub(super) approval: Option<ApprovalId>,
@@ -148,6 +158,21 @@ impl Open {
             request_id: Some(self.request_id.clone()),
             detail,
         }
+    }
+
+    /// What it does, as far as its text tells.
+    pub(super) fn read_effects(&self) -> &Effects {
+        self.read_alone.as_ref().map_or(&self.case.classification().effects, |read| &read.effects)
+    }
+
+    /// A reason for people, who hear where it is the container's word.
+    pub(super) fn for_people(&self, reason: &str) -> String {
+        let check = &self.check;
+        let said = [&check.secrets, &check.unproven, &check.unlooked, &check.leads_to].into_iter().flatten();
+        let is_said = |word: &String| reason.contains(word.as_str());
+        let is_read = |read: &ReadAlone| read.effects.secrets.iter().any(is_said);
+        let is_heard = said.into_iter().any(is_said) && !self.read_alone.as_ref().is_some_and(|read| is_read(read));
+        if is_heard { format!("{reason} (as the container says)") } else { reason.to_owned() }
     }
 
     /// How long the hook lets an answer count, in milliseconds from its asking.

@@ -9,7 +9,7 @@ use tokio::task::AbortHandle;
 use super::cases::Open;
 use super::core::Core;
 use super::{CaseId, Event};
-use crate::approval::RequestKey;
+use crate::approval::{Forecast, RequestKey};
 use crate::case;
 use crate::clock;
 use crate::fault;
@@ -59,7 +59,10 @@ impl Core {
             causes,
             &open.check.evidence,
         );
-        Brief { unproven: open.check.unproven.first().cloned(), ..brief }
+        let says = Forecast::says(&open.check);
+        let Some(read) = &open.read_alone else { return Brief { container_says: says, ..brief } };
+        let read_alone = Some((read.reason.clone(), read.effects.clone()));
+        Brief { unproven: open.check.unproven.first().cloned(), read_alone, container_says: says, ..brief }
     }
 
     pub(super) fn inspect(&mut self, id: CaseId) -> Option<case::Event> {

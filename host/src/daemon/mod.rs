@@ -8,6 +8,7 @@ mod cards;
 mod cases;
 mod channels;
 mod core;
+mod files;
 mod heard;
 mod inspect;
 mod outbox;

@@ -16,7 +16,7 @@ use serde_json::json;
 use super::After;
 use super::acting;
 use super::cards;
-use super::cases::{self, Open, Plain};
+use super::cases::{self, Open, Plain, ReadAlone};
 use super::core::{Core, STARTING};
 use super::reading::{Read, SHORT, Unread};
 use super::{scripts, verdicts};
@@ -230,7 +230,7 @@ impl Core {
         let Unread { workspace, request_id, digest, bytes, check, since } = unread;
         let Some(known) = self.workspaces.get(&workspace) else { return };
         let seen = known.seen.clone();
-        weigh_evidence(&mut found, &check);
+        let read_alone = weigh_evidence(&mut found, &check);
         scripts::weigh(&mut found, &check);
         let script = self.approved_script(&workspace, &check);
         let weight = cases::weight(bytes, &found);
@@ -286,6 +286,7 @@ impl Core {
             workspace,
             request_id,
             digest,
+            read_alone,
             case: Case::new(found, text, instead)
                 .in_folder(check.cwd.clone())
                 .by_runner(by_runner)
@@ -323,7 +324,7 @@ impl Core {
         if !self.book.has_grants(workspace) {
             return None;
         }
-        let reach = cards::reach(found, check, &Forecast::new(found, check));
+        let reach = cards::reach(found, check, &Forecast::new(found, &found.effects, check));
         let (by, id, is_everything) = self.book.granted(workspace, epoch, reach.as_ref(), now)?;
         let pass = if is_everything { case::Pass::Everything } else { case::Pass::Kind };
         Some((pass(by, id.clone()), id))
@@ -463,8 +464,11 @@ impl Core {
     }
 }
 
-/// What the container reports can only make the answer stricter.
-fn weigh_evidence(found: &mut Classification, check: &BashCheck) {
+/// What the container reports can only make the answer stricter. What was read without its word is given back where that joins it.
+fn weigh_evidence(found: &mut Classification, check: &BashCheck) -> Option<Box<ReadAlone>> {
+    let says = [&check.secrets, &check.unproven, &check.unlooked, &check.leads_to].iter().any(|list| !list.is_empty());
+    let read = || Box::new(ReadAlone { reason: found.reason.clone(), effects: found.effects.clone() });
+    let read_alone = says.then(read);
     found.effects.secrets.extend(check.secrets.iter().cloned());
     if let Some(why) = check.unproven.first()
         && found.class == CommandClass::Safe
@@ -498,4 +502,5 @@ fn weigh_evidence(found: &mut Classification, check: &BashCheck) {
     if found.decided != Decided::Host {
         found.decided = Decided::Host;
     }
+    read_alone
 }

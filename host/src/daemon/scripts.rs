@@ -37,7 +37,7 @@ pub(super) fn weigh(found: &mut Classification, check: &BashCheck) {
 /// What a person's yes to a script adds to the store. A word about something else (that the workspace may go on without the
 /// inspector) approves no script.
 pub(super) fn approved_by(open: &Open, verdict: &Verdict) -> Option<ApprovedScript> {
-    let script = open.check.script.as_ref().filter(|_| verdict.approves_script() && open.approval.is_some())?;
+    let script = open.check.script.as_ref().filter(|_| verdict.approves_what_was_shown() && open.approval.is_some())?;
     Some(ApprovedScript {
         workspace: open.workspace.clone(),
         sha256: open.check.script_digest()?.hex(),

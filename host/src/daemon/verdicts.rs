@@ -11,8 +11,8 @@ use serde_json::json;
 
 use super::cases::Open;
 use super::core::Core;
-use super::scripts;
 use super::{After, CaseId};
+use super::{files, scripts};
 use crate::audit::{self, RecordKind};
 use crate::authority::By;
 use crate::case::{self, Standing, Step, Verdict, View};
@@ -197,6 +197,7 @@ impl Core {
         let entry = open.entry(RecordKind::Decision, detail);
         let mut writes = vec![Write::Audit(entry)];
         writes.extend(scripts::approved_by(open, verdict).map(Write::ApproveScript));
+        writes.extend(files::approved_with(open, verdict));
         if touched {
             writes.push(Write::Taint(open.workspace.clone(), known.seen.clone()));
         }

@@ -21,7 +21,8 @@ pub fn inspect(brief: &Brief) -> Finding {
         (None, Some(why)) if brief.taint == Taint::Both => Finding::NoAnswer { why },
         // What the rules know of its words says nothing where a name, a link or a setting there may change what they mean.
         (None, None) if brief.taint == Taint::Both && brief.unproven.is_some() => {
-            Finding::NoAnswer { why: brief.unproven.clone().unwrap_or_default() }
+            let why = brief.unproven.as_deref().unwrap_or_default();
+            Finding::NoAnswer { why: format!("as the container says, {why}") }
         }
         (None, None) if brief.taint == Taint::Both && brief.class == CommandClass::Unknown => {
             may_reach(brief).map_or_else(clear, |why| Finding::NoAnswer { why })

@@ -89,6 +89,8 @@ pub enum Write {
     ApproveScript(ApprovedScript),
     /// An approval of a script, by its digest, that counts no more.
     RevokeScript(WorkspaceName, String),
+    /// Files with which a person approved a command.
+    ApproveFiles(WorkspaceName, Vec<ApprovedFile>),
     /// What acts later in a workspace's project, by the project's folder. Somebody has looked.
     Acting(WorkspaceName, String, BTreeMap<String, String>),
     /// A command that may plant something was let through in a workspace.
@@ -112,6 +114,24 @@ pub struct ApprovedScript {
     #[serde(skip)]
     pub shown: String,
 }
+
+/// A file as it was when a person last said yes to a command that it steers.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ApprovedFile {
+    /// Where it lies, as the container says.
+    pub path: String,
+    /// Its digest, in hexadecimal digits, as the container says.
+    pub sha256: String,
+    /// How it began.
+    pub head: String,
+    /// Who approved it.
+    pub by: String,
+    /// When, in milliseconds since 1970.
+    pub at_ms: u64,
+}
+
+/// Most such files that are kept of a workspace; the newest count.
+const MOST_FILES: i64 = 256;
 
 /// What acts later in a workspace's project.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -329,7 +349,7 @@ fn apply(connection: &Connection, write: &Write, seq: &mut u64, head: &mut Hash)
         }
         Write::RemoveWorkspace(workspace) => {
             connection.execute("DELETE FROM workspace WHERE name = ?1", [workspace.as_str()])?;
-            for table in ["script", "acting"] {
+            for table in ["script", "acting", "approved_file"] {
                 connection.execute(&format!("DELETE FROM {table} WHERE workspace = ?1"), [workspace.as_str()])?;
             }
         }
@@ -353,6 +373,19 @@ fn apply(connection: &Connection, write: &Write, seq: &mut u64, head: &mut Hash)
         Write::RevokeScript(workspace, sha256) => {
             let of = [workspace.as_str(), sha256.as_str()];
             connection.execute("DELETE FROM script WHERE workspace = ?1 AND sha256 = ?2", of)?;
+        }
+        Write::ApproveFiles(workspace, files) => {
+            for ApprovedFile { path, sha256, head, by, at_ms } in files {
+                connection
+                    .prepare_cached("INSERT OR REPLACE INTO approved_file VALUES (?1, ?2, ?3, ?4, ?5, ?6)")?
+                    .execute(params![workspace.as_str(), path, sha256, head, by, at_ms.cast_signed()])?;
+            }
+            connection
+                .prepare_cached(
+                    "DELETE FROM approved_file WHERE workspace = ?1 AND path NOT IN
+                     (SELECT path FROM approved_file WHERE workspace = ?1 ORDER BY at_ms DESC LIMIT ?2)",
+                )?
+                .execute(params![workspace.as_str(), MOST_FILES])?;
         }
         Write::Acting(workspace, root, files) => {
             let files = serde_json::to_string(files).unwrap_or_default();
@@ -481,6 +514,30 @@ impl Reader {
             Some(ApprovedScript { workspace, sha256, name, by, at_ms, shown })
         });
         parsed.map(|script| script.ok_or_else(|| self.damaged("an approval of a script"))).collect()
+    }
+
+    /// A file as it was when a person last approved a command with it.
+    pub fn approved_file(&self, workspace: &WorkspaceName, path: &str) -> Result<Option<ApprovedFile>, StoreError> {
+        if self.version < 6 {
+            return Ok(None);
+        }
+        let mut statement = self
+            .connection
+            .prepare_cached("SELECT sha256, head, by, at_ms FROM approved_file WHERE workspace = ?1 AND path = ?2")
+            .map_err(sql(&self.path))?;
+        statement
+            .query_row(params![workspace.as_str(), path], |row| {
+                let at_ms = row.get::<_, i64>(3)?.cast_unsigned();
+                Ok(ApprovedFile {
+                    path: path.to_owned(),
+                    sha256: row.get(0)?,
+                    head: row.get(1)?,
+                    by: row.get(2)?,
+                    at_ms,
+                })
+            })
+            .optional()
+            .map_err(sql(&self.path))
     }
 
     /// What acts later in each workspace's projects, and whether a command was let through since somebody looked.

@@ -7,7 +7,7 @@ use rusqlite::Connection;
 use super::{StoreError, sql};
 
 /// The version of the tables, kept in `user_version`.
-pub(super) const VERSION: u32 = 5;
+pub(super) const VERSION: u32 = 6;
 
 /// One script for each version, in order.
 pub(super) const MIGRATIONS: &[&str] = &["
@@ -56,6 +56,18 @@ pub(super) const MIGRATIONS: &[&str] = &["
 "
     -- What people approved a script as, to be compared with what somebody makes of it later.
     ALTER TABLE script ADD COLUMN shown TEXT NOT NULL DEFAULT '';
+",
+"
+    -- Files as they were when people last said yes to a command that they steer, to be compared with what somebody makes of them later.
+    CREATE TABLE approved_file (
+        workspace TEXT NOT NULL,
+        path TEXT NOT NULL,
+        sha256 TEXT NOT NULL,
+        head TEXT NOT NULL,
+        by TEXT NOT NULL,
+        at_ms INTEGER NOT NULL,
+        PRIMARY KEY (workspace, path)
+    ) WITHOUT ROWID;
 "];
 
 fn version(connection: &Connection, path: &Path) -> Result<u32, StoreError> {

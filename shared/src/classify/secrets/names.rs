@@ -260,6 +260,20 @@ pub(super) const ENDINGS: &[&str] = &[
     "env",
 ];
 
+/// How those begin that the rules below know by their beginning, besides hidden ones.
+pub(super) const BEGINNINGS: &[&str] = &[
+    "id_",
+    "env.",
+    "krb5cc_",
+    "kubeconfig",
+    "ssh_host_",
+    "client_secret_",
+    "appsettings",
+    "service-account",
+    "gha-creds-",
+];
+/// What the rules below look for inside of a name, besides what says that it is a secret.
+pub(super) const INSIDE: &[&str] = &[".sw", ".tfstate", ".tfvars.json", "firebase-adminsdk"];
 /// True for an ending of code and texts: such a name is not secret whatever stands before it, as long as that is no dot.
 fn is_code(name: &[u8]) -> bool {
     let Some(dot) = name.iter().rposition(|byte| *byte == b'.') else { return false };

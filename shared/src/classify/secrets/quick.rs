@@ -1,7 +1,7 @@
 //! Tells at once of nearly every name that it is no secret's: some hundred thousand of them are asked about before one command
 //! runs. What the rules of the other files look for goes in here from their own lists.
 
-use super::names::{ENDINGS, KEY_ENDS, MARKS, NAMES, SAYING};
+use super::names::{BEGINNINGS, ENDINGS, INSIDE, KEY_ENDS, MARKS, NAMES, SAYING};
 
 /// Those of the names of secrets.
 pub(super) static NAMED: Lengths = Lengths::of(NAMES);
@@ -105,29 +105,14 @@ const fn holder(path: &'static [u8]) -> &'static [u8] {
     b""
 }
 
-/// How what begins as a secret's name begins.
-const BEGINNINGS: &[&str] = &[
-    ".",
-    "#",
-    "id_",
-    "env.",
-    "krb5cc_",
-    "kubeconfig",
-    "ssh_host_",
-    "client_secret_",
-    "appsettings",
-    "service-account",
-    "gha-creds-",
-    "wg",
-];
-/// What stands inside of names besides what says that it is a secret.
-const INSIDE: &[&str] = &[".sw", ".tfstate", ".tfvars.json", "firebase-adminsdk"];
-const ENDS: [&[&str]; 3] = [MARKS, KEY_ENDS, ENDINGS];
+/// Of these some are secrets by how they begin.
+const SETTINGS: &[&str] = &[".conf"];
+const ENDS: [&[&str]; 4] = [MARKS, KEY_ENDS, ENDINGS, SETTINGS];
 const WORDS: [&[&str]; 2] = [SAYING, INSIDE];
 
 static BEGIN: Pairs = Pairs::none().with_beginnings(BEGINNINGS);
 static WITHIN: Pairs = Pairs::none().with_beginnings(SAYING).with_beginnings(INSIDE);
-static END: Pairs = Pairs::none().with_ends(MARKS).with_ends(KEY_ENDS).with_ends(ENDINGS);
+static END: Pairs = Pairs::none().with_ends(MARKS).with_ends(KEY_ENDS).with_ends(ENDINGS).with_ends(SETTINGS);
 
 /// True for a name, whatever its case, that no rule takes for a secret's. False says nothing.
 pub(super) fn is_ordinary(name: &[u8]) -> bool {
@@ -136,6 +121,9 @@ pub(super) fn is_ordinary(name: &[u8]) -> bool {
         return false;
     }
     let [first, second, ..] = name else { return false };
+    if matches!(first, b'.' | b'#') {
+        return false;
+    }
     if BEGIN.have(*first, *second) && BEGINNINGS.iter().any(|word| begins_with(name, word)) {
         return false;
     }
