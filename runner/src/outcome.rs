@@ -1,17 +1,18 @@
 //! What came of a run. Different ends are different values: no exit code ever stands for something else.
 
 use std::collections::BTreeSet;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use bashgate_hook::gate::config::Config;
 use bashgate_hook::gate::{self, CommandRan, HookDecision, LetThroughBy, shown};
+use bashgate_shared::classify::later;
 use serde::Serialize;
 use serde_json::{Value, json};
 
 use crate::output::Text;
 use crate::permit;
-use crate::presets::{Form, Streams};
+use crate::presets::{Access, Form, Preset, Streams};
 use crate::sandbox::{BackendName, Guarantee, NotListed, PlaceError, Unavailable};
 use crate::user::RunAs;
 use crate::watch::Violation;
@@ -32,6 +33,8 @@ const WITHOUT_NETWORK: &[&str] = &[
     "Failed to resolve",
     "failed to lookup address information",
 ];
+/// Most lines about files that were not to be written that are looked at.
+const MOST_REFUSED: usize = 50;
 /// Longest wait for the host to take note of what came of a run, in seconds.
 const TELLING_S: u64 = 5;
 
@@ -98,6 +101,8 @@ pub struct Outcome {
     pub violations: Vec<Violation>,
     /// True when the host should have heard of something, and did not.
     pub host_not_told: bool,
+    /// Why something that it tried does not work here, and what to do.
+    pub hints: Vec<String>,
 }
 
 /// Why a command was not run.
@@ -141,6 +146,41 @@ pub enum RunError {
         #[source]
         source: std::io::Error,
     },
+}
+
+/// What programs say of a file that is not to be written.
+const NOT_WRITTEN: &[&str] = &["Read-only file system", "Permission denied", "EROFS", "EACCES", "not permitted"];
+
+/// Why what a failed command says of files that it may not write is so, and what to do.
+pub(crate) fn hints(output: &str, preset: &Preset, workspace: &Path) -> Vec<String> {
+    let refused: Vec<&str> =
+        output.lines().filter(|line| NOT_WRITTEN.iter().any(|words| line.contains(words))).take(MOST_REFUSED).collect();
+    let words = |line: &str| {
+        let ends = |c: char| c.is_whitespace() || matches!(c, '\'' | '"' | '`' | ':' | ',' | '(' | ')');
+        line.split(ends).filter(|word| word.contains(['/', '.'])).map(str::to_owned).collect::<Vec<_>>()
+    };
+    let paths: Vec<String> = refused.into_iter().flat_map(words).collect();
+    let mut hints = Vec::new();
+    let is_of_git = |path: &String| Path::new(path).components().any(|part| part.as_os_str() == ".git");
+    if paths.iter().any(is_of_git) {
+        let git = workspace.join(".git");
+        hints.push(if preset.git.repository == Access::Read {
+            "`.git` is read-only with this preset; one with `[git] repository = \"write\"` commits, such as chorus or \
+             runner-build, or one of your own in runner.toml"
+                .to_owned()
+        } else if git.is_file() {
+            "the repository of this linked worktree lies outside of its folder and is read-only here; commit in its main \
+             working tree, or ask for the command as it is"
+                .to_owned()
+        } else {
+            "git's configuration and hooks are read-only here: they run code later; ask a person to change them".to_owned()
+        });
+    }
+    let acts_later = |path: &&String| !is_of_git(path) && later::of(path, workspace.to_str()).is_some();
+    if let Some(path) = paths.iter().find(acts_later) {
+        hints.push(format!("{path} is read-only here: other programs run or obey it later; ask a person to change it"));
+    }
+    hints
 }
 
 fn list(unavailable: &[Unavailable]) -> String {
@@ -262,6 +302,9 @@ impl Outcome {
         for violation in &self.violations {
             notes.push_str(&format!("bashgate-run: {violation}\n"));
         }
+        for hint in &self.hints {
+            notes.push_str(&format!("bashgate-run: {hint}\n"));
+        }
         match self.survivors {
             Some(0) => {}
             Some(_) => notes.push_str("bashgate-run: a process of it could not be killed\n"),
@@ -311,5 +354,38 @@ impl Outcome {
             Form::Text => (self.text(), self.remarks()),
             Form::Fields => (self.stdout.text.clone(), format!("{}{}", self.stderr.text, self.notes())),
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::presets::Presets;
+
+    #[test]
+    fn what_may_not_be_written_is_explained() {
+        let presets = Presets::built_in();
+        let folder = tempfile::tempdir().unwrap();
+        let hints = |preset: &str, output: &str| {
+            hints(output, &presets.for_agent(None, Some(preset)).unwrap(), folder.path()).join("\n")
+        };
+        let lock = "fatal: Unable to create '/w/.git/index.lock': Read-only file system";
+        assert!(hints("default", lock).contains("is read-only with this preset"));
+        assert!(
+            hints("chorus", "error: could not lock config file .git/config: Read-only file system")
+                .contains("configuration and hooks")
+        );
+        let envrc = hints("default", "bash: line 1: app/.envrc: Permission denied");
+        assert!(envrc.contains("app/.envrc is read-only here: other programs run or obey it later"), "{envrc}");
+        for other in [
+            "cat: missing/.git: No such file or directory",
+            "bash: /root/x: Permission denied",
+            "Read-only file system",
+            "",
+        ] {
+            assert_eq!(hints("default", other), "", "{other}");
+        }
+        std::fs::write(folder.path().join(".git"), "gitdir: /elsewhere/.git/worktrees/w\n").unwrap();
+        assert!(hints("chorus", lock).contains("linked worktree"));
     }
 }

@@ -29,6 +29,7 @@ pub struct Permit {
     reach: Reach,
     warning: Option<String>,
     scripts: Vec<FileEvidence>,
+    foresees_network: bool,
 }
 
 /// How far a permit reaches.
@@ -56,6 +57,11 @@ impl Permit {
     /// What must be said aloud before it runs: nobody checked it.
     pub fn warning(&self) -> Option<&str> {
         self.warning.as_deref()
+    }
+
+    /// True for a command in the cage whose text says that it uses the network, which is not there.
+    pub const fn foresees_network(&self) -> bool {
+        self.foresees_network
     }
 
     /// How far it reaches.
@@ -166,7 +172,13 @@ pub fn ask(text: &str, ask: &Ask<'_>) -> Result<Permit, Denied> {
         refused.map_err(Denied::Preset)?;
         let look = Look::at(&command, ask.cwd, &around, setup);
         if look.is_proven_local() && ask.doubt().is_none() {
-            return Ok(Permit { command, reach: Reach::Local, warning: None, scripts: Vec::new() });
+            return Ok(Permit {
+                command,
+                reach: Reach::Local,
+                warning: None,
+                scripts: Vec::new(),
+                foresees_network: false,
+            });
         }
         let doubt = look.findings.unproven.first().or(look.findings.secrets.first());
         let why = ask.doubt().map(str::to_owned).or(doubt.cloned()).unwrap_or(look.found.reason);
@@ -180,7 +192,7 @@ pub fn ask(text: &str, ask: &Ask<'_>) -> Result<Permit, Denied> {
     let is_script =
         |file: &FileEvidence| found.effects.runs.contains(&file.path) && !programs::is_a_managers_own(&file.path);
     let scripts = files.into_iter().filter(is_script).collect();
-    Ok(Permit { command, reach, warning: HookDecision::Allow(by).warning(), scripts })
+    Ok(Permit { command, reach, warning: HookDecision::Allow(by).warning(), scripts, foresees_network: false })
 }
 
 /// Puts the question, and says who allowed it and with which files. What the preset refuses is put, too, so that the attempt is on record.
@@ -250,7 +262,7 @@ pub(crate) fn script(text: &str, wire: ScriptWire, filled: &str, ask: &Ask<'_>) 
     match put(&command, refused, Some(wire), ask, &Config { shell: Shell::Bash, ..config.clone() })?.0 {
         LetThroughBy::Host => {
             let reach = if network { Reach::Preset } else { Reach::Local };
-            Ok(Permit { command: filled, reach, warning: None, scripts: Vec::new() })
+            Ok(Permit { command: filled, reach, warning: None, scripts: Vec::new(), foresees_network: false })
         }
         LetThroughBy::Hook | LetThroughBy::Nobody | LetThroughBy::Silence { .. } => {
             Err(Denied::Gate("only a person's approval lets a script run, and none was given".to_owned()))
@@ -280,7 +292,8 @@ pub fn cage(text: &str, config: Option<&Config>, preset: &Preset, cwd: &Path) ->
     {
         return Err(Denied::Gate(reason));
     }
-    Ok(Permit { command, reach: Reach::Cage, warning: None, scripts: Vec::new() })
+    let foresees_network = !found.effects.network.is_empty();
+    Ok(Permit { command, reach: Reach::Cage, warning: None, scripts: Vec::new(), foresees_network })
 }
 
 fn parse(text: &str) -> Result<CommandLine, Denied> {

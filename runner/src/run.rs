@@ -914,6 +914,10 @@ impl Finished {
         let stdout = shown.next().unwrap_or_else(nothing);
         let stderr = shown.next().unwrap_or_else(nothing);
         let killed = matches!(self.ending, Ending::TimedOut | Ending::Stopped | Ending::OutOfMemory);
+        let hints = match self.ending {
+            Ending::Exited(0) => Vec::new(),
+            _ => crate::outcome::hints(&format!("{}\n{}", stdout.text, stderr.text), &spec.preset, &spec.workspace),
+        };
         let leftovers = self.ended.map_or(0, |ended| ended.leftovers);
         Outcome {
             command: permit.used_up(),
@@ -934,6 +938,7 @@ impl Finished {
             },
             violations,
             host_not_told: false,
+            hints,
         }
     }
 }

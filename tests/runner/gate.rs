@@ -6,7 +6,7 @@ use std::process::Command;
 use std::time::Duration;
 
 use bashgate_tests::{Output, Site, bin, until};
-use serde_json::Value;
+use serde_json::{Value, json};
 
 /// A command line of the runner at a site.
 fn runner(site: &Site, arguments: &[&str]) -> Command {
@@ -315,6 +315,64 @@ fn a_job_outlives_its_caller_and_can_be_listed_tailed_and_stopped() {
     assert_eq!(ask(&["stop", "--agent", "gone"]).lines().count(), 2);
     assert_eq!(ask(&["jobs"]).matches("running").count(), 1);
     ask(&["stop", "--agent", "stays"]);
+}
+
+#[test]
+fn what_runs_in_the_foreground_is_listed_and_can_be_stopped() {
+    let site = Site::default();
+    let state = site.path().join("jobs");
+    let state = state.to_str().unwrap();
+    let waits = "echo begun; echo x > begun; sleep 600";
+    let mut command = runner(&site, &["exec", "--state", state, "--agent", "a", "--", waits]);
+    let child = command.stdout(std::process::Stdio::piped()).spawn().unwrap();
+    let ask = |arguments: &[&str], code| {
+        let mut command = Command::new(bin("bashgate-run"));
+        Output::of(command.args(arguments).args(["--state", state]).current_dir(site.work()), b"").expect(code)
+    };
+    let jobs = || serde_json::from_str::<Value>(&ask(&["jobs", "--json"], 0).stdout).unwrap();
+    let job = until("the run", || jobs().as_array().unwrap().first().cloned());
+    assert_eq!((&job["command"], &job["foreground"], &job["agent"]), (&json!(waits), &json!(true), &json!("a")));
+    until("its start", || site.work().join("begun").exists().then_some(()));
+    let id = job["id"].as_str().unwrap();
+    assert!(ask(&["jobs"], 0).stdout.contains("running in the foreground"));
+    assert!(ask(&["tail", id], 1).stderr.contains("goes to whoever started it"));
+    assert!(ask(&["stop", id], 0).stdout.contains("stopped"));
+    let ended = child.wait_with_output().unwrap();
+    assert_eq!(ended.status.code(), Some(143));
+    assert!(String::from_utf8_lossy(&ended.stdout).contains("begun"));
+    // It leaves nothing behind, and one that is killed is cleared away.
+    assert_eq!(jobs(), json!([]));
+    let mut killed = runner(&site, &["exec", "--state", state, "--", waits]).spawn().unwrap();
+    until("the run", || jobs().as_array().unwrap().first().cloned());
+    killed.kill().unwrap();
+    killed.wait().unwrap();
+    assert_eq!(jobs(), json!([]));
+}
+
+/// What is read-only, and why, and what to do about it.
+#[test]
+fn a_refused_write_is_explained() {
+    let site = Site::default();
+    let git = |words: &[&str]| {
+        let mut command = Command::new("git");
+        Output::of(
+            command.args(["-c", "user.name=n", "-c", "user.email=m@x"]).args(words).current_dir(site.work()),
+            b"",
+        )
+    };
+    git(&["init", "-q", "-b", "main"]).expect(0);
+    git(&["commit", "-q", "--allow-empty", "-m", "one"]).expect(0);
+    std::fs::write(site.work().join("a"), "x").unwrap();
+    let said = |preset: &str, command: &str| {
+        let output = exec(&site, &["--preset", preset, "--", command]);
+        assert_ne!(output.code, Some(0), "{output:?}");
+        output.stderr
+    };
+    let default = said("default", "git add a");
+    assert!(default.contains("`.git` is read-only with this preset") && default.contains("chorus"), "{default}");
+    // Nothing of that is said about what fails for another reason.
+    let other = said("default", "cat missing/.git");
+    assert!(!other.contains("read-only"), "{other}");
 }
 
 /// Its own output fills the disk: it runs on, and how it ended is known all the same.

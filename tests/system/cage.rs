@@ -1,6 +1,8 @@
 //! The cage from the hook's and the host's side: what is sent into it, by whom, and what happens when the agent does not
 //! keep to it. That real agents do is in `agents.rs`, and what the sandbox keeps in the runner's tests.
 
+use std::process::Command;
+
 use bashgate_shared::cage;
 use bashgate_tests::{Output, Site, bin};
 use serde_json::{Value, json};
@@ -71,6 +73,43 @@ fn what_would_be_asked_about_is_caged_and_the_rest_of_the_call_stays() {
     // Judged again by the same policy, nothing changes.
     let replayed = site.cli(["audit", "replay"]).expect(0);
     assert!(replayed.stderr.contains(" 0 would change"), "{replayed:?}");
+}
+
+/// Before the cage is turned on, the record says what it would save and what would fail in it.
+#[test]
+fn a_replay_says_what_would_fail_in_the_cage() {
+    let site = site();
+    let with_cage = std::fs::read_to_string(site.host_toml()).unwrap();
+    let without: String =
+        with_cage.lines().filter(|line| !line.contains("\"cage\"")).map(|line| format!("{line}\n")).collect();
+    assert_ne!(with_cage, without);
+    std::fs::write(site.host_toml(), without).unwrap();
+    let _host = site.serve();
+    site.raise("default", "corruption");
+    site.raise("default", "secret");
+    let makefile = "all:\n\t@true\nfetch:\n\t@echo 'Could not resolve host' >&2; exit 6\n";
+    std::fs::write(site.work().join("Makefile"), makefile).unwrap();
+    for command in ["make all", "make fetch"] {
+        assert_eq!(instead(&before(&site, command).expect(0)), None);
+    }
+    let replayed = || {
+        let other = site.path().join("other.toml");
+        std::fs::write(&other, with_cage.clone()).unwrap();
+        let mut command = Command::new(bin("bashgate"));
+        Output::of(command.args(["audit", "replay", "--config"]).arg(&other), b"").expect(0).stderr
+    };
+    let none = replayed();
+    assert!(none.contains("allow -> cage: 2") && !none.contains("would fail there"), "{none}");
+    // One of them is tried there.
+    let mut tried = Command::new(bin("bashgate-run"));
+    tried
+        .args(["exec", "--cage", "--config"])
+        .arg(site.hook_toml())
+        .args(["--", "make fetch"])
+        .current_dir(site.work());
+    Output::of(&mut tried, b"").expect(2);
+    let one = replayed();
+    assert!(one.contains("1 of what would be caged reaches for the network and would fail there"), "{one}");
 }
 
 /// The questions that the cage must leave alone. Each is held for a person, or denied.
@@ -159,10 +198,8 @@ fn what_is_let_through_can_be_caged_as_well() {
     }
     // The text is the agent's shell's to run, and gives what the command gives.
     let form = instead(&before(&site, "cat notes; exit 3").expect(0)).unwrap();
-    let ran = Output::of(
-        std::process::Command::new("bash").args(["-c", &form]).current_dir(site.work()).env("HOME", site.path()),
-        b"",
-    );
+    let ran =
+        Output::of(Command::new("bash").args(["-c", &form]).current_dir(site.work()).env("HOME", site.path()), b"");
     assert_eq!((ran.code, ran.stdout.as_str()), (Some(3), "x\n"), "{ran:?}");
     assert!(ran.stderr.contains("ran without network"), "{ran:?}");
     // Typed by the agent, it is what any call of the gate's own programs is.
@@ -228,7 +265,7 @@ fn no_other_tool_is_rewritten_and_no_answer_is_lost() {
             "tool_input": {"command": "make"},
         });
         let text = format!("{} --config {} {more}", bin("bashgate-hook").display(), site.hook_toml().display());
-        let mut shell = std::process::Command::new("sh");
+        let mut shell = Command::new("sh");
         Output::of(shell.args(["-c", &text]).current_dir(site.work()), event.to_string().as_bytes())
     };
     assert!(instead(&ask("Bash", "").expect(0)).is_some());
@@ -277,7 +314,7 @@ fn a_command_that_escapes_the_cage_taints_everything() {
 #[test]
 fn a_dry_run_says_what_would_be_caged() {
     let decide = |more: &[&str], command: &str| {
-        let mut host = std::process::Command::new(bin("bashgate"));
+        let mut host = Command::new(bin("bashgate"));
         host.args(["decide", "--taint", "both", "--json"]).args(more).arg(command);
         let said: Value = serde_json::from_str(&Output::of(&mut host, b"").expect(0).stdout).unwrap();
         said["outcome"].as_str().unwrap().to_owned()

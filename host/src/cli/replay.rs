@@ -3,9 +3,9 @@
 //! Each decision is judged again with the taint that its workspace had then, with the effects and the class that were
 //! recorded, and with the inspector's recorded word; where none was asked then, with the offline rules.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashSet};
 
-use bashgate_shared::classify::{Classification, CommandClass, Surroundings, classify};
+use bashgate_shared::classify::{Classification, Surroundings, classify};
 use bashgate_shared::command::CommandLine;
 use bashgate_shared::protocol::{Answer, BASH_RAN, ToolCall, WorkspaceName};
 use bashgate_shared::{say, say_aside};
@@ -25,7 +25,7 @@ use crate::policy::cage::Cage;
 use crate::policy::tools;
 use crate::policy::trust::{self, Terms};
 use crate::policy::{Approved, Asked};
-use crate::store::Reader;
+use crate::store::{Reader, StoreError};
 
 /// What a decision would be now.
 struct Now {
@@ -44,7 +44,25 @@ pub(super) struct Past {
     pub(super) detail: Value,
 }
 
+/// Commands that have reached for the network when they were caged, as their runners said.
+fn wanted_network(reader: &Reader) -> Result<HashSet<String>, StoreError> {
+    let mut wanted = HashSet::new();
+    let each = |record: crate::audit::Record| {
+        let past = serde_json::from_str::<Past>(&record.body).ok();
+        let is_so = |past: &Past| past.detail.get("wanted_network").and_then(Value::as_bool) == Some(true);
+        if let Some(past) = past.filter(is_so)
+            && let Some(command) = past.detail.get("command").and_then(Value::as_str)
+        {
+            wanted.insert(command.to_owned());
+        }
+        true
+    };
+    reader.audit(1, each)?;
+    Ok(wanted)
+}
+
 pub(super) fn run(config: &Config, reader: &Reader, as_json: bool) -> Run {
+    let wanted = wanted_network(reader).map_err(|error| failed(&error))?;
     let (mut decisions, mut unreadable, mut would_fail) = (0_u64, 0_u64, 0_u64);
     let mut changes: BTreeMap<(End, End), u64> = BTreeMap::new();
     let each = |record: crate::audit::Record| {
@@ -69,7 +87,10 @@ pub(super) fn run(config: &Config, reader: &Reader, as_json: bool) -> Run {
         };
         let before = then(&detail);
         if now.end == End::Cage && before != End::Cage {
-            would_fail += u64::from(detail.class == Some(CommandClass::Network));
+            // By what it says of itself, or by what came of it when it was caged before.
+            let uses_it = detail.effects.as_ref().is_some_and(|effects| !effects.network.is_empty());
+            let wanted_it = detail.command.as_ref().is_some_and(|command| wanted.contains(command));
+            would_fail += u64::from(uses_it || wanted_it);
         }
         if before != now.end {
             *changes.entry((before, now.end)).or_default() += 1;

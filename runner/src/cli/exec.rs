@@ -27,6 +27,8 @@ use crate::sandbox::{self, PlaceError};
 const CAGED: &str = "bashgate: this ran without network, in a shell of its own; put `# bashgate: network` on the first line to ask for it";
 const CAGED_READING: &str = "bashgate: this ran without network, in a shell of its own, and without writing to its folder, which is no project's; work in a project's folder, or put `# bashgate: network` on the first line to ask for it as it is";
 
+const NO_NETWORK: &str = "bashgate: there is no network here, and this command wants it; put `# bashgate: network` on the first line to ask for it";
+
 #[derive(Debug, Args)]
 #[expect(clippy::struct_excessive_bools, reason = "each is a switch of the command line")]
 pub(super) struct Exec {
@@ -132,6 +134,10 @@ impl Exec {
             preset.git.repository = Access::Read;
         }
         let permit = self.permit(&gate, &preset, &cwd)?;
+        if permit.foresees_network() && !self.json {
+            // First, not behind what it makes of that.
+            say_aside!("{NO_NETWORK}");
+        }
         if let Some(warning) = permit.warning() {
             say_aside!("bashgate-run: WARNING: {warning}");
         }
@@ -154,6 +160,10 @@ impl Exec {
             return self.background(&runner, permit, spec);
         }
         let stop = stop_on_signals().map_err(|error| Failure::new(error, "free some resources"))?;
+        // Where it cannot be listed, it runs all the same.
+        let jobs = self.place.jobs();
+        let listed = jobs.and_then(|jobs| jobs.in_foreground(permit.command().text(), self.agent.as_deref(), &cwd));
+        let _listed = listed.ok();
         let outcome = runner.run_until(permit, &spec, &stop)?;
         Ok(Done::Foreground(Box::new((spec.preset, outcome))))
     }

@@ -107,6 +107,7 @@ impl List {
 
 fn line(job: &Job) -> String {
     let state = match &job.state {
+        State::Running if job.record.foreground => "running in the foreground".to_owned(),
         State::Running => "running".to_owned(),
         State::Ended { how, .. } => how.clone(),
         State::Failed { why } => format!("not started: {why}"),

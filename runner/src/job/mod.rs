@@ -79,6 +79,19 @@ pub struct Record {
     pub cwd: PathBuf,
     /// The file with its output.
     pub output: PathBuf,
+    /// Somebody waits for it, and has its output; nothing of it is kept.
+    #[serde(default)]
+    pub foreground: bool,
+}
+
+/// A run in the foreground, listed until this is dropped.
+#[derive(Debug)]
+pub struct Listed(PathBuf);
+
+impl Drop for Listed {
+    fn drop(&mut self) {
+        let _ = fs::remove_dir_all(&self.0);
+    }
 }
 
 /// How a job stands.
@@ -123,6 +136,9 @@ pub enum JobError {
     /// It is not running.
     #[error("the job {0} is not running")]
     NotRunning(String),
+    /// It is somebody's who has its output.
+    #[error("the output of {0} goes to whoever started it")]
+    Foreground(String),
     /// It does not end.
     #[error("the job {0} does not end")]
     DoesNotEnd(String),
@@ -146,6 +162,7 @@ impl JobError {
         match self {
             Self::Unknown(_) => "`bashgate-run jobs` lists them",
             Self::TooMany(_) => "stop one with `bashgate-run stop ID`, or raise `background.max_jobs`",
+            Self::Foreground(_) => "start it with --background to have its output kept",
             Self::NotRunning(_) => "`bashgate-run jobs` says how it ended",
             Self::DoesNotEnd(_) => "look at its supervisor with ps",
             Self::Folder { .. } | Self::NoHome => "name another folder with --state DIR",
@@ -195,7 +212,8 @@ impl Jobs {
     /// Makes room for a job of an agent: an id, and the file for its output.
     pub fn reserve(&self, agent: Option<&str>, most: usize) -> Result<(JobId, PathBuf), JobError> {
         let jobs = self.list(None)?;
-        let running = jobs.iter().filter(|job| job.state == State::Running && job.record.agent.as_deref() == agent);
+        let is_one = |job: &&Job| job.state == State::Running && !job.record.foreground;
+        let running = jobs.iter().filter(|job| is_one(job) && job.record.agent.as_deref() == agent);
         let running = running.count();
         if running >= most {
             return Err(JobError::TooMany(running));
@@ -204,11 +222,26 @@ impl Jobs {
         for job in ended.iter().take(ended.len().saturating_sub(KEPT)) {
             let _ = fs::remove_dir_all(self.folder.join(job.record.id.as_str()));
         }
+        let (id, folder) = self.place()?;
+        Ok((id, folder.join(OUTPUT)))
+    }
+
+    /// A folder for one more.
+    fn place(&self) -> Result<(JobId, PathBuf), JobError> {
         let id = JobId::new().map_err(|error| self.failed(error))?;
         self.own_folder().map_err(|error| self.failed(error))?;
         let folder = self.folder.join(id.as_str());
         fs::DirBuilder::new().mode(0o700).create(&folder).map_err(|error| self.failed(error))?;
-        Ok((id, folder.join(OUTPUT)))
+        Ok((id, folder))
+    }
+
+    /// Lists a run of this process for which somebody waits.
+    pub fn in_foreground(&self, command: &str, agent: Option<&str>, cwd: &Path) -> Result<Listed, JobError> {
+        let (id, folder) = self.place()?;
+        let listed = Listed(folder);
+        let record = Record { foreground: true, ..self.record(id, command, agent, cwd)? };
+        self.put(&record.id, RECORD, &record)?;
+        Ok(listed)
     }
 
     /// A log for a job's output, appended to by whoever still writes.
@@ -217,13 +250,13 @@ impl Jobs {
         Ok(Log::new(file, max_mib.saturating_mul(1 << 20)))
     }
 
-    /// Writes down a job whose supervisor is this process.
-    pub fn begin(&self, id: JobId, command: &str, agent: Option<&str>, cwd: &Path) -> Result<Record, JobError> {
+    /// What is known of a run whose supervisor is this process.
+    fn record(&self, id: JobId, command: &str, agent: Option<&str>, cwd: &Path) -> Result<Record, JobError> {
         let pid = std::process::id();
         let (start_ticks, boot_id) =
             identity(pid).ok_or_else(|| self.failed(io::Error::other("/proc cannot be read")))?;
         let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
-        let record = Record {
+        Ok(Record {
             output: self.folder.join(id.as_str()).join(OUTPUT),
             id,
             command: command.to_owned(),
@@ -233,7 +266,13 @@ impl Jobs {
             boot_id,
             started_ms: u64::try_from(now.as_millis()).unwrap_or(u64::MAX),
             cwd: cwd.to_owned(),
-        };
+            foreground: false,
+        })
+    }
+
+    /// Writes down a job whose supervisor is this process.
+    pub fn begin(&self, id: JobId, command: &str, agent: Option<&str>, cwd: &Path) -> Result<Record, JobError> {
+        let record = self.record(id, command, agent, cwd)?;
         self.put(&record.id, RECORD, &record)?;
         // A job's own output may fill the disk. How it ended has its room before that.
         let room = self.folder.join(record.id.as_str()).join(ROOM);
@@ -286,6 +325,14 @@ impl Jobs {
         self.check_owner().map_err(|error| self.failed(error))?;
         let ids = entries.flatten().filter_map(|entry| JobId::parse(entry.file_name().to_str()?));
         let mut jobs: Vec<Job> = ids.filter_map(|id| self.job(&id).ok()).collect();
+        // Whoever was killed in the foreground could not take its own away.
+        jobs.retain(|job| {
+            let is_left = job.record.foreground && job.state == State::Lost;
+            if is_left {
+                drop(Listed(self.folder.join(job.record.id.as_str())));
+            }
+            !is_left
+        });
         jobs.retain(|job| agent.is_none() || job.record.agent.as_deref() == agent);
         jobs.sort_by(|a, b| (a.record.started_ms, &a.record.id).cmp(&(b.record.started_ms, &b.record.id)));
         Ok(jobs)
@@ -314,6 +361,9 @@ impl Jobs {
     /// The last bytes of a job's output, replaced to be valid UTF-8, from the start of a line where that is near.
     pub fn tail(&self, id: &JobId, bytes: u64) -> Result<String, JobError> {
         let job = self.job(id)?;
+        if job.record.foreground {
+            return Err(JobError::Foreground(id.0.clone()));
+        }
         let read = || {
             let mut file = open_plain(&job.record.output)?;
             let length = file.metadata()?.len();
@@ -338,7 +388,14 @@ impl Jobs {
         }
         signal(&job.record, Signal::TERM);
         for _ in 0..600 {
-            let now = self.job(id)?;
+            let now = match self.job(id) {
+                // It takes its own away.
+                Err(JobError::Unknown(_)) if job.record.foreground => {
+                    let state = State::Ended { exit_code: None, how: "stopped".to_owned() };
+                    return Ok(Job { state, ..job });
+                }
+                now => now?,
+            };
             if now.state != State::Running {
                 return Ok(now);
             }
@@ -464,6 +521,23 @@ mod tests {
         started(&jobs);
         assert!(matches!(jobs.reserve(None, 1), Err(JobError::TooMany(1))));
         assert!(jobs.reserve(Some("other"), 1).is_ok());
+    }
+
+    #[test]
+    fn what_runs_in_the_foreground_is_listed_while_it_runs() {
+        let (_folder, jobs) = jobs();
+        let listed = jobs.in_foreground("sleep 1", Some("a"), Path::new("/")).unwrap();
+        let all = jobs.list(Some("a")).unwrap();
+        let [job] = all.as_slice() else { panic!("{all:?}") };
+        assert!(job.record.foreground && job.state == State::Running && job.record.command == "sleep 1");
+        assert!(matches!(jobs.tail(&job.record.id, 100), Err(JobError::Foreground(_))));
+        // It takes no job's place.
+        assert!(jobs.reserve(Some("a"), 1).is_ok());
+        // One that was killed is cleared away by whoever looks next.
+        jobs.put(&job.record.id, RECORD, &Record { start_ticks: 1, ..job.record.clone() }).unwrap();
+        assert!(jobs.list(Some("a")).unwrap().is_empty());
+        assert!(!listed.0.exists());
+        drop(listed);
     }
 
     #[test]
