@@ -643,6 +643,12 @@ pub fn names_program(setting: &str) -> bool {
     ["Helper", "Command", "Refresh", "Export", "_command"].iter().any(|end| setting.ends_with(end))
 }
 
+/// True for a setting that holds a command line or a word of one.
+pub fn holds_command(setting: &str) -> bool {
+    matches!(setting, "command" | "args" | "notify" | "shell" | "bash" | "powershell" | "plugin")
+        || names_program(setting)
+}
+
 /// Agents' settings that count for the whole machine: see [`AgentRow::managed`].
 pub fn managed() -> impl Iterator<Item = &'static str> + Clone {
     AGENTS.iter().flat_map(|agent| agent.managed).copied()

@@ -341,8 +341,8 @@ fn what_changed_in_a_file_since_it_was_approved_stands_on_the_card() {
     raise(&site);
     let script = site.work().join("send.sh");
     let lines = |second: &str, end: &str| {
-        let many: String = (0..400).map(|number| format!("echo {number}\n")).collect();
-        format!("# first\n{second}\n# third\n# fourth\n{many}{end}")
+        let many = (0..400).map(|number| format!("echo {number}")).collect::<Vec<_>>().join("\n");
+        format!("# first\n{second}\n# third\n# fourth\n{many}\n{end}")
     };
     let card = |site: &Site, text: &str, again: &str| {
         std::fs::write(&script, text).unwrap();

@@ -80,8 +80,7 @@ fn what_would_be_asked_about_is_caged_and_the_rest_of_the_call_stays() {
 fn a_replay_says_what_would_fail_in_the_cage() {
     let site = site();
     let with_cage = std::fs::read_to_string(site.host_toml()).unwrap();
-    let without: String =
-        with_cage.lines().filter(|line| !line.contains("\"cage\"")).map(|line| format!("{line}\n")).collect();
+    let without: String = with_cage.lines().filter(|line| !line.contains("\"cage\"")).collect::<Vec<_>>().join("\n");
     assert_ne!(with_cage, without);
     std::fs::write(site.host_toml(), without).unwrap();
     let _host = site.serve();

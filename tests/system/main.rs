@@ -23,6 +23,7 @@ mod hostile_links;
 mod hostile_places;
 mod hostile_programs;
 mod hostile_steps;
+mod hostile_ways;
 mod hostile_world;
 mod inspectors;
 mod install;

@@ -22,7 +22,7 @@ const OTHER_WORDS: &[(&str, &[&str], &str)] = &[
     ("container-hook/src/install/entries.rs", &["bash", "command"], "fields of agents' settings"),
     ("shared/src/classify/secrets/names.rs", &["env", "keyring"], "endings of files"),
     ("runner/src/mcp/tools.rs", &["bash", "command", "id", "jobs", "script"], "tools and their fields"),
-    ("runner/src/watch/commands.rs", &["bash", "command", "powershell"], "fields of agents' settings"),
+    ("shared/src/agents.rs", &["bash", "command", "powershell"], "fields of agents' settings"),
     ("shared/src/classify/tool.rs", &["http", "https"], "schemes of addresses"),
     (
         "shared/src/classify/git_config.rs",

@@ -1,5 +1,5 @@
-//! What outside of a project leads into it: links in the home folder, and variables that name its files. Whoever writes such a file
-//! of the project writes what a person's shell, git or agent reads.
+//! What leads to a file by another name: links in the home folder and in the project that are called like something that acts later,
+//! and variables that name files. Whoever writes such a file writes what a person's shell, git or agent reads.
 
 use std::collections::VecDeque;
 use std::fs;
@@ -14,6 +14,8 @@ use super::words;
 /// Deepest folder at home that is looked into, and the most names in all of them.
 const DEEPEST: usize = 3;
 const MAX_NAMES: usize = 2000;
+/// How deep below a project's folder others are looked for.
+const PROJECTS_IN_IT: usize = 2;
 /// As many links as the kernel follows.
 const MOST_LINKS: usize = 40;
 
@@ -35,14 +37,29 @@ impl Inward {
     }
 }
 
-/// All that leads anywhere else. Where there is more than is looked at, what lies deeper is not found.
+/// All that leads in from outside. Where there is more than is looked at, what lies deeper is not found.
 pub fn all() -> Vec<Inward> {
-    let home = std::env::var_os("HOME").map(PathBuf::from).filter(|home| home.is_absolute());
-    let mut found = home.as_deref().map(links_at).unwrap_or_default();
+    let home = home();
+    let mut found = home.as_deref().map(|home| links_at(home, 0)).unwrap_or_default();
     let variables =
         std::env::vars_os().filter_map(|(name, value)| Some((name.into_string().ok()?, value.into_string().ok()?)));
     found.extend(by_variables(variables, home.as_deref()));
     found
+}
+
+/// The same, with what leads to a file from a project: links in the folder where a command starts, in those above it, and in projects
+/// below it.
+pub fn around(start: &Path) -> Vec<Inward> {
+    let home = home();
+    let is_own = |folder: &&Path| folder.parent().is_some() && Some(*folder) != home.as_deref();
+    let mut found = links_at(start, PROJECTS_IN_IT);
+    found.extend(start.ancestors().skip(1).take_while(is_own).flat_map(|folder| links_at(folder, 0)));
+    found.extend(all());
+    found
+}
+
+fn home() -> Option<PathBuf> {
+    std::env::var_os("HOME").map(PathBuf::from).filter(|home| home.is_absolute())
 }
 
 /// What this file is to those outside, where it acts for them.
@@ -66,8 +83,9 @@ fn there_or_later(path: &Path) -> Option<PathBuf> {
     None
 }
 
-/// The links at home that are called like something that acts later, or that stand for a folder of such.
-fn links_at(home: &Path) -> Vec<Inward> {
+/// The links in a folder that are called like something that acts later, or that stand for a folder of such; also in folders below it
+/// that are called anything, so deep.
+fn links_at(home: &Path, free: usize) -> Vec<Inward> {
     let names = Names::all();
     let mut found = Vec::new();
     let mut folders = VecDeque::from([(home.to_owned(), Begun::No, 0)]);
@@ -83,12 +101,18 @@ fn links_at(home: &Path) -> Vec<Inward> {
                 continue;
             }
             let begun = names.step(begun, &entry.file_name().to_string_lossy());
+            let path = entry.path();
             if begun == Begun::No {
+                if kind.is_dir() && depth < free {
+                    folders.push_back((path, Begun::No, depth + 1));
+                }
                 continue;
             }
-            let path = entry.path();
             if kind.is_dir() {
-                folders.extend((depth < DEEPEST).then(|| (path, begun, depth + 1)));
+                if depth < DEEPEST {
+                    // Before all others: a folder full of names must not hide what acts.
+                    folders.push_front((path, begun, depth + 1));
+                }
             } else if let Some(real) = there_or_later(&path) {
                 found.push(Inward { real, called: path.to_string_lossy().into_owned() });
             }
@@ -147,7 +171,7 @@ mod tests {
         link("other", "notes.txt");
         link("other", ".cache/x");
         link("zshrc", ".zshrc");
-        let found = links_at(&home);
+        let found = links_at(&home, 0);
         let name_of = |path: &str| super::name_of(&found, &project.join(path));
         let at_home = |path: &str| Some(home.join(path).to_string_lossy().into_owned());
         assert_eq!(name_of("bashrc"), at_home(".bashrc"));

@@ -22,6 +22,7 @@ pub mod plugins;
 mod real;
 mod report;
 pub mod shown;
+pub mod started;
 pub mod tool;
 pub mod words;
 

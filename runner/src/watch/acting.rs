@@ -10,14 +10,13 @@ use std::os::fd::OwnedFd;
 use std::os::unix::fs::{MetadataExt as _, PermissionsExt as _};
 use std::path::{Path, PathBuf};
 
-use bashgate_hook::doctor::bare_json;
+use bashgate_hook::gate::started;
 use bashgate_shared::agents;
 use bashgate_shared::classify::later::{self, Later, Tier};
 use bashgate_shared::programs;
 use rustix::fs::{AtFlags, Mode, OFlags, RenameFlags};
 
 use super::aside::{folder_without_links, is_set_aside, may_be_written, open_without_links, opened_again, set_aside};
-use super::commands;
 use super::seen::{Seen, Stamp};
 use super::{Around, Change, Violation, taken_away};
 
@@ -126,13 +125,10 @@ impl ActingFiles {
 
     /// The files of the workspace that the text of settings starts.
     fn scripts_of(&mut self, seen: &mut Seen, text: &str, settings: &Path) {
-        let text = text.trim_start_matches('\u{feff}');
-        let in_toml = || toml::from_str::<serde_json::Value>(text).ok();
-        let parsed = Some(bare_json(text)).filter(|value| !value.is_null()).or_else(in_toml);
-        let Some(parsed) = parsed else { return };
+        let Some(parsed) = started::parsed(text) else { return };
         let root = seen.real_root();
         let above = settings.parent().and_then(Path::parent).unwrap_or(&root).to_owned();
-        for script in commands::scripts(&parsed, &[&root, &above]) {
+        for script in started::scripts(&parsed, &[&root, &above]) {
             let Ok(real) = fs::canonicalize(&script) else { continue };
             if real.starts_with(&root) && real.is_file() {
                 let links = seen.links_on(&script);
@@ -147,8 +143,10 @@ impl ActingFiles {
         let root = seen.real_root();
         let home = std::env::var_os("HOME").map(PathBuf::from);
         let folders: Vec<PathBuf> = root.ancestors().skip(1).map(Path::to_owned).chain(home).collect();
-        let below = folders.iter().flat_map(|folder| agents::settings().flat_map(|name| called_so(&folder.join(name))));
-        let managed = agents::managed().flat_map(|folder| called_so(&Path::new(folder).join("*")));
+        let below = folders
+            .iter()
+            .flat_map(|folder| agents::settings().flat_map(|name| started::called_so(&folder.join(name))));
+        let managed = agents::managed().flat_map(|folder| started::called_so(&Path::new(folder).join("*")));
         // Opening a pipe would wait for whoever writes it.
         for settings in below.chain(managed).filter(|settings| settings.is_file()).take(MOST_OUTSIDE) {
             let Ok(file) = fs::File::open(&settings) else { continue };
@@ -496,13 +494,4 @@ fn made_without_links(folder: &Path, root: &Path) -> io::Result<OwnedFd> {
         }
         opened => opened,
     }
-}
-
-/// The files of this name, or with a `*` at its end those whose names begin so.
-fn called_so(path: &Path) -> Vec<PathBuf> {
-    let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
-    let Some(start) = name.strip_suffix('*') else { return vec![path.to_owned()] };
-    let entries = path.parent().and_then(|folder| fs::read_dir(folder).ok()).into_iter().flatten().flatten();
-    let meant = entries.filter(|entry| entry.file_name().to_string_lossy().starts_with(start));
-    meant.map(|entry| entry.path()).filter(|file| file.is_file()).take(MOST_OUTSIDE).collect()
 }

@@ -7,7 +7,6 @@
 mod acting;
 mod aside;
 mod baseline;
-mod commands;
 mod seen;
 mod shared;
 

@@ -264,10 +264,15 @@ pub fn is_of_branch(key: &str, branch: &str) -> bool {
     name == branch && ["remote", "pushremote"].contains(&last.to_ascii_lowercase().as_str())
 }
 
-/// True for a log of git's in which no address has a password, or whatever else may stand in front of its host.
+/// True for a log of git's in which no address has a password, a value behind a question mark, or whatever else may stand in front of
+/// its host.
 pub fn is_plain_log(bytes: &[u8]) -> bool {
     let text = String::from_utf8_lossy(bytes);
     text.split("://").skip(1).all(|rest| {
+        let address = rest.split(char::is_whitespace).next().unwrap_or("");
+        if address.split_once('?').is_some_and(|(_, query)| query.contains('=')) {
+            return false;
+        }
         let authority = rest.split(|c: char| c == '/' || c.is_whitespace()).next().unwrap_or("");
         authority.rsplit_once('@').is_none_or(|(user, _)| user == "git")
     })
@@ -303,6 +308,17 @@ pub fn is_secret(key: &str, value: &str) -> bool {
                 || word.starts_with("-H")
                 || word.starts_with("-p") && word.len() > 2 && value.contains("pass")
         }) && value.contains(' ');
+    // What a filter encrypts with.
+    let is_filter = lower.starts_with("filter.");
+    let keyed = is_filter
+        && value.split_whitespace().any(|word| {
+            let word = word.trim_start_matches(['\'', '"']);
+            word == "-k"
+                || word.starts_with("-pass")
+                || word.starts_with("pass:")
+                || word.starts_with("--pass")
+                || word.starts_with("--key")
+        });
     // `user:password@proxy:3128`, `https:/u:p@h`; not `git@host:path`.
     let bare = value.split_whitespace().any(|word| {
         word.split_once('@')
@@ -311,7 +327,7 @@ pub fn is_secret(key: &str, value: &str) -> bool {
     let says = ["sshpass", "--user", "pwd=", "auth=", "sig=", "key="].iter().any(|part| words.contains(part))
         || ["pwd", "creds"].contains(&last)
         || lower == "credential.username" && value.len() > 20;
-    named || told || bare || says || url(value) || url(key)
+    named || told || keyed || bare || says || url(value) || url(key)
 }
 
 #[cfg(test)]

@@ -4,6 +4,7 @@ use serde::Serialize;
 
 /// What a call of git shows of files, for whoever can look into the repository.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[expect(clippy::struct_excessive_bools, reason = "each is a fact about the call by itself")]
 pub struct GitShown {
     /// What is laid beside what.
     pub of: ShownOf,
@@ -17,6 +18,8 @@ pub struct GitShown {
     pub added: bool,
     /// Merges are shown beside each of their parents, not only where they differ from all of them.
     pub each_parent: bool,
+    /// It is not held to the paths that it names: it follows files to other names, or shows all of a commit in which one changed.
+    pub every_path: bool,
 }
 
 /// What is laid beside what.
@@ -37,8 +40,6 @@ pub enum ShownOf {
     History {
         /// How many; `None` for all.
         most: Option<usize>,
-        /// Files are followed to the names that they had before, so that paths say little.
-        follows: bool,
     },
     /// The objects themselves: commits and folders show no file.
     Objects,

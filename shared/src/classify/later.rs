@@ -561,9 +561,8 @@ const ROWS: &[Row] = &[
             Below(".github/prompts"),
             Below(".github/agents"),
             Below(".github/skills"),
+            Below(".agent"),
             Below(".agents"),
-            Below(".agent/rules"),
-            Below(".agent/workflows"),
         ],
     ),
     row(
@@ -937,6 +936,7 @@ const ROWS: &[Row] = &[
             Below(".run"),
             Ending(".sublime-project"),
             Ends(".luarc.json"),
+            Ends(".luarc.jsonc"),
             Ends("docker-compose.override.yml"),
             Ends("docker-compose.override.yaml"),
             Ends("eslint.config*"),

@@ -14,7 +14,7 @@ pub mod git_config;
 mod git_shown;
 pub(crate) mod judge;
 pub mod later;
-mod passed_by;
+pub mod passed_by;
 pub mod patch;
 pub mod paths;
 pub mod protected;

@@ -2,6 +2,17 @@
 
 use serde::Serialize;
 
+/// Lists of what a search passes by, wherever they lie.
+pub const LISTS: [&str; 3] = [".gitignore", ".ignore", ".rgignore"];
+
+/// True for a file that such a list may be or come from: one of these, or anything that git reads.
+pub fn is_list(path: &str) -> bool {
+    let name = path.rsplit('/').next().unwrap_or(path);
+    LISTS.contains(&name)
+        || name == "ignore"
+        || path.split('/').any(|part| part == ".git" || part.starts_with(".gitconfig"))
+}
+
 /// What is not read of all that lies below a folder. By default nothing is passed by.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
 #[serde(default)]

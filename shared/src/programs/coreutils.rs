@@ -61,7 +61,9 @@ pub(super) const TABLE: &[Program] = &[
         "tells about the machine or the user",
         Operands::Data,
         &["uname -a", "id -u", "nproc", "free -m"],
-    ),
+    )
+    // Where programs lie that some releases of `getconf` start.
+    .environment(&["GETCONF_DIR"]),
     // On some systems it starts the program behind it.
     Program::new(
         &["arch"],

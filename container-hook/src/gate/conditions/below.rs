@@ -195,6 +195,7 @@ pub(in crate::gate) fn folders_with(name: &str, folder: &Path) -> Result<Vec<Pat
 /// A name in a folder.
 struct Entry<'e> {
     folder: &'e Path,
+    folder_text: &'e str,
     name: &'e [u8],
     kind: FileType,
     /// What the folder is called may make any name in it a secret's.
@@ -206,9 +207,9 @@ impl Entry<'_> {
         self.folder.join(std::ffi::OsStr::from_bytes(self.name))
     }
 
-    /// True where the place says that a secret lies there.
-    fn is_secret_place(&self) -> bool {
-        self.of_note && secrets::is_secret_path(&text(&self.path()))
+    /// True where the name, or the place, says that a secret lies there.
+    fn is_secret(&self) -> bool {
+        secrets::is_secret_in(self.folder_text, self.of_note, self.name)
     }
 
     /// True for a name that folders with secrets have.
@@ -218,9 +219,7 @@ impl Entry<'_> {
 
     /// True for a name, or a place, that says that a secret lies there.
     fn is_called_secret(&self) -> bool {
-        secrets::is_secret_file_name(self.name)
-            || self.is_secret_place()
-            || self.kind != FileType::RegularFile && self.is_secret_folder()
+        self.is_secret() || self.kind != FileType::RegularFile && self.is_secret_folder()
     }
 }
 
@@ -260,7 +259,7 @@ fn look(entry: &Entry<'_>, root: &Path, makes: bool) -> Option<Stop> {
         FileType::Directory => {
             // A folder with logs in it, such as that of a remote, is none.
             let is_log = || secrets::is_git_log(&text(&entry.path()).to_ascii_lowercase());
-            (entry.is_secret_folder() || entry.is_secret_place() && !is_log())
+            (entry.is_secret_folder() || entry.of_note && secrets::is_secret_path(&text(&entry.path())) && !is_log())
                 .then(|| Stop::Secret(text(&entry.path())))
         }
         FileType::Symlink => {
@@ -422,9 +421,7 @@ impl Walk<'_> {
             Err(error) => return Some(Stop::Unlooked(format!("{} cannot be opened ({error})", folder.display()))),
         };
         let whole = text(folder);
-        let of_note = whole.contains("/.")
-            || ["/etc", "/run", "/proc", "/var"].iter().any(|top| whole.starts_with(top))
-            || secrets::may_hold_by_place(paths::file_name(&whole).as_bytes());
+        let of_note = secrets::may_hold_by_place(&whole);
         let before = self.count.load(Ordering::Relaxed);
         let mut count = 0;
         let mut entries = RawDir::new(&opened, buffer);
@@ -445,7 +442,7 @@ impl Walk<'_> {
                 let Ok(stat) = rustix::fs::statat(&opened, name, AtFlags::SYMLINK_NOFOLLOW) else { continue };
                 kind = FileType::from_raw_mode(stat.st_mode);
             }
-            let entry = Entry { folder, name: name.to_bytes(), kind, of_note };
+            let entry = Entry { folder, folder_text: &whole, name: name.to_bytes(), kind, of_note };
             if let Some(stop) = (self.see)(&entry) {
                 return Some(stop);
             }

@@ -5,11 +5,10 @@
 use std::io;
 use std::path::{Path, PathBuf};
 
+use bashgate_shared::classify::passed_by;
+
 use super::is_not_there;
 use crate::gate::git::{self, MAX_LIST, ignoring};
-
-/// Lists that count wherever they lie.
-const LISTS: [&str; 3] = [".gitignore", ".ignore", ".rgignore"];
 
 /// True for a path below a folder that a search of this folder passes by. The folder itself was named, and is searched whatever it is
 /// called.
@@ -44,7 +43,7 @@ fn lists_above(root: &Path, parts: &[&str]) -> io::Result<Vec<List>> {
         if std::fs::symlink_metadata(folder.join(".git")).is_ok_and(|meta| !meta.is_dir()) {
             return Err(io::Error::other("a repository lies elsewhere"));
         }
-        for name in LISTS {
+        for name in passed_by::LISTS {
             lists.extend(read(&folder.join(name), folder, name == ".gitignore")?);
         }
         lists.extend(read(&folder.join(".git/info/exclude"), folder, true)?);
@@ -96,7 +95,10 @@ fn is_ignored(root: &Path, parts: &[&str], lists: &[List]) -> bool {
                     return false;
                 }
             }
-            list.lines.iter().any(|line| ignoring::names(line, below, is_folder))
+            // Some releases of rg read lines with a slash in them otherwise where the list lies above the folder that is searched.
+            let is_above = list.folder != root && root.starts_with(&list.folder);
+            let counts = |line: &&String| !is_above || !line.trim_end_matches('/').contains('/');
+            list.lines.iter().filter(counts).any(|line| ignoring::names(line, below, is_folder))
         })
     })
 }

@@ -10,6 +10,7 @@ mod public;
 mod startup;
 
 use std::cell::LazyCell;
+use std::collections::HashMap;
 use std::io;
 use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
@@ -22,12 +23,13 @@ use rustix::fs::Access;
 use super::git::{self, inert, numbers};
 use super::inward::{self, Inward};
 use super::real::{Leads, follow};
+use super::started;
 
 pub use below::MAX_NAMES;
 pub(in crate::gate) use below::folders_with;
 pub(in crate::gate) use names::only_root_writes;
 pub(in crate::gate) use names::{others_folders, others_programs};
-pub(in crate::gate) use public::{holds_public_blocks, is_public, may_be_public};
+pub(in crate::gate) use public::{holds_public_blocks, is_public, is_public_content, may_be_public};
 pub(in crate::gate) use startup::files as startup_files;
 
 /// Most names of one folder that a pattern may meet.
@@ -90,11 +92,12 @@ pub fn check(found: &Classification, cwd: &Path, protected: &[String], setup: Sh
             None => findings.unchecked = true,
         }
     }
-    let named = LazyCell::new(|| git::named::by_settings(cwd));
-    let inward = LazyCell::new(inward::all as fn() -> Vec<Inward>);
+    let mut named = NamedBy::default();
+    let started = LazyCell::new(|| started::in_force(cwd));
+    let inward = LazyCell::new(|| inward::around(cwd));
     for path in &found.effects.writes {
         match place(path, cwd) {
-            Some(path) => write_stays(&path, cwd, protected, (&named, &inward), &mut findings),
+            Some(path) => write_stays(&path, cwd, protected, (&mut named, &inward, &started), &mut findings),
             None => findings.unchecked = true,
         }
     }
@@ -331,7 +334,7 @@ fn real_place(path: &Path) -> Option<PathBuf> {
 
 /// Where the files really lie that a command writes, where that is not what their names say.
 pub(super) fn leads_to(writes: &[String], cwd: &Path) -> Vec<String> {
-    let inward = LazyCell::new(inward::all as fn() -> Vec<Inward>);
+    let inward = LazyCell::new(|| inward::around(cwd));
     let mut all = Vec::new();
     for path in writes.iter().filter_map(|path| place(path, cwd)) {
         let places = [real_place(&path), std::fs::canonicalize(&path).ok()];
@@ -352,7 +355,7 @@ fn write_stays(
     path: &Path,
     cwd: &Path,
     protected: &[String],
-    (named, inward): (&Named, &[Inward]),
+    (named, inward, started): (&mut NamedBy, &[Inward], &[PathBuf]),
     findings: &mut Findings,
 ) {
     let Some(real) = real_place(path) else {
@@ -382,7 +385,7 @@ fn write_stays(
         findings.unproven.push(format!("{} has another name", path.display()));
         return;
     }
-    match is_of_repository(Path::new(&real), named) {
+    match is_of_repository(Path::new(&real), named.in_force_around(Path::new(&real), &root)) {
         Ok(None) => {}
         Ok(Some(what)) => findings.unproven.push(format!("{} is {what}", path.display())),
         Err(Unreadable) => findings.unchecked = true,
@@ -395,6 +398,9 @@ fn write_stays(
     {
         findings.unproven.push(format!("{} leads to {real}", path.display()));
     }
+    if let Some(script) = started.iter().find(|script| script.starts_with(&real)) {
+        findings.unproven.push(format!("{} is started by settings or hooks that are in force", script.display()));
+    }
     if let Some(called) = inward::name_of(inward, Path::new(&real)) {
         findings.unproven.push(format!("{} is {called} as well", path.display()));
     }
@@ -402,6 +408,23 @@ fn write_stays(
 
 /// What git's settings name: see [`git::named::by_settings`].
 type Named = io::Result<Option<Vec<PathBuf>>>;
+
+/// The same by the folder whose settings they are: those where the command starts, and those of a repository in which a file lies.
+#[derive(Default)]
+struct NamedBy(HashMap<PathBuf, Named>);
+
+impl NamedBy {
+    /// What is named around a file: in the innermost repository that holds it, or else where the command starts.
+    fn in_force_around(&mut self, file: &Path, start: &Path) -> &Named {
+        let is_repository = |folder: &&Path| {
+            let has = |name: &str| std::fs::symlink_metadata(folder.join(name)).is_ok();
+            has(".git") || has("HEAD")
+        };
+        let below = file.ancestors().skip(1).take_while(|folder| *folder != start && !start.starts_with(folder));
+        let folder = below.into_iter().find(is_repository).unwrap_or(start);
+        self.0.entry(folder.to_owned()).or_insert_with(|| git::named::by_settings(folder))
+    }
+}
 
 /// A repository cannot be looked at.
 struct Unreadable;

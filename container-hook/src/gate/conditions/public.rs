@@ -9,6 +9,7 @@ use bashgate_shared::classify::{git_config, secrets};
 use super::text;
 use crate::gate::ask::read_capped;
 use crate::gate::git::config;
+use crate::gate::shown;
 
 /// Largest file that is looked at, in bytes.
 const MAX_BYTES: u64 = 1024 * 1024;
@@ -34,18 +35,25 @@ pub(in crate::gate) fn may_be_public(name: &str) -> bool {
 /// True for a regular file of that kind. What cannot be read, or is anything else, is none.
 pub(in crate::gate) fn is_public(file: &Path) -> bool {
     let lower = text(file).to_ascii_lowercase();
-    let of_git = secrets::is_git_config(&lower);
-    let is_log = !of_git && secrets::is_git_log(&lower);
     // Links called `.pem` lead to files called `.crt` on Debian.
-    if !of_git && !is_log && !may_be_public(&lower) {
-        return false;
+    let of_git = secrets::is_git_config(&lower) || secrets::is_git_log(&lower) || secrets::is_git_leftover(&lower);
+    let may_be = of_git || may_be_public(&lower);
+    may_be && read_capped(file, MAX_BYTES).is_ok_and(|bytes| is_public_content(file, &bytes))
+}
+
+/// The same for what a file of this path holds, or held.
+pub(in crate::gate) fn is_public_content(file: &Path, bytes: &[u8]) -> bool {
+    let lower = text(file).to_ascii_lowercase();
+    let Ok(content) = std::str::from_utf8(bytes) else { return false };
+    if secrets::is_git_config(&lower) {
+        holds_no_token(content)
+    } else if secrets::is_git_log(&lower) {
+        git_config::is_plain_log(bytes)
+    } else if secrets::is_git_leftover(&lower) {
+        changes_no_secret(content)
+    } else {
+        may_be_public(&lower) && holds_public_blocks(content)
     }
-    let content = read_capped(file, MAX_BYTES).ok().and_then(|bytes| String::from_utf8(bytes).ok());
-    content.is_some_and(|content| match (of_git, is_log) {
-        (true, _) => holds_no_token(&content),
-        (_, true) => git_config::is_plain_log(content.as_bytes()),
-        _ => holds_public_blocks(&content),
-    })
 }
 
 /// True for a path that names a secret, where its content does not say otherwise. Links have been followed.
@@ -53,7 +61,37 @@ pub(super) fn is_secret(real: &Path) -> bool {
     secrets::is_secret_path(&text(real)) && !is_public(real)
 }
 
+/// True for changes of files that are no secrets, and for one of a file without a name in which nothing is set.
+fn changes_no_secret(content: &str) -> bool {
+    let names_secret = |line: &str| {
+        let marks = ["diff --git ", "+++ ", "--- ", "rename from ", "rename to ", "copy from "];
+        let named = marks.iter().find_map(|mark| line.strip_prefix(mark));
+        named.is_some_and(|names| {
+            names.split([' ', '\t', '"']).any(|name| {
+                let path = name.split_once('/').map_or(name, |(_, path)| path);
+                [name, path].into_iter().any(|path| !path.is_empty() && secrets::is_secret_path(path))
+            })
+        })
+    };
+    let sets = |line: &str| {
+        let line = line.trim_start_matches(['+', '-', ' ']).trim_start_matches("export ");
+        line.split_once('=').is_some_and(|(name, _)| {
+            !name.is_empty()
+                && name.bytes().all(|byte| byte.is_ascii_uppercase() || byte.is_ascii_digit() || byte == b'_')
+        })
+    };
+    let has_names = content.lines().any(|line| line.starts_with("diff --git ") || line.starts_with("+++ "));
+    content.lines().all(|line| !names_secret(line) && (has_names || !sets(line)))
+        && shown::credentials_in(content).is_empty()
+}
+
 fn holds_no_token(content: &str) -> bool {
+    // What stands in a remark is shown like everything else.
+    let remarks = content.lines().map(str::trim_start).filter(|line| line.contains(['#', ';']));
+    let tells = |line: &str| line.contains("://") && line.contains('@') || !shown::credentials_in(line).is_empty();
+    if remarks.into_iter().any(tells) {
+        return false;
+    }
     config::read(content).is_some_and(|all| all.iter().all(|one| !git_config::is_secret(&one.key, &one.value)))
 }
 

@@ -296,6 +296,9 @@ fn settings(file: &Path, root: &Path, shows: Shown, found: &mut Obstacles) -> io
             }
         } else if git_config::is_of_filter(&key) {
             found.filters.push(format!("{key} is set in {}", file.display()));
+            if shows == Shown::Settings && git_config::is_secret(&key, &value) {
+                found.secrets.push(format!("{key} in {}", file.display()));
+            }
         } else if !git_config::is_inert(&key, &value) {
             found.programs.push(format!("{key} is set in {}", file.display()));
         } else if (shows == Shown::Settings || key.starts_with("branch.")) && git_config::is_secret(&key, &value) {
@@ -358,6 +361,11 @@ fn tracked(
         // Once it is out of the index, no name there says that commits hold it.
         let is_gone = |name: &&String| std::fs::symlink_metadata(repository.root.join(name)).is_err();
         found.secrets.extend(read.names.iter().filter(secret).filter(is_gone).take(8).cloned());
+        // What was a file when it was added, and is taken in as a repository now, which git goes into at its next look.
+        let became_one = |name: &&String| std::fs::symlink_metadata(repository.root.join(name).join(".git")).is_ok();
+        if let Some(name) = read.names.iter().find(became_one) {
+            found.programs.push(format!("{name} was a file and is a repository in the repository now"));
+        }
     }
     if shows.is_content() {
         // Where a folder that it tracks is a link by now, git shows what lies behind.

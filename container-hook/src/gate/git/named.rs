@@ -26,7 +26,7 @@ const MAX_BYTES: usize = 4 << 20;
 /// # Errors
 /// When a repository on the way cannot be read.
 pub fn by_settings(folder: &Path) -> io::Result<Option<Vec<PathBuf>>> {
-    named_in(folder, git_config::is_inert)
+    named_in(folder, |key, value| git_config::is_inert(key, value) && !git_config::names_program(key))
 }
 
 /// The same with those that only a connection to a remote makes use of.

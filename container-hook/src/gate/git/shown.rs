@@ -15,7 +15,7 @@ use bashgate_shared::classify::{GitShown, ShownOf, paths, secrets};
 use super::objects::{Id, Kind, Looked, Objects, TreeEntry};
 use super::revisions::{self, Meaning, every_ref, meaning, peeled};
 use super::{Repository, config, existing, index, repositories};
-use crate::gate::conditions::{holds_public_blocks, is_public, may_be_public};
+use crate::gate::conditions::{holds_public_blocks, is_public, is_public_content, may_be_public};
 
 /// Most secrets that are named.
 const MAX_NAMED: usize = 8;
@@ -93,6 +93,8 @@ struct Named {
     trees: Vec<Id>,
     /// There are paths as well, whatever they mean.
     has_paths: bool,
+    /// A file or folder of a commit is named.
+    has_file: bool,
 }
 
 impl<'r> Look<'r> {
@@ -184,6 +186,9 @@ impl<'r> Look<'r> {
                     _ => Err("more is laid beside each other than is followed".to_owned()),
                 }
             }
+            ShownOf::Staged if !named.alone.is_empty() => {
+                Err("more is laid beside each other than is followed".to_owned())
+            }
             ShownOf::Staged => match named.starts.as_slice() {
                 [] => self.head().and_then(|head| head.map_or(Ok(()), |head| self.index_beside(&head))),
                 [commit] => self.index_beside(commit),
@@ -206,13 +211,12 @@ impl<'r> Look<'r> {
                 }
                 let mut commits = [named.starts.as_slice(), named.alone.as_slice()].concat();
                 // A file of a commit may be all that is shown.
-                let names_file = shown.words.iter().any(|word| word.contains(':'));
-                if commits.is_empty() && named.trees.is_empty() && !names_file {
+                if commits.is_empty() && named.trees.is_empty() && !named.has_file {
                     commits.extend(self.head()?);
                 }
                 commits.iter().try_for_each(|commit| self.commit(commit, shown.each_parent))
             }
-            ShownOf::History { most, .. } => {
+            ShownOf::History { most } => {
                 if named.starts.is_empty() && named.alone.is_empty() {
                     named.starts.extend(self.head()?);
                 }
@@ -294,8 +298,17 @@ impl<'r> Look<'r> {
                 }
                 Meaning::Not(ids) if lays_beside => named.starts.extend(ids),
                 Meaning::Not(ids) => named.left_out.extend(ids),
-                Meaning::Alone(ids) => named.alone.extend(ids),
+                Meaning::Alone(ids) => {
+                    for id in ids {
+                        // A first commit has nothing that it could be laid beside, and counts as one that is named.
+                        let has_parents = !self.without_parents.contains(&id)
+                            && self.objects.get(&id)?.kind == Kind::Commit
+                            && !self.objects.commit(&id)?.parents.is_empty();
+                        if lays_beside && !has_parents { &mut named.starts } else { &mut named.alone }.push(id);
+                    }
+                }
                 Meaning::Inside(commits, path) => {
+                    named.has_file = true;
                     for commit in commits {
                         self.inside(&commit, &path, shown)?;
                     }
@@ -306,7 +319,7 @@ impl<'r> Look<'r> {
         }
         files.extend(shown.paths.iter().cloned());
         named.has_paths = !files.is_empty();
-        if !matches!(shown.of, ShownOf::History { follows: true, .. }) {
+        if !shown.every_path {
             self.paths = self.paths_of(&files);
         }
         // Tags stand for commits.
@@ -398,7 +411,7 @@ impl<'r> Look<'r> {
     fn working_tree(&mut self) {
         for (at, name) in self.tracked_secrets() {
             let place = self.repository.root.join(&name);
-            if !self.is_unchanged(at, &place) && !is_public(&place) && self.found.len() < MAX_NAMED {
+            if !self.is_unchanged(at, &place) && !self.is_public_there(at, &place) && self.found.len() < MAX_NAMED {
                 self.found.push(name);
             }
         }
@@ -419,9 +432,19 @@ impl<'r> Look<'r> {
             .is_some_and(|bytes| self.objects.get(&known.id).is_ok_and(|object| object.bytes == bytes))
     }
 
+    /// True for a file that holds nothing secret, neither in the working tree nor in the index.
+    fn is_public_there(&mut self, at: usize, place: &Path) -> bool {
+        if !is_public(place) {
+            return false;
+        }
+        let known = self.tracked.index.known(&self.tracked.bytes, at, self.objects.id_length());
+        let kept = known.filter(|known| known.is_settled).and_then(|known| self.objects.get(&known.id).ok());
+        kept.is_some_and(|kept| is_public_content(place, &kept.bytes))
+    }
+
     fn every_tracked(&mut self) {
-        for (_, name) in self.tracked_secrets() {
-            if !is_public(&self.repository.root.join(&name)) && self.found.len() < MAX_NAMED {
+        for (at, name) in self.tracked_secrets() {
+            if !self.is_public_there(at, &self.repository.root.join(&name)) && self.found.len() < MAX_NAMED {
                 self.found.push(name);
             }
         }
@@ -566,11 +589,14 @@ impl<'r> Look<'r> {
                 waiting.push((self.objects.commit(id)?.date, Reverse(seen.len()), id.clone()));
             }
         }
+        // A commit that is older than one before it may be anywhere among the last ones.
+        let mut most = most;
         let mut wanted = seen.keys().filter(|id| !left_out.contains(id)).count();
         let (mut found, mut gone_through, mut more) = (Vec::new(), 0, LEFT_OUT_BEHIND);
         // What is left out is known when the rest has been met; without any, the last ones are enough.
-        let is_enough =
-            |found: &Vec<(i64, Id)>| named.left_out.is_empty() && most.is_some_and(|most| found.len() >= most);
+        let is_enough = |found: &Vec<(i64, Id)>, most: Option<usize>| {
+            named.left_out.is_empty() && most.is_some_and(|most| found.len() >= most)
+        };
         while let Some((date, _, id)) = waiting.pop() {
             gone_through += 1;
             if gone_through > MAX_COMMITS {
@@ -588,15 +614,18 @@ impl<'r> Look<'r> {
                 wanted -= 1;
                 // Of several of one date, git may take another one first.
                 let is_older = found.last().is_none_or(|(last, _)| date < *last);
-                if is_enough(&found) && is_older {
+                if is_enough(&found, most) && is_older {
                     break;
                 }
                 found.push((date, id.clone()));
             }
-            if is_enough(&found) || self.without_parents.contains(&id) {
+            if is_enough(&found, most) || self.without_parents.contains(&id) {
                 continue;
             }
             for parent in self.objects.commit(&id)?.parents {
+                if self.objects.commit(&parent)?.date > date {
+                    most = None;
+                }
                 let is_waiting = seen.get(&parent).copied();
                 let is_news = is_left_out && left_out.insert(parent.clone());
                 if is_news && is_waiting == Some(true) {

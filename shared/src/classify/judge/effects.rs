@@ -234,7 +234,7 @@ impl Judge<'_> {
                 for path in self.resolved(arg.start()) {
                     if secrets::may_be_public(&path) {
                         self.condition(Condition::OnlyPublic { path: path.clone() });
-                    } else if secrets::is_secret_path(&path) {
+                    } else if secrets::is_secret_path(&path) || secrets::is_git_store(&path) {
                         note(&mut self.effects.secrets, path.clone());
                     }
                     if self.beside > 0 {
@@ -256,7 +256,8 @@ impl Judge<'_> {
                     let passed_by = PassedBy { but: arg.found_by.clone(), ..PassedBy::default() };
                     self.read_tree_but(&Arg::literal(folder), &passed_by);
                 }
-                if secrets::is_secret_path(&format!("{}{}", arg.start(), arg.tail)) {
+                let fits = format!("{}{}", arg.start(), arg.tail);
+                if secrets::is_secret_path(&fits) || secrets::is_git_store(&fits) {
                     note(&mut self.effects.secrets, format!("{}*{}", arg.start(), arg.tail));
                 }
                 Judgement::safe()
@@ -308,7 +309,9 @@ impl Judge<'_> {
                 Known::Words if arg.in_one_folder => {
                     let (folder, _) = folder_of_pattern(arg);
                     let read = self.read(arg);
-                    read.max(self.read_tree_but(&Arg::literal(folder), passed_by))
+                    // What the pattern fits is named, and is not passed by whatever it is called.
+                    let passed_by = PassedBy { hidden: false, folders: Vec::new(), ..passed_by.clone() };
+                    read.max(self.read_tree_but(&Arg::literal(folder), &passed_by))
                 }
                 // What was found may be a folder, with other names in it.
                 Known::Words | Known::Pipe => self.read(&arg.clone().found_by(&[])),

@@ -20,7 +20,9 @@ use super::call::{Arg, Call};
 use super::effects::note;
 use super::terminal::TerminalWatch;
 use super::tool::{MAX_ACTS, ToolAct};
-use super::{Argv, Classification, CommandClass, Condition, Decided, Effects, Part, Surroundings, paths, raw, secrets};
+use super::{
+    Argv, Classification, CommandClass, Condition, Decided, Effects, Part, Surroundings, passed_by, paths, raw, secrets,
+};
 use crate::programs::git;
 use crate::shell::{Document, Shell};
 
@@ -420,6 +422,12 @@ impl Judge<'_> {
 fn undermines(effects: &Effects, changed: &Changed, condition: &Condition) -> bool {
     let writes = |harms: &dyn Fn(&str) -> bool| effects.writes.iter().any(|path| harms(path));
     match condition {
+        // The lists by which it passes something by.
+        Condition::NoSecretBelow { passed_by, .. } if passed_by.hidden => {
+            writes(&passed_by::is_list)
+                || changed.made.iter().any(|path| passed_by::is_list(path))
+                || effects.git.iter().any(|name| git::checks_out(name))
+        }
         Condition::NoSecretBelow { .. } | Condition::NoSecretNamed { .. } | Condition::NoLinkBelow { .. } => false,
         // A folder that an earlier part makes.
         Condition::NoFolder { path: folder } => changed.made.iter().any(|path| paths::is_within(path, folder)),

@@ -36,7 +36,7 @@ pub fn is_secret_path(path: &str) -> bool {
     if FOLDERS.iter().any(|folder| may_hold(folder) && (lies_in(&lower, folder) || ends_in(&lower, folder))) {
         return true;
     }
-    if is_git_config(&lower) || is_git_log(&lower) || is_device(&lower) {
+    if is_git_config(&lower) || is_git_log(&lower) || is_git_leftover(&lower) || is_device(&lower) {
         return true;
     }
     if CALLED_AFTER_SECRETS.iter().any(|folder| may_hold(folder) && lies_in(&lower, folder)) && names::holds_data(name)
@@ -84,6 +84,7 @@ fn is_standard_stream(path: &str) -> bool {
 /// Folders with little but secrets in them, wherever they lie.
 const FOLDERS: &[&str] = &[
     ".aws",
+    ".foundry/keystores",
     ".gnupg",
     ".azure",
     ".kube",
@@ -290,7 +291,6 @@ const FILES: &[&str] = &[
     ".config/syncthing/config.xml",
     ".config/pnpm/rc",
     ".config/b2/account_info",
-    ".foundry/keystores",
     ".auth/user.json",
     ".gemini/.env",
     ".codex/history.jsonl",
@@ -387,11 +387,34 @@ pub fn is_git_log(path: &str) -> bool {
         && (lies_in(path, ".git/logs") || path.split_once(".git/").is_some_and(|(_, rest)| rest.contains("/logs/")))
 }
 
+/// True for what git keeps of all files that were ever added: who reads it reads them. A search passes by it, which sees only how they
+/// are packed.
+pub fn is_git_store(path: &str) -> bool {
+    let lower = path.to_ascii_lowercase();
+    let inside = lower.split_once(".git/objects/").map(|(_, rest)| rest);
+    inside.is_some_and(|rest| !rest.is_empty() && !rest.starts_with("info/"))
+}
+
+/// True for what git leaves of a commit that was begun: files in which changes stand as they are, of whatever file. The path is in
+/// lower case.
+pub fn is_git_leftover(path: &str) -> bool {
+    let inside = path.strip_prefix(".git/").or_else(|| path.split_once("/.git/").map(|(_, rest)| rest));
+    let name = file_name(path);
+    inside.is_some_and(|rest| {
+        let is_below = |folder: &str| rest.strip_prefix(folder).is_some_and(|rest| rest.len() > 1);
+        rest == "commit_editmsg"
+            || is_below("rebase-merge/") && name == "patch"
+            || is_below("rebase-apply/") && (name == "patch" || name.bytes().all(|byte| byte.is_ascii_digit()))
+            || is_below("rr-cache/")
+                && (name.starts_with("preimage") || name.starts_with("postimage") || name.starts_with("thisimage"))
+    })
+}
+
 /// True for a file whose name private keys have, and certificates as well, or for git's configuration: whether it holds a
 /// secret, only its content tells.
 pub fn may_be_public(path: &str) -> bool {
     let lower = path.to_ascii_lowercase();
-    if is_git_config(&lower) || is_git_log(&lower) {
+    if is_git_config(&lower) || is_git_log(&lower) || is_git_leftover(&lower) {
         return true;
     }
     let Some(stem) = lower.strip_suffix(".pem") else { return false };
@@ -399,10 +422,46 @@ pub fn may_be_public(path: &str) -> bool {
     is_secret_path(&lower) && !stem.is_empty() && !is_secret_path(&format!("{stem}.crt"))
 }
 
-/// True when what lies in a folder of this name may be a secret by its place alone, whatever its own name is. Quick.
-pub fn may_hold_by_place(name: &[u8]) -> bool {
+/// True when what lies in this folder may be a secret by its place alone, whatever its own name is. Quick.
+pub fn may_hold_by_place(folder: &str) -> bool {
     static HOLDERS: Holders<{ FILES.len() + FOLDERS.len() + PLACES.len() }> = Holders::of(&[FILES, FOLDERS, PLACES]);
-    HOLDERS.have(name)
+    let is_named = |part: &[u8]| NAMED_OUTRIGHT.have(part);
+    let mut is_last = true;
+    let begins = |top: &&str| folder.get(..top.len()).is_some_and(|start| start.eq_ignore_ascii_case(top));
+    ["/etc", "/run", "/proc", "/var", "/dev"].iter().chain(PLACES).any(begins)
+        || folder.rsplit('/').any(|part| {
+            let was_last = std::mem::take(&mut is_last);
+            let holds = |part: &[u8]| is_named(part) || was_last && HOLDERS.have(part);
+            let bytes = part.as_bytes();
+            let is_bare =
+                || bytes.len() > 4 && bytes.get(bytes.len() - 4..).is_some_and(|end| end.eq_ignore_ascii_case(b".git"));
+            part.starts_with('.')
+                || holds(bytes)
+                || is_bare()
+                // A copy of one.
+                || !quick::is_ordinary(bytes) && holds(without_copy_marks(&part.to_ascii_lowercase()).as_bytes())
+        })
+}
+
+/// Last names of files and folders that are secrets, and of folders that are called after what lies in them.
+static NAMED_OUTRIGHT: Holders<{ FILES.len() + FOLDERS.len() + CALLED_AFTER_SECRETS.len() }> =
+    Holders::named(&[FILES, FOLDERS, CALLED_AFTER_SECRETS]);
+
+/// True for a file of this name in a folder, of which it is known whether [what lies there may be a secret by its place
+/// alone](may_hold_by_place): the same as of its whole path, and quicker.
+pub fn is_secret_in(folder: &str, may_hold: bool, name: &[u8]) -> bool {
+    if is_secret_file_name(name) {
+        return true;
+    }
+    let is_named = |name: &[u8]| NAMED_OUTRIGHT.have(name) || name.eq_ignore_ascii_case(b"gitconfig");
+    let may_be = may_hold
+        || name.starts_with(b".")
+        || is_named(name)
+        || !quick::is_ordinary(name) && {
+            let lower = String::from_utf8_lossy(name).to_ascii_lowercase();
+            is_named(without_copy_marks(&lower).as_bytes())
+        };
+    may_be && is_secret_path(&format!("{}/{}", folder.trim_end_matches('/'), String::from_utf8_lossy(name)))
 }
 
 /// True when a folder of this name holds little but secrets. The name is in lower case.
@@ -423,6 +482,8 @@ pub fn is_secret_tree(path: &str) -> bool {
 
 #[cfg(test)]
 mod tests {
+    use proptest::prelude::*;
+
     use super::*;
 
     #[test]
@@ -574,10 +635,51 @@ mod tests {
     #[test]
     fn what_passes_folders_by_quickly_passes_none_of_the_list() {
         for path in FILES.iter().chain(FOLDERS).chain(PLACES) {
-            if let Some((folder, _)) = path.rsplit_once('/') {
-                assert!(may_hold_by_place(file_name(folder).as_bytes()), "{path}");
-            }
+            let (folder, name) = path.rsplit_once('/').unwrap_or(("/w", path));
+            assert!(is_secret_in(folder, may_hold_by_place(folder), name.as_bytes()), "{path}");
         }
-        assert!(!may_hold_by_place(b"src"));
+        assert!(!may_hold_by_place("/w/src"));
+    }
+
+    /// Parts of paths: names of the lists, what is made of them, and others.
+    fn parts() -> impl Strategy<Value = String> {
+        let lists = [FILES, FOLDERS, PLACES, CALLED_AFTER_SECRETS, NAMES];
+        let known: Vec<String> = lists
+            .into_iter()
+            .flatten()
+            .flat_map(|path| path.split('/'))
+            .filter(|part| !part.is_empty())
+            .map(str::to_owned)
+            .collect();
+        let whole: Vec<String> = lists.into_iter().flatten().map(|path| path.trim_matches('/').to_owned()).collect();
+        let others = "a src db.json prod config gitconfig .gitconfig-work .gitmodules repo.git .git .bare logs refs heads remotes HEAD \
+                      environ known_hosts id.pub x.txt x.yml main.rs .env.d secret token config.worktree";
+        let others: Vec<String> = others.split_whitespace().map(str::to_owned).collect();
+        let name = prop_oneof![
+            2 => proptest::sample::select(known),
+            1 => proptest::sample::select(whole),
+            3 => proptest::sample::select(others),
+        ];
+        let mark =
+            proptest::sample::select(vec!["", "", "", "", ".bak", "~", ".old", ".1", ".gz", ".swp", "-local", "_old"]);
+        (name, mark, 0..8_u8).prop_map(|(name, mark, case)| {
+            let name = format!("{name}{mark}");
+            if case == 0 { name.to_ascii_uppercase() } else { name }
+        })
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(30_000))]
+
+        /// A walk asks in pieces what a path in a text is asked as a whole.
+        #[test]
+        fn a_name_in_a_folder_is_what_its_path_is(parts in proptest::collection::vec(parts(), 1..5), top in 0..6_u8) {
+            let tops = ["/w", "/home/u", "/etc", "/", "/proc/1", "/var/lib"];
+            let top = tops[usize::from(top)];
+            let path = format!("{}/{}", top.trim_end_matches('/'), parts.join("/"));
+            let (folder, name) = path.rsplit_once('/').unwrap();
+            let walked = is_secret_in(folder, may_hold_by_place(folder), name.as_bytes());
+            prop_assert_eq!(walked, is_secret_path(&path), "{}", path);
+        }
     }
 }

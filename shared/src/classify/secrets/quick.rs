@@ -55,14 +55,24 @@ pub(super) struct Holders<const N: usize> {
 
 impl<const N: usize> Holders<N> {
     /// Those of all paths in these lists, of which there are `N`.
-    #[expect(clippy::indexing_slicing, reason = "an error when it is compiled, and `get_mut` is not const")]
     pub(super) const fn of(lists: &[&[&'static str]]) -> Self {
+        Self::by(lists, false)
+    }
+
+    /// The last names of the paths themselves.
+    pub(super) const fn named(lists: &[&[&'static str]]) -> Self {
+        Self::by(lists, true)
+    }
+
+    #[expect(clippy::indexing_slicing, reason = "an error when it is compiled, and `get_mut` is not const")]
+    const fn by(lists: &[&[&'static str]], themselves: bool) -> Self {
         let (mut names, mut count, mut all) = ([b"".as_slice(); N], 0, [0; 128]);
         let mut lists = lists;
         while let [list, more @ ..] = lists {
             let mut list = *list;
             while let [path, rest @ ..] = list {
-                let name = holder(path.as_bytes());
+                let (holder, last) = ends(path.as_bytes());
+                let name = if themselves { last } else { holder };
                 if !name.is_empty() {
                     Lengths::add(&mut all, name);
                 }
@@ -82,27 +92,23 @@ impl<const N: usize> Holders<N> {
     }
 }
 
-/// The name of the folder in which a path lies; nothing for a path of one name.
-const fn holder(path: &'static [u8]) -> &'static [u8] {
-    let mut end = path.len();
-    while end > 0 {
-        end -= 1;
-        let (folder, _) = path.split_at(end);
-        let (_, rest) = path.split_at(end);
-        if let [b'/', ..] = rest {
-            let mut start = folder.len();
-            while start > 0 {
-                let (_, name) = folder.split_at(start - 1);
-                if let [b'/', ..] = name {
-                    break;
-                }
-                start -= 1;
-            }
-            let (_, name) = folder.split_at(start);
-            return name;
+/// The name of the folder in which a path lies, nothing for a path of one name; and its own.
+const fn ends(path: &'static [u8]) -> (&'static [u8], &'static [u8]) {
+    let (before, name) = at_last_slash(path);
+    (at_last_slash(before).1, name)
+}
+
+/// What stands in front of the last slash, and what behind it.
+const fn at_last_slash(path: &'static [u8]) -> (&'static [u8], &'static [u8]) {
+    let mut start = path.len();
+    while start > 0 {
+        let (before, name) = path.split_at(start);
+        if let [folder @ .., b'/'] = before {
+            return (folder, name);
         }
+        start -= 1;
     }
-    b""
+    (b"", path)
 }
 
 /// Of these some are secrets by how they begin.

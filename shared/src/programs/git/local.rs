@@ -885,7 +885,8 @@ pub(super) fn shown(subcommand: &str, second: Option<&str>, scan: &Scan<'_>) -> 
     // stands in front of words that are searched for, or of a time.
     let names_file = |operand: &&Arg| {
         operand.exact().is_some_and(|text| {
-            !text.starts_with(":/")
+            // Behind a colon stands a path of the index, words that are searched for, or what all other files are.
+            !text.starts_with(':')
                 && !text.contains(['{', '}'])
                 && text.split_once(':').is_some_and(|(_, path)| !path.is_empty())
         })

@@ -44,6 +44,9 @@ const EACH_PARENT: &[&str] = &["-m", "--first-parent", "--diff-merges", "--remer
 /// a commit that is left out, what both sides have in common.
 const OTHERWISE: &[&str] = &["-C", "--find-copies", "--not", "--boundary", "--merge-base"];
 
+/// Options by which a call goes by other paths than those that it names, or shows others with them.
+const EVERY_PATH: &[&str] = &["--follow", "-L", "--full-diff"];
+
 /// What an accepted call shows whose content counts. `rest` are the words behind the subcommand.
 pub(super) fn shown_by(subcommand: &str, rest: &[Arg], scan: &Scan<'_>) -> GitShown {
     let behind = rest.iter().position(|arg| arg.is("--")).map_or(0, |at| rest.len() - at - 1);
@@ -58,6 +61,8 @@ pub(super) fn shown_by(subcommand: &str, rest: &[Arg], scan: &Scan<'_>) -> GitSh
         "diff-tree" => ShownOf::Trees,
         // What is no commit is shown whole.
         "show" if super::local::summarizes(scan) => ShownOf::Objects,
+        // A number makes it go back.
+        "show" if scan.options.iter().any(|(name, _)| is_number_of_commits(name)) => history(rest, scan),
         "show" => ShownOf::Commits,
         "log" => history(rest, scan),
         "cat-file" => ShownOf::Objects,
@@ -80,11 +85,21 @@ pub(super) fn shown_by(subcommand: &str, rest: &[Arg], scan: &Scan<'_>) -> GitSh
         added: false,
         every_ref: scan.has(&["--all", "--branches", "--tags", "--remotes", "--glob"]),
         each_parent: scan.has(EACH_PARENT),
+        every_path: scan.has(EVERY_PATH),
     }
 }
 
+/// True for an option that says how many commits are shown.
+fn is_number_of_commits(name: &str) -> bool {
+    matches!(name, "-n" | "--max-count") || is_digit(name)
+}
+
+/// True for a number as an option, as far as a scan keeps it.
+fn is_digit(name: &str) -> bool {
+    name.len() == 2 && name.ends_with(|last: char| last.is_ascii_digit())
+}
+
 fn history(rest: &[Arg], scan: &Scan<'_>) -> ShownOf {
-    let is_digit = |name: &str| name.len() == 2 && name.ends_with(|last: char| last.is_ascii_digit());
     let keeps = scan.options.iter().all(|(name, _)| KEEP_THE_LAST.contains(&name.as_str()) || is_digit(name));
     // Of several numbers the last one counts; the largest shows no less.
     let glued = rest.iter().filter_map(Arg::exact).filter_map(|text| text.strip_prefix('-')?.parse::<usize>().ok());
@@ -93,5 +108,5 @@ fn history(rest: &[Arg], scan: &Scan<'_>) -> ShownOf {
         by_option.map(|(_, value)| value.as_ref().and_then(Arg::exact)?.parse::<usize>().ok()).collect();
     // A number below zero is none.
     let most = said.and_then(|said| glued.chain(said).max());
-    ShownOf::History { most: most.filter(|_| keeps), follows: scan.has(&["--follow", "-L"]) }
+    ShownOf::History { most: most.filter(|_| keeps) }
 }

@@ -1,0 +1,414 @@
+//! Ways to a file that are not its name: lists by which a search passes something by, the way in which a walk meets what a text would
+//! name, history that an option brings out, what git keeps beside its commits, and what is started without being named. See
+//! `hostile_world.rs`.
+
+use std::os::unix::fs::symlink;
+use std::path::Path;
+
+use bashgate_tests::Output;
+
+use super::hostile_world::{World, git};
+
+/// A repository with a first commit of one file.
+fn repository() -> World {
+    let world = World::new();
+    world.file("README.md", "x\n");
+    git(&world.work(), &["init", "-q", "-b", "main"]);
+    git(&world.work(), &["add", "."]);
+    git(&world.work(), &["commit", "-qm", "one"]);
+    world
+}
+
+fn commit(world: &World, message: &str) {
+    git(&world.work(), &["add", "-A", "-f"]);
+    git(&world.work(), &["commit", "-qm", message]);
+}
+
+/// What is a secret by its whole path is one however it is met.
+#[test]
+fn a_walk_meets_what_a_text_names() {
+    for (file, content, commands) in [
+        ("secrets/db.json", "K", &["cat secrets/*", "cat s*/d*", "cat */*", "cd secrets && cat *"][..]),
+        ("deploy/secrets/prod", "K", &["rg K", "cat deploy/s*/*", "find deploy -type f -exec cat {} +"]),
+        (".gitmodules", "[submodule \"a\"]\n\turl = https://u:K@h/x\n", &["cat .gitm*", "cat .*modules"]),
+        ("gitconfig", "[url \"https://x:K@h/\"]\n\tinsteadOf = gh:\n", &["cat gitc*"]),
+        ("repo.git/config", "[remote \"o\"]\n\turl = https://u:K@h/x\n", &["cat repo.git/c*", "cat r*/*"]),
+        (".clickhouse-client-history", "K", &["cat .click*"]),
+        ("etc.bak/wpa_supplicant/a.conf", "K", &["cat etc.bak/wpa_supplicant/*"]),
+        (".foundry/keystores/deployer", "K", &["cat .foundry/keystores/*", "cat .foundry/keystores/deployer"]),
+    ] {
+        let world = World::new();
+        world.file("a/b.md", "x");
+        world.file(file, content);
+        world.asked(commands);
+        world.asked(&[&format!("cat {file}"), "grep -r K .", "find . -type f -exec head -n1 {} +"]);
+        world.local(&["cat a/*", "grep -r K a"]);
+    }
+    let world = repository();
+    world.file("secrets/db.json", "K");
+    world.asked(&["git add -A", "git add .", "git add secrets", "git add secrets/db.json"]);
+}
+
+/// What bash makes of a pattern is named, and is searched whatever it is called.
+#[test]
+fn a_pattern_names_what_a_search_would_pass_by() {
+    let world = repository();
+    for file in ["certs/server.key", ".cc/server.key", "logs/out"] {
+        world.file(file, "K");
+    }
+    world.file(".gitignore", "certs/\nlogs/\n");
+    world.asked(&[
+        "rg K cert*",
+        "rg K .c*",
+        "rg K c*",
+        "rg K c?rts",
+        "rg K [c]erts",
+        "for d in c*; do rg K \"$d\"; done",
+        "rg -l K ce*s",
+        "grep -r --exclude-dir=server K cert*",
+    ]);
+    world.local(&["rg K", "rg K .", "rg K README.md logs"]);
+}
+
+/// Of lists above the folder that is searched only lines count that all releases read alike.
+#[test]
+fn lists_above_the_folder_that_is_searched() {
+    for line in ["/deploy/certs/", "deploy/certs", "deploy/*", "*/certs/*", "/*/certs", "deploy/certs/server.key"] {
+        let world = repository();
+        world.file("deploy/certs/server.key", "K");
+        world.file(".gitignore", &format!("{line}\n"));
+        world.asked(&[
+            "rg K deploy",
+            "rg K ./deploy",
+            "rg K deploy/",
+            "cd deploy && rg K certs",
+            "rg K README.md deploy",
+        ]);
+    }
+    let world = repository();
+    world.file("deploy/certs/server.key", "K");
+    world.file(".gitignore", "certs/\n*.pem\n");
+    world.local(&["rg K deploy", "rg K", "rg K ./deploy", "cd deploy && rg K"]);
+}
+
+/// A command that changes the lists searches by other ones than were looked at.
+#[test]
+fn lists_that_the_command_changes_first() {
+    let world = repository();
+    world.file(".env", "K");
+    world.file("certs/server.key", "K");
+    world.file(".gitignore", "certs/\n");
+    world.asked(&[
+        "echo '!.env' > .ignore; rg K",
+        "printf '!*\\n' > .rgignore && rg K",
+        "cp README.md .gitignore; rg K",
+        "rm .gitignore; rg K",
+        "> .gitignore; rg K",
+        "mkdir -p certs/.git && rg K",
+        "tee .ignore <<< '!.env'; rg K",
+        "mv README.md .ignore && rg K .",
+        "f() { rm -f .gitignore; }; f; rg K",
+    ]);
+    world.local(&["rg K", "echo x > notes.md; rg K", "rg K > found.txt", "mkdir -p out && rg K"]);
+}
+
+/// Numbers, paths and options by which git shows more than the commit that is named.
+#[test]
+fn options_that_bring_history_out() {
+    let world = repository();
+    let lines: String = (0..20).map(|number| number.to_string() + "\n").collect();
+    world.file(".env", &format!("{lines}K\n"));
+    world.file("README.md", "y\n");
+    commit(&world, "two");
+    git(&world.work(), &["tag", "sec"]);
+    git(&world.work(), &["mv", "-f", ".env", "conf.txt"]);
+    world.file("conf.txt", &format!("{lines}public\n"));
+    commit(&world, "three");
+    git(&world.work(), &["tag", "ren"]);
+    for number in 0..2 {
+        world.file("x", &number.to_string());
+        commit(&world, "more");
+    }
+    world.asked(&["git show -4", "git show -n 5", "git show --max-count=4 --oneline", "git show -30 HEAD"]);
+    world.asked(&["git log -p --full-diff -- README.md", "git show --full-diff sec -- README.md"]);
+    world.asked(&["git log -p --follow conf.txt", "git show --follow ren -- conf.txt"]);
+    world.asked(&["git diff-tree -p --full-diff sec -- README.md", "git diff-tree -p --follow ren -- conf.txt"]);
+    world.local(&[
+        "git show",
+        "git show -2",
+        "git show HEAD~1",
+        "git log -p -- README.md",
+        "git show ren -- README.md",
+    ]);
+    git(&world.work(), &["reset", "-q", "--hard", "sec"]);
+    world.asked(&[
+        "git show",
+        "git show -- ':!README.md'",
+        "git show ':(top)'",
+        "git show -- :.",
+        "git show ':*'",
+        "git show -- ':(glob)**'",
+        "git show ':^src'",
+    ]);
+    world.local(&["git show HEAD:README.md", "git show --stat"]);
+}
+
+/// Dates are anybody's choice: the last commits are not those with the latest ones.
+#[test]
+fn commits_that_are_older_than_what_led_to_them() {
+    let world = World::new();
+    git(&world.work(), &["init", "-q", "-b", "main"]);
+    let dated = |file: &str, date: &str| {
+        world.file(file, "K\n");
+        git(&world.work(), &["add", "-f", file]);
+        let mut git = std::process::Command::new("git");
+        git.args(["-c", "user.name=a", "-c", "user.email=a@b", "commit", "-qm", file]).current_dir(world.work());
+        let stamped = git.env("GIT_COMMITTER_DATE", date).env("GIT_AUTHOR_DATE", date);
+        assert!(stamped.output().unwrap().status.success());
+    };
+    dated("a", "2026-01-20T00:00:00Z");
+    dated("b", "2026-01-26T10:00:00Z");
+    dated(".env", "2026-01-26T09:59:00Z");
+    world.asked(&["git log -p -1", "git log -p -2", "git log -p -n 2", "git log -p --max-count=2", "git show -2"]);
+    git(&world.work(), &["rm", "-q", ".env"]);
+    git(&world.work(), &["commit", "-qm", "gone"]);
+    world.asked(&["git log -p -3", "git log -p"]);
+}
+
+/// The first commit has nothing in front of it.
+#[test]
+fn the_first_commit_beside_what_is_there_now() {
+    let world = repository();
+    git(&world.work(), &["tag", "base"]);
+    world.file(".env", "K");
+    commit(&world, "two");
+    world.file("README.md", "z");
+    commit(&world, "three");
+    world.asked(&[
+        "git diff base",
+        "git diff base^!",
+        "git diff --cached base^!",
+        "git diff-index -p base^!",
+        "git diff --staged base^!",
+    ]);
+    world.local(&["git diff HEAD^!", "git diff HEAD~1"]);
+}
+
+/// A certificate now, and a key in the index or in a commit.
+#[test]
+fn what_is_public_by_now_was_not_always() {
+    let certificate = "-----BEGIN CERTIFICATE-----\nMIIB\n-----END CERTIFICATE-----\n";
+    let world = repository();
+    world.file("k.pem", "-----BEGIN PRIVATE KEY-----\nK\n-----END PRIVATE KEY-----\n");
+    commit(&world, "key");
+    world.file("k.pem", certificate);
+    world.asked(&["git diff", "git diff HEAD", "git grep --cached K", "git diff-files -p", "git diff-index -p HEAD"]);
+    let world = repository();
+    world.file("k.pem", certificate);
+    commit(&world, "certificate");
+    world.file("k.pem", &format!("{certificate}{certificate}"));
+    world.local(&["git diff", "git diff HEAD", "git grep --cached MIIB"]);
+}
+
+/// What git keeps beside its commits: objects, what was begun, remarks in its settings, its logs.
+#[test]
+fn what_git_keeps_of_secrets_under_other_names() {
+    let world = repository();
+    let patch = "diff --git a/.env b/.env\n--- a/.env\n+++ b/.env\n+K\n";
+    for (file, content) in [
+        (".git/rebase-merge/patch", patch),
+        (".git/rebase-apply/0001", patch),
+        (".git/rebase-apply/patch", patch),
+        (".git/COMMIT_EDITMSG", patch),
+        (".git/rr-cache/0123/preimage", "<<<<<<<\nKEY=K\n=======\nKEY=x\n>>>>>>>\n"),
+    ] {
+        let place = world.file(file, content);
+        world.asked(&[&format!("cat {file}"), "grep -r K .git", &format!("head -n 5 {}*", &file[..file.len() - 1])]);
+        std::fs::remove_file(place).unwrap();
+    }
+    for (file, content) in [
+        (".git/rebase-merge/patch", "diff --git a/README.md b/README.md\n--- a/README.md\n+++ b/README.md\n+y\n"),
+        (".git/COMMIT_EDITMSG", "say what was done\n\n# On branch main\n"),
+        (".git/rr-cache/0123/preimage", "<<<<<<<\nlet x = 1;\n=======\nlet x = 2;\n>>>>>>>\n"),
+    ] {
+        let place = world.file(file, content);
+        world.local(&[&format!("cat {file}"), "grep -r K .git"]);
+        std::fs::remove_file(place).unwrap();
+    }
+    world.asked(&[
+        "cat .git/objects/52/1126bc099a51ae960b8f0883d294a4f45dd1b2",
+        "base64 .git/objects/52/*",
+        "gzip -dc < .git/objects/52/1126bc",
+        "tail -c +12 .git/objects/pack/pack-1.pack",
+        "xxd .git/objects/pack/pack-1.pack",
+    ]);
+    world.local(&["ls .git/objects", "du -sh .git/objects", "git count-objects -v"]);
+    let settings = std::fs::read_to_string(world.work().join(".git/config")).unwrap();
+    world.file(".git/config", &format!("{settings}#\turl = https://u:K@h/x\n"));
+    world.asked(&["cat .git/config", "grep -r url .git"]);
+    world.file(".git/config", &format!("{settings}# remarks of mine\n[filter \"e\"]\n\tclean = openssl enc -k K\n"));
+    world.asked(&["git config -l", "git config --list", "cat .git/config"]);
+    world.file(".git/config", &settings);
+    world.local(&["cat .git/config", "git config -l"]);
+    let id = "0123456789012345678901234567890123456789";
+    let log = |what: &str| world.file(".git/logs/HEAD", &format!("{id} {id} a <a@b> 1700000000 +0000\t{what}\n"));
+    log("pull https://h/x?private_token=K: Fast-forward");
+    world.asked(&["git reflog", "cat .git/logs/HEAD", "git log -g"]);
+    log("pull https://h/x: Fast-forward");
+    world.local(&["cat .git/logs/HEAD"]);
+}
+
+/// A tracked file that has become a repository is taken in as one, which git goes into at its next look.
+#[test]
+fn a_tracked_file_that_is_a_repository_by_now() {
+    let world = repository();
+    world.file("inner", "x");
+    world.file("sub/a", "x");
+    commit(&world, "two");
+    world.local(&["git add -u", "git commit -am x", "git add -u && git status"]);
+    std::fs::remove_file(world.work().join("inner")).unwrap();
+    world.file("inner/a", "x");
+    git(&world.work().join("inner"), &["init", "-q"]);
+    git(&world.work().join("inner"), &["add", "."]);
+    git(&world.work().join("inner"), &["commit", "-qm", "x"]);
+    git(&world.work().join("inner"), &["config", "core.fsmonitor", "./evil.sh"]);
+    let asked = [
+        "git add -u && git status",
+        "git add -u",
+        "git commit -am x",
+        "git commit -qam x",
+        "git commit --all -m x",
+        "git commit -a -m x --no-verify",
+        "cd sub && git add -u && git status",
+        "git -C sub add --update",
+        "timeout 20 git commit -am x",
+    ];
+    world.asked(&asked);
+    // By a pointer or a link as well.
+    std::fs::rename(world.work().join("inner/.git"), world.work().join("elsewhere")).unwrap();
+    world.file("inner/.git", "gitdir: ../elsewhere\n");
+    world.asked(&asked);
+    std::fs::remove_file(world.work().join("inner/.git")).unwrap();
+    symlink("../elsewhere", world.work().join("inner/.git")).unwrap();
+    world.asked(&asked);
+}
+
+/// Whoever writes what a link that acts later leads to, writes what acts later.
+#[test]
+fn links_in_the_project_that_are_called_like_what_acts_later() {
+    for (link, target, commands) in [
+        (".claude/settings.json", "../plain/s.json", &["echo '{}' > plain/s.json", "tee plain/s.json < a"][..]),
+        (".git/hooks", "../plain/hh", &["cp a plain/hh/pre-commit", "chmod +x plain/hh/x"]),
+        (".git/config", "../plain/cfg", &["echo x >> plain/cfg", "sed -i s/a/b/ plain/cfg"]),
+        (".envrc", "plain/rc", &["echo x > plain/rc", "mv a plain/rc"]),
+        (".mcp.json", "plain/m.json", &["cp a plain/m.json", "cd plain && echo x > m.json"]),
+        (".vscode", "plain/v", &["echo x > plain/v/tasks.json"]),
+        ("app/.claude", "../plain/pcl", &["echo x > plain/pcl/settings.json", "cp a plain/pcl/settings.local.json"]),
+        ("a1/b1/.envrc", "../../plain/deep", &["echo x > plain/deep"]),
+        (".husky", "plain/h", &["echo x > plain/h/pre-push"]),
+        ("x.code-workspace", "plain/ws", &["echo x > plain/ws"]),
+    ] {
+        let world = repository();
+        world.file("a", "x");
+        for folder in ["plain/hh", "plain/v", "plain/pcl", "plain/h"] {
+            std::fs::create_dir_all(world.work().join(folder)).unwrap();
+        }
+        for file in ["plain/s.json", "plain/cfg", "plain/hh/x"] {
+            world.file(file, "");
+        }
+        world.local(&["echo x > plain/other", "cp a plain/b"]);
+        let place = world.work().join(link);
+        std::fs::create_dir_all(place.parent().unwrap()).unwrap();
+        let _ = std::fs::remove_dir_all(&place);
+        let _ = std::fs::remove_file(&place);
+        symlink(target, &place).unwrap();
+        world.asked(commands);
+        world.local(&["echo x > plain/other2"]);
+    }
+}
+
+/// Settings count in the repository that holds the file, not only where the command starts.
+#[test]
+fn settings_of_another_repository_in_the_project() {
+    let world = World::new();
+    let sub = world.work().join("sub");
+    std::fs::create_dir_all(sub.join("hk")).unwrap();
+    world.file("a", "x");
+    git(&sub, &["init", "-q"]);
+    git(&sub, &["config", "core.hooksPath", "hk"]);
+    git(&sub, &["config", "include.path", "../inc"]);
+    git(&sub, &["config", "core.sshCommand", "./tools/ssh.sh"]);
+    world.file("sub/hk/pre-commit", "x");
+    world.file("sub/tools/ssh.sh", "x");
+    world.asked(&[
+        "echo x > sub/hk/pre-commit",
+        "echo x > sub/inc",
+        "cd sub && echo x > inc",
+        "touch sub/hk/post-checkout",
+        "cp a sub/hk/pre-push",
+        "echo x > sub/tools/ssh.sh",
+        "mv a sub/tools/ssh.sh",
+    ]);
+    world.local(&["echo x > sub/other", "echo x > b", "mkdir -p sub/src && cp a sub/src/a"]);
+}
+
+/// Programs that git's own settings name, whatever only a connection or an editor makes of them.
+#[test]
+fn programs_that_settings_of_git_name() {
+    for (key, value, file) in [
+        ("core.sshCommand", "./tools/run.sh", "tools/run.sh"),
+        ("core.editor", "./tools/run.sh -w", "tools/run.sh"),
+        ("core.askPass", "tools/run.sh", "tools/run.sh"),
+        ("core.gitProxy", "./tools/run.sh", "tools/run.sh"),
+        ("credential.helper", "!./tools/run.sh", "tools/run.sh"),
+        ("alias.st", "!./tools/run.sh", "tools/run.sh"),
+    ] {
+        let world = repository();
+        world.file(file, "x");
+        world.local(&[&format!("echo x > {file}")]);
+        git(&world.work(), &["config", key, value]);
+        world.asked(&[&format!("echo x > {file}"), &format!("cp README.md {file}"), "mv tools other"]);
+    }
+}
+
+/// Scripts that agents' settings, git's hooks and shells start run outside of the gate.
+#[test]
+fn scripts_that_settings_and_hooks_start() {
+    let settings = r#"{"hooks":{"PreToolUse":[{"hooks":[{"type":"command","command":"bash tools/lint.sh"}]}]},
+        "statusLine":{"type":"command","command":"tools/line.sh"},"apiKeyHelper":"tools/key.sh",
+        "env":{"X":"tools/free.sh"}}"#;
+    let world = repository();
+    for name in ["lint", "line", "key", "free", "hook", "rc", "husky", "server", "entry"] {
+        world.file(&format!("tools/{name}.sh"), "x");
+    }
+    let write = |name: &str| format!("echo x > tools/{name}.sh");
+    world.local(&[&write("lint"), &write("hook"), "sed -i s/a/b/ tools/rc.sh"]);
+    world.file(".claude/settings.json", settings);
+    world.file(".git/hooks/pre-commit", "#!/bin/sh\nexec ./tools/hook.sh\n");
+    world.file(".envrc", "source_env tools/rc.sh\n");
+    world.file(".husky/pre-push", "sh tools/husky.sh\n");
+    world.file(".mcp.json", r#"{"mcpServers":{"x":{"command":"node","args":["tools/server.sh"]}}}"#);
+    world.file(".pre-commit-config.yaml", "repos:\n- repo: local\n  hooks:\n  - id: x\n    entry: tools/entry.sh\n");
+    for name in ["lint", "line", "key", "hook", "rc", "husky", "server", "entry"] {
+        world.asked(&[&write(name)]);
+    }
+    world.asked(&["cp README.md tools/lint.sh", "cd tools && echo x > key.sh", "rm -r tools", "mv tools other"]);
+    world.local(&["echo x > tools/new.sh", "cat tools/lint.sh", &write("free")]);
+    // What is said at home counts here.
+    let world = World::new();
+    let script = world.file("tools/home.sh", "x");
+    let home = tempfile::tempdir().unwrap();
+    std::fs::create_dir(home.path().join(".claude")).unwrap();
+    let said =
+        |script: &Path| format!(r#"{{"statusLine":{{"type":"command","command":"bash {}"}}}}"#, script.display());
+    std::fs::write(home.path().join(".claude/settings.json"), said(&script)).unwrap();
+    let code = || {
+        let mut hook = std::process::Command::new(bashgate_tests::bin("bashgate-hook"));
+        hook.arg("--config").arg(world.alone()).current_dir(world.work()).env("PATH", "/usr/bin:/bin");
+        hook.env("HOME", home.path()).env_remove("LD_LIBRARY_PATH");
+        Output::of(hook.args(["check", "--", "echo x > tools/home.sh"]), b"").code
+    };
+    assert_eq!(code(), Some(2));
+    std::fs::write(home.path().join(".claude/settings.json"), "{}").unwrap();
+    assert_eq!(code(), Some(0));
+}
