@@ -15,7 +15,7 @@ use crate::permit;
 use crate::presets::{Access, Form, Preset, Streams};
 use crate::sandbox::{BackendName, Guarantee, NotListed, PlaceError, Unavailable};
 use crate::user::RunAs;
-use crate::watch::Violation;
+use crate::watch::{self, Violation};
 
 /// What programs say when there is no network: the C library's and the languages' own words.
 const WITHOUT_NETWORK: &[&str] = &[
@@ -262,7 +262,7 @@ impl Outcome {
             "stderr_bytes": self.stderr.bytes,
             "killed_leftovers": self.killed_leftovers,
             "survivors": self.survivors,
-            "violations": self.violations,
+            "violations": watch::folded(self.violations.clone(), watch::MOST_LISTED),
             "sandbox": self.sandbox,
         })
     }
@@ -299,7 +299,7 @@ impl Outcome {
 
     fn remarks(&self) -> String {
         let mut notes = String::new();
-        for violation in &self.violations {
+        for violation in &watch::folded(self.violations.clone(), watch::MOST_NAMED) {
             notes.push_str(&format!("bashgate-run: {violation}\n"));
         }
         for hint in &self.hints {
@@ -321,13 +321,11 @@ impl Outcome {
         let Some(gate) = gate else { return };
         let output = format!("{}\n{}", self.stdout.text, self.stderr.text);
         let failed = !matches!(self.ending, Ending::Exited(0));
+        // What no everyday tool makes first: the host hears of so many.
+        let mut staying: Vec<&Violation> = self.violations.iter().filter(|violation| violation.stays()).collect();
+        staying.sort_by_key(|violation| !violation.is_rare);
         let result = gate::Aftermath {
-            planted: self
-                .violations
-                .iter()
-                .filter(|violation| violation.stays())
-                .map(|found| found.path.clone())
-                .collect(),
+            planted: staying.into_iter().map(|found| found.path.clone()).collect(),
             shown: shown::credentials_in(&output),
             wanted_network: caged && failed && WITHOUT_NETWORK.iter().any(|words| output.contains(words)),
         };

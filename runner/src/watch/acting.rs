@@ -32,6 +32,9 @@ const LARGE: usize = 64;
 /// What git's settings name, or a link or variable outside, acts as surely as a hook in its usual place.
 const NAMED: Later = Later { tier: Tier::ByItself, what: "what git's settings name", is_called: true, is_kept: true };
 
+/// Settings of a repository inside of another one, which git makes itself with it: what was there is kept.
+const SETTINGS: Later = Later { tier: Tier::ByItself, what: "git's configuration", is_called: false, is_kept: true };
+
 /// What an agent's settings start to gate it.
 const GATES: Later = Later { tier: Tier::Gate, what: "what an agent's settings start", is_called: true, is_kept: true };
 
@@ -177,6 +180,13 @@ impl ActingFiles {
         }
     }
 
+    /// Takes in the settings of a repository in the workspace.
+    pub(super) fn settings(&mut self, seen: &mut Seen, path: &Path) {
+        if !is_set_aside(path) {
+            self.take(seen, path, SETTINGS, None);
+        }
+    }
+
     /// What is called so by its own name, too, is so whatever links there are.
     fn take(&mut self, seen: &mut Seen, path: &Path, later: Later, via: Option<&Path>) {
         if via.is_some() && self.found.contains_key(path) {
@@ -308,6 +318,8 @@ impl ActingFiles {
                 None if fs::symlink_metadata(path).is_err() => {}
                 // It acted before, in another role, and is looked after there.
                 None if (around.acted)(path) => {}
+                // Of a new repository it is told as that.
+                None if now.later == SETTINGS => {}
                 None => found.push(created(path, &now.later, around)),
                 Some(before) if before.stamp != now.stamp => {
                     // What the sandbox kept from being written, in folders that are the same, somebody outside has changed. Of a

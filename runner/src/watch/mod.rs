@@ -34,7 +34,9 @@ const MOST_NAMES: usize = 2_000_000;
 /// Most of a file that is compared, in bytes; what is longer is known by its times too.
 const MOST_BYTES: u64 = 1 << 20;
 /// Most changes of one kind that are named one by one; those of files that no everyday tool makes, and others.
-const MOST_NAMED: [usize; 2] = [64, 8];
+pub const MOST_NAMED: [usize; 2] = [64, 8];
+/// The same where programs read them.
+pub const MOST_LISTED: [usize; 2] = [256, 64];
 
 /// How far the clock of files may be behind the one that tells the time: it ticks.
 const CLOCK_NS: i128 = 10_000_000;
@@ -296,6 +298,8 @@ impl Watch {
                     found.push(self.taken_away(path, Change::Created));
                 }
                 None => found.push(Violation::of(path, Change::Created)),
+                // Told below, where it is given back.
+                Some(_) if self.before.acting.knows(path) => {}
                 Some(before) if before != stamp => found.push(Violation::of(path, Change::Modified)),
                 Some(_) => {}
             }
@@ -306,13 +310,18 @@ impl Watch {
                 None if nobody_was_asked && after.is_hook(path) && self.is_new(path) => {
                     found.push(self.taken_away(path, Change::NestedRepository));
                 }
+                _ if self.before.acting.knows(path) => {}
                 before if before != Some(stamp) => found.push(Violation::of(path, Change::NestedRepository)),
                 _ => {}
             }
         }
         found.extend(self.before.acting.changes_to(&after.acting, &around));
         let mut note = |path: &Path, change| found.push(Violation::of(path, change));
-        for path in self.before.own.keys().filter(|path| !after.own.contains_key(*path)) {
+        let is_gone = |path: &&PathBuf| !self.before.acting.knows(path);
+        for path in self.before.own.keys().filter(|path| !after.own.contains_key(*path)).filter(is_gone) {
+            note(path, Change::Removed);
+        }
+        for path in self.before.nested.keys().filter(|path| !after.nested.contains_key(*path)).filter(is_gone) {
             note(path, Change::Removed);
         }
         let is_news =
@@ -341,7 +350,7 @@ impl Watch {
         found.extend(self.left.told(&self.workspace));
         found.sort();
         found.dedup_by(|one, other| one.path == other.path && one.change == other.change);
-        folded(found)
+        found
     }
 
     /// Files that were written, and have a name outside of the workspace as well: they have more names than are in it. Times of
@@ -425,7 +434,7 @@ fn taken_away(path: &Path, root: &Path, otherwise: Change) -> Violation {
 
 /// The first few of each kind, and how many more there are: a package manager makes hundreds. What everyday tools do not make
 /// is counted apart, so that it does not vanish among them; and what is called like a program of the system stands first.
-fn folded(mut all: Vec<Violation>) -> Vec<Violation> {
+pub fn folded(mut all: Vec<Violation>, [most_rare, most_other]: [usize; 2]) -> Vec<Violation> {
     let shadows = |violation: &Violation| {
         let name = Path::new(&violation.path).file_name().unwrap_or_default();
         ["/usr/bin", "/bin"].iter().any(|folder| Path::new(folder).join(name).exists())
@@ -433,7 +442,7 @@ fn folded(mut all: Vec<Violation>) -> Vec<Violation> {
     all.sort_by_cached_key(|violation| (violation.change, !shadows(violation)));
     let mut counts: BTreeMap<(Change, bool), usize> = BTreeMap::new();
     let mut shown: Vec<Violation> = Vec::new();
-    let most = |is_rare: bool| if is_rare { MOST_NAMED[0] } else { MOST_NAMED[1] };
+    let most = |is_rare: bool| if is_rare { most_rare } else { most_other };
     for violation in all {
         let count = counts.entry((violation.change, violation.is_rare)).or_default();
         *count += 1;

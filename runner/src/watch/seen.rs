@@ -285,11 +285,15 @@ impl Seen {
             }
         }
         // A hook of a repository in the workspace is one like any other, of a submodule, too.
-        let modules = self.workspace.join(".git/modules");
-        let of_modules = self.own.keys().filter(|path| path.starts_with(&modules));
-        let hooks: Vec<PathBuf> = nested.keys().chain(of_modules).filter(|path| self.is_hook(path)).cloned().collect();
-        for hook in hooks {
-            acting.named(self, &hook, None);
+        let folders = ["modules", "worktrees"].map(|name| self.workspace.join(".git").join(name));
+        let of_others = self.own.keys().filter(|path| folders.iter().any(|folder| path.starts_with(folder)));
+        for path in nested.keys().chain(of_others).cloned().collect::<Vec<_>>() {
+            let name = path.file_name().unwrap_or_default();
+            if self.is_hook(&path) {
+                acting.named(self, &path, None);
+            } else if name == "config" || name == "config.worktree" {
+                acting.settings(self, &path);
+            }
         }
         acting.scripts_of_outside(self);
         for inward in inward::all() {

@@ -24,6 +24,7 @@ use crate::run::Runner;
 use crate::scripts::run::{ExitStatus, PRESET};
 use crate::scripts::template::Filled;
 use crate::scripts::{Prepared, Request, Script};
+use crate::watch;
 
 #[derive(Debug, Args)]
 pub(super) struct RunScript {
@@ -176,7 +177,7 @@ impl Ran {
             "duration_ms": u64::try_from(outcome.duration.as_millis()).unwrap_or(u64::MAX),
             "timed_out": outcome.ending == Ending::TimedOut,
             "slow": outcome.duration > *slow,
-            "sandbox_violations": outcome.violations.iter().map(ToString::to_string).collect::<Vec<_>>(),
+            "sandbox_violations": watch::folded(outcome.violations.clone(), watch::MOST_NAMED).iter().map(ToString::to_string).collect::<Vec<_>>(),
             "ending": outcome.ending,
             "stdout_bytes": outcome.stdout.bytes,
             "stderr_bytes": outcome.stderr.bytes,

@@ -42,6 +42,8 @@ pub(super) fn only_reads_settings(words: &[Arg]) -> bool {
     let mut reads = false;
     let mut by_word = false;
     let mut has_name = false;
+    let mut names = 0;
+    let mut is_setting = false;
     let mut words = words.iter().map(Arg::exact);
     while let Some(word) = words.next() {
         let Some(text) = word else { return false };
@@ -49,6 +51,9 @@ pub(super) fn only_reads_settings(words: &[Arg]) -> bool {
             // Newer versions have words for what options say in older ones, and options behind those.
             by_word |= !has_name && !reads && matches!(text, "get" | "list");
             has_name = true;
+            names += 1;
+            // `section.name` alone asks for it; one with a value sets it.
+            is_setting |= text.contains('.') && !text.contains(['=', ' ']);
             continue;
         }
         if has_name && !by_word {
@@ -65,7 +70,7 @@ pub(super) fn only_reads_settings(words: &[Arg]) -> bool {
             return false;
         }
     }
-    reads || by_word
+    reads || by_word || names == 1 && is_setting
 }
 
 #[cfg(test)]
@@ -87,6 +92,9 @@ mod tests {
             "get x.y",
             "get --all x.y",
             "list --global",
+            "user.name",
+            "--global user.email",
+            "-f .git/config x.y",
         ] {
             assert!(reads(text), "{text}");
         }
@@ -101,7 +109,6 @@ mod tests {
             "--get x.y -e",
             "-e --get",
             "--unset x.y",
-            "x.y",
             "x.y z",
             "set x.y z -l",
             "get x.y --replace-all",
