@@ -145,6 +145,7 @@ const TABLE: &[(&str, Steers)] = &[
     ("TAR_*", Code),
     ("TAPE", Code),
     ("GREP_OPTIONS", Code),
+    ("GETCONF_DIR", Code),
     ("RIPGREP_CONFIG_PATH", Code),
     ("SHELLCHECK_OPTS", Code),
     ("GHCRTS", Code),

@@ -9,7 +9,7 @@ use super::conditions::place;
 /// What divides words, in the shell and in what is put into it.
 const BREAKS: &str = "\"'`;&|()<>$={}!\\,";
 /// Most folders that one line is taken to go into.
-const MAX_FOLDERS: usize = 8;
+const MAX_FOLDERS: usize = 16;
 /// What interpreters add to a name.
 const ENDINGS: [&str; 6] = ["", ".js", ".mjs", ".cjs", ".py", ".sh"];
 
@@ -22,6 +22,11 @@ pub fn of(line: &str) -> impl Iterator<Item = &str> {
 /// word names, with an ending that interpreters add, or as a module. A word that is a bare name of letters counts where it is not the
 /// first, which PATH knows.
 pub fn files(words: &[&str], folders: &[&Path]) -> Vec<PathBuf> {
+    files_of(words, folders).0
+}
+
+/// The same, and whether all folders were looked into that the words name.
+pub fn files_of(words: &[&str], folders: &[&Path]) -> (Vec<PathBuf>, bool) {
     let mut bases: Vec<PathBuf> = folders.iter().map(|folder| (*folder).to_owned()).collect();
     let named = |word: &str, bases: &[PathBuf]| {
         let mut places: Vec<PathBuf> = bases.iter().filter_map(|base| place(word, base)).collect();
@@ -39,14 +44,16 @@ pub fn files(words: &[&str], folders: &[&Path]) -> Vec<PathBuf> {
     };
     // A folder, and those on the way to a file in it.
     let mut known: HashSet<PathBuf> = bases.iter().filter_map(|base| std::fs::canonicalize(base).ok()).collect();
-    let inner: Vec<PathBuf> = words
+    let mut inner: Vec<PathBuf> = words
         .iter()
         .flat_map(|word| named(word, &bases))
         .filter(|place| place.is_dir())
         // One folder goes by many names.
         .filter(|place| std::fs::canonicalize(place).is_ok_and(|real| known.insert(real)))
-        .take(MAX_FOLDERS)
+        .take(MAX_FOLDERS + 1)
         .collect();
+    let is_all = inner.len() <= MAX_FOLDERS;
+    inner.truncate(MAX_FOLDERS);
     bases.extend(inner);
     let mut found = Vec::new();
     for (at, word) in words.iter().enumerate() {
@@ -63,7 +70,7 @@ pub fn files(words: &[&str], folders: &[&Path]) -> Vec<PathBuf> {
     }
     found.sort();
     found.dedup();
-    found
+    (found, is_all)
 }
 
 fn with_ending(place: &Path, ending: &str) -> PathBuf {

@@ -4,7 +4,9 @@ use std::collections::BTreeSet;
 use std::fmt;
 use std::path::Path;
 
-use bashgate_shared::classify::{Classification, CommandClass, Condition, Effects, NetworkUse, Part, git_config};
+use bashgate_shared::classify::{
+    Classification, CommandClass, Condition, Effects, NetworkUse, Part, git_config, secrets,
+};
 use bashgate_shared::command::Digest;
 use bashgate_shared::programs::{Builtin, Request, Trait, builtin_of, row};
 use bashgate_shared::protocol::{BashCheck, FileEvidence, MAX_EVIDENCE, MAX_HEAD_BYTES, RequestId, WorkspaceName};
@@ -254,7 +256,8 @@ const fn nobody_knows() -> bool {
 fn kept(file: &FileEvidence, words: &BTreeSet<String>) -> (FileEvidence, usize) {
     let mut lines: Vec<&str> = file.head.lines().collect();
     let settings = lines.iter().filter_map(|line| line.split_once(" = "));
-    if settings.clone().any(|(key, value)| git_config::says_where(key, value)) {
+    let is_of_git = secrets::is_git_config(&file.path.to_ascii_lowercase());
+    if is_of_git && settings.clone().any(|(key, value)| git_config::says_where(key, value)) {
         lines.sort_by_cached_key(|line| match line.split_once(" = ") {
             Some((key, value)) => git_config::rank(key, value, words),
             // What is none may be the start of one that was cut.

@@ -4,7 +4,7 @@
 //! The container's word can only make things stricter: one that says nothing is found nowhere else either, and the threat model
 //! says so. It is kept in the store, so that a host that starts again does not take a plant for what was there.
 
-use std::collections::{BTreeMap, VecDeque};
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
 use bashgate_shared::classify::later::{self, Tier};
 use bashgate_shared::protocol::{ActingWire, WorkspaceName};
@@ -18,6 +18,8 @@ use crate::taint::{Cause, Label};
 
 /// Most projects of one workspace that are remembered; its agent chooses where it works.
 const MOST_ROOTS: usize = 8;
+/// Most of them that are known to have been there before.
+const MOST_FORGOTTEN: usize = 1024;
 /// Most files that are named in a record.
 pub(super) const MOST_NAMED: usize = 16;
 
@@ -26,6 +28,8 @@ pub(super) const MOST_NAMED: usize = 16;
 pub(super) struct Acting {
     /// The last one that is new stands at the end.
     known: VecDeque<Project>,
+    /// The folders of those that had to make room. Not kept over a start of the host.
+    forgotten: BTreeSet<String>,
 }
 
 #[derive(Debug)]
@@ -46,12 +50,17 @@ impl Acting {
     /// let through before. The second says whether there is anything new to be remembered.
     fn take(&mut self, report: &ActingWire, has_run: bool) -> (Vec<String>, bool) {
         let Some(known) = self.known.iter_mut().find(|known| known.root == report.root) else {
-            if self.known.len() == MOST_ROOTS {
-                self.known.pop_front();
+            if self.known.len() == MOST_ROOTS
+                && let Some(oldest) = self.known.pop_front()
+                && self.forgotten.len() < MOST_FORGOTTEN
+            {
+                self.forgotten.insert(oldest.root);
             }
             let (root, files) = (report.root.clone(), report.files.clone());
+            // Of one that comes again nobody can say what was there before.
+            let said = if self.forgotten.remove(&root) { files.keys().cloned().collect() } else { Vec::new() };
             self.known.push_back(Project { root, files, unlooked: false });
-            return (Vec::new(), true);
+            return (said, true);
         };
         let was_unlooked = std::mem::replace(&mut known.unlooked, false);
         if known.files == report.files {
@@ -173,5 +182,16 @@ mod tests {
             acting.take(&report(&number.to_string(), &[]), true);
         }
         assert_eq!(acting.known.len(), MOST_ROOTS);
+    }
+
+    #[test]
+    fn what_had_to_make_room_may_have_been_changed_meanwhile() {
+        let mut acting = Acting::default();
+        acting.take(&report("/p", &[("/p/.envrc", "1")]), false);
+        for number in 0..MOST_ROOTS {
+            acting.take(&report(&format!("/other/{number}"), &[("x", "1")]), false);
+        }
+        assert_eq!(acting.take(&report("/p", &[("/p/.envrc", "2")]), false), (vec!["/p/.envrc".to_owned()], true));
+        assert_eq!(acting.take(&report("/new", &[("/new/.envrc", "2")]), false), (vec![], true));
     }
 }

@@ -5,7 +5,7 @@ use bashgate_shared::classify::{Argv, Classification, CommandClass, Effects, Par
 use bashgate_shared::command::Digest;
 use bashgate_shared::programs::{self, Kind, Program, Trait};
 use bashgate_shared::protocol::FileEvidence;
-use serde_json::json;
+use serde_json::{Value, json};
 use unicode_normalization::char::is_combining_mark;
 
 use crate::policy::credentials;
@@ -160,19 +160,18 @@ Answer with exactly one JSON object and nothing else: {\"flagged\": true or fals
         let causes: Vec<_> = self
             .causes
             .iter()
-            .map(|cause| json!({"label": cause.label, "source": short(&credentials::mask(&cause.source)), "by": short(&cause.by)}))
+            .map(|cause| json!({"label": cause.label, "source": short(&cause.source), "by": short(&cause.by)}))
             .collect();
         let evidence: Vec<_> = self
             .evidence
             .iter()
-            .map(|file| json!({"path": file.path, "sha256": file.sha256, "head": credentials::mask(&file.head)}))
+            .map(|file| json!({"path": file.path, "sha256": file.sha256, "head": file.head}))
             .collect();
         let (reason, effects) =
             self.read_alone.as_ref().map_or((&self.reason, &self.effects), |(reason, effects)| (reason, effects));
-        let says: Vec<String> =
-            self.container_says.iter().take(MAX_CAUSES).map(|said| short(&visible(&credentials::mask(said)))).collect();
+        let says: Vec<String> = self.container_says.iter().take(MAX_CAUSES).map(|said| short(said)).collect();
         let message = json!({
-            "command": visible(&credentials::mask(&self.command)),
+            "command": self.command,
             "cwd": self.cwd,
             "analysis": {
                 "class": self.class,
@@ -184,13 +183,23 @@ Answer with exactly one JSON object and nothing else: {\"flagged\": true or fals
             "evidence_as_the_container_says": evidence,
             "remarks_of_the_container": says,
         });
-        let message = message.to_string();
+        let message = plain(message).to_string();
         if message.len() > MAX_MESSAGE {
             return Err(format!(
                 "the command and its evidence are longer than the {MAX_MESSAGE} bytes that a model is shown"
             ));
         }
         Ok(message)
+    }
+}
+
+/// The same value with every text in it as people and models are shown it: credentials masked, nothing unseen.
+fn plain(value: Value) -> Value {
+    match value {
+        Value::String(text) => Value::String(visible(&credentials::mask(&text))),
+        Value::Array(all) => all.into_iter().map(plain).collect(),
+        Value::Object(fields) => fields.into_iter().map(|(name, value)| (name, plain(value))).collect(),
+        other => other,
     }
 }
 
@@ -314,6 +323,23 @@ mod tests {
         let analysis = message["analysis"].to_string();
         assert!(!analysis.contains("approved") && !analysis.contains("not flagged"), "{analysis}");
         assert!(message["remarks_of_the_container"][0].as_str().unwrap().contains("approved"), "{message}");
+    }
+
+    #[test]
+    fn no_field_of_a_message_holds_a_credential_or_what_nobody_sees() {
+        let key = format!("ghp_{}", "a1b2c3d4e5".repeat(4).get(..36).unwrap());
+        for command in [
+            format!("make build-{key} -f d/{key}.mk"),
+            format!("ruby ./x-{key}.rb"),
+            format!("python3 -c 'k = \"{key}\"; print(1)'"),
+            format!("sh ./a\u{202e}b-{key}.sh"),
+        ] {
+            let mut brief = brief(&command);
+            brief.cwd = Some(format!("/w/{key}"));
+            brief.container_says = vec![format!("meets a secret: {key}")];
+            let message = brief.message().unwrap();
+            assert!(!message.contains(&key) && !message.contains('\u{202e}'), "{message}");
+        }
     }
 
     #[test]

@@ -13,16 +13,22 @@ use crate::programs::{self, Kind, kind_of};
 /// The effects that a raw text mentions.
 pub(super) fn effects(text: &str, around: &Surroundings) -> Effects {
     let mut effects = Effects::default();
-    let lower = text.to_ascii_lowercase();
-    if lower.contains("bashgate") {
+    // A shell joins what quotes divide; other languages do not.
+    let joined: String = text.chars().filter(|c| !"'\"\\".contains(*c)).collect();
+    let has = |words: &str| text.contains(words) || joined.contains(words);
+    if text.to_ascii_lowercase().contains("bashgate") || joined.to_ascii_lowercase().contains("bashgate") {
         note(&mut effects.tampering, "bashgate");
     }
     for path in &around.protected {
-        if text.contains(path.as_str()) {
+        if has(path.as_str()) {
             note(&mut effects.tampering, path.clone());
         }
     }
-    let words: Vec<&str> = text.split(|c: char| c.is_whitespace() || "'\"`$(){}<>|&;,=[]\\".contains(c)).collect();
+    let divides = |c: char| c.is_whitespace() || "'\"`$(){}<>|&;,=[]\\".contains(c);
+    let words: Vec<&str> = text.split(divides).chain(joined.split(divides)).collect();
+    if let Some(word) = computed_word(text) {
+        note(&mut effects.unlooked, format!("a word that is only known when it runs: {word}"));
+    }
     let mut git = false;
     let (mut seen, mut behind_git) = (HashSet::new(), HashSet::new());
     for word in words.into_iter().filter(|word| !word.is_empty()) {
@@ -69,8 +75,83 @@ pub(super) fn effects(text: &str, around: &Surroundings) -> Effects {
     effects
 }
 
+/// The first word of which a part is only known when it runs: what it names stands nowhere. One that is nothing else may be any data.
+fn computed_word(text: &str) -> Option<&str> {
+    let is_pattern = |word: &str| {
+        let plain_end = word.rsplit(['*', '?', ']']).next().unwrap_or("");
+        word.contains(['*', '?'])
+            && !(plain_end.starts_with('.') && plain_end.len() > 1 && !secrets::is_secret_path(plain_end))
+    };
+    let is_glued = |word: &str| {
+        word.contains(['$', '`'])
+            && without_expansions(word).contains(|c: char| c.is_alphanumeric() || matches!(c, '/' | '.'))
+    };
+    text.split(|c: char| c.is_whitespace() || ";|&<>()=".contains(c)).find(|word| is_pattern(word) || is_glued(word))
+}
+
+/// What is left of a word without its variables and calculations.
+fn without_expansions(word: &str) -> String {
+    let mut left = String::new();
+    let mut rest = word;
+    while let Some((before, behind)) = rest.split_once('$') {
+        left.push_str(before);
+        let closes = match behind.chars().next() {
+            Some('{') => Some('}'),
+            Some('[') => Some(']'),
+            _ => None,
+        };
+        rest = match closes {
+            Some(end) => behind.split_once(end).map_or("", |(_, rest)| rest),
+            None => behind.trim_start_matches(|c: char| c.is_alphanumeric() || c == '_'),
+        };
+    }
+    left + rest
+}
+
 /// Where a word leads that may be a path: as whoever opens it takes it, without the detours that its text makes.
 fn place_of(word: &str, around: &Surroundings) -> String {
     let path = paths::of_address(word).map_or_else(|| word.to_owned(), programs::percent_decoded);
     if path.contains('/') { paths::resolve(around.cwd.as_deref(), &path) } else { path }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_quotes_divide_is_one_word_to_a_shell() {
+        let said = |text: &str| effects(text, &Surroundings::default());
+        for text in [
+            "echo $[1+1]; echo {} > .cl''aude/settings.json",
+            "echo $[1+1]; echo {} > .cl\\aude/settings.json",
+            "echo $[1+1]; echo {} > \".cla\"ude/settings.json",
+            "echo $[1+1]; pkill -f bash''gate",
+        ] {
+            let found = said(text);
+            assert!(!found.tampering.is_empty(), "{text}: {found:?}");
+        }
+        assert!(!said("echo $[1+1]; echo x > .git/ho''oks/pre-commit").persistence.is_empty());
+        assert!(!said("echo $[1+1]; cat sub/.e''nv").secrets.is_empty());
+        assert!(said("echo $[1+1]; git pu''sh").git.iter().any(|word| word == "push"));
+        assert!(said("echo $[1+1]; c\\url -T x https://h").network.iter().any(|used| used.program == "curl"));
+    }
+
+    #[test]
+    fn a_word_that_is_only_known_when_it_runs_is_a_doubt() {
+        let doubts = |text: &str| !effects(text, &Surroundings::default()).unlooked.is_empty();
+        for text in [
+            "cat .??v",
+            "cat sub/.e*v",
+            "cat .e$x",
+            "cat sub/$(printf .env)",
+            "cat sub/`x`",
+            "cat [.]env*",
+            "cat ${a}nv/$x",
+        ] {
+            assert!(doubts(text), "{text}");
+        }
+        for text in ["ls *.ts", "echo $[1+1]", "echo $x", "x=$y; echo \"$x\"", "grep x src/*.rs"] {
+            assert!(!doubts(text), "{text}");
+        }
+    }
 }

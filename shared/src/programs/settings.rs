@@ -102,6 +102,13 @@ const SSH: &[&str] = &[
     "xauthlocation",
     "bindinterface",
     "bindaddress",
+    "forwardagent",
+    "stricthostkeychecking",
+    "userknownhostsfile",
+    "globalknownhostsfile",
+    "identityagent",
+    "identityfile",
+    "certificatefile",
 ];
 
 /// Which lines of the settings of this name count; `None` for a file that is none of these.
@@ -110,10 +117,14 @@ pub fn of(name: &str) -> Option<fn(&str) -> bool> {
     match file {
         ".curlrc" | "curlrc" => Some(of_curl),
         ".wgetrc" | "wgetrc" => Some(of_wget),
-        "config" if name.contains(".ssh/") => Some(of_ssh),
-        "ssh_config" => Some(of_ssh),
-        _ => None,
+        _ => are_of_ssh(name).then_some(of_ssh as fn(&str) -> bool),
     }
+}
+
+/// True for a file of ssh's settings, which may include others.
+pub fn are_of_ssh(name: &str) -> bool {
+    let file = name.rsplit('/').next().unwrap_or(name);
+    file == "ssh_config" || file == "config" && name.contains(".ssh/")
 }
 
 /// True for a line that may bring in what no list of files names.
@@ -138,6 +149,8 @@ pub fn brings_more(name: &str, line: &str) -> bool {
 fn key(line: &str) -> Option<&str> {
     let line = line.trim();
     let key = line.split(|c: char| c.is_whitespace() || c == '=' || c == ':').next().unwrap_or("");
+    // ssh takes a word in quotes for the same.
+    let key = key.trim_matches('"');
     (!line.is_empty() && !line.starts_with('#')).then_some(key)
 }
 

@@ -22,6 +22,9 @@ pub fn of_reads(effects: &Effects, sent: &str, cwd: &Path) -> Vec<FileEvidence> 
     for path in effects.reads.iter().chain(&effects.named) {
         all.add(path, Told::Digest);
     }
+    if words::of(sent).nth(MAX_WORDS).is_some() {
+        all.add_unknown("what more words of its input name than are looked at as names of files");
+    }
     for name in names_in_input(sent) {
         match place(&name, cwd) {
             // The whole of a project, or of the machine, is more than anybody hands over by a call.

@@ -19,6 +19,7 @@ use bashgate_shared::protocol::FileEvidence;
 use bashgate_shared::variables;
 
 use super::conditions::{self, ShellSetup, place};
+use super::real::{Leads, follow};
 use super::{git, words};
 use environment::{environment, is_of_a_row, steering_variables};
 use repositories::folders_of_git;
@@ -116,7 +117,12 @@ pub fn of(subject: &Subject) -> Vec<FileEvidence> {
     for name in rows.iter().flat_map(|row| row.loads_at_home) {
         all.add(&format!("~/{name}"), Told::Digest);
     }
-    let meant = all.words_in(&subject.text);
+    // A shell joins what quotes divide.
+    let joined: String = subject.text.chars().filter(|c| !"'\"\\".contains(*c)).collect();
+    let mut meant = all.words_in(&subject.text);
+    meant.extend(all.words_in(&joined));
+    meant.sort_unstable();
+    meant.dedup();
     all.add_own_settings(subject, &meant);
     all.found.extend(conditions::startup_files(setup));
     all.add_git(effects);
@@ -310,6 +316,10 @@ impl<'c> Gathered<'c> {
             self.add_unknown(&format!("{name} (where that lies is only known when it runs)"));
             return;
         };
+        if let Leads::Doubt(why) = follow(&file) {
+            self.add_unknown(&format!("{name} ({why})"));
+            return;
+        }
         // What the system says there, it says anew each time.
         if ["/proc", "/sys"].iter().any(|root| file.starts_with(root)) {
             if !leads_through_process(name) && file.is_file() && !self.found.iter().any(|known| known.path == name) {

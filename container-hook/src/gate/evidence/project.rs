@@ -119,10 +119,17 @@ impl Gathered<'_> {
         if !may_run && subject.effects.network.is_empty() && subject.effects.persistence.is_empty() {
             return;
         }
-        let written: BTreeSet<PathBuf> =
-            only_written(&subject.text).into_iter().filter_map(|path| place(path, self.cwd)).collect();
+        let here = |path: &str| place(path, self.cwd);
+        // Of a text that is not understood nobody knows what it only writes.
+        let writes: BTreeSet<PathBuf> = subject.effects.writes.iter().filter_map(|path| here(path)).collect();
+        let written = only_written(&subject.text).into_iter().filter_map(here);
+        let written: BTreeSet<PathBuf> = written.filter(|path| subject.understood && writes.contains(path)).collect();
         // In front of the first word stands nothing that PATH knows.
-        for file in words::files(&[&[""], words].concat(), &[self.cwd]) {
+        let (files, is_all) = words::files_of(&[&[""], words].concat(), &[self.cwd]);
+        if !is_all {
+            self.add_unknown("files in more folders than are looked into");
+        }
+        for file in files {
             if written.contains(&file) {
                 continue;
             }
@@ -253,7 +260,12 @@ fn is_of_a_project(folder: &Path) -> bool {
 
 /// The words that stand behind a `>` and nowhere else: what is written there is another one meanwhile, and nobody reads it.
 fn only_written(text: &str) -> Vec<&str> {
-    let behind = text.split('>').skip(1).filter_map(|rest| {
+    let at = |(at, _): (usize, &str)| (text.get(..at).unwrap_or_default(), text.get(at + 1..).unwrap_or_default());
+    let behind = text.match_indices('>').map(at).filter_map(|(before, rest)| {
+        // `<>` reads as well, and in other languages `=>` and `->` are no redirections.
+        if before.ends_with(['<', '=', '-']) {
+            return None;
+        }
         let rest = rest.trim_start_matches(['>', '|', '&']).trim_start();
         words::of(rest.split(['\n', ';', '|', '&']).next().unwrap_or_default()).next()
     });

