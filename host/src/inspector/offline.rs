@@ -6,7 +6,7 @@
 use bashgate_shared::classify::{Argv, COMPUTED, CommandClass, FUNCTION_CALL, Part};
 use bashgate_shared::programs::{self, Builtin, Flag, Kind, Runs, Talks, Trait};
 
-use bashgate_shared::protocol::{FileEvidence, MAX_EVIDENCE, MAX_HEAD_BYTES};
+use bashgate_shared::protocol::{FURTHER_FOLDERS, FileEvidence, MAX_EVIDENCE, MAX_HEAD_BYTES};
 
 use super::Brief;
 use super::reach::may_reach;
@@ -45,7 +45,11 @@ fn what_is_not_known(brief: &Brief) -> Option<String> {
     }
     let what = |text: &str| text.chars().take(60).collect::<String>();
     if let Some(file) = brief.evidence.iter().find(|file| is_cut(brief, file)) {
-        return Some(format!("`{}`, which it runs, is longer than what was looked at", what(&file.path)));
+        return Some(if file.head.is_empty() {
+            format!("what it runs could not be looked at ({})", what(&file.path))
+        } else {
+            format!("`{}`, which it runs, is longer than what was looked at", what(&file.path))
+        });
     }
     if let Some(part) = brief.parts.iter().find(|part| part.rule == COMPUTED) {
         return Some(format!("which program `{}` runs is only known when it runs", what(&part.text)));
@@ -63,11 +67,13 @@ fn what_is_not_known(brief: &Brief) -> Option<String> {
     })
 }
 
-/// True for a file whose code nobody has seen whole: it goes on behind what was sent, or only stands for others.
+/// True for a file whose code nobody has seen whole: it goes on behind what was sent, lies where only the run knows, or only stands
+/// for others.
 fn is_cut(brief: &Brief, file: &FileEvidence) -> bool {
     let is_code = brief.effects.runs.iter().any(|path| file.path.starts_with(path.as_str()));
     let stands_for_others = file.path.ends_with(" more files") && brief.effects.runs.len() >= MAX_EVIDENCE;
-    is_code && file.head.len() + 4 > MAX_HEAD_BYTES || stands_for_others
+    let is_unseen = file.sha256.is_empty() && file.head.is_empty() && (is_code || file.path == FURTHER_FOLDERS);
+    is_code && file.head.len() + 4 > MAX_HEAD_BYTES || is_unseen || stands_for_others
 }
 
 fn first_flag(brief: &Brief) -> Option<String> {

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use bashgate_shared::classify::secrets;
 use bashgate_shared::command::Digest;
 use bashgate_shared::programs::{self, Kind, Program, Runs};
-use bashgate_shared::protocol::FileEvidence;
+use bashgate_shared::protocol::{FURTHER_FOLDERS, FileEvidence};
 
 use super::told::{Told, bound, digest_of, state_of};
 use super::{Gathered, Subject};
@@ -127,7 +127,7 @@ impl Gathered<'_> {
         // In front of the first word stands nothing that PATH knows.
         let (files, is_all) = words::files_of(&[&[""], words].concat(), &[self.cwd]);
         if !is_all {
-            self.add_unknown("files in more folders than are looked into");
+            self.add_unknown(FURTHER_FOLDERS);
         }
         for file in files {
             if written.contains(&file) {

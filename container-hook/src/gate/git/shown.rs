@@ -300,6 +300,7 @@ impl<'r> Look<'r> {
                 Meaning::Not(ids) => named.left_out.extend(ids),
                 Meaning::Alone(ids) => {
                     for id in ids {
+                        let id = peeled(&mut self.objects, &id)?;
                         // A first commit has nothing that it could be laid beside, and counts as one that is named.
                         let has_parents = !self.without_parents.contains(&id)
                             && self.objects.get(&id)?.kind == Kind::Commit
@@ -589,8 +590,6 @@ impl<'r> Look<'r> {
                 waiting.push((self.objects.commit(id)?.date, Reverse(seen.len()), id.clone()));
             }
         }
-        // A commit that is older than one before it may be anywhere among the last ones.
-        let mut most = most;
         let mut wanted = seen.keys().filter(|id| !left_out.contains(id)).count();
         let (mut found, mut gone_through, mut more) = (Vec::new(), 0, LEFT_OUT_BEHIND);
         // What is left out is known when the rest has been met; without any, the last ones are enough.
@@ -623,8 +622,10 @@ impl<'r> Look<'r> {
                 continue;
             }
             for parent in self.objects.commit(&id)?.parents {
-                if self.objects.commit(&parent)?.date > date {
-                    most = None;
+                // Of dates that go back git leaves out less than it could, and takes others for the last ones.
+                if self.objects.commit(&parent)?.date > date && (most.is_some() || !named.left_out.is_empty()) {
+                    let starts = named.starts.clone();
+                    return self.walk(&Named { starts, ..Named::default() }, None);
                 }
                 let is_waiting = seen.get(&parent).copied();
                 let is_news = is_left_out && left_out.insert(parent.clone());
@@ -677,7 +678,7 @@ fn id_length(repository: &Repository) -> Looked<usize> {
 mod tests {
     use std::process::Command;
 
-    use bashgate_shared::classify::{Condition, Surroundings, classify};
+    use bashgate_shared::classify::{Condition, Decided, Surroundings, classify};
     use bashgate_shared::command::CommandLine;
 
     use super::*;
@@ -686,12 +687,22 @@ mod tests {
 
     /// Runs git there, apart from the machine's own settings, and says what it printed.
     fn git(folder: &Path, args: &[&str]) -> String {
+        run(folder, args, None)
+    }
+
+    /// The same at a time of somebody's choice.
+    fn dated(folder: &Path, args: &[&str], date: &str) -> String {
+        run(folder, args, Some(date))
+    }
+
+    fn run(folder: &Path, args: &[&str], date: Option<&str>) -> String {
         let who = ["GIT_AUTHOR_NAME", "GIT_COMMITTER_NAME", "GIT_AUTHOR_EMAIL", "GIT_COMMITTER_EMAIL"];
         let output = Command::new("git")
             .args(args)
             .current_dir(folder)
             .envs(["GIT_CONFIG_GLOBAL", "GIT_CONFIG_SYSTEM"].map(|name| (name, "/dev/null")))
             .envs(who.map(|name| (name, "a@b")))
+            .envs(date.map(|date| ("GIT_COMMITTER_DATE", date)))
             .output()
             .unwrap();
         String::from_utf8_lossy(&output.stdout).into_owned()
@@ -762,6 +773,9 @@ mod tests {
             }
         }
         met.secrets.extend(found.effects.secrets.iter().cloned());
+        if found.decided == Decided::Host {
+            met.unlooked.push("the host is asked".to_owned());
+        }
         let args: Vec<&str> = command.split(' ').skip(1).collect();
         (!met.secrets.is_empty(), met.unlooked.pop(), git(root, &args).contains(CANARY))
     }
@@ -987,7 +1001,14 @@ mod tests {
                     }
                 }
                 git(root, &["add", "-A", "-f"]);
-                git(root, &["commit", "-q", "--allow-empty", "-m", &number.to_string()]);
+                let number = number.to_string();
+                if seed % 3 == 1 {
+                    // Dates are anybody's choice.
+                    let date = format!("@{} +0000", 1_700_000_000 + 3600 * dice.roll(50));
+                    dated(root, &["commit", "-q", "--allow-empty", "-m", &number], &date);
+                } else {
+                    git(root, &["commit", "-q", "--allow-empty", "-m", &number]);
+                }
                 match dice.roll(8) {
                     0 => drop(git(root, &["checkout", "-q", "-B", dice.one(&["one", "two"])])),
                     1 => drop(git(root, &["checkout", "-q", dice.one(&["main", "one", "two"])])),
@@ -1010,7 +1031,8 @@ mod tests {
                 let revisions =
                     ["HEAD", "main", "one", "two", "t", "@", "HEAD~2", "one^", "HEAD@{3}", "t~1", number.trim()];
                 let (a, b) = (dice.one(&revisions), dice.one(&revisions));
-                let revision = match dice.roll(6) {
+                let revision = match dice.roll(7) {
+                    6 => format!("{a}^!"),
                     0 => format!("{a}..{b}"),
                     1 => format!("{a}...{b}"),
                     2 => format!("{a} {b}"),
@@ -1027,16 +1049,22 @@ mod tests {
                     "-p --first-parent",
                     "-p -3 --reverse",
                     "-p -2 --graph",
+                    "-p --full-diff",
+                    "-p --follow",
+                    "-p -2",
                 ];
+                let of_show = ["", " -2", " -n 3", " --max-count=4", " --full-diff", " --follow", " -m"];
                 let start = match dice.roll(7) {
-                    0 => "git show".to_owned(),
+                    0 => format!("git show{}", dice.one(&of_show)),
                     1 => "git diff".to_owned(),
                     2 => "git diff --cached".to_owned(),
-                    3 => "git diff-tree -p".to_owned(),
+                    3 => format!("git diff-tree -p{}", dice.one(&["", "", " --full-diff", " --follow"])),
                     4 => format!("git grep -h {CANARY}"),
                     _ => format!("git log {}", dice.one(&options)),
                 };
-                let path = dice.one(&["", "", " -- a", " -- x", " -- a/b y", " -- *", " -- ."]);
+                let paths =
+                    ["", "", "", " -- a", " -- x", " -- a/b y", " -- *", " -- .", " -- :!x", " -- :(top)", " -- :."];
+                let path = dice.one(&paths);
                 let command = format!("{start} {revision}{path}").replace("  ", " ").trim().to_owned();
                 let (said, doubted, _) = both(root, &command);
                 let args: Vec<&str> = command.split(' ').skip(1).collect();
