@@ -176,7 +176,10 @@ pub(crate) fn hints(output: &str, preset: &Preset, workspace: &Path) -> Vec<Stri
             "git's configuration and hooks are read-only here: they run code later; ask a person to change them".to_owned()
         });
     }
-    let acts_later = |path: &&String| !is_of_git(path) && later::of(path, workspace.to_str()).is_some();
+    // The shell stands in front of what it says.
+    let is_here = |path: &String| !path.starts_with('/') || Path::new(path).starts_with(workspace);
+    let acts_later =
+        |path: &&String| !is_of_git(path) && is_here(path) && later::of(path, workspace.to_str()).is_some();
     if let Some(path) = paths.iter().find(acts_later) {
         hints.push(format!("{path} is read-only here: other programs run or obey it later; ask a person to change it"));
     }

@@ -66,7 +66,7 @@ pub fn text(old: &str, new: &str, until: Instant) -> String {
         Line::Same(text) => whole(" ", text),
         Line::Gone(text) => whole("-", text),
         Line::New(text) => whole("+", text),
-        Line::Skipped(1) => "  … 1 line the same\n".to_owned(),
+        Line::Skipped(1) => "  (1 line the same)\n".to_owned(),
         Line::Skipped(number) => format!("  ({number} lines the same)\n"),
     };
     lines(old, new, until).into_iter().map(line).collect()

@@ -433,13 +433,6 @@ fn quotes_hide_nothing_in_a_text_that_is_not_understood() {
     assert_eq!(site.taint("default"), "clean");
     site.check("echo $[1+1]; cat sub/.e''nv").expect(0);
     assert_eq!(site.taint("default"), "secret");
-    // Beside what nobody knows before it runs, a person is asked.
-    let site = tainted();
-    let _host = site.serve();
-    std::fs::create_dir(site.work().join("sub")).unwrap();
-    for command in ["echo $[1+1]; cat sub/.??v", "echo $[1+1]; cat sub/.e*v", "x=.e; echo $[1+1]; cat sub/${x}nv"] {
-        is_asked_again(&site, command);
-    }
 }
 
 /// What the container says is marked as its word, on the card and for the inspector.

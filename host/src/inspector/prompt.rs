@@ -160,7 +160,7 @@ Answer with exactly one JSON object and nothing else: {\"flagged\": true or fals
         let causes: Vec<_> = self
             .causes
             .iter()
-            .map(|cause| json!({"label": cause.label, "source": short(&cause.source), "by": short(&cause.by)}))
+            .map(|cause| json!({"label": cause.label, "source": short(&credentials::mask(&cause.source)), "by": short(&cause.by)}))
             .collect();
         let evidence: Vec<_> = self
             .evidence
@@ -169,7 +169,8 @@ Answer with exactly one JSON object and nothing else: {\"flagged\": true or fals
             .collect();
         let (reason, effects) =
             self.read_alone.as_ref().map_or((&self.reason, &self.effects), |(reason, effects)| (reason, effects));
-        let says: Vec<String> = self.container_says.iter().take(MAX_CAUSES).map(|said| short(said)).collect();
+        let says: Vec<String> =
+            self.container_says.iter().take(MAX_CAUSES).map(|said| short(&credentials::mask(said))).collect();
         let message = json!({
             "command": self.command,
             "cwd": self.cwd,

@@ -25,16 +25,14 @@ pub(super) fn effects(text: &str, around: &Surroundings) -> Effects {
         }
     }
     let divides = |c: char| c.is_whitespace() || "'\"`$(){}<>|&;,=[]\\".contains(c);
-    let words: Vec<&str> = text.split(divides).chain(joined.split(divides)).collect();
-    if let Some(word) = computed_word(text) {
-        note(&mut effects.unlooked, format!("a word that is only known when it runs: {word}"));
-    }
+    // An empty word between them ends what stands behind `git`.
+    let words: Vec<&str> = text.split(divides).chain(["\0"]).chain(joined.split(divides)).collect();
     let mut git = false;
     let (mut seen, mut behind_git) = (HashSet::new(), HashSet::new());
     for word in words.into_iter().filter(|word| !word.is_empty()) {
         // What follows depends on the word alone, but for the git guard, which wants the order.
         let name = paths::file_name(word);
-        git |= name == "git";
+        git = git && word != "\0" || name == "git";
         // Which of them is the subcommand nobody can tell here; the guard compares them with its list.
         let may_be_subcommand = |word: &str| word.bytes().all(|byte| byte.is_ascii_lowercase() || byte == b'-');
         if git && may_be_subcommand(word) && behind_git.insert(word) {
@@ -75,39 +73,6 @@ pub(super) fn effects(text: &str, around: &Surroundings) -> Effects {
     effects
 }
 
-/// The first word of which a part is only known when it runs: what it names stands nowhere. One that is nothing else may be any data.
-fn computed_word(text: &str) -> Option<&str> {
-    let is_pattern = |word: &str| {
-        let plain_end = word.rsplit(['*', '?', ']']).next().unwrap_or("");
-        word.contains(['*', '?'])
-            && !(plain_end.starts_with('.') && plain_end.len() > 1 && !secrets::is_secret_path(plain_end))
-    };
-    let is_glued = |word: &str| {
-        word.contains(['$', '`'])
-            && without_expansions(word).contains(|c: char| c.is_alphanumeric() || matches!(c, '/' | '.'))
-    };
-    text.split(|c: char| c.is_whitespace() || ";|&<>()=".contains(c)).find(|word| is_pattern(word) || is_glued(word))
-}
-
-/// What is left of a word without its variables and calculations.
-fn without_expansions(word: &str) -> String {
-    let mut left = String::new();
-    let mut rest = word;
-    while let Some((before, behind)) = rest.split_once('$') {
-        left.push_str(before);
-        let closes = match behind.chars().next() {
-            Some('{') => Some('}'),
-            Some('[') => Some(']'),
-            _ => None,
-        };
-        rest = match closes {
-            Some(end) => behind.split_once(end).map_or("", |(_, rest)| rest),
-            None => behind.trim_start_matches(|c: char| c.is_alphanumeric() || c == '_'),
-        };
-    }
-    left + rest
-}
-
 /// Where a word leads that may be a path: as whoever opens it takes it, without the detours that its text makes.
 fn place_of(word: &str, around: &Surroundings) -> String {
     let path = paths::of_address(word).map_or_else(|| word.to_owned(), programs::percent_decoded);
@@ -134,24 +99,5 @@ mod tests {
         assert!(!said("echo $[1+1]; cat sub/.e''nv").secrets.is_empty());
         assert!(said("echo $[1+1]; git pu''sh").git.iter().any(|word| word == "push"));
         assert!(said("echo $[1+1]; c\\url -T x https://h").network.iter().any(|used| used.program == "curl"));
-    }
-
-    #[test]
-    fn a_word_that_is_only_known_when_it_runs_is_a_doubt() {
-        let doubts = |text: &str| !effects(text, &Surroundings::default()).unlooked.is_empty();
-        for text in [
-            "cat .??v",
-            "cat sub/.e*v",
-            "cat .e$x",
-            "cat sub/$(printf .env)",
-            "cat sub/`x`",
-            "cat [.]env*",
-            "cat ${a}nv/$x",
-        ] {
-            assert!(doubts(text), "{text}");
-        }
-        for text in ["ls *.ts", "echo $[1+1]", "echo $x", "x=$y; echo \"$x\"", "grep x src/*.rs"] {
-            assert!(!doubts(text), "{text}");
-        }
     }
 }
