@@ -265,7 +265,7 @@ impl Outcome {
             "stderr_bytes": self.stderr.bytes,
             "killed_leftovers": self.killed_leftovers,
             "survivors": self.survivors,
-            "violations": watch::folded(self.violations.clone(), watch::MOST_LISTED),
+            "violations": watch::folded(&self.violations, watch::MOST_LISTED),
             "sandbox": self.sandbox,
         })
     }
@@ -302,7 +302,7 @@ impl Outcome {
 
     fn remarks(&self) -> String {
         let mut notes = String::new();
-        for violation in &watch::folded(self.violations.clone(), watch::MOST_NAMED) {
+        for violation in &watch::folded(&self.violations, watch::MOST_NAMED) {
             notes.push_str(&format!("bashgate-run: {violation}\n"));
         }
         for hint in &self.hints {

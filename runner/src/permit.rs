@@ -44,6 +44,11 @@ pub enum Reach {
 }
 
 impl Permit {
+    /// One of which nothing more is to be said.
+    const fn plain(command: CommandLine, reach: Reach) -> Self {
+        Self { command, reach, warning: None, scripts: Vec::new(), foresees_network: false }
+    }
+
     /// The command.
     pub fn command(&self) -> &CommandLine {
         &self.command
@@ -172,13 +177,7 @@ pub fn ask(text: &str, ask: &Ask<'_>) -> Result<Permit, Denied> {
         refused.map_err(Denied::Preset)?;
         let look = Look::at(&command, ask.cwd, &around, setup);
         if look.is_proven_local() && ask.doubt().is_none() {
-            return Ok(Permit {
-                command,
-                reach: Reach::Local,
-                warning: None,
-                scripts: Vec::new(),
-                foresees_network: false,
-            });
+            return Ok(Permit::plain(command, Reach::Local));
         }
         let doubt = look.findings.unproven.first().or(look.findings.secrets.first());
         let why = ask.doubt().map(str::to_owned).or(doubt.cloned()).unwrap_or(look.found.reason);
@@ -192,7 +191,7 @@ pub fn ask(text: &str, ask: &Ask<'_>) -> Result<Permit, Denied> {
     let is_script =
         |file: &FileEvidence| found.effects.runs.contains(&file.path) && !programs::is_a_managers_own(&file.path);
     let scripts = files.into_iter().filter(is_script).collect();
-    Ok(Permit { command, reach, warning: HookDecision::Allow(by).warning(), scripts, foresees_network: false })
+    Ok(Permit { warning: HookDecision::Allow(by).warning(), scripts, ..Permit::plain(command, reach) })
 }
 
 /// Puts the question, and says who allowed it and with which files. What the preset refuses is put, too, so that the attempt is on record.
@@ -262,7 +261,7 @@ pub(crate) fn script(text: &str, wire: ScriptWire, filled: &str, ask: &Ask<'_>) 
     match put(&command, refused, Some(wire), ask, &Config { shell: Shell::Bash, ..config.clone() })?.0 {
         LetThroughBy::Host => {
             let reach = if network { Reach::Preset } else { Reach::Local };
-            Ok(Permit { command: filled, reach, warning: None, scripts: Vec::new(), foresees_network: false })
+            Ok(Permit::plain(filled, reach))
         }
         LetThroughBy::Hook | LetThroughBy::Nobody | LetThroughBy::Silence { .. } => {
             Err(Denied::Gate("only a person's approval lets a script run, and none was given".to_owned()))
@@ -293,7 +292,7 @@ pub fn cage(text: &str, config: Option<&Config>, preset: &Preset, cwd: &Path) ->
         return Err(Denied::Gate(reason));
     }
     let foresees_network = !found.effects.network.is_empty();
-    Ok(Permit { command, reach: Reach::Cage, warning: None, scripts: Vec::new(), foresees_network })
+    Ok(Permit { foresees_network, ..Permit::plain(command, Reach::Cage) })
 }
 
 fn parse(text: &str) -> Result<CommandLine, Denied> {

@@ -11,7 +11,7 @@ use bashgate_shared::variables::{self, Steers};
 
 use super::words;
 
-/// Deepest folder at home that is looked into, and the most names in all of them.
+/// Deepest folder that is looked into, and the most names in all of them.
 const DEEPEST: usize = 3;
 const MAX_NAMES: usize = 2000;
 /// How deep below a project's folder others are looked for.
@@ -39,8 +39,12 @@ impl Inward {
 
 /// All that leads in from outside. Where there is more than is looked at, what lies deeper is not found.
 pub fn all() -> Vec<Inward> {
+    from_outside(&Names::all())
+}
+
+fn from_outside(names: &Names) -> Vec<Inward> {
     let home = home();
-    let mut found = home.as_deref().map(|home| links_at(home, 0)).unwrap_or_default();
+    let mut found = home.as_deref().map(|home| links_at(home, names, 0)).unwrap_or_default();
     let variables =
         std::env::vars_os().filter_map(|(name, value)| Some((name.into_string().ok()?, value.into_string().ok()?)));
     found.extend(by_variables(variables, home.as_deref()));
@@ -52,13 +56,15 @@ pub fn all() -> Vec<Inward> {
 pub fn around(start: &Path) -> Vec<Inward> {
     let home = home();
     let is_own = |folder: &&Path| folder.parent().is_some() && Some(*folder) != home.as_deref();
-    let mut found = links_at(start, PROJECTS_IN_IT);
-    found.extend(start.ancestors().skip(1).take_while(is_own).flat_map(|folder| links_at(folder, 0)));
-    found.extend(all());
+    let names = Names::all();
+    let mut found = links_at(start, &names, PROJECTS_IN_IT);
+    found.extend(start.ancestors().skip(1).take_while(is_own).flat_map(|folder| links_at(folder, &names, 0)));
+    found.extend(from_outside(&names));
     found
 }
 
-fn home() -> Option<PathBuf> {
+/// The home folder, where the environment names one.
+pub(super) fn home() -> Option<PathBuf> {
     std::env::var_os("HOME").map(PathBuf::from).filter(|home| home.is_absolute())
 }
 
@@ -85,10 +91,9 @@ fn there_or_later(path: &Path) -> Option<PathBuf> {
 
 /// The links in a folder that are called like something that acts later, or that stand for a folder of such; also in folders below it
 /// that are called anything, so deep.
-fn links_at(home: &Path, free: usize) -> Vec<Inward> {
-    let names = Names::all();
+fn links_at(top: &Path, names: &Names, free: usize) -> Vec<Inward> {
     let mut found = Vec::new();
-    let mut folders = VecDeque::from([(home.to_owned(), Begun::No, 0)]);
+    let mut folders = VecDeque::from([(top.to_owned(), Begun::No, 0)]);
     let mut seen = 0;
     while let Some((folder, begun, depth)) = folders.pop_front() {
         for entry in fs::read_dir(&folder).into_iter().flatten().flatten() {
@@ -171,7 +176,7 @@ mod tests {
         link("other", "notes.txt");
         link("other", ".cache/x");
         link("zshrc", ".zshrc");
-        let found = links_at(&home, 0);
+        let found = links_at(&home, &Names::all(), 0);
         let name_of = |path: &str| super::name_of(&found, &project.join(path));
         let at_home = |path: &str| Some(home.join(path).to_string_lossy().into_owned());
         assert_eq!(name_of("bashrc"), at_home(".bashrc"));

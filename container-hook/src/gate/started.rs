@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use bashgate_shared::{agents, variables};
 use serde_json::Value;
 
-use super::words;
+use super::{inward, words};
 use crate::doctor::bare_json;
 
 /// Most files of settings outside of a project that are read, and most bytes of each.
@@ -21,12 +21,9 @@ const FOLDERS_OF_SCRIPTS: [&str; 2] = [".git/hooks", ".husky"];
 /// The files that what is in force in a folder starts: agents' settings there, above it, at home and of the machine, and in the folder
 /// and those above it what git and shells start.
 pub fn in_force(start: &Path) -> Vec<PathBuf> {
-    let home = std::env::var_os("HOME").map(PathBuf::from).filter(|home| home.is_absolute());
-    let folders: Vec<PathBuf> = start.ancestors().map(Path::to_owned).chain(home).collect();
-    let below = folders.iter().flat_map(|folder| agents::settings().flat_map(|name| called_so(&folder.join(name))));
-    let managed = agents::managed().flat_map(|folder| called_so(&Path::new(folder).join("*")));
+    let folders = start.ancestors().map(Path::to_owned).chain(inward::home()).collect();
     let mut found = Vec::new();
-    for file in below.chain(managed).filter(|file| file.is_file()).take(MOST_OUTSIDE) {
+    for file in settings_of(folders).take(MOST_OUTSIDE) {
         let above = file.parent().and_then(Path::parent).unwrap_or(start);
         if let Some(settings) = text_of(&file).as_deref().and_then(parsed) {
             found.extend(scripts(&settings, &[start, above]));
@@ -51,6 +48,13 @@ pub fn in_force(start: &Path) -> Vec<PathBuf> {
     found
 }
 
+/// Agents' settings in these folders, and those of the machine.
+pub fn settings_of(folders: Vec<PathBuf>) -> impl Iterator<Item = PathBuf> {
+    let in_folder = |folder: PathBuf| agents::settings().flat_map(move |name| called_so(&folder.join(name)));
+    let managed = agents::managed().flat_map(|folder| called_so(&Path::new(folder).join("*")));
+    folders.into_iter().flat_map(in_folder).chain(managed).filter(|file| file.is_file())
+}
+
 /// The start of a file. Opening a pipe would wait for whoever writes it, so that only plain files are opened.
 fn text_of(file: &Path) -> Option<String> {
     let mut bytes = Vec::new();
@@ -65,7 +69,7 @@ pub fn parsed(text: &str) -> Option<Value> {
 }
 
 /// The files that are called so: with a `*` at its end, all whose names begin so.
-pub fn called_so(path: &Path) -> Vec<PathBuf> {
+fn called_so(path: &Path) -> Vec<PathBuf> {
     let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
     let Some(start) = name.strip_suffix('*') else { return vec![path.to_owned()] };
     let entries = path.parent().and_then(|folder| fs::read_dir(folder).ok()).into_iter().flatten().flatten();

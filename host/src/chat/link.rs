@@ -32,6 +32,8 @@ const REMEMBERED_IN: Duration = Duration::from_secs(2);
 /// First and longest pause before a service is tried again.
 const FIRST_PAUSE: Duration = Duration::from_millis(500);
 const LONGEST_PAUSE: Duration = Duration::from_mins(1);
+/// How often is looked whether it is time to remind people, in milliseconds.
+const LONGEST_NAP_MS: u64 = 2000;
 /// How long a card is up before a channel shows it, in milliseconds: what is asked and taken back at once rings nowhere.
 const SETTLES_MS: u64 = 700;
 /// How long a host that has started waits for what was held before to be asked again, before it calls it over.
@@ -226,8 +228,7 @@ impl<C: Channel> Link<C> {
             match self.memory.posted(&shown.card.id) {
                 None if shown.over.is_none() && left > 0 && !shown.is_quiet => {
                     // Somebody who tests a channel waits for it.
-                    let up = now.boot_ms.saturating_sub(shown.since_boot_ms);
-                    let is_time = !is_quiet && up >= hours.after_ms.max(SETTLES_MS);
+                    let is_time = !is_quiet && self.settles_in(shown, now) == 0;
                     if is_time || shown.only.is_some() {
                         return Some(Act::Post(shown.clone()));
                     }
@@ -257,14 +258,18 @@ impl<C: Channel> Link<C> {
         gone.map(|(id, posted)| Act::Close(id, posted))
     }
 
-    /// How long nothing is due unless something changes.
+    /// How long a card is not shown yet, in milliseconds.
+    fn settles_in(&self, shown: &Shown, now: Now) -> u64 {
+        let up = now.boot_ms.saturating_sub(shown.since_boot_ms);
+        self.settings.hours.after_ms.max(SETTLES_MS).saturating_sub(up)
+    }
+
+    /// How long to wait for something to change: a card may be due before that, or a reminder.
     fn nap(&self, now: Now) -> Duration {
-        let settles = |shown: &Shown| {
-            let up = now.boot_ms.saturating_sub(shown.since_boot_ms);
-            (shown.over.is_none() && up < SETTLES_MS).then(|| SETTLES_MS - up)
-        };
-        let soonest = self.board.cards().iter().filter_map(settles).min();
-        Duration::from_millis(soonest.unwrap_or(2000))
+        let cards = self.board.cards();
+        let open = cards.iter().filter(|shown| shown.over.is_none());
+        let soonest = open.map(|shown| self.settles_in(shown, now)).filter(|left| *left > 0).min();
+        Duration::from_millis(soonest.unwrap_or(LONGEST_NAP_MS).min(LONGEST_NAP_MS))
     }
 
     fn message(&self, shown: &Shown, now: Now) -> Message {

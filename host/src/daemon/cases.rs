@@ -18,6 +18,7 @@ use crate::authority::By;
 use crate::case::Case;
 use crate::chat::notice::Became;
 use crate::clock;
+use crate::inspector::ReadAlone;
 use crate::policy::Finding;
 use crate::taint::Taint;
 
@@ -107,14 +108,6 @@ impl Cases {
         self.asked.remove(&(open.workspace.clone(), open.request_id.clone()));
         Some(open)
     }
-}
-
-/// What the host has read out of a text by itself.
-pub(super) struct ReadAlone {
-    /// Why it has its class.
-    pub(super) reason: String,
-    /// What it does.
-    pub(super) effects: Effects,
 }
 
 /// An open request to check a command.

@@ -3,7 +3,7 @@
 use std::time::{Duration, Instant};
 
 use bashgate_shared::difference;
-use bashgate_shared::protocol::WorkspaceName;
+use bashgate_shared::protocol::{FileEvidence, WorkspaceName};
 
 use super::cases::Open;
 use super::core::Core;
@@ -48,7 +48,7 @@ impl Core {
     /// Of each file of a card that was approved before: what is different now.
     pub(super) fn since_approved(&self, workspace: &WorkspaceName, card: &Forecast) -> Vec<Option<Since>> {
         let until = Instant::now() + COMPARING;
-        let since = |file: &bashgate_shared::protocol::FileEvidence| {
+        let since = |file: &FileEvidence| {
             let before = match self.records.reader.approved_file(workspace, &file.path) {
                 Ok(before) => before?,
                 Err(error) => {

@@ -59,10 +59,12 @@ impl Core {
             causes,
             &open.check.evidence,
         );
-        let says = Forecast::says(&open.check);
-        let Some(read) = &open.read_alone else { return Brief { container_says: says, ..brief } };
-        let read_alone = Some((read.reason.clone(), read.effects.clone()));
-        Brief { unproven: open.check.unproven.first().cloned(), read_alone, container_says: says, ..brief }
+        Brief {
+            unproven: open.check.unproven.first().cloned(),
+            read_alone: open.read_alone.as_deref().cloned(),
+            container_says: Forecast::says(&open.check),
+            ..brief
+        }
     }
 
     pub(super) fn inspect(&mut self, id: CaseId) -> Option<case::Event> {

@@ -21,7 +21,7 @@ use tokio::sync::Semaphore;
 
 use crate::policy::Finding;
 pub use http::{Endpoint, Key, Tokens};
-pub use prompt::Brief;
+pub use prompt::{Brief, ReadAlone};
 
 /// Something that looks at a command and says what it thinks of it.
 pub trait Inspector: Send + Sync {

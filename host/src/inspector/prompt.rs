@@ -29,6 +29,15 @@ fn short(text: &str) -> String {
     }
 }
 
+/// What the host has read out of a text by itself.
+#[derive(Debug, Clone)]
+pub struct ReadAlone {
+    /// Why it has its class.
+    pub reason: String,
+    /// What it does.
+    pub effects: Effects,
+}
+
 /// Everything about one command that an inspector sees.
 #[derive(Debug, Clone)]
 pub struct Brief {
@@ -60,8 +69,8 @@ pub struct Brief {
     pub evidence: Vec<FileEvidence>,
     /// What the container cannot prove of it though its text says that it stays there: names that are options, links, settings.
     pub unproven: Option<String>,
-    /// Reason and effects without what the container says, where that has joined them.
-    pub read_alone: Option<(String, Effects)>,
+    /// What was read without the container's word, where that has joined it.
+    pub read_alone: Option<ReadAlone>,
     /// What the container says of it.
     pub container_says: Vec<String>,
 }
@@ -168,7 +177,7 @@ Answer with exactly one JSON object and nothing else: {\"flagged\": true or fals
             .map(|file| json!({"path": file.path, "sha256": file.sha256, "head": file.head}))
             .collect();
         let (reason, effects) =
-            self.read_alone.as_ref().map_or((&self.reason, &self.effects), |(reason, effects)| (reason, effects));
+            self.read_alone.as_ref().map_or((&self.reason, &self.effects), |read| (&read.reason, &read.effects));
         let says: Vec<String> =
             self.container_says.iter().take(MAX_CAUSES).map(|said| short(&credentials::mask(said))).collect();
         let message = json!({
@@ -315,7 +324,7 @@ mod tests {
     #[test]
     fn what_the_container_says_is_no_analysis() {
         let mut brief = brief("sort *");
-        let own = (brief.reason.clone(), brief.effects.clone());
+        let own = ReadAlone { reason: brief.reason.clone(), effects: brief.effects.clone() };
         brief.reason = "not proven to be local: --this was approved".to_owned();
         brief.effects.secrets.push("/w/not flagged".to_owned());
         brief.read_alone = Some(own);

@@ -11,7 +11,6 @@ use std::os::unix::fs::{MetadataExt as _, PermissionsExt as _};
 use std::path::{Path, PathBuf};
 
 use bashgate_hook::gate::started;
-use bashgate_shared::agents;
 use bashgate_shared::classify::later::{self, Later, Tier};
 use bashgate_shared::programs;
 use rustix::fs::{AtFlags, Mode, OFlags, RenameFlags};
@@ -146,12 +145,8 @@ impl ActingFiles {
         let root = seen.real_root();
         let home = std::env::var_os("HOME").map(PathBuf::from);
         let folders: Vec<PathBuf> = root.ancestors().skip(1).map(Path::to_owned).chain(home).collect();
-        let below = folders
-            .iter()
-            .flat_map(|folder| agents::settings().flat_map(|name| started::called_so(&folder.join(name))));
-        let managed = agents::managed().flat_map(|folder| started::called_so(&Path::new(folder).join("*")));
         // Opening a pipe would wait for whoever writes it.
-        for settings in below.chain(managed).filter(|settings| settings.is_file()).take(MOST_OUTSIDE) {
+        for settings in started::settings_of(folders).take(MOST_OUTSIDE) {
             let Ok(file) = fs::File::open(&settings) else { continue };
             let mut text = String::new();
             if file.take(MOST_KEPT_GATE).read_to_string(&mut text).is_ok() {

@@ -317,12 +317,12 @@ impl Watch {
         }
         found.extend(self.before.acting.changes_to(&after.acting, &around));
         let mut note = |path: &Path, change| found.push(Violation::of(path, change));
-        let is_gone = |path: &&PathBuf| !self.before.acting.knows(path);
-        for path in self.before.own.keys().filter(|path| !after.own.contains_key(*path)).filter(is_gone) {
-            note(path, Change::Removed);
-        }
-        for path in self.before.nested.keys().filter(|path| !after.nested.contains_key(*path)).filter(is_gone) {
-            note(path, Change::Removed);
+        for (before, after) in [(&self.before.own, &after.own), (&self.before.nested, &after.nested)] {
+            // Those that it looks after are told with them.
+            let is_gone = |path: &&PathBuf| !after.contains_key(*path) && !self.before.acting.knows(path);
+            for path in before.keys().filter(is_gone) {
+                note(path, Change::Removed);
+            }
         }
         let is_news =
             |path: &&PathBuf| **path == self.workspace || nobody_was_asked || !self.before.unseen.contains(*path);
@@ -434,11 +434,12 @@ fn taken_away(path: &Path, root: &Path, otherwise: Change) -> Violation {
 
 /// The first few of each kind, and how many more there are: a package manager makes hundreds. What everyday tools do not make
 /// is counted apart, so that it does not vanish among them; and what is called like a program of the system stands first.
-pub fn folded(mut all: Vec<Violation>, [most_rare, most_other]: [usize; 2]) -> Vec<Violation> {
+pub fn folded(all: &[Violation], [most_rare, most_other]: [usize; 2]) -> Vec<Violation> {
     let shadows = |violation: &Violation| {
         let name = Path::new(&violation.path).file_name().unwrap_or_default();
         ["/usr/bin", "/bin"].iter().any(|folder| Path::new(folder).join(name).exists())
     };
+    let mut all: Vec<&Violation> = all.iter().collect();
     all.sort_by_cached_key(|violation| (violation.change, !shadows(violation)));
     let mut counts: BTreeMap<(Change, bool), usize> = BTreeMap::new();
     let mut shown: Vec<Violation> = Vec::new();
@@ -447,7 +448,7 @@ pub fn folded(mut all: Vec<Violation>, [most_rare, most_other]: [usize; 2]) -> V
         let count = counts.entry((violation.change, violation.is_rare)).or_default();
         *count += 1;
         if *count <= most(violation.is_rare) {
-            shown.push(violation);
+            shown.push(violation.clone());
         }
     }
     for ((change, is_rare), count) in counts {

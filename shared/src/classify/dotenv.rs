@@ -88,9 +88,8 @@ pub fn steers_when_written(path: &str) -> bool {
 /// True for a name under which tools look for variables by themselves: `.env`, and what is laid over it in one place or another
 /// (`.env.local`, `.env.production.local`).
 fn is_taken_in(name: &str) -> bool {
-    let where_used = name.strip_prefix(".env").map(|rest| rest.strip_prefix('.').unwrap_or(rest));
     matches!(name, ".env" | ".flaskenv" | ".dev.vars")
-        || name.starts_with(".env.") && where_used.is_some_and(|rest| rest.split('.').all(secrets::is_surrounding))
+        || name.strip_prefix(".env.").is_some_and(|rest| rest.split('.').all(secrets::is_surrounding))
 }
 
 fn is_template(name: &str) -> bool {

@@ -9,68 +9,73 @@ use super::effects::{Effects, NetworkUse, note};
 use super::later::Tier;
 use super::{Surroundings, paths, protected, secrets};
 use crate::programs::{self, Kind, kind_of};
+use crate::shell;
 
 /// The effects that a raw text mentions.
 pub(super) fn effects(text: &str, around: &Surroundings) -> Effects {
     let mut effects = Effects::default();
     // A shell joins what quotes divide; other languages do not.
-    let joined: String = text.chars().filter(|c| !"'\"\\".contains(*c)).collect();
-    let has = |words: &str| text.contains(words) || joined.contains(words);
-    if text.to_ascii_lowercase().contains("bashgate") || joined.to_ascii_lowercase().contains("bashgate") {
+    let joined = shell::joined(text);
+    let texts: Vec<&str> = std::iter::once(text).chain(joined.as_deref()).collect();
+    if texts.iter().any(|text| text.to_ascii_lowercase().contains("bashgate")) {
         note(&mut effects.tampering, "bashgate");
     }
     for path in &around.protected {
-        if has(path.as_str()) {
+        if texts.iter().any(|text| text.contains(path.as_str())) {
             note(&mut effects.tampering, path.clone());
         }
     }
     let divides = |c: char| c.is_whitespace() || "'\"`$(){}<>|&;,=[]\\".contains(c);
-    // An empty word between them ends what stands behind `git`.
-    let words: Vec<&str> = text.split(divides).chain(["\0"]).chain(joined.split(divides)).collect();
-    let mut git = false;
     let (mut seen, mut behind_git) = (HashSet::new(), HashSet::new());
-    for word in words.into_iter().filter(|word| !word.is_empty()) {
-        // What follows depends on the word alone, but for the git guard, which wants the order.
-        let name = paths::file_name(word);
-        git = git && word != "\0" || name == "git";
-        // Which of them is the subcommand nobody can tell here; the guard compares them with its list.
-        let may_be_subcommand = |word: &str| word.bytes().all(|byte| byte.is_ascii_lowercase() || byte == b'-');
-        if git && may_be_subcommand(word) && behind_git.insert(word) {
-            effects.git.push(word.to_owned());
-        }
-        if !seen.insert(word) {
-            continue;
-        }
-        let place = place_of(word, around);
-        let later = around.later(word).or_else(|| around.later(&place));
-        let is_called = later.is_some_and(|later| later.is_called);
-        let is_protected = |path: &&String| paths::is_within(&place, path);
-        let part = protected::gate_part(word, &[], around.cwd.as_deref())
-            .or_else(|| around.protected.iter().find(is_protected).cloned())
-            .or_else(|| later.filter(|later| later.tier == Tier::Gate).map(|_| place.clone()));
-        // `//` begins a comment in other languages.
-        let is_root = word.bytes().all(|byte| byte == b'/');
-        if let Some(part) = part.filter(|_| !is_root && !is_called) {
-            note(&mut effects.tampering, part);
-        } else if let Some(later) = later {
-            note(if later.tier == Tier::Steers { &mut effects.steering } else { &mut effects.persistence }, word);
-        }
-        if secrets::is_secret_path(word)
-            || word.bytes().any(|b| b.is_ascii_uppercase()) && secrets::is_secret_variable(word)
-        {
-            note(&mut effects.secrets, word);
-        }
-        if word == "/dev/tcp" || word.starts_with("/dev/tcp/") || word.starts_with("/dev/udp/") {
-            effects.network.push(NetworkUse { program: "/dev/tcp".to_owned(), host: None });
-        }
-        match kind_of(name) {
-            Some(Kind::Network | Kind::Runtime) if effects.network.len() < 64 => {
-                effects.network.push(NetworkUse { program: name.to_owned(), host: None });
+    for text in texts {
+        // The git guard wants the order.
+        let mut git = false;
+        for word in text.split(divides).filter(|word| !word.is_empty()) {
+            git |= paths::file_name(word) == "git";
+            // Which of them is the subcommand nobody can tell here; the guard compares them with its list.
+            let may_be_subcommand = |word: &str| word.bytes().all(|byte| byte.is_ascii_lowercase() || byte == b'-');
+            if git && may_be_subcommand(word) && behind_git.insert(word) {
+                effects.git.push(word.to_owned());
             }
-            _ => {}
+            if seen.insert(word) {
+                mention(word, around, &mut effects);
+            }
         }
     }
     effects
+}
+
+/// What a word means by itself.
+fn mention(word: &str, around: &Surroundings, effects: &mut Effects) {
+    let name = paths::file_name(word);
+    let place = place_of(word, around);
+    let later = around.later(word).or_else(|| around.later(&place));
+    let is_called = later.is_some_and(|later| later.is_called);
+    let is_protected = |path: &&String| paths::is_within(&place, path);
+    let part = protected::gate_part(word, &[], around.cwd.as_deref())
+        .or_else(|| around.protected.iter().find(is_protected).cloned())
+        .or_else(|| later.filter(|later| later.tier == Tier::Gate).map(|_| place.clone()));
+    // `//` begins a comment in other languages.
+    let is_root = word.bytes().all(|byte| byte == b'/');
+    if let Some(part) = part.filter(|_| !is_root && !is_called) {
+        note(&mut effects.tampering, part);
+    } else if let Some(later) = later {
+        note(if later.tier == Tier::Steers { &mut effects.steering } else { &mut effects.persistence }, word);
+    }
+    if secrets::is_secret_path(word)
+        || word.bytes().any(|b| b.is_ascii_uppercase()) && secrets::is_secret_variable(word)
+    {
+        note(&mut effects.secrets, word);
+    }
+    if word == "/dev/tcp" || word.starts_with("/dev/tcp/") || word.starts_with("/dev/udp/") {
+        effects.network.push(NetworkUse { program: "/dev/tcp".to_owned(), host: None });
+    }
+    match kind_of(name) {
+        Some(Kind::Network | Kind::Runtime) if effects.network.len() < 64 => {
+            effects.network.push(NetworkUse { program: name.to_owned(), host: None });
+        }
+        _ => {}
+    }
 }
 
 /// Where a word leads that may be a path: as whoever opens it takes it, without the detours that its text makes.

@@ -19,7 +19,7 @@ mod reader;
 mod syntax;
 pub mod visit;
 
-pub use quoting::quoted;
+pub use quoting::{joined, quoted};
 pub use reader::{MAX_DEPTH, MAX_NODES, MAX_TEXT_BYTES, NotUnderstood, Shell, Trouble, read};
 pub use syntax::{
     Arithmetic, Assignment, Calculation, Command, Compound, CompoundKind, Condition, Document, Form, Function, HereId,

@@ -62,6 +62,13 @@ fn digits(chars: &mut Peekable<Chars<'_>>, radix: u32, most: usize, first: Optio
     (taken > 0).then_some(value)
 }
 
+/// A text without the marks by which a shell joins what stands on both sides of them (quotes and backslashes); `None` where there
+/// are none.
+pub fn joined(text: &str) -> Option<String> {
+    let is_mark = |c: char| matches!(c, '\'' | '"' | '\\');
+    text.contains(is_mark).then(|| text.replace(is_mark, ""))
+}
+
 #[cfg(test)]
 mod tests {
     use super::ansi_c;

@@ -4,6 +4,7 @@
 
 use std::path::Path;
 
+use bashgate_shared::classify::secrets::GitText;
 use bashgate_shared::classify::{git_config, secrets};
 
 use super::text;
@@ -36,8 +37,7 @@ pub(in crate::gate) fn may_be_public(name: &str) -> bool {
 pub(in crate::gate) fn is_public(file: &Path) -> bool {
     let lower = text(file).to_ascii_lowercase();
     // Links called `.pem` lead to files called `.crt` on Debian.
-    let of_git = secrets::is_git_config(&lower) || secrets::is_git_log(&lower) || secrets::is_git_leftover(&lower);
-    let may_be = of_git || may_be_public(&lower);
+    let may_be = secrets::git_text(&lower).is_some() || may_be_public(&lower);
     may_be && read_capped(file, MAX_BYTES).is_ok_and(|bytes| is_public_content(file, &bytes))
 }
 
@@ -45,14 +45,11 @@ pub(in crate::gate) fn is_public(file: &Path) -> bool {
 pub(in crate::gate) fn is_public_content(file: &Path, bytes: &[u8]) -> bool {
     let lower = text(file).to_ascii_lowercase();
     let Ok(content) = std::str::from_utf8(bytes) else { return false };
-    if secrets::is_git_config(&lower) {
-        holds_no_token(content)
-    } else if secrets::is_git_log(&lower) {
-        git_config::is_plain_log(bytes)
-    } else if secrets::is_git_leftover(&lower) {
-        changes_no_secret(content)
-    } else {
-        may_be_public(&lower) && holds_public_blocks(content)
+    match secrets::git_text(&lower) {
+        Some(GitText::Config) => holds_no_token(content),
+        Some(GitText::Log) => git_config::is_plain_log(bytes),
+        Some(GitText::Leftover) => changes_no_secret(content),
+        None => may_be_public(&lower) && holds_public_blocks(content),
     }
 }
 

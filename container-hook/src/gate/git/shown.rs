@@ -593,9 +593,8 @@ impl<'r> Look<'r> {
         let mut wanted = seen.keys().filter(|id| !left_out.contains(id)).count();
         let (mut found, mut gone_through, mut more) = (Vec::new(), 0, LEFT_OUT_BEHIND);
         // What is left out is known when the rest has been met; without any, the last ones are enough.
-        let is_enough = |found: &Vec<(i64, Id)>, most: Option<usize>| {
-            named.left_out.is_empty() && most.is_some_and(|most| found.len() >= most)
-        };
+        let is_enough =
+            |found: &Vec<(i64, Id)>| named.left_out.is_empty() && most.is_some_and(|most| found.len() >= most);
         while let Some((date, _, id)) = waiting.pop() {
             gone_through += 1;
             if gone_through > MAX_COMMITS {
@@ -613,12 +612,12 @@ impl<'r> Look<'r> {
                 wanted -= 1;
                 // Of several of one date, git may take another one first.
                 let is_older = found.last().is_none_or(|(last, _)| date < *last);
-                if is_enough(&found, most) && is_older {
+                if is_enough(&found) && is_older {
                     break;
                 }
                 found.push((date, id.clone()));
             }
-            if is_enough(&found, most) || self.without_parents.contains(&id) {
+            if is_enough(&found) || self.without_parents.contains(&id) {
                 continue;
             }
             for parent in self.objects.commit(&id)?.parents {

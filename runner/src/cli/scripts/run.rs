@@ -168,6 +168,8 @@ impl Ran {
     pub(super) fn result(&self) -> Value {
         let Self { outcome, slow, .. } = self;
         let exit_status = self.exit_status();
+        let violations = watch::folded(&outcome.violations, watch::MOST_NAMED);
+        let violations: Vec<String> = violations.iter().map(ToString::to_string).collect();
         json!({
             "success": exit_status == ExitStatus::Success,
             "exit_code": outcome.code.unwrap_or_else(|| i32::from(outcome.status())),
@@ -177,7 +179,7 @@ impl Ran {
             "duration_ms": u64::try_from(outcome.duration.as_millis()).unwrap_or(u64::MAX),
             "timed_out": outcome.ending == Ending::TimedOut,
             "slow": outcome.duration > *slow,
-            "sandbox_violations": watch::folded(outcome.violations.clone(), watch::MOST_NAMED).iter().map(ToString::to_string).collect::<Vec<_>>(),
+            "sandbox_violations": violations,
             "ending": outcome.ending,
             "stdout_bytes": outcome.stdout.bytes,
             "stderr_bytes": outcome.stderr.bytes,

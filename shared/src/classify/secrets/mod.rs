@@ -8,8 +8,8 @@ mod variables;
 
 use super::paths::{Beginnings, ends_in, file_name, is_within, lies_in};
 
+pub use names::is_secret_name;
 pub(super) use names::is_surrounding;
-pub use names::{is_secret_file_name, is_secret_name};
 pub use variables::is_secret_variable;
 
 use names::{NAMES, without_copy_marks};
@@ -36,7 +36,7 @@ pub fn is_secret_path(path: &str) -> bool {
     if FOLDERS.iter().any(|folder| may_hold(folder) && (lies_in(&lower, folder) || ends_in(&lower, folder))) {
         return true;
     }
-    if is_git_config(&lower) || is_git_log(&lower) || is_git_leftover(&lower) || is_device(&lower) {
+    if git_text(&lower).is_some() || is_device(&lower) {
         return true;
     }
     if CALLED_AFTER_SECRETS.iter().any(|folder| may_hold(folder) && lies_in(&lower, folder)) && names::holds_data(name)
@@ -370,6 +370,28 @@ pub fn places() -> impl Iterator<Item = String> {
     of_home.chain(of_machine.map(|path| format!("/{path}"))).chain(PLACES.iter().map(|&place| place.to_owned()))
 }
 
+/// A text of git's own that may hold a secret.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum GitText {
+    /// Its configuration.
+    Config,
+    /// A log of what was done.
+    Log,
+    /// Changes of a commit that was begun.
+    Leftover,
+}
+
+/// Which of git's own texts a path names, if any. The path is in lower case.
+pub fn git_text(path: &str) -> Option<GitText> {
+    if is_git_config(path) {
+        Some(GitText::Config)
+    } else if is_git_log(path) {
+        Some(GitText::Log)
+    } else {
+        is_git_leftover(path).then_some(GitText::Leftover)
+    }
+}
+
 /// True for git's configuration, which may hold tokens and passwords. The path is in lower case.
 pub fn is_git_config(path: &str) -> bool {
     let name = without_copy_marks(file_name(path));
@@ -397,7 +419,7 @@ pub fn is_git_store(path: &str) -> bool {
 
 /// True for what git leaves of a commit that was begun: files in which changes stand as they are, of whatever file. The path is in
 /// lower case.
-pub fn is_git_leftover(path: &str) -> bool {
+fn is_git_leftover(path: &str) -> bool {
     let inside = path.strip_prefix(".git/").or_else(|| path.split_once("/.git/").map(|(_, rest)| rest));
     let name = file_name(path);
     inside.is_some_and(|rest| {
@@ -414,7 +436,7 @@ pub fn is_git_leftover(path: &str) -> bool {
 /// secret, only its content tells.
 pub fn may_be_public(path: &str) -> bool {
     let lower = path.to_ascii_lowercase();
-    if is_git_config(&lower) || is_git_log(&lower) || is_git_leftover(&lower) {
+    if git_text(&lower).is_some() {
         return true;
     }
     let Some(stem) = lower.strip_suffix(".pem") else { return false };
@@ -425,43 +447,48 @@ pub fn may_be_public(path: &str) -> bool {
 /// True when what lies in this folder may be a secret by its place alone, whatever its own name is. Quick.
 pub fn may_hold_by_place(folder: &str) -> bool {
     static HOLDERS: Holders<{ FILES.len() + FOLDERS.len() + PLACES.len() }> = Holders::of(&[FILES, FOLDERS, PLACES]);
-    let is_named = |part: &[u8]| NAMED_OUTRIGHT.have(part);
-    let mut is_last = true;
     let begins = |top: &&str| folder.get(..top.len()).is_some_and(|start| start.eq_ignore_ascii_case(top));
+    let holds_all = |part: &[u8]| {
+        let end = part.len().checked_sub(".git".len()).and_then(|at| part.get(at..));
+        part.starts_with(b".")
+            || end.is_some_and(|end| end.eq_ignore_ascii_case(b".git"))
+            || is_or_copies(part, quick::is_ordinary(part), |part| NAMED_OUTRIGHT.have(part))
+    };
+    let last = file_name(folder).as_bytes();
     ["/etc", "/run", "/proc", "/var", "/dev"].iter().chain(PLACES).any(begins)
-        || folder.rsplit('/').any(|part| {
-            let was_last = std::mem::take(&mut is_last);
-            let holds = |part: &[u8]| is_named(part) || was_last && HOLDERS.have(part);
-            let bytes = part.as_bytes();
-            let is_bare =
-                || bytes.len() > 4 && bytes.get(bytes.len() - 4..).is_some_and(|end| end.eq_ignore_ascii_case(b".git"));
-            part.starts_with('.')
-                || holds(bytes)
-                || is_bare()
-                // A copy of one.
-                || !quick::is_ordinary(bytes) && holds(without_copy_marks(&part.to_ascii_lowercase()).as_bytes())
-        })
+        || folder.split('/').any(|part| holds_all(part.as_bytes()))
+        || is_or_copies(last, quick::is_ordinary(last), |name| HOLDERS.have(name))
 }
 
 /// Last names of files and folders that are secrets, and of folders that are called after what lies in them.
 static NAMED_OUTRIGHT: Holders<{ FILES.len() + FOLDERS.len() + CALLED_AFTER_SECRETS.len() }> =
     Holders::named(&[FILES, FOLDERS, CALLED_AFTER_SECRETS]);
 
+/// True for a name that is so, and for that of a copy of such. An ordinary one is no copy.
+fn is_or_copies(name: &[u8], is_ordinary: bool, is: impl Fn(&[u8]) -> bool) -> bool {
+    is(name)
+        || !is_ordinary && {
+            let lower = String::from_utf8_lossy(name).to_ascii_lowercase();
+            is(without_copy_marks(&lower).as_bytes())
+        }
+}
+
 /// True for a file of this name in a folder, of which it is known whether [what lies there may be a secret by its place
 /// alone](may_hold_by_place): the same as of its whole path, and quicker.
 pub fn is_secret_in(folder: &str, may_hold: bool, name: &[u8]) -> bool {
-    if is_secret_file_name(name) {
+    let is_ordinary = quick::is_ordinary(name);
+    if !is_ordinary && names::is_secret_in_any_case(name) {
         return true;
     }
     let is_named = |name: &[u8]| NAMED_OUTRIGHT.have(name) || name.eq_ignore_ascii_case(b"gitconfig");
-    let may_be = may_hold
-        || name.starts_with(b".")
-        || is_named(name)
-        || !quick::is_ordinary(name) && {
-            let lower = String::from_utf8_lossy(name).to_ascii_lowercase();
-            is_named(without_copy_marks(&lower).as_bytes())
-        };
+    let may_be = may_hold || name.starts_with(b".") || is_or_copies(name, is_ordinary, is_named);
     may_be && is_secret_path(&format!("{}/{}", folder.trim_end_matches('/'), String::from_utf8_lossy(name)))
+}
+
+/// True when a file of this name, as the file system has it, is a secret wherever it lies. Quick, for a hundred thousand of
+/// them.
+pub fn is_secret_file_name(name: &[u8]) -> bool {
+    !quick::is_ordinary(name) && names::is_secret_in_any_case(name)
 }
 
 /// True when a folder of this name holds little but secrets. The name is in lower case.

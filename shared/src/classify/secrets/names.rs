@@ -1,6 +1,7 @@
 //! Names of files that are secrets wherever they lie.
 //!
-//! Nearly every name is told to be none of them at once (`quick`): what is added here to the rules is added there.
+//! Nearly every name is told to be none of them at once (`quick`), which takes its lists from here: what a rule looks for besides
+//! them is to be known there, too.
 
 use super::quick;
 
@@ -261,19 +262,14 @@ pub(super) const ENDINGS: &[&str] = &[
 ];
 
 /// How those begin that the rules below know by their beginning, besides hidden ones.
-pub(super) const BEGINNINGS: &[&str] = &[
-    "id_",
-    "env.",
-    "krb5cc_",
-    "kubeconfig",
-    "ssh_host_",
-    "client_secret_",
-    "appsettings",
-    "service-account",
-    "gha-creds-",
-];
+pub(super) const BEGINNINGS: &[&str] = &["env.", "krb5cc_", "kubeconfig", "ssh_host_"];
+/// The same of private keys, and of settings in JSON.
+pub(super) const KEYS: &[&str] = &["id_rsa", "id_dsa", "id_ecdsa", "id_ed25519"];
+pub(super) const JSON_BEGINNINGS: &[&str] = &["client_secret_", "appsettings", "service-account", "gha-creds-"];
+
 /// What the rules below look for inside of a name, besides what says that it is a secret.
 pub(super) const INSIDE: &[&str] = &[".sw", ".tfstate", ".tfvars.json", "firebase-adminsdk"];
+
 /// True for an ending of code and texts: such a name is not secret whatever stands before it, as long as that is no dot.
 fn is_code(name: &[u8]) -> bool {
     let Some(dot) = name.iter().rposition(|byte| *byte == b'.') else { return false };
@@ -310,12 +306,8 @@ fn names_state(name: &[u8]) -> bool {
     name.windows(STATE.len()).any(|part| part.starts_with(b".") && part.eq_ignore_ascii_case(STATE))
 }
 
-/// True when a file of this name, as the file system has it, is a secret wherever it lies. Quick, for a hundred thousand of
-/// them.
-pub fn is_secret_file_name(name: &[u8]) -> bool {
-    if quick::is_ordinary(name) {
-        return false;
-    }
+/// True when a file of this name, as the file system has it, is a secret wherever it lies.
+pub(super) fn is_secret_in_any_case(name: &[u8]) -> bool {
     let mut buffer = [0; 255];
     // No file system has longer ones.
     let Some(lower) = buffer.get_mut(..name.len()) else { return true };
@@ -358,9 +350,7 @@ fn ends_as_secret(name: &str, ending: &str) -> bool {
         "json" => {
             name.ends_with(".tfvars.json")
                 || name.contains("firebase-adminsdk")
-                || ["client_secret_", "appsettings", "service-account", "gha-creds-"]
-                    .iter()
-                    .any(|start| name.starts_with(start))
+                || JSON_BEGINNINGS.iter().any(|start| name.starts_with(start))
         }
         "conf" => name.starts_with("wg") && name.len() <= 12,
         _ => ENDINGS.contains(&ending),
@@ -383,9 +373,7 @@ fn begins_as_secret(name: &str, ending: &str) -> bool {
                     .iter()
                     .any(|start| name.strip_prefix(start).is_some_and(|rest| rest.starts_with(['.', '-', '_'])))
         }
-        Some(b'i') => {
-            ["id_rsa", "id_dsa", "id_ecdsa", "id_ed25519"].iter().any(|key| name.strip_prefix(key).is_some_and(goes_on))
-        }
+        Some(b'i') => KEYS.iter().any(|key| name.strip_prefix(key).is_some_and(goes_on)),
         Some(b'e') => ending.len() + "env.".len() == name.len() && name.starts_with("env.") && is_surrounding(ending),
         Some(b'k') => {
             name.starts_with("krb5cc_")
@@ -578,6 +566,7 @@ pub(super) fn without_copy_marks(mut name: &str) -> &str {
 
 #[cfg(test)]
 mod tests {
+    use super::super::is_secret_file_name;
     use super::*;
 
     #[test]

@@ -1,7 +1,7 @@
 //! Tells at once of nearly every name that it is no secret's: some hundred thousand of them are asked about before one command
 //! runs. What the rules of the other files look for goes in here from their own lists.
 
-use super::names::{BEGINNINGS, ENDINGS, INSIDE, KEY_ENDS, MARKS, NAMES, SAYING};
+use super::names::{BEGINNINGS, ENDINGS, INSIDE, JSON_BEGINNINGS, KEY_ENDS, KEYS, MARKS, NAMES, SAYING};
 
 /// Those of the names of secrets.
 pub(super) static NAMED: Lengths = Lengths::of(NAMES);
@@ -113,12 +113,13 @@ const fn at_last_slash(path: &'static [u8]) -> (&'static [u8], &'static [u8]) {
 
 /// Of these some are secrets by how they begin.
 const SETTINGS: &[&str] = &[".conf"];
-const ENDS: [&[&str]; 4] = [MARKS, KEY_ENDS, ENDINGS, SETTINGS];
-const WORDS: [&[&str]; 2] = [SAYING, INSIDE];
+const ENDS: &[&[&str]] = &[MARKS, KEY_ENDS, ENDINGS, SETTINGS];
+const WORDS: &[&[&str]] = &[SAYING, INSIDE];
+const STARTS: &[&[&str]] = &[BEGINNINGS, KEYS, JSON_BEGINNINGS];
 
-static BEGIN: Pairs = Pairs::none().with_beginnings(BEGINNINGS);
-static WITHIN: Pairs = Pairs::none().with_beginnings(SAYING).with_beginnings(INSIDE);
-static END: Pairs = Pairs::none().with_ends(MARKS).with_ends(KEY_ENDS).with_ends(ENDINGS).with_ends(SETTINGS);
+static BEGIN: Pairs = Pairs::at_the_beginning_of(STARTS);
+static WITHIN: Pairs = Pairs::at_the_beginning_of(WORDS);
+static END: Pairs = Pairs::at_the_end_of(ENDS);
 
 /// True for a name, whatever its case, that no rule takes for a secret's. False says nothing.
 pub(super) fn is_ordinary(name: &[u8]) -> bool {
@@ -130,13 +131,13 @@ pub(super) fn is_ordinary(name: &[u8]) -> bool {
     if matches!(first, b'.' | b'#') {
         return false;
     }
-    if BEGIN.have(*first, *second) && BEGINNINGS.iter().any(|word| begins_with(name, word)) {
+    if BEGIN.have(*first, *second) && begins_with_any(name, STARTS) {
         return false;
     }
     let mut rest = name;
     while let [one, more @ ..] = rest {
         let Some(two) = more.first() else { break };
-        if WITHIN.have(*one, *two) && WORDS.iter().any(|words| words.iter().any(|word| begins_with(rest, word))) {
+        if WITHIN.have(*one, *two) && begins_with_any(rest, WORDS) {
             return false;
         }
         rest = more;
@@ -167,52 +168,57 @@ fn is_ended(name: &[u8]) -> bool {
         })
 }
 
-fn begins_with(name: &[u8], word: &str) -> bool {
-    name.get(..word.len()).is_some_and(|start| start.eq_ignore_ascii_case(word.as_bytes()))
+fn begins_with_any(name: &[u8], lists: &[&[&str]]) -> bool {
+    let begins = |word: &&str| name.get(..word.len()).is_some_and(|start| start.eq_ignore_ascii_case(word.as_bytes()));
+    lists.iter().any(|words| words.iter().any(begins))
 }
 
 /// Pairs of bytes, whatever the case of letters, and a few others with them: a bit for each.
 struct Pairs([u32; 32]);
 
 impl Pairs {
-    const fn none() -> Self {
-        Self([0; 32])
-    }
-
-    /// With the first two letters of these words.
+    /// The first two letters of the words in these lists.
     #[expect(clippy::indexing_slicing, reason = "a place is below 32, and `get_mut` is not const")]
-    const fn with_beginnings(mut self, words: &[&str]) -> Self {
-        let mut rest = words;
-        while let [word, more @ ..] = rest {
-            match word.as_bytes() {
-                [] => {}
-                [one] => self.0[Self::place(*one)] = u32::MAX,
-                [one, two, ..] => self.0[Self::place(*one)] |= 1 << Self::place(*two),
-            }
-            rest = more;
-        }
-        self
-    }
-
-    /// With the last two letters of these words.
-    #[expect(clippy::indexing_slicing, reason = "a place is below 32, and `get_mut` is not const")]
-    const fn with_ends(mut self, words: &[&str]) -> Self {
-        let mut rest = words;
-        while let [word, more @ ..] = rest {
-            match word.as_bytes() {
-                [] => {}
-                [two] => {
-                    let mut one = 0;
-                    while one < self.0.len() {
-                        self.0[one] |= 1 << Self::place(*two);
-                        one += 1;
-                    }
+    const fn at_the_beginning_of(lists: &[&[&str]]) -> Self {
+        let (mut pairs, mut lists) = ([0; 32], lists);
+        while let [words, more @ ..] = lists {
+            let mut words = *words;
+            while let [word, rest @ ..] = words {
+                match word.as_bytes() {
+                    [] => {}
+                    [one] => pairs[Self::place(*one)] = u32::MAX,
+                    [one, two, ..] => pairs[Self::place(*one)] |= 1 << Self::place(*two),
                 }
-                [.., one, two] => self.0[Self::place(*one)] |= 1 << Self::place(*two),
+                words = rest;
             }
-            rest = more;
+            lists = more;
         }
-        self
+        Self(pairs)
+    }
+
+    /// The last two letters of the words in these lists.
+    #[expect(clippy::indexing_slicing, reason = "a place is below 32, and `get_mut` is not const")]
+    const fn at_the_end_of(lists: &[&[&str]]) -> Self {
+        let (mut pairs, mut lists) = ([0; 32], lists);
+        while let [words, more @ ..] = lists {
+            let mut words = *words;
+            while let [word, rest @ ..] = words {
+                match word.as_bytes() {
+                    [] => {}
+                    [two] => {
+                        let mut one = 0;
+                        while one < pairs.len() {
+                            pairs[one] |= 1 << Self::place(*two);
+                            one += 1;
+                        }
+                    }
+                    [.., one, two] => pairs[Self::place(*one)] |= 1 << Self::place(*two),
+                }
+                words = rest;
+            }
+            lists = more;
+        }
+        Self(pairs)
     }
 
     fn have(&self, one: u8, two: u8) -> bool {
@@ -229,7 +235,8 @@ impl Pairs {
 mod tests {
     use proptest::prelude::*;
 
-    use super::super::names::{is_secret_file_name, is_secret_name};
+    use super::super::is_secret_file_name;
+    use super::super::names::is_secret_name;
     use super::*;
 
     #[test]
@@ -263,7 +270,7 @@ mod tests {
 
     /// Pieces of what the rules look for, and of other names.
     fn pieces() -> impl Strategy<Value = String> {
-        let lists = [NAMES, MARKS, KEY_ENDS, ENDINGS, SAYING, BEGINNINGS, INSIDE];
+        let lists = [NAMES, MARKS, KEY_ENDS, ENDINGS, SAYING, BEGINNINGS, KEYS, JSON_BEGINNINGS, INSIDE];
         let of_rules: Vec<&str> = lists.into_iter().flatten().copied().collect();
         let others =
             "a b x . _ - ~ # 1 42 .json .conf .js .md config key my prod local state history db ( ) \u{e9} (1)";

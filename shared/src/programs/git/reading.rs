@@ -41,7 +41,6 @@ pub(super) fn takes_value(option: &str) -> bool {
 pub(super) fn only_reads_settings(words: &[Arg]) -> bool {
     let mut reads = false;
     let mut by_word = false;
-    let mut has_name = false;
     let mut names = 0;
     let mut is_setting = false;
     let mut words = words.iter().map(Arg::exact);
@@ -49,14 +48,13 @@ pub(super) fn only_reads_settings(words: &[Arg]) -> bool {
         let Some(text) = word else { return false };
         if !text.starts_with('-') {
             // Newer versions have words for what options say in older ones, and options behind those.
-            by_word |= !has_name && !reads && matches!(text, "get" | "list");
-            has_name = true;
+            by_word |= names == 0 && !reads && matches!(text, "get" | "list");
             names += 1;
             // `section.name` alone asks for it; one with a value sets it.
             is_setting |= text.contains('.') && !text.contains(['=', ' ']);
             continue;
         }
-        if has_name && !by_word {
+        if names > 0 && !by_word {
             return false;
         }
         let (name, glued) = text.split_once('=').map_or((text, false), |(name, _)| (name, true));

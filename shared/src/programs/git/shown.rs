@@ -62,10 +62,13 @@ pub(super) fn shown_by(subcommand: &str, rest: &[Arg], scan: &Scan<'_>) -> GitSh
         // What is no commit is shown whole.
         "show" if super::local::summarizes(scan) => ShownOf::Objects,
         // A number makes it go back.
-        "show" if scan.options.iter().any(|(name, _)| is_number_of_commits(name)) => match history(rest, scan) {
-            ShownOf::History { .. } if words.iter().any(|word| word.contains("..")) => ShownOf::History { most: None },
-            shown => shown,
-        },
+        "show" if scan.options.iter().any(|(name, _)| is_number_of_commits(name)) => {
+            if words.iter().any(|word| word.contains("..")) {
+                ShownOf::History { most: None }
+            } else {
+                history(rest, scan)
+            }
+        }
         "show" => ShownOf::Commits,
         "log" => history(rest, scan),
         "cat-file" => ShownOf::Objects,
