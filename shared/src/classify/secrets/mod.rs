@@ -13,7 +13,7 @@ pub(super) use names::is_surrounding;
 pub use variables::is_secret_variable;
 
 use names::{NAMES, without_copy_marks};
-use quick::Holders;
+use quick::Known;
 
 /// True when a resolved path names a secret: a credential, a private key, an environment file.
 pub fn is_secret_path(path: &str) -> bool {
@@ -446,7 +446,8 @@ pub fn may_be_public(path: &str) -> bool {
 
 /// True when what lies in this folder may be a secret by its place alone, whatever its own name is. Quick.
 pub fn may_hold_by_place(folder: &str) -> bool {
-    static HOLDERS: Holders<{ FILES.len() + FOLDERS.len() + PLACES.len() }> = Holders::of(&[FILES, FOLDERS, PLACES]);
+    static HOLDERS: Known<{ FILES.len() + FOLDERS.len() + PLACES.len() }> =
+        Known::holders_of(&[FILES, FOLDERS, PLACES]);
     let begins = |top: &&str| folder.get(..top.len()).is_some_and(|start| start.eq_ignore_ascii_case(top));
     let holds_all = |part: &[u8]| {
         let end = part.len().checked_sub(".git".len()).and_then(|at| part.get(at..));
@@ -461,8 +462,21 @@ pub fn may_hold_by_place(folder: &str) -> bool {
 }
 
 /// Last names of files and folders that are secrets, and of folders that are called after what lies in them.
-static NAMED_OUTRIGHT: Holders<{ FILES.len() + FOLDERS.len() + CALLED_AFTER_SECRETS.len() }> =
-    Holders::named(&[FILES, FOLDERS, CALLED_AFTER_SECRETS]);
+static NAMED_OUTRIGHT: Known<{ FILES.len() + FOLDERS.len() + CALLED_AFTER_SECRETS.len() }> =
+    Known::last_of(&[FILES, FOLDERS, CALLED_AFTER_SECRETS]);
+
+/// True for a name that is so in the lists above, or git's configuration.
+fn is_named_outright(name: &[u8]) -> bool {
+    NAMED_OUTRIGHT.have(name) || name.eq_ignore_ascii_case(b"gitconfig")
+}
+
+/// True for a file's name that no rule takes for a secret's, and for a text, a packed file and the like with such a name in front
+/// of its ending. False says nothing.
+fn is_ordinary_file(name: &[u8]) -> bool {
+    quick::is_ordinary(name)
+        || !quick::NAMED.have(name)
+            && quick::without_mark(name).is_some_and(|stem| is_ordinary_file(stem) && !is_named_outright(stem))
+}
 
 /// True for a name that is so, and for that of a copy of such. An ordinary one is no copy.
 fn is_or_copies(name: &[u8], is_ordinary: bool, is: impl Fn(&[u8]) -> bool) -> bool {
@@ -476,19 +490,18 @@ fn is_or_copies(name: &[u8], is_ordinary: bool, is: impl Fn(&[u8]) -> bool) -> b
 /// True for a file of this name in a folder, of which it is known whether [what lies there may be a secret by its place
 /// alone](may_hold_by_place): the same as of its whole path, and quicker.
 pub fn is_secret_in(folder: &str, may_hold: bool, name: &[u8]) -> bool {
-    let is_ordinary = quick::is_ordinary(name);
+    let is_ordinary = is_ordinary_file(name);
     if !is_ordinary && names::is_secret_in_any_case(name) {
         return true;
     }
-    let is_named = |name: &[u8]| NAMED_OUTRIGHT.have(name) || name.eq_ignore_ascii_case(b"gitconfig");
-    let may_be = may_hold || name.starts_with(b".") || is_or_copies(name, is_ordinary, is_named);
+    let may_be = may_hold || name.starts_with(b".") || is_or_copies(name, is_ordinary, is_named_outright);
     may_be && is_secret_path(&format!("{}/{}", folder.trim_end_matches('/'), String::from_utf8_lossy(name)))
 }
 
 /// True when a file of this name, as the file system has it, is a secret wherever it lies. Quick, for a hundred thousand of
 /// them.
 pub fn is_secret_file_name(name: &[u8]) -> bool {
-    !quick::is_ordinary(name) && names::is_secret_in_any_case(name)
+    !is_ordinary_file(name) && names::is_secret_in_any_case(name)
 }
 
 /// True when a folder of this name holds little but secrets. The name is in lower case.

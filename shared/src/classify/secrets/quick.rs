@@ -3,92 +3,96 @@
 
 use super::names::{BEGINNINGS, ENDINGS, INSIDE, JSON_BEGINNINGS, KEY_ENDS, KEYS, MARKS, NAMES, SAYING};
 
-/// Those of the names of secrets.
-pub(super) static NAMED: Lengths = Lengths::of(NAMES);
+/// The names of secrets.
+pub(super) static NAMED: Known<{ NAMES.len() }> = Known::of(&[NAMES]);
 
-/// Tells at once of nearly every word that it is none of some words: by its first letter and its last one, whatever their case,
-/// and its length.
+/// Some names, found at once whatever their case: a table by their first letter, their last one and their length, which is made
+/// when this is compiled.
 #[derive(Debug)]
-pub(super) struct Lengths([u64; 128]);
-
-impl Lengths {
-    /// Those of these words.
-    const fn of(words: &[&str]) -> Self {
-        let mut all = [0; 128];
-        let mut rest = words;
-        while let [word, more @ ..] = rest {
-            Self::add(&mut all, word.as_bytes());
-            rest = more;
-        }
-        Self(all)
-    }
-
-    #[expect(clippy::indexing_slicing, reason = "a place is below 128, and `get_mut` is not const")]
-    const fn add(all: &mut [u64; 128], word: &[u8]) {
-        let (place, bit) = Self::place(word);
-        all[place] |= bit;
-    }
-
-    /// False when it is none of them.
-    pub(super) fn may_have(&self, word: &[u8]) -> bool {
-        let (place, bit) = Self::place(word);
-        self.0.get(place).is_some_and(|lengths| lengths & bit != 0)
-    }
-
-    const fn place(word: &[u8]) -> (usize, u64) {
-        let (first, last) = match word {
-            [] => (0, 0),
-            [one] => (*one, *one),
-            [first, .., last] => (*first, *last),
-        };
-        let length = if word.len() < 63 { word.len() } else { 63 };
-        (Pairs::place(first) ^ Pairs::place(last) << 2, 1 << length)
-    }
-}
-
-/// The names of the folders in which some paths lie.
-#[derive(Debug)]
-pub(super) struct Holders<const N: usize> {
+pub(super) struct Known<const N: usize> {
     names: [&'static [u8]; N],
-    lengths: Lengths,
+    /// One behind the place of the last name that belongs there, or nothing.
+    heads: [u16; HEADS],
+    /// The same for the next name that belongs where this one does.
+    next: [u16; N],
 }
 
-impl<const N: usize> Holders<N> {
-    /// Those of all paths in these lists, of which there are `N`.
+const HEADS: usize = 256;
+
+/// Which part of the paths in some lists is meant.
+#[derive(Clone, Copy)]
+enum Part {
+    All,
+    Holder,
+    Last,
+}
+
+impl<const N: usize> Known<N> {
+    /// The words in these lists, of which there are `N`.
     pub(super) const fn of(lists: &[&[&'static str]]) -> Self {
-        Self::by(lists, false)
+        Self::by(lists, Part::All)
     }
 
-    /// The last names of the paths themselves.
-    pub(super) const fn named(lists: &[&[&'static str]]) -> Self {
-        Self::by(lists, true)
+    /// The names of the folders in which the paths in these lists lie.
+    pub(super) const fn holders_of(lists: &[&[&'static str]]) -> Self {
+        Self::by(lists, Part::Holder)
+    }
+
+    /// The last names of the paths in these lists.
+    pub(super) const fn last_of(lists: &[&[&'static str]]) -> Self {
+        Self::by(lists, Part::Last)
     }
 
     #[expect(clippy::indexing_slicing, reason = "an error when it is compiled, and `get_mut` is not const")]
-    const fn by(lists: &[&[&'static str]], themselves: bool) -> Self {
-        let (mut names, mut count, mut all) = ([b"".as_slice(); N], 0, [0; 128]);
+    #[expect(clippy::cast_possible_truncation, reason = "there are no 65,535 names, or this does not compile")]
+    const fn by(lists: &[&[&'static str]], part: Part) -> Self {
+        assert!(N < u16::MAX as usize);
+        let (mut names, mut heads, mut next) = ([b"".as_slice(); N], [0; HEADS], [0; N]);
+        let mut count = 0;
         let mut lists = lists;
         while let [list, more @ ..] = lists {
             let mut list = *list;
             while let [path, rest @ ..] = list {
                 let (holder, last) = ends(path.as_bytes());
-                let name = if themselves { last } else { holder };
-                if !name.is_empty() {
-                    Lengths::add(&mut all, name);
-                }
+                let name = match part {
+                    Part::All => path.as_bytes(),
+                    Part::Holder => holder,
+                    Part::Last => last,
+                };
                 names[count] = name;
                 count += 1;
+                if !name.is_empty() {
+                    let head = Self::head(name);
+                    next[count - 1] = heads[head];
+                    heads[head] = count as u16;
+                }
                 list = rest;
             }
             lists = more;
         }
-        Self { names, lengths: Lengths(all) }
+        Self { names, heads, next }
     }
 
-    /// True for one of the folders' names, whatever its case.
+    /// Where a name belongs, whatever the case of its letters.
+    const fn head(name: &[u8]) -> usize {
+        let (first, last) = match name {
+            [] => (0, 0),
+            [one] => (*one, *one),
+            [first, .., last] => (*first, *last),
+        };
+        (letter(first) ^ (letter(last) << 3) ^ (name.len() * 5)) % HEADS
+    }
+
+    /// True for one of the names, whatever its case.
     pub(super) fn have(&self, name: &[u8]) -> bool {
-        self.lengths.may_have(name)
-            && self.names.iter().any(|known| !known.is_empty() && known.eq_ignore_ascii_case(name))
+        let mut behind = self.heads.get(Self::head(name)).copied().unwrap_or(0);
+        while let Some(place) = usize::from(behind).checked_sub(1) {
+            if self.names.get(place).is_some_and(|known| known.eq_ignore_ascii_case(name)) {
+                return true;
+            }
+            behind = self.next.get(place).copied().unwrap_or(0);
+        }
+        false
     }
 }
 
@@ -117,27 +121,26 @@ const ENDS: &[&[&str]] = &[MARKS, KEY_ENDS, ENDINGS, SETTINGS];
 const WORDS: &[&[&str]] = &[SAYING, INSIDE];
 const STARTS: &[&[&str]] = &[BEGINNINGS, KEYS, JSON_BEGINNINGS];
 
-static BEGIN: Pairs = Pairs::at_the_beginning_of(STARTS);
-static WITHIN: Pairs = Pairs::at_the_beginning_of(WORDS);
-static END: Pairs = Pairs::at_the_end_of(ENDS);
+static BEGIN: Triples = Triples::at_the_beginning_of(STARTS);
+static WITHIN: Triples = Triples::at_the_beginning_of(WORDS);
+static END: Triples = Triples::at_the_end_of(ENDS);
 
-/// True for a name, whatever its case, that no rule takes for a secret's. False says nothing.
+/// True for a name, whatever its case, that no rule takes for a secret's, nor for a copy's. False says nothing.
 pub(super) fn is_ordinary(name: &[u8]) -> bool {
-    let is_known = NAMED.may_have(name) && NAMES.iter().any(|known| known.as_bytes().eq_ignore_ascii_case(name));
-    if is_known || ends_as_some(name) {
+    if NAMED.have(name) || ends_as_some(name) {
         return false;
     }
-    let [first, second, ..] = name else { return false };
+    let [first, second, more @ ..] = name else { return false };
     if matches!(first, b'.' | b'#') {
         return false;
     }
-    if BEGIN.have(*first, *second) && begins_with_any(name, STARTS) {
+    if BEGIN.have(*first, *second, more.first()) && begins_with_any(name, STARTS) {
         return false;
     }
     let mut rest = name;
     while let [one, more @ ..] = rest {
-        let Some(two) = more.first() else { break };
-        if WITHIN.have(*one, *two) && begins_with_any(rest, WORDS) {
+        let [two, further @ ..] = more else { break };
+        if WITHIN.have(*one, *two, further.first()) && begins_with_any(rest, WORDS) {
             return false;
         }
         rest = more;
@@ -157,9 +160,17 @@ fn ends_as_some(name: &[u8]) -> bool {
     stem.len() != name.len() && (stem.is_empty() || stem.ends_with(b".") || is_ended(stem))
 }
 
+/// A name without what is put behind it for a copy, where it ends so.
+pub(super) fn without_mark(name: &[u8]) -> Option<&[u8]> {
+    MARKS.iter().find_map(|mark| {
+        let (stem, end) = name.split_at_checked(name.len().checked_sub(mark.len())?)?;
+        end.eq_ignore_ascii_case(mark.as_bytes()).then_some(stem)
+    })
+}
+
 fn is_ended(name: &[u8]) -> bool {
-    let [.., one, two] = name else { return true };
-    END.have(*one, *two)
+    let [before @ .., two, one] = name else { return true };
+    END.have(*one, *two, before.last())
         && ENDS.iter().any(|ends| {
             ends.iter().any(|end| {
                 let place = name.len().checked_sub(end.len());
@@ -173,61 +184,81 @@ fn begins_with_any(name: &[u8], lists: &[&[&str]]) -> bool {
     lists.iter().any(|words| words.iter().any(begins))
 }
 
-/// Pairs of bytes, whatever the case of letters, and a few others with them: a bit for each.
-struct Pairs([u32; 32]);
+/// Three bytes with which words begin or end, from outside to inside: a bit for each, whatever the case of letters, and a few
+/// others with them.
+struct Triples([[u32; LETTERS]; LETTERS]);
 
-impl Pairs {
-    /// The first two letters of the words in these lists.
-    #[expect(clippy::indexing_slicing, reason = "a place is below 32, and `get_mut` is not const")]
+/// Letters, and the other bytes that fall on them.
+const LETTERS: usize = 32;
+
+/// The same for a letter in either case.
+const fn letter(byte: u8) -> usize {
+    byte as usize % LETTERS
+}
+
+impl Triples {
+    /// The first three letters of the words in these lists.
     const fn at_the_beginning_of(lists: &[&[&str]]) -> Self {
-        let (mut pairs, mut lists) = ([0; 32], lists);
+        let (mut all, mut lists) = (Self([[0; LETTERS]; LETTERS]), lists);
         while let [words, more @ ..] = lists {
             let mut words = *words;
             while let [word, rest @ ..] = words {
                 match word.as_bytes() {
                     [] => {}
-                    [one] => pairs[Self::place(*one)] = u32::MAX,
-                    [one, two, ..] => pairs[Self::place(*one)] |= 1 << Self::place(*two),
+                    [one] => all.add(*one, None, None),
+                    [one, two] => all.add(*one, Some(*two), None),
+                    [one, two, three, ..] => all.add(*one, Some(*two), Some(*three)),
                 }
                 words = rest;
             }
             lists = more;
         }
-        Self(pairs)
+        all
     }
 
-    /// The last two letters of the words in these lists.
-    #[expect(clippy::indexing_slicing, reason = "a place is below 32, and `get_mut` is not const")]
+    /// The last three letters of the words in these lists, the last one first.
     const fn at_the_end_of(lists: &[&[&str]]) -> Self {
-        let (mut pairs, mut lists) = ([0; 32], lists);
+        let (mut all, mut lists) = (Self([[0; LETTERS]; LETTERS]), lists);
         while let [words, more @ ..] = lists {
             let mut words = *words;
             while let [word, rest @ ..] = words {
                 match word.as_bytes() {
                     [] => {}
-                    [two] => {
-                        let mut one = 0;
-                        while one < pairs.len() {
-                            pairs[one] |= 1 << Self::place(*two);
-                            one += 1;
-                        }
-                    }
-                    [.., one, two] => pairs[Self::place(*one)] |= 1 << Self::place(*two),
+                    [one] => all.add(*one, None, None),
+                    [two, one] => all.add(*one, Some(*two), None),
+                    [.., three, two, one] => all.add(*one, Some(*two), Some(*three)),
                 }
                 words = rest;
             }
             lists = more;
         }
-        Self(pairs)
+        all
     }
 
-    fn have(&self, one: u8, two: u8) -> bool {
-        self.0.get(Self::place(one)).is_some_and(|seconds| seconds >> Self::place(two) & 1 == 1)
+    /// A word with these letters; behind a shorter one anything may stand.
+    #[expect(clippy::indexing_slicing, reason = "a place is below 32, and `get_mut` is not const")]
+    const fn add(&mut self, one: u8, two: Option<u8>, three: Option<u8>) {
+        let bits = match three {
+            Some(three) => 1 << letter(three),
+            None => u32::MAX,
+        };
+        let mut place = 0;
+        while place < LETTERS {
+            let is_meant = match two {
+                Some(two) => letter(two) == place,
+                None => true,
+            };
+            if is_meant {
+                self.0[letter(one)][place] |= bits;
+            }
+            place += 1;
+        }
     }
 
-    /// The same for a letter in either case.
-    const fn place(byte: u8) -> usize {
-        (byte % 32) as usize
+    /// False where no word begins, or ends, so. Without a third byte only the short ones are meant, and any bit is theirs.
+    fn have(&self, one: u8, two: u8, three: Option<&u8>) -> bool {
+        let thirds = self.0.get(letter(one)).and_then(|seconds| seconds.get(letter(two)));
+        thirds.is_some_and(|thirds| thirds >> three.map_or(0, |three| letter(*three)) & 1 == 1)
     }
 }
 
@@ -242,13 +273,13 @@ mod tests {
     #[test]
     fn what_passes_names_by_quickly_passes_none_of_the_list() {
         for name in NAMES {
-            assert!(NAMED.may_have(name.as_bytes()) && is_secret_name(name), "{name}");
+            assert!(NAMED.have(name.as_bytes()) && is_secret_name(name), "{name}");
         }
     }
 
     #[test]
     fn folders_are_known_by_what_lies_in_them() {
-        static HOLDERS: Holders<5> = Holders::of(&[&["a/bc/d", "/etc/x", "alone"], &["e/f", "/root"]]);
+        static HOLDERS: Known<5> = Known::holders_of(&[&["a/bc/d", "/etc/x", "alone"], &["e/f", "/root"]]);
         for (name, want) in
             [("bc", true), ("BC", true), ("etc", true), ("e", true), ("d", false), ("alone", false), ("", false)]
         {
