@@ -113,48 +113,79 @@ pub(super) fn podman(arguments: &[&str]) -> Output {
     Output::of(&mut command, b"")
 }
 
-#[test]
-fn in_a_container_landlock_carries_the_cage_alone() {
-    let folder = tempfile::Builder::new().prefix("sandbox-").tempdir_in("/srv").unwrap();
-    let path = |name: &str| folder.path().join(name).display().to_string();
-    let tar = path("root.tar");
-    Output::of(Command::new("sh").arg(program("rootfs.sh")).arg(&tar), b"").expect(0);
-    let image = format!("localhost/sandbox-test:{}", uuid::Uuid::new_v4().simple());
-    podman(&["import", &tar, &image]).expect(0);
-    std::fs::write(path("profile.json"), as_docker_does().to_string()).unwrap();
-    std::fs::create_dir(path("gate")).unwrap();
-    super::install(&bin("bashgate-run"), Path::new(&path("gate/bashgate-run")));
-    std::fs::create_dir(path("probe")).unwrap();
-    for name in ["reach.py", "in_container.sh"] {
-        std::fs::copy(program(name), Path::new(&path("probe")).join(name)).unwrap();
+/// An image of a container in which there is only Landlock, with folders that are mounted into it.
+struct Contained {
+    folder: tempfile::TempDir,
+    image: String,
+}
+
+/// Who somebody is in a container, whose runtime may refuse what Docker's refuses.
+const IN_CONTAINERS: [(&str, bool); 4] = [("0:0", false), ("1000:1000", false), ("0:0", true), ("1000:1000", true)];
+
+impl Contained {
+    /// With these programs of the tests in `/probe`.
+    fn new(programs: &[&str]) -> Self {
+        let folder = tempfile::Builder::new().prefix("sandbox-").tempdir_in("/srv").unwrap();
+        let image = format!("localhost/sandbox-test:{}", uuid::Uuid::new_v4().simple());
+        let contained = Self { folder, image };
+        let path = |name: &str| contained.path(name);
+        let tar = path("root.tar");
+        Output::of(Command::new("sh").arg(program("rootfs.sh")).arg(&tar), b"").expect(0);
+        podman(&["import", tar.to_str().unwrap(), &contained.image]).expect(0);
+        std::fs::write(path("profile.json"), as_docker_does().to_string()).unwrap();
+        std::fs::create_dir(path("gate")).unwrap();
+        super::install(&bin("bashgate-run"), &path("gate/bashgate-run"));
+        std::fs::create_dir(path("probe")).unwrap();
+        for name in programs {
+            std::fs::copy(program(name), path("probe").join(name)).unwrap();
+        }
+        contained
     }
-    let profile = format!("seccomp={}", path("profile.json"));
-    for (number, (user, more)) in
-        [("0:0", None), ("1000:1000", None), ("0:0", Some(profile.as_str())), ("1000:1000", Some(profile.as_str()))]
-            .into_iter()
-            .enumerate()
-    {
-        let name = format!("user {user} with {more:?}");
+
+    fn path(&self, name: &str) -> std::path::PathBuf {
+        self.folder.path().join(name)
+    }
+
+    /// Runs words in a container, with `/work` and `/outside` of its own, which are the user's.
+    fn run(&self, number: usize, words: &[&str]) -> (String, Output) {
+        let (user, like_docker) = IN_CONTAINERS[number];
         let mut arguments: Vec<String> = ["run", "--rm", "--network", "none", "--ulimit", "nofile=1024:1024"]
             .into_iter()
             .chain(["--ulimit", "nproc=1024:1024", "--user", user, "--workdir", "/work"])
             .map(str::to_owned)
             .collect();
         for (from, to) in [("probe", "/probe:ro"), ("gate", "/gate:ro"), ("outside", "/outside"), ("work", "/work")] {
-            let from = if to.ends_with(":ro") { path(from) } else { path(&format!("{from}-{number}")) };
+            let from = if to.ends_with(":ro") { self.path(from) } else { self.path(&format!("{from}-{number}")) };
             std::fs::create_dir_all(&from).unwrap();
             if !to.ends_with(":ro") {
                 std::fs::set_permissions(&from, std::fs::Permissions::from_mode(0o777)).unwrap();
                 let id: u32 = user.split(':').next().unwrap().parse().unwrap();
                 std::os::unix::fs::chown(&from, Some(id), Some(id)).unwrap();
             }
-            arguments.extend(["-v".to_owned(), format!("{from}:{to}")]);
+            arguments.extend(["-v".to_owned(), format!("{}:{to}", from.display())]);
         }
-        if let Some(profile) = more {
-            arguments.extend(["--security-opt".to_owned(), profile.to_owned()]);
+        if like_docker {
+            let profile = format!("seccomp={}", self.path("profile.json").display());
+            arguments.extend(["--security-opt".to_owned(), profile]);
         }
-        arguments.extend([image.as_str(), "sh", "/probe/in_container.sh"].map(str::to_owned));
+        arguments.push(self.image.clone());
+        arguments.extend(words.iter().map(|word| (*word).to_owned()));
         let output = podman(&arguments.iter().map(String::as_str).collect::<Vec<_>>());
+        (format!("user {user}, like Docker: {like_docker}"), output)
+    }
+}
+
+impl Drop for Contained {
+    fn drop(&mut self) {
+        podman(&["rmi", "--force", &self.image]);
+    }
+}
+
+#[test]
+fn in_a_container_landlock_carries_the_cage_alone() {
+    let contained = Contained::new(&["reach.py", "in_container.sh"]);
+    for number in 0..IN_CONTAINERS.len() {
+        let (name, output) = contained.run(number, &["sh", "/probe/in_container.sh"]);
         let part = |from: &str| {
             let rest = output.stdout.split_once(&format!("{from}\n")).unwrap_or_else(|| panic!("{name}: {output:?}")).1;
             let ends = ["CAGED\n", "CONTACTS\n", "LEFT\n", "WORK\n", "DOCTOR\n"];
@@ -166,7 +197,7 @@ fn in_a_container_landlock_carries_the_cage_alone() {
         assert_eq!(part("CONTACTS"), "tcp", "{name}: {output:?}");
         assert_eq!(part("LEFT"), "0", "{name}: {output:?}");
         assert_eq!(part("WORK"), "6", "{name}: {output:?}");
-        let said = std::fs::read_to_string(Path::new(&path(&format!("outside-{number}"))).join("said")).unwrap();
+        let said = std::fs::read_to_string(contained.path(&format!("outside-{number}")).join("said")).unwrap();
         assert!(said.contains("ran without network"), "{name}: {said}");
         let doctor: Value = serde_json::from_str(&part("DOCTOR")).unwrap_or_else(|_| panic!("{name}: {output:?}"));
         let reports = doctor["backends"].as_array().unwrap();
@@ -178,5 +209,24 @@ fn in_a_container_landlock_carries_the_cage_alone() {
             }
         }
     }
-    podman(&["rmi", "--force", &image]).expect(0);
+}
+
+/// The same that `acting.rs` and `escapes.rs` try on the machine, for each user of a container.
+#[test]
+fn in_a_container_the_cage_leaves_nothing_that_acts_later() {
+    let contained = Contained::new(&["left_behind.py"]);
+    for number in 0..IN_CONTAINERS.len() {
+        let home = if IN_CONTAINERS[number].0 == "0:0" { "HOME=/root" } else { "HOME=/home/agent" };
+        let words = ["env", home, "python3", "/probe/left_behind.py", "/work", "/outside", "/gate/bashgate-run"];
+        let (name, output) = contained.run(number, &words);
+        let said: Value = serde_json::from_str(&output.stdout).unwrap_or_else(|_| panic!("{name}: {output:?}"));
+        for (case, done) in said["control"].as_object().unwrap() {
+            let without = done.as_array().unwrap();
+            assert!(
+                without.len() >= if case == "killed" || case == "crowded" { 1 } else { 2 },
+                "{name}: {case}: {without:?}"
+            );
+            assert_eq!(said["caged"][case], json!([]), "{name}: {case}");
+        }
+    }
 }

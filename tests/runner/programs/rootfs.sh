@@ -9,7 +9,7 @@ for name in bin lib lib64; do ln -s "usr/$name" "$root/$name"; done
 chmod 1777 "$root/tmp" "$root/var/tmp"
 chown 1000:1000 "$root/home/agent"
 python=$(readlink -f /usr/bin/python3)
-for program in bash cat ls touch mkdir rm sleep id env setsid grep; do cp -L "/usr/bin/$program" "$root/usr/bin/"; done
+for program in bash cat ls touch mkdir rm mv ln chmod seq sleep id env setsid grep; do cp -L "/usr/bin/$program" "$root/usr/bin/"; done
 cp -L "$python" "$root/usr/bin/python3"
 ln -s bash "$root/usr/bin/sh"
 cp -r "/usr/lib/$(basename "$python")" "$root/usr/lib/"
