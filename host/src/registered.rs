@@ -103,3 +103,46 @@ pub fn is_trusted(path: &Path) -> Result<(), Untrusted> {
     }
     Ok(())
 }
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+    use std::os::unix::fs::{PermissionsExt as _, chown, symlink};
+
+    use super::*;
+
+    /// A folder of this person's, and where it is not trusted any more once something is done to it.
+    #[test]
+    fn a_place_that_somebody_else_may_exchange_is_not_trusted() {
+        let top = tempfile::tempdir().unwrap();
+        let top = top.path().canonicalize().unwrap();
+        let gate = top.join("above/gate");
+        let config = gate.join(CONFIG);
+        fs::create_dir_all(&gate).unwrap();
+        fs::write(&config, "").unwrap();
+        let mode = |path: &Path, mode| fs::set_permissions(path, fs::Permissions::from_mode(mode)).unwrap();
+        assert!(is_trusted(&config).is_ok(), "{:?}", is_trusted(&config));
+        for (path, open, closed) in [(&config, 0o666, 0o644), (&gate, 0o770, 0o755), (&top.join("above"), 0o757, 0o755)]
+        {
+            mode(path, open);
+            assert!(is_trusted(&config).is_err(), "{} with mode {open:o}", path.display());
+            mode(path, closed);
+        }
+        // Nobody exchanges another's folder there.
+        mode(&top.join("above"), 0o1777);
+        assert!(is_trusted(&config).is_ok());
+        // By a link, from a folder where others may exchange it, and to such a folder.
+        fs::create_dir(top.join("open")).unwrap();
+        symlink(&gate, top.join("open/link")).unwrap();
+        assert!(is_trusted(&top.join("open/link")).is_ok());
+        mode(&top.join("open"), 0o777);
+        assert!(is_trusted(&top.join("open/link")).is_err());
+        symlink(top.join("open"), top.join("link")).unwrap();
+        assert!(is_trusted(&top.join("link")).is_err());
+        assert!(is_trusted(&top.join("missing")).is_err());
+        if rustix::process::geteuid().is_root() {
+            chown(&gate, Some(23_011), None).unwrap();
+            assert!(is_trusted(&config).is_err(), "it is somebody else's");
+        }
+    }
+}

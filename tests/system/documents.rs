@@ -148,6 +148,46 @@ fn the_list_of_attacks() {
     is_current(&path, text.as_bytes());
 }
 
+/// Each row of `docs/known-attacks.md` names a file of the repository in which tests are, or examples that run as such.
+#[test]
+fn known_attacks_name_tests_that_exist() {
+    fn sources(folder: &std::path::Path, found: &mut Vec<(String, bool)>) {
+        for entry in std::fs::read_dir(folder).unwrap() {
+            let path = entry.unwrap().path();
+            if path.is_dir() && !["target", ".git"].iter().any(|name| path.ends_with(name)) {
+                sources(&path, found);
+            } else if path.extension().is_some_and(|ending| ending == "rs") {
+                let text = std::fs::read_to_string(&path).unwrap();
+                let tests = ["#[test]", "#[tokio::test", "proptest!", "examples", "Attack {"];
+                found.push((path.display().to_string(), tests.iter().any(|mark| text.contains(mark))));
+            }
+        }
+    }
+    let mut found = Vec::new();
+    sources(&repository(), &mut found);
+    let text = std::fs::read_to_string(repository().join("docs/known-attacks.md")).unwrap();
+    // What stands behind is made from the tests' own list.
+    let (text, _) = text.split_once("## A container that fights the host").unwrap();
+    let rows = text
+        .lines()
+        .filter(|line| line.starts_with("| ") && !line.starts_with("| --- ") && !line.ends_with("| test |"));
+    let (mut named, mut wrong) = (0, Vec::new());
+    for row in rows {
+        let last = row.trim_end_matches(" |").rsplit(" | ").next().unwrap();
+        let files: Vec<&str> = last.split('`').skip(1).step_by(2).filter(|name| name.ends_with(".rs")).collect();
+        named += files.len();
+        let all_are_there = files
+            .iter()
+            .all(|file| found.iter().any(|(path, has_tests)| *has_tests && path.ends_with(&format!("/{file}"))));
+        let says_where = ["the examples", "the tables", "`differential`"].iter().any(|words| last.contains(words));
+        if !all_are_there || files.is_empty() && !says_where {
+            wrong.push(row);
+        }
+    }
+    assert_eq!(wrong, Vec::<&str>::new(), "these name no tests");
+    assert!(named > 200, "{named}");
+}
+
 #[test]
 fn the_manual_pages() {
     fn page(command: &clap::Command, name: &str) {
