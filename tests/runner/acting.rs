@@ -1008,6 +1008,36 @@ fn scripts_that_settings_of_agents_start_are_kept() {
     }
 }
 
+/// People change them all day, so that it is only told.
+#[test]
+fn scripts_that_hooks_and_shells_start_are_told() {
+    for ground in everywhere("[presets.p.git]\nrepository = \"write\"") {
+        let work = ground.work();
+        git(&work, &["init", "-q"]);
+        let starts = [
+            (".git/hooks/pre-commit", "#!/bin/sh\nexec ./tools/commit.sh \"$@\"", "tools/commit.sh"),
+            (".husky/pre-push", "cd tools && sh push.sh", "tools/push.sh"),
+            (".envrc", "source ./enter.sh", "enter.sh"),
+            (".vscode/tasks.json", r#"{"tasks": [{"command": "sh", "args": ["tools/task.sh"]}]}"#, "tools/task.sh"),
+            ("sub/.mcp.json", r#"{"mcpServers": {"x": {"command": "node", "args": ["server.js"]}}}"#, "sub/server.js"),
+        ];
+        for folder in ["tools", ".husky", ".vscode", "sub"] {
+            fs::create_dir_all(work.join(folder)).unwrap();
+        }
+        for (script, text, named) in starts {
+            fs::write(work.join(script), text).unwrap();
+            fs::write(work.join(named), "mine").unwrap();
+        }
+        fs::write(work.join("plain.sh"), "mine").unwrap();
+        give_all(&ground, &work);
+        for (_, _, named) in starts {
+            let outcome = ground.run_script(&format!("echo theirs > {named}; echo theirs > plain.sh"));
+            let told = changes(&outcome, "modified");
+            assert_eq!(told, [work.join(named).display().to_string()], "{}: {outcome:#}", ground.name());
+        }
+    }
+}
+
 /// However a setting says it, and in whatever language it is written.
 #[test]
 fn scripts_are_kept_however_settings_spell_them() {

@@ -394,6 +394,29 @@ fn scripts_that_settings_and_hooks_start() {
     }
     world.asked(&["cp README.md tools/lint.sh", "cd tools && echo x > key.sh", "rm -r tools", "mv tools other"]);
     world.local(&["echo x > tools/new.sh", "cat tools/lint.sh", &write("free")]);
+    // What is not there yet, by a link on the way, and by a module's name.
+    let world = repository();
+    world.file("tools/there.sh", "x");
+    world.file(".envrc", "source_env ./later.sh\npython -m pkg.late\n. lnk/there.sh\nnode sub/later\n");
+    symlink("tools", world.work().join("lnk")).unwrap();
+    std::fs::create_dir_all(world.work().join("pkg")).unwrap();
+    std::fs::create_dir_all(world.work().join("sub")).unwrap();
+    let others = ["later.sh", "pkg/late.py", "tools/there.sh", "lnk/there.sh", "sub/later.js"];
+    for name in others {
+        world.asked(&[&format!("echo x > {name}"), &format!("cp README.md {name}"), &format!("mv README.md {name}")]);
+    }
+    world.local(&["echo x > other.sh", "echo x > tools/other.sh", "touch pkg/early.py"]);
+    // More than is looked at names anything.
+    let world = repository();
+    world.file(".envrc", &"x ".repeat(20_000));
+    world.asked(&["echo x > other.sh"]);
+    world.file(".envrc", &"# a long remark\n".repeat(20_000));
+    world.asked(&["echo x > other.sh"]);
+    world.file(".envrc", "x\n");
+    world.local(&["echo x > other.sh"]);
+    // A program of the machine's names nothing in words.
+    world.file(".git/hooks/pre-push", &format!("\u{7f}ELF{}", "x ".repeat(200_000)));
+    world.local(&["echo x > other.sh"]);
     // What is said at home counts here.
     let world = World::new();
     let script = world.file("tools/home.sh", "x");

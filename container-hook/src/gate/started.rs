@@ -1,8 +1,10 @@
 //! What an agent's settings, git's hooks and what a shell reads on entering a folder start: the words of their commands that may be
 //! files. Whoever writes such a file writes what runs outside of the gate.
 
+use std::collections::BTreeSet;
 use std::fs;
-use std::io::Read as _;
+use std::io::{ErrorKind, Read as _};
+use std::os::unix::fs::OpenOptionsExt as _;
 use std::path::{Path, PathBuf};
 
 use bashgate_shared::{agents, variables};
@@ -18,34 +20,122 @@ const MOST_BYTES: u64 = 256 * 1024;
 const SCRIPTS: [&str; 4] = [".envrc", ".mcp.json", ".vscode/tasks.json", ".pre-commit-config.yaml"];
 const FOLDERS_OF_SCRIPTS: [&str; 2] = [".git/hooks", ".husky"];
 
+/// What is in force in a folder starts these files.
+#[derive(Debug)]
+pub struct Started {
+    /// By the names that are used for them, and where they really lie.
+    pub files: Vec<PathBuf>,
+    /// Whether all was looked at that says so.
+    pub is_all: bool,
+}
+
 /// The files that what is in force in a folder starts: agents' settings there, above it, at home and of the machine, and in the folder
-/// and those above it what git and shells start.
-pub fn in_force(start: &Path) -> Vec<PathBuf> {
+/// and those above it what git and shells start. Files that are made `soon` count as if they were there.
+pub fn in_force(start: &Path, soon: &[PathBuf]) -> Started {
+    let mut look = Look::default();
+    let counts = |place: &Path| place.is_file() || soon.iter().any(|made| made == place);
     let folders = start.ancestors().map(Path::to_owned).chain(inward::home()).collect();
     let mut found = Vec::new();
-    for file in settings_of(folders).take(MOST_OUTSIDE) {
+    for (number, file) in settings_of(folders).enumerate() {
+        if number == MOST_OUTSIDE {
+            look.is_all = false;
+            break;
+        }
         let above = file.parent().and_then(Path::parent).unwrap_or(start);
-        if let Some(settings) = text_of(&file).as_deref().and_then(parsed) {
-            found.extend(scripts(&settings, &[start, above]));
+        if let Some(settings) = look.text_of(&file).as_deref().and_then(parsed) {
+            found.extend(look.scripts(&settings, &[start, above], &counts));
         }
     }
     for folder in start.ancestors() {
         let inside = FOLDERS_OF_SCRIPTS.iter().flat_map(|inner| called_so(&folder.join(inner).join("*")));
         let files = SCRIPTS.iter().map(|name| folder.join(name)).chain(inside);
-        for file in files.filter(|file| file.extension().is_none_or(|ending| ending != "sample") && file.is_file()) {
-            let Some(text) = text_of(&file) else { continue };
-            if file.extension().is_some_and(|ending| ending == "json") {
-                found.extend(parsed(&text).iter().flat_map(|settings| scripts(settings, &[folder])));
-            } else {
-                let words: Vec<&str> = words::of(&text).take(MOST_WORDS).collect();
-                found.extend(words::files(&words, &[folder]).into_iter().filter(|named| *named != file));
-            }
+        for file in files.filter(|file| runs_by_itself(file) && file.is_file()) {
+            let Some(text) = look.text_of(&file) else { continue };
+            found.extend(look.named_by(&file, &text, folder, &counts));
         }
     }
-    found.retain(|file| file.is_file());
+    found.extend(found.iter().filter_map(|file| file.canonicalize().ok()).collect::<Vec<_>>());
     found.sort();
     found.dedup();
-    found
+    Started { files: found, is_all: look.is_all }
+}
+
+/// A look at what is started, by as many words as there is room for.
+#[derive(Debug)]
+pub struct Look {
+    words_left: usize,
+    /// False once something was passed by.
+    pub is_all: bool,
+}
+
+impl Default for Look {
+    /// With room for the words of all that is in force.
+    fn default() -> Self {
+        Self::for_words(MOST_WORDS_OF_ALL)
+    }
+}
+
+impl Look {
+    fn for_words(words: usize) -> Self {
+        Self { words_left: words, is_all: true }
+    }
+
+    /// The existing files that a [script](runs_by_itself) may start, as seen from these folders.
+    pub fn files_named_by<'f>(&mut self, script: &Path, folders: impl Iterator<Item = &'f Path>) -> BTreeSet<PathBuf> {
+        let Some(text) = self.text_of(script) else { return BTreeSet::new() };
+        folders.flat_map(|folder| self.named_by(script, &text, folder, &Path::is_file)).collect()
+    }
+
+    fn named_by(&mut self, file: &Path, text: &str, folder: &Path, counts: &dyn Fn(&Path) -> bool) -> Vec<PathBuf> {
+        if file.extension().is_some_and(|ending| ending == "json") {
+            return parsed(text).iter().flat_map(|settings| self.scripts(settings, &[folder], counts)).collect();
+        }
+        let named = self.files(text, &[folder], counts);
+        named.into_iter().filter(|named| *named != file).collect()
+    }
+
+    fn scripts(&mut self, settings: &Value, folders: &[&Path], counts: &dyn Fn(&Path) -> bool) -> Vec<PathBuf> {
+        let mut texts = Vec::new();
+        self.is_all &= commands(settings, false, 0, &mut texts);
+        let mut found: Vec<PathBuf> = texts.into_iter().flat_map(|text| self.files(text, folders, counts)).collect();
+        found.sort();
+        found.dedup();
+        found
+    }
+
+    /// The files that the words of one text name.
+    fn files(&mut self, text: &str, folders: &[&Path], counts: &dyn Fn(&Path) -> bool) -> Vec<PathBuf> {
+        let mut all = words::of(text);
+        let words: Vec<&str> = all.by_ref().take(self.words_left).collect();
+        self.words_left -= words.len();
+        let (found, is_all) = words::files_that(&words, folders, counts);
+        self.is_all &= is_all && all.next().is_none();
+        found
+    }
+
+    /// The text of a script or of settings. Nobody runs what nobody here may read, and a program of the machine's names nothing in
+    /// words.
+    fn text_of(&mut self, file: &Path) -> Option<String> {
+        let mut bytes = Vec::new();
+        // Opening a pipe would wait for whoever writes it.
+        let opened = fs::OpenOptions::new().read(true).custom_flags(libc::O_NONBLOCK).open(file);
+        let read = opened.and_then(|file| file.take(MOST_BYTES + 1).read_to_end(&mut bytes));
+        if read.as_ref().is_err_and(|error| matches!(error.kind(), ErrorKind::NotFound | ErrorKind::PermissionDenied))
+            || bytes.starts_with(b"\x7fELF")
+        {
+            return None;
+        }
+        self.is_all &= read.is_ok() && bytes.len() as u64 <= MOST_BYTES;
+        Some(String::from_utf8_lossy(&bytes).into_owned())
+    }
+}
+
+/// True for a script that runs by itself in a project's folder: one of git's hooks, what a shell reads on entering, and the like.
+pub fn runs_by_itself(file: &Path) -> bool {
+    let is_in = |folder: &&str| file.parent().is_some_and(|parent| parent.ends_with(folder));
+    let is_sample = file.extension().is_some_and(|ending| ending == "sample");
+    SCRIPTS.iter().any(|name| file.ends_with(name))
+        || FOLDERS_OF_SCRIPTS.iter().any(|folder| is_in(&folder)) && !is_sample
 }
 
 /// Agents' settings in these folders, and those of the machine.
@@ -53,13 +143,6 @@ pub fn settings_of(folders: Vec<PathBuf>) -> impl Iterator<Item = PathBuf> {
     let in_folder = |folder: PathBuf| agents::settings().flat_map(move |name| called_so(&folder.join(name)));
     let managed = agents::managed().flat_map(|folder| called_so(&Path::new(folder).join("*")));
     folders.into_iter().flat_map(in_folder).chain(managed).filter(|file| file.is_file())
-}
-
-/// The start of a file. Opening a pipe would wait for whoever writes it, so that only plain files are opened.
-fn text_of(file: &Path) -> Option<String> {
-    let mut bytes = Vec::new();
-    fs::File::open(file).ok()?.take(MOST_BYTES).read_to_end(&mut bytes).ok()?;
-    Some(String::from_utf8_lossy(&bytes).into_owned())
 }
 
 /// Settings in any of the languages that agents' settings are written in.
@@ -77,44 +160,35 @@ fn called_so(path: &Path) -> Vec<PathBuf> {
     meant.map(|entry| entry.path()).filter(|file| file.is_file()).take(MOST_OUTSIDE).collect()
 }
 
-/// Most words of one file that are looked at.
+/// Most words of the settings of one agent, and of all that is in force, that are looked at.
 const MOST_WORDS: usize = 4096;
+const MOST_WORDS_OF_ALL: usize = 16_384;
 /// Deepest value.
 const DEEPEST: usize = 32;
 
 /// The files that the words of all commands in settings may name, as seen from these folders. Variables in front of a path stand for
 /// the project in all agents.
 pub fn scripts(settings: &Value, folders: &[&Path]) -> Vec<PathBuf> {
-    let mut texts = Vec::new();
-    commands(settings, false, 0, &mut texts);
-    let mut found = Vec::new();
-    let mut words_left = MOST_WORDS;
-    for text in texts {
-        let words: Vec<&str> = words::of(text).take(words_left).collect();
-        words_left -= words.len();
-        found.extend(words::files(&words, folders));
-    }
-    found.sort();
-    found.dedup();
-    found
+    Look::for_words(MOST_WORDS).scripts(settings, folders, &Path::is_file)
 }
 
-/// Every text of a setting that is a command, or a word of one.
-fn commands<'v>(value: &'v Value, is_command: bool, depth: usize, into: &mut Vec<&'v str>) {
+/// Every text of a setting that is a command, or a word of one. False where there are deeper ones.
+fn commands<'v>(value: &'v Value, is_command: bool, depth: usize, into: &mut Vec<&'v str>) -> bool {
     if depth > DEEPEST {
-        return;
+        return false;
     }
     match value {
-        Value::String(text) if is_command => into.push(text),
-        Value::Array(all) => all.iter().for_each(|one| commands(one, is_command, depth + 1, into)),
-        Value::Object(fields) => {
-            for (name, value) in fields {
-                // A variable that names code as well.
-                let is_one = variables::is_code(name) || agents::holds_command(name);
-                commands(value, is_one, depth + 1, into);
-            }
+        Value::String(text) if is_command => {
+            into.push(text);
+            true
         }
-        _ => {}
+        Value::Array(all) => all.iter().fold(true, |whole, one| commands(one, is_command, depth + 1, into) && whole),
+        Value::Object(fields) => fields.iter().fold(true, |whole, (name, value)| {
+            // A variable that names code as well.
+            let is_one = variables::is_code(name) || agents::holds_command(name);
+            commands(value, is_one, depth + 1, into) && whole
+        }),
+        _ => true,
     }
 }
 

@@ -27,6 +27,11 @@ pub fn files(words: &[&str], folders: &[&Path]) -> Vec<PathBuf> {
 
 /// The same, and whether all folders were looked into that the words name.
 pub fn files_of(words: &[&str], folders: &[&Path]) -> (Vec<PathBuf>, bool) {
+    files_that(words, folders, &|place| place.is_file())
+}
+
+/// The same for whatever counts as a file.
+pub fn files_that(words: &[&str], folders: &[&Path], counts: &dyn Fn(&Path) -> bool) -> (Vec<PathBuf>, bool) {
     let mut bases: Vec<PathBuf> = folders.iter().map(|folder| (*folder).to_owned()).collect();
     let named = |word: &str, bases: &[PathBuf]| {
         let mut places: Vec<PathBuf> = bases.iter().filter_map(|base| place(word, base)).collect();
@@ -65,7 +70,7 @@ pub fn files_of(words: &[&str], folders: &[&Path]) -> (Vec<PathBuf>, bool) {
             let as_module = as_module.iter().flat_map(|name| named(&format!("{name}.py"), &bases)).collect::<Vec<_>>();
             let as_file =
                 named(word, &bases).into_iter().flat_map(|place| ENDINGS.map(|ending| with_ending(&place, ending)));
-            found.extend(as_file.chain(as_module).filter(|place| place.is_absolute() && place.is_file()));
+            found.extend(as_file.chain(as_module).filter(|place| place.is_absolute() && counts(place)));
         }
     }
     found.sort();

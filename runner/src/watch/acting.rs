@@ -10,7 +10,7 @@ use std::os::fd::OwnedFd;
 use std::os::unix::fs::{MetadataExt as _, PermissionsExt as _};
 use std::path::{Path, PathBuf};
 
-use bashgate_hook::gate::started;
+use bashgate_hook::gate::started::{self, Look};
 use bashgate_shared::classify::later::{self, Later, Tier};
 use bashgate_shared::programs;
 use rustix::fs::{AtFlags, Mode, OFlags, RenameFlags};
@@ -33,6 +33,11 @@ const NAMED: Later = Later { tier: Tier::ByItself, what: "what git's settings na
 
 /// Settings of a repository inside of another one, which git makes itself with it: what was there is kept.
 const SETTINGS: Later = Later { tier: Tier::ByItself, what: "git's configuration", is_called: false, is_kept: true };
+
+/// What git's hooks, and what a shell or an editor reads by itself, start in their turn: people change such scripts all day, so that
+/// it is told.
+const STARTED: Later =
+    Later { tier: Tier::ByItself, what: "what runs by itself starts", is_called: true, is_kept: false };
 
 /// What an agent's settings start to gate it.
 const GATES: Later = Later { tier: Tier::Gate, what: "what an agent's settings start", is_called: true, is_kept: true };
@@ -88,6 +93,9 @@ pub(super) struct ActingFiles {
     /// Links by way of which files are called what acts later, and where they lead.
     links: BTreeMap<PathBuf, PathBuf>,
     kept_bytes: usize,
+    /// Scripts whose own ones are looked for last: what else is known of a file goes before.
+    pub(super) runs_by_itself: Vec<PathBuf>,
+    look: Look,
 }
 
 impl ActingFiles {
@@ -106,6 +114,9 @@ impl ActingFiles {
         }
         self.take(seen, path, later, None);
         self.take_scripts_of(seen, path);
+        if started::runs_by_itself(path) {
+            self.runs_by_itself.push(path.to_owned());
+        }
         // What a link leads to is what counts.
         if let Some(real) = seen.file_behind(path) {
             let links = seen.links_on(path);
@@ -123,6 +134,21 @@ impl ActingFiles {
         };
         let text = String::from_utf8_lossy(bytes).into_owned();
         self.scripts_of(seen, &text, settings);
+    }
+
+    /// The scripts that another one starts which runs by itself. False where not all of it could be looked at.
+    pub(super) fn started_by(&mut self, seen: &mut Seen, script: &Path) -> bool {
+        let root = seen.real_root();
+        // The folder of its project is two above it, or less.
+        let folders = script.ancestors().skip(1).take(3).take_while(|folder| folder.starts_with(&root));
+        let named = self.look.files_named_by(script, folders);
+        for named in named {
+            let Ok(real) = fs::canonicalize(&named) else { continue };
+            if !self.found.contains_key(&real) && real.starts_with(&root) && real.is_file() {
+                self.take(seen, &real, STARTED, None);
+            }
+        }
+        self.look.is_all
     }
 
     /// The files of the workspace that the text of settings starts.

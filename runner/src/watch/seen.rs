@@ -295,6 +295,15 @@ impl Seen {
                 acting.settings(self, &path);
             }
         }
+        // What git hands out as examples it does not run.
+        let is_run = |path: &&PathBuf| self.is_hook(path) && path.extension().is_none_or(|ending| ending != "sample");
+        let hooks = self.own.keys().chain(nested.keys()).filter(is_run).cloned();
+        let by_themselves: BTreeSet<PathBuf> = hooks.chain(std::mem::take(&mut acting.runs_by_itself)).collect();
+        for script in by_themselves {
+            if !acting.started_by(self, &script) {
+                self.unseen.insert(self.workspace.clone());
+            }
+        }
         acting.scripts_of_outside(self);
         for inward in inward::all() {
             // Also where the workspace is a part of what is called so.

@@ -23,7 +23,7 @@ use rustix::fs::Access;
 use super::git::{self, inert, numbers};
 use super::inward::{self, Inward};
 use super::real::{Leads, follow};
-use super::started;
+use super::started::{self, Started};
 
 pub use below::MAX_NAMES;
 pub(in crate::gate) use below::folders_with;
@@ -93,7 +93,11 @@ pub fn check(found: &Classification, cwd: &Path, protected: &[String], setup: Sh
         }
     }
     let mut named = NamedBy::default();
-    let started = LazyCell::new(|| started::in_force(cwd));
+    let started = LazyCell::new(|| {
+        let written = found.effects.writes.iter().filter_map(|path| place(path, cwd));
+        let soon: Vec<PathBuf> = written.flat_map(|path| [real_place(&path), Some(path)]).flatten().collect();
+        started::in_force(cwd, &soon)
+    });
     let inward = LazyCell::new(|| inward::around(cwd));
     for path in &found.effects.writes {
         match place(path, cwd) {
@@ -355,7 +359,7 @@ fn write_stays(
     path: &Path,
     cwd: &Path,
     protected: &[String],
-    (named, inward, started): (&mut NamedBy, &[Inward], &[PathBuf]),
+    (named, inward, started): (&mut NamedBy, &[Inward], &Started),
     findings: &mut Findings,
 ) {
     let Some(real) = real_place(path) else {
@@ -398,8 +402,10 @@ fn write_stays(
     {
         findings.unproven.push(format!("{} leads to {real}", path.display()));
     }
-    if let Some(script) = started.iter().find(|script| script.starts_with(&real)) {
+    if let Some(script) = started.files.iter().find(|script| script.starts_with(&real) || *script == path) {
         findings.unproven.push(format!("{} is started by settings or hooks that are in force", script.display()));
+    } else if !started.is_all {
+        findings.unproven.push("settings and hooks say more than is looked at of what they start".to_owned());
     }
     if let Some(called) = inward::name_of(inward, Path::new(&real)) {
         findings.unproven.push(format!("{} is {called} as well", path.display()));
