@@ -215,8 +215,8 @@ fn in_a_container_landlock_carries_the_cage_alone() {
 #[test]
 fn in_a_container_the_cage_leaves_nothing_that_acts_later() {
     let contained = Contained::new(&["left_behind.py"]);
-    for number in 0..IN_CONTAINERS.len() {
-        let home = if IN_CONTAINERS[number].0 == "0:0" { "HOME=/root" } else { "HOME=/home/agent" };
+    for (number, (user, _)) in IN_CONTAINERS.iter().enumerate() {
+        let home = if *user == "0:0" { "HOME=/root" } else { "HOME=/home/agent" };
         let words = ["env", home, "python3", "/probe/left_behind.py", "/work", "/outside", "/gate/bashgate-run"];
         let (name, output) = contained.run(number, &words);
         let said: Value = serde_json::from_str(&output.stdout).unwrap_or_else(|_| panic!("{name}: {output:?}"));

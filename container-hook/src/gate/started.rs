@@ -7,7 +7,7 @@ use std::io::{ErrorKind, Read as _};
 use std::os::unix::fs::OpenOptionsExt as _;
 use std::path::{Path, PathBuf};
 
-use bashgate_shared::{agents, variables};
+use bashgate_shared::{agents, programs, variables};
 use serde_json::Value;
 
 use super::{inward, words};
@@ -47,9 +47,10 @@ pub fn in_force(start: &Path, soon: &[PathBuf]) -> Started {
         }
     }
     for folder in start.ancestors() {
-        let inside = FOLDERS_OF_SCRIPTS.iter().flat_map(|inner| called_so(&folder.join(inner).join("*")));
-        let files = SCRIPTS.iter().map(|name| folder.join(name)).chain(inside);
-        for file in files.filter(|file| runs_by_itself(file) && file.is_file()) {
+        let inside = FOLDERS_OF_SCRIPTS.iter().flat_map(|inner| fs::read_dir(folder.join(inner))).flatten().flatten();
+        let hooks = inside.filter(|entry| programs::is_git_hook(&entry.file_name().to_string_lossy()));
+        let files = SCRIPTS.iter().map(|name| folder.join(name)).chain(hooks.map(|entry| entry.path()));
+        for file in files.filter(|file| file.is_file()) {
             let Some(text) = look.text_of(&file) else { continue };
             found.extend(look.named_by(&file, &text, folder, &counts));
         }
@@ -132,10 +133,10 @@ impl Look {
 
 /// True for a script that runs by itself in a project's folder: one of git's hooks, what a shell reads on entering, and the like.
 pub fn runs_by_itself(file: &Path) -> bool {
-    let is_in = |folder: &&str| file.parent().is_some_and(|parent| parent.ends_with(folder));
+    let is_in = |folder: &str| file.parent().is_some_and(|parent| parent.ends_with(folder));
     let is_sample = file.extension().is_some_and(|ending| ending == "sample");
     SCRIPTS.iter().any(|name| file.ends_with(name))
-        || FOLDERS_OF_SCRIPTS.iter().any(|folder| is_in(&folder)) && !is_sample
+        || FOLDERS_OF_SCRIPTS.iter().any(|folder| is_in(folder)) && !is_sample
 }
 
 /// Agents' settings in these folders, and those of the machine.
@@ -157,7 +158,8 @@ fn called_so(path: &Path) -> Vec<PathBuf> {
     let Some(start) = name.strip_suffix('*') else { return vec![path.to_owned()] };
     let entries = path.parent().and_then(|folder| fs::read_dir(folder).ok()).into_iter().flatten().flatten();
     let meant = entries.filter(|entry| entry.file_name().to_string_lossy().starts_with(start));
-    meant.map(|entry| entry.path()).filter(|file| file.is_file()).take(MOST_OUTSIDE).collect()
+    // One more than are read: then it is known that there are more.
+    meant.map(|entry| entry.path()).filter(|file| file.is_file()).take(MOST_OUTSIDE + 1).collect()
 }
 
 /// Most words of the settings of one agent, and of all that is in force, that are looked at.
@@ -182,12 +184,16 @@ fn commands<'v>(value: &'v Value, is_command: bool, depth: usize, into: &mut Vec
             into.push(text);
             true
         }
-        Value::Array(all) => all.iter().fold(true, |whole, one| commands(one, is_command, depth + 1, into) && whole),
-        Value::Object(fields) => fields.iter().fold(true, |whole, (name, value)| {
-            // A variable that names code as well.
-            let is_one = variables::is_code(name) || agents::holds_command(name);
-            commands(value, is_one, depth + 1, into) && whole
-        }),
+        // All of them, also behind one that is too deep.
+        Value::Array(all) => all.iter().filter(|one| !commands(one, is_command, depth + 1, into)).count() == 0,
+        Value::Object(fields) => {
+            let too_deep = fields.iter().filter(|(name, value)| {
+                // A variable that names code as well.
+                let is_one = variables::is_code(name) || agents::holds_command(name);
+                !commands(value, is_one, depth + 1, into)
+            });
+            too_deep.count() == 0
+        }
         _ => true,
     }
 }
