@@ -51,6 +51,33 @@ fn is_asked_again(site: &Site, command: &str) {
 }
 
 #[test]
+fn a_session_is_shown_until_somebody_ends_it() {
+    const COMMAND: &str = "curl -s https://x.example/a";
+    let site = tainted();
+    let _host = site.serve();
+    raise(&site);
+    let grants = || site.cli(["grants"]).expect(0).stdout;
+    assert!(grants().contains("Nothing is let through ahead"));
+    approve_for_the_session(&site, COMMAND);
+    site.check(COMMAND).expect(0);
+    let shown = grants();
+    assert!(shown.contains(&format!("until its taint changes, 2 so far: the same command: {COMMAND} (end it with: deny ")), "{shown}");
+    let id = shown.rsplit_once("deny ").unwrap().1[..8].to_owned();
+    let told = site.cli(["deny", "all"]);
+    assert!(format!("{told:?}").contains("1 let through ahead still count"), "{told:?}");
+    site.check(COMMAND).expect(0);
+    site.cli(["deny", &id]).expect(0);
+    assert!(grants().contains("Nothing is let through ahead"));
+    is_asked_again(&site, COMMAND);
+    // It ends with the taint, too.
+    approve_for_the_session(&site, COMMAND);
+    site.cli(["taint", "clear", "default"]).expect(0);
+    raise(&site);
+    assert!(grants().contains("Nothing is let through ahead"));
+    is_asked_again(&site, COMMAND);
+}
+
+#[test]
 fn a_session_ends_where_git_sends_elsewhere() {
     let command = "git push origin main";
     for change in [

@@ -41,7 +41,7 @@ pub struct Book {
     /// Requests that may run once, by a person's word.
     passes: HashMap<RequestKey, Pass>,
     /// Commands that may run until the taint changes.
-    sessions: HashMap<RequestKey, Pass>,
+    sessions: HashMap<RequestKey, Session>,
     /// Words on going on without the inspector, by the key of the outage.
     standing: HashMap<RequestKey, (Word, Pass)>,
     /// What may run without being asked about, by a person's word.
@@ -67,6 +67,16 @@ struct Pass {
     /// The card that it was said about.
     id: ApprovalId,
     workspace: WorkspaceName,
+}
+
+/// A person's word for one command, as often as it is asked again.
+#[derive(Debug)]
+struct Session {
+    /// The taint epoch with which it ends.
+    epoch: u64,
+    pass: Pass,
+    used: u64,
+    command: String,
 }
 
 /// A person's word for commands that have not been asked about yet.
@@ -248,7 +258,8 @@ impl Book {
     pub fn workspace_of(&self, id: &ApprovalId) -> Option<&WorkspaceName> {
         let standing = self.standing.values().map(|(_, pass)| pass);
         let grants = self.grants.iter().map(|grant| &grant.pass);
-        let mut passes = self.passes.values().chain(self.sessions.values()).chain(standing).chain(grants);
+        let sessions = self.sessions.values().map(|session| &session.pass);
+        let mut passes = self.passes.values().chain(sessions).chain(standing).chain(grants);
         self.card(id)
             .map(|card| &card.workspace)
             .or_else(|| passes.find(|pass| pass.id == *id).map(|pass| &pass.workspace))
@@ -286,7 +297,8 @@ impl Book {
                 let last = if matches!(reply, Word::Approve(_)) { GO_ON_MS } else { STAY_MS };
                 self.standing.insert(card.key, (reply.clone(), pass(now.boot_ms + last)));
             } else if *reply == Word::Approve(Scope::Session) && !card.outage {
-                self.sessions.insert(card.key, pass(u64::MAX));
+                let session = Session { epoch: card.epoch, pass: pass(u64::MAX), used: 0, command: card.command };
+                self.sessions.insert(card.key, session);
             } else if let Word::Approve(Scope::Grant { minutes }) = reply
                 && let Some(reach) = card.grant
             {
@@ -327,11 +339,11 @@ impl Book {
         let of_id = |pass: &Pass| pass.id == *id && pass.until_boot_ms > now.boot_ms;
         let standing = self.standing.values().filter(|(reply, _)| matches!(reply, Word::Approve(_)));
         let grants = self.grants.iter().map(|grant| &grant.pass);
-        let passes = self.passes.values().chain(self.sessions.values());
+        let passes = self.passes.values().chain(self.sessions.values().map(|session| &session.pass));
         let passes = passes.chain(standing.map(|(_, pass)| pass)).chain(grants);
         let workspace = passes.into_iter().find(|pass| of_id(pass))?.workspace.clone();
         self.passes.retain(|_, pass| pass.id != *id);
-        self.sessions.retain(|_, pass| pass.id != *id);
+        self.sessions.retain(|_, session| session.pass.id != *id);
         self.grants.retain(|grant| grant.pass.id != *id);
         self.standing.retain(|_, (_, pass)| pass.id != *id);
         Some(workspace)
@@ -411,17 +423,26 @@ impl Book {
 
     /// What is let through ahead.
     pub fn ahead(&self, now: Now, epoch_of: impl Fn(&WorkspaceName) -> Option<u64>) -> Vec<Ahead> {
+        let shown = |pass: &Pass, used: u64, words: String, is_everything: bool| Ahead {
+            id: pass.id.clone(),
+            workspace: pass.workspace.clone(),
+            by: pass.by.clone(),
+            until_boot_ms: pass.until_boot_ms,
+            words,
+            used,
+            is_everything,
+        };
         let counting = self.grants.iter().filter(|grant| grant.counts(now, epoch_of(&grant.pass.workspace)));
-        let grants = counting.map(|grant| Ahead {
-            id: grant.pass.id.clone(),
-            workspace: grant.pass.workspace.clone(),
-            by: grant.pass.by.clone(),
-            until_boot_ms: grant.pass.until_boot_ms,
-            words: grant.words.clone(),
-            used: grant.used,
-            is_everything: grant.reach.is_none(),
-        });
-        grants.collect()
+        let grants = counting.map(|grant| shown(&grant.pass, grant.used, grant.words.clone(), grant.reach.is_none()));
+        let counts = |session: &&Session| epoch_of(&session.pass.workspace) == Some(session.epoch);
+        let mut sessions: Vec<Ahead> = self
+            .sessions
+            .values()
+            .filter(counts)
+            .map(|session| shown(&session.pass, session.used, format!("the same command: {}", session.command), false))
+            .collect();
+        sessions.sort_by(|one, other| one.id.cmp(&other.id));
+        grants.chain(sessions).collect()
     }
 
     /// The word on going on without the inspector, if there is one that counts: what, by whom, under which id.
@@ -503,7 +524,11 @@ impl Book {
     pub fn take_pass(&mut self, key: &RequestKey, now: Now) -> Option<(Person, ApprovalId)> {
         self.passes.retain(|_, pass| pass.until_boot_ms > now.boot_ms);
         let once = self.passes.remove(key).map(|pass| (pass.by, pass.id));
-        once.or_else(|| self.sessions.get(key).map(|pass| (pass.by.clone(), pass.id.clone())))
+        once.or_else(|| {
+            let session = self.sessions.get_mut(key)?;
+            session.used += 1;
+            Some((session.pass.by.clone(), session.pass.id.clone()))
+        })
     }
 
     /// Ids of cards whose time is over.

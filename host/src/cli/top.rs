@@ -208,9 +208,12 @@ fn workspace(one: &Value) -> Line<'static> {
 }
 
 fn grant(one: &Value) -> Line<'static> {
-    let minutes = number(one, "left_ms").div_ceil(60_000);
+    let last = match one.get("left_ms").and_then(Value::as_u64) {
+        Some(left) => format!("{} min", left.div_ceil(60_000)),
+        None => "until its taint changes".to_owned(),
+    };
     let words = format!(
-        "{}  {}  {minutes} min  {} so far  {}",
+        "{}  {}  {last}  {} so far  {}",
         text(one, "id", 12),
         text(one, "workspace", 24),
         number(one, "used"),

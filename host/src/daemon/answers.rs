@@ -236,8 +236,11 @@ impl Core {
     pub(super) fn deny_all(&mut self, is_meant: impl Fn(&WorkspaceName) -> bool, reason: &str, by: &str) -> Told {
         let meant = self.book.cards().filter(|card| is_meant(&card.workspace));
         let ids: Vec<ApprovalId> = meant.map(|card| card.id.clone()).collect();
+        let ahead = self.ahead(&is_meant).len();
+        let more =
+            if ahead == 0 { String::new() } else { format!(". {ahead} let through ahead still count (see: grants)") };
         if ids.is_empty() {
-            return Reply::refused("nothing is held there").into();
+            return Reply::refused(format!("nothing is held there{more}")).into();
         }
         let word = Word::Deny { reason: reason.to_owned() };
         let mut waited = Vec::new();
@@ -246,7 +249,8 @@ impl Core {
                 waited.extend(cases);
             }
         }
-        let reply = Reply::done(format!("Denied: all {} that were held", ids.len()), json!({"denied": ids.len()}));
+        let reply =
+            Reply::done(format!("Denied: all {} that were held{more}", ids.len()), json!({"denied": ids.len()}));
         if waited.is_empty() { reply.into() } else { Told::Recorded { cases: waited, approves: false, reply } }
     }
 
@@ -281,8 +285,10 @@ impl Core {
                 }
                 fault::here("approval.answered");
                 let told = self.answered(id, approves, by, cases);
-                if let Word::Approve(Scope::Grant { .. }) = word {
-                    self.is_granted(id);
+                match word {
+                    Word::Approve(Scope::Grant { .. }) => self.is_granted(id),
+                    Word::Approve(Scope::Session) => self.show_ahead(),
+                    _ => {}
                 }
                 told
             }

@@ -198,11 +198,14 @@ fn told(causes: &[Cause]) -> String {
 }
 
 fn line_of(grant: &Ahead, now_boot_ms: u64) -> String {
+    let last = match grant.until_boot_ms {
+        u64::MAX => "until its taint changes".to_owned(),
+        until => format!("for {} more min", until.saturating_sub(now_boot_ms).div_ceil(60_000)),
+    };
     format!(
-        "ahead in {}, by {}, for {} more min, {} so far: {} (end it with: deny {})",
+        "ahead in {}, by {}, {last}, {} so far: {} (end it with: deny {})",
         grant.workspace,
         grant.by,
-        grant.until_boot_ms.saturating_sub(now_boot_ms).div_ceil(60_000),
         grant.used,
         notice::one_line(&grant.words, 300),
         grant.id
@@ -210,8 +213,11 @@ fn line_of(grant: &Ahead, now_boot_ms: u64) -> String {
 }
 
 fn grant_json(grant: &Ahead, now_boot_ms: u64) -> Value {
-    json!({"id": grant.id, "workspace": grant.workspace, "by": grant.by.to_string(), "covers": grant.words, "used": grant.used,
-           "everything": grant.is_everything, "left_ms": grant.until_boot_ms.saturating_sub(now_boot_ms)})
+    // Nothing where it has no end of its own.
+    let left = (grant.until_boot_ms != u64::MAX).then(|| grant.until_boot_ms.saturating_sub(now_boot_ms));
+    json!({"id": grant.id, "workspace": grant.workspace, "by": grant.by.to_string(),
+           "covers": crate::policy::credentials::mask(&grant.words), "used": grant.used, "everything": grant.is_everything,
+           "left_ms": left})
 }
 
 fn card_json(card: &Card, now_boot_ms: u64) -> Value {
