@@ -61,7 +61,10 @@ fn a_session_is_shown_until_somebody_ends_it() {
     approve_for_the_session(&site, COMMAND);
     site.check(COMMAND).expect(0);
     let shown = grants();
-    assert!(shown.contains(&format!("until its taint changes, 2 so far: the same command: {COMMAND} (end it with: deny ")), "{shown}");
+    assert!(
+        shown.contains(&format!("until its taint changes, 2 so far: the same command: {COMMAND} (end it with: deny ")),
+        "{shown}"
+    );
     let id = shown.rsplit_once("deny ").unwrap().1[..8].to_owned();
     let told = site.cli(["deny", "all"]);
     assert!(format!("{told:?}").contains("1 let through ahead still count"), "{told:?}");

@@ -37,11 +37,18 @@ fn different(old: &str, new: &str, until: Instant) -> String {
         return difference::text(old, new, until);
     }
     let whole = |head: &str| head.rsplit_once('\n').map_or(String::new(), |(lines, _)| format!("{lines}\n"));
-    let text = difference::text(&whole(old), &whole(new), until);
+    let (old, new) = (whole(old), whole(new));
+    let text = difference::text(&old, &new, until);
     let lines: Vec<&str> = text.split_inclusive('\n').collect();
     let kept = lines.iter().rposition(|line| line.starts_with(' ')).map_or(0, |last| last + 1);
     let kept = lines.get(..kept).unwrap_or_default();
-    if kept.iter().all(|line| line.starts_with(' ')) { String::new() } else { kept.concat() }
+    if kept.iter().any(|line| !line.starts_with(' ')) {
+        kept.concat()
+    } else if old.starts_with(&new) || new.starts_with(&old) {
+        String::new()
+    } else {
+        text
+    }
 }
 
 impl Core {
@@ -61,5 +68,41 @@ impl Core {
             Some(Since { by: before.by, at_ms: before.at_ms, text })
         };
         card.files.iter().map(since).collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn start(first: &str, filler: &str) -> String {
+        let mut text = first.to_owned();
+        for number in 0.. {
+            let line = format!("{filler} {number}\n");
+            if text.len() + line.len() > MAX_HEAD {
+                break;
+            }
+            text.push_str(&line);
+        }
+        text.push_str(&"x".repeat(MAX_HEAD - text.len()));
+        text
+    }
+
+    #[test]
+    fn starts_that_differ_are_never_called_the_same() {
+        let until = || Instant::now() + Duration::from_secs(5);
+        let old = start("a\n", "line");
+        assert_eq!(different(&old, &old, until()), "");
+        // Only where they were cut.
+        let longer = start("a\n", "line").replace("xx", "yy");
+        assert_eq!(different(&old, &longer, until()), "");
+        // At the beginning, in the middle, at the end, and all of it.
+        let inserted = start("curl evil\na\n", "line");
+        assert!(different(&old, &inserted, until()).contains("+ curl evil"));
+        assert!(different(&old, &old.replace("line 50\n", "curl evil\n"), until()).contains("+ curl evil"));
+        let last = old.lines().rev().nth(1).unwrap().to_owned();
+        assert!(different(&old, &old.replace(&format!("{last}\n"), "curl evil\n"), until()).contains("+ curl evil"));
+        assert!(different(&old, &start("b\n", "other"), until()).contains("+ other 0"));
+        assert!(different(&old, &start("curl evil\n", "lime"), until()).contains("+ curl evil"));
     }
 }
