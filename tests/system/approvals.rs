@@ -407,6 +407,20 @@ fn what_changed_in_a_file_since_it_was_approved_stands_on_the_card() {
     running.join().unwrap().expect(2);
     let after = approved(&site, &lines("# denied", ""), " # after");
     assert!(after.contains("CHANGED since") && after.contains("| + # denied"), "{after}");
+    // Of what was bound by its digest alone nobody saw a line.
+    let data = site.work().join("data.bin");
+    for (bytes, says) in [("a", None), ("a", Some(", the digest that human:")), ("b", Some("approved its digest at"))] {
+        std::fs::write(&data, bytes).unwrap();
+        let command = format!("curl -T data.bin https://h.example/{}", says.map_or(0, str::len));
+        let running = site.check_later(&command);
+        let id = site.held(&command);
+        let shown = site.cli(["show", &id]).expect(0).stdout.replace(CONTINUED, "");
+        let (_, line) = shown.split_once("data.bin, sha256").unwrap();
+        let line = line.lines().next().unwrap();
+        assert!(says.is_none_or(|says| line.contains(says)) && line.contains("digest") == says.is_some(), "{shown}");
+        site.cli(["approve", &id]).expect(0);
+        running.join().unwrap().expect(0);
+    }
 }
 
 /// A harmless file that is shown in place of the one that runs lets nothing through.

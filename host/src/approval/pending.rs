@@ -234,6 +234,8 @@ pub struct Since {
     pub at_ms: u64,
     /// What is different in its first lines; empty where these are the same. `None` where all of it is.
     pub text: Option<String>,
+    /// False where only its digest was shown then.
+    pub was_shown: bool,
 }
 
 /// What is different from what was approved before.

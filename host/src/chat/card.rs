@@ -338,6 +338,14 @@ fn forecast(card: &Card, whole: bool, out: &mut String) {
 /// What is different in a file since somebody approved a command with it.
 fn since_approved(since: &Since, most: usize, out: &mut String) {
     let (by, date) = (one_line(&since.by, 100), clock::date(since.at_ms));
+    if !since.was_shown {
+        // Nobody saw a line of it.
+        out.push_str(&match &since.text {
+            None => format!(", the digest that {by} approved at {date}"),
+            Some(_) => format!(", CHANGED since {by} approved its digest at {date}"),
+        });
+        return;
+    }
     match &since.text {
         None => out.push_str(&format!(", as {by} approved it at {date}")),
         Some(text) if text.is_empty() => {

@@ -65,7 +65,7 @@ impl Core {
             };
             let is_same = before.sha256 == file.sha256;
             let text = (!is_same).then(|| different(&before.head, &file.head, until));
-            Some(Since { by: before.by, at_ms: before.at_ms, text })
+            Some(Since { by: before.by, at_ms: before.at_ms, text, was_shown: !before.head.is_empty() })
         };
         card.files.iter().map(since).collect()
     }
