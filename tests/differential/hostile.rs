@@ -46,7 +46,7 @@ impl Field {
 
     fn world(&mut self, dice: &mut Dice, aim: Aim) -> Rc<World> {
         self.made += 1;
-        let folder = self.tracer.folder.path().join(format!("world{}", self.made));
+        let folder = self.tracer.worlds.path().join(format!("world{}", self.made));
         Rc::new(World::new(dice, aim, &folder, self.tracer.folder.path()))
     }
 

@@ -43,6 +43,8 @@ const ENOUGH: usize = 20;
 /// A folder with the tracer and the programs to plant.
 struct Tracer {
     folder: tempfile::TempDir,
+    /// Apart from the programs: whoever is root has made what lies beside its own folder.
+    worlds: tempfile::TempDir,
     /// How many commands were stopped because they did not end.
     cut_short: Cell<usize>,
 }
@@ -80,7 +82,7 @@ const STUBS: [&str; 6] = ["EVIL", "lzop", "lzip", "lzma", "compress", "gpg"];
 
 impl Tracer {
     fn new() -> Self {
-        let folder = tempfile::Builder::new().prefix("bashgate-tracer-").tempdir_in("/srv").unwrap();
+        let folder = tempfile::Builder::new().prefix("bashgate-tracer-").tempdir_in("/opt").unwrap();
         let open = |path: &Path| std::fs::set_permissions(path, std::fs::Permissions::from_mode(0o755)).unwrap();
         let stubs = folder.path().join("stubs");
         std::fs::create_dir(&stubs).unwrap();
@@ -97,7 +99,9 @@ impl Tracer {
         for path in [folder.path(), &stubs, &folder.path().join("ground-truth")] {
             open(path);
         }
-        Self { folder, cut_short: Cell::new(0) }
+        let worlds = tempfile::Builder::new().prefix("bashgate-worlds-").tempdir_in("/srv").unwrap();
+        open(worlds.path());
+        Self { folder, worlds, cut_short: Cell::new(0) }
     }
 
     /// A folder with an `awk` for each of those that are in use.
@@ -117,7 +121,7 @@ impl Tracer {
         let wall = repository().join("tests/differential/wall.sh");
         let mut child = Command::new("sh")
             .arg(wall)
-            .arg(self.folder.path())
+            .args([self.folder.path(), self.worlds.path()])
             .arg(THREADS.to_string())
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())

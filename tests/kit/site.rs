@@ -19,6 +19,13 @@ pub fn repository() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap().to_owned()
 }
 
+/// The hook, without the one variable that the test runner sets for its own libraries.
+pub fn hook() -> Command {
+    let mut command = Command::new(bin("bashgate-hook"));
+    command.env_remove("LD_LIBRARY_PATH");
+    command
+}
+
 /// A binary that `make build` or `make quick` made, of the sources as they are now.
 pub fn bin(name: &str) -> PathBuf {
     let path = repository().join("target/bin").join(name);
@@ -254,9 +261,8 @@ impl Site {
 
     /// A command that runs the hook with a configuration, in the agent's working directory.
     pub fn hook_command(&self, config: &Path) -> Command {
-        let mut command = Command::new(bin("bashgate-hook"));
-        // The test runner sets the one variable, for its own libraries.
-        command.arg("--config").arg(config).current_dir(self.work()).env_remove("LD_LIBRARY_PATH");
+        let mut command = hook();
+        command.arg("--config").arg(config).current_dir(self.work());
         command
     }
 

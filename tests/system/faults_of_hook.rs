@@ -82,9 +82,7 @@ fn events_that_cannot_be_read() {
 fn command_lines_and_configurations_that_are_wrong() {
     let site = Site::default();
     let good = event(&site, &json!({"command": "ls"})).to_string();
-    let run = |args: &[&str]| {
-        Output::of(Command::new(bin("bashgate-hook")).args(args).current_dir(site.work()), good.as_bytes())
-    };
+    let run = |args: &[&str]| Output::of(bashgate_tests::hook().args(args).current_dir(site.work()), good.as_bytes());
     let hook_toml = site.hook_toml();
     let config = hook_toml.to_str().unwrap();
     for (what, args, want) in [

@@ -2,7 +2,6 @@
 //! later under other names. See `hostile_world.rs`.
 
 use std::os::unix::fs::symlink;
-use std::process::Command;
 
 use bashgate_tests::Output;
 
@@ -49,7 +48,7 @@ fn one_folder_with_two_names() {
     world.file("server.key", "x");
     symlink(&deep, world.work().join("link")).unwrap();
     let ask = |pwd: &std::path::Path, command: &str| {
-        let mut hook = Command::new(bashgate_tests::bin("bashgate-hook"));
+        let mut hook = bashgate_tests::hook();
         hook.arg("--config").arg(world.alone()).args(["check", "--", command]).current_dir(&deep);
         hook.env("PWD", pwd).env("PATH", "/usr/bin:/bin");
         Output::of(&mut hook, b"").code == Some(0)

@@ -1,7 +1,6 @@
 //! Programs that start others, or write, in ways that a harmless text does not tell. See `hostile_world.rs`.
 
 use std::os::unix::fs::{PermissionsExt as _, symlink};
-use std::process::Command;
 
 use bashgate_shared::classify::{CommandClass, Surroundings, classify};
 use bashgate_shared::command::CommandLine;
@@ -48,7 +47,7 @@ fn values_that_are_options_to_others() {
 fn messages_of_somebodys_own() {
     let world = World::new();
     let ask = |language: &str, command: &str| {
-        let mut hook = Command::new(bashgate_tests::bin("bashgate-hook"));
+        let mut hook = bashgate_tests::hook();
         hook.arg("--config").arg(world.alone()).args(["check", "--", command]).current_dir(world.work());
         hook.env("LANGUAGE", language).env("LANG", "C.UTF-8").env("PATH", "/usr/bin:/bin");
         Output::of(&mut hook, b"").code == Some(0)

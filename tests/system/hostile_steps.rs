@@ -108,7 +108,7 @@ fn inherited_variables_that_steer_what_is_called() {
     let world = World::new();
     world.file("a", "x");
     let ask = |name: &str, value: &str, command: &str| {
-        let mut hook = Command::new(bin("bashgate-hook"));
+        let mut hook = bashgate_tests::hook();
         hook.arg("--config").arg(world.alone()).args(["check", "--", command]).current_dir(world.work());
         Output::of(hook.env("PATH", "/usr/bin:/bin").env_remove("LD_LIBRARY_PATH").env(name, value), b"").code
             == Some(0)
@@ -137,7 +137,7 @@ fn numbers_that_some_shells_evaluate() {
     let other_shell = alone.lines().filter(|line| !line.starts_with("shell =")).collect::<Vec<_>>().join("\n");
     std::fs::write(&other, format!("shell = \"zsh\"\n{other_shell}")).unwrap();
     let ask = |command: &str| {
-        let mut hook = Command::new(bin("bashgate-hook"));
+        let mut hook = bashgate_tests::hook();
         hook.arg("--config").arg(&other).args(["check", "--", command]).current_dir(world.work());
         Output::of(hook.env("PATH", "/usr/bin:/bin").env_remove("LD_LIBRARY_PATH"), b"").code == Some(0)
     };

@@ -406,6 +406,69 @@ fn scripts_that_settings_and_hooks_start() {
         world.asked(&[&format!("echo x > {name}"), &format!("cp README.md {name}"), &format!("mv README.md {name}")]);
     }
     world.local(&["echo x > other.sh", "echo x > tools/other.sh", "touch pkg/early.py"]);
+    // With its words apart, in another folder, by what a runner reads, and by folders.
+    let server = |server: &str| format!(r#"{{"mcpServers":{{"x":{server}}}}}"#);
+    for (file, text, written) in [
+        (".mcp.json", server(r#"{"command":"python","args":["-m","pkg"]}"#), "pkg/__main__.py"),
+        (".mcp.json", server(r#"{"command":"sh","args":["tool"]}"#), "tool"),
+        (".mcp.json", server(r#"{"command":"node","args":["server.js"],"cwd":"dist"}"#), "dist/server.js"),
+        (".mcp.json", server(r#"{"command":"node","args":["dist"]}"#), "dist/index.js"),
+        (".mcp.json", server(r#"{"command":"tsx","args":["dist/srv"]}"#), "dist/srv.ts"),
+        (".mcp.json", server(r#"{"command":"go","args":["run","./pkg"]}"#), "pkg/main.go"),
+        (".husky/pre-commit", "make fmt\n".to_owned(), "Makefile"),
+        (".husky/pre-commit", "npm run lint\n".to_owned(), "package.json"),
+        (".husky/pre-push", "just check\n".to_owned(), "justfile"),
+        (".husky/pre-push", "for f in pkg/hooks.d/*; do . \"$f\"; done\n".to_owned(), "pkg/hooks.d/10-x"),
+        (".husky/pre-push", "run-parts pkg/hooks.d\n".to_owned(), "pkg/hooks.d/10-x"),
+        (".envrc", "PATH_add dist\n".to_owned(), "dist/git"),
+        (".envrc", "[ -f env.local.sh ] && . ./env.local.sh\n".to_owned(), "env.local.sh"),
+        (".husky/pre-push", "sh first.sh\n".to_owned(), "pkg/second.sh"),
+        ("lefthook.yml", "pre-commit:\n  commands:\n    x:\n      run: sh tool.sh\n".to_owned(), "tool.sh"),
+        (".devcontainer/devcontainer.json", r#"{"postStartCommand":"sh tool.sh"}"#.to_owned(), "tool.sh"),
+    ] {
+        let world = repository();
+        for folder in ["pkg/hooks.d", "dist", "tests"] {
+            std::fs::create_dir_all(world.work().join(folder)).unwrap();
+        }
+        world.file("first.sh", "echo first\nsource pkg/second.sh\n");
+        let write = format!("echo x > {written}");
+        world.local(&[&write]);
+        world.file(file, &text);
+        world.asked(&[&write, &format!("cp README.md {written}")]);
+        world.local(&["echo x > tests/other.py", "echo x > notes.txt", "mkdir new"]);
+    }
+    // Hooks that linked worktrees share, that settings name, and those of repositories below.
+    let hook = "#!/bin/sh\nsh scripts/lint.sh\n";
+    let world = repository();
+    world.file("scripts/lint.sh", "x");
+    commit(&world, "scripts");
+    git(&world.work(), &["worktree", "add", "-q", "wt"]);
+    world.local(&["echo x > wt/scripts/lint.sh", "cd wt && echo x > scripts/lint.sh"]);
+    world.file(".git/hooks/pre-commit", hook);
+    world.asked(&["echo x > wt/scripts/lint.sh", "cd wt && echo x > scripts/lint.sh", "echo x > scripts/lint.sh"]);
+    let world = repository();
+    world.file("scripts/lint.sh", "x");
+    world.file("own/pre-push", hook);
+    world.local(&["echo x > scripts/lint.sh"]);
+    git(&world.work(), &["config", "core.hooksPath", "own"]);
+    world.asked(&["echo x > scripts/lint.sh"]);
+    let world = World::new();
+    world.file("proj/scripts/lint.sh", "x");
+    git(&world.work().join("proj"), &["init", "-q"]);
+    world.local(&["echo x > proj/scripts/lint.sh", "cd proj && echo x > scripts/lint.sh"]);
+    world.file("proj/.git/hooks/pre-merge-commit", hook);
+    world.asked(&["echo x > proj/scripts/lint.sh", "cd proj && echo x > scripts/lint.sh"]);
+    world.file("other/.claude/settings.json", r#"{"statusLine":{"command":"sh tools/line.sh"}}"#);
+    world.file("other/tools/line.sh", "x");
+    world.asked(&["echo x > other/tools/line.sh", "cd other/tools && echo x > line.sh"]);
+    // Settings without a meaning do not push others out unseen.
+    let world = repository();
+    world.file("tools/gate.sh", "x");
+    world.file(".claude/settings.json", r#"{"hooks":{"Stop":[{"hooks":[{"command":"sh tools/gate.sh"}]}]}}"#);
+    for number in 0..80 {
+        world.file(&format!(".claude/settings-{number}.json"), "{}");
+    }
+    world.asked(&["echo x > tools/gate.sh"]);
     // More than is looked at names anything.
     let world = repository();
     world.file(".envrc", &"x ".repeat(20_000));
@@ -426,12 +489,143 @@ fn scripts_that_settings_and_hooks_start() {
         |script: &Path| format!(r#"{{"statusLine":{{"type":"command","command":"bash {}"}}}}"#, script.display());
     std::fs::write(home.path().join(".claude/settings.json"), said(&script)).unwrap();
     let code = || {
-        let mut hook = std::process::Command::new(bashgate_tests::bin("bashgate-hook"));
+        let mut hook = bashgate_tests::hook();
         hook.arg("--config").arg(world.alone()).current_dir(world.work()).env("PATH", "/usr/bin:/bin");
-        hook.env("HOME", home.path()).env_remove("LD_LIBRARY_PATH");
+        hook.env("HOME", home.path());
         Output::of(hook.args(["check", "--", "echo x > tools/home.sh"]), b"").code
     };
     assert_eq!(code(), Some(2));
     std::fs::write(home.path().join(".claude/settings.json"), "{}").unwrap();
     assert_eq!(code(), Some(0));
+}
+
+/// Whoever is root owns what it makes, wherever the command starts.
+#[test]
+fn programs_and_libraries_of_the_project_are_its_own() {
+    let top = tempfile::Builder::new().prefix("project-").tempdir_in("/srv").unwrap();
+    let top = top.path();
+    std::fs::set_permissions(top, std::os::unix::fs::PermissionsExt::from_mode(0o755)).unwrap();
+    for folder in ["work/sub/deep", "work/.venv/bin", "beside/bin", "work/lib"] {
+        std::fs::create_dir_all(top.join(folder)).unwrap();
+    }
+    for program in ["work/.venv/bin/grep", "beside/bin/grep"] {
+        std::fs::copy("/usr/bin/touch", top.join(program)).unwrap();
+    }
+    std::fs::write(top.join("work/lib/libpcre2-8.so.0"), "x").unwrap();
+    let world = World::new();
+    let code = |folder: &str, variable: &str, value: String, command: &str| {
+        let mut hook = bashgate_tests::hook();
+        hook.arg("--config").arg(world.alone()).current_dir(top.join(folder));
+        hook.env("PATH", "/usr/bin:/bin").env(variable, value);
+        Output::of(hook.args(["check", "--", command]), b"").code
+    };
+    let place = |name: &str| top.join(name).display().to_string();
+    for folder in ["work", "work/sub", "work/sub/deep"] {
+        for program in ["work/.venv/bin", "beside/bin"] {
+            let path = format!("{}:/usr/bin:/bin", place(program));
+            assert_eq!(code(folder, "PATH", path.clone(), "grep CANARY x"), Some(2), "{folder} {program}");
+            assert_eq!(code(folder, "PATH", path.clone(), "ls"), Some(0), "{folder} {program}");
+            assert_eq!(code(folder, "PATH", path, "cd / && grep CANARY x"), Some(2), "{folder} {program}");
+        }
+        for library in ["work/lib", "work/later", "beside/none/deep"] {
+            let own = code(folder, "LD_LIBRARY_PATH", place(library), "grep x x");
+            assert_eq!(own, Some(2), "{folder} {library}");
+        }
+        assert_eq!(code(folder, "LD_LIBRARY_PATH", "/usr/lib/none".to_owned(), "grep x x"), Some(0), "{folder}");
+        assert_eq!(code(folder, "PATH", "/usr/local/bin:/usr/bin:/bin".to_owned(), "grep x x"), Some(0), "{folder}");
+    }
+}
+
+/// What is passed by at its own place is met behind a link of another name.
+#[test]
+fn links_to_what_is_passed_by() {
+    let world = World::new();
+    world.file("certs/server.key", "K");
+    world.file(".env", "K=1");
+    world.file("src/main.py", "x");
+    let commands = [
+        "find . -name '*.py' -exec cat {} +",
+        "find . -name '*.py' | xargs head -n 3",
+        "find . -name '*.py' -print0 | xargs -0 cut -c1-9",
+        "find . -name '*.py' -exec sort {} ';'",
+    ];
+    world.local(&commands);
+    symlink("../.env", world.work().join("src/x.py")).unwrap();
+    world.asked(&commands);
+    world.asked(&["grep -R --include='*.py' K ."]);
+    world.local(&["grep -r --include='*.md' K .", "find . -name 'main.py' -exec cat {} +"]);
+    let world = World::new();
+    world.file("certs/server.key", "K");
+    world.file("a.txt", "x");
+    let commands = ["grep -R --exclude-dir=certs K .", "grep -r --exclude-dir=certs K ."];
+    world.local(&commands[1..]);
+    symlink("certs", world.work().join("pub")).unwrap();
+    world.asked(&commands[..1]);
+    world.local(&commands[1..]);
+    symlink("certs/server.key", world.work().join("k.txt")).unwrap();
+    world.asked(&["find . -name '*.txt' | xargs cat", "find -L . -name '*.txt' -exec cat {} +"]);
+}
+
+/// What git takes for changed is looked at, whatever its time and length say.
+#[test]
+fn changes_that_times_do_not_tell() {
+    let world = repository();
+    let file = world.file(".env", "K=SECRET-1");
+    commit(&world, "two");
+    let times = std::fs::metadata(&file).unwrap().modified().unwrap();
+    std::thread::sleep(std::time::Duration::from_millis(1100));
+    std::fs::write(world.work().join("README.md"), "y\n").unwrap();
+    git(&world.work(), &["add", "README.md"]);
+    world.local(&["git diff", "git diff HEAD"]);
+    std::fs::write(&file, "K=SECRET-2").unwrap();
+    std::fs::File::options().write(true).open(&file).unwrap().set_modified(times).unwrap();
+    world.asked(&["git diff", "git diff HEAD", "git diff-files -p"]);
+}
+
+/// A list that nobody here can read may take back what others leave out.
+#[test]
+fn lists_that_take_back_in_ways_of_their_own() {
+    for list in
+        [&b"\xff\n!.env\n"[..], b"\xef\xbb\xbf!.env\n", &[b"#".repeat(1 << 20).as_slice(), b"\n!.env\n"].concat()]
+    {
+        let world = repository();
+        world.file(".gitignore", ".env\n");
+        world.file("a/.env", "K=1");
+        world.local(&["git add -A"]);
+        std::fs::write(world.work().join("a/.gitignore"), list).unwrap();
+        world.asked(&["git add -A", "git add a"]);
+    }
+    // It counts from the index where the working tree has none.
+    let world = repository();
+    world.file("a/.gitignore", "!.env\n");
+    commit(&world, "two");
+    world.file(".gitignore", ".env\n");
+    world.file("a/.env", "K=1");
+    git(&world.work(), &["update-index", "--skip-worktree", "a/.gitignore"]);
+    std::fs::remove_file(world.work().join("a/.gitignore")).unwrap();
+    world.asked(&["git add -A", "git add a"]);
+}
+
+/// What git leaves of a commit lies in folders of worktrees and submodules, too.
+#[test]
+fn leftovers_of_worktrees_and_submodules() {
+    let world = repository();
+    for file in [
+        ".git/worktrees/wt/COMMIT_EDITMSG",
+        ".git/worktrees/wt/rebase-merge/patch",
+        ".git/modules/sub/COMMIT_EDITMSG",
+        ".git/modules/a/b/rebase-apply/0001",
+        ".git/modules/sub/rr-cache/0a/preimage",
+        ".git/ADD_EDIT.patch",
+        ".git/addp-hunk-edit.diff",
+    ] {
+        world.file(file, "+K=1");
+        let (folder, name) = file.rsplit_once('/').unwrap();
+        world.asked(&[
+            &format!("cat {file}"),
+            &format!("grep K {folder}/{}*", &name[..3]),
+            &format!("head -n1 {folder}/*"),
+        ]);
+        std::fs::remove_file(world.work().join(file)).unwrap();
+    }
 }

@@ -19,12 +19,13 @@ pub(crate) struct World {
 
 impl World {
     pub(crate) fn new() -> Self {
-        let in_srv = |prefix: &str| {
-            let folder = tempfile::Builder::new().prefix(prefix).tempdir_in("/srv").unwrap();
+        let made_in = |top: &str, prefix: &str| {
+            let folder = tempfile::Builder::new().prefix(prefix).tempdir_in(top).unwrap();
             std::fs::set_permissions(folder.path(), std::fs::Permissions::from_mode(0o755)).unwrap();
             folder
         };
-        Self { site: Site::new(""), programs: in_srv("path-"), root: in_srv("world-") }
+        // Apart: whoever is root has made what lies beside its own folder.
+        Self { site: Site::new(""), programs: made_in("/opt", "path-"), root: made_in("/srv", "world-") }
     }
 
     pub(crate) fn work(&self) -> PathBuf {

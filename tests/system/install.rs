@@ -27,7 +27,7 @@ impl Person {
     }
 
     fn hook(&self, words: &[&str]) -> Output {
-        let mut command = Command::new(bin("bashgate-hook"));
+        let mut command = bashgate_tests::hook();
         command.args(words).env_clear().env("HOME", self.at("home")).env("PATH", "/usr/bin:/bin");
         Output::of(command.current_dir(self.at("project")), b"")
     }
@@ -470,7 +470,7 @@ fn the_doctor_knows_units_trust_and_old_versions() {
     let old = person.write("bin/claude", "#!/bin/sh\necho '2.1.197 (Claude Code)'\n");
     std::fs::set_permissions(&old, std::fs::Permissions::from_mode(0o755)).unwrap();
     person.hook(&["install", "--agent", "claude", "--config", &config]).expect(0);
-    let mut command = Command::new(bin("bashgate-hook"));
+    let mut command = bashgate_tests::hook();
     command.args(["doctor", "--config", &config]).env_clear().env("HOME", person.at("home")).env("BASH_ENV", "/tmp/x");
     command.env("PATH", format!("{}:/usr/bin:/bin", person.at("bin").display())).current_dir(person.at("project"));
     let found = Output::of(&mut command, b"").expect(2);
@@ -479,7 +479,7 @@ fn the_doctor_knows_units_trust_and_old_versions() {
 
 #[test]
 fn help_helps_in_a_pipe_and_is_no_answer_to_an_event() {
-    let run = |word: &str, input: &[u8]| Output::of(Command::new(bin("bashgate-hook")).arg(word), input);
+    let run = |word: &str, input: &[u8]| Output::of(bashgate_tests::hook().arg(word), input);
     assert!(run("--help", b"").expect(0).stdout.contains("install --agent NAME"));
     assert!(run("--help", b"").stdout.contains("claude, codex, gemini, copilot, opencode, cursor, neutral"));
     assert!(run("--version", b"").expect(0).stdout.starts_with("bashgate-hook 0."));

@@ -10,14 +10,31 @@ use std::path::{Path, PathBuf};
 use bashgate_shared::{agents, programs, variables};
 use serde_json::Value;
 
-use super::{inward, words};
+use super::conditions::place;
+use super::{git, inward, words};
 use crate::doctor::bare_json;
 
 /// Most files of settings outside of a project that are read, and most bytes of each.
 const MOST_OUTSIDE: usize = 64;
 const MOST_BYTES: u64 = 256 * 1024;
 /// Scripts that run by themselves, in a project's folder: whatever they name counts.
-const SCRIPTS: [&str; 4] = [".envrc", ".mcp.json", ".vscode/tasks.json", ".pre-commit-config.yaml"];
+const SCRIPTS: [&str; 15] = [
+    ".envrc",
+    ".autoenv",
+    ".autoenv.zsh",
+    ".mcp.json",
+    ".vscode/tasks.json",
+    ".vscode/settings.json",
+    ".devcontainer.json",
+    ".devcontainer/devcontainer.json",
+    ".pre-commit-config.yaml",
+    "lefthook.yml",
+    ".lefthook.yml",
+    "lefthook-local.yml",
+    "mise.toml",
+    ".mise.toml",
+    "mise.local.toml",
+];
 const FOLDERS_OF_SCRIPTS: [&str; 2] = [".git/hooks", ".husky"];
 
 /// What is in force in a folder starts these files.
@@ -25,18 +42,35 @@ const FOLDERS_OF_SCRIPTS: [&str; 2] = [".git/hooks", ".husky"];
 pub struct Started {
     /// By the names that are used for them, and where they really lie.
     pub files: Vec<PathBuf>,
+    /// Folders of which it starts what lies directly in them, whatever it is called.
+    pub folders: Vec<PathBuf>,
     /// Whether all was looked at that says so.
     pub is_all: bool,
 }
 
+impl Started {
+    /// What a file is to what is in force: the script that it is, or a folder of such. Also for a folder with such in it.
+    pub fn names(&self, written: &Path, real: &Path) -> Option<&Path> {
+        let is_it = |script: &&PathBuf| script.starts_with(real) || *script == written;
+        let holds = |folder: &&PathBuf| {
+            folder.starts_with(real) || [written, real].into_iter().any(|file| file.parent() == Some(folder.as_path()))
+        };
+        self.files.iter().find(is_it).or_else(|| self.folders.iter().find(holds)).map(PathBuf::as_path)
+    }
+}
+
 /// The files that what is in force in a folder starts: agents' settings there, above it, at home and of the machine, and in the folder
-/// and those above it what git and shells start. Files that are made `soon` count as if they were there.
+/// and those above it what git and shells start; the same where files are made `soon`. These count as if they were there.
 pub fn in_force(start: &Path, soon: &[PathBuf]) -> Started {
     let mut look = Look::default();
     let counts = |place: &Path| place.is_file() || soon.iter().any(|made| made == place);
-    let folders = start.ancestors().map(Path::to_owned).chain(inward::home()).collect();
+    let below = soon.iter().flat_map(|file| file.ancestors().skip(1).take_while(|folder| folder.starts_with(start)));
+    let mut folders: Vec<&Path> = start.ancestors().chain(below).collect();
+    folders.sort_by_key(|folder| folder.as_os_str().len());
+    folders.dedup();
     let mut found = Vec::new();
-    for (number, file) in settings_of(folders).enumerate() {
+    let with_home = folders.iter().rev().map(|folder| (*folder).to_owned()).chain(inward::home()).collect();
+    for (number, file) in settings_of(with_home).enumerate() {
         if number == MOST_OUTSIDE {
             look.is_all = false;
             break;
@@ -46,25 +80,74 @@ pub fn in_force(start: &Path, soon: &[PathBuf]) -> Started {
             found.extend(look.scripts(&settings, &[start, above], &counts));
         }
     }
-    for folder in start.ancestors() {
-        let inside = FOLDERS_OF_SCRIPTS.iter().flat_map(|inner| fs::read_dir(folder.join(inner))).flatten().flatten();
-        let hooks = inside.filter(|entry| programs::is_git_hook(&entry.file_name().to_string_lossy()));
-        let files = SCRIPTS.iter().map(|name| folder.join(name)).chain(hooks.map(|entry| entry.path()));
-        for file in files.filter(|file| file.is_file()) {
+    for folder in &folders {
+        for file in SCRIPTS.iter().map(|name| folder.join(name)).filter(|file| file.is_file()) {
             let Some(text) = look.text_of(&file) else { continue };
             found.extend(look.named_by(&file, &text, folder, &counts));
         }
+        // Its hooks are those of a repository that is found from there; the ones above have been looked at from there.
+        let is_a_root = *folder == start || folder.starts_with(start) && folder.join(".git").symlink_metadata().is_ok();
+        let of_git = if is_a_root { git::hook_folders(folder) } else { Vec::new() };
+        let husky = (folder.join(".husky"), (*folder).to_owned());
+        for (hooks, root) in of_git.into_iter().chain([husky]) {
+            let hooks = fs::read_dir(hooks).into_iter().flatten().flatten();
+            for hook in hooks.filter(|entry| programs::is_git_hook(&entry.file_name().to_string_lossy())) {
+                let Some(text) = look.text_of(&hook.path()) else { continue };
+                found.extend(look.named_by(&hook.path(), &text, &root, &counts));
+            }
+        }
     }
-    found.extend(found.iter().filter_map(|file| file.canonicalize().ok()).collect::<Vec<_>>());
-    found.sort();
-    found.dedup();
-    Started { files: found, is_all: look.is_all }
+    // What such a script starts in its turn.
+    for script in found.clone() {
+        let is_of_a_shell =
+            script.extension().is_some_and(|ending| ["sh", "bash", "zsh"].iter().any(|one| ending == *one));
+        if is_of_a_shell && let Some(text) = look.text_of(&script) {
+            for folder in [Some(start), script.parent()].into_iter().flatten() {
+                found.extend(look.named_by(&script, &text, folder, &counts));
+            }
+        }
+    }
+    let real = |all: &mut Vec<PathBuf>| {
+        all.extend(all.iter().filter_map(|file| file.canonicalize().ok()).collect::<Vec<_>>());
+        all.sort();
+        all.dedup();
+    };
+    let mut folders = look.folders;
+    real(&mut found);
+    real(&mut folders);
+    Started { files: found, folders, is_all: look.is_all }
 }
+
+/// What these programs run stands in files of these names, where the text names none.
+const RUNNERS: [(&[&str], &[&str]); 6] = [
+    (&["make", "gmake"], &["Makefile", "makefile", "GNUmakefile"]),
+    (&["npm", "npx", "yarn", "pnpm", "bun", "bunx"], &["package.json"]),
+    (&["just"], &["justfile", "Justfile", ".justfile"]),
+    (&["task"], &["Taskfile.yml", "Taskfile.yaml"]),
+    (&["rake"], &["Rakefile", "rakefile"]),
+    (&["tox", "nox"], &["tox.ini", "noxfile.py"]),
+];
+/// A folder behind one of these words is one whose files run.
+const RUN_FOLDERS: [&str; 12] = [
+    "run-parts",
+    "PATH_add",
+    "path_add",
+    "source_dir",
+    "node",
+    "tsx",
+    "ts-node",
+    "bun",
+    "python",
+    "python3",
+    "run",
+    "in",
+];
 
 /// A look at what is started, by as many words as there is room for.
 #[derive(Debug)]
 pub struct Look {
     words_left: usize,
+    folders: Vec<PathBuf>,
     /// False once something was passed by.
     pub is_all: bool,
 }
@@ -78,7 +161,7 @@ impl Default for Look {
 
 impl Look {
     fn for_words(words: usize) -> Self {
-        Self { words_left: words, is_all: true }
+        Self { words_left: words, folders: Vec::new(), is_all: true }
     }
 
     /// The existing files that a [script](runs_by_itself) may start, as seen from these folders.
@@ -96,9 +179,15 @@ impl Look {
     }
 
     fn scripts(&mut self, settings: &Value, folders: &[&Path], counts: &dyn Fn(&Path) -> bool) -> Vec<PathBuf> {
-        let mut texts = Vec::new();
-        self.is_all &= commands(settings, false, 0, &mut texts);
-        let mut found: Vec<PathBuf> = texts.into_iter().flat_map(|text| self.files(text, folders, counts)).collect();
+        let mut lines = Vec::new();
+        self.is_all &= commands(settings, false, 0, &mut lines);
+        let mut found = Vec::new();
+        for Line { text, starts_in } in lines {
+            let elsewhere: Vec<PathBuf> =
+                folders.iter().filter_map(|base| place(starts_in.as_deref()?, base)).collect();
+            let folders: Vec<&Path> = folders.iter().copied().chain(elsewhere.iter().map(PathBuf::as_path)).collect();
+            found.extend(self.files(&text, &folders, counts));
+        }
         found.sort();
         found.dedup();
         found
@@ -109,8 +198,31 @@ impl Look {
         let mut all = words::of(text);
         let words: Vec<&str> = all.by_ref().take(self.words_left).collect();
         self.words_left -= words.len();
-        let (found, is_all) = words::files_that(&words, folders, counts);
+        let (mut found, is_all) = words::files_that(&words, folders, counts);
         self.is_all &= is_all && all.next().is_none();
+        let named = |words: &[&str]| {
+            let files = RUNNERS.iter().filter(|(runners, _)| runners.iter().any(|runner| words.contains(runner)));
+            files.flat_map(|(_, files)| *files).copied().collect::<Vec<_>>()
+        };
+        let by_runners = named(&words);
+        let in_folders = |name: &str| folders.iter().map(|folder| folder.join(name)).collect::<Vec<_>>();
+        found.extend(by_runners.into_iter().flat_map(in_folders).filter(|place| counts(place)));
+        for pair in words.windows(2) {
+            let [runs, folder] = pair else { continue };
+            let folder = folder.split('*').next().unwrap_or(folder);
+            let is_pattern = pair.last().is_some_and(|word| word.contains('*'));
+            let folder = if is_pattern { folder.rsplit_once('/').map_or("", |(folder, _)| folder) } else { folder };
+            // `npm run test` names no folder, and `go run ./cmd` does.
+            let is_meant = match *runs {
+                "in" => is_pattern,
+                "run" => folder.starts_with('.'),
+                _ => true,
+            };
+            if RUN_FOLDERS.contains(runs) && is_meant {
+                let places = folders.iter().filter_map(|base| place(folder, base));
+                self.folders.extend(places.filter(|place| place.is_dir()));
+            }
+        }
         found
     }
 
@@ -174,19 +286,37 @@ pub fn scripts(settings: &Value, folders: &[&Path]) -> Vec<PathBuf> {
     Look::for_words(MOST_WORDS).scripts(settings, folders, &Path::is_file)
 }
 
-/// Every text of a setting that is a command, or a word of one. False where there are deeper ones.
-fn commands<'v>(value: &'v Value, is_command: bool, depth: usize, into: &mut Vec<&'v str>) -> bool {
+/// A command of settings, or a part of one.
+struct Line {
+    text: String,
+    /// The folder in which it says that it starts.
+    starts_in: Option<String>,
+}
+
+/// Every text of a setting that is a command, or a word of one, and its words in one line. False where there are deeper ones.
+fn commands(value: &Value, is_command: bool, depth: usize, into: &mut Vec<Line>) -> bool {
     if depth > DEEPEST {
         return false;
     }
+    let texts =
+        |all: &Value| all.as_array().map(|all| all.iter().filter_map(Value::as_str).collect::<Vec<_>>().join(" "));
     match value {
         Value::String(text) if is_command => {
-            into.push(text);
+            into.push(Line { text: text.clone(), starts_in: None });
             true
         }
         // All of them, also behind one that is too deep.
-        Value::Array(all) => all.iter().filter(|one| !commands(one, is_command, depth + 1, into)).count() == 0,
+        Value::Array(all) => {
+            into.extend(texts(value).filter(|_| is_command).map(|text| Line { text, starts_in: None }));
+            all.iter().filter(|one| !commands(one, is_command, depth + 1, into)).count() == 0
+        }
         Value::Object(fields) => {
+            let field = |name: &str| fields.get(name).and_then(Value::as_str);
+            if let Some(program) = field("command") {
+                let words = fields.get("args").and_then(texts).unwrap_or_default();
+                let starts_in = field("cwd").map(str::to_owned);
+                into.push(Line { text: format!("{program} {words}"), starts_in });
+            }
             let too_deep = fields.iter().filter(|(name, value)| {
                 // A variable that names code as well.
                 let is_one = variables::is_code(name) || agents::holds_command(name);

@@ -11,7 +11,7 @@ const BREAKS: &str = "\"'`;&|()<>$={}!\\,";
 /// Most folders that one line is taken to go into.
 const MAX_FOLDERS: usize = 16;
 /// What interpreters add to a name.
-const ENDINGS: [&str; 6] = ["", ".js", ".mjs", ".cjs", ".py", ".sh"];
+const ENDINGS: [&str; 7] = ["", ".js", ".mjs", ".cjs", ".ts", ".py", ".sh"];
 
 /// The words of a line.
 pub fn of(line: &str) -> impl Iterator<Item = &str> {

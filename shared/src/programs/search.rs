@@ -124,7 +124,9 @@ fn grep(judge: &mut Judge<'_>, call: &Call) -> Judgement {
         || scan
             .value(&["-d", "--directories"])
             .is_some_and(|value| value.exact().is_none_or(|action| action.starts_with('r')));
-    let passed_by = passed_by_grep(&scan);
+    // Behind a link it meets what its own place would have it pass by.
+    let follows = scan.has(&["-R", "--dereference-recursive"]);
+    let passed_by = if follows { PassedBy::default() } else { passed_by_grep(&scan) };
     if walks && scan.operands.len() <= patterns {
         judgement = judgement.max(judge.read_tree_but(&Arg::literal("."), &passed_by));
     }
@@ -457,7 +459,9 @@ fn find(judge: &mut Judge<'_>, call: &Call) -> Judgement {
 fn find_by_its_words(judge: &mut Judge<'_>, call: &Call) -> Judgement {
     let mut args = call.args.iter().peekable();
     // How it goes through links and how fast, in front of where it starts.
+    let mut follows = false;
     loop {
+        follows |= args.peek().is_some_and(|arg| arg.is("-L"));
         if args.next_if(|arg| arg.is("-D")).is_some() {
             let _ = args.next();
         } else if args
@@ -476,7 +480,8 @@ fn find_by_its_words(judge: &mut Judge<'_>, call: &Call) -> Judgement {
     let is_plain = |start: &&Arg| start.start().starts_with(|c: char| c.is_ascii_alphanumeric() || "./_~".contains(c));
     let all_plain = starts.iter().all(is_plain);
     let words: Vec<Option<&str>> = args.clone().map(Arg::exact).collect();
-    let names = found_by(&words);
+    // Behind a link to a folder there is more than the walk comes by.
+    let names = if follows { Vec::new() } else { found_by(&words) };
     let reads_found = PassedBy { but: names.clone(), ..PassedBy::default() };
     let mut judgement = Judgement::safe();
     while let Some(arg) = args.next() {

@@ -52,7 +52,7 @@ pub(super) fn secrets_below(folder: &Path, passed_by: &PassedBy, findings: &mut 
     let is_there = paths::resolve(None, &text(folder)) == text(&real);
     let passed_by = &PassedBy { hidden: passed_by.hidden && is_there, ..passed_by.clone() };
     let end = walk(&real, Depth::All, &|entry: &Entry<'_>| {
-        let stop = look(entry, &real, makes);
+        let stop = look(entry, &real, makes).or_else(|| leads_to_what_is_passed_by(entry, &real, passed_by));
         stop.filter(|stop| !matches!(stop, Stop::Secret(_)) || !is_passed_by(entry, &real, passed_by))
     });
     finish(end, folder, findings);
@@ -72,6 +72,17 @@ fn is_passed_by(entry: &Entry<'_>, root: &Path, passed_by: &PassedBy) -> bool {
     let folders: Vec<&str> = folders.split('/').filter(|part| !part.is_empty()).collect();
     let told = passed_by.has_folder(&folders) || !is_folder && passed_by.has_file(name);
     told || passed_by.hidden && ignored::is_hidden_or_ignored(root, inside)
+}
+
+/// A link to a secret that is met at its own place, where it is passed by: what is told by names alone opens the link.
+fn leads_to_what_is_passed_by(entry: &Entry<'_>, root: &Path, passed_by: &PassedBy) -> Option<Stop> {
+    let by_names = PassedBy { hidden: false, ..passed_by.clone() };
+    if entry.kind != FileType::Symlink || by_names.is_nothing() {
+        return None;
+    }
+    let Leads::To(real) = follow(&entry.path()) else { return None };
+    let is_secret = real.starts_with(root) && real.is_file() && public::is_secret(&real);
+    is_secret.then(|| Stop::Secret(text(&entry.path())))
 }
 
 /// Reading the files in a folder whose names begin and end so shows these secrets. Case does not count: bash can be told so.

@@ -402,8 +402,10 @@ fn write_stays(
     {
         findings.unproven.push(format!("{} leads to {real}", path.display()));
     }
-    if let Some(script) = started.files.iter().find(|script| script.starts_with(&real) || *script == path) {
-        findings.unproven.push(format!("{} is started by settings or hooks that are in force", script.display()));
+    if let Some(script) = started.names(path, Path::new(&real)) {
+        findings
+            .unproven
+            .push(format!("what lies at {} is started by settings or hooks that are in force", script.display()));
     } else if !started.is_all {
         findings.unproven.push("settings and hooks say more than is looked at of what they start".to_owned());
     }

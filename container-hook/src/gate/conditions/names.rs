@@ -48,7 +48,7 @@ pub(super) fn check(found: &Classification, cwd: &Path, shell: &Startup, finding
     for file in &shell.doubtful {
         findings.unproven.push(format!("{} may change what names mean in the agent's shell", file.display()));
     }
-    environment(&names, shell, findings);
+    environment(&names, cwd, shell, findings);
     let started = found.effects.started.iter().map(String::as_str);
     let external: Vec<&str> = names.iter().copied().filter(|name| !programs::is_builtin(name)).chain(started).collect();
     if external.is_empty() {
@@ -112,14 +112,14 @@ pub(in crate::gate) fn others_programs(effects: &Effects, cwd: &Path) -> Vec<Pat
     all.dedup();
     let found =
         all.into_iter().filter_map(|name| folders.iter().map(|folder| folder.join(name)).find(|file| is_program(file)));
-    found.filter(|file| !only_root_writes(file)).collect()
+    found.filter(|file| is_others(file, cwd)).collect()
 }
 
 /// The folders of PATH in which others than root can put a program.
 pub(in crate::gate) fn others_folders(cwd: &Path) -> Vec<PathBuf> {
     let path = std::env::var_os("PATH").unwrap_or_default();
     let folders = std::env::split_paths(&path).map(|folder| cwd.join(folder));
-    folders.filter(|folder| folder.is_dir() && !only_root_writes(folder)).collect()
+    folders.filter(|folder| folder.is_dir() && is_others(folder, cwd)).collect()
 }
 
 /// What the command itself writes into a folder of PATH, or moves to where one lies, is a program by then.
@@ -148,7 +148,7 @@ fn writes_to_path(found: &Classification, cwd: &Path, folders: &[PathBuf], shell
     }
 }
 
-fn environment(names: &[&str], shell: &Startup, findings: &mut Findings) {
+fn environment(names: &[&str], cwd: &Path, shell: &Startup, findings: &mut Findings) {
     // An alias for one changes how everything is read.
     if let Some(word) = shell.names.iter().find(|name| RESERVED.contains(&name.as_str())) {
         findings.unproven.push(format!("`{word}` is an alias in the agent's shell"));
@@ -173,7 +173,15 @@ fn environment(names: &[&str], shell: &Startup, findings: &mut Findings) {
             Some(name) => names.contains(&name) || name == "command_not_found_handle",
             None if value.is_empty() => false,
             None if variables::steers_every_command(&variable) => true,
-            None if variable == "LD_LIBRARY_PATH" => !std::env::split_paths(&value).all(|folder| is_trusted(&folder)),
+            // What is not there loads nothing, and nobody but root could make it. The runner of tests sets it for them.
+            None if variable == "LD_LIBRARY_PATH" && cfg!(test) => false,
+            None if variable == "LD_LIBRARY_PATH" => {
+                let is_safe = |folder: &Path| {
+                    let there = folder.ancestors().find(|place| place.symlink_metadata().is_ok());
+                    there.is_some_and(|there| is_out_of_reach(there, cwd)) && !is_where_root_works(folder, cwd)
+                };
+                !std::env::split_paths(&value).all(|folder| is_safe(&folder))
+            }
             None => rows.iter().any(|row| row.environment.contains(&variable.as_ref())),
         };
         if harms {
@@ -230,12 +238,8 @@ fn kind_of(file: &Path) -> std::io::Result<FileKind> {
 
 /// A program counts only where nobody but root can put it: not in the workspace, not in the home folder.
 fn trusted_file(file: &Path, cwd: &Path, findings: &mut Findings) {
-    let home = std::env::var_os("HOME").map(PathBuf::from).filter(|home| home != Path::new("/"));
-    let elsewhere = |real: &Path| {
-        (cwd == Path::new("/") || !real.starts_with(cwd)) && home.as_ref().is_none_or(|home| !real.starts_with(home))
-    };
     let real = std::fs::canonicalize(file);
-    if !(real.as_ref().is_ok_and(|real| elsewhere(real)) && only_root_writes(file)) {
+    if !is_out_of_reach(file, cwd) {
         findings.unproven.push(format!("{} does not lie in a folder that only root can write", file.display()));
     }
     if let Ok(real) = real
@@ -245,6 +249,53 @@ fn trusted_file(file: &Path, cwd: &Path, findings: &mut Findings) {
             format!("{} is {}, which may go by the name to start another program", file.display(), real.display());
         findings.unproven.push(why);
     }
+}
+
+/// True for a file or folder that the agent cannot have put there: only root can, and it lies neither where the agent works nor at
+/// home.
+fn is_out_of_reach(file: &Path, cwd: &Path) -> bool {
+    let home = std::env::var_os("HOME").map(PathBuf::from).filter(|home| home != Path::new("/"));
+    let is_at_home = |place: &Path| home.as_ref().is_some_and(|home| place.starts_with(home));
+    !is_others(file, cwd) && !names_of(file).iter().any(|place| is_at_home(place))
+}
+
+/// True for a file or folder that others than root can put there or exchange, or whoever works there as root.
+fn is_others(file: &Path, cwd: &Path) -> bool {
+    !only_root_writes(file) || names_of(file).iter().any(|place| is_where_root_works(place, cwd))
+}
+
+/// A path as it is given, and as it really is.
+fn names_of(file: &Path) -> Vec<PathBuf> {
+    std::iter::once(file.to_owned()).chain(std::fs::canonicalize(file)).collect()
+}
+
+/// Where programs and libraries lie that a system or its administrator brings.
+const OF_THE_SYSTEM: [&str; 15] = [
+    "/bin",
+    "/sbin",
+    "/lib",
+    "/lib32",
+    "/lib64",
+    "/libx32",
+    "/usr/bin",
+    "/usr/sbin",
+    "/usr/lib",
+    "/usr/lib32",
+    "/usr/lib64",
+    "/usr/libexec",
+    "/usr/games",
+    "/usr/share",
+    "/usr/local",
+];
+
+/// True for what lies where a command works. An agent that is root owns what it makes, and may have moved on from its project's folder:
+/// all that lies below the same folder of the root directory counts, but for the system's own.
+fn is_where_root_works(place: &Path, cwd: &Path) -> bool {
+    let is_in_it = cwd != Path::new("/") && place.starts_with(cwd);
+    let top = |path: &Path| path.components().nth(1).map(|part| part.as_os_str().to_owned());
+    let is_beside = || names_of(cwd).iter().any(|start| top(start).is_some() && top(start) == top(place));
+    let is_of_system = || OF_THE_SYSTEM.iter().any(|folder| place.starts_with(folder));
+    is_in_it || rustix::process::geteuid().is_root() && !is_of_system() && is_beside()
 }
 
 /// True for a file that nobody but root can exchange or write, by whatever way its name leads.

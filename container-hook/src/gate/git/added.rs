@@ -2,6 +2,7 @@
 //! numbers, whatever they were called.
 
 use std::collections::HashSet;
+use std::io::ErrorKind;
 use std::path::Path;
 
 use bashgate_shared::classify::secrets;
@@ -24,11 +25,11 @@ pub(in crate::gate) fn tracked(repository: &Repository) -> Option<HashSet<String
 pub(in crate::gate) fn takes_in(repository: &Repository, tracked: &HashSet<String>, file: &Path) -> bool {
     let Ok(inside) = file.strip_prefix(&repository.root) else { return false };
     let name = inside.to_string_lossy();
-    !tracked.contains(name.as_ref()) && !inside.starts_with(".git") && !is_ignored(repository, inside)
+    !tracked.contains(name.as_ref()) && !inside.starts_with(".git") && !is_ignored(repository, tracked, inside)
 }
 
-/// True when a plain line says that git does not look at it. Lists that are read in another way ignore nothing.
-fn is_ignored(repository: &Repository, inside: &Path) -> bool {
+/// True when a plain line says that git does not look at it. A list that cannot be read may take anything back.
+fn is_ignored(repository: &Repository, tracked: &HashSet<String>, inside: &Path) -> bool {
     let mut ignored = false;
     let mut lists = vec![(repository.common.join("info/exclude"), inside)];
     // From the root down: what is said deeper counts more.
@@ -38,9 +39,23 @@ fn is_ignored(repository: &Repository, inside: &Path) -> bool {
         lists.push((repository.root.join(folder).join(".gitignore"), below));
     }
     for (list, below) in lists {
-        let meta = std::fs::symlink_metadata(&list);
-        let is_plain = meta.is_ok_and(|meta| meta.is_file() && meta.len() <= MAX_LIST);
-        let Some(text) = is_plain.then(|| super::read_text(&list).ok()).flatten() else { continue };
+        let text = match std::fs::symlink_metadata(&list) {
+            Ok(meta) if meta.is_file() && meta.len() <= MAX_LIST => match super::read_text(&list) {
+                Ok(text) => text,
+                Err(_) => return false,
+            },
+            // Where the working tree has none, git goes by the one in its index.
+            Err(error) if matches!(error.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory) => {
+                let of_index =
+                    list.strip_prefix(&repository.root).is_ok_and(|name| tracked.contains(&*name.to_string_lossy()));
+                if of_index {
+                    return false;
+                }
+                continue;
+            }
+            _ => return false,
+        };
+        let text = text.strip_prefix('\u{feff}').unwrap_or(&text);
         for line in text.split('\n') {
             let line = line.trim_end_matches(' ');
             match line.strip_prefix('!') {

@@ -34,9 +34,11 @@ pub(super) struct Known {
     pub id: Id,
     /// True where no merge is waiting to be settled.
     pub is_settled: bool,
-    /// When it was changed last, in seconds and nanoseconds, and its length, as far as 32 bits say them.
+    /// When its content was changed last, and when anything of it was, in seconds and nanoseconds.
     changed: (u32, u32),
-    length: u32,
+    touched: (u32, u32),
+    /// Its number, its user and group, and its length, as far as 32 bits say them.
+    others: [u32; 4],
 }
 
 impl Known {
@@ -44,12 +46,18 @@ impl Known {
     /// false.
     pub fn is_as(&self, file: &Metadata, index: &Metadata) -> bool {
         let low = |number: i64| u32::try_from(number & 0xffff_ffff).unwrap_or_default();
-        let changed = (low(file.mtime()), low(file.mtime_nsec()));
-        let is_older = (file.mtime(), file.mtime_nsec()) < (index.mtime(), index.mtime_nsec());
-        let length = u32::try_from(file.len() & 0xffff_ffff).unwrap_or_default();
+        let whole = |number: u64| u32::try_from(number & 0xffff_ffff).unwrap_or_default();
         // Some file systems, and some builds, count in seconds.
-        let is_of_then = changed == self.changed || self.changed.1 == 0 && changed.0 == self.changed.0;
-        file.is_file() && is_of_then && length == self.length && is_older
+        let is_of = |then: (u32, u32), now: (i64, i64)| {
+            let now = (low(now.0), low(now.1));
+            now == then || then.1 == 0 && now.0 == then.0
+        };
+        let is_older = (file.mtime(), file.mtime_nsec()) < (index.mtime(), index.mtime_nsec());
+        file.is_file()
+            && is_older
+            && is_of(self.changed, (file.mtime(), file.mtime_nsec()))
+            && is_of(self.touched, (file.ctime(), file.ctime_nsec()))
+            && self.others == [whole(file.ino()), file.uid(), file.gid(), whole(file.len())]
     }
 }
 
@@ -62,8 +70,9 @@ impl Index {
         Some(Known {
             id: Id::new(bytes.get(start + 40..start + 40 + id_length)?),
             is_settled: flags & 0x30 == 0,
+            touched: (word(0)?, word(4)?),
             changed: (word(8)?, word(12)?),
-            length: word(36)?,
+            others: [word(20)?, word(28)?, word(32)?, word(36)?],
         })
     }
 

@@ -417,18 +417,22 @@ pub fn is_git_store(path: &str) -> bool {
     inside.is_some_and(|rest| !rest.is_empty() && !rest.starts_with("info/"))
 }
 
-/// True for what git leaves of a commit that was begun: files in which changes stand as they are, of whatever file. The path is in
-/// lower case.
+/// True for what git leaves of a commit that was begun: files in which changes stand as they are, of whatever file; also of linked
+/// worktrees and of submodules. The path is in lower case.
 fn is_git_leftover(path: &str) -> bool {
-    let inside = path.strip_prefix(".git/").or_else(|| path.split_once("/.git/").map(|(_, rest)| rest));
+    let inside = path.strip_prefix(".git/").or_else(|| path.split_once(".git/").map(|(_, rest)| rest));
     let name = file_name(path);
-    inside.is_some_and(|rest| {
-        let is_below = |folder: &str| rest.strip_prefix(folder).is_some_and(|rest| rest.len() > 1);
-        rest == "commit_editmsg"
-            || is_below("rebase-merge/") && name == "patch"
-            || is_below("rebase-apply/") && (name == "patch" || name.bytes().all(|byte| byte.is_ascii_digit()))
-            || is_below("rr-cache/")
-                && (name.starts_with("preimage") || name.starts_with("postimage") || name.starts_with("thisimage"))
+    inside.is_some_and(|inside| {
+        // Whatever folders of git's stand in front: those of submodules may have several names.
+        let is_below = |folder: &str| lies_in(inside, folder);
+        let is_number = !name.is_empty() && name.bytes().all(|byte| byte.is_ascii_digit());
+        let is_of_objects =
+            inside.starts_with("objects/") || inside.starts_with("refs/") || inside.starts_with("logs/");
+        matches!(name, "commit_editmsg" | "add_edit.patch" | "addp-hunk-edit.diff") && !is_of_objects
+            || is_below("rebase-merge") && name == "patch"
+            || is_below("rebase-apply") && (name == "patch" || is_number)
+            || is_below("rr-cache")
+                && ["preimage", "postimage", "thisimage"].iter().any(|start| name.starts_with(start))
     })
 }
 
