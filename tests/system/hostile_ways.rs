@@ -371,6 +371,24 @@ fn programs_that_settings_of_git_name() {
     }
 }
 
+/// However many names lie beside it, and whatever tools have made.
+#[test]
+fn links_among_thousands_of_names() {
+    for crowded in ["", "node_modules/x/", "app/node_modules/"] {
+        let world = repository();
+        for number in 0..2_500 {
+            world.file(&format!("{crowded}f{number}"), "");
+        }
+        world.file("env/rc", "x");
+        world.file("run.sh", "x");
+        std::fs::create_dir_all(world.work().join("p1/p2")).unwrap();
+        symlink("env/rc", world.work().join(".envrc")).unwrap();
+        symlink("../../run.sh", world.work().join("p1/p2/.envrc")).unwrap();
+        world.asked(&["echo x > env/rc", "echo x > run.sh", "cp README.md run.sh"]);
+        world.local(&["echo x > env/other", "echo x > other.sh"]);
+    }
+}
+
 /// Scripts that agents' settings, git's hooks and shells start run outside of the gate.
 #[test]
 fn scripts_that_settings_and_hooks_start() {

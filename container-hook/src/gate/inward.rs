@@ -11,9 +11,12 @@ use bashgate_shared::variables::{self, Steers};
 
 use super::words;
 
-/// Deepest folder that is looked into, and the most names in all of them.
+/// Deepest folder that is looked into, and the most names in the first one and in all others.
 const DEEPEST: usize = 3;
+const MAX_NAMES_AT_FIRST: usize = 100_000;
 const MAX_NAMES: usize = 2000;
+/// Folders full of what tools make, in which nobody works: looked into last.
+const MADE_BY_TOOLS: [&str; 6] = ["node_modules", "target", "__pycache__", ".venv", "venv", "site-packages"];
 /// How deep below a project's folder others are looked for.
 const PROJECTS_IN_IT: usize = 2;
 /// As many links as the kernel follows.
@@ -95,9 +98,11 @@ fn links_at(top: &Path, names: &Names, free: usize) -> Vec<Inward> {
     let mut found = Vec::new();
     let mut folders = VecDeque::from([(top.to_owned(), Begun::No, 0)]);
     let mut seen = 0;
-    while let Some((folder, begun, depth)) = folders.pop_front() {
-        for entry in fs::read_dir(&folder).into_iter().flatten().flatten() {
-            seen += 1;
+    let mut made = VecDeque::new();
+    while let Some((folder, begun, depth)) = folders.pop_front().or_else(|| made.pop_front()) {
+        let entries = fs::read_dir(&folder).into_iter().flatten().flatten();
+        for entry in entries.take(if depth == 0 { MAX_NAMES_AT_FIRST } else { MAX_NAMES }) {
+            seen += usize::from(depth > 0);
             if seen > MAX_NAMES {
                 return found;
             }
@@ -106,15 +111,18 @@ fn links_at(top: &Path, names: &Names, free: usize) -> Vec<Inward> {
                 continue;
             }
             let begun = names.step(begun, &entry.file_name().to_string_lossy());
+            let is_made = MADE_BY_TOOLS.iter().any(|name| entry.file_name() == *name);
             let path = entry.path();
             if begun == Begun::No {
-                if kind.is_dir() && depth < free {
+                if kind.is_dir() && depth < free && !is_made {
                     folders.push_back((path, Begun::No, depth + 1));
                 }
                 continue;
             }
             if kind.is_dir() {
-                if depth < DEEPEST {
+                if depth < DEEPEST && is_made {
+                    made.push_back((path, begun, depth + 1));
+                } else if depth < DEEPEST {
                     // Before all others: a folder full of names must not hide what acts.
                     folders.push_front((path, begun, depth + 1));
                 }

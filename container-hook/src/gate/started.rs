@@ -7,7 +7,8 @@ use std::io::{ErrorKind, Read as _};
 use std::os::unix::fs::OpenOptionsExt as _;
 use std::path::{Path, PathBuf};
 
-use bashgate_shared::{agents, programs, variables};
+use bashgate_shared::programs::{self, Kind, Runs};
+use bashgate_shared::{agents, variables};
 use serde_json::Value;
 
 use super::conditions::place;
@@ -99,8 +100,9 @@ pub fn in_force(start: &Path, soon: &[PathBuf]) -> Started {
     }
     // What such a script starts in its turn.
     for script in found.clone() {
+        let ending = script.extension().map(|ending| ending.to_string_lossy().into_owned());
         let is_of_a_shell =
-            script.extension().is_some_and(|ending| ["sh", "bash", "zsh"].iter().any(|one| ending == *one));
+            ending.is_some_and(|ending| programs::row(&ending).is_some_and(|row| row.runs == Runs::Shell));
         if is_of_a_shell && let Some(text) = look.text_of(&script) {
             for folder in [Some(start), script.parent()].into_iter().flatten() {
                 found.extend(look.named_by(&script, &text, folder, &counts));
@@ -118,30 +120,8 @@ pub fn in_force(start: &Path, soon: &[PathBuf]) -> Started {
     Started { files: found, folders, is_all: look.is_all }
 }
 
-/// What these programs run stands in files of these names, where the text names none.
-const RUNNERS: [(&[&str], &[&str]); 6] = [
-    (&["make", "gmake"], &["Makefile", "makefile", "GNUmakefile"]),
-    (&["npm", "npx", "yarn", "pnpm", "bun", "bunx"], &["package.json"]),
-    (&["just"], &["justfile", "Justfile", ".justfile"]),
-    (&["task"], &["Taskfile.yml", "Taskfile.yaml"]),
-    (&["rake"], &["Rakefile", "rakefile"]),
-    (&["tox", "nox"], &["tox.ini", "noxfile.py"]),
-];
-/// A folder behind one of these words is one whose files run.
-const RUN_FOLDERS: [&str; 12] = [
-    "run-parts",
-    "PATH_add",
-    "path_add",
-    "source_dir",
-    "node",
-    "tsx",
-    "ts-node",
-    "bun",
-    "python",
-    "python3",
-    "run",
-    "in",
-];
+/// A folder behind one of these words is one whose files run, as behind an interpreter.
+const RUN_FOLDERS: [&str; 8] = ["run-parts", "PATH_add", "path_add", "source_dir", "tsx", "ts-node", "run", "in"];
 
 /// A look at what is started, by as many words as there is room for.
 #[derive(Debug)]
@@ -200,11 +180,9 @@ impl Look {
         self.words_left -= words.len();
         let (mut found, is_all) = words::files_that(&words, folders, counts);
         self.is_all &= is_all && all.next().is_none();
-        let named = |words: &[&str]| {
-            let files = RUNNERS.iter().filter(|(runners, _)| runners.iter().any(|runner| words.contains(runner)));
-            files.flat_map(|(_, files)| *files).copied().collect::<Vec<_>>()
-        };
-        let by_runners = named(&words);
+        // What such a program runs stands in files of these names.
+        let by_runners: BTreeSet<&str> =
+            words.iter().filter_map(|word| programs::row(word)).flat_map(|row| row.steered_by).copied().collect();
         let in_folders = |name: &str| folders.iter().map(|folder| folder.join(name)).collect::<Vec<_>>();
         found.extend(by_runners.into_iter().flat_map(in_folders).filter(|place| counts(place)));
         for pair in words.windows(2) {
@@ -218,7 +196,8 @@ impl Look {
                 "run" => folder.starts_with('.'),
                 _ => true,
             };
-            if RUN_FOLDERS.contains(runs) && is_meant {
+            let is_interpreter = || programs::row(runs).is_some_and(|row| row.kind == Kind::Runtime);
+            if (RUN_FOLDERS.contains(runs) || is_interpreter()) && is_meant {
                 let places = folders.iter().filter_map(|base| place(folder, base));
                 self.folders.extend(places.filter(|place| place.is_dir()));
             }

@@ -25,6 +25,9 @@ pub struct Reach {
     pub acts: BTreeSet<String>,
     /// Programs with where they go: scheme, host and port, or the address that settings give a remote.
     pub hosts: BTreeSet<(String, String)>,
+    /// Files that it writes: what is fetched may be anything.
+    #[serde(default)]
+    pub writes: BTreeSet<String>,
     /// Files that say where it goes, with their digests and what people were shown of them.
     pub settings: BTreeSet<(String, String, String)>,
     /// Who asks, in which sandbox.
@@ -67,6 +70,7 @@ impl Reach {
         Some(Self {
             acts,
             hosts,
+            writes: effects.writes.iter().cloned().collect(),
             settings: settings.collect(),
             asker: (check.agent.clone(), check.runner.as_ref().map(|runner| runner.preset.clone())),
         })
@@ -76,6 +80,7 @@ impl Reach {
     pub fn covers(&self, other: &Self) -> bool {
         other.acts.is_subset(&self.acts)
             && other.hosts.is_subset(&self.hosts)
+            && other.writes.is_subset(&self.writes)
             && other.settings == self.settings
             && other.asker == self.asker
     }
@@ -84,10 +89,15 @@ impl Reach {
     pub fn words(&self) -> String {
         let acts: Vec<&str> = self.acts.iter().map(String::as_str).collect();
         let hosts: Vec<&str> = self.hosts.iter().map(|(_, host)| host.as_str()).collect();
-        match hosts.as_slice() {
+        let mut words = match hosts.as_slice() {
             [] => acts.join(", "),
             hosts => format!("{} with {}", acts.join(", "), hosts.join(", ")),
+        };
+        if !self.writes.is_empty() {
+            let writes: Vec<&str> = self.writes.iter().map(String::as_str).collect();
+            words.push_str(&format!(", and writes {}", writes.join(", ")));
         }
+        words
     }
 }
 

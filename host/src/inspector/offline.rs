@@ -6,7 +6,7 @@
 use bashgate_shared::classify::{Argv, COMPUTED, CommandClass, FUNCTION_CALL, Part};
 use bashgate_shared::programs::{self, Builtin, Flag, Kind, Runs, Talks, Trait};
 
-use bashgate_shared::protocol::{FURTHER_FOLDERS, FileEvidence, MAX_EVIDENCE, MAX_HEAD_BYTES};
+use bashgate_shared::protocol::{CODE_AMONG_THEM, FURTHER_FOLDERS, FileEvidence, MAX_EVIDENCE, MAX_HEAD_BYTES};
 
 use super::Brief;
 use super::reach::may_reach;
@@ -51,6 +51,9 @@ fn what_is_not_known(brief: &Brief) -> Option<String> {
             format!("`{}`, which it runs, is longer than what was looked at", what(&file.path))
         });
     }
+    if let Some(why) = what_nobody_has_seen(brief) {
+        return Some(why);
+    }
     if let Some(part) = brief.parts.iter().find(|part| part.rule == COMPUTED) {
         return Some(format!("which program `{}` runs is only known when it runs", what(&part.text)));
     }
@@ -67,11 +70,58 @@ fn what_is_not_known(brief: &Brief) -> Option<String> {
     })
 }
 
+/// Which code the command runs that is not what was sent: it comes to be with the command, lies where only the run knows, or was not
+/// there.
+fn what_nobody_has_seen(brief: &Brief) -> Option<String> {
+    let short = |text: &str| text.chars().take(60).collect::<String>();
+    let runs = &brief.effects.runs;
+    if runs.is_empty() {
+        return None;
+    }
+    if runs.iter().any(|path| path.contains("{}")) {
+        return Some("which files it runs is only known when it runs".to_owned());
+    }
+    if let Some(path) = runs.iter().find(|path| brief.effects.writes.contains(path)) {
+        return Some(format!("it writes `{}`, which it runs", short(path)));
+    }
+    let begins = |call: &Argv, program: &str| call.first().is_some_and(|name| name.as_deref() == Some(program));
+    let brings = |call: &Argv| {
+        begins(call, "git") && call.iter().skip(1).flatten().any(|word| programs::checks_out(word) || word == "reset")
+    };
+    if brief.calls.iter().any(brings) {
+        return Some("git may bring what it runs".to_owned());
+    }
+    let moves = |call: &Argv| {
+        (begins(call, "cd") || begins(call, "pushd")) && call.iter().any(Option::is_none)
+            || call.iter().flatten().any(|word| matches!(word.as_str(), "-execdir" | "-okdir"))
+    };
+    if brief.calls.iter().any(moves) {
+        return Some("in which folder it runs something is only known when it runs".to_owned());
+    }
+    // The text says it relatively, and what is run is known by its whole path.
+    let names = |word: &str, path: &str| {
+        let word = word.trim_start_matches("./");
+        path.trim_start_matches("./")
+            .strip_suffix(word)
+            .is_some_and(|before| before.is_empty() || before.ends_with('/'))
+    };
+    let is_named = |path: &str| {
+        let mut words = brief.calls.iter().flatten().flatten().filter(|word| word.contains(['/', '.']));
+        words.any(|word| names(word, path))
+    };
+    let is_seen = |path: &str| brief.evidence.iter().any(|file| file.path.starts_with(path));
+    let unseen = runs.iter().find(|path| brief.is_from_container && is_named(path) && !is_seen(path));
+    unseen.map(|path| format!("nobody has seen `{}`, which it runs", short(path)))
+}
+
 /// True for a file whose code nobody has seen whole: it goes on behind what was sent, lies where only the run knows, or only stands
 /// for others.
 fn is_cut(brief: &Brief, file: &FileEvidence) -> bool {
     let is_code = brief.effects.runs.iter().any(|path| file.path.starts_with(path.as_str()));
-    let stands_for_others = file.path.ends_with(" more files") && brief.effects.runs.len() >= MAX_EVIDENCE;
+    let stands_for =
+        file.path.split_once(" more files").filter(|(count, _)| count.bytes().all(|byte| byte.is_ascii_digit()));
+    let stands_for_others =
+        stands_for.is_some_and(|(_, rest)| rest.contains(CODE_AMONG_THEM) || brief.effects.runs.len() >= MAX_EVIDENCE);
     let is_unseen = file.sha256.is_empty() && file.head.is_empty() && (is_code || file.path == FURTHER_FOLDERS);
     is_code && file.head.len() + 4 > MAX_HEAD_BYTES || is_unseen || stands_for_others
 }

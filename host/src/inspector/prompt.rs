@@ -73,6 +73,8 @@ pub struct Brief {
     pub read_alone: Option<ReadAlone>,
     /// What the container says of it.
     pub container_says: Vec<String>,
+    /// True for a question of a container, which has sent what it runs as far as that is there.
+    pub is_from_container: bool,
 }
 
 impl Brief {
@@ -102,6 +104,7 @@ impl Brief {
             unproven: None,
             read_alone: None,
             container_says: Vec::new(),
+            is_from_container: false,
         }
     }
 
@@ -124,6 +127,7 @@ impl Brief {
             unproven: None,
             read_alone: None,
             container_says: Vec::new(),
+            is_from_container: false,
         }
     }
 

@@ -427,12 +427,15 @@ fn created(path: &Path, later: &Later, around: &Around<'_>) -> Violation {
     let by_git = || later.tier != Tier::Gate && around.checks_out && (around.is_tracked)(path);
     // What was there and is called so only now: it is the naming that is new. Of what is named a hook, what an earlier run may have
     // left there is nobody's: only what git tracks, and nobody has written since, stays.
+    let is_gits_link = path.is_symlink() && path.components().any(|part| part.as_os_str() == ".git");
     let is_old = || {
         let is_hook = path.file_name().is_some_and(|name| programs::is_git_hook(&name.to_string_lossy()));
         let is_untouched = || !(around.is_made_since)(path);
         // Where an earlier run could have left nothing, it has left nothing.
         let is_out_of_reach = || path.parent().is_some_and(|folder| !may_be_written(folder, around.workspace));
-        (around.was_there)(path) && (!is_hook || is_untouched() && ((around.is_tracked)(path) || is_out_of_reach()))
+        !is_gits_link
+            && (around.was_there)(path)
+            && (!is_hook || is_untouched() && ((around.is_tracked)(path) || is_out_of_reach()))
     };
     // What no run could write is none's: it was kept from all of them.
     let is_as_it_lies = || fs::canonicalize(path).is_ok_and(|real| real == path);

@@ -59,6 +59,8 @@ pub(super) struct Seen {
     names: usize,
     /// Repositories in it whose settings have been read.
     repositories: usize,
+    /// See [`Self::links_of_git`].
+    git_links: Vec<PathBuf>,
     since: Option<Instant>,
     /// How long following links has taken so far.
     on_links: Duration,
@@ -295,6 +297,9 @@ impl Seen {
                 acting.settings(self, &path);
             }
         }
+        for link in std::mem::take(&mut self.git_links) {
+            acting.named(self, &link, None);
+        }
         // What git hands out as examples it does not run.
         let is_run = |path: &&PathBuf| self.is_hook(path) && path.extension().is_none_or(|ending| ending != "sample");
         let hooks = self.own.keys().chain(nested.keys()).filter(is_run).cloned();
@@ -511,6 +516,7 @@ impl Seen {
         for name in git::ACTS {
             self.add(&git.join(name), into, 0);
         }
+        self.links_of_git(&git);
         if depth > DEEPEST {
             self.unseen.insert(git.clone());
             return;
@@ -543,6 +549,31 @@ impl Seen {
                 }
                 if !is_data && entry.file_type().is_ok_and(|kind| kind.is_dir()) {
                     self.repository(&entry.path(), into, depth + 1);
+                }
+            }
+        }
+    }
+
+    /// Links in a folder of git's that lead out of the workspace: git makes none, and a person's git would write through them.
+    fn links_of_git(&mut self, git: &Path) {
+        let mut waiting = vec![(git.to_owned(), 0)];
+        while let Some((folder, depth)) = waiting.pop() {
+            for entry in self.entries(&folder) {
+                if !self.has_room() {
+                    self.unseen.insert(git.to_owned());
+                    return;
+                }
+                let (path, kind) = (entry.path(), entry.file_type().ok());
+                // Repositories of others are looked at as such.
+                let is_passed_by = depth == 0
+                    && ["objects", "lfs", "modules", "worktrees"].iter().any(|name| entry.file_name() == *name);
+                if kind.is_some_and(|kind| kind.is_symlink()) {
+                    let inside = fs::canonicalize(&path).is_ok_and(|real| real.starts_with(&self.workspace));
+                    if !inside {
+                        self.git_links.push(path);
+                    }
+                } else if kind.is_some_and(|kind| kind.is_dir()) && !is_passed_by && depth < DEEPEST {
+                    waiting.push((path, depth + 1));
                 }
             }
         }

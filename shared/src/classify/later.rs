@@ -264,6 +264,9 @@ const ROWS: &[Row] = &[
             Below(".config/mise"),
             Ends(".autoenv"),
             Ends(".autoenv.zsh"),
+            Ends(".autoenv.sh"),
+            Ends(".env.zsh"),
+            Ends(".rtx.toml"),
         ],
     )
     .in_projects(),
@@ -942,6 +945,7 @@ const ROWS: &[Row] = &[
             Ends("eslint.config*"),
             Ends(".eslintrc*"),
             Ends(".prettierrc*"),
+            Ends("prettier.config*"),
             Ends(".pylintrc"),
             Ends(".rubocop.yml"),
             Ends("directory.build.targets"),

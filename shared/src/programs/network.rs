@@ -653,6 +653,13 @@ fn downloads(judge: &mut Judge<'_>, call: &Call, name: &str) {
                     by_name &= is_curl;
                     judge.fetched_file(value.start());
                     let _ = judge.write(value);
+                    // `#1` stands for a part of the address, whatever that is.
+                    let is_open = |text: &str| {
+                        text.split('#').skip(1).any(|rest| rest.starts_with(|first: char| first.is_ascii_digit()))
+                    };
+                    if is_curl && [value.start(), value.tail.as_str()].into_iter().any(is_open) {
+                        judge.write_any_name(&Arg::literal("*"));
+                    }
                 }
                 // Further files that it writes: cookies, heads, traces, lists, libraries.
                 (
@@ -673,16 +680,24 @@ fn downloads(judge: &mut Judge<'_>, call: &Call, name: &str) {
             },
             Word::Letters(letters) => {
                 by_name |= is_curl && letters.contains('O');
-                is_named_there |= if is_curl { letters.contains('J') } else { letters.contains(['r', 'm', 'p']) };
+                is_named_there |= if is_curl { letters.contains('J') } else { letters.contains(['r', 'm', 'p', 'x']) };
             }
             Word::Long(long) => {
                 by_name |= is_curl && (long.starts_with("remote-name") || begins(long, "remote-name"));
                 is_named_there |= if is_curl {
                     begins(long, "remote-header-name")
                 } else {
-                    ["content-disposition", "trust-server-names", "recursive", "mirror", "page-requisites"]
-                        .iter()
-                        .any(|option| begins(long, option))
+                    [
+                        "content-disposition",
+                        "trust-server-names",
+                        "recursive",
+                        "mirror",
+                        "page-requisites",
+                        "force-directories",
+                        "protocol-directories",
+                    ]
+                    .iter()
+                    .any(|option| begins(long, option))
                 };
             }
             Word::Unclear => is_named_there = true,

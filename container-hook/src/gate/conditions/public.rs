@@ -84,9 +84,8 @@ fn changes_no_secret(content: &str) -> bool {
 
 fn holds_no_token(content: &str) -> bool {
     // What stands in a remark is shown like everything else.
-    let remarks = content.lines().map(str::trim_start).filter(|line| line.contains(['#', ';']));
-    let tells = |line: &str| line.contains("://") && line.contains('@') || !shown::credentials_in(line).is_empty();
-    if remarks.into_iter().any(tells) {
+    let mut remarks = content.lines().map(str::trim_start).filter(|line| line.contains(['#', ';']));
+    if remarks.any(|line| line.contains("://") && line.contains('@')) || !shown::credentials_in(content).is_empty() {
         return false;
     }
     config::read(content).is_some_and(|all| all.iter().all(|one| !git_config::is_secret(&one.key, &one.value)))

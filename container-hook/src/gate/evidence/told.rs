@@ -6,7 +6,7 @@ use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
 
 use bashgate_shared::command::Digest;
-use bashgate_shared::protocol::{FileEvidence, MAX_EVIDENCE, MAX_HEAD_BYTES};
+use bashgate_shared::protocol::{CODE_AMONG_THEM, FileEvidence, MAX_EVIDENCE, MAX_HEAD_BYTES};
 
 use super::MAX_FILES;
 use super::repositories::remotes;
@@ -213,7 +213,7 @@ pub(super) fn folded(mut found: Vec<FileEvidence>, more: &[String]) -> Vec<FileE
     let code: Vec<&str> = rest.iter().filter(|file| !file.head.is_empty()).map(|file| file.path.as_str()).collect();
     let code = match code.as_slice() {
         [] => String::new(),
-        named => format!(", code among them: {}", named.join(", ")).chars().take(MAX_CODE_NAMED).collect(),
+        named => format!("{CODE_AMONG_THEM}{}", named.join(", ")).chars().take(MAX_CODE_NAMED).collect(),
     };
     // Where one of them has no digest, nor has the rest; what is told of it differs all the same.
     let (sha256, path) = if is_all {

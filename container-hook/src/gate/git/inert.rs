@@ -10,6 +10,7 @@ use bashgate_shared::programs::{self, Trait};
 
 use super::config::{self, Setting};
 use super::{Repository, existing, files_outside, filters, index, repositories, there};
+use crate::gate::shown;
 
 /// Largest index that is read, in bytes.
 const MAX_INDEX: u64 = 64 * 1024 * 1024;
@@ -296,17 +297,22 @@ fn settings(file: &Path, root: &Path, shows: Shown, found: &mut Obstacles) -> io
             }
         } else if git_config::is_of_filter(&key) {
             found.filters.push(format!("{key} is set in {}", file.display()));
-            if shows == Shown::Settings && git_config::is_secret(&key, &value) {
+            if shows == Shown::Settings && tells_secret(&key, &value) {
                 found.secrets.push(format!("{key} in {}", file.display()));
             }
         } else if !git_config::is_inert(&key, &value) {
             found.programs.push(format!("{key} is set in {}", file.display()));
-        } else if (shows == Shown::Settings || key.starts_with("branch.")) && git_config::is_secret(&key, &value) {
+        } else if (shows == Shown::Settings || key.starts_with("branch.")) && tells_secret(&key, &value) {
             // A branch's remote may be an address, and is named in formats and errors.
             found.secrets.push(format!("{key} in {}", file.display()));
         }
     }
     Ok(read)
+}
+
+/// True for a setting that holds a credential, by what it is called or by the value's form.
+fn tells_secret(key: &str, value: &str) -> bool {
+    git_config::is_secret(key, value) || !shown::credentials_in(value).is_empty()
 }
 
 /// Hooks that git may run: all of them when something is recorded, else the two that reading can reach.
