@@ -10,7 +10,7 @@ mod site;
 pub use corpora::{commands_of, corpora, corpus_files};
 pub use dice::Dice;
 pub use model::{Fault, Model};
-pub use site::{Host, Output, Site, bin, hook, repository};
+pub use site::{Host, Output, Site, bin, hook, repository, runner};
 
 use std::time::{Duration, Instant};
 

@@ -19,9 +19,19 @@ pub fn repository() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap().to_owned()
 }
 
-/// The hook, without the one variable that the test runner sets for its own libraries.
+/// The hook, as an agent would start it.
 pub fn hook() -> Command {
-    let mut command = Command::new(bin("bashgate-hook"));
+    started("bashgate-hook")
+}
+
+/// The runner, as an agent would start it.
+pub fn runner() -> Command {
+    started("bashgate-run")
+}
+
+/// A program without the one variable that the test runner sets, for its own libraries.
+fn started(name: &str) -> Command {
+    let mut command = Command::new(bin(name));
     command.env_remove("LD_LIBRARY_PATH");
     command
 }

@@ -588,7 +588,7 @@ mod by_command_line {
     use std::os::unix::fs::{PermissionsExt as _, symlink};
     use std::process::Command;
 
-    use bashgate_tests::{Output, bin, until};
+    use bashgate_tests::{Output, until};
 
     use super::*;
 
@@ -602,7 +602,7 @@ mod by_command_line {
     }
 
     fn cage(folder: &Path, command: &str) -> Command {
-        let mut cage = Command::new(bin("bashgate-run"));
+        let mut cage = bashgate_tests::runner();
         cage.args(["exec", "--cage", "--json", "--", command]).current_dir(folder.join("work"));
         cage.env("HOME", folder.join("home")).env_remove("LD_LIBRARY_PATH");
         cage
@@ -642,7 +642,7 @@ mod by_command_line {
     #[test]
     fn a_sequence_without_an_end_takes_no_memory() {
         let folder = folder();
-        let mut live = Command::new(bin("bashgate-run"));
+        let mut live = bashgate_tests::runner();
         live.args(["exec", "--cage", "--", "printf '\\033]0;'; head -c 300000000 /dev/zero | tr '\\0' a; sleep 3"]);
         live.current_dir(folder.path().join("work"))
             .env("HOME", folder.path().join("home"))

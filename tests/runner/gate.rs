@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 
 /// A command line of the runner at a site.
 fn runner(site: &Site, arguments: &[&str]) -> Command {
-    let mut command = Command::new(bin("bashgate-run"));
+    let mut command = bashgate_tests::runner();
     command.args(&arguments[..1]).args(["--config".as_ref(), site.hook_toml().as_os_str()]).args(&arguments[1..]);
     command.current_dir(site.work()).env_remove("LD_LIBRARY_PATH");
     command
@@ -208,7 +208,7 @@ fn a_home_folder_is_written_only_when_it_is_named() {
     let folder = tempfile::Builder::new().prefix("sandbox-").tempdir_in("/srv").unwrap();
     let home = folder.path().to_owned();
     let run = |arguments: &[&str]| {
-        let mut command = std::process::Command::new(bashgate_tests::bin("bashgate-run"));
+        let mut command = bashgate_tests::runner();
         command.arg("exec").arg("--config").arg(site.hook_toml()).args(arguments).current_dir(&home).env("HOME", &home);
         Output::of(&mut command, b"")
     };
@@ -225,7 +225,7 @@ fn a_home_folder_is_written_only_when_it_is_named() {
 #[test]
 fn output_in_the_cage_comes_while_it_comes_and_a_reader_that_stands_still_delays_no_end() {
     let site = Site::default();
-    let mut command = std::process::Command::new(bashgate_tests::bin("bashgate-run"));
+    let mut command = bashgate_tests::runner();
     command.arg("exec").arg("--config").arg(site.hook_toml()).current_dir(site.work());
     let mut child = command
         .args(["--cage", "--", "echo first; until test -e go; do sleep 0.02; done; echo second"])
@@ -261,7 +261,7 @@ fn output_in_the_cage_comes_while_it_comes_and_a_reader_that_stands_still_delays
     assert_eq!(unread.stdout, "124\n7\n", "{unread:?}");
 
     // Nobody reads what floods the pipe: its time ends all the same.
-    let mut command = std::process::Command::new(bashgate_tests::bin("bashgate-run"));
+    let mut command = bashgate_tests::runner();
     command.arg("exec").arg("--config").arg(site.hook_toml()).current_dir(site.work());
     let mut child = command
         .args(["--cage", "--timeout", "1", "--", "yes"])
@@ -284,7 +284,7 @@ fn a_job_outlives_its_caller_and_can_be_listed_tailed_and_stopped() {
     let job: Value = serde_json::from_str(&started.stdout).unwrap();
     let id = job["job"].as_str().unwrap();
     let ask = |arguments: &[&str]| {
-        let mut command = Command::new(bin("bashgate-run"));
+        let mut command = bashgate_tests::runner();
         Output::of(command.args(arguments).args(["--state", state]).current_dir(site.work()), b"").expect(0).stdout
     };
     until("output", || ask(&["tail", id]).contains("begun").then_some(()));
@@ -326,7 +326,7 @@ fn what_runs_in_the_foreground_is_listed_and_can_be_stopped() {
     let mut command = runner(&site, &["exec", "--state", state, "--agent", "a", "--", waits]);
     let child = command.stdout(std::process::Stdio::piped()).spawn().unwrap();
     let ask = |arguments: &[&str], code| {
-        let mut command = Command::new(bin("bashgate-run"));
+        let mut command = bashgate_tests::runner();
         Output::of(command.args(arguments).args(["--state", state]).current_dir(site.work()), b"").expect(code)
     };
     let jobs = || serde_json::from_str::<Value>(&ask(&["jobs", "--json"], 0).stdout).unwrap();

@@ -39,7 +39,7 @@ impl Client {
     /// A client of a revision of the protocol, and the server's user. The host is root's in any case.
     fn speaking(revision: &str, who: Who, site: &Site, more: &[&str]) -> Self {
         let state = tempfile::Builder::new().prefix("jobs-").tempdir_in("/srv").unwrap();
-        let mut command = Command::new(bin("bashgate-run"));
+        let mut command = bashgate_tests::runner();
         if who == Who::User {
             let reached = [(site.path().to_owned(), 0o755), (site.path().join("mailbox"), 0o711), (site.work(), 0o755)];
             for (path, mode) in reached {

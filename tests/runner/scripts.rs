@@ -60,7 +60,7 @@ impl Ground {
     }
 
     pub(super) fn command(&self, arguments: &[&str]) -> Command {
-        let mut command = Command::new(bin("bashgate-run"));
+        let mut command = bashgate_tests::runner();
         if self.who == Who::User {
             command = Command::new("setpriv");
             command.args([format!("--reuid={USER}"), format!("--regid={USER}"), "--clear-groups".to_owned()]);

@@ -300,7 +300,7 @@ fn phoenix_combines_output_and_announces_failure() {
     assert_eq!((&outcome["stdout"], &outcome["exit_code"]), (&json!("out\nerr\n"), &json!(4)));
     let site = bashgate_tests::Site::default();
     fs::write(site.path().join("runner.toml"), "[presets.text]\nextends = \"phoenix\"\n").unwrap();
-    let mut exec = std::process::Command::new(bashgate_tests::bin("bashgate-run"));
+    let mut exec = bashgate_tests::runner();
     exec.arg("exec")
         .arg("--config")
         .arg(site.hook_toml())
