@@ -32,7 +32,9 @@ pub const MAX_EVIDENCE: usize = 16;
 /// Longest start of a file of evidence, in bytes: one that is as long as this goes on. Of a file that is no code nothing is told
 /// but its digest: it may be a secret.
 pub const MAX_HEAD_BYTES: usize = 12 * 1024;
-/// What the entry that stands for more files says where some of them are code.
+/// What the entry that stands for more files says behind their number.
+pub const MORE_FILES: &str = " more files";
+/// What it says behind that where some of them are code.
 pub const CODE_AMONG_THEM: &str = ", code among them: ";
 /// The entry of evidence that stands for files in folders which the words of a command name beyond those that are looked into.
 pub const FURTHER_FOLDERS: &str = "files in more folders than are looked into";

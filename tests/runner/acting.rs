@@ -604,7 +604,7 @@ mod by_command_line {
     fn cage(folder: &Path, command: &str) -> Command {
         let mut cage = bashgate_tests::runner();
         cage.args(["exec", "--cage", "--json", "--", command]).current_dir(folder.join("work"));
-        cage.env("HOME", folder.join("home")).env_remove("LD_LIBRARY_PATH");
+        cage.env("HOME", folder.join("home"));
         cage
     }
 
@@ -644,9 +644,7 @@ mod by_command_line {
         let folder = folder();
         let mut live = bashgate_tests::runner();
         live.args(["exec", "--cage", "--", "printf '\\033]0;'; head -c 300000000 /dev/zero | tr '\\0' a; sleep 3"]);
-        live.current_dir(folder.path().join("work"))
-            .env("HOME", folder.path().join("home"))
-            .env_remove("LD_LIBRARY_PATH");
+        live.current_dir(folder.path().join("work")).env("HOME", folder.path().join("home"));
         let mut running = live.stdout(std::process::Stdio::null()).stderr(std::process::Stdio::null()).spawn().unwrap();
         let status = format!("/proc/{}/status", running.id());
         let mut most = 0;

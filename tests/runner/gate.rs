@@ -12,7 +12,7 @@ use serde_json::{Value, json};
 fn runner(site: &Site, arguments: &[&str]) -> Command {
     let mut command = bashgate_tests::runner();
     command.args(&arguments[..1]).args(["--config".as_ref(), site.hook_toml().as_os_str()]).args(&arguments[1..]);
-    command.current_dir(site.work()).env_remove("LD_LIBRARY_PATH");
+    command.current_dir(site.work());
     command
 }
 

@@ -2,7 +2,7 @@
 
 use std::process::Command;
 
-use bashgate_tests::{Host, Output, Site, bin, until};
+use bashgate_tests::{Host, Output, Site, until};
 use serde_json::{Value, json};
 
 /// A token made up here, so that no scanner mistakes this file for a leak.
@@ -19,9 +19,9 @@ fn after(site: &Site, tool: &str, input: &Value, response: &Value) -> Output {
 }
 
 fn run(site: &Site, arguments: &[&str]) -> Output {
-    let mut command = Command::new(bin("bashgate-run"));
+    let mut command = bashgate_tests::runner();
     command.arg("exec").arg("--config").arg(site.hook_toml()).args(arguments);
-    command.current_dir(site.work()).env_remove("LD_LIBRARY_PATH");
+    command.current_dir(site.work());
     Output::of(&mut command, b"")
 }
 

@@ -229,9 +229,9 @@ fn what_the_host_allows_and_what_the_runner_runs_they_are_asked_about_too() {
     assert!(plugins.bash("make").expect(2).stderr.contains("no make"));
     for more in [&[][..], &["--cage"][..]] {
         let run = |command: &str| {
-            let mut runner = Command::new(bin("bashgate-run"));
+            let mut runner = bashgate_tests::runner();
             runner.arg("exec").arg("--config").arg(plugins.site.hook_toml()).args(more).args(["--", command]);
-            Output::of(runner.current_dir(plugins.site.work()).env_remove("LD_LIBRARY_PATH"), b"")
+            Output::of(runner.current_dir(plugins.site.work()), b"")
         };
         run("echo fine").expect(0);
         let output = run("make").expect(2);

@@ -14,6 +14,7 @@ use bashgate_shared::command::Digest;
 use bashgate_shared::protocol::{ActingWire, MAX_ACTING, MAX_ACTING_BYTES};
 
 use super::ask::open_plain;
+use super::conditions::home;
 use super::git;
 
 /// Most names that are looked at.
@@ -38,7 +39,7 @@ pub fn look(cwd: &Path) -> ActingWire {
     let root = project_of(cwd);
     let mut looked = Looked { root: root.clone(), ..Looked::default() };
     // First what is smaller: whoever fills the other hides nothing here.
-    if let Some(home) = std::env::var_os("HOME").map(PathBuf::from).filter(|home| home.is_absolute()) {
+    if let Some(home) = home() {
         looked.walk(&home, DEEPEST_AT_HOME, &root);
     }
     looked.of_project(&root, cwd);
@@ -47,7 +48,7 @@ pub fn look(cwd: &Path) -> ActingWire {
 
 /// The outermost repository around a folder, else the folder itself. A home folder is no project.
 fn project_of(cwd: &Path) -> PathBuf {
-    let home = std::env::var_os("HOME").map(PathBuf::from);
+    let home = home();
     let is_project = |folder: &&Path| folder.join(".git").symlink_metadata().is_ok();
     let inside = cwd.ancestors().take_while(|folder| home.as_deref() != Some(*folder) && *folder != Path::new("/"));
     inside.filter(is_project).last().unwrap_or(cwd).to_owned()

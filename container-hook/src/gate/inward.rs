@@ -9,6 +9,7 @@ use bashgate_shared::agents;
 use bashgate_shared::classify::later::{self, Begun, Names};
 use bashgate_shared::variables::{self, Steers};
 
+use super::conditions::home;
 use super::words;
 
 /// Deepest folder that is looked into, and the most names in the first one and in all others.
@@ -64,11 +65,6 @@ pub fn around(start: &Path) -> Vec<Inward> {
     found.extend(start.ancestors().skip(1).take_while(is_own).flat_map(|folder| links_at(folder, &names, 0)));
     found.extend(from_outside(&names));
     found
-}
-
-/// The home folder, where the environment names one.
-pub(super) fn home() -> Option<PathBuf> {
-    std::env::var_os("HOME").map(PathBuf::from).filter(|home| home.is_absolute())
 }
 
 /// What this file is to those outside, where it acts for them.

@@ -11,8 +11,8 @@ use bashgate_shared::programs::{self, Kind, Runs};
 use bashgate_shared::{agents, variables};
 use serde_json::Value;
 
-use super::conditions::place;
-use super::{git, inward, words};
+use super::conditions::{home, place};
+use super::{git, words};
 use crate::doctor::bare_json;
 
 /// Most files of settings outside of a project that are read, and most bytes of each.
@@ -36,7 +36,9 @@ const SCRIPTS: [&str; 15] = [
     ".mise.toml",
     "mise.local.toml",
 ];
-const FOLDERS_OF_SCRIPTS: [&str; 2] = [".git/hooks", ".husky"];
+/// Folders of a project with its hooks, besides those that git is told of.
+const HUSKY: &str = ".husky";
+const FOLDERS_OF_SCRIPTS: [&str; 2] = [".git/hooks", HUSKY];
 
 /// What is in force in a folder starts these files.
 #[derive(Debug)]
@@ -67,10 +69,10 @@ pub fn in_force(start: &Path, soon: &[PathBuf]) -> Started {
     let counts = |place: &Path| place.is_file() || soon.iter().any(|made| made == place);
     let below = soon.iter().flat_map(|file| file.ancestors().skip(1).take_while(|folder| folder.starts_with(start)));
     let mut folders: Vec<&Path> = start.ancestors().chain(below).collect();
-    folders.sort_by_key(|folder| folder.as_os_str().len());
+    folders.sort_by_key(|folder| (folder.as_os_str().len(), *folder));
     folders.dedup();
     let mut found = Vec::new();
-    let with_home = folders.iter().rev().map(|folder| (*folder).to_owned()).chain(inward::home()).collect();
+    let with_home = folders.iter().rev().map(|folder| (*folder).to_owned()).chain(home()).collect();
     for (number, file) in settings_of(with_home).enumerate() {
         if number == MOST_OUTSIDE {
             look.is_all = false;
@@ -89,7 +91,7 @@ pub fn in_force(start: &Path, soon: &[PathBuf]) -> Started {
         // Its hooks are those of a repository that is found from there; the ones above have been looked at from there.
         let is_a_root = *folder == start || folder.starts_with(start) && folder.join(".git").symlink_metadata().is_ok();
         let of_git = if is_a_root { git::hook_folders(folder) } else { Vec::new() };
-        let husky = (folder.join(".husky"), (*folder).to_owned());
+        let husky = (folder.join(HUSKY), (*folder).to_owned());
         for (hooks, root) in of_git.into_iter().chain([husky]) {
             let hooks = fs::read_dir(hooks).into_iter().flatten().flatten();
             for hook in hooks.filter(|entry| programs::is_git_hook(&entry.file_name().to_string_lossy())) {

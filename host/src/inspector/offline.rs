@@ -6,7 +6,9 @@
 use bashgate_shared::classify::{Argv, COMPUTED, CommandClass, FUNCTION_CALL, Part};
 use bashgate_shared::programs::{self, Builtin, Flag, Kind, Runs, Talks, Trait};
 
-use bashgate_shared::protocol::{CODE_AMONG_THEM, FURTHER_FOLDERS, FileEvidence, MAX_EVIDENCE, MAX_HEAD_BYTES};
+use bashgate_shared::protocol::{
+    CODE_AMONG_THEM, FURTHER_FOLDERS, FileEvidence, MAX_EVIDENCE, MAX_HEAD_BYTES, MORE_FILES,
+};
 
 use super::Brief;
 use super::reach::may_reach;
@@ -34,6 +36,11 @@ pub fn inspect(brief: &Brief) -> Finding {
     }
 }
 
+/// As much of a path or a text as a reason has room for.
+fn shortened(text: &str) -> String {
+    text.chars().take(60).collect()
+}
+
 fn clear() -> Finding {
     Finding::Clear { reason: NO_MODEL.to_owned() }
 }
@@ -43,19 +50,18 @@ fn what_is_not_known(brief: &Brief) -> Option<String> {
     if !brief.understood {
         return Some("its text cannot be read for certain".to_owned());
     }
-    let what = |text: &str| text.chars().take(60).collect::<String>();
     if let Some(file) = brief.evidence.iter().find(|file| is_cut(brief, file)) {
         return Some(if file.head.is_empty() {
-            format!("what it runs could not be looked at ({})", what(&file.path))
+            format!("what it runs could not be looked at ({})", shortened(&file.path))
         } else {
-            format!("`{}`, which it runs, is longer than what was looked at", what(&file.path))
+            format!("`{}`, which it runs, is longer than what was looked at", shortened(&file.path))
         });
     }
     if let Some(why) = what_nobody_has_seen(brief) {
         return Some(why);
     }
     if let Some(part) = brief.parts.iter().find(|part| part.rule == COMPUTED) {
-        return Some(format!("which program `{}` runs is only known when it runs", what(&part.text)));
+        return Some(format!("which program `{}` runs is only known when it runs", shortened(&part.text)));
     }
     // A file of the workspace is weighed by what stands in it, and a function by what stands in that.
     let is_function =
@@ -65,7 +71,7 @@ fn what_is_not_known(brief: &Brief) -> Option<String> {
         |name: &str| !name.contains('/') && programs::row(name).is_none() && !is_function(name) && !is_own(name);
     brief.calls.iter().find_map(|call| match call.first()? {
         None => Some("a program in it is only known when it runs".to_owned()),
-        Some(name) if is_not_known(name) => Some(format!("the rules do not know the program `{}`", what(name))),
+        Some(name) if is_not_known(name) => Some(format!("the rules do not know the program `{}`", shortened(name))),
         Some(_) => None,
     })
 }
@@ -73,7 +79,6 @@ fn what_is_not_known(brief: &Brief) -> Option<String> {
 /// Which code the command runs that is not what was sent: it comes to be with the command, lies where only the run knows, or was not
 /// there.
 fn what_nobody_has_seen(brief: &Brief) -> Option<String> {
-    let short = |text: &str| text.chars().take(60).collect::<String>();
     let runs = &brief.effects.runs;
     if runs.is_empty() {
         return None;
@@ -82,7 +87,7 @@ fn what_nobody_has_seen(brief: &Brief) -> Option<String> {
         return Some("which files it runs is only known when it runs".to_owned());
     }
     if let Some(path) = runs.iter().find(|path| brief.effects.writes.contains(path)) {
-        return Some(format!("it writes `{}`, which it runs", short(path)));
+        return Some(format!("it writes `{}`, which it runs", shortened(path)));
     }
     let begins = |call: &Argv, program: &str| call.first().is_some_and(|name| name.as_deref() == Some(program));
     let brings = |call: &Argv| {
@@ -111,7 +116,7 @@ fn what_nobody_has_seen(brief: &Brief) -> Option<String> {
     };
     let is_seen = |path: &str| brief.evidence.iter().any(|file| file.path.starts_with(path));
     let unseen = runs.iter().find(|path| brief.is_from_container && is_named(path) && !is_seen(path));
-    unseen.map(|path| format!("nobody has seen `{}`, which it runs", short(path)))
+    unseen.map(|path| format!("nobody has seen `{}`, which it runs", shortened(path)))
 }
 
 /// True for a file whose code nobody has seen whole: it goes on behind what was sent, lies where only the run knows, or only stands
@@ -119,7 +124,7 @@ fn what_nobody_has_seen(brief: &Brief) -> Option<String> {
 fn is_cut(brief: &Brief, file: &FileEvidence) -> bool {
     let is_code = brief.effects.runs.iter().any(|path| file.path.starts_with(path.as_str()));
     let stands_for =
-        file.path.split_once(" more files").filter(|(count, _)| count.bytes().all(|byte| byte.is_ascii_digit()));
+        file.path.split_once(MORE_FILES).filter(|(count, _)| count.bytes().all(|byte| byte.is_ascii_digit()));
     let stands_for_others =
         stands_for.is_some_and(|(_, rest)| rest.contains(CODE_AMONG_THEM) || brief.effects.runs.len() >= MAX_EVIDENCE);
     let is_unseen = file.sha256.is_empty() && file.head.is_empty() && (is_code || file.path == FURTHER_FOLDERS);

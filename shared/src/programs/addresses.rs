@@ -1,7 +1,10 @@
 //! Which hosts a client asks: its operands, told apart from the values of its options, and where an address says it lies.
 
 use super::network::{bare_host, host_in, short_option};
+use super::settings;
 use crate::classify::call::{Arg, Call};
+use crate::classify::paths::file_name;
+use crate::programs;
 
 /// The options of one client.
 struct Client {
@@ -17,6 +20,8 @@ struct Client {
     address: &'static [&'static str],
     /// Options that lead a request elsewhere than its address says, or name addresses in a file.
     elsewhere: &'static [&'static str],
+    /// Options whose value is a program that the client starts, or a library that it loads.
+    code: &'static [&'static str],
 }
 
 /// How operands name hosts.
@@ -77,6 +82,7 @@ const CURL: Client = Client {
         "x",
         "K",
     ],
+    code: &["engine"],
 };
 
 /// Of `wget --help`, 1.21.
@@ -95,6 +101,7 @@ const WGET: Client = Client {
     flags: "",
     address: &["base"],
     elsewhere: &["execute", "input-file", "config", "dns-servers", "bind-address", "e", "i", "B", "base"],
+    code: &["use-askpass"],
 };
 
 /// Of `ssh(1)`, OpenSSH 9.
@@ -106,15 +113,26 @@ const SSH: Client = Client {
     address: &["J"],
     // `-o HostName=…`, `-o ProxyCommand=…`, and a file of them. `-P` takes a value in some versions only.
     elsewhere: &["o", "F", "W", "S", "P"],
+    code: &["I"],
 };
 
 /// Of `scp(1)`, OpenSSH 9.
-const SCP: Client =
-    Client { operands: Operands::Places, letters: "cDFiJloPSX", elsewhere: &["o", "F", "S", "D"], ..SSH };
+const SCP: Client = Client {
+    operands: Operands::Places,
+    letters: "cDFiJloPSX",
+    elsewhere: &["o", "F", "S", "D"],
+    code: &["S", "D"],
+    ..SSH
+};
 
 /// Of `sftp(1)`, OpenSSH 9.
-const SFTP: Client =
-    Client { operands: Operands::Session, letters: "BbcDFiJloPRSsX", elsewhere: &["o", "F", "S", "D", "b"], ..SSH };
+const SFTP: Client = Client {
+    operands: Operands::Session,
+    letters: "BbcDFiJloPRSsX",
+    elsewhere: &["o", "F", "S", "D", "b"],
+    code: &["S", "D"],
+    ..SSH
+};
 
 /// The client of this name.
 fn client(name: &str) -> Option<&'static Client> {
@@ -253,7 +271,64 @@ pub(super) fn hosts(call: &Call, name: &str) -> Option<Vec<Option<String>>> {
     Some(found)
 }
 
+/// Options behind which programs whose words are not known one by one take a command to start, or a script to load.
+fn starting_options(name: &str) -> &'static [&'static str] {
+    match name {
+        "rsync" => &["-e", "--rsh"],
+        "nc" | "netcat" | "ncat" => &["-e", "-c", "--exec", "--sh-exec", "--lua-exec"],
+        _ => &[],
+    }
+}
+
+/// The files among what a call names as a program to start, or as a library to load.
+pub(super) fn code_in(call: &Call, name: &str) -> Vec<String> {
+    let mut values: Vec<&str> = Vec::new();
+    let by_options = starting_options(name);
+    for pair in call.args.windows(2) {
+        let [option, value] = pair else { continue };
+        values.extend(by_options.contains(&option.start()).then_some(value.start()));
+    }
+    let glued = |arg| -> Option<&str> { by_options.iter().find_map(|option| Arg::start(arg).strip_prefix(option)) };
+    values.extend(call.args.iter().filter_map(glued).map(|value| value.trim_start_matches('=')));
+    let known = words(call, name).unwrap_or_default();
+    if let Some(client) = client(name) {
+        values.extend(client.code_among(&known));
+    }
+    let mut found = Vec::new();
+    for value in values {
+        let is_divider = |c: char| c.is_whitespace() || "'\";&|()".contains(c);
+        let mut is_code = true;
+        for part in value.split(is_divider).filter(|part| !part.is_empty()) {
+            // A name alone is a program of PATH, or a library that the system has; behind an interpreter it is a script.
+            let is_script = is_code && programs::row(file_name(part)).is_none();
+            if !part.starts_with('-') && (part.contains('/') || is_script) {
+                found.push(part.to_owned());
+            }
+            is_code = programs::row(file_name(part)).is_some_and(|row| row.runs.takes_code());
+        }
+    }
+    found
+}
+
 impl Client {
+    /// What stands in these words for something to start or to load.
+    fn code_among<'w>(&self, words: &'w [Word<'w>]) -> Vec<&'w str> {
+        let is_of_ssh = self.operands != Operands::Addresses;
+        let mut found = Vec::new();
+        // Behind the beginning of a name its value is a word of its own.
+        let mut is_begun = false;
+        for word in words {
+            found.extend(match word {
+                Word::Value(option, value) if self.code.contains(&option.as_str()) => Some(value.start()),
+                Word::Value(option, value) if is_of_ssh && option == "o" => settings::started(value.start()),
+                Word::Operand { arg, may_be_value: true } if is_begun => Some(arg.start()),
+                _ => None,
+            });
+            is_begun = matches!(word, Word::Long(long) if self.code.iter().any(|option| option.starts_with(long)));
+        }
+        found
+    }
+
     /// Takes note of the hosts in the value of an option.
     fn value(&self, option: &str, value: &Arg, note: &mut impl FnMut(Option<String>)) {
         if !self.address.contains(&option) {
@@ -764,6 +839,44 @@ mod tests {
             let found = hosts(command);
             let found: Vec<Option<&str>> = found.iter().map(Option::as_deref).collect();
             if found.len() != want.len() || want.iter().any(|host| !found.contains(host)) {
+                mistakes.push(format!("{command}: {found:?}"));
+            }
+        }
+        assert!(mistakes.is_empty(), "{}", mistakes.join("\n"));
+    }
+
+    /// A card says of these that their code runs.
+    #[test]
+    fn what_a_client_starts_or_loads_is_code() {
+        let mut mistakes = Vec::new();
+        for (command, want) in [
+            ("curl --engine ./e.so https://a.example", vec!["./e.so"]),
+            ("curl --engine=x/e.so https://a.example", vec!["x/e.so"]),
+            ("curl --engi ./e.so https://a.example", vec!["./e.so"]),
+            ("curl --engine pkcs11/x https://a.example", vec!["pkcs11/x"]),
+            ("curl -d ./e.so https://a.example", vec![]),
+            ("wget --use-askpass=./ask https://a.example/x", vec!["./ask"]),
+            ("wget --use-ask ./ask https://a.example/x", vec!["./ask"]),
+            ("ssh -I ./p.so h.example", vec!["./p.so"]),
+            ("ssh -I./p.so h.example", vec!["./p.so"]),
+            ("ssh -o ProxyCommand=./p h.example", vec!["./p"]),
+            ("ssh -o 'ProxyCommand sh f %h' h.example", vec!["f"]),
+            ("ssh -oPKCS11Provider=/w/p.so h.example", vec!["/w/p.so"]),
+            ("ssh -o 'Port 22' h.example", vec![]),
+            ("scp -S ./s f h.example:", vec!["./s"]),
+            ("sftp -D ./server h.example", vec!["./server"]),
+            ("sftp -o KnownHostsCommand=./k h.example", vec!["./k"]),
+            ("rsync -e ./sh f h.example:", vec!["./sh"]),
+            ("rsync --rsh='ssh -i k' f h.example:", vec![]),
+            ("rsync -e 'bash ./go.sh' f h.example:", vec!["./go.sh"]),
+            ("nc -e ./x h.example 1", vec!["./x"]),
+            ("ncat --lua-exec x/y.lua h.example 1", vec!["x/y.lua"]),
+        ] {
+            let found = classify(&CommandLine::parse(command).unwrap(), &Surroundings::default()).effects.runs;
+            let bare = |path: &str| path.trim_start_matches("./").to_owned();
+            let (found, want): (Vec<String>, Vec<String>) =
+                (found.iter().map(|path| bare(path)).collect(), want.into_iter().map(bare).collect());
+            if found != want {
                 mistakes.push(format!("{command}: {found:?}"));
             }
         }

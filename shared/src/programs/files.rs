@@ -59,10 +59,18 @@ pub(super) const TABLE: &[Program] = &[
         .starts(&[
             "gzip", "bzip2", "xz", "lzma", "lzip", "lzop", "zstd", "compress", "unxz", "lbzip2", "pbzip2", "pigz",
         ])
-        .safe(&["tar tf a.tar", "tar -tvf a.tar", "tar --list --file=a.tar"])
+        .safe(&[
+            "tar tf a.tar",
+            "tar -tvf a.tar",
+            "tar --list --file=a.tar",
+            "tar tzf a.tgz",
+            "tar -tJvf a.tar.xz",
+            "tar tf a.tar.bz2",
+        ])
         .not_safe(&[
             "tar xf a.tar",
-            "tar tzf a.tgz",
+            "tar tfz a.tgz",
+            "tar txf a.tgz",
             "tar cf a.tar b",
             "tar tf host:a.tar",
             "tar tfh ost:a.tar",
@@ -260,21 +268,26 @@ fn links(judge: &mut Judge<'_>, call: &Call) -> Judgement {
     Judgement::unknown("what is reached through the new name is not followed")
 }
 
-/// Only the listing of an archive that is not packed: everything else runs another program or writes.
+/// Only the listing of an archive, for which it starts what unpacks it: everything else runs another program or writes.
 fn tar(judge: &mut Judge<'_>, call: &Call) -> Judgement {
     let mut args = call.args.clone();
     // The first word may be a cluster without its dash, where values are not glued to their letters.
     if let Some(first) = args.first_mut()
         && let Some(letters) = first.exact().filter(|letters| !letters.starts_with('-'))
     {
-        if !matches!(letters, "t" | "tv" | "vt" | "tf" | "tvf" | "vtf") {
+        let is_listing = letters.contains('t') && letters.chars().all(|letter| "tvzjJf".contains(letter));
+        if !is_listing || letters.split_once('f').is_some_and(|(_, behind)| !behind.is_empty()) {
             let judgement = Judgement::unknown("only the listing of an archive is read here");
             packed(judge, call);
             return judgement.max(judge.suspect_with(call, &call.args, Suspicion::Guesses));
         }
         *first = Arg::literal(format!("-{letters}"));
     }
-    let options = Options { flags: "tv", values: "f", long: &["--list", "--verbose", "--file="] };
+    let options = Options {
+        flags: "tvzjJ",
+        values: "f",
+        long: &["--list", "--verbose", "--gzip", "--gunzip", "--bzip2", "--xz", "--zstd", "--file="],
+    };
     let scan = match options.scan(&args) {
         Ok(scan) => scan,
         Err(reason) => {
@@ -285,11 +298,7 @@ fn tar(judge: &mut Judge<'_>, call: &Call) -> Judgement {
     let lists = scan.has(&["-t", "--list"]);
     let archives = scan.options.iter().filter(|(name, _)| matches!(name.as_str(), "-f" | "--file")).count();
     match scan.value(&["-f", "--file"]) {
-        Some(file)
-            if archives == 1
-                && lists
-                && file.exact().is_some_and(|name| !name.contains(':') && !name.ends_with(['z', 'Z', '2'])) =>
-        {
+        Some(file) if archives == 1 && lists && file.exact().is_some_and(|name| !name.contains(':')) => {
             judge.read(file)
         }
         _ => Judgement::unknown("only the listing of an archive is read here"),

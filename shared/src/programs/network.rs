@@ -347,6 +347,9 @@ fn connect(judge: &mut Judge<'_>, call: &Call, Client { is_web: web, brings }: C
         }
         previous = text;
     }
+    for file in addresses::code_in(call, &name) {
+        judge.runs_file(&file);
+    }
     if web {
         downloads(judge, call, &name);
     }

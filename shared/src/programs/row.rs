@@ -576,6 +576,8 @@ pub enum Needs {
     Message,
     /// One of these options.
     Option(&'static [&'static str]),
+    /// One of these options, or nothing but the name of a setting.
+    OptionOrKey(&'static [&'static str]),
     /// One of these options, and no operand.
     OptionAlone(&'static [&'static str]),
     /// At most this many operands.
@@ -618,6 +620,10 @@ impl Form {
             Needs::Listing(options) => scan.operands.is_empty() || scan.has(options),
             Needs::Message => scan.has(&["-m", "--message", "-F", "--file", "--no-edit"]),
             Needs::Option(options) => scan.has(options),
+            Needs::OptionOrKey(options) => {
+                let is_key = |operand: &Arg| operand.exact().is_some_and(|text| text.contains('.'));
+                scan.has(options) || matches!(scan.operands.as_slice(), [one] if is_key(one))
+            }
             Needs::OptionAlone(options) => scan.has(options) && scan.operands.is_empty(),
             Needs::AtMost(most) => scan.operands.len() <= most,
         };

@@ -145,6 +145,22 @@ pub fn brings_more(name: &str, line: &str) -> bool {
     !is_of_ssh || key(line).is_some_and(|key| RUNS.contains(&key.to_ascii_lowercase().as_str()))
 }
 
+/// What stands behind the word of a line of ssh's settings that names something to start or to load.
+pub(super) fn started(line: &str) -> Option<&str> {
+    const STARTS: &[&str] = &[
+        "proxycommand",
+        "localcommand",
+        "knownhostscommand",
+        "pkcs11provider",
+        "securitykeyprovider",
+        "xauthlocation",
+        "match",
+    ];
+    let key = key(line)?;
+    let rest = line.trim_start().get(key.len()..)?;
+    STARTS.contains(&key.to_ascii_lowercase().as_str()).then_some(rest.trim_start_matches('='))
+}
+
 /// The first word of a line, and whether there is one.
 fn key(line: &str) -> Option<&str> {
     let line = line.trim();

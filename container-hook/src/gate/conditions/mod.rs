@@ -250,15 +250,17 @@ fn paths_of(condition: &Condition) -> impl Iterator<Item = &str> {
 pub(crate) fn place(path: &str, cwd: &Path) -> Option<PathBuf> {
     match path.strip_prefix('~') {
         None => Some(cwd.join(path)),
-        Some(rest) if rest.is_empty() || rest.starts_with('/') => {
-            let home = std::env::var_os("HOME").map(PathBuf::from).filter(|home| home.is_absolute())?;
-            Some(home.join(rest.trim_start_matches('/')))
-        }
+        Some(rest) if rest.is_empty() || rest.starts_with('/') => Some(home()?.join(rest.trim_start_matches('/'))),
         Some(rest) => {
             let (name, inside) = rest.split_once('/').unwrap_or((rest, ""));
             Some(home_of(|user, _| user == name)?.join(inside.trim_start_matches('/')))
         }
     }
+}
+
+/// The home folder, where the environment names one. One that is named relatively is each program's own guess.
+pub(in crate::gate) fn home() -> Option<PathBuf> {
+    std::env::var_os("HOME").map(PathBuf::from).filter(|home| home.is_absolute())
 }
 
 /// The home folder of the first user of this system that is meant, by name and number, as its own table says.

@@ -12,8 +12,8 @@ use bashgate_shared::programs::{self, Program, Trait};
 use bashgate_shared::shell::RESERVED;
 use bashgate_shared::variables;
 
-use super::Findings;
 use super::startup::Startup;
+use super::{Findings, home};
 
 /// Adds what stands against the names in a command.
 pub(super) fn check(found: &Classification, cwd: &Path, shell: &Startup, findings: &mut Findings) {
@@ -37,6 +37,9 @@ pub(super) fn check(found: &Classification, cwd: &Path, shell: &Startup, finding
         .is_some_and(|value| !variables::are_plain_languages(&value.to_string_lossy()))
     {
         findings.unproven.push(format!("{} leads to messages of somebody's own", variables::LANGUAGES));
+    }
+    if std::env::var_os("HOME").is_some() && home().is_none() {
+        findings.unproven.push("HOME is no absolute path".to_owned());
     }
     let path = std::env::var_os("PATH");
     let folders: Vec<PathBuf> = path.as_deref().map(|path| std::env::split_paths(path).collect()).unwrap_or_default();
@@ -90,7 +93,7 @@ pub(super) fn check(found: &Classification, cwd: &Path, shell: &Startup, finding
         }
     }
     // Definitions that a program loads on its own.
-    if let Some(home) = std::env::var_os("HOME").map(PathBuf::from) {
+    if let Some(home) = home() {
         for row in names.iter().filter_map(|name| programs::row(name)) {
             for file in row.loads_at_home.iter().filter(|file| home.join(file).symlink_metadata().is_ok()) {
                 findings.unproven.push(format!("`{}` loads ~/{file}", row.names.first().unwrap_or(&"")));
@@ -129,7 +132,7 @@ fn writes_to_path(found: &Classification, cwd: &Path, folders: &[PathBuf], shell
     }
     let real = |path: &Path| std::fs::canonicalize(path).unwrap_or_else(|_| path.to_owned());
     // Login shells search these as soon as they are there.
-    let home = std::env::var_os("HOME").map(PathBuf::from);
+    let home = home();
     let at_home: Vec<PathBuf> = home.iter().flat_map(|home| [home.join("bin"), home.join(".local/bin")]).collect();
     let searched: Vec<PathBuf> = folders
         .iter()
@@ -254,7 +257,7 @@ fn trusted_file(file: &Path, cwd: &Path, findings: &mut Findings) {
 /// True for a file or folder that the agent cannot have put there: only root can, and it lies neither where the agent works nor at
 /// home.
 fn is_out_of_reach(file: &Path, cwd: &Path) -> bool {
-    let home = std::env::var_os("HOME").map(PathBuf::from).filter(|home| home != Path::new("/"));
+    let home = home().filter(|home| home != Path::new("/"));
     let is_at_home = |place: &Path| home.as_ref().is_some_and(|home| place.starts_with(home));
     !is_others(file, cwd) && !names_of(file).iter().any(|place| is_at_home(place))
 }

@@ -15,7 +15,7 @@ use bashgate_shared::command::Digest;
 use bashgate_shared::protocol::FileEvidence;
 use bashgate_shared::shell::{self, Shell};
 
-use super::ShellSetup;
+use super::{ShellSetup, home};
 use crate::gate::evidence::bound;
 use crate::gate::real::{Leads, follow};
 
@@ -76,7 +76,7 @@ pub(super) fn read(setup: ShellSetup<'_>) -> Startup {
     if !setup.reads_startup_files {
         return startup;
     }
-    let Some(home) = std::env::var_os("HOME").map(PathBuf::from).filter(|home| home.is_absolute()) else {
+    let Some(home) = home() else {
         startup.doubtful.push(PathBuf::from("HOME is not set"));
         return startup;
     };
@@ -123,8 +123,7 @@ fn is_harmless(file: &Path, trusted: &[String]) -> bool {
 ///
 /// By content alone, so that a further session of the agent with the same snapshot changes nothing.
 pub(in crate::gate) fn files(setup: ShellSetup<'_>) -> Option<FileEvidence> {
-    let home = std::env::var_os("HOME").map(PathBuf::from).filter(|home| home.is_absolute());
-    let home = home.filter(|_| setup.reads_startup_files)?;
+    let home = home().filter(|_| setup.reads_startup_files)?;
     let config = std::env::var_os("CLAUDE_CONFIG_DIR").map_or_else(|| home.join(".claude"), PathBuf::from);
     let own = FILES.iter().map(|name| home.join(name)).filter(|file| !is_harmless(file, setup.trusted));
     let named = std::env::var_os("CLAUDE_ENV_FILE").map(PathBuf::from);

@@ -6,7 +6,7 @@ use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
 
 use bashgate_shared::command::Digest;
-use bashgate_shared::protocol::{CODE_AMONG_THEM, FileEvidence, MAX_EVIDENCE, MAX_HEAD_BYTES};
+use bashgate_shared::protocol::{CODE_AMONG_THEM, FileEvidence, MAX_EVIDENCE, MAX_HEAD_BYTES, MORE_FILES};
 
 use super::MAX_FILES;
 use super::repositories::remotes;
@@ -217,9 +217,9 @@ pub(super) fn folded(mut found: Vec<FileEvidence>, more: &[String]) -> Vec<FileE
     };
     // Where one of them has no digest, nor has the rest; what is told of it differs all the same.
     let (sha256, path) = if is_all {
-        (digest, format!("{} more files{code}", lines.len()))
+        (digest, format!("{}{MORE_FILES}{code}", lines.len()))
     } else {
-        (String::new(), format!("{} more files ({}){code}", lines.len(), digest.get(..16).unwrap_or_default()))
+        (String::new(), format!("{}{MORE_FILES} ({}){code}", lines.len(), digest.get(..16).unwrap_or_default()))
     };
     found.push(FileEvidence { path, sha256, head: String::new() });
     found

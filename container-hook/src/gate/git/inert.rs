@@ -10,6 +10,7 @@ use bashgate_shared::programs::{self, Trait};
 
 use super::config::{self, Setting};
 use super::{Repository, existing, files_outside, filters, index, repositories, there};
+use crate::gate::conditions::home;
 use crate::gate::shown;
 
 /// Largest index that is read, in bytes.
@@ -55,7 +56,7 @@ pub fn obstacles(folder: &Path, shows: Shown, work: GitWork) -> io::Result<Obsta
     for repository in &repositories {
         of_repository(repository, shows, work, &mut found)?;
     }
-    if let Some(home) = std::env::var_os("HOME").map(PathBuf::from) {
+    if let Some(home) = home() {
         // Where output is a terminal, less reads these.
         let config = std::env::var_os("XDG_CONFIG_HOME").map_or_else(|| home.join(".config"), PathBuf::from);
         let data = std::env::var_os("XDG_DATA_HOME").map_or_else(|| home.join(".local/share"), PathBuf::from);
@@ -72,7 +73,7 @@ pub fn obstacles(folder: &Path, shows: Shown, work: GitWork) -> io::Result<Obsta
 fn of_repository(repository: &Repository, shows: Shown, work: GitWork, found: &mut Obstacles) -> io::Result<()> {
     let records = work == GitWork::Records;
     // The default folder counts, too: a file that names another one may not be in force.
-    let mut hooks = vec![repository.common.join("hooks"), repository.git_dir.join("hooks")];
+    let mut hooks = repository.hooks().to_vec();
     let mut id_length = 20;
     for file in repository.files() {
         let read = settings(&file, &repository.root, shows, found)?;

@@ -21,6 +21,7 @@ use std::io::{self, Read as _};
 use std::os::unix::fs::OpenOptionsExt as _;
 use std::path::{Path, PathBuf};
 
+use super::conditions::home;
 use super::real::{Leads, follow};
 
 /// Largest file of git's that is read, in bytes: an index of some hundred thousand files.
@@ -116,9 +117,7 @@ pub fn repositories(folder: &Path) -> io::Result<Vec<Repository>> {
 pub(in crate::gate) fn hook_folders(folder: &Path) -> Vec<(PathBuf, PathBuf)> {
     let repositories = those_understood(folder).0;
     let Some(innermost) = repositories.first().map(|repository| repository.root.clone()) else { return Vec::new() };
-    let own = repositories
-        .into_iter()
-        .flat_map(|one| [&one.common, &one.git_dir].map(|folder| (folder.join("hooks"), one.root.clone())));
+    let own = repositories.into_iter().flat_map(|one| one.hooks().map(|folder| (folder, one.root.clone())));
     let named = named::started(folder).0.into_iter().filter(|place| place.is_dir());
     own.chain(named.map(|place| (place, innermost.clone()))).collect()
 }
@@ -227,13 +226,13 @@ fn existing<T>(result: io::Result<T>) -> io::Result<Option<T>> {
 /// Where the user's configuration lies: the folder that is named first, and the usual one.
 pub(in crate::gate) fn config_folders() -> impl Iterator<Item = PathBuf> {
     let named = std::env::var_os("XDG_CONFIG_HOME").map(PathBuf::from).filter(|path| !path.as_os_str().is_empty());
-    let usual = std::env::var_os("HOME").map(|home| PathBuf::from(home).join(".config"));
+    let usual = home().map(|home| home.join(".config"));
     named.into_iter().chain(usual)
 }
 
 /// The configuration files outside of repositories: the machine's and the user's.
 pub fn files_outside() -> Vec<PathBuf> {
-    let user = std::env::var_os("HOME").map(|home| PathBuf::from(home).join(".gitconfig"));
+    let user = home().map(|home| home.join(".gitconfig"));
     let config = config_folders().next().map(|config| config.join("git/config"));
     ["/etc/gitconfig", "/usr/local/etc/gitconfig", "/usr/etc/gitconfig"]
         .into_iter()
@@ -247,6 +246,11 @@ impl Repository {
     /// Its folders: one, or two in a linked worktree.
     fn folders(&self) -> impl Iterator<Item = &PathBuf> {
         std::iter::once(&self.git_dir).chain((self.common != self.git_dir).then_some(&self.common))
+    }
+
+    /// Where its hooks lie unless settings say otherwise; the folder of a linked worktree counts as well.
+    fn hooks(&self) -> [PathBuf; 2] {
+        [&self.common, &self.git_dir].map(|folder| folder.join("hooks"))
     }
 
     /// Its configuration files.

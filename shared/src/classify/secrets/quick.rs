@@ -199,34 +199,26 @@ const fn letter(byte: u8) -> usize {
 impl Triples {
     /// The first three letters of the words in these lists.
     const fn at_the_beginning_of(lists: &[&[&str]]) -> Self {
-        let (mut all, mut lists) = (Self([[0; LETTERS]; LETTERS]), lists);
-        while let [words, more @ ..] = lists {
-            let mut words = *words;
-            while let [word, rest @ ..] = words {
-                match word.as_bytes() {
-                    [] => {}
-                    [one] => all.add(*one, None, None),
-                    [one, two] => all.add(*one, Some(*two), None),
-                    [one, two, three, ..] => all.add(*one, Some(*two), Some(*three)),
-                }
-                words = rest;
-            }
-            lists = more;
-        }
-        all
+        Self::of(lists, false)
     }
 
     /// The last three letters of the words in these lists, the last one first.
     const fn at_the_end_of(lists: &[&[&str]]) -> Self {
+        Self::of(lists, true)
+    }
+
+    const fn of(lists: &[&[&str]], from_the_end: bool) -> Self {
         let (mut all, mut lists) = (Self([[0; LETTERS]; LETTERS]), lists);
         while let [words, more @ ..] = lists {
             let mut words = *words;
             while let [word, rest @ ..] = words {
-                match word.as_bytes() {
-                    [] => {}
-                    [one] => all.add(*one, None, None),
-                    [two, one] => all.add(*one, Some(*two), None),
-                    [.., three, two, one] => all.add(*one, Some(*two), Some(*three)),
+                match (word.as_bytes(), from_the_end) {
+                    ([], _) => {}
+                    ([one], _) => all.add(*one, None, None),
+                    ([one, two], false) | ([two, one], true) => all.add(*one, Some(*two), None),
+                    ([one, two, three, ..], false) | ([.., three, two, one], true) => {
+                        all.add(*one, Some(*two), Some(*three));
+                    }
                 }
                 words = rest;
             }

@@ -251,6 +251,10 @@ pub(super) const SUBCOMMANDS: &[Subcommand] = &[
             ],
         }],
     ),
+    with(
+        reads("clean", &[Options { flags: "ndxXq", values: "e", long: &["--dry-run", "--quiet", "--exclude="] }]),
+        Needs::Option(&["-n", "--dry-run"]),
+    ),
     shows("diff", &[DIFF]),
     shows("diff-tree", &[DIFF, LOG, Options { flags: "v", values: "", long: &[] }]),
     shows("diff-index", &[DIFF]),
@@ -537,7 +541,7 @@ pub(super) const SUBCOMMANDS: &[Subcommand] = &[
                 ],
             }],
         ),
-        Needs::Option(&["--get", "--get-all", "--get-regexp", "--list", "-l"]),
+        Needs::OptionOrKey(&["--get", "--get-all", "--get-regexp", "--list", "-l"]),
     ),
     reads(
         "add",
@@ -611,6 +615,22 @@ pub(in crate::programs) const EXAMPLES: &[(&str, bool)] = &[
     ("git stash list", true),
     ("git remote -v", true),
     ("git config --get user.name", true),
+    ("git config user.name", true),
+    ("git config --global user.email", true),
+    ("git config user.name x", false),
+    ("git config \"user.$x\"", false),
+    ("git config edit", false),
+    ("git log --pretty=%B -3", true),
+    ("git log --pretty='%h %s'", true),
+    ("git log --pretty=mine", false),
+    ("git log --pretty=%G?", false),
+    ("git clean -n", true),
+    ("git clean -ndx -e target", true),
+    ("git clean --dry-run -d", true),
+    ("git clean -fd", false),
+    ("git clean -n -f", false),
+    ("git clean -ni", false),
+    ("git clean", false),
     ("git add -A && git commit -m 'fix the curl call'", true),
     ("git checkout -b feature", true),
     ("git -c color.ui=never log", true),
@@ -736,8 +756,9 @@ pub(super) fn obstacle(subcommand: &str, scan: &Scan<'_>) -> Option<String> {
         if subcommand == "stash" && matches!(name.as_str(), "-u" | "--include-untracked" | "--only-untracked") {
             return Some("what is not tracked may be secret".to_owned());
         }
-        // `--pretty=NAME` takes a format from the configuration.
-        if name == "--pretty" && !text.is_empty() && !PRETTY.iter().any(|known| text.starts_with(known)) {
+        // `--pretty=NAME` takes a format from the configuration; one with a `%` is the format itself.
+        let is_name = name == "--pretty" && !text.is_empty() && !text.contains('%');
+        if is_name && !PRETTY.iter().any(|known| text.starts_with(known)) {
             return Some("this name of a format may stand in the configuration".to_owned());
         }
     }
