@@ -38,7 +38,8 @@ impl Gate {
         let programs = std::env::current_exe().into_iter().flat_map(|own| [own.with_file_name("bashgate-hook"), own]);
         let settings = config.map(|config| config.file.with_file_name("runner.toml"));
         let more = config.and_then(|config| config.cage_runner.clone());
-        programs.chain(settings).chain(more).chain(install::where_we_stand()).collect()
+        let project = std::env::current_dir().unwrap_or_default();
+        programs.chain(settings).chain(more).chain(install::where_we_stand(&project)).collect()
     }
 
     /// The gate's own files, which no command may see or change.

@@ -295,6 +295,8 @@ impl Runner {
         let workspace = &spec.workspace;
         let mut hidden = hidden(preset, (workspace, &spec.cwd), &spec.gate, run_as);
         hidden.own.extend(spec.state.iter().chain(&spec.own).cloned());
+        // Who could open what another run has written down could hold its lock as if that run went on.
+        hidden.hide.extend(spec.state.iter().map(|state| crate::watch::kept_in(state)));
         hidden.protect.extend(acting.iter().cloned());
         let roots = Roots {
             cwd: spec.cwd.clone(),

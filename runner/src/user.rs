@@ -60,17 +60,19 @@ impl RunAs {
         }
     }
 
-    /// True for a file whose mode this user could change without writing it: it is the user's, and not mounted read-only. What
-    /// is not there is nobody's.
+    /// True for a file whose mode, or that of a folder above it, this user could change without writing it: it is the user's, and not
+    /// mounted read-only. What is not there is nobody's. Root goes through a folder whatever its mode.
     pub(crate) fn may_change_mode(self, path: &Path) -> bool {
         let id = match self {
             Self::Caller { uid } | Self::Owner { uid, .. } => uid,
             Self::Root => 0,
         };
-        let is_fixed = || {
+        let is_fixed = |path: &Path| {
             rustix::fs::statvfs(path).is_ok_and(|mount| mount.f_flag.contains(rustix::fs::StatVfsMountFlags::RDONLY))
         };
-        std::fs::metadata(path).is_ok_and(|found| found.uid() == id) && !is_fixed()
+        let may_change = |path: &Path| std::fs::metadata(path).is_ok_and(|found| found.uid() == id) && !is_fixed(path);
+        let is_there = || std::fs::symlink_metadata(path).is_ok();
+        may_change(path) || !self.is_root() && is_there() && path.ancestors().skip(1).any(may_change)
     }
 
     /// True for root.

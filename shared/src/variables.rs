@@ -161,6 +161,8 @@ const TABLE: &[(&str, Steers)] = &[
     ("AWKPATH", Code),
     ("AWKLIBPATH", Code),
     ("BC_ENV_ARGS", Code),
+    ("VIMINIT", Code),
+    ("EXINIT", Code),
     ("UNZIP", Place),
     ("UNZIPOPT", Place),
     ("ZIPINFO", Place),
@@ -192,7 +194,7 @@ const TABLE: &[(&str, Steers)] = &[
     ("GOTOOLCHAIN", Place),
     ("GOENV", Place),
     ("GOROOT", Place),
-    ("GOFLAGS", Place),
+    ("GOFLAGS", Code),
     ("GOWORK", Place),
     ("DOCKER_CONFIG", Place),
     ("CONTAINERS_CONF", Place),
@@ -279,6 +281,48 @@ pub fn names_program(name: &str) -> bool {
             | "TF_REATTACH_PROVIDERS"
     ) || name.starts_with("CARGO_BUILD_")
         || name.starts_with("CARGO_TARGET_") && name.len() > "CARGO_TARGET_DIR".len()
+}
+
+/// The file or folder of the home folder for which this variable names another one, as programs' manuals say.
+pub fn stands_for(name: &str) -> Option<&'static str> {
+    const PLACES: &[(&str, &str)] = &[
+        ("XDG_CONFIG_HOME", ".config"),
+        ("XDG_DATA_HOME", ".local/share"),
+        ("ZDOTDIR", ""),
+        ("CURL_HOME", ""),
+        ("CARGO_HOME", ".cargo"),
+        ("RUSTUP_HOME", ".rustup"),
+        ("DOCKER_CONFIG", ".docker"),
+        ("NVM_DIR", ".nvm"),
+        ("PYENV_ROOT", ".pyenv"),
+        ("RBENV_ROOT", ".rbenv"),
+        ("ASDF_DATA_DIR", ".asdf"),
+        ("SDKMAN_DIR", ".sdkman"),
+        ("VOLTA_HOME", ".volta"),
+        ("BUN_INSTALL", ".bun"),
+        ("DENO_INSTALL", ".deno"),
+        ("BUNDLE_USER_HOME", ".bundle"),
+        ("BUNDLE_APP_CONFIG", ".bundle"),
+        ("IPYTHONDIR", ".ipython"),
+        ("JUPYTER_CONFIG_DIR", ".jupyter"),
+        ("GH_CONFIG_DIR", ".config/gh"),
+        ("GNUPGHOME", ".gnupg"),
+        ("TIG_USER_CONFIG", ".tigrc"),
+        ("KUBECONFIG", ".kube/config"),
+        ("AWS_CONFIG_FILE", ".aws/config"),
+        ("PSQLRC", ".psqlrc"),
+        ("INPUTRC", ".inputrc"),
+        ("SCREENRC", ".screenrc"),
+        ("WGETRC", ".wgetrc"),
+        ("NETRC", ".netrc"),
+        ("PIP_CONFIG_FILE", ".config/pip/pip.conf"),
+        ("NPM_CONFIG_USERCONFIG", ".npmrc"),
+        ("npm_config_userconfig", ".npmrc"),
+        ("MYVIMRC", ".vimrc"),
+        ("STARSHIP_CONFIG", ".config/starship.toml"),
+        ("JULIA_DEPOT_PATH", ".julia"),
+    ];
+    PLACES.iter().find(|(variable, _)| *variable == name).map(|(_, place)| *place)
 }
 
 /// True for a variable whose folders are where a project's own code or repository lies: what is written there is code that its

@@ -479,7 +479,8 @@ fn plants_behind_links_names_and_closed_folders_are_found() {
                 let now = fs::read_to_string(work.join(file)).unwrap_or_default();
                 assert!(!now.contains("EVIL"), "{}: {name}: {file} stays: {outcome:#}", ground.name());
             }
-            let violations = outcome["violations"].as_array().unwrap();
+            let violations =
+                outcome["violations"].as_array().unwrap_or_else(|| panic!("{}: {name}: {outcome:#}", ground.name()));
             let stderr = outcome["stderr"].as_str().unwrap();
             let kept_from_it = stderr.contains("Read-only") || stderr.contains("denied") || stderr.contains("busy");
             assert!(!violations.is_empty() || kept_from_it, "{}: {name}: {outcome:#}", ground.name());
@@ -637,6 +638,20 @@ mod by_command_line {
         let output = Output::of(&mut cage(folder.path(), "cat $HOME/.ssh/id_rsa"), b"");
         assert!(output.code != Some(0) && !output.stdout.contains("CANARY"), "{output:?}");
         assert!(output.stdout.contains("UTF-8"), "{output:?}");
+    }
+
+    /// Who could open what another run has written down could hold it as if that run went on.
+    #[test]
+    fn what_is_written_down_of_runs_cannot_be_opened_by_them() {
+        let folder = folder();
+        let watch = folder.path().join("home/.local/state/bashgate-run/watch");
+        let look =
+            format!("ls {0} && cat {0}/*; for f in {0}/*; do flock -n \"$f\" true && echo OPEN; done", watch.display());
+        let output = Output::of(&mut cage(folder.path(), &look), b"");
+        let said: serde_json::Value = serde_json::from_str(&output.stdout).unwrap();
+        let stdout = said["stdout"].as_str().unwrap();
+        assert!(!stdout.contains("workspace") && !stdout.contains("OPEN"), "{output:?}");
+        assert!(watch.is_dir(), "{output:?}");
     }
 
     #[test]
@@ -1078,12 +1093,45 @@ fn scripts_are_kept_however_settings_spell_them() {
         (".claude/settings.json", hook("node tools/g"), "tools/g.js"),
         (".claude/settings.json", serde_json::json!({"apiKeyHelper": "sh ./tools/key.sh"}).to_string(), "tools/key.sh"),
         (".codex/config.toml", "notify = [\"python3\", \"tools/notify.py\"]\n".to_owned(), "tools/notify.py"),
+        (".claude/settings.json", hook("sh \"$CLAUDE_PROJECT_DIR/my tools/gate.sh\""), "my tools/gate.sh"),
+        (".claude/settings.json", hook("cd tools && cd deep && sh ./g"), "tools/deep/g"),
+        (".claude/settings.json", hook("node tools"), "tools/index.js"),
+        (".claude/settings.json", hook("run-parts tools/gates"), "tools/gates/a"),
+        (".claude/settings.json", hook("for f in tools/gates/*.sh; do sh $f; done"), "tools/gates/a.sh"),
+        (".claude/settings.json", hook("sh tools/gat?.sh"), "tools/gate.sh"),
+        (".claude/settings.json", hook("sh tools/a,b=c!.sh"), "tools/a,b=c!.sh"),
+        (".claude/settings.json", hook("go run ./cmd/gate"), "cmd/gate/main.go"),
+        (".claude/settings.json", hook("python3 tools/gate.py"), "tools/rules.py"),
+        (".claude/settings.json", hook("python3 -m tools.gate"), "tools/__pycache__/gate.cpython-311.pyc"),
+        (
+            ".github/hooks/a.json",
+            r#"{"hooks": {"preToolUse": [{"bash": "./a.sh", "cwd": "scripts"}]}}"#.to_owned(),
+            "scripts/a.sh",
+        ),
     ] {
         let ground = Ground::new(Who::Root, "bwrap", "");
+        // What a script is, for those that only lie beside one.
+        ground.write("work/tools/gate.py", "import rules");
         ground.write(&format!("work/{settings}"), &text);
         ground.write(&format!("work/{script}"), "mine");
         let outcome = ground.run_script(&format!("echo EVIL > {script}"));
         assert_eq!(fs::read_to_string(ground.work().join(script)).unwrap(), "mine", "{script}: {outcome:#}");
+    }
+    // What is new beside them.
+    for (command, plant) in [
+        ("python3 tools/gate.py", "tools/json.py"),
+        ("run-parts tools/gates", "tools/gates/b"),
+        ("node tools", "tools/package.json"),
+        ("sh tools/gate-$(uname).sh", "tools/gate-Linux.sh"),
+    ] {
+        let ground = Ground::new(Who::User, "landlock", "");
+        ground.write("work/.claude/settings.json", &hook(command));
+        for name in ["tools/gate.py", "tools/gates/a", "tools/index.js"] {
+            ground.write(&format!("work/{name}"), "mine");
+        }
+        give_all(&ground, &ground.work());
+        let outcome = ground.run_script(&format!("echo EVIL > {plant}"));
+        assert!(!ground.work().join(plant).exists(), "{plant}: {outcome:#}");
     }
 }
 

@@ -11,7 +11,7 @@ use bashgate_tests::{Output, Site, bin, commands_of, corpus_files};
 
 /// A site whose working directory does not lie in /tmp, where a link out of it would still be allowed to write.
 pub(crate) struct World {
-    site: Site,
+    pub(crate) site: Site,
     /// A folder of PATH that only root can write.
     pub(crate) programs: tempfile::TempDir,
     root: tempfile::TempDir,

@@ -19,6 +19,7 @@ mod documents;
 mod faults_of_hook;
 mod faults_of_host;
 mod flow;
+mod hostile_elsewhere;
 mod hostile_links;
 mod hostile_places;
 mod hostile_programs;

@@ -1,7 +1,7 @@
 //! What leads to a file by another name: links in the home folder and in the project that are called like something that acts later,
 //! and variables that name files. Whoever writes such a file writes what a person's shell, git or agent reads.
 
-use std::collections::VecDeque;
+use std::collections::{BTreeSet, VecDeque};
 use std::fs;
 use std::path::{Path, PathBuf};
 
@@ -10,6 +10,7 @@ use bashgate_shared::classify::later::{self, Begun, Names};
 use bashgate_shared::variables::{self, Steers};
 
 use super::conditions::home;
+use super::real::{Leads, follow};
 use super::words;
 
 /// Deepest folder that is looked into, and the most names in the first one and in all others.
@@ -22,6 +23,15 @@ const MADE_BY_TOOLS: [&str; 6] = ["node_modules", "target", "__pycache__", ".ven
 const PROJECTS_IN_IT: usize = 2;
 /// As many links as the kernel follows.
 const MOST_LINKS: usize = 40;
+
+/// What leads in, and the files that act later by their own names, as far as the same look meets them.
+#[derive(Debug, Default)]
+pub struct Around {
+    /// What leads in.
+    pub inward: Vec<Inward>,
+    /// Files, by their names.
+    pub acting: Vec<PathBuf>,
+}
 
 /// A file or folder, and what it is to those outside.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -41,29 +51,38 @@ impl Inward {
     }
 }
 
-/// All that leads in from outside. Where there is more than is looked at, what lies deeper is not found.
-pub fn all() -> Vec<Inward> {
-    from_outside(&Names::all())
+/// All that leads in from outside, for who works in a folder. Where there is more than is looked at, what lies deeper is not found.
+pub fn all(start: &Path) -> Vec<Inward> {
+    from_outside(start, &Names::all())
 }
 
-fn from_outside(names: &Names) -> Vec<Inward> {
+fn from_outside(start: &Path, names: &Names) -> Vec<Inward> {
     let home = home();
-    let mut found = home.as_deref().map(|home| links_at(home, names, 0)).unwrap_or_default();
+    let mut found = home.as_deref().map(|home| look_at(home, names, 0).inward).unwrap_or_default();
     let variables =
         std::env::vars_os().filter_map(|(name, value)| Some((name.into_string().ok()?, value.into_string().ok()?)));
-    found.extend(by_variables(variables, home.as_deref()));
+    found.extend(by_variables(variables, home.as_deref(), start));
     found
 }
 
-/// The same, with what leads to a file from a project: links in the folder where a command starts, in those above it, and in projects
-/// below it.
-pub fn around(start: &Path) -> Vec<Inward> {
+/// The same, with what leads to a file from a project: links in the folder where a command starts, in those above it, in projects
+/// below it, and on the way to these files.
+pub fn around(start: &Path, files: &[PathBuf]) -> Around {
     let home = home();
     let is_own = |folder: &&Path| folder.parent().is_some() && Some(*folder) != home.as_deref();
     let names = Names::all();
-    let mut found = links_at(start, &names, PROJECTS_IN_IT);
-    found.extend(start.ancestors().skip(1).take_while(is_own).flat_map(|folder| links_at(folder, &names, 0)));
-    found.extend(from_outside(&names));
+    let mut found = look_at(start, &names, PROJECTS_IN_IT);
+    let above = start.ancestors().skip(1).take_while(is_own);
+    // Those that lie deeper than the look at the start goes.
+    let is_deeper =
+        |folder: &&Path| folder.strip_prefix(start).is_ok_and(|inside| inside.components().count() > PROJECTS_IN_IT);
+    let below: BTreeSet<&Path> = files.iter().flat_map(|file| file.ancestors().skip(1)).filter(is_deeper).collect();
+    for folder in above.chain(below) {
+        let more = look_at(folder, &names, 0);
+        found.inward.extend(more.inward);
+        found.acting.extend(more.acting);
+    }
+    found.inward.extend(from_outside(start, &names));
     found
 }
 
@@ -74,7 +93,7 @@ pub fn name_of(all: &[Inward], real: &Path) -> Option<String> {
 }
 
 /// Where a path leads, or where that will lie which it leads to and which is not there yet.
-fn there_or_later(path: &Path) -> Option<PathBuf> {
+pub(super) fn there_or_later(path: &Path) -> Option<PathBuf> {
     let mut path = path.to_owned();
     for _ in 0..MOST_LINKS {
         if let Ok(real) = path.canonicalize() {
@@ -82,27 +101,38 @@ fn there_or_later(path: &Path) -> Option<PathBuf> {
         }
         match fs::read_link(&path) {
             Ok(target) => path = path.parent()?.join(target),
-            Err(_) => return Some(path.parent()?.canonicalize().ok()?.join(path.file_name()?)),
+            Err(_) => match follow(path.parent()?) {
+                Leads::To(real) | Leads::Nowhere(real) => return Some(real.join(path.file_name()?)),
+                Leads::Dangling(_) | Leads::Doubt(_) => return None,
+            },
         }
     }
     None
 }
 
-/// The links in a folder that are called like something that acts later, or that stand for a folder of such; also in folders below it
-/// that are called anything, so deep.
-fn links_at(top: &Path, names: &Names, free: usize) -> Vec<Inward> {
-    let mut found = Vec::new();
+/// The links and files in a folder that are called like something that acts later, or links that stand for a folder of such; also in
+/// folders below it that are called anything, so deep.
+fn look_at(top: &Path, names: &Names, free: usize) -> Around {
+    let mut found = Around::default();
     let mut folders = VecDeque::from([(top.to_owned(), Begun::No, 0)]);
     let mut seen = 0;
     let mut made = VecDeque::new();
     while let Some((folder, begun, depth)) = folders.pop_front().or_else(|| made.pop_front()) {
         let entries = fs::read_dir(&folder).into_iter().flatten().flatten();
+        // Git's own are found by its names for them.
+        let is_gits = folder.components().any(|part| part.as_os_str() == ".git");
         for entry in entries.take(if depth == 0 { MAX_NAMES_AT_FIRST } else { MAX_NAMES }) {
             seen += usize::from(depth > 0);
             if seen > MAX_NAMES {
                 return found;
             }
             let Ok(kind) = entry.file_type() else { continue };
+            if kind.is_file() {
+                if !is_gits && names.step(begun, &entry.file_name().to_string_lossy()) == Begun::Yes {
+                    found.acting.push(entry.path());
+                }
+                continue;
+            }
             if !kind.is_symlink() && !kind.is_dir() {
                 continue;
             }
@@ -123,29 +153,36 @@ fn links_at(top: &Path, names: &Names, free: usize) -> Vec<Inward> {
                     folders.push_front((path, begun, depth + 1));
                 }
             } else if let Some(real) = there_or_later(&path) {
-                found.push(Inward { real, called: path.to_string_lossy().into_owned() });
+                found.acting.extend(Some(&path).filter(|path| path.is_file()).cloned());
+                found.inward.push(Inward { real, called: path.to_string_lossy().into_owned() });
             }
         }
     }
     found
 }
 
-/// What variables name: code and settings of shells and programs, and agents' folders.
-fn by_variables(variables: impl Iterator<Item = (String, String)>, home: Option<&Path>) -> Vec<Inward> {
+/// What variables name: code and settings of shells and programs, and folders and files that stand for usual ones, as those of agents.
+/// What is named relatively may be meant from the folder where somebody works and from any above it.
+fn by_variables(variables: impl Iterator<Item = (String, String)>, home: Option<&Path>, start: &Path) -> Vec<Inward> {
     let mut found = Vec::new();
     let mut add = |path: &str, called: String| {
-        if path.starts_with('/')
-            && let Some(real) = there_or_later(Path::new(path))
-        {
-            found.push(Inward { real, called });
-        }
+        let folders = start.ancestors().take(if path.starts_with('/') { 1 } else { usize::MAX });
+        let places = folders.map(|folder| folder.join(path)).filter_map(|place| there_or_later(&place));
+        found.extend(places.map(|real| Inward { real, called: called.clone() }));
     };
-    for (name, value) in variables {
+    let is_code = |name: &str| {
+        matches!(variables::steers(name), Some(Steers::Shell | Steers::Prompt | Steers::Loader | Steers::Code))
+            || variables::names_program(name)
+    };
+    for (name, value) in variables.filter(|(_, value)| !value.is_empty()) {
         let (name, value) = (name.as_str(), value.as_str());
-        if let Some(folder) = agents::folder_named_by(name) {
+        if let Some(usual) = agents::folder_named_by(name).or_else(|| variables::stands_for(name)) {
             // As it would be called at home.
-            add(value, home.unwrap_or(Path::new("/")).join(folder).to_string_lossy().into_owned());
-        } else if matches!(variables::steers(name), Some(Steers::Shell | Steers::Loader | Steers::Code)) {
+            let called = home.unwrap_or(Path::new("/")).join(usual).to_string_lossy().into_owned();
+            for path in value.split(':').filter(|path| !path.is_empty()) {
+                add(path, called.clone());
+            }
+        } else if is_code(name) {
             let is_of_projects = variables::names_folders_of_projects(name);
             for word in words::of(value).flat_map(|word| word.split([':', '='])).filter(|word| word.contains('/')) {
                 if !(is_of_projects && Path::new(word).is_dir()) {
@@ -180,7 +217,7 @@ mod tests {
         link("other", "notes.txt");
         link("other", ".cache/x");
         link("zshrc", ".zshrc");
-        let found = links_at(&home, &Names::all(), 0);
+        let found = look_at(&home, &Names::all(), 0).inward;
         let name_of = |path: &str| super::name_of(&found, &project.join(path));
         let at_home = |path: &str| Some(home.join(path).to_string_lossy().into_owned());
         assert_eq!(name_of("bashrc"), at_home(".bashrc"));
@@ -216,7 +253,11 @@ mod tests {
             ("CLAUDE_CONFIG_DIR", "src", true),
         ] {
             let value = project.join(value).to_string_lossy().into_owned();
-            let found = by_variables([(name.to_owned(), value.clone())].into_iter(), Some(Path::new("/home/x")));
+            let found = by_variables(
+                [(name.to_owned(), value.clone())].into_iter(),
+                Some(Path::new("/home/x")),
+                Path::new("/srv"),
+            );
             assert_eq!(!found.is_empty(), leads, "{name}={value}");
         }
     }

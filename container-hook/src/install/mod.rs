@@ -119,11 +119,13 @@ pub fn settings_file(
     Ok((folder.join(place.file), place))
 }
 
-/// The settings, of this person and of the machine, in which the hook stands.
-pub fn where_we_stand() -> Vec<PathBuf> {
+/// The settings in which the hook stands: those of this person, of the machine, and of the folders that these lie in.
+pub fn where_we_stand(project: &Path) -> Vec<PathBuf> {
     let files = AGENTS.iter().flat_map(|agent| {
-        let scopes = [Scope::User, Scope::Managed].into_iter();
-        scopes.filter_map(|scope| settings_file(agent, scope, Path::new("/")).ok()).map(|(file, _)| file)
+        let of_all = [(Scope::User, project), (Scope::Managed, project)].into_iter();
+        let of_projects = project.ancestors().map(|folder| (Scope::Project, folder));
+        let places = of_all.chain(of_projects);
+        places.filter_map(|(scope, folder)| settings_file(agent, scope, folder).ok()).map(|(file, _)| file)
     });
     files.filter(|file| read(file).ok().flatten().is_some_and(|text| holds_ours(&text))).collect()
 }

@@ -41,6 +41,11 @@ impl Reach {
         if !found.understood || effects.network.is_empty() || !forecast.is_determined(found) {
             return None;
         }
+        // What is written where a link leads, or where something else is not certain, goes by no name that was shown.
+        let writes_elsewhere = !check.leads_to.is_empty() || !effects.writes.is_empty() && !check.unproven.is_empty();
+        if writes_elsewhere {
+            return None;
+        }
         let (mut acts, mut hosts) = (BTreeSet::new(), BTreeSet::new());
         for call in &found.calls {
             let words: Vec<&str> = call.iter().map(Option::as_deref).collect::<Option<_>>()?;

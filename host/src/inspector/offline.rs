@@ -3,11 +3,12 @@
 //! It flags rarely and rightly: each rule names one way in which data leaves or foreign code runs. How often it errs on
 //! a labelled set is a test, which prints its counts.
 
+use bashgate_shared::classify::paths;
 use bashgate_shared::classify::{Argv, COMPUTED, CommandClass, FUNCTION_CALL, Part};
 use bashgate_shared::programs::{self, Builtin, Flag, Kind, Runs, Talks, Trait};
 
 use bashgate_shared::protocol::{
-    CODE_AMONG_THEM, FURTHER_FOLDERS, FileEvidence, MAX_EVIDENCE, MAX_HEAD_BYTES, MORE_FILES,
+    CD_BY_VARIABLE, CODE_AMONG_THEM, FURTHER_FOLDERS, FileEvidence, MAX_EVIDENCE, MAX_HEAD_BYTES, MORE_FILES,
 };
 
 use super::Brief;
@@ -86,12 +87,29 @@ fn what_nobody_has_seen(brief: &Brief) -> Option<String> {
     if runs.iter().any(|path| path.contains("{}")) {
         return Some("which files it runs is only known when it runs".to_owned());
     }
-    if let Some(path) = runs.iter().find(|path| brief.effects.writes.contains(path)) {
+    // A folder that is written may be what what runs lies in.
+    let is_written = |path: &&String| {
+        let holds = |written: &str| {
+            let folder = written.trim_end_matches(['/', '*', '.']).trim_start_matches("./");
+            folder.is_empty() || paths::is_within(path, folder) || path.contains(&format!("/{folder}/"))
+        };
+        // What changes files is not always known by what it writes.
+        let changes = |program: &str| {
+            programs::row(paths::file_name(program))
+                .is_some_and(|row| row.has(Trait::ChangesFiles) || row.has(Trait::Overwrites))
+        };
+        let words = brief.calls.iter().filter(|call| call.first().and_then(Option::as_deref).is_some_and(changes));
+        let words = words.flat_map(|call| call.iter().skip(1)).flatten().map(String::as_str);
+        let written = brief.effects.writes.iter().map(String::as_str);
+        written.chain(words.filter(|word| !word.starts_with('-'))).any(holds)
+    };
+    if let Some(path) = runs.iter().find(is_written) {
         return Some(format!("it writes `{}`, which it runs", shortened(path)));
     }
     let begins = |call: &Argv, program: &str| call.first().is_some_and(|name| name.as_deref() == Some(program));
     let brings = |call: &Argv| {
-        begins(call, "git") && call.iter().skip(1).flatten().any(|word| programs::checks_out(word) || word == "reset")
+        let words: Vec<Option<&str>> = call.iter().skip(1).map(Option::as_deref).collect();
+        begins(call, "git") && programs::may_leave_files(&words)
     };
     if brief.calls.iter().any(brings) {
         return Some("git may bring what it runs".to_owned());
@@ -128,7 +146,10 @@ fn is_cut(brief: &Brief, file: &FileEvidence) -> bool {
     let stands_for_others =
         stands_for.is_some_and(|(_, rest)| rest.contains(CODE_AMONG_THEM) || brief.effects.runs.len() >= MAX_EVIDENCE);
     let is_unseen = file.sha256.is_empty() && file.head.is_empty() && (is_code || file.path == FURTHER_FOLDERS);
-    is_code && file.head.len() + 4 > MAX_HEAD_BYTES || is_unseen || stands_for_others
+    // Any of them may be what comes to lie where something runs.
+    let may_run = !brief.effects.runs.is_empty();
+    let is_elsewhere = may_run && file.path == CD_BY_VARIABLE;
+    may_run && file.head.len() + 4 > MAX_HEAD_BYTES || is_elsewhere || is_unseen || stands_for_others
 }
 
 fn first_flag(brief: &Brief) -> Option<String> {
@@ -575,6 +596,44 @@ mod tests {
         let brief = Brief::new("make", None, &found, Taint::Both, &[], &[file]);
         assert!(matches!(inspect(&brief), Finding::Flagged { .. }));
     }
+
+    /// What the same command brings to where something runs, nobody has seen.
+    #[test]
+    fn what_a_command_brings_to_where_it_runs_something_is_for_a_person() {
+        let is_clear = |command: &str| {
+            let around = Surroundings { cwd: Some("/w".to_owned()), ..Surroundings::default() };
+            let found = classify(&CommandLine::parse(command).unwrap(), &around);
+            matches!(inspect(&Brief::new(command, None, &found, Taint::Both, &[], &[])), Finding::Clear { .. })
+        };
+        for command in [
+            "git read-tree -u --reset evil && bash run.sh",
+            "git bisect start evil HEAD; bash run.sh",
+            "git worktree add -q w evil && make -C w",
+            "git filter-branch -f --index-filter 'git read-tree evil' HEAD; bash run.sh",
+            "git mv -f a.sh run.sh && bash run.sh",
+            "git merge-file --theirs run.sh base a.txt; bash run.sh",
+            "git checkout evil && make",
+            "git -C . stash pop && make",
+            "cp -r sub/. . && bash run.sh",
+            "cp -r sub/. . && make",
+            "cp -r sub s3 && make -C s3",
+            "mv sub sub2 && make -C sub2",
+            "ln -sf sub/run.sh . && bash run.sh",
+            "find sub -name run.sh -exec mv {} . \\; && bash run.sh",
+        ] {
+            assert!(!is_clear(command), "{command}");
+        }
+        for command in [
+            "make",
+            "git status && make",
+            "git add -A && git commit -qm x && make",
+            "mkdir -p out && make",
+            "make > out.log",
+        ] {
+            assert!(is_clear(command), "{command}");
+        }
+    }
+
     #[test]
     fn only_what_its_language_takes_for_a_comment_is_one() {
         let file = |path: &str, head: String| {

@@ -83,31 +83,6 @@ const PLAIN: &[&str] = &[
 /// Where the programs lie that have rows.
 const SYSTEM: &[&str] = &["/bin", "/sbin", "/usr/bin", "/usr/sbin", "/usr/local/bin", "/usr/local/sbin"];
 
-/// What people call the tasks of a project that send something: how a part of the name begins.
-const OUTWARD: &[&str] = &["publish", "release", "deploy", "upload", "push"];
-
-/// True for a task that is called like one that sends something. A file is none.
-fn is_outward(word: &str) -> bool {
-    !word.starts_with('-')
-        && (word.starts_with("//") || !word.contains('/'))
-        && !word.contains(['.', '='])
-        && parts_of(word).iter().any(|part| OUTWARD.iter().any(|start| part.starts_with(start)))
-}
-
-/// The parts of a name, in small letters: between signs, and before capitals.
-fn parts_of(name: &str) -> Vec<String> {
-    let mut parts = vec![String::new()];
-    for letter in name.chars() {
-        if letter.is_ascii_uppercase() || !letter.is_alphanumeric() {
-            parts.push(String::new());
-        }
-        if let Some(last) = parts.last_mut().filter(|_| letter.is_alphanumeric()) {
-            last.extend(letter.to_lowercase());
-        }
-    }
-    parts
-}
-
 /// Why a command may lead to other machines.
 pub(super) fn may_reach(brief: &Brief) -> Option<String> {
     let unknown = || brief.parts.iter().filter(|part| part.class == CommandClass::Unknown && !part.local);
@@ -148,9 +123,14 @@ fn of_part(brief: &Brief, part: &Part, depth: usize) -> Option<String> {
     let is_work_here = |row: &Program| row.has(Trait::BuildsHere) || row.here.is_some();
     if name != "git"
         && row.is_none_or(is_work_here)
-        && let Some(task) = texts().find(|word| is_outward(word))
+        && let Some(task) = texts().find(|word| programs::is_outward(word))
     {
         return Some(format!("`{}` is what people call what goes to other machines", short(task)));
+    }
+    if row.is_none_or(|row| is_work_here(row) || row.runs != Runs::Nothing)
+        && let Some(word) = texts().find(|word| names_more(word))
+    {
+        return Some(format!("`{}` names what it starts, or more of its words", short(word)));
     }
     let row = row?;
     let own: Vec<Option<&str>> = words.iter().map(Option::as_deref).collect();
@@ -262,9 +242,21 @@ fn behind(row: &Program, part: &Part) -> Vec<Part> {
         let calls = starts.map(|rest| rest.split(|word| is(word, &[";", "+"])).next().unwrap_or_default());
         return calls.map(of).collect();
     }
+    let own = words.iter().position(|word| word.as_deref().is_some_and(|word| !word.starts_with('-')));
+    if let Some(at) = own.filter(|at| words.get(*at).is_some_and(|word| is(word, row.before))) {
+        let rest = words.get(at + 1..).unwrap_or_default();
+        let started = rest.iter().position(|word| word.as_deref().is_some_and(is_started));
+        return started.and_then(|at| rest.get(at..)).map(of).into_iter().collect();
+    }
     let runs_others = matches!(row.runs, Runs::Behind(_)) || row.builtin == Some(Builtin::RunsBehind);
     let started = || words.iter().position(|word| word.as_deref().is_some_and(is_started));
     if runs_others { started().and_then(|at| words.get(at..)).map(of).into_iter().collect() } else { Vec::new() }
+}
+
+/// A toolchain by its path, and a file with more words of a command.
+fn names_more(word: &str) -> bool {
+    word.starts_with('+') && word.contains('/')
+        || word.strip_prefix('@').is_some_and(|file| !file.contains('/') || file.contains('.'))
 }
 
 /// A word that may be the program behind a wrapper.
@@ -405,7 +397,7 @@ fn is_option(word: &str, option: &str) -> bool {
     if !word.starts_with('-') {
         return false;
     }
-    let (given, _) = word.split_once('=').unwrap_or((word, ""));
+    let (given, _) = word.split_once(['=', ':']).unwrap_or((word, ""));
     if let Some(letter) = option.strip_suffix('*') {
         let letter = letter.trim_start_matches('-');
         return !word.starts_with("--") && word.len() > 2 && word.contains(letter);
@@ -644,6 +636,24 @@ mod tests {
             "systemctl --host=x status",
             "make DEST=https://x deploy",
             "make upload HOST=10.1.2.3:80 X=user@h:/x",
+            // What names what it starts, or more of its words.
+            "cargo +/tmp/tc build",
+            "rustc +./tc a.rs",
+            "gcc @args a.c",
+            "javac @args.txt",
+            "cc -B./sub/ a.c",
+            "g++ -B sub a.c",
+            "clang -fpass-plugin=./x.so a.c",
+            "g++ -fplugin=./x.so a.c",
+            "java -jar sub/x.jar",
+            "java -javaagent:sub/x.jar Main",
+            "prettier --plugin=./x.js .",
+            "eslint --rulesdir sub .",
+            "mypy --config-file sub/x .",
+            "uv run pip install evil",
+            "uv run python -c 'import socket'",
+            "poetry run npx -y evil",
+            "bundle exec curl x",
             "cargo login",
             "npm whoami",
             "go run example.com/x@v1",

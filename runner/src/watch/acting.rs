@@ -95,10 +95,31 @@ pub(super) struct ActingFiles {
     kept_bytes: usize,
     /// Scripts whose own ones are looked for last: what else is known of a file goes before.
     pub(super) runs_by_itself: Vec<PathBuf>,
+    /// What was read for what it starts, and what alone may be.
+    pub(super) texts: BTreeSet<PathBuf>,
+    only: Option<BTreeSet<PathBuf>>,
     look: Look,
 }
 
+/// Folders full of what others have made, which nobody enters to work there.
+const OF_OTHERS: [&str; 2] = ["node_modules", "site-packages"];
+
 impl ActingFiles {
+    /// None yet; of what these texts alone start, where some are known.
+    pub(super) fn following(only: Option<&BTreeSet<PathBuf>>) -> Self {
+        Self { only: only.cloned(), ..Self::default() }
+    }
+
+    /// True for a text that is read for what it starts.
+    pub(super) fn follows(&mut self, text: &Path) -> bool {
+        let is_of_others = text.components().any(|part| OF_OTHERS.iter().any(|name| part.as_os_str() == *name));
+        let follows = !is_of_others && self.only.as_ref().is_none_or(|only| only.contains(text));
+        if follows {
+            self.texts.insert(text.to_owned());
+        }
+        follows
+    }
+
     /// Takes a path in, if it acts later for whoever works in `cwd`.
     pub(super) fn look_at(&mut self, seen: &mut Seen, path: &Path, is_folder: bool, cwd: &str) {
         // What is no text in a name is no part of the names that are looked for.
@@ -114,7 +135,7 @@ impl ActingFiles {
         }
         self.take(seen, path, later, None);
         self.take_scripts_of(seen, path);
-        if started::runs_by_itself(path) {
+        if started::starts_others(path) {
             self.runs_by_itself.push(path.to_owned());
         }
         // What a link leads to is what counts.
@@ -133,7 +154,9 @@ impl ActingFiles {
             return;
         };
         let text = String::from_utf8_lossy(bytes).into_owned();
-        self.scripts_of(seen, &text, settings);
+        if self.follows(settings) {
+            self.scripts_of(seen, &text, settings);
+        }
     }
 
     /// The scripts that another one starts which runs by itself. False where not all of it could be looked at.
@@ -141,8 +164,12 @@ impl ActingFiles {
         let root = seen.real_root();
         // The folder of its project is two above it, or less.
         let folders = script.ancestors().skip(1).take(3).take_while(|folder| folder.starts_with(&root));
-        let named = self.look.files_named_by(script, folders);
-        for named in named {
+        let folders: Vec<&Path> = folders.collect();
+        self.look.at_file(script, &folders, &Path::is_file);
+        self.look.follow(&[&root], &Path::is_file);
+        let (files, folders) = self.look.taken();
+        let inside: Vec<PathBuf> = folders.iter().flat_map(|folder| seen.files_in(folder)).collect();
+        for named in files.into_iter().chain(inside) {
             let Ok(real) = fs::canonicalize(&named) else { continue };
             if !self.found.contains_key(&real) && real.starts_with(&root) && real.is_file() {
                 self.take(seen, &real, STARTED, None);
@@ -156,14 +183,28 @@ impl ActingFiles {
         let Some(parsed) = started::parsed(text) else { return };
         let root = seen.real_root();
         let above = settings.parent().and_then(Path::parent).unwrap_or(&root).to_owned();
-        for script in started::scripts(&parsed, &[&root, &above]) {
+        self.look.at_settings(&parsed, &[&root, &above], &Path::is_file);
+        self.look.follow(&[&root], &Path::is_file);
+        let (files, folders) = self.look.taken();
+        // What lies in the project's own folder beside a script is all its code: it is told, and a build goes on.
+        let mut all: Vec<(PathBuf, Later)> = files.into_iter().map(|file| (file, GATES)).collect();
+        for folder in &folders {
+            let later = if folder.path == root { STARTED } else { GATES };
+            all.extend(seen.files_in(folder).into_iter().map(|file| (file, later)));
+        }
+        for (script, later) in all {
             let Ok(real) = fs::canonicalize(&script) else { continue };
-            if real.starts_with(&root) && real.is_file() {
+            if real.starts_with(&root) && real.is_file() && !self.is_gate(&real) {
                 let links = seen.links_on(&script);
                 self.by_links(links);
-                self.take(seen, &real, GATES, None);
+                self.take(seen, &real, later, None);
             }
         }
+    }
+
+    /// True for a file that is known to gate an agent.
+    fn is_gate(&self, file: &Path) -> bool {
+        self.found.get(file).is_some_and(|acting| acting.later.tier == Tier::Gate)
     }
 
     /// What settings of agents outside of the workspace start in it: those at home, of the machine, and of the folders above.

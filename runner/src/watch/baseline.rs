@@ -5,6 +5,7 @@
 
 use std::collections::{BTreeMap, HashSet};
 use std::fs::{self, File, OpenOptions};
+use std::io;
 use std::io::{Read as _, Write as _};
 use std::os::unix::fs::{MetadataExt as _, OpenOptionsExt as _};
 use std::path::{Path, PathBuf};
@@ -86,7 +87,7 @@ impl Baseline {
         lasts: Duration,
     ) -> Option<Self> {
         Jobs::at(state.to_owned()).own_folder().ok()?;
-        let folder = state.join("watch");
+        let folder = kept_in(state);
         fs::create_dir_all(&folder).ok()?;
         let random = getrandom::u64().ok()?;
         // Others see it when it is whole and locked: half of one is what a killed runner has left.
@@ -168,20 +169,33 @@ impl Foreign {
 }
 
 /// The baselines that are there before somebody looks. What ends while that goes on has seen less than whoever looks.
-pub(super) fn open_ones(state: &Path) -> Vec<(PathBuf, File)> {
-    let entries = fs::read_dir(state.join("watch")).into_iter().flatten().flatten();
-    entries.filter_map(|entry| Some((entry.path(), File::open(entry.path()).ok()?))).collect()
+pub(super) fn open_ones(state: &Path) -> Vec<(PathBuf, io::Result<File>)> {
+    let entries = fs::read_dir(kept_in(state)).into_iter().flatten().flatten();
+    entries.map(|entry| (entry.path(), File::open(entry.path()))).collect()
+}
+
+/// The folder in a runner's own where baselines lie.
+pub fn kept_in(state: &Path) -> PathBuf {
+    state.join("watch")
 }
 
 impl Left {
     /// Holds what is there now against all baselines of the workspace, of those in it, and of those that it lies in: those that were
     /// there before somebody looked, and those that have come since.
-    pub(super) fn of(state: &Path, workspace: &Path, now: &Seen, before: Vec<(PathBuf, File)>) -> Self {
+    pub(super) fn of(state: &Path, workspace: &Path, now: &Seen, before: Vec<(PathBuf, io::Result<File>)>) -> Self {
         let start = format!("{}-", name_of(workspace));
         let mut left = Self::default();
         let known: HashSet<PathBuf> = before.iter().map(|(path, _)| path.clone()).collect();
         let since = open_ones(state).into_iter().filter(|(path, _)| !known.contains(path));
         for (path, file) in before.into_iter().chain(since).collect::<Vec<_>>() {
+            let is_own = path.file_name().is_some_and(|name| name.to_string_lossy().starts_with(&start));
+            let Ok(file) = file else {
+                // It has ended meanwhile; or somebody has closed it, who had a reason.
+                if is_own && fs::symlink_metadata(&path).is_ok() {
+                    left.changes.push((workspace.to_owned(), Violation::of(workspace, Change::NotAllSeen), false));
+                }
+                continue;
+            };
             let mut bytes = Vec::new();
             let read = (&file).take(MOST_BYTES).read_to_end(&mut bytes).ok();
             // One that was killed while it wrote this had started nothing.
@@ -189,10 +203,9 @@ impl Left {
             if let (Some(before), Ok(meta)) = (&mut before, file.metadata())
                 && before.shows_signs
             {
-                // It died with its runner.
-                before.ends_by_s = before.ends_by_s.min(meta.mtime().saturating_add(SIGN_SPARE_S));
+                // It died with its runner. Nobody sets this time back.
+                before.ends_by_s = before.ends_by_s.min(meta.ctime().saturating_add(SIGN_SPARE_S));
             }
-            let is_own = path.file_name().is_some_and(|name| name.to_string_lossy().starts_with(&start));
             // It has ended by itself since, and has told what it saw: what it had not seen may have been made again behind it.
             let has_ended = fs::symlink_metadata(&path).is_err();
             let touches = |before: &Written| {
@@ -342,7 +355,7 @@ mod tests {
         fs::write(work.join("scripts/hooks/pre-commit"), "mine").unwrap();
         let watch = || Watch::before(&work, &work, Vec::new(), Some((&state, Duration::from_mins(5))), true);
         let killed = watch();
-        let file = fs::read_dir(state.join("watch")).unwrap().next().unwrap().unwrap().path();
+        let file = fs::read_dir(kept_in(&state)).unwrap().next().unwrap().unwrap().path();
         let text = fs::read_to_string(&file).unwrap();
         drop(killed);
         let began = |began: i64| {
@@ -402,7 +415,7 @@ mod tests {
         let other = Watch::before(&work, &work, Vec::new(), Some((&state, Duration::from_mins(5))), true);
         fs::write(work.join(".envrc"), "evil").unwrap();
         let there = open_ones(&state);
-        let seen = Seen::of(&work, &work, &[], &[], None);
+        let seen = Seen::of(&work, &work, &[], super::super::seen::Known::default(), None);
         other.after(false, &HashSet::new());
         drop(other);
         let left = Left::of(&state, &work, &seen, there);
@@ -430,7 +443,7 @@ mod tests {
         std::thread::sleep(Duration::from_millis(2100));
         let watch = || Watch::before(&work, &work, Vec::new(), Some((&state, Duration::from_mins(5))), true);
         let killed = watch();
-        let file = fs::read_dir(state.join("watch")).unwrap().next().unwrap().unwrap().path();
+        let file = fs::read_dir(kept_in(&state)).unwrap().next().unwrap().unwrap().path();
         let kept = fs::read(&file).unwrap();
         drop(killed);
         fs::write(&file, kept).unwrap();
@@ -458,14 +471,14 @@ mod tests {
                 .map(|one| (one.path, one.change))
                 .collect::<Vec<_>>()
         };
-        let kept = || fs::read_dir(state.join("watch")).unwrap().count();
+        let kept = || fs::read_dir(kept_in(&state)).unwrap().count();
 
         let killed = watch(true);
         assert_eq!(kept(), 1);
         // Another one that runs at the same time takes nothing of it away.
         assert_eq!(changes(&watch(true)), []);
         assert_eq!(kept(), 1);
-        let file = fs::read_dir(state.join("watch")).unwrap().next().unwrap().unwrap().path();
+        let file = fs::read_dir(kept_in(&state)).unwrap().next().unwrap().unwrap().path();
         let before_all = fs::read(&file).unwrap();
         drop(killed);
         fs::write(&file, &before_all).unwrap();
@@ -513,13 +526,20 @@ mod tests {
         // So is what is younger than the last sign of that runner's life.
         fs::remove_file(work.join(".envrc")).unwrap();
         fs::write(&file, &before_all).unwrap();
-        let long_ago = SystemTime::now() - Duration::from_mins(1);
-        File::options().write(true).open(&file).unwrap().set_modified(long_ago).unwrap();
+        std::thread::sleep(Duration::from_secs(SIGN_SPARE_S.unsigned_abs() + 2));
         fs::write(work.join(".envrc"), "mine").unwrap();
         let all = changes(&watch(true));
         assert!(all.contains(&plant(".envrc", Change::Created)) && work.join(".envrc").exists(), "{all:?}");
-        // What is no baseline is none; of what is too long to be compared, somebody hears.
+        // A time that somebody sets back is no sign, and what cannot be opened says nothing.
         fs::remove_file(work.join(".envrc")).unwrap();
+        fs::write(&file, &before_all).unwrap();
+        let long_ago = SystemTime::now() - Duration::from_mins(1);
+        File::options().write(true).open(&file).unwrap().set_modified(long_ago).unwrap();
+        fs::write(work.join(".envrc"), "evil").unwrap();
+        let next = watch(true);
+        assert!(changes(&next).contains(&plant(".envrc", Change::SetAside)));
+        drop(next);
+        // What is no baseline is none; of what is too long to be compared, somebody hears.
         fs::write(&file, "{").unwrap();
         assert_eq!(changes(&watch(false)), []);
         assert_eq!(kept(), 0);

@@ -22,10 +22,11 @@ use std::sync::mpsc;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use aside::set_aside;
+pub use baseline::kept_in;
 use baseline::{Baseline, Foreign, Left};
 use bashgate_hook::gate::git::Tracked;
 use rustix::fs::{AtFlags, FileType, Mode, OFlags};
-use seen::Seen;
+use seen::{Known, Seen};
 use serde::Serialize;
 pub use shared::SharedFolders;
 
@@ -208,7 +209,7 @@ impl Watch {
         let cwd = fs::canonicalize(cwd).unwrap_or_else(|_| cwd.to_owned());
         let since = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |time| time.as_nanos());
         let others = kept.map(|(state, _)| baseline::open_ones(state)).unwrap_or_default();
-        let mut before = Seen::of(workspace, &cwd, &names.all(), &[], None);
+        let mut before = Seen::of(workspace, &cwd, &names.all(), Known::default(), None);
         before.closes();
         let left = kept.map(|(state, _)| Left::of(state, workspace, &before, others)).unwrap_or_default();
         let wanted = kept.map(|(state, _)| state.to_owned());
@@ -280,8 +281,7 @@ impl Watch {
             let (found, files) = mpsc::channel();
             let written = scope.spawn(|| self.written_with_other_names(files));
             let mut tell = |folder: PathBuf, names: Vec<OsString>| drop(found.send((folder, names)));
-            let after =
-                Seen::of(&self.workspace, &self.cwd, &self.names.all(), self.before.named_by_own(), Some(&mut tell));
+            let after = Seen::of(&self.workspace, &self.cwd, &self.names.all(), self.before.known(), Some(&mut tell));
             drop(found);
             (after, written.join().unwrap_or_default())
         });

@@ -11,6 +11,7 @@ use std::time::{Duration, Instant};
 
 use bashgate_hook::gate::git;
 use bashgate_hook::gate::inward::{self, Inward};
+use bashgate_hook::gate::started::Folder;
 use bashgate_shared::classify::later::{Begun, Names};
 use bashgate_shared::command::Digest;
 use serde::{Deserialize, Serialize};
@@ -33,6 +34,8 @@ const MOST_REPOSITORIES: usize = 256;
 const MOST_LINKS: usize = 40;
 /// Most files behind a link to a folder.
 const MOST_BEHIND: usize = 1000;
+/// Most files of a folder of which something is started.
+const MOST_BESIDE: usize = 1024;
 
 /// What a file was: its kind, and a digest of its content.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -64,6 +67,8 @@ pub(super) struct Seen {
     since: Option<Instant>,
     /// How long following links has taken so far.
     on_links: Duration,
+    /// What was read for what it starts.
+    texts: BTreeSet<PathBuf>,
     /// What the workspace's own settings of git name: whoever makes them unreadable hides nothing of that.
     named_by_own: Vec<PathBuf>,
     /// Closed folders, opened until somebody has dealt with what was found.
@@ -72,19 +77,28 @@ pub(super) struct Seen {
     there: HashSet<u64>,
 }
 
+/// What an earlier look has found that a later one has to know.
+#[derive(Debug, Clone, Copy, Default)]
+pub(super) struct Known<'k> {
+    /// What the workspace's own settings of git name.
+    pub named: &'k [PathBuf],
+    /// What was read for what it starts. What came to be since is dealt with by its own name, and starts nothing before.
+    pub texts: Option<&'k BTreeSet<PathBuf>>,
+}
+
 impl Seen {
     /// Looks at a workspace, and hands the names of every other file to somebody, folder by folder.
     pub(super) fn of(
         workspace: &Path,
         cwd: &Path,
         protect: &[String],
-        known: &[PathBuf],
+        known: Known<'_>,
         other: Option<&mut dyn FnMut(PathBuf, Vec<OsString>)>,
     ) -> Self {
         let real = fs::canonicalize(workspace).unwrap_or_else(|_| workspace.to_owned());
         let mut seen = Self { workspace: real, since: Some(Instant::now()), ..Self::default() };
         let _many = ManyFiles::allowed();
-        let mut acting = ActingFiles::default();
+        let mut acting = ActingFiles::following(known.texts);
         let mut own = BTreeMap::new();
         let git = workspace.join(".git");
         if let Some(found) = seen.meta(&git) {
@@ -100,7 +114,7 @@ impl Seen {
             // Too much of it, or not to be understood: then nobody knows what else git would run.
             seen.unseen.insert(git.clone());
         }
-        named.extend(known.iter().cloned());
+        named.extend(known.named.iter().cloned());
         seen.named_by_own.clone_from(&named);
         seen.named(named, &mut acting);
         for name in protect {
@@ -116,9 +130,9 @@ impl Seen {
         self.reopened.clear();
     }
 
-    /// What the workspace's own settings of git name, for a later look.
-    pub(super) fn named_by_own(&self) -> &[PathBuf] {
-        &self.named_by_own
+    /// What a later look has to know.
+    pub(super) fn known(&self) -> Known<'_> {
+        Known { named: &self.named_by_own, texts: Some(&self.texts) }
     }
 
     /// True where not all was looked at in which this path lies.
@@ -303,21 +317,47 @@ impl Seen {
         // What git hands out as examples it does not run.
         let is_run = |path: &&PathBuf| self.is_hook(path) && path.extension().is_none_or(|ending| ending != "sample");
         let hooks = self.own.keys().chain(nested.keys()).filter(is_run).cloned();
-        let by_themselves: BTreeSet<PathBuf> = hooks.chain(std::mem::take(&mut acting.runs_by_itself)).collect();
+        let by_themselves = hooks.chain(std::mem::take(&mut acting.runs_by_itself));
+        let by_themselves: BTreeSet<PathBuf> = by_themselves.filter(|script| acting.follows(script)).collect();
         for script in by_themselves {
             if !acting.started_by(self, &script) {
                 self.unseen.insert(self.workspace.clone());
             }
         }
         acting.scripts_of_outside(self);
-        for inward in inward::all() {
+        for inward in inward::all(&self.workspace) {
             // Also where the workspace is a part of what is called so.
             if inward.real.starts_with(&self.workspace) || self.workspace.starts_with(&inward.real) {
                 self.read_from_outside(&inward, &mut acting);
             }
         }
         self.nested = nested;
+        self.texts = std::mem::take(&mut acting.texts);
         self.acting = acting;
+    }
+
+    /// The files in a folder of the workspace of which something is started.
+    pub(super) fn files_in(&mut self, folder: &Folder) -> Vec<PathBuf> {
+        let Ok(top) = fs::canonicalize(&folder.path) else { return Vec::new() };
+        if !top.starts_with(&self.workspace) {
+            return Vec::new();
+        }
+        let (mut found, mut waiting) = (Vec::new(), vec![top.clone()]);
+        while let Some(path) = waiting.pop() {
+            for entry in self.entries(&path) {
+                if found.len() >= MOST_BESIDE || !self.has_room() {
+                    self.unseen.insert(top);
+                    return found;
+                }
+                let Ok(kind) = entry.file_type() else { continue };
+                if kind.is_dir() && folder.is_deep {
+                    waiting.push(entry.path());
+                } else if !kind.is_dir() && folder.holds(&entry.path()) {
+                    found.push(entry.path());
+                }
+            }
+        }
+        found
     }
 
     /// What a link or a variable outside names is what it is called there.

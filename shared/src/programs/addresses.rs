@@ -187,6 +187,8 @@ pub(super) fn words<'c>(call: &'c Call, name: &str) -> Option<Vec<Word<'c>>> {
             only_operands = true;
         } else if let Some(long) = text.strip_prefix("--") {
             let (long, glued) = long.split_once('=').map_or((long, None), |(long, value)| (long, Some(value)));
+            // curl puts variables into the value.
+            let long = long.strip_prefix("expand-").unwrap_or(long);
             found.push(Word::Long(long));
             // A whole name may begin another one, which takes a value: then what follows is either.
             let whole = client.valued.split(' ').find(|option| *option == long);
@@ -684,6 +686,10 @@ fn git_address(arg: &Arg) -> Option<String> {
 /// `None` where the text does not say, or names several.
 fn host_of(arg: &Arg) -> Option<String> {
     let text = arg.start();
+    // A file with addresses, in newer versions.
+    if text.starts_with('@') {
+        return None;
+    }
     let scheme = text.find(|c: char| !c.is_ascii_alphanumeric() && !"+.-".contains(c));
     let rest = match scheme.and_then(|at| text.split_at_checked(at)) {
         // It names a file of this machine.

@@ -36,13 +36,13 @@ pub(super) const TABLE: &[Program] = &[
     ]),
     runner(&["scons"], &[], &["scons"]),
     runner(&["rake"], &["Rakefile"], &["rake test"]).elsewhere(&["-e", "--execute", "-E", "-p", "-r*", "--require"]),
-    runner(&["just"], &["justfile", "Justfile"], &["just test"]).elsewhere(&[
+    runner(&["just"], &["justfile", "Justfile", ".justfile"], &["just test"]).elsewhere(&[
         "--command",
         "-c",
         "--shell",
         "--shell-arg",
     ]),
-    runner(&["task"], &["Taskfile.yml", "Taskfile.yaml"], &["task build"]),
+    runner(&["task"], &["Taskfile.yml", "Taskfile.yaml", "Taskfile.dist.yml", "Taskfile.dist.yaml"], &["task build"]),
     runner(&["mise"], &["mise.toml", ".mise.toml"], &["mise run lint"])
         .here(&[
             "run",
@@ -86,9 +86,20 @@ pub(super) const TABLE: &[Program] = &[
         &["conftest.py", "tests/conftest.py", "tox.ini", "noxfile.py", "pyproject.toml"],
         &["pytest -q", "tox"],
     )
-    .elsewhere(&["-o", "--override-ini", "-p*", "--tx", "--pastebin"]),
+    .elsewhere(&[
+        "-o",
+        "--override-ini",
+        "-p*",
+        "--tx",
+        "--pastebin",
+        "-c",
+        "--confcutdir",
+        "--rootdir",
+        "-W",
+        "--pythonwarnings",
+    ]),
     runner(&["ruff"], &[], &["ruff check ."]).tells_version(&["--version", "-V"]),
-    runner(&["mypy", "black"], &[], &["mypy ."]),
+    runner(&["mypy", "black"], &[], &["mypy ."]).elsewhere(&["--config-file", "--config", "--python-executable"]),
     runner(&["pre-commit"], &[".pre-commit-config.yaml"], &["pre-commit run"])
         .here(&["run", "validate-config"])
         .steers(&["install", "init-templatedir"]),
@@ -109,8 +120,21 @@ pub(super) const TABLE: &[Program] = &[
     runner(&["jest"], &["package.json", "jest.config.js", "jest.config.ts"], &["jest"]),
     runner(&["vitest", "vite"], &["vite.config.ts", "vite.config.js", "vitest.config.ts"], &["vitest run"]),
     runner(&["webpack"], &["webpack.config.js"], &["webpack"]),
-    runner(&["eslint"], &["eslint.config.js", ".eslintrc.js", "eslint.config.mjs"], &["eslint ."]),
-    runner(&["prettier"], &["prettier.config.js", ".prettierrc.js"], &["prettier ."]),
+    runner(&["eslint"], &["eslint.config.js", ".eslintrc.js", "eslint.config.mjs"], &["eslint ."]).elsewhere(&[
+        "--rulesdir",
+        "--resolve-plugins-relative-to",
+        "--plugin",
+        "-c",
+        "--config",
+        "--parser",
+        "-f",
+        "--format",
+    ]),
+    runner(&["prettier"], &["prettier.config.js", ".prettierrc.js"], &["prettier ."]).elsewhere(&[
+        "--plugin",
+        "--plugin-search-dir",
+        "--config",
+    ]),
     runner(&["tsc"], &[], &["tsc --noEmit"]).environment(&["NODE_OPTIONS", "NODE_PATH"]),
     // What is not installed they fetch.
     runner(&["npx", "bunx"], &["package.json"], &["npx tsc"]).here(&[]),
@@ -136,21 +160,60 @@ pub(super) const TABLE: &[Program] = &[
         .version_chosen_by(&["rust-toolchain", "rust-toolchain.toml"])
         .environment(&["RUSTUP_TOOLCHAIN", "RUSTUP_HOME"]),
     runner(&["gcc"], &[], &["gcc a.c"])
-        .elsewhere(&["-B", "-wrapper", "-fplugin", "-specs", "--specs"])
+        .elsewhere(LOADED_BY_COMPILERS)
         .runs(Runs::Named)
         .tells_version(&["--version"])
         .environment(COMPILERS)
         .belongings(&["/usr/lib", "/usr/include"]),
     runner(&["cc", "clang", "g++"], &[], &["cc a.c"])
+        .elsewhere(LOADED_BY_COMPILERS)
         .runs(Runs::Named)
         .tells_version(&["--version"])
         .environment(COMPILERS),
     runner(&["ld"], &[], &["ld -plugin x a.o"]).runs(Runs::Named),
     runner(&["java", "javac"], &[], &["java Main"])
+        .elsewhere(&[
+            "-jar",
+            "-javaagent",
+            "-agentpath",
+            "-agentlib",
+            "-processorpath",
+            "--processor-path",
+            "-Xbootclasspath",
+        ])
         .runs(Runs::Code)
         .tells_version(&["-version", "--version"])
         .environment(&["JAVA_TOOL_OPTIONS", "JDK_JAVA_OPTIONS", "_JAVA_OPTIONS", "JDK_JAVAC_OPTIONS", "CLASSPATH"]),
 ];
+
+/// What people call the tasks of a project that send something: how a part of the name begins.
+const OUTWARD: &[&str] = &["publish", "release", "deploy", "upload", "push"];
+
+/// True for a task that is called like one that sends something. A file is none.
+pub fn is_outward(word: &str) -> bool {
+    !word.starts_with('-')
+        && (word.starts_with("//") || !word.contains('/'))
+        && !word.contains(['.', '='])
+        && parts_of(word).iter().any(|part| OUTWARD.iter().any(|start| part.starts_with(start)))
+}
+
+/// The parts of a name, in small letters: between signs, and before capitals.
+fn parts_of(name: &str) -> Vec<String> {
+    let mut parts = vec![String::new()];
+    for letter in name.chars() {
+        if letter.is_ascii_uppercase() || !letter.is_alphanumeric() {
+            parts.push(String::new());
+        }
+        if let Some(last) = parts.last_mut().filter(|_| letter.is_alphanumeric()) {
+            last.extend(letter.to_lowercase());
+        }
+    }
+    parts
+}
+
+/// Options of compilers behind which stands what they load, or where they look for their own parts.
+const LOADED_BY_COMPILERS: &[&str] =
+    &["-B", "-wrapper", "-fplugin", "-fpass-plugin", "-specs", "--specs", "-Xclang", "-load", "-fuse-ld", "-ld-path"];
 
 const COMPILERS: &[&str] = &["GCC_EXEC_PREFIX", "COMPILER_PATH", "CCC_OVERRIDE_OPTIONS"];
 

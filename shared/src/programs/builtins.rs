@@ -8,6 +8,9 @@ use crate::classify::call::{Arg, Call, Known, Options};
 use crate::planted::{self, Bug};
 use crate::shell::{Shell, is_name};
 
+/// Words that change the folder in which what follows starts.
+pub const CHANGE_FOLDER: &[&str] = &["cd", "pushd"];
+
 pub(super) const TABLE: &[Program] = &[
     Program::new(&["echo"], "prints its arguments", Kind::Local, Rule::Harmless(Operands::Data))
         .builtin(Builtin::Text)

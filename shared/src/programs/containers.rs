@@ -81,6 +81,7 @@ const fn containers(names: &'static [&'static str], not_safe: &'static [&'static
         .runs(Runs::Named)
         .subcommands(REGISTRY)
         .here(HERE)
+        .publishes(&["build --push", "compose build --push", "buildx build"])
         .configured_by(&[
             "~/.docker/config.json",
             "~/.docker/contexts",

@@ -1,6 +1,6 @@
 //! Interpreters: they run arbitrary code, given on their command line, in a file or on their standard input.
 
-use super::{Flag, Judge, Judgement, Kind, Program, Rule, Runs, Terminal};
+use super::{Builtin, Flag, Judge, Judgement, Kind, Program, Rule, Runs, Terminal};
 use crate::classify::call::Call;
 use crate::classify::paths::file_name;
 
@@ -56,6 +56,45 @@ const fn language(names: &'static [&'static str], not_safe: &'static [&'static s
         .not_safe(not_safe)
 }
 
+/// The endings of the files of one language, whose code loads more of it from its own folder.
+pub const LOAD_BESIDE: &[&[&str]] = &[
+    &["js", "mjs", "cjs", "ts", "mts", "cts", "jsx", "tsx", "json"],
+    &["py"],
+    &["rb"],
+    &["pl", "pm"],
+    &["lua"],
+    &["php"],
+];
+
+/// What else may be a script than what has one of these endings.
+pub const SHELL_ENDING: &str = "sh";
+
+/// True for a word behind whose options may stand what is run: a program that runs others, or code; a manager's own word for it.
+pub fn takes_what_it_runs(name: &str) -> bool {
+    const WORDS: &[&str] = &[
+        "run",
+        "exec",
+        "x",
+        "dlx",
+        "tsx",
+        "ts-node",
+        "run-parts",
+        "PATH_add",
+        "path_add",
+        "source_dir",
+        "source_env",
+        "source_env_if_exists",
+        "nx",
+    ];
+    let runs = |row: &Program| {
+        row.runs != Runs::Nothing
+            || row.kind == Kind::Runtime
+            || row.here.is_some()
+            || matches!(row.builtin, Some(Builtin::Sources | Builtin::RunsBehind | Builtin::Evaluates))
+    };
+    WORDS.contains(&name) || super::row(name).is_some_and(runs)
+}
+
 pub(super) const TABLE: &[Program] = &[
     language(&["python"], &["python3 -c 'import urllib'", "python script.py", "python3.11 x", "python"])
         .flag(Flag::Code)
@@ -100,8 +139,8 @@ pub(super) const TABLE: &[Program] = &[
         .flag(Flag::Code)
         .tells_version(&["--version", "-v"])
         .environment(&["PHPRC", "PHP_INI_SCAN_DIR"]),
-    language(&["deno"], &["deno run x"]).flag(Flag::Code),
-    language(&["bun"], &["bun x"]).flag(Flag::Code).steered_by(&["package.json"]),
+    language(&["deno"], &["deno run x"]).flag(Flag::Code).steered_by(&["deno.json", "deno.jsonc"]),
+    language(&["bun"], &["bun x"]).flag(Flag::Code).steered_by(&["package.json"]).publishes(&["publish"]),
     language(&["lua", "luajit"], &["lua -e 1"]).flag(Flag::Code).environment(&["LUA_INIT"]),
     language(&["tclsh", "wish"], &["tclsh x"]).flag(Flag::Always("runs code that is not read here")),
     language(&["Rscript", "R", "octave", "julia"], &["Rscript -e 1", "julia x"]),

@@ -40,9 +40,14 @@ pub use row::{
 };
 
 pub(crate) use addresses::{files_in_address, hosts_in_words};
+pub use build::is_outward;
+pub use builtins::CHANGE_FOLDER;
 pub(crate) use copies::{made_by, only_read};
 pub use files::{names_its_input, writes_as_told};
-pub use git::{GIT_HOOKS_OF_WORK, brings_files, checks_out, git_hooks, is_git_hook, opens_editor, records};
+pub use git::{
+    GIT_HOOKS_OF_WORK, brings_files, checks_out, git_hooks, is_git_hook, may_leave_files, opens_editor, records,
+};
+pub use languages::{LOAD_BESIDE, SHELL_ENDING, takes_what_it_runs};
 pub(crate) use network::asks_this_machine;
 pub use network::{credential_in, percent_decoded};
 pub(crate) use network::{host_in, is_this_machine};

@@ -204,8 +204,8 @@ pub(super) const TABLE: &[Program] = &[
         .traits(&[Trait::Steady, Trait::HasSubcommands]),
     talks(
         &[
-            "gcloud", "gsutil", "az", "helm", "doctl", "flyctl", "heroku", "vercel", "netlify", "wrangler", "oc",
-            "s3cmd",
+            "gcloud", "gsutil", "az", "helm", "doctl", "flyctl", "fly", "heroku", "vercel", "netlify", "wrangler",
+            "oc", "s3cmd",
         ],
         "talks to a service",
         &["gcloud info"],
@@ -352,6 +352,14 @@ fn connect(judge: &mut Judge<'_>, call: &Call, Client { is_web: web, brings }: C
     }
     if web {
         downloads(judge, call, &name);
+        // A variable in a value may name any file, or any host.
+        let expands = |arg: &Arg| arg.start().starts_with("--expand-") || arg.start().starts_with("--variable");
+        if call.args.iter().any(expands) && call.args.iter().any(|arg| arg.start().contains("{{")) {
+            let mut anything = Arg::unknown("", Known::Words);
+            anything.wanders = true;
+            let _ = judge.read(&anything);
+            judge.network(&name, None);
+        }
     }
     let words: Vec<Option<&str>> = call.args.iter().map(Arg::exact).collect();
     let brings = brings && !(web && asks_this_machine(&name, &words));

@@ -1,7 +1,7 @@
 //! Package managers: what fetches is Network, the rest runs build scripts and is Unknown.
 
 use super::{Flag, Judge, Judgement, Kind, Program, Rule, Runs, Subcommand, Trait, row};
-use crate::classify::call::Call;
+use crate::classify::call::{Arg, Call};
 use crate::classify::paths::file_name;
 
 const fn manager(
@@ -336,6 +336,7 @@ pub(super) const TABLE: &[Program] = &[
         ],
         &["flit publish", "hatch publish"],
     )
+    .before(&["run"])
     .publishes(&["publish", "upload"])
     .configured_by(&["~/.pypirc", "pyproject.toml", "~/.config/hatch", "~/.config/pdm"]),
     manager(&["goreleaser"], &[writes("release"), writes("publish")], &["goreleaser release"])
@@ -372,17 +373,20 @@ pub(super) const TABLE: &[Program] = &[
     .publishes(&["publish"])
     .configured_by(&["uv.toml", "pyproject.toml", "~/.config/uv/uv.toml", "/etc/uv/uv.toml"])
     .here(UV_HERE)
+    .before(&["run"])
     .elsewhere(&["-w", "--with-editable", "--find-links", "-i", "-f"])
     .tells_version(&["--version", "-V"]),
     manager(&["bundle"], BUNDLE, &["bundle", "bundle add x"])
         .publishes(&["publish"])
         .configured_by(&["Gemfile", "Gemfile.lock", ".bundle/config", "~/.bundle/config"])
         .here(PROJECTS_HERE)
+        .before(&["exec"])
         .steers(&["config"]),
     manager(&["poetry"], PROJECTS, &["poetry add x"])
         .publishes(&["publish"])
         .configured_by(&["pyproject.toml", "poetry.toml", "poetry.lock", "~/.config/pypoetry"])
         .here(PROJECTS_HERE)
+        .before(&["run"])
         .steers(&["config set", "config"]),
     manager(&["composer"], PROJECTS, &["composer install"])
         .publishes(&["publish"])
@@ -523,6 +527,17 @@ pub(super) const TABLE: &[Program] = &[
         .steered_by(&["build.gradle", "build.gradle.kts"]),
 ];
 
+/// The program behind a subcommand that only prepares its surroundings: what it does on top of them.
+fn behind(judge: &mut Judge<'_>, call: &Call) -> Option<Judgement> {
+    let row = row(file_name(&call.program))?;
+    let at = call.args.iter().position(|arg| !arg.start().starts_with('-'))?;
+    call.args.get(at).and_then(Arg::exact).filter(|word| row.before.contains(word))?;
+    let behind = call.args.get(at + 1..).unwrap_or_default();
+    let options = behind.iter().take_while(|arg| arg.start().starts_with('-')).count();
+    let words = behind.get(options..).filter(|words| !words.is_empty())?;
+    Some(Judgement::unknown("").max(judge.inner_call(words, call)))
+}
+
 fn package(judge: &mut Judge<'_>, call: &Call) -> Judgement {
     let name = file_name(&call.program);
     let manager = name.trim_end_matches(|c: char| c.is_ascii_digit() || c == '.');
@@ -531,7 +546,7 @@ fn package(judge: &mut Judge<'_>, call: &Call) -> Judgement {
     let fetches = called.is_some() || manager == "pacman" && call.args.iter().any(|arg| arg.start().starts_with("-S"));
     super::build::note_steering(judge, call);
     if !fetches {
-        return Judgement::unknown("");
+        return behind(judge, call).unwrap_or_else(|| Judgement::unknown(""));
     }
     // The default registry is trusted to deliver what was named; another source is not.
     let other = call.args.iter().find(|arg| {

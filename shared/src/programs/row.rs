@@ -55,6 +55,8 @@ pub struct Program {
     /// Of a program that depends on its words: the subcommands that work on what is here, code of the workspace included. Anything else
     /// may reach other machines.
     pub here: Option<&'static [&'static str]>,
+    /// Subcommands behind which another program stands with its own words.
+    pub before: &'static [&'static str],
     /// Subcommands whose words name packages that are here: these look like hosts.
     pub names_packages: &'static [&'static str],
     /// When it reads commands from its terminal.
@@ -102,6 +104,7 @@ impl Program {
             tells: &[],
             copies: None,
             here: None,
+            before: &[],
             names_packages: &[],
             terminal: None,
             passes_on: None,
@@ -163,6 +166,12 @@ impl Program {
     /// Only these subcommands work on what is here.
     pub(super) const fn here(mut self, here: &'static [&'static str]) -> Self {
         self.here = Some(here);
+        self
+    }
+
+    /// Behind these subcommands stands another program.
+    pub(super) const fn before(mut self, subcommands: &'static [&'static str]) -> Self {
+        self.before = subcommands;
         self
     }
 

@@ -93,15 +93,15 @@ pub fn check(found: &Classification, cwd: &Path, protected: &[String], setup: Sh
         }
     }
     let mut named = NamedBy::default();
-    let started = LazyCell::new(|| {
+    let soon = LazyCell::new(|| {
         let written = found.effects.writes.iter().filter_map(|path| place(path, cwd));
-        let soon: Vec<PathBuf> = written.flat_map(|path| [real_place(&path), Some(path)]).flatten().collect();
-        started::in_force(cwd, &soon)
+        written.flat_map(|path| [real_place(&path), Some(path)]).flatten().collect::<Vec<PathBuf>>()
     });
-    let inward = LazyCell::new(|| inward::around(cwd));
+    let around = LazyCell::new(|| inward::around(cwd, &soon));
+    let started = LazyCell::new(|| started::in_force(cwd, &soon, &around.acting));
     for path in &found.effects.writes {
         match place(path, cwd) {
-            Some(path) => write_stays(&path, cwd, protected, (&mut named, &inward, &started), &mut findings),
+            Some(path) => write_stays(&path, cwd, protected, (&mut named, &around.inward, &started), &mut findings),
             None => findings.unchecked = true,
         }
     }
@@ -340,18 +340,19 @@ fn real_place(path: &Path) -> Option<PathBuf> {
 
 /// Where the files really lie that a command writes, where that is not what their names say.
 pub(super) fn leads_to(writes: &[String], cwd: &Path) -> Vec<String> {
-    let inward = LazyCell::new(|| inward::around(cwd));
+    let paths: Vec<PathBuf> = writes.iter().filter_map(|path| place(path, cwd)).collect();
+    let inward = LazyCell::new(|| inward::around(cwd, &paths).inward);
     let mut all = Vec::new();
-    for path in writes.iter().filter_map(|path| place(path, cwd)) {
-        let places = [real_place(&path), std::fs::canonicalize(&path).ok()];
-        for real in places.into_iter().flatten().filter(|real| *real != path) {
+    for path in &paths {
+        let places = [real_place(path), inward::there_or_later(path)];
+        for real in places.into_iter().flatten().filter(|real| real != path) {
             let real = text(&real);
             if !all.contains(&real) && all.len() < 64 {
                 all.push(real);
             }
         }
         // By a name that those outside have for it.
-        let called = real_place(&path).and_then(|real| inward::name_of(&inward, &real));
+        let called = real_place(path).and_then(|real| inward::name_of(&inward, &real));
         all.extend(called.filter(|called| !all.contains(called)).filter(|_| all.len() < 64));
     }
     all

@@ -138,7 +138,9 @@ fn writes_to_path(found: &Classification, cwd: &Path, folders: &[PathBuf], shell
         .iter()
         .chain(&shell.folders)
         .chain(&at_home)
-        .flat_map(|folder| [folder.clone(), real(folder)])
+        // An empty one is where the shell is.
+        .map(|folder| cwd.join(folder))
+        .flat_map(|folder| [real(&folder), folder])
         .collect();
     for written in &found.effects.writes {
         let file = cwd.join(written);

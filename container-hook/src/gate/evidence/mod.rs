@@ -15,7 +15,7 @@ use std::path::{Path, PathBuf};
 use bashgate_shared::classify::{Classification, Condition, Effects, git_config};
 use bashgate_shared::command::Digest;
 use bashgate_shared::programs::{self, Builtin};
-use bashgate_shared::protocol::FileEvidence;
+use bashgate_shared::protocol::{CD_BY_VARIABLE, FileEvidence};
 use bashgate_shared::{shell, variables};
 
 use super::conditions::{self, ShellSetup, place};
@@ -140,6 +140,11 @@ pub fn of(subject: &Subject) -> Vec<FileEvidence> {
     }
     if leaves && subject.has_open_words {
         all.found.push(unknown("words that are only known when it runs"));
+    }
+    let changes_folder = effects.programs.iter().any(|name| programs::CHANGE_FOLDER.contains(&name.as_str()));
+    let is_searched = std::env::var_os("CDPATH").is_some_and(|value| !value.is_empty());
+    if changes_folder && (is_searched || subject.text.contains("CDPATH")) {
+        all.found.push(unknown(CD_BY_VARIABLE));
     }
     for name in ["PATH", "PS4", "PROMPT_COMMAND", "BASH_ENV", "ENV"] {
         let set = [format!("{name}="), format!("{name}+=")];

@@ -5,6 +5,7 @@
 pub(super) mod added;
 pub mod config;
 mod filters;
+mod graph;
 pub mod guard;
 pub(in crate::gate) mod ignoring;
 mod index;

@@ -13,6 +13,7 @@ use std::rc::Rc;
 
 use miniz_oxide::inflate::decompress_to_vec_zlib_with_limit;
 
+use super::graph::Graph;
 use super::{Repository, open};
 
 /// Largest object that is read, in bytes: a folder of a hundred thousand names.
@@ -47,7 +48,12 @@ impl Id {
             .map(|bytes| Self(bytes.into_iter().map(|(byte, _)| byte).collect()))
     }
 
-    fn first(&self) -> u8 {
+    /// Its bytes: 20, or 32 of a repository with longer ones.
+    pub fn bytes(&self) -> &[u8] {
+        &self.0
+    }
+
+    pub fn first(&self) -> u8 {
         self.0.first().copied().unwrap_or_default()
     }
 
@@ -113,7 +119,7 @@ impl TreeEntry {
 }
 
 /// What is taken of a commit.
-#[derive(Debug)]
+#[derive(Debug, PartialEq, Eq)]
 pub(super) struct Commit {
     pub tree: Id,
     pub parents: Vec<Id>,
@@ -136,6 +142,7 @@ pub(super) struct Objects {
     folder: PathBuf,
     id_length: usize,
     packs: Option<Vec<Pack>>,
+    graph: Option<Graph>,
     kept: HashMap<Id, Rc<Object>>,
     kept_bytes: usize,
     read: usize,
@@ -267,7 +274,7 @@ impl Pack {
 impl Objects {
     pub fn of(repository: &Repository, id_length: usize) -> Self {
         let folder = repository.common.join("objects");
-        Self { folder, id_length, packs: None, kept: HashMap::new(), kept_bytes: 0, read: 0 }
+        Self { folder, id_length, packs: None, graph: None, kept: HashMap::new(), kept_bytes: 0, read: 0 }
     }
 
     /// The packs, opened when the first object is wanted.
@@ -450,7 +457,15 @@ impl Objects {
                 _ => {}
             }
         }
-        if commit.tree.0.len() == self.id_length { Ok(commit) } else { Err("a commit without a tree".to_owned()) }
+        if commit.tree.0.len() != self.id_length {
+            return Err("a commit without a tree".to_owned());
+        }
+        let graph = match &self.graph {
+            Some(graph) => graph,
+            None => self.graph.insert(Graph::open(&self.folder, self.id_length)?),
+        };
+        graph.agrees(id, &commit)?;
+        Ok(commit)
     }
 
     /// The names in a folder.
@@ -490,6 +505,10 @@ fn packs_in(folder: &Path) -> Looked<Vec<Pack>> {
     let mut packs = Vec::new();
     for entry in entries {
         let path = entry.map_err(trouble)?.path();
+        // What it says of an object counts before what the packs' own lists say.
+        if path.file_name().is_some_and(|name| name.to_string_lossy().starts_with("multi-pack-index")) {
+            return Err(format!("{} is not read here", path.display()));
+        }
         if path.extension().is_some_and(|end| end == "idx") {
             packs.push(Pack::open(&path)?);
         }

@@ -190,7 +190,7 @@ fn of_ref(repository: &Repository, name: &str) -> Looked<Option<Id>> {
         let mut text = None;
         for folder in repository.folders() {
             let path = folder.join(&name);
-            if std::fs::metadata(&path).is_ok_and(|meta| meta.is_file() && meta.len() < 65_536) {
+            if std::fs::metadata(&path).is_ok_and(|meta| meta.is_file()) {
                 let read =
                     super::read_text(&path).map_err(|error| format!("{} cannot be read ({error})", path.display()))?;
                 text = Some(read);
@@ -217,10 +217,13 @@ fn packed_refs(repository: &Repository) -> Looked<String> {
 
 fn packed(repository: &Repository, name: &str) -> Looked<Option<Id>> {
     let text = packed_refs(repository)?;
-    Ok(text
-        .lines()
-        .find_map(|line| line.split_once(' ').filter(|(_, known)| *known == name))
-        .and_then(|(id, _)| Id::parse(id)))
+    let mut all = text.lines().filter_map(|line| line.split_once(' ')).filter(|(_, known)| *known == name);
+    let first = all.next();
+    // Git searches from the middle, and meets either.
+    if all.any(|other| Some(other) != first) {
+        return Err(format!("packed-refs says of {name} more than one thing"));
+    }
+    Ok(first.and_then(|(id, _)| Id::parse(id)))
 }
 
 /// What every ref points at but a stash.

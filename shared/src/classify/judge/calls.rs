@@ -48,6 +48,10 @@ impl Judge<'_> {
             self.runs_code(call, false, Some(name));
         }
         let Some(row) = self.row(name) else {
+            // What is called so may send whatever lies where it starts.
+            if call.args.iter().filter_map(Arg::exact).any(programs::is_outward) {
+                let _ = self.read_tree(&Arg::literal("."));
+            }
             return Judgement::unknown(format!("`{name}` is not in the table of known programs"));
         };
         if let Some(by) = row.tells_by(&call.args) {

@@ -95,6 +95,7 @@ const FOLDERS: &[&str] = &[
     ".config/openstack",
     ".claude/file-history",
     ".codex/sessions",
+    ".claude/projects",
     ".davfs2",
     ".step/secrets",
     ".near-credentials",

@@ -223,6 +223,20 @@ pub(super) const NAMES: &[&str] = &[
     ".renviron",
     ".hgrc",
     ".iceauthority",
+    "secrets.dec.yaml",
+    "htpasswd",
+    "users.htpasswd",
+    ".openai_key",
+    ".anthropic_key",
+    "apikey",
+    "tokens.txt",
+    "tokens.yml",
+    "gcloud-service-key.json",
+    "bitwarden_export.json",
+    ".authinfo.gpg",
+    "sssd.conf",
+    "nslcd.conf",
+    "ntp.keys",
 ];
 
 /// How people end the names of keys.

@@ -274,7 +274,12 @@ fn git(judge: &mut Judge<'_>, call: &Call) -> Judgement {
                     judge.untrusted("git");
                     is_led_elsewhere = true;
                 }
-                if key.starts_with("alias") || !git_config::is_inert(&key.to_ascii_lowercase(), value) {
+                let lower = key.to_ascii_lowercase();
+                // What is given for one call may throw away what is kept, show an ignored file's lines, or lend files to others.
+                let does_more = ["gc.", "maintenance.", "core.excludesfile", "core.sharedrepository"]
+                    .iter()
+                    .any(|start| lower.starts_with(start));
+                if does_more || key.starts_with("alias") || !git_config::is_inert(&lower, value) {
                     is_led_elsewhere = true;
                     folders = None;
                 }
@@ -563,6 +568,53 @@ pub fn checks_out(subcommand: &str) -> bool {
         subcommand,
         "checkout" | "switch" | "restore" | "merge" | "pull" | "rebase" | "stash" | "cherry-pick" | "revert" | "am"
     )
+}
+
+/// True for a call of git that may leave other files where it stands than were there: of all but those that are known to leave none.
+pub fn may_leave_files(args: &[Option<&str>]) -> bool {
+    const LEAVE_NONE: &[&str] = &[
+        "add",
+        "blame",
+        "branch",
+        "cat-file",
+        "check-attr",
+        "check-ignore",
+        "cherry",
+        "commit",
+        "config",
+        "count-objects",
+        "describe",
+        "diff",
+        "diff-files",
+        "diff-index",
+        "diff-tree",
+        "fetch",
+        "for-each-ref",
+        "fsck",
+        "grep",
+        "help",
+        "init",
+        "log",
+        "ls-files",
+        "ls-remote",
+        "ls-tree",
+        "merge-base",
+        "name-rev",
+        "notes",
+        "push",
+        "reflog",
+        "remote",
+        "rev-list",
+        "rev-parse",
+        "shortlog",
+        "show",
+        "show-ref",
+        "status",
+        "tag",
+        "verify-pack",
+        "version",
+    ];
+    !subcommand_of(args).is_some_and(|(subcommand, _)| LEAVE_NONE.contains(&subcommand))
 }
 
 /// The same for a call of git, whatever options stand in front of its subcommand.

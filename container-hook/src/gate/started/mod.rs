@@ -1,0 +1,397 @@
+//! What an agent's settings, git's hooks and what a shell reads on entering a folder start: the files and folders that their commands
+//! name. Whoever writes such a file writes what runs outside of the gate.
+//!
+//! [`in_force`] finds the texts, [`Look`] what their words name and where that leads in its turn. What such a script does beyond the
+//! words of its commands is its own: code that is built, or that a program looks for in ways of its own, is a project's code like any
+//! other, which a person runs.
+
+mod lines;
+mod look;
+mod settings;
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use bashgate_shared::classify::later;
+use bashgate_shared::{agents, programs};
+use serde_json::Value;
+
+pub use look::{Folder, Look};
+
+use super::conditions::home;
+use super::git;
+use crate::doctor::bare_json;
+
+/// Most files of settings outside of a project that are read.
+const MOST_OUTSIDE: usize = 64;
+
+/// What is in force in a folder starts these files.
+#[derive(Debug)]
+pub struct Started {
+    /// By the names that are used for them, and where they really lie.
+    pub files: Vec<PathBuf>,
+    /// Folders of which it starts what lies in them.
+    pub folders: Vec<Folder>,
+    /// Whether all was looked at that says so.
+    pub is_all: bool,
+}
+
+impl Started {
+    /// What a file is to what is in force: the script that it is, or a folder of such. Also for a folder with such in it.
+    pub fn names(&self, written: &Path, real: &Path) -> Option<&Path> {
+        let is_it = |script: &&PathBuf| script.starts_with(real) || *script == written;
+        let holds = |folder: &&Folder| folder.path.starts_with(real) || folder.holds(written) || folder.holds(real);
+        let folder = || self.folders.iter().find(holds).map(|folder| folder.path.as_path());
+        self.files.iter().find(is_it).map(PathBuf::as_path).or_else(folder)
+    }
+}
+
+/// The files that what is in force in a folder starts: agents' settings there, above it, at home and of the machine, git's hooks, and
+/// these files, which act later in the folder, those above it and projects below; the same where files are made `soon`. These count as
+/// if they were there.
+pub fn in_force(start: &Path, soon: &[PathBuf], acting: &[PathBuf]) -> Started {
+    let mut look = Look::default();
+    let counts = |place: &Path| place.is_file() || !soon.is_empty() && soon.contains(&look::without_detours(place));
+    let below = soon.iter().flat_map(|file| file.ancestors().skip(1).take_while(|folder| folder.starts_with(start)));
+    let mut folders: Vec<&Path> = start.ancestors().chain(below).collect();
+    folders.sort_by_key(|folder| (folder.as_os_str().len(), *folder));
+    folders.dedup();
+    let with_home = folders.iter().rev().map(|folder| (*folder).to_owned()).chain(home()).collect();
+    for (number, file) in settings_of(with_home).enumerate() {
+        if number == MOST_OUTSIDE {
+            look.is_all = false;
+            break;
+        }
+        let above = file.parent().and_then(Path::parent).unwrap_or(start);
+        look.at_settings_file(&file, &[start, above], &counts);
+    }
+    for file in acting.iter().filter(|file| starts_others(file)) {
+        let of = folders.iter().rev().find(|folder| file.starts_with(folder)).copied().unwrap_or(start);
+        // A project in the project has its own root: the folder that holds what acts, or that one lies in.
+        let own = [file.parent(), file.parent().and_then(Path::parent)];
+        let all: Vec<&Path> = own.into_iter().flatten().filter(|folder| folder.starts_with(of)).chain([of]).collect();
+        look.at_file(file, &all, &counts);
+    }
+    for folder in &folders {
+        // Its hooks are those of a repository that is found from there; the ones above have been looked at from there.
+        let is_a_root = *folder == start || folder.starts_with(start) && folder.join(".git").symlink_metadata().is_ok();
+        let of_git = if is_a_root { git::hook_folders(folder) } else { Vec::new() };
+        for (hooks, root) in of_git {
+            let hooks = fs::read_dir(hooks).into_iter().flatten().flatten();
+            for hook in hooks.filter(|entry| programs::is_git_hook(&entry.file_name().to_string_lossy())) {
+                look.at_file(&hook.path(), &[&root], &counts);
+            }
+        }
+    }
+    look.follow(&[start], &counts);
+    let (files, found) = look.taken();
+    let real: Vec<PathBuf> = files.iter().filter_map(|file| file.canonicalize().ok()).collect();
+    let mut folders: Vec<Folder> = found.into_iter().collect();
+    let resolved = |folder: &Folder| Some(Folder { path: folder.path.canonicalize().ok()?, ..folder.clone() });
+    folders.extend(folders.iter().filter_map(resolved).collect::<Vec<_>>());
+    folders.sort();
+    folders.dedup();
+    Started { files: files.into_iter().chain(real).collect(), folders, is_all: look.is_all }
+}
+
+/// True for a file which says what runs: what it starts is looked for.
+pub fn starts_others(file: &Path) -> bool {
+    // A development environment's own data, of which nothing runs by itself.
+    const DATA: [&str; 2] = [".idea", ".git"];
+    let parts = || file.components().map(|part| part.as_os_str());
+    let is_sample = file.extension().is_some_and(|ending| ending == "sample");
+    let is_hook =
+        || parts().any(|part| part == ".git") && file.parent().is_some_and(|folder| folder.ends_with("hooks"));
+    !is_sample
+        && !is_settings(file)
+        && (is_hook()
+            || !parts().any(|part| DATA.iter().any(|name| part == *name))
+                && later::of(&file.to_string_lossy(), None).is_some_and(|later| later.is_kept))
+}
+
+/// True for an agent's settings, of which only some fields are commands.
+fn is_settings(file: &Path) -> bool {
+    let lower = file.to_string_lossy().to_ascii_lowercase();
+    let is_called = |name: &str| {
+        let (name, goes_on) = name.strip_suffix('*').map_or((name, false), |start| (start, true));
+        let behind = lower.rfind(name).filter(|at| *at == 0 || lower.as_bytes().get(at - 1) == Some(&b'/'));
+        behind
+            .and_then(|at| lower.get(at + name.len()..))
+            .is_some_and(|rest| rest.is_empty() || rest.starts_with('/') || goes_on && !rest.contains('/'))
+    };
+    agents::settings().any(is_called)
+}
+
+/// Agents' settings in these folders, and those of the machine.
+pub fn settings_of(folders: Vec<PathBuf>) -> impl Iterator<Item = PathBuf> {
+    let in_folder = |folder: PathBuf| agents::settings().flat_map(move |name| called_so(&folder.join(name)));
+    let managed = agents::managed().flat_map(|folder| called_so(&Path::new(folder).join("*")));
+    // Some are folders of such files.
+    let inside = |place: PathBuf| if place.is_dir() { called_so(&place.join("*")) } else { vec![place] };
+    folders.into_iter().flat_map(in_folder).chain(managed).flat_map(inside).filter(|file| file.is_file())
+}
+
+/// Settings in any of the languages that agents' settings are written in.
+pub fn parsed(text: &str) -> Option<Value> {
+    let text = text.trim_start_matches('\u{feff}');
+    Some(bare_json(text)).filter(|value| !value.is_null()).or_else(|| toml::from_str(text).ok())
+}
+
+/// The files that are called so: with a `*` at its end, all whose names begin so.
+fn called_so(path: &Path) -> Vec<PathBuf> {
+    let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
+    let Some(start) = name.strip_suffix('*') else { return vec![path.to_owned()] };
+    let entries = path.parent().and_then(|folder| fs::read_dir(folder).ok()).into_iter().flatten().flatten();
+    let meant = entries.filter(|entry| entry.file_name().to_string_lossy().starts_with(start));
+    // One more than are read: then it is known that there are more.
+    meant.map(|entry| entry.path()).filter(|file| file.is_file()).take(MOST_OUTSIDE + 1).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn scripts(settings: &Value, folders: &[&Path]) -> Vec<PathBuf> {
+        let mut look = Look::default();
+        look.at_settings(settings, folders, &Path::is_file);
+        look.taken().0.into_iter().collect()
+    }
+
+    #[test]
+    fn scripts_of_hooks_are_found_and_what_only_permissions_name_is_not() {
+        let folder = tempfile::tempdir().unwrap();
+        let root = folder.path();
+        for name in ["gate.sh", "lint.py", "src.rs", "server.js"] {
+            std::fs::write(root.join(name), "x").unwrap();
+        }
+        let settings = serde_json::json!({
+            "permissions": {"allow": ["Edit(./src.rs)"]},
+            "hooks": {"PreToolUse": [{"matcher": "Bash", "hooks": [
+                {"type": "command", "command": "\"$CLAUDE_PROJECT_DIR\"/gate.sh --x"},
+                {"type": "command", "command": "cd . && python3 ${CLAUDE_PROJECT_DIR}/lint.py"}]}]},
+            "mcpServers": {"x": {"command": "node", "args": ["-r", "./server.js"]}},
+        });
+        let names = scripts(&settings, &[root]);
+        assert_eq!(names, ["gate.sh", "lint.py", "server.js"].map(|name| root.join(name)));
+        // In other spellings, and under other keys.
+        std::fs::create_dir(root.join("tools")).unwrap();
+        for name in ["tools/gate", "tools/deep.sh", "tools/g.js", "key.sh", "notify.py", "Bash"] {
+            std::fs::write(root.join(name), "x").unwrap();
+        }
+        for (settings, want) in [
+            (
+                serde_json::json!({"hooks": [{"command": "cd \"$CLAUDE_PROJECT_DIR/tools\" && sh deep.sh"}]}),
+                "tools/deep.sh",
+            ),
+            (serde_json::json!({"hooks": [{"command": "cd tools; sh gate"}]}), "tools/gate"),
+            (serde_json::json!({"hooks": [{"command": "node tools/g"}]}), "tools/g.js"),
+            (serde_json::json!({"apiKeyHelper": "sh ./key.sh"}), "key.sh"),
+            (serde_json::json!({"notify": ["python3", "notify.py"]}), "notify.py"),
+        ] {
+            assert!(scripts(&settings, &[root]).contains(&root.join(want)), "{settings}");
+        }
+        let matcher = serde_json::json!({"hooks": [{"matcher": "Bash", "command": "true"}]});
+        assert_eq!(scripts(&matcher, &[root]), Vec::<PathBuf>::new());
+    }
+
+    /// A project with these files; whether what is in force in it starts the last one, which may not be there yet.
+    fn starts(files: &[(&str, &str)], written: &str) -> bool {
+        let folder = tempfile::tempdir().unwrap();
+        let root = folder.path().canonicalize().unwrap();
+        let write = |name: &str, text: &str| {
+            std::fs::create_dir_all(root.join(name).parent().unwrap()).unwrap();
+            std::fs::write(root.join(name), text).unwrap();
+        };
+        for (name, text) in [("src/main.rs", "x"), ("README.md", "x"), (".git/HEAD", "ref: refs/heads/main\n")] {
+            write(name, text);
+        }
+        for folder in [".git/objects", ".git/refs"] {
+            std::fs::create_dir_all(root.join(folder)).unwrap();
+        }
+        for (name, text) in files {
+            write(name, text);
+        }
+        let written = root.join(written);
+        std::fs::create_dir_all(written.parent().unwrap()).unwrap();
+        let soon = vec![written.clone()];
+        let around = crate::gate::inward::around(&root, &soon);
+        let started = in_force(&root, &soon, &around.acting);
+        assert!(started.is_all, "{files:?}");
+        assert_eq!(started.names(&root.join("src/main.rs"), &root.join("src/main.rs")), None, "{files:?}");
+        assert_eq!(started.names(&root.join("README.md"), &root.join("README.md")), None, "{files:?}");
+        started.names(&written, &written).is_some()
+    }
+
+    #[test]
+    fn what_an_agents_hook_starts_is_found_however_it_is_named() {
+        let mut mistakes = Vec::new();
+        for (command, written) in [
+            ("npm run -s gate", "package.json"),
+            ("uv run gate", "pyproject.toml"),
+            ("poetry run gate", "pyproject.toml"),
+            ("./gradlew gate", "build.gradle"),
+            ("./mvnw -q exec:java", "pom.xml"),
+            ("deno task gate", "deno.json"),
+            ("just gate", ".justfile"),
+            ("task gate", "Taskfile.dist.yaml"),
+            ("make -C web gate", "web/Makefile"),
+            ("npm --prefix web run gate", "web/package.json"),
+            ("cd web && npm run gate", "web/package.json"),
+            ("node tools", "tools/index.js"),
+            ("node ./tools/hook", "tools/hook/index.js"),
+            ("npx tsx tools/gate", "tools/gate.tsx"),
+            ("npx tsx tools/gate", "tools/gate.mts"),
+            ("ruby tools/g", "tools/g.rb"),
+            ("for f in tools/gates/*.sh; do sh $f; done", "tools/gates/a.sh"),
+            ("run-parts tools/gates", "tools/gates/a"),
+            ("cd tools && cd deep && ./g", "tools/deep/g"),
+            ("cargo run -q -p gate", "gate/src/main.rs"),
+            ("go run ./cmd/gate", "cmd/gate/main.go"),
+            ("perl -Itools -MGate -e1", "tools/Gate.pm"),
+            ("ruby -I tools -r gate -e 1", "tools/gate.rb"),
+            ("sh tools/gat?.sh", "tools/gate.sh"),
+            ("sh tools/[g]ate", "tools/gate"),
+            ("sh tools/g\\ate", "tools/gate"),
+            ("sh ~+/tools/gate.sh", "tools/gate.sh"),
+            ("sh my\\ tools/gate.sh", "my tools/gate.sh"),
+            ("sh \"my tools/gate.sh\"", "my tools/gate.sh"),
+            ("\"$CLAUDE_PROJECT_DIR/my tools/gate.sh\"", "my tools/gate.sh"),
+            ("sh tools/a,b.sh", "tools/a,b.sh"),
+            ("sh tools/a=b.sh", "tools/a=b.sh"),
+            ("sh \"tools (new)/gate.sh\"", "tools (new)/gate.sh"),
+            ("sh \"tools!/gate.sh\"", "tools!/gate.sh"),
+            ("java -cp 'tools/lib/*' Gate", "tools/lib/a.jar"),
+            ("java -cp tools Gate", "tools/Gate.class"),
+            ("sh tools/gate-$(uname).sh", "tools/gate-Linux.sh"),
+            ("tools/ga*", "tools/gate"),
+        ] {
+            let settings = json_hook(command);
+            if !starts(&[(".claude/settings.json", &settings)], written) {
+                mistakes.push(format!("{command}: {written}"));
+            }
+        }
+        assert!(mistakes.is_empty(), "{}", mistakes.join("\n"));
+    }
+
+    fn json_hook(command: &str) -> String {
+        serde_json::json!({"hooks": {"PreToolUse": [{"hooks": [{"type": "command", "command": command}]}]}}).to_string()
+    }
+
+    #[test]
+    fn what_scripts_start_in_their_turn_is_found() {
+        let gate = |command: &str| (".claude/settings.json", json_hook(command));
+        let pre_commit = |text: &str| (".git/hooks/pre-commit", text.to_owned());
+        let mut mistakes = Vec::new();
+        for (first, more, written) in [
+            (
+                gate("python3 \"$CLAUDE_PROJECT_DIR\"/tools/gate.py"),
+                ("tools/gate.py", "import rules"),
+                "tools/rules.py",
+            ),
+            (gate("python3 tools/gate.py"), ("tools/gate.py", "import json"), "tools/json.py"),
+            (gate("python3 gate.py"), ("gate.py", "import json"), "json.py"),
+            (gate("node tools/gate.js"), ("tools/gate.js", "require('./lib/x')"), "tools/lib/x.js"),
+            (gate("sh tools/gate.sh"), ("tools/gate.sh", ". ./tools/lib.sh"), "tools/lib.sh"),
+            (gate("npm run gate"), ("package.json", "{\"scripts\": {\"gate\": \"node tools/g\"}}"), "tools/g.js"),
+            (pre_commit("exec \"$(dirname \"$0\")/../../scripts/lint.sh\""), ("x", ""), "scripts/lint.sh"),
+            (pre_commit("here=x\n. $here/../../scripts/lint"), ("x", ""), "scripts/lint"),
+            (pre_commit("exec scripts/hooks/\"$(basename \"$0\")\""), ("x", ""), "scripts/hooks/pre-commit"),
+            (pre_commit("exec scripts/hooks/${0##*/}"), ("x", ""), "scripts/hooks/pre-push"),
+            (pre_commit("scripts/lint"), ("scripts/lint", ". scripts/common.sh"), "scripts/common.sh"),
+            (pre_commit("make lint"), ("Makefile", "lint:\n\tsh scripts/m.sh\n"), "scripts/m.sh"),
+            (pre_commit("make lint"), ("Makefile", "lint: src/main.rs\n\t@scripts/m src/main.rs\n"), "scripts/m"),
+            ((".husky/pre-commit", ". \"$(dirname -- \"$0\")/../scripts/l.sh\"".to_owned()), ("x", ""), "scripts/l.sh"),
+            (
+                ("lefthook.toml", "[pre-commit.commands.x]\nrun = \"sh scripts/i.sh\"".to_owned()),
+                ("x", ""),
+                "scripts/i.sh",
+            ),
+            ((".config/mise/config.toml", "[tasks]\nx = \"scripts/i\"".to_owned()), ("x", ""), "scripts/i"),
+            (
+                (
+                    ".cursor/mcp.json",
+                    "{\"mcpServers\":{\"a\":{\"command\":\"sh\",\"args\":[\"scripts/i\"]}}}".to_owned(),
+                ),
+                ("x", ""),
+                "scripts/i",
+            ),
+            (
+                (
+                    ".vscode/mcp.json",
+                    "{\"servers\":{\"a\":{\"command\":\"sh\",\"args\":[{\"value\":\"scripts/i\"}]}}}".to_owned(),
+                ),
+                ("x", ""),
+                "scripts/i",
+            ),
+            (
+                (".vscode/tasks.json", "{\"tasks\":[{\"type\":\"npm\",\"script\":\"x\"}]}".to_owned()),
+                ("x", ""),
+                "package.json",
+            ),
+            (
+                (
+                    ".vscode/tasks.json",
+                    "{\"tasks\":[{\"command\":\"./i\",\"options\":{\"cwd\":\"scripts\"}}]}".to_owned(),
+                ),
+                ("x", ""),
+                "scripts/i",
+            ),
+            (
+                (".vscode/settings.json", "{\"python.defaultInterpreterPath\":\"tools/py\"}".to_owned()),
+                ("x", ""),
+                "tools/py",
+            ),
+            (
+                (".devcontainer/devcontainer.json", "{\"postCreateCommand\":{\"a\":\"bash scripts/i\"}}".to_owned()),
+                ("x", ""),
+                "scripts/i",
+            ),
+            (
+                (".devcontainer/x/devcontainer.json", "{\"postCreateCommand\":\"sh scripts/i.sh\"}".to_owned()),
+                ("x", ""),
+                "scripts/i.sh",
+            ),
+            ((".gitpod.yml", "tasks:\n  - init: sh scripts/i.sh\n".to_owned()), ("x", ""), "scripts/i.sh"),
+            (("conductor.json", "{\"scripts\":{\"setup\":\"sh scripts/i.sh\"}}".to_owned()), ("x", ""), "scripts/i.sh"),
+            ((".cursor/environment.json", "{\"install\":\"sh scripts/i.sh\"}".to_owned()), ("x", ""), "scripts/i.sh"),
+            (
+                (".github/hooks/a.json", "{\"hooks\":{\"preToolUse\":[{\"bash\":\"./scripts/i\"}]}}".to_owned()),
+                ("x", ""),
+                "scripts/i",
+            ),
+            (
+                (".claude/agents/a.md", "---\nhooks:\n  - command: sh scripts/i.sh\n---\nSee src/main.rs\n".to_owned()),
+                ("x", ""),
+                "scripts/i.sh",
+            ),
+            (
+                (".claude/skills/a/SKILL.md", "Now: !`scripts/pc x`, see `src/main.rs`\n".to_owned()),
+                ("x", ""),
+                "scripts/pc",
+            ),
+            ((".envrc", "PATH_add tools/bin\n".to_owned()), ("x", ""), "tools/bin/ls"),
+            ((".envrc", "export PATH=$PWD/tools/bin:$PATH\n".to_owned()), ("x", ""), "tools/bin/ls"),
+            ((".exrc", "source vim/x.vim\n".to_owned()), ("x", ""), "vim/x.vim"),
+            (("proj/.envrc", ". ../shared/e\n".to_owned()), ("x", ""), "shared/e"),
+        ] {
+            if !starts(&[(first.0, &first.1), more], written) {
+                mistakes.push(format!("{first:?} {more:?}: {written}"));
+            }
+        }
+        assert!(mistakes.is_empty(), "{}", mistakes.join("\n"));
+    }
+
+    #[test]
+    fn what_is_only_worked_on_is_not_what_is_started() {
+        for (file, text, written) in [
+            (".git/hooks/pre-commit", "npx eslint src", "src/index.js"),
+            (".claude/settings.json", &json_hook("npx prettier --write ."), "src/a.ts"),
+            (".claude/settings.json", &json_hook("jq -r '.tool_input.command | test(\"rm.*\")'"), "lib/a.ts"),
+            ("Makefile", "all: src/a.c", "src/a.c"),
+            (".claude/skills/a/SKILL.md", "Look at `lib/a.ts` and run the tests", "lib/a.ts"),
+            (".vscode/settings.json", "{\"files.exclude\":{\"lib/a.ts\":true}}", "lib/a.ts"),
+        ] {
+            assert!(!starts(&[(file, text), (written, "x")], written), "{text}");
+        }
+    }
+}

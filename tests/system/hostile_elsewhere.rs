@@ -1,0 +1,223 @@
+//! What counts is elsewhere than a name says: behind links that lead to what is not there yet, where variables say that usual folders
+//! lie, in what git keeps about its commits besides them, and in what a command says for one call.
+
+use std::os::unix::fs::symlink;
+use std::path::Path;
+
+use bashgate_tests::Output;
+
+use super::hostile_world::{World, git};
+
+fn repository() -> World {
+    let world = World::new();
+    world.file("README.md", "x\n");
+    git(&world.work(), &["init", "-q", "-b", "main"]);
+    git(&world.work(), &["add", "."]);
+    git(&world.work(), &["commit", "-qm", "one"]);
+    world
+}
+
+/// The hook's answer where the agent's environment has this variable.
+fn asked_with(world: &World, name: &str, value: &str, command: &str) -> bool {
+    let mut hook = bashgate_tests::hook();
+    hook.arg("--config").arg(world.alone()).args(["check", "--", command]).current_dir(world.work());
+    Output::of(hook.env("PATH", "/usr/bin:/bin").env(name, value), b"").code != Some(0)
+}
+
+#[test]
+fn links_to_what_is_not_there_yet_lead_there() {
+    let world = World::new();
+    let work = world.work();
+    for folder in [".claude", ".git/hooks", "sub", "plain"] {
+        std::fs::create_dir_all(work.join(folder)).unwrap();
+    }
+    for (link, target) in [
+        ("notes.json", ".claude/settings.json"),
+        ("one", "two"),
+        ("two", "sub/../.claude/settings.local.json"),
+        ("rc", ".envrc"),
+        ("check", ".git/hooks/pre-commit"),
+        ("up", ".vscode/tasks.json"),
+        ("fine", "plain/new"),
+    ] {
+        symlink(target, work.join(link)).unwrap();
+    }
+    let _host = world.site.serve();
+    // In a clean workspace, where a command that is only not proven is let through.
+    let denied = |command: &str| {
+        let mut hook = world.site.hook_command(&world.site.hook_toml());
+        hook.current_dir(&work).env("PATH", "/usr/bin:/bin");
+        Output::of(hook.args(["check", "--", command]), b"").code == Some(2)
+    };
+    for command in [
+        "echo {} > notes.json",
+        "nosuch > one",
+        "nosuch | tee two",
+        "cp x notes.json",
+        "dd if=x of=notes.json",
+        "git show HEAD:x > notes.json",
+    ] {
+        assert!(denied(command), "{command}");
+    }
+    assert!(!denied("echo x > fine"));
+    let told = |command: &str| {
+        let before = world.site.audit().len();
+        denied(command);
+        let record = world.site.audit().into_iter().skip(before).find(|record| record["kind"] == "decision").unwrap();
+        record["detail"]["effects"]["persistence"].to_string()
+    };
+    for (command, name) in
+        [("echo x > rc", ".envrc"), ("nosuch > check", ".git/hooks/pre-commit"), ("echo x > up", ".vscode/tasks.json")]
+    {
+        assert!(told(command).contains(name), "{command}");
+    }
+}
+
+#[test]
+fn variables_stand_for_usual_places() {
+    let world = World::new();
+    for folder in ["alt", "xdg/git", "lib", "tools", "sub"] {
+        std::fs::create_dir_all(world.work().join(folder)).unwrap();
+    }
+    let work = world.work().to_string_lossy().into_owned();
+    let whole = |path: &str| format!("{work}/{path}");
+    for (name, value, command) in [
+        ("CLAUDE_CONFIG_DIR", "alt".to_owned(), "echo x > alt/settings.json"),
+        ("CLAUDE_CONFIG_DIR", "./alt".to_owned(), "rm alt/settings.json"),
+        ("CODEX_HOME", "lib".to_owned(), "echo x > lib/config.toml"),
+        ("EDITOR", "./tools/ed".to_owned(), "echo x > tools/ed"),
+        ("GIT_SSH_COMMAND", "sh lib/e".to_owned(), "echo x > lib/e"),
+        ("PYTHONSTARTUP", "lib/p".to_owned(), "echo x > lib/p"),
+        ("NODE_OPTIONS", "--require=lib/r.js".to_owned(), "echo x > lib/r.js"),
+        ("XDG_CONFIG_HOME", whole("xdg"), "echo x > xdg/git/config"),
+        ("XDG_CONFIG_HOME", "xdg".to_owned(), "mkdir -p xdg/fish && echo x > xdg/fish/a.fish"),
+        ("XDG_CONFIG_HOME", whole("xdg"), "mkdir -p xdg/nvim && echo x > xdg/nvim/init.lua"),
+        ("CARGO_HOME", whole("lib"), "mkdir -p lib/bin && echo x > lib/bin/cargo-x"),
+        ("KUBECONFIG", whole("lib/k"), "echo x > lib/k"),
+        ("PSQLRC", whole("lib/q"), "echo x > lib/q"),
+        ("INPUTRC", whole("lib/i"), "echo x > lib/i"),
+        ("CC", whole("tools/cc"), "echo x > tools/cc"),
+        ("SHELL", whole("tools/sh"), "echo x > tools/sh"),
+        ("PROMPT_COMMAND", format!(". {}", whole("lib/p")), "echo x > lib/p"),
+        ("VIMINIT", format!("source {}", whole("lib/v")), "echo x > lib/v"),
+        ("GOFLAGS", format!("-toolexec={}", whole("lib/t")), "echo x > lib/t"),
+        ("HOME", "alt".to_owned(), "echo x > lib/new"),
+        ("PATH", ":/usr/bin:/bin".to_owned(), "echo x > new"),
+    ] {
+        assert!(asked_with(&world, name, &value, command), "{name}={value} {command}");
+        assert!(!asked_with(&world, "HARMLESS", &value, command), "{command}");
+        if name != "HOME" && name != "PATH" {
+            assert!(!asked_with(&world, name, &value, "echo x > sub/other"), "{name}={value}");
+        }
+    }
+}
+
+/// A number of an object as bytes.
+fn bytes(hex: &str) -> Vec<u8> {
+    (0..hex.len() / 2).map(|at| u8::from_str_radix(&hex[2 * at..2 * at + 2], 16).unwrap()).collect()
+}
+
+fn said(folder: &Path, args: &[&str]) -> String {
+    let mut git = std::process::Command::new("git");
+    String::from_utf8(git.args(args).current_dir(folder).output().unwrap().stdout).unwrap().trim().to_owned()
+}
+
+/// A secret on a branch, and something harmless on the one that is shown.
+fn with_a_secret_branch() -> World {
+    let world = repository();
+    let work = world.work();
+    git(&work, &["checkout", "-qb", "old"]);
+    world.file(".env", "K=SECRET");
+    git(&work, &["add", "-f", ".env"]);
+    git(&work, &["commit", "-qm", "secret"]);
+    git(&work, &["checkout", "-q", "main"]);
+    world.file("README.md", "y\n");
+    git(&work, &["commit", "-qam", "two"]);
+    world
+}
+
+#[test]
+fn what_git_says_of_its_commits_besides_them_agrees() {
+    const SHOWN: [&str; 3] = ["git show HEAD", "git log -p -1", "git diff HEAD~1 HEAD"];
+    let forge = |file: &Path, from: &str, to: &str| {
+        let mut all = std::fs::read(file).unwrap();
+        let (from, to) = (bytes(from), bytes(to));
+        let at = all.windows(from.len()).rposition(|part| part == from).unwrap();
+        all[at..at + to.len()].copy_from_slice(&to);
+        std::fs::remove_file(file).unwrap();
+        std::fs::write(file, all).unwrap();
+    };
+    let graph = |world: &World| {
+        let chain = world.work().join(".git/objects/info/commit-graphs");
+        let files = std::fs::read_dir(chain).into_iter().flatten().flatten().map(|entry| entry.path());
+        let mut files: Vec<_> = files.filter(|path| path.extension().is_some_and(|end| end == "graph")).collect();
+        files.extend(Some(world.work().join(".git/objects/info/commit-graph")).filter(|file| file.exists()));
+        files.pop().unwrap()
+    };
+    for how in [&["commit-graph", "write", "--reachable"][..], &["commit-graph", "write", "--reachable", "--split"]] {
+        let world = with_a_secret_branch();
+        let work = world.work();
+        // A merge of three, of which more stands elsewhere.
+        for name in ["a", "b"] {
+            git(&work, &["checkout", "-qb", name, "main"]);
+            world.file(name, "x");
+            git(&work, &["add", name]);
+            git(&work, &["commit", "-qm", name]);
+        }
+        git(&work, &["checkout", "-q", "main"]);
+        git(&work, &["merge", "-q", "--no-edit", "a", "b"]);
+        world.file("README.md", "z\n");
+        git(&work, &["commit", "-qam", "three"]);
+        git(&work, how);
+        world.local(&SHOWN);
+        world.local(&["git log -p -5"]);
+        let (head, old) = (said(&work, &["rev-parse", "HEAD^{tree}"]), said(&work, &["rev-parse", "old^{tree}"]));
+        forge(&graph(&world), &head, &old);
+        world.asked(&SHOWN);
+    }
+    // Half of one.
+    let world = with_a_secret_branch();
+    git(&world.work(), &["commit-graph", "write", "--reachable"]);
+    let file = graph(&world);
+    let half = std::fs::read(&file).unwrap();
+    std::fs::remove_file(&file).unwrap();
+    std::fs::write(&file, &half[..half.len() / 2]).unwrap();
+    world.asked(&SHOWN);
+    // Twice the same name.
+    let world = with_a_secret_branch();
+    let work = world.work();
+    git(&work, &["pack-refs", "--all"]);
+    world.local(&SHOWN);
+    let (main, old) = (said(&work, &["rev-parse", "main"]), said(&work, &["rev-parse", "old"]));
+    world.file(
+        ".git/packed-refs",
+        &format!("# pack-refs with: peeled fully-peeled sorted \n{main} refs/heads/main\n{old} refs/heads/main\n"),
+    );
+    world.asked(&SHOWN);
+    // A long one.
+    let world = with_a_secret_branch();
+    let old = said(&world.work(), &["rev-parse", "old"]);
+    world.file(".git/refs/heads/main", &format!("{old}{}", "\n".repeat(70_000)));
+    world.asked(&["git show HEAD", "git log -p -1"]);
+    // A list of several packs.
+    let world = with_a_secret_branch();
+    git(&world.work(), &["repack", "-qad"]);
+    world.local(&SHOWN);
+    git(&world.work(), &["multi-pack-index", "write"]);
+    world.asked(&SHOWN);
+}
+
+#[test]
+fn what_is_set_for_one_call_throws_nothing_away() {
+    let world = repository();
+    world.file("a", "x");
+    git(&world.work(), &["add", "a"]);
+    world.local(&["git commit -qm x", "git -c user.name=x commit -qm x"]);
+    world.asked(&[
+        "git -c gc.auto=1 -c gc.pruneExpire=now commit -qm x",
+        "git -c gc.reflogExpire=now status",
+        "git -c maintenance.auto=1 commit -qm x",
+        "git -c core.sharedRepository=0666 commit -qm x",
+        "git -c core.excludesFile=.env check-ignore -v a",
+    ]);
+}
