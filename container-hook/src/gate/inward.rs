@@ -31,6 +31,8 @@ pub struct Around {
     pub inward: Vec<Inward>,
     /// Files, by their names.
     pub acting: Vec<PathBuf>,
+    /// Those of the home folder that are read at the start of something.
+    pub at_home: Vec<PathBuf>,
 }
 
 /// A file or folder, and what it is to those outside.
@@ -52,17 +54,42 @@ impl Inward {
 }
 
 /// All that leads in from outside, for who works in a folder. Where there is more than is looked at, what lies deeper is not found.
-pub fn all(start: &Path) -> Vec<Inward> {
+pub fn all(start: &Path) -> Around {
     from_outside(start, &Names::all())
 }
 
-fn from_outside(start: &Path, names: &Names) -> Vec<Inward> {
+fn from_outside(start: &Path, names: &Names) -> Around {
+    /// Where further ones lie.
+    const FURTHER: [&str; 4] = [".ssh", ".config/systemd/user", ".config/autostart", ".config/fish"];
     let home = home();
-    let mut found = home.as_deref().map(|home| look_at(home, names, 0).inward).unwrap_or_default();
+    let seen = home.as_deref().map(|home| look_at(home, names, 0)).unwrap_or_default();
+    let is_read = |file: &Path| {
+        let folder = file.parent().zip(home.as_deref()).and_then(|(folder, home)| folder.strip_prefix(home).ok());
+        folder.is_some_and(|folder| {
+            folder.as_os_str().is_empty() || FURTHER.iter().any(|known| folder == Path::new(known))
+        })
+    };
+    let at_home = seen.acting.into_iter().filter(|file| is_read(file)).collect();
+    let mut found = seen.inward;
     let variables =
         std::env::vars_os().filter_map(|(name, value)| Some((name.into_string().ok()?, value.into_string().ok()?)));
     found.extend(by_variables(variables, home.as_deref(), start));
-    found
+    found.extend(by_programs(home.as_deref()));
+    Around { inward: found, acting: Vec::new(), at_home }
+}
+
+/// Links in folders of PATH that are neither the system's nor at home, where they are met anyway.
+fn by_programs(home: Option<&Path>) -> Vec<Inward> {
+    let path = std::env::var_os("PATH").unwrap_or_default();
+    let is_own = |folder: &PathBuf| {
+        let is_of_system = ["/usr", "/bin", "/sbin"].iter().any(|system| folder.starts_with(system));
+        folder.is_absolute() && !is_of_system && home.is_none_or(|home| !folder.starts_with(home))
+    };
+    let entries = std::env::split_paths(&path).filter(is_own).filter_map(|folder| fs::read_dir(folder).ok());
+    let entries = entries.flat_map(|entries| entries.flatten().take(MAX_NAMES));
+    let links = entries.filter(|entry| entry.file_type().is_ok_and(|kind| kind.is_symlink())).map(|entry| entry.path());
+    let called = |link: &Path| format!("$PATH ({})", link.display());
+    links.filter_map(|link| Some(Inward { real: there_or_later(&link)?, called: called(&link) })).collect()
 }
 
 /// The same, with what leads to a file from a project: links in the folder where a command starts, in those above it, in projects
@@ -82,8 +109,9 @@ pub fn around(start: &Path, files: &[PathBuf]) -> Around {
         found.inward.extend(more.inward);
         found.acting.extend(more.acting);
     }
-    found.inward.extend(from_outside(start, &names));
-    found
+    let outside = from_outside(start, &names);
+    found.inward.extend(outside.inward);
+    Around { at_home: outside.at_home, ..found }
 }
 
 /// What this file is to those outside, where it acts for them.
@@ -121,6 +149,8 @@ fn look_at(top: &Path, names: &Names, free: usize) -> Around {
         let entries = fs::read_dir(&folder).into_iter().flatten().flatten();
         // Git's own are found by its names for them.
         let is_gits = folder.components().any(|part| part.as_os_str() == ".git");
+        // Objects go by their content, whatever they are reached by.
+        let are_objects = is_gits && folder.ends_with("objects");
         for entry in entries.take(if depth == 0 { MAX_NAMES_AT_FIRST } else { MAX_NAMES }) {
             seen += usize::from(depth > 0);
             if seen > MAX_NAMES {
@@ -134,6 +164,9 @@ fn look_at(top: &Path, names: &Names, free: usize) -> Around {
                 continue;
             }
             if !kind.is_symlink() && !kind.is_dir() {
+                continue;
+            }
+            if are_objects && kind.is_dir() && entry.file_name().len() == 2 {
                 continue;
             }
             let begun = names.step(begun, &entry.file_name().to_string_lossy());

@@ -623,6 +623,13 @@ mod tests {
         ] {
             assert!(!is_clear(command), "{command}");
         }
+        // Folders that a variable chooses.
+        let found = classify(&CommandLine::parse("cd x && make").unwrap(), &Surroundings::default());
+        let by = |path: &str| FileEvidence { path: path.to_owned(), sha256: String::new(), head: String::new() };
+        let finding =
+            |files: &[FileEvidence]| inspect(&Brief::new("cd x && make", None, &found, Taint::Both, &[], files));
+        assert!(matches!(finding(&[]), Finding::Clear { .. }));
+        assert!(matches!(finding(&[by(CD_BY_VARIABLE)]), Finding::NoAnswer { .. }));
         for command in [
             "make",
             "git status && make",

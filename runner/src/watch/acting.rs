@@ -202,6 +202,21 @@ impl ActingFiles {
         }
     }
 
+    /// What start-up files of the home folder name in the workspace.
+    pub(super) fn started_at_home(&mut self, seen: &mut Seen, files: &[PathBuf]) {
+        let root = seen.real_root();
+        for file in started::at_home_about(files, &root) {
+            self.look.at_file(&file, &[], &Path::is_file);
+            self.look.follow(&[&root], &Path::is_file);
+            let (files, _) = self.look.taken();
+            for real in files.iter().filter_map(|file| fs::canonicalize(file).ok()) {
+                if real.starts_with(&root) && real.is_file() && !self.found.contains_key(&real) {
+                    self.take(seen, &real, NAMED, None);
+                }
+            }
+        }
+    }
+
     /// True for a file that is known to gate an agent.
     fn is_gate(&self, file: &Path) -> bool {
         self.found.get(file).is_some_and(|acting| acting.later.tier == Tier::Gate)
@@ -396,7 +411,7 @@ impl ActingFiles {
                         || Violation::of(path, Change::Modified),
                         |kept| put_back(path, kept, around.workspace),
                     );
-                    found.push(Violation { is_rare: before.later.is_kept, ..change });
+                    found.push(Violation { is_rare: is_rare(&before.later), ..change });
                 }
                 Some(_) => {}
             }
@@ -423,7 +438,7 @@ impl ActingFiles {
                 _ if is_there => Violation::of(path, Change::Modified),
                 _ => Violation::of(path, Change::Removed),
             };
-            found.push(Violation { is_rare: before.later.is_kept, ..change });
+            found.push(Violation { is_rare: is_rare(&before.later), ..change });
         }
         found
     }
@@ -487,7 +502,12 @@ fn created(path: &Path, later: &Later, around: &Around<'_>) -> Violation {
     } else {
         Violation::of(path, Change::Created)
     };
-    Violation { is_rare: later.is_kept, ..change }
+    Violation { is_rare: is_rare(later), ..change }
+}
+
+/// True for what no everyday tool makes: of so much, somebody hears first.
+fn is_rare(later: &Later) -> bool {
+    later.is_kept || later.what == STARTED.what
 }
 
 /// Gives a file its old content again. What stands there now is kept beside it.

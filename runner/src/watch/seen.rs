@@ -325,7 +325,9 @@ impl Seen {
             }
         }
         acting.scripts_of_outside(self);
-        for inward in inward::all(&self.workspace) {
+        let outside = inward::all(&self.workspace);
+        acting.started_at_home(self, &outside.at_home);
+        for inward in outside.inward {
             // Also where the workspace is a part of what is called so.
             if inward.real.starts_with(&self.workspace) || self.workspace.starts_with(&inward.real) {
                 self.read_from_outside(&inward, &mut acting);

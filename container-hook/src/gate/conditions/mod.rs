@@ -98,7 +98,7 @@ pub fn check(found: &Classification, cwd: &Path, protected: &[String], setup: Sh
         written.flat_map(|path| [real_place(&path), Some(path)]).flatten().collect::<Vec<PathBuf>>()
     });
     let around = LazyCell::new(|| inward::around(cwd, &soon));
-    let started = LazyCell::new(|| started::in_force(cwd, &soon, &around.acting));
+    let started = LazyCell::new(|| started::in_force(cwd, &soon, &around));
     for path in &found.effects.writes {
         match place(path, cwd) {
             Some(path) => write_stays(&path, cwd, protected, (&mut named, &around.inward, &started), &mut findings),

@@ -140,7 +140,7 @@ impl Layer {
             *part = (*start, end.checked_sub(*start)?);
         }
         let fits = layer.fanout.1 == 1024
-            && layer.ids.1 % id_length == 0
+            && layer.ids.1.is_multiple_of(id_length)
             && layer.data.1 == layer.ids.1 / id_length * (id_length + 16);
         fits.then_some(layer)
     }

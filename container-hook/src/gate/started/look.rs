@@ -42,12 +42,13 @@ pub struct Folder {
 impl Folder {
     /// True for a file in it that counts, also for one that is not there yet.
     pub fn holds(&self, file: &Path) -> bool {
-        let is_in = match self.is_deep {
-            true => file != self.path && file.starts_with(&self.path),
-            false => file.parent() == Some(self.path.as_path()),
+        let is_in = if self.is_deep {
+            file != self.path && file.starts_with(&self.path)
+        } else {
+            file.parent() == Some(self.path.as_path())
         };
         let has = |ending: &&str| file.extension().is_some_and(|of| of == *ending);
-        is_in && (self.endings.is_empty() || self.endings.iter().any(|ending| has(&ending)))
+        is_in && (self.endings.is_empty() || self.endings.iter().any(|ending| has(ending)))
     }
 }
 

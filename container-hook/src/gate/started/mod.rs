@@ -10,7 +10,7 @@ mod look;
 mod settings;
 
 use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::{Component, Path, PathBuf};
 
 use bashgate_shared::classify::later;
 use bashgate_shared::{agents, programs};
@@ -20,6 +20,7 @@ pub use look::{Folder, Look};
 
 use super::conditions::home;
 use super::git;
+use super::inward::Around;
 use crate::doctor::bare_json;
 
 /// Most files of settings outside of a project that are read.
@@ -49,7 +50,7 @@ impl Started {
 /// The files that what is in force in a folder starts: agents' settings there, above it, at home and of the machine, git's hooks, and
 /// these files, which act later in the folder, those above it and projects below; the same where files are made `soon`. These count as
 /// if they were there.
-pub fn in_force(start: &Path, soon: &[PathBuf], acting: &[PathBuf]) -> Started {
+pub fn in_force(start: &Path, soon: &[PathBuf], around: &Around) -> Started {
     let mut look = Look::default();
     let counts = |place: &Path| place.is_file() || !soon.is_empty() && soon.contains(&look::without_detours(place));
     let below = soon.iter().flat_map(|file| file.ancestors().skip(1).take_while(|folder| folder.starts_with(start)));
@@ -65,7 +66,10 @@ pub fn in_force(start: &Path, soon: &[PathBuf], acting: &[PathBuf]) -> Started {
         let above = file.parent().and_then(Path::parent).unwrap_or(start);
         look.at_settings_file(&file, &[start, above], &counts);
     }
-    for file in acting.iter().filter(|file| starts_others(file)) {
+    for file in at_home_about(&around.at_home, start) {
+        look.at_file(&file, &[], &counts);
+    }
+    for file in around.acting.iter().filter(|file| starts_others(file)) {
         let of = folders.iter().rev().find(|folder| file.starts_with(folder)).copied().unwrap_or(start);
         // A project in the project has its own root: the folder that holds what acts, or that one lies in.
         let own = [file.parent(), file.parent().and_then(Path::parent)];
@@ -94,11 +98,24 @@ pub fn in_force(start: &Path, soon: &[PathBuf], acting: &[PathBuf]) -> Started {
     Started { files: files.into_iter().chain(real).collect(), folders, is_all: look.is_all }
 }
 
+/// Those start-up files of the home folder that name a folder on the way to where somebody works: others start nothing there.
+pub fn at_home_about(files: &[PathBuf], start: &Path) -> Vec<PathBuf> {
+    let home = home().unwrap_or_default();
+    let inside = start.strip_prefix(&home).unwrap_or(start);
+    let names: Vec<&str> = inside.iter().filter_map(|name| name.to_str()).filter(|name| *name != "/").collect();
+    let names_one = |file: &&PathBuf| {
+        let bytes = fs::metadata(file).ok().filter(fs::Metadata::is_file).and_then(|_| fs::read(file).ok());
+        let text = bytes.map(|bytes| String::from_utf8_lossy(&bytes).into_owned()).unwrap_or_default();
+        names.iter().any(|name| text.contains(name))
+    };
+    files.iter().filter(names_one).cloned().collect()
+}
+
 /// True for a file which says what runs: what it starts is looked for.
 pub fn starts_others(file: &Path) -> bool {
     // A development environment's own data, of which nothing runs by itself.
     const DATA: [&str; 2] = [".idea", ".git"];
-    let parts = || file.components().map(|part| part.as_os_str());
+    let parts = || file.components().map(Component::as_os_str);
     let is_sample = file.extension().is_some_and(|ending| ending == "sample");
     let is_hook =
         || parts().any(|part| part == ".git") && file.parent().is_some_and(|folder| folder.ends_with("hooks"));
@@ -215,7 +232,7 @@ mod tests {
         std::fs::create_dir_all(written.parent().unwrap()).unwrap();
         let soon = vec![written.clone()];
         let around = crate::gate::inward::around(&root, &soon);
-        let started = in_force(&root, &soon, &around.acting);
+        let started = in_force(&root, &soon, &around);
         assert!(started.is_all, "{files:?}");
         assert_eq!(started.names(&root.join("src/main.rs"), &root.join("src/main.rs")), None, "{files:?}");
         assert_eq!(started.names(&root.join("README.md"), &root.join("README.md")), None, "{files:?}");
