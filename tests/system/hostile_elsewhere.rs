@@ -6,16 +6,8 @@ use std::path::Path;
 
 use bashgate_tests::Output;
 
+use super::hostile_ways::repository;
 use super::hostile_world::{World, git};
-
-fn repository() -> World {
-    let world = World::new();
-    world.file("README.md", "x\n");
-    git(&world.work(), &["init", "-q", "-b", "main"]);
-    git(&world.work(), &["add", "."]);
-    git(&world.work(), &["commit", "-qm", "one"]);
-    world
-}
 
 /// The hook's answer where the agent's environment has this variable.
 fn asked_with(world: &World, name: &str, value: &str, command: &str) -> bool {

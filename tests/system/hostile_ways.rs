@@ -10,7 +10,7 @@ use bashgate_tests::Output;
 use super::hostile_world::{World, git};
 
 /// A repository with a first commit of one file.
-fn repository() -> World {
+pub(crate) fn repository() -> World {
     let world = World::new();
     world.file("README.md", "x\n");
     git(&world.work(), &["init", "-q", "-b", "main"]);
