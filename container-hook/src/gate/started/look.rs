@@ -48,7 +48,7 @@ impl Folder {
             file.parent() == Some(self.path.as_path())
         };
         let has = |ending: &&str| file.extension().is_some_and(|of| of == *ending);
-        is_in && (self.endings.is_empty() || self.endings.iter().any(|ending| has(ending)))
+        is_in && (self.endings.is_empty() || self.endings.iter().any(has))
     }
 }
 
