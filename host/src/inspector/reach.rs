@@ -80,6 +80,11 @@ const PLAIN: &[&str] = &[
     "--",
 ];
 
+/// True for a path where a system has its programs, or other software.
+pub(super) fn is_of_system(path: &str) -> bool {
+    ["/usr/", "/bin/", "/sbin/", "/lib", "/opt/", "/snap/", "/nix/"].iter().any(|folder| path.starts_with(folder))
+}
+
 /// Where the programs lie that have rows.
 const SYSTEM: &[&str] = &["/bin", "/sbin", "/usr/bin", "/usr/sbin", "/usr/local/bin", "/usr/local/sbin"];
 
@@ -113,8 +118,8 @@ fn of_part(brief: &Brief, part: &Part, depth: usize) -> Option<String> {
     let words = part.argv.get(1..).unwrap_or_default();
     let texts = || words.iter().filter_map(Option::as_deref);
     let is_known_file = |path: &str| brief.evidence.iter().any(|file| is_at(&file.path, path));
-    let is_of_system = program.rsplit_once('/').is_some_and(|(folder, _)| SYSTEM.contains(&folder));
-    if program.starts_with('/') && !is_of_system && !is_known_file(program) {
+    let has_row_there = program.rsplit_once('/').is_some_and(|(folder, _)| SYSTEM.contains(&folder));
+    if program.starts_with('/') && !has_row_there && !is_known_file(program) {
         return Some(format!("nobody has seen what `{}` is", short(program)));
     }
     if let Some(setting) = setting_of_git(part) {
@@ -132,7 +137,10 @@ fn of_part(brief: &Brief, part: &Part, depth: usize) -> Option<String> {
     {
         return Some(format!("`{}` names what it starts, or more of its words", short(word)));
     }
-    let row = row?;
+    let Some(row) = row else {
+        let is_unknown = is_of_system(program);
+        return is_unknown.then(|| format!("the rules do not know the program `{}`", short(program)));
+    };
     let own: Vec<Option<&str>> = words.iter().map(Option::as_deref).collect();
     if programs::writes_as_told(program, &own) {
         return Some(format!("which files `{name}` writes stands in what it reads"));
@@ -377,7 +385,7 @@ fn is_program_of_workspace(word: &str) -> bool {
         && programs::row(name).is_none()
 }
 
-fn is_at(path: &str, named: &str) -> bool {
+pub(super) fn is_at(path: &str, named: &str) -> bool {
     let named = named.strip_prefix("./").unwrap_or(named);
     path == named || path.strip_suffix(named).is_some_and(|folder| folder.ends_with('/'))
 }

@@ -165,8 +165,8 @@ impl ActingFiles {
         // The folder of its project is two above it, or less.
         let folders = script.ancestors().skip(1).take(3).take_while(|folder| folder.starts_with(&root));
         let folders: Vec<&Path> = folders.collect();
-        self.look.at_file(script, &folders, &Path::is_file);
-        self.look.follow(&[&root], &Path::is_file);
+        self.look.at_file(script, &folders, &started::is_there);
+        self.look.follow(&[&root], &started::is_there);
         let (files, folders) = self.look.taken();
         let inside: Vec<PathBuf> = folders.iter().flat_map(|folder| seen.files_in(folder)).collect();
         for named in files.into_iter().chain(inside) {
@@ -183,8 +183,8 @@ impl ActingFiles {
         let Some(parsed) = started::parsed(text) else { return };
         let root = seen.real_root();
         let above = settings.parent().and_then(Path::parent).unwrap_or(&root).to_owned();
-        self.look.at_settings(&parsed, &[&root, &above], &Path::is_file);
-        self.look.follow(&[&root], &Path::is_file);
+        self.look.at_gate(&parsed, &[&root, &above], &started::is_there);
+        self.look.follow(&[&root], &started::is_there);
         let (files, folders) = self.look.taken();
         // What lies in the project's own folder beside a script is all its code: it is told, and a build goes on.
         let mut all: Vec<(PathBuf, Later)> = files.into_iter().map(|file| (file, GATES)).collect();
@@ -206,8 +206,8 @@ impl ActingFiles {
     pub(super) fn started_at_home(&mut self, seen: &mut Seen, files: &[PathBuf]) {
         let root = seen.real_root();
         for file in started::at_home_about(files, &root) {
-            self.look.at_file(&file, &[], &Path::is_file);
-            self.look.follow(&[&root], &Path::is_file);
+            self.look.at_file(&file, &[], &started::is_there);
+            self.look.follow(&[&root], &started::is_there);
             let (files, _) = self.look.taken();
             for real in files.iter().filter_map(|file| fs::canonicalize(file).ok()) {
                 if real.starts_with(&root) && real.is_file() && !self.found.contains_key(&real) {

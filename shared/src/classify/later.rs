@@ -893,6 +893,8 @@ const ROWS: &[Row] = &[
         "a manager of git's hooks",
         &[
             Ends("hk.pkl"),
+            Ends("hk.local.pkl"),
+            Ends("captainhook.config.json"),
             Ends("grumphp.yml"),
             Ends("grumphp.yml.dist"),
             Ends("captainhook.json"),

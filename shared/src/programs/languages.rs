@@ -66,8 +66,31 @@ pub const LOAD_BESIDE: &[&[&str]] = &[
     &["php"],
 ];
 
+/// Endings of what no interpreter runs as it is.
+pub const ONLY_WORKED_ON: &[&str] = &[
+    "c", "h", "cc", "cpp", "hpp", "rs", "go", "java", "kt", "cs", "swift", "md", "txt", "json", "yml", "yaml", "toml",
+    "html", "css", "scss",
+];
+
+/// The fields of a package's manifest, besides its scripts, in which commands stand.
+pub const COMMANDS_OF_PACKAGES: &[&str] = &["lint-staged", "husky", "simple-git-hooks", "gitHooks", "pre-commit"];
+
+/// True for what lists of tasks call a command.
+pub fn is_label_of_command(label: &str) -> bool {
+    const LABELS: &[&str] = &["cmd", "cmds", "script", "scripts", "entry", "sh", "init", "before", "prebuild"];
+    LABELS.contains(&label) || crate::agents::holds_command(label) || takes_what_it_runs(label)
+}
+
 /// What else may be a script than what has one of these endings.
 pub const SHELL_ENDING: &str = "sh";
+
+/// How many words behind a wrapper's name are its own.
+pub fn own_operands(name: &str) -> usize {
+    match super::row(name).map(|row| row.runs) {
+        Some(Runs::Behind(wrapper)) => wrapper.operands,
+        _ => 0,
+    }
+}
 
 /// True for a word behind whose options may stand what is run: a program that runs others, or code; a manager's own word for it.
 pub fn takes_what_it_runs(name: &str) -> bool {
@@ -84,6 +107,9 @@ pub fn takes_what_it_runs(name: &str) -> bool {
         "source_dir",
         "source_env",
         "source_env_if_exists",
+        "shell",
+        "include",
+        "-include",
         "nx",
     ];
     let runs = |row: &Program| {

@@ -47,7 +47,10 @@ pub use files::{names_its_input, writes_as_told};
 pub use git::{
     GIT_HOOKS_OF_WORK, brings_files, checks_out, git_hooks, is_git_hook, may_leave_files, opens_editor, records,
 };
-pub use languages::{LOAD_BESIDE, SHELL_ENDING, takes_what_it_runs};
+pub use languages::{
+    COMMANDS_OF_PACKAGES, LOAD_BESIDE, ONLY_WORKED_ON, SHELL_ENDING, is_label_of_command, own_operands,
+    takes_what_it_runs,
+};
 pub(crate) use network::asks_this_machine;
 pub use network::{credential_in, percent_decoded};
 pub(crate) use network::{host_in, is_this_machine};

@@ -25,6 +25,8 @@ struct Layer {
     ids: (u64, u64),
     data: (u64, u64),
     edges: (u64, u64),
+    /// What is added to dates, where it says so.
+    dates: (u64, u64),
     /// How many commits lie in the files that it builds on.
     before: u64,
 }
@@ -71,11 +73,41 @@ impl Graph {
     pub(super) fn agrees(&self, id: &Id, commit: &Commit) -> Looked<()> {
         for layer in &self.layers {
             let said = layer.find(id, self.id_length).map(|at| self.commit(layer, at));
-            if said.is_some_and(|said| said.is_none_or(|said| said != *commit)) {
+            let is_other = said.is_some_and(|said| said.is_none_or(|said| said != *commit));
+            if is_other || layer.find(id, self.id_length).is_some_and(|at| !self.is_numbered_right(layer, at, commit)) {
                 return Err(format!("git's summary of commits says something else of {}", id.hex()));
             }
         }
         Ok(())
+    }
+
+    /// True where the numbers by which git ends its walks are those that its parents' make: how many generations lie below, and a date
+    /// that is later than theirs.
+    fn is_numbered_right(&self, layer: &Layer, at: u64, commit: &Commit) -> bool {
+        let level = |layer: &Layer, at: u64| {
+            layer
+                .number(layer.data.0 + at * (self.id_length + 16) + self.id_length + 8)
+                .map(|number| u64::from(number >> 2))
+        };
+        let date = |layer: &Layer, at: u64| -> Option<u64> {
+            let start = layer.data.0 + at * (self.id_length + 16) + self.id_length + 8;
+            let own = u64::from(layer.number(start)? & 3) << 32 | u64::from(layer.number(start + 4)?);
+            let more = layer.number(layer.dates.0 + 4 * at).filter(|more| more & FURTHER == 0)?;
+            Some(own + u64::from(more))
+        };
+        let (mut highest, mut latest) = (0, 0);
+        for parent in &commit.parents {
+            let Some((layer, at)) =
+                self.layers.iter().find_map(|layer| Some((layer, layer.find(parent, self.id_length)?)))
+            else {
+                return false;
+            };
+            highest = highest.max(level(layer, at).unwrap_or(u64::MAX - 1));
+            latest = latest.max(if layer.dates.1 == 0 { 0 } else { date(layer, at).map_or(u64::MAX, |date| date + 1) });
+        }
+        let is_dated = layer.dates.1 == 0
+            || date(layer, at).is_some_and(|date| date == latest.max(u64::try_from(commit.date).unwrap_or_default()));
+        level(layer, at) == Some(highest + 1) && is_dated
     }
 
     /// What is said of a commit.
@@ -114,7 +146,7 @@ impl Graph {
 
 impl Layer {
     fn of(file: File, (length, id_length): (u64, u64), before: u64) -> Option<Self> {
-        let mut layer = Self { file, fanout: (0, 0), ids: (0, 0), data: (0, 0), edges: (0, 0), before };
+        let mut layer = Self { file, fanout: (0, 0), ids: (0, 0), data: (0, 0), edges: (0, 0), dates: (0, 0), before };
         let head = layer.bytes(0, 8)?;
         let hash = if id_length == 20 { 1 } else { 2 };
         let [b'C', b'G', b'P', b'H', 1, kind, chunks, _] = *head.as_slice() else { return None };
@@ -131,6 +163,7 @@ impl Layer {
                 b"OIDL" => &mut layer.ids,
                 b"CDAT" => &mut layer.data,
                 b"EDGE" => &mut layer.edges,
+                b"GDA2" => &mut layer.dates,
                 _ => continue,
             };
             // One that stands twice means one of them.

@@ -86,6 +86,9 @@ fn of_repository(repository: &Repository, shows: Shown, work: GitWork, found: &m
         }
     }
     links(repository, found)?;
+    if super::revisions::replaces_objects(repository).unwrap_or(true) {
+        found.programs.push("other objects stand in the place of some".to_owned());
+    }
     belongs(repository, found);
     if records {
         // Left by an operation that was not finished: a commit finishes it, and writes files.

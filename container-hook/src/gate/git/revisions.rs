@@ -210,9 +210,21 @@ fn of_ref(repository: &Repository, name: &str) -> Looked<Option<Id>> {
 
 fn packed_refs(repository: &Repository) -> Looked<String> {
     let path = repository.common.join("packed-refs");
-    existing(super::read_text(&path))
+    let text = existing(super::read_text(&path))
         .map(Option::unwrap_or_default)
-        .map_err(|error| format!("{} cannot be read ({error})", path.display()))
+        .map_err(|error| format!("{} cannot be read ({error})", path.display()))?;
+    // Git believes the list to be in order where it says so, and finds others, or none, where it is not.
+    let names: Vec<&str> = text
+        .lines()
+        .filter(|line| !line.starts_with(['#', '^']))
+        .filter_map(|line| line.split_once(' '))
+        .map(|(_, name)| name)
+        .collect();
+    let is_in_order = names.windows(2).all(|pair| matches!(pair, [one, next] if one < next));
+    if text.lines().any(|line| line.starts_with('#') && line.contains("sorted")) && !is_in_order {
+        return Err(format!("{} is not in order", path.display()));
+    }
+    Ok(text)
 }
 
 fn packed(repository: &Repository, name: &str) -> Looked<Option<Id>> {

@@ -2,8 +2,9 @@
 //! runs stands open, and of each word it is told whether it may be what a command runs.
 
 use bashgate_shared::classify::paths::file_name;
-use bashgate_shared::programs;
+use bashgate_shared::programs::{Kind, Runs};
 use bashgate_shared::shell::RESERVED;
+use bashgate_shared::{programs, variables};
 
 /// Most lines in words of lines: `sh -c "sh -c '…'"`.
 const DEEPEST: usize = 3;
@@ -38,38 +39,79 @@ fn into(text: &str, depth: usize, found: &mut Vec<Word>) {
         let mut is_list = false;
         let mut is_first = true;
         let mut enters_next = false;
+        let mut skip = 0_usize;
+        let mut after_option = false;
         for text in command {
+            // What is set may be the folder in front of a later word.
+            if is_setting(&text) && runs_next {
+                let value = text.split_once('=').map_or("", |(_, value)| value);
+                found.extend(Some(value).filter(|value| !value.is_empty() && !value.contains(OPEN)).map(folder));
+            }
+            // `run: sh x.sh`, as lists of tasks say it.
+            if is_first
+                && text
+                    .strip_suffix(':')
+                    .is_some_and(|label| programs::is_label_of_command(label.trim_start_matches('-')))
+            {
+                continue;
+            }
             // `make` takes it for a wish not to be shown.
             let text = if runs_next { text.trim_start_matches('@').to_owned() } else { text };
             // Where programs and code are looked for.
-            if let Some((_, value)) = text.split_once('=').filter(|(name, _)| name.ends_with("PATH")) {
+            let leads = |name: &str| name.ends_with("PATH") && !variables::names_folders_of_projects(name);
+            if let Some((_, value)) = text.split_once('=').filter(|(name, _)| leads(name)) {
                 let folders = value.split(':').map(|folder| folder.trim_start_matches([OPEN, '/']));
                 found.extend(folders.filter(|folder| !folder.is_empty() && !folder.contains(OPEN)).map(code));
             }
+            // What stands behind an interpreter is code, whatever stands before that.
+            let interprets =
+                programs::row(file_name(&text)).is_some_and(|row| row.kind == Kind::Runtime || row.runs == Runs::Shell);
+            runs_next |= interprets && !is_list;
             let is_pattern = text.contains(['*', '?', '[']);
             let is_code = runs_next && !text.starts_with('-') && !is_setting(&text) || is_list && is_pattern;
             if runs_next && is_code {
                 let name = file_name(&text);
                 is_list |= name == "for";
-                runs_next = RESERVED.contains(&name) && !is_list || programs::takes_what_it_runs(name);
+                // A word of a wrapper's own, and what may be the value of an option.
+                let is_own = skip > 0 || after_option && !is_file(&text) && programs::row(name).is_none();
+                skip = if is_own { skip.saturating_sub(1) } else { programs::own_operands(name) };
+                runs_next = is_own
+                    || RESERVED.contains(&name) && !is_list
+                    || programs::takes_what_it_runs(name)
+                    || name.parse::<f64>().is_ok();
             }
+            after_option = text.starts_with('-');
             if text.contains(char::is_whitespace) && depth < DEEPEST {
                 into(&text, depth + 1, found);
             }
             // `-Itools`, `-rtools/x`: where an interpreter finds more.
             let glued = text.strip_prefix('-').and_then(|rest| rest.split_at_checked(1)).map(|(_, rest)| rest);
             found.extend(glued.filter(|rest| runs_next && !rest.is_empty()).map(code));
-            let is_folder = std::mem::replace(
-                &mut enters_next,
-                ENTER.contains(&text.as_str()) || programs::CHANGE_FOLDER.contains(&text.as_str()),
-            );
+            // `--directory=web`.
+            let by_option =
+                text.split_once('=').filter(|(name, _)| ENTER.contains(name)).map(|(_, value)| folder(value));
+            found.extend(by_option);
+            let enters = enters_next && text == "--"
+                || ENTER.contains(&text.as_str())
+                || programs::CHANGE_FOLDER.contains(&text.as_str());
+            let is_folder = std::mem::replace(&mut enters_next, enters);
             // A program without a folder in its name is one of PATH.
             let is_known = is_first || programs::row(&text).is_some();
             let is_of_path = is_known && !text.contains(['/', '*', '?', '[']);
-            is_first &= RESERVED.contains(&text.as_str());
+            is_first &= text == "-" || is_setting(&text) || RESERVED.contains(&text.as_str());
             found.push(Word { is_program: is_code && is_of_path, is_code: is_code && !is_of_path, text, is_folder });
         }
     }
+}
+
+/// True for what may be a script rather than the value of an option.
+fn is_file(word: &str) -> bool {
+    let is_data = [".json", ".toml", ".yml", ".yaml", ".env", ".cfg", ".ini"].iter().any(|end| word.ends_with(end));
+    word.contains(['/', '.']) && !is_data
+}
+
+fn folder(text: &str) -> Word {
+    Word { text: text.to_owned(), is_code: false, is_program: false, is_folder: true }
 }
 
 fn code(text: &str) -> Word {
@@ -86,6 +128,8 @@ fn is_setting(word: &str) -> bool {
 fn commands(text: &str) -> Vec<Vec<String>> {
     let mut all = Vec::new();
     let (mut command, mut word): (Vec<String>, Option<String>) = (Vec::new(), None);
+    // What is put in is a command of its own.
+    let mut inner = Vec::new();
     let mut chars = text.chars().peekable();
     let mut quote = None;
     let end = |word: &mut Option<String>, command: &mut Vec<String>| {
@@ -110,16 +154,21 @@ fn commands(text: &str) -> Vec<Vec<String>> {
                 let bracket = chars.peek().copied().filter(|next| matches!(next, '{' | '('));
                 let close = if bracket == Some('{') { '}' } else { ')' };
                 let mut depth = 0;
+                let mut inside = String::new();
                 while let Some(next) = chars.peek().copied() {
                     let is_name = next.is_ascii_alphanumeric() || matches!(next, '_' | '@' | '#');
                     if bracket.is_none() && !is_name {
                         break;
                     }
                     chars.next();
+                    inside.push(next);
                     depth += i32::from(Some(next) == bracket) - i32::from(bracket.is_some() && next == close);
                     if bracket.is_some() && depth == 0 {
                         break;
                     }
+                }
+                if let Some(text) = inside.strip_prefix('(') {
+                    inner.push(text.strip_suffix(')').unwrap_or(text).to_owned());
                 }
                 word.get_or_insert_default().push(OPEN);
             }
@@ -135,6 +184,9 @@ fn commands(text: &str) -> Vec<Vec<String>> {
     }
     end(&mut word, &mut command);
     all.push(command);
+    for text in inner {
+        all.extend(commands(&text));
+    }
     all.retain(|command| !command.is_empty());
     all
 }
@@ -163,6 +215,14 @@ mod tests {
             ("cargo run -q -p gate", vec!["gate"], vec![]),
             ("go run ./cmd/gate", vec!["./cmd/gate"], vec![]),
             ("if true; then . ./lib.sh; fi # sh note.sh", vec!["./lib.sh"], vec!["true"]),
+            ("timeout 30 python3 tools/gate.py", vec!["tools/gate.py"], vec!["python3"]),
+            ("nice -n 10 sh tools/x", vec!["tools/x"], vec![]),
+            ("x=$(python3 tools/gate.py --y)", vec!["tools/gate.py"], vec![]),
+            ("echo \"$(sh tools/x.sh $(node b/c.js))\"", vec!["tools/x.sh", "b/c.js"], vec![]),
+            ("run: python3 tools/gate.py", vec!["tools/gate.py"], vec![]),
+            ("- entry: node tools/x", vec!["tools/x"], vec![]),
+            ("all: src/a.c", vec![], vec!["src/a.c"]),
+            ("include rules.mk", vec!["rules.mk"], vec![]),
             ("sh -c \"", vec![], vec!["sh"]),
             ("sh ${x", vec![], vec!["sh"]),
         ] {

@@ -1,12 +1,14 @@
 //! A look at what texts start: the files and folders that the words of commands name, what these start in their turn, and what an
 //! interpreter loads beside them. By names alone: what a program decides when it runs is not known here.
 
-use std::cell::Cell;
-use std::collections::{BTreeSet, VecDeque};
+use std::cell::{Cell, RefCell};
+use std::collections::{BTreeSet, HashMap, HashSet, VecDeque};
+use std::ffi::OsString;
 use std::fs;
 use std::io::{ErrorKind, Read as _};
 use std::os::unix::fs::OpenOptionsExt as _;
 use std::path::{Component, Path, PathBuf};
+use std::sync::Arc;
 
 use bashgate_shared::classify::paths::file_name;
 use bashgate_shared::programs::{self, LOAD_BESIDE, Program, Runs, SHELL_ENDING};
@@ -63,8 +65,21 @@ enum Text {
     OfRunner,
 }
 
+/// A text that is to be followed.
+#[derive(Debug)]
+struct Waiting {
+    file: PathBuf,
+    kind: Text,
+    /// How many led there.
+    depth: usize,
+    /// See [`Look::takes_beside`].
+    takes_beside: bool,
+    /// Words of the text that led there: the tasks that it may mean.
+    tasks: Arc<HashSet<String>>,
+}
+
 /// What counts as a file: those that are there, and others.
-pub type Counts<'c> = &'c dyn Fn(&Path) -> bool;
+pub type Counts<'c> = &'c dyn Fn(&mut Names, &Path) -> bool;
 
 /// A look at what is started, by as many words as there is room for.
 #[derive(Debug)]
@@ -75,8 +90,11 @@ pub struct Look {
     pub files: BTreeSet<PathBuf>,
     /// Of which it starts what lies in them, whatever it is called.
     pub folders: BTreeSet<Folder>,
-    /// Scripts that are to be followed, and how many led there.
-    waiting: VecDeque<(PathBuf, Text, usize)>,
+    /// Scripts that are to be followed.
+    waiting: VecDeque<Waiting>,
+    names: Names,
+    /// Whether what lies beside a file is code as well: of what gates an agent it is.
+    takes_beside: bool,
     /// False once something was passed by.
     pub is_all: bool,
 }
@@ -89,6 +107,8 @@ impl Default for Look {
             files: BTreeSet::new(),
             folders: BTreeSet::new(),
             waiting: VecDeque::new(),
+            names: HashMap::new(),
+            takes_beside: false,
             is_all: true,
         }
     }
@@ -97,10 +117,16 @@ impl Default for Look {
 impl Look {
     /// Looks at a file that is a script or settings, as seen from these folders and its own.
     pub fn at_file(&mut self, file: &Path, folders: &[&Path], counts: Counts<'_>) {
-        self.at_text_of(file, Text::Script, (folders, 1), counts);
+        self.at_text_of(file, (Text::Script, &HashSet::new()), (folders, 1), counts);
     }
 
-    fn at_text_of(&mut self, file: &Path, kind: Text, (folders, depth): (&[&Path], usize), counts: Counts<'_>) {
+    fn at_text_of(
+        &mut self,
+        file: &Path,
+        (kind, tasks): (Text, &HashSet<String>),
+        (folders, depth): (&[&Path], usize),
+        counts: Counts<'_>,
+    ) {
         let Some(text) = self.text_of(file) else { return };
         if kind == Text::Perhaps && !text.starts_with("#!") {
             return;
@@ -115,8 +141,8 @@ impl Look {
             }
             "json" if kind == Text::OfRunner => {
                 let manifest = super::parsed(&text).unwrap_or_default();
-                for script in manifest.get("scripts").and_then(Value::as_object).into_iter().flatten() {
-                    self.at_words(script.1.as_str().unwrap_or_default(), kind, (&own, depth), counts);
+                for line in of_package(&manifest, tasks) {
+                    self.at_words(line, kind, (&own, depth), counts);
                 }
             }
             "json" | "jsonc" if is_told_by_fields(file) => {
@@ -128,6 +154,9 @@ impl Look {
                 self.at_settings(&settings, folders, counts);
                 self.at_words(&text, kind, (&own, depth), counts);
             }
+            _ if kind == Text::OfRunner && is_of_make(file) => {
+                self.at_words(&of_tasks(&text, tasks), kind, (&own, depth), counts);
+            }
             _ => self.at_words(&text, kind, (&own, depth), counts),
         }
         self.files.remove(file);
@@ -136,12 +165,19 @@ impl Look {
     /// Looks at an agent's settings, in any language that these are written in.
     pub fn at_settings_file(&mut self, file: &Path, folders: &[&Path], counts: Counts<'_>) {
         if let Some(settings) = self.text_of(file).as_deref().and_then(super::parsed) {
-            self.at_settings(&settings, folders, counts);
+            self.at_gate(&settings, folders, counts);
         }
     }
 
+    /// Looks at the settings of an agent, whose hooks gate it: what they load is as good as they are.
+    pub fn at_gate(&mut self, settings: &Value, folders: &[&Path], counts: Counts<'_>) {
+        self.takes_beside = true;
+        self.at_settings(settings, folders, counts);
+        self.takes_beside = false;
+    }
+
     /// Looks at settings.
-    pub fn at_settings(&mut self, settings: &Value, folders: &[&Path], counts: Counts<'_>) {
+    fn at_settings(&mut self, settings: &Value, folders: &[&Path], counts: Counts<'_>) {
         let (lines, is_all) = settings::commands(settings);
         self.is_all &= is_all;
         for Line { text, starts_in } in lines {
@@ -155,12 +191,14 @@ impl Look {
     /// Looks at what has been found to start more.
     pub fn follow(&mut self, folders: &[&Path], counts: Counts<'_>) {
         let mut seen = BTreeSet::new();
-        while let Some((script, kind, depth)) = self.waiting.pop_front() {
-            if depth <= DEEPEST && seen.insert((script.clone(), kind)) {
-                self.at_text_of(&script, kind, (folders, depth), counts);
-                self.files.insert(script);
+        while let Some(Waiting { file, kind, depth, takes_beside, tasks }) = self.waiting.pop_front() {
+            if depth <= DEEPEST && seen.insert((file.clone(), kind, takes_beside)) {
+                self.takes_beside = takes_beside;
+                self.at_text_of(&file, (kind, &tasks), (folders, depth), counts);
+                self.files.insert(file);
             }
         }
+        self.takes_beside = false;
     }
 
     /// Takes what was found so far.
@@ -170,9 +208,13 @@ impl Look {
 
     fn at_words(&mut self, text: &str, kind: Text, (folders, depth): (&[&Path], usize), counts: Counts<'_>) {
         let divided = lines::words(text);
-        let is_path = |word: &str| word.contains(['/', '.']);
+        // What is written for people is read, not run.
+        let is_prose = |word: &str| [".md", ".txt", ".rst", ".log", ".csv"].iter().any(|end| word.ends_with(end));
+        let is_path = |word: &str| word.contains(['/', '.']) && !is_prose(word);
+        let tasks: Arc<HashSet<String>> = Arc::new(divided.iter().map(|word| word.text.clone()).collect());
+        let mut known: HashSet<&str> = HashSet::new();
         if kind != Text::OfRunner {
-            let words: Vec<&str> = words::of(text).filter(|word| is_path(word)).collect();
+            let words: Vec<&str> = words::of(text).filter(|word| is_path(word) && known.insert(word)).collect();
             let named = self.named_by(&words, folders, counts);
             self.add(named, false, (folders, depth));
         }
@@ -193,16 +235,23 @@ impl Look {
         for word in &divided {
             if word.is_code {
                 self.at_code(&word.text, &bases, (folders, depth), counts);
-            } else if kind != Text::OfRunner && is_path(&word.text) {
+            } else if kind != Text::OfRunner && is_path(&word.text) && known.insert(&word.text) {
                 let named = self.named_by(&[word.text.as_str()], folders, counts);
                 self.add(named, false, (folders, depth));
             }
             // What such a program runs stands in files of these names.
             let runner = runner(file_name(&word.text)).filter(|_| word.is_program || word.is_code);
             for (name, is_followed) in runner.into_iter().flat_map(files_of_runner) {
-                for file in bases.iter().map(|base| base.join(name)).filter(|file| counts(file)) {
+                for file in bases
+                    .iter()
+                    .map(|base| base.join(name))
+                    .filter(|file| counts(&mut self.names, file))
+                    .collect::<Vec<_>>()
+                {
                     if is_followed {
-                        self.waiting.push_back((file.clone(), Text::OfRunner, depth + 1));
+                        let (file, takes_beside, tasks) = (file.clone(), self.takes_beside, Arc::clone(&tasks));
+                        let kind = Text::OfRunner;
+                        self.waiting.push_back(Waiting { file, kind, depth: depth + 1, takes_beside, tasks });
                     }
                     self.files.insert(file);
                 }
@@ -214,11 +263,12 @@ impl Look {
     fn at_code(&mut self, word: &str, bases: &[&Path], (folders, depth): (&[&Path], usize), counts: Counts<'_>) {
         let Some(pattern) = word.find(['*', '?', '[']) else {
             let named = self.named_by(&["", word], bases, counts);
-            let more = LOAD_BESIDE.iter().copied().flatten().flat_map(|ending| {
+            let mut all = named;
+            for ending in LOAD_BESIDE.iter().copied().flatten() {
                 let inside = format!("{}.{ending}", word.trim_start_matches('/'));
-                bases.iter().map(move |base| base.join(&inside)).filter(|file| counts(file)).collect::<Vec<_>>()
-            });
-            let all: Vec<PathBuf> = named.into_iter().chain(more).collect();
+                let places = bases.iter().map(|base| base.join(&inside));
+                all.extend(places.filter(|file| counts(&mut self.names, file)));
+            }
             self.add(all, true, (folders, depth));
             let inside = word.trim_start_matches('/');
             let places =
@@ -236,7 +286,9 @@ impl Look {
             .chain([&[SHELL_ENDING][..]])
             .find(|all| ending.is_some_and(|one| all.contains(&one)));
         // Without a folder it is a pattern only where it ends like a script: anything else may be code itself.
+        let is_source = ending.is_some_and(|ending| programs::ONLY_WORKED_ON.contains(&ending));
         let (inside, endings) = match (folder, endings) {
+            _ if is_source => return,
             (Some(folder), _) => (folder.trim_start_matches('/'), &[][..]),
             (None, Some(endings)) if !word.contains(char::is_whitespace) => ("", endings),
             (None, _) => return,
@@ -252,12 +304,14 @@ impl Look {
         let words = words.get(..self.words_left.min(words.len())).unwrap_or_default();
         self.words_left -= words.len();
         let left = Cell::new(self.looks_left);
+        let names = RefCell::new(std::mem::take(&mut self.names));
         let within = |place: &Path| {
             left.set(left.get().saturating_sub(1));
-            left.get() > 0 && counts(place)
+            left.get() > 0 && counts(&mut names.borrow_mut(), place)
         };
         let (found, is_all) = words::files_that(words, folders, &within);
         self.looks_left = left.get();
+        self.names = names.into_inner();
         self.is_all &= is_all && self.looks_left > 0;
         found
     }
@@ -266,21 +320,29 @@ impl Look {
         for file in files.into_iter().map(|file| without_detours(&file)) {
             let ending = file.extension().and_then(|ending| ending.to_str()).unwrap_or_default();
             let language = LOAD_BESIDE.iter().copied().find(|all| all.contains(&ending));
-            if let Some((endings, parent)) = language.zip(file.parent()).filter(|_| is_code) {
-                let path = tidy(parent);
+            // Beside a link and beside what it leads to.
+            let parents = [Some(file.clone()), file.canonicalize().ok()].into_iter().flatten();
+            let parents = parents.filter_map(|file| file.parent().map(tidy));
+            for (endings, path) in language
+                .into_iter()
+                .flat_map(|all| parents.clone().map(move |path| (all, path)))
+                .filter(|_| is_code && self.takes_beside)
+            {
                 let is_root = folders.contains(&path.as_path()) || home().is_some_and(|home| home == path);
                 let endings = if is_root { endings } else { &[] };
                 self.folders.insert(Folder { path, is_deep: !is_root, endings });
             }
             // A text that is only mentioned may be anything.
             let is_of_shell = programs::row(ending).is_some_and(|row| row.runs == Runs::Shell);
-            let kind = match (is_code || is_of_shell, ending) {
-                (true, _) => Some(Text::Script),
-                (false, "") => Some(Text::Perhaps),
-                (false, _) => None,
+            let kind = match (is_code, is_of_shell, ending) {
+                (_, true, _) | (true, _, "") => Some(Text::Script),
+                (true, false, _) => Some(Text::OfRunner),
+                (false, false, "") => Some(Text::Perhaps),
+                (false, false, _) => None,
             };
             if let Some(kind) = kind.filter(|_| language.is_none()) {
-                self.waiting.push_back((file.clone(), kind, depth + 1));
+                let (file, takes_beside) = (file.clone(), self.takes_beside);
+                self.waiting.push_back(Waiting { file, kind, depth: depth + 1, takes_beside, tasks: Arc::default() });
             }
             self.files.insert(file);
         }
@@ -310,11 +372,107 @@ fn is_told_by_fields(file: &Path) -> bool {
     file.components().filter_map(|part| part.as_os_str().to_str()).any(is_editors)
 }
 
+/// The commands of a package's manifest that belong to these tasks.
+fn of_package<'m>(manifest: &'m Value, tasks: &HashSet<String>) -> Vec<&'m str> {
+    let mut lines = Vec::new();
+    let bare = |name: &str| ["pre", "post"].iter().find_map(|start| name.strip_prefix(start)).map(str::to_owned);
+    let is_meant = |name: &str| tasks.contains(name) || bare(name).is_some_and(|name| tasks.contains(&name));
+    let scripts = manifest.get("scripts").and_then(Value::as_object).into_iter().flatten();
+    scripts.filter(|(name, _)| is_meant(name)).for_each(|(_, value)| texts_in(Some(value), &mut lines));
+    for name in programs::COMMANDS_OF_PACKAGES.iter().filter(|name| tasks.contains(**name)) {
+        texts_in(manifest.get(*name), &mut lines);
+    }
+    lines
+}
+
+/// Every text in a value.
+fn texts_in<'v>(value: Option<&'v Value>, found: &mut Vec<&'v str>) {
+    match value {
+        Some(Value::String(text)) => found.push(text),
+        Some(Value::Array(all)) => all.iter().for_each(|one| texts_in(Some(one), found)),
+        Some(Value::Object(all)) => all.values().for_each(|one| texts_in(Some(one), found)),
+        _ => {}
+    }
+}
+
 /// The commands in a text for agents: between a mark and the backtick behind it, and the fields of its head that name one.
 fn commands_in(text: &str) -> impl Iterator<Item = &str> {
     let marked = text.split("!`").skip(1).filter_map(|rest| rest.split('`').next());
     let fields = text.lines().filter_map(|line| line.split_once("command:")).map(|(_, line)| line);
     marked.chain(fields)
+}
+
+/// Most names of a folder that are kept to be asked again.
+const MOST_KEPT: usize = 4096;
+
+/// The names in folders that were looked into; nothing for one with too many.
+pub type Names = HashMap<PathBuf, Option<HashSet<OsString>>>;
+
+/// True for a file that is there, by one look into each folder.
+pub fn is_there(names: &mut Names, place: &Path) -> bool {
+    let (Some(folder), Some(name)) = (place.parent(), place.file_name()) else { return false };
+    if !names.contains_key(folder) {
+        let entries = fs::read_dir(folder).into_iter().flatten().flatten().take(MOST_KEPT + 1);
+        let all: HashSet<OsString> = entries.map(|entry| entry.file_name()).collect();
+        names.insert(folder.to_owned(), Some(all).filter(|all| all.len() <= MOST_KEPT));
+    }
+    let may_be = names.get(folder).is_none_or(|known| known.as_ref().is_none_or(|known| known.contains(name)));
+    may_be && place.is_file()
+}
+
+/// True for what `make` and its like read.
+fn is_of_make(file: &Path) -> bool {
+    let name = file.file_name().unwrap_or_default().to_string_lossy().to_ascii_lowercase();
+    let ending = Path::new(&name).extension().is_some_and(|ending| ending == "mk");
+    ending || ["makefile", "gnumakefile", "justfile", ".justfile"].contains(&name.as_str())
+}
+
+/// A rule of such a text: its names, what it needs, and what it does.
+struct Rule<'t> {
+    names: Vec<&'t str>,
+    needs: Vec<&'t str>,
+    does: String,
+}
+
+/// Of such a text what belongs to these tasks and to what they need, and what belongs to none.
+fn of_tasks(text: &str, tasks: &HashSet<String>) -> String {
+    let mut kept = String::new();
+    let mut rules: Vec<Rule<'_>> = Vec::new();
+    for line in text.lines() {
+        let is_heading = |before: &str, behind: &str| {
+            !line.starts_with(char::is_whitespace) && !before.contains(['=', '#', '$']) && !behind.starts_with('=')
+        };
+        let heading = line.split_once(':').filter(|(before, behind)| is_heading(before, behind));
+        let into = match (heading, rules.last_mut()) {
+            (Some((names, needs)), _) => {
+                let (names, needs) = (names.split_whitespace().collect(), needs.split_whitespace().collect());
+                rules.push(Rule { names, needs, does: String::new() });
+                continue;
+            }
+            (None, Some(rule)) if line.starts_with(char::is_whitespace) => &mut rule.does,
+            (None, _) => &mut kept,
+        };
+        into.push_str(line);
+        into.push('\n');
+    }
+    let is_named =
+        |rule: &Rule<'_>, wanted: &[&str]| rule.names.iter().any(|name| name.contains('%') || wanted.contains(name));
+    let mut wanted: Vec<&str> = tasks.iter().map(String::as_str).collect();
+    if !rules.iter().any(|rule| is_named(rule, &wanted)) {
+        wanted.extend(rules.iter().flat_map(|rule| &rule.names).find(|name| !name.starts_with('.')));
+    }
+    let mut done = 0;
+    while let Some(task) = wanted.get(done).copied() {
+        let needs = rules.iter().filter(|rule| rule.names.contains(&task)).flat_map(|rule| &rule.needs);
+        for need in needs {
+            if !wanted.contains(need) {
+                wanted.push(need);
+            }
+        }
+        done += 1;
+    }
+    rules.iter().filter(|rule| is_named(rule, &wanted)).for_each(|rule| kept.push_str(&rule.does));
+    kept
 }
 
 /// Where a folder really lies.

@@ -16,7 +16,7 @@ use bashgate_shared::classify::later;
 use bashgate_shared::{agents, programs};
 use serde_json::Value;
 
-pub use look::{Folder, Look};
+pub use look::{Folder, Look, is_there};
 
 use super::conditions::home;
 use super::git;
@@ -52,7 +52,9 @@ impl Started {
 /// if they were there.
 pub fn in_force(start: &Path, soon: &[PathBuf], around: &Around) -> Started {
     let mut look = Look::default();
-    let counts = |place: &Path| place.is_file() || !soon.is_empty() && soon.contains(&look::without_detours(place));
+    let counts = |names: &mut look::Names, place: &Path| {
+        look::is_there(names, place) || !soon.is_empty() && soon.contains(&look::without_detours(place))
+    };
     let below = soon.iter().flat_map(|file| file.ancestors().skip(1).take_while(|folder| folder.starts_with(start)));
     let mut folders: Vec<&Path> = start.ancestors().chain(below).collect();
     folders.sort_by_key(|folder| (folder.as_os_str().len(), *folder));
@@ -170,7 +172,7 @@ mod tests {
 
     fn scripts(settings: &Value, folders: &[&Path]) -> Vec<PathBuf> {
         let mut look = Look::default();
-        look.at_settings(settings, folders, &Path::is_file);
+        look.at_gate(settings, folders, &look::is_there);
         look.taken().0.into_iter().collect()
     }
 
@@ -309,6 +311,18 @@ mod tests {
             (gate("python3 gate.py"), ("gate.py", "import json"), "json.py"),
             (gate("node tools/gate.js"), ("tools/gate.js", "require('./lib/x')"), "tools/lib/x.js"),
             (gate("sh tools/gate.sh"), ("tools/gate.sh", ". ./tools/lib.sh"), "tools/lib.sh"),
+            (gate("timeout 30 python3 tools/gate.py"), ("tools/gate.py", "import json"), "tools/json.py"),
+            (gate("x=$(python3 tools/gate.py)"), ("tools/gate.py", "import json"), "tools/json.py"),
+            (gate("cd -- tools && ./x"), ("y", ""), "tools/x"),
+            (gate("D=tools; sh $D/x"), ("y", ""), "tools/x"),
+            (gate("D=tools/deep; node \"$D/x.js\""), ("y", ""), "tools/deep/x.js"),
+            (
+                gate("npx lint-staged"),
+                ("package.json", "{\"lint-staged\": {\"*.js\": [\"sh tools/l.sh\"]}}"),
+                "tools/l.sh",
+            ),
+            (gate("make x"), ("Makefile", "include rules.mk\nx:\n\ttrue\n"), "rules.mk"),
+            (gate("make x"), ("Makefile", "A := $(shell sh tools/a.sh)\n"), "tools/a.sh"),
             (gate("npm run gate"), ("package.json", "{\"scripts\": {\"gate\": \"node tools/g\"}}"), "tools/g.js"),
             (pre_commit("exec \"$(dirname \"$0\")/../../scripts/lint.sh\""), ("x", ""), "scripts/lint.sh"),
             (pre_commit("here=x\n. $here/../../scripts/lint"), ("x", ""), "scripts/lint"),
@@ -400,15 +414,38 @@ mod tests {
 
     #[test]
     fn what_is_only_worked_on_is_not_what_is_started() {
+        let package = r#"{"scripts": {"start": "node src/index.js", "gen": "node scripts/gen.mjs", "lint": "node tools/lint.js"},
+            "lint-staged": {"*.js": "eslint"}}"#;
+        let server = r#"{"mcpServers": {"x": {"command": "npx", "args": ["-y", "@x/server-filesystem", "./docs"]}}}"#;
         for (file, text, written) in [
             (".git/hooks/pre-commit", "npx eslint src", "src/index.js"),
             (".claude/settings.json", &json_hook("npx prettier --write ."), "src/a.ts"),
             (".claude/settings.json", &json_hook("jq -r '.tool_input.command | test(\"rm.*\")'"), "lib/a.ts"),
+            (".claude/settings.json", &json_hook("npm run lint"), "src/index.js"),
             ("Makefile", "all: src/a.c", "src/a.c"),
             (".claude/skills/a/SKILL.md", "Look at `lib/a.ts` and run the tests", "lib/a.ts"),
             (".vscode/settings.json", "{\"files.exclude\":{\"lib/a.ts\":true}}", "lib/a.ts"),
+            (".mcp.json", server, "docs/a.html"),
+            (".husky/commit-msg", "npx --no -- commitlint --edit \"$1\"", "src/index.js"),
+            (".husky/pre-commit", "npx lint-staged", "scripts/other.sh"),
+            (".husky/pre-commit", "npm run lint", "tools/other.js"),
+            (".git/hooks/pre-push", "make lint", "app/main.py"),
+            (".envrc", "export PYTHONPATH=src", "src/a.py"),
+            (".vscode/tasks.json", "{\"tasks\":[{\"command\":\"python -m app.main\"}]}", "app/other.py"),
+            (".git/hooks/pre-commit", "grep -q TODO CHANGELOG.md || echo \"update docs/guide.md\"", "docs/guide.md"),
+            (".claude/commands/r.md", "!`cat docs/guide.md`", "docs/guide.md"),
+            (".git/hooks/pre-commit", "for f in lib/*.c; do clang-format -n $f; done", "lib/a.c"),
         ] {
-            assert!(!starts(&[(file, text), (written, "x")], written), "{text}");
+            let files = [
+                ("package.json", package),
+                ("Makefile", "run:\n\tpython -m app.main\nlint: x\n\truff check\n"),
+                (file, text),
+                (written, "x"),
+            ];
+            assert!(!starts(&files, written), "{file}: {text}");
         }
+        // What is named is.
+        let files = [("package.json", package), (".husky/pre-commit", "npm run lint")];
+        assert!(starts(&files, "tools/lint.js"));
     }
 }

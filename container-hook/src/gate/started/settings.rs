@@ -53,7 +53,9 @@ fn into(value: &Value, (is_command, starts_in): (bool, Option<&str>), depth: usi
                     || variables::is_code(name)
                     || agents::holds_command(name)
                     || ["Path", ".path"].iter().any(|end| name.ends_with(end));
-                !into(value, (is_one, starts_in), depth + 1, found)
+                // The words behind a program stand with it.
+                let is_part = name.as_str() == "args" && field("command").is_some();
+                !into(value, (is_one && !is_part, starts_in), depth + 1, found)
             });
             too_deep.count() == 0
         }

@@ -224,6 +224,8 @@ pub(super) const NAMES: &[&str] = &[
     ".hgrc",
     ".iceauthority",
     "secrets.dec.yaml",
+    "mcp-auth.json",
+    "credentials.sbt",
     "htpasswd",
     "users.htpasswd",
     ".openai_key",

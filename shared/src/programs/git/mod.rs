@@ -337,6 +337,23 @@ fn git(judge: &mut Judge<'_>, call: &Call) -> Judgement {
             }
         }
     }
+    // Whatever it shows can go into a file, by an option that may be shortened.
+    for (at, arg) in rest.iter().enumerate() {
+        let (name, glued) =
+            arg.start().split_once('=').map_or((arg.start(), None), |(name, value)| (name, Some(value)));
+        let is_output = name.len() > 3 && "--output".starts_with(name) || name == "--output-directory";
+        match (is_output, glued) {
+            (true, Some(value)) => drop(judge.write(&arg.with_start(value))),
+            (true, None) => drop(rest.get(at + 1).map(|file| judge.write(file))),
+            (false, _) => {}
+        }
+    }
+    // Hooks come with what a repository is made from.
+    let is_template =
+        |arg: &Arg| arg.start().len() > 4 && "--template".starts_with(arg.start().split('=').next().unwrap_or(""));
+    if matches!(subcommand, "init" | "clone") && rest.iter().any(is_template) {
+        judge.persistence(format!("git {subcommand} --template"));
+    }
     if subcommand == "config" {
         let mut is_file = false;
         let mut plain = rest.iter().filter_map(Arg::exact).filter(|text| {
@@ -614,7 +631,8 @@ pub fn may_leave_files(args: &[Option<&str>]) -> bool {
         "verify-pack",
         "version",
     ];
-    !subcommand_of(args).is_some_and(|(subcommand, _)| LEAVE_NONE.contains(&subcommand))
+    let writes = args.iter().any(|word| word.is_none_or(|word| word.starts_with("--ou")));
+    writes || !subcommand_of(args).is_some_and(|(subcommand, _)| LEAVE_NONE.contains(&subcommand))
 }
 
 /// The same for a call of git, whatever options stand in front of its subcommand.
