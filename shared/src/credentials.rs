@@ -47,7 +47,7 @@ pub const FORMS: &[Form] = &[
     },
     form(
         "bearer token",
-        r"(?i)\bauthorization:[ \t]*(?:bearer|basic|token)[ \t]+(?P<secret>[A-Za-z0-9+/._=-]{16,})",
+        r"(?i)\bauthorization:[ \t]*(?:bearer|basic|token)[ \t]+(?P<secret>[A-Za-z0-9+/._=][A-Za-z0-9+/._=-]{15,})",
         &[],
     ),
     Form {

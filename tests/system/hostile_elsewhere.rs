@@ -231,6 +231,71 @@ fn what_git_says_of_its_commits_besides_them_agrees() {
     world.asked(&SHOWN);
 }
 
+/// Numbers by which git ends a walk before it has seen what is to be left out, and lists in which it does not find what is there.
+#[test]
+fn git_walks_by_what_its_summaries_and_lists_say() {
+    let world = repository();
+    let work = world.work();
+    let commit = |name: &str, content: &str| {
+        world.file(name, content);
+        git(&work, &["add", "-f", name]);
+        git(&work, &["commit", "-qm", name]);
+    };
+    commit(".env", "K=SECRET");
+    git(&work, &["checkout", "-qb", "t"]);
+    git(&work, &["rm", "-q", ".env"]);
+    commit("gone", "x");
+    let tree = said(&work, &["rev-parse", "HEAD^{tree}"]);
+    commit("later", "x");
+    git(&work, &["checkout", "-q", "main"]);
+    commit("mine", "x");
+    git(&work, &["-c", "commitGraph.generationVersion=1", "commit-graph", "write", "--reachable"]);
+    let shown = ["git log -p --graph t..main", "git log -p --topo-order t..main", "git log -p t..main"];
+    world.local(&shown);
+    let file = work.join(".git/objects/info/commit-graph");
+    let mut all = std::fs::read(&file).unwrap();
+    let tree = bytes(&tree);
+    let at = all.windows(20).rposition(|part| part == tree).unwrap() + 28;
+    all[at..at + 4].copy_from_slice(&(1_u32 << 2).to_be_bytes());
+    std::fs::remove_file(&file).unwrap();
+    std::fs::write(&file, all).unwrap();
+    world.asked(&shown);
+    // Dates that are later than they are.
+    for version in ["2", "1"] {
+        std::fs::remove_file(&file).unwrap();
+        let setting = format!("commitGraph.generationVersion={version}");
+        git(&work, &["-c", &setting, "commit-graph", "write", "--reachable"]);
+        world.local(&shown);
+    }
+    // A list that is not in order: git takes the name for a path.
+    let world = repository();
+    let work = world.work();
+    world.file("feature/.env", "K=SECRET");
+    git(&work, &["add", "-f", "."]);
+    git(&work, &["commit", "-qm", "two"]);
+    git(&work, &["rm", "-rq", "feature"]);
+    git(&work, &["commit", "-qm", "three"]);
+    let first = said(&work, &["rev-parse", "HEAD~2"]);
+    let list = |names: &[&str]| {
+        let lines: Vec<String> = names.iter().map(|name| format!("{first} refs/heads/{name}\n")).collect();
+        let lines = lines.concat();
+        world.file(".git/packed-refs", &format!("# pack-refs with: peeled fully-peeled sorted \n{lines}"));
+    };
+    list(&["feature", "z0", "z1", "z2"]);
+    world.local(&["git log -p -1 feature"]);
+    list(&["z0", "z1", "z2", "feature"]);
+    world.asked(&["git log -p feature", "git log -p -1 feature"]);
+    // Another object in the place of one.
+    let world = repository();
+    world.local(&["git show HEAD:README.md"]);
+    let work = world.work();
+    world.file("x", "SECRET");
+    git(&work, &["add", "x"]);
+    let (is, other) = (said(&work, &["rev-parse", "HEAD:README.md"]), said(&work, &["rev-parse", ":x"]));
+    world.file(&format!(".git/refs/replace/{is}"), &format!("{other}\n"));
+    world.asked(&["git show HEAD:README.md", "git cat-file -p HEAD:README.md", "git show HEAD"]);
+}
+
 #[test]
 fn what_is_set_for_one_call_throws_nothing_away() {
     let world = repository();

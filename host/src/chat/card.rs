@@ -250,7 +250,7 @@ fn forecast(card: &Card, whole: bool, out: &mut String) {
         .iter()
         .map(|used| match &used.host {
             // Where it goes is never masked.
-            Some(host) => format!("{} ({})", visible(host).replace(['\n', '\t'], " "), used.program),
+            Some(host) => format!("{} ({})", in_list(&visible(host).replace(['\n', '\t'], " ")), used.program),
             None => format!("a host that the text does not name ({})", used.program),
         })
         .collect();
@@ -264,7 +264,7 @@ fn forecast(card: &Card, whole: bool, out: &mut String) {
         if all.is_empty() {
             return;
         }
-        let shown: Vec<String> = all.iter().take(most(MAX_LISTED)).map(|one| one_line(one, 200)).collect();
+        let shown: Vec<String> = all.iter().take(most(MAX_LISTED)).map(|one| in_list(&one_line(one, 200))).collect();
         let more = all.len().saturating_sub(most(MAX_LISTED));
         let more = if more > 0 { format!(" and {more} more") } else { String::new() };
         out.push_str(&format!("\n  {what}: {}{more}", shown.join(", ")));
@@ -298,7 +298,8 @@ fn forecast(card: &Card, whole: bool, out: &mut String) {
             Some(start) => format!("sha256 {start}…"),
             None => "without a digest".to_owned(),
         };
-        out.push_str(&format!("\n    {}, {digest}", one_line(&file.path, 200)));
+        let name = if file.sha256.is_empty() { one_line(&file.path, 200) } else { in_list(&one_line(&file.path, 200)) };
+        out.push_str(&format!("\n    {name}, {digest}"));
         if let Some(since) = card.forecast.since.get(at).and_then(Option::as_ref) {
             since_approved(since, most(HEAD_LINES), out);
             // Somebody has read it before.
@@ -336,6 +337,11 @@ fn forecast(card: &Card, whole: bool, out: &mut String) {
     if says.len() > most(MAX_LISTED) {
         out.push_str(&format!("\n    and {} more remarks", says.len() - MAX_LISTED));
     }
+}
+
+/// A name between others: one with what divides them in it is quoted.
+fn in_list(name: &str) -> String {
+    if name.contains([',', '"']) { format!("{name:?}") } else { name.to_owned() }
 }
 
 /// What is different in a file since somebody approved a command with it.

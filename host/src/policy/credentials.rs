@@ -162,6 +162,12 @@ mod tests {
     }
 
     #[test]
+    fn an_option_is_no_token() {
+        let command = "curl https://a.example -H authorization: bearer --socks5-hostname evil.example:1080";
+        assert_eq!(mask(command), command);
+    }
+
+    #[test]
     fn quotes_and_options_hide_no_credential() {
         let key = format!("ghp_{}", "a1".repeat(18));
         for command in [
