@@ -108,9 +108,19 @@ pub fn at_home_about(files: &[PathBuf], start: &Path) -> Vec<PathBuf> {
     let names_one = |file: &&PathBuf| {
         let bytes = fs::metadata(file).ok().filter(fs::Metadata::is_file).and_then(|_| fs::read(file).ok());
         let text = bytes.map(|bytes| String::from_utf8_lossy(&bytes).into_owned()).unwrap_or_default();
-        names.iter().any(|name| text.contains(name))
+        names.iter().any(|name| names_whole(&text, name))
     };
     files.iter().filter(names_one).cloned().collect()
+}
+
+/// True where a text has this name, and not as a part of another one.
+fn names_whole(text: &str, name: &str) -> bool {
+    let goes_on = |letter: char| letter.is_alphanumeric() || matches!(letter, '_' | '-');
+    text.match_indices(name).any(|(at, _)| {
+        let before = text.get(..at).and_then(|text| text.chars().next_back());
+        let behind = text.get(at + name.len()..).and_then(|text| text.chars().next());
+        !before.is_some_and(goes_on) && !behind.is_some_and(goes_on)
+    })
 }
 
 /// True for a file which says what runs: what it starts is looked for.
