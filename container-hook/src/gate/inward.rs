@@ -78,20 +78,6 @@ fn from_outside(start: &Path, names: &Names) -> Around {
     Around { inward: found, acting: Vec::new(), at_home }
 }
 
-/// Links in folders of PATH that are neither the system's nor at home, where they are met anyway.
-fn by_programs(home: Option<&Path>) -> Vec<Inward> {
-    let path = std::env::var_os("PATH").unwrap_or_default();
-    let is_own = |folder: &PathBuf| {
-        let is_of_system = ["/usr", "/bin", "/sbin"].iter().any(|system| folder.starts_with(system));
-        folder.is_absolute() && !is_of_system && home.is_none_or(|home| !folder.starts_with(home))
-    };
-    let entries = std::env::split_paths(&path).filter(is_own).filter_map(|folder| fs::read_dir(folder).ok());
-    let entries = entries.flat_map(|entries| entries.flatten().take(MAX_NAMES));
-    let links = entries.filter(|entry| entry.file_type().is_ok_and(|kind| kind.is_symlink())).map(|entry| entry.path());
-    let called = |link: &Path| format!("$PATH ({})", link.display());
-    links.filter_map(|link| Some(Inward { real: there_or_later(&link)?, called: called(&link) })).collect()
-}
-
 /// The same, with what leads to a file from a project: links in the folder where a command starts, in those above it, in projects
 /// below it, and on the way to these files.
 pub fn around(start: &Path, files: &[PathBuf]) -> Around {
@@ -191,6 +177,20 @@ fn look_at(top: &Path, names: &Names, free: usize) -> Around {
         }
     }
     found
+}
+
+/// Links in folders of PATH that are neither the system's nor at home, where they are met anyway.
+fn by_programs(home: Option<&Path>) -> Vec<Inward> {
+    let path = std::env::var_os("PATH").unwrap_or_default();
+    let is_own = |folder: &PathBuf| {
+        let is_of_system = ["/usr", "/bin", "/sbin"].iter().any(|system| folder.starts_with(system));
+        folder.is_absolute() && !is_of_system && home.is_none_or(|home| !folder.starts_with(home))
+    };
+    let entries = std::env::split_paths(&path).filter(is_own).filter_map(|folder| fs::read_dir(folder).ok());
+    let entries = entries.flat_map(|entries| entries.flatten().take(MAX_NAMES));
+    let links = entries.filter(|entry| entry.file_type().is_ok_and(|kind| kind.is_symlink())).map(|entry| entry.path());
+    let called = |link: &Path| format!("$PATH ({})", link.display());
+    links.filter_map(|link| Some(Inward { real: there_or_later(&link)?, called: called(&link) })).collect()
 }
 
 /// What variables name: code and settings of shells and programs, and folders and files that stand for usual ones, as those of agents.

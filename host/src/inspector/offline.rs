@@ -116,9 +116,6 @@ fn what_nobody_has_seen(brief: &Brief) -> Option<String> {
     if let Some(path) = runs.iter().find(is_written) {
         return Some(format!("it writes `{}`, which it runs", shortened(path)));
     }
-    let begins = |call: &Argv, program: &str| {
-        call.first().and_then(Option::as_deref).is_some_and(|name| paths::file_name(name) == program)
-    };
     let brings = |call: &Argv| {
         let words: Vec<Option<&str>> = call.iter().skip(1).map(Option::as_deref).collect();
         begins(call, "git") && programs::may_leave_files(&words)
@@ -126,22 +123,7 @@ fn what_nobody_has_seen(brief: &Brief) -> Option<String> {
     if brief.calls.iter().any(brings) {
         return Some("git may bring what it runs".to_owned());
     }
-    let moves = |call: &Argv| {
-        let is_of_stack = |word: &str| {
-            word == "-"
-                || word.starts_with(['+', '-'])
-                    && word.len() > 1
-                    && word.bytes().skip(1).all(|byte| byte.is_ascii_digit())
-        };
-        let goes_back = begins(call, "popd")
-            || begins(call, "pushd") && call.len() == 1
-            || call.iter().skip(1).flatten().any(|word| is_of_stack(word));
-        let changes = || begins(call, "cd") || begins(call, "pushd");
-        (changes() || begins(call, "popd")) && goes_back
-            || changes() && call.iter().any(Option::is_none)
-            || call.iter().flatten().any(|word| matches!(word.as_str(), "-execdir" | "-okdir"))
-    };
-    if brief.calls.iter().any(moves) {
+    if brief.calls.iter().any(moves_where_only_the_run_knows) {
         return Some("in which folder it runs something is only known when it runs".to_owned());
     }
     // The text says it relatively, and what is run is known by its whole path.
@@ -158,6 +140,27 @@ fn what_nobody_has_seen(brief: &Brief) -> Option<String> {
     let is_seen = |path: &str| brief.evidence.iter().any(|file| file.path.starts_with(path));
     let unseen = runs.iter().find(|path| brief.is_from_container && is_named(path) && !is_seen(path));
     unseen.map(|path| format!("nobody has seen `{}`, which it runs", shortened(path)))
+}
+
+/// True for a call of this program, by its name or by a path.
+fn begins(call: &Argv, program: &str) -> bool {
+    call.first().and_then(Option::as_deref).is_some_and(|name| paths::file_name(name) == program)
+}
+
+/// True for a call that changes the folder to one that its text does not say: by a word that is only known when it runs, from the
+/// shell's stack of folders, or where something is found.
+fn moves_where_only_the_run_knows(call: &Argv) -> bool {
+    // `-`, `+1`, `-2`.
+    let is_of_stack = |word: &String| {
+        let number = word.strip_prefix(['+', '-']).filter(|number| number.bytes().all(|byte| byte.is_ascii_digit()));
+        word == "-" || number.is_some_and(|number| !number.is_empty())
+    };
+    let changes = programs::CHANGE_FOLDER.iter().any(|program| begins(call, program));
+    let is_open = || call.iter().any(Option::is_none) || call.iter().skip(1).flatten().any(is_of_stack);
+    begins(call, "popd")
+        || begins(call, "pushd") && call.len() == 1
+        || changes && is_open()
+        || call.iter().flatten().any(|word| matches!(word.as_str(), "-execdir" | "-okdir"))
 }
 
 /// True for a file whose code nobody has seen whole: it goes on behind what was sent, lies where only the run knows, or only stands

@@ -169,13 +169,18 @@ impl ActingFiles {
         self.look.follow(&[&root], &started::is_there);
         let (files, folders) = self.look.taken();
         let inside: Vec<PathBuf> = folders.iter().flat_map(|folder| seen.files_in(folder)).collect();
-        for named in files.into_iter().chain(inside) {
-            let Ok(real) = fs::canonicalize(&named) else { continue };
-            if !self.found.contains_key(&real) && real.starts_with(&root) && real.is_file() {
-                self.take(seen, &real, STARTED, None);
+        self.take_new(seen, files.into_iter().chain(inside), STARTED);
+        self.look.is_all
+    }
+
+    /// Takes in those of these files that lie in the workspace and that nothing else is known of.
+    fn take_new(&mut self, seen: &mut Seen, files: impl Iterator<Item = PathBuf>, later: Later) {
+        let root = seen.real_root();
+        for real in files.filter_map(|file| inside(&root, &file)) {
+            if !self.found.contains_key(&real) {
+                self.take(seen, &real, later, None);
             }
         }
-        self.look.is_all
     }
 
     /// The files of the workspace that the text of settings starts.
@@ -193,8 +198,7 @@ impl ActingFiles {
             all.extend(seen.files_in(folder).into_iter().map(|file| (file, later)));
         }
         for (script, later) in all {
-            let Ok(real) = fs::canonicalize(&script) else { continue };
-            if real.starts_with(&root) && real.is_file() && !self.is_gate(&real) {
+            if let Some(real) = inside(&root, &script).filter(|real| !self.is_gate(real)) {
                 let links = seen.links_on(&script);
                 self.by_links(links);
                 self.take(seen, &real, later, None);
@@ -209,11 +213,7 @@ impl ActingFiles {
             self.look.at_file(&file, &[], &started::is_there);
             self.look.follow(&[&root], &started::is_there);
             let (files, _) = self.look.taken();
-            for real in files.iter().filter_map(|file| fs::canonicalize(file).ok()) {
-                if real.starts_with(&root) && real.is_file() && !self.found.contains_key(&real) {
-                    self.take(seen, &real, NAMED, None);
-                }
-            }
+            self.take_new(seen, files.into_iter(), NAMED);
         }
     }
 
@@ -503,6 +503,11 @@ fn created(path: &Path, later: &Later, around: &Around<'_>) -> Violation {
         Violation::of(path, Change::Created)
     };
     Violation { is_rare: is_rare(later), ..change }
+}
+
+/// Where a file of the workspace really lies, if it lies in it.
+fn inside(root: &Path, file: &Path) -> Option<PathBuf> {
+    fs::canonicalize(file).ok().filter(|real| real.starts_with(root) && real.is_file())
 }
 
 /// True for what no everyday tool makes: of so much, somebody hears first.

@@ -72,9 +72,9 @@ impl Graph {
     /// When something else is said.
     pub(super) fn agrees(&self, id: &Id, commit: &Commit) -> Looked<()> {
         for layer in &self.layers {
-            let said = layer.find(id, self.id_length).map(|at| self.commit(layer, at));
-            let is_other = said.is_some_and(|said| said.is_none_or(|said| said != *commit));
-            if is_other || layer.find(id, self.id_length).is_some_and(|at| !self.is_numbered_right(layer, at, commit)) {
+            let Some(at) = layer.find(id, self.id_length) else { continue };
+            let is_it = self.commit(layer, at).is_some_and(|said| said == *commit);
+            if !is_it || !self.is_numbered_right(layer, at, commit) {
                 return Err(format!("git's summary of commits says something else of {}", id.hex()));
             }
         }
@@ -84,14 +84,9 @@ impl Graph {
     /// True where the numbers by which git ends its walks are those that its parents' make: how many generations lie below, and a date
     /// that is later than theirs.
     fn is_numbered_right(&self, layer: &Layer, at: u64, commit: &Commit) -> bool {
-        let level = |layer: &Layer, at: u64| {
-            layer
-                .number(layer.data.0 + at * (self.id_length + 16) + self.id_length + 8)
-                .map(|number| u64::from(number >> 2))
-        };
+        let level = |layer: &Layer, at: u64| self.number_of(layer, at, 2).map(|number| u64::from(number >> 2));
         let date = |layer: &Layer, at: u64| -> Option<u64> {
-            let start = layer.data.0 + at * (self.id_length + 16) + self.id_length + 8;
-            let own = u64::from(layer.number(start)? & 3) << 32 | u64::from(layer.number(start + 4)?);
+            let own = self.date(layer, at)?;
             let more = layer.number(layer.dates.0 + 4 * at).filter(|more| more & FURTHER == 0)?;
             Some(own + u64::from(more))
         };
@@ -112,10 +107,8 @@ impl Graph {
 
     /// What is said of a commit.
     fn commit(&self, layer: &Layer, at: u64) -> Option<Commit> {
-        let start = layer.data.0 + at * (self.id_length + 16);
-        let tree = Id::new(&layer.bytes(start, self.id_length)?);
-        let number = |place: u64| layer.number(start + self.id_length + 4 * place);
-        let (first, second) = (number(0)?, number(1)?);
+        let tree = Id::new(&layer.bytes(layer.data.0 + at * (self.id_length + 16), self.id_length)?);
+        let (first, second) = (self.number_of(layer, at, 0)?, self.number_of(layer, at, 1)?);
         let mut places = vec![first];
         if second & FURTHER == 0 || second == NO_PARENT {
             places.push(second);
@@ -132,8 +125,17 @@ impl Graph {
         }
         let parents = places.into_iter().filter(|place| *place != NO_PARENT);
         let parents = parents.map(|place| self.at(u64::from(place))).collect::<Option<Vec<Id>>>()?;
-        let date = i64::from(number(2)? & 3) << 32 | i64::from(number(3)?);
-        Some(Commit { tree, parents, date })
+        Some(Commit { tree, parents, date: i64::try_from(self.date(layer, at)?).ok()? })
+    }
+
+    /// One of the four numbers behind a commit's tree: two parents, how many generations lie below, and a date that begins in there.
+    fn number_of(&self, layer: &Layer, at: u64, which: u64) -> Option<u32> {
+        layer.number(layer.data.0 + at * (self.id_length + 16) + self.id_length + 4 * which)
+    }
+
+    fn date(&self, layer: &Layer, at: u64) -> Option<u64> {
+        let (high, low) = (self.number_of(layer, at, 2)?, self.number_of(layer, at, 3)?);
+        Some(u64::from(high & 3) << 32 | u64::from(low))
     }
 
     /// The commit at a place, counted over all layers.

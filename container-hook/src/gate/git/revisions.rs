@@ -214,14 +214,9 @@ fn packed_refs(repository: &Repository) -> Looked<String> {
         .map(Option::unwrap_or_default)
         .map_err(|error| format!("{} cannot be read ({error})", path.display()))?;
     // Git believes the list to be in order where it says so, and finds others, or none, where it is not.
-    let names: Vec<&str> = text
-        .lines()
-        .filter(|line| !line.starts_with(['#', '^']))
-        .filter_map(|line| line.split_once(' '))
-        .map(|(_, name)| name)
-        .collect();
-    let is_in_order = names.windows(2).all(|pair| matches!(pair, [one, next] if one < next));
-    if text.lines().any(|line| line.starts_with('#') && line.contains("sorted")) && !is_in_order {
+    let says_so = |line: &str| line.starts_with('#') && line.contains("sorted");
+    let names = text.lines().filter(|line| !line.starts_with(['#', '^'])).filter_map(|line| line.split_once(' '));
+    if text.lines().any(says_so) && !names.is_sorted_by(|(_, one), (_, next)| one < next) {
         return Err(format!("{} is not in order", path.display()));
     }
     Ok(text)

@@ -1,6 +1,9 @@
 //! The words of command lines as a shell would divide them, whoever runs them: quotes and backslashes join, what is only known when it
 //! runs stands open, and of each word it is told whether it may be what a command runs.
 
+use std::iter::Peekable;
+use std::str::Chars;
+
 use bashgate_shared::classify::paths::file_name;
 use bashgate_shared::programs::{Kind, Runs};
 use bashgate_shared::shell::RESERVED;
@@ -42,38 +45,25 @@ fn into(text: &str, depth: usize, found: &mut Vec<Word>) {
         let mut skip = 0_usize;
         let mut after_option = false;
         for text in command {
-            // What is set may be the folder in front of a later word.
-            if is_setting(&text) && runs_next {
-                let value = text.split_once('=').map_or("", |(_, value)| value);
-                found.extend(Some(value).filter(|value| !value.is_empty() && !value.contains(OPEN)).map(folder));
-            }
             // `run: sh x.sh`, as lists of tasks say it.
-            if is_first
-                && text
-                    .strip_suffix(':')
-                    .is_some_and(|label| programs::is_label_of_command(label.trim_start_matches('-')))
-            {
+            let label = text.strip_suffix(':').map(|label| label.trim_start_matches('-'));
+            if is_first && label.is_some_and(programs::is_label_of_command) {
                 continue;
             }
             // `make` takes it for a wish not to be shown.
             let text = if runs_next { text.trim_start_matches('@').to_owned() } else { text };
-            // Where programs and code are looked for.
-            let leads = |name: &str| name.ends_with("PATH") && !variables::names_folders_of_projects(name);
-            if let Some((_, value)) = text.split_once('=').filter(|(name, _)| leads(name)) {
-                let folders = value.split(':').map(|folder| folder.trim_start_matches([OPEN, '/']));
-                found.extend(folders.filter(|folder| !folder.is_empty() && !folder.contains(OPEN)).map(code));
-            }
+            let name = file_name(&text);
+            let row = programs::row(name);
             // What stands behind an interpreter is code, whatever stands before that.
-            let interprets =
-                programs::row(file_name(&text)).is_some_and(|row| row.kind == Kind::Runtime || row.runs == Runs::Shell);
+            let interprets = row.is_some_and(|row| row.kind == Kind::Runtime || row.runs == Runs::Shell);
             runs_next |= interprets && !is_list;
+            parts_of(&text, runs_next, found);
             let is_pattern = text.contains(['*', '?', '[']);
             let is_code = runs_next && !text.starts_with('-') && !is_setting(&text) || is_list && is_pattern;
             if runs_next && is_code {
-                let name = file_name(&text);
                 is_list |= name == "for";
                 // A word of a wrapper's own, and what may be the value of an option.
-                let is_own = skip > 0 || after_option && !is_file(&text) && programs::row(name).is_none();
+                let is_own = skip > 0 || after_option && !is_file(&text) && row.is_none();
                 skip = if is_own { skip.saturating_sub(1) } else { programs::own_operands(name) };
                 runs_next = is_own
                     || RESERVED.contains(&name) && !is_list
@@ -84,13 +74,6 @@ fn into(text: &str, depth: usize, found: &mut Vec<Word>) {
             if text.contains(char::is_whitespace) && depth < DEEPEST {
                 into(&text, depth + 1, found);
             }
-            // `-Itools`, `-rtools/x`: where an interpreter finds more.
-            let glued = text.strip_prefix('-').and_then(|rest| rest.split_at_checked(1)).map(|(_, rest)| rest);
-            found.extend(glued.filter(|rest| runs_next && !rest.is_empty()).map(code));
-            // `--directory=web`.
-            let by_option =
-                text.split_once('=').filter(|(name, _)| ENTER.contains(name)).map(|(_, value)| folder(value));
-            found.extend(by_option);
             let enters = enters_next && text == "--"
                 || ENTER.contains(&text.as_str())
                 || programs::CHANGE_FOLDER.contains(&text.as_str());
@@ -104,18 +87,37 @@ fn into(text: &str, depth: usize, found: &mut Vec<Word>) {
     }
 }
 
+/// What a part of a word says by itself, besides the whole.
+fn parts_of(text: &str, runs_next: bool, found: &mut Vec<Word>) {
+    if let Some((name, value)) = text.split_once('=') {
+        let is_known = !value.is_empty() && !value.contains(OPEN);
+        // What is set may be the folder in front of a later word; `--directory=web`.
+        if is_setting(text) && runs_next && is_known || ENTER.contains(&name) {
+            found.push(Word { is_folder: true, ..word(value) });
+        }
+        // Where programs and code are looked for.
+        if name.ends_with("PATH") && !variables::names_folders_of_projects(name) {
+            let folders = value.split(':').map(|folder| folder.trim_start_matches([OPEN, '/']));
+            found.extend(folders.filter(|folder| !folder.is_empty() && !folder.contains(OPEN)).map(code));
+        }
+    }
+    // `-Itools`, `-rtools/x`: where an interpreter finds more.
+    let glued = text.strip_prefix('-').and_then(|rest| rest.split_at_checked(1)).map(|(_, rest)| rest);
+    found.extend(glued.filter(|rest| runs_next && !rest.is_empty()).map(code));
+}
+
 /// True for what may be a script rather than the value of an option.
 fn is_file(word: &str) -> bool {
     let is_data = [".json", ".toml", ".yml", ".yaml", ".env", ".cfg", ".ini"].iter().any(|end| word.ends_with(end));
     word.contains(['/', '.']) && !is_data
 }
 
-fn folder(text: &str) -> Word {
-    Word { text: text.to_owned(), is_code: false, is_program: false, is_folder: true }
+fn word(text: &str) -> Word {
+    Word { text: text.to_owned(), is_code: false, is_program: false, is_folder: false }
 }
 
 fn code(text: &str) -> Word {
-    Word { text: text.to_owned(), is_code: true, is_program: false, is_folder: false }
+    Word { is_code: true, ..word(text) }
 }
 
 /// True for `NAME=value` in front of a command.
@@ -151,25 +153,7 @@ fn commands(text: &str) -> Vec<Vec<String>> {
                 }
             }
             ('$', None | Some('"')) => {
-                let bracket = chars.peek().copied().filter(|next| matches!(next, '{' | '('));
-                let close = if bracket == Some('{') { '}' } else { ')' };
-                let mut depth = 0;
-                let mut inside = String::new();
-                while let Some(next) = chars.peek().copied() {
-                    let is_name = next.is_ascii_alphanumeric() || matches!(next, '_' | '@' | '#');
-                    if bracket.is_none() && !is_name {
-                        break;
-                    }
-                    chars.next();
-                    inside.push(next);
-                    depth += i32::from(Some(next) == bracket) - i32::from(bracket.is_some() && next == close);
-                    if bracket.is_some() && depth == 0 {
-                        break;
-                    }
-                }
-                if let Some(text) = inside.strip_prefix('(') {
-                    inner.push(text.strip_suffix(')').unwrap_or(text).to_owned());
-                }
+                inner.extend(put_in(&mut chars));
                 word.get_or_insert_default().push(OPEN);
             }
             (letter, None) if letter.is_whitespace() || ";&|()<>`".contains(letter) => {
@@ -189,6 +173,27 @@ fn commands(text: &str) -> Vec<Vec<String>> {
     }
     all.retain(|command| !command.is_empty());
     all
+}
+
+/// Goes past what is put in behind a `$`; for `$( )` the command in it.
+fn put_in(chars: &mut Peekable<Chars<'_>>) -> Option<String> {
+    let bracket = chars.peek().copied().filter(|next| matches!(next, '{' | '('));
+    let close = if bracket == Some('{') { '}' } else { ')' };
+    let mut depth = 0;
+    let mut inside = String::new();
+    while let Some(next) = chars.peek().copied() {
+        let is_name = next.is_ascii_alphanumeric() || matches!(next, '_' | '@' | '#');
+        if bracket.is_none() && !is_name {
+            break;
+        }
+        chars.next();
+        inside.push(next);
+        depth += i32::from(Some(next) == bracket) - i32::from(bracket.is_some() && next == close);
+        if bracket.is_some() && depth == 0 {
+            break;
+        }
+    }
+    inside.strip_prefix('(').map(|text| text.strip_suffix(')').unwrap_or(text).to_owned())
 }
 
 #[cfg(test)]

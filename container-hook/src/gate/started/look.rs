@@ -87,9 +87,9 @@ pub struct Look {
     words_left: usize,
     looks_left: usize,
     /// By the names that are used for them.
-    pub files: BTreeSet<PathBuf>,
-    /// Of which it starts what lies in them, whatever it is called.
-    pub folders: BTreeSet<Folder>,
+    files: BTreeSet<PathBuf>,
+    /// Of which it starts what lies in them.
+    folders: BTreeSet<Folder>,
     /// Scripts that are to be followed.
     waiting: VecDeque<Waiting>,
     names: Names,
@@ -145,14 +145,12 @@ impl Look {
                     self.at_words(line, kind, (&own, depth), counts);
                 }
             }
-            "json" | "jsonc" if is_told_by_fields(file) => {
-                let settings = super::parsed(&text).unwrap_or_default();
-                self.at_settings(&settings, folders, counts);
-            }
             "json" | "jsonc" => {
                 let settings = super::parsed(&text).unwrap_or_default();
                 self.at_settings(&settings, folders, counts);
-                self.at_words(&text, kind, (&own, depth), counts);
+                if !is_told_by_fields(file) {
+                    self.at_words(&text, kind, (&own, depth), counts);
+                }
             }
             _ if kind == Text::OfRunner && is_of_make(file) => {
                 self.at_words(&of_tasks(&text, tasks), kind, (&own, depth), counts);
@@ -242,16 +240,12 @@ impl Look {
             // What such a program runs stands in files of these names.
             let runner = runner(file_name(&word.text)).filter(|_| word.is_program || word.is_code);
             for (name, is_followed) in runner.into_iter().flat_map(files_of_runner) {
-                for file in bases
-                    .iter()
-                    .map(|base| base.join(name))
-                    .filter(|file| counts(&mut self.names, file))
-                    .collect::<Vec<_>>()
-                {
+                for file in bases.iter().map(|base| base.join(name)) {
+                    if !counts(&mut self.names, &file) {
+                        continue;
+                    }
                     if is_followed {
-                        let (file, takes_beside, tasks) = (file.clone(), self.takes_beside, Arc::clone(&tasks));
-                        let kind = Text::OfRunner;
-                        self.waiting.push_back(Waiting { file, kind, depth: depth + 1, takes_beside, tasks });
+                        self.wait_for(&file, Text::OfRunner, depth + 1, Arc::clone(&tasks));
                     }
                     self.files.insert(file);
                 }
@@ -262,8 +256,7 @@ impl Look {
     /// A word that may be what a command runs.
     fn at_code(&mut self, word: &str, bases: &[&Path], (folders, depth): (&[&Path], usize), counts: Counts<'_>) {
         let Some(pattern) = word.find(['*', '?', '[']) else {
-            let named = self.named_by(&["", word], bases, counts);
-            let mut all = named;
+            let mut all = self.named_by(&["", word], bases, counts);
             for ending in LOAD_BESIDE.iter().copied().flatten() {
                 let inside = format!("{}.{ending}", word.trim_start_matches('/'));
                 let places = bases.iter().map(|base| base.join(&inside));
@@ -273,9 +266,8 @@ impl Look {
             let inside = word.trim_start_matches('/');
             let places =
                 bases.iter().map(|base| base.join(inside)).filter(|place| !inside.is_empty() && place.is_dir());
-            let is_root = |place: &Path| folders.contains(&place) || home().as_deref() == Some(place);
-            let folders: Vec<PathBuf> = places.filter(|place| !is_root(place)).collect();
-            self.folders.extend(folders.into_iter().map(|path| Folder { path, is_deep: true, endings: &[] }));
+            let places = places.filter(|place| !is_root(place, folders));
+            self.folders.extend(places.map(|path| Folder { path, is_deep: true, endings: &[] }));
             return;
         };
         let folder = word.get(..pattern).and_then(|start| start.rsplit_once('/')).map(|(folder, _)| folder);
@@ -294,8 +286,7 @@ impl Look {
             (None, _) => return,
         };
         let places = bases.iter().map(|base| base.join(inside)).filter(|place| place.is_dir());
-        let found: Vec<Folder> = places.map(|path| Folder { path: tidy(&path), is_deep: false, endings }).collect();
-        self.folders.extend(found);
+        self.folders.extend(places.map(|path| Folder { path: tidy(&path), is_deep: false, endings }));
     }
 
     /// The files that words name, within the room that is left.
@@ -320,17 +311,14 @@ impl Look {
         for file in files.into_iter().map(|file| without_detours(&file)) {
             let ending = file.extension().and_then(|ending| ending.to_str()).unwrap_or_default();
             let language = LOAD_BESIDE.iter().copied().find(|all| all.contains(&ending));
-            // Beside a link and beside what it leads to.
-            let parents = [Some(file.clone()), file.canonicalize().ok()].into_iter().flatten();
-            let parents = parents.filter_map(|file| file.parent().map(tidy));
-            for (endings, path) in language
-                .into_iter()
-                .flat_map(|all| parents.clone().map(move |path| (all, path)))
-                .filter(|_| is_code && self.takes_beside)
-            {
-                let is_root = folders.contains(&path.as_path()) || home().is_some_and(|home| home == path);
-                let endings = if is_root { endings } else { &[] };
-                self.folders.insert(Folder { path, is_deep: !is_root, endings });
+            if let Some(endings) = language.filter(|_| is_code && self.takes_beside) {
+                // Beside a link and beside what it leads to.
+                let places = [Some(file.clone()), file.canonicalize().ok()].into_iter().flatten();
+                for path in places.filter_map(|file| file.parent().map(tidy)) {
+                    let is_root = is_root(&path, folders);
+                    let endings = if is_root { endings } else { &[] };
+                    self.folders.insert(Folder { path, is_deep: !is_root, endings });
+                }
             }
             // A text that is only mentioned may be anything.
             let is_of_shell = programs::row(ending).is_some_and(|row| row.runs == Runs::Shell);
@@ -341,11 +329,16 @@ impl Look {
                 (false, false, _) => None,
             };
             if let Some(kind) = kind.filter(|_| language.is_none()) {
-                let (file, takes_beside) = (file.clone(), self.takes_beside);
-                self.waiting.push_back(Waiting { file, kind, depth: depth + 1, takes_beside, tasks: Arc::default() });
+                self.wait_for(&file, kind, depth + 1, Arc::default());
             }
             self.files.insert(file);
         }
+    }
+
+    /// A text that is to be followed, in the same way as the one that led there.
+    fn wait_for(&mut self, file: &Path, kind: Text, depth: usize, tasks: Arc<HashSet<String>>) {
+        let takes_beside = self.takes_beside;
+        self.waiting.push_back(Waiting { file: file.to_owned(), kind, depth, takes_beside, tasks });
     }
 
     /// The text of a script or of settings. Nobody runs what nobody here may read, and a program of the machine's names nothing in
@@ -473,6 +466,11 @@ fn of_tasks(text: &str, tasks: &HashSet<String>) -> String {
     }
     rules.iter().filter(|rule| is_named(rule, &wanted)).for_each(|rule| kept.push_str(&rule.does));
     kept
+}
+
+/// True for a project's own folder, and for the home folder: what lies there is more than belongs to one script.
+fn is_root(place: &Path, folders: &[&Path]) -> bool {
+    folders.contains(&place) || home().as_deref() == Some(place)
 }
 
 /// Where a folder really lies.

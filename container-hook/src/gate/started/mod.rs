@@ -125,17 +125,14 @@ fn names_whole(text: &str, name: &str) -> bool {
 
 /// True for a file which says what runs: what it starts is looked for.
 pub fn starts_others(file: &Path) -> bool {
-    // A development environment's own data, of which nothing runs by itself.
+    // A development environment's own data, of which nothing runs by itself, and git's, whose hooks are found by its own names for them.
     const DATA: [&str; 2] = [".idea", ".git"];
-    let parts = || file.components().map(Component::as_os_str);
+    let mut parts = file.components().map(Component::as_os_str);
     let is_sample = file.extension().is_some_and(|ending| ending == "sample");
-    let is_hook =
-        || parts().any(|part| part == ".git") && file.parent().is_some_and(|folder| folder.ends_with("hooks"));
     !is_sample
         && !is_settings(file)
-        && (is_hook()
-            || !parts().any(|part| DATA.iter().any(|name| part == *name))
-                && later::of(&file.to_string_lossy(), None).is_some_and(|later| later.is_kept))
+        && !parts.any(|part| DATA.iter().any(|name| part == *name))
+        && later::of(&file.to_string_lossy(), None).is_some_and(|later| later.is_kept)
 }
 
 /// True for an agent's settings, of which only some fields are commands.
