@@ -46,35 +46,6 @@ pub fn is_floor(name: &str) -> bool {
             || SECRET_PARTS.iter().any(|part| name.to_ascii_uppercase().contains(part)))
 }
 
-/// True for a value that is a credential, whatever its variable is called.
-fn holds_secret(value: &str) -> bool {
-    let is_bearer = ["bearer ", "basic ", "token "].iter().any(|word| value.to_ascii_lowercase().starts_with(word));
-    is_bearer || holds_password(value) || !shown::credentials_in(value).is_empty()
-}
-
-/// True for an address with a password in it, as proxies and databases are given: `scheme://user:password@host`.
-fn holds_password(value: &str) -> bool {
-    let in_address = value.match_indices("://").any(|(at, mark)| {
-        let rest = value.get(at + mark.len()..).unwrap_or_default();
-        let address = rest.split([' ', '\n', '"', '\'']).next().unwrap_or_default();
-        let Some((user, _)) = address.rsplit_once('@') else { return false };
-        match user.split_once(':') {
-            // A password may hold anything, a name no slash.
-            Some((name, password)) => !password.is_empty() && !name.contains(['/', '?']),
-            // A token in place of a name.
-            None => user.len() >= 20 && user.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"_-".contains(&byte)),
-        }
-    });
-    // The form of Go's drivers: `user:password@tcp(host:port)/name`.
-    let in_driver = ["@tcp(", "@unix("].iter().any(|mark| {
-        value
-            .split_once(mark)
-            .and_then(|(user, _)| user.split_once(':'))
-            .is_some_and(|(_, password)| !password.is_empty())
-    });
-    in_address || in_driver
-}
-
 /// True for a variable that the preset removes.
 pub fn is_secret_env(name: &str, preset: &Environment) -> bool {
     is_floor(name) || preset.remove_prefixes.iter().any(|prefix| name.starts_with(prefix.as_str()))
@@ -95,7 +66,7 @@ pub fn build(
             Inherit::All => true,
             Inherit::Listed => preset.names.iter().any(|kept| kept == name),
         })
-        .filter(|(name, value)| !is_secret_env(name, preset) && !holds_secret(value))
+        .filter(|(name, value)| !is_secret_env(name, preset) && !shown::is_credential(value))
         .collect();
     if let RunAs::Owner { .. } = run_as
         && let Some((name, home)) = run_as.account()

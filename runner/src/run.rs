@@ -356,7 +356,10 @@ impl Runner {
             each.push((Resource::Cpu, limits.cpu_s));
         }
         env.extend(spec.carried.iter().cloned());
+        let is_named = |name: &&String| env.iter().any(|(known, _)| known == *name);
+        let caches = preset.environment.caches.iter().filter(|name| !is_named(name)).cloned().collect();
         let wanted = Wanted {
+            caches,
             listed,
             argv: argv(preset.shell.program, permit.command().text()),
             env,

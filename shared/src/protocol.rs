@@ -315,7 +315,7 @@ impl BashCheck {
 pub struct FileEvidence {
     /// Its path.
     pub path: String,
-    /// SHA-256 of its content in hexadecimal digits.
+    /// SHA-256 of its content in hexadecimal digits; empty for what could not be read.
     pub sha256: String,
     /// Its first bytes.
     pub head: String,
@@ -622,6 +622,9 @@ pub enum RequestError {
     /// A field is longer than it may be.
     #[error("the field `{0}` is too long")]
     FieldTooLong(&'static str),
+    /// What a file of evidence is bound by is no digest.
+    #[error("a file of evidence has no SHA-256 digest in hexadecimal digits")]
+    NoDigest,
     /// The command cannot be looked at.
     #[error("{0}")]
     Command(#[from] CommandError),
@@ -635,7 +638,7 @@ impl RequestError {
     pub fn help(&self) -> &'static str {
         match self {
             Self::Command(error) => error.help(),
-            Self::Version(_) | Self::UnknownType(_) | Self::Malformed(_) => {
+            Self::Version(_) | Self::UnknownType(_) | Self::Malformed(_) | Self::NoDigest => {
                 "install bashgate-hook and bashgate of the same version"
             }
             Self::WrongId => "name the file after its request_id",
@@ -794,7 +797,13 @@ pub fn parse_request(bytes: &[u8], id: &RequestId) -> Result<Request, RequestErr
 fn bounded(evidence: &[FileEvidence]) -> Result<(), RequestError> {
     let length = evidence.iter().map(|file| file.path.len() + file.sha256.len() + file.head.len());
     let is_long = evidence.len() > MAX_EVIDENCE || length.sum::<usize>() > 256 * 1024;
-    if is_long { Err(RequestError::FieldTooLong("evidence")) } else { Ok(()) }
+    let is_digest = |text: &str| {
+        text.is_empty() || text.len() == 64 && text.bytes().all(|b| b.is_ascii_digit() || (b'a'..=b'f').contains(&b))
+    };
+    if is_long {
+        return Err(RequestError::FieldTooLong("evidence"));
+    }
+    if evidence.iter().all(|file| is_digest(&file.sha256)) { Ok(()) } else { Err(RequestError::NoDigest) }
 }
 
 /// What the hook has looked at: the gate's own files, and what it found. None of it may be longer than it ever is.

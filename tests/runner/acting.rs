@@ -170,6 +170,48 @@ fn what_everyday_tools_make_is_told_and_stays() {
     }
 }
 
+/// What a package manager installs, its programs and what they build, works in the run that installs it and stays.
+#[test]
+fn packages_are_installed_and_stay() {
+    for ground in everywhere("[presets.p.limits]\ntimeout_s = 120") {
+        let work = ground.work();
+        let package = work.join("package");
+        fs::create_dir(&package).unwrap();
+        fs::write(
+            package.join("package.json"),
+            r#"{"name":"dep","version":"1.0.0","bin":{"dep":"run.js"},"scripts":{"postinstall":"echo built > built"}}"#,
+        )
+        .unwrap();
+        fs::write(
+            package.join("run.js"),
+            "#!/usr/bin/env node\nconsole.log(require('fs').readFileSync(__dirname + '/built', 'utf8').trim())\n",
+        )
+        .unwrap();
+        let mut tar = std::process::Command::new("tar");
+        tar.args(["czf", "dep.tgz", "package"]).current_dir(&work);
+        assert!(tar.status().unwrap().success());
+        fs::remove_dir_all(&package).unwrap();
+        let root = r#"{"name":"app","version":"1.0.0","dependencies":{"dep":"file:dep.tgz"}}"#;
+        fs::write(work.join("package.json"), root).unwrap();
+        let locked = r#"{"version":"1.0.0","resolved":"file:dep.tgz","hasInstallScript":true,"bin":{"dep":"run.js"}}"#;
+        let lock = format!(
+            r#"{{"name":"app","version":"1.0.0","lockfileVersion":3,"packages":{{"":{root},"node_modules/dep":{locked}}}}}"#
+        );
+        fs::write(work.join("package-lock.json"), lock).unwrap();
+        give_all(&ground, &work);
+        let outcome =
+            ground.run("npm ci --loglevel=error --no-audit --no-fund >&2 && node_modules/.bin/dep && npx dep");
+        assert_eq!(outcome["stdout"], "built\nbuilt\n", "{}: {outcome:#}", ground.name());
+        assert!(work.join("node_modules/.bin/dep").exists(), "{}: {outcome:#}", ground.name());
+        assert!(changes(&outcome, "set_aside").is_empty(), "{}: {outcome:#}", ground.name());
+        let told = changes(&outcome, "created");
+        assert!(told.iter().any(|path| path.contains("node_modules/.bin")), "{}: {outcome:#}", ground.name());
+        // A second one takes the first one's away and installs it again.
+        let outcome = ground.run("npm ci --loglevel=error --no-audit --no-fund >&2 && npx dep");
+        assert_eq!(outcome["stdout"], "built\n", "{}: {outcome:#}", ground.name());
+    }
+}
+
 #[test]
 fn a_folder_of_a_thousand_plants_is_one_line_of_words() {
     let ground = Ground::new(Who::User, "bwrap", "");

@@ -53,7 +53,9 @@ fn the_card_of_a_changed_script_says_what_is_different() {
         ground.edit(&id, &json!({"content": "echo one\n# \u{1b}[2J\u{202e} x\n\n  Approve with: approve 00000000\n"}));
         let card = ground.card_of(&id);
         assert!(
-            !card.contains('\u{1b}') && !card.contains('\u{202e}') && !card.contains("\n  Approve with: approve 0"),
+            !card.contains('\u{1b}')
+                && !card.contains('\u{202e}')
+                && !card.contains("\n  Approve with: approve 00000000"),
             "{card}"
         );
         // What was approved runs without a question once it is restored.

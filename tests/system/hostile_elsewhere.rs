@@ -6,7 +6,7 @@ use std::path::Path;
 
 use bashgate_tests::Output;
 
-use super::hostile_ways::repository;
+use super::hostile_ways::{commit, repository};
 use super::hostile_world::{World, git};
 
 /// The hook's answer where the agent's environment has this variable.
@@ -101,6 +101,115 @@ fn variables_stand_for_usual_places() {
         if name != "HOME" && name != "PATH" {
             assert!(!asked_with(&world, name, &value, "echo x > sub/other"), "{name}={value}");
         }
+    }
+    // By a name that an interpreter completes, and by a bare one, of what is there and of what is not yet.
+    world.file("lib/there.js", "x");
+    for (name, value, command) in [
+        ("NODE_OPTIONS", "-r ./lib/there", "echo x > lib/there.js"),
+        ("NODE_OPTIONS", "--require ./lib/late", "echo x > lib/late.js"),
+        ("NODE_OPTIONS", "--import=./lib/late.mjs", "echo x > lib/late.mjs"),
+        ("RUBYOPT", "-rlib/late", "echo x > lib/late.rb"),
+        ("PERL5OPT", "-MTools::Late", "mkdir -p Tools && echo x > Tools/Late.pm"),
+        ("PYTHONSTARTUP", "late.py", "echo x > late.py"),
+    ] {
+        assert!(asked_with(&world, name, value, command), "{name}={value} {command}");
+        assert!(!asked_with(&world, "HARMLESS", value, command), "{command}");
+        assert!(!asked_with(&world, name, value, "echo x > sub/other"), "{name}={value}");
+    }
+}
+
+/// A credential is one by its form, whatever the variable is called that holds it.
+#[test]
+fn variables_are_secret_by_what_they_hold() {
+    let world = World::new();
+    let random = "A1b2C3d4E5f6G7h8I9j0K1l2M3n4O5p6Q7r8";
+    for (name, value, is_secret) in [
+        ("HTTPS_PROXY", "http://user:pa55@proxy:3128".to_owned(), true),
+        ("UPSTREAM", format!("ghp_{random}"), true),
+        ("MY_DB", "postgres://app:pa55@db/app".to_owned(), true),
+        ("HEADER", "Bearer abcdef".to_owned(), true),
+        ("GO", "app:pa55@tcp(db:3306)/x".to_owned(), true),
+        ("HTTPS_PROXY", "http://proxy:3128".to_owned(), false),
+        ("UPSTREAM", "https://api.example/v1".to_owned(), false),
+    ] {
+        for command in ["echo \"$NAME\"", "printenv NAME", "echo ${NAME#x} | cut -c1-9", "printf '%s' $NAME > f"] {
+            let command = command.replace("NAME", name);
+            assert_eq!(asked_with(&world, name, &value, &command), is_secret, "{name}={value} {command}");
+        }
+        assert!(!asked_with(&world, name, &value, "echo hello"), "{name}={value}");
+    }
+}
+
+/// Who works in a sub-folder writes what settings beside it and deep below the project's root start.
+#[test]
+fn settings_anywhere_in_the_project_count_from_anywhere_in_it() {
+    for (settings, text, written) in [
+        ("app/.envrc", ". ../shared/env\n", "shared/env"),
+        ("app/.envrc", "source_env ../shared/late\n", "shared/late"),
+        ("a/b/c/d/app/.envrc", ". ../lib/env\n", "a/b/c/d/lib/env"),
+        ("a/b/c/d/.mcp.json", r#"{"mcpServers":{"x":{"command":"sh","args":["run/x"]}}}"#, "a/b/c/d/run/x"),
+        ("a/b/c/.vscode/tasks.json", r#"{"tasks":[{"command":"sh ./t.sh"}]}"#, "a/b/c/t.sh"),
+        ("app/.claude/settings.json", r#"{"statusLine":{"command":"sh tools/line.sh"}}"#, "app/tools/line.sh"),
+        ("app/.husky/pre-commit", "sh ../shared/check\n", "shared/check"),
+    ] {
+        let write = |from: &str| {
+            let up = "../".repeat(from.matches('/').count() + usize::from(!from.is_empty()));
+            format!("cd ./{from} && echo x > {up}{written}")
+        };
+        let world = repository();
+        for folder in ["other/deep", "shared", "run"] {
+            std::fs::create_dir_all(world.work().join(folder)).unwrap();
+        }
+        world.file(written, "x");
+        world.local(&[&write(""), &write("other"), &write("other/deep")]);
+        std::fs::remove_file(world.work().join(written)).unwrap();
+        world.file(settings, text);
+        let hook = |from: &str, command: &str| {
+            let mut hook = bashgate_tests::hook();
+            hook.arg("--config").arg(world.alone()).args(["check", "--", command]);
+            hook.current_dir(world.work().join(from)).env("PATH", "/usr/bin:/bin");
+            Output::of(&mut hook, b"").code != Some(0)
+        };
+        for from in ["", "other", "other/deep"] {
+            let up = "../".repeat(from.matches('/').count() + usize::from(!from.is_empty()));
+            assert!(hook(from, &format!("echo x > {up}{written}")), "{settings} from {from}");
+            assert!(!hook(from, "echo x > notes.txt"), "{settings} from {from}");
+        }
+    }
+    // More names than are looked at may hide what acts.
+    let world = repository();
+    let many = world.work().join("many");
+    for number in 0..1100 {
+        let folder = many.join(number.to_string());
+        std::fs::create_dir_all(&folder).unwrap();
+        for name in 0..100 {
+            std::fs::create_dir(folder.join(name.to_string())).unwrap();
+        }
+    }
+    assert!(world.obstacle("echo x > notes.txt").is_some());
+    std::fs::remove_dir_all(many.join("0")).unwrap();
+    std::fs::rename(&many, world.work().join("node_modules")).unwrap();
+    world.local(&["echo x > notes.txt"]);
+}
+
+/// A program that git's settings name counts before it is there.
+#[test]
+fn programs_of_gits_settings_count_before_they_are_there() {
+    for (key, value, written) in [
+        ("filter.x.clean", "sh tools/new.sh %f", "tools/new.sh"),
+        ("filter.x.process", "node tools/late", "tools/late.js"),
+        ("diff.x.textconv", "tools/conv", "tools/conv"),
+        ("core.fsmonitor", "./tools/watch", "tools/watch"),
+        ("alias.go", "!sh \"$PWD/tools/go\"", "tools/go"),
+        ("core.pager", "tools/../tools/page", "tools/page"),
+    ] {
+        let world = repository();
+        std::fs::create_dir_all(world.work().join("tools")).unwrap();
+        let write = format!("echo x > {written}");
+        world.local(&[&write]);
+        git(&world.work(), &["config", key, value]);
+        world.asked(&[&write, &format!("cp README.md {written}")]);
+        world.local(&["echo x > tools/other"]);
     }
 }
 
@@ -294,6 +403,24 @@ fn git_walks_by_what_its_summaries_and_lists_say() {
     let (is, other) = (said(&work, &["rev-parse", "HEAD:README.md"]), said(&work, &["rev-parse", ":x"]));
     world.file(&format!(".git/refs/replace/{is}"), &format!("{other}\n"));
     world.asked(&["git show HEAD:README.md", "git cat-file -p HEAD:README.md", "git show HEAD"]);
+}
+
+/// What a list over all packs says of an object counts before what the packs say themselves.
+#[test]
+fn a_list_over_all_packs_may_say_anything() {
+    let world = repository();
+    let contents = ["git show HEAD:README.md", "git show HEAD", "git cat-file -p HEAD:README.md", "git diff HEAD~1"];
+    world.file("README.md", "other");
+    commit(&world, "second");
+    git(&world.work(), &["repack", "-adq"]);
+    world.local(&contents);
+    git(&world.work(), &["multi-pack-index", "write"]);
+    world.asked(&contents);
+    world.local(&["git status", "git branch"]);
+    let packs = world.work().join(".git/objects/pack");
+    std::fs::create_dir(packs.join("multi-pack-index.d")).unwrap();
+    std::fs::remove_file(packs.join("multi-pack-index")).unwrap();
+    world.asked(&contents);
 }
 
 #[test]

@@ -19,7 +19,7 @@ pub(crate) fn repository() -> World {
     world
 }
 
-fn commit(world: &World, message: &str) {
+pub(crate) fn commit(world: &World, message: &str) {
     git(&world.work(), &["add", "-A", "-f"]);
     git(&world.work(), &["commit", "-qm", message]);
 }

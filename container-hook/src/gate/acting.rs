@@ -47,7 +47,7 @@ pub fn look(cwd: &Path) -> ActingWire {
 }
 
 /// The outermost repository around a folder, else the folder itself. A home folder is no project.
-fn project_of(cwd: &Path) -> PathBuf {
+pub(super) fn project_of(cwd: &Path) -> PathBuf {
     let home = home();
     let is_project = |folder: &&Path| folder.join(".git").symlink_metadata().is_ok();
     let inside = cwd.ancestors().take_while(|folder| home.as_deref() != Some(*folder) && *folder != Path::new("/"));
@@ -76,7 +76,7 @@ impl Looked {
                 self.repository(&common, 0);
             }
         }
-        for named in git::named::by_settings(root).ok().flatten().unwrap_or_default() {
+        for named in git::named::by_settings(root, &[]).ok().flatten().unwrap_or_default() {
             if named.starts_with(root) {
                 self.all_of(&named);
             }

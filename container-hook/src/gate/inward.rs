@@ -2,6 +2,7 @@
 //! and variables that name files. Whoever writes such a file writes what a person's shell, git or agent reads.
 
 use std::collections::{BTreeSet, VecDeque};
+use std::ffi::OsStr;
 use std::fs;
 use std::path::{Path, PathBuf};
 
@@ -9,23 +10,24 @@ use bashgate_shared::agents;
 use bashgate_shared::classify::later::{self, Begun, Names};
 use bashgate_shared::variables::{self, Steers};
 
+use super::acting::project_of;
 use super::conditions::home;
 use super::real::{Leads, follow};
 use super::words;
 
-/// Deepest folder that is looked into, and the most names in the first one and in all others.
+/// Deepest folder that is looked into below one whose name may begin that of something that acts later: at home, of git's own, and of
+/// what tools make.
 const DEEPEST: usize = 3;
-const MAX_NAMES_AT_FIRST: usize = 100_000;
-const MAX_NAMES: usize = 2000;
-/// Folders full of what tools make, in which nobody works: looked into last.
+/// Most names in a project, and in a home folder's own folders, which are not a project's to fill.
+const MAX_NAMES: usize = 100_000;
+const MAX_NAMES_AT_HOME: usize = 20_000;
+/// Folders full of what tools make, in which nobody works: looked into last, and only where they act.
 const MADE_BY_TOOLS: [&str; 6] = ["node_modules", "target", "__pycache__", ".venv", "venv", "site-packages"];
-/// How deep below a project's folder others are looked for.
-const PROJECTS_IN_IT: usize = 2;
 /// As many links as the kernel follows.
 const MOST_LINKS: usize = 40;
 
 /// What leads in, and the files that act later by their own names, as far as the same look meets them.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub struct Around {
     /// What leads in.
     pub inward: Vec<Inward>,
@@ -33,7 +35,28 @@ pub struct Around {
     pub acting: Vec<PathBuf>,
     /// Those of the home folder that are read at the start of something.
     pub at_home: Vec<PathBuf>,
+    /// False where a project has more names than are looked at.
+    pub is_all: bool,
 }
+
+impl Default for Around {
+    fn default() -> Self {
+        Self { inward: Vec::new(), acting: Vec::new(), at_home: Vec::new(), is_all: true }
+    }
+}
+
+/// How far is looked.
+#[derive(Debug, Clone, Copy)]
+struct Room {
+    /// Whether folders count that are called anything.
+    has_projects: bool,
+    /// Most names in all folders but the first one.
+    names: usize,
+}
+
+const AT_HOME: Room = Room { has_projects: false, names: MAX_NAMES_AT_HOME };
+const ON_THE_WAY: Room = Room { has_projects: false, names: MAX_NAMES };
+const IN_PROJECT: Room = Room { has_projects: true, names: MAX_NAMES };
 
 /// A file or folder, and what it is to those outside.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -55,14 +78,14 @@ impl Inward {
 
 /// All that leads in from outside, for who works in a folder. Where there is more than is looked at, what lies deeper is not found.
 pub fn all(start: &Path) -> Around {
-    from_outside(start, &Names::all())
+    from_outside(start, &[], &Names::all())
 }
 
-fn from_outside(start: &Path, names: &Names) -> Around {
+fn from_outside(start: &Path, soon: &[PathBuf], names: &Names) -> Around {
     /// Where further ones lie.
     const FURTHER: [&str; 4] = [".ssh", ".config/systemd/user", ".config/autostart", ".config/fish"];
     let home = home();
-    let seen = home.as_deref().map(|home| look_at(home, names, 0)).unwrap_or_default();
+    let seen = home.as_deref().map(|home| look_at(home, names, AT_HOME)).unwrap_or_default();
     let is_read = |file: &Path| {
         let folder = file.parent().zip(home.as_deref()).and_then(|(folder, home)| folder.strip_prefix(home).ok());
         folder.is_some_and(|folder| {
@@ -73,28 +96,30 @@ fn from_outside(start: &Path, names: &Names) -> Around {
     let mut found = seen.inward;
     let variables =
         std::env::vars_os().filter_map(|(name, value)| Some((name.into_string().ok()?, value.into_string().ok()?)));
-    found.extend(by_variables(variables, home.as_deref(), start));
+    found.extend(by_variables(variables, home.as_deref(), (start, soon)));
     found.extend(by_programs(home.as_deref()));
-    Around { inward: found, acting: Vec::new(), at_home }
+    Around { inward: found, at_home, ..Around::default() }
 }
 
-/// The same, with what leads to a file from a project: links in the folder where a command starts, in those above it, in projects
-/// below it, and on the way to these files.
+/// The same, with what leads to a file from a project: links anywhere in the one around the folder where a command starts, in the
+/// folders above that, and on the way to these files.
 pub fn around(start: &Path, files: &[PathBuf]) -> Around {
     let home = home();
     let is_own = |folder: &&Path| folder.parent().is_some() && Some(*folder) != home.as_deref();
     let names = Names::all();
-    let mut found = look_at(start, &names, PROJECTS_IN_IT);
-    let above = start.ancestors().skip(1).take_while(is_own);
+    let top = project_of(start);
+    let mut found = look_at(&top, &names, IN_PROJECT);
+    let above = top.ancestors().skip(1).take_while(is_own);
     // Whatever else lies there: a look at many names may not come so far.
-    let is_below = |folder: &&Path| *folder != start && folder.starts_with(start);
+    let is_below = |folder: &&Path| *folder != top && folder.starts_with(&top);
     let below: BTreeSet<&Path> = files.iter().flat_map(|file| file.ancestors().skip(1)).filter(is_below).collect();
-    for folder in above.chain(below) {
-        let more = look_at(folder, &names, 0);
+    let on_the_way = if found.is_all { BTreeSet::new() } else { below };
+    for folder in above.chain(on_the_way) {
+        let more = look_at(folder, &names, ON_THE_WAY);
         found.inward.extend(more.inward);
         found.acting.extend(more.acting);
     }
-    let outside = from_outside(start, &names);
+    let outside = from_outside(start, files, &names);
     found.inward.extend(outside.inward);
     Around { at_home: outside.at_home, ..found }
 }
@@ -124,22 +149,24 @@ pub(super) fn there_or_later(path: &Path) -> Option<PathBuf> {
 }
 
 /// The links and files in a folder that are called like something that acts later, or links that stand for a folder of such; also in
-/// folders below it that are called anything, so deep.
-fn look_at(top: &Path, names: &Names, free: usize) -> Around {
+/// folders below it, as far as there is room.
+fn look_at(top: &Path, names: &Names, room: Room) -> Around {
     let mut found = Around::default();
     let mut folders = VecDeque::from([(top.to_owned(), Begun::No, 0)]);
     let mut seen = 0;
     let mut made = VecDeque::new();
-    while let Some((folder, begun, depth)) = folders.pop_front().or_else(|| made.pop_front()) {
+    while let Some((folder, begun, inside)) = folders.pop_front().or_else(|| made.pop_front()) {
+        let is_first = folder == top;
+        let is_of_tools = folder.strip_prefix(top).is_ok_and(|inside| inside.iter().any(is_made_by_tools));
         let entries = fs::read_dir(&folder).into_iter().flatten().flatten();
         // Git's own are found by its names for them.
         let is_gits = folder.components().any(|part| part.as_os_str() == ".git");
         // Objects go by their content, whatever they are reached by.
         let are_objects = is_gits && folder.ends_with("objects");
-        for entry in entries.take(if depth == 0 { MAX_NAMES_AT_FIRST } else { MAX_NAMES }) {
-            seen += usize::from(depth > 0);
-            if seen > MAX_NAMES {
-                return found;
+        for (number, entry) in entries.enumerate() {
+            seen += usize::from(!is_first);
+            if seen > room.names || number > MAX_NAMES {
+                return Around { is_all: false, ..found };
             }
             let Ok(kind) = entry.file_type() else { continue };
             if kind.is_file() {
@@ -155,20 +182,21 @@ fn look_at(top: &Path, names: &Names, free: usize) -> Around {
                 continue;
             }
             let begun = names.step(begun, &entry.file_name().to_string_lossy());
-            let is_made = MADE_BY_TOOLS.iter().any(|name| entry.file_name() == *name);
+            let is_made = is_of_tools || is_made_by_tools(&entry.file_name());
             let path = entry.path();
             if begun == Begun::No {
-                if kind.is_dir() && depth < free && !is_made {
-                    folders.push_back((path, Begun::No, depth + 1));
+                if kind.is_dir() && room.has_projects && !is_made {
+                    folders.push_back((path, Begun::No, 0));
                 }
                 continue;
             }
             if kind.is_dir() {
-                if depth < DEEPEST && is_made {
-                    made.push_back((path, begun, depth + 1));
-                } else if depth < DEEPEST {
+                let is_near = inside < DEEPEST;
+                if is_made && is_near {
+                    made.push_back((path, begun, inside + 1));
+                } else if !is_made && (is_near || room.has_projects && !is_gits) {
                     // Before all others: a folder full of names must not hide what acts.
-                    folders.push_front((path, begun, depth + 1));
+                    folders.push_front((path, begun, inside + 1));
                 }
             } else if let Some(real) = there_or_later(&path) {
                 found.acting.extend(Some(&path).filter(|path| path.is_file()).cloned());
@@ -179,6 +207,10 @@ fn look_at(top: &Path, names: &Names, free: usize) -> Around {
     found
 }
 
+fn is_made_by_tools(name: &OsStr) -> bool {
+    MADE_BY_TOOLS.iter().any(|known| name == *known)
+}
+
 /// Links in folders of PATH that are neither the system's nor at home, where they are met anyway.
 fn by_programs(home: Option<&Path>) -> Vec<Inward> {
     let path = std::env::var_os("PATH").unwrap_or_default();
@@ -187,7 +219,7 @@ fn by_programs(home: Option<&Path>) -> Vec<Inward> {
         folder.is_absolute() && !is_of_system && home.is_none_or(|home| !folder.starts_with(home))
     };
     let entries = std::env::split_paths(&path).filter(is_own).filter_map(|folder| fs::read_dir(folder).ok());
-    let entries = entries.flat_map(|entries| entries.flatten().take(MAX_NAMES));
+    let entries = entries.flat_map(|entries| entries.flatten().take(MAX_NAMES_AT_HOME));
     let links = entries.filter(|entry| entry.file_type().is_ok_and(|kind| kind.is_symlink())).map(|entry| entry.path());
     let called = |link: &Path| format!("$PATH ({})", link.display());
     links.filter_map(|link| Some(Inward { real: there_or_later(&link)?, called: called(&link) })).collect()
@@ -195,13 +227,20 @@ fn by_programs(home: Option<&Path>) -> Vec<Inward> {
 
 /// What variables name: code and settings of shells and programs, and folders and files that stand for usual ones, as those of agents.
 /// What is named relatively may be meant from the folder where somebody works and from any above it.
-fn by_variables(variables: impl Iterator<Item = (String, String)>, home: Option<&Path>, start: &Path) -> Vec<Inward> {
+fn by_variables(
+    variables: impl Iterator<Item = (String, String)>,
+    home: Option<&Path>,
+    (start, soon): (&Path, &[PathBuf]),
+) -> Vec<Inward> {
     let mut found = Vec::new();
+    let folders: Vec<&Path> = start.ancestors().collect();
+    let counts = |place: &Path| place.is_file() || soon.iter().any(|file| file == place);
     let mut add = |path: &str, called: String| {
         let folders = start.ancestors().take(if path.starts_with('/') { 1 } else { usize::MAX });
         let places = folders.map(|folder| folder.join(path)).filter_map(|place| there_or_later(&place));
         found.extend(places.map(|real| Inward { real, called: called.clone() }));
     };
+    let mut completed = Vec::new();
     let is_code = |name: &str| {
         matches!(variables::steers(name), Some(Steers::Shell | Steers::Prompt | Steers::Loader | Steers::Code))
             || variables::names_program(name)
@@ -221,8 +260,14 @@ fn by_variables(variables: impl Iterator<Item = (String, String)>, home: Option<
                     add(word, format!("${name}"));
                 }
             }
+            // Names that interpreters complete, and bare ones: also of files that are made soon.
+            let words: Vec<&str> = words::of(value).collect();
+            let named = words::files_that(&words, &folders, &counts).0.into_iter();
+            let named = named.filter_map(|file| there_or_later(&file));
+            completed.extend(named.map(|real| Inward { real, called: format!("${name}") }));
         }
     }
+    found.append(&mut completed);
     found
 }
 
@@ -249,7 +294,7 @@ mod tests {
         link("other", "notes.txt");
         link("other", ".cache/x");
         link("zshrc", ".zshrc");
-        let found = look_at(&home, &Names::all(), 0).inward;
+        let found = look_at(&home, &Names::all(), AT_HOME).inward;
         let name_of = |path: &str| super::name_of(&found, &project.join(path));
         let at_home = |path: &str| Some(home.join(path).to_string_lossy().into_owned());
         assert_eq!(name_of("bashrc"), at_home(".bashrc"));
@@ -288,7 +333,7 @@ mod tests {
             let found = by_variables(
                 [(name.to_owned(), value.clone())].into_iter(),
                 Some(Path::new("/home/x")),
-                Path::new("/srv"),
+                (Path::new("/srv"), &[]),
             );
             assert_eq!(!found.is_empty(), leads, "{name}={value}");
         }

@@ -26,6 +26,7 @@ pub mod started;
 pub mod tool;
 pub mod words;
 
+use std::collections::BTreeSet;
 use std::fs::File;
 use std::io::{BufReader, Read as _, Take};
 use std::path::{Path, PathBuf};
@@ -133,11 +134,13 @@ impl Look {
     /// Looks at a command without asking anybody.
     pub fn at(command: &CommandLine, cwd: &Path, around: &Surroundings, setup: ShellSetup<'_>) -> Self {
         let found = classify(command, around);
-        let findings = if found.decided == Decided::Host {
+        let mut findings = if found.decided == Decided::Host {
             conditions::secrets_met(&found, cwd)
         } else {
             conditions::check(&found, cwd, &around.protected, setup)
         };
+        let known = |name: &String| found.effects.secrets.contains(name);
+        findings.secrets.extend(variables_with_credentials(command.text()).filter(|name| !known(name)));
         Self { found, findings }
     }
 
@@ -151,6 +154,14 @@ impl Look {
     pub fn is_proven_local(&self) -> bool {
         self.found.decided != Decided::Host && self.findings.is_clear()
     }
+}
+
+/// Variables of the environment that hold credentials by their form, whatever they are called, and that a text names.
+fn variables_with_credentials(text: &str) -> impl Iterator<Item = String> {
+    let is_letter = |letter: char| letter.is_ascii_alphanumeric() || letter == '_';
+    let names: BTreeSet<&str> = text.split(|letter| !is_letter(letter)).filter(|name| !name.is_empty()).collect();
+    let value = |name: &str| std::env::var_os(name).filter(|value| shown::is_credential(&value.to_string_lossy()));
+    names.into_iter().filter(move |name| value(name).is_some()).map(|name| format!("${name}"))
 }
 
 /// Other absolute names of the working directory: the one without links, and the one that the shell may have for it.

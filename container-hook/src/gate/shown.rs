@@ -1,4 +1,4 @@
-//! What a tool's result shows: known forms of credentials, told by their names and never by their values.
+//! What a text or a value shows: known forms of credentials, told by their names and never by their values.
 
 use bashgate_shared::credentials::{FORMS, Form, TELLING};
 use regex_lite::Regex;
@@ -19,6 +19,35 @@ pub fn credentials_in(text: &str) -> Vec<&'static str> {
         [text.get(..head).unwrap_or_default(), text.get(tail..).unwrap_or_default()]
     };
     FORMS.iter().filter(|form| parts.iter().any(|part| shows(form, part))).map(|form| form.name).collect()
+}
+
+/// True for a value that is a credential, whatever its variable is called.
+pub fn is_credential(value: &str) -> bool {
+    let is_bearer = ["bearer ", "basic ", "token "].iter().any(|word| value.to_ascii_lowercase().starts_with(word));
+    is_bearer || holds_password(value) || !credentials_in(value).is_empty()
+}
+
+/// True for an address with a password in it, as proxies and databases are given: `scheme://user:password@host`.
+fn holds_password(value: &str) -> bool {
+    let in_address = value.match_indices("://").any(|(at, mark)| {
+        let rest = value.get(at + mark.len()..).unwrap_or_default();
+        let address = rest.split([' ', '\n', '"', '\'']).next().unwrap_or_default();
+        let Some((user, _)) = address.rsplit_once('@') else { return false };
+        match user.split_once(':') {
+            // A password may hold anything, a name no slash.
+            Some((name, password)) => !password.is_empty() && !name.contains(['/', '?']),
+            // A token in place of a name.
+            None => user.len() >= 20 && user.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"_-".contains(&byte)),
+        }
+    });
+    // The form of Go's drivers: `user:password@tcp(host:port)/name`.
+    let in_driver = ["@tcp(", "@unix("].iter().any(|mark| {
+        value
+            .split_once(mark)
+            .and_then(|(user, _)| user.split_once(':'))
+            .is_some_and(|(_, password)| !password.is_empty())
+    });
+    in_address || in_driver
 }
 
 fn shows(form: &Form, text: &str) -> bool {

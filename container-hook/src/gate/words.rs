@@ -4,14 +4,19 @@
 use std::collections::HashSet;
 use std::path::{Path, PathBuf};
 
+use bashgate_shared::programs::{LOAD_BESIDE, SHELL_ENDING};
+
 use super::conditions::place;
 
 /// What divides words, in the shell and in what is put into it.
 const BREAKS: &str = "\"'`;&|()<>$={}!\\,";
 /// Most folders that one line is taken to go into.
 const MAX_FOLDERS: usize = 16;
+
 /// What interpreters add to a name.
-const ENDINGS: [&str; 7] = ["", ".js", ".mjs", ".cjs", ".ts", ".py", ".sh"];
+fn endings() -> impl Iterator<Item = &'static str> {
+    ["", SHELL_ENDING].into_iter().chain(LOAD_BESIDE.iter().copied().flatten().copied())
+}
 
 /// The words of a line.
 pub fn of(line: &str) -> impl Iterator<Item = &str> {
@@ -65,11 +70,13 @@ pub fn files_that(words: &[&str], folders: &[&Path], counts: &dyn Fn(&Path) -> b
         let glued = word.strip_prefix('-').and_then(|rest| rest.split_at_checked(1)).map(|(_, rest)| rest);
         let is_program = at == 0 && !word.contains(['/', '.']);
         for word in [Some(*word).filter(|_| !is_program), glued].into_iter().flatten().filter(|word| !word.is_empty()) {
-            let module = word.replace('.', "/");
-            let as_module = [module.clone(), format!("{module}/__main__"), format!("{module}/__init__")];
-            let as_module = as_module.iter().flat_map(|name| named(&format!("{name}.py"), &bases)).collect::<Vec<_>>();
-            let as_file =
-                named(word, &bases).into_iter().flat_map(|place| ENDINGS.map(|ending| with_ending(&place, ending)));
+            let module = word.replace("::", "/").replace('.', "/");
+            let as_module = ["", "/__main__", "/__init__"].map(|file| format!("{module}{file}.py"));
+            let as_module = as_module.into_iter().chain(word.contains("::").then(|| format!("{module}.pm")));
+            let as_module = as_module.flat_map(|name| named(&name, &bases)).collect::<Vec<_>>();
+            let as_file = named(word, &bases)
+                .into_iter()
+                .flat_map(|place| endings().map(|ending| with_ending(&place, ending)).collect::<Vec<_>>());
             found.extend(as_file.chain(as_module).filter(|place| place.is_absolute() && counts(place)));
         }
     }
@@ -80,6 +87,9 @@ pub fn files_that(words: &[&str], folders: &[&Path], counts: &dyn Fn(&Path) -> b
 
 fn with_ending(place: &Path, ending: &str) -> PathBuf {
     let mut name = place.as_os_str().to_owned();
+    if !ending.is_empty() {
+        name.push(".");
+    }
     name.push(ending);
     PathBuf::from(name)
 }

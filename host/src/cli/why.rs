@@ -130,7 +130,7 @@ fn explain(found: &Classification, color: bool) -> String {
                     (Shown::Logs, _) => ", and no password stands in its logs",
                     (Shown::Settings, _) => ", and none of them is a secret",
                     (Shown::Nothing, GitWork::Records) => ", and it has no hook",
-                    (Shown::Nothing, _) => "",
+                    (Shown::Nothing | Shown::Named, _) => "",
                 };
                 format!("if: no setting of git in force in {folder} starts a program{more}")
             }

@@ -5,7 +5,7 @@
 
 use bashgate_shared::classify::paths;
 use bashgate_shared::classify::{Argv, COMPUTED, CommandClass, FUNCTION_CALL, Part};
-use bashgate_shared::programs::{self, Builtin, Flag, Kind, Runs, Talks, Trait};
+use bashgate_shared::programs::{self, Builtin, Flag, Kind, Program, Runs, Talks, Trait};
 
 use bashgate_shared::protocol::{
     CD_BY_VARIABLE, CODE_AMONG_THEM, FURTHER_FOLDERS, FileEvidence, MAX_EVIDENCE, MAX_HEAD_BYTES, MORE_FILES,
@@ -415,10 +415,19 @@ fn decoded_and_run(brief: &Brief) -> Option<String> {
 
 /// Files that the command runs. The container says what they hold, so a harmless text proves nothing; a harmful one counts.
 fn evidence(brief: &Brief) -> Option<String> {
+    // What reads any file as its own language, whatever its name ends with.
+    let rows = brief.calls.iter().flatten().flatten().filter_map(|word| programs::row(paths::file_name(word)));
+    let is_of_make = |row: &Program| row.steered_by.iter().any(|name| name.to_ascii_lowercase().ends_with("makefile"));
+    let has_hashes = rows.into_iter().any(|row| row.runs == Runs::Shell || is_of_make(row));
     brief.evidence.iter().find_map(|file| {
         let mark = comment_mark(&file.path);
-        let is_comment = |line: &str| line.trim_start().starts_with(mark);
-        let reaches = file.head.lines().filter(|line| !is_comment(line)).any(reaches_network);
+        let mut goes_on = false;
+        let is_code = |line: &&str| {
+            let is_comment = !goes_on && line.trim_start().starts_with(mark) && (mark == "#" || !has_hashes);
+            goes_on = line.ends_with('\\');
+            !is_comment
+        };
+        let reaches = file.head.lines().filter(is_code).any(reaches_network);
         reaches.then(|| format!("`{}`, which it runs, reaches the network", file.path))
     })
 }
@@ -685,13 +694,26 @@ mod tests {
 
     #[test]
     fn only_what_its_language_takes_for_a_comment_is_one() {
-        let file = |path: &str, head: String| {
+        let file_of = |command: &str, path: &str, head: String| {
             let evidence = FileEvidence { path: path.to_owned(), sha256: String::new(), head };
-            let command = if Path::new(path).extension().is_some_and(|end| end == "js") { "node" } else { "bash" };
             let command = format!("{command} {path}");
             let found = classify(&CommandLine::parse(&command).unwrap(), &Surroundings::default());
             inspect(&Brief::new(&command, None, &found, Taint::Both, &[], &[evidence]))
         };
+        let file = |path: &str, head: String| {
+            let is_of_node = Path::new(path).extension().is_some_and(|end| end == "js");
+            file_of(if is_of_node { "node" } else { "bash" }, path, head)
+        };
+        // Whatever its name ends with.
+        for (command, path, head) in [
+            ("bash", "x.js", "//usr/bin/curl https://evil.com"),
+            ("env sh -e", "x.ts", "  //usr/bin/curl https://evil.com"),
+            ("make -f", "m.c", "//usr/bin/curl https://evil.com"),
+            ("bash", "x.sh", "true \\\n#; curl https://evil.com"),
+        ] {
+            let reason = format!("{:?}", file_of(command, path, head.to_owned()));
+            assert!(reason.contains("reaches the network"), "{command} {path}: {reason}");
+        }
         for (path, head) in [
             ("x.js", "#f = fetch('https://evil.com')"),
             ("x.js", "/* x */ fetch('https://evil.com')"),

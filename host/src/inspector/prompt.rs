@@ -278,8 +278,15 @@ const fn is_unseen(c: char) -> bool {
             | '\u{feff}'
             | '\u{ffa0}'
             | '\u{fff0}'..='\u{fffc}'
+            | '\u{110bd}' | '\u{110cd}'
+            | '\u{13430}'..='\u{1345f}'
+            | '\u{16fe4}'
             | '\u{1bca0}'..='\u{1bca3}'
+            | '\u{1d159}'
             | '\u{1d173}'..='\u{1d17a}'
+            // What fonts give no shape to: for private use.
+            | '\u{e000}'..='\u{f8ff}'
+            | '\u{f0000}'..='\u{10ffff}'
             | '\u{e0000}'..='\u{e0fff}'
     )
 }

@@ -227,6 +227,9 @@ pub struct Environment {
     pub home: Home,
     /// Variables that are set last.
     pub set: BTreeMap<String, String>,
+    /// Variables that name folders for caches. Where the environment has none of its own, each run gets folders of its own, which are
+    /// gone afterwards: those at home cannot be written, and tools that insist on one would fail.
+    pub caches: Vec<String>,
 }
 
 /// What an environment starts from.

@@ -155,6 +155,9 @@ pub(super) fn prepare(wanted: &Wanted, run_as: RunAs) -> Result<Nest, Unavailabl
     arg(&["--remount-ro", "/run", "--chdir", &places.cwd, "--", INNER, inner::ARGUMENT]);
 
     let mut plan = super::plan(wanted, Reap::Namespace, wanted.unix);
+    // Both are this run's alone.
+    let own = if wanted.tmp == Tmp::Private { TEMPORARY[0] } else { "/dev/shm" };
+    plan.env.extend(super::caches_in(own, wanted));
     // A cover goes when what is below it is replaced, and what does not exist yet has none: so there is no grant either.
     let no_grants = |why| Unavailable {
         backend: BackendName::Bwrap,

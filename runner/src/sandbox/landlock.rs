@@ -82,16 +82,19 @@ pub(super) fn files(
     files.write = places.write.iter().map(|(root, ..)| root.clone()).collect();
     files.devices = DEVICES.map(str::to_owned).to_vec();
     files.write.push(SHARED_MEMORY.to_owned());
-    match wanted.tmp {
-        Tmp::Shared => files.write.extend(["/tmp", "/var/tmp"].map(str::to_owned)),
-        Tmp::Private => {
-            let folder = own_tmp(run_as).map_err(|error| format!("cannot make a temporary folder: {error}"))?;
-            let text = folder.path().join("tmp").to_string_lossy().into_owned();
-            keep.push(folder);
+    if wanted.tmp == Tmp::Shared {
+        files.write.extend(["/tmp", "/var/tmp"].map(str::to_owned));
+    }
+    if wanted.tmp == Tmp::Private || !wanted.caches.is_empty() {
+        let folder = own_tmp(run_as).map_err(|error| format!("cannot make a temporary folder: {error}"))?;
+        let text = folder.path().join("tmp").to_string_lossy().into_owned();
+        keep.push(folder);
+        if wanted.tmp == Tmp::Private {
             plan.env.retain(|(name, _)| name != "TMPDIR");
             plan.env.push(("TMPDIR".to_owned(), text.clone()));
-            files.write.push(text);
         }
+        plan.env.extend(super::caches_in(&text, wanted));
+        files.write.push(text);
     }
     Ok(files)
 }

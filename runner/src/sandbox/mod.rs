@@ -179,6 +179,8 @@ pub struct Wanted {
     pub argv: Vec<String>,
     /// The whole environment.
     pub env: Vec<(String, String)>,
+    /// Variables that are to name folders of this run's own, for caches.
+    pub caches: Vec<String>,
     /// What may be read and written, checked.
     pub places: Places,
     /// The programs that exist, where not all of the machine's do.
@@ -267,6 +269,11 @@ pub fn enforces(backend: BackendName, wanted: &Wanted) -> BTreeSet<Guarantee> {
     };
     set.extend(&wanted.by_groups);
     set
+}
+
+/// The variables for caches, with folders below this one, which tools make when they need them.
+fn caches_in(folder: &str, wanted: &Wanted) -> impl Iterator<Item = (String, String)> {
+    wanted.caches.iter().map(move |name| (name.clone(), format!("{folder}/.caches/{name}")))
 }
 
 /// What the innermost process is told in every backend that filters.

@@ -194,8 +194,10 @@ impl Condition {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Shown {
-    /// Nothing that could be secret, or nothing but what its words name.
+    /// Nothing that could be secret.
     Nothing,
+    /// Files that its words name, and nothing else of what files hold.
+    Named,
     /// Settings, so that no secret may be among them.
     Settings,
     /// What files hold.

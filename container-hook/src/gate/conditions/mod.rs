@@ -92,11 +92,11 @@ pub fn check(found: &Classification, cwd: &Path, protected: &[String], setup: Sh
             None => findings.unchecked = true,
         }
     }
-    let mut named = NamedBy::default();
     let soon = LazyCell::new(|| {
         let written = found.effects.writes.iter().filter_map(|path| place(path, cwd));
         written.flat_map(|path| [real_place(&path), Some(path)]).flatten().collect::<Vec<PathBuf>>()
     });
+    let mut named = NamedBy { soon: &soon, by_folder: HashMap::new() };
     let around = LazyCell::new(|| inward::around(cwd, &soon));
     let started = LazyCell::new(|| started::in_force(cwd, &soon, &around));
     for path in &found.effects.writes {
@@ -362,7 +362,7 @@ fn write_stays(
     path: &Path,
     cwd: &Path,
     protected: &[String],
-    (named, inward, started): (&mut NamedBy, &[Inward], &Started),
+    (named, inward, started): (&mut NamedBy<'_>, &[Inward], &Started),
     findings: &mut Findings,
 ) {
     let Some(real) = real_place(path) else {
@@ -421,10 +421,13 @@ fn write_stays(
 type Named = io::Result<Option<Vec<PathBuf>>>;
 
 /// The same by the folder whose settings they are: those where the command starts, and those of a repository in which a file lies.
-#[derive(Default)]
-struct NamedBy(HashMap<PathBuf, Named>);
+struct NamedBy<'s> {
+    /// Files that are made soon.
+    soon: &'s [PathBuf],
+    by_folder: HashMap<PathBuf, Named>,
+}
 
-impl NamedBy {
+impl NamedBy<'_> {
     /// What is named around a file: in the innermost repository that holds it, or else where the command starts.
     fn in_force_around(&mut self, file: &Path, start: &Path) -> &Named {
         let is_repository = |folder: &&Path| {
@@ -433,7 +436,8 @@ impl NamedBy {
         };
         let below = file.ancestors().skip(1).take_while(|folder| *folder != start && !start.starts_with(folder));
         let folder = below.into_iter().find(is_repository).unwrap_or(start);
-        self.0.entry(folder.to_owned()).or_insert_with(|| git::named::by_settings(folder))
+        let soon = self.soon;
+        self.by_folder.entry(folder.to_owned()).or_insert_with(|| git::named::by_settings(folder, soon))
     }
 }
 

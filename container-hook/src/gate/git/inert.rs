@@ -98,6 +98,14 @@ fn of_repository(repository: &Repository, shows: Shown, work: GitWork, found: &m
             }
         }
     }
+    if shows.is_content() || shows == Shown::Named {
+        // What it says of an object counts before what the packs' own lists say.
+        let has_list = repository.common.join("objects/pack/multi-pack-index").symlink_metadata().is_ok()
+            || repository.common.join("objects/pack/multi-pack-index.d").symlink_metadata().is_ok();
+        if has_list {
+            found.programs.push("a multi-pack-index says what objects are".to_owned());
+        }
+    }
     if shows.is_content() {
         accepted(repository, found);
     }

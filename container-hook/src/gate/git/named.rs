@@ -10,6 +10,7 @@ use bashgate_shared::classify::{git_config, paths};
 use super::{Repository, config, existing, files_outside, repositories, there};
 use crate::gate::conditions::place;
 use crate::gate::real::{Leads, follow};
+use crate::gate::started::without_detours;
 use crate::gate::words;
 
 /// Most files of settings, those that others include among them.
@@ -21,12 +22,13 @@ const MAX_WORDS_OF_ALL: usize = 4096;
 const MAX_BYTES: usize = 4 << 20;
 
 /// The files and folders that settings in force in a folder name, as they lie there and as the text says, those of included
-/// settings too; `None` where some settings are not understood.
+/// settings too; `None` where some settings are not understood. Files that are made `soon` count as if they were there.
 ///
 /// # Errors
 /// When a repository on the way cannot be read.
-pub fn by_settings(folder: &Path) -> io::Result<Option<Vec<PathBuf>>> {
-    named_in(folder, |key, value| git_config::is_inert(key, value) && !git_config::names_program(key))
+pub fn by_settings(folder: &Path, soon: &[PathBuf]) -> io::Result<Option<Vec<PathBuf>>> {
+    let is_passed_over = |key: &str, value: &str| git_config::is_inert(key, value) && !git_config::names_program(key);
+    named_in(folder, is_passed_over, soon)
 }
 
 /// The same with those that only a connection to a remote makes use of.
@@ -34,7 +36,7 @@ pub fn by_settings(folder: &Path) -> io::Result<Option<Vec<PathBuf>>> {
 /// # Errors
 /// As above.
 pub fn for_remotes(folder: &Path) -> io::Result<Option<Vec<PathBuf>>> {
-    named_in(folder, |_, _| false)
+    named_in(folder, |_, _| false, &[])
 }
 
 /// Those of settings that make git start a program, at a connection, too; the words of others name none. As far as they are
@@ -45,14 +47,18 @@ pub fn started(folder: &Path) -> (Vec<PathBuf>, bool) {
     let mut named = Vec::new();
     let mut is_whole = is_all;
     for repository in &repositories {
-        is_whole &= named_by(std::slice::from_ref(repository), is_passed_over, &mut named);
+        is_whole &= named_by(std::slice::from_ref(repository), is_passed_over, &[], &mut named);
     }
     (named, is_whole)
 }
 
-fn named_in(folder: &Path, is_passed_over: impl Fn(&str, &str) -> bool) -> io::Result<Option<Vec<PathBuf>>> {
+fn named_in(
+    folder: &Path,
+    is_passed_over: impl Fn(&str, &str) -> bool,
+    soon: &[PathBuf],
+) -> io::Result<Option<Vec<PathBuf>>> {
     let mut named = Vec::new();
-    Ok(named_by(&repositories(folder)?, is_passed_over, &mut named).then_some(named))
+    Ok(named_by(&repositories(folder)?, is_passed_over, soon, &mut named).then_some(named))
 }
 
 /// Adds what the settings of these repositories name. False where some of them are not understood; what stands in the others is
@@ -60,8 +66,10 @@ fn named_in(folder: &Path, is_passed_over: impl Fn(&str, &str) -> bool) -> io::R
 fn named_by(
     repositories: &[Repository],
     is_passed_over: impl Fn(&str, &str) -> bool,
+    soon: &[PathBuf],
     named: &mut Vec<PathBuf>,
 ) -> bool {
+    let counts = |place: &Path| place.is_file() || !soon.is_empty() && soon.contains(&without_detours(place));
     let (mut all_words, mut bytes, mut is_whole) = (0, 0, true);
     for repository in repositories {
         let root = std::fs::canonicalize(&repository.root).unwrap_or_else(|_| repository.root.clone());
@@ -119,7 +127,7 @@ fn named_by(
                 let places = if is_path {
                     words.iter().filter_map(|word| place(word, base)).collect()
                 } else {
-                    words::files(&words, &[base, &repository.git_dir])
+                    words::files_that(&words, &[base, &repository.git_dir], &counts).0
                 };
                 for place in places {
                     if is_include && place.is_file() {

@@ -15,6 +15,12 @@ const DEEPEST: usize = 3;
 const ENTER: [&str; 6] = ["-C", "--directory", "--prefix", "--cwd", "--dir", "-w"];
 /// What stands for a part of a word that is only known when it runs.
 const OPEN: char = '*';
+/// What stands for the beginning of `<( )` behind an interpreter.
+const FROM_COMMAND: &str = "<(";
+/// Most words that braces stand for one by one.
+const MOST_OF_BRACES: usize = 64;
+/// How many commands of a loop are asked whether they run what it reads.
+const MOST_OF_LOOP: usize = 8;
 
 /// A word.
 #[derive(Debug, PartialEq, Eq)]
@@ -37,7 +43,11 @@ pub(super) fn words(text: &str) -> Vec<Word> {
 }
 
 fn into(text: &str, depth: usize, found: &mut Vec<Word>) {
-    for command in commands(text) {
+    let all = commands(text);
+    let feeds = fed_to_interpreters(&all);
+    for (Command { words: command, is_run, .. }, feeds) in all.into_iter().zip(feeds) {
+        // What it says is run elsewhere: every word may be where that stands.
+        let mut is_source = is_run || feeds;
         let mut runs_next = true;
         let mut is_list = false;
         let mut is_first = true;
@@ -45,6 +55,10 @@ fn into(text: &str, depth: usize, found: &mut Vec<Word>) {
         let mut skip = 0_usize;
         let mut after_option = false;
         for text in command {
+            if text == FROM_COMMAND {
+                is_source = true;
+                continue;
+            }
             // `run: sh x.sh`, as lists of tasks say it.
             let label = text.strip_suffix(':').map(|label| label.trim_start_matches('-'));
             if is_first && label.is_some_and(programs::is_label_of_command) {
@@ -55,11 +69,12 @@ fn into(text: &str, depth: usize, found: &mut Vec<Word>) {
             let name = file_name(&text);
             let row = programs::row(name);
             // What stands behind an interpreter is code, whatever stands before that.
-            let interprets = row.is_some_and(|row| row.kind == Kind::Runtime || row.runs == Runs::Shell);
-            runs_next |= interprets && !is_list;
+            runs_next |= interprets(name) && !is_list;
             parts_of(&text, runs_next, found);
             let is_pattern = text.contains(['*', '?', '[']);
-            let is_code = runs_next && !text.starts_with('-') && !is_setting(&text) || is_list && is_pattern;
+            let is_given = is_source && !is_first && !text.starts_with('-');
+            let is_code =
+                runs_next && !text.starts_with('-') && !is_setting(&text) || is_list && is_pattern || is_given;
             if runs_next && is_code {
                 is_list |= name == "for";
                 // A word of a wrapper's own, and what may be the value of an option.
@@ -126,21 +141,112 @@ fn is_setting(word: &str) -> bool {
     !name.is_empty() && name.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_')
 }
 
+/// A command by its words.
+#[derive(Debug, Default)]
+struct Command {
+    words: Vec<String>,
+    /// Whether the next one reads what it says.
+    is_piped: bool,
+    /// Whether what it says is a part of what runs.
+    is_run: bool,
+}
+
+impl Command {
+    fn interprets(&self) -> bool {
+        self.words.iter().any(|word| interprets(file_name(word)))
+    }
+}
+
+/// True for what runs a text that is given to it.
+fn interprets(name: &str) -> bool {
+    let row = programs::row(name);
+    row.is_some_and(|row| row.kind == Kind::Runtime || row.runs == Runs::Shell)
+        || matches!(name, "eval" | "source" | ".")
+}
+
+/// For each command whether an interpreter reads what it says, itself or by way of others: `cat x | grep -v y | sh`.
+fn fed_to_interpreters(all: &[Command]) -> Vec<bool> {
+    let mut feeds = vec![false; all.len()];
+    for (at, command) in all.iter().enumerate().rev() {
+        // A loop reads by the commands in it.
+        let rest = all.get(at + 1..).unwrap_or_default();
+        let is_loop =
+            rest.first().and_then(|next| next.words.first()).is_some_and(|word| RESERVED.contains(&word.as_str()));
+        let readers = rest.iter().take(if is_loop { MOST_OF_LOOP } else { 1 });
+        let is_read =
+            readers.zip(feeds.get(at + 1..).unwrap_or_default()).any(|(next, feeds)| next.interprets() || *feeds);
+        if let Some(one) = feeds.get_mut(at) {
+            *one = command.is_piped && is_read;
+        }
+    }
+    feeds
+}
+
+/// A word with its braces: those in front of it stand for words one by one, all others for anything: `{sh,x}`, `tools/{a,b}`, `x{1..9}`.
+fn without_braces(word: &str) -> Vec<String> {
+    let mut waiting = vec![word.to_owned()];
+    let mut done = Vec::new();
+    while let Some(word) = waiting.pop() {
+        match braces_of(&word) {
+            None => done.push(word),
+            Some(("", parts, end)) if parts.len() > 1 && waiting.len() + parts.len() < MOST_OF_BRACES => {
+                waiting.extend(parts.iter().rev().map(|part| format!("{part}{end}")));
+            }
+            Some((start, _, end)) => waiting.push(format!("{start}{OPEN}{end}")),
+        }
+    }
+    done
+}
+
+/// The first braces in a word that stand for others: what is before, the parts, and what is behind. One part for a range.
+fn braces_of(word: &str) -> Option<(&str, Vec<&str>, &str)> {
+    for (open, _) in word.match_indices('{') {
+        let inside = word.get(open + 1..)?;
+        let (mut depth, mut from, mut parts) = (0_usize, 0, Vec::new());
+        for (at, letter) in inside.char_indices() {
+            match letter {
+                '{' => depth += 1,
+                '}' if depth > 0 => depth -= 1,
+                ',' if depth == 0 => {
+                    parts.push(inside.get(from..at)?);
+                    from = at + 1;
+                }
+                '}' => {
+                    parts.push(inside.get(from..at)?);
+                    if parts.len() > 1 || inside.get(..at)?.contains("..") {
+                        return Some((word.get(..open)?, parts, inside.get(at + 1..)?));
+                    }
+                    break;
+                }
+                _ => {}
+            }
+        }
+    }
+    None
+}
+
 /// The commands of a text, each by its words.
-fn commands(text: &str) -> Vec<Vec<String>> {
+fn commands(text: &str) -> Vec<Command> {
     let mut all = Vec::new();
-    let (mut command, mut word): (Vec<String>, Option<String>) = (Vec::new(), None);
+    let (mut command, mut word): (Command, Option<String>) = (Command::default(), None);
     // What is put in is a command of its own.
     let mut inner = Vec::new();
+    let mut before = ' ';
     let mut chars = text.chars().peekable();
     let mut quote = None;
-    let end = |word: &mut Option<String>, command: &mut Vec<String>| {
+    let end = |word: &mut Option<String>, command: &mut Command| {
         // What comes first in a word and is not known may be any folder.
-        let text = word.take().map(|text| text.trim_start_matches("~+").trim_start_matches(OPEN).to_owned());
-        command.extend(text.filter(|text| !text.is_empty()));
+        let texts = word.take().map(|text| without_braces(&text)).unwrap_or_default().into_iter();
+        let texts = texts.map(|text| text.trim_start_matches("~+").trim_start_matches(OPEN).to_owned());
+        command.words.extend(texts.filter(|text| !text.is_empty()));
     };
     while let Some(letter) = chars.next() {
+        let last = std::mem::replace(&mut before, letter);
         match (letter, quote) {
+            ('$', None) if chars.peek() == Some(&'\'') => {
+                chars.next();
+                word.get_or_insert_default().push_str(&quoted_with_escapes(&mut chars));
+            }
             ('\'', None) => quote = Some('\''),
             ('"', None) => quote = Some('"'),
             (_, Some(open)) if open == letter => {
@@ -153,12 +259,16 @@ fn commands(text: &str) -> Vec<Vec<String>> {
                 }
             }
             ('$', None | Some('"')) => {
-                inner.extend(put_in(&mut chars));
+                let is_run = command.interprets();
+                inner.extend(put_in(&mut chars).map(|text| (text, is_run)));
                 word.get_or_insert_default().push(OPEN);
             }
             (letter, None) if letter.is_whitespace() || ";&|()<>`".contains(letter) => {
                 end(&mut word, &mut command);
-                if letter == '\n' || ";&|()`".contains(letter) {
+                if letter == '(' && last == '<' && command.interprets() {
+                    command.words.push(FROM_COMMAND.to_owned());
+                } else if letter == '\n' || ";&|()`".contains(letter) {
+                    command.is_piped = letter == '|' && last != '|' && chars.next_if(|next| *next == '|').is_none();
                     all.push(std::mem::take(&mut command));
                 }
             }
@@ -168,11 +278,30 @@ fn commands(text: &str) -> Vec<Vec<String>> {
     }
     end(&mut word, &mut command);
     all.push(command);
-    for text in inner {
-        all.extend(commands(&text));
+    for (text, is_run) in inner {
+        all.extend(commands(&text).into_iter().map(|command| Command { is_run: is_run || command.is_run, ..command }));
     }
-    all.retain(|command| !command.is_empty());
+    all.retain(|command| !command.words.is_empty());
     all
+}
+
+/// Goes to the end of `$'…'`. What an escape stands for stays open, with what is behind it.
+fn quoted_with_escapes(chars: &mut Peekable<Chars<'_>>) -> String {
+    let mut text = String::new();
+    let mut is_open = false;
+    while let Some(letter) = chars.next() {
+        match letter {
+            '\'' => break,
+            '\\' => {
+                chars.next();
+                is_open = true;
+            }
+            letter if !is_open => text.push(letter),
+            _ => {}
+        }
+    }
+    text.extend(is_open.then_some(OPEN));
+    text
 }
 
 /// Goes past what is put in behind a `$`; for `$( )` the command in it.
@@ -228,6 +357,23 @@ mod tests {
             ("- entry: node tools/x", vec!["tools/x"], vec![]),
             ("all: src/a.c", vec![], vec!["src/a.c"]),
             ("include rules.mk", vec!["rules.mk"], vec![]),
+            ("sh tools/{gate,lint}.sh", vec!["tools/*.sh"], vec![]),
+            ("{sh,tools/x.sh}", vec!["tools/x.sh"], vec!["sh"]),
+            ("for f in {tools,more}/{a,b}; do sh $f; done", vec!["tools/*", "more/*"], vec![]),
+            ("sh tools/g{1..3}.sh", vec!["tools/g*.sh"], vec![]),
+            ("sh $'tools/gate.sh'", vec!["tools/gate.sh"], vec![]),
+            ("sh $'tools/\\x67ate.sh' y", vec!["tools/*"], vec!["y"]),
+            ("cat tools/x | sh", vec!["tools/x"], vec!["cat", "sh"]),
+            ("cat tools/x | grep -v a | bash -s", vec!["tools/x"], vec!["cat"]),
+            ("ls tools | xargs -n1 sh", vec!["tools"], vec!["ls"]),
+            ("find tools -name x | while read f; do sh \"$f\"; done", vec!["tools"], vec!["find"]),
+            ("sh <(cat tools/x)", vec!["tools/x"], vec![]),
+            (". <(sed s/a/b/ tools/x)", vec!["tools/x"], vec![]),
+            ("eval \"$(cat tools/x)\"", vec!["tools/x"], vec!["eval"]),
+            ("python3 -c \"$(cat tools/x)\"", vec!["tools/x"], vec![]),
+            ("sh < tools/x", vec!["tools/x"], vec![]),
+            ("cat tools/x | grep y", vec![], vec!["tools/x"]),
+            ("cat tools/x || sh y", vec!["y"], vec!["tools/x"]),
             ("sh -c \"", vec![], vec!["sh"]),
             ("sh ${x", vec![], vec!["sh"]),
         ] {

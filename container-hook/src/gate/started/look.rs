@@ -152,6 +152,11 @@ impl Look {
                     self.at_words(&text, kind, (&own, depth), counts);
                 }
             }
+            "toml" if kind != Text::OfRunner => {
+                let settings = super::parsed(&text).unwrap_or_default();
+                self.at_settings(&settings, &own, counts);
+                self.at_words(&text, kind, (&own, depth), counts);
+            }
             _ if kind == Text::OfRunner && is_of_make(file) => {
                 self.at_words(&of_tasks(&text, tasks), kind, (&own, depth), counts);
             }
@@ -256,12 +261,7 @@ impl Look {
     /// A word that may be what a command runs.
     fn at_code(&mut self, word: &str, bases: &[&Path], (folders, depth): (&[&Path], usize), counts: Counts<'_>) {
         let Some(pattern) = word.find(['*', '?', '[']) else {
-            let mut all = self.named_by(&["", word], bases, counts);
-            for ending in LOAD_BESIDE.iter().copied().flatten() {
-                let inside = format!("{}.{ending}", word.trim_start_matches('/'));
-                let places = bases.iter().map(|base| base.join(&inside));
-                all.extend(places.filter(|file| counts(&mut self.names, file)));
-            }
+            let all = self.named_by(&["", word], bases, counts);
             self.add(all, true, (folders, depth));
             let inside = word.trim_start_matches('/');
             let places =
@@ -479,7 +479,7 @@ fn tidy(path: &Path) -> PathBuf {
 }
 
 /// A path without `..`, which leads where the folder before it really lies; also one of a file that is not there yet.
-pub(super) fn without_detours(file: &Path) -> PathBuf {
+pub(in crate::gate) fn without_detours(file: &Path) -> PathBuf {
     let has_detours = file.components().any(|part| part == Component::ParentDir);
     match (file.parent(), file.file_name()) {
         (Some(folder), Some(name)) if has_detours => tidy(folder).join(name),

@@ -16,8 +16,10 @@ use bashgate_shared::classify::later;
 use bashgate_shared::{agents, programs};
 use serde_json::Value;
 
+pub(super) use look::without_detours;
 pub use look::{Folder, Look, is_there};
 
+use super::acting::project_of;
 use super::conditions::home;
 use super::git;
 use super::inward::Around;
@@ -53,9 +55,11 @@ impl Started {
 pub fn in_force(start: &Path, soon: &[PathBuf], around: &Around) -> Started {
     let mut look = Look::default();
     let counts = |names: &mut look::Names, place: &Path| {
-        look::is_there(names, place) || !soon.is_empty() && soon.contains(&look::without_detours(place))
+        look::is_there(names, place) || !soon.is_empty() && soon.contains(&without_detours(place))
     };
-    let below = soon.iter().flat_map(|file| file.ancestors().skip(1).take_while(|folder| folder.starts_with(start)));
+    let top = project_of(start);
+    look.is_all = around.is_all;
+    let below = soon.iter().flat_map(|file| file.ancestors().skip(1).take_while(|folder| folder.starts_with(&top)));
     let mut folders: Vec<&Path> = start.ancestors().chain(below).collect();
     folders.sort_by_key(|folder| (folder.as_os_str().len(), *folder));
     folders.dedup();
@@ -71,16 +75,20 @@ pub fn in_force(start: &Path, soon: &[PathBuf], around: &Around) -> Started {
     for file in at_home_about(&around.at_home, start) {
         look.at_file(&file, &[], &counts);
     }
-    for file in around.acting.iter().filter(|file| starts_others(file)) {
+    for file in &around.acting {
         let of = folders.iter().rev().find(|folder| file.starts_with(folder)).copied().unwrap_or(start);
         // A project in the project has its own root: the folder that holds what acts, or that one lies in.
         let own = [file.parent(), file.parent().and_then(Path::parent)];
         let all: Vec<&Path> = own.into_iter().flatten().filter(|folder| folder.starts_with(of)).chain([of]).collect();
-        look.at_file(file, &all, &counts);
+        if is_settings(file) {
+            look.at_settings_file(file, &all, &counts);
+        } else if starts_others(file) {
+            look.at_file(file, &all, &counts);
+        }
     }
     for folder in &folders {
         // Its hooks are those of a repository that is found from there; the ones above have been looked at from there.
-        let is_a_root = *folder == start || folder.starts_with(start) && folder.join(".git").symlink_metadata().is_ok();
+        let is_a_root = *folder == start || folder.starts_with(&top) && folder.join(".git").symlink_metadata().is_ok();
         let of_git = if is_a_root { git::hook_folders(folder) } else { Vec::new() };
         for (hooks, root) in of_git {
             let hooks = fs::read_dir(hooks).into_iter().flatten().flatten();
@@ -290,6 +298,15 @@ mod tests {
             ("java -cp tools Gate", "tools/Gate.class"),
             ("sh tools/gate-$(uname).sh", "tools/gate-Linux.sh"),
             ("tools/ga*", "tools/gate"),
+            ("sh tools/{gate,lint}.sh", "tools/lint.sh"),
+            ("sh tools/g{1..3}.sh", "tools/g2.sh"),
+            ("sh $'tools/\\x67ate'", "tools/gate"),
+            ("cat tools/gate | sh", "tools/gate"),
+            ("sed s/a/b/ tools/gate.txt | grep -v x | bash", "tools/gate.txt"),
+            ("ls tools | xargs -n1 sh", "tools/gate"),
+            ("find tools -type f | while read -r f; do sh \"$f\"; done", "tools/gate"),
+            ("bash <(cat tools/gate)", "tools/gate"),
+            ("eval \"$(cat tools/gate)\"", "tools/gate"),
         ] {
             let settings = json_hook(command);
             if !starts(&[(".claude/settings.json", &settings)], written) {
@@ -411,6 +428,30 @@ mod tests {
             ((".envrc", "export PATH=$PWD/tools/bin:$PATH\n".to_owned()), ("x", ""), "tools/bin/ls"),
             ((".exrc", "source vim/x.vim\n".to_owned()), ("x", ""), "vim/x.vim"),
             (("proj/.envrc", ". ../shared/e\n".to_owned()), ("x", ""), "shared/e"),
+            (("mise.toml", "[env]\n_.path = [\"tools/bin\"]\n".to_owned()), ("x", ""), "tools/bin/ls"),
+            (("mise.toml", "[env]\n_.source = \"tools/e\"\n".to_owned()), ("x", ""), "tools/e"),
+            (
+                (
+                    ".vscode/settings.json",
+                    "{\"terminal.integrated.env.linux\":{\"PATH\":\"${workspaceFolder}/tools/bin:${env:PATH}\"}}"
+                        .to_owned(),
+                ),
+                ("x", ""),
+                "tools/bin/ls",
+            ),
+            (
+                (".vscode/settings.json", "{\"typescript.tsdk\":\"tools/ts\"}".to_owned()),
+                ("x", ""),
+                "tools/ts/tsserver.js",
+            ),
+            (
+                (
+                    ".vscode/settings.json",
+                    "{\"go.alternateTools\":{\"gopls\":\"./tools/x\"},\"a.executable\":\"tools/y\"}".to_owned(),
+                ),
+                ("x", ""),
+                "tools/y",
+            ),
         ] {
             if !starts(&[(first.0, &first.1), more], written) {
                 mistakes.push(format!("{first:?} {more:?}: {written}"));
@@ -442,6 +483,11 @@ mod tests {
             (".git/hooks/pre-commit", "grep -q TODO CHANGELOG.md || echo \"update docs/guide.md\"", "docs/guide.md"),
             (".claude/commands/r.md", "!`cat docs/guide.md`", "docs/guide.md"),
             (".git/hooks/pre-commit", "for f in lib/*.c; do clang-format -n $f; done", "lib/a.c"),
+            (
+                ".vscode/settings.json",
+                "{\"search.exclude\":{\"dist\":true},\"eslint.workingDirectories\":[\"client\"]}",
+                "client/a.js",
+            ),
         ] {
             let files = [
                 ("package.json", package),

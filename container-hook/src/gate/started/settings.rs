@@ -6,6 +6,9 @@ use serde_json::Value;
 /// Deepest value.
 const DEEPEST: usize = 32;
 
+/// How an editor's settings are called that name a program, or a folder of code that it loads.
+const NAMES_PROGRAM: [&str; 8] = ["Path", ".path", "Paths", "sdk", "Sdk", "xecutable", "nterpreter", "Binary"];
+
 /// A command of settings, or a part of one.
 pub(super) struct Line {
     pub text: String,
@@ -47,12 +50,22 @@ fn into(value: &Value, (is_command, starts_in): (bool, Option<&str>), depth: usi
                 let words = fields.get("args").and_then(texts).unwrap_or_default();
                 found.push(Line { text: format!("{program} {words}"), starts_in: starts_in.map(str::to_owned) });
             }
+            for (name, value) in fields {
+                if name == "PATH" {
+                    found.extend(path_of(value));
+                }
+            }
+            // A tool's own word for what it puts in the environment: folders of programs, and files that it reads.
+            if let Some(own) = fields.get("_") {
+                found.extend(own.get("path").and_then(path_of));
+            }
             let too_deep = fields.iter().filter(|(name, value)| {
                 // A variable that names code as well.
                 let is_one = is_command
                     || variables::is_code(name)
                     || agents::holds_command(name)
-                    || ["Path", ".path"].iter().any(|end| name.ends_with(end));
+                    || NAMES_PROGRAM.iter().any(|end| name.ends_with(end))
+                    || *name == "_";
                 // The words behind a program stand with it.
                 let is_part = name.as_str() == "args" && field("command").is_some();
                 !into(value, (is_one && !is_part, starts_in), depth + 1, found)
@@ -67,4 +80,11 @@ fn into(value: &Value, (is_command, starts_in): (bool, Option<&str>), depth: usi
 fn texts(all: &Value) -> Option<String> {
     let text = |one: &Value| one.as_str().or_else(|| one.get("value").and_then(Value::as_str)).map(str::to_owned);
     Some(all.as_array()?.iter().filter_map(text).collect::<Vec<_>>().join(" "))
+}
+
+/// The setting of `PATH`, from one text or a list of folders.
+fn path_of(value: &Value) -> Option<Line> {
+    let one = |value: &Value| value.as_str().map(str::to_owned);
+    let all = |all: &Value| Some(all.as_array()?.iter().filter_map(one).collect::<Vec<_>>().join(":"));
+    Some(Line { text: format!("PATH={}", one(value).or_else(|| all(value))?), starts_in: None })
 }

@@ -925,7 +925,7 @@ pub(super) fn shown(subcommand: &str, second: Option<&str>, scan: &Scan<'_>) -> 
         "config" | "remote" => return Shown::Settings,
         "log" | "reflog" => shows_content(scan),
         "stash" => shows_content(scan) || second != Some("list"),
-        "show" if !scan.operands.is_empty() && scan.operands.iter().all(names_file) => false,
+        "show" if !scan.operands.is_empty() && scan.operands.iter().all(names_file) => return Shown::Named,
         "show" if !scan.operands.iter().all(is_commit) => true,
         "show" | "diff" | "diff-tree" | "diff-index" | "diff-files" => has_file || !summarizes(scan),
         "blame" => scan.operands.iter().any(|operand| operand.exact().is_none()),
@@ -936,6 +936,7 @@ pub(super) fn shown(subcommand: &str, second: Option<&str>, scan: &Scan<'_>) -> 
         true if scan.operands.iter().any(|operand| is_number(operand) || operand.exact().is_none()) => Shown::Numbered,
         true => Shown::Content,
         // What was typed stands there, with passwords in addresses.
+        false if subcommand == "blame" => Shown::Named,
         false if subcommand == "reflog" || scan.has(&["-g", "--walk-reflogs"]) => Shown::Logs,
         false => Shown::Nothing,
     }
