@@ -1,6 +1,7 @@
 //! What leads to a file by another name: links in the home folder and in the project that are called like something that acts later,
 //! and variables that name files. Whoever writes such a file writes what a person's shell, git or agent reads.
 
+use std::cell::RefCell;
 use std::collections::{BTreeSet, VecDeque};
 use std::ffi::OsStr;
 use std::fs;
@@ -12,6 +13,7 @@ use bashgate_shared::variables::{self, Steers};
 
 use super::acting::project_of;
 use super::conditions::home;
+use super::listing;
 use super::real::{Leads, follow};
 use super::words;
 
@@ -234,7 +236,11 @@ fn by_variables(
 ) -> Vec<Inward> {
     let mut found = Vec::new();
     let folders: Vec<&Path> = start.ancestors().collect();
-    let counts = |place: &Path| place.is_file() || soon.iter().any(|file| file == place);
+    let names = RefCell::new(listing::Names::new());
+    let top = project_of(start);
+    let is_there = |place: &Path| listing::is_there(&mut names.borrow_mut(), place);
+    // Elsewhere nothing is written that goes by another name.
+    let counts = |place: &Path| place.starts_with(&top) && (is_there(place) || soon.iter().any(|file| file == place));
     let mut add = |path: &str, called: String| {
         let folders = start.ancestors().take(if path.starts_with('/') { 1 } else { usize::MAX });
         let places = folders.map(|folder| folder.join(path)).filter_map(|place| there_or_later(&place));

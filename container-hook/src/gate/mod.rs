@@ -18,6 +18,7 @@ mod decision;
 pub mod evidence;
 pub mod git;
 pub mod inward;
+mod listing;
 pub mod plugins;
 mod real;
 mod report;

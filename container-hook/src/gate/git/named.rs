@@ -1,6 +1,7 @@
 //! What git's settings name beside the repository's own folder: hooks and programs that it would run, and settings that it
 //! includes.
 
+use std::cell::RefCell;
 use std::collections::HashSet;
 use std::io;
 use std::path::{Path, PathBuf};
@@ -9,6 +10,7 @@ use bashgate_shared::classify::{git_config, paths};
 
 use super::{Repository, config, existing, files_outside, repositories, there};
 use crate::gate::conditions::place;
+use crate::gate::listing;
 use crate::gate::real::{Leads, follow};
 use crate::gate::started::without_detours;
 use crate::gate::words;
@@ -69,7 +71,9 @@ fn named_by(
     soon: &[PathBuf],
     named: &mut Vec<PathBuf>,
 ) -> bool {
-    let counts = |place: &Path| place.is_file() || !soon.is_empty() && soon.contains(&without_detours(place));
+    let names = RefCell::new(listing::Names::new());
+    let is_there = |place: &Path| listing::is_there(&mut names.borrow_mut(), place);
+    let counts = |place: &Path| is_there(place) || !soon.is_empty() && soon.contains(&without_detours(place));
     let (mut all_words, mut bytes, mut is_whole) = (0, 0, true);
     for repository in repositories {
         let root = std::fs::canonicalize(&repository.root).unwrap_or_else(|_| repository.root.clone());

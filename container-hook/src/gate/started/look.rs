@@ -2,8 +2,7 @@
 //! interpreter loads beside them. By names alone: what a program decides when it runs is not known here.
 
 use std::cell::{Cell, RefCell};
-use std::collections::{BTreeSet, HashMap, HashSet, VecDeque};
-use std::ffi::OsString;
+use std::collections::{BTreeSet, HashSet, VecDeque};
 use std::fs;
 use std::io::{ErrorKind, Read as _};
 use std::os::unix::fs::OpenOptionsExt as _;
@@ -17,6 +16,7 @@ use serde_json::Value;
 use super::lines;
 use super::settings::{self, Line};
 use crate::gate::conditions::{home, place};
+use crate::gate::listing::Names;
 use crate::gate::words;
 
 /// Most bytes of a text.
@@ -107,7 +107,7 @@ impl Default for Look {
             files: BTreeSet::new(),
             folders: BTreeSet::new(),
             waiting: VecDeque::new(),
-            names: HashMap::new(),
+            names: Names::new(),
             takes_beside: false,
             is_all: true,
         }
@@ -393,24 +393,6 @@ fn commands_in(text: &str) -> impl Iterator<Item = &str> {
     let marked = text.split("!`").skip(1).filter_map(|rest| rest.split('`').next());
     let fields = text.lines().filter_map(|line| line.split_once("command:")).map(|(_, line)| line);
     marked.chain(fields)
-}
-
-/// Most names of a folder that are kept to be asked again.
-const MOST_KEPT: usize = 4096;
-
-/// The names in folders that were looked into; nothing for one with too many.
-pub type Names = HashMap<PathBuf, Option<HashSet<OsString>>>;
-
-/// True for a file that is there, by one look into each folder.
-pub fn is_there(names: &mut Names, place: &Path) -> bool {
-    let (Some(folder), Some(name)) = (place.parent(), place.file_name()) else { return false };
-    if !names.contains_key(folder) {
-        let entries = fs::read_dir(folder).into_iter().flatten().flatten().take(MOST_KEPT + 1);
-        let all: HashSet<OsString> = entries.map(|entry| entry.file_name()).collect();
-        names.insert(folder.to_owned(), Some(all).filter(|all| all.len() <= MOST_KEPT));
-    }
-    let may_be = names.get(folder).is_none_or(|known| known.as_ref().is_none_or(|known| known.contains(name)));
-    may_be && place.is_file()
 }
 
 /// True for what `make` and its like read.

@@ -17,12 +17,14 @@ use bashgate_shared::{agents, programs};
 use serde_json::Value;
 
 pub(super) use look::without_detours;
-pub use look::{Folder, Look, is_there};
+pub use look::{Folder, Look};
 
 use super::acting::project_of;
 use super::conditions::home;
 use super::git;
 use super::inward::Around;
+use super::listing;
+pub use super::listing::is_there;
 use crate::doctor::bare_json;
 
 /// Most files of settings outside of a project that are read.
@@ -54,8 +56,8 @@ impl Started {
 /// if they were there.
 pub fn in_force(start: &Path, soon: &[PathBuf], around: &Around) -> Started {
     let mut look = Look::default();
-    let counts = |names: &mut look::Names, place: &Path| {
-        look::is_there(names, place) || !soon.is_empty() && soon.contains(&without_detours(place))
+    let counts = |names: &mut listing::Names, place: &Path| {
+        listing::is_there(names, place) || !soon.is_empty() && soon.contains(&without_detours(place))
     };
     let top = project_of(start);
     look.is_all = around.is_all;
@@ -187,7 +189,7 @@ mod tests {
 
     fn scripts(settings: &Value, folders: &[&Path]) -> Vec<PathBuf> {
         let mut look = Look::default();
-        look.at_gate(settings, folders, &look::is_there);
+        look.at_gate(settings, folders, &listing::is_there);
         look.taken().0.into_iter().collect()
     }
 
