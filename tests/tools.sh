@@ -32,6 +32,7 @@ need firejail firejail
 need podman podman
 need chromium chromium
 need runc runc
+need socat socat
 need shellcheck shellcheck
 need rg ripgrep
 need fdfind fd-find

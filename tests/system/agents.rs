@@ -411,3 +411,91 @@ fn codex_is_gated() {
     assert!(agent.results()[0].to_string().contains("touches the gate"), "{:?}", agent.results());
     assert!(agent.results()[1].to_string().contains("commands from its terminal"), "{:?}", agent.results());
 }
+
+/// Inside of Claude Code's own sandbox the hook decides as ever, what would be caged fails and does not run, and the doctor says why.
+#[test]
+fn the_hook_decides_beside_claude_codes_own_sandbox() {
+    let agent = Agent::new();
+    let outside = agent.home.join("outside");
+    let elsewhere = format!("touch {}", outside.display());
+    // The control: it writes there without its sandbox.
+    agent.run(&json!([bash(&elsewhere)]));
+    assert!(outside.exists(), "{:?}", agent.results());
+    std::fs::remove_file(&outside).unwrap();
+    agent.install();
+    let settings = agent.home.join(".claude/settings.json");
+    let mut value: Value = serde_json::from_str(&std::fs::read_to_string(&settings).unwrap()).unwrap();
+    value["sandbox"] = json!({"enabled": true, "allowUnsandboxedCommands": false});
+    std::fs::write(&settings, value.to_string()).unwrap();
+    let _host = agent.site.serve();
+    agent.run(&json!([
+        bash("echo x > safe"),
+        bash(&format!("{elsewhere}; echo $? > tried")),
+        bash("touch denied; echo x > .claude/settings.json")
+    ]));
+    assert!(agent.ran("safe") && !outside.exists(), "{:?}", agent.results());
+    assert!(!agent.ran("denied"), "{:?}", agent.results());
+    let doctor = agent.manage(&["doctor"]);
+    assert!(doctor.stdout.contains("its own sandbox (`sandbox.enabled` in"), "{doctor:?}");
+    agent.site.hook_setting("on_allow = \"silent\"", "on_allow = \"approve\"");
+    agent.site.hook_setting("cage_safe = false", "cage_safe = true");
+    agent.run(&json!([bash("cat /proc/1/comm > caged")]));
+    assert!(!agent.ran("caged"), "{:?}", agent.results());
+    let doctor = agent.manage(&["doctor"]).expect(2);
+    assert!(doctor.stdout.contains("in it no cage starts"), "{doctor:?}");
+}
+
+/// The same of Codex's, which is tried as it would start the commands.
+#[test]
+fn the_hook_decides_in_codexs_own_sandbox() {
+    let site = Site::default();
+    let ground = tempfile::tempdir_in("/srv").unwrap();
+    open_to_all(ground.path(), 0o755);
+    let at = |name: &str| ground.path().join(name);
+    for folder in ["home", "home/.codex", "project", "bin"] {
+        std::fs::create_dir(at(folder)).unwrap();
+    }
+    for own in ["bashgate-hook", "bashgate-run"] {
+        std::fs::copy(bin(own), at("bin").join(own)).unwrap();
+    }
+    std::fs::write(at("home/.codex/config.toml"), "sandbox_mode = \"workspace-write\"\n").unwrap();
+    let alone = site.hook_toml_alone();
+    std::fs::copy(&alone, at("hook.toml")).unwrap();
+    let inside = |words: &[&str]| {
+        let mut command = Command::new("unshare");
+        command.args(["-n", "-p", "-f", "--mount-proc", "timeout", "60"]).arg(Kind::Codex.installed());
+        command.args(["sandbox", "-c", "sandbox_mode=\"workspace-write\"", "--"]).args(words);
+        command
+            .env_clear()
+            .env("HOME", at("home"))
+            .env("PATH", "/usr/local/bin:/usr/bin:/bin")
+            .current_dir(at("project"));
+        Output::of(&mut command, b"")
+    };
+    let elsewhere = format!("touch here {}", at("home/elsewhere").display());
+    inside(&["bash", "-c", &elsewhere]);
+    assert!(at("project/here").exists() && !at("home/elsewhere").exists(), "it is a sandbox");
+    let (hook, runner, config) = (at("bin/bashgate-hook"), at("bin/bashgate-run"), at("hook.toml"));
+    let [hook, runner, config] = [&hook, &runner, &config].map(|path| path.to_str().unwrap());
+    inside(&[hook, "--config", config, "check", "--", "cat here"]).expect(0);
+    inside(&[hook, "--config", config, "check", "--", "curl https://h.example"]).expect(2);
+    let caged = inside(&[runner, "exec", "--cage", "--", "touch caged"]);
+    assert!(caged.code != Some(0) && !at("project/caged").exists(), "{caged:?}");
+    let doctor = |on_allow: &str| {
+        let text = std::fs::read_to_string(&alone).unwrap();
+        std::fs::write(at("hook.toml"), text.replace("on_allow = \"silent\"", on_allow)).unwrap();
+        let mut command = Command::new(hook);
+        command.args(["doctor", "--agent", "codex", "--config", config]).env_clear();
+        command.env("HOME", at("home")).env("PATH", "/usr/bin:/bin").current_dir(at("project"));
+        Output::of(&mut command, b"").stdout
+    };
+    let told = doctor("on_allow = \"silent\"");
+    assert!(
+        told.contains("its own sandbox (sandbox_mode = \"workspace-write\"") && !told.contains("no cage starts"),
+        "{told}"
+    );
+    let told = doctor("on_allow = \"approve\"");
+    assert!(told.contains("no cage starts"), "{told}");
+    std::fs::write(at("home/.codex/config.toml"), "sandbox_mode = \"danger-full-access\"\n").unwrap();
+    assert!(!doctor("on_allow = \"approve\"").contains("its own sandbox"), "{told}");
+}

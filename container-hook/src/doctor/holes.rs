@@ -17,15 +17,27 @@ const CLAUDE_HEEDS_ON_FAILURE: [u64; 3] = [2, 1, 295];
 /// Most files that are looked through for one kind of thing.
 const MAX_FILES: usize = 2000;
 
-/// Looks at one agent.
-pub fn look(row: &AgentRow, found: &[Settings], project: &Path, report: &mut Report) {
+/// Looks at one agent, and whether what it runs may be put into the cage.
+pub fn look(row: &AgentRow, found: &[Settings], (project, cages): (&Path, bool), report: &mut Report) {
     let values: Vec<(&Settings, Value)> = found.iter().map(|settings| (settings, value_of(settings))).collect();
     for (settings, value) in &values {
         variables_set(row, settings, value, report);
     }
     match row.name {
-        "claude" => claude(&values, project, report),
-        "codex" => codex(&values, project, report),
+        "claude" => {
+            claude(&values, project, report);
+            let turned_on = |(settings, value): &(&Settings, Value)| {
+                let is_on = value.pointer("/sandbox/enabled") == Some(&Value::Bool(true));
+                is_on.then(|| format!("`sandbox.enabled` in {}", settings.file.display()))
+            };
+            let off = "set \"sandbox\": {\"enabled\": false}";
+            own_sandbox(row.name, values.iter().find_map(turned_on).as_deref(), off, cages, report);
+        }
+        "codex" => {
+            codex(&values, project, report);
+            let off = "set sandbox_mode = \"danger-full-access\"";
+            own_sandbox(row.name, codex_sandbox(project).as_deref(), off, cages, report);
+        }
         "gemini" => gemini(&values, report),
         "copilot" => copilot(report),
         _ => {}
@@ -88,6 +100,46 @@ fn programs_in(value: &Value) -> Vec<String> {
         }
     }
     found
+}
+
+/// An agent's sandbox of its own around each command. The hook runs outside of it and decides as ever; what is started inside finds no
+/// folder for its state and no namespaces.
+fn own_sandbox(agent: &str, by: Option<&str>, off: &str, cages: bool, report: &mut Report) {
+    let Some(by) = by else { return };
+    if cages {
+        let says = format!(
+            "its own sandbox ({by}) is around each command, and in it no cage starts: what would be caged fails"
+        );
+        let help =
+            format!("{off} where the container holds the agent, or on_allow = \"silent\" in hook.toml, and no cage");
+        report.broken(agent, says, help);
+    } else {
+        let says = format!(
+            "its own sandbox ({by}) is around each command; the hook decides as ever, and bashgate-run starts nothing in it"
+        );
+        report.doubtful(agent, says, format!("nothing; to use the cage, {off}"));
+    }
+}
+
+/// What says that Codex puts commands into its sandbox, unless its command line says otherwise: it does where nothing is set.
+fn codex_sandbox(project: &Path) -> Option<String> {
+    let mode = |file: &PathBuf| {
+        let value = toml::from_str::<Value>(&std::fs::read_to_string(file).ok()?).ok()?;
+        Some((file.clone(), value.get("sandbox_mode")?.as_str()?.to_owned()))
+    };
+    // The project's settings come before the person's.
+    match codex_settings(project).iter().rev().find_map(mode) {
+        Some((_, mode)) if mode == "danger-full-access" => None,
+        Some((file, mode)) => Some(format!("sandbox_mode = \"{mode}\" in {}", file.display())),
+        None => Some("as it is where sandbox_mode is not set".to_owned()),
+    }
+}
+
+/// Codex's own settings: a person's, and a project's.
+fn codex_settings(project: &Path) -> Vec<PathBuf> {
+    let home = std::env::var_os("CODEX_HOME").map(PathBuf::from);
+    let home = home.or_else(|| Some(PathBuf::from(std::env::var_os("HOME")?).join(".codex")));
+    home.into_iter().map(|home| home.join("config.toml")).chain([project.join(".codex/config.toml")]).collect()
 }
 
 fn claude(values: &[(&Settings, Value)], project: &Path, report: &mut Report) {
@@ -154,9 +206,7 @@ fn codex(values: &[(&Settings, Value)], project: &Path, report: &mut Report) {
             "trust it with /hooks in Codex, or: bashgate-hook install --agent codex --scope managed",
         );
     }
-    let home = std::env::var_os("CODEX_HOME").map(PathBuf::from);
-    let home = home.or_else(|| Some(PathBuf::from(std::env::var_os("HOME")?).join(".codex")));
-    for file in home.into_iter().map(|home| home.join("config.toml")).chain([project.join(".codex/config.toml")]) {
+    for file in codex_settings(project) {
         let Ok(text) = std::fs::read_to_string(&file) else { continue };
         let Ok(value) = toml::from_str::<Value>(&text) else { continue };
         let shown = file.display();

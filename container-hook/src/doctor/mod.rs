@@ -17,7 +17,7 @@ use bashgate_shared::mailbox;
 use bashgate_shared::protocol::{BASH_CHECK, BashCheckWire, VERSION};
 
 use crate::gate::ask;
-use crate::gate::config::Config;
+use crate::gate::config::{Config, OnAllow};
 use crate::install;
 
 /// Settings of an agent that are there.
@@ -49,7 +49,8 @@ pub fn look(config: &Path, project: &Path, agent: Option<&'static AgentRow>) -> 
         }
         gated += 1;
         canary::send(row, &found, project, config.as_ref(), &mut report);
-        holes::look(row, &found, project, &mut report);
+        let cages = config.as_ref().is_some_and(|config| config.on_allow == OnAllow::Approve);
+        holes::look(row, &found, (project, cages), &mut report);
     }
     if gated == 0 {
         let help = "put the hook into an agent's settings: bashgate-hook install --agent NAME";

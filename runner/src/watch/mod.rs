@@ -233,7 +233,8 @@ impl Watch {
         if let Some(state) = self.lacks_baseline.as_ref().filter(|_| self.nobody_was_asked) {
             return Some(format!(
                 "what {} is before a run in the cage cannot be written down below {}: what the run leaves could not be told from what was \
-                 there if it were killed. Make room on that disk, or have the command asked about: a first line `# bashgate: network`",
+                 there if it were killed. Make room on that disk; or turn off the agent's own sandbox if it is what forbids to write there \
+                 (`bashgate-hook doctor` knows); or have the command asked about: a first line `# bashgate: network`",
                 self.workspace.display(),
                 state.display(),
             ));
