@@ -5,7 +5,7 @@ use std::iter::Peekable;
 use std::str::Chars;
 
 use bashgate_shared::classify::paths::file_name;
-use bashgate_shared::programs::{Kind, Runs};
+use bashgate_shared::programs::{Builtin, Kind, Runs};
 use bashgate_shared::shell::RESERVED;
 use bashgate_shared::{programs, variables};
 
@@ -17,6 +17,10 @@ const ENTER: [&str; 6] = ["-C", "--directory", "--prefix", "--cwd", "--dir", "-w
 const OPEN: char = '*';
 /// What stands for the beginning of `<( )` behind an interpreter.
 const FROM_COMMAND: &str = "<(";
+/// How deep `$( )` is read in another one.
+const DEEPEST_PUT_IN: usize = 8;
+/// Longest word whose braces are looked into, in bytes.
+const LONGEST_WITH_BRACES: usize = 512;
 /// Most words that braces stand for one by one.
 const MOST_OF_BRACES: usize = 64;
 /// How many commands of a loop are asked whether they run what it reads.
@@ -43,7 +47,7 @@ pub(super) fn words(text: &str) -> Vec<Word> {
 }
 
 fn into(text: &str, depth: usize, found: &mut Vec<Word>) {
-    let all = commands(text);
+    let all = commands(text, 0);
     let feeds = fed_to_interpreters(&all);
     for (Command { words: command, is_run, .. }, feeds) in all.into_iter().zip(feeds) {
         // What it says is run elsewhere: every word may be where that stands.
@@ -159,9 +163,10 @@ impl Command {
 
 /// True for what runs a text that is given to it.
 fn interprets(name: &str) -> bool {
-    let row = programs::row(name);
-    row.is_some_and(|row| row.kind == Kind::Runtime || row.runs == Runs::Shell)
-        || matches!(name, "eval" | "source" | ".")
+    programs::row(name).is_some_and(|row| {
+        let runs_here = matches!(row.builtin, Some(Builtin::Evaluates | Builtin::Sources));
+        runs_here || row.kind == Kind::Runtime || row.runs == Runs::Shell
+    })
 }
 
 /// For each command whether an interpreter reads what it says, itself or by way of others: `cat x | grep -v y | sh`.
@@ -184,6 +189,9 @@ fn fed_to_interpreters(all: &[Command]) -> Vec<bool> {
 
 /// A word with its braces: those in front of it stand for words one by one, all others for anything: `{sh,x}`, `tools/{a,b}`, `x{1..9}`.
 fn without_braces(word: &str) -> Vec<String> {
+    if let Some((start, _)) = word.split_once('{').filter(|_| word.len() > LONGEST_WITH_BRACES) {
+        return vec![format!("{start}{OPEN}")];
+    }
     let mut waiting = vec![word.to_owned()];
     let mut done = Vec::new();
     while let Some(word) = waiting.pop() {
@@ -226,7 +234,10 @@ fn braces_of(word: &str) -> Option<(&str, Vec<&str>, &str)> {
 }
 
 /// The commands of a text, each by its words.
-fn commands(text: &str) -> Vec<Command> {
+fn commands(text: &str, depth: usize) -> Vec<Command> {
+    // What is put in so deep is read as if it stood there by itself.
+    let flat = (depth == DEEPEST_PUT_IN).then(|| text.replace("$(", ";"));
+    let text = flat.as_deref().unwrap_or(text);
     let mut all = Vec::new();
     let (mut command, mut word): (Command, Option<String>) = (Command::default(), None);
     // What is put in is a command of its own.
@@ -279,7 +290,11 @@ fn commands(text: &str) -> Vec<Command> {
     end(&mut word, &mut command);
     all.push(command);
     for (text, is_run) in inner {
-        all.extend(commands(&text).into_iter().map(|command| Command { is_run: is_run || command.is_run, ..command }));
+        all.extend(
+            commands(&text, depth + 1)
+                .into_iter()
+                .map(|command| Command { is_run: is_run || command.is_run, ..command }),
+        );
     }
     all.retain(|command| !command.words.is_empty());
     all
@@ -328,6 +343,23 @@ fn put_in(chars: &mut Peekable<Chars<'_>>) -> Option<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    /// Texts come from whoever shapes the project: none takes longer than its length.
+    #[test]
+    fn deep_and_long_texts_are_read_in_one_go() {
+        let deep = format!("{} sh tools/x.sh", "$(".repeat(100_000));
+        assert!(words(&deep).iter().any(|word| word.is_code && word.text == "tools/x.sh"));
+        for text in [
+            "{".repeat(250_000),
+            "{a,".repeat(80_000),
+            "$(a".repeat(80_000),
+            "a | while ".repeat(25_000),
+            "$'\\".repeat(80_000),
+        ] {
+            // Whoever waits for its length squared waits for minutes.
+            assert!(words(&text).len() < 200_000, "{text:.9}");
+        }
+    }
 
     #[test]
     fn what_a_command_runs_is_told_from_what_it_is_given() {
