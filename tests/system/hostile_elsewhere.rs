@@ -179,16 +179,16 @@ fn settings_anywhere_in_the_project_count_from_anywhere_in_it() {
     // More names than are looked at may hide what acts.
     let world = repository();
     let many = world.work().join("many");
-    for number in 0..1100 {
-        let folder = many.join(number.to_string());
-        std::fs::create_dir_all(&folder).unwrap();
-        for name in 0..100 {
-            std::fs::create_dir(folder.join(name.to_string())).unwrap();
-        }
+    std::fs::create_dir(&many).unwrap();
+    for number in 0..100_001 {
+        // As many names as the file system gives to one file.
+        let of = many.join((number - number % 60_000).to_string());
+        let name = many.join(number.to_string());
+        if of == name { std::fs::write(name, "").unwrap() } else { std::fs::hard_link(of, name).unwrap() }
     }
     assert!(world.obstacle("echo x > notes.txt").is_some());
-    std::fs::remove_dir_all(many.join("0")).unwrap();
-    std::fs::rename(&many, world.work().join("node_modules")).unwrap();
+    std::fs::create_dir(world.work().join("node_modules")).unwrap();
+    std::fs::rename(&many, world.work().join("node_modules/package")).unwrap();
     world.local(&["echo x > notes.txt"]);
 }
 
