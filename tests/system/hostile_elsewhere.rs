@@ -138,6 +138,11 @@ fn variables_are_secret_by_what_they_hold() {
         }
         assert!(!asked_with(&world, name, &value, "echo hello"), "{name}={value}");
     }
+    // Nothing of it is shown.
+    for command in ["[ -n \"$API_TOKEN\" ] && echo set", "[ -z \"${API_TOKEN:-}\" ] || echo set"] {
+        assert!(!asked_with(&world, "API_TOKEN", random, command), "{command}");
+    }
+    assert!(asked_with(&world, "API_TOKEN", random, "[ -z \"${API_TOKEN:-x$API_TOKEN}\" ] || echo ${API_TOKEN:-}"));
 }
 
 /// Who works in a sub-folder writes what settings beside it and deep below the project's root start.

@@ -34,6 +34,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use bashgate_shared::cage::{self as caged, Note};
+use bashgate_shared::classify::secrets;
 use bashgate_shared::classify::{Classification, CommandClass, Decided, Effects, Surroundings, classify};
 use bashgate_shared::command::{CommandLine, Digest};
 use bashgate_shared::mailbox;
@@ -161,8 +162,10 @@ impl Look {
 fn variables_with_credentials(text: &str) -> impl Iterator<Item = String> {
     let is_letter = |letter: char| letter.is_ascii_alphanumeric() || letter == '_';
     let names: BTreeSet<&str> = text.split(|letter| !is_letter(letter)).filter(|name| !name.is_empty()).collect();
+    // What such a name says has been judged where it stands.
+    let is_judged = |name: &&str| secrets::is_secret_variable(name);
     let value = |name: &str| std::env::var_os(name).filter(|value| shown::is_credential(&value.to_string_lossy()));
-    names.into_iter().filter(move |name| value(name).is_some()).map(|name| format!("${name}"))
+    names.into_iter().filter(move |name| !is_judged(name) && value(name).is_some()).map(|name| format!("${name}"))
 }
 
 /// Other absolute names of the working directory: the one without links, and the one that the shell may have for it.

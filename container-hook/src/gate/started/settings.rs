@@ -50,15 +50,9 @@ fn into(value: &Value, (is_command, starts_in): (bool, Option<&str>), depth: usi
                 let words = fields.get("args").and_then(texts).unwrap_or_default();
                 found.push(Line { text: format!("{program} {words}"), starts_in: starts_in.map(str::to_owned) });
             }
-            for (name, value) in fields {
-                if name == "PATH" {
-                    found.extend(path_of(value));
-                }
-            }
-            // A tool's own word for what it puts in the environment: folders of programs, and files that it reads.
-            if let Some(own) = fields.get("_") {
-                found.extend(own.get("path").and_then(path_of));
-            }
+            // Also behind a tool's own word for what it puts in the environment.
+            let paths = [fields.get("PATH"), fields.get("_").and_then(|own| own.get("path"))];
+            found.extend(paths.into_iter().flatten().filter_map(path_of));
             let too_deep = fields.iter().filter(|(name, value)| {
                 // A variable that names code as well.
                 let is_one = is_command

@@ -558,7 +558,11 @@ fn asks_if_empty(simple: &Simple) -> bool {
     let one = |word: &Word| {
         word.pieces.iter().all(|piece| match piece {
             // Other forms show the value in an error, or set another variable to it.
-            Piece::Variable(variable) => variable.quoted && variable.is_plain(),
+            Piece::Variable(variable) => {
+                let is_empty = |word: &Word| word.pieces.is_empty();
+                variable.quoted
+                    && (variable.is_plain() || matches!(&variable.form, shell::Form::With(word) if is_empty(word)))
+            }
             Piece::Text { quoted, .. } => *quoted,
             _ => false,
         })
