@@ -613,6 +613,14 @@ mod tests {
                 "[chat.x]\nkind = \"telegram\"\nroom = \"1\"\ntoken_file = \"t\"\napprovers = [\"@ann\"]",
                 "`chat.x.approvers` has `@ann`; people are named by ids",
             ),
+            (
+                "[chat.x]\nkind = \"telegram\"\nroom = \"1\"\ntoken_file = \"t\"\n[chat.x.approvers_of]\npay = [\"@ann\"]",
+                "`chat.x.approvers_of.pay` has `@ann`; people are named by ids",
+            ),
+            (
+                "[chat.x]\nkind = \"telegram\"\nroom = \"1\"\ntoken_file = \"t\"\nworkspaces = [\"web\"]\n[chat.x.approvers_of]\npay = []",
+                "is not among its `workspaces`",
+            ),
             ("[chat.x]\nkind = \"telegram\"\nroom = \"1\"\ntoken_file = \"none\"", "cannot read `chat.x.token_file`"),
             (
                 "[chat.x]\nkind = \"telegram\"\nroom = \"1\"\ntoken_file = \"/etc/passwd\"",

@@ -46,6 +46,47 @@ fn at_night_nobody_is_told_and_words_count_all_the_same() {
     stage.ends();
 }
 
+/// What there was to tell meanwhile is told when the night is over, and what ends by itself is told at its end.
+#[test]
+fn what_was_said_at_night_is_told_in_the_morning() {
+    let seconds = || std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).unwrap().as_secs();
+    // The night ends with this minute: there must be time for what is said in it.
+    if seconds() % 60 > 40 {
+        pause(Duration::from_secs(61 - seconds() % 60));
+    }
+    let minute = seconds() / 60 % 1440;
+    let at = |minute: u64| format!("{:02}:{:02}", minute % 1440 / 60, minute % 60);
+    let stage = stage("", &format!("quiet = \"{}-{} UTC\"", at(minute), at(minute + 1)));
+    stage.site.cli(["workspace", "break-glass", "default", "--minutes", "1", "--why", "the deploy"]).expect(0);
+    let is_told = |stage: &Stage<Telegram>| stage.shown().iter().any(|shown| shown.text.contains("For 1 minutes"));
+    pause(Duration::from_secs(2));
+    assert!(!is_told(&stage) || seconds() / 60 % 1440 != minute, "it is night");
+    stage.hears("For 1 minutes everything in default runs");
+    stage.hears("What was let through ahead in default has ended");
+    stage.ends();
+}
+
+/// Who answers for a workspace is named for it; what others say about it does not count, in the same room.
+#[test]
+fn a_workspace_may_have_approvers_of_its_own() {
+    let stage = stage("[workspaces.web]\n", "approvers_of = { default = [\"999\"] }");
+    let (running, card) = stage.ask(ASKED);
+    let id = card.id();
+    for word in ["approve", "deny"] {
+        stage.service.says(Who::Approver, &format!("{word} {id}"));
+    }
+    stage.hears("you are not among those who may answer for workspace default");
+    stage.service.says(Who::Approver, "pending");
+    stage.hears("Nothing is held.");
+    stage.service.says(Who::Approver, "deny all");
+    stage.service.says(Who::Approver, "pause default");
+    stage.hears("there is no workspace `default` here");
+    assert_eq!(stage.site.pending().len(), 1, "nothing of it counts");
+    stage.site.cli(["deny", &id]).expect(0);
+    running.join().unwrap().expect(2);
+    stage.ends();
+}
+
 /// One person with two accounts is one; two are two, wherever they say it.
 #[test]
 fn two_people_must_approve_what_the_policy_says() {
@@ -113,6 +154,7 @@ fn broken_glass_is_said_and_ends() {
     assert!(stage.site.cli(["status"]).expect(0).stdout.contains("everything: the deploy"));
     stage.service.says(Who::Approver, &format!("deny {id}"));
     stage.hears("The approval counts no more");
+    stage.hears(&format!("has ended ({id})"));
     let (running, card) = stage.ask(ASKED);
     stage.service.says(Who::Approver, &format!("deny {}", card.id()));
     running.join().unwrap().expect(2);
@@ -141,6 +183,7 @@ fn a_grant_ends_with_the_taint_and_with_the_host() {
     };
     grant(&stage);
     stage.site.cli(["taint", "clear", "default"]).expect(0);
+    stage.hears("What was let through ahead in default has ended");
     for label in ["corruption", "secret"] {
         stage.site.raise("default", label);
     }

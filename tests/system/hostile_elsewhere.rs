@@ -132,6 +132,9 @@ fn variables_are_secret_by_what_they_hold() {
         ("HTTPS_PROXY", "http://proxy:3128".to_owned(), false),
         ("UPSTREAM", "https://api.example/v1".to_owned(), false),
     ] {
+        let (start, end) = name.split_at(2);
+        let composed = format!("printenv {start}\"{end}\"");
+        assert_eq!(asked_with(&world, name, &value, &composed), is_secret, "{composed}");
         for command in ["echo \"$NAME\"", "printenv NAME", "echo ${NAME#x} | cut -c1-9", "printf '%s' $NAME > f"] {
             let command = command.replace("NAME", name);
             assert_eq!(asked_with(&world, name, &value, &command), is_secret, "{name}={value} {command}");

@@ -143,7 +143,9 @@ pub(super) fn there_or_later(path: &Path) -> Option<PathBuf> {
             Ok(target) => path = path.parent()?.join(target),
             Err(_) => match follow(path.parent()?) {
                 Leads::To(real) | Leads::Nowhere(real) => return Some(real.join(path.file_name()?)),
-                Leads::Dangling(_) | Leads::Doubt(_) => return None,
+                // The folder will be there by another name: each step is one part shorter.
+                Leads::Dangling(_) => return Some(there_or_later(path.parent()?)?.join(path.file_name()?)),
+                Leads::Doubt(_) => return None,
             },
         }
     }
@@ -300,6 +302,9 @@ mod tests {
         link("other", "notes.txt");
         link("other", ".cache/x");
         link("zshrc", ".zshrc");
+        // By a folder that is not there yet, either.
+        link("soon/profile", ".profile");
+        std::os::unix::fs::symlink("later", project.join("soon")).unwrap();
         let found = look_at(&home, &Names::all(), AT_HOME).inward;
         let name_of = |path: &str| super::name_of(&found, &project.join(path));
         let at_home = |path: &str| Some(home.join(path).to_string_lossy().into_owned());
@@ -309,6 +314,7 @@ mod tests {
         assert_eq!(name_of("nvim/init.lua"), at_home(".config/nvim/init.lua"));
         // What is not there yet.
         assert_eq!(name_of("zshrc"), at_home(".zshrc"));
+        assert_eq!(name_of("later/profile"), at_home(".profile"));
         assert_eq!(name_of("other"), None);
     }
 

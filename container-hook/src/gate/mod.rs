@@ -142,7 +142,10 @@ impl Look {
             conditions::check(&found, cwd, &around.protected, setup)
         };
         let known = |name: &String| found.effects.secrets.contains(name);
-        findings.secrets.extend(variables_with_credentials(command.text()).filter(|name| !known(name)));
+        let told = found.calls.iter().flatten().filter_map(|word| word.as_deref());
+        let told = std::iter::once(command.text()).chain(told);
+        let secret: BTreeSet<String> = told.flat_map(variables_with_credentials).filter(|name| !known(name)).collect();
+        findings.secrets.extend(secret);
         Self { found, findings }
     }
 

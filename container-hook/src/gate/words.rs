@@ -54,9 +54,13 @@ pub fn files_that(words: &[&str], folders: &[&Path], counts: &dyn Fn(&Path) -> b
     };
     // A folder, and those on the way to a file in it.
     let mut known: HashSet<PathBuf> = bases.iter().filter_map(|base| std::fs::canonicalize(base).ok()).collect();
+    // Each word once, and once more where the first one comes again.
+    let mut met = HashSet::new();
+    let words: Vec<(bool, &str)> = words.iter().enumerate().map(|(at, word)| (at == 0, *word)).collect();
+    let words: Vec<(bool, &str)> = words.into_iter().filter(|word| met.insert(*word)).collect();
     let mut inner: Vec<PathBuf> = words
         .iter()
-        .flat_map(|word| named(word, &bases))
+        .flat_map(|(_, word)| named(word, &bases))
         .filter(|place| place.is_dir())
         // One folder goes by many names.
         .filter(|place| std::fs::canonicalize(place).is_ok_and(|real| known.insert(real)))
@@ -66,9 +70,9 @@ pub fn files_that(words: &[&str], folders: &[&Path], counts: &dyn Fn(&Path) -> b
     inner.truncate(MAX_FOLDERS);
     bases.extend(inner);
     let mut found = Vec::new();
-    for (at, word) in words.iter().enumerate() {
+    for (is_first, word) in &words {
         let glued = word.strip_prefix('-').and_then(|rest| rest.split_at_checked(1)).map(|(_, rest)| rest);
-        let is_program = at == 0 && !word.contains(['/', '.']);
+        let is_program = *is_first && !word.contains(['/', '.']);
         for word in [Some(*word).filter(|_| !is_program), glued].into_iter().flatten().filter(|word| !word.is_empty()) {
             let module = word.replace("::", "/").replace('.', "/");
             let as_module = ["", "/__main__", "/__init__"].map(|file| format!("{module}{file}.py"));

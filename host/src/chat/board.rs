@@ -57,6 +57,9 @@ pub struct Ahead {
     pub workspace: WorkspaceName,
     /// What, by whom, for how long: on one line.
     pub words: String,
+    /// Whether it ends by itself: then that is told.
+    #[serde(skip)]
+    pub is_for_a_time: bool,
 }
 
 #[derive(Debug, Default)]

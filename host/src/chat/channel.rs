@@ -24,6 +24,8 @@ pub struct Message {
     pub foot: String,
     /// What can be pressed.
     pub buttons: Vec<Button>,
+    /// Who may answer it, by the service's ids: they are rung for while there is something to answer.
+    pub rings: Vec<String>,
 }
 
 /// A button under a card.
@@ -112,7 +114,7 @@ pub fn message(shown: &Shown, now_boot_ms: u64, now_unix_ms: u64, width: usize, 
     parts.folded |= is_cut;
     if let Some(over) = &shown.over {
         let foot = format!("{} ({})", one_line(over, MOST_FOOT - 100), card.id);
-        return Message { id: card.id.clone(), parts, foot, buttons: Vec::new() };
+        return Message { id: card.id.clone(), parts, foot, buttons: Vec::new(), rings: Vec::new() };
     }
     let left = card.expires_boot_ms.saturating_sub(now_boot_ms);
     let until = crate::clock::date(now_unix_ms + left);
@@ -143,7 +145,7 @@ pub fn message(shown: &Shown, now_boot_ms: u64, now_unix_ms: u64, width: usize, 
             foot.push_str(&format!(" approve {} grant 30: others of its kind, too, for so many minutes.", card.id));
         }
     }
-    Message { id: card.id.clone(), parts, foot, buttons }
+    Message { id: card.id.clone(), parts, foot, buttons, rings: Vec::new() }
 }
 
 /// Letters as services count them.

@@ -273,7 +273,9 @@ impl<C: Channel> Link<C> {
     }
 
     fn message(&self, shown: &Shown, now: Now) -> Message {
-        channel::message(shown, now.boot_ms, now.unix_ms, C::WIDTH, self.settings.asks_code(shown.card.demands.code))
+        let takes_code = self.settings.asks_code(shown.card.demands.code);
+        let rings = self.settings.who_answers(&shown.card.workspace).iter().cloned().collect();
+        Message { rings, ..channel::message(shown, now.boot_ms, now.unix_ms, C::WIDTH, takes_code) }
     }
 
     async fn perform(&self, act: Act) -> Result<(), Failure> {
@@ -318,7 +320,7 @@ impl<C: Channel> Link<C> {
                 let head = format!("Held: {id}");
                 let parts = Parts { head, command: String::new(), about: String::new(), folded: false };
                 let foot = "No longer held: the host was started anew, and nobody waits for it any more".to_owned();
-                let message = Message { id: id.clone(), parts, foot, buttons: Vec::new() };
+                let message = Message { id: id.clone(), parts, foot, buttons: Vec::new(), rings: Vec::new() };
                 self.change(&id, &posted, &message, 0).await?;
                 self.memory.is_done_with(&id);
                 Ok(())
@@ -359,16 +361,15 @@ impl<C: Channel> Link<C> {
 
     /// Says the next remark. True when there was one.
     async fn remark(&self, remarked: &mut u64) -> Result<bool, Failure> {
+        // At night nobody is told: it waits for the morning.
+        if self.settings.hours.is_quiet(clock::now().unix_ms) {
+            return Ok(false);
+        }
         let (remarks, last) = self.board.remarks(*remarked);
         let Some(next) = remarks.iter().find(|remark| self.settings.is_about(&remark.workspace)) else {
             *remarked = last;
             return Ok(false);
         };
-        // At night nobody is told, and in the morning it is no news.
-        if self.settings.hours.is_quiet(clock::now().unix_ms) {
-            *remarked = last;
-            return Ok(false);
-        }
         self.channel.say(&next.words, None).await?;
         *remarked = next.number;
         Ok(true)
@@ -403,7 +404,7 @@ impl<C: Channel> Link<C> {
         let is_pressed = spoken.on.is_some();
         // Nobody else's word is waited for.
         let is_for_longer = is_for_longer(&grammar::read(&spoken.words));
-        if (is_pressed || is_for_longer) && self.settings.approvers.contains(&spoken.user) {
+        if (is_pressed || is_for_longer) && self.settings.is_heard(&spoken.user) {
             self.until_remembered(&spoken.words).await;
         }
         if spoken.words.len() > MOST_WORDS {

@@ -29,6 +29,8 @@ pub struct Settings {
     pub thread: Option<String>,
     /// Who may answer, by the service's own ids. Empty means nobody.
     pub approvers: BTreeSet<String>,
+    /// The same for single workspaces, in place of that list.
+    pub approvers_of: BTreeMap<WorkspaceName, BTreeSet<String>>,
     /// The workspaces whose cards it shows and whose cards can be answered in it; `None` for all.
     pub workspaces: Option<BTreeSet<WorkspaceName>>,
     /// Which answers take a one-time code.
@@ -58,6 +60,16 @@ impl Settings {
             CodesFor::All => true,
             CodesFor::None => false,
         }
+    }
+
+    /// Who may answer for a workspace, by the service's own ids.
+    pub fn who_answers(&self, workspace: &WorkspaceName) -> &BTreeSet<String> {
+        self.approvers_of.get(workspace).unwrap_or(&self.approvers)
+    }
+
+    /// True for somebody who may answer for some workspace.
+    pub fn is_heard(&self, user: &str) -> bool {
+        std::iter::once(&self.approvers).chain(self.approvers_of.values()).any(|ids| ids.contains(user))
     }
 
     /// True for a workspace that this channel is about.
@@ -190,6 +202,8 @@ pub struct ChatFile {
     #[serde(default)]
     approvers: Vec<String>,
     #[serde(default)]
+    approvers_of: BTreeMap<WorkspaceName, Vec<String>>,
+    #[serde(default)]
     workspaces: Option<Vec<WorkspaceName>>,
     #[serde(default)]
     codes: CodesFor,
@@ -246,13 +260,20 @@ fn one(name: String, file: ChatFile, folder: &Path) -> Result<Settings, String> 
     if !(ids.is_room)(&file.room) {
         return Err(format!("{} is `{}`; rooms of {} are {}", key("room"), file.room, file.kind.word(), ids.room));
     }
-    if let Some(wrong) = file.approvers.iter().find(|id| !(ids.is_person)(id)) {
-        return Err(format!(
-            "{} has `{wrong}`; people are named by ids, which nobody can change, and those of {} are {}",
-            key("approvers"),
-            file.kind.word(),
-            ids.person
-        ));
+    let of = |workspace: &WorkspaceName| key(&format!("approvers_of.{workspace}"));
+    let of_workspaces = file.approvers_of.iter().map(|(workspace, ids)| (of(workspace), ids));
+    for (field, all) in std::iter::once((key("approvers"), &file.approvers)).chain(of_workspaces) {
+        if let Some(wrong) = all.iter().find(|id| !(ids.is_person)(id)) {
+            return Err(format!(
+                "{field} has `{wrong}`; people are named by ids, which nobody can change, and those of {} are {}",
+                file.kind.word(),
+                ids.person
+            ));
+        }
+    }
+    let is_shown = |name: &WorkspaceName| file.workspaces.as_ref().is_none_or(|names| names.contains(name));
+    if let Some(name) = file.approvers_of.keys().find(|name| !is_shown(name)) {
+        return Err(format!("{} names people for a workspace that is not among its `workspaces`", of(name)));
     }
     let token = match &file.token_file {
         Some(path) => secret(&folder.join(path), &key("token_file"))?,
@@ -280,6 +301,7 @@ fn one(name: String, file: ChatFile, folder: &Path) -> Result<Settings, String> 
         room: file.room,
         thread: file.thread,
         approvers: file.approvers.into_iter().collect(),
+        approvers_of: file.approvers_of.into_iter().map(|(name, ids)| (name, ids.into_iter().collect())).collect(),
         codes: file.codes,
         hours,
         workspaces: file.workspaces.map(|names| names.into_iter().collect()),

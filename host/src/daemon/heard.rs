@@ -3,7 +3,7 @@
 //! A channel's list names who may answer. What anybody else says is talk: no answer, no word about what is held. A channel that
 //! is about some workspaces only knows of no others.
 
-use std::collections::{BTreeMap, HashMap, HashSet};
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::time::Duration;
 
 use bashgate_shared::classify::CommandClass;
@@ -126,7 +126,7 @@ impl Core {
             return None;
         }
         let person = settings.person(user, name);
-        let is_approver = settings.approvers.contains(user);
+        let is_approver = settings.is_heard(user);
         if let Said::Answer(id, ..) = &said
             && let Some(test) = self.lines.tests.get_mut(id).filter(|test| test.channel == channel)
         {
@@ -144,7 +144,8 @@ impl Core {
         if self.lines.guesses.get(&key).is_some_and(|guesses| !guesses.has_some()) {
             return Some(Reply::refused("too many wrong ids and codes; you are heard again in a while").into());
         }
-        let is_about = |workspace: &WorkspaceName| settings.is_about(workspace);
+        let may_answer = |workspace: &WorkspaceName| settings.who_answers(workspace).contains(user);
+        let is_about = |workspace: &WorkspaceName| settings.is_about(workspace) && may_answer(workspace);
         let told = match &said {
             Said::Answer(id, ..) | Said::Show(id) | Said::Why(id) => match self.workspace_under(id) {
                 Some(workspace) if is_about(workspace) => {
@@ -181,6 +182,11 @@ impl Core {
                         }
                         _ => self.say(words, &person)?,
                     }
+                }
+                // Its card is shown here, and is for others.
+                Some(workspace) if settings.is_about(workspace) => {
+                    Reply::refused(format!("you are not among those who may answer for workspace {workspace} ({id})"))
+                        .into()
                 }
                 None if self.book.knows(id)
                     && self.desk.board().card(id).is_none_or(|shown| is_about(&shown.card.workspace)) =>
@@ -262,15 +268,17 @@ impl Core {
                     None => "is being opened".to_owned(),
                 },
             };
-            let who = match settings.approvers.len() {
+            let count = |ids: &BTreeSet<String>| match ids.len() {
                 0 => "nobody may answer".to_owned(),
                 1 => "1 may answer".to_owned(),
                 n => format!("{n} may answer"),
             };
+            let of = settings.approvers_of.iter().map(|(name, ids)| format!(", for {name} {}", count(ids)));
+            let who = count(&settings.approvers) + &of.collect::<String>();
             lines.push(format!("{name}  {}  {state}; {who}", settings.kind.word()));
             let works = health.as_ref().is_some_and(|health| health.has_begun && health.trouble().is_none());
             data.push(json!({"name": name, "kind": settings.kind.word(), "works": works, "state": state,
-                             "approvers": settings.approvers, "workspaces": settings.workspaces}));
+                             "approvers": settings.approvers, "approvers_of": settings.approvers_of, "workspaces": settings.workspaces}));
         }
         if lines.is_empty() {
             lines.push(

@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 
 use super::core::Core;
 use crate::approval::{Ahead, ApprovalId, Card};
-use crate::chat::{board, card, notice};
+use crate::chat::{Notice, board, card, notice};
 use crate::clock;
 use crate::config::InspectorKind;
 use crate::control::Reply;
@@ -104,15 +104,24 @@ impl Core {
         Reply::done(if lines.is_empty() { none } else { lines.join("\n") }, json!(data))
     }
 
-    /// Shows everybody what is let through ahead, as it is now.
-    pub(super) fn show_ahead(&self) {
+    /// Shows everybody what is let through ahead, as it is now, and says what of it has ended, if it was for a time.
+    pub(super) fn show_ahead(&mut self) {
         let now = clock::now().boot_ms;
         let shown = |grant: &Ahead| board::Ahead {
             id: grant.id.clone(),
             workspace: grant.workspace.clone(),
             words: line_of(grant, now),
+            is_for_a_time: grant.until_boot_ms != u64::MAX,
         };
-        self.desk.board().lets_ahead(self.ahead(|_| true).iter().map(shown).collect());
+        let ahead: Vec<board::Ahead> = self.ahead(|_| true).iter().map(shown).collect();
+        let is_over = |known: &board::Ahead| known.is_for_a_time && !ahead.iter().any(|one| one.id == known.id);
+        let over: Vec<board::Ahead> = self.desk.board().ahead().into_iter().filter(is_over).collect();
+        self.desk.board().lets_ahead(ahead);
+        for board::Ahead { id, workspace, .. } in over {
+            let words = format!("What was let through ahead in {workspace} has ended ({id}): it is asked about again.");
+            self.desk.board().remark(&workspace, &words);
+            self.desk.tell(&Notice::Reply(words));
+        }
     }
 
     /// What is let through ahead in the workspaces that are meant.

@@ -35,8 +35,8 @@ impl Core {
             self.lapse();
             self.desk.board().lapse(now.boot_ms);
             self.tell_of_quiet_cards();
-            let workspaces = &self.workspaces;
             self.show_ahead();
+            let workspaces = &self.workspaces;
             self.book.end_grants(now, |name| workspaces.get(name).map(|known| known.seen.epoch));
         }
         self.outbox.tidy(&self.keys);

@@ -116,7 +116,7 @@ fn parts_of(text: &str, runs_next: bool, found: &mut Vec<Word>) {
         }
         // Where programs and code are looked for.
         if name.ends_with("PATH") && !variables::names_folders_of_projects(name) {
-            let folders = value.split(':').map(|folder| folder.trim_start_matches([OPEN, '/']));
+            let folders = value.split(':').map(|folder| folder.trim_start_matches(OPEN));
             found.extend(folders.filter(|folder| !folder.is_empty() && !folder.contains(OPEN)).map(code));
         }
     }
@@ -337,7 +337,13 @@ fn put_in(chars: &mut Peekable<Chars<'_>>) -> Option<String> {
             break;
         }
     }
-    inside.strip_prefix('(').map(|text| text.strip_suffix(')').unwrap_or(text).to_owned())
+    // What stands in for a variable may be a command.
+    let default = inside.strip_prefix('{').map(|text| text.strip_suffix('}').unwrap_or(text)).and_then(|text| {
+        let name = text.find(|letter: char| !letter.is_ascii_alphanumeric() && letter != '_')?;
+        text.get(name..)?.trim_start_matches(':').strip_prefix(['-', '=', '+'])
+    });
+    let command = inside.strip_prefix('(').map(|text| text.strip_suffix(')').unwrap_or(text));
+    command.or(default).map(str::to_owned)
 }
 
 #[cfg(test)]
@@ -404,6 +410,8 @@ mod tests {
             ("eval \"$(cat tools/x)\"", vec!["tools/x"], vec!["eval"]),
             ("python3 -c \"$(cat tools/x)\"", vec!["tools/x"], vec![]),
             ("sh < tools/x", vec!["tools/x"], vec![]),
+            ("\"${LINT:-./scripts/lint.sh}\" src", vec!["./scripts/lint.sh"], vec![]),
+            ("sh ${LINT-scripts/x}", vec!["scripts/x"], vec!["sh"]),
             ("cat tools/x | grep y", vec![], vec!["tools/x"]),
             ("cat tools/x || sh y", vec!["y"], vec!["tools/x"]),
             ("sh -c \"", vec![], vec!["sh"]),

@@ -223,9 +223,9 @@ impl Look {
         }
         // Where it goes before, or says that something starts: a folder, and one in that.
         let mut bases: Vec<PathBuf> = folders.iter().map(|folder| (*folder).to_owned()).collect();
-        for word in divided.iter().filter(|word| word.is_folder).map(|word| word.text.trim_start_matches('/')) {
-            let entered: Vec<PathBuf> =
-                bases.iter().map(|base| base.join(word)).filter(|place| place.is_dir()).collect();
+        for word in divided.iter().filter(|word| word.is_folder).map(|word| word.text.as_str()) {
+            let from: Vec<&Path> = bases.iter().map(PathBuf::as_path).collect();
+            let entered: Vec<PathBuf> = places_of(word, &from).filter(|place| place.is_dir()).collect();
             for place in entered.into_iter().map(|place| tidy(&place)) {
                 if !bases.contains(&place) {
                     self.is_all &= bases.len() <= folders.len() + MAX_FOLDERS;
@@ -263,9 +263,7 @@ impl Look {
         let Some(pattern) = word.find(['*', '?', '[']) else {
             let all = self.named_by(&["", word], bases, counts);
             self.add(all, true, (folders, depth));
-            let inside = word.trim_start_matches('/');
-            let places =
-                bases.iter().map(|base| base.join(inside)).filter(|place| !inside.is_empty() && place.is_dir());
+            let places = places_of(word, bases).filter(|place| place.is_dir());
             let places = places.filter(|place| !is_root(place, folders));
             self.folders.extend(places.map(|path| Folder { path, is_deep: true, endings: &[] }));
             return;
@@ -281,11 +279,12 @@ impl Look {
         let is_source = ending.is_some_and(|ending| programs::ONLY_WORKED_ON.contains(&ending));
         let (inside, endings) = match (folder, endings) {
             _ if is_source => return,
-            (Some(folder), _) => (folder.trim_start_matches('/'), &[][..]),
+            (Some(folder), _) => (folder, &[][..]),
             (None, Some(endings)) if !word.contains(char::is_whitespace) => ("", endings),
             (None, _) => return,
         };
-        let places = bases.iter().map(|base| base.join(inside)).filter(|place| place.is_dir());
+        let own = bases.iter().map(|base| base.to_path_buf()).filter(|_| inside.is_empty());
+        let places = places_of(inside, bases).chain(own).filter(|place| place.is_dir());
         self.folders.extend(places.map(|path| Folder { path: tidy(&path), is_deep: false, endings }));
     }
 
@@ -357,6 +356,16 @@ impl Look {
         self.is_all &= read.is_ok() && bytes.len() as u64 <= MOST_BYTES;
         Some(String::from_utf8_lossy(&bytes).into_owned())
     }
+}
+
+/// Where a word may lead, seen from these folders: below each, since what stands in front of a slash may not be known, and as it stands
+/// where that is in one of them. Nothing for a word that names none.
+fn places_of(word: &str, bases: &[&Path]) -> impl Iterator<Item = PathBuf> {
+    let inside = word.trim_start_matches('/');
+    let itself = Path::new(word);
+    let is_itself = word.starts_with('/') && bases.iter().any(|base| itself.starts_with(base));
+    let below = bases.iter().filter(|_| !inside.is_empty()).map(|base| base.join(inside));
+    below.chain(is_itself.then(|| itself.to_owned())).collect::<Vec<_>>().into_iter()
 }
 
 /// True for settings that name files in many ways which start nothing.

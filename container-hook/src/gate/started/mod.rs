@@ -245,7 +245,8 @@ mod tests {
             std::fs::create_dir_all(root.join(folder)).unwrap();
         }
         for (name, text) in files {
-            write(name, text);
+            // The project's own whole name.
+            write(name, &text.replace("ROOT", root.to_str().unwrap()));
         }
         let written = root.join(written);
         std::fs::create_dir_all(written.parent().unwrap()).unwrap();
@@ -309,9 +310,14 @@ mod tests {
             ("find tools -type f | while read -r f; do sh \"$f\"; done", "tools/gate"),
             ("bash <(cat tools/gate)", "tools/gate"),
             ("eval \"$(cat tools/gate)\"", "tools/gate"),
+            ("\"${GATE:-tools/gate}\"", "tools/gate"),
+            ("for f in ROOT/tools/*.sh; do sh $f; done", "tools/gate.sh"),
+            ("PATH=ROOT/tools:$PATH gate", "tools/gate"),
+            ("make -C ROOT/web gate", "web/Makefile"),
+            ("cd ROOT/tools && ./gate", "tools/gate"),
+            ("run-parts ROOT/tools/d", "tools/d/gate"),
         ] {
-            let settings = json_hook(command);
-            if !starts(&[(".claude/settings.json", &settings)], written) {
+            if !starts(&[(".claude/settings.json", &json_hook(command))], written) {
                 mistakes.push(format!("{command}: {written}"));
             }
         }

@@ -54,7 +54,6 @@ pub(in crate::chat) struct Discord {
     token: Key,
     /// The room, or a thread of it, which is a room of its own there.
     room: String,
-    approvers: Vec<String>,
     me: OnceCell<String>,
     gateway: Mutex<Gateway>,
     /// The intent for what stands in messages is not granted: mentions and buttons only.
@@ -220,7 +219,6 @@ impl Discord {
             base_url: settings.base_url.clone(),
             token: settings.token.clone(),
             room,
-            approvers: settings.approvers.iter().cloned().collect(),
             me: OnceCell::new(),
             gateway: Mutex::default(),
             only_mentions: AtomicBool::new(false),
@@ -274,7 +272,7 @@ impl Discord {
         if !parts.about.is_empty() {
             text.push_str(&block("", &parts.about));
         }
-        let rung: String = self.approvers.iter().map(|id| format!("<@{id}>")).collect::<Vec<_>>().join(" ");
+        let rung: String = message.rings.iter().map(|id| format!("<@{id}>")).collect::<Vec<_>>().join(" ");
         let buttons: Vec<Value> = message
             .buttons
             .iter()
@@ -287,7 +285,7 @@ impl Discord {
             "content": if rings { rung.as_str() } else { "" },
             "embeds": [{"description": text}, {"description": escape(&message.foot)}],
             "components": rows,
-            "allowed_mentions": {"parse": [], "users": if rings { self.approvers.as_slice() } else { &[] }},
+            "allowed_mentions": {"parse": [], "users": if rings { message.rings.as_slice() } else { &[] }},
         })
     }
 

@@ -38,7 +38,6 @@ pub(in crate::chat) struct Matrix {
     token: Key,
     room: String,
     thread: Option<String>,
-    approvers: Vec<String>,
     /// Tells the transactions of this run from another's.
     run: String,
     /// Who we are there.
@@ -157,7 +156,6 @@ impl Matrix {
             token: settings.token.clone(),
             room: settings.room.clone(),
             thread: settings.thread.clone(),
-            approvers: settings.approvers.iter().cloned().collect(),
             run: uuid::Uuid::new_v4().simple().to_string(),
             me: OnceCell::new(),
             taken_away: Mutex::default(),
@@ -219,7 +217,7 @@ impl Matrix {
 
     /// A card's content. Those who may answer are rung for; nobody is by what a command says.
     fn card(&self, message: &Message) -> Value {
-        let rung: &[String] = if message.buttons.is_empty() { &[] } else { &self.approvers };
+        let rung: &[String] = if message.buttons.is_empty() { &[] } else { &message.rings };
         json!({
             "msgtype": "m.text", "body": plain(message), "format": "org.matrix.custom.html", "formatted_body": html(message),
             "m.mentions": {"user_ids": rung},

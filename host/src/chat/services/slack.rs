@@ -38,7 +38,6 @@ pub(in crate::chat) struct Slack {
     room: String,
     thread: Option<String>,
     /// `team:user`.
-    approvers: Vec<String>,
     /// Who we are there.
     me: OnceCell<Me>,
     socket: Mutex<Option<Socket>>,
@@ -194,7 +193,6 @@ impl Slack {
             app_token,
             room: settings.room.clone(),
             thread: settings.thread.clone(),
-            approvers: settings.approvers.iter().cloned().collect(),
             me: OnceCell::new(),
             socket: Mutex::default(),
             heard: Once::default(),
@@ -267,7 +265,7 @@ impl Slack {
         }
         let mut foot = vec![literal(&message.foot)];
         if rings {
-            for approver in &self.approvers {
+            for approver in &message.rings {
                 let (_, user) = approver.split_once(':').unwrap_or_default();
                 foot.extend([literal(" "), json!({"type": "user", "user_id": user})]);
             }
