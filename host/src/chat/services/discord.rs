@@ -263,7 +263,7 @@ impl Discord {
 
     /// A card. Discord reads markup everywhere, so that what is not ours stands in blocks that nothing in it can end, and the rest
     /// is escaped.
-    fn card(&self, message: &Message, rings: bool) -> Value {
+    fn card(message: &Message, rings: bool) -> Value {
         let parts = &message.parts;
         let mut text = format!("**{}**\n", escape(&parts.head));
         if !parts.command.is_empty() {
@@ -576,7 +576,7 @@ impl Channel for Discord {
     }
 
     async fn post(&self, message: &Message, version: u64) -> Result<String, Failure> {
-        let mut body = self.card(message, true);
+        let mut body = Self::card(message, true);
         if let Some(body) = body.as_object_mut() {
             // The same nonce within some minutes is the same message.
             body.insert("nonce".to_owned(), json!(format!("{}-{}", message.id, version % 1_000_000_000)));
@@ -590,7 +590,7 @@ impl Channel for Discord {
             return Err(Failure::Gone);
         }
         let path = format!("channels/{}/messages/{posted}", self.room);
-        self.call::<Value>(Method::PATCH, &path, Some(&self.card(message, false))).await.map(drop)
+        self.call::<Value>(Method::PATCH, &path, Some(&Self::card(message, false))).await.map(drop)
     }
 
     async fn say(&self, words: &str, behind: Option<&str>) -> Result<(), Failure> {

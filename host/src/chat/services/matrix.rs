@@ -216,7 +216,7 @@ impl Matrix {
     }
 
     /// A card's content. Those who may answer are rung for; nobody is by what a command says.
-    fn card(&self, message: &Message) -> Value {
+    fn card(message: &Message) -> Value {
         let rung: &[String] = if message.buttons.is_empty() { &[] } else { &message.rings };
         json!({
             "msgtype": "m.text", "body": plain(message), "format": "org.matrix.custom.html", "formatted_body": html(message),
@@ -376,7 +376,7 @@ impl Channel for Matrix {
     async fn post(&self, message: &Message, _version: u64) -> Result<String, Failure> {
         // Not of this run: what was sent before a death is not sent again behind it.
         let transaction = format!("card-{}-{}", message.id, self.taken_away(&message.id));
-        match self.send(&transaction, &self.in_thread(self.card(message))).await {
+        match self.send(&transaction, &self.in_thread(Self::card(message))).await {
             Err(Failure::Gone) => Err(Failure::Refused("Matrix: the room is gone".to_owned())),
             done => done,
         }
@@ -398,7 +398,7 @@ impl Channel for Matrix {
             *counts.entry(message.id.to_string()).or_default() += 1;
             return Err(Failure::Gone);
         }
-        let new = self.card(message);
+        let new = Self::card(message);
         let old = format!("* {}", message.foot);
         // Whoever was rung for once is not rung for again.
         let content = json!({

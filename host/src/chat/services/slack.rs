@@ -251,7 +251,7 @@ impl Slack {
     }
 
     /// A card as blocks. Nothing in it is read as markup: all text stands in elements that have none.
-    fn card(&self, message: &Message, rings: bool) -> Value {
+    fn card(message: &Message, rings: bool) -> Value {
         let parts = &message.parts;
         let mut elements = vec![
             json!({"type": "rich_text_section", "elements": [{"type": "text", "text": parts.head, "style": {"bold": true}}]}),
@@ -503,7 +503,7 @@ impl Channel for Slack {
 
     async fn post(&self, message: &Message, _version: u64) -> Result<String, Failure> {
         let mut body = json!({
-            "channel": self.room, "text": plain(&message.parts.head), "blocks": self.card(message, true),
+            "channel": self.room, "text": plain(&message.parts.head), "blocks": Self::card(message, true),
             "unfurl_links": false, "unfurl_media": false,
         });
         put_if(&mut body, "thread_ts", self.thread.as_deref());
@@ -516,7 +516,7 @@ impl Channel for Slack {
             return Err(Failure::Gone);
         }
         let body = json!({
-            "channel": self.room, "ts": posted, "text": plain(&message.parts.head), "blocks": self.card(message, false),
+            "channel": self.room, "ts": posted, "text": plain(&message.parts.head), "blocks": Self::card(message, false),
         });
         self.call_as_bot::<Value>("chat.update", &body).await.map(drop)
     }
