@@ -111,6 +111,11 @@ pub fn unhex(text: &str) -> Option<Vec<u8>> {
     digits.map(|pair| if let [high, low] = pair { Some(nibble(*high)? << 4 | nibble(*low)?) } else { None }).collect()
 }
 
+/// True for a SHA-256 digest in lower-case hexadecimal digits, as `sha256sum` prints it.
+pub fn is_sha256(text: &str) -> bool {
+    text.len() == 64 && text.bytes().all(|byte| byte.is_ascii_digit() || (b'a'..=b'f').contains(&byte))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -10,7 +10,7 @@ use std::fmt;
 use serde::{Deserialize, Serialize};
 
 use crate::classify::tool::{MAX_ACTS, ToolAct};
-use crate::command::{CommandError, CommandLine, Digest};
+use crate::command::{CommandError, CommandLine, Digest, is_sha256};
 use crate::object;
 use crate::script::{self, Manifest, ManifestError};
 use crate::shell::quoted;
@@ -309,6 +309,9 @@ impl BashCheck {
     }
 }
 
+/// What stands in the place of the first bytes of code that is no text.
+pub const NOT_TEXT: &str = "(a program, or what begins like one: nothing of it is shown)";
+
 /// A file that a command would run.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -317,8 +320,15 @@ pub struct FileEvidence {
     pub path: String,
     /// SHA-256 of its content in hexadecimal digits; empty for what could not be read.
     pub sha256: String,
-    /// Its first bytes.
+    /// Its first bytes; [`NOT_TEXT`] for code that is none. Empty for what is not told.
     pub head: String,
+}
+
+impl FileEvidence {
+    /// True for code of which nobody is shown anything but the digest.
+    pub fn is_left_out(&self) -> bool {
+        self.head == NOT_TEXT
+    }
 }
 
 /// A report that a tool other than the shell is about to be used.
@@ -797,13 +807,11 @@ pub fn parse_request(bytes: &[u8], id: &RequestId) -> Result<Request, RequestErr
 fn bounded(evidence: &[FileEvidence]) -> Result<(), RequestError> {
     let length = evidence.iter().map(|file| file.path.len() + file.sha256.len() + file.head.len());
     let is_long = evidence.len() > MAX_EVIDENCE || length.sum::<usize>() > 256 * 1024;
-    let is_digest = |text: &str| {
-        text.is_empty() || text.len() == 64 && text.bytes().all(|b| b.is_ascii_digit() || (b'a'..=b'f').contains(&b))
-    };
     if is_long {
         return Err(RequestError::FieldTooLong("evidence"));
     }
-    if evidence.iter().all(|file| is_digest(&file.sha256)) { Ok(()) } else { Err(RequestError::NoDigest) }
+    let is_bound = |file: &FileEvidence| file.sha256.is_empty() || is_sha256(&file.sha256);
+    if evidence.iter().all(is_bound) { Ok(()) } else { Err(RequestError::NoDigest) }
 }
 
 /// What the hook has looked at: the gate's own files, and what it found. None of it may be longer than it ever is.

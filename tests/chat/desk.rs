@@ -30,13 +30,22 @@ fn a_second_list_hears_of_what_nobody_has_answered() {
     stage.ends();
 }
 
+/// Seconds since 1970.
+fn seconds() -> u64 {
+    std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).unwrap().as_secs()
+}
+
+/// A channel's setting of quiet hours, between two minutes since 1970.
+fn quiet(from: u64, until: u64) -> String {
+    let at = |minute: u64| format!("{:02}:{:02}", minute % 1440 / 60, minute % 60);
+    format!("quiet = \"{}-{} UTC\"", at(from), at(until))
+}
+
 #[test]
 fn at_night_nobody_is_told_and_words_count_all_the_same() {
     // All day but one minute, which is not now.
-    let minutes = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).unwrap().as_secs() / 60 % 1440;
-    let at = |minute: u64| format!("{:02}:{:02}", minute % 1440 / 60, minute % 60);
-    let quiet = format!("quiet = \"{}-{} UTC\"", at(minutes + 721), at(minutes + 720));
-    let stage = stage("", &quiet);
+    let minutes = seconds() / 60;
+    let stage = stage("", &quiet(minutes + 721, minutes + 720));
     let running = stage.site.check_later(ASKED);
     let id = stage.site.held(ASKED);
     pause(Duration::from_secs(3));
@@ -49,18 +58,16 @@ fn at_night_nobody_is_told_and_words_count_all_the_same() {
 /// What there was to tell meanwhile is told when the night is over, and what ends by itself is told at its end.
 #[test]
 fn what_was_said_at_night_is_told_in_the_morning() {
-    let seconds = || std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).unwrap().as_secs();
     // The night ends with this minute: there must be time for what is said in it.
     if seconds() % 60 > 40 {
         pause(Duration::from_secs(61 - seconds() % 60));
     }
-    let minute = seconds() / 60 % 1440;
-    let at = |minute: u64| format!("{:02}:{:02}", minute % 1440 / 60, minute % 60);
-    let stage = stage("", &format!("quiet = \"{}-{} UTC\"", at(minute), at(minute + 1)));
+    let minute = seconds() / 60;
+    let stage = stage("", &quiet(minute, minute + 1));
     stage.site.cli(["workspace", "break-glass", "default", "--minutes", "1", "--why", "the deploy"]).expect(0);
     let is_told = |stage: &Stage<Telegram>| stage.shown().iter().any(|shown| shown.text.contains("For 1 minutes"));
     pause(Duration::from_secs(2));
-    assert!(!is_told(&stage) || seconds() / 60 % 1440 != minute, "it is night");
+    assert!(!is_told(&stage) || seconds() / 60 != minute, "it is night");
     stage.hears("For 1 minutes everything in default runs");
     stage.hears("What was let through ahead in default has ended");
     stage.ends();

@@ -161,15 +161,16 @@ fn settings_anywhere_in_the_project_count_from_anywhere_in_it() {
         ("app/.husky/pre-commit", "sh ../shared/check\n", "shared/check"),
     ] {
         let write = |from: &str| {
-            let up = "../".repeat(from.matches('/').count() + usize::from(!from.is_empty()));
-            format!("cd ./{from} && echo x > {up}{written}")
+            let up = "../".repeat(from.split('/').filter(|part| !part.is_empty()).count());
+            format!("echo x > {up}{written}")
         };
+        let write_in = |from: &str| format!("cd ./{from} && {}", write(from));
         let world = repository();
         for folder in ["other/deep", "shared", "run"] {
             std::fs::create_dir_all(world.work().join(folder)).unwrap();
         }
         world.file(written, "x");
-        world.local(&[&write(""), &write("other"), &write("other/deep")]);
+        world.local(&[&write_in(""), &write_in("other"), &write_in("other/deep")]);
         std::fs::remove_file(world.work().join(written)).unwrap();
         world.file(settings, text);
         let hook = |from: &str, command: &str| {
@@ -179,8 +180,7 @@ fn settings_anywhere_in_the_project_count_from_anywhere_in_it() {
             Output::of(&mut hook, b"").code != Some(0)
         };
         for from in ["", "other", "other/deep"] {
-            let up = "../".repeat(from.matches('/').count() + usize::from(!from.is_empty()));
-            assert!(hook(from, &format!("echo x > {up}{written}")), "{settings} from {from}");
+            assert!(hook(from, &write(from)), "{settings} from {from}");
             assert!(!hook(from, "echo x > notes.txt"), "{settings} from {from}");
         }
     }

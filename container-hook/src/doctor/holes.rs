@@ -26,12 +26,8 @@ pub fn look(row: &AgentRow, found: &[Settings], (project, cages): (&Path, bool),
     match row.name {
         "claude" => {
             claude(&values, project, report);
-            let turned_on = |(settings, value): &(&Settings, Value)| {
-                let is_on = value.pointer("/sandbox/enabled") == Some(&Value::Bool(true));
-                is_on.then(|| format!("`sandbox.enabled` in {}", settings.file.display()))
-            };
             let off = "set \"sandbox\": {\"enabled\": false}";
-            own_sandbox(row.name, values.iter().find_map(turned_on).as_deref(), off, cages, report);
+            own_sandbox(row.name, claude_sandbox(&values).as_deref(), off, cages, report);
         }
         "codex" => {
             codex(&values, project, report);
@@ -121,14 +117,22 @@ fn own_sandbox(agent: &str, by: Option<&str>, off: &str, cages: bool, report: &m
     }
 }
 
+/// What says that Claude Code puts commands into its sandbox.
+fn claude_sandbox(values: &[(&Settings, Value)]) -> Option<String> {
+    let is_on = |(_, value): &&(&Settings, Value)| value.pointer("/sandbox/enabled") == Some(&Value::Bool(true));
+    let (settings, _) = values.iter().find(is_on)?;
+    Some(format!("`sandbox.enabled` in {}", settings.file.display()))
+}
+
 /// What says that Codex puts commands into its sandbox, unless its command line says otherwise: it does where nothing is set.
 fn codex_sandbox(project: &Path) -> Option<String> {
-    let mode = |file: &PathBuf| {
-        let value = toml::from_str::<Value>(&std::fs::read_to_string(file).ok()?).ok()?;
-        Some((file.clone(), value.get("sandbox_mode")?.as_str()?.to_owned()))
+    let mode = |file: PathBuf| {
+        let value = toml::from_str::<Value>(&std::fs::read_to_string(&file).ok()?).ok()?;
+        let mode = value.get("sandbox_mode")?.as_str()?.to_owned();
+        Some((file, mode))
     };
     // The project's settings come before the person's.
-    match codex_settings(project).iter().rev().find_map(mode) {
+    match codex_settings(project).into_iter().rev().find_map(mode) {
         Some((_, mode)) if mode == "danger-full-access" => None,
         Some((file, mode)) => Some(format!("sandbox_mode = \"{mode}\" in {}", file.display())),
         None => Some("as it is where sandbox_mode is not set".to_owned()),
@@ -137,9 +141,14 @@ fn codex_sandbox(project: &Path) -> Option<String> {
 
 /// Codex's own settings: a person's, and a project's.
 fn codex_settings(project: &Path) -> Vec<PathBuf> {
-    let home = std::env::var_os("CODEX_HOME").map(PathBuf::from);
-    let home = home.or_else(|| Some(PathBuf::from(std::env::var_os("HOME")?).join(".codex")));
+    let home = own_folder("CODEX_HOME", ".codex");
     home.into_iter().map(|home| home.join("config.toml")).chain([project.join(".codex/config.toml")]).collect()
+}
+
+/// The folder of an agent's own settings: as its variable names it, or as it is called at home.
+fn own_folder(variable: &str, usual: &str) -> Option<PathBuf> {
+    let named = std::env::var_os(variable).map(PathBuf::from);
+    named.or_else(|| Some(PathBuf::from(std::env::var_os("HOME")?).join(usual)))
 }
 
 fn claude(values: &[(&Settings, Value)], project: &Path, report: &mut Report) {
@@ -271,8 +280,7 @@ fn gemini(values: &[(&Settings, Value)], report: &mut Report) {
 
 /// Copilot's own settings lie beside the hooks.
 fn copilot(report: &mut Report) {
-    let home = std::env::var_os("COPILOT_HOME").map(PathBuf::from);
-    let home = home.or_else(|| Some(PathBuf::from(std::env::var_os("HOME")?).join(".copilot")));
+    let home = own_folder("COPILOT_HOME", ".copilot");
     for file in home.iter().flat_map(|home| ["config.json", "settings.json"].map(|name| home.join(name))) {
         let Ok(text) = std::fs::read_to_string(&file) else { continue };
         if is_true(&bare_json(&text), "disableAllHooks") {

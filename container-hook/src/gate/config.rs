@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use bashgate_shared::agents::AGENTS;
+use bashgate_shared::command::is_sha256;
 use bashgate_shared::located;
 use bashgate_shared::protocol::MAX_PROTECTED;
 use bashgate_shared::protocol::WorkspaceName;
@@ -257,9 +258,7 @@ impl Config {
             return Err(wrong(format!("`cage_runner` is `{}`, which is no absolute path", other.display())));
         }
         let beside = || Some(std::env::current_exe().ok()?.with_file_name("bashgate-run"));
-        let is_digest =
-            |text: &String| text.len() == 64 && text.bytes().all(|b| b.is_ascii_digit() || (b'a'..=b'f').contains(&b));
-        if let Some(other) = parsed.trusted_startup.iter().find(|text| !is_digest(text)) {
+        if let Some(other) = parsed.trusted_startup.iter().find(|text| !is_sha256(text)) {
             return Err(wrong(format!(
                 "`trusted_startup` holds `{other}`, which is no SHA-256 digest as sha256sum prints it"
             )));

@@ -240,9 +240,9 @@ fn by_variables(
     let folders: Vec<&Path> = start.ancestors().collect();
     let names = RefCell::new(listing::Names::new());
     let top = project_of(start);
-    let is_there = |place: &Path| listing::is_there(&mut names.borrow_mut(), place);
+    let is_there = |place: &Path| listing::is_there_or_soon(&mut names.borrow_mut(), place, soon);
     // Elsewhere nothing is written that goes by another name.
-    let counts = |place: &Path| place.starts_with(&top) && (is_there(place) || soon.iter().any(|file| file == place));
+    let counts = |place: &Path| place.starts_with(&top) && is_there(place);
     let mut add = |path: &str, called: String| {
         let folders = start.ancestors().take(if path.starts_with('/') { 1 } else { usize::MAX });
         let places = folders.map(|folder| folder.join(path)).filter_map(|place| there_or_later(&place));

@@ -3,7 +3,7 @@
 use std::collections::{HashMap, HashSet};
 use std::ffi::OsString;
 use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::{Component, Path, PathBuf};
 
 /// Most names of a folder that are kept to be asked again.
 const MOST_KEPT: usize = 4096;
@@ -21,4 +21,23 @@ pub fn is_there(names: &mut Names, place: &Path) -> bool {
     }
     let may_be = names.get(folder).is_none_or(|known| known.as_ref().is_none_or(|known| known.contains(name)));
     may_be && place.is_file()
+}
+
+/// The same where some files are made `soon`, which count as if they were there.
+pub(super) fn is_there_or_soon(names: &mut Names, place: &Path, soon: &[PathBuf]) -> bool {
+    is_there(names, place) || !soon.is_empty() && soon.contains(&without_detours(place))
+}
+
+/// Where a folder really lies.
+pub(super) fn tidy(path: &Path) -> PathBuf {
+    path.canonicalize().unwrap_or_else(|_| path.to_owned())
+}
+
+/// A path without `..`, which leads where the folder before it really lies; also one of a file that is not there yet.
+pub(super) fn without_detours(file: &Path) -> PathBuf {
+    let has_detours = file.components().any(|part| part == Component::ParentDir);
+    match (file.parent(), file.file_name()) {
+        (Some(folder), Some(name)) if has_detours => tidy(folder).join(name),
+        _ => file.to_owned(),
+    }
 }

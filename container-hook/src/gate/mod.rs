@@ -142,10 +142,10 @@ impl Look {
             conditions::check(&found, cwd, &around.protected, setup)
         };
         let known = |name: &String| found.effects.secrets.contains(name);
-        let told = found.calls.iter().flatten().filter_map(|word| word.as_deref());
-        let told = std::iter::once(command.text()).chain(told);
-        let secret: BTreeSet<String> = told.flat_map(variables_with_credentials).filter(|name| !known(name)).collect();
-        findings.secrets.extend(secret);
+        // Also in words that the shell puts together.
+        let words = found.calls.iter().flatten().filter_map(Option::as_deref);
+        let named = variables_with_credentials(std::iter::once(command.text()).chain(words));
+        findings.secrets.extend(named.filter(|name| !known(name)));
         Self { found, findings }
     }
 
@@ -161,10 +161,11 @@ impl Look {
     }
 }
 
-/// Variables of the environment that hold credentials by their form, whatever they are called, and that a text names.
-fn variables_with_credentials(text: &str) -> impl Iterator<Item = String> {
+/// Variables of the environment that hold credentials by their form, whatever they are called, and that these texts name.
+fn variables_with_credentials<'t>(texts: impl Iterator<Item = &'t str>) -> impl Iterator<Item = String> {
     let is_letter = |letter: char| letter.is_ascii_alphanumeric() || letter == '_';
-    let names: BTreeSet<&str> = text.split(|letter| !is_letter(letter)).filter(|name| !name.is_empty()).collect();
+    let names = texts.flat_map(|text| text.split(move |letter| !is_letter(letter)));
+    let names: BTreeSet<&str> = names.filter(|name| !name.is_empty()).collect();
     // What such a name says has been judged where it stands.
     let is_judged = |name: &&str| secrets::is_secret_variable(name);
     let value = |name: &str| std::env::var_os(name).filter(|value| shown::is_credential(&value.to_string_lossy()));

@@ -56,8 +56,8 @@ pub fn files_that(words: &[&str], folders: &[&Path], counts: &dyn Fn(&Path) -> b
     let mut known: HashSet<PathBuf> = bases.iter().filter_map(|base| std::fs::canonicalize(base).ok()).collect();
     // Each word once, and once more where the first one comes again.
     let mut met = HashSet::new();
-    let words: Vec<(bool, &str)> = words.iter().enumerate().map(|(at, word)| (at == 0, *word)).collect();
-    let words: Vec<(bool, &str)> = words.into_iter().filter(|word| met.insert(*word)).collect();
+    let words = words.iter().enumerate().map(|(at, word)| (at == 0, *word));
+    let words: Vec<(bool, &str)> = words.filter(|word| met.insert(*word)).collect();
     let mut inner: Vec<PathBuf> = words
         .iter()
         .flat_map(|(_, word)| named(word, &bases))

@@ -90,10 +90,15 @@ impl Reach {
             && other.asker == self.asker
     }
 
+    /// Where it goes: nothing of that is masked where people read it.
+    pub fn addresses(&self) -> Vec<&str> {
+        self.hosts.iter().map(|(_, host)| host.as_str()).collect()
+    }
+
     /// What it lets through, in words.
     pub fn words(&self) -> String {
         let acts: Vec<&str> = self.acts.iter().map(String::as_str).collect();
-        let hosts: Vec<&str> = self.hosts.iter().map(|(_, host)| host.as_str()).collect();
+        let hosts = self.addresses();
         let mut words = match hosts.as_slice() {
             [] => acts.join(", "),
             hosts => format!("{} with {}", acts.join(", "), hosts.join(", ")),

@@ -7,7 +7,7 @@ mod pending;
 
 pub use book::{Ahead, AnswerError, Book, CaseId, Full, GO_ON_MS, Given, OVERRULE_MS, Overruled, STAY_MS, Second};
 pub use grant::{MOST_MINUTES, Reach, USUAL_MINUTES};
-pub use pending::{ApprovalId, Card, Changed, Demands, Forecast, MAX_HEAD, RequestKey, Scope, Since, sets_variables};
+pub use pending::{ApprovalId, Card, Changed, Demands, Forecast, MAX_HEAD, RequestKey, Scope, Since};
 
 /// What a person says.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -328,6 +328,10 @@ impl Forecast {
     /// is named, or git's settings are bound that name it, and each file that is read has a digest.
     pub fn is_determined(&self, found: &Classification) -> bool {
         let calls = &found.calls;
+        // A variable may choose what runs, what is read and where that goes, and no list of files says so.
+        if !found.effects.sets.is_empty() {
+            return false;
+        }
         // How it was asked may be another thing each time: a shell that is kept, a job, a way out of a sandbox.
         if self.container_says.iter().any(|said| said.starts_with(ASKED_WITH)) {
             return false;
@@ -403,24 +407,6 @@ impl Forecast {
                 && self.effects.reads.iter().all(bound)
                 && self.files.iter().all(|file| !file.sha256.is_empty())
     }
-}
-
-/// True for a text in which a variable may be set: it may choose what runs, what is read and where that goes, and no list of
-/// files says so.
-pub fn sets_variables(text: &str) -> bool {
-    let words = text.split(|c: char| c.is_whitespace() || ";&|(){}`$\"'!".contains(c));
-    words.into_iter().any(|word| {
-        let name = word.split_once('=').map_or("", |(name, _)| name.strip_suffix('+').unwrap_or(name));
-        let name = name.split('[').next().unwrap_or(name);
-        let is_name = !name.is_empty()
-            && !name.starts_with(|first: char| first.is_ascii_digit())
-            && name.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_');
-        is_name
-            || matches!(
-                builtin_of(word),
-                Some(Builtin::Declares { .. } | Builtin::Fills | Builtin::FillsAndCalls | Builtin::Parses)
-            )
-    })
 }
 
 /// True for what a command reads that no list of files names: a folder as a whole, or what fits a pattern.
@@ -519,23 +505,59 @@ mod tests {
     }
 
     #[test]
-    fn texts_that_set_variables() {
+    fn what_a_command_sets_is_no_settled_text() {
+        use bashgate_shared::classify::{Surroundings, classify};
+        use bashgate_shared::command::CommandLine;
+        let look = |text: &str| {
+            let found = classify(&CommandLine::parse(text).unwrap(), &Surroundings::default());
+            let forecast = Forecast { effects: found.effects.clone(), leads_elsewhere: false, ..Forecast::default() };
+            forecast.is_determined(&found)
+        };
+        let get = "curl https://h.example/x";
         for text in [
-            "A=1 curl x",
-            "x; PATH=. curl",
-            "(A=1)",
-            "export A; curl",
-            "read x; curl $x",
-            "A+=b c",
-            "if A[0]=1 b; then",
-            "declare -x A",
+            "A=1 GET",
+            "x=1; PATH=. GET",
+            "(A=1); GET",
+            "export A; GET",
+            "read x; GET",
+            "A+=b GET",
+            "if A[0]=1 true; then GET; fi",
+            "declare -x A; GET",
+            "printf -v PATH %s%s s ub; GET",
+            "printf -vPATH sub; GET",
+            "printf %n PATH; GET",
+            "printf '%5n' https_proxy; GET",
+            "for PATH in s{u,}b; do GET; done",
+            "for HOME in sub; do GET; done",
+            "for ((PATH=10;;)); do GET; done",
+            "select PATH in sub; do GET; done",
+            "((PATH=10)); GET",
+            ": $((PATH=10)); GET",
+            ": ${PATH:=sub}; GET",
+            "[[ -v 'a[PATH=10]' ]]; GET",
+            "[[ x -eq y ]]; GET",
+            "[ -v 'a[PATH=10]' ]; GET",
+            "let PATH=10; GET",
+            "mapfile PATH; GET",
+            "getopts a PATH; GET",
+            "unset PATH; GET",
+            "wait -n -p PATH; GET",
+            "true() { sub/x; }; true; GET",
+            "set -k; GET PATH=sub",
+            "set -o keyword; GET PATH=sub",
+            "alias curl=sub/x; GET",
+            "hash -p sub/x curl; GET",
+            "env PATH=sub GET",
+            "coproc true; GET",
+            "eval 'PATH=sub'; GET",
+            "cat <<E\n${PATH:=sub}\nE\nGET",
         ] {
-            assert!(sets_variables(text), "{text}");
+            let text = text.replace("GET", get);
+            assert!(!look(&text), "{text}");
         }
-        for text in
-            ["curl https://h.example/?a=1", "git push origin main", "curl --data=x h", "test 1 == 1", "make -j4"]
-        {
-            assert!(!sets_variables(text), "{text}");
+        for text in ["GET", "echo a=b; GET", "printf 'a=%s' b; GET", "GET -o out", "true && GET"] {
+            let text = text.replace("GET", get);
+            assert!(look(&text), "{text}");
         }
     }
 }

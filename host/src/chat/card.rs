@@ -10,7 +10,7 @@ use crate::policy::credentials;
 use crate::taint::{Cause, Label};
 
 use super::columns;
-use super::notice::one_line;
+use super::notice::{one_line, one_line_but};
 
 /// Of a folded command, so many lines at its end are shown, too.
 const END_LINES: usize = 10;
@@ -137,7 +137,7 @@ pub fn render(card: &Card, now_boot_ms: u64, whole: bool) -> String {
     if let Some(reach) = &card.grant {
         out.push_str(&format!(
             "\n  Approve others of its kind, too ({}), for 30\n  minutes or until the taint changes with: approve {} grant 30",
-            one_line(&reach.words(), 200),
+            one_line_but(&reach.words(), 200, &reach.addresses()),
             card.id
         ));
     }

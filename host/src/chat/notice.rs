@@ -159,7 +159,12 @@ pub fn became(verdict: &Verdict, unix_ms: u64) -> Became {
 
 /// A text on one line, with what was left out said.
 pub fn one_line(text: &str, most: usize) -> String {
-    let text = visible(&credentials::mask(text)).replace('\n', "\\n").replace('\t', "\\t");
+    one_line_but(text, most, &[])
+}
+
+/// The same, but where one of these hosts stands nothing is masked.
+pub fn one_line_but(text: &str, most: usize, hosts: &[&str]) -> String {
+    let text = visible(&credentials::mask_but(text, hosts)).replace('\n', "\\n").replace('\t', "\\t");
     match text.char_indices().nth(most) {
         Some((end, _)) => format!("{}… ({} more)", text.get(..end).unwrap_or(""), text.len() - end),
         None => text,

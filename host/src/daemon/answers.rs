@@ -195,6 +195,11 @@ impl Core {
     /// Says something about a workspace in every channel, and to whoever watches here.
     pub(super) fn say_everywhere(&mut self, workspace: &WorkspaceName, words: &str) {
         self.show_ahead();
+        self.remark(workspace, words);
+    }
+
+    /// The same where what is let through ahead has been shown.
+    pub(super) fn remark(&mut self, workspace: &WorkspaceName, words: &str) {
         self.desk.board().remark(workspace, words);
         self.desk.tell(&Notice::Reply(words.to_owned()));
     }

@@ -9,7 +9,7 @@ use serde_json::json;
 use super::cases::Open;
 use super::core::Core;
 use super::{After, CaseId};
-use crate::approval::{ApprovalId, Card, Demands, Forecast, OVERRULE_MS, Reach, sets_variables};
+use crate::approval::{ApprovalId, Card, Demands, Forecast, OVERRULE_MS, Reach};
 use crate::audit::RecordKind;
 use crate::case;
 use crate::chat::notice::{Became, one_line};
@@ -92,7 +92,6 @@ impl Core {
                 && open.check.script.is_none()
                 && !open.case.is_open_ended()
                 && !chat::card::Room::USUAL.folds(open.check.command.text())
-                && !sets_variables(open.check.command.text())
                 // What a tool sends is no text that comes again.
                 && open.check.tool.is_none()
                 && shown.forecast.is_determined(open.case.classification()),
@@ -268,7 +267,7 @@ pub(super) fn is_told_whole(command: &str) -> bool {
 
 /// What a grant would cover that is given for this command, or has to cover to let it through.
 pub(super) fn reach(found: &Classification, check: &BashCheck, forecast: &Forecast) -> Option<Reach> {
-    if check.script.is_some() || check.tool.is_some() || sets_variables(check.command.text()) {
+    if check.script.is_some() || check.tool.is_some() {
         return None;
     }
     Reach::of(found, check, forecast)

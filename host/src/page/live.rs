@@ -16,7 +16,7 @@ use tokio::sync::watch;
 use crate::approval::ApprovalId;
 use crate::chat::board::Shown;
 use crate::chat::card::{self, Room};
-use crate::chat::notice::one_line;
+use crate::chat::notice::one_line_but;
 use crate::clock::{self, Now};
 
 use super::Page;
@@ -97,7 +97,7 @@ pub(super) fn of(shown: &Shown, now: Now, room: Room) -> Value {
     json!({
         "id": card.id, "workspace": card.workspace, "agent": card.agent, "taint": card.taint, "head": parts.head,
         "command": parts.command, "about": parts.about.trim_end(), "folded": parts.folded, "session": card.offers_session,
-        "git": card::sends_by_git(card), "grant": card.grant.as_ref().map(|reach| one_line(&reach.words(), 300)),
+        "git": card::sends_by_git(card), "grant": card.grant.as_ref().map(|reach| one_line_but(&reach.words(), 300, &reach.addresses())),
         "two_people": card.demands.two_people, "first": card.demands.first.as_ref().map(|(first, _)| first), "waiting": card.waiting, "over": shown.over,
         "until": now.unix_ms + card.expires_boot_ms.saturating_sub(now.boot_ms),
     })

@@ -68,6 +68,17 @@ fn is_in_host(text: &str, place: &Range<usize>) -> bool {
     is_behind_scheme && !authority.contains('@')
 }
 
+/// What stands behind the first label of a host's name.
+static REST_OF_HOST: LazyLock<Option<Regex>> =
+    LazyLock::new(|| Regex::new(r"^(?:\.[A-Za-z0-9_-]+)*\.[A-Za-z]{2,24}(?:[:/\s\x22'`)]|$)").ok());
+
+/// True for what stands as a host behind somebody's name, without any scheme: `git@NAME.example:path`.
+fn is_named_as_host(text: &str, place: &Range<usize>) -> bool {
+    let rest = text.get(place.end..).unwrap_or_default();
+    text.get(..place.start).is_some_and(|before| before.ends_with('@'))
+        && REST_OF_HOST.as_ref().is_some_and(|host| host.is_match(rest))
+}
+
 /// The first known form of a credential in a text.
 pub fn find(text: &str) -> Option<&'static str> {
     COMPILED.iter().find(|form| places(form, text).next().is_some()).map(|form| form.name)
@@ -92,7 +103,7 @@ pub fn mask_but(text: &str, hosts: &[&str]) -> String {
     // What was replaced holds no form: the places are found in the text as it was.
     let mut found: Vec<(Range<usize>, &Form)> =
         COMPILED.iter().flat_map(|form| places(form, text).map(move |place| (place, form))).collect();
-    found.retain(|(place, _)| !is_host(place));
+    found.retain(|(place, _)| !is_host(place) && !is_named_as_host(text, place));
     found.sort_by_key(|(place, _)| place.start);
     let (mut out, mut end) = (String::with_capacity(text.len()), 0);
     for (place, form) in found {
@@ -207,6 +218,16 @@ mod tests {
             assert!(mask(command).contains("masked]") || find(command).is_none(), "{command}");
             assert_eq!(mask_but(command, &[host]), command);
         }
+        for line in [
+            "git@sk-thisistheevilattackersite.com:x.git",
+            "    url = git@hf_abcdefghijklmnopqrstuvwxyzabcdefgh.example.io:x",
+            "ssh 'root@sk-thisistheevilattackersite.com' ls",
+        ] {
+            assert_eq!(mask(line), line);
+            assert!(find(line).is_some(), "what is asked about stays: {line}");
+        }
+        let path = "curl https://a.example/sk-thisistheevilattackersite.com";
+        assert!(mask(path).contains("masked]"), "{}", mask(path));
         let key = format!("ghp_{}", "a1".repeat(18));
         let masked = mask_but(&format!("curl -H {key} https://a.example"), &["a.example"]);
         assert!(!masked.contains(&key), "{masked}");

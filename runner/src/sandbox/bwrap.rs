@@ -156,7 +156,7 @@ pub(super) fn prepare(wanted: &Wanted, run_as: RunAs) -> Result<Nest, Unavailabl
 
     let mut plan = super::plan(wanted, Reap::Namespace, wanted.unix);
     // Both are this run's alone.
-    let own = if wanted.tmp == Tmp::Private { TEMPORARY[0] } else { "/dev/shm" };
+    let own = if wanted.tmp == Tmp::Private { TEMPORARY[0] } else { super::landlock::SHARED_MEMORY };
     plan.env.extend(super::caches_in(own, wanted));
     // A cover goes when what is below it is replaced, and what does not exist yet has none: so there is no grant either.
     let no_grants = |why| Unavailable {

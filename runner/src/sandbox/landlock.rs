@@ -15,7 +15,7 @@ use crate::user::RunAs;
 /// What every program may use. No terminal: the caller's is among them.
 pub(super) const DEVICES: [&str; 5] = ["/dev/null", "/dev/zero", "/dev/full", "/dev/random", "/dev/urandom"];
 /// Semaphores and shared memory of programs with several processes.
-const SHARED_MEMORY: &str = "/dev/shm";
+pub(super) const SHARED_MEMORY: &str = "/dev/shm";
 /// Most folders that are listed to go around hidden paths.
 const MOST_ENTRIES: usize = 20_000;
 

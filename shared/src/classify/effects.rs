@@ -59,6 +59,9 @@ pub struct Effects {
     /// What jobs in the background read, which may be read when everything else is over.
     #[serde(skip)]
     pub reads_beside: Vec<String>,
+    /// Variables that it sets, and functions (`name()`) that it defines; `?` where nobody knows which, or what names mean from then on.
+    #[serde(skip)]
+    pub sets: Vec<String>,
     /// Files whose code it runs, or that may hold it, as resolved as the text allows.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub runs: Vec<String>,
@@ -84,7 +87,7 @@ impl Effects {
     }
 
     /// Its lists of texts, always in the same order.
-    pub(super) fn lists(&mut self) -> [&mut Vec<String>; 16] {
+    pub(super) fn lists(&mut self) -> [&mut Vec<String>; 17] {
         let Self {
             programs,
             started,
@@ -103,6 +106,7 @@ impl Effects {
             git_in,
             reads_unknown: _,
             reads_beside,
+            sets,
             runs,
             runs_fetched: _,
         } = self;
@@ -122,6 +126,7 @@ impl Effects {
             git,
             git_in,
             reads_beside,
+            sets,
             runs,
         ]
     }
@@ -129,6 +134,11 @@ impl Effects {
     /// True when there may be more than is listed.
     pub(super) fn is_cut(&mut self) -> bool {
         self.network.len() >= MAX_LISTED || self.lists().iter().any(|list| list.len() >= MAX_LISTED)
+    }
+
+    /// True when a variable of this name may have another value for what follows.
+    pub fn may_set(&self, name: &str) -> bool {
+        self.sets.iter().any(|set| set == name || set == ANY)
     }
 
     /// True when there is nothing that the host would have to remember or refuse.
@@ -141,6 +151,9 @@ impl Effects {
             && self.tampering.is_empty()
     }
 }
+
+/// In the place of a name that is only known when it runs.
+pub(super) const ANY: &str = "?";
 
 /// Longest list of one kind of effects. Where one is full, nobody knows what is missing.
 pub(super) const MAX_LISTED: usize = 256;

@@ -79,6 +79,8 @@ const CURL: Client = Client {
         "config",
         "ipfs-gateway",
         "interface",
+        // A file of other machines that answer for one.
+        "alt-svc",
         "x",
         "K",
     ],
@@ -130,7 +132,8 @@ const SFTP: Client = Client {
     operands: Operands::Session,
     letters: "BbcDFiJloPRSsX",
     elsewhere: &["o", "F", "S", "D", "b"],
-    code: &["S", "D"],
+    // What it is given by a file may be `!COMMAND`.
+    code: &["S", "D", "b"],
     ..SSH
 };
 
@@ -271,6 +274,26 @@ pub(super) fn hosts(call: &Call, name: &str) -> Option<Vec<Option<String>>> {
         }
     }
     Some(found)
+}
+
+/// Options of web clients whose words are not known one by one that lead a request elsewhere than its address says.
+const LEAD_ELSEWHERE: &[&str] = &[
+    "--resolve",
+    "--connect-to",
+    "--proxy",
+    "--preproxy",
+    "--socks",
+    "--unix-socket",
+    "--interface",
+    "--dns",
+    "--doh",
+    "--alt-svc",
+];
+
+/// True for a word that leads a request elsewhere than its address says, or the beginning of one.
+pub(super) fn leads_elsewhere(word: &str) -> bool {
+    let name = word.split('=').next().unwrap_or(word);
+    name.len() > 3 && LEAD_ELSEWHERE.iter().any(|option| name.starts_with(option) || option.starts_with(name))
 }
 
 /// Options behind which programs whose words are not known one by one take a command to start, or a script to load.

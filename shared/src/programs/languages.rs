@@ -1,6 +1,6 @@
 //! Interpreters: they run arbitrary code, given on their command line, in a file or on their standard input.
 
-use super::{Builtin, Flag, Judge, Judgement, Kind, Program, Rule, Runs, Terminal};
+use super::{Builtin, Flag, Judge, Judgement, Kind, Program, Rule, Runs, Terminal, Trait};
 use crate::classify::call::Call;
 use crate::classify::paths::file_name;
 
@@ -165,8 +165,15 @@ pub(super) const TABLE: &[Program] = &[
         .flag(Flag::Code)
         .tells_version(&["--version", "-v"])
         .environment(&["PHPRC", "PHP_INI_SCAN_DIR"]),
-    language(&["deno"], &["deno run x"]).flag(Flag::Code).steered_by(&["deno.json", "deno.jsonc"]),
-    language(&["bun"], &["bun x"]).flag(Flag::Code).steered_by(&["package.json"]).publishes(&["publish"]),
+    language(&["deno"], &["deno run x"])
+        .flag(Flag::Code)
+        .steered_by(&["deno.json", "deno.jsonc"])
+        .traits(WITH_SUBCOMMANDS),
+    language(&["bun"], &["bun x"])
+        .flag(Flag::Code)
+        .steered_by(&["package.json"])
+        .publishes(&["publish"])
+        .traits(WITH_SUBCOMMANDS),
     language(&["lua", "luajit"], &["lua -e 1"]).flag(Flag::Code).environment(&["LUA_INIT"]),
     language(&["tclsh", "wish"], &["tclsh x"]).flag(Flag::Always("runs code that is not read here")),
     language(&["Rscript", "R", "octave", "julia"], &["Rscript -e 1", "julia x"]),
@@ -177,11 +184,13 @@ pub(super) const TABLE: &[Program] = &[
     language(&["gnuplot"], &["gnuplot -e 1"]),
 ];
 
+const WITH_SUBCOMMANDS: &[Trait] = &[Trait::HasSubcommands];
+
 pub(super) fn interpreter(judge: &mut Judge<'_>, call: &Call) -> Judgement {
     // `deno run x`, `bun run x`: a word that says what is done with the file.
-    let starts = usize::from(
-        call.args.first().is_some_and(|arg| ["run", "exec", "eval", "repl"].iter().any(|word| arg.is(word))),
-    );
+    let says_what =
+        call.args.first().is_some_and(|arg| ["run", "exec", "eval", "repl"].iter().any(|word| arg.is(word)));
+    let starts = usize::from(says_what && super::has(file_name(&call.program), Trait::HasSubcommands));
     let args = call.args.get(starts..).unwrap_or_default();
     let operand =
         args.iter().enumerate().find_map(|(at, arg)| Some((at, arg.exact().filter(|text| !text.starts_with('-'))?)));

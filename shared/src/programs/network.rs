@@ -335,6 +335,12 @@ fn connect(judge: &mut Judge<'_>, call: &Call, Client { is_web: web, brings }: C
             files_of_web_client(judge, previous, arg);
         } else if target == Some(at) {
             let _ = judge.write(arg);
+        } else if name == "ssh" && (previous == "-E" || text.starts_with("-E")) {
+            // Its log.
+            let log = if previous == "-E" { text } else { text.get(2..).unwrap_or_default() };
+            if !log.is_empty() {
+                let _ = judge.write(&arg.with_start(log));
+            }
         } else if !text.starts_with('-') && !text.contains("://") {
             // scp, rsync, nc < file: operands are files unless they name a machine.
             let _ = judge.read(arg);
@@ -405,6 +411,9 @@ fn other_hosts(call: &Call, known: Option<Vec<Option<String>>>, first: Option<&s
         let may_be_host = by_words && !text.starts_with('-') && !text.contains("://") && !text.contains([' ', '@']);
         if may_be_host && text.contains('.') {
             note(Some(bare_host(text)));
+        }
+        if by_words && addresses::leads_elsewhere(text) {
+            note(None);
         }
     }
     found
@@ -486,8 +495,24 @@ pub(crate) fn is_this_machine(url: &str) -> bool {
 }
 
 /// Long options of web clients whose value is a file. Both take the beginning of one for the whole.
-const FILE_OPTIONS: &[&str] =
-    &["--upload-file", "--config", "--post-file", "--body-file", "--netrc-file", "--cert", "--key", "--input-file"];
+const FILE_OPTIONS: &[&str] = &[
+    "--upload-file",
+    "--config",
+    "--post-file",
+    "--body-file",
+    "--netrc-file",
+    "--cert",
+    "--key",
+    "--proxy-cert",
+    "--proxy-key",
+    "--input-file",
+    "--load-cookies",
+    "--alt-svc",
+    "--hsts",
+    "--hsts-file",
+    "--certificate",
+    "--private-key",
+];
 
 /// The first letter of a cluster that takes a value, and what stands behind it. `None` for anything else.
 pub(super) fn short_option<'t>(text: &'t str, with_value: &str) -> Option<(char, &'t str)> {

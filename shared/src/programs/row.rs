@@ -520,6 +520,28 @@ pub enum Builtin {
     Other,
 }
 
+impl Builtin {
+    /// True where words may name variables that it sets.
+    pub const fn names_variables(self) -> bool {
+        use Builtin::{Calculates, Declares, Fills, FillsAndCalls, Format, Parses, Removes, Sets, Tests, Waits};
+        matches!(
+            self,
+            Fills | FillsAndCalls | Parses | Declares { .. } | Format | Removes | Waits | Calculates | Sets | Tests
+        )
+    }
+
+    /// True where words are run as text.
+    pub const fn evaluates(self) -> bool {
+        use Builtin::{Calculates, Evaluates, EvaluatesLater, FillsAndCalls, RenamesAndEvaluates, Sources};
+        matches!(self, Evaluates | EvaluatesLater | Sources | Calculates | FillsAndCalls | RenamesAndEvaluates)
+    }
+
+    /// True where it changes what names mean, or how the shell reads.
+    pub const fn changes_names(self) -> bool {
+        matches!(self, Self::Renames | Self::RenamesAndEvaluates | Self::ChangesReading)
+    }
+}
+
 /// One subcommand.
 #[derive(Clone, Copy)]
 pub struct Subcommand {

@@ -21,6 +21,8 @@ pub struct Document {
     pub script: Script,
     /// Bodies of here-documents; a [`RedirectTarget::Here`] points into it.
     pub bodies: Vec<Word>,
+    /// Its comments, in order, as the shell takes them. Not those inside of backticks and here-documents.
+    pub comments: Vec<Span>,
 }
 
 impl Document {

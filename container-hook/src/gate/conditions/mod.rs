@@ -92,10 +92,8 @@ pub fn check(found: &Classification, cwd: &Path, protected: &[String], setup: Sh
             None => findings.unchecked = true,
         }
     }
-    let soon = LazyCell::new(|| {
-        let written = found.effects.writes.iter().filter_map(|path| place(path, cwd));
-        written.flat_map(|path| [real_place(&path), Some(path)]).flatten().collect::<Vec<PathBuf>>()
-    });
+    let written = found.effects.writes.iter().filter_map(|path| place(path, cwd));
+    let soon: Vec<PathBuf> = written.flat_map(|path| [real_place(&path), Some(path)]).flatten().collect();
     let mut named = NamedBy { soon: &soon, by_folder: HashMap::new() };
     let around = LazyCell::new(|| inward::around(cwd, &soon));
     let started = LazyCell::new(|| started::in_force(cwd, &soon, &around));

@@ -143,13 +143,16 @@ pub fn of(subject: &Subject) -> Vec<FileEvidence> {
     }
     let changes_folder = effects.programs.iter().any(|name| programs::CHANGE_FOLDER.contains(&name.as_str()));
     let is_searched = std::env::var_os("CDPATH").is_some_and(|value| !value.is_empty());
-    if changes_folder && (is_searched || subject.text.contains("CDPATH")) {
+    if changes_folder && (is_searched || effects.may_set("CDPATH") || subject.text.contains("CDPATH")) {
         all.found.push(unknown(CD_BY_VARIABLE));
     }
     for name in ["PATH", "PS4", "PROMPT_COMMAND", "BASH_ENV", "ENV"] {
+        // What makes variables of its words is none of the shell's: `make PATH=.`.
         let set = [format!("{name}="), format!("{name}+=")];
         let divides = |c: char| !c.is_ascii_alphanumeric() && !matches!(c, '_' | '=' | '+');
-        if subject.text.split(divides).any(|word| set.iter().any(|set| word.starts_with(set.as_str()))) {
+        let is_word = |word: &str| set.iter().any(|set| word.starts_with(set.as_str()));
+        let is_mentioned = !subject.understood && subject.text.contains(name);
+        if effects.may_set(name) || is_mentioned || subject.text.split(divides).any(is_word) {
             all.found.push(unknown(&format!("what the command sets {name} to leads to")));
         }
     }

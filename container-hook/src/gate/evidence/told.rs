@@ -6,7 +6,7 @@ use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
 
 use bashgate_shared::command::Digest;
-use bashgate_shared::protocol::{CODE_AMONG_THEM, FileEvidence, MAX_EVIDENCE, MAX_HEAD_BYTES, MORE_FILES};
+use bashgate_shared::protocol::{CODE_AMONG_THEM, FileEvidence, MAX_EVIDENCE, MAX_HEAD_BYTES, MORE_FILES, NOT_TEXT};
 
 use super::MAX_FILES;
 use super::repositories::remotes;
@@ -135,7 +135,8 @@ pub(super) fn digest_of(file: &Path, length: u64) -> String {
     opened.map_or_else(|error| error.kind().to_string(), |_| Digest::of(&bytes).hex())
 }
 
-/// The first bytes of a text. A program is none; its digest tells which one it is.
+/// The first bytes of a text. A program is none; its digest tells which one it is, and the host takes it for code that nobody has
+/// seen. What only begins like one and is a text to a shell (bash: no NUL in the first line) is shown.
 pub(super) fn start_of(bytes: &[u8]) -> String {
     let mut end = bytes.len().min(MAX_HEAD_BYTES);
     // Not in the middle of a character.
@@ -143,9 +144,10 @@ pub(super) fn start_of(bytes: &[u8]) -> String {
         end -= 1;
     }
     let head = bytes.get(..end).unwrap_or_default();
-    let is_program = PROGRAMS.iter().any(|magic| head.starts_with(magic));
+    let first_line = head.split(|byte| *byte == b'\n').next().unwrap_or_default();
+    let is_program = PROGRAMS.iter().any(|magic| head.starts_with(magic)) && first_line.contains(&0);
     // Shells and others run a text that has a NUL somewhere.
-    if is_program { String::new() } else { String::from_utf8_lossy(head).replace('\0', "\u{fffd}") }
+    if is_program { NOT_TEXT.to_owned() } else { String::from_utf8_lossy(head).replace('\0', "\u{fffd}") }
 }
 
 /// A file, or the files of a folder in the order of their names, without git's samples.

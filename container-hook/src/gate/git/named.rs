@@ -12,7 +12,6 @@ use super::{Repository, config, existing, files_outside, repositories, there};
 use crate::gate::conditions::place;
 use crate::gate::listing;
 use crate::gate::real::{Leads, follow};
-use crate::gate::started::without_detours;
 use crate::gate::words;
 
 /// Most files of settings, those that others include among them.
@@ -72,8 +71,7 @@ fn named_by(
     named: &mut Vec<PathBuf>,
 ) -> bool {
     let names = RefCell::new(listing::Names::new());
-    let is_there = |place: &Path| listing::is_there(&mut names.borrow_mut(), place);
-    let counts = |place: &Path| is_there(place) || !soon.is_empty() && soon.contains(&without_detours(place));
+    let counts = |place: &Path| listing::is_there_or_soon(&mut names.borrow_mut(), place, soon);
     let (mut all_words, mut bytes, mut is_whole) = (0, 0, true);
     for repository in repositories {
         let root = std::fs::canonicalize(&repository.root).unwrap_or_else(|_| repository.root.clone());

@@ -6,7 +6,7 @@ use std::collections::{BTreeSet, HashSet, VecDeque};
 use std::fs;
 use std::io::{ErrorKind, Read as _};
 use std::os::unix::fs::OpenOptionsExt as _;
-use std::path::{Component, Path, PathBuf};
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use bashgate_shared::classify::paths::file_name;
@@ -16,7 +16,7 @@ use serde_json::Value;
 use super::lines;
 use super::settings::{self, Line};
 use crate::gate::conditions::{home, place};
-use crate::gate::listing::Names;
+use crate::gate::listing::{Names, tidy, without_detours};
 use crate::gate::words;
 
 /// Most bytes of a text.
@@ -462,20 +462,6 @@ fn of_tasks(text: &str, tasks: &HashSet<String>) -> String {
 /// True for a project's own folder, and for the home folder: what lies there is more than belongs to one script.
 fn is_root(place: &Path, folders: &[&Path]) -> bool {
     folders.contains(&place) || home().as_deref() == Some(place)
-}
-
-/// Where a folder really lies.
-fn tidy(path: &Path) -> PathBuf {
-    path.canonicalize().unwrap_or_else(|_| path.to_owned())
-}
-
-/// A path without `..`, which leads where the folder before it really lies; also one of a file that is not there yet.
-pub(in crate::gate) fn without_detours(file: &Path) -> PathBuf {
-    let has_detours = file.components().any(|part| part == Component::ParentDir);
-    match (file.parent(), file.file_name()) {
-        (Some(folder), Some(name)) if has_detours => tidy(folder).join(name),
-        _ => file.to_owned(),
-    }
 }
 
 /// The row of a runner, also of the script that brings it into a project (`gradlew`).

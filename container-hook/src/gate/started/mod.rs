@@ -9,6 +9,7 @@ mod lines;
 mod look;
 mod settings;
 
+use std::collections::HashSet;
 use std::fs;
 use std::path::{Component, Path, PathBuf};
 
@@ -16,7 +17,6 @@ use bashgate_shared::classify::later;
 use bashgate_shared::{agents, programs};
 use serde_json::Value;
 
-pub(super) use look::without_detours;
 pub use look::{Folder, Look};
 
 use super::acting::project_of;
@@ -56,9 +56,7 @@ impl Started {
 /// if they were there.
 pub fn in_force(start: &Path, soon: &[PathBuf], around: &Around) -> Started {
     let mut look = Look::default();
-    let counts = |names: &mut listing::Names, place: &Path| {
-        listing::is_there(names, place) || !soon.is_empty() && soon.contains(&without_detours(place))
-    };
+    let counts = |names: &mut listing::Names, place: &Path| listing::is_there_or_soon(names, place, soon);
     let top = project_of(start);
     look.is_all = around.is_all;
     let below = soon.iter().flat_map(|file| file.ancestors().skip(1).take_while(|folder| folder.starts_with(&top)));
@@ -66,18 +64,21 @@ pub fn in_force(start: &Path, soon: &[PathBuf], around: &Around) -> Started {
     folders.sort_by_key(|folder| (folder.as_os_str().len(), *folder));
     folders.dedup();
     let with_home = folders.iter().rev().map(|folder| (*folder).to_owned()).chain(home()).collect();
+    let mut read = HashSet::new();
     for (number, file) in settings_of(with_home).enumerate() {
         if number == MOST_OUTSIDE {
             look.is_all = false;
             break;
         }
-        let above = file.parent().and_then(Path::parent).unwrap_or(start);
-        look.at_settings_file(&file, &[start, above], &counts);
+        let own = [file.parent(), file.parent().and_then(Path::parent)];
+        let bases: Vec<&Path> = own.into_iter().flatten().chain([start]).collect();
+        look.at_settings_file(&file, &bases, &counts);
+        read.insert(file);
     }
     for file in at_home_about(&around.at_home, start) {
         look.at_file(&file, &[], &counts);
     }
-    for file in &around.acting {
+    for file in around.acting.iter().filter(|file| !read.contains(*file)) {
         let of = folders.iter().rev().find(|folder| file.starts_with(folder)).copied().unwrap_or(start);
         // A project in the project has its own root: the folder that holds what acts, or that one lies in.
         let own = [file.parent(), file.parent().and_then(Path::parent)];

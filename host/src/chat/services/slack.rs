@@ -37,7 +37,6 @@ pub(in crate::chat) struct Slack {
     app_token: Key,
     room: String,
     thread: Option<String>,
-    /// `team:user`.
     /// Who we are there.
     me: OnceCell<Me>,
     socket: Mutex<Option<Socket>>,

@@ -3,8 +3,8 @@
 use super::{Judge, Judgement};
 use crate::classify::call::{Arg, Call, Known, Options};
 use crate::classify::{CommandClass, Condition, paths};
-use crate::programs::{self, Kind, Operands, Program, Reach, Rule, Runs, Subcommand, Talks, Trait};
-use crate::shell::Shell;
+use crate::programs::{self, Builtin, Kind, Operands, Program, Reach, Rule, Runs, Subcommand, Talks, Trait};
+use crate::shell::{self, Shell};
 
 /// Folders whose programs are the ones that the rows mean.
 pub(in crate::classify) const SYSTEM_FOLDERS: &[&str] =
@@ -89,6 +89,45 @@ impl Judge<'_> {
         let takes_names = matches!(row.rule, Rule::Listed(..)) || row.has(Trait::NamesAreFiles);
         let named = if takes_names { self.without_dashes(call) } else { None };
         let call = named.as_ref().unwrap_or(call);
+        let judgement = self.by_its_rule(call, row);
+        if judgement.class > CommandClass::Safe
+            && let Some(builtin) = row.builtin
+        {
+            self.sets_by(builtin, call);
+        }
+        judgement
+    }
+
+    /// What a builtin sets in a form that no rule has read for certain.
+    fn sets_by(&mut self, builtin: Builtin, call: &Call) {
+        let is_option = |arg: &Arg, letters: &str| {
+            arg.exact().is_some_and(|text| {
+                text.strip_prefix(['-', '+']).is_some_and(|rest| rest.chars().all(|letter| letters.contains(letter)))
+            })
+        };
+        let is_plain = |arg: &Arg| {
+            let (name, value) = arg.start().split_once('=').map_or((arg.start(), None), |(name, _)| (name, Some(())));
+            shell::is_name(name.trim_end_matches('+')) && (value.is_some() || arg.exact().is_some())
+        };
+        let is_known = match builtin {
+            // Not `-n`, which makes one name stand for another, and `-i`, which evaluates.
+            Builtin::Declares { .. } | Builtin::Removes => {
+                call.args.iter().all(|arg| is_option(arg, "raxgAlp") || is_plain(arg))
+            }
+            // With `-k` words behind a program are assignments, too.
+            Builtin::Sets => call.args.iter().all(|arg| arg.exact().is_some_and(|text| !text.contains('k'))),
+            _ => !(builtin.changes_names() || builtin.names_variables() || builtin.evaluates()),
+        };
+        if !is_known {
+            self.sets_any();
+        } else if matches!(builtin, Builtin::Declares { .. } | Builtin::Removes) {
+            for arg in call.args.iter().filter(|arg| is_plain(arg)) {
+                self.sets(arg.start().split('=').next().unwrap_or_default());
+            }
+        }
+    }
+
+    fn by_its_rule(&mut self, call: &Call, row: &Program) -> Judgement {
         match &row.rule {
             Rule::Custom(rule) => rule(self, call),
             Rule::Harmless(operands) => self.harmless(call, *operands),

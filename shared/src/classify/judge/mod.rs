@@ -17,7 +17,7 @@ use values::Values;
 use walk::Source;
 
 use super::call::{Arg, Call};
-use super::effects::note;
+use super::effects::{ANY, note};
 use super::terminal::TerminalWatch;
 use super::tool::{MAX_ACTS, ToolAct};
 use super::{
@@ -395,10 +395,22 @@ impl Judge<'_> {
     /// As [`assignment`](Self::assignment), where more of the value is known than nothing: `None` for what is not.
     pub fn assignment_of(&mut self, name: &str, value: Option<&str>) -> Judgement {
         self.changed.leads_elsewhere |= crate::variables::leads_network(name);
+        self.sets(name);
         if crate::variables::is_locale(name) && !value.is_some_and(crate::variables::is_plain_locale) {
             return Judgement::unknown(format!("`{name}` may choose in which letters the shell reads"));
         }
         self.assignment(name)
+    }
+
+    /// A variable is set, or a function (`name()`) defined.
+    pub(super) fn sets(&mut self, name: &str) {
+        let name = name.split('[').next().unwrap_or(name).trim_end_matches('+');
+        note(&mut self.effects.sets, name);
+    }
+
+    /// Any variable may be set, or names mean something else from now on.
+    pub(crate) fn sets_any(&mut self) {
+        note(&mut self.effects.sets, ANY);
     }
 
     /// As [`inner_call`](Self::inner_call), of a program whose environment lacks PATH or PWD.

@@ -61,20 +61,12 @@ pub(super) type Functions<'d> = HashMap<&'d str, Vec<&'d Command>>;
 
 /// True for a builtin whose arguments name variables that it sets.
 fn sets(program: &str) -> bool {
-    use Builtin::{Calculates, Declares, Fills, FillsAndCalls, Format, Parses, Removes, Sets, Waits};
-    matches!(
-        programs::builtin_of(program),
-        Some(Fills | FillsAndCalls | Parses | Declares { .. } | Format | Removes | Waits | Calculates | Sets)
-    )
+    programs::builtin_of(program).is_some_and(|builtin| builtin != Builtin::Tests && builtin.names_variables())
 }
 
 /// True for a builtin that runs text.
 fn evaluates(program: &str) -> bool {
-    use Builtin::{Calculates, Evaluates, EvaluatesLater, FillsAndCalls, RenamesAndEvaluates, Sources};
-    matches!(
-        programs::builtin_of(program),
-        Some(Evaluates | EvaluatesLater | Sources | Calculates | FillsAndCalls | RenamesAndEvaluates)
-    )
+    programs::builtin_of(program).is_some_and(Builtin::evaluates)
 }
 
 /// True for a builtin that declares variables with `name=value`.

@@ -267,6 +267,9 @@ impl<'s> Visit<'s> for Walk<'_, '_, 's> {
             let harm = self.judge.assignment_of(name, None);
             self.own_is(harm);
         }
+        if *kind == CompoundKind::Coproc {
+            self.judge.sets("COPROC");
+        }
         self.redirects(redirects);
         let own = std::mem::replace(&mut self.own, outer);
         self.judge.add(text, kind.name(), own);
@@ -305,6 +308,7 @@ impl<'s> Visit<'s> for Walk<'_, '_, 's> {
         } else {
             Judgement::safe()
         };
+        self.judge.sets(&function_key(name));
         self.judge.add(text, "function", judgement);
         // It may be called from where this walk does not see it, so it counts here, too.
         let (folders, bound) = (self.judge.folders.clone(), self.judge.bound.mark());
@@ -332,11 +336,13 @@ impl<'s> Visit<'s> for Walk<'_, '_, 's> {
             if condition.numbers.contains(&index) && !self.judge.is_number(word) {
                 let reason =
                     "`[[` evaluates this operand as an expression, and what it holds is only known when it runs";
+                self.judge.sets_any();
                 self.own_is(Judgement::unknown(reason));
             }
             let named = condition.names.contains(&index);
             if named && !word.literal().is_some_and(|name| name.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'_'))
             {
+                self.judge.sets_any();
                 self.own_is(Judgement::unknown("`[[ -v` evaluates the subscript of a name"));
             }
         }
@@ -364,7 +370,9 @@ impl<'s> Visit<'s> for Walk<'_, '_, 's> {
                 self.word(word);
             }
             // `IFS= read` splits the one line that it reads.
-            if !(assignment.name == "IFS" && program.as_deref() == Some("read")) {
+            if assignment.name == "IFS" && program.as_deref() == Some("read") {
+                self.judge.sets(&assignment.name);
+            } else {
                 let value = assignment.value.literal().filter(|_| assignment.elements.is_none());
                 let harm = self.judge.assignment_of(&assignment.name, value.as_deref());
                 self.own_is(harm);
@@ -669,11 +677,13 @@ impl Judge<'_> {
         for name in &expression.names {
             let certain = self.values_of(name).is_some_and(|values| values.iter().all(Value::is_number));
             if !certain && !planted::has(Bug::NamesHoldNumbers) {
+                self.sets_any();
                 let reason = format!("arithmetic evaluates what `{name}` holds, which is only known when it runs");
                 judgement = judgement.max(Judgement::unknown(reason));
             }
         }
         for name in &expression.assigned {
+            self.sets(name);
             judgement = judgement.max(self.assignment(name));
         }
         judgement

@@ -935,8 +935,8 @@ pub(super) fn shown(subcommand: &str, second: Option<&str>, scan: &Scan<'_>) -> 
         // By its number, a commit of the stash is one like any other.
         true if scan.operands.iter().any(|operand| is_number(operand) || operand.exact().is_none()) => Shown::Numbered,
         true => Shown::Content,
-        // What was typed stands there, with passwords in addresses.
         false if subcommand == "blame" => Shown::Named,
+        // What was typed stands there, with passwords in addresses.
         false if subcommand == "reflog" || scan.has(&["-g", "--walk-reflogs"]) => Shown::Logs,
         false => Shown::Nothing,
     }

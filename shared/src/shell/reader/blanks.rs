@@ -29,8 +29,13 @@ impl Reader<'_> {
     /// At the start of a token only: a comment runs to the end of its line.
     pub(super) fn comment(&mut self) {
         if self.peek() == Some(b'#') {
+            let start = self.at;
             while self.peek().is_some_and(|byte| byte != b'\n') {
                 self.at += 1;
+            }
+            // What stands in a copy was marked as no comment where it was copied from.
+            if self.outer.is_none() {
+                self.comments.push(self.span(start));
             }
         }
     }

@@ -89,7 +89,7 @@ pub fn read(text: &str, shell: Shell) -> Read<Document> {
         return reader.fail(Trouble::Syntax("text after the end"));
     }
     reader.no_open_here_document()?;
-    Ok(Document { script, bodies: reader.bodies })
+    Ok(Document { script, bodies: reader.bodies, comments: reader.comments })
 }
 
 /// Where a list ends.
@@ -119,6 +119,7 @@ struct Reader<'a> {
     nodes: usize,
     pending: Vec<PendingHere>,
     bodies: Vec<Word>,
+    comments: Vec<Span>,
     /// The innermost `$(…)` or `<(…)`: its depth, and how many here-documents there were before it.
     substitution: Option<(usize, usize)>,
     /// Inside the regular expression of `[[ x =~ … ]]`, where a parenthesis belongs to the word.
@@ -137,6 +138,7 @@ impl<'a> Reader<'a> {
             nodes: 0,
             pending: Vec::new(),
             bodies: Vec::new(),
+            comments: Vec::new(),
             substitution: None,
             in_expression: false,
             outer: None,
@@ -210,6 +212,7 @@ impl<'a> Reader<'a> {
                 nodes: outer.nodes,
                 pending: Vec::new(),
                 bodies: std::mem::take(&mut outer.bodies),
+                comments: Vec::new(),
                 substitution: None,
                 in_expression: false,
                 outer: Some(span),
