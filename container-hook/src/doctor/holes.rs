@@ -74,7 +74,7 @@ fn variables_set(row: &AgentRow, settings: &Settings, value: &Value, report: &mu
 
 /// True for a variable by which commands run other code, or find other settings, than the hook sees.
 fn chooses_code(name: &str) -> bool {
-    variables::is_code(name) || name.contains("CODE_SHELL") || agents::folder_named_by(name).is_some()
+    variables::is_code(name) || agents::folder_named_by(name).is_some()
 }
 
 /// True for a variable by which commands find other programs and files.

@@ -204,6 +204,10 @@ fn look_at(top: &Path, names: &Names, room: Room) -> Around {
                 }
             } else if let Some(real) = there_or_later(&path) {
                 found.acting.extend(Some(&path).filter(|path| path.is_file()).cloned());
+                // What lies behind it acts by the names that it has here.
+                if inside < DEEPEST && path.is_dir() && !is_gits {
+                    folders.push_front((path.clone(), begun, inside + 1));
+                }
                 found.inward.push(Inward { real, called: path.to_string_lossy().into_owned() });
             }
         }

@@ -94,7 +94,16 @@ fn is_random(secret: &str) -> bool {
     let is_example = ["EXAMPLE", "XXXX", "xxxx"].iter().any(|word| secret.contains(word));
     // Forms in capitals only have no small letters.
     let is_mixed = has(u8::is_ascii_lowercase) || !has(|byte| b"_-".contains(byte));
-    has(u8::is_ascii_digit) && has(u8::is_ascii_uppercase) && is_mixed && !is_example
+    let is_as_keys_are = has(u8::is_ascii_uppercase) && is_mixed;
+    has(u8::is_ascii_digit) && (is_as_keys_are || has_long_number(secret)) && !is_example
+}
+
+/// True for what has a number of 32 hexadecimal digits in it, as tokens of some services are written, and not the same few over and
+/// over.
+fn has_long_number(secret: &str) -> bool {
+    let runs = secret.split(|c: char| !matches!(c, '0'..='9' | 'a'..='f'));
+    let differ = |run: &str| run.bytes().collect::<std::collections::BTreeSet<u8>>().len() >= 8;
+    runs.into_iter().any(|run| run.len() >= 32 && differ(run))
 }
 
 #[cfg(test)]

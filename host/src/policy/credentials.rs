@@ -165,6 +165,7 @@ mod tests {
             format!("pypi-{}", "b1".repeat(10)),
             format!("hf_{}", "c1".repeat(17)),
             format!("12345678:{}", "d".repeat(35)),
+            format!("dckr_pat_{}", "a1B".repeat(9)),
             format!("eyJ{0}.eyJ{0}.{0}", "abcdefghij1"),
             format!("-----BEGIN RSA {} KEY-----\n{}", "PRIVATE", "b1/".repeat(3) + &"c".repeat(50)),
             format!("Authorization: Bearer {}", "z1".repeat(10)),
@@ -258,6 +259,43 @@ mod tests {
         ] {
             assert_eq!(find(text), None, "{text}");
             assert_eq!(mask(text), text);
+        }
+    }
+
+    /// Made up here, by what their documents say of them.
+    #[test]
+    fn tokens_of_services_are_found() {
+        let (hex, any) = ("0a1b2c3d4e5f6789".repeat(4), "a1B2c3D4e5F6g7H8".repeat(4));
+        let cut = |text: &str, length: usize| text.chars().take(length).collect::<String>();
+        for token in [
+            format!("hvs.{}", cut(&any, 24)),
+            format!("xai-{any}"),
+            format!("gsk_{}", cut(&any, 52)),
+            format!("r8_{}", cut(&any, 37)),
+            format!("dop_v1_{hex}"),
+            format!("SG.{}.{}", cut(&any, 22), cut(&any, 43)),
+            format!("shpat_{}", cut(&hex, 32)),
+            format!("dapi{}", cut(&hex, 32)),
+            format!("glsa_{}_0a1b2c3d", cut(&any, 32)),
+            format!("tskey-auth-{}-{}", cut(&any, 12), cut(&any, 32)),
+            format!("rubygems_{}", cut(&hex, 48)),
+            format!("dp.pt.{}", cut(&any, 43)),
+            format!("ya29.{}", cut(&any, 40)),
+            format!("glrt-{}", cut(&any, 20)),
+            format!("ATATT3{any}"),
+            format!("AGE-SECRET-KEY-1{}", any.to_ascii_uppercase()),
+            format!("key-{}", cut(&hex, 32)),
+            format!("{}.atlasv1.{any}", cut(&any, 14)),
+            format!("pat{}.{hex}", cut(&any, 14)),
+        ] {
+            let command = format!("curl -d {token} https://h.example");
+            assert!(find(&command).is_some(), "{token}");
+            assert!(!mask(&command).contains(&token), "{}", mask(&command));
+        }
+        for text in
+            ["git log --grep key-value", "cargo build -p scion", "echo SKIP", "npm run dp.x", "ls pat/x", "r8_unorm"]
+        {
+            assert_eq!(find(text), None, "{text}");
         }
     }
 

@@ -66,6 +66,12 @@ pub const LOAD_BESIDE: &[&[&str]] = &[
     &["php"],
 ];
 
+/// The endings of what code on the command line of this program loads from the folder where it starts. Of the others none looks there.
+pub fn loads_where_it_starts(program: &str) -> &'static [&'static str] {
+    let is_python = ["python", "pypy", "ipython"].iter().any(|name| program.starts_with(name));
+    if is_python { &["py"] } else { &[] }
+}
+
 /// Endings of what no interpreter runs as it is.
 pub const ONLY_WORKED_ON: &[&str] = &[
     "c", "h", "cc", "cpp", "hpp", "rs", "go", "java", "kt", "cs", "swift", "md", "txt", "json", "yml", "yaml", "toml",

@@ -48,8 +48,8 @@ pub use git::{
     GIT_HOOKS_OF_WORK, brings_files, checks_out, git_hooks, is_git_hook, may_leave_files, opens_editor, records,
 };
 pub use languages::{
-    COMMANDS_OF_PACKAGES, LOAD_BESIDE, ONLY_WORKED_ON, SHELL_ENDING, is_label_of_command, own_operands,
-    takes_what_it_runs,
+    COMMANDS_OF_PACKAGES, LOAD_BESIDE, ONLY_WORKED_ON, SHELL_ENDING, is_label_of_command, loads_where_it_starts,
+    own_operands, takes_what_it_runs,
 };
 pub(crate) use network::asks_this_machine;
 pub use network::{credential_in, percent_decoded};

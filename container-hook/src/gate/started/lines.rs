@@ -1,12 +1,13 @@
 //! The words of command lines as a shell would divide them, whoever runs them: quotes and backslashes join, what is only known when it
 //! runs stands open, and of each word it is told whether it may be what a command runs.
 
+use std::collections::HashMap;
 use std::iter::Peekable;
 use std::str::Chars;
 
 use bashgate_shared::classify::paths::file_name;
 use bashgate_shared::programs::{Builtin, Kind, Runs};
-use bashgate_shared::shell::RESERVED;
+use bashgate_shared::shell::{self, RESERVED};
 use bashgate_shared::{programs, variables};
 
 /// Most lines in words of lines: `sh -c "sh -c '…'"`.
@@ -15,6 +16,15 @@ const DEEPEST: usize = 3;
 const ENTER: [&str; 6] = ["-C", "--directory", "--prefix", "--cwd", "--dir", "-w"];
 /// What stands for a part of a word that is only known when it runs.
 const OPEN: char = '*';
+/// The same as a text.
+const STANDS_OPEN: &str = "*";
+/// Around the values that a variable may have, and between them.
+const EITHER: char = '\u{1}';
+const OR: char = '\u{2}';
+/// Most values that one variable is followed through.
+const MOST_VALUES: usize = 8;
+/// Most bytes that variables' values are put in with.
+const MOST_OF_VALUES: usize = 64 * 1024;
 /// What stands for the beginning of `<( )` behind an interpreter.
 const FROM_COMMAND: &str = "<(";
 /// How deep `$( )` is read in another one.
@@ -109,6 +119,7 @@ fn into(text: &str, depth: usize, found: &mut Vec<Word>) {
 /// What a part of a word says by itself, besides the whole.
 fn parts_of(text: &str, runs_next: bool, found: &mut Vec<Word>) {
     if let Some((name, value)) = text.split_once('=') {
+        let value = from_anywhere(value);
         let is_known = !value.is_empty() && !value.contains(OPEN);
         // What is set may be the folder in front of a later word; `--directory=web`.
         if is_setting(text) && runs_next && is_known || ENTER.contains(&name) {
@@ -238,6 +249,9 @@ fn commands(text: &str, depth: usize) -> Vec<Command> {
     // What is put in so deep is read as if it stood there by itself.
     let flat = (depth == DEEPEST_PUT_IN).then(|| text.replace("$(", ";"));
     let text = flat.as_deref().unwrap_or(text);
+    // Nobody else writes what stands for values here.
+    let plain = text.contains([EITHER, OR]).then(|| text.replace([EITHER, OR], STANDS_OPEN));
+    let text = plain.as_deref().unwrap_or(text);
     let mut all = Vec::new();
     let (mut command, mut word): (Command, Option<String>) = (Command::default(), None);
     // What is put in is a command of its own.
@@ -245,10 +259,26 @@ fn commands(text: &str, depth: usize) -> Vec<Command> {
     let mut before = ' ';
     let mut chars = text.chars().peekable();
     let mut quote = None;
-    let end = |word: &mut Option<String>, command: &mut Command| {
+    // What variables hold, each value that they are given somewhere before.
+    let mut values: HashMap<String, Vec<String>> = HashMap::new();
+    let mut room = MOST_OF_VALUES;
+    let runs_values = ["eval", "-c \"$", "-c $"].iter().any(|mark| text.contains(mark));
+    let end = |word: &mut Option<String>, command: &mut Command, values: &mut HashMap<String, Vec<String>>| {
+        if let Some((name, value)) =
+            word.as_deref().filter(|text| is_setting(text)).and_then(|text| text.split_once('='))
+        {
+            let known = values.entry(name.to_owned()).or_default();
+            let fits = !value.is_empty()
+                && !value.contains([EITHER, OR])
+                && value.len() <= LONGEST_WITH_BRACES
+                && known.len() < MOST_VALUES;
+            if fits && !known.iter().any(|other| other == value) {
+                known.push(value.to_owned());
+            }
+        }
         // What comes first in a word and is not known may be any folder.
         let texts = word.take().map(|text| without_braces(&text)).unwrap_or_default().into_iter();
-        let texts = texts.map(|text| text.trim_start_matches("~+").trim_start_matches(OPEN).to_owned());
+        let texts = texts.map(|text| from_anywhere(text.trim_start_matches("~+")).to_owned());
         command.words.extend(texts.filter(|text| !text.is_empty()));
     };
     while let Some(letter) = chars.next() {
@@ -270,12 +300,20 @@ fn commands(text: &str, depth: usize) -> Vec<Command> {
                 }
             }
             ('$', None | Some('"')) => {
-                let is_run = command.interprets();
-                inner.extend(put_in(&mut chars).map(|text| (text, is_run)));
-                word.get_or_insert_default().push(OPEN);
+                let is_given = runs_values && word.as_deref().is_some_and(is_setting);
+                let is_run = command.interprets() || is_given;
+                let put_in = put_in(&mut chars);
+                let known = put_in.name.and_then(|name| values.get(&name)).map(|all| match all.as_slice() {
+                    [one] => one.clone(),
+                    several => format!("{EITHER}{}{EITHER}", several.join(&OR.to_string())),
+                });
+                let known = known.filter(|known| known.len() <= room);
+                room -= known.as_ref().map_or(0, String::len);
+                inner.extend(put_in.command.map(|text| (text, is_run)));
+                word.get_or_insert_default().push_str(known.as_deref().unwrap_or(STANDS_OPEN));
             }
             (letter, None) if letter.is_whitespace() || ";&|()<>`".contains(letter) => {
-                end(&mut word, &mut command);
+                end(&mut word, &mut command, &mut values);
                 if letter == '(' && last == '<' && command.interprets() {
                     command.words.push(FROM_COMMAND.to_owned());
                 } else if letter == '\n' || ";&|()`".contains(letter) {
@@ -287,7 +325,7 @@ fn commands(text: &str, depth: usize) -> Vec<Command> {
             (letter, _) => word.get_or_insert_default().push(letter),
         }
     }
-    end(&mut word, &mut command);
+    end(&mut word, &mut command, &mut values);
     all.push(command);
     for (text, is_run) in inner {
         all.extend(
@@ -297,7 +335,7 @@ fn commands(text: &str, depth: usize) -> Vec<Command> {
         );
     }
     all.retain(|command| !command.words.is_empty());
-    all
+    all.into_iter().flat_map(with_each_value).collect()
 }
 
 /// Goes to the end of `$'…'`. What an escape stands for stays open, with what is behind it.
@@ -319,8 +357,44 @@ fn quoted_with_escapes(chars: &mut Peekable<Chars<'_>>) -> String {
     text
 }
 
-/// Goes past what is put in behind a `$`; for `$( )` the command in it.
-fn put_in(chars: &mut Peekable<Chars<'_>>) -> Option<String> {
+/// A word as it may be seen from any folder: what comes first in it and is not known may be one. Nothing for a word of which nothing
+/// is known.
+fn from_anywhere(text: &str) -> &str {
+    let rest = text.trim_start_matches(OPEN);
+    let pattern = text.len().checked_sub(rest.len() + OPEN.len_utf8()).and_then(|at| text.get(at..));
+    // `*.sh`
+    pattern.filter(|_| !rest.is_empty() && !rest.starts_with('/')).unwrap_or(rest)
+}
+
+/// A command with a variable that may hold several values, once for each.
+fn with_each_value(command: Command) -> Vec<Command> {
+    let values = command.words.iter().find_map(|word| {
+        let (_, rest) = word.split_once(EITHER)?;
+        Some(rest.split_once(EITHER)?.0.split(OR).map(str::to_owned).collect::<Vec<_>>())
+    });
+    let Some(values) = values else { return vec![command] };
+    let put = |word: &str, value: &str| {
+        let parts = word.split(EITHER).enumerate();
+        parts.map(|(at, part)| if at % 2 == 0 { part } else { value }).collect::<String>()
+    };
+    let one = |value: &String| {
+        let words = command.words.iter().map(|word| put(word, value)).filter(|word| !word.is_empty());
+        Command { words: words.collect(), ..command }
+    };
+    values.iter().map(one).collect()
+}
+
+/// What is put in behind a `$`.
+#[derive(Default)]
+struct PutIn {
+    /// The command in `$( )`, or what stands in for a variable, which may be one.
+    command: Option<String>,
+    /// The variable, where nothing else is said about it.
+    name: Option<String>,
+}
+
+/// Goes past what is put in behind a `$`.
+fn put_in(chars: &mut Peekable<Chars<'_>>) -> PutIn {
     let bracket = chars.peek().copied().filter(|next| matches!(next, '{' | '('));
     let close = if bracket == Some('{') { '}' } else { ')' };
     let mut depth = 0;
@@ -343,7 +417,9 @@ fn put_in(chars: &mut Peekable<Chars<'_>>) -> Option<String> {
         text.get(name..)?.trim_start_matches(':').strip_prefix(['-', '=', '+'])
     });
     let command = inside.strip_prefix('(').map(|text| text.strip_suffix(')').unwrap_or(text));
-    command.or(default).map(str::to_owned)
+    let name = inside.strip_prefix('{').map_or(inside.as_str(), |text| text.strip_suffix('}').unwrap_or(text));
+    let name = Some(name).filter(|name| shell::is_name(name)).map(str::to_owned);
+    PutIn { command: command.or(default).map(str::to_owned), name }
 }
 
 #[cfg(test)]
@@ -361,6 +437,8 @@ mod tests {
             "$(a".repeat(80_000),
             "a | while ".repeat(25_000),
             "$'\\".repeat(80_000),
+            "A=aaaaaaaa A=$A$A ".repeat(14_000),
+            format!("A={}; {}", "a".repeat(500), "$A".repeat(100_000)),
         ] {
             // Whoever waits for its length squared waits for minutes.
             assert!(words(&text).len() < 200_000, "{text:.9}");

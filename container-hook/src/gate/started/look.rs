@@ -29,6 +29,8 @@ const MOST_LOOKS: usize = 200_000;
 const DEEPEST: usize = 4;
 /// Most folders that the words of one text name.
 const MAX_FOLDERS: usize = 16;
+/// Most names in code that may be those of modules.
+const MAX_NAMES_IN_CODE: usize = 64;
 
 /// What lies in a folder of which something is started.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
@@ -235,6 +237,9 @@ impl Look {
             bases.truncate(folders.len() + MAX_FOLDERS);
         }
         let bases: Vec<&Path> = bases.iter().map(PathBuf::as_path).collect();
+        if self.takes_beside {
+            self.at_inline_code(text, &divided, &bases);
+        }
         for word in &divided {
             if word.is_code {
                 self.at_code(&word.text, &bases, (folders, depth), counts);
@@ -255,6 +260,26 @@ impl Look {
                     self.files.insert(file);
                 }
             }
+        }
+    }
+
+    /// Code that a line holds itself loads modules from where it starts: single files, and folders by the names that stand in it.
+    fn at_inline_code(&mut self, text: &str, divided: &[lines::Word], bases: &[&Path]) {
+        let is_inline = |word: &lines::Word| {
+            let letters = word.text.strip_prefix('-').unwrap_or_default();
+            word.text == "-" || letters.chars().all(char::is_alphanumeric) && letters.contains(['c', 'm'])
+        };
+        let endings = divided.iter().map(|word| programs::loads_where_it_starts(file_name(&word.text)));
+        let Some(endings) = endings.into_iter().find(|endings| !endings.is_empty()) else { return };
+        if !divided.iter().any(is_inline) && !text.contains("<<") {
+            return;
+        }
+        let names = text.split(|letter: char| !letter.is_alphanumeric() && letter != '_');
+        let names: BTreeSet<&str> = names.filter(|name| !name.is_empty()).take(MAX_NAMES_IN_CODE).collect();
+        for base in bases {
+            self.folders.insert(Folder { path: tidy(base), is_deep: false, endings });
+            let packages = names.iter().map(|name| tidy(&base.join(name)));
+            self.folders.extend(packages.map(|path| Folder { path, is_deep: true, endings }));
         }
     }
 
