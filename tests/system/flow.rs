@@ -374,6 +374,11 @@ fn git_reads_without_the_host_where_its_configuration_is_inert() {
     std::fs::write(&hook, "#!/bin/sh\n").unwrap();
     std::fs::set_permissions(&hook, std::os::unix::fs::PermissionsExt::from_mode(0o755)).unwrap();
     site.check("git status").expect(0);
+    // Nobody starts it for these.
+    for command in ["git add -A", "git switch -c other", "git checkout -b third"] {
+        site.check(command).expect(0);
+    }
+    assert!(site.check("git add -A && git commit -m x").expect(2).stderr.contains("the hook pre-commit would run"));
     assert!(site.check("git commit -m x").expect(2).stderr.contains("the hook pre-commit would run"));
     // With a host the class is what it always was: Unknown, allowed in a clean workspace, looked at in a tainted one.
     let _host = site.serve();

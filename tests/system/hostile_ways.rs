@@ -647,3 +647,40 @@ fn leftovers_of_worktrees_and_submodules() {
         std::fs::remove_file(world.work().join(file)).unwrap();
     }
 }
+
+/// Git itself says which hooks its subcommands start.
+#[test]
+fn hooks_that_git_starts_are_known_by_its_subcommands() {
+    use bashgate_shared::programs::{git_hooks, starts_hook};
+    let world = repository();
+    let said = world.work().join("../hooks-that-ran");
+    for hook in git_hooks() {
+        world.file(&format!(".git/hooks/{hook}"), &format!("#!/bin/sh\necho {hook} >> '{}'\n", said.display()));
+        let file = world.work().join(".git/hooks").join(hook);
+        std::fs::set_permissions(&file, std::os::unix::fs::PermissionsExt::from_mode(0o755)).unwrap();
+    }
+    let mut all = 0;
+    for (subcommand, rest) in [
+        ("add", &["-A"][..]),
+        ("status", &["--short"]),
+        ("diff", &["HEAD"]),
+        ("commit", &["-qm", "x", "--allow-empty"]),
+        ("commit", &["-q", "--amend", "-m", "y", "--allow-empty"]),
+        ("switch", &["-qc", "other"]),
+        ("checkout", &["-q", "-"]),
+        ("checkout", &["README.md"]),
+        ("restore", &["README.md"]),
+        ("restore", &["--staged", "README.md"]),
+        ("add", &["-u"]),
+        ("push", &["-q", ".", "HEAD:refs/heads/third"]),
+    ] {
+        world.file("README.md", &format!("changed before {subcommand} {rest:?}\n"));
+        let _ = std::fs::remove_file(&said);
+        git(&world.work(), &[&[subcommand], rest].concat());
+        for hook in std::fs::read_to_string(&said).unwrap_or_default().lines() {
+            assert!(starts_hook(subcommand, hook), "{subcommand} {rest:?} starts {hook}");
+            all += 1;
+        }
+    }
+    assert!(all > 12, "git has started only {all} hooks");
+}

@@ -146,13 +146,15 @@ pub fn check(found: &Classification, cwd: &Path, protected: &[String], setup: Sh
             Condition::GitIsInert { .. } if !path.is_dir() => {
                 findings.unproven.push(format!("{} is not there yet", path.display()));
             }
-            Condition::GitIsInert { shows, work, .. } => match inert::obstacles(&path, *shows, *work) {
-                Ok(obstacles) => {
-                    findings.unproven.extend(obstacles.programs);
-                    findings.secrets.extend(obstacles.secrets);
+            Condition::GitIsInert { shows, work, .. } => {
+                match inert::obstacles(&path, *shows, (*work, &found.effects.git)) {
+                    Ok(obstacles) => {
+                        findings.unproven.extend(obstacles.programs);
+                        findings.secrets.extend(obstacles.secrets);
+                    }
+                    Err(_) => findings.unchecked = true,
                 }
-                Err(_) => findings.unchecked = true,
-            },
+            }
         }
     }
     if findings.unchecked {

@@ -97,9 +97,10 @@ impl Gathered<'_> {
         let mut files = files_of(&repository.common.join("hooks"));
         files.sort_by_cached_key(|file| {
             let name = file.file_name().unwrap_or_default().to_string_lossy().into_owned();
-            let is_started =
-                programs::is_git_hook(&name) && effects.git.iter().any(|subcommand| starts_hook(subcommand, &name));
-            (!is_started, !programs::is_git_hook(&name), name)
+            let is_started = programs::is_git_hook(&name)
+                && effects.git.iter().any(|subcommand| programs::starts_hook(subcommand, &name));
+            let is_alike = effects.git.iter().any(|subcommand| name.contains(subcommand.as_str()));
+            (!is_started, !is_alike, !programs::is_git_hook(&name), name)
         });
         for file in files {
             self.add(&file.to_string_lossy(), Told::Head);
@@ -204,22 +205,6 @@ fn repositories_beyond(
         }
     }
     (found, is_all)
-}
-
-/// True for a hook that a subcommand starts by what both are called, or that many start.
-fn starts_hook(subcommand: &str, hook: &str) -> bool {
-    let also = match subcommand {
-        "push" => &["receive", "update", "proc-receive"] as &[&str],
-        "pull" => &["merge", "rebase", "checkout", "rewrite"],
-        "switch" | "clone" | "worktree" => &["checkout"],
-        "cherry-pick" | "revert" | "merge" => &["commit"],
-        "am" => &["applypatch"],
-        "send-email" => &["sendemail"],
-        _ => &[],
-    };
-    hook.contains(subcommand)
-        || also.iter().any(|part| hook.contains(part))
-        || matches!(hook, "reference-transaction" | "post-index-change" | "fsmonitor-watchman")
 }
 
 /// What git goes to where the command names no remote: by the branch that is checked out.

@@ -32,12 +32,15 @@ pub struct Obstacles {
     filters: Vec<String>,
 }
 
-/// Looks at everything that steers git in a folder. Also at what it shows of settings and tracked files; at every hook where it records
-/// something, and at attributes where it compares files.
+/// What git does with files, and the subcommands of the whole command.
+pub type Doing<'g> = (GitWork, &'g [String]);
+
+/// Looks at everything that steers git in a folder. Also at what it shows of settings and tracked files; where it records something at
+/// every hook that these subcommands may start, and at attributes where it compares files.
 ///
 /// # Errors
 /// When something cannot be read.
-pub fn obstacles(folder: &Path, shows: Shown, work: GitWork) -> io::Result<Obstacles> {
+pub fn obstacles(folder: &Path, shows: Shown, (work, subcommands): Doing<'_>) -> io::Result<Obstacles> {
     let mut found = Obstacles::default();
     for (name, value) in std::env::vars_os() {
         let (name, value) = (name.to_string_lossy(), value.to_string_lossy());
@@ -54,7 +57,7 @@ pub fn obstacles(folder: &Path, shows: Shown, work: GitWork) -> io::Result<Obsta
         found.programs.push("it is in no repository".to_owned());
     }
     for repository in &repositories {
-        of_repository(repository, shows, work, &mut found)?;
+        of_repository(repository, shows, (work, subcommands), &mut found)?;
     }
     if let Some(home) = home() {
         // Where output is a terminal, less reads these.
@@ -70,7 +73,12 @@ pub fn obstacles(folder: &Path, shows: Shown, work: GitWork) -> io::Result<Obsta
     Ok(found)
 }
 
-fn of_repository(repository: &Repository, shows: Shown, work: GitWork, found: &mut Obstacles) -> io::Result<()> {
+fn of_repository(
+    repository: &Repository,
+    shows: Shown,
+    (work, subcommands): Doing<'_>,
+    found: &mut Obstacles,
+) -> io::Result<()> {
     let records = work == GitWork::Records;
     // The default folder counts, too: a file that names another one may not be in force.
     let mut hooks = repository.hooks().to_vec();
@@ -128,7 +136,7 @@ fn of_repository(repository: &Repository, shows: Shown, work: GitWork, found: &m
         logs(repository, found)?;
     }
     for folder in hooks {
-        active_hooks(&folder, records, found)?;
+        active_hooks(&folder, (work, subcommands), found)?;
     }
     tracked(repository, id_length, (shows, work), found)
 }
@@ -327,14 +335,24 @@ fn tells_secret(key: &str, value: &str) -> bool {
     git_config::is_secret(key, value) || !shown::credentials_in(value).is_empty()
 }
 
-/// Hooks that git may run: all of them when something is recorded, else the two that reading can reach.
-fn active_hooks(folder: &Path, records: bool, found: &mut Obstacles) -> io::Result<()> {
+/// Hooks that git may run: those of its subcommands when something is recorded, else the two that reading can reach.
+fn active_hooks(folder: &Path, (work, subcommands): Doing<'_>, found: &mut Obstacles) -> io::Result<()> {
     let Some(real) = followed(folder, found) else { return Ok(()) };
     let Some(entries) = existing(std::fs::read_dir(real))? else { return Ok(()) };
     for entry in entries {
         let entry = entry?;
         let name = entry.file_name().to_string_lossy().into_owned();
-        let reachable = records || matches!(name.as_str(), "post-index-change" | "reference-transaction");
+        // What is called otherwise may be one of a newer git.
+        let is_started = || {
+            !programs::is_git_hook(&name)
+                || subcommands.iter().any(|subcommand| programs::starts_hook(subcommand, &name))
+        };
+        let reachable = match work {
+            GitWork::Records => is_started(),
+            GitWork::Reads | GitWork::Compares | GitWork::ComparesAny => {
+                matches!(name.as_str(), "post-index-change" | "reference-transaction")
+            }
+        };
         if !reachable || name.ends_with(".sample") {
             continue;
         }
@@ -445,7 +463,7 @@ mod tests {
     fn of_repository(folder: &Path, shows: Shown, work: GitWork) -> Obstacles {
         let mut found = Obstacles::default();
         for repository in repositories(folder).unwrap() {
-            super::of_repository(&repository, shows, work, &mut found).unwrap();
+            super::of_repository(&repository, shows, (work, &["commit".to_owned()]), &mut found).unwrap();
         }
         found
     }

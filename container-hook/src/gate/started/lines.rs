@@ -164,11 +164,16 @@ struct Command {
     is_piped: bool,
     /// Whether what it says is a part of what runs.
     is_run: bool,
+    /// Whether one of its words is what runs a text that is given to it.
+    interprets: bool,
 }
 
 impl Command {
-    fn interprets(&self) -> bool {
-        self.words.iter().any(|word| interprets(file_name(word)))
+    fn extend(&mut self, words: impl Iterator<Item = String>) {
+        for word in words {
+            self.interprets |= interprets(file_name(&word));
+            self.words.push(word);
+        }
     }
 }
 
@@ -190,7 +195,7 @@ fn fed_to_interpreters(all: &[Command]) -> Vec<bool> {
             rest.first().and_then(|next| next.words.first()).is_some_and(|word| RESERVED.contains(&word.as_str()));
         let readers = rest.iter().take(if is_loop { MOST_OF_LOOP } else { 1 });
         let is_read =
-            readers.zip(feeds.get(at + 1..).unwrap_or_default()).any(|(next, feeds)| next.interprets() || *feeds);
+            readers.zip(feeds.get(at + 1..).unwrap_or_default()).any(|(next, feeds)| next.interprets || *feeds);
         if let Some(one) = feeds.get_mut(at) {
             *one = command.is_piped && is_read;
         }
@@ -279,7 +284,7 @@ fn commands(text: &str, depth: usize) -> Vec<Command> {
         // What comes first in a word and is not known may be any folder.
         let texts = word.take().map(|text| without_braces(&text)).unwrap_or_default().into_iter();
         let texts = texts.map(|text| from_anywhere(text.trim_start_matches("~+")).to_owned());
-        command.words.extend(texts.filter(|text| !text.is_empty()));
+        command.extend(texts.filter(|text| !text.is_empty()));
     };
     while let Some(letter) = chars.next() {
         let last = std::mem::replace(&mut before, letter);
@@ -301,7 +306,7 @@ fn commands(text: &str, depth: usize) -> Vec<Command> {
             }
             ('$', None | Some('"')) => {
                 let is_given = runs_values && word.as_deref().is_some_and(is_setting);
-                let is_run = command.interprets() || is_given;
+                let is_run = command.interprets || is_given;
                 let put_in = put_in(&mut chars);
                 let known = put_in.name.and_then(|name| values.get(&name)).map(|all| match all.as_slice() {
                     [one] => one.clone(),
@@ -314,7 +319,7 @@ fn commands(text: &str, depth: usize) -> Vec<Command> {
             }
             (letter, None) if letter.is_whitespace() || ";&|()<>`".contains(letter) => {
                 end(&mut word, &mut command, &mut values);
-                if letter == '(' && last == '<' && command.interprets() {
+                if letter == '(' && last == '<' && command.interprets {
                     command.words.push(FROM_COMMAND.to_owned());
                 } else if letter == '\n' || ";&|()`".contains(letter) {
                     command.is_piped = letter == '|' && last != '|' && chars.next_if(|next| *next == '|').is_none();
@@ -378,8 +383,9 @@ fn with_each_value(command: Command) -> Vec<Command> {
         parts.map(|(at, part)| if at % 2 == 0 { part } else { value }).collect::<String>()
     };
     let one = |value: &String| {
-        let words = command.words.iter().map(|word| put(word, value)).filter(|word| !word.is_empty());
-        Command { words: words.collect(), ..command }
+        let mut one = Command { words: Vec::new(), ..command };
+        one.extend(command.words.iter().map(|word| put(word, value)).filter(|word| !word.is_empty()));
+        one
     };
     values.iter().map(one).collect()
 }
@@ -438,6 +444,7 @@ mod tests {
             "a | while ".repeat(25_000),
             "$'\\".repeat(80_000),
             "A=aaaaaaaa A=$A$A ".repeat(14_000),
+            "x $(a) ".repeat(30_000),
             format!("A={}; {}", "a".repeat(500), "$A".repeat(100_000)),
         ] {
             // Whoever waits for its length squared waits for minutes.

@@ -41,3 +41,29 @@ pub fn git_hooks() -> impl Iterator<Item = &'static str> {
 pub fn is_git_hook(name: &str) -> bool {
     git_hooks().any(|hook| hook == name)
 }
+
+/// True for a hook that a subcommand may start, on its own way or by what it calls (githooks(5)). A subcommand that has no line here
+/// may start any, and so does one that is only known when it runs.
+pub fn starts_hook(subcommand: &str, hook: &str) -> bool {
+    let own: &[&str] = match subcommand {
+        "add" | "status" | "diff" => &[],
+        "restore" | "checkout" | "switch" => &["post-checkout"],
+        "commit" => &[
+            "pre-commit",
+            "pre-merge-commit",
+            "prepare-commit-msg",
+            "commit-msg",
+            "post-commit",
+            "post-rewrite",
+            "pre-auto-gc",
+        ],
+        // Where it goes to a folder, that one's start here as well.
+        "push" => {
+            &["pre-push", "pre-receive", "update", "proc-receive", "post-receive", "post-update", "push-to-checkout"]
+        }
+        "send-email" => &["sendemail-validate"],
+        _ => return true,
+    };
+    // Whatever changes a branch or what is tracked, or looks at files.
+    own.contains(&hook) || matches!(hook, "reference-transaction" | "post-index-change" | "fsmonitor-watchman")
+}

@@ -9,7 +9,7 @@ mod reading;
 mod shown;
 
 pub use editor::opens_editor;
-pub use hooks::{GIT_HOOKS_OF_WORK, git_hooks, is_git_hook};
+pub use hooks::{GIT_HOOKS_OF_WORK, git_hooks, is_git_hook, starts_hook};
 pub(super) use local::EXAMPLES;
 
 use super::{Judge, Judgement, Kind, Program, Reach, Rule, Runs, Talks, Trait, row};
