@@ -159,6 +159,11 @@ fn settings_anywhere_in_the_project_count_from_anywhere_in_it() {
         ("a/b/c/.vscode/tasks.json", r#"{"tasks":[{"command":"sh ./t.sh"}]}"#, "a/b/c/t.sh"),
         ("app/.claude/settings.json", r#"{"statusLine":{"command":"sh tools/line.sh"}}"#, "app/tools/line.sh"),
         ("app/.husky/pre-commit", "sh ../shared/check\n", "shared/check"),
+        (
+            "app/.vscode/tasks.json",
+            r#"{"tasks":[{"command":"./t","options":{"cwd":"${workspaceFolder}/tools"}}]}"#,
+            "app/tools/t",
+        ),
     ] {
         let write = |from: &str| {
             let up = "../".repeat(from.split('/').filter(|part| !part.is_empty()).count());
@@ -210,6 +215,11 @@ fn programs_of_gits_settings_count_before_they_are_there() {
         ("core.fsmonitor", "./tools/watch", "tools/watch"),
         ("alias.go", "!sh \"$PWD/tools/go\"", "tools/go"),
         ("core.pager", "tools/../tools/page", "tools/page"),
+        ("filter.x.clean", "make -s clean", "Makefile"),
+        ("filter.x.smudge", "cd tools && ./s", "tools/s"),
+        ("alias.ci", "!npm run ci", "package.json"),
+        ("alias.t", "!f() { T=tools/t; sh $T; }; f", "tools/t"),
+        ("init.templateDir", "tools", "tools/hooks/post-checkout"),
     ] {
         let world = repository();
         std::fs::create_dir_all(world.work().join("tools")).unwrap();
@@ -217,7 +227,9 @@ fn programs_of_gits_settings_count_before_they_are_there() {
         world.local(&[&write]);
         git(&world.work(), &["config", key, value]);
         world.asked(&[&write, &format!("cp README.md {written}")]);
-        world.local(&["echo x > tools/other"]);
+        if key != "init.templateDir" {
+            world.local(&["echo x > tools/other"]);
+        }
     }
 }
 
@@ -251,6 +263,14 @@ fn what_starts_at_home_and_in_path_leads_into_the_project() {
     assert!(!asked("echo x > free.sh"));
     write(".bashrc", "source ~/other.sh\n".to_owned());
     assert!(!asked("echo x > env.sh"));
+    for line in
+        ["PATH=./tools/bin:$PATH", "export PATH=\"$PATH:tools/bin\"", "PATH=\"./tools/bin:$HOME/bin:$PATH\"; ls"]
+    {
+        write(".bashrc", format!("{line}\n"));
+        std::fs::create_dir_all(world.work().join("tools/bin")).unwrap();
+        assert!(asked("echo x > tools/bin/git"), "{line}");
+        assert!(!asked("echo x > tools/free"), "{line}");
+    }
 }
 
 /// A number of an object as bytes.

@@ -412,6 +412,14 @@ fn scripts_that_settings_and_hooks_start() {
     }
     world.asked(&["cp README.md tools/lint.sh", "cd tools && echo x > key.sh", "rm -r tools", "mv tools other"]);
     world.local(&["echo x > tools/new.sh", "cat tools/lint.sh", &write("free")]);
+    // Behind a link to the folder of hooks.
+    let world = repository();
+    world.file("cfg/husky/pre-commit", "sh tools/behind.sh\n");
+    world.file("tools/other", "x");
+    world.local(&["echo x > tools/behind.sh"]);
+    symlink("cfg/husky", world.work().join(".husky")).unwrap();
+    world.asked(&["echo x > tools/behind.sh", "echo x > cfg/husky/pre-push"]);
+    world.local(&["echo x > tools/other", "echo x > cfg/other"]);
     // What is not there yet, by a link on the way, and by a module's name.
     let world = repository();
     world.file("tools/there.sh", "x");

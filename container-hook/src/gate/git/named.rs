@@ -8,6 +8,7 @@ use std::path::{Path, PathBuf};
 
 use bashgate_shared::classify::{git_config, paths};
 
+use super::config::Setting;
 use super::{Repository, config, existing, files_outside, repositories, there};
 use crate::gate::conditions::place;
 use crate::gate::listing;
@@ -75,74 +76,123 @@ fn named_by(
     let (mut all_words, mut bytes, mut is_whole) = (0, 0, true);
     for repository in repositories {
         let root = std::fs::canonicalize(&repository.root).unwrap_or_else(|_| repository.root.clone());
-        let mut waiting: Vec<PathBuf> = repository.files().into_iter().chain(files_outside()).collect();
-        let mut looked_at = HashSet::new();
-        while let Some(file) = waiting.pop() {
-            if !looked_at.insert(file.clone()) {
-                continue;
-            }
-            if looked_at.len() > MAX_FILES {
+        let mut visit = |file: &Path, setting: &Setting| {
+            let is_include = includes(setting);
+            let is_path = is_include || setting.key == "core.hookspath";
+            let base = if is_include { file.parent().unwrap_or(root.as_path()) } else { root.as_path() };
+            // What runs a program may name files of the repository in any of its words.
+            let words: Vec<&str> = if is_path {
+                vec![setting.value.as_str()]
+            } else if is_passed_over(&setting.key, &setting.value) {
+                return true;
+            } else {
+                is_whole &= words::of(&setting.value).nth(MAX_WORDS).is_none();
+                words::of(&setting.value).take(MAX_WORDS).collect()
+            };
+            all_words += words.len();
+            if all_words > MAX_WORDS_OF_ALL {
                 return false;
             }
-            match there(&file) {
-                Ok(Some(_)) => {}
-                Ok(None) => continue,
-                Err(_) => {
-                    is_whole = false;
-                    continue;
-                }
-            }
-            let text = match existing(super::read_text(&file)) {
-                Ok(Some(text)) => text,
-                Ok(None) => continue,
-                Err(_) => {
-                    is_whole = false;
-                    continue;
-                }
+            let places = if is_path {
+                words.iter().filter_map(|word| place(word, base)).collect()
+            } else {
+                words::files_that(&words, &[base, &repository.git_dir], &counts).0
             };
-            bytes += text.len();
-            if bytes > MAX_BYTES {
-                return false;
-            }
-            let Some(settings) = config::read(&text) else {
-                is_whole = false;
-                continue;
-            };
-            for setting in settings {
-                // The reader gives names in lower case.
-                let is_include = setting.key.starts_with("include") && setting.key.rsplit('.').next() == Some("path");
-                let is_path = is_include || setting.key == "core.hookspath";
-                let base = if is_include { file.parent().unwrap_or(root.as_path()) } else { root.as_path() };
-                // What runs a program may name files of the repository in any of its words.
-                let words: Vec<&str> = if is_path {
-                    vec![setting.value.as_str()]
-                } else if is_passed_over(&setting.key, &setting.value) {
-                    continue;
-                } else {
-                    is_whole &= words::of(&setting.value).nth(MAX_WORDS).is_none();
-                    words::of(&setting.value).take(MAX_WORDS).collect()
-                };
-                all_words += words.len();
-                if all_words > MAX_WORDS_OF_ALL {
-                    return false;
-                }
-                let places = if is_path {
-                    words.iter().filter_map(|word| place(word, base)).collect()
-                } else {
-                    words::files_that(&words, &[base, &repository.git_dir], &counts).0
-                };
-                for place in places {
-                    if is_include && place.is_file() {
-                        waiting.push(place.clone());
-                    }
-                    named.push(PathBuf::from(paths::resolve(None, &place.to_string_lossy())));
-                    match follow(&place) {
-                        Leads::To(real) | Leads::Nowhere(real) => named.push(real),
-                        Leads::Dangling(_) | Leads::Doubt(_) => is_whole = false,
-                    }
+            for place in places {
+                named.push(PathBuf::from(paths::resolve(None, &place.to_string_lossy())));
+                match follow(&place) {
+                    Leads::To(real) | Leads::Nowhere(real) => named.push(real),
+                    Leads::Dangling(_) | Leads::Doubt(_) => is_whole = false,
                 }
             }
+            true
+        };
+        match each_setting(repository, &mut bytes, &mut visit) {
+            Walked::Enough => return false,
+            Walked::Partly => is_whole = false,
+            Walked::All => {}
         }
     }
     is_whole
+}
+
+/// The command lines in settings that make git start a program, with the root of their repository, and whether these are all.
+pub fn commands(folder: &Path) -> (Vec<(String, PathBuf)>, bool) {
+    let (repositories, mut is_all) = super::those_understood(folder);
+    let (mut lines, mut bytes) = (Vec::new(), 0);
+    for repository in &repositories {
+        let mut visit = |_: &Path, setting: &Setting| {
+            let Setting { key, value } = setting;
+            let is_one = git_config::names_program(key) || !git_config::is_inert(key, value);
+            // Without it an alias is a subcommand of git.
+            let line = if key.starts_with("alias.") { value.strip_prefix('!') } else { Some(value.as_str()) };
+            if let Some(line) = line.filter(|_| is_one && !includes(setting) && key != "core.hookspath") {
+                // The folder of templates is one, whatever it is called.
+                let is_place = key == "init.templatedir" && !value.starts_with(['/', '~']);
+                let line = if is_place { format!("./{value}") } else { line.trim_start_matches('!').to_owned() };
+                lines.push((line, repository.root.clone()));
+            }
+            lines.len() <= MAX_WORDS
+        };
+        is_all &= matches!(each_setting(repository, &mut bytes, &mut visit), Walked::All);
+    }
+    (lines, is_all)
+}
+
+/// The reader gives names in lower case.
+fn includes(setting: &Setting) -> bool {
+    setting.key.starts_with("include") && setting.key.rsplit('.').next() == Some("path")
+}
+
+/// How far a walk through settings came.
+enum Walked {
+    All,
+    /// Some could not be read, or not be understood.
+    Partly,
+    /// There are more than are looked at.
+    Enough,
+}
+
+/// Visits every setting of a repository's files and of those that they include, with the file that it stands in, until a visit says
+/// that it is enough.
+fn each_setting(repository: &Repository, bytes: &mut usize, visit: &mut impl FnMut(&Path, &Setting) -> bool) -> Walked {
+    let mut waiting: Vec<PathBuf> = repository.files().into_iter().chain(files_outside()).collect();
+    let (mut looked_at, mut is_whole) = (HashSet::new(), true);
+    while let Some(file) = waiting.pop() {
+        if !looked_at.insert(file.clone()) {
+            continue;
+        }
+        if looked_at.len() > MAX_FILES {
+            return Walked::Enough;
+        }
+        let text = match there(&file) {
+            Ok(Some(_)) => existing(super::read_text(&file)),
+            Ok(None) => continue,
+            Err(error) => Err(error),
+        };
+        let text = match text {
+            Ok(Some(text)) => text,
+            Ok(None) => continue,
+            Err(_) => {
+                is_whole = false;
+                continue;
+            }
+        };
+        *bytes += text.len();
+        if *bytes > MAX_BYTES {
+            return Walked::Enough;
+        }
+        let Some(settings) = config::read(&text) else {
+            is_whole = false;
+            continue;
+        };
+        for setting in settings {
+            if !visit(&file, &setting) {
+                return Walked::Enough;
+            }
+            let included = file.parent().filter(|_| includes(&setting)).and_then(|base| place(&setting.value, base));
+            waiting.extend(included.filter(|included| included.is_file()));
+        }
+    }
+    if is_whole { Walked::All } else { Walked::Partly }
 }

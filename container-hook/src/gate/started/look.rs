@@ -181,13 +181,18 @@ impl Look {
         self.takes_beside = false;
     }
 
+    /// Looks at a line of commands, as seen from these folders.
+    pub fn at_line(&mut self, line: &str, folders: &[&Path], counts: Counts<'_>) {
+        self.at_words(line, Text::Script, (folders, 1), counts);
+    }
+
     /// Looks at settings.
     fn at_settings(&mut self, settings: &Value, folders: &[&Path], counts: Counts<'_>) {
         let (lines, is_all) = settings::commands(settings);
         self.is_all &= is_all;
         for Line { text, starts_in } in lines {
             let elsewhere: Vec<PathBuf> =
-                folders.iter().filter_map(|base| place(starts_in.as_deref()?, base)).collect();
+                folders.iter().filter_map(|base| place(below_root(starts_in.as_deref()?), base)).collect();
             let folders: Vec<&Path> = folders.iter().copied().chain(elsewhere.iter().map(PathBuf::as_path)).collect();
             self.at_words(&text, Text::Script, (&folders, 1), counts);
         }
@@ -381,6 +386,13 @@ impl Look {
         self.is_all &= read.is_ok() && bytes.len() as u64 <= MOST_BYTES;
         Some(String::from_utf8_lossy(&bytes).into_owned())
     }
+}
+
+/// A folder without what stands in front of it for the root of a project: `${workspaceFolder}/tools`.
+fn below_root(folder: &str) -> &str {
+    let Some((_, rest)) = folder.strip_prefix('$').and_then(|rest| rest.split_once(['}', '/'])) else { return folder };
+    let rest = rest.trim_start_matches('/');
+    if rest.is_empty() { "." } else { rest }
 }
 
 /// Where a word may lead, seen from these folders: below each, since what stands in front of a slash may not be known, and as it stands
