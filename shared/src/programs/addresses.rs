@@ -132,8 +132,7 @@ const SFTP: Client = Client {
     operands: Operands::Session,
     letters: "BbcDFiJloPRSsX",
     elsewhere: &["o", "F", "S", "D", "b"],
-    // What it is given by a file may be `!COMMAND`.
-    code: &["S", "D", "b"],
+    code: &["S", "D"],
     ..SSH
 };
 

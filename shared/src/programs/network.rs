@@ -356,6 +356,15 @@ fn connect(judge: &mut Judge<'_>, call: &Call, Client { is_web: web, brings }: C
     for file in addresses::code_in(call, &name) {
         judge.runs_file(&file);
     }
+    // A batch of its commands may have `!COMMAND` among them.
+    if name == "sftp" {
+        for word in addresses::words(call, &name).into_iter().flatten() {
+            match word {
+                addresses::Word::Value(option, file) if option == "b" => judge.runs_file(file.start()),
+                _ => {}
+            }
+        }
+    }
     if web {
         downloads(judge, call, &name);
         // A variable in a value may name any file, or any host.
@@ -544,7 +553,8 @@ fn files_of_web_client(judge: &mut Judge<'_>, previous: &str, arg: &Arg) {
         _ => {}
     }
     if let Some((long, path)) = arg.start().split_once('=').filter(|(long, _)| long.len() > 3)
-        && FILE_OPTIONS.iter().any(|known| known.starts_with(long) && *known != long)
+        && FILE_OPTIONS.iter().any(|known| known.starts_with(long))
+        && path != "-"
     {
         let _ = judge.read(&arg.with_start(path));
     }

@@ -115,6 +115,7 @@ const FOLDERS: &[&str] = &[
     ".local/share/jupyter/runtime",
     ".twilio-cli",
     ".password-store",
+    ".mcp-auth",
     ".local/share/keyrings",
     ".config/gcloud",
     ".config/op",

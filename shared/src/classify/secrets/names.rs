@@ -201,6 +201,8 @@ pub(super) const NAMES: &[&str] = &[
     "sftp-config.json",
     ".ftpconfig",
     ".envrc.private",
+    ".envrc.local",
+    ".rbenv-vars",
     "key.json",
     "keys.json",
     "keyfile.json",
