@@ -506,9 +506,6 @@ fn options_of_clients_that_run_or_write_are_seen() {
     for command in ["ssh -E .envrc h.example", "ssh -E.envrc h.example true"] {
         let effects = found(command);
         let names = |list: &[String]| list.iter().any(|path| path.ends_with("envrc"));
-        assert!(
-            names(&effects.writes) && names(&effects.persistence) && !names(&effects.reads),
-            "{command}: {effects:?}"
-        );
+        assert!(names(&effects.persistence) && !names(&effects.reads), "{command}: {effects:?}");
     }
 }
