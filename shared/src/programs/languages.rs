@@ -98,6 +98,21 @@ pub fn own_operands(name: &str) -> usize {
     }
 }
 
+/// The words behind which stands what a program runs that takes other operands before that; none for one that runs its operands.
+pub fn runs_behind(name: &str) -> &'static [&'static str] {
+    if super::has(name, Trait::PrintsNames) { super::search::ACTIONS } else { &[] }
+}
+
+/// True for an option with which an interpreter reads a script, says whether it can be read, and runs nothing of it.
+pub fn only_checks(name: &str, option: &str) -> bool {
+    match option {
+        "-n" => super::has(name, Trait::SpeaksShell),
+        "-l" | "--syntax-check" => super::row(name).is_some_and(|row| row.environment.contains(&"PHPRC")),
+        "--check" => super::row(name).is_some_and(|row| row.environment.contains(&"NODE_OPTIONS")),
+        _ => false,
+    }
+}
+
 /// True for a word behind whose options may stand what is run: a program that runs others, or code; a manager's own word for it.
 pub fn takes_what_it_runs(name: &str) -> bool {
     const WORDS: &[&str] = &[

@@ -50,7 +50,7 @@ pub use git::{
 };
 pub use languages::{
     COMMANDS_OF_PACKAGES, LOAD_BESIDE, ONLY_WORKED_ON, SHELL_ENDING, is_label_of_command, loads_where_it_starts,
-    own_operands, takes_what_it_runs,
+    only_checks, own_operands, runs_behind, takes_what_it_runs,
 };
 pub(crate) use network::asks_this_machine;
 pub use network::{credential_in, percent_decoded};

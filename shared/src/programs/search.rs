@@ -436,7 +436,7 @@ const VALUED: &[&str] = &[
 ];
 
 /// Actions of `find` that run a program.
-const ACTIONS: &[&str] = &["-exec", "-execdir", "-ok", "-okdir"];
+pub(super) const ACTIONS: &[&str] = &["-exec", "-execdir", "-ok", "-okdir"];
 
 fn find(judge: &mut Judge<'_>, call: &Call) -> Judgement {
     let judgement = find_by_its_words(judge, call);

@@ -68,6 +68,8 @@ fn into(text: &str, depth: usize, found: &mut Vec<Word>) {
         let mut enters_next = false;
         let mut skip = 0_usize;
         let mut after_option = false;
+        let mut marks: &[&str] = &[];
+        let mut interpreter = String::new();
         for text in command {
             if text == FROM_COMMAND {
                 is_source = true;
@@ -83,7 +85,13 @@ fn into(text: &str, depth: usize, found: &mut Vec<Word>) {
             let name = file_name(&text);
             let row = programs::row(name);
             // What stands behind an interpreter is code, whatever stands before that.
-            runs_next |= interprets(name) && !is_list;
+            runs_next |= interprets(name) && !is_list || marks.contains(&text.as_str());
+            if interprets(name) {
+                name.clone_into(&mut interpreter);
+            }
+            if programs::only_checks(&interpreter, &text) {
+                (runs_next, interpreter) = (false, String::new());
+            }
             parts_of(&text, runs_next, found);
             let is_pattern = text.contains(['*', '?', '[']);
             let is_given = is_source && !is_first && !text.starts_with('-');
@@ -94,9 +102,10 @@ fn into(text: &str, depth: usize, found: &mut Vec<Word>) {
                 // A word of a wrapper's own, and what may be the value of an option.
                 let is_own = skip > 0 || after_option && !is_file(&text) && row.is_none();
                 skip = if is_own { skip.saturating_sub(1) } else { programs::own_operands(name) };
+                marks = programs::runs_behind(name);
                 runs_next = is_own
                     || RESERVED.contains(&name) && !is_list
-                    || programs::takes_what_it_runs(name)
+                    || programs::takes_what_it_runs(name) && marks.is_empty()
                     || name.parse::<f64>().is_ok();
             }
             after_option = text.starts_with('-');
@@ -498,6 +507,14 @@ mod tests {
             ("\"${LINT:-./scripts/lint.sh}\" src", vec!["./scripts/lint.sh"], vec![]),
             ("sh ${LINT-scripts/x}", vec!["scripts/x"], vec!["sh"]),
             ("cat tools/x | grep y", vec![], vec!["tools/x"]),
+            ("find src | xargs ruff", vec![], vec!["src"]),
+            ("find src -name '*.sh' -exec sh tools/x {} ;", vec!["tools/x"], vec!["src"]),
+            ("find src -execdir ./x {} +", vec!["./x"], vec!["src"]),
+            ("sh -n scripts/x", vec![], vec!["scripts/x"]),
+            ("xargs bash -n scripts/x", vec![], vec!["scripts/x"]),
+            ("sh -n scripts/x; sh scripts/y", vec!["scripts/y"], vec!["scripts/x"]),
+            ("php -l src/a.php", vec![], vec!["src/a.php"]),
+            ("node --check src/a.js", vec![], vec!["src/a.js"]),
             ("cat tools/x || sh y", vec!["y"], vec!["tools/x"]),
             ("sh -c \"", vec![], vec!["sh"]),
             ("sh ${x", vec![], vec!["sh"]),
