@@ -309,6 +309,9 @@ impl BashCheck {
     }
 }
 
+/// Behind the name of a folder that is told with everything in it.
+pub const ALL_OF_IT: &str = " (all of it)";
+
 /// What stands in the place of the first bytes of code that is no text.
 pub const NOT_TEXT: &str = "(a program, or what begins like one: nothing of it is shown)";
 
@@ -325,6 +328,12 @@ pub struct FileEvidence {
 }
 
 impl FileEvidence {
+    /// True for the entry of this very file or folder, also where it says why there is no digest.
+    pub fn is_of(&self, path: &str) -> bool {
+        let Some(rest) = self.path.strip_prefix(path) else { return false };
+        rest.is_empty() || self.sha256.is_empty() && rest.starts_with(" (") || rest.strip_prefix('/') == Some(ALL_OF_IT)
+    }
+
     /// True for code of which nobody is shown anything but the digest.
     pub fn is_left_out(&self) -> bool {
         self.head == NOT_TEXT

@@ -145,7 +145,7 @@ fn what_nobody_has_seen(brief: &Brief) -> Option<String> {
         let mut files = words.filter(|(call, word)| word.contains(['/', '.']) || is_script(call, word));
         files.any(|(_, word)| names(word, path))
     };
-    let is_seen = |path: &str| brief.evidence.iter().any(|file| file.path.starts_with(path));
+    let is_seen = |path: &str| brief.evidence.iter().any(|file| file.is_of(path));
     let unseen = runs.iter().find(|path| brief.is_from_container && is_named(path) && !is_seen(path));
     unseen.map(|path| format!("nobody has seen `{}`, which it runs", shortened(path)))
 }
@@ -174,7 +174,7 @@ fn moves_where_only_the_run_knows(call: &Argv) -> bool {
 /// True for a file whose code nobody has seen whole: it goes on behind what was sent, lies where only the run knows, or only stands
 /// for others.
 fn is_cut(brief: &Brief, file: &FileEvidence) -> bool {
-    let is_code = brief.effects.runs.iter().any(|path| file.path.starts_with(path.as_str()));
+    let is_code = brief.effects.runs.iter().any(|path| file.is_of(path));
     let stands_for =
         file.path.split_once(MORE_FILES).filter(|(count, _)| count.bytes().all(|byte| byte.is_ascii_digit()));
     let stands_for_others =
@@ -777,6 +777,18 @@ mod tests {
         // What is not there yet, by whatever name.
         for command in ["sh run", "bash -e run", "node run", "sh ./run", "sh run.sh"] {
             let found = finding(command, &[]);
+            assert!(matches!(found, Finding::NoAnswer { .. }), "{command}: {found:?}");
+        }
+        // Others whose names begin so are others.
+        for (command, path) in [
+            ("sh run", "run.sh"),
+            ("bash run2", "run2.sh"),
+            ("sh run.sh", "run.sh.bak"),
+            ("sh run.sh", "run.sh (5 bytes, changed at 1)"),
+            ("sh run.sh", "sub/run.sh"),
+            ("sh lib/x", "lib/x/y"),
+        ] {
+            let found = finding(command, &[(path, "true\n")]);
             assert!(matches!(found, Finding::NoAnswer { .. }), "{command}: {found:?}");
         }
         for (command, path) in [("sh run", "run"), ("make test", "Makefile"), ("./run.sh", "run.sh")] {

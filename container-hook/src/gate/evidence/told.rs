@@ -6,7 +6,9 @@ use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
 
 use bashgate_shared::command::Digest;
-use bashgate_shared::protocol::{CODE_AMONG_THEM, FileEvidence, MAX_EVIDENCE, MAX_HEAD_BYTES, MORE_FILES, NOT_TEXT};
+use bashgate_shared::protocol::{
+    ALL_OF_IT, CODE_AMONG_THEM, FileEvidence, MAX_EVIDENCE, MAX_HEAD_BYTES, MORE_FILES, NOT_TEXT,
+};
 
 use super::MAX_FILES;
 use super::repositories::remotes;
@@ -119,7 +121,7 @@ pub(super) fn tree(folder: &str, root: &Path, room: &mut u64) -> FileEvidence {
 
 /// What the entry for everything below a folder is called.
 pub(super) fn below(folder: &str) -> String {
-    format!("{}/ (all of it)", folder.trim_end_matches('/'))
+    format!("{}/{ALL_OF_IT}", folder.trim_end_matches('/'))
 }
 
 /// What any change of a file changes, as far as the system tells.
