@@ -75,6 +75,8 @@ pub struct Brief {
     pub container_says: Vec<String>,
     /// True for a question of a container, which has sent what it runs as far as that is there.
     pub is_from_container: bool,
+    /// True for the text of a script that a command runs, which the offline rules look at as at a command.
+    pub is_script: bool,
 }
 
 impl Brief {
@@ -105,6 +107,7 @@ impl Brief {
             read_alone: None,
             container_says: Vec::new(),
             is_from_container: false,
+            is_script: false,
         }
     }
 
@@ -128,6 +131,7 @@ impl Brief {
             read_alone: None,
             container_says: Vec::new(),
             is_from_container: false,
+            is_script: false,
         }
     }
 

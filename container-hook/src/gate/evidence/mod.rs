@@ -9,17 +9,19 @@ mod repositories;
 mod settings;
 mod told;
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeMap, BTreeSet, HashSet};
 use std::path::{Path, PathBuf};
 
-use bashgate_shared::classify::{Classification, Condition, Effects, git_config};
+use bashgate_shared::classify::{Classification, Condition, Effects, git_config, secrets};
 use bashgate_shared::command::Digest;
 use bashgate_shared::programs::{self, Builtin};
 use bashgate_shared::protocol::{CD_BY_VARIABLE, FileEvidence};
 use bashgate_shared::{shell, variables};
 
 use super::conditions::{self, ShellSetup, place};
+use super::listing::tidy;
 use super::real::{Leads, follow};
+use super::started::Look;
 use super::{git, words};
 use environment::{environment, is_of_a_row, steering_variables};
 use repositories::folders_of_git;
@@ -97,6 +99,7 @@ pub fn of(subject: &Subject) -> Vec<FileEvidence> {
     for path in &effects.runs {
         all.add(path, Told::Head);
     }
+    all.add_started(subject);
     // Whoever can put another one there chooses what the name means.
     for program in conditions::others_programs(effects, cwd) {
         all.add(&program.to_string_lossy(), Told::Digest);
@@ -277,6 +280,24 @@ impl<'c> Gathered<'c> {
     /// As many as the protocol takes; the last one stands for the rest.
     fn folded(self) -> Vec<FileEvidence> {
         told::folded(self.found, &self.more)
+    }
+
+    /// Scripts of scripts, and what a runner's tasks start, are code as well.
+    fn add_started(&mut self, subject: &Subject) {
+        let Subject { text, effects, cwd, .. } = subject;
+        let mut look = Look::default();
+        let files: Vec<PathBuf> =
+            effects.runs.iter().filter_map(|path| place(path, cwd)).filter(|file| file.is_file()).collect();
+        let words: HashSet<String> = words::of(text).map(str::to_owned).collect();
+        look.at_what_runs((&files, &effects.programs, words), cwd, &|_, place| place.is_file());
+        for file in look.taken().0 {
+            // As the host says it when it reads the script.
+            let name = tidy(&file).to_string_lossy().into_owned();
+            self.add(&name, if secrets::is_secret_path(&name) { Told::Digest } else { Told::Head });
+        }
+        if !look.is_all {
+            self.add_unknown("code that is started by what it starts, of which there is more than is looked at");
+        }
     }
 
     /// What is read by name.

@@ -181,6 +181,37 @@ impl Look {
         self.takes_beside = false;
     }
 
+    /// Looks at what a command runs in this folder, and what that starts in its turn: these files, and what its programs read that run
+    /// tasks of these names. What texts only name counts for nothing.
+    pub fn at_what_runs(
+        &mut self,
+        (files, programs, words): (&[PathBuf], &[String], HashSet<String>),
+        folder: &Path,
+        counts: Counts<'_>,
+    ) {
+        let tasks = Arc::new(words);
+        // What code of a language loads is its own.
+        let is_text = |file: &&PathBuf| {
+            let ending = file.extension().and_then(|ending| ending.to_str()).unwrap_or_default();
+            !LOAD_BESIDE.iter().any(|all| all.contains(&ending))
+        };
+        for file in files.iter().filter(is_text) {
+            self.wait_for(file, Text::OfRunner, 1, Arc::clone(&tasks));
+        }
+        for (name, is_followed) in programs.iter().filter_map(|name| runner(file_name(name))).flat_map(files_of_runner)
+        {
+            let file = folder.join(name);
+            if !counts(&mut self.names, &file) {
+                continue;
+            }
+            if is_followed {
+                self.wait_for(&file, Text::OfRunner, 1, Arc::clone(&tasks));
+            }
+            self.files.insert(file);
+        }
+        self.follow(&[folder], counts);
+    }
+
     /// Looks at a line of commands, as seen from these folders.
     pub fn at_line(&mut self, line: &str, folders: &[&Path], counts: Counts<'_>) {
         self.at_words(line, Text::Script, (folders, 1), counts);
