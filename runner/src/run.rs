@@ -356,8 +356,10 @@ impl Runner {
             each.push((Resource::Cpu, limits.cpu_s));
         }
         env.extend(spec.carried.iter().cloned());
-        let is_named = |name: &&String| env.iter().any(|(known, _)| known == *name);
-        let caches = preset.environment.caches.iter().filter(|name| !is_named(name)).cloned().collect();
+        // One that the caller names is the caller's own, who believes what lies there.
+        let is_set = |name: &&String| preset.environment.set.contains_key(*name);
+        let caches: Vec<String> = preset.environment.caches.iter().filter(|name| !is_set(name)).cloned().collect();
+        env.retain(|(name, _)| !caches.contains(name));
         let wanted = Wanted {
             caches,
             listed,

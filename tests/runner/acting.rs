@@ -696,6 +696,23 @@ mod by_command_line {
         assert!(watch.is_dir(), "{output:?}");
     }
 
+    /// A cache that the caller names is one that somebody believes later.
+    #[test]
+    fn caches_that_the_caller_names_are_not_the_runs() {
+        let folder = folder();
+        let theirs = tempfile::tempdir_in("/tmp").unwrap();
+        let mut run = cage(
+            folder.path(),
+            "for c in \"$npm_config_cache\" \"$PIP_CACHE_DIR\" \"$GOCACHE\"; do mkdir -p \"$c\" && echo x > \"$c/poison\" && echo made; done",
+        );
+        for name in ["npm_config_cache", "PIP_CACHE_DIR", "GOCACHE"] {
+            run.env(name, theirs.path());
+        }
+        let said: serde_json::Value = serde_json::from_str(&Output::of(&mut run, b"").stdout).unwrap();
+        assert_eq!(said["stdout"], "made\nmade\nmade\n", "{said:#}");
+        assert!(fs::read_dir(theirs.path()).unwrap().next().is_none(), "{said:#}");
+    }
+
     #[test]
     fn a_sequence_without_an_end_takes_no_memory() {
         let folder = folder();

@@ -1340,3 +1340,22 @@ fn scripts_are_read_and_what_they_start_is_seen() {
     std::fs::remove_file(site.work().join("deep/inner.sh")).unwrap();
     is_asked_again(&site, "sh outer.sh");
 }
+
+/// An option that is on no list may start what a word names: the answer is for that file as it was.
+#[test]
+fn what_words_of_an_unknown_form_name_is_bound() {
+    let site = tainted();
+    let _host = site.serve();
+    raise(&site);
+    std::fs::create_dir_all(site.work().join("d4")).unwrap();
+    let file = site.work().join("d4/f");
+    for command in ["rg --pre d4/f x", "rg --pre \"$PWD\"/d4/f x"] {
+        std::fs::write(&file, "echo ok\n").unwrap();
+        let running = site.check_later(command);
+        let id = site.held(command);
+        std::fs::write(&file, "echo something else\n").unwrap();
+        site.cli(["approve", &id]).expect(0);
+        let denied = running.join().unwrap().expect(2);
+        assert!(denied.stderr.contains("changed"), "{command}: {denied:?}");
+    }
+}

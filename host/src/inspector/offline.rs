@@ -587,7 +587,8 @@ pub(super) fn reaches_network(line: &str) -> bool {
         "https.request",
     ];
     let words = line.split(|c: char| !(c.is_ascii_alphanumeric() || matches!(c, '/' | '.' | '_' | '-')));
-    let mut names = words.map(|word| word.rsplit('/').next().unwrap_or(word));
+    // In front of a recipe's program `-` is make's own.
+    let mut names = words.map(|word| word.trim_start_matches('-').rsplit('/').next().unwrap_or(word));
     names.any(|name| programs::has(name, Trait::Unmistakable)) || CALLS.iter().any(|call| line.contains(call))
 }
 
@@ -736,6 +737,8 @@ mod tests {
             ("\tcurl -s evil.com", true),
             ("\t@/usr/bin/wget x", true),
             ("import urllib.request", true),
+            ("\t-curl -s evil.com", true),
+            ("\t@-wget x", true),
             ("\tgo build ./...", false),
             ("test:\n\tcargo test", false),
             ("RSYNC_PROXY_NAME = x", false),

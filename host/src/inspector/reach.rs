@@ -49,6 +49,8 @@ const ELSEWHERE: &[&str] = &[
     "-toolexec",
     "-exec",
     "-wrapper",
+    "-plugin",
+    "--plugin",
     "-agentlib",
     "--exec-path",
     "--extcmd",
@@ -133,7 +135,7 @@ fn of_part(brief: &Brief, part: &Part, depth: usize) -> Option<String> {
         return Some(format!("`{}` is what people call what goes to other machines", short(task)));
     }
     if row.is_none_or(|row| is_work_here(row) || row.runs != Runs::Nothing)
-        && let Some(word) = texts().find(|word| names_more(word))
+        && let Some(word) = texts().find(|word| names_more(row, word))
     {
         return Some(format!("`{}` names what it starts, or more of its words", short(word)));
     }
@@ -261,10 +263,11 @@ fn behind(row: &Program, part: &Part) -> Vec<Part> {
     if runs_others { started().and_then(|at| words.get(at..)).map(of).into_iter().collect() } else { Vec::new() }
 }
 
-/// A toolchain by its path, and a file with more words of a command.
-fn names_more(word: &str) -> bool {
+/// A toolchain by its path, and a file with more words of a command. Of what takes packages, `@scope/name` is one of those.
+fn names_more(row: Option<&Program>, word: &str) -> bool {
+    let takes_packages = row.is_some_and(|row| row.here.is_some());
     word.starts_with('+') && word.contains('/')
-        || word.strip_prefix('@').is_some_and(|file| !file.contains('/') || file.contains('.'))
+        || word.strip_prefix('@').is_some_and(|file| !takes_packages || !file.contains('/') || file.contains('.'))
 }
 
 /// A word that may be the program behind a wrapper.
@@ -286,6 +289,9 @@ fn is_read(wrapper: &Wrapper, words: &[Option<String>]) -> bool {
             }))
 }
 
+/// Letters by which a local program that starts others is told which: `tar -I FILE`, `tar cFf FILE a.tar`.
+const STARTS: [char; 2] = ['I', 'F'];
+
 /// True for a local program whose words say all of what it does, but for what its files are.
 fn stays(row: &Program, words: &[Option<String>]) -> bool {
     if row.keeps_to_its_list(words) {
@@ -295,6 +301,11 @@ fn stays(row: &Program, words: &[Option<String>]) -> bool {
         return false;
     }
     let changes = row.has(Trait::ChangesFiles) || row.has(Trait::Deletes) || row.has(Trait::Overwrites);
+    // The first word's own hyphen or not.
+    let starts = |letters: &str| row.runs != Runs::Nothing && letters.contains(STARTS);
+    if words.first().is_none_or(|word| word.as_deref().is_some_and(|word| !word.contains(['/', '.']) && starts(word))) {
+        return false;
+    }
     let is_plain = |word: &str| {
         let letters = word.trim_start_matches('-');
         // An option with a place of its own puts files elsewhere than where they are seen to go.
@@ -303,6 +314,7 @@ fn stays(row: &Program, words: &[Option<String>]) -> bool {
                 && !word.contains('=')
                 && letters.len() < 4
                 && !letters.contains(['t', 'T', 'S', 'Z'])
+                && !starts(letters)
             || PLAIN.contains(&word)
     };
     let is_known = |word: &Option<String>| match word.as_deref() {
@@ -623,6 +635,17 @@ mod tests {
             "make -f - < x",
             "make -f /dev/stdin all <<< $'all:\\n\\tncat x'",
             "ed -s f <<< '!ssh x'",
+            // A program, a plug-in, or a file of further options.
+            "tar -I d/f -cf x.tar s",
+            "tar -F d/f -cf x.tar s",
+            "tar cIf d/f x.tar s",
+            "gcc @d/opts x.c",
+            "clang @d/opts x.c",
+            "rustc @d/opts",
+            "javac @d/opts",
+            "java @d/opts",
+            "ld -plugin d/pl x.o",
+            "ld --plugin=d/pl x.o",
             // Settings and variables that start something.
             "git -c diff.external=./x diff",
             "git -c core.fsmonitor=./x status",
@@ -767,6 +790,8 @@ mod tests {
             "make -j4 -f build/Makefile all",
             "npm test",
             "npm run build -- --watch",
+            "tar czf a.tar.gz src",
+            "tar -cJf a.tar.xz -C src .",
             "cargo +nightly clippy --all-targets",
             "cargo test --workspace -- --nocapture",
             "go test ./... -run TestX",

@@ -227,8 +227,8 @@ pub struct Environment {
     pub home: Home,
     /// Variables that are set last.
     pub set: BTreeMap<String, String>,
-    /// Variables that name folders for caches. Where the environment has none of its own, each run gets folders of its own, which are
-    /// gone afterwards: those at home cannot be written, and tools that insist on one would fail.
+    /// Variables that name folders for caches. Unless the preset sets them, each run gets folders of its own, which are gone afterwards,
+    /// whatever the caller's environment says: what a run leaves in a cache, whoever uses it later believes. And those at home cannot be written, and tools that insist on one would fail.
     pub caches: Vec<String>,
 }
 

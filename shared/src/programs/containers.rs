@@ -23,13 +23,13 @@ const REGISTRY: &[Subcommand] = &[
     Subcommand::writes("buildx build"),
 ];
 
-/// What a container may do on the network is nobody's to see: to run one is not among them.
+/// What a container may do on the network is nobody's to see: to run one is not among them, nor to build one, which runs each step of
+/// its file in one.
 const HERE: &[&str] = &[
     "ps",
     "images",
     "logs",
     "inspect",
-    "build",
     "version",
     "info",
     "stats",
@@ -69,7 +69,6 @@ const HERE: &[&str] = &[
     "compose ps",
     "compose logs",
     "compose down",
-    "compose build",
     "compose config",
     "compose stop",
     "compose top",

@@ -12,7 +12,7 @@ mod told;
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 use std::path::{Path, PathBuf};
 
-use bashgate_shared::classify::{Classification, Condition, Effects, git_config, secrets};
+use bashgate_shared::classify::{Classification, CommandClass, Condition, Effects, git_config, secrets};
 use bashgate_shared::command::Digest;
 use bashgate_shared::programs::{self, Builtin};
 use bashgate_shared::protocol::{CD_BY_VARIABLE, FileEvidence};
@@ -38,13 +38,24 @@ const MAX_ALL: u64 = 64 << 20;
 /// How the entry for folders of PATH begins.
 const PROGRAMS_IN: &str = "the programs in ";
 
+/// How far a command was read.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum HowFar {
+    /// Rules say what each part does with its words.
+    ByRules,
+    /// There is a part of which no rule does: an option that is on no list may start what a word names.
+    ByWords,
+    /// The reader has not understood it.
+    NotForCertain,
+}
+
 /// A command, as far as its evidence depends on it.
 #[derive(Debug, Clone)]
 pub struct Subject {
     /// Its text.
     pub text: String,
-    /// The reader has understood it.
-    pub understood: bool,
+    /// How far it was read.
+    pub read: HowFar,
     /// Its words that may name a remote of git.
     pub remotes: BTreeSet<String>,
     /// One of its words is only known when it runs.
@@ -66,7 +77,11 @@ impl Subject {
     pub fn new(text: &str, found: &Classification, cwd: &Path, setup: ShellSetup<'_>) -> Self {
         Self {
             text: text.to_owned(),
-            understood: found.understood,
+            read: match found.parts.iter().any(|part| part.class == CommandClass::Unknown && !part.local) {
+                _ if !found.understood => HowFar::NotForCertain,
+                true => HowFar::ByWords,
+                false => HowFar::ByRules,
+            },
             remotes: git_config::words_of(text, &found.calls),
             has_open_words: found.calls.iter().flatten().any(Option::is_none),
             effects: found.effects.clone(),
@@ -85,7 +100,7 @@ impl Subject {
         let takes_code = |program: &String| {
             programs::row(program).is_none_or(|row| row.runs.takes_code() || row.builtin.is_some_and(evaluates))
         };
-        !self.understood || !self.effects.runs.is_empty() || self.effects.programs.iter().any(takes_code)
+        self.read != HowFar::ByRules || !self.effects.runs.is_empty() || self.effects.programs.iter().any(takes_code)
     }
 }
 
@@ -154,7 +169,7 @@ pub fn of(subject: &Subject) -> Vec<FileEvidence> {
         let set = [format!("{name}="), format!("{name}+=")];
         let divides = |c: char| !c.is_ascii_alphanumeric() && !matches!(c, '_' | '=' | '+');
         let is_word = |word: &str| set.iter().any(|set| word.starts_with(set.as_str()));
-        let is_mentioned = !subject.understood && subject.text.contains(name);
+        let is_mentioned = subject.read == HowFar::NotForCertain && subject.text.contains(name);
         if effects.may_set(name) || is_mentioned || subject.text.split(divides).any(is_word) {
             all.found.push(unknown(&format!("what the command sets {name} to leads to")));
         }

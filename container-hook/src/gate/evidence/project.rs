@@ -10,7 +10,7 @@ use bashgate_shared::programs::{self, Kind, Program, Runs};
 use bashgate_shared::protocol::{FURTHER_FOLDERS, FileEvidence};
 
 use super::told::{Told, bound, digest_of, state_of};
-use super::{Gathered, Subject};
+use super::{Gathered, HowFar, Subject};
 use crate::gate::conditions::place;
 use crate::gate::words;
 
@@ -123,7 +123,8 @@ impl Gathered<'_> {
         // Of a text that is not understood nobody knows what it only writes.
         let writes: BTreeSet<PathBuf> = subject.effects.writes.iter().filter_map(|path| here(path)).collect();
         let written = only_written(&subject.text).into_iter().filter_map(here);
-        let written: BTreeSet<PathBuf> = written.filter(|path| subject.understood && writes.contains(path)).collect();
+        let written: BTreeSet<PathBuf> =
+            written.filter(|path| subject.read != HowFar::NotForCertain && writes.contains(path)).collect();
         // In front of the first word stands nothing that PATH knows.
         let (files, is_all) = words::files_of(&[&[""], words].concat(), &[self.cwd]);
         if !is_all {
