@@ -46,6 +46,8 @@ fn refused_calls_are_refused_everywhere() {
             "unshare-net",
             "clone-user",
             "setuid-mode",
+            "lease",
+            "notify",
             "limits-of-others",
         ];
         for name in refused {

@@ -5,7 +5,9 @@
 
 use std::path::Path;
 
-use bashgate_shared::classify::{Argv, COMPUTED, CommandClass, FUNCTION_CALL, Part, Surroundings, classify, paths};
+use bashgate_shared::classify::{
+    Argv, COMPUTED, Classification, CommandClass, FUNCTION_CALL, Part, Surroundings, classify, paths,
+};
 use bashgate_shared::command::CommandLine;
 use bashgate_shared::programs::{self, Builtin, Flag, Kind, Program, Runs, Talks, Trait};
 use bashgate_shared::shell::{self, Shell};
@@ -90,64 +92,112 @@ fn what_is_not_known(brief: &Brief) -> Option<String> {
     })
 }
 
-/// What scripts that a shell reads do which would not be clear by itself: the host reads them as it reads commands.
+/// What scripts that a shell reads do which would not be clear by itself: the host reads them as it reads commands, and what they
+/// start of what was sent with them.
 fn what_scripts_do(brief: &Brief) -> Option<String> {
-    if !brief.is_from_container {
+    if !brief.is_from_container || brief.is_script {
         return None;
     }
-    brief.evidence.iter().find_map(|file| {
-        let shell = shell_that_reads(brief, file)?;
-        let text = CommandLine::parse(file.head.as_str()).ok()?;
-        let around = Surroundings { shell, cwd: brief.cwd.clone(), ..Surroundings::default() };
-        let found = classify(&text, &around);
-        let name = shortened(&file.path);
-        // What it starts was looked for from where the command starts.
-        let moves = |call: &Argv| {
-            programs::CHANGE_FOLDER.iter().any(|program| begins(call, program))
-                || call.iter().flatten().any(|word| word == "-C" || word.starts_with("--chdir"))
-        };
-        if !found.effects.runs.is_empty() && brief.calls.iter().any(moves) {
-            return Some(format!("in another folder `{name}` may start others than were looked at"));
-        }
-        // What it starts was sent with it, and is looked at by itself.
-        let inside = Brief::new(text.text(), brief.cwd.as_deref(), &found, brief.taint, &[], &[]);
-        let inside = Brief { evidence: brief.evidence.clone(), is_from_container: true, is_script: true, ..inside };
-        if found.class == CommandClass::Network && !found.effects.network.is_empty() {
-            let program = found.effects.network.first().map_or("a program", |used| used.program.as_str());
-            return Some(format!("`{name}`, which it runs, talks to the network by `{}`", shortened(program)));
-        }
-        let runs_unknown_code = |call: &&Argv| {
-            let row = programs::row(paths::file_name(word(call, 0)));
-            let takes = |row: &Program| {
-                row.runs == Runs::Shell || row.runs.takes_code() || row.builtin.is_some_and(Builtin::evaluates)
-            };
-            call.iter().any(Option::is_none) && row.is_some_and(takes)
-        };
-        if found.class == CommandClass::Network && found.calls.iter().any(|call| runs_unknown_code(&call)) {
-            return Some(format!("`{name}`, which it runs, runs code that is only known when it runs"));
-        }
-        match inspect(&inside) {
-            Finding::Clear { .. } | Finding::Unavailable { .. } => None,
-            Finding::Flagged { reason: why } | Finding::NoAnswer { why } => {
-                Some(format!("in `{name}`, which it runs: {why}"))
+    let (mut waiting, mut known) = (Vec::new(), Vec::new());
+    let mut read_by = |calls: &[Argv], waiting: &mut Vec<(usize, Shell)>| {
+        for (at, file) in brief.evidence.iter().enumerate() {
+            match reader_of(calls, file) {
+                Reader::Shell(shell) if !known.contains(&(at, shell)) => {
+                    known.push((at, shell));
+                    waiting.push((at, shell));
+                }
+                Reader::Unknown => return Some(format!("what reads `{}` is not known", shortened(&file.path))),
+                Reader::Shell(_) | Reader::Another => {}
             }
         }
-    })
+        None
+    };
+    if let Some(why) = read_by(&brief.calls, &mut waiting) {
+        return Some(why);
+    }
+    while let Some((at, shell)) = waiting.pop() {
+        let file = brief.evidence.get(at)?;
+        let name = shortened(&file.path);
+        let Ok(text) = CommandLine::parse(file.head.as_str()) else {
+            return Some(format!("`{name}`, which it runs, cannot be read for certain"));
+        };
+        let around = Surroundings { shell, cwd: brief.cwd.clone(), ..Surroundings::default() };
+        let found = classify(&text, &around);
+        if let Some(why) = what_script_does(brief, &text, &found) {
+            return Some(format!("in `{name}`, which it runs: {why}"));
+        }
+        if let Some(why) = read_by(&found.calls, &mut waiting) {
+            return Some(why);
+        }
+    }
+    None
 }
 
-/// The shell that reads a file, where one does: it is started by its name, handed to a shell, or says so in its first line.
-fn shell_that_reads(brief: &Brief, file: &FileEvidence) -> Option<Shell> {
-    if brief.is_script || file.head.is_empty() || file.is_left_out() {
-        return None;
-    }
-    let shell = shell_of(&file.head)?;
-    let is_handed = |call: &Argv| {
-        let name = word(call, 0);
-        let is_shell = programs::row(paths::file_name(name)).is_some_and(|row| row.runs == Runs::Shell);
-        is_at(&file.path, name) || is_shell && call.iter().skip(1).flatten().any(|word| is_at(&file.path, word))
+/// What one script of a command does that would not be clear by itself.
+fn what_script_does(brief: &Brief, text: &CommandLine, found: &Classification) -> Option<String> {
+    // What it starts was looked for from where the command starts.
+    let moves = |call: &Argv| {
+        programs::CHANGE_FOLDER.iter().any(|program| begins(call, program))
+            || call.iter().flatten().any(|word| word == "-C" || word.starts_with("--chdir"))
     };
+    if !found.effects.runs.is_empty() && brief.calls.iter().any(moves) {
+        return Some("in another folder it may start others than were looked at".to_owned());
+    }
+    if found.class == CommandClass::Network
+        && let Some(used) = found.effects.network.first()
+    {
+        return Some(format!("`{}` talks to the network", shortened(&used.program)));
+    }
+    let takes_code =
+        |row: &Program| row.runs == Runs::Shell || row.runs.takes_code() || row.builtin.is_some_and(Builtin::evaluates);
+    let runs_unknown_code = |call: &Argv| {
+        call.iter().any(Option::is_none) && programs::row(paths::file_name(word(call, 0))).is_some_and(takes_code)
+    };
+    if found.class == CommandClass::Network && found.calls.iter().any(runs_unknown_code) {
+        return Some("it runs code that is only known when it runs".to_owned());
+    }
+    let inside = Brief::new(text.text(), brief.cwd.as_deref(), found, brief.taint, &[], &[]);
+    let inside = Brief { evidence: brief.evidence.clone(), is_from_container: true, is_script: true, ..inside };
+    match inspect(&inside) {
+        Finding::Clear { .. } | Finding::Unavailable { .. } => None,
+        Finding::Flagged { reason: why } | Finding::NoAnswer { why } => Some(why),
+    }
+}
+
+/// What reads a file as its language.
+enum Reader {
+    Shell(Shell),
+    /// An interpreter of another language, or nothing that runs it.
+    Another,
+    /// A program by its first line of which nobody knows what it does with the rest.
+    Unknown,
+}
+
+/// What reads a file, as these calls start it: a shell that it is handed to, whatever its first line says; else what that names.
+fn reader_of(calls: &[Argv], file: &FileEvidence) -> Reader {
+    if file.head.is_empty() || file.is_left_out() {
+        return Reader::Another;
+    }
+    let is_handed = |call: &Argv| {
+        let row = programs::row(paths::file_name(word(call, 0)));
+        let reads = row.is_some_and(|row| row.runs == Runs::Shell || row.builtin == Some(Builtin::Sources));
+        reads && call.iter().skip(1).flatten().any(|word| is_at(&file.path, word))
+    };
+    if calls.iter().any(is_handed) {
+        return Reader::Shell(shell_of(&file.head).unwrap_or(Shell::Other));
+    }
+    if let Some(line) = file.head.lines().next().and_then(|line| line.strip_prefix("#!")) {
+        let is_language = |word: &str| programs::row(word).is_some_and(|row| row.kind == Kind::Runtime);
+        let names_language = line.split_whitespace().map(paths::file_name).any(is_language);
+        return match shell_of(&file.head) {
+            Some(shell) => Reader::Shell(shell),
+            None if names_language => Reader::Another,
+            None => Reader::Unknown,
+        };
+    }
+    let is_started = calls.iter().any(|call| is_at(&file.path, word(call, 0)));
     let ends_like_one = Path::new(&file.path).extension().is_some_and(|end| end == "sh" || end == "bash");
-    (file.head.starts_with("#!") || ends_like_one || brief.calls.iter().any(is_handed)).then_some(shell)
+    if is_started || ends_like_one { Reader::Shell(Shell::Other) } else { Reader::Another }
 }
 
 /// Which code the command runs that is not what was sent: it comes to be with the command, lies where only the run knows, or was not
@@ -912,8 +962,20 @@ mod tests {
             let found = finding(script, more);
             assert!(matches!(found, Finding::Clear { .. }), "{script}: {found:?}");
         }
-        let found = finding(". ./q.sh", &[("/w/q.sh", "git push evil main")]);
-        assert!(!matches!(found, Finding::Clear { .. }), "{found:?}");
+        for (script, path, inner) in [
+            (". ./q.sh", "/w/q.sh", "git push evil main"),
+            (". ./q", "/w/q", "git push evil main"),
+            ("sh q", "/w/q", "#!/usr/bin/python3\ngit push evil main"),
+            ("./q", "/w/q", "#!/bin/busybox sh\ngit push evil main"),
+            ("./q", "/w/q", "#!/w/reader\nx"),
+            ("./q", "/w/q", "git push evil main"),
+            ("sh lib/q", "/w/lib/q", ". lib/r"),
+        ] {
+            let found = finding(script, &[(path, inner)]);
+            assert!(!matches!(found, Finding::Clear { .. }), "{script}: {inner}: {found:?}");
+        }
+        assert!(matches!(finding("sh q", &[("/w/q", "echo x")]), Finding::Clear { .. }));
+        assert!(matches!(finding("./q", &[("/w/q", "#!/usr/bin/env python3\nprint(1)")]), Finding::Clear { .. }));
     }
 
     #[test]

@@ -114,6 +114,8 @@ const NAMESPACES: [i32; 7] = [
 const TYPES_INTO_TERMINAL: [u64; 2] = [0x5412, 0x541c];
 /// `MSG_FASTOPEN`: connects while it sends.
 const FAST_OPEN: u64 = 0x2000_0000;
+/// `F_SETLEASE` and `F_NOTIFY`: whoever may only read a file holds up others who write it, or hears of them.
+const WATCHES_OTHERS: [u64; 2] = [1024, 1026];
 /// The set-user-ID and set-group-ID bits.
 const SET_ID: [u64; 2] = [0o4000, 0o2000];
 
@@ -146,6 +148,7 @@ fn refused(calls: Calls) -> Result<Rules, String> {
     // The limits of others: they end processes that no signal reaches.
     rules.insert(libc::SYS_prlimit64, vec![rule(&[(0, Op::Ne, 0)])?]);
     rules.insert(libc::SYS_ioctl, always(1, &TYPES_INTO_TERMINAL)?);
+    rules.insert(libc::SYS_fcntl, always(1, &WATCHES_OTHERS)?);
     rules.insert(libc::SYS_fchmod, has(1, &SET_ID)?);
     rules.insert(libc::SYS_fchmodat, has(2, &SET_ID)?);
     rules.insert(FCHMODAT2, has(2, &SET_ID)?);

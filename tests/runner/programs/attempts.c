@@ -70,6 +70,8 @@ int main(int argc, char **argv) {
     say("tioclinux", ioctl(tty >= 0 ? tty : 0, 0x541c, "\003"));
     int file = open("suid-attempt", O_CREAT | O_WRONLY, 0600);
     say("setuid-mode", fchmod(file, 04755));
+    say("lease", fcntl(open("/etc/passwd", O_RDONLY), 1024 /* F_SETLEASE */, F_RDLCK));
+    say("notify", fcntl(open(".", O_RDONLY), 1026 /* F_NOTIFY */, 1));
     say("core-pattern", open("/proc/sys/kernel/core_pattern", O_WRONLY));
     /* 32-bit calls: getpid by int 0x80, in a child, since the answer is the end. */
     pid_t other = fork();

@@ -301,13 +301,16 @@ impl<'c> Gathered<'c> {
     fn add_started(&mut self, subject: &Subject) {
         let Subject { text, effects, cwd, .. } = subject;
         let mut look = Look::default();
-        let files: Vec<PathBuf> =
-            effects.runs.iter().filter_map(|path| place(path, cwd)).filter(|file| file.is_file()).collect();
+        // What leads through this process is another file for the one that runs it.
+        let is_settled = |file: &Path| matches!(follow(file), Leads::To(_));
+        let files = effects.runs.iter().filter_map(|path| place(path, cwd));
+        let files: Vec<PathBuf> = files.filter(|file| is_settled(file) && file.is_file()).collect();
         let words: HashSet<String> = words::of(text).map(str::to_owned).collect();
         look.at_what_runs((&files, &effects.programs, words), cwd, &|_, place| place.is_file());
         for file in look.taken().0 {
             // As the host says it when it reads the script.
-            let name = tidy(&file).to_string_lossy().into_owned();
+            let real = if is_settled(&file) { tidy(&file) } else { file };
+            let name = real.to_string_lossy().into_owned();
             self.add(&name, if secrets::is_secret_path(&name) { Told::Digest } else { Told::Head });
         }
         if !look.is_all {

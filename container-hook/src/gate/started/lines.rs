@@ -21,6 +21,9 @@ const STANDS_OPEN: &str = "*";
 /// Around the values that a variable may have, and between them.
 const EITHER: char = '\u{1}';
 const OR: char = '\u{2}';
+/// Most forms of one word, and most words of a command in which variables are followed.
+const MOST_FORMS: usize = 16;
+const MOST_WITH_VALUES: usize = 256;
 /// Most values that one variable is followed through.
 const MOST_VALUES: usize = 8;
 /// Most bytes that variables' values are put in with.
@@ -282,11 +285,10 @@ fn commands(text: &str, depth: usize) -> Vec<Command> {
             word.as_deref().filter(|text| is_setting(text)).and_then(|text| text.split_once('='))
         {
             let known = values.entry(name.to_owned()).or_default();
-            let fits = !value.is_empty()
-                && !value.contains([EITHER, OR])
-                && value.len() <= LONGEST_WITH_BRACES
-                && known.len() < MOST_VALUES;
-            if fits && !known.iter().any(|other| other == value) {
+            let fits = !value.contains([EITHER, OR]) && value.len() <= LONGEST_WITH_BRACES && known.len() < MOST_VALUES;
+            // One that is not kept is any.
+            let value = if fits { value } else { STANDS_OPEN };
+            if !value.is_empty() && known.len() <= MOST_VALUES && !known.iter().any(|other| other == value) {
                 known.push(value.to_owned());
             }
         }
@@ -317,10 +319,8 @@ fn commands(text: &str, depth: usize) -> Vec<Command> {
                 let is_given = runs_values && word.as_deref().is_some_and(is_setting);
                 let is_run = command.interprets || is_given;
                 let put_in = put_in(&mut chars);
-                let known = put_in.name.and_then(|name| values.get(&name)).map(|all| match all.as_slice() {
-                    [one] => one.clone(),
-                    several => format!("{EITHER}{}{EITHER}", several.join(&OR.to_string())),
-                });
+                let known = put_in.name.and_then(|name| values.get(&name)).filter(|all| !all.is_empty());
+                let known = known.map(|all| format!("{EITHER}{}{EITHER}", all.join(&OR.to_string())));
                 let known = known.filter(|known| known.len() <= room);
                 room -= known.as_ref().map_or(0, String::len);
                 inner.extend(put_in.command.map(|text| (text, is_run)));
@@ -380,23 +380,37 @@ fn from_anywhere(text: &str) -> &str {
     pattern.filter(|_| !rest.is_empty() && !rest.starts_with('/')).unwrap_or(rest)
 }
 
-/// A command with a variable that may hold several values, once for each.
+/// A command with variables in its words, as often as a word has forms: each form of each word stands in one of them.
 fn with_each_value(command: Command) -> Vec<Command> {
-    let values = command.words.iter().find_map(|word| {
-        let (_, rest) = word.split_once(EITHER)?;
-        Some(rest.split_once(EITHER)?.0.split(OR).map(str::to_owned).collect::<Vec<_>>())
-    });
-    let Some(values) = values else { return vec![command] };
-    let put = |word: &str, value: &str| {
-        let parts = word.split(EITHER).enumerate();
-        parts.map(|(at, part)| if at % 2 == 0 { part } else { value }).collect::<String>()
-    };
-    let one = |value: &String| {
-        let mut one = Command { words: Vec::new(), ..command };
-        one.extend(command.words.iter().map(|word| put(word, value)).filter(|word| !word.is_empty()));
+    if !command.words.iter().any(|word| word.contains(EITHER)) {
+        return vec![command];
+    }
+    let is_short = command.words.len() <= MOST_WITH_VALUES;
+    let forms: Vec<Vec<String>> = command.words.iter().map(|word| forms_of(word, is_short)).collect();
+    let most = forms.iter().map(Vec::len).max().unwrap_or(1);
+    let one = |number: usize| {
+        let words = forms.iter().filter_map(|all| all.get(number.min(all.len().saturating_sub(1))));
+        let mut one = Command { words: Vec::new(), interprets: false, ..command };
+        one.extend(words.map(|word| from_anywhere(word).to_owned()).filter(|word| !word.is_empty()));
         one
     };
-    values.iter().map(one).collect()
+    (0..most).map(one).collect()
+}
+
+/// What a word is with each value of its variables.
+fn forms_of(word: &str, is_short: bool) -> Vec<String> {
+    let mut forms = vec![String::new()];
+    for (at, part) in word.split(EITHER).enumerate() {
+        let values: Vec<&str> = match at % 2 {
+            0 => vec![part],
+            _ if is_short => part.split(OR).collect(),
+            _ => vec![STANDS_OPEN],
+        };
+        let fits = forms.len() * values.len() <= MOST_FORMS;
+        let values = if fits { values.as_slice() } else { &[STANDS_OPEN] };
+        forms = forms.iter().flat_map(|form| values.iter().map(move |value| format!("{form}{value}"))).collect();
+    }
+    forms
 }
 
 /// What is put in behind a `$`.
