@@ -9,6 +9,7 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
+use crate::classify::paths::ends_in;
 use crate::classify::tool::{MAX_ACTS, ToolAct};
 use crate::command::{CommandError, CommandLine, Digest, is_sha256};
 use crate::object;
@@ -332,6 +333,11 @@ impl FileEvidence {
     pub fn is_of(&self, path: &str) -> bool {
         let Some(rest) = self.path.strip_prefix(path) else { return false };
         rest.is_empty() || self.sha256.is_empty() && rest.starts_with(" (") || rest.strip_prefix('/') == Some(ALL_OF_IT)
+    }
+
+    /// True where this is the file that a text names, by the last parts of its path.
+    pub fn is_called(&self, named: &str) -> bool {
+        ends_in(&self.path, named.strip_prefix("./").unwrap_or(named))
     }
 
     /// True for code of which nobody is shown anything but the digest.

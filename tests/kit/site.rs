@@ -196,6 +196,14 @@ impl Site {
         self.path().join("work")
     }
 
+    /// Writes a file of the agent's working directory, with the folders that it lies in.
+    pub fn file(&self, name: &str, text: &str) -> PathBuf {
+        let file = self.work().join(name);
+        std::fs::create_dir_all(file.parent().unwrap()).unwrap();
+        std::fs::write(&file, text).unwrap();
+        file
+    }
+
     /// The host's configuration.
     pub fn host_toml(&self) -> PathBuf {
         self.path().join("bashgate.toml")

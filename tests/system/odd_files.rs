@@ -12,18 +12,12 @@ fn lets_through(site: &Site, config: &Path, command: &str) -> bool {
     Output::of(&mut hook, b"").code == Some(0)
 }
 
-fn write(site: &Site, name: &str, text: &str) {
-    let file = site.work().join(name);
-    std::fs::create_dir_all(file.parent().unwrap()).unwrap();
-    std::fs::write(file, text).unwrap();
-}
-
 #[test]
 fn pipes_and_devices_are_none_of_the_hooks_business() {
     let site = Site::default();
     let alone = site.hook_toml_alone();
     std::fs::create_dir(site.path().join("home")).unwrap();
-    write(&site, "a.txt", "x");
+    site.file("a.txt", "x");
     for arguments in [
         &["-m", "666", "pipe", "p"][..],
         &["-m", "666", "rnd", "c", "1", "8"],
@@ -58,9 +52,9 @@ fn lists_of_others_show_nothing() {
     let site = Site::default();
     let alone = site.hook_toml_alone();
     std::fs::create_dir(site.path().join("home")).unwrap();
-    write(&site, ".env", "API=\"k{ey\"\n");
-    write(&site, "lib/x/a", "hello");
-    write(&site, "list", "0  .env\n");
+    site.file(".env", "API=\"k{ey\"\n");
+    site.file("lib/x/a", "hello");
+    site.file("list", "0  .env\n");
     for command in [
         "md5sum -c list",
         "sha256sum --check list",
@@ -92,7 +86,7 @@ fn settings_that_versions_of_git_read_in_different_ways_are_not_understood() {
         }
         std::fs::write(&config, format!("{plain}\thooksPath = {value}\n")).unwrap();
         for name in ["tools/hk/pre-commit", "tools/hk/post-index-change", "tools\t/hk/post-index-change"] {
-            write(&site, name, "#!/bin/sh\ntouch canary\n");
+            site.file(name, "#!/bin/sh\ntouch canary\n");
             std::fs::set_permissions(site.work().join(name), std::os::unix::fs::PermissionsExt::from_mode(0o755))
                 .unwrap();
         }
@@ -127,8 +121,8 @@ fn programs_at_home_that_are_started_later_are_not_written() {
     hook.env("HOME", &home).current_dir(&home).args(["check", "--", "echo x > notes.txt"]);
     assert_eq!(Output::of(&mut hook, b"").code, Some(0));
     // The same where a link at home leads into a project.
-    write(&site, "bashrc", "x");
-    write(&site, "claude/settings.json", "{}");
+    site.file("bashrc", "x");
+    site.file("claude/settings.json", "{}");
     std::fs::remove_dir_all(home.join(".claude")).unwrap();
     std::os::unix::fs::symlink(site.work().join("bashrc"), home.join(".bashrc")).unwrap();
     std::os::unix::fs::symlink(site.work().join("claude"), home.join(".claude")).unwrap();

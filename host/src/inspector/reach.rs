@@ -119,7 +119,7 @@ fn of_part(brief: &Brief, part: &Part, depth: usize) -> Option<String> {
     let row = programs::row(program).or_else(|| programs::row(name));
     let words = part.argv.get(1..).unwrap_or_default();
     let texts = || words.iter().filter_map(Option::as_deref);
-    let is_known_file = |path: &str| brief.evidence.iter().any(|file| is_at(&file.path, path));
+    let is_known_file = |path: &str| brief.evidence.iter().any(|file| file.is_called(path));
     let has_row_there = program.rsplit_once('/').is_some_and(|(folder, _)| SYSTEM.contains(&folder));
     if program.starts_with('/') && !has_row_there && !is_known_file(program) {
         return Some(format!("nobody has seen what `{}` is", short(program)));
@@ -395,11 +395,6 @@ fn is_program_of_workspace(word: &str) -> bool {
         && !word.contains('=')
         && !word.starts_with("/dev/")
         && programs::row(name).is_none()
-}
-
-pub(super) fn is_at(path: &str, named: &str) -> bool {
-    let named = named.strip_prefix("./").unwrap_or(named);
-    path == named || path.strip_suffix(named).is_some_and(|folder| folder.ends_with('/'))
 }
 
 /// A word that stands for something that is open already.

@@ -209,12 +209,10 @@ impl ActingFiles {
     /// What start-up files of the home folder name in the workspace.
     pub(super) fn started_at_home(&mut self, seen: &mut Seen, files: &[PathBuf]) {
         let root = seen.real_root();
-        for file in started::at_home_about(files, &root) {
-            self.look.at_file(&file, &[], &started::is_there);
-            self.look.follow(&[&root], &started::is_there);
-            let (files, _) = self.look.taken();
-            self.take_new(seen, files.into_iter(), NAMED);
-        }
+        self.look.at_home(files, (&root, &root), &started::is_there);
+        self.look.follow(&[&root], &started::is_there);
+        let (files, _) = self.look.taken();
+        self.take_new(seen, files.into_iter(), NAMED);
     }
 
     /// True for a file that is known to gate an agent.

@@ -12,7 +12,7 @@ mod told;
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 use std::path::{Path, PathBuf};
 
-use bashgate_shared::classify::{Classification, CommandClass, Condition, Effects, git_config, secrets};
+use bashgate_shared::classify::{Classification, CommandClass, Condition, Effects, Part, git_config, secrets};
 use bashgate_shared::command::Digest;
 use bashgate_shared::programs::{self, Builtin};
 use bashgate_shared::protocol::{CD_BY_VARIABLE, FileEvidence};
@@ -49,6 +49,19 @@ pub enum HowFar {
     NotForCertain,
 }
 
+impl HowFar {
+    fn of(found: &Classification) -> Self {
+        let is_unknown = |part: &Part| part.class == CommandClass::Unknown && !part.local;
+        if !found.understood {
+            Self::NotForCertain
+        } else if found.parts.iter().any(is_unknown) {
+            Self::ByWords
+        } else {
+            Self::ByRules
+        }
+    }
+}
+
 /// A command, as far as its evidence depends on it.
 #[derive(Debug, Clone)]
 pub struct Subject {
@@ -77,11 +90,7 @@ impl Subject {
     pub fn new(text: &str, found: &Classification, cwd: &Path, setup: ShellSetup<'_>) -> Self {
         Self {
             text: text.to_owned(),
-            read: match found.parts.iter().any(|part| part.class == CommandClass::Unknown && !part.local) {
-                _ if !found.understood => HowFar::NotForCertain,
-                true => HowFar::ByWords,
-                false => HowFar::ByRules,
-            },
+            read: HowFar::of(found),
             remotes: git_config::words_of(text, &found.calls),
             has_open_words: found.calls.iter().flatten().any(Option::is_none),
             effects: found.effects.clone(),

@@ -113,19 +113,18 @@ pub fn repositories(folder: &Path) -> io::Result<Vec<Repository>> {
     Ok(found)
 }
 
-/// The folders whose hooks git may run for work in a folder, each with the root that they start in: those of the repository, which
-/// linked worktrees share, and what settings name instead.
-pub(in crate::gate) fn hook_folders(folder: &Path) -> Vec<(PathBuf, PathBuf)> {
-    let repositories = those_understood(folder).0;
+/// The folders whose hooks git may run for work in these repositories, of which the innermost stands first, each with the root that they
+/// start in: their own, which linked worktrees share, and what settings name instead.
+pub(in crate::gate) fn hook_folders(repositories: &[Repository]) -> Vec<(PathBuf, PathBuf)> {
     let Some(innermost) = repositories.first().map(|repository| repository.root.clone()) else { return Vec::new() };
-    let own = repositories.into_iter().flat_map(|one| one.hooks().map(|folder| (folder, one.root.clone())));
-    let named = named::started(folder).0.into_iter().filter(|place| place.is_dir());
+    let own = repositories.iter().flat_map(|one| one.hooks().map(|folder| (folder, one.root.clone())));
+    let named = named::started_by(repositories).0.into_iter().filter(|place| place.is_dir());
     own.chain(named.map(|place| (place, innermost.clone()))).collect()
 }
 
-/// Those of them that are understood, and whether that is all. One whose `commondir` or `.git` file is nonsense has what lies in its
+/// Those of the repositories around a folder that are understood, and whether that is all. One whose `commondir` or `.git` file is nonsense has what lies in its
 /// own folder.
-fn those_understood(folder: &Path) -> (Vec<Repository>, bool) {
+pub(in crate::gate) fn those_understood(folder: &Path) -> (Vec<Repository>, bool) {
     if let Ok(all) = repositories(folder) {
         return (all, true);
     }

@@ -45,10 +45,16 @@ pub fn for_remotes(folder: &Path) -> io::Result<Option<Vec<PathBuf>>> {
 /// understood, and whether that is all: what one repository or file has of nonsense must not hide what the others name.
 pub fn started(folder: &Path) -> (Vec<PathBuf>, bool) {
     let (repositories, is_all) = super::those_understood(folder);
+    let (named, is_whole) = started_by(&repositories);
+    (named, is_all && is_whole)
+}
+
+/// The same of these repositories.
+pub(super) fn started_by(repositories: &[Repository]) -> (Vec<PathBuf>, bool) {
     let is_passed_over = |key: &str, value: &str| git_config::is_inert(key, value) && !git_config::names_program(key);
     let mut named = Vec::new();
-    let mut is_whole = is_all;
-    for repository in &repositories {
+    let mut is_whole = true;
+    for repository in repositories {
         is_whole &= named_by(std::slice::from_ref(repository), is_passed_over, &[], &mut named);
     }
     (named, is_whole)
@@ -117,19 +123,18 @@ fn named_by(
 }
 
 /// The command lines in settings that make git start a program, with the root of their repository, and whether these are all.
-pub fn commands(folder: &Path) -> (Vec<(String, PathBuf)>, bool) {
-    let (repositories, mut is_all) = super::those_understood(folder);
-    let (mut lines, mut bytes) = (Vec::new(), 0);
-    for repository in &repositories {
+pub fn commands(repositories: &[Repository]) -> (Vec<(String, PathBuf)>, bool) {
+    let (mut lines, mut bytes, mut is_all) = (Vec::new(), 0, true);
+    for repository in repositories {
         let mut visit = |_: &Path, setting: &Setting| {
             let Setting { key, value } = setting;
-            let is_one = git_config::names_program(key) || !git_config::is_inert(key, value);
-            // Without it an alias is a subcommand of git.
-            let line = if key.starts_with("alias.") { value.strip_prefix('!') } else { Some(value.as_str()) };
-            if let Some(line) = line.filter(|_| is_one && !includes(setting) && key != "core.hookspath") {
+            let names_one = git_config::names_program(key) || !git_config::is_inert(key, value);
+            // An alias without it is a subcommand of git.
+            let is_other = key.starts_with("alias.") && !value.starts_with('!');
+            if names_one && !is_other && !includes(setting) && key != "core.hookspath" {
                 // The folder of templates is one, whatever it is called.
                 let is_place = key == "init.templatedir" && !value.starts_with(['/', '~']);
-                let line = if is_place { format!("./{value}") } else { line.trim_start_matches('!').to_owned() };
+                let line = if is_place { format!("./{value}") } else { value.trim_start_matches('!').to_owned() };
                 lines.push((line, repository.root.clone()));
             }
             lines.len() <= MAX_WORDS

@@ -29,6 +29,8 @@ const MOST_LOOKS: usize = 200_000;
 const DEEPEST: usize = 4;
 /// Most folders that the words of one text name.
 const MAX_FOLDERS: usize = 16;
+/// Most settings of PATH of one start-up file.
+const MOST_RELATIVE: usize = 64;
 /// Most names in code that may be those of modules.
 const MAX_NAMES_IN_CODE: usize = 64;
 
@@ -198,18 +200,29 @@ impl Look {
         for file in files.iter().filter(is_text) {
             self.wait_for(file, Text::OfRunner, 1, Arc::clone(&tasks));
         }
-        for (name, is_followed) in programs.iter().filter_map(|name| runner(file_name(name))).flat_map(files_of_runner)
-        {
-            let file = folder.join(name);
-            if !counts(&mut self.names, &file) {
-                continue;
-            }
-            if is_followed {
-                self.wait_for(&file, Text::OfRunner, 1, Arc::clone(&tasks));
-            }
-            self.files.insert(file);
+        for row in programs.iter().filter_map(|name| runner(file_name(name))) {
+            self.at_runner(row, (&[folder], 0), &tasks, counts);
         }
         self.follow(&[folder], counts);
+    }
+
+    /// Looks at start-up files of the home folder, for who works in a folder of a project: those that name a folder on the way there,
+    /// others start nothing there, and the folders of programs that are looked for wherever somebody works.
+    pub fn at_home(&mut self, files: &[PathBuf], (start, top): (&Path, &Path), counts: Counts<'_>) {
+        let home = home().unwrap_or_default();
+        let way = start.strip_prefix(&home).unwrap_or(start);
+        let names: Vec<&str> = way.iter().filter_map(|name| name.to_str()).filter(|name| *name != "/").collect();
+        let inside: Vec<&Path> = start.ancestors().take_while(|folder| folder.starts_with(top)).collect();
+        for file in files {
+            let bytes = fs::metadata(file).ok().filter(fs::Metadata::is_file).and_then(|_| fs::read(file).ok());
+            let text = bytes.map(|bytes| String::from_utf8_lossy(&bytes).into_owned()).unwrap_or_default();
+            if names.iter().any(|name| names_whole(&text, name)) {
+                self.at_file(file, &[], counts);
+            }
+            for line in relative_paths(&text) {
+                self.at_line(&line, &inside, counts);
+            }
+        }
     }
 
     /// Looks at a line of commands, as seen from these folders.
@@ -285,16 +298,29 @@ impl Look {
             }
             // What such a program runs stands in files of these names.
             let runner = runner(file_name(&word.text)).filter(|_| word.is_program || word.is_code);
-            for (name, is_followed) in runner.into_iter().flat_map(files_of_runner) {
-                for file in bases.iter().map(|base| base.join(name)) {
-                    if !counts(&mut self.names, &file) {
-                        continue;
-                    }
-                    if is_followed {
-                        self.wait_for(&file, Text::OfRunner, depth + 1, Arc::clone(&tasks));
-                    }
-                    self.files.insert(file);
+            if let Some(row) = runner {
+                self.at_runner(row, (&bases, depth), &tasks, counts);
+            }
+        }
+    }
+
+    /// The files in these folders in which stands what such a program runs, of these tasks.
+    fn at_runner(
+        &mut self,
+        row: &'static Program,
+        (folders, depth): (&[&Path], usize),
+        tasks: &Arc<HashSet<String>>,
+        counts: Counts<'_>,
+    ) {
+        for (name, is_followed) in files_of_runner(row) {
+            for file in folders.iter().map(|folder| folder.join(name)) {
+                if !counts(&mut self.names, &file) {
+                    continue;
                 }
+                if is_followed {
+                    self.wait_for(&file, Text::OfRunner, depth + 1, Arc::clone(tasks));
+                }
+                self.files.insert(file);
             }
         }
     }
@@ -417,6 +443,28 @@ impl Look {
         self.is_all &= read.is_ok() && bytes.len() as u64 <= MOST_BYTES;
         Some(String::from_utf8_lossy(&bytes).into_owned())
     }
+}
+
+/// The settings of PATH in a start-up file by which programs are looked for wherever somebody works: `PATH=./bin:$PATH`.
+fn relative_paths(text: &str) -> impl Iterator<Item = String> {
+    let is_relative = |folder: &str| {
+        let folder = folder.trim_matches(['"', '\'']);
+        !folder.is_empty() && !folder.starts_with(['/', '~', '$'])
+    };
+    let values =
+        text.lines().filter_map(|line| line.split_once("PATH=")?.1.split_whitespace().next()?.split(';').next());
+    let values = values.filter(move |value| value.split(':').any(is_relative));
+    values.map(|value| format!("PATH={}", value.replace(['"', '\''], ""))).take(MOST_RELATIVE)
+}
+
+/// True where a text has this name, and not as a part of another one.
+fn names_whole(text: &str, name: &str) -> bool {
+    let goes_on = |letter: char| letter.is_alphanumeric() || matches!(letter, '_' | '-');
+    text.match_indices(name).any(|(at, _)| {
+        let before = text.get(..at).and_then(|text| text.chars().next_back());
+        let behind = text.get(at + name.len()..).and_then(|text| text.chars().next());
+        !before.is_some_and(goes_on) && !behind.is_some_and(goes_on)
+    })
 }
 
 /// A folder without what stands in front of it for the root of a project: `${workspaceFolder}/tools`.

@@ -75,13 +75,7 @@ pub fn in_force(start: &Path, soon: &[PathBuf], around: &Around) -> Started {
         look.at_settings_file(&file, &bases, &counts);
         read.insert(file);
     }
-    for file in at_home_about(&around.at_home, start) {
-        look.at_file(&file, &[], &counts);
-    }
-    let inside: Vec<&Path> = start.ancestors().take_while(|folder| folder.starts_with(&top)).collect();
-    for line in around.at_home.iter().flat_map(|file| relative_paths(file)) {
-        look.at_line(&line, &inside, &counts);
-    }
+    look.at_home(&around.at_home, (start, &top), &counts);
     for file in around.acting.iter().filter(|file| !read.contains(*file)) {
         let of = folders.iter().rev().find(|folder| file.starts_with(folder)).copied().unwrap_or(start);
         // A project in the project has its own root: the folder that holds what acts, or that one lies in.
@@ -96,13 +90,16 @@ pub fn in_force(start: &Path, soon: &[PathBuf], around: &Around) -> Started {
     for folder in &folders {
         // Its hooks are those of a repository that is found from there; the ones above have been looked at from there.
         let is_a_root = *folder == start || folder.starts_with(&top) && folder.join(".git").symlink_metadata().is_ok();
-        let of_git = if is_a_root { git::hook_folders(folder) } else { Vec::new() };
-        let (lines, is_all) = if is_a_root { git::named::commands(folder) } else { (Vec::new(), true) };
-        look.is_all &= is_all;
+        if !is_a_root {
+            continue;
+        }
+        let (repositories, is_understood) = git::those_understood(folder);
+        let (lines, is_all) = git::named::commands(&repositories);
+        look.is_all &= is_understood && is_all;
         for (line, root) in lines {
             look.at_line(&line, &[&root], &counts);
         }
-        for (hooks, root) in of_git {
+        for (hooks, root) in git::hook_folders(&repositories) {
             let hooks = fs::read_dir(hooks).into_iter().flatten().flatten();
             for hook in hooks.filter(|entry| programs::is_git_hook(&entry.file_name().to_string_lossy())) {
                 look.at_file(&hook.path(), &[&root], &counts);
@@ -118,49 +115,6 @@ pub fn in_force(start: &Path, soon: &[PathBuf], around: &Around) -> Started {
     folders.sort();
     folders.dedup();
     Started { files: files.into_iter().chain(real).collect(), folders, is_all: look.is_all }
-}
-
-/// The lines of a start-up file of the home folder by which programs are looked for wherever somebody works: `PATH=./bin:$PATH`.
-fn relative_paths(file: &Path) -> Vec<String> {
-    let Some(text) = text_at_home(file) else { return Vec::new() };
-    let is_relative = |folder: &str| {
-        let folder = folder.trim_matches(['"', '\'']);
-        !folder.is_empty() && !folder.starts_with(['/', '~', '$'])
-    };
-    let folders = |line: &str| line.split_once("PATH=").map(|(_, value)| value.to_owned());
-    let words = text.lines().filter_map(folders).filter_map(|value| {
-        let value = value.split_whitespace().next()?.split(';').next()?.to_owned();
-        value.split(':').any(is_relative).then(|| format!("PATH={}", value.replace(['"', '\''], "")))
-    });
-    words.take(MOST_OUTSIDE).collect()
-}
-
-/// The text of a file of the home folder.
-fn text_at_home(file: &Path) -> Option<String> {
-    let bytes = fs::metadata(file).ok().filter(fs::Metadata::is_file).and_then(|_| fs::read(file).ok())?;
-    Some(String::from_utf8_lossy(&bytes).into_owned())
-}
-
-/// Those start-up files of the home folder that name a folder on the way to where somebody works: others start nothing there.
-pub fn at_home_about(files: &[PathBuf], start: &Path) -> Vec<PathBuf> {
-    let home = home().unwrap_or_default();
-    let inside = start.strip_prefix(&home).unwrap_or(start);
-    let names: Vec<&str> = inside.iter().filter_map(|name| name.to_str()).filter(|name| *name != "/").collect();
-    let names_one = |file: &&PathBuf| {
-        let text = text_at_home(file).unwrap_or_default();
-        names.iter().any(|name| names_whole(&text, name))
-    };
-    files.iter().filter(names_one).cloned().collect()
-}
-
-/// True where a text has this name, and not as a part of another one.
-fn names_whole(text: &str, name: &str) -> bool {
-    let goes_on = |letter: char| letter.is_alphanumeric() || matches!(letter, '_' | '-');
-    text.match_indices(name).any(|(at, _)| {
-        let before = text.get(..at).and_then(|text| text.chars().next_back());
-        let behind = text.get(at + name.len()..).and_then(|text| text.chars().next());
-        !before.is_some_and(goes_on) && !behind.is_some_and(goes_on)
-    })
 }
 
 /// True for a file which says what runs: what it starts is looked for.
