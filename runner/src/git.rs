@@ -3,10 +3,11 @@
 //! The trailer goes through git's own hooks, so that it is there however a commit is spelled, in an alias or a script
 //! too, and never where a text only mentions one. The repository's own hooks run as they would without us.
 
+use std::fs;
 use std::io;
 use std::io::Write as _;
-use std::os::unix::fs::PermissionsExt as _;
-use std::path::Path;
+use std::os::unix::fs::{MetadataExt as _, PermissionsExt as _};
+use std::path::{Path, PathBuf};
 
 use bashgate_shared::programs::GIT_HOOKS_OF_WORK;
 
@@ -33,6 +34,33 @@ pub fn environment() -> Vec<(String, String)> {
     ]
     .map(|(name, value)| (name.to_owned(), value.to_owned()))
     .to_vec()
+}
+
+/// True for a folder that is a repository's own, as git sees it.
+pub fn is_repository(folder: &Path) -> bool {
+    let has = |name: &str| folder.join(name).symlink_metadata().is_ok();
+    has("HEAD") && has("refs") && has("objects")
+}
+
+/// The repository's own folder for a linked worktree outside of it: where its commits go.
+///
+/// The worktree's word for it is not enough, since whoever may write there could name any repository: the repository must name
+/// the worktree, too, and both must be the same user's.
+pub fn repository_of_worktree(workspace: &Path) -> Option<PathBuf> {
+    let real = |path: &Path| fs::canonicalize(path).ok();
+    let named_in = |file: &Path, folder: &Path| {
+        let text = fs::read_to_string(file).ok().filter(|text| text.len() < 4096)?;
+        let name = text.trim();
+        real(&folder.join(name.strip_prefix("gitdir:").map_or(name, str::trim)))
+    };
+    let workspace = real(workspace)?;
+    let link = workspace.join(".git");
+    let owner = fs::symlink_metadata(&link).ok().filter(fs::Metadata::is_file)?.uid();
+    let own = named_in(&link, &workspace)?;
+    let common = named_in(&own.join("commondir"), &own)?;
+    let is_named_back = named_in(&own.join("gitdir"), &own)? == link && own.parent() == Some(&common.join("worktrees"));
+    let is_of_same = [&common, &own].iter().all(|path| fs::metadata(path).is_ok_and(|found| found.uid() == owner));
+    (is_named_back && is_of_same && is_repository(&common) && !common.starts_with(&workspace)).then_some(common)
 }
 
 /// Hooks that add a trailer, in a folder below `parent`, and the variables that make git use them.

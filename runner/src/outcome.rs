@@ -12,7 +12,7 @@ use serde_json::{Value, json};
 
 use crate::output::Text;
 use crate::permit;
-use crate::presets::{Access, Form, Preset, Streams};
+use crate::presets::{Access, Form, Preset, Streams, Tmp};
 use crate::sandbox::{BackendName, Guarantee, NotListed, PlaceError, Unavailable};
 use crate::user::RunAs;
 use crate::watch::{self, Violation};
@@ -178,6 +178,18 @@ pub(crate) fn hints(output: &str, preset: &Preset, workspace: &Path) -> Vec<Stri
     }
     // The shell stands in front of what it says.
     let is_here = |path: &String| !path.starts_with('/') || Path::new(path).starts_with(workspace);
+    let wants_tmp = |line: &str| {
+        let words = ["/tmp", "No such file", "Device or resource busy", "Permission denied"];
+        let [folder, reasons @ ..] = words;
+        line.contains(folder) && reasons.iter().any(|reason| line.contains(reason))
+    };
+    if preset.filesystem.tmp == Tmp::Named && output.lines().any(wants_tmp) {
+        hints.push(
+            "/tmp is the run's own here: of the machine's it has what the command names (`/tmp/x`), and a folder that it is lent cannot be \
+             removed itself; name what the command needs in its text, or work in the project or in $TMPDIR"
+                .to_owned(),
+        );
+    }
     let acts_later =
         |path: &&String| !is_of_git(path) && is_here(path) && later::of(path, workspace.to_str()).is_some();
     if let Some(path) = paths.iter().find(acts_later) {

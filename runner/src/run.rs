@@ -11,6 +11,7 @@ use std::process::{Child, Stdio};
 use std::time::{Duration, Instant};
 
 use bashgate_hook::gate::config::Config;
+use bashgate_shared::classify::paths::is_temporary;
 use bashgate_shared::classify::{Surroundings, classify, later, secrets};
 use bashgate_shared::command::CommandLine;
 use bashgate_shared::programs;
@@ -30,7 +31,7 @@ use crate::presets::{Access, Machine, NetworkAccess, Preset, ShellProgram, Strea
 use crate::registry::{Registry, Stop};
 use crate::sandbox::cgroup::Groups;
 use crate::sandbox::{
-    self, BackendName, Guarantee, Hidden, Listed, Nest, Places, Roots, Temporary, Unavailable, Wanted,
+    self, BackendName, Guarantee, Hidden, Lent, Listed, Nest, OwnTmp, Places, Roots, Temporary, Unavailable, Wanted,
 };
 use crate::user::RunAs;
 use crate::watch::{Looked, SharedFolders, Watch};
@@ -73,7 +74,7 @@ pub enum Internet {
 }
 
 /// How a permitted command is to be run.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub struct RunSpec {
     /// What it may do.
     pub preset: Preset,
@@ -129,6 +130,15 @@ impl RunSpec {
         }
     }
 
+    /// The same, where a linked worktree is worked in, with the repository that it belongs to, into which it commits.
+    fn with_repository_of_worktree(&self) -> Self {
+        let mut spec = self.clone();
+        let is_written =
+            spec.preset.filesystem.workspace == Access::Write && spec.preset.git.repository == Access::Write;
+        spec.preset.filesystem.write.extend(git::repository_of_worktree(&spec.workspace).filter(|_| is_written));
+        spec
+    }
+
     /// The time it has.
     pub fn timeout(&self) -> Result<Duration, RunError> {
         let limits = &self.preset.limits;
@@ -181,6 +191,7 @@ impl Runner {
     pub fn run_until(&self, permit: Permit, spec: &RunSpec, stop: &Stop) -> Result<Outcome, RunError> {
         let timeout = spec.timeout()?;
         let internet = internet(&permit, spec)?;
+        let spec = &spec.with_repository_of_worktree();
         let preset = &spec.preset;
         let written = (preset.filesystem.workspace == Access::Write).then_some(&spec.workspace);
         for root in written.into_iter().chain(&preset.filesystem.write) {
@@ -275,6 +286,9 @@ impl Runner {
                 drop(keep);
                 let looked = [before, since.elapsed()];
                 let mut outcome = finished.outcome(permit, spec, timeout, sandbox, (violations, looked));
+                if let Some(state) = &spec.state {
+                    outcome.violations.iter().for_each(|found| crate::watch::remember_aside(state, found));
+                }
                 outcome.tell(spec.told.as_ref(), spec.agent.as_deref(), caged);
                 return Ok(outcome);
             }
@@ -295,8 +309,9 @@ impl Runner {
         let workspace = &spec.workspace;
         let mut hidden = hidden(preset, (workspace, &spec.cwd), &spec.gate, run_as);
         hidden.own.extend(spec.state.iter().chain(&spec.own).cloned());
-        // Who could open what another run has written down could hold its lock as if that run went on.
-        hidden.hide.extend(spec.state.iter().map(|state| crate::watch::kept_in(state)));
+        // Commands and output of others lie there; and who could open what another run has written down could hold its lock as if
+        // that run went on.
+        hidden.hide.extend(spec.state.iter().cloned());
         hidden.protect.extend(acting.iter().cloned());
         let roots = Roots {
             cwd: spec.cwd.clone(),
@@ -316,6 +331,10 @@ impl Runner {
             }
         }
         let mut places = Places::check(&roots, &hidden)?;
+        let lent = match preset.filesystem.tmp {
+            Tmp::Named => Lent::of(permit.command().text(), &places, &hidden.own),
+            Tmp::Private | Tmp::Shared => Lent::default(),
+        };
         let listed = listed(preset, &places, internet)?;
         let scripts = bound_scripts(permit, spec, run_as)?;
         let mut keep = Vec::new();
@@ -360,6 +379,12 @@ impl Runner {
         let is_set = |name: &&String| preset.environment.set.contains_key(*name);
         let caches: Vec<String> = preset.environment.caches.iter().filter(|name| !is_set(name)).cloned().collect();
         env.retain(|(name, _)| !caches.contains(name));
+        if preset.filesystem.tmp != Tmp::Shared {
+            // What they name is not there.
+            let is_elsewhere =
+                |name: &str, value: &str| ["TMPDIR", "TMP", "TEMP"].contains(&name) && is_temporary(value);
+            env.retain(|(name, value)| by_hand.contains(name) || !is_elsewhere(name, value));
+        }
         let wanted = Wanted {
             caches,
             listed,
@@ -367,6 +392,7 @@ impl Runner {
             env,
             places,
             tmp: preset.filesystem.tmp,
+            lent,
             tmp_mib: preset.filesystem.tmp_mib,
             internet,
             unix: preset.network.unix_sockets == UnixSockets::Own,
@@ -529,12 +555,13 @@ fn hidden(preset: &Preset, (workspace, cwd): (&Path, &Path), gate: &[PathBuf], r
     }
     let (mut protect, mut keep_writable) = (Vec::new(), Vec::new());
     for project in projects(preset, workspace) {
-        let git = project.join(".git");
+        let git = if git::is_repository(project) { project.to_owned() } else { project.join(".git") };
         protect.extend(protected(preset).map(|name| project.join(name)));
         let folders = program_folders(project, cwd).into_iter();
         protect.extend(folders.filter(|folder| folder.exists() && !is_a_managers(folder)));
         if preset.git.repository == Access::Write && git.is_dir() {
-            keep_writable.push(git.clone());
+            // A root is held where it is already.
+            keep_writable.extend((git != project).then(|| git.clone()));
             protect.extend(["config", "hooks", "config.worktree", "commondir"].map(|name| git.join(name)));
         } else {
             protect.push(git);
@@ -581,7 +608,7 @@ struct Live {
     started: Instant,
     log: Option<Log>,
     live: Option<Echo>,
-    _keep: Vec<Temporary>,
+    tmp: Option<OwnTmp>,
 }
 
 struct Stream {
@@ -594,7 +621,7 @@ fn start(backend: BackendName, nest: Nest, groups: &Groups, spec: &RunSpec) -> R
     let unavailable = |why: String, help| Unavailable { backend, why, help };
     let io_failed =
         |what: &str, error: io::Error| unavailable(format!("cannot {what}: {error}"), "free some resources");
-    let Nest { mut command, plan, keep, .. } = nest;
+    let Nest { mut command, plan, tmp, .. } = nest;
     let (own_end, inner_end) = UnixStream::pair().map_err(|error| io_failed("make a socket", error))?;
     let limit = limit(spec);
     let mut outputs = Vec::new();
@@ -621,7 +648,7 @@ fn start(backend: BackendName, nest: Nest, groups: &Groups, spec: &RunSpec) -> R
         started: Instant::now(),
         log: spec.log.clone(),
         live: spec.live.then(Echo::of_this_program),
-        _keep: keep,
+        tmp,
     };
     let mut message = serde_json::to_vec(&plan).unwrap_or_default();
     let length = (message.len() as u64).to_be_bytes();
@@ -777,6 +804,9 @@ impl Live {
         let duration = self.started.elapsed();
         self.reap();
         let left = groups.end();
+        if let Some(tmp) = self.tmp.take() {
+            tmp.hand_out();
+        }
         for stream in &mut self.outputs {
             stream.capture.finish();
         }

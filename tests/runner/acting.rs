@@ -4,6 +4,7 @@ use std::fs;
 use std::os::unix::fs::{MetadataExt as _, PermissionsExt as _};
 use std::path::Path;
 
+use bashgate_tests::Output;
 use serde_json::Value;
 
 use super::{Ground, Who, everywhere};
@@ -167,6 +168,97 @@ fn what_everyday_tools_make_is_told_and_stays() {
         let told = changes(&outcome, "created");
         assert!(told.iter().any(|path| path.ends_with("app/.vscode/tasks.json")), "{}: {outcome:#}", ground.name());
         assert!(told.iter().any(|path| path.contains("venv/bin/")), "{}: {outcome:#}", ground.name());
+    }
+}
+
+/// A linked worktree commits into its repository, wherever that lies, and can do nothing else there; one that only claims to be of a
+/// repository cannot even that.
+#[test]
+fn linked_worktrees_commit_and_no_more() {
+    for ground in everywhere("extends = \"cage\"\n") {
+        if ground.backend == "firejail" {
+            continue;
+        }
+        let (work, main) = (ground.work(), ground.outside().join("main"));
+        git(&ground.outside(), &["init", "-q", "-b", "main", "main"]);
+        git(&main, &["config", "user.name", "n"]);
+        git(&main, &["config", "user.email", "n@example.invalid"]);
+        fs::write(main.join("README"), "x").unwrap();
+        git(&main, &["add", "."]);
+        git(&main, &["commit", "-qm", "one"]);
+        fs::remove_dir(&work).unwrap();
+        git(&main, &["worktree", "add", "-q", "-b", "side", work.to_str().unwrap()]);
+        give_all(&ground, &ground.outside());
+        give_all(&ground, &work);
+        let outcome = ground.run("echo y > f && git add f && git commit -qm two && git log --format=%s | head -1");
+        assert_eq!(outcome["stdout"], "two\n", "{}: {outcome:#}", ground.name());
+        let config = fs::read_to_string(main.join(".git/config")).unwrap();
+        let outcome = ground.run_script(&format!(
+            "m={0}; git config core.pager evil; echo evil >> $m/.git/config; mkdir -p $m/.git/hooks; echo evil > $m/.git/hooks/post-commit\n\
+             echo evil > $m/README; echo evil > $m/.git/config.worktree; mv $m/.git $m/other; echo $m/x > $m/.git/commondir; true",
+            main.display()
+        ));
+        assert_eq!(fs::read_to_string(main.join(".git/config")).unwrap(), config, "{}: {outcome:#}", ground.name());
+        assert_eq!(fs::read_to_string(main.join("README")).unwrap(), "x", "{}", ground.name());
+        for plant in ["hooks/post-commit", "config.worktree", "commondir"] {
+            assert!(!main.join(".git").join(plant).exists(), "{}: {plant}: {outcome:#}", ground.name());
+        }
+        // The folder's own word is not enough.
+        let other = ground.outside().join("other");
+        git(&ground.outside(), &["init", "-q", "other"]);
+        give_all(&ground, &other);
+        for said in [other.join(".git"), other.join(".git/worktrees/x"), main.join(".git")] {
+            ground.write("work/.git", &format!("gitdir: {}\n", said.display()));
+            ground.run_script(&format!(
+                "echo evil > {}/.git/objects/evil; echo evil > {}/.git/objects/evil",
+                other.display(),
+                main.display()
+            ));
+            for repository in [&other, &main] {
+                assert!(!repository.join(".git/objects/evil").exists(), "{}: {}", ground.name(), said.display());
+            }
+        }
+    }
+}
+
+/// What was set aside is listed and has its name again by a person's word, and by no run.
+#[test]
+fn what_was_set_aside_is_given_back_by_a_word() {
+    for ground in everywhere("extends = \"cage\"\n") {
+        if ground.backend == "firejail" {
+            continue;
+        }
+        let work = ground.work();
+        git(&work, &["init", "-q"]);
+        give_all(&ground, &work);
+        let outcome = ground.run_script("mkdir app; echo mine > app/.envrc; ln -s /x .mcp.json");
+        let tool = |arguments: &[&str]| {
+            let mut command = ground.as_user(&ground.path().join("bin/bashgate-run"));
+            Output::of(command.arg("set-aside").args(arguments).current_dir(&work), b"")
+        };
+        let all: Value = serde_json::from_str(&tool(&["--json"]).expect(0).stdout).unwrap();
+        let all = all.as_array().unwrap();
+        assert_eq!(all.len(), 2, "{}: {all:?} {outcome:#}", ground.name());
+        let plain = tool(&[]).expect(0).stdout;
+        for one in all {
+            let (path, aside) = (one["path"].as_str().unwrap(), one["aside"].as_str().unwrap());
+            assert!(plain.contains(path) && plain.contains(aside), "{plain}");
+            // A run knows the name, and gives nothing back.
+            ground.run_script(&format!(
+                "mv {aside} {path}; {} set-aside --give-back {aside}; true",
+                ground.path().join("bin/bashgate-run").display()
+            ));
+            assert!(Path::new(path).symlink_metadata().is_err(), "{}: {path}", ground.name());
+        }
+        let all: Value = serde_json::from_str(&tool(&["--json"]).expect(0).stdout).unwrap();
+        for one in all.as_array().unwrap() {
+            let path = one["path"].as_str().unwrap();
+            tool(&["--give-back", one["aside"].as_str().unwrap()]).expect(0);
+            assert!(Path::new(path).symlink_metadata().is_ok(), "{}: {path}", ground.name());
+        }
+        assert_eq!(fs::read_to_string(work.join("app/.envrc")).unwrap(), "mine\n");
+        assert!(tool(&["--give-back", "README"]).expect(2).stderr.contains("nothing that was set aside"));
+        assert!(tool(&[]).expect(0).stdout.contains("nothing below"));
     }
 }
 
@@ -599,6 +691,29 @@ fn a_folder_that_acts_is_no_workspace_of_the_cage() {
     }
     for folder in ["", "src", ".github/workflows"] {
         assert!(is_project(&work.join(folder), &[]), "{folder}");
+    }
+    // What other projects use is nobody's project either, unless it is a repository.
+    let apart = ground.outside();
+    let others = [
+        "node_modules/dep",
+        "lib/python3.11/site-packages/x",
+        "go/pkg/mod/example.com/lib@v1.0.0",
+        "x/pkg/mod/cache",
+        "perl5/lib/perl5",
+        "env/lib",
+        "conda/lib",
+    ];
+    for folder in others.into_iter().chain(["plain", "node_modules/own"]) {
+        fs::create_dir_all(apart.join(folder)).unwrap();
+    }
+    fs::write(apart.join("env/pyvenv.cfg"), "").unwrap();
+    fs::create_dir(apart.join("conda/conda-meta")).unwrap();
+    git(&apart, &["init", "-q", "node_modules/own"]);
+    for folder in others {
+        assert!(!is_project(&apart.join(folder), &[]), "{folder}");
+    }
+    for folder in ["plain", "node_modules/own"] {
+        assert!(is_project(&apart.join(folder), &[]), "{folder}");
     }
     assert_eq!(around(&work.join(".claude")), work);
     assert_eq!(around(&work.join("src")), work);

@@ -10,6 +10,7 @@ mod lifetime;
 mod mcp;
 mod mcp_clients;
 mod outputs;
+mod own_tmp;
 mod script_versions;
 mod scripts;
 mod seeds;

@@ -34,6 +34,9 @@ _bashgate__run() {
             bashgate__run,scripts)
                 cmd="bashgate__run__subcmd__scripts"
                 ;;
+            bashgate__run,set-aside)
+                cmd="bashgate__run__subcmd__set__subcmd__aside"
+                ;;
             bashgate__run,stop)
                 cmd="bashgate__run__subcmd__stop"
                 ;;
@@ -57,6 +60,9 @@ _bashgate__run() {
                 ;;
             bashgate__run__subcmd__help,scripts)
                 cmd="bashgate__run__subcmd__help__subcmd__scripts"
+                ;;
+            bashgate__run__subcmd__help,set-aside)
+                cmd="bashgate__run__subcmd__help__subcmd__set__subcmd__aside"
                 ;;
             bashgate__run__subcmd__help,stop)
                 cmd="bashgate__run__subcmd__help__subcmd__stop"
@@ -203,7 +209,7 @@ _bashgate__run() {
 
     case "${cmd}" in
         bashgate__run)
-            opts="-h -V --help --version exec jobs tail stop scripts mcp doctor help"
+            opts="-h -V --help --version exec jobs tail stop set-aside scripts mcp doctor help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 1 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -281,7 +287,7 @@ _bashgate__run() {
             return 0
             ;;
         bashgate__subcmd__run__subcmd__help)
-            opts="exec jobs tail stop scripts mcp doctor help"
+            opts="exec jobs tail stop set-aside scripts mcp doctor help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -563,6 +569,20 @@ _bashgate__run() {
         bashgate__subcmd__run__subcmd__help__subcmd__scripts__subcmd__versions)
             opts=""
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 4 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        bashgate__subcmd__run__subcmd__help__subcmd__set__subcmd__aside)
+            opts=""
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
             fi
@@ -1274,6 +1294,32 @@ _bashgate__run() {
             fi
             case "${prev}" in
                 --state)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        bashgate__subcmd__run__subcmd__set__subcmd__aside)
+            opts="-h --state --below --give-back --json --help"
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                --state)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --below)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --give-back)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;

@@ -30,6 +30,7 @@ complete -c bashgate-run -n "__fish_bashgate_run_needs_command" -f -a "exec" -d 
 complete -c bashgate-run -n "__fish_bashgate_run_needs_command" -f -a "jobs" -d 'List the jobs in the background, or show how one stands'
 complete -c bashgate-run -n "__fish_bashgate_run_needs_command" -f -a "tail" -d 'Print the end of a job\'s output'
 complete -c bashgate-run -n "__fish_bashgate_run_needs_command" -f -a "stop" -d 'Stop a job, or all jobs of an agent'
+complete -c bashgate-run -n "__fish_bashgate_run_needs_command" -f -a "set-aside" -d 'List what runs in the cage have left that acts later and was given another name, or give it its name back'
 complete -c bashgate-run -n "__fish_bashgate_run_needs_command" -f -a "scripts" -d 'Managed scripts: kept here, approved by a person with all that they may reach, run as they were approved'
 complete -c bashgate-run -n "__fish_bashgate_run_needs_command" -f -a "mcp" -d 'Serve the Bash tool and the tools of managed scripts to an agent, over MCP on standard input and output'
 complete -c bashgate-run -n "__fish_bashgate_run_needs_command" -f -a "doctor" -d 'Show which sandboxes there are here, and try what each really keeps'
@@ -59,6 +60,11 @@ complete -c bashgate-run -n "__fish_bashgate_run_using_subcommand tail" -s h -l 
 complete -c bashgate-run -n "__fish_bashgate_run_using_subcommand stop" -l state -d 'The folder of jobs: `$XDG_STATE_HOME/bashgate-run` if not given, or `~/.local/state/bashgate-run`' -r -F
 complete -c bashgate-run -n "__fish_bashgate_run_using_subcommand stop" -l agent -d 'All jobs of this agent, because it is gone' -r
 complete -c bashgate-run -n "__fish_bashgate_run_using_subcommand stop" -s h -l help -d 'Print help'
+complete -c bashgate-run -n "__fish_bashgate_run_using_subcommand set-aside" -l state -d 'The folder of jobs: `$XDG_STATE_HOME/bashgate-run` if not given, or `~/.local/state/bashgate-run`' -r -F
+complete -c bashgate-run -n "__fish_bashgate_run_using_subcommand set-aside" -l below -d 'Only what lies below this folder' -r -F
+complete -c bashgate-run -n "__fish_bashgate_run_using_subcommand set-aside" -l give-back -d 'Give these files, by the names that they have now, their old names back' -r -F
+complete -c bashgate-run -n "__fish_bashgate_run_using_subcommand set-aside" -l json -d 'Print a JSON list'
+complete -c bashgate-run -n "__fish_bashgate_run_using_subcommand set-aside" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c bashgate-run -n "__fish_bashgate_run_using_subcommand scripts; and not __fish_seen_subcommand_from list find show create edit versions diff restore link unlink delete validate run action help" -s h -l help -d 'Print help'
 complete -c bashgate-run -n "__fish_bashgate_run_using_subcommand scripts; and not __fish_seen_subcommand_from list find show create edit versions diff restore link unlink delete validate run action help" -f -a "list" -d 'List the scripts: id, name, description'
 complete -c bashgate-run -n "__fish_bashgate_run_using_subcommand scripts; and not __fish_seen_subcommand_from list find show create edit versions diff restore link unlink delete validate run action help" -f -a "find" -d 'Find scripts by words of their names and descriptions, the best first'
@@ -184,14 +190,15 @@ complete -c bashgate-run -n "__fish_bashgate_run_using_subcommand mcp" -s h -l h
 complete -c bashgate-run -n "__fish_bashgate_run_using_subcommand doctor" -l sandbox -d 'Only this sandbox: bwrap, landlock, firejail or none' -r
 complete -c bashgate-run -n "__fish_bashgate_run_using_subcommand doctor" -l json -d 'Print one JSON object'
 complete -c bashgate-run -n "__fish_bashgate_run_using_subcommand doctor" -s h -l help -d 'Print help'
-complete -c bashgate-run -n "__fish_bashgate_run_using_subcommand help; and not __fish_seen_subcommand_from exec jobs tail stop scripts mcp doctor help" -f -a "exec" -d 'Run one command to its end'
-complete -c bashgate-run -n "__fish_bashgate_run_using_subcommand help; and not __fish_seen_subcommand_from exec jobs tail stop scripts mcp doctor help" -f -a "jobs" -d 'List the jobs in the background, or show how one stands'
-complete -c bashgate-run -n "__fish_bashgate_run_using_subcommand help; and not __fish_seen_subcommand_from exec jobs tail stop scripts mcp doctor help" -f -a "tail" -d 'Print the end of a job\'s output'
-complete -c bashgate-run -n "__fish_bashgate_run_using_subcommand help; and not __fish_seen_subcommand_from exec jobs tail stop scripts mcp doctor help" -f -a "stop" -d 'Stop a job, or all jobs of an agent'
-complete -c bashgate-run -n "__fish_bashgate_run_using_subcommand help; and not __fish_seen_subcommand_from exec jobs tail stop scripts mcp doctor help" -f -a "scripts" -d 'Managed scripts: kept here, approved by a person with all that they may reach, run as they were approved'
-complete -c bashgate-run -n "__fish_bashgate_run_using_subcommand help; and not __fish_seen_subcommand_from exec jobs tail stop scripts mcp doctor help" -f -a "mcp" -d 'Serve the Bash tool and the tools of managed scripts to an agent, over MCP on standard input and output'
-complete -c bashgate-run -n "__fish_bashgate_run_using_subcommand help; and not __fish_seen_subcommand_from exec jobs tail stop scripts mcp doctor help" -f -a "doctor" -d 'Show which sandboxes there are here, and try what each really keeps'
-complete -c bashgate-run -n "__fish_bashgate_run_using_subcommand help; and not __fish_seen_subcommand_from exec jobs tail stop scripts mcp doctor help" -f -a "help" -d 'Print this message or the help of the given subcommand(s)'
+complete -c bashgate-run -n "__fish_bashgate_run_using_subcommand help; and not __fish_seen_subcommand_from exec jobs tail stop set-aside scripts mcp doctor help" -f -a "exec" -d 'Run one command to its end'
+complete -c bashgate-run -n "__fish_bashgate_run_using_subcommand help; and not __fish_seen_subcommand_from exec jobs tail stop set-aside scripts mcp doctor help" -f -a "jobs" -d 'List the jobs in the background, or show how one stands'
+complete -c bashgate-run -n "__fish_bashgate_run_using_subcommand help; and not __fish_seen_subcommand_from exec jobs tail stop set-aside scripts mcp doctor help" -f -a "tail" -d 'Print the end of a job\'s output'
+complete -c bashgate-run -n "__fish_bashgate_run_using_subcommand help; and not __fish_seen_subcommand_from exec jobs tail stop set-aside scripts mcp doctor help" -f -a "stop" -d 'Stop a job, or all jobs of an agent'
+complete -c bashgate-run -n "__fish_bashgate_run_using_subcommand help; and not __fish_seen_subcommand_from exec jobs tail stop set-aside scripts mcp doctor help" -f -a "set-aside" -d 'List what runs in the cage have left that acts later and was given another name, or give it its name back'
+complete -c bashgate-run -n "__fish_bashgate_run_using_subcommand help; and not __fish_seen_subcommand_from exec jobs tail stop set-aside scripts mcp doctor help" -f -a "scripts" -d 'Managed scripts: kept here, approved by a person with all that they may reach, run as they were approved'
+complete -c bashgate-run -n "__fish_bashgate_run_using_subcommand help; and not __fish_seen_subcommand_from exec jobs tail stop set-aside scripts mcp doctor help" -f -a "mcp" -d 'Serve the Bash tool and the tools of managed scripts to an agent, over MCP on standard input and output'
+complete -c bashgate-run -n "__fish_bashgate_run_using_subcommand help; and not __fish_seen_subcommand_from exec jobs tail stop set-aside scripts mcp doctor help" -f -a "doctor" -d 'Show which sandboxes there are here, and try what each really keeps'
+complete -c bashgate-run -n "__fish_bashgate_run_using_subcommand help; and not __fish_seen_subcommand_from exec jobs tail stop set-aside scripts mcp doctor help" -f -a "help" -d 'Print this message or the help of the given subcommand(s)'
 complete -c bashgate-run -n "__fish_bashgate_run_using_subcommand help; and __fish_seen_subcommand_from scripts" -f -a "list" -d 'List the scripts: id, name, description'
 complete -c bashgate-run -n "__fish_bashgate_run_using_subcommand help; and __fish_seen_subcommand_from scripts" -f -a "find" -d 'Find scripts by words of their names and descriptions, the best first'
 complete -c bashgate-run -n "__fish_bashgate_run_using_subcommand help; and __fish_seen_subcommand_from scripts" -f -a "show" -d 'Show a script with what it may reach'

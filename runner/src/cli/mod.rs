@@ -5,6 +5,7 @@ mod exec;
 mod jobs;
 mod mcp;
 mod scripts;
+mod set_aside;
 
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -44,6 +45,7 @@ enum Command {
     Tail(jobs::Tail),
     /// Stop a job, or all jobs of an agent.
     Stop(jobs::Stop),
+    SetAside(set_aside::SetAside),
     /// Managed scripts: kept here, approved by a person with all that they may reach, run as they were approved.
     Scripts(scripts::Scripts),
     /// Serve the Bash tool and the tools of managed scripts to an agent, over MCP on standard input and output.
@@ -123,6 +125,7 @@ pub fn main() -> ExitCode {
         Command::Jobs(list) => list.run(),
         Command::Tail(tail) => tail.run(),
         Command::Stop(stop) => stop.run(),
+        Command::SetAside(files) => files.run(),
         Command::Scripts(scripts) => scripts.run(),
         Command::Mcp(mcp) => mcp.run(),
         Command::Doctor(doctor) => doctor.run(),

@@ -99,8 +99,8 @@ pub struct Outer {
     pub no_network: bool,
 }
 
-/// A folder that must be the one that was checked.
-#[derive(Debug, Serialize, Deserialize)]
+/// A file or folder that must be the one that was checked.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Expected {
     /// Its path, as seen inside.
     pub path: String,

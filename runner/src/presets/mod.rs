@@ -167,6 +167,8 @@ pub enum Access {
 pub enum Tmp {
     /// The run's own.
     Private,
+    /// The run's own, with what its command names of the machine's in them.
+    Named,
     /// The machine's.
     Shared,
 }

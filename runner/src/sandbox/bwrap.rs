@@ -9,15 +9,15 @@ use std::process::{Command, Stdio};
 
 use bashgate_shared::classify::paths;
 
-use super::{BackendName, Guarantee, Nest, Unavailable, Wanted};
-use crate::inner::{self, Calls, Mounted, Reap, landlock};
+use super::own_tmp::FOLDERS;
+use super::{BackendName, Guarantee, Nest, OwnTmp, Unavailable, Wanted};
+use crate::inner::{self, Calls, Expected, Mounted, Reap, landlock};
 use crate::presets::Tmp;
 use crate::user::RunAs;
 
 const PROGRAMS: [&str; 3] = ["/usr/bin/bwrap", "/usr/local/bin/bwrap", "/run/current-system/sw/bin/bwrap"];
 /// Where this program lies inside.
 const INNER: &str = "/run/bashgate-run";
-const TEMPORARY: [&str; 2] = ["/tmp", "/var/tmp"];
 
 pub(super) fn enforces(wanted: &Wanted) -> BTreeSet<Guarantee> {
     use Guarantee::{
@@ -82,7 +82,7 @@ pub(super) fn prepare(wanted: &Wanted, run_as: RunAs) -> Result<Nest, Unavailabl
     arg(&["--hostname", "bashgate"]);
     let places = &wanted.places;
     // Empty folders cover what lies in them; what the run works with is to be seen all the same.
-    let covering: &[&str] = if wanted.tmp == Tmp::Private { &["/run", "/tmp", "/var/tmp"] } else { &["/run"] };
+    let covering: &[&str] = if wanted.tmp == Tmp::Shared { &["/run"] } else { &["/run", "/tmp", "/var/tmp"] };
     let is_covered = |path: &str| covering.iter().any(|over| paths::is_within(path, over));
     let given = || places.given.iter().map(|(path, ..)| path);
     if let Some(listed) = &wanted.listed {
@@ -105,10 +105,25 @@ pub(super) fn prepare(wanted: &Wanted, run_as: RunAs) -> Result<Nest, Unavailabl
     arg(&["--size", &shm, "--tmpfs", "/dev/shm", "--remount-ro", "/dev"]);
     arg(&["--proc", "/proc", "--remount-ro", "/proc", "--tmpfs", "/run"]);
     let size = (wanted.tmp_mib.max(1) << 20).to_string();
-    for folder in TEMPORARY.iter().filter(|folder| Path::new(folder).is_dir()) {
-        match wanted.tmp {
-            Tmp::Private => arg(&["--size", &size, "--tmpfs", folder]),
-            Tmp::Shared => arg(&["--bind", folder, folder]),
+    let mut own_tmp = None;
+    let mut lent: Vec<Expected> = Vec::new();
+    let temporary = || FOLDERS.iter().filter(|folder| Path::new(folder).is_dir());
+    match wanted.tmp {
+        Tmp::Private => temporary().for_each(|folder| arg(&["--size", &size, "--tmpfs", folder])),
+        Tmp::Shared => temporary().for_each(|folder| arg(&["--bind", folder, folder])),
+        Tmp::Named => {
+            let own = OwnTmp::instead(run_as, &wanted.lent).map_err(|error| Unavailable {
+                backend: BackendName::Bwrap,
+                why: format!("cannot make a temporary folder: {error}"),
+                help: "make room in /tmp",
+            })?;
+            own.mounts().for_each(|(folder, over)| arg(&["--bind", &folder.to_string_lossy(), over]));
+            let files = wanted.lent.files.iter().filter(|file| !own.has(file));
+            lent.extend(wanted.lent.folders.iter().chain(files).cloned());
+            for one in &lent {
+                arg(&["--bind", &one.path, &one.path]);
+            }
+            own_tmp = Some(own);
         }
     }
     if wanted.internet
@@ -144,7 +159,12 @@ pub(super) fn prepare(wanted: &Wanted, run_as: RunAs) -> Result<Nest, Unavailabl
         places.hide.iter().filter(|path| is_shown(path) && run_as.can_reach(Path::new(path))).cloned().collect();
     for path in &covered {
         if Path::new(path).is_dir() {
-            arg(&["--tmpfs", path, "--remount-ro", path]);
+            arg(&["--tmpfs", path]);
+            // What lies in it and is to be seen all the same.
+            for read in places.read.iter().filter(|read| paths::is_within(read, path)) {
+                arg(&["--ro-bind", read, read]);
+            }
+            arg(&["--remount-ro", path]);
         } else {
             arg(&["--ro-bind", "/dev/null", path]);
         }
@@ -156,7 +176,7 @@ pub(super) fn prepare(wanted: &Wanted, run_as: RunAs) -> Result<Nest, Unavailabl
 
     let mut plan = super::plan(wanted, Reap::Namespace, wanted.unix);
     // Both are this run's alone.
-    let own = if wanted.tmp == Tmp::Private { TEMPORARY[0] } else { super::landlock::SHARED_MEMORY };
+    let own = if wanted.tmp == Tmp::Shared { super::landlock::SHARED_MEMORY } else { FOLDERS[0] };
     plan.env.extend(super::caches_in(own, wanted));
     // A cover goes when what is below it is replaced, and what does not exist yet has none: so there is no grant either.
     let no_grants = |why| Unavailable {
@@ -173,7 +193,7 @@ pub(super) fn prepare(wanted: &Wanted, run_as: RunAs) -> Result<Nest, Unavailabl
     let mut files = landlock::Files { read, list, covers: covered, ..landlock::Files::default() };
     files.read.extend(shown.iter().map(|path| (*path).clone()));
     files.write = places.write.iter().map(|(root, ..)| root.clone()).collect();
-    files.write.extend(TEMPORARY.iter().chain(&["/dev"]).map(|folder| (*folder).to_owned()));
+    files.write.extend(FOLDERS.iter().chain(&["/dev"]).map(|folder| (*folder).to_owned()));
     if let Some(listed) = &wanted.listed {
         let given: Vec<&str> = given().map(String::as_str).collect();
         files.read = listed.programs.iter().map(|(_, at)| at.clone()).collect();
@@ -181,8 +201,7 @@ pub(super) fn prepare(wanted: &Wanted, run_as: RunAs) -> Result<Nest, Unavailabl
         files.data.extend(listed.data.iter().map(|(_, at)| at.clone()).chain(["/proc".to_owned()]));
         files.written_is_data = true;
         let writable = places.write.iter().map(|(root, ..)| root.as_str());
-        let temporary = TEMPORARY.iter().copied().filter(|folder| Path::new(folder).is_dir());
-        let mounts = given.into_iter().chain(writable).chain(temporary).chain(["/dev"]);
+        let mounts = given.into_iter().chain(writable).chain(temporary().copied()).chain(["/dev"]);
         plan.no_exec = mounts.map(str::to_owned).collect();
     }
     plan.files = Some(files);
@@ -195,9 +214,10 @@ pub(super) fn prepare(wanted: &Wanted, run_as: RunAs) -> Result<Nest, Unavailabl
         nameless_files: wanted.listed.is_none(),
     });
     plan.expect = places.expected();
+    plan.expect.extend(lent);
     plan.mounts = places.mounted();
     plan.mounts.extend(covers.into_iter().map(|path| Mounted { path, shows: None }));
-    Ok(Nest { command, plan, enforces: super::enforces(BackendName::Bwrap, wanted), keep: Vec::new() })
+    Ok(Nest { command, plan, enforces: super::enforces(BackendName::Bwrap, wanted), tmp: own_tmp })
 }
 
 /// The resolver's configuration, where it is a link into the hidden `/run`.

@@ -5,6 +5,8 @@ use std::collections::BTreeSet;
 use std::path::Path;
 use std::process::Command;
 
+use bashgate_shared::classify::paths;
+
 use super::{BackendName, Guarantee, Nest, Unavailable, Wanted, landlock};
 use crate::inner::{self, Outer, Reap};
 use crate::user::RunAs;
@@ -49,22 +51,31 @@ pub(super) fn prepare(wanted: &Wanted, run_as: RunAs) -> Result<Nest, Unavailabl
         command.arg(format!("--read-write={root}"));
     }
     for hidden in &wanted.places.hide {
-        command.arg(format!("--blacklist={hidden}"));
+        let is_shown = |path: &str| wanted.places.read.iter().any(|read| paths::is_within(read, path));
+        if !is_shown(hidden) {
+            command.arg(format!("--blacklist={hidden}"));
+            continue;
+        }
+        // It takes away whole folders, so that what is to be seen must be gone around.
+        for entry in std::fs::read_dir(hidden).into_iter().flatten().flatten() {
+            let path = entry.path();
+            if let Some(path) = path.to_str().filter(|path| !is_shown(path)) {
+                command.arg(format!("--blacklist={path}"));
+            }
+        }
     }
     for path in &wanted.places.protect {
         command.arg(format!("--read-only={path}"));
     }
     let mut plan = super::plan(wanted, Reap::Descendants, false);
-    let mut keep = Vec::new();
-    let files = landlock::files(wanted, run_as, &mut plan, &mut keep)
+    let tmp = landlock::files(wanted, run_as, &mut plan)
         .map_err(|why| unavailable(&why, "work in a folder that holds no secrets of its own"))?;
     // Its own temporary folder is one for all and would hide what lies in the machine's.
-    for folder in files.write.iter().filter(|folder| folder.starts_with("/tmp") || folder.starts_with("/var/tmp")) {
+    let written = plan.files.iter().flat_map(|files| &files.write);
+    for folder in written.filter(|folder| folder.starts_with("/tmp") || folder.starts_with("/var/tmp")) {
         command.arg(format!("--read-write={folder}"));
     }
     command.arg("--").arg(&wanted.own).arg(inner::ARGUMENT);
-    plan.files = Some(files);
-    plan.expect = wanted.places.expected();
     plan.outer = Some(Outer { no_network: !wanted.internet });
-    Ok(Nest { command, plan, enforces: super::enforces(BackendName::Firejail, wanted), keep })
+    Ok(Nest { command, plan, enforces: super::enforces(BackendName::Firejail, wanted), tmp })
 }

@@ -4,10 +4,12 @@
 //! path is granted instead of the folder above it.
 
 use std::collections::{BTreeSet, HashSet};
-use std::os::unix::fs::DirBuilderExt as _;
 use std::path::Path;
 
-use super::{BackendName, Guarantee, Nest, Temporary, Unavailable, Wanted};
+use bashgate_shared::classify::paths;
+
+use super::own_tmp::FOLDERS;
+use super::{BackendName, Guarantee, Nest, OwnTmp, Unavailable, Wanted};
 use crate::inner::{Plan, Reap, landlock};
 use crate::presets::Tmp;
 use crate::user::RunAs;
@@ -51,22 +53,15 @@ pub(super) fn prepare(wanted: &Wanted, run_as: RunAs) -> Result<Nest, Unavailabl
         ));
     }
     let mut plan = super::plan(wanted, Reap::Descendants, wanted.unix);
-    let mut keep = Vec::new();
     let no_folder = |why: String| unavailable(why, "work in a folder that holds no secrets of its own");
-    let files = files(wanted, run_as, &mut plan, &mut keep).map_err(no_folder)?;
-    plan.files = Some(files);
-    plan.expect = wanted.places.expected();
+    let tmp = files(wanted, run_as, &mut plan).map_err(no_folder)?;
     let command = super::inner_command(wanted);
-    Ok(Nest { command, plan, enforces: super::enforces(BackendName::Landlock, wanted), keep })
+    Ok(Nest { command, plan, enforces: super::enforces(BackendName::Landlock, wanted), tmp })
 }
 
-/// The grants around everything that is hidden, and for temporary files: a folder of the run's own, or the machine's.
-pub(super) fn files(
-    wanted: &Wanted,
-    run_as: RunAs,
-    plan: &mut Plan,
-    keep: &mut Vec<Temporary>,
-) -> Result<landlock::Files, String> {
+/// Adds to the plan the grants around everything that is hidden, and for temporary files: a folder of the run's own, which lives as
+/// long as what is returned, or the machine's.
+pub(super) fn files(wanted: &Wanted, run_as: RunAs, plan: &mut Plan) -> Result<Option<OwnTmp>, String> {
     let places = &wanted.places;
     if let Some(inside) = places.exposed.first() {
         return Err(format!("{inside} must stay hidden but lies where may be written"));
@@ -74,29 +69,50 @@ pub(super) fn files(
     if let Some(own) = places.own.first() {
         return Err(format!("{own} must not be written but lies in a folder that may be"));
     }
+    plan.expect = places.expected();
     // Devices are named one by one: among the others are disks and everybody's terminals.
-    let around: Vec<String> = places.never_read.iter().cloned().chain(["/dev".to_owned()]).collect();
+    let mut around: Vec<String> = places.never_read.iter().cloned().chain(["/dev".to_owned()]).collect();
+    if wanted.tmp == Tmp::Named {
+        around.extend(FOLDERS.map(str::to_owned));
+    }
     let mut files = landlock::Files { list: vec!["/".to_owned()], ..landlock::Files::default() };
     files.read = all_but(&around)?;
     files.read.extend(places.read.iter().cloned());
     files.write = places.write.iter().map(|(root, ..)| root.clone()).collect();
     files.devices = DEVICES.map(str::to_owned).to_vec();
     files.write.push(SHARED_MEMORY.to_owned());
-    if wanted.tmp == Tmp::Shared {
-        files.write.extend(["/tmp", "/var/tmp"].map(str::to_owned));
-    }
-    if wanted.tmp == Tmp::Private || !wanted.caches.is_empty() {
-        let folder = own_tmp(run_as).map_err(|error| format!("cannot make a temporary folder: {error}"))?;
-        let text = folder.path().join("tmp").to_string_lossy().into_owned();
-        keep.push(folder);
-        if wanted.tmp == Tmp::Private {
+    let own = if wanted.tmp == Tmp::Shared && wanted.caches.is_empty() {
+        None
+    } else {
+        let own = OwnTmp::beside(run_as, &wanted.lent);
+        Some(own.map_err(|error| format!("cannot make a temporary folder: {error}"))?)
+    };
+    for (folder, _) in own.iter().flat_map(OwnTmp::mounts) {
+        let text = folder.to_string_lossy().into_owned();
+        if wanted.tmp != Tmp::Shared {
             plan.env.retain(|(name, _)| name != "TMPDIR");
             plan.env.push(("TMPDIR".to_owned(), text.clone()));
         }
         plan.env.extend(super::caches_in(&text, wanted));
         files.write.push(text);
     }
-    Ok(files)
+    match wanted.tmp {
+        Tmp::Shared => files.write.extend(FOLDERS.map(str::to_owned)),
+        Tmp::Private => {}
+        Tmp::Named => {
+            // What the run works with is to be read, also where it lies among temporary files.
+            let work = [&places.workspace, &places.cwd].map(String::as_str);
+            let is_theirs = |path: &&str| FOLDERS.iter().any(|folder| paths::is_within(path, folder));
+            files.read.extend(all_below(work.into_iter().filter(is_theirs), &places.never_read)?);
+            let lent = wanted.lent.folders.iter().chain(&wanted.lent.files);
+            files.write.extend(lent.clone().map(|one| one.path.clone()));
+            plan.expect.extend(lent.cloned());
+            let made = own.iter().flat_map(OwnTmp::made).filter_map(Path::to_str);
+            files.write.extend(made.map(str::to_owned));
+        }
+    }
+    plan.files = Some(files);
+    Ok(own)
 }
 
 /// Everything there is but for these paths, which need not exist: a name that appears later is then in no grant.
@@ -148,15 +164,4 @@ impl Around<'_> {
         }
         Ok(())
     }
-}
-
-/// A new folder for temporary files that only this run's user can enter.
-fn own_tmp(run_as: RunAs) -> std::io::Result<Temporary> {
-    // What is given away lies in a folder that is not: else its new owner could put another one in its place.
-    let given = matches!(run_as, RunAs::Owner { .. });
-    let folder = Temporary::make(Path::new("/tmp"), if given { 0o711 } else { 0o700 })?;
-    let inner = folder.path().join("tmp");
-    std::fs::DirBuilder::new().mode(0o700).create(&inner)?;
-    run_as.give(&inner)?;
-    Ok(folder)
 }

@@ -10,6 +10,7 @@ mod firejail;
 mod landlock;
 mod listed;
 mod none;
+mod own_tmp;
 mod places;
 mod real;
 mod spawn;
@@ -24,6 +25,7 @@ use std::process::Command;
 use serde::{Deserialize, Serialize};
 
 pub use listed::{Listed, NotListed};
+pub use own_tmp::{Lent, OwnTmp};
 pub use places::{Hidden, PlaceError, Places, Roots, around, is_home, is_project};
 pub(crate) use spawn::spawn;
 pub use temporary::Temporary;
@@ -187,6 +189,8 @@ pub struct Wanted {
     pub listed: Option<Listed>,
     /// Whose temporary folders.
     pub tmp: Tmp,
+    /// What the command names in the machine's.
+    pub lent: Lent,
     /// Size of private ones, in MiB.
     pub tmp_mib: u64,
     /// Whether there is internet.
@@ -226,8 +230,8 @@ pub struct Nest {
     pub plan: Plan,
     /// What will hold.
     pub enforces: BTreeSet<Guarantee>,
-    /// Files that must live as long as the run.
-    pub keep: Vec<Temporary>,
+    /// Its own temporary folders, where they lie in files.
+    pub tmp: Option<OwnTmp>,
 }
 
 /// True where a sandbox of this kind is known to start for a run that asks for nothing.

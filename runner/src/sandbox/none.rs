@@ -23,6 +23,6 @@ pub(super) fn prepare(wanted: &Wanted) -> Nest {
         command: super::inner_command(wanted),
         plan,
         enforces: super::enforces(BackendName::None, wanted),
-        keep: Vec::new(),
+        tmp: None,
     }
 }

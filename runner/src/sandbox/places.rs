@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 
 use bashgate_shared::classify::later::{self, Tier};
 use bashgate_shared::classify::paths::is_within;
+use bashgate_shared::programs::dependencies;
 use rustix::fs::{CWD, Mode, OFlags, ResolveFlags};
 
 use super::real::RealPaths;
@@ -219,7 +220,8 @@ impl Places {
             return Err(PlaceError::Hidden { root: root.into(), hidden: over.into() });
         }
         protect.extend(own.iter().cloned());
-        protect.retain(below_a_root);
+        // What is hidden cannot be written either.
+        protect.retain(|path| below_a_root(path) && !hide.iter().any(|over| is_within(path, over)));
         let mut pinned = paths.existing(&hidden.keep_writable);
         pinned.retain(below_a_root);
         Ok(Self {
@@ -359,7 +361,25 @@ pub fn is_project(folder: &Path, gate: &[PathBuf]) -> bool {
         .any(|entry| real.starts_with(&entry));
     let holds_gate =
         gate.iter().filter_map(|file| std::fs::canonicalize(file).ok()).any(|file| file.starts_with(&real));
-    !is_system(&real, owner) && !in_settings && !holds_programs && !holds_gate && !acts_as_a_whole(&real)
+    !is_system(&real, owner)
+        && !in_settings
+        && !holds_programs
+        && !holds_gate
+        && !acts_as_a_whole(&real)
+        && !is_of_others(&real)
+}
+
+/// True for a folder whose files other projects use, and that is no repository.
+fn is_of_others(real: &Path) -> bool {
+    if around(real).join(".git").exists() {
+        return false;
+    }
+    let is_installed = homes().filter_map(|home| std::fs::canonicalize(home).ok()).any(|home| {
+        let below = if home == Path::new("/") { None } else { real.strip_prefix(&home).ok() };
+        below.and_then(Path::to_str).is_some_and(dependencies::is_installed_at_home)
+    });
+    let is_marked = real.ancestors().any(|folder| dependencies::MARKS.iter().any(|mark| folder.join(mark).exists()));
+    real.to_str().is_none_or(dependencies::lie_in) || is_installed || is_marked
 }
 
 /// True for a folder in which files act later whatever they are called, or any of some names: in an agent's settings, among git's

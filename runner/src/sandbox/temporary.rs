@@ -3,7 +3,8 @@
 use std::fs;
 use std::io;
 use std::os::fd::OwnedFd;
-use std::os::unix::fs::{DirBuilderExt as _, MetadataExt as _};
+use std::os::unix::ffi::OsStrExt as _;
+use std::os::unix::fs::{DirBuilderExt as _, MetadataExt as _, PermissionsExt as _};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
 
@@ -42,8 +43,39 @@ impl Temporary {
 
 impl Drop for Temporary {
     fn drop(&mut self) {
-        let _ = fs::remove_dir_all(&self.folder);
+        let _ = remove(&self.folder);
     }
+}
+
+/// Removes a folder with all that is in it, also what its owner, who is this process's user, has closed.
+fn remove(folder: &Path) -> io::Result<()> {
+    let Err(error) = fs::remove_dir_all(folder) else { return Ok(()) };
+    if error.kind() != io::ErrorKind::PermissionDenied {
+        return Err(error);
+    }
+    let mut closed = vec![folder.to_owned()];
+    while let Some(folder) = closed.pop() {
+        let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+        // Nobody else comes here: what is a folder now still is when its mode is set.
+        if fs::symlink_metadata(&folder).is_ok_and(|found| found.is_dir()) {
+            fs::set_permissions(&folder, fs::Permissions::from_mode(0o700))?;
+        }
+        let opened = rustix::fs::open(&folder, flags, Mode::empty())?;
+        for entry in rustix::fs::Dir::new(opened)? {
+            let entry = entry?;
+            let name = std::ffi::OsStr::from_bytes(entry.file_name().to_bytes());
+            if entry.file_type().is_dir() && name != "." && name != ".." {
+                closed.push(folder.join(name));
+            }
+        }
+    }
+    fs::remove_dir_all(folder)
+}
+
+/// True for the name of a run's folder.
+pub(super) fn is_of_a_run(name: &str) -> bool {
+    let rest = name.strip_prefix(PREFIX);
+    rest.is_some_and(|rest| rest.len() == 16 && rest.bytes().all(|byte| byte.is_ascii_hexdigit()))
 }
 
 /// Takes a folder for this process, as long as what is returned lives. Fails when somebody else has it: a process id would
@@ -59,11 +91,7 @@ fn sweep(parent: &Path) {
     let own = rustix::process::geteuid().as_raw();
     for entry in fs::read_dir(parent).into_iter().flatten().flatten() {
         let name = entry.file_name();
-        let is_ours = name
-            .to_str()
-            .and_then(|name| name.strip_prefix(PREFIX))
-            .is_some_and(|rest| rest.len() == 16 && rest.bytes().all(|byte| byte.is_ascii_hexdigit()));
-        if !is_ours {
+        if !name.to_str().is_some_and(is_of_a_run) {
             continue;
         }
         let folder = entry.path();
@@ -74,7 +102,7 @@ fn sweep(parent: &Path) {
             continue;
         }
         if let Ok(_lock) = lock(&folder) {
-            let _ = fs::remove_dir_all(&folder);
+            let _ = remove(&folder);
         }
     }
 }

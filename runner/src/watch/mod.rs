@@ -7,8 +7,10 @@
 mod acting;
 mod aside;
 mod baseline;
+mod restored;
 mod seen;
 mod shared;
+mod waiting;
 
 use std::cell::OnceCell;
 use std::collections::{BTreeMap, HashSet};
@@ -25,13 +27,14 @@ use aside::set_aside;
 pub use baseline::kept_in;
 use baseline::{Baseline, Foreign, Left};
 use bashgate_hook::gate::git::Tracked;
-use rustix::fs::{AtFlags, FileType, Mode, OFlags};
+pub use restored::{Aside, give_back, remember_aside, remembered};
+use rustix::fs::{AtFlags, CWD, FileType, Mode, OFlags, ResolveFlags};
 use seen::{Known, Seen};
 use serde::Serialize;
 pub use shared::SharedFolders;
 
-/// Most names that are looked at in a workspace.
-const MOST_NAMES: usize = 2_000_000;
+/// Most names that are looked at in a workspace; fewer in tests, which have to make them.
+const MOST_NAMES: usize = if cfg!(test) { 4_000 } else { 2_000_000 };
 /// Most of a file that is compared, in bytes; what is longer is known by its times too.
 const MOST_BYTES: u64 = 1 << 20;
 /// Most changes of one kind that are named one by one; those of files that no everyday tool makes, and others.
@@ -80,7 +83,10 @@ impl Violation {
 
     /// True for what is there now, and acts later.
     pub const fn stays(&self) -> bool {
-        matches!(self.change, Change::Created | Change::Modified | Change::NestedRepository | Change::NotAllSeen)
+        matches!(
+            self.change,
+            Change::Created | Change::Modified | Change::NestedRepository | Change::Opened | Change::NotAllSeen
+        )
     }
 
     fn set_aside(path: &Path, aside: &Path) -> Self {
@@ -108,6 +114,10 @@ pub enum Change {
     NestedRepository,
     /// It was written to, and has another name outside of the workspace.
     WrittenThroughHardLink,
+    /// Other users of the machine were given the right to make names in it.
+    Opened,
+    /// The same, and it was taken from them again.
+    Closed,
     /// Not everything in it could be looked at.
     NotAllSeen,
 }
@@ -144,6 +154,10 @@ impl fmt::Display for Violation {
             Change::NestedRepository => write!(f, "{path} was created or changed: git there may run what it says"),
             Change::WrittenThroughHardLink => {
                 write!(f, "{path} was written and has another name outside of the workspace")
+            }
+            Change::Opened => write!(f, "{path} was opened to other users of this machine: they can put files there"),
+            Change::Closed => {
+                write!(f, "{path} was opened to other users of this machine, and is closed to them again")
             }
             Change::NotAllSeen => write!(f, "{path} holds more than could be looked at"),
         }?;
@@ -308,7 +322,7 @@ impl Watch {
         for (path, stamp) in &after.nested {
             match self.before.nested.get(path) {
                 // Git makes no hook but its samples.
-                None if nobody_was_asked && after.is_hook(path) && self.is_new(path) => {
+                None if nobody_was_asked && (after.is_hook(path) || self.is_start_file(path)) && self.is_new(path) => {
                     found.push(self.taken_away(path, Change::NestedRepository));
                 }
                 _ if self.before.acting.knows(path) => {}
@@ -317,6 +331,12 @@ impl Watch {
             }
         }
         found.extend(self.before.acting.changes_to(&after.acting, &around));
+        // Who put so much there that nobody can look through it has left nothing that anybody relies on.
+        if nobody_was_asked {
+            found.extend(after.unseen_new.iter().map(|folder| self.taken_away(folder, Change::Created)));
+            let opened = after.opened_since(&self.before);
+            found.extend(opened.map(|(folder, mode)| closed_again(folder, mode, &self.workspace)));
+        }
         let mut note = |path: &Path, change| found.push(Violation::of(path, change));
         for (before, after) in [(&self.before.own, &after.own), (&self.before.nested, &after.nested)] {
             // Those that it looks after are told with them.
@@ -416,9 +436,22 @@ impl Watch {
 
     /// True for what other programs run at their start, and false for what git itself makes at its work.
     fn is_start_file(&self, path: &Path) -> bool {
-        path.starts_with(self.workspace.join(".git")) && baseline::is_start_file_of_git(path)
+        let is_own = path.starts_with(self.workspace.join(".git")) || self.workspace.ends_with(".git");
+        is_own && baseline::is_start_file_of_git(path)
             || self.names.kept.iter().any(|name| path.starts_with(self.workspace.join(name)))
     }
+}
+
+/// Takes from others the right to make names in a folder, which a run has given them.
+fn closed_again(folder: &Path, others: u32, root: &Path) -> Violation {
+    let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+    let close = || {
+        let opened = rustix::fs::openat2(CWD, folder, flags, Mode::empty(), ResolveFlags::NO_SYMLINKS)?;
+        let mode = rustix::fs::fstat(&opened)?.st_mode & 0o7777;
+        rustix::fs::fchmod(&opened, Mode::from_raw_mode(mode & !0o022 | others))
+    };
+    let is_closed = folder.starts_with(root) && close().is_ok();
+    Violation::of(folder, if is_closed { Change::Closed } else { Change::Opened })
 }
 
 /// Gives what should not be there another name, or empties it where there is no room for one.
@@ -487,7 +520,90 @@ pub struct Around<'w> {
 
 #[cfg(test)]
 mod tests {
+    use std::os::unix::fs::PermissionsExt as _;
+
     use super::*;
+
+    /// However a run arranges what drowns the look: what was there and what is small is seen, and the rest is put aside whole.
+    #[test]
+    fn what_drowns_the_look_is_set_aside_and_hides_nothing() {
+        let names = |folder: &Path, count: usize| {
+            fs::create_dir_all(folder).unwrap();
+            (0..count).for_each(|name| fs::write(folder.join(name.to_string()), "").unwrap());
+        };
+        let plants =
+            [".envrc", "app/.envrc", "src/.vscode/tasks.json", "new/deep/.mcp.json", "zz/.claude/settings.json"];
+        let ways: [&dyn Fn(&Path); 6] = [
+            &|work| names(&work.join("decoy"), MOST_NAMES + 10),
+            &|work| (0..40).for_each(|at| names(&work.join(format!("decoy{at}")), 120)),
+            &|work| (0..40).for_each(|at| names(&work.join(format!("decoy/{at}/x")), 120)),
+            &|work| names(&work.join("new/decoy"), MOST_NAMES + 10),
+            &|work| (0..40).for_each(|at| names(&work.join(format!(".vscode/{at}")), 120)),
+            &|work| names(&work.join("src"), MOST_NAMES + 10),
+        ];
+        for (at, way) in ways.iter().enumerate() {
+            for plants_first in [true, false] {
+                let folder = tempfile::tempdir().unwrap();
+                let work = folder.path().canonicalize().unwrap().join("w");
+                fs::create_dir_all(work.join("src")).unwrap();
+                fs::create_dir(work.join("app")).unwrap();
+                std::thread::sleep(Duration::from_millis(30));
+                let watch = Watch::before(&work, &work, Vec::new(), None, true);
+                let plant = || {
+                    for plant in plants {
+                        fs::create_dir_all(work.join(plant).parent().unwrap()).unwrap();
+                        fs::write(work.join(plant), "evil").unwrap();
+                    }
+                };
+                if plants_first {
+                    plant();
+                }
+                way(&work);
+                if !plants_first {
+                    plant();
+                }
+                let found = watch.after(false, &HashSet::new());
+                for plant in plants {
+                    assert!(!work.join(plant).exists(), "{at} {plants_first} {plant}: {found:#?}");
+                }
+                assert!(found.iter().any(|one| one.change == Change::NotAllSeen), "{at}: {found:#?}");
+                assert!(work.join("src").is_dir() && work.join("app").is_dir(), "what was there stays");
+            }
+        }
+    }
+
+    #[test]
+    fn what_is_opened_to_others_is_closed_again() {
+        let folder = tempfile::tempdir().unwrap();
+        let work = folder.path().canonicalize().unwrap().join("w");
+        for name in ["", ".git", ".git/objects", ".git/refs/heads", ".git/hooks", "src/deep", "shared"] {
+            fs::create_dir_all(work.join(name)).unwrap();
+            fs::set_permissions(work.join(name), fs::Permissions::from_mode(0o755)).unwrap();
+        }
+        let set =
+            |name: &str, mode: u32| fs::set_permissions(work.join(name), fs::Permissions::from_mode(mode)).unwrap();
+        let mode = |name: &str| fs::metadata(work.join(name)).unwrap().permissions().mode() & 0o7777;
+        fs::write(work.join(".git/HEAD"), "ref: refs/heads/main").unwrap();
+        set("shared", 0o775);
+        for asked in [false, true] {
+            let watch = Watch::before(&work, &work, Vec::new(), None, !asked);
+            let opened = ["", ".git", ".git/objects", ".git/refs/heads", ".git/hooks", "src/deep"];
+            for name in opened {
+                set(name, 0o777);
+            }
+            set("shared", 0o777);
+            fs::create_dir_all(work.join("new")).unwrap();
+            set("new", 0o777);
+            let found = watch.after(false, &HashSet::new());
+            let closed = found.iter().filter(|one| one.change == Change::Closed).count();
+            if asked {
+                assert_eq!((closed, mode("src/deep")), (0, 0o777), "who was asked allowed it: {found:#?}");
+                continue;
+            }
+            assert_eq!(closed, opened.len() + 1, "{found:#?}");
+            assert!(opened.iter().all(|name| mode(name) == 0o755) && mode("shared") == 0o775 && mode("new") == 0o777);
+        }
+    }
 
     #[test]
     fn what_could_not_be_looked_at_is_not_new_for_that() {

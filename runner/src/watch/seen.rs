@@ -18,6 +18,7 @@ use serde::{Deserialize, Serialize};
 
 use super::acting::ActingFiles;
 use super::aside::{Reopened, lies_in_hooks, open, opened_again, text_of};
+use super::waiting::{LARGE, Waiting};
 use super::{MOST_BYTES, MOST_NAMES};
 
 /// Most of all files together, in bytes.
@@ -75,6 +76,10 @@ pub(super) struct Seen {
     reopened: Vec<Reopened>,
     /// Every name below the workspace but git's own, as a number: what was there is not new because something names it.
     there: HashSet<u64>,
+    /// Folders in which others than their owner may write, with these bits of their modes.
+    open: BTreeMap<PathBuf, u32>,
+    /// Folders that came since the earlier look and were not looked at to their end.
+    pub(super) unseen_new: Vec<PathBuf>,
 }
 
 /// What an earlier look has found that a later one has to know.
@@ -84,6 +89,8 @@ pub(super) struct Known<'k> {
     pub named: &'k [PathBuf],
     /// What was read for what it starts. What came to be since is dealt with by its own name, and starts nothing before.
     pub texts: Option<&'k BTreeSet<PathBuf>>,
+    /// The names that were there, as numbers.
+    pub there: Option<&'k HashSet<u64>>,
 }
 
 impl Seen {
@@ -121,8 +128,30 @@ impl Seen {
             seen.add(&workspace.join(name), &mut own, 0);
         }
         seen.own = own;
-        seen.walk((workspace, cwd), &git, acting, other);
+        seen.walk((workspace, cwd), &git, acting, known.there, other);
+        let of_git = ["", "hooks", "info", "logs", "objects", "refs", "refs/heads"].map(|name| git.join(name));
+        for folder in &of_git {
+            seen.note_open(folder);
+        }
         seen
+    }
+
+    /// Notes a folder in which others may write.
+    fn note_open(&mut self, folder: &Path) {
+        let mode = fs::symlink_metadata(folder).ok().filter(Metadata::is_dir).map_or(0, |found| found.mode());
+        if mode & FOR_OTHERS != 0 {
+            self.open.insert(folder.to_owned(), mode & FOR_OTHERS);
+        }
+    }
+
+    /// Folders of an earlier look that have been opened to others since, each with the bits that it had.
+    pub(super) fn opened_since<'s>(&'s self, before: &'s Self) -> impl Iterator<Item = (&'s Path, u32)> {
+        let was = |folder: &Path| before.open.get(folder).copied().unwrap_or(0);
+        let was_there = move |folder: &Path| folder == before.workspace || is_in(&before.there, folder, true);
+        let is_gits = move |folder: &Path| folder.starts_with(before.workspace.join(".git"));
+        let is_more =
+            move |(folder, now): &(&PathBuf, &u32)| **now & !was(folder) != 0 && (was_there(folder) || is_gits(folder));
+        self.open.iter().filter(is_more).map(move |(folder, _)| (folder.as_path(), was(folder)))
     }
 
     /// Closes again what was opened to look into it. Else it is closed when this goes.
@@ -132,7 +161,7 @@ impl Seen {
 
     /// What a later look has to know.
     pub(super) fn known(&self) -> Known<'_> {
-        Known { named: &self.named_by_own, texts: Some(&self.texts) }
+        Known { named: &self.named_by_own, texts: Some(&self.texts), there: Some(&self.there) }
     }
 
     /// True where not all was looked at in which this path lies.
@@ -230,6 +259,7 @@ impl Seen {
         (workspace, cwd): (&Path, &Path),
         own: &Path,
         mut acting: ActingFiles,
+        there: Option<&HashSet<u64>>,
         mut other: Option<&mut dyn FnMut(PathBuf, Vec<OsString>)>,
     ) {
         let mut nested = BTreeMap::new();
@@ -237,11 +267,21 @@ impl Seen {
         // What a path means begins above the workspace: it may be a folder of settings itself.
         let above = self.workspace.components().filter_map(|part| part.as_os_str().to_str());
         let begun = above.filter(|part| *part != "/").fold(Begun::No, |begun, part| names.step(begun, part));
-        let mut folders = vec![(workspace.to_owned(), begun)];
+        let mut waiting = Waiting::new(workspace, begun, there);
         // Who hears of the names looks afterwards: then nobody asks what was there.
         let remembers = other.is_none();
-        'all: while let Some((folder, begun)) = folders.pop() {
-            let entries = self.entries(&folder);
+        let mut cut_at = None;
+        'all: while let Some((folder, begun, is_large)) = waiting.next() {
+            let entries = if is_large {
+                self.entries_of_large(&folder, |name| names.step(begun, name) != Begun::No || name == ".git")
+            } else {
+                self.entries_up_to(&folder, LARGE)
+            };
+            if !is_large && entries.len() == LARGE {
+                waiting.defer(folder, begun);
+                continue;
+            }
+            self.note_open(&folder);
             let of_folder = numbered(&folder);
             // A folder that looks like a repository is one to git, whatever it is called.
             let has = |name: &str| entries.iter().any(|entry| entry.file_name() == name);
@@ -255,6 +295,7 @@ impl Seen {
             for entry in entries {
                 if !self.has_room() {
                     self.unseen.insert(workspace.to_owned());
+                    cut_at = Some(folder);
                     break 'all;
                 }
                 let name = entry.file_name();
@@ -289,7 +330,7 @@ impl Seen {
                     self.repository(&path, &mut nested, 0);
                     self.named_by_nested(&folder, &mut acting);
                 } else if is_folder {
-                    folders.push((path, begun));
+                    waiting.add(path, begun);
                 } else {
                     others.push(name);
                 }
@@ -299,6 +340,9 @@ impl Seen {
             {
                 other(folder, others);
             }
+        }
+        if let Some(folder) = cut_at {
+            self.unseen_new = waiting.unseen_new(&folder);
         }
         // A hook of a repository in the workspace is one like any other, of a submodule, too.
         let folders = ["modules", "worktrees"].map(|name| self.workspace.join(".git").join(name));
@@ -509,7 +553,29 @@ impl Seen {
 
     /// What is in a folder. A run may have closed a folder of its own, so that nobody looks into it.
     fn entries(&mut self, folder: &Path) -> Vec<DirEntry> {
-        let read = || fs::read_dir(folder).map(|entries| entries.flatten().collect());
+        self.entries_up_to(folder, MOST_NAMES)
+    }
+
+    /// The same of a folder that may hold more than there is room for: what matters by its name first, however far behind it stands.
+    fn entries_of_large(&mut self, folder: &Path, matters: impl Fn(&str) -> bool) -> Vec<DirEntry> {
+        let Ok(all) = fs::read_dir(folder) else { return self.entries(folder) };
+        let most = MOST_NAMES.saturating_sub(self.names) + 1;
+        let (mut first, mut others) = (Vec::new(), Vec::new());
+        for (count, entry) in all.flatten().enumerate() {
+            if count % 1024 == 0 && self.is_late() {
+                break;
+            }
+            let list = if matters(&entry.file_name().to_string_lossy()) { &mut first } else { &mut others };
+            if list.len() < most {
+                list.push(entry);
+            }
+        }
+        first.append(&mut others);
+        first
+    }
+
+    fn entries_up_to(&mut self, folder: &Path, most: usize) -> Vec<DirEntry> {
+        let read = || fs::read_dir(folder).map(|entries| entries.flatten().take(most).collect());
         match read() {
             Ok(entries) => entries,
             Err(error) if matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory) => Vec::new(),
@@ -728,6 +794,20 @@ const GITS_OWN: [&str; 15] = [
     "shallow",
     "worktrees",
 ];
+
+/// The rights of others than the owner to make and remove names in a folder.
+const FOR_OTHERS: u32 = 0o022;
+
+/// True for a path that is one of these numbers.
+pub(super) fn is_in(there: &HashSet<u64>, path: &Path, is_folder: bool) -> bool {
+    there.contains(&number(path, is_folder))
+}
+
+/// A path as a number.
+pub(super) fn number(path: &Path, is_folder: bool) -> u64 {
+    let (folder, name) = (path.parent().unwrap_or(path), path.file_name().unwrap_or_default());
+    in_folder(&numbered(folder), name, is_folder)
+}
 
 /// The state of a number of a path, up to the name in this folder.
 fn numbered(folder: &Path) -> DefaultHasher {

@@ -11,6 +11,7 @@ mod containers;
 mod copies;
 mod coreutils;
 mod databases;
+pub mod dependencies;
 mod editors;
 mod files;
 pub(crate) mod git;

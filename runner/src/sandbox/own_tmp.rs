@@ -1,0 +1,384 @@
+//! Temporary folders of a run's own, and what its command names of the machine's.
+//!
+//! What lies in `/tmp` is believed by programs of the same user that go on outside: a compiler's files between its steps, caches,
+//! drafts. So a run gets other folders in their place. What its command names there is lent to it, and what it leaves comes out
+//! again, where nothing else has that name: who reads the command has seen these names.
+//!
+//! INVARIANT: nothing is lent or comes out through a link, and nothing that stood there is replaced by something else than what the
+//! run was lent under that name.
+
+use std::collections::BTreeSet;
+use std::fs;
+use std::io;
+use std::os::unix::fs::{DirBuilderExt as _, MetadataExt as _, OpenOptionsExt as _};
+use std::path::{Path, PathBuf};
+
+use bashgate_shared::classify::paths::is_within;
+use rustix::fs::{AtFlags, CWD, RenameFlags};
+
+use super::{Places, Temporary};
+use crate::inner::Expected;
+use crate::user::RunAs;
+
+/// The machine's folders for temporary files.
+pub(super) const FOLDERS: [&str; 2] = ["/tmp", "/var/tmp"];
+/// Most names that are lent, and most that a pattern stands for.
+const MOST_LENT: usize = 256;
+/// Most names that come out.
+const MOST_OUT: usize = 1_000;
+/// Shortest fixed start of a pattern that is looked for: `/tmp/*` names nothing.
+const SHORTEST_START: usize = 3;
+
+/// What a command names in the machine's temporary folders.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Lent {
+    /// Folders that are there.
+    pub(super) folders: Vec<Expected>,
+    /// Regular files that are there.
+    pub(super) files: Vec<Expected>,
+    /// What is not there.
+    missing: Vec<Missing>,
+}
+
+/// A name that the run may make.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+struct Missing {
+    path: PathBuf,
+    /// The command goes on below it, or makes it as a folder.
+    is_folder: bool,
+}
+
+impl Lent {
+    /// Reads the names out of a command's text, and looks what they are. What is hidden, the runner's own, or part of where the run
+    /// works is no more lent than it was.
+    pub fn of(text: &str, places: &Places, own: &[PathBuf]) -> Self {
+        let mut lent = Self::default();
+        for folder in FOLDERS {
+            for named in named_in(text, folder).into_iter().take(MOST_LENT) {
+                named.look(folder, text, &mut lent);
+            }
+        }
+        let mut kept = places.never_read.clone();
+        kept.extend(own.iter().filter_map(|path| fs::canonicalize(path).ok()?.into_os_string().into_string().ok()));
+        let works = [&places.workspace, &places.cwd];
+        let may_be = |path: &str| {
+            let is_near = |other: &str| is_within(path, other) || is_within(other, path);
+            !kept.iter().any(|other| is_near(other))
+                && !works.iter().any(|other| is_near(other))
+                && !places.write.iter().any(|(other, ..)| is_near(other))
+        };
+        lent.folders.retain(|one| may_be(&one.path));
+        lent.files.retain(|one| may_be(&one.path));
+        lent.missing.retain(|one| one.path.to_str().is_some_and(may_be));
+        lent
+    }
+}
+
+/// A name in one of the folders, as a text has it.
+#[derive(Debug, PartialEq, Eq, PartialOrd, Ord)]
+enum Named {
+    /// The whole name, and whether the text goes on below it.
+    Whole(String, bool),
+    /// The start of a pattern.
+    Start(String),
+}
+
+impl Named {
+    /// Adds what this name means.
+    fn look(self, folder: &str, text: &str, lent: &mut Lent) {
+        match self {
+            Self::Whole(name, goes_on) => {
+                let path = Path::new(folder).join(&name);
+                if !lent.add(&path) && path.symlink_metadata().is_err() {
+                    let is_made = ["mkdir -p", "mkdir --parents"].iter().any(|made| text.contains(made));
+                    lent.missing.push(Missing { path, is_folder: goes_on || is_made });
+                }
+            }
+            Self::Start(start) if start.len() >= SHORTEST_START => {
+                let names = fs::read_dir(folder).into_iter().flatten().flatten().map(|entry| entry.file_name());
+                let names = names.filter_map(|name| name.into_string().ok()).filter(|name| may_be_named(name));
+                for name in names.filter(|name| name.starts_with(&start)).take(MOST_LENT) {
+                    lent.add(&Path::new(folder).join(name));
+                }
+            }
+            Self::Start(_) => {}
+        }
+    }
+}
+
+impl Lent {
+    /// Adds what is there under a name: a file or folder itself, never what a link leads to.
+    fn add(&mut self, path: &Path) -> bool {
+        let (Ok(found), Some(text)) = (fs::symlink_metadata(path), path.to_str()) else { return false };
+        let one = Expected { path: text.to_owned(), dev: found.dev(), ino: found.ino() };
+        let list = match found.file_type() {
+            kind if kind.is_dir() => &mut self.folders,
+            kind if kind.is_file() => &mut self.files,
+            _ => return false,
+        };
+        if list.len() < MOST_LENT && !list.iter().any(|other| other.path == one.path) {
+            list.push(one);
+        }
+        true
+    }
+}
+
+/// What ends a name in a text. A name with one of these in it is not found by its text; as a file it comes out all the same.
+fn ends_a_name(c: char) -> bool {
+    c.is_whitespace() || c.is_control() || "\"'`;&|<>(){}[]*?$\\,:/!^".contains(c)
+}
+
+/// False for what runs keep for themselves, and for what is no name.
+fn may_be_named(name: &str) -> bool {
+    !name.is_empty() && name != "." && name != ".." && !super::temporary::is_of_a_run(name)
+}
+
+/// The names in a folder that a text has. Where the folder itself is named, each word of the text may be one.
+fn named_in(text: &str, folder: &str) -> BTreeSet<Named> {
+    let mut found = BTreeSet::new();
+    let mut is_bare = false;
+    for (at, _) in text.match_indices(folder) {
+        let before = text.get(..at).and_then(|before| before.chars().next_back());
+        if before.is_some_and(|c| c.is_alphanumeric() || "_-.~}".contains(c)) {
+            continue;
+        }
+        let rest = text.get(at + folder.len()..).unwrap_or_default();
+        let below = rest.trim_start_matches('/');
+        if below.len() < rest.len() && !below.starts_with(|c: char| ends_a_name(c) && !"*?[{$".contains(c)) {
+            found.extend(name_at(below));
+        } else if rest.is_empty() || rest.starts_with(ends_a_name) {
+            is_bare = true;
+        }
+    }
+    if is_bare {
+        let starts_one = |word: &&str| !word.starts_with(['/', '-', '~']);
+        let words = text.split(|c: char| ends_a_name(c) && !"/*?[{$".contains(c)).filter(starts_one);
+        found.extend(words.filter_map(|word| name_at(word.strip_prefix("./").unwrap_or(word))));
+    }
+    found
+}
+
+/// The name that a text begins with.
+fn name_at(text: &str) -> Option<Named> {
+    let end = text.find(ends_a_name).unwrap_or(text.len());
+    let (name, rest) = text.split_at(end);
+    let is_pattern = rest.starts_with(['*', '?', '[', '{', '$']);
+    let below = rest.trim_start_matches('/');
+    let goes_on = below.len() < rest.len() && !below.is_empty() && !below.starts_with(char::is_whitespace);
+    if is_pattern {
+        return Some(Named::Start(name.to_owned()));
+    }
+    may_be_named(name).then(|| Named::Whole(name.to_owned(), goes_on))
+}
+
+/// A run's own temporary folders, for as long as it goes on.
+#[derive(Debug)]
+pub struct OwnTmp {
+    /// Each with the machine's folder whose place it takes.
+    folders: Vec<(&'static str, Temporary)>,
+    /// Files that lie in them under the names that they have outside.
+    linked: Vec<Expected>,
+    /// Files and folders that were made for the run: until it has written there they are nothing.
+    made: Vec<(PathBuf, (i64, i64))>,
+    /// Folders that come out: those that the command names.
+    named: BTreeSet<PathBuf>,
+}
+
+impl OwnTmp {
+    /// One folder for temporary files, for a sandbox in which the machine's stay where they are. What the command names and is not
+    /// there is made, since nothing else can be made there; a name without an ending that stands for a folder is one.
+    pub(super) fn beside(run_as: RunAs, lent: &Lent) -> io::Result<Self> {
+        let mut own = Self::in_folders(run_as, &FOLDERS[..1])?;
+        for missing in &lent.missing {
+            let made = if missing.is_folder {
+                fs::DirBuilder::new().mode(0o755).create(&missing.path)
+            } else {
+                fs::OpenOptions::new().write(true).create_new(true).mode(0o644).open(&missing.path).map(drop)
+            };
+            if made.and_then(|()| run_as.give(&missing.path)).is_ok()
+                && let Ok(found) = fs::symlink_metadata(&missing.path)
+            {
+                own.made.push((missing.path.clone(), (found.mtime(), found.mtime_nsec())));
+            }
+        }
+        Ok(own)
+    }
+
+    /// One for each of the machine's, for a sandbox in which they take their places.
+    pub(super) fn instead(run_as: RunAs, lent: &Lent) -> io::Result<Self> {
+        let mut own = Self::in_folders(run_as, &FOLDERS)?;
+        own.named = lent.missing.iter().map(|missing| missing.path.clone()).collect();
+        for file in &lent.files {
+            let Some(at) = own.at(Path::new(&file.path)) else { continue };
+            // The file itself under its own name, so that it can be replaced and removed like any other.
+            let linked = rustix::fs::linkat(CWD, &*file.path, CWD, &at, AtFlags::empty());
+            match linked.ok().and_then(|()| fs::symlink_metadata(&at).ok()) {
+                Some(found) if (found.dev(), found.ino()) == (file.dev, file.ino) => own.linked.push(file.clone()),
+                Some(_) => fs::remove_file(&at)?,
+                None => {}
+            }
+        }
+        Ok(own)
+    }
+
+    fn in_folders(run_as: RunAs, all: &'static [&'static str]) -> io::Result<Self> {
+        // What is given away lies in a folder that is not: else its new owner could put another one in its place.
+        let mode = if matches!(run_as, RunAs::Owner { .. }) { 0o711 } else { 0o700 };
+        let mut folders = Vec::new();
+        for folder in all.iter().filter(|folder| Path::new(folder).is_dir()) {
+            let outer = Temporary::make(Path::new(folder), mode)?;
+            let inner = outer.path().join("tmp");
+            fs::DirBuilder::new().mode(0o700).create(&inner)?;
+            run_as.give(&inner)?;
+            folders.push((*folder, outer));
+        }
+        Ok(Self { folders, linked: Vec::new(), made: Vec::new(), named: BTreeSet::new() })
+    }
+
+    /// The folders, each with the one whose place it takes.
+    pub(super) fn mounts(&self) -> impl Iterator<Item = (PathBuf, &'static str)> {
+        self.folders.iter().map(|(folder, outer)| (outer.path().join("tmp"), *folder))
+    }
+
+    /// What was made for the run in the machine's folders.
+    pub(super) fn made(&self) -> impl Iterator<Item = &Path> {
+        self.made.iter().map(|(path, _)| path.as_path())
+    }
+
+    /// True for a file that lies in the run's own folder.
+    pub(super) fn has(&self, file: &Expected) -> bool {
+        self.linked.contains(file)
+    }
+
+    /// Where something of the machine's folders lies in the run's own.
+    fn at(&self, path: &Path) -> Option<PathBuf> {
+        let parent = path.parent()?;
+        let (_, outer) = self.folders.iter().find(|(folder, _)| Path::new(folder) == parent)?;
+        Some(outer.path().join("tmp").join(path.file_name()?))
+    }
+
+    /// Gives out what the run has left, when nothing of it goes on any more. Takes what it was lent and has removed out of the
+    /// machine's folder, and puts what it has made of it in its place.
+    ///
+    /// Whatever fails stays as it was outside.
+    pub fn hand_out(mut self) {
+        for file in std::mem::take(&mut self.linked) {
+            let path = PathBuf::from(&file.path);
+            let Some(at) = self.at(&path) else { continue };
+            let is_it = |path: &Path| is_the_one(path, &file);
+            // Somebody else's by now is nobody's to replace.
+            if is_it(&at) || !is_it(&path) {
+                let _ = is_it(&at).then(|| fs::remove_file(&at));
+                continue;
+            }
+            match fs::symlink_metadata(&at) {
+                Ok(found) if found.is_file() => drop(fs::rename(&at, &path)),
+                Ok(_) => {}
+                Err(_) => drop(fs::remove_file(&path)),
+            }
+        }
+        for (folder, outer) in &self.folders {
+            let entries = fs::read_dir(outer.path().join("tmp")).into_iter().flatten().flatten();
+            for entry in entries.take(MOST_OUT) {
+                let name = entry.file_name();
+                let to = Path::new(folder).join(&name);
+                let Some(name) = name.to_str() else { continue };
+                let comes_out = match entry.file_type() {
+                    Ok(kind) if kind.is_file() => true,
+                    Ok(kind) if kind.is_dir() => self.named.contains(&to) || is_of_mktemp(name),
+                    _ => false,
+                };
+                if comes_out && may_be_named(name) && !name.starts_with('.') {
+                    let _ = rustix::fs::renameat_with(CWD, entry.path(), CWD, &to, RenameFlags::NOREPLACE);
+                }
+            }
+        }
+    }
+}
+
+impl Drop for OwnTmp {
+    fn drop(&mut self) {
+        for (path, time) in &self.made {
+            let Ok(found) = fs::symlink_metadata(path) else { continue };
+            if (found.mtime(), found.mtime_nsec()) != *time {
+                continue;
+            }
+            // A folder goes only while it is empty.
+            let _ = if found.is_dir() { fs::remove_dir(path) } else { fs::remove_file(path) };
+        }
+    }
+}
+
+fn is_the_one(path: &Path, file: &Expected) -> bool {
+    fs::symlink_metadata(path).is_ok_and(|found| (found.dev(), found.ino()) == (file.dev, file.ino))
+}
+
+/// True for a name that `mktemp -d` makes: random, so that no program looks for it.
+fn is_of_mktemp(name: &str) -> bool {
+    name.strip_prefix("tmp.")
+        .is_some_and(|rest| rest.len() == 10 && rest.bytes().all(|byte| byte.is_ascii_alphanumeric()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn whole(names: &[(&str, bool)]) -> Vec<Named> {
+        names.iter().map(|(name, goes_on)| Named::Whole((*name).to_owned(), *goes_on)).collect()
+    }
+
+    #[test]
+    fn names_are_read_out_of_a_text() {
+        let cases: &[(&str, &[(&str, bool)])] = &[
+            ("npm test > /tmp/test.log 2>&1; tail /tmp/test.log", &[("test.log", false)]),
+            ("cmake -B/opt/x -S /tmp/src/a --log=\"/tmp/c d\"", &[("c", false), ("src", true)]),
+            ("cp 'a' '/tmp/x.txt'", &[("x.txt", false)]),
+            ("cat /home/u/tmp/x ./tmp/y ~/tmp/z ${H}/tmp/w a/tmp/v", &[]),
+            ("cat /tmpx/y /tmp-1/z", &[]),
+            ("ls //tmp//x/", &[("x", false)]),
+            ("echo /tmp/../etc /tmp/. /tmp/bashgate-0123456789abcdef/tmp/x", &[]),
+            ("echo /var/tmp/only-there", &[]),
+        ];
+        for (text, expected) in cases {
+            assert_eq!(named_in(text, "/tmp").into_iter().collect::<Vec<_>>(), whole(expected), "{text}");
+        }
+        assert_eq!(named_in("ls /var/tmp/a", "/var/tmp").into_iter().collect::<Vec<_>>(), whole(&[("a", false)]));
+    }
+
+    #[test]
+    fn where_the_folder_is_named_words_are_names() {
+        let found = named_in("cd /tmp && rm -rf t && mkdir t && cd t && sh ../x.sh > out/log", "/tmp");
+        let has = |name: &str, goes_on| found.contains(&Named::Whole(name.to_owned(), goes_on));
+        assert!(has("t", false) && has("out", true) && !has("..", true), "{found:?}");
+    }
+
+    #[test]
+    fn a_pattern_has_a_start() {
+        let start = |text: &str| named_in(text, "/tmp").into_iter().collect::<Vec<_>>();
+        assert_eq!(start("cat /tmp/log*.txt"), [Named::Start("log".to_owned())]);
+        assert_eq!(start("cat /tmp/log$i"), [Named::Start("log".to_owned())]);
+        let mut lent = Lent::default();
+        let folder = tempfile::tempdir().unwrap();
+        fs::write(folder.path().join("one"), "").unwrap();
+        for short in ["", "o", "on"] {
+            Named::Start(short.to_owned()).look(folder.path().to_str().unwrap(), "", &mut lent);
+        }
+        assert_eq!(lent, Lent::default());
+        Named::Start("one".to_owned()).look(folder.path().to_str().unwrap(), "", &mut lent);
+        assert_eq!(lent.files.len(), 1);
+    }
+
+    #[test]
+    fn what_is_lent_is_no_link_and_no_device() {
+        let folder = tempfile::tempdir().unwrap();
+        std::os::unix::fs::symlink("/etc", folder.path().join("link")).unwrap();
+        rustix::fs::mknodat(CWD, folder.path().join("pipe"), rustix::fs::FileType::Fifo, 0o600.into(), 0).unwrap();
+        let mut lent = Lent::default();
+        for name in ["link", "pipe"] {
+            Named::Whole(name.to_owned(), false).look(folder.path().to_str().unwrap(), "", &mut lent);
+        }
+        assert_eq!(lent, Lent::default());
+        Named::Whole("new".to_owned(), true).look(folder.path().to_str().unwrap(), "", &mut lent);
+        assert!(lent.missing.iter().all(|missing| missing.is_folder) && lent.missing.len() == 1);
+    }
+}

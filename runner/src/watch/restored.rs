@@ -1,0 +1,145 @@
+//! What was set aside, until a person gives it its name back or removes it.
+//!
+//! A name alone does not say where a file was: what lay in a folder that acts as a whole is beside that folder. So each is written down in
+//! the runner's own folder, which no run sees.
+
+use std::fs;
+use std::io;
+use std::os::unix::fs::{DirBuilderExt as _, OpenOptionsExt as _};
+use std::path::{Path, PathBuf};
+
+use rustix::fs::RenameFlags;
+use serde::{Deserialize, Serialize};
+
+use super::Violation;
+use super::aside::folder_without_links;
+
+/// Most that are remembered. Beyond it a person renames by hand, as the report of the run says.
+const MOST: usize = 10_000;
+
+/// A file or folder that was set aside.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+pub struct Aside {
+    /// Where it was.
+    pub path: PathBuf,
+    /// Where it is.
+    pub aside: PathBuf,
+}
+
+/// Why it is not given back.
+#[derive(Debug, thiserror::Error)]
+pub enum NotGivenBack {
+    /// Nothing was set aside under this name.
+    #[error("{0} is nothing that was set aside here")]
+    Unknown(PathBuf),
+    /// Its old name is taken.
+    #[error("{0} is there by now")]
+    Taken(PathBuf),
+    /// It could not be renamed.
+    #[error("cannot rename {}", path.display())]
+    Io {
+        /// The file.
+        path: PathBuf,
+        /// Why not.
+        #[source]
+        source: io::Error,
+    },
+}
+
+impl NotGivenBack {
+    /// What to do.
+    pub const fn help(&self) -> &'static str {
+        match self {
+            Self::Unknown(_) => "`bashgate-run set-aside` lists what there is",
+            Self::Taken(_) => "look at both, remove one, and try again",
+            Self::Io { .. } => "look at the cause, then try again",
+        }
+    }
+}
+
+fn folder(state: &Path) -> PathBuf {
+    state.join("set-aside")
+}
+
+/// Writes down what a run has found set aside. Where that fails, the report has it all the same.
+pub fn remember_aside(state: &Path, found: &Violation) {
+    let Some(aside) = &found.aside else { return };
+    let folder = folder(state);
+    let _ = fs::DirBuilder::new().mode(0o700).recursive(true).create(&folder);
+    let name = Path::new(aside).file_name().and_then(|name| name.to_str()).and_then(|name| name.rsplit('-').next());
+    let (Some(name), true) = (name, fs::read_dir(&folder).map_or(0, Iterator::count) < MOST) else { return };
+    let one = Aside { path: PathBuf::from(&found.path), aside: PathBuf::from(aside) };
+    let mut options = fs::OpenOptions::new();
+    if let Ok(file) = options.write(true).create_new(true).mode(0o600).open(folder.join(format!("{name}.json"))) {
+        let _ = serde_json::to_writer(file, &one);
+    }
+}
+
+/// What was set aside below a folder and still is. What is gone is forgotten.
+pub fn remembered(state: &Path, below: &Path) -> Vec<Aside> {
+    let mut all = Vec::new();
+    for entry in fs::read_dir(folder(state)).into_iter().flatten().flatten() {
+        let text = fs::read_to_string(entry.path()).unwrap_or_default();
+        let Ok(one) = serde_json::from_str::<Aside>(&text) else { continue };
+        if one.aside.symlink_metadata().is_err() {
+            let _ = fs::remove_file(entry.path());
+        } else if one.aside.starts_with(below) {
+            all.push(one);
+        }
+    }
+    all.sort();
+    all
+}
+
+/// Gives a file its name back. Nothing is replaced, and no link is followed.
+pub fn give_back(state: &Path, aside: &Path) -> Result<PathBuf, NotGivenBack> {
+    let one = remembered(state, Path::new("/")).into_iter().find(|one| one.aside == aside);
+    let one = one.ok_or_else(|| NotGivenBack::Unknown(aside.to_owned()))?;
+    let io = |source| NotGivenBack::Io { path: aside.to_owned(), source };
+    let parts = |path: &Path| Some((path.parent()?.to_owned(), path.file_name()?.to_owned()));
+    let (Some((from, old)), Some((to, new))) = (parts(&one.aside), parts(&one.path)) else {
+        return Err(NotGivenBack::Unknown(aside.to_owned()));
+    };
+    let (from, to) = (folder_without_links(&from).map_err(io)?, folder_without_links(&to).map_err(io)?);
+    match rustix::fs::renameat_with(&from, old, &to, new, RenameFlags::NOREPLACE) {
+        Ok(()) => Ok(one.path),
+        Err(rustix::io::Errno::EXIST) => Err(NotGivenBack::Taken(one.path)),
+        Err(error) => Err(io(error.into())),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::Change;
+    use super::*;
+
+    #[test]
+    fn it_has_its_name_again_and_replaces_nothing() {
+        let folder = tempfile::tempdir().unwrap();
+        let work = folder.path().canonicalize().unwrap().join("work");
+        let state = folder.path().join("state");
+        fs::create_dir(&work).unwrap();
+        let aside = work.join("hook.set-aside-0123456789abcdef");
+        fs::write(&aside, "mine").unwrap();
+        let path = work.join("hooks/hook");
+        let found = Violation { aside: Some(aside.display().to_string()), ..Violation::of(&path, Change::SetAside) };
+        remember_aside(&state, &found);
+        assert_eq!(remembered(&state, &work), [Aside { path: path.clone(), aside: aside.clone() }]);
+        assert_eq!(remembered(&state, &folder.path().join("other")), []);
+        assert!(matches!(give_back(&state, &work.join("x")), Err(NotGivenBack::Unknown(_))));
+        fs::create_dir(work.join("hooks")).unwrap();
+        fs::write(&path, "another").unwrap();
+        assert!(matches!(give_back(&state, &aside), Err(NotGivenBack::Taken(_))));
+        assert_eq!(fs::read_to_string(&path).unwrap(), "another");
+        fs::remove_file(&path).unwrap();
+        assert_eq!(give_back(&state, &aside).unwrap(), path);
+        assert_eq!(fs::read_to_string(&path).unwrap(), "mine");
+        assert_eq!(remembered(&state, &work), []);
+        // Through a link nothing comes back.
+        fs::write(&aside, "mine").unwrap();
+        fs::remove_dir_all(work.join("hooks")).unwrap();
+        std::os::unix::fs::symlink("/tmp", work.join("hooks")).unwrap();
+        remember_aside(&state, &found);
+        assert!(give_back(&state, &aside).is_err() && aside.exists());
+    }
+}
