@@ -39,6 +39,10 @@ pub enum Bug {
     EnvironmentIsPublic,
     /// No script of sed leads out of it.
     SedStaysInside,
+    /// No pattern stands for a secret.
+    PatternsNameNoSecrets,
+    /// No program is a script.
+    ProgramsAreNative,
 }
 
 /// True where the bugs are built in. What is handed out must not have them.
@@ -47,7 +51,7 @@ pub const BUILT_IN: bool = cfg!(feature = "planted-bug");
 #[cfg(feature = "planted-bug")]
 impl Bug {
     /// Every one.
-    pub const ALL: [Self; 17] = [
+    pub const ALL: [Self; 19] = [
         Self::BackticksAreText,
         Self::DeclarationsAreData,
         Self::NamesHoldNumbers,
@@ -65,6 +69,8 @@ impl Bug {
         Self::FoldersAreThere,
         Self::EnvironmentIsPublic,
         Self::SedStaysInside,
+        Self::PatternsNameNoSecrets,
+        Self::ProgramsAreNative,
     ];
 
     /// True for one that only shows in a world that somebody has shaped.

@@ -4,8 +4,8 @@
 //! wall that `wall.sh` builds and refuses to start elsewhere: a command may be `kill -9 -1`.
 //!
 //! A line may name a world, `"world": FOLDER, "environment": ["NAME=value", …]`: a folder with `w`, `home` and `outside`, of
-//! which the command gets a copy, and starts in its `w`. The answer then also has what the command printed, and which files
-//! it changed.
+//! which the command gets a copy, and starts in its `w`. The answer then also has what the command printed, which files it
+//! changed, and, with `"canary": TEXT`, which hold that text and did not before.
 //!
 //! Each command gets a folder with files of hostile names, a pid namespace of its own, limits, no capability, and a
 //! seccomp filter that hands the traced calls to this process (`SECCOMP_RET_USER_NOTIF`, `seccomp_unotify(2)`). The
@@ -17,6 +17,7 @@ use std::collections::BTreeMap;
 use std::ffi::CString;
 use std::io::{BufRead as _, Write as _};
 use std::os::fd::RawFd;
+use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -192,33 +193,49 @@ fn copy(from: &Path, to: &Path) {
     }
 }
 
-/// What each file and link below a folder holds.
-fn contents(folder: &Path, found: &mut BTreeMap<PathBuf, Vec<u8>>) {
+/// What each file and link below a folder holds, and the modes of all but links.
+fn contents(folder: &Path, found: &mut BTreeMap<PathBuf, (u32, Vec<u8>)>) {
     let Ok(entries) = std::fs::read_dir(folder) else { return };
     for entry in entries.flatten() {
         let path = entry.path();
+        let mode = entry.metadata().map_or(0, |meta| meta.permissions().mode());
         let content = match entry.file_type() {
             Ok(kind) if kind.is_dir() => {
                 contents(&path, found);
-                continue;
+                (mode, Vec::new())
             }
             Ok(kind) if kind.is_symlink() => {
-                std::fs::read_link(&path).unwrap_or_default().into_os_string().into_encoded_bytes()
+                (0, std::fs::read_link(&path).unwrap_or_default().into_os_string().into_encoded_bytes())
             }
-            _ => std::fs::read(&path).unwrap_or_default(),
+            _ => (mode, std::fs::read(&path).unwrap_or_default()),
         };
         found.insert(path, content);
     }
 }
 
-/// The files that are no longer what they were, by their names below the folder.
-fn changed(folder: &Path, before: &BTreeMap<PathBuf, Vec<u8>>) -> Vec<String> {
+/// The files that hold this text and did not before, by their names below the folder.
+fn holding(folder: &Path, text: &str, before: &BTreeMap<PathBuf, (u32, Vec<u8>)>) -> Vec<String> {
+    let mut after = BTreeMap::new();
+    contents(folder, &mut after);
+    let holds = |content: &[u8]| content.windows(text.len()).any(|part| part == text.as_bytes());
+    let new = after
+        .iter()
+        .filter(|(path, (_, content))| holds(content) && !before.get(*path).is_some_and(|(_, content)| holds(content)));
+    new.map(|(path, _)| path.strip_prefix(folder).unwrap_or(path).to_string_lossy().into_owned()).collect()
+}
+
+/// What is no longer what it was, by its name below the folder; a folder's ends with a slash.
+fn changed(folder: &Path, before: &BTreeMap<PathBuf, (u32, Vec<u8>)>) -> Vec<String> {
     let mut after = BTreeMap::new();
     contents(folder, &mut after);
     let names = before.keys().chain(after.keys().filter(|path| !before.contains_key(*path)));
     names
         .filter(|path| before.get(*path) != after.get(*path))
-        .map(|path| path.strip_prefix(folder).unwrap_or(path).to_string_lossy().into_owned())
+        .map(|path| {
+            let name = path.strip_prefix(folder).unwrap_or(path).to_string_lossy().into_owned();
+            let is_folder = after.get(path).or(before.get(path)).is_some_and(|(mode, _)| mode & 0o170_000 == 0o040_000);
+            if is_folder { name + "/" } else { name }
+        })
         .collect()
 }
 
@@ -481,5 +498,8 @@ fn in_a_world(shells: &Shells, shell: &str, command: &str, world: &Path, case: &
     let mut found = shells.run(shell, command, &place);
     found["printed"] = String::from_utf8_lossy(&std::fs::read(&printed).unwrap_or_default()).into();
     found["changed"] = changed(&own, &before).into();
+    if let Some(text) = case["canary"].as_str() {
+        found["copied"] = holding(&own, text, &before).into();
+    }
     found
 }

@@ -1,31 +1,94 @@
 //! The real hook in worlds that somebody has shaped: what it lets through there runs nothing that was not foreseen, shows no
 //! secret, and changes nothing outside of the working directory and nothing that acts later.
 
+use std::collections::BTreeSet;
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::rc::Rc;
 
-use bashgate_shared::classify::{Surroundings, classify};
+use bashgate_shared::classify::{Condition, Surroundings, classify, secrets};
 use bashgate_shared::command::CommandLine;
 use bashgate_shared::planted::{self, Bug};
 use bashgate_tests::{Dice, Site, bin, rounds};
 use serde_json::{Value, json};
 
-use super::worlds::{Aim, CANARY, World, is_out_of_bounds, sentence};
+use super::worlds::{Aim, CANARY, MARK, World, is_out_of_bounds, sentence};
 use super::{Case, ENOUGH, Tracer, generator, seed, tables};
+
+/// Kinds of conditions.
+const CONDITIONS: usize = 13;
+
+/// Which one it is.
+fn kind(condition: &Condition) -> &'static str {
+    match condition {
+        Condition::NoSecretBelow { .. } => "no secret below",
+        Condition::OnlyPublic { .. } => "only public",
+        Condition::Folder { .. } => "folder",
+        Condition::NoSecretNamed { .. } => "no secret named",
+        Condition::PlainNamesBelow { .. } => "plain names below",
+        Condition::NoSecretAdded { .. } => "no secret added",
+        Condition::NoDashNames { .. } => "no dash names",
+        Condition::NoFolder { .. } => "no folder",
+        Condition::NoLinkBelow { .. } => "no link below",
+        Condition::NoFileAbove { .. } => "no file above",
+        Condition::GitNumbers { .. } => "git numbers",
+        Condition::GitShowsNoSecret { .. } => "git shows no secret",
+        Condition::GitIsInert { .. } => "git is inert",
+    }
+}
 
 /// Commands for one world.
 const COMMANDS: usize = 60;
 
 /// What a command did in its world that nothing may do unasked.
 pub fn harm(world: &World, result: &Value) -> Option<String> {
-    if result["printed"].as_str().is_some_and(|text| text.contains(CANARY)) {
+    if result["printed"].as_str().is_some_and(shows_a_secret) {
         return Some(format!("shows a secret, in {}", world.folder.display()));
+    }
+    // Where it lies now, a later command would show it unseen; where it was only moved to says its name.
+    let copied = result["copied"].as_array().into_iter().flatten().filter_map(Value::as_str);
+    let copied: Vec<&str> = copied.filter(|path| !secrets::is_secret_path(path) && !is_gits(path)).collect();
+    if !copied.is_empty() {
+        return Some(format!("copies a secret to {copied:?}, in {}", world.folder.display()));
     }
     let changed = result["changed"].as_array().into_iter().flatten().filter_map(Value::as_str);
     let beyond: Vec<&str> = changed.filter(|path| is_out_of_bounds(path)).collect();
     (!beyond.is_empty()).then(|| format!("changes {beyond:?}"))
+}
+
+/// Git keeps what is added in a form of its own.
+fn is_gits(path: &str) -> bool {
+    path.split('/').any(|part| part == ".git")
+}
+
+/// True where the output has the canary's beginning: as it is, backwards, in base64, hexadecimal or with blanks in it.
+fn shows_a_secret(output: &str) -> bool {
+    let packed: String = output.chars().filter(|c| !c.is_whitespace()).collect();
+    let backwards: String = MARK.chars().rev().collect();
+    let hexadecimal = MARK.bytes().fold(String::new(), |text, byte| text + &format!("{byte:02x}"));
+    let letters = MARK.replace('a', "b");
+    let forms = [MARK, &backwards, &hexadecimal, &letters];
+    // By how many letters stand in front of it, the same text has three forms.
+    let base64 = ["Y2FuYXJ5LT", "NhbmFyeS03", "jYW5hcnktN"];
+    forms.iter().copied().chain(base64).any(|form| packed.contains(form))
+}
+
+#[test]
+fn a_secret_is_seen_in_every_form() {
+    let text = format!("key = {CANARY}\n");
+    for tool in ["cat", "rev", "base64", "od -c", "od -A n -t x1", "xxd -p", "fold -w 3", "tr a b"] {
+        for before in ["", "x", "xy"] {
+            let mut child =
+                Command::new("sh").args(["-c", tool]).stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
+            child.stdin.take().unwrap().write_all(format!("{before}{text}").as_bytes()).unwrap();
+            let output = child.wait_with_output().unwrap();
+            assert!(output.status.success(), "{tool}");
+            let shown = String::from_utf8(output.stdout).unwrap();
+            assert!(shows_a_secret(&shown), "{tool}: {shown}");
+        }
+    }
+    assert!(!shows_a_secret("key = canary\n"));
 }
 
 /// Worlds, and hooks to ask in them.
@@ -41,13 +104,15 @@ impl Field {
         let (tracer, site) = (Tracer::new(), Site::default());
         let config = site.hook_toml_alone();
         tracer.add_awks();
+        tracer.add_scripts();
         Self { tracer, config, _site: site, made: 0 }
     }
 
     fn world(&mut self, dice: &mut Dice, aim: Aim) -> Rc<World> {
         self.made += 1;
         let folder = self.tracer.worlds.path().join(format!("world{}", self.made));
-        Rc::new(World::new(dice, aim, &folder, self.tracer.folder.path()))
+        // Each awk in its turn.
+        Rc::new(World::new(dice, (aim, self.made), &folder, self.tracer.folder.path()))
     }
 
     /// A program in a world, as the agent's shell would start it.
@@ -109,6 +174,7 @@ fn what_the_hook_lets_through_in_a_hostile_world_does_no_harm() {
     let mut dice = Dice::new(seed);
     let examples = tables();
     let (mut asked, mut ran, mut unsound) = (0, 0, Vec::new());
+    let (mut met, mut kept) = (BTreeSet::new(), BTreeSet::new());
     let wanted = rounds(150, 10_000);
     for batch in 0..wanted.div_ceil(50) {
         let mut cases = Vec::new();
@@ -117,9 +183,14 @@ fn what_the_hook_lets_through_in_a_hostile_world_does_no_harm() {
             let world = field.world(&mut dice, aim);
             let commands = commands(&mut dice, aim, &examples, COMMANDS);
             asked += commands.len();
-            cases.extend(
-                commands.iter().filter(|text| field.asks_nobody(&world, text)).filter_map(|text| case(&world, text)),
-            );
+            for case in commands.iter().filter_map(|text| case(&world, text)) {
+                let kinds = case.found.conditions.iter().map(kind);
+                met.extend(kinds.clone());
+                if field.asks_nobody(&world, &case.command) {
+                    kept.extend(kinds);
+                    cases.push(case);
+                }
+            }
         }
         ran += cases.len();
         unsound.extend(field.tracer.unsound(&cases));
@@ -129,6 +200,9 @@ fn what_the_hook_lets_through_in_a_hostile_world_does_no_harm() {
     }
     println!("hostile worlds: {ran} of {asked} commands ran in {} worlds, seed {seed}", field.made);
     assert!(unsound.is_empty(), "seed {seed}: {unsound:#?}");
+    println!("hostile worlds: conditions met {met:?}, kept {kept:?}");
+    assert_eq!(met.len(), CONDITIONS, "each condition is aimed at: {met:?}");
+    assert_eq!(met, kept, "each holds somewhere, so that what it lets through runs");
     assert!(ran * 5 > asked, "only {ran} of {asked} were let through: this shows little");
 }
 
@@ -139,7 +213,7 @@ fn bugs_that_only_a_hostile_world_shows_are_found() {
     for bug in Bug::ALL.into_iter().filter(|bug| bug.needs_a_world()) {
         let aim = match bug {
             Bug::NamesAreNoOptions | Bug::NamesArePlain => Aim::Names,
-            Bug::FoldersHoldNoSecrets => Aim::Secrets,
+            Bug::FoldersHoldNoSecrets | Bug::PatternsNameNoSecrets => Aim::Secrets,
             Bug::LinksHaveNoSecrets => Aim::Links,
             Bug::PathsHaveNoLinks | Bug::NothingActsLater => Aim::Writes,
             Bug::GitIsInert | Bug::GitShowsAnything => Aim::Git,
@@ -148,7 +222,9 @@ fn bugs_that_only_a_hostile_world_shows_are_found() {
             Bug::SedStaysInside => Aim::Sed,
             Bug::VariablesAreData | Bug::EnvironmentIsPublic => Aim::Variables,
             Bug::AwkStaysInside => Aim::Awk,
-            Bug::BackticksAreText | Bug::DeclarationsAreData | Bug::NamesHoldNumbers => Aim::Anything,
+            Bug::BackticksAreText | Bug::DeclarationsAreData | Bug::NamesHoldNumbers | Bug::ProgramsAreNative => {
+                Aim::Anything
+            }
         };
         let mut dice = Dice::new(seed());
         let found = (1..=20).find_map(|round| {

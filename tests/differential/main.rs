@@ -65,6 +65,7 @@ impl Case {
         if let Some(world) = &self.world {
             order["world"] = world.folder.to_str().unwrap().into();
             order["environment"] = world.environment.as_slice().into();
+            order["canary"] = worlds::MARK.into();
         }
         order.to_string()
     }
@@ -114,6 +115,18 @@ impl Tracer {
                 [format!("/usr/bin/{awk}"), format!("/bin/{awk}")].into_iter().find(|path| Path::new(path).exists());
             std::fs::copy(program.unwrap_or_else(|| panic!("{awk} is missing")), folder.join("awk")).unwrap();
         }
+    }
+
+    /// A folder with programs that are scripts.
+    fn add_scripts(&self) {
+        let folder = self.folder.path().join("scripts");
+        std::fs::create_dir(&folder).unwrap();
+        for (name, text) in [("tac", "#!/bin/sh\nEVIL\n"), ("jq", "#!/usr/bin/python3\nimport os\nos.system('EVIL')\n")]
+        {
+            std::fs::write(folder.join(name), text).unwrap();
+            std::fs::set_permissions(folder.join(name), std::fs::Permissions::from_mode(0o755)).unwrap();
+        }
+        std::fs::set_permissions(&folder, std::fs::Permissions::from_mode(0o755)).unwrap();
     }
 
     /// What each command really did.
@@ -336,6 +349,58 @@ fn the_tables_examples_and_real_calls_do_nothing_unforeseen() {
     println!("differential: {} examples and real calls ran, of {} in three shells", cases.len(), given.len());
     let unsound = tracer.unsound(&cases);
     assert!(unsound.is_empty(), "{unsound:#?}");
+}
+
+/// What a row calls safe is really tried: where its program is installed, it is started.
+#[test]
+fn every_safe_example_starts_its_program() {
+    let tracer = Tracer::new();
+    let rows = programs::FAMILIES.iter().flat_map(|(_, rows)| rows.iter());
+    let builtins = Command::new("bash").args(["-c", "compgen -b"]).output().unwrap().stdout;
+    let builtins = String::from_utf8(builtins).unwrap();
+    let is_builtin = |name: &str| builtins.lines().any(|builtin| builtin == name);
+    // The wall has no folders of the system's own programs.
+    let is_installed = |name: &str| {
+        let real =
+            ["/usr/bin", "/bin"].iter().find_map(|folder| std::fs::canonicalize(Path::new(folder).join(name)).ok());
+        real.is_some_and(|real| !real.starts_with("/usr/sbin") && !real.starts_with("/sbin"))
+    };
+    let (mut cases, mut names, mut missing) = (Vec::new(), Vec::new(), Vec::new());
+    for row in rows {
+        for text in row.safe {
+            // What stands behind a condition may not run.
+            let Some(case) = local(text, "bash").filter(|_| !text.contains("&&")) else { continue };
+            let called = |call: &Vec<Option<String>>| call.first().cloned().flatten();
+            let external: Vec<String> = case.found.calls.iter().filter_map(called).collect();
+            let Some(name) = external.iter().map(|name| self::name(name)).find(|name| !is_builtin(name)) else {
+                continue;
+            };
+            let name = name.to_owned();
+            if is_installed(&name) {
+                names.push(name);
+                cases.push(case);
+            } else {
+                missing.push(name);
+            }
+        }
+    }
+    missing.sort();
+    missing.dedup();
+    println!(
+        "differential: {} examples of rows; not installed, so that nothing of them is tried: {missing:?}",
+        cases.len()
+    );
+    let mut idle = Vec::new();
+    for (batch, names) in cases.chunks(BATCH).zip(names.chunks(BATCH)) {
+        for ((case, result), name) in batch.iter().zip(tracer.run(batch)).zip(names) {
+            let started = result["execs"].as_array().into_iter().flatten().filter_map(|exec| exec[0].as_str());
+            if !started.map(self::name).any(|started| started == name) {
+                idle.push((case.command.clone(), result.to_string()));
+            }
+        }
+    }
+    assert!(idle.is_empty(), "{idle:#?}");
+    assert!(cases.len() > 150, "{}", cases.len());
 }
 
 #[test]

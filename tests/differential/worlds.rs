@@ -13,6 +13,9 @@ use bashgate_tests::Dice;
 /// The content of every secret.
 pub const CANARY: &str = "canary-7f3a9c51";
 
+/// As much of it as is looked for: what shows it in rows shows that much in one.
+pub const MARK: &str = "canary-7";
+
 /// One of them.
 pub struct World {
     /// Holds `w`, `home` and `outside`.
@@ -22,8 +25,8 @@ pub struct World {
 }
 
 impl World {
-    /// Makes one that turns around something; `programs` holds a folder for each awk.
-    pub fn new(dice: &mut Dice, aim: Aim, folder: &Path, programs: &Path) -> Self {
+    /// Makes one that turns around something, with its number; `programs` holds a folder for each awk.
+    pub fn new(dice: &mut Dice, (aim, number): (Aim, usize), folder: &Path, programs: &Path) -> Self {
         for part in ["w", "home", "outside"] {
             std::fs::create_dir_all(folder.join(part)).unwrap();
         }
@@ -74,8 +77,10 @@ impl World {
                 _ => repository(dice, &folder.join("w")),
             }
         }
-        let awk = programs.join(dice.pick(&["mawk", "gawk", "original-awk", "busybox"]));
-        let path = format!("PATH={}:/usr/bin:/bin:{}", awk.display(), programs.join("stubs").display());
+        let awk = programs.join(["mawk", "gawk", "original-awk", "busybox"][number % 4]);
+        // Here and there what is called like a program is a script.
+        let scripts = if number % 8 == 7 { format!("{}:", programs.join("scripts").display()) } else { String::new() };
+        let path = format!("PATH={scripts}{}:/usr/bin:/bin:{}", awk.display(), programs.join("stubs").display());
         let mut environment: Vec<String> = ["LC_ALL=C.UTF-8", "x=a b", "f=notes"].map(str::to_owned).to_vec();
         if aim == Aim::Variables || dice.one_in(6) {
             let (name, value) = ENVIRONMENT[dice.below(ENVIRONMENT.len())];
@@ -98,6 +103,8 @@ fn repository(dice: &mut Dice, folder: &Path) {
         let mut git = Command::new("/usr/bin/git");
         git.args(["-c", "user.name=a", "-c", "user.email=a@b", "-c", "gc.auto=0"]).args(args).current_dir(folder);
         git.env_clear().env("HOME", "/nonexistent").env("PATH", "/usr/bin:/bin");
+        // The same numbers in every world.
+        git.env("GIT_AUTHOR_DATE", "1700000000 +0000").env("GIT_COMMITTER_DATE", "1700000000 +0000");
         git.output().unwrap()
     };
     git(&["init", "-q", "-b", "main"]);
@@ -208,6 +215,27 @@ const MAGIC: &[&[u8]] = &[
     b"\x1f\x9d\x90",
     b"\x28\xb5\x2f\xfd",
     b"\x7fELF\x02\x01\x01",
+    b"]\0\0\x80\0\xff\xff\xff\xff\xff\xff\xff\xff",
+    b"\xffLZMA\0",
+    b"PK\x03\x04\x14\0\0\0\x08\0",
+    b"\x1f\x1e",
+    b"\x1f\xa0",
+    b"!<arch>\ndebian-binary",
+    b"7z\xbc\xaf\x27\x1c",
+    b"070707000000",
+    b"070701",
+    b"Rar!\x1a\x07\x01\0",
+    b"MSCF\0\0\0\0",
+    b"#!/bin/sh\nEVIL\n",
+    b"#!EVIL\n",
+    b"%PDF-1.4",
+    b"%!PS-Adobe",
+    b"\xed\xab\xee\xdb",
+    b"MZ\x90\0",
+    b"\0asm\x01\0\0\0",
+    b"\xca\xfe\xba\xbe",
+    b"hsqs",
+    b"# PaX list",
 ];
 
 const LINKS: &[(&str, &str)] = &[
@@ -222,6 +250,8 @@ const LINKS: &[(&str, &str)] = &[
     ("hooks", ".git/hooks"),
     ("home", "../home"),
     ("etc", "/etc"),
+    ("root", "/"),
+    ("docs/root", "/"),
     ("self", "/proc/self"),
     ("b2.txt", "../home/.ssh/id_ed25519"),
 ];
@@ -250,7 +280,14 @@ const STEERING: &[(&str, &str)] = &[
     ("w/usercustomize.py", "import os; os.system('EVIL')\n"),
     ("w/sitecustomize.py", "import os; os.system('EVIL')\n"),
     ("w/json.py", "import os; os.system('EVIL')\n"),
-    ("w/.curlrc", "output = f\n"),
+    ("home/.curlrc", "output = ../outside/f\nupload-file = .env\n"),
+    ("home/.wgetrc", "use_askpass = EVIL\n"),
+    ("home/.local/lib/python3.11/site-packages/usercustomize.py", "import os; os.system('EVIL')\n"),
+    ("home/.local/lib/python3.13/site-packages/usercustomize.py", "import os; os.system('EVIL')\n"),
+    ("home/.local/lib/python3.11/site-packages/x.pth", "import os; os.system('EVIL')\n"),
+    ("home/.local/bin/ls", "#!/bin/sh\nEVIL\n"),
+    ("w/venv/pyvenv.cfg", "home = .\n"),
+    ("w/docs/rust-toolchain", "EVIL\n"),
     ("w/.ripgreprc", "--pre=EVIL\n"),
     ("w/rust-toolchain.toml", "[toolchain]\npath = \"/tmp/stubs\"\n"),
     ("w/.gitconfig", "[core]\n\tpager = EVIL\n"),
@@ -293,14 +330,62 @@ const LATER: &[&str] = &[
 /// True for a file below a world that nothing decided by the hook may change.
 pub fn is_out_of_bounds(changed: &str) -> bool {
     let Some(inside) = changed.strip_prefix("w/") else { return true };
+    // A folder without anything in it does nothing.
+    if inside.ends_with('/') {
+        return false;
+    }
     // What git itself keeps there: its index when it looks again, and what a commit adds.
     let kept = [".git/index", ".git/objects/", ".git/logs/", ".git/refs/", ".git/COMMIT_EDITMSG", ".git/HEAD"];
     if kept.iter().any(|start| inside.starts_with(start)) {
         return false;
     }
-    LATER.contains(&inside)
-        || [".git/", ".claude/", ".vscode/", ".github/"].iter().any(|start| inside.starts_with(start))
+    // In any folder, in any case of letters.
+    let lower = inside.to_lowercase();
+    let parts: Vec<&str> = lower.split('/').collect();
+    let name = *parts.last().unwrap_or(&"");
+    LATER.iter().any(|later| lower == later.to_lowercase())
+        || parts.iter().any(|part| FOLDERS_THAT_ACT.contains(part))
+        || FILES_THAT_ACT.contains(&name)
+        || ["venv/bin/", "node_modules/.bin/"].iter().any(|folder| lower.contains(folder))
 }
+
+/// Folders in which everything acts later, in small letters.
+const FOLDERS_THAT_ACT: &[&str] = &[
+    ".git",
+    ".claude",
+    ".codex",
+    ".gemini",
+    ".cursor",
+    ".vscode",
+    ".idea",
+    ".github",
+    ".husky",
+    ".devcontainer",
+    ".githooks",
+    ".circleci",
+    ".cargo",
+];
+
+/// Files that act later wherever they lie.
+const FILES_THAT_ACT: &[&str] = &[
+    ".envrc",
+    ".mcp.json",
+    ".bashrc",
+    ".profile",
+    ".zshrc",
+    ".gitattributes",
+    ".gitmodules",
+    ".npmrc",
+    ".yarnrc",
+    "claude.md",
+    "agents.md",
+    "sitecustomize.py",
+    "usercustomize.py",
+    ".pre-commit-config.yaml",
+    "lefthook.yml",
+    ".curlrc",
+    ".wgetrc",
+];
 
 const GIT_SETTINGS: &[(&str, &str)] = &[
     ("core.pager", "EVIL"),
@@ -481,6 +566,14 @@ const ALL: [Aim; 8] = [Aim::Anything, Aim::Names, Aim::Writes, Aim::Git, Aim::Aw
 const READING: &[&str] = &[
     "cat W",
     "cat W W",
+    "cat certs/ca.pem",
+    "cat certs/*.crt certs/server.pem",
+    "head -n 2 certs/*",
+    "cargo --version",
+    "rustc --version",
+    "cd docs && cargo --version",
+    "curl --version",
+    "python3 --version",
     "head -n 3 W",
     "tail -n 3 W",
     "wc -l W",
@@ -666,6 +759,13 @@ const GIT: &[&str] = &[
     "git show HEAD:a",
     "git show --stat",
     "git show",
+    "git show abcdef1",
+    "git log -1 0123456",
+    "git log -1 d13495380",
+    "git show d13495380",
+    "git add a",
+    "git add -A",
+    "git add docs src",
     "git blame W",
     "git ls-files",
     "git ls-files -s W",

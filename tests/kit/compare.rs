@@ -38,13 +38,16 @@ fn main() -> ExitCode {
         return ExitCode::from(64);
     }
     for file in files {
-        let commands = commands(Path::new(file));
+        let rows = rows(Path::new(file));
+        let commands: Vec<String> = rows.keys().cloned().collect();
+        let weights: Vec<u64> = rows.values().map(|row| row.calls).collect();
         let answers: Vec<Vec<Vec<Value>>> = builds
             .iter()
             .map(|program| QUESTIONS.iter().map(|question| ask(program, question, &commands)).collect())
             .collect();
-        println!("{file}: {} commands", commands.len());
-        print_counts(&answers);
+        println!("{file}: {} commands, {} calls", commands.len(), weights.iter().sum::<u64>());
+        print_counts(&answers, &weights);
+        print_bounds(&answers, &rows);
         if let [old, new] = answers.as_slice() {
             print_differences(&commands, old, new);
         }
@@ -53,19 +56,27 @@ fn main() -> ExitCode {
 }
 
 /// What each build makes of all of them, side by side.
-fn print_counts(answers: &[Vec<Vec<Value>>]) {
+fn print_counts(answers: &[Vec<Vec<Value>>], weights: &[u64]) {
     let builds = answers.len();
     for (at, question) in QUESTIONS.iter().enumerate() {
-        let field = if question == &["classify"] { "decided" } else { "outcome" };
-        let mut counts: BTreeMap<String, Vec<usize>> = BTreeMap::new();
+        let mut counts: BTreeMap<String, Vec<u64>> = BTreeMap::new();
         for (build, answers) in answers.iter().enumerate() {
-            for answer in &answers[at] {
-                let said = answer[field].as_str().unwrap_or("?").to_owned();
-                counts.entry(said).or_insert_with(|| vec![0; builds])[build] += 1;
+            for (answer, weight) in answers[at].iter().zip(weights) {
+                let mut add =
+                    |said: &str| counts.entry(said.to_owned()).or_insert_with(|| vec![0; builds])[build] += weight;
+                if question == &["classify"] {
+                    add(answer["decided"].as_str().unwrap_or("?"));
+                    continue;
+                }
+                add(answer["outcome"].as_str().unwrap_or("?"));
+                // What becomes of it by the inspector's word is one of those.
+                if answer["decision"] == "inspect" {
+                    add("inspected");
+                }
             }
         }
         let said = counts.iter().map(|(said, counts)| {
-            let counts: Vec<String> = counts.iter().map(usize::to_string).collect();
+            let counts: Vec<String> = counts.iter().map(u64::to_string).collect();
             format!("{said} {}", counts.join(" -> "))
         });
         println!("  {:32} {}", question.join(" "), said.collect::<Vec<_>>().join(", "));
@@ -94,11 +105,47 @@ fn print_differences(commands: &[String], old: &[Vec<Value>], new: &[Vec<Value>]
     println!("{}", told.join("\n"));
 }
 
-fn commands(file: &Path) -> Vec<String> {
-    let mut commands = bashgate_tests::commands_of(file);
-    commands.sort();
-    commands.dedup();
-    commands
+/// A command, and how often it was called.
+#[derive(Debug, Default)]
+struct Row {
+    calls: u64,
+    never_safe: bool,
+}
+
+fn rows(file: &Path) -> BTreeMap<String, Row> {
+    let text = std::fs::read_to_string(file).unwrap();
+    let lines = text.lines().map(|line| serde_json::from_str::<Value>(line).unwrap());
+    let all = lines.flat_map(|line| match line["calls"].as_array() {
+        Some(calls) => calls.clone(),
+        None => vec![line],
+    });
+    let mut rows: BTreeMap<String, Row> = BTreeMap::new();
+    for row in all {
+        let Some(command) = row["command"].as_str() else { continue };
+        let known = rows.entry(command.to_owned()).or_default();
+        known.calls += row["count"].as_u64().unwrap_or(1);
+        known.never_safe |= row["never_safe"] == true;
+    }
+    rows
+}
+
+/// What is stopped when the workspace has seen untrusted content: of what must never be decided in the container, and of real calls.
+fn print_bounds(answers: &[Vec<Vec<Value>>], rows: &BTreeMap<String, Row>) {
+    let at = QUESTIONS.iter().position(|question| *question == ["decide", "--taint", "corruption"]).unwrap();
+    for answers in answers {
+        let (mut stopped, mut all) = ([0; 2], [0; 2]);
+        for (answer, row) in answers[at].iter().zip(rows.values()) {
+            let kind = usize::from(row.never_safe);
+            let weight = if row.never_safe { 1 } else { row.calls };
+            all[kind] += weight;
+            stopped[kind] += if answer["outcome"] == "allow" { 0 } else { weight };
+        }
+        let [calls, attacks] = [(stopped[0], all[0]), (stopped[1], all[1])];
+        println!(
+            "  under corruption: {} of {} never-safe rows stopped, {} of {} other calls",
+            attacks.0, attacks.1, calls.0, calls.1
+        );
+    }
 }
 
 fn ask(program: &str, question: &[&str], commands: &[String]) -> Vec<Value> {

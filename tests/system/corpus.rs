@@ -3,7 +3,7 @@
 //! Two corpora are our own. Others, of real calls and of ways in which programs run code, are not distributed with the
 //! project; those in the folder that `BASHGATE_CORPORA` names count, too. `UPDATE_COUNTS=1` writes the file anew.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::path::{Path, PathBuf};
 
 use bashgate_shared::classify::{Decided, Surroundings, classify};
@@ -98,11 +98,14 @@ fn nothing_loosens_unseen() {
     if let Some(counts) = found.get("gtfobins_dev") {
         assert!(counts.attacks_stopped * 10 >= counts.attacks * 9, "{counts:?}");
     }
-    // Corpora of real calls of coding agents, and what people try on an ordinary day.
-    for (name, least, most_stopped) in [("agent_dev", 35, 1), ("codex_dev", 60, 1), ("everyday", 96, 1)] {
+    // Corpora of real calls of coding agents, and what people try on an ordinary day: in thousandths, how many are decided in the
+    // container at the least, and how many the offline rules stop at the most.
+    for (name, least, most_stopped) in
+        [("agent_dev", 380, 2), ("sessions_dev", 380, 2), ("codex_dev", 955, 2), ("everyday", 965, 10)]
+    {
         let Some(counts) = found.get(name) else { continue };
-        assert!(counts.in_the_container * 100 >= counts.calls * least, "{name}: {counts:?}");
-        assert!(counts.calls_stopped * 100 <= counts.calls * most_stopped, "{name}: {counts:?}");
+        assert!(counts.in_the_container * 1000 >= counts.calls * least, "{name}: {counts:?}");
+        assert!(counts.calls_stopped * 1000 <= counts.calls * most_stopped, "{name}: {counts:?}");
         assert!(counts.calls_without_anybody * 100 >= counts.calls * 85, "{name}: {counts:?}");
     }
     if std::env::var_os("UPDATE_COUNTS").is_some() {
@@ -115,6 +118,95 @@ fn nothing_loosens_unseen() {
     for name in ["everyday", "attacks"] {
         assert!(found.contains_key(name), "{name} is missing");
     }
+}
+
+/// What whole sessions live through, a command at a time, with the taint that what came before has left: questions of a hundred commands
+/// and denials, by rules alone and with the cage. It sees no folders, so that what the hook finds there is not in it.
+#[test]
+fn whole_sessions_are_asked_rarely() {
+    let Some(file) = files().remove("sessions_dev") else { return };
+    let text = std::fs::read_to_string(file).unwrap();
+    let sessions: Vec<Vec<Value>> = text
+        .lines()
+        .map(|line| serde_json::from_str::<Value>(line).unwrap()["calls"].as_array().cloned().unwrap_or_default())
+        .collect();
+    let is_read = |call: &Value| ["Read", "read_file"].iter().any(|tool| call["tool"] == *tool);
+    // A file that another tool reads counts as one that is shown.
+    let shown = |call: &Value| match call["command"].as_str() {
+        Some(command) => Some(command.to_owned()),
+        None if is_read(call) => Some(format!("cat '{}'", call["target"].as_str()?.replace('\'', "'\\''"))),
+        None => None,
+    };
+    let texts: BTreeSet<String> = sessions.iter().flatten().filter_map(shown).collect();
+    let rows: Vec<Value> = texts.iter().map(|text| serde_json::json!({"command": text})).collect();
+    let table =
+        |outcomes: Vec<Value>| -> HashMap<&str, Value> { texts.iter().map(String::as_str).zip(outcomes).collect() };
+    let effects: HashMap<&str, _> = texts
+        .iter()
+        .filter_map(|text| {
+            let line = CommandLine::parse(text.as_str()).ok()?;
+            let effects = classify(&line, &Surroundings::default()).effects;
+            Some((text.as_str(), (!effects.untrusted.is_empty(), !effects.secrets.is_empty())))
+        })
+        .collect();
+    let mut asked = BTreeMap::new();
+    for cage in [false, true] {
+        let outcomes = ["clean", "corruption", "secret", "both"].map(|taint| {
+            let options: &[&str] = if cage { &["--taint", taint, "--cage"] } else { &["--taint", taint] };
+            table(outcomes(&rows, options))
+        });
+        for start in ["clean", "both"] {
+            let (mut commands, mut questions, mut denials) = (0_u32, 0_u32, 0_u32);
+            for session in &sessions {
+                let mut taint = if start == "both" { [true; 2] } else { [false; 2] };
+                for call in session {
+                    let tool = call["tool"].as_str().unwrap_or_default();
+                    let Some(text) = shown(call) else {
+                        let fetches = ["WebFetch", "WebSearch", "web_fetch", "google_web_search"].contains(&tool);
+                        taint[0] |= fetches || tool.starts_with("mcp__");
+                        continue;
+                    };
+                    let (untrusted, secret) = effects.get(text.as_str()).copied().unwrap_or_default();
+                    if call["command"].is_null() {
+                        taint[1] |= secret;
+                        continue;
+                    }
+                    let said = &outcomes[usize::from(taint[0]) + 2 * usize::from(taint[1])][text.as_str()];
+                    commands += 1;
+                    questions += u32::from(said["outcome"] == "ask");
+                    denials += u32::from(said["outcome"] == "deny");
+                    taint[0] |= untrusted && said["outcome"] != "cage" && said["outcome"] != "deny";
+                    taint[1] |= secret && said["outcome"] != "deny";
+                }
+            }
+            let per_hundred = |count: u32| f64::from(count) * 100.0 / f64::from(commands);
+            println!("{start}, cage {cage}: asked {:.2}, denied {:.2}", per_hundred(questions), per_hundred(denials));
+            asked.insert((start, cage), per_hundred(questions));
+            assert!(per_hundred(denials) <= 0.05, "{start} {cage}");
+        }
+    }
+    for (case, most) in
+        [(("clean", false), 0.17), (("clean", true), 0.12), (("both", false), 15.64), (("both", true), 13.03)]
+    {
+        assert!(asked[&case] <= most, "{case:?}: {} of a hundred", asked[&case]);
+    }
+}
+
+/// What people do every day is let through by the hook itself, in an ordinary folder.
+#[test]
+fn the_hook_lets_the_everyday_through() {
+    let site = Site::default();
+    site.hook_setting("mailbox/default", "mailbox/nosuch");
+    let rows = rows(&files()["everyday"]);
+    let local = |row: &Value| {
+        let text = row["command"].as_str()?;
+        let line = CommandLine::parse(text).ok()?;
+        (classify(&line, &Surroundings::default()).decided != Decided::Host).then(|| text.to_owned())
+    };
+    let all: Vec<String> = rows.iter().filter_map(local).collect();
+    let held: Vec<&String> = all.iter().filter(|text| site.check(text).code != Some(0)).collect();
+    println!("{} of {} are let through; held: {held:#?}", all.len() - held.len(), all.len());
+    assert!(held.len() * 10 <= all.len(), "{} of {} are held", held.len(), all.len());
 }
 
 /// The hook lets a command through without a host exactly when the library calls it local and nothing in the folder

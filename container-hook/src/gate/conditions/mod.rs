@@ -114,6 +114,7 @@ pub fn check(found: &Classification, cwd: &Path, protected: &[String], setup: Sh
             Condition::NoDashNames { .. } if planted::has(Bug::NamesAreNoOptions) => {}
             Condition::PlainNamesBelow { .. } if planted::has(Bug::NamesArePlain) => {}
             Condition::GitIsInert { .. } if planted::has(Bug::GitIsInert) => {}
+            Condition::NoSecretNamed { .. } if planted::has(Bug::PatternsNameNoSecrets) => {}
             Condition::NoSecretBelow { passed_by, .. } => below::secrets_below(&path, passed_by, &mut findings),
             Condition::NoSecretAdded { path: wanted, .. } => match wanted.as_ref().map(|wanted| place(wanted, cwd)) {
                 Some(None) => findings.unchecked = true,

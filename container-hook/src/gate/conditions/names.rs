@@ -209,6 +209,7 @@ fn trusted_program(file: &Path, cwd: &Path, may_be_script: bool, findings: &mut 
     match kind_of(file) {
         Ok(FileKind::Native) => {}
         Ok(FileKind::ShellScript) if may_be_script => {}
+        Ok(_) if planted::has(Bug::ProgramsAreNative) => {}
         Ok(FileKind::ShellScript | FileKind::Other) => {
             findings.unproven.push(format!("{} is a script", file.display()));
         }
