@@ -63,16 +63,21 @@ impl RunAs {
     /// True for a file whose mode, or that of a folder above it, this user could change without writing it: it is the user's, and not
     /// mounted read-only. What is not there is nobody's. Root goes through a folder whatever its mode.
     pub(crate) fn may_change_mode(self, path: &Path) -> bool {
-        let id = match self {
-            Self::Caller { uid } | Self::Owner { uid, .. } => uid,
-            Self::Root => 0,
-        };
+        let id = self.uid();
         let is_fixed = |path: &Path| {
             rustix::fs::statvfs(path).is_ok_and(|mount| mount.f_flag.contains(rustix::fs::StatVfsMountFlags::RDONLY))
         };
         let may_change = |path: &Path| std::fs::metadata(path).is_ok_and(|found| found.uid() == id) && !is_fixed(path);
         let is_there = || std::fs::symlink_metadata(path).is_ok();
         may_change(path) || !self.is_root() && is_there() && path.ancestors().skip(1).any(may_change)
+    }
+
+    /// The user's number.
+    pub const fn uid(self) -> u32 {
+        match self {
+            Self::Caller { uid } | Self::Owner { uid, .. } => uid,
+            Self::Root => 0,
+        }
     }
 
     /// True for root.
@@ -115,10 +120,7 @@ impl RunAs {
 
     /// The user's name and home folder, by `/etc/passwd`.
     pub fn account(self) -> Option<(String, String)> {
-        let uid = match self {
-            Self::Caller { uid } | Self::Owner { uid, .. } => uid,
-            Self::Root => 0,
-        };
+        let uid = self.uid();
         let table = std::fs::read_to_string("/etc/passwd").ok()?;
         let lines = table.lines().map(|line| line.split(':').collect::<Vec<_>>());
         lines.into_iter().find_map(|fields| match fields.as_slice() {

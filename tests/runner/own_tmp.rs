@@ -158,12 +158,49 @@ fn what_programs_look_for_does_not_come_out() {
             "n=$(cat n); cd /tm? && mkdir $n-cache && echo evil > $n-cache/x; ln -s /etc $n-link; echo evil > .$n-hidden\n\
              python3 -c \"import socket; socket.socket(socket.AF_UNIX).bind('$n-socket')\"; echo fine > $n-plain; echo evil > $n-there",
         );
-        assert!(Path::new(&format!("{mark}-plain")).is_file(), "{}: {outcome:#}", ground.name());
-        for end in ["-cache", "-link", "-socket"] {
+        for end in ["-cache", "-link", "-socket", "-plain"] {
             assert!(Path::new(&format!("{mark}{end}")).symlink_metadata().is_err(), "{}: {end}", ground.name());
         }
         assert!(!Path::new(&format!("/tmp/.{name}-hidden")).exists());
-        assert_eq!(fs::read_to_string(there).unwrap(), "mine", "{}", ground.name());
+        assert_eq!(fs::read_to_string(there).unwrap(), "mine", "{}: {outcome:#}", ground.name());
+        // Named in the text, but nothing that anybody is shown, or that acts where it lies.
+        for name in [".hidden", ".envrc", ".mcp.json", "CLAUDE.md"] {
+            let path = format!("/tmp/{name}");
+            let was_there = Path::new(&path).exists();
+            ground.run(&format!("echo {mark} > {path}; echo {mark} > {path}"));
+            assert!(was_there || !Path::new(&path).exists(), "{}: {path}", ground.name());
+        }
+        // A pattern names nothing: what others make meanwhile would fit it.
+        let lent = names.file(&ground, &format!("{mark}-ccabcdef.s"), "mine");
+        ground.run(&format!("for f in {mark}-cc* {mark}-cc?bcdef.s {mark}-cc{{a,b}}bcdef.s; do echo evil > $f; done"));
+        assert_eq!(fs::read_to_string(&lent).unwrap(), "mine", "{}", ground.name());
+        // What has a second name in the project would be written by runs to come.
+        ground.run(&format!("echo x > keep; ln keep {mark}-plain || cp -l keep {mark}-plain"));
+        ground.run("echo evil > keep");
+        assert!(!fs::read_to_string(format!("{mark}-plain")).unwrap_or_default().contains("evil"), "{}", ground.name());
+    }
+}
+
+/// Where root works for somebody else, it replaces, removes and moves nothing of its own for him.
+#[test]
+fn what_is_roots_stays_roots() {
+    for backend in ["bwrap", "landlock"] {
+        let ground = Ground::new(Who::User, backend, CAGE);
+        let (mark, mut names) = Names::new();
+        let mine = format!("{mark}-root.sh");
+        fs::write(&mine, "mine").unwrap();
+        fs::set_permissions(&mine, fs::Permissions::from_mode(0o700)).unwrap();
+        names.0.push(mine.clone().into());
+        names.0.push(format!("{mark}-stolen").into());
+        let mut root = std::process::Command::new(ground.path().join("bin/runner-driver"));
+        root.env_clear().env("PATH", "/usr/bin:/bin").env("HOME", "/root");
+        let command =
+            format!("cat {mine}; rm -f {mine}; echo evil > {mine}; mv {mine} {mark}-stolen; chmod 777 {mine}; true");
+        let outcome = ground.run_with(root, &ground.order(&command));
+        assert_eq!(fs::read_to_string(&mine).unwrap(), "mine", "{backend}: {outcome:#}");
+        let meta = fs::metadata(&mine).unwrap();
+        assert_eq!((meta.uid(), meta.mode() & 0o777), (0, 0o700), "{backend}: {outcome:#}");
+        assert!(!fs::read_to_string(format!("{mark}-stolen")).unwrap_or_default().contains("mine"), "{backend}");
     }
 }
 

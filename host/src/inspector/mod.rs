@@ -11,6 +11,7 @@ pub mod offline;
 pub mod openai;
 pub mod prompt;
 mod reach;
+mod recipes;
 mod reply;
 
 use std::future::Future;

@@ -18,6 +18,7 @@ use bashgate_shared::protocol::{
 
 use super::Brief;
 use super::reach::{is_of_system, may_reach};
+use super::recipes;
 use crate::policy::{Finding, NO_MODEL};
 use crate::taint::Taint;
 
@@ -103,10 +104,10 @@ fn what_scripts_do(brief: &Brief) -> Option<String> {
         return Some(why);
     }
     let mut at = 0;
-    while let Some((file, shell)) = scripts.get(at).copied() {
+    while let Some(Script { file, text, shell }) = scripts.get(at).cloned() {
         at += 1;
         let name = shortened(&file.path);
-        let Ok(text) = CommandLine::parse(file.head.as_str()) else {
+        let Ok(text) = CommandLine::parse(text.as_str()) else {
             return Some(format!("`{name}`, which it runs, cannot be read for certain"));
         };
         let around = Surroundings { shell, cwd: brief.cwd.clone(), ..Surroundings::default() };
@@ -123,19 +124,34 @@ fn what_scripts_do(brief: &Brief) -> Option<String> {
 
 /// Adds the scripts among what was sent that a shell reads when these calls are made, each once for each shell; or says of which nobody
 /// knows what reads it.
-fn add_scripts<'b>(brief: &'b Brief, calls: &[Argv], scripts: &mut Vec<(&'b FileEvidence, Shell)>) -> Option<String> {
+fn add_scripts<'b>(brief: &'b Brief, calls: &[Argv], scripts: &mut Vec<Script<'b>>) -> Option<String> {
     for file in &brief.evidence {
-        match reader_of(calls, file) {
-            Reader::Shell(shell) => {
-                if !scripts.iter().any(|(known, by)| std::ptr::eq(*known, file) && *by == shell) {
-                    scripts.push((file, shell));
-                }
+        let mut add = |text: String, shell| {
+            let is_known =
+                |known: &Script<'_>| std::ptr::eq(known.file, file) && known.text == text && known.shell == shell;
+            if !text.trim().is_empty() && !scripts.iter().any(is_known) {
+                scripts.push(Script { file, text, shell });
             }
+        };
+        if let Some(commands) = recipes::commands_of(file, calls) {
+            add(commands, Shell::Other);
+            continue;
+        }
+        match reader_of(calls, file) {
+            Reader::Shell(shell) => add(file.head.clone(), shell),
             Reader::Unknown => return Some(format!("what reads `{}` is not known", shortened(&file.path))),
             Reader::Another => {}
         }
     }
     None
+}
+
+/// What a shell reads when a command runs: a file that was sent, or what stands in one.
+#[derive(Clone)]
+struct Script<'b> {
+    file: &'b FileEvidence,
+    text: String,
+    shell: Shell,
 }
 
 /// What one script of a command does that would not be clear by itself.
@@ -148,17 +164,12 @@ fn what_script_does(brief: &Brief, text: &CommandLine, found: &Classification) -
     if !found.effects.runs.is_empty() && brief.calls.iter().any(moves) {
         return Some("in another folder it may start others than were looked at".to_owned());
     }
-    if found.class == CommandClass::Network
-        && let Some(used) = found.effects.network.first()
-    {
-        return Some(format!("`{}` talks to the network", shortened(&used.program)));
-    }
-    let takes_code = |row: &Program| row.runs.takes_code() || row.builtin.is_some_and(Builtin::evaluates);
-    let runs_unknown_code = |call: &Argv| {
-        call.iter().any(Option::is_none) && programs::row(paths::file_name(word(call, 0))).is_some_and(takes_code)
-    };
-    if found.class == CommandClass::Network && found.calls.iter().any(runs_unknown_code) {
-        return Some("it runs code that is only known when it runs".to_owned());
+    // What a person would be asked about if it stood alone, one hop further is no other thing.
+    if found.class == CommandClass::Network {
+        return Some(match found.effects.network.first() {
+            Some(used) => format!("`{}` talks to the network", shortened(&used.program)),
+            None => shortened(&found.reason),
+        });
     }
     let inside = Brief::new(text.text(), brief.cwd.as_deref(), found, brief.taint, &[], &[]);
     let inside = Brief { evidence: brief.evidence.clone(), is_from_container: true, is_script: true, ..inside };

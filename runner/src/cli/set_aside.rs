@@ -57,7 +57,7 @@ impl SetAside {
         } else if all.is_empty() {
             say!("nothing below {} was set aside", below.display());
         }
-        for Aside { path, aside } in all.iter().filter(|_| !self.json) {
+        for Aside { path, aside, .. } in all.iter().filter(|_| !self.json) {
             let shown = |path: &PathBuf| super::one_line(&path.display().to_string(), 1000);
             say!("{}\n  was {}", shown(aside), shown(path));
         }

@@ -13,6 +13,7 @@ use std::io;
 use std::os::unix::fs::{DirBuilderExt as _, MetadataExt as _, OpenOptionsExt as _};
 use std::path::{Path, PathBuf};
 
+use bashgate_shared::classify::later;
 use bashgate_shared::classify::paths::is_within;
 use rustix::fs::{AtFlags, CWD, RenameFlags};
 
@@ -22,12 +23,10 @@ use crate::user::RunAs;
 
 /// The machine's folders for temporary files.
 pub(super) const FOLDERS: [&str; 2] = ["/tmp", "/var/tmp"];
-/// Most names that are lent, and most that a pattern stands for.
+/// Most names that are lent.
 const MOST_LENT: usize = 256;
 /// Most names that come out.
 const MOST_OUT: usize = 1_000;
-/// Shortest fixed start of a pattern that is looked for: `/tmp/*` names nothing.
-const SHORTEST_START: usize = 3;
 
 /// What a command names in the machine's temporary folders.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -46,6 +45,8 @@ struct Missing {
     path: PathBuf,
     /// The command goes on below it, or makes it as a folder.
     is_folder: bool,
+    /// It is made for the run where the run cannot make it.
+    is_made: bool,
 }
 
 impl Lent {
@@ -55,7 +56,7 @@ impl Lent {
         let mut lent = Self::default();
         for folder in FOLDERS {
             for named in named_in(text, folder).into_iter().take(MOST_LENT) {
-                named.look(folder, text, &mut lent);
+                named.look(folder, &mut lent);
             }
         }
         let mut kept = places.never_read.clone();
@@ -74,36 +75,33 @@ impl Lent {
     }
 }
 
-/// A name in one of the folders, as a text has it.
+/// A whole name in one of the folders, as a text has it. A pattern names nothing: it stands for what nobody has named, such as the
+/// files of a program that is at work.
 #[derive(Debug, PartialEq, Eq, PartialOrd, Ord)]
-enum Named {
-    /// The whole name, and whether the text goes on below it.
-    Whole(String, bool),
-    /// The start of a pattern.
-    Start(String),
+struct Named {
+    name: String,
+    /// The text has it as a word beside the folder's name (`cd /tmp && …`), not behind it.
+    is_beside: bool,
+    /// The text goes on below it, or makes it as a folder.
+    is_folder: bool,
 }
 
 impl Named {
     /// Adds what this name means.
-    fn look(self, folder: &str, text: &str, lent: &mut Lent) {
-        match self {
-            Self::Whole(name, goes_on) => {
-                let path = Path::new(folder).join(&name);
-                if !lent.add(&path) && path.symlink_metadata().is_err() {
-                    let is_made = ["mkdir -p", "mkdir --parents"].iter().any(|made| text.contains(made));
-                    lent.missing.push(Missing { path, is_folder: goes_on || is_made });
-                }
-            }
-            Self::Start(start) if start.len() >= SHORTEST_START => {
-                let names = fs::read_dir(folder).into_iter().flatten().flatten().map(|entry| entry.file_name());
-                let names = names.filter_map(|name| name.into_string().ok()).filter(|name| may_be_named(name));
-                for name in names.filter(|name| name.starts_with(&start)).take(MOST_LENT) {
-                    lent.add(&Path::new(folder).join(name));
-                }
-            }
-            Self::Start(_) => {}
+    fn look(self, folder: &str, lent: &mut Lent) {
+        let path = Path::new(folder).join(&self.name);
+        if !lent.add(&path) && path.symlink_metadata().is_err() && comes_out(&self.name) {
+            // A word may be anything; what has an ending is most likely a file.
+            let is_made = !self.is_beside || self.is_folder || self.name.contains('.');
+            lent.missing.push(Missing { path, is_folder: self.is_folder, is_made });
         }
     }
+}
+
+/// False for a name that programs look for wherever they are started, or that nobody sees in a list.
+fn comes_out(name: &str) -> bool {
+    let acts = || ["/tmp", "/tmp/x"].iter().any(|cwd| later::of(&format!("/tmp/{name}"), Some(cwd)).is_some());
+    may_be_named(name) && !name.starts_with('.') && !acts()
 }
 
 impl Lent {
@@ -138,37 +136,45 @@ fn named_in(text: &str, folder: &str) -> BTreeSet<Named> {
     let mut found = BTreeSet::new();
     let mut is_bare = false;
     for (at, _) in text.match_indices(folder) {
-        let before = text.get(..at).and_then(|before| before.chars().next_back());
-        if before.is_some_and(|c| c.is_alphanumeric() || "_-.~}".contains(c)) {
+        let (before, rest) = text.split_at(at);
+        if before.ends_with(|c: char| c.is_alphanumeric() || "_-.~}".contains(c)) {
             continue;
         }
-        let rest = text.get(at + folder.len()..).unwrap_or_default();
+        let rest = rest.get(folder.len()..).unwrap_or_default();
         let below = rest.trim_start_matches('/');
-        if below.len() < rest.len() && !below.starts_with(|c: char| ends_a_name(c) && !"*?[{$".contains(c)) {
-            found.extend(name_at(below));
-        } else if rest.is_empty() || rest.starts_with(ends_a_name) {
+        if below.len() < rest.len() && !below.is_empty() {
+            found.extend(name_at(before, below, false));
+        } else if rest.starts_with(ends_a_name) || rest.is_empty() {
             is_bare = true;
         }
     }
     if is_bare {
-        let starts_one = |word: &&str| !word.starts_with(['/', '-', '~']);
-        let words = text.split(|c: char| ends_a_name(c) && !"/*?[{$".contains(c)).filter(starts_one);
-        found.extend(words.filter_map(|word| name_at(word.strip_prefix("./").unwrap_or(word))));
+        let mut at = 0;
+        for word in text.split_inclusive(|c: char| ends_a_name(c) && !"/*?[{$".contains(c)) {
+            let (before, rest) = text.split_at(at);
+            at += word.len();
+            let rest = rest.strip_prefix("./").unwrap_or(rest);
+            if !rest.starts_with(['/', '-', '~']) {
+                found.extend(name_at(before, rest, true));
+            }
+        }
     }
     found
 }
 
-/// The name that a text begins with.
-fn name_at(text: &str) -> Option<Named> {
+/// The name that a text begins with, behind another text.
+fn name_at(before: &str, text: &str, is_beside: bool) -> Option<Named> {
     let end = text.find(ends_a_name).unwrap_or(text.len());
     let (name, rest) = text.split_at(end);
-    let is_pattern = rest.starts_with(['*', '?', '[', '{', '$']);
+    let is_pattern = rest.starts_with(['*', '?', '[', '{', '$', '`', '\\']);
+    if is_pattern || !may_be_named(name) {
+        return None;
+    }
     let below = rest.trim_start_matches('/');
     let goes_on = below.len() < rest.len() && !below.is_empty() && !below.starts_with(char::is_whitespace);
-    if is_pattern {
-        return Some(Named::Start(name.to_owned()));
-    }
-    may_be_named(name).then(|| Named::Whole(name.to_owned(), goes_on))
+    let command = before.rsplit([';', '&', '|', '\n', '(']).next().unwrap_or_default();
+    let is_made = command.split_whitespace().next() == Some("mkdir") && command.contains("-p");
+    Some(Named { name: name.to_owned(), is_beside, is_folder: goes_on || is_made })
 }
 
 /// A run's own temporary folders, for as long as it goes on.
@@ -180,7 +186,7 @@ pub struct OwnTmp {
     linked: Vec<Expected>,
     /// Files and folders that were made for the run: until it has written there they are nothing.
     made: Vec<(PathBuf, (i64, i64))>,
-    /// Folders that come out: those that the command names.
+    /// What comes out: names that the command has.
     named: BTreeSet<PathBuf>,
 }
 
@@ -189,7 +195,7 @@ impl OwnTmp {
     /// there is made, since nothing else can be made there; a name without an ending that stands for a folder is one.
     pub(super) fn beside(run_as: RunAs, lent: &Lent) -> io::Result<Self> {
         let mut own = Self::in_folders(run_as, &FOLDERS[..1])?;
-        for missing in &lent.missing {
+        for missing in lent.missing.iter().filter(|missing| missing.is_made) {
             let made = if missing.is_folder {
                 fs::DirBuilder::new().mode(0o755).create(&missing.path)
             } else {
@@ -208,8 +214,13 @@ impl OwnTmp {
     pub(super) fn instead(run_as: RunAs, lent: &Lent) -> io::Result<Self> {
         let mut own = Self::in_folders(run_as, &FOLDERS)?;
         own.named = lent.missing.iter().map(|missing| missing.path.clone()).collect();
+        let worker = run_as.uid();
         for file in &lent.files {
             let Some(at) = own.at(Path::new(&file.path)) else { continue };
+            // Root could link, replace and remove what is anybody's; the run may only with its user's own.
+            if fs::symlink_metadata(&file.path).map_or(true, |found| found.uid() != worker) {
+                continue;
+            }
             // The file itself under its own name, so that it can be replaced and removed like any other.
             let linked = rustix::fs::linkat(CWD, &*file.path, CWD, &at, AtFlags::empty());
             match linked.ok().and_then(|()| fs::symlink_metadata(&at).ok()) {
@@ -283,12 +294,11 @@ impl OwnTmp {
                 let name = entry.file_name();
                 let to = Path::new(folder).join(&name);
                 let Some(name) = name.to_str() else { continue };
-                let comes_out = match entry.file_type() {
-                    Ok(kind) if kind.is_file() => true,
-                    Ok(kind) if kind.is_dir() => self.named.contains(&to) || is_of_mktemp(name),
-                    _ => false,
-                };
-                if comes_out && may_be_named(name) && !name.starts_with('.') {
+                let is_named = self.named.contains(&to) || is_of_mktemp(name);
+                // What has another name in the workspace would be written by runs to come.
+                let is_whole = fs::symlink_metadata(entry.path())
+                    .is_ok_and(|found| found.is_dir() || found.is_file() && found.nlink() == 1);
+                if is_named && is_whole && comes_out(name) {
                     let _ = rustix::fs::renameat_with(CWD, entry.path(), CWD, &to, RenameFlags::NOREPLACE);
                 }
             }
@@ -323,8 +333,9 @@ fn is_of_mktemp(name: &str) -> bool {
 mod tests {
     use super::*;
 
-    fn whole(names: &[(&str, bool)]) -> Vec<Named> {
-        names.iter().map(|(name, goes_on)| Named::Whole((*name).to_owned(), *goes_on)).collect()
+    fn names(text: &str, folder: &str) -> Vec<(String, bool)> {
+        let found = named_in(text, folder).into_iter().filter(|named| !named.is_beside);
+        found.map(|named| (named.name, named.is_folder)).collect()
     }
 
     #[test]
@@ -333,52 +344,49 @@ mod tests {
             ("npm test > /tmp/test.log 2>&1; tail /tmp/test.log", &[("test.log", false)]),
             ("cmake -B/opt/x -S /tmp/src/a --log=\"/tmp/c d\"", &[("c", false), ("src", true)]),
             ("cp 'a' '/tmp/x.txt'", &[("x.txt", false)]),
+            ("mkdir -p /tmp/a /tmp/b; touch /tmp/c", &[("a", true), ("b", true), ("c", false)]),
             ("cat /home/u/tmp/x ./tmp/y ~/tmp/z ${H}/tmp/w a/tmp/v", &[]),
             ("cat /tmpx/y /tmp-1/z", &[]),
             ("ls //tmp//x/", &[("x", false)]),
             ("echo /tmp/../etc /tmp/. /tmp/bashgate-0123456789abcdef/tmp/x", &[]),
             ("echo /var/tmp/only-there", &[]),
+            ("cat /tmp/cc* /tmp/go-build$x /tmp/a?b /tmp/{a,b} /tmp/x\\*", &[]),
         ];
         for (text, expected) in cases {
-            assert_eq!(named_in(text, "/tmp").into_iter().collect::<Vec<_>>(), whole(expected), "{text}");
+            let expected: Vec<_> = expected.iter().map(|(name, folder)| ((*name).to_owned(), *folder)).collect();
+            assert_eq!(names(text, "/tmp"), expected, "{text}");
         }
-        assert_eq!(named_in("ls /var/tmp/a", "/var/tmp").into_iter().collect::<Vec<_>>(), whole(&[("a", false)]));
+        assert_eq!(names("ls /var/tmp/a", "/var/tmp"), [("a".to_owned(), false)]);
     }
 
     #[test]
     fn where_the_folder_is_named_words_are_names() {
-        let found = named_in("cd /tmp && rm -rf t && mkdir t && cd t && sh ../x.sh > out/log", "/tmp");
-        let has = |name: &str, goes_on| found.contains(&Named::Whole(name.to_owned(), goes_on));
-        assert!(has("t", false) && has("out", true) && !has("..", true), "{found:?}");
+        let found = named_in("cd /tmp && rm -rf t && mkdir -p t && cd t && sh ../x.sh > out/log", "/tmp");
+        let has = |name: &str, is_folder| {
+            found.iter().any(|one| one.name == name && one.is_folder == is_folder && one.is_beside)
+        };
+        assert!(has("t", true) && has("out", true) && !has("..", true), "{found:?}");
     }
 
     #[test]
-    fn a_pattern_has_a_start() {
-        let start = |text: &str| named_in(text, "/tmp").into_iter().collect::<Vec<_>>();
-        assert_eq!(start("cat /tmp/log*.txt"), [Named::Start("log".to_owned())]);
-        assert_eq!(start("cat /tmp/log$i"), [Named::Start("log".to_owned())]);
-        let mut lent = Lent::default();
-        let folder = tempfile::tempdir().unwrap();
-        fs::write(folder.path().join("one"), "").unwrap();
-        for short in ["", "o", "on"] {
-            Named::Start(short.to_owned()).look(folder.path().to_str().unwrap(), "", &mut lent);
-        }
-        assert_eq!(lent, Lent::default());
-        Named::Start("one".to_owned()).look(folder.path().to_str().unwrap(), "", &mut lent);
-        assert_eq!(lent.files.len(), 1);
-    }
-
-    #[test]
-    fn what_is_lent_is_no_link_and_no_device() {
+    fn what_is_lent_is_no_link_and_no_device_and_what_acts_is_not_made() {
         let folder = tempfile::tempdir().unwrap();
         std::os::unix::fs::symlink("/etc", folder.path().join("link")).unwrap();
         rustix::fs::mknodat(CWD, folder.path().join("pipe"), rustix::fs::FileType::Fifo, 0o600.into(), 0).unwrap();
         let mut lent = Lent::default();
-        for name in ["link", "pipe"] {
-            Named::Whole(name.to_owned(), false).look(folder.path().to_str().unwrap(), "", &mut lent);
+        let mut look = |name: &str, is_beside: bool| {
+            let named = Named { name: name.to_owned(), is_beside, is_folder: false };
+            named.look(folder.path().to_str().unwrap(), &mut lent);
+        };
+        for name in ["link", "pipe", ".envrc", ".cargo", ".git", ".mcp.json", "CLAUDE.md", "sitecustomize.py"] {
+            look(name, false);
         }
-        assert_eq!(lent, Lent::default());
-        Named::Whole("new".to_owned(), true).look(folder.path().to_str().unwrap(), "", &mut lent);
-        assert!(lent.missing.iter().all(|missing| missing.is_folder) && lent.missing.len() == 1);
+        look("echo", true);
+        look("x.log", true);
+        look("plain", false);
+        assert!(lent.files.is_empty() && lent.folders.is_empty());
+        let made: Vec<_> =
+            lent.missing.iter().map(|one| (one.path.file_name().unwrap().to_str().unwrap(), one.is_made)).collect();
+        assert_eq!(made, [("echo", false), ("x.log", true), ("plain", true)]);
     }
 }

@@ -367,6 +367,14 @@ pub fn is_project(folder: &Path, gate: &[PathBuf]) -> bool {
         && !holds_gate
         && !acts_as_a_whole(&real)
         && !is_of_others(&real)
+        && !holds_a_home(&real)
+}
+
+/// True for a folder in which somebody's home folder lies: whoever writes there writes what a shell starts.
+fn holds_a_home(real: &Path) -> bool {
+    homes()
+        .filter_map(|home| std::fs::canonicalize(home).ok())
+        .any(|home| home.starts_with(real) && home != Path::new("/"))
 }
 
 /// True for a folder whose files other projects use, and that is no repository.

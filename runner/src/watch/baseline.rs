@@ -321,7 +321,17 @@ pub(super) fn is_start_file_of_git(path: &Path) -> bool {
     const NAMES: &[&str] =
         &["config.worktree", "commondir", "gitdir", "info/attributes", "hooks", "remotes", "branches"];
     let inside = path.ancestors().skip(1).find(|folder| folder.ends_with(".git"));
-    inside.is_some_and(|git| NAMES.iter().any(|name| path.starts_with(git.join(name))))
+    inside.is_some_and(|git| NAMES.iter().any(|name| path.starts_with(git.join(name)))) || is_of_another(path)
+}
+
+/// True for what says where a worktree or a submodule has its settings. What git itself writes for a worktree that it makes leads to
+/// the repository around it.
+fn is_of_another(path: &Path) -> bool {
+    let name = path.file_name().unwrap_or_default();
+    let mut folders = path.ancestors().skip(2);
+    let is_inside = folders.any(|folder| ["worktrees", "modules"].iter().any(|name| folder.ends_with(name)));
+    let leads_back = || std::fs::read_to_string(path).is_ok_and(|text| text.trim() == "../..");
+    is_inside && (name == "config.worktree" || name == "commondir" && !leads_back())
 }
 
 fn text(path: &Path) -> String {

@@ -301,7 +301,7 @@ impl Watch {
             (after, written.join().unwrap_or_default())
         });
         if let Some(kept) =
-            self.kept.as_ref().filter(|_| after.unseen.iter().any(|part| !self.before.unseen.contains(part)))
+            self.kept.as_ref().filter(|_| after.not_known().any(|part| !self.before.not_known().any(|one| one == part)))
         {
             // What could not be looked at now is no older because of that.
             kept.stays();
@@ -345,9 +345,10 @@ impl Watch {
                 note(path, Change::Removed);
             }
         }
-        let is_news =
-            |path: &&PathBuf| **path == self.workspace || nobody_was_asked || !self.before.unseen.contains(*path);
-        for path in after.unseen.iter().filter(is_news) {
+        let is_news = |path: &&PathBuf| {
+            **path == self.workspace || nobody_was_asked || !self.before.not_known().any(|one| one == *path)
+        };
+        for path in after.not_known().filter(is_news) {
             note(path, Change::NotAllSeen);
         }
         for path in &linked {

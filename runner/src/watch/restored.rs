@@ -5,14 +5,16 @@
 
 use std::fs;
 use std::io;
-use std::os::unix::fs::{DirBuilderExt as _, OpenOptionsExt as _};
+use std::io::Read as _;
+use std::os::unix::fs::{DirBuilderExt as _, MetadataExt as _, OpenOptionsExt as _};
 use std::path::{Path, PathBuf};
 
+use bashgate_shared::command::Digest;
 use rustix::fs::RenameFlags;
 use serde::{Deserialize, Serialize};
 
-use super::Violation;
-use super::aside::folder_without_links;
+use super::aside::{folder_without_links, open};
+use super::{MOST_BYTES, Violation};
 
 /// Most that are remembered. Beyond it a person renames by hand, as the report of the run says.
 const MOST: usize = 10_000;
@@ -24,6 +26,25 @@ pub struct Aside {
     pub path: PathBuf,
     /// Where it is.
     pub aside: PathBuf,
+    /// What it was when it was set aside: a digest of a file's content, else what a link leads to or how many names a folder has.
+    pub was: String,
+}
+
+/// What a file is, as far as it can be told from another one.
+fn what_it_is(path: &Path) -> String {
+    let Ok(found) = fs::symlink_metadata(path) else { return "gone".to_owned() };
+    if found.is_symlink() {
+        return format!("a link to {}", fs::read_link(path).unwrap_or_default().display());
+    }
+    if found.is_dir() {
+        return format!("a folder changed at {}.{:09}", found.ctime(), found.ctime_nsec());
+    }
+    let mut bytes = Vec::new();
+    let read = open(path).and_then(|file| file.take(MOST_BYTES).read_to_end(&mut bytes));
+    match read {
+        Ok(_) if found.len() <= MOST_BYTES => Digest::of(&bytes).hex(),
+        _ => format!("{} bytes changed at {}.{:09}", found.len(), found.ctime(), found.ctime_nsec()),
+    }
 }
 
 /// Why it is not given back.
@@ -32,6 +53,9 @@ pub enum NotGivenBack {
     /// Nothing was set aside under this name.
     #[error("{0} is nothing that was set aside here")]
     Unknown(PathBuf),
+    /// It is another one than was set aside.
+    #[error("{0} has been changed since it was set aside")]
+    Changed(PathBuf),
     /// Its old name is taken.
     #[error("{0} is there by now")]
     Taken(PathBuf),
@@ -51,6 +75,7 @@ impl NotGivenBack {
     pub const fn help(&self) -> &'static str {
         match self {
             Self::Unknown(_) => "`bashgate-run set-aside` lists what there is",
+            Self::Changed(_) => "read it again, and rename it yourself if you want it",
             Self::Taken(_) => "look at both, remove one, and try again",
             Self::Io { .. } => "look at the cause, then try again",
         }
@@ -68,7 +93,8 @@ pub fn remember_aside(state: &Path, found: &Violation) {
     let _ = fs::DirBuilder::new().mode(0o700).recursive(true).create(&folder);
     let name = Path::new(aside).file_name().and_then(|name| name.to_str()).and_then(|name| name.rsplit('-').next());
     let (Some(name), true) = (name, fs::read_dir(&folder).map_or(0, Iterator::count) < MOST) else { return };
-    let one = Aside { path: PathBuf::from(&found.path), aside: PathBuf::from(aside) };
+    let aside = PathBuf::from(aside);
+    let one = Aside { path: PathBuf::from(&found.path), was: what_it_is(&aside), aside };
     let mut options = fs::OpenOptions::new();
     if let Ok(file) = options.write(true).create_new(true).mode(0o600).open(folder.join(format!("{name}.json"))) {
         let _ = serde_json::to_writer(file, &one);
@@ -96,6 +122,9 @@ pub fn give_back(state: &Path, aside: &Path) -> Result<PathBuf, NotGivenBack> {
     let one = remembered(state, Path::new("/")).into_iter().find(|one| one.aside == aside);
     let one = one.ok_or_else(|| NotGivenBack::Unknown(aside.to_owned()))?;
     let io = |source| NotGivenBack::Io { path: aside.to_owned(), source };
+    if what_it_is(aside) != one.was {
+        return Err(NotGivenBack::Changed(aside.to_owned()));
+    }
     let parts = |path: &Path| Some((path.parent()?.to_owned(), path.file_name()?.to_owned()));
     let (Some((from, old)), Some((to, new))) = (parts(&one.aside), parts(&one.path)) else {
         return Err(NotGivenBack::Unknown(aside.to_owned()));
@@ -124,7 +153,11 @@ mod tests {
         let path = work.join("hooks/hook");
         let found = Violation { aside: Some(aside.display().to_string()), ..Violation::of(&path, Change::SetAside) };
         remember_aside(&state, &found);
-        assert_eq!(remembered(&state, &work), [Aside { path: path.clone(), aside: aside.clone() }]);
+        let all = remembered(&state, &work);
+        assert_eq!(all.iter().map(|one| (&one.path, &one.aside)).collect::<Vec<_>>(), [(&path, &aside)]);
+        fs::write(&aside, "another").unwrap();
+        assert!(matches!(give_back(&state, &aside), Err(NotGivenBack::Changed(_))));
+        fs::write(&aside, "mine").unwrap();
         assert_eq!(remembered(&state, &folder.path().join("other")), []);
         assert!(matches!(give_back(&state, &work.join("x")), Err(NotGivenBack::Unknown(_))));
         fs::create_dir(work.join("hooks")).unwrap();

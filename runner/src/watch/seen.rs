@@ -18,7 +18,7 @@ use serde::{Deserialize, Serialize};
 
 use super::acting::ActingFiles;
 use super::aside::{Reopened, lies_in_hooks, open, opened_again, text_of};
-use super::waiting::{LARGE, Waiting};
+use super::waiting::{LARGE, Part, Waiting};
 use super::{MOST_BYTES, MOST_NAMES};
 
 /// Most of all files together, in bytes.
@@ -29,6 +29,10 @@ const LONGEST: Duration = Duration::from_secs(20);
 const LONGEST_ON_LINKS: Duration = Duration::from_secs(5);
 /// Deepest folder of hooks or settings that is looked into.
 const DEEPEST: usize = 8;
+/// Most folders of objects: one for each first byte, and a few.
+const MOST_OF_OBJECTS: usize = 512;
+/// Most names in a repository's own folder but for its objects.
+const MOST_OF_GIT: usize = if cfg!(test) { 2_000 } else { 200_000 };
 /// Most repositories in a workspace whose settings are read.
 const MOST_REPOSITORIES: usize = 256;
 /// As many links as the kernel follows.
@@ -57,6 +61,8 @@ pub(super) struct Seen {
     pub(super) nested: BTreeMap<PathBuf, Stamp>,
     /// Folders that could not be listed, and the workspace where it is too large.
     pub(super) unseen: BTreeSet<PathBuf>,
+    /// Folders of which nobody can say what git would start there. Their names were looked at.
+    pub(super) unclear: BTreeSet<PathBuf>,
     /// Bytes that have been compared.
     bytes: u64,
     /// Names that have been looked at.
@@ -119,7 +125,7 @@ impl Seen {
         let (mut named, is_whole) = git::named::started(workspace);
         if !is_whole {
             // Too much of it, or not to be understood: then nobody knows what else git would run.
-            seen.unseen.insert(git.clone());
+            seen.unclear.insert(git.clone());
         }
         named.extend(known.named.iter().cloned());
         seen.named_by_own.clone_from(&named);
@@ -129,9 +135,10 @@ impl Seen {
         }
         seen.own = own;
         seen.walk((workspace, cwd), &git, acting, known.there, other);
-        let of_git = ["", "hooks", "info", "logs", "objects", "refs", "refs/heads"].map(|name| git.join(name));
-        for folder in &of_git {
-            seen.note_open(folder);
+        let objects = git.join("objects");
+        let folders = fs::read_dir(&objects).into_iter().flatten().flatten().map(|entry| entry.path());
+        for folder in [objects.clone()].into_iter().chain(folders.take(MOST_OF_OBJECTS)) {
+            seen.note_open(&folder);
         }
         seen
     }
@@ -164,6 +171,11 @@ impl Seen {
         Known { named: &self.named_by_own, texts: Some(&self.texts), there: Some(&self.there) }
     }
 
+    /// Where not all was looked at, or nobody can say what is started.
+    pub(super) fn not_known(&self) -> impl Iterator<Item = &PathBuf> {
+        self.unseen.iter().chain(&self.unclear)
+    }
+
     /// True where not all was looked at in which this path lies.
     pub(super) fn may_have_missed(&self, path: &Path) -> bool {
         self.unseen.iter().any(|part| path.starts_with(part))
@@ -178,7 +190,7 @@ impl Seen {
 
     /// True where the workspace itself was not looked at to its end.
     pub(super) fn is_cut_off(&self) -> bool {
-        self.unseen.contains(&self.workspace)
+        self.not_known().any(|part| *part == self.workspace)
     }
 
     /// Opens a closed folder for a while.
@@ -243,12 +255,12 @@ impl Seen {
     fn named_by_nested(&mut self, folder: &Path, acting: &mut ActingFiles) {
         self.repositories += 1;
         if self.repositories > MOST_REPOSITORIES || self.is_late() {
-            self.unseen.insert(folder.to_owned());
+            self.unclear.insert(folder.to_owned());
             return;
         }
         let (named, is_whole) = git::named::started(folder);
         if !is_whole {
-            self.unseen.insert(folder.to_owned());
+            self.unclear.insert(folder.to_owned());
         }
         self.named(named, acting);
     }
@@ -263,6 +275,8 @@ impl Seen {
         mut other: Option<&mut dyn FnMut(PathBuf, Vec<OsString>)>,
     ) {
         let mut nested = BTreeMap::new();
+        // What a run has put among git's own files must not take the time of the rest.
+        (self.names, self.since) = (0, Some(Instant::now()));
         let (names, cwd) = (Names::all(), cwd.to_string_lossy().into_owned());
         // What a path means begins above the workspace: it may be a folder of settings itself.
         let above = self.workspace.components().filter_map(|part| part.as_os_str().to_str());
@@ -271,15 +285,19 @@ impl Seen {
         // Who hears of the names looks afterwards: then nobody asks what was there.
         let remembers = other.is_none();
         let mut cut_at = None;
-        'all: while let Some((folder, begun, is_large)) = waiting.next() {
-            let entries = if is_large {
-                self.entries_of_large(&folder, |name| names.step(begun, name) != Begun::No || name == ".git")
-            } else {
+        'all: while let Some((folder, begun, part)) = waiting.next() {
+            let entries = if part == Part::Whole {
                 self.entries_up_to(&folder, LARGE)
+            } else {
+                let matters = |name: &str| names.step(begun, name) != Begun::No || name == ".git";
+                self.entries_of_large(&folder, part, matters)
             };
-            if !is_large && entries.len() == LARGE {
-                waiting.defer(folder, begun);
+            if part == Part::Whole && entries.len() == LARGE {
+                waiting.defer(folder, begun, Part::First);
                 continue;
+            }
+            if part == Part::First {
+                waiting.defer(folder.clone(), begun, Part::Rest);
             }
             self.note_open(&folder);
             let of_folder = numbered(&folder);
@@ -344,6 +362,7 @@ impl Seen {
         if let Some(folder) = cut_at {
             self.unseen_new = waiting.unseen_new(&folder);
         }
+        (self.names, self.since) = (0, Some(Instant::now()));
         // A hook of a repository in the workspace is one like any other, of a submodule, too.
         let folders = ["modules", "worktrees"].map(|name| self.workspace.join(".git").join(name));
         let of_others = self.own.keys().filter(|path| folders.iter().any(|folder| path.starts_with(folder)));
@@ -353,6 +372,8 @@ impl Seen {
                 acting.named(self, &path, None);
             } else if name == "config" || name == "config.worktree" {
                 acting.settings(self, &path);
+            } else if name == "commondir" {
+                acting.named(self, &path, None);
             }
         }
         for link in std::mem::take(&mut self.git_links) {
@@ -365,7 +386,7 @@ impl Seen {
         let by_themselves: BTreeSet<PathBuf> = by_themselves.filter(|script| acting.follows(script)).collect();
         for script in by_themselves {
             if !acting.started_by(self, &script) {
-                self.unseen.insert(self.workspace.clone());
+                self.unclear.insert(self.workspace.clone());
             }
         }
         acting.scripts_of_outside(self);
@@ -556,22 +577,22 @@ impl Seen {
         self.entries_up_to(folder, MOST_NAMES)
     }
 
-    /// The same of a folder that may hold more than there is room for: what matters by its name first, however far behind it stands.
-    fn entries_of_large(&mut self, folder: &Path, matters: impl Fn(&str) -> bool) -> Vec<DirEntry> {
+    /// The same of a part of a folder that may hold more than there is room for: folders and what matters by its name first, however
+    /// far behind they stand.
+    fn entries_of_large(&mut self, folder: &Path, part: Part, matters: impl Fn(&str) -> bool) -> Vec<DirEntry> {
         let Ok(all) = fs::read_dir(folder) else { return self.entries(folder) };
         let most = MOST_NAMES.saturating_sub(self.names) + 1;
-        let (mut first, mut others) = (Vec::new(), Vec::new());
+        let mut found = Vec::new();
         for (count, entry) in all.flatten().enumerate() {
-            if count % 1024 == 0 && self.is_late() {
+            if count % 1024 == 0 && self.is_late() || found.len() >= most {
                 break;
             }
-            let list = if matters(&entry.file_name().to_string_lossy()) { &mut first } else { &mut others };
-            if list.len() < most {
-                list.push(entry);
+            let is_folder = || entry.file_type().is_ok_and(|kind| kind.is_dir());
+            if (part == Part::First) == (is_folder() || matters(&entry.file_name().to_string_lossy())) {
+                found.push(entry);
             }
         }
-        first.append(&mut others);
-        first
+        found
     }
 
     fn entries_up_to(&mut self, folder: &Path, most: usize) -> Vec<DirEntry> {
@@ -665,9 +686,12 @@ impl Seen {
     /// Links in a folder of git's that lead out of the workspace: git makes none, and a person's git would write through them.
     fn links_of_git(&mut self, git: &Path) {
         let mut waiting = vec![(git.to_owned(), 0)];
+        let mut count = 0;
         while let Some((folder, depth)) = waiting.pop() {
-            for entry in self.entries(&folder) {
-                if !self.has_room() {
+            self.note_open(&folder);
+            for entry in self.entries_up_to(&folder, MOST_OF_GIT) {
+                count += 1;
+                if count > MOST_OF_GIT || count % 64 == 0 && self.is_late() {
                     self.unseen.insert(git.to_owned());
                     return;
                 }
@@ -676,7 +700,7 @@ impl Seen {
                 let is_passed_by = depth == 0
                     && ["objects", "lfs", "modules", "worktrees"].iter().any(|name| entry.file_name() == *name);
                 if kind.is_some_and(|kind| kind.is_symlink()) {
-                    let inside = fs::canonicalize(&path).is_ok_and(|real| real.starts_with(&self.workspace));
+                    let inside = self.real(&path).is_some_and(|real| real.starts_with(&self.workspace));
                     if !inside {
                         self.git_links.push(path);
                     }
@@ -730,7 +754,7 @@ impl Seen {
         let kind = found.mode();
         if found.is_symlink() {
             // What lies behind it counts as well.
-            let target = fs::canonicalize(path).ok().filter(|target| target.is_file());
+            let target = self.real(path).filter(|target| target.is_file());
             let behind = target.map(|target| self.stamp(&target));
             return Stamp(format!("link {:?} {behind:?}", fs::read_link(path).ok()));
         }

@@ -102,6 +102,15 @@ impl Arg {
         Self { start: start.into(), ..self.clone() }
     }
 
+    /// The same word with this behind it.
+    #[must_use]
+    pub fn with_end(&self, end: &str) -> Self {
+        let mut word = self.clone();
+        let known = if word.known == Known::Literal { &mut word.start } else { &mut word.tail };
+        known.push_str(end);
+        word
+    }
+
     /// The same for whoever opens `-` as a file of that name.
     #[must_use]
     pub fn opened(&self) -> Self {

@@ -195,22 +195,23 @@ pub fn secrets_met(found: &Classification, cwd: &Path) -> Findings {
             git_shows(&folder, shown, &mut met);
         }
     }
-    // Folders are looked through where what lies in them may leave.
+    // What another part of the line does need not be known: what this one would show is shown.
+    for condition in &found.conditions {
+        let Some(path) = place(condition.path()) else { continue };
+        match condition {
+            Condition::NoSecretBelow { passed_by, .. } => below::secrets_below(&path, passed_by, &mut met),
+            Condition::NoSecretNamed { start, end, .. } => below::secrets_named(&path, start, end, &mut met),
+            Condition::NoSecretAdded { path: wanted, .. } => {
+                let wanted = wanted.as_ref().and_then(|wanted| place(wanted));
+                below::secrets_added(&path, wanted.as_deref(), &mut met);
+            }
+            _ => {}
+        }
+    }
+    // Whole folders are read where what lies in them may leave.
     if leaves {
         for path in effects.reads.iter().filter_map(|path| place(path)).filter(|path| path.is_dir()) {
             below::secrets_below(&path, &PassedBy::default(), &mut met);
-        }
-        for condition in &found.conditions {
-            let Some(path) = place(condition.path()) else { continue };
-            match condition {
-                Condition::NoSecretBelow { passed_by, .. } => below::secrets_below(&path, passed_by, &mut met),
-                Condition::NoSecretNamed { start, end, .. } => below::secrets_named(&path, start, end, &mut met),
-                Condition::NoSecretAdded { path: wanted, .. } => {
-                    let wanted = wanted.as_ref().and_then(|wanted| place(wanted));
-                    below::secrets_added(&path, wanted.as_deref(), &mut met);
-                }
-                _ => {}
-            }
         }
     }
     let known = |secret: &String| effects.secrets.iter().any(|known| place(known) == place(secret));

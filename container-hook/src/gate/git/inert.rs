@@ -93,7 +93,17 @@ fn of_repository(
             found.programs.push(format!("extensions.objectformat is set in {}", file.display()));
         }
     }
-    links(repository, found)?;
+    links(repository, records, found)?;
+    let packed = if records || shows == Shown::Numbered {
+        existing(super::read_text(&repository.common.join("packed-refs")))?.unwrap_or_default()
+    } else {
+        String::new()
+    };
+    // Git packs references alone, but takes any name that stands there for one.
+    let names = packed.lines().filter(|line| !line.starts_with(['#', '^'])).filter_map(|line| line.split_once(' '));
+    if let Some((_, name)) = names.into_iter().find(|(_, name)| !name.starts_with("refs/")) {
+        found.programs.push(format!("packed-refs has the name {name}"));
+    }
     if super::revisions::replaces_objects(repository).unwrap_or(true) {
         found.programs.push("other objects stand in the place of some".to_owned());
     }
@@ -126,7 +136,6 @@ fn of_repository(
         }
     }
     if shows == Shown::Numbered {
-        let packed = existing(super::read_text(&repository.common.join("packed-refs")))?.unwrap_or_default();
         let is_there = |name: &str| std::fs::symlink_metadata(repository.common.join(name)).is_ok();
         if packed.contains("refs/stash") || ["refs/stash", "logs/refs/stash"].iter().any(|name| is_there(name)) {
             found.programs.push("a stash may hold what was never tracked".to_owned());
@@ -196,7 +205,7 @@ fn is_said_to_be_safe(root: &Path) -> bool {
 
 /// Git writes through links in its folder, to wherever they lead, and shows what it finds there where it expected something
 /// else.
-fn links(repository: &Repository, found: &mut Obstacles) -> io::Result<()> {
+fn links(repository: &Repository, records: bool, found: &mut Obstacles) -> io::Result<()> {
     let is_link = |path: &Path| std::fs::symlink_metadata(path).is_ok_and(|meta| meta.is_symlink());
     let link = |path: &Path, found: &mut Obstacles| found.programs.push(format!("{} is a link", path.display()));
     for git_dir in repository.folders() {
@@ -222,9 +231,15 @@ fn links(repository: &Repository, found: &mut Obstacles) -> io::Result<()> {
                     link(&entry.path(), found);
                     return Ok(());
                 }
-                // Of the folders with objects, two hold anything else.
-                let of_objects = folder.file_name().is_some_and(|name| name == "objects");
-                let is_full = of_objects && name != "info" && name != "pack";
+                // What git writes in place is a file of another name, too, where somebody has given it one.
+                let is_log = || folder.strip_prefix(git_dir).is_ok_and(|inside| inside.starts_with("logs"));
+                if records && kind.is_file() && (is_top || is_log()) && entry.metadata()?.nlink() > 1 {
+                    found.programs.push(format!("{} has another name, too", entry.path().display()));
+                    return Ok(());
+                }
+                // Folders of objects hold nothing else.
+                let of_objects = folder == git_dir.join("objects");
+                let is_full = of_objects && is_of_objects(&name);
                 if kind.is_dir() && !is_full && !(is_top && (name == "hooks" || name == "modules" || name == "lfs")) {
                     waiting.push(entry.path());
                 }
@@ -232,6 +247,12 @@ fn links(repository: &Repository, found: &mut Obstacles) -> io::Result<()> {
         }
     }
     Ok(())
+}
+
+/// True for the name of a folder of objects: the first byte of their numbers.
+fn is_of_objects(name: &std::ffi::OsStr) -> bool {
+    let bytes = name.as_encoded_bytes();
+    bytes.len() == 2 && bytes.iter().all(u8::is_ascii_hexdigit)
 }
 
 /// A repository elsewhere would be changed from here, unless it knows of this folder: a linked worktree.

@@ -177,6 +177,9 @@ impl Judge<'_> {
 
     /// A file's code runs, or may.
     pub fn runs_file(&mut self, file: &str) {
+        if secrets::code_shows_the_environment(file) {
+            self.environment_is_shown();
+        }
         for path in self.resolved(file) {
             // What is no script is printed in errors, and what is one may set what it holds.
             if secrets::is_secret_path(&path) {
@@ -262,7 +265,13 @@ impl Judge<'_> {
                 }
                 Judgement::safe()
             }
-            Known::OneWord | Known::Anything => self.read_unknown(),
+            Known::OneWord | Known::Anything => {
+                // Whatever the process: its environment is what this one has.
+                if arg.start().starts_with("/proc/") && arg.tail.ends_with("/environ") {
+                    self.environment_is_shown();
+                }
+                self.read_unknown()
+            }
         }
     }
 

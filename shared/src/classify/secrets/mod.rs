@@ -10,7 +10,7 @@ use super::paths::{Beginnings, ends_in, file_name, is_within, lies_in};
 
 pub use names::is_secret_name;
 pub(super) use names::is_surrounding;
-pub use variables::is_secret_variable;
+pub use variables::{code_shows_the_environment, is_secret_variable};
 
 use names::{NAMES, without_copy_marks};
 use quick::Known;
@@ -229,7 +229,6 @@ const FOLDERS: &[&str] = &[
 /// Single files, by the end of their path.
 const FILES: &[&str] = &[
     ".docker/config.json",
-    ".gem/credentials",
     ".composer/auth.json",
     ".pulumi/credentials.json",
     ".factory/auth.json",
@@ -286,6 +285,20 @@ const FILES: &[&str] = &[
     ".pip/pip.conf",
     ".config/pip/pip.conf",
     ".kamal/secrets",
+    ".kamal/secrets-common",
+    ".kamal/secrets.production",
+    ".kamal/secrets.staging",
+    ".pm2/dump.pm2",
+    ".config/snowflake/connections.toml",
+    ".config/aichat/config.yaml",
+    ".config/shell_gpt/.sgptrc",
+    ".config/coderv2/session",
+    ".tccli/default.credential",
+    ".prefect/profiles.toml",
+    ".config/linear/token",
+    ".config/exoscale/exoscale.toml",
+    ".gem/credentials",
+    ".travis/config.yml",
     ".wrangler/config/default.toml",
     ".config/.wrangler/config/default.toml",
     ".cache/huggingface/stored_tokens",

@@ -242,9 +242,59 @@ fn is_called_secret(upper: &str) -> bool {
         || upper == "PGPASS"
 }
 
+/// What languages call the environment, where code shows all of it.
+const ENVIRONMENTS: &[&str] =
+    &["os.environ", "process.env", "%ENV", "ENVIRON", "environ()", "getenv()", "$_ENV", "ENV.to_h", "ENV.each"];
+
+/// True for code that names the environment as a whole, or one variable of it that is a secret by its name.
+pub fn code_shows_the_environment(code: &str) -> bool {
+    let is_of_name = |c: char| c.is_ascii_alphanumeric() || c == '_';
+    let as_a_whole = ENVIRONMENTS.iter().any(|name| {
+        code.match_indices(name).any(|(at, _)| {
+            let before = code.get(..at).and_then(|before| before.chars().next_back());
+            let behind = code.get(at + name.len()..).unwrap_or_default();
+            let is_one = behind.starts_with(['[', '.'])
+                && ![".items", ".copy", ".values"].iter().any(|all| behind.starts_with(all));
+            !before.is_some_and(is_of_name) && !is_one && !behind.starts_with(is_of_name)
+        })
+    });
+    let reads = || code.contains(['(', '[', '{']) && ["environ", "env", "ENV"].iter().any(|word| code.contains(word));
+    let names_one = || code.split(|c| !is_of_name(c)).any(|word| word.len() > 3 && is_secret_variable(word));
+    as_a_whole || reads() && names_one()
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn code_that_shows_the_environment_is_told_from_code_that_reads_a_setting() {
+        for code in [
+            "import os; print(os.environ)",
+            "print(dict(os.environ))",
+            "for k, v in os.environ.items(): print(k, v)",
+            "console.log(process.env)",
+            "print %ENV",
+            "BEGIN{for(k in ENVIRON)print k,ENVIRON[k]}",
+            "print(os.environ['STRIPE_SECRET'])",
+            "console.log(process.env.API_TOKEN + '()')",
+            "BEGIN{print ENVIRON[\"DB_PASSWORD\"]}",
+            "var_dump($_ENV);",
+        ] {
+            assert!(code_shows_the_environment(code), "{code}");
+        }
+        for code in [
+            "import os; print(os.environ['HOME'])",
+            "os.environ.get('CI')",
+            "process.env.NODE_ENV",
+            "console.log(process.env.PORT)",
+            "print(environment)",
+            "venv/bin/token.py",
+            "scripts/env.py",
+        ] {
+            assert!(!code_shows_the_environment(code), "{code}");
+        }
+    }
 
     #[test]
     fn variables_with_secret_names() {

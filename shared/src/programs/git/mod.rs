@@ -381,12 +381,18 @@ fn git(judge: &mut Judge<'_>, call: &Call) -> Judgement {
     if runs_elsewhere {
         judge.git_in(None);
     }
-    let own = match remote(judge, subcommand, (first, is_led_elsewhere), rest) {
-        Some(judgement) => {
-            judge.git_in(places);
-            judgement
+    let own = if let Some(judgement) = remote(judge, subcommand, (first, is_led_elsewhere), rest) {
+        judge.git_in(places);
+        judgement
+    } else {
+        let judgement = local(judge, subcommand, rest, folders.clone());
+        if !judgement.local && shown::may_show_files(subcommand, rest) {
+            // How much of it nobody can say, so it counts as all that there is.
+            for folder in folders.unwrap_or_else(|| vec![".".to_owned()]) {
+                judge.condition(Condition::GitShowsNoSecret { folder, shown: shown::everything() });
+            }
         }
-        None => local(judge, subcommand, rest, folders),
+        judgement
     };
     behind.map_or(own.clone(), |behind| own.max(behind))
 }

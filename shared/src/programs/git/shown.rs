@@ -47,6 +47,52 @@ const OTHERWISE: &[&str] = &["-C", "--find-copies", "--not", "--boundary", "--me
 /// Options by which a call goes by other paths than those that it names, or shows others with them.
 const EVERY_PATH: &[&str] = &["--follow", "-L", "--full-diff"];
 
+/// All that a repository holds.
+pub(super) fn everything() -> GitShown {
+    GitShown {
+        of: ShownOf::History { most: None },
+        words: Vec::new(),
+        paths: Vec::new(),
+        every_ref: true,
+        added: true,
+        each_parent: true,
+        every_path: true,
+    }
+}
+
+/// True for a call of which nobody knows what it shows, but that it may be what files hold or held.
+pub(super) fn may_show_files(subcommand: &str, rest: &[Arg]) -> bool {
+    match subcommand {
+        "show" | "diff" | "diff-tree" | "diff-index" | "diff-files" | "whatchanged" | "cat-file" | "grep"
+        | "format-patch" | "archive" | "fast-export" | "difftool" | "range-diff" => true,
+        // They list, unless they are told to show.
+        "log" | "stash" | "reflog" => rest.iter().any(|arg| {
+            let text = arg.start();
+            let is_cluster =
+                text.starts_with('-') && !text.starts_with("--") && text.contains(['p', 'u', 'c', 'm', 'L', 'U', 'W']);
+            arg.exact().is_none() && arg.may_be_option()
+                || is_cluster
+                || SHOWING.iter().any(|start| text.starts_with(start))
+        }),
+        _ => false,
+    }
+}
+
+/// Long options with which lists show what files hold.
+const SHOWING: &[&str] = &[
+    "--patch",
+    "--color-w",
+    "--word-d",
+    "--remerge",
+    "--unified",
+    "--function",
+    "--binary",
+    "--full-diff",
+    "--diff-m",
+    "--include-un",
+    "--textconv",
+];
+
 /// What an accepted call shows whose content counts. `rest` are the words behind the subcommand.
 pub(super) fn shown_by(subcommand: &str, rest: &[Arg], scan: &Scan<'_>) -> GitShown {
     let behind = rest.iter().position(|arg| arg.is("--")).map_or(0, |at| rest.len() - at - 1);

@@ -6,6 +6,7 @@ mod regex;
 
 use super::{Flag, Judge, Judgement, Kind, Operands, Program, Rule, Runs, Trait};
 use crate::classify::call::{Arg, Call, Options};
+use crate::classify::secrets;
 use crate::planted::{self, Bug};
 
 pub(super) const TABLE: &[Program] = &[
@@ -102,29 +103,35 @@ pub(super) const TABLE: &[Program] = &[
 ];
 
 fn sed(judge: &mut Judge<'_>, call: &Call) -> Judgement {
-    let (in_place, files) = match sed_files(&call.args) {
+    let (copies, files) = match sed_files(&call.args) {
         Ok(found) => found,
         Err(reason) => return Judgement::unknown(reason),
     };
     let files: Vec<&Arg> = files.iter().collect();
     let mut judgement = judge.read_behind(&files, 0);
-    if in_place {
-        for file in files {
+    for suffix in copies.iter().flatten() {
+        for file in &files {
             judgement = judgement.max(judge.write(file));
+            if !suffix.is_empty() {
+                judgement = judgement.max(judge.write(&file.with_end(suffix)));
+            }
         }
     }
     judgement
 }
 
+/// Suffixes of the copies that `sed` leaves of what it changes, where it changes anything; an empty one for none.
+type Copies = Option<Vec<String>>;
+
 /// The files of a call of `sed` whose scripts only print and change them, and whether it changes them; or why it may do more.
-pub(super) fn sed_files(args: &[Arg]) -> Result<(bool, Vec<Arg>), String> {
+pub(super) fn sed_files(args: &[Arg]) -> Result<(Copies, Vec<Arg>), String> {
     let options = Options {
         flags: "nErsuz",
         values: "e",
         long: &["--quiet", "--silent", "--regexp-extended", "--expression=", "--null-data", "--separate", "--debug"],
     };
     // `-i` and `-i.bak`, the suffix glued to it, behind other letters or alone.
-    let mut in_place = false;
+    let mut copies: Copies = None;
     let given = args;
     let mut args = Vec::new();
     let (mut is_value, mut only_files) = (false, false);
@@ -135,7 +142,9 @@ pub(super) fn sed_files(args: &[Arg]) -> Result<(bool, Vec<Arg>), String> {
         only_files |= text == Some("--");
         is_value = text.is_some_and(|text| text == "--expression" || is_short_with_script(text));
         match text.map(in_place_suffix) {
-            Some(Some("" | ".bak" | ".orig" | ".tmp")) => in_place = true,
+            Some(Some(suffix @ ("" | ".bak" | ".orig" | ".tmp"))) => {
+                copies.get_or_insert_default().push(suffix.to_owned());
+            }
             Some(Some(_)) => return Err("this suffix of a copy is not on its list".to_owned()),
             _ => args.push(arg.clone()),
         }
@@ -158,7 +167,7 @@ pub(super) fn sed_files(args: &[Arg]) -> Result<(bool, Vec<Arg>), String> {
             None => return Err("the script is only known when it runs".to_owned()),
         }
     }
-    Ok((in_place, scan.operands.into_iter().skip(usize::from(inline)).cloned().collect()))
+    Ok((copies, scan.operands.into_iter().skip(usize::from(inline)).cloned().collect()))
 }
 
 /// True for letters of which the last is `-e`, behind which the script stands.
@@ -303,6 +312,9 @@ fn awk(judge: &mut Judge<'_>, call: &Call) -> Judgement {
     if scan.operands.iter().any(|operand| operand.start().starts_with("/inet")) {
         judge.network("awk", None);
         return Judgement::network("some versions of awk open this file as a connection");
+    }
+    if secrets::code_shows_the_environment(script) {
+        judge.environment_is_shown();
     }
     if !awk::is_local(script) {
         return Judgement::unknown("the script may run or write something");

@@ -1,0 +1,183 @@
+//! Commands that stand in files of tasks: recipes of a makefile, scripts of a package. They are read as commands are.
+
+use std::collections::HashMap;
+use std::path::Path;
+
+use bashgate_shared::classify::{Argv, paths};
+use bashgate_shared::programs;
+use bashgate_shared::protocol::FileEvidence;
+use serde_json::Value;
+
+/// What stands for a part of a recipe that only make knows.
+const OPEN: &str = "make-variable";
+/// What make itself calls these.
+const BUILT_IN: &[(&str, &str)] = &[
+    ("CC", "cc"),
+    ("CXX", "c++"),
+    ("CPP", "cpp"),
+    ("AR", "ar"),
+    ("AS", "as"),
+    ("LD", "ld"),
+    ("MAKE", "make"),
+    ("RM", "rm -f"),
+    ("SHELL", "/bin/sh"),
+];
+/// Most times that a variable is put in for its name.
+const DEEPEST: usize = 8;
+
+/// The commands of a file of tasks that these calls may start, as a script. `None` for another file.
+pub(super) fn commands_of(file: &FileEvidence, calls: &[Argv]) -> Option<String> {
+    let name = paths::file_name(&file.path);
+    let is_called = |call: &Argv, program: &str| {
+        call.first().and_then(Option::as_deref).is_some_and(|word| paths::file_name(word) == program)
+    };
+    let ending = Path::new(name).extension();
+    let is_of_make =
+        name.to_ascii_lowercase().ends_with("makefile") || ending.is_some_and(|end| end == "mk" || end == "mak");
+    let makes = |call: &Argv| ["make", "gmake", "bmake"].iter().any(|program| is_called(call, program));
+    if is_of_make && calls.iter().any(makes) {
+        return Some(recipes(&file.head));
+    }
+    if name == "package.json" {
+        let words: Vec<&str> = calls
+            .iter()
+            .filter(|call| runs_scripts(call))
+            .flat_map(|call| call.iter().flatten().map(String::as_str))
+            .collect();
+        return (!words.is_empty()).then(|| scripts(&file.head, &words));
+    }
+    None
+}
+
+/// True for a program that runs scripts of a package by their names.
+fn runs_scripts(call: &Argv) -> bool {
+    let name = call.first().and_then(Option::as_deref).map(paths::file_name).unwrap_or_default();
+    programs::row(name).is_some_and(|row| row.steered_by.contains(&"package.json"))
+}
+
+/// The scripts of a package whose names stand in a command, with what runs before and after each.
+fn scripts(head: &str, words: &[&str]) -> String {
+    let Ok(package) = serde_json::from_str::<Value>(head) else { return format!("{OPEN}\n") };
+    let Some(scripts) = package.get("scripts").and_then(Value::as_object) else { return String::new() };
+    let mut text = String::new();
+    let installs = ["install", "ci", "i", "add", "rebuild", "link", "pack", "publish", "version", "prepare"];
+    for (name, script) in scripts {
+        let stem = ["pre", "post"].iter().find_map(|start| name.strip_prefix(start)).unwrap_or(name);
+        let is_named = |name: &str| {
+            words.iter().any(|word| *word == name || name == "test" && ["t", "tst", "it", "cit"].contains(word))
+        };
+        let is_of_install = || {
+            ["install", "prepare", "version", "publish", "pack"].contains(&stem)
+                && words.iter().any(|word| installs.contains(word))
+        };
+        if is_named(name) || is_named(stem) || is_of_install() {
+            text.push_str(script.as_str().unwrap_or(OPEN));
+            text.push('\n');
+        }
+    }
+    text
+}
+
+/// The recipes of a makefile, with variables put in where the file says what they are.
+fn recipes(head: &str) -> String {
+    let joined = head.replace("\\\n", " ");
+    let mut variables: HashMap<&str, &str> = BUILT_IN.iter().copied().collect();
+    let mut text = String::new();
+    for line in joined.lines() {
+        let recipe = line.strip_prefix('\t').or_else(|| {
+            let (rule, recipe) = line.split_once(';')?;
+            rule.contains(':').then_some(recipe)
+        });
+        if let Some(recipe) = recipe {
+            text.push_str(&expanded(recipe.trim_start_matches(['@', '-', '+', ' ', '\t']), &variables, 0));
+            text.push('\n');
+            continue;
+        }
+        let plain = line.split('#').next().unwrap_or_default().trim();
+        let first = plain.split_whitespace().next().unwrap_or_default();
+        // What make runs itself, reads besides, or reads otherwise than it stands here.
+        let is_more = ["define", "include", "-include", "sinclude", "load", ".RECIPEPREFIX", ".ONESHELL:"]
+            .contains(&first)
+            || plain.contains("$(shell")
+            || plain.contains("${shell")
+            || plain.contains("$(eval")
+            || plain.contains("!=")
+            || plain.starts_with("SHELL")
+            || plain.starts_with(".SHELLFLAGS")
+            || plain.starts_with(".RECIPEPREFIX");
+        if is_more {
+            text.push_str(OPEN);
+            text.push('\n');
+        }
+        if let Some((name, value)) = plain.split_once('=') {
+            let name = name.trim_end_matches([':', '?', '+', '!']).trim();
+            let name = name.strip_prefix("export ").unwrap_or(name).trim();
+            // One that is set twice is whichever make takes.
+            let value = if variables.contains_key(name) && !BUILT_IN.iter().any(|(own, _)| *own == name) {
+                OPEN
+            } else {
+                value.trim()
+            };
+            variables.insert(name, value);
+        }
+    }
+    text
+}
+
+/// A recipe with its variables put in; what only make knows is [`OPEN`].
+fn expanded(text: &str, variables: &HashMap<&str, &str>, depth: usize) -> String {
+    let mut out = String::new();
+    let mut rest = text;
+    while let Some(at) = rest.find('$') {
+        out.push_str(rest.get(..at).unwrap_or_default());
+        let behind = rest.get(at + 1..).unwrap_or_default();
+        let Some(next) = behind.chars().next() else { break };
+        rest = behind.get(next.len_utf8()..).unwrap_or_default();
+        match next {
+            '$' => out.push('$'),
+            '(' | '{' => {
+                let end = if next == '(' { ')' } else { '}' };
+                let Some((name, after)) = rest.split_once(end) else { return OPEN.to_owned() };
+                let value = variables.get(name).filter(|_| depth < DEEPEST);
+                out.push_str(&value.map_or_else(|| OPEN.to_owned(), |value| expanded(value, variables, depth + 1)));
+                rest = after;
+                // A function of make's in it has ends of its own.
+                if name.contains(['$', '(', '{']) {
+                    return OPEN.to_owned();
+                }
+            }
+            // The rule's own files.
+            '@' | '<' | '^' | '?' | '*' | '+' | '%' | '|' => out.push_str("file-of-the-rule"),
+            _ => out.push_str(OPEN),
+        }
+    }
+    out.push_str(rest);
+    out
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn recipes_are_commands() {
+        let head =
+            "PY = python3\nall: a\n\t@$(PY) t/o.py\n\t-$(CC) -o $@ $<\nb: ; echo $$HOME\nc:\n\t$(subst X,,cXurl) x\n";
+        assert_eq!(
+            recipes(head),
+            "python3 t/o.py\ncc -o file-of-the-rule file-of-the-rule\necho $HOME\nmake-variable x\n"
+        );
+        for more in ["include t/*.mk", "SHELL=./tool", "x := $(shell id)", "define r", ".RECIPEPREFIX = >", "x != id"] {
+            assert!(recipes(more).contains(OPEN), "{more}");
+        }
+    }
+
+    #[test]
+    fn scripts_are_found_by_their_names() {
+        let head = r#"{"scripts": {"test": "node t.js", "pretest": "a", "build": "b", "install": "c"}}"#;
+        assert_eq!(scripts(head, &["npm", "test"]), "a\nnode t.js\n");
+        assert_eq!(scripts(head, &["npm", "run", "build"]), "b\n");
+        assert_eq!(scripts(head, &["npm", "ci"]), "c\n");
+        assert!(scripts("{", &["npm", "test"]).contains(OPEN));
+    }
+}
