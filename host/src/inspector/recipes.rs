@@ -10,49 +10,32 @@ use serde_json::Value;
 
 /// What stands for a part of a recipe that only make knows.
 const OPEN: &str = "make-variable";
-/// What make itself calls these.
-const BUILT_IN: &[(&str, &str)] = &[
-    ("CC", "cc"),
-    ("CXX", "c++"),
-    ("CPP", "cpp"),
-    ("AR", "ar"),
-    ("AS", "as"),
-    ("LD", "ld"),
-    ("MAKE", "make"),
-    ("RM", "rm -f"),
-    ("SHELL", "/bin/sh"),
-];
 /// Most times that a variable is put in for its name.
 const DEEPEST: usize = 8;
 
 /// The commands of a file of tasks that these calls may start, as a script. `None` for another file.
 pub(super) fn commands_of(file: &FileEvidence, calls: &[Argv]) -> Option<String> {
     let name = paths::file_name(&file.path);
-    let is_called = |call: &Argv, program: &str| {
-        call.first().and_then(Option::as_deref).is_some_and(|word| paths::file_name(word) == program)
-    };
     let ending = Path::new(name).extension();
     let is_of_make =
         name.to_ascii_lowercase().ends_with("makefile") || ending.is_some_and(|end| end == "mk" || end == "mak");
-    let makes = |call: &Argv| ["make", "gmake", "bmake"].iter().any(|program| is_called(call, program));
+    let steers = |call: &Argv, is: &dyn Fn(&str) -> bool| {
+        let name = call.first().and_then(Option::as_deref).map(paths::file_name).unwrap_or_default();
+        programs::row(name).is_some_and(|row| row.steered_by.iter().any(|file| is(file)))
+    };
+    let makes = |call: &Argv| steers(call, &|file| file.to_ascii_lowercase().ends_with("makefile"));
     if is_of_make && calls.iter().any(makes) {
         return Some(recipes(&file.head));
     }
     if name == "package.json" {
         let words: Vec<&str> = calls
             .iter()
-            .filter(|call| runs_scripts(call))
+            .filter(|call| steers(call, &|file| file == name))
             .flat_map(|call| call.iter().flatten().map(String::as_str))
             .collect();
         return (!words.is_empty()).then(|| scripts(&file.head, &words));
     }
     None
-}
-
-/// True for a program that runs scripts of a package by their names.
-fn runs_scripts(call: &Argv) -> bool {
-    let name = call.first().and_then(Option::as_deref).map(paths::file_name).unwrap_or_default();
-    programs::row(name).is_some_and(|row| row.steered_by.contains(&"package.json"))
 }
 
 /// The scripts of a package whose names stand in a command, with what runs before and after each.
@@ -81,7 +64,7 @@ fn scripts(head: &str, words: &[&str]) -> String {
 /// The recipes of a makefile, with variables put in where the file says what they are.
 fn recipes(head: &str) -> String {
     let joined = head.replace("\\\n", " ");
-    let mut variables: HashMap<&str, &str> = BUILT_IN.iter().copied().collect();
+    let mut variables: HashMap<&str, &str> = programs::MAKE_VARIABLES.iter().copied().collect();
     let mut text = String::new();
     for line in joined.lines() {
         let recipe = line.strip_prefix('\t').or_else(|| {
@@ -113,7 +96,8 @@ fn recipes(head: &str) -> String {
             let name = name.trim_end_matches([':', '?', '+', '!']).trim();
             let name = name.strip_prefix("export ").unwrap_or(name).trim();
             // One that is set twice is whichever make takes.
-            let value = if variables.contains_key(name) && !BUILT_IN.iter().any(|(own, _)| *own == name) {
+            let value = if variables.contains_key(name) && !programs::MAKE_VARIABLES.iter().any(|(own, _)| *own == name)
+            {
                 OPEN
             } else {
                 value.trim()

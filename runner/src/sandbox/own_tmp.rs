@@ -272,7 +272,7 @@ impl OwnTmp {
     /// machine's folder, and puts what it has made of it in its place.
     ///
     /// Whatever fails stays as it was outside.
-    pub fn hand_out(mut self) {
+    pub fn hand_out(&mut self) {
         for file in std::mem::take(&mut self.linked) {
             let path = PathBuf::from(&file.path);
             let Some(at) = self.at(&path) else { continue };

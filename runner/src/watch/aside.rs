@@ -29,7 +29,7 @@ pub(super) fn open_without_links(path: &Path) -> io::Result<fs::File> {
 }
 
 /// The start of a regular file, as far as it is text.
-pub(super) fn text_of(file: &Path) -> String {
+pub(crate) fn text_of(file: &Path) -> String {
     let mut bytes = Vec::new();
     let read = open(file).and_then(|opened| {
         let is_file = opened.metadata()?.is_file();

@@ -330,7 +330,7 @@ fn is_of_another(path: &Path) -> bool {
     let name = path.file_name().unwrap_or_default();
     let mut folders = path.ancestors().skip(2);
     let is_inside = folders.any(|folder| ["worktrees", "modules"].iter().any(|name| folder.ends_with(name)));
-    let leads_back = || std::fs::read_to_string(path).is_ok_and(|text| text.trim() == "../..");
+    let leads_back = || super::text_of(path).trim() == "../..";
     is_inside && (name == "config.worktree" || name == "commondir" && !leads_back())
 }
 

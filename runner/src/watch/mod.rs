@@ -24,9 +24,11 @@ use std::sync::mpsc;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use aside::set_aside;
+pub(crate) use aside::text_of;
 pub use baseline::kept_in;
 use baseline::{Baseline, Foreign, Left};
-use bashgate_hook::gate::git::Tracked;
+use bashgate_hook::gate::git::{self, Tracked};
+use bashgate_shared::classify::git_config;
 pub use restored::{Aside, give_back, remember_aside, remembered};
 use rustix::fs::{AtFlags, CWD, FileType, Mode, OFlags, ResolveFlags};
 use seen::{Known, Seen};
@@ -309,7 +311,7 @@ impl Watch {
         let mut found = Vec::new();
         for (path, stamp) in &after.own {
             match self.before.own.get(path) {
-                None if nobody_was_asked && (after.is_hook(path) || self.is_start_file(path)) && self.is_new(path) => {
+                None if nobody_was_asked && self.starts_something(path, &after) && self.is_new(path) => {
                     found.push(self.taken_away(path, Change::Created));
                 }
                 None => found.push(Violation::of(path, Change::Created)),
@@ -322,7 +324,7 @@ impl Watch {
         for (path, stamp) in &after.nested {
             match self.before.nested.get(path) {
                 // Git makes no hook but its samples.
-                None if nobody_was_asked && (after.is_hook(path) || self.is_start_file(path)) && self.is_new(path) => {
+                None if nobody_was_asked && self.starts_something(path, &after) && self.is_new(path) => {
                     found.push(self.taken_away(path, Change::NestedRepository));
                 }
                 _ if self.before.acting.knows(path) => {}
@@ -435,12 +437,35 @@ impl Watch {
         taken_away(path, &self.workspace, otherwise)
     }
 
+    /// True for a file of git's that makes it run something: a hook, one that says where settings are, or settings that name programs.
+    fn starts_something(&self, path: &Path, after: &Seen) -> bool {
+        let is_config = path.file_name().is_some_and(|name| name == "config");
+        after.is_hook(path) || self.is_start_file(path) || is_config && names_programs(&text_of(path))
+    }
+
     /// True for what other programs run at their start, and false for what git itself makes at its work.
     fn is_start_file(&self, path: &Path) -> bool {
         let is_own = path.starts_with(self.workspace.join(".git")) || self.workspace.ends_with(".git");
         is_own && baseline::is_start_file_of_git(path)
             || self.names.kept.iter().any(|name| path.starts_with(self.workspace.join(name)))
     }
+}
+
+/// True for settings of git that name programs, lead to further ones, or cannot be read for certain.
+fn names_programs(text: &str) -> bool {
+    let Some(settings) = git::config::read(text) else { return true };
+    settings.iter().any(|setting| {
+        // What a clone writes: where it came from.
+        let is_of_clone = setting.key.starts_with("remote.")
+            && [".url", ".fetch"].iter().any(|end| setting.key.ends_with(end))
+            && !setting.value.contains("::")
+            && !setting.value.starts_with('-');
+        if is_of_clone {
+            return false;
+        }
+        let leads = setting.key.starts_with("include") || git_config::leads_elsewhere(&setting.key, &setting.value);
+        leads || git_config::names_program(&setting.key) && !git_config::is_switch(&setting.value)
+    })
 }
 
 /// Takes from others the right to make names in a folder, which a run has given them.

@@ -366,13 +366,14 @@ impl Seen {
         // A hook of a repository in the workspace is one like any other, of a submodule, too.
         let folders = ["modules", "worktrees"].map(|name| self.workspace.join(".git").join(name));
         let of_others = self.own.keys().filter(|path| folders.iter().any(|folder| path.starts_with(folder)));
-        for path in nested.keys().chain(of_others).cloned().collect::<Vec<_>>() {
+        let own_file = Some(own).filter(|own| own.is_file()).map(Path::to_owned);
+        for path in nested.keys().chain(of_others).cloned().chain(own_file).collect::<Vec<_>>() {
             let name = path.file_name().unwrap_or_default();
             if self.is_hook(&path) {
                 acting.named(self, &path, None);
             } else if name == "config" || name == "config.worktree" {
                 acting.settings(self, &path);
-            } else if name == "commondir" {
+            } else if name == "commondir" || name == ".git" {
                 acting.named(self, &path, None);
             }
         }

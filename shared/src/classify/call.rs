@@ -241,6 +241,9 @@ pub struct Scan<'c> {
     /// Those that stand behind others in one word, and take the next word as their value. A program that does not take several in one
     /// word may see an option in that.
     pub clustered: Vec<(String, Arg)>,
+    /// Those of one letter whose value is the next word, where that is, or may turn out to be, an option by itself. Not every program
+    /// takes such a word for a value, and one that goes through its words twice may have taken it away before.
+    pub apart: Vec<(String, Arg)>,
     /// Everything else.
     pub operands: Vec<&'c Arg>,
 }
@@ -341,6 +344,9 @@ impl Sorter<'_> {
                     let glued = letters.get(at + letter.len_utf8()..).unwrap_or("");
                     let value =
                         if glued.is_empty() { one_value(rest.next(), &option)? } else { Some(Arg::literal(glued)) };
+                    if let Some(value) = value.as_ref().filter(|value| glued.is_empty() && value.may_be_option()) {
+                        scan.apart.push((option.clone(), value.clone()));
+                    }
                     if let Some(value) = value.as_ref().filter(|_| at > 0 && glued.is_empty()) {
                         if strict && value.exact().is_some_and(|text| text.len() > 1 && text.starts_with('-')) {
                             return Err(format!("the value of `{option}`, behind other letters, looks like an option"));

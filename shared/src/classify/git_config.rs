@@ -6,6 +6,11 @@ use std::collections::BTreeSet;
 
 use super::Argv;
 
+/// True for a value that only turns something on or off.
+pub fn is_switch(value: &str) -> bool {
+    matches!(value, "true" | "false" | "1" | "0" | "yes" | "no" | "on" | "off" | "")
+}
+
 /// True for a setting that no local subcommand obeys, or that only an answer of a person's does, and that names a program all the same:
 /// one that git starts when it connects, signs in, or lets somebody write a text. Any other inert one names none.
 pub fn names_program(key: &str) -> bool {

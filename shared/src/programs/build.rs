@@ -15,10 +15,23 @@ const fn runner(
         .traits(&[Trait::BuildsHere])
 }
 
+/// What make itself takes these variables for, unless a makefile says otherwise (GNU make, "Implicit Variables").
+pub const MAKE_VARIABLES: &[(&str, &str)] = &[
+    ("CC", "cc"),
+    ("CXX", "c++"),
+    ("CPP", "cpp"),
+    ("AR", "ar"),
+    ("AS", "as"),
+    ("LD", "ld"),
+    ("MAKE", "make"),
+    ("RM", "rm -f"),
+    ("SHELL", "/bin/sh"),
+];
+
 pub(super) const TABLE: &[Program] = &[
     runner(&["make", "gmake"], &["GNUmakefile", "makefile", "Makefile"], &["make build", "make -C sub"])
         .runs(Runs::Code)
-        .elsewhere(&["-f*", "--file", "--makefile", "--eval", "-E"])
+        .elsewhere(&["-f*", "-C*", "-I*", "--file", "--makefile", "--include-dir", "--eval", "-E"])
         .tells_version(&["--version", "-v"])
         .environment(&["MAKEFLAGS", "GNUMAKEFLAGS", "MAKEFILES"]),
     runner(&["ninja"], &["build.ninja"], &["ninja"]).runs(Runs::Code).tells_version(&["--version"]),
@@ -173,6 +186,11 @@ pub(super) const TABLE: &[Program] = &[
     runner(&["ld"], &[], &["ld -plugin x a.o"]).runs(Runs::Named),
     runner(&["java", "javac"], &[], &["java Main"])
         .elsewhere(&[
+            "-cp",
+            "-classpath",
+            "--class-path",
+            "--module-path",
+            "-X*",
             "-jar",
             "-javaagent",
             "-agentpath",

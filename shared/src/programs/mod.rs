@@ -41,7 +41,7 @@ pub use row::{
 };
 
 pub(crate) use addresses::{files_in_address, hosts_in_words};
-pub use build::is_outward;
+pub use build::{MAKE_VARIABLES, is_outward};
 pub use builtins::CHANGE_FOLDER;
 pub(crate) use copies::{made_by, only_read};
 pub use files::{names_its_input, writes_as_told};

@@ -812,6 +812,8 @@ pub enum Trait {
     HasSubcommands,
     /// Behind `--` it still reads options.
     NoEndOfOptions,
+    /// A word that begins with a dash is no value of an option of one letter, but another option.
+    NoDashValues,
     /// An ordinary word of its may be, or name, what it runs: no end of options keeps that out.
     WordsMayRun,
 }

@@ -79,9 +79,9 @@ pub(super) const TABLE: &[Program] = &[
     )
     .runs(Runs::Named)
     .environment(&["FD_OPTIONS"])
-    .traits(&[Trait::NoEndOfOptions])
+    .traits(&[Trait::NoEndOfOptions, Trait::NoDashValues])
     .safe(&["fd -e rs pattern src"])
-    .not_safe(&["fd -x curl", "fd -X rm", "fd --exec sh", "fd -l x"]),
+    .not_safe(&["fd -x curl", "fd -X rm", "fd --exec sh", "fd -l x", "fd -t -x -t f sh", "fd -e \"$x\" y"]),
 ];
 
 fn grep(judge: &mut Judge<'_>, call: &Call) -> Judgement {
@@ -275,6 +275,10 @@ fn ripgrep(judge: &mut Judge<'_>, call: &Call) -> Judgement {
         Ok(scan) => scan,
         Err(reason) => return Judgement::unknown(reason),
     };
+    // It takes no word with a dash in front for a value, but for a pattern.
+    if scan.apart.iter().any(|(name, _)| name != "-e") {
+        return Judgement::unknown("the value of an option may be an option");
+    }
     // Lists of what is passed over: a line of them that is no pattern is shown.
     let mut lists = Judgement::safe();
     if !scan.has(&["--no-ignore", "--unrestricted"]) {

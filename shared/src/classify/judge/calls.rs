@@ -132,6 +132,9 @@ impl Judge<'_> {
             Rule::Custom(rule) => rule(self, call),
             Rule::Harmless(operands) => self.harmless(call, *operands),
             Rule::Listed(options, operands) => match options.scan(&call.args) {
+                Ok(scan) if row.has(Trait::NoDashValues) && !scan.apart.is_empty() => {
+                    Judgement::unknown("the value of an option may be an option")
+                }
                 Ok(scan) => self.operands(&scan.operands, *operands),
                 Err(reason) => Judgement::unknown(reason),
             },

@@ -477,7 +477,7 @@ fn says_secret(name: &str) -> bool {
         | [.., "recovery", "codes" | "keys" | "key"] => true,
         // As names of a cluster's resources have it: what it is stands first.
         ["secret" | "secrets" | "credential" | "credentials" | "creds" | "passwords", ..] => is_data && words.len() > 1,
-        ["openai" | "anthropic" | "stripe" | "aws" | "gcp" | "azure", "key" | "keys"] => is_data,
+        ["openai" | "anthropic" | "stripe" | "azure", "key" | "keys"] => is_data,
         ["key"] => is_data && name.ends_with(".properties"),
         [.., last] => {
             is_data

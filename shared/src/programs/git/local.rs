@@ -738,6 +738,10 @@ pub(super) fn obstacle(subcommand: &str, scan: &Scan<'_>) -> Option<String> {
             Some(None) if MAY_BE_ANYTHING.contains(&name.as_str()) => "",
             Some(None) => return Some(format!("the value of `{name}` is only known when it runs")),
         };
+        // Git goes through its words twice, and the first time takes some away, so that the next one is another option's value.
+        if matches!(name.as_str(), "-S" | "-G" | "-O") && scan.apart.iter().any(|(apart, _)| apart == name) {
+            return Some(format!("the value of `{name}` may be an option"));
+        }
         // Git might see an option where a number or a pattern stands here.
         if text.starts_with('-') && matches!(name.as_str(), "-n" | "-L" | "-x" | "-l" | "-b" | "-c") {
             return Some(format!("the value of `{name}` looks like an option"));
@@ -788,20 +792,8 @@ pub(super) fn obstacle(subcommand: &str, scan: &Scan<'_>) -> Option<String> {
 
 /// Options whose value is a message, a name, a time, or what is searched for: whatever it is, it leads nowhere. Each of them takes the
 /// next word as its value, even one that looks like an option.
-const MAY_BE_ANYTHING: &[&str] = &[
-    "-m",
-    "--message",
-    "-e",
-    "-S",
-    "-G",
-    "--grep",
-    "--author",
-    "--committer",
-    "--since",
-    "--until",
-    "--after",
-    "--before",
-];
+const MAY_BE_ANYTHING: &[&str] =
+    &["-m", "--message", "-e", "--grep", "--author", "--committer", "--since", "--until", "--after", "--before"];
 
 /// Options with which `git log` shows what the files hold.
 const PATCHES: &[&str] = &[
