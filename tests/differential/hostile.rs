@@ -13,7 +13,7 @@ use bashgate_shared::planted::{self, Bug};
 use bashgate_tests::{Dice, Site, bin, rounds};
 use serde_json::{Value, json};
 
-use super::worlds::{Aim, CANARY, MARK, World, is_out_of_bounds, sentence};
+use super::worlds::{Aim, CANARY, FOR_EACH_CONDITION, MARK, World, is_out_of_bounds, sentence};
 use super::{Case, ENOUGH, Tracer, generator, seed, tables};
 
 /// Kinds of conditions.
@@ -181,7 +181,10 @@ fn what_the_hook_lets_through_in_a_hostile_world_does_no_harm() {
         for _ in 0..50.min(wanted - batch * 50) {
             let aim = Aim::any(&mut dice);
             let world = field.world(&mut dice, aim);
-            let commands = commands(&mut dice, aim, &examples, COMMANDS);
+            let mut commands = commands(&mut dice, aim, &examples, COMMANDS);
+            if field.made.is_multiple_of(3) {
+                commands.extend(FOR_EACH_CONDITION.iter().map(|text| (*text).to_owned()));
+            }
             asked += commands.len();
             for case in commands.iter().filter_map(|text| case(&world, text)) {
                 let kinds = case.found.conditions.iter().map(kind);

@@ -562,6 +562,23 @@ impl Aim {
 
 const ALL: [Aim; 8] = [Aim::Anything, Aim::Names, Aim::Writes, Aim::Git, Aim::Awk, Aim::Sed, Aim::Magic, Aim::Folders];
 
+/// One for each condition of the hook, whatever else is drawn.
+pub const FOR_EACH_CONDITION: &[&str] = &[
+    "grep -rn one docs",
+    "cat certs/ca.pem",
+    "cd docs && cat x.md",
+    "cat docs/*",
+    "find docs -name '*.md' | xargs wc -l",
+    "git add a",
+    "wc -l *.md",
+    "mv b.txt moved",
+    "rg --files docs",
+    "cargo --version",
+    "git show d13495380",
+    "git log -p -1",
+    "git status",
+];
+
 /// They read.
 const READING: &[&str] = &[
     "cat W",

@@ -5,7 +5,7 @@ use std::os::unix::fs::{PermissionsExt as _, symlink};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use bashgate_shared::classify::{Decided, Surroundings, classify};
+use bashgate_shared::classify::{CommandClass, Decided, Surroundings, classify};
 use bashgate_shared::command::CommandLine;
 use bashgate_tests::{Output, Site, bin, commands_of, corpus_files};
 
@@ -892,13 +892,24 @@ fn in_a_real_tree_a_secret_is_found_where_there_is_one() {
     a_real_tree(&world);
     world.asked(&["curl x"]);
     let around = Surroundings { cwd: world.work().to_str().map(str::to_owned), ..Surroundings::default() };
-    let looks = |command: &String| {
+    let class = |command: &String| {
         let found = CommandLine::parse(command).ok().map(|command| classify(&command, &around));
-        found.is_some_and(|found| found.decided == Decided::LocalIf)
+        found.filter(|found| found.decided == Decided::LocalIf).map(|found| found.class)
     };
-    let mut commands: Vec<String> = corpus_files().iter().flat_map(|file| commands_of(file)).filter(looks).collect();
-    commands.sort();
-    commands.dedup();
+    let mut all: Vec<String> = corpus_files().iter().flat_map(|file| commands_of(file)).collect();
+    all.sort();
+    all.dedup();
+    // All that are Safe, and of those of git, which look at the same, some.
+    let mut others = 0;
+    let is_asked = |command: &String| match class(command) {
+        Some(CommandClass::Safe) => true,
+        Some(_) => {
+            others += 1;
+            others % 10 == 0
+        }
+        None => false,
+    };
+    let commands: Vec<String> = all.into_iter().filter(is_asked).collect();
     assert!(commands.len() > 20, "{}", commands.len());
     let root = world.root.path().to_str().unwrap();
     let (mut local, mut alarms) = (0, Vec::new());

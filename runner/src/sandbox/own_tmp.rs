@@ -1,8 +1,9 @@
 //! Temporary folders of a run's own, and what its command names of the machine's.
 //!
 //! What lies in `/tmp` is believed by programs of the same user that go on outside: a compiler's files between its steps, caches,
-//! drafts. So a run gets other folders in their place. What its command names there is lent to it, and what it leaves comes out
-//! again, where nothing else has that name: who reads the command has seen these names.
+//! drafts. So a run gets other folders in their place. What its command names there is lent to it, and what it leaves under such a name
+//! comes out again, where nothing else has it by now. What nobody named is nothing that an agent goes on with, and may be what other
+//! programs look for.
 //!
 //! INVARIANT: nothing is lent or comes out through a link, and nothing that stood there is replaced by something else than what the
 //! run was lent under that name.
@@ -121,7 +122,7 @@ impl Lent {
     }
 }
 
-/// What ends a name in a text. A name with one of these in it is not found by its text; as a file it comes out all the same.
+/// What ends a name in a text. A name with one of these in it is not found.
 fn ends_a_name(c: char) -> bool {
     c.is_whitespace() || c.is_control() || "\"'`;&|<>(){}[]*?$\\,:/!^".contains(c)
 }

@@ -29,6 +29,8 @@ const LONGEST: Duration = Duration::from_secs(20);
 const LONGEST_ON_LINKS: Duration = Duration::from_secs(5);
 /// Deepest folder of hooks or settings that is looked into.
 const DEEPEST: usize = 8;
+/// Names by which a repository is known.
+const OF_REPOSITORIES: &[&str] = &[".git", "HEAD", "config", "commondir"];
 /// Most folders of objects: one for each first byte, and a few.
 const MOST_OF_OBJECTS: usize = 512;
 /// Most names in a repository's own folder but for its objects.
@@ -289,7 +291,7 @@ impl Seen {
             let entries = if part == Part::Whole {
                 self.entries_up_to(&folder, LARGE)
             } else {
-                let matters = |name: &str| names.step(begun, name) != Begun::No || name == ".git";
+                let matters = |name: &str| names.step(begun, name) != Begun::No || OF_REPOSITORIES.contains(&name);
                 self.entries_of_large(&folder, part, matters)
             };
             if part == Part::Whole && entries.len() == LARGE {

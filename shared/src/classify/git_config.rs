@@ -8,7 +8,7 @@ use super::Argv;
 
 /// True for a value that only turns something on or off.
 pub fn is_switch(value: &str) -> bool {
-    matches!(value, "true" | "false" | "1" | "0" | "yes" | "no" | "on" | "off" | "")
+    value.parse::<bool>().is_ok() || value.parse::<u64>().is_ok() || matches!(value, "yes" | "no" | "on" | "off" | "")
 }
 
 /// True for a setting that no local subcommand obeys, or that only an answer of a person's does, and that names a program all the same:

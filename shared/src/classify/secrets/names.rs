@@ -459,6 +459,7 @@ fn says_secret(name: &str) -> bool {
     // Forms and tests speak of passwords.
     let about = [
         "reset", "forgot", "change", "update", "lost", "verify", "confirm", "set", "no", "detect", "example", "sample",
+        "scanning", "scan", "scanner", "baseline", "policy", "policies", "provider", "rotation", "sharing", "schema",
     ];
     if words.iter().any(|word| about.contains(word)) {
         return false;

@@ -640,7 +640,7 @@ pub(in crate::programs) const EXAMPLES: &[(&str, bool)] = &[
     ("git branch --help", false),
     ("git diff -U3 a.rs", true),
     ("git log --author=me --grep \"$x\" -5", false),
-    ("git log -S \"$x\" --oneline", true),
+    ("git log -S \"$x\" --oneline", false),
     ("git commit -m \"$x\"", true),
     ("git diff --unified=5", true),
     ("git diff -U \"$x\" a.txt", false),
@@ -790,8 +790,8 @@ pub(super) fn obstacle(subcommand: &str, scan: &Scan<'_>) -> Option<String> {
     None
 }
 
-/// Options whose value is a message, a name, a time, or what is searched for: whatever it is, it leads nowhere. Each of them takes the
-/// next word as its value, even one that looks like an option.
+/// Options whose value is a message, a name or a time: whatever it is, it leads nowhere. Each of them takes the next word as its value,
+/// even one that looks like an option.
 const MAY_BE_ANYTHING: &[&str] =
     &["-m", "--message", "-e", "--grep", "--author", "--committer", "--since", "--until", "--after", "--before"];
 
