@@ -81,6 +81,11 @@ pub struct NetworkUse {
 }
 
 impl Effects {
+    /// True where a list of what is read or named may lack more.
+    pub fn is_full(&self) -> bool {
+        self.reads.len() >= MAX_LISTED || self.named.len() >= MAX_LISTED
+    }
+
     /// True when one command both reads a secret and reaches the network.
     pub fn sends_secret(&self) -> bool {
         !self.secrets.is_empty() && !self.network.is_empty()

@@ -311,6 +311,11 @@ pub struct Classification {
 }
 
 impl Classification {
+    /// True where there may be more conditions than are kept.
+    pub fn has_all_conditions(&self) -> bool {
+        self.conditions.len() >= judge::MAX_CONDITIONS
+    }
+
     /// True where all that reaches a network is requests to this very machine that send nothing but their addresses, and everything else is
     /// local: nothing is taken away.
     pub fn asks_only_this_machine(&self) -> bool {

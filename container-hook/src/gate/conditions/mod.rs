@@ -208,6 +208,13 @@ pub fn secrets_met(found: &Classification, cwd: &Path) -> Findings {
             _ => {}
         }
     }
+    // A full list says nothing of what would stand behind it.
+    if effects.is_full() || found.has_all_conditions() {
+        met.secrets.push("more than is looked at".to_owned());
+    }
+    if effects.reads_unknown {
+        met.unlooked.push("files whose names are only known when it runs".to_owned());
+    }
     // Whole folders are read where what lies in them may leave.
     if leaves {
         for path in effects.reads.iter().filter_map(|path| place(path)).filter(|path| path.is_dir()) {

@@ -88,7 +88,7 @@ const MAX_CALLS: usize = 4096;
 /// Most words of calls that are judged: each wrapper around others has the rest of theirs again.
 const MAX_WORDS: usize = 65_536;
 /// Most conditions of one command.
-const MAX_CONDITIONS: usize = 32;
+pub(super) const MAX_CONDITIONS: usize = 32;
 
 /// Names of files that one command hands to the next one, each beginning with the folder that was searched.
 #[derive(Debug, Clone)]
