@@ -215,6 +215,18 @@ fn numbered(number: usize, line: &str, out: &mut String) {
     out.push_str(&format!("{number:>5} | {}\n", counted(line)));
 }
 
+/// How a tab is shown.
+const TAB: &str = "[tab]";
+
+/// True for a text that begins as the card itself counts blanks or shows a tab.
+fn is_our_notation(text: &str) -> bool {
+    let is_count = || {
+        let rest = text.trim_start_matches('[').trim_start_matches(|c: char| c.is_ascii_digit());
+        rest.len() + 1 < text.len() && rest.trim_start_matches(' ').starts_with("blanks]")
+    };
+    text.starts_with(TAB) || is_count()
+}
+
 /// A text with long runs of blanks counted.
 fn counted(line: &str) -> String {
     let mut text = String::new();
@@ -226,13 +238,18 @@ fn counted(line: &str) -> String {
             text.extend(std::iter::repeat_n(' ', blanks));
         }
     };
-    for letter in line.chars() {
+    for (at, letter) in line.char_indices() {
         if letter == ' ' {
             blanks += 1;
             continue;
         }
         end_of_blanks(std::mem::take(&mut blanks), &mut text);
-        if letter == '\t' { text.push_str("\\t") } else { text.push(letter) }
+        match letter {
+            '\t' => text.push_str(TAB),
+            // What the command itself writes so is no word of the card.
+            '[' if line.get(at..).is_some_and(is_our_notation) => text.push_str("\\u{5b}"),
+            letter => text.push(letter),
+        }
     }
     if blanks > 0 {
         // At its end nobody sees even one.
@@ -546,8 +563,14 @@ pub(crate) mod tests {
         let text = render(&held(&format!("echo a{}; rm x{}\n\t:", " ".repeat(500), "y".repeat(400))), 0, false);
         assert!(text.contains("    1 | echo a[500 blanks]; rm x"), "{text}");
         assert!(text.lines().all(|line| line.chars().count() < columns::COLUMNS), "{text}");
-        assert!(text.contains("\n      : ") && text.contains("    2 | \\t:"), "{text}");
+        assert!(text.contains("\n      : ") && text.contains("    2 | [tab]:"), "{text}");
         assert!(render(&held("ls "), 0, false).contains("| ls[1 blanks]\n"));
+        for text in ["echo a[12 blanks]# ; rm x", "echo a[tab]# ; rm x", "echo [1 blanks]"] {
+            let shown = render(&held(text), 0, false);
+            assert!(!shown.contains("blanks]#") || shown.contains("\\u{5b}"), "{shown}");
+            assert!(shown.contains("\\u{5b}"), "{shown}");
+        }
+        assert!(render(&held("echo a[1]"), 0, false).contains("| echo a[1]\n"));
     }
 
     #[test]

@@ -43,9 +43,9 @@ pub fn inspect(brief: &Brief) -> Finding {
     }
 }
 
-/// As much of a path or a text as a reason has room for.
-fn shortened(text: &str) -> String {
-    text.chars().take(60).collect()
+/// As much of a path or a text as a reason has room for, without what stands around such words there.
+pub(super) fn shortened(text: &str) -> String {
+    text.chars().take(60).collect::<String>().replace('`', "\\u{60}")
 }
 
 fn clear() -> Finding {

@@ -9,7 +9,7 @@ use bashgate_shared::programs::{self, Builtin, Kind, Program, Runs, Talks, Trait
 use bashgate_shared::variables;
 
 use super::Brief;
-use super::offline::reaches_network;
+use super::offline::{reaches_network, shortened};
 
 /// Options that take a program to another machine, or have it start what they name, whatever it is.
 const ELSEWHERE: &[&str] = &[
@@ -99,13 +99,13 @@ pub(super) fn may_reach(brief: &Brief) -> Option<String> {
     if unknown().any(|_| true)
         && let Some(name) = variable_that_steers(&brief.command)
     {
-        return Some(format!("`{}` makes programs run something, or go elsewhere", short(name)));
+        return Some(format!("`{}` makes programs run something, or go elsewhere", shortened(name)));
     }
     // What stands on the standard input of a part is no part of its text.
     let is_fed = brief.command.contains("<<") && unknown().any(|part| !part.argv.is_empty());
     let named = || brief.command.lines().find(|line| reaches_network(line));
     if is_fed && let Some(line) = named() {
-        return Some(format!("it hands over a text that reaches the network: `{}`", short(line)));
+        return Some(format!("it hands over a text that reaches the network: `{}`", shortened(line)));
     }
     None
 }
@@ -122,26 +122,26 @@ fn of_part(brief: &Brief, part: &Part, depth: usize) -> Option<String> {
     let is_known_file = |path: &str| brief.evidence.iter().any(|file| file.is_called(path));
     let has_row_there = program.rsplit_once('/').is_some_and(|(folder, _)| SYSTEM.contains(&folder));
     if program.starts_with('/') && !has_row_there && !is_known_file(program) {
-        return Some(format!("nobody has seen what `{}` is", short(program)));
+        return Some(format!("nobody has seen what `{}` is", shortened(program)));
     }
     if let Some(setting) = setting_of_git(part) {
-        return Some(format!("`{}` makes it run something", short(&setting)));
+        return Some(format!("`{}` makes it run something", shortened(&setting)));
     }
     let is_work_here = |row: &Program| row.has(Trait::BuildsHere) || row.here.is_some();
     if name != "git"
         && row.is_none_or(is_work_here)
         && let Some(task) = texts().find(|word| programs::is_outward(word))
     {
-        return Some(format!("`{}` is what people call what goes to other machines", short(task)));
+        return Some(format!("`{}` is what people call what goes to other machines", shortened(task)));
     }
     if row.is_none_or(|row| is_work_here(row) || row.runs != Runs::Nothing)
         && let Some(word) = texts().find(|word| names_more(row, word))
     {
-        return Some(format!("`{}` names what it starts, or more of its words", short(word)));
+        return Some(format!("`{}` names what it starts, or more of its words", shortened(word)));
     }
     let Some(row) = row else {
         let is_unknown = is_of_system(program);
-        return is_unknown.then(|| format!("the rules do not know the program `{}`", short(program)));
+        return is_unknown.then(|| format!("the rules do not know the program `{}`", shortened(program)));
     };
     let own: Vec<Option<&str>> = words.iter().map(Option::as_deref).collect();
     if programs::writes_as_told(program, &own) {
@@ -153,7 +153,7 @@ fn of_part(brief: &Brief, part: &Part, depth: usize) -> Option<String> {
         return Some(format!("`{name}` may run what stands in its words"));
     }
     if let Some(text) = texts().find(|word| mentions_network(row, part, word)) {
-        return Some(format!("`{}` names what reaches the network", short(text)));
+        return Some(format!("`{}` names what reaches the network", shortened(text)));
     }
     let searches = row.has(Trait::Searches);
     // Behind `find -exec` stands another program, whose options are its own.
@@ -162,10 +162,10 @@ fn of_part(brief: &Brief, part: &Part, depth: usize) -> Option<String> {
         && let Some(option) =
             texts().find(|word| ELSEWHERE.iter().chain(row.elsewhere).any(|option| is_option(word, option)))
     {
-        return Some(format!("`{name} {}` may reach another machine, or run something", short(option)));
+        return Some(format!("`{name} {}` may reach another machine, or run something", shortened(option)));
     }
     if let Some(word) = words.iter().flatten().find(|word| acts_later(word)) {
-        return Some(format!("`{}` may act later", short(word)));
+        return Some(format!("`{}` may act later", shortened(word)));
     }
     let is_work = row.here.is_some()
         || row.has(Trait::BuildsHere)
@@ -198,14 +198,14 @@ fn of_part(brief: &Brief, part: &Part, depth: usize) -> Option<String> {
         && !are_packages
         && let Some(host) = texts().find(|word| !is_message(row, part, word) && names_host(word))
     {
-        return Some(format!("`{}` names another machine", short(host)));
+        return Some(format!("`{}` names another machine", shortened(host)));
     }
     // Of what stands behind a wrapper nobody has looked at a file of the workspace.
     let started = texts().find(|word| is_started(word));
     if matches!(row.runs, Runs::Behind(_))
         && let Some(path) = started.filter(|word| is_program_of_workspace(word) && !is_known_file(word))
     {
-        return Some(format!("nobody has seen what `{}` is", short(path)));
+        return Some(format!("nobody has seen what `{}` is", shortened(path)));
     }
     // An editor's own language starts programs and opens connections.
     if row.runs == Runs::Code && row.kind == Kind::Runner {
@@ -589,10 +589,6 @@ fn names_host(word: &str) -> bool {
             && (is_name(machine)
                 || is_address(machine)
                 || behind.starts_with('/') && !machine.is_empty() && !machine.contains('/'))
-}
-
-fn short(text: &str) -> String {
-    text.chars().take(60).collect()
 }
 
 #[cfg(test)]

@@ -261,6 +261,21 @@ impl<'t> Judge<'t> {
     }
 }
 
+/// Words of calls, and names of files in them, that hold what stands around words in a reason: the longest first.
+fn odd_words(calls: &[Argv]) -> Vec<&str> {
+    let words = calls.iter().flatten().flatten().map(String::as_str).filter(|word| word.contains('`'));
+    let mut odd: Vec<&str> =
+        words.flat_map(|word| [word, paths::file_name(word)]).filter(|word| word.contains('`')).collect();
+    odd.sort_by_key(|word| std::cmp::Reverse(word.len()));
+    odd.dedup();
+    odd
+}
+
+/// A reason in which no word of the command passes for words of ours.
+fn told(reason: String, odd: &[&str]) -> String {
+    odd.iter().fold(reason, |reason, word| reason.replace(word, &word.replace('`', "\\u{60}")))
+}
+
 impl Judge<'_> {
     /// Counts a call with so many words. An error when it cannot be followed any more; the text then counts as not understood.
     fn follow(&mut self, words: usize) -> Result<(), &'static str> {
@@ -322,11 +337,15 @@ impl Judge<'_> {
         } else if reason.is_empty() {
             "every program in it is local in the way it is called".clone_into(&mut reason);
         }
+        let odd = odd_words(&self.calls);
+        for part in &mut self.parts {
+            part.reason = told(std::mem::take(&mut part.reason), &odd);
+        }
         Classification {
             class,
             decided,
             conditions: self.conditions,
-            reason,
+            reason: told(reason, &odd),
             effects: self.effects,
             parts: self.parts,
             calls: self.calls,
