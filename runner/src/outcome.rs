@@ -178,11 +178,8 @@ pub(crate) fn hints(output: &str, preset: &Preset, workspace: &Path) -> Vec<Stri
     }
     // The shell stands in front of what it says.
     let is_here = |path: &String| !path.starts_with('/') || Path::new(path).starts_with(workspace);
-    let wants_tmp = |line: &str| {
-        let words = ["/tmp", "No such file", "Device or resource busy", "Permission denied"];
-        let [folder, reasons @ ..] = words;
-        line.contains(folder) && reasons.iter().any(|reason| line.contains(reason))
-    };
+    let reasons = ["No such file", "Device or resource busy", "Permission denied"];
+    let wants_tmp = |line: &str| line.contains("/tmp") && reasons.iter().any(|reason| line.contains(reason));
     if preset.filesystem.tmp == Tmp::Named && output.lines().any(wants_tmp) {
         hints.push(
             "/tmp is the run's own here: of the machine's it has what the command names (`/tmp/x`), and a folder that it is lent cannot be \

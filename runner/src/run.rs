@@ -11,7 +11,7 @@ use std::process::{Child, Stdio};
 use std::time::{Duration, Instant};
 
 use bashgate_hook::gate::config::Config;
-use bashgate_shared::classify::paths::is_temporary;
+use bashgate_shared::classify::paths::{TEMPORARY, is_temporary};
 use bashgate_shared::classify::{Surroundings, classify, later, secrets};
 use bashgate_shared::command::CommandLine;
 use bashgate_shared::programs;
@@ -133,9 +133,9 @@ impl RunSpec {
     /// The same, where a linked worktree is worked in, with the repository that it belongs to, into which it commits.
     fn with_repository_of_worktree(&self) -> Self {
         let mut spec = self.clone();
-        let is_written =
-            spec.preset.filesystem.workspace == Access::Write && spec.preset.git.repository == Access::Write;
-        spec.preset.filesystem.write.extend(git::repository_of_worktree(&spec.workspace).filter(|_| is_written));
+        if spec.preset.filesystem.workspace == Access::Write && spec.preset.git.repository == Access::Write {
+            spec.preset.filesystem.write.extend(git::repository_of_worktree(&spec.workspace));
+        }
         spec
     }
 
@@ -287,7 +287,7 @@ impl Runner {
                 let looked = [before, since.elapsed()];
                 let mut outcome = finished.outcome(permit, spec, timeout, sandbox, (violations, looked));
                 if let Some(state) = &spec.state {
-                    outcome.violations.iter().for_each(|found| crate::watch::remember_aside(state, found));
+                    crate::watch::remember_asides(state, &outcome.violations);
                 }
                 outcome.tell(spec.told.as_ref(), spec.agent.as_deref(), caged);
                 return Ok(outcome);
@@ -324,8 +324,8 @@ impl Runner {
         };
         // What does not exist yet could be made by the command, and would then be believed.
         if let Some(state) = &spec.state {
-            let at_hand = [workspace.as_path(), Path::new("/tmp"), Path::new("/var/tmp")];
-            if at_hand.iter().any(|folder| state.starts_with(folder)) && !matches!(run_as, RunAs::Owner { .. }) {
+            let mut at_hand = TEMPORARY.map(Path::new).into_iter().chain([workspace.as_path()]);
+            if at_hand.any(|folder| state.starts_with(folder)) && !matches!(run_as, RunAs::Owner { .. }) {
                 let io = |source| RunError::Io { what: "make the folder of jobs", source };
                 Jobs::at(state.clone()).own_folder().map_err(io)?;
             }

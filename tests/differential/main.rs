@@ -105,28 +105,31 @@ impl Tracer {
         Self { folder, worlds, cut_short: Cell::new(0) }
     }
 
+    /// A folder of programs, which anybody may run.
+    fn programs(&self, folder: &str, programs: &[(&str, Vec<u8>)]) {
+        let folder = self.folder.path().join(folder);
+        std::fs::create_dir(&folder).unwrap();
+        let files = programs.iter().map(|(name, content)| (folder.join(name), content));
+        let files = files.inspect(|(path, content)| std::fs::write(path, content).unwrap()).map(|(path, _)| path);
+        for path in files.chain([folder.clone()]) {
+            std::fs::set_permissions(path, std::fs::Permissions::from_mode(0o755)).unwrap();
+        }
+    }
+
     /// A folder with an `awk` for each of those that are in use.
     fn add_awks(&self) {
         for awk in ["mawk", "gawk", "original-awk", "busybox"] {
-            let folder = self.folder.path().join(awk);
-            std::fs::create_dir(&folder).unwrap();
-            std::fs::set_permissions(&folder, std::fs::Permissions::from_mode(0o755)).unwrap();
             let program =
                 [format!("/usr/bin/{awk}"), format!("/bin/{awk}")].into_iter().find(|path| Path::new(path).exists());
-            std::fs::copy(program.unwrap_or_else(|| panic!("{awk} is missing")), folder.join("awk")).unwrap();
+            let program = std::fs::read(program.unwrap_or_else(|| panic!("{awk} is missing"))).unwrap();
+            self.programs(awk, &[("awk", program)]);
         }
     }
 
     /// A folder with programs that are scripts.
     fn add_scripts(&self) {
-        let folder = self.folder.path().join("scripts");
-        std::fs::create_dir(&folder).unwrap();
-        for (name, text) in [("tac", "#!/bin/sh\nEVIL\n"), ("jq", "#!/usr/bin/python3\nimport os\nos.system('EVIL')\n")]
-        {
-            std::fs::write(folder.join(name), text).unwrap();
-            std::fs::set_permissions(folder.join(name), std::fs::Permissions::from_mode(0o755)).unwrap();
-        }
-        std::fs::set_permissions(&folder, std::fs::Permissions::from_mode(0o755)).unwrap();
+        let scripts = [("tac", "#!/bin/sh\nEVIL\n"), ("jq", "#!/usr/bin/python3\nimport os\nos.system('EVIL')\n")];
+        self.programs("scripts", &scripts.map(|(name, text)| (name, text.as_bytes().to_vec())));
     }
 
     /// What each command really did.

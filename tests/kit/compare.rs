@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 use std::path::Path;
 use std::process::{Command, ExitCode};
 
-use bashgate_tests::Output;
+use bashgate_tests::{Output, rows_of};
 use serde_json::{Value, json};
 
 /// What is asked of each build.
@@ -113,14 +113,8 @@ struct Row {
 }
 
 fn rows(file: &Path) -> BTreeMap<String, Row> {
-    let text = std::fs::read_to_string(file).unwrap();
-    let lines = text.lines().map(|line| serde_json::from_str::<Value>(line).unwrap());
-    let all = lines.flat_map(|line| match line["calls"].as_array() {
-        Some(calls) => calls.clone(),
-        None => vec![line],
-    });
     let mut rows: BTreeMap<String, Row> = BTreeMap::new();
-    for row in all {
+    for row in rows_of(file) {
         let Some(command) = row["command"].as_str() else { continue };
         let known = rows.entry(command.to_owned()).or_default();
         known.calls += row["count"].as_u64().unwrap_or(1);

@@ -32,14 +32,23 @@ fn files_in(folder: &Path) -> Vec<PathBuf> {
     files
 }
 
-/// The commands of a file with a `{"command": …}` a line, or with whole sessions: `{"calls": [{"command": …}, …]}`.
-pub fn commands_of(file: &Path) -> Vec<String> {
+/// The objects of a file, one a line.
+pub fn lines_of(file: &Path) -> Vec<Value> {
     let text = std::fs::read_to_string(file).unwrap_or_else(|error| panic!("{}: {error}", file.display()));
-    let rows = text.lines().map(|line| serde_json::from_str::<Value>(line).unwrap());
-    rows.flat_map(|row| {
-        let calls = row["calls"].as_array().cloned().unwrap_or_default();
-        let all = std::iter::once(row).chain(calls);
-        all.filter_map(|row| row["command"].as_str().map(str::to_owned)).collect::<Vec<_>>()
-    })
-    .collect()
+    text.lines().map(|line| serde_json::from_str(line).unwrap()).collect()
+}
+
+/// The rows with commands of a file with a `{"command": …}` a line, or with whole sessions: `{"calls": [{"command": …}, …]}`, of which
+/// each is as many rows as it has commands.
+pub fn rows_of(file: &Path) -> Vec<Value> {
+    let rows = lines_of(file).into_iter().flat_map(|row| match row["calls"].as_array() {
+        Some(calls) => calls.clone(),
+        None => vec![row],
+    });
+    rows.filter(|row| row["command"].is_string()).collect()
+}
+
+/// Their commands.
+pub fn commands_of(file: &Path) -> Vec<String> {
+    rows_of(file).iter().filter_map(|row| row["command"].as_str().map(str::to_owned)).collect()
 }

@@ -7,7 +7,7 @@ pub mod http;
 mod model;
 mod site;
 
-pub use corpora::{commands_of, corpora, corpus_files};
+pub use corpora::{commands_of, corpora, corpus_files, lines_of, rows_of};
 pub use dice::Dice;
 pub use model::{Fault, Model};
 pub use site::{Host, Output, Site, bin, hook, repository, runner};

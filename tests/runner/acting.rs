@@ -7,7 +7,7 @@ use std::path::Path;
 use bashgate_tests::Output;
 use serde_json::Value;
 
-use super::{Ground, Who, everywhere};
+use super::{Ground, Who, cages, everywhere};
 
 /// Plants in folders of their own, in any case of letters, and behind names that look harmless.
 const PLANTS: [&str; 12] = [
@@ -175,10 +175,7 @@ fn what_everyday_tools_make_is_told_and_stays() {
 /// repository cannot even that.
 #[test]
 fn linked_worktrees_commit_and_no_more() {
-    for ground in everywhere("extends = \"cage\"\n") {
-        if ground.backend == "firejail" {
-            continue;
-        }
+    for ground in cages() {
         let (work, main) = (ground.work(), ground.outside().join("main"));
         git(&ground.outside(), &["init", "-q", "-b", "main", "main"]);
         git(&main, &["config", "user.name", "n"]);
@@ -225,10 +222,7 @@ fn linked_worktrees_commit_and_no_more() {
 /// set aside, others have their old content again.
 #[test]
 fn settings_that_a_run_brings_with_a_repository_start_nothing() {
-    for ground in everywhere("extends = \"cage\"\n") {
-        if ground.backend == "firejail" {
-            continue;
-        }
+    for ground in cages() {
         let work = ground.work();
         fs::create_dir(work.join("main")).unwrap();
         let main = work.join("main");
@@ -284,10 +278,7 @@ fn settings_that_a_run_brings_with_a_repository_start_nothing() {
 /// What was set aside is listed and has its name again by a person's word, and by no run.
 #[test]
 fn what_was_set_aside_is_given_back_by_a_word() {
-    for ground in everywhere("extends = \"cage\"\n") {
-        if ground.backend == "firejail" {
-            continue;
-        }
+    for ground in cages() {
         let work = ground.work();
         git(&work, &["init", "-q"]);
         give_all(&ground, &work);

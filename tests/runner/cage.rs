@@ -8,7 +8,7 @@ use std::process::{Child, Command, Stdio};
 use bashgate_tests::{Output, bin, repository, until};
 use serde_json::{Value, json};
 
-use super::{Ground, Who};
+use super::cages;
 
 /// What the program reaches without a cage, at the least.
 const IN_THE_OPEN: [&str; 9] =
@@ -49,9 +49,7 @@ fn check_control(reached: &[String]) {
 
 #[test]
 fn a_program_that_tries_everything_reaches_nothing() {
-    for (who, backend) in [(Who::Root, "bwrap"), (Who::User, "bwrap"), (Who::Root, "landlock"), (Who::User, "landlock")]
-    {
-        let ground = Ground::new(who, backend, "extends = \"cage\"\n");
+    for ground in cages() {
         let outside = ground.outside();
         std::fs::set_permissions(&outside, std::fs::Permissions::from_mode(0o777)).unwrap();
         let reach = ground.write("bin/reach.py", &std::fs::read_to_string(program("reach.py")).unwrap());
@@ -77,7 +75,7 @@ fn a_program_that_tries_everything_reaches_nothing() {
         let outcome = ground.run_with(driver, &order);
         assert_eq!(outcome["exit_code"], 0, "{}: {outcome:#}", ground.name());
         let mut reached = list(outcome["stdout"].as_str().unwrap());
-        if backend == "bwrap" {
+        if ground.backend == "bwrap" {
             // Into a network of its own, where nobody is; who was reached is seen below.
             reached.retain(|what| !["udp", "a name"].contains(&what.as_str()));
         }

@@ -55,6 +55,15 @@ pub fn everywhere(more: &str) -> impl Iterator<Item = Ground> + use<'_> {
     MATRIX.into_iter().map(move |(who, backend)| Ground::new(who, backend, more))
 }
 
+/// A ground of the cage for each backend that keeps what it requires.
+pub fn cages() -> impl Iterator<Item = Ground> {
+    let keep = MATRIX.into_iter().filter(|(_, backend)| *backend != "firejail");
+    keep.map(|(who, backend)| Ground::new(who, backend, CAGE))
+}
+
+/// What makes the preset `p` the cage.
+pub const CAGE: &str = "extends = \"cage\"\n";
+
 impl Ground {
     /// The preset `p` extends `default`, uses this backend, requires nothing, and has these lines besides.
     pub fn new(who: Who, backend: &'static str, more: &str) -> Self {

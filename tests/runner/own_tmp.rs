@@ -7,15 +7,7 @@ use std::path::{Path, PathBuf};
 
 use serde_json::Value;
 
-use super::{Ground, Who, mark};
-
-const CAGE: &str = "extends = \"cage\"\n";
-
-fn grounds() -> impl Iterator<Item = Ground> {
-    [(Who::Root, "bwrap"), (Who::User, "bwrap"), (Who::Root, "landlock"), (Who::User, "landlock")]
-        .into_iter()
-        .map(|(who, backend)| Ground::new(who, backend, CAGE))
-}
+use super::{CAGE, Ground, Who, cages, mark};
 
 /// Names in /tmp that are gone with the test.
 struct Names(Vec<PathBuf>);
@@ -57,7 +49,7 @@ fn stdout(outcome: &Value) -> &str {
 /// guessing, through links and in folders.
 #[test]
 fn what_a_command_does_not_name_is_out_of_reach() {
-    for ground in grounds() {
+    for ground in cages() {
         let (mark, mut names) = Names::new();
         let draft = names.file(&ground, &format!("{mark}-draft"), "mine\n");
         let folder = names.folder(&ground, &format!("{mark}-folder"));
@@ -89,7 +81,7 @@ fn what_a_command_does_not_name_is_out_of_reach() {
 /// A program outside whose names nobody knows beforehand, such as a compiler between its steps.
 #[test]
 fn what_others_make_meanwhile_is_not_seen() {
-    for ground in grounds() {
+    for ground in cages() {
         let (mark, mut names) = Names::new();
         ground.write("work/race.sh", "for i in $(seq 100); do for f in /tmp/*-between; do [ -e \"$f\" ] && echo evil > \"$f\"; done; sleep 0.01; done; true");
         let waiting = std::thread::scope(|scope| {
@@ -106,7 +98,7 @@ fn what_others_make_meanwhile_is_not_seen() {
 /// What an agent does from one command to the next: a file that was there, a log, a folder, output of programs.
 #[test]
 fn what_a_command_names_is_lent_and_what_it_leaves_comes_out() {
-    for ground in grounds() {
+    for ground in cages() {
         let (mark, mut names) = Names::new();
         let script = names.file(&ground, &format!("{mark}.sh"), "echo from-the-script\n");
         let log = names.file(&ground, &format!("{mark}.log"), "old\n");
@@ -146,7 +138,7 @@ fn what_a_command_names_is_lent_and_what_it_leaves_comes_out() {
 /// What looks like somebody's cache, a link, a socket or a hidden name does not come out, and nothing replaces what is there.
 #[test]
 fn what_programs_look_for_does_not_come_out() {
-    for ground in grounds().filter(|ground| ground.backend == "bwrap") {
+    for ground in cages().filter(|ground| ground.backend == "bwrap") {
         let (mark, mut names) = Names::new();
         let name = mark.trim_start_matches("/tmp/").to_owned();
         ground.write("work/n", &name);
@@ -207,7 +199,7 @@ fn what_is_roots_stays_roots() {
 /// Folders of other runs, also where these keep their caches, are nobody's: named, found or guessed.
 #[test]
 fn other_runs_folders_are_not_seen() {
-    for ground in grounds() {
+    for ground in cages() {
         let (first, second) = std::thread::scope(|scope| {
             let first = scope.spawn(|| ground.run("mkdir -p $npm_config_cache ${TMPDIR:-/tmp}; echo $npm_config_cache; echo mine > $npm_config_cache/x; touch begun; for i in $(seq 300); do [ -e over ] && break; sleep 0.01; done; cat $npm_config_cache/x; ls $npm_config_cache"));
             bashgate_tests::until("the run", || ground.work().join("begun").exists().then_some(()));
@@ -224,7 +216,7 @@ fn other_runs_folders_are_not_seen() {
 /// What a run has closed is removed with its folder.
 #[test]
 fn closed_folders_do_not_stay() {
-    for ground in grounds() {
+    for ground in cages() {
         let outcome = ground.run(
             "d=${npm_config_cache:?}; mkdir -p $d/a/b; echo left > $d/a/b/f; chmod 500 $d/a/b; chmod 0 $d/a; echo ${d%/.caches*}",
         );

@@ -4,11 +4,11 @@
 //! project; those in the folder that `BASHGATE_CORPORA` names count, too. `UPDATE_COUNTS=1` writes the file anew.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use bashgate_shared::classify::{Decided, Surroundings, classify};
 use bashgate_shared::command::CommandLine;
-use bashgate_tests::{Output, Site, bin, corpus_files, repository};
+use bashgate_tests::{Output, Site, bin, corpus_files, lines_of, repository, rows_of};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
@@ -35,17 +35,6 @@ struct Counts {
 fn files() -> BTreeMap<String, PathBuf> {
     let files = corpus_files().into_iter();
     files.map(|path| (path.file_stem().unwrap().to_string_lossy().into_owned(), path)).collect()
-}
-
-/// The rows of a corpus. A whole session is as many rows as it has commands.
-fn rows(file: &Path) -> Vec<Value> {
-    let text = std::fs::read_to_string(file).unwrap();
-    let rows = text.lines().map(|line| serde_json::from_str::<Value>(line).unwrap());
-    rows.flat_map(|row| match row["calls"].as_array() {
-        Some(calls) => calls.iter().filter(|call| call["command"].is_string()).cloned().collect(),
-        None => vec![row],
-    })
-    .collect()
 }
 
 /// What `bashgate decide` says with these options, line by line, as a user would ask it.
@@ -89,7 +78,7 @@ fn nothing_loosens_unseen() {
     let pinned = repository().join("tests/corpus/counts.json");
     let mut known: BTreeMap<String, Counts> = serde_json::from_str(&std::fs::read_to_string(&pinned).unwrap()).unwrap();
     let found: BTreeMap<String, Counts> =
-        files().iter().map(|(name, file)| (name.clone(), count(&rows(file)))).collect();
+        files().iter().map(|(name, file)| (name.clone(), count(&rows_of(file)))).collect();
     for (name, counts) in &found {
         println!("{name}: {counts:?}");
         assert_eq!(counts.attacks_in_the_container, 0, "{name}");
@@ -125,11 +114,8 @@ fn nothing_loosens_unseen() {
 #[test]
 fn whole_sessions_are_asked_rarely() {
     let Some(file) = files().remove("sessions_dev") else { return };
-    let text = std::fs::read_to_string(file).unwrap();
-    let sessions: Vec<Vec<Value>> = text
-        .lines()
-        .map(|line| serde_json::from_str::<Value>(line).unwrap()["calls"].as_array().cloned().unwrap_or_default())
-        .collect();
+    let sessions: Vec<Vec<Value>> =
+        lines_of(&file).iter().map(|session| session["calls"].as_array().cloned().unwrap_or_default()).collect();
     let is_read = |call: &Value| ["Read", "read_file"].iter().any(|tool| call["tool"] == *tool);
     // A file that another tool reads counts as one that is shown.
     let shown = |call: &Value| match call["command"].as_str() {
@@ -197,7 +183,7 @@ fn whole_sessions_are_asked_rarely() {
 fn the_hook_lets_the_everyday_through() {
     let site = Site::default();
     site.hook_setting("mailbox/default", "mailbox/nosuch");
-    let rows = rows(&files()["everyday"]);
+    let rows = rows_of(&files()["everyday"]);
     let local = |row: &Value| {
         let text = row["command"].as_str()?;
         let line = CommandLine::parse(text).ok()?;
@@ -216,7 +202,7 @@ fn hook_and_host_say_the_same() {
     let site = Site::default();
     // Where there is no mailbox, nobody waits for an answer.
     site.hook_setting("mailbox/default", "mailbox/nosuch");
-    let all: Vec<Value> = files().values().flat_map(|file| rows(file).into_iter().step_by(131)).collect();
+    let all: Vec<Value> = files().values().flat_map(|file| rows_of(file).into_iter().step_by(131)).collect();
     let commands: Vec<&str> = all.iter().filter_map(|row| row["command"].as_str()).take(60).collect();
     let lines: Vec<String> =
         commands.iter().map(|command| serde_json::json!({"command": command}).to_string()).collect();

@@ -220,11 +220,9 @@ const TAB: &str = "[tab]";
 
 /// True for a text that begins as the card itself counts blanks or shows a tab.
 fn is_our_notation(text: &str) -> bool {
-    let is_count = || {
-        let rest = text.trim_start_matches('[').trim_start_matches(|c: char| c.is_ascii_digit());
-        rest.len() + 1 < text.len() && rest.trim_start_matches(' ').starts_with("blanks]")
-    };
-    text.starts_with(TAB) || is_count()
+    let count = text.strip_prefix('[').unwrap_or(text);
+    let behind = count.trim_start_matches(|c: char| c.is_ascii_digit());
+    text.starts_with(TAB) || behind.len() < count.len() && behind.trim_start_matches(' ').starts_with("blanks]")
 }
 
 /// A text with long runs of blanks counted.

@@ -54,10 +54,12 @@ impl SetAside {
         let all = remembered(&state, &below);
         if self.json {
             say!("{}", json!(all));
-        } else if all.is_empty() {
+            return ExitCode::SUCCESS;
+        }
+        if all.is_empty() {
             say!("nothing below {} was set aside", below.display());
         }
-        for Aside { path, aside, .. } in all.iter().filter(|_| !self.json) {
+        for Aside { path, aside, .. } in &all {
             let shown = |path: &PathBuf| super::one_line(&path.display().to_string(), 1000);
             say!("{}\n  was {}", shown(aside), shown(path));
         }

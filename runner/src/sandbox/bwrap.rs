@@ -9,7 +9,6 @@ use std::process::{Command, Stdio};
 
 use bashgate_shared::classify::paths;
 
-use super::own_tmp::FOLDERS;
 use super::{BackendName, Guarantee, Nest, OwnTmp, Unavailable, Wanted};
 use crate::inner::{self, Calls, Expected, Mounted, Reap, landlock};
 use crate::presets::Tmp;
@@ -82,8 +81,8 @@ pub(super) fn prepare(wanted: &Wanted, run_as: RunAs) -> Result<Nest, Unavailabl
     arg(&["--hostname", "bashgate"]);
     let places = &wanted.places;
     // Empty folders cover what lies in them; what the run works with is to be seen all the same.
-    let covering: &[&str] = if wanted.tmp == Tmp::Shared { &["/run"] } else { &["/run", "/tmp", "/var/tmp"] };
-    let is_covered = |path: &str| covering.iter().any(|over| paths::is_within(path, over));
+    let temporary = if wanted.tmp == Tmp::Shared { &[][..] } else { &paths::TEMPORARY };
+    let is_covered = |path: &str| ["/run"].iter().chain(temporary).any(|over| paths::is_within(path, over));
     let given = || places.given.iter().map(|(path, ..)| path);
     if let Some(listed) = &wanted.listed {
         listed.links.iter().for_each(|(name, target)| arg(&["--symlink", target, name]));
@@ -107,10 +106,10 @@ pub(super) fn prepare(wanted: &Wanted, run_as: RunAs) -> Result<Nest, Unavailabl
     let size = (wanted.tmp_mib.max(1) << 20).to_string();
     let mut own_tmp = None;
     let mut lent: Vec<Expected> = Vec::new();
-    let temporary = || FOLDERS.iter().filter(|folder| Path::new(folder).is_dir());
+    let there = || paths::TEMPORARY.iter().filter(|folder| Path::new(folder).is_dir());
     match wanted.tmp {
-        Tmp::Private => temporary().for_each(|folder| arg(&["--size", &size, "--tmpfs", folder])),
-        Tmp::Shared => temporary().for_each(|folder| arg(&["--bind", folder, folder])),
+        Tmp::Private => there().for_each(|folder| arg(&["--size", &size, "--tmpfs", folder])),
+        Tmp::Shared => there().for_each(|folder| arg(&["--bind", folder, folder])),
         Tmp::Named => {
             let own = OwnTmp::instead(run_as, &wanted.lent).map_err(|error| Unavailable {
                 backend: BackendName::Bwrap,
@@ -176,7 +175,7 @@ pub(super) fn prepare(wanted: &Wanted, run_as: RunAs) -> Result<Nest, Unavailabl
 
     let mut plan = super::plan(wanted, Reap::Namespace, wanted.unix);
     // Both are this run's alone.
-    let own = if wanted.tmp == Tmp::Shared { super::landlock::SHARED_MEMORY } else { FOLDERS[0] };
+    let own = if wanted.tmp == Tmp::Shared { super::landlock::SHARED_MEMORY } else { paths::TEMPORARY[0] };
     plan.env.extend(super::caches_in(own, wanted));
     // A cover goes when what is below it is replaced, and what does not exist yet has none: so there is no grant either.
     let no_grants = |why| Unavailable {
@@ -193,7 +192,7 @@ pub(super) fn prepare(wanted: &Wanted, run_as: RunAs) -> Result<Nest, Unavailabl
     let mut files = landlock::Files { read, list, covers: covered, ..landlock::Files::default() };
     files.read.extend(shown.iter().map(|path| (*path).clone()));
     files.write = places.write.iter().map(|(root, ..)| root.clone()).collect();
-    files.write.extend(FOLDERS.iter().chain(&["/dev"]).map(|folder| (*folder).to_owned()));
+    files.write.extend(paths::TEMPORARY.iter().chain(&["/dev"]).map(|folder| (*folder).to_owned()));
     if let Some(listed) = &wanted.listed {
         let given: Vec<&str> = given().map(String::as_str).collect();
         files.read = listed.programs.iter().map(|(_, at)| at.clone()).collect();
@@ -201,7 +200,7 @@ pub(super) fn prepare(wanted: &Wanted, run_as: RunAs) -> Result<Nest, Unavailabl
         files.data.extend(listed.data.iter().map(|(_, at)| at.clone()).chain(["/proc".to_owned()]));
         files.written_is_data = true;
         let writable = places.write.iter().map(|(root, ..)| root.as_str());
-        let mounts = given.into_iter().chain(writable).chain(temporary().copied()).chain(["/dev"]);
+        let mounts = given.into_iter().chain(writable).chain(there().copied()).chain(["/dev"]);
         plan.no_exec = mounts.map(str::to_owned).collect();
     }
     plan.files = Some(files);

@@ -72,7 +72,7 @@ pub(super) fn prepare(wanted: &Wanted, run_as: RunAs) -> Result<Nest, Unavailabl
         .map_err(|why| unavailable(&why, "work in a folder that holds no secrets of its own"))?;
     // Its own temporary folder is one for all and would hide what lies in the machine's.
     let written = plan.files.iter().flat_map(|files| &files.write);
-    for folder in written.filter(|folder| folder.starts_with("/tmp") || folder.starts_with("/var/tmp")) {
+    for folder in written.filter(|folder| paths::TEMPORARY.iter().any(|over| folder.starts_with(over))) {
         command.arg(format!("--read-write={folder}"));
     }
     command.arg("--").arg(&wanted.own).arg(inner::ARGUMENT);

@@ -8,7 +8,6 @@ use std::path::Path;
 
 use bashgate_shared::classify::paths;
 
-use super::own_tmp::FOLDERS;
 use super::{BackendName, Guarantee, Nest, OwnTmp, Unavailable, Wanted};
 use crate::inner::{Plan, Reap, landlock};
 use crate::presets::Tmp;
@@ -73,7 +72,7 @@ pub(super) fn files(wanted: &Wanted, run_as: RunAs, plan: &mut Plan) -> Result<O
     // Devices are named one by one: among the others are disks and everybody's terminals.
     let mut around: Vec<String> = places.never_read.iter().cloned().chain(["/dev".to_owned()]).collect();
     if wanted.tmp == Tmp::Named {
-        around.extend(FOLDERS.map(str::to_owned));
+        around.extend(paths::TEMPORARY.map(str::to_owned));
     }
     let mut files = landlock::Files { list: vec!["/".to_owned()], ..landlock::Files::default() };
     files.read = all_but(&around)?;
@@ -97,12 +96,12 @@ pub(super) fn files(wanted: &Wanted, run_as: RunAs, plan: &mut Plan) -> Result<O
         files.write.push(text);
     }
     match wanted.tmp {
-        Tmp::Shared => files.write.extend(FOLDERS.map(str::to_owned)),
+        Tmp::Shared => files.write.extend(paths::TEMPORARY.map(str::to_owned)),
         Tmp::Private => {}
         Tmp::Named => {
             // What the run works with is to be read, also where it lies among temporary files.
             let work = [&places.workspace, &places.cwd].map(String::as_str);
-            let is_theirs = |path: &&str| FOLDERS.iter().any(|folder| paths::is_within(path, folder));
+            let is_theirs = |path: &&str| paths::TEMPORARY.iter().any(|folder| paths::is_within(path, folder));
             files.read.extend(all_below(work.into_iter().filter(is_theirs), &places.never_read)?);
             let lent = wanted.lent.folders.iter().chain(&wanted.lent.files);
             files.write.extend(lent.clone().map(|one| one.path.clone()));

@@ -15,15 +15,13 @@ use std::os::unix::fs::{DirBuilderExt as _, MetadataExt as _, OpenOptionsExt as 
 use std::path::{Path, PathBuf};
 
 use bashgate_shared::classify::later;
-use bashgate_shared::classify::paths::is_within;
+use bashgate_shared::classify::paths::{TEMPORARY, is_within};
 use rustix::fs::{AtFlags, CWD, RenameFlags};
 
 use super::{Places, Temporary};
 use crate::inner::Expected;
 use crate::user::RunAs;
 
-/// The machine's folders for temporary files.
-pub(super) const FOLDERS: [&str; 2] = ["/tmp", "/var/tmp"];
 /// Most names that are lent.
 const MOST_LENT: usize = 256;
 /// Most names that come out.
@@ -55,24 +53,34 @@ impl Lent {
     /// works is no more lent than it was.
     pub fn of(text: &str, places: &Places, own: &[PathBuf]) -> Self {
         let mut lent = Self::default();
-        for folder in FOLDERS {
+        for folder in TEMPORARY {
             for named in named_in(text, folder).into_iter().take(MOST_LENT) {
                 named.look(folder, &mut lent);
             }
         }
-        let mut kept = places.never_read.clone();
-        kept.extend(own.iter().filter_map(|path| fs::canonicalize(path).ok()?.into_os_string().into_string().ok()));
-        let works = [&places.workspace, &places.cwd];
-        let may_be = |path: &str| {
-            let is_near = |other: &str| is_within(path, other) || is_within(other, path);
-            !kept.iter().any(|other| is_near(other))
-                && !works.iter().any(|other| is_near(other))
-                && !places.write.iter().any(|(other, ..)| is_near(other))
-        };
+        let own = own.iter().filter_map(|path| fs::canonicalize(path).ok()?.into_os_string().into_string().ok());
+        let works = [&places.workspace, &places.cwd].into_iter().chain(places.write.iter().map(|(path, ..)| path));
+        let kept: Vec<String> = places.never_read.iter().chain(works).cloned().chain(own).collect();
+        let may_be = |path: &str| !kept.iter().any(|other| is_within(path, other) || is_within(other, path));
         lent.folders.retain(|one| may_be(&one.path));
         lent.files.retain(|one| may_be(&one.path));
         lent.missing.retain(|one| one.path.to_str().is_some_and(may_be));
         lent
+    }
+
+    /// Adds what is there under a name: a file or folder itself, never what a link leads to.
+    fn add(&mut self, path: &Path) -> bool {
+        let (Ok(found), Some(text)) = (fs::symlink_metadata(path), path.to_str()) else { return false };
+        let one = Expected { path: text.to_owned(), dev: found.dev(), ino: found.ino() };
+        let list = match found.file_type() {
+            kind if kind.is_dir() => &mut self.folders,
+            kind if kind.is_file() => &mut self.files,
+            _ => return false,
+        };
+        if list.len() < MOST_LENT && !list.iter().any(|other| other.path == one.path) {
+            list.push(one);
+        }
+        true
     }
 }
 
@@ -103,23 +111,6 @@ impl Named {
 fn comes_out(name: &str) -> bool {
     let acts = || ["/tmp", "/tmp/x"].iter().any(|cwd| later::of(&format!("/tmp/{name}"), Some(cwd)).is_some());
     may_be_named(name) && !name.starts_with('.') && !acts()
-}
-
-impl Lent {
-    /// Adds what is there under a name: a file or folder itself, never what a link leads to.
-    fn add(&mut self, path: &Path) -> bool {
-        let (Ok(found), Some(text)) = (fs::symlink_metadata(path), path.to_str()) else { return false };
-        let one = Expected { path: text.to_owned(), dev: found.dev(), ino: found.ino() };
-        let list = match found.file_type() {
-            kind if kind.is_dir() => &mut self.folders,
-            kind if kind.is_file() => &mut self.files,
-            _ => return false,
-        };
-        if list.len() < MOST_LENT && !list.iter().any(|other| other.path == one.path) {
-            list.push(one);
-        }
-        true
-    }
 }
 
 /// What ends a name in a text. A name with one of these in it is not found.
@@ -195,7 +186,7 @@ impl OwnTmp {
     /// One folder for temporary files, for a sandbox in which the machine's stay where they are. What the command names and is not
     /// there is made, since nothing else can be made there; a name without an ending that stands for a folder is one.
     pub(super) fn beside(run_as: RunAs, lent: &Lent) -> io::Result<Self> {
-        let mut own = Self::in_folders(run_as, &FOLDERS[..1])?;
+        let mut own = Self::in_folders(run_as, &TEMPORARY[..1])?;
         for missing in lent.missing.iter().filter(|missing| missing.is_made) {
             let made = if missing.is_folder {
                 fs::DirBuilder::new().mode(0o755).create(&missing.path)
@@ -213,7 +204,7 @@ impl OwnTmp {
 
     /// One for each of the machine's, for a sandbox in which they take their places.
     pub(super) fn instead(run_as: RunAs, lent: &Lent) -> io::Result<Self> {
-        let mut own = Self::in_folders(run_as, &FOLDERS)?;
+        let mut own = Self::in_folders(run_as, &TEMPORARY)?;
         own.named = lent.missing.iter().map(|missing| missing.path.clone()).collect();
         let worker = run_as.uid();
         for file in &lent.files {

@@ -4,7 +4,7 @@ use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
 
 use bashgate_shared::classify::later::{self, Tier};
-use bashgate_shared::classify::paths::is_within;
+use bashgate_shared::classify::paths::{TEMPORARY, is_within};
 use bashgate_shared::programs::dependencies;
 use rustix::fs::{CWD, Mode, OFlags, ResolveFlags};
 
@@ -205,8 +205,7 @@ impl Places {
                 return Err(PlaceError::Hidden { root: place.into(), hidden: over.into() });
             }
         }
-        let shared =
-            if roots.shared_tmp { paths.existing(&["/tmp", "/var/tmp"].map(PathBuf::from)) } else { Vec::new() };
+        let shared = if roots.shared_tmp { paths.existing(&TEMPORARY.map(PathBuf::from)) } else { Vec::new() };
         let roots = || write.iter().map(|(root, ..)| root).chain(&shared);
         let below_a_root = |path: &String| roots().any(|root| path != root && is_within(path, root));
         let exposed: Vec<String> = never_read.iter().filter(|path| below_a_root(path)).cloned().collect();
@@ -348,12 +347,15 @@ pub fn is_project(folder: &Path, gate: &[PathBuf]) -> bool {
     let real = std::fs::canonicalize(folder).unwrap_or_else(|_| folder.to_owned());
     let owner = std::fs::metadata(&real).map_or(0, |found| found.uid());
     // Of whoever calls, and of every account: root works for others.
-    let in_settings = homes().filter_map(|home| std::fs::canonicalize(home).ok()).any(|home| {
-        real.strip_prefix(&home).is_ok_and(|below| {
-            let mut parts = below.components().map(|part| part.as_os_str().to_string_lossy().into_owned());
-            home != Path::new("/") && parts.next().is_some_and(|first| first.starts_with('.') || first == "bin")
-        })
+    let homes: Vec<PathBuf> = real_homes().filter(|home| home != Path::new("/")).collect();
+    let below_a_home = || homes.iter().filter_map(|home| real.strip_prefix(home).ok());
+    let in_settings = below_a_home().any(|below| {
+        let first = below.components().next().map(|part| part.as_os_str().to_string_lossy());
+        first.is_some_and(|first| first.starts_with('.') || first == "bin")
     });
+    let is_installed = || below_a_home().filter_map(Path::to_str).any(dependencies::is_installed_at_home);
+    // Whoever writes there writes what a shell starts.
+    let holds_a_home = homes.iter().any(|home| home.starts_with(&real));
     let path = std::env::var_os("PATH").unwrap_or_default();
     let holds_programs = std::env::split_paths(&path)
         .filter(|entry| entry.is_absolute())
@@ -366,28 +368,18 @@ pub fn is_project(folder: &Path, gate: &[PathBuf]) -> bool {
         && !holds_programs
         && !holds_gate
         && !acts_as_a_whole(&real)
-        && !is_of_others(&real)
-        && !holds_a_home(&real)
+        && !holds_a_home
+        && (is_in_repository(&real) || !is_installed() && !holds_dependencies(&real))
 }
 
-/// True for a folder in which somebody's home folder lies: whoever writes there writes what a shell starts.
-fn holds_a_home(real: &Path) -> bool {
-    homes()
-        .filter_map(|home| std::fs::canonicalize(home).ok())
-        .any(|home| home.starts_with(real) && home != Path::new("/"))
+fn is_in_repository(real: &Path) -> bool {
+    around(real).join(".git").exists()
 }
 
-/// True for a folder whose files other projects use, and that is no repository.
-fn is_of_others(real: &Path) -> bool {
-    if around(real).join(".git").exists() {
-        return false;
-    }
-    let is_installed = homes().filter_map(|home| std::fs::canonicalize(home).ok()).any(|home| {
-        let below = if home == Path::new("/") { None } else { real.strip_prefix(&home).ok() };
-        below.and_then(Path::to_str).is_some_and(dependencies::is_installed_at_home)
-    });
+/// True for a folder whose files other projects use.
+fn holds_dependencies(real: &Path) -> bool {
     let is_marked = real.ancestors().any(|folder| dependencies::MARKS.iter().any(|mark| folder.join(mark).exists()));
-    real.to_str().is_none_or(dependencies::lie_in) || is_installed || is_marked
+    real.to_str().is_none_or(dependencies::lie_in) || is_marked
 }
 
 /// True for a folder in which files act later whatever they are called, or any of some names: in an agent's settings, among git's
@@ -411,13 +403,13 @@ fn acts_as_a_whole(folder: &Path) -> bool {
 /// True for the home folder of the caller, or of any account: too much to be written unless somebody names it.
 pub fn is_home(folder: &Path) -> bool {
     let real = std::fs::canonicalize(folder).unwrap_or_else(|_| folder.to_owned());
-    homes().any(|home| std::fs::canonicalize(home).is_ok_and(|home| home == real))
+    real_homes().any(|home| home == real)
 }
 
-/// The home folders of whoever calls and of every account.
-fn homes() -> impl Iterator<Item = PathBuf> {
+/// The home folders of whoever calls and of every account that are there, by their real paths.
+fn real_homes() -> impl Iterator<Item = PathBuf> {
     let own = std::env::var_os("HOME").map(PathBuf::from);
     let table = std::fs::read_to_string("/etc/passwd").unwrap_or_default();
     let accounts: Vec<PathBuf> = table.lines().filter_map(|line| line.split(':').nth(5)).map(PathBuf::from).collect();
-    own.into_iter().chain(accounts)
+    own.into_iter().chain(accounts).filter_map(|home| std::fs::canonicalize(home).ok())
 }

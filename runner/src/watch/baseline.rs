@@ -175,7 +175,7 @@ pub(super) fn open_ones(state: &Path) -> Vec<(PathBuf, io::Result<File>)> {
 }
 
 /// The folder in a runner's own where baselines lie.
-pub fn kept_in(state: &Path) -> PathBuf {
+fn kept_in(state: &Path) -> PathBuf {
     state.join("watch")
 }
 

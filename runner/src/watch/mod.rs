@@ -25,12 +25,11 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use aside::set_aside;
 pub(crate) use aside::text_of;
-pub use baseline::kept_in;
 use baseline::{Baseline, Foreign, Left};
 use bashgate_hook::gate::git::{self, Tracked};
 use bashgate_shared::classify::git_config;
-pub use restored::{Aside, give_back, remember_aside, remembered};
-use rustix::fs::{AtFlags, CWD, FileType, Mode, OFlags, ResolveFlags};
+pub use restored::{Aside, give_back, remember_asides, remembered};
+use rustix::fs::{AtFlags, FileType, Mode, OFlags};
 use seen::{Known, Seen};
 use serde::Serialize;
 pub use shared::SharedFolders;
@@ -470,11 +469,10 @@ fn names_programs(text: &str) -> bool {
 
 /// Takes from others the right to make names in a folder, which a run has given them.
 fn closed_again(folder: &Path, others: u32, root: &Path) -> Violation {
-    let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
     let close = || {
-        let opened = rustix::fs::openat2(CWD, folder, flags, Mode::empty(), ResolveFlags::NO_SYMLINKS)?;
+        let opened = aside::folder_without_links(folder)?;
         let mode = rustix::fs::fstat(&opened)?.st_mode & 0o7777;
-        rustix::fs::fchmod(&opened, Mode::from_raw_mode(mode & !0o022 | others))
+        io::Result::Ok(rustix::fs::fchmod(&opened, Mode::from_raw_mode(mode & !0o022 | others))?)
     };
     let is_closed = folder.starts_with(root) && close().is_ok();
     Violation::of(folder, if is_closed { Change::Closed } else { Change::Opened })

@@ -87,14 +87,23 @@ fn folder(state: &Path) -> PathBuf {
 }
 
 /// Writes down what a run has found set aside. Where that fails, the report has it all the same.
-pub fn remember_aside(state: &Path, found: &Violation) {
-    let Some(aside) = &found.aside else { return };
+pub fn remember_asides(state: &Path, found: &[Violation]) {
+    let asides: Vec<_> = found.iter().filter_map(|found| Some((&*found.path, found.aside.as_deref()?))).collect();
+    if asides.is_empty() {
+        return;
+    }
     let folder = folder(state);
     let _ = fs::DirBuilder::new().mode(0o700).recursive(true).create(&folder);
-    let name = Path::new(aside).file_name().and_then(|name| name.to_str()).and_then(|name| name.rsplit('-').next());
-    let (Some(name), true) = (name, fs::read_dir(&folder).map_or(0, Iterator::count) < MOST) else { return };
-    let aside = PathBuf::from(aside);
-    let one = Aside { path: PathBuf::from(&found.path), was: what_it_is(&aside), aside };
+    let room = MOST.saturating_sub(fs::read_dir(&folder).map_or(0, Iterator::count));
+    for (path, aside) in asides.into_iter().take(room) {
+        remember(&folder, Path::new(path), Path::new(aside));
+    }
+}
+
+fn remember(folder: &Path, path: &Path, aside: &Path) {
+    let name = aside.file_name().and_then(|name| name.to_str()).and_then(|name| name.rsplit('-').next());
+    let Some(name) = name else { return };
+    let one = Aside { path: path.to_owned(), aside: aside.to_owned(), was: what_it_is(aside) };
     let mut options = fs::OpenOptions::new();
     if let Ok(file) = options.write(true).create_new(true).mode(0o600).open(folder.join(format!("{name}.json"))) {
         let _ = serde_json::to_writer(file, &one);
@@ -152,7 +161,7 @@ mod tests {
         fs::write(&aside, "mine").unwrap();
         let path = work.join("hooks/hook");
         let found = Violation { aside: Some(aside.display().to_string()), ..Violation::of(&path, Change::SetAside) };
-        remember_aside(&state, &found);
+        remember_asides(&state, std::slice::from_ref(&found));
         let all = remembered(&state, &work);
         assert_eq!(all.iter().map(|one| (&one.path, &one.aside)).collect::<Vec<_>>(), [(&path, &aside)]);
         fs::write(&aside, "another").unwrap();
@@ -172,7 +181,7 @@ mod tests {
         fs::write(&aside, "mine").unwrap();
         fs::remove_dir_all(work.join("hooks")).unwrap();
         std::os::unix::fs::symlink("/tmp", work.join("hooks")).unwrap();
-        remember_aside(&state, &found);
+        remember_asides(&state, std::slice::from_ref(&found));
         assert!(give_back(&state, &aside).is_err() && aside.exists());
     }
 }

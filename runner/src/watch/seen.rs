@@ -13,6 +13,7 @@ use bashgate_hook::gate::git;
 use bashgate_hook::gate::inward::{self, Inward};
 use bashgate_hook::gate::started::Folder;
 use bashgate_shared::classify::later::{Begun, Names};
+use bashgate_shared::classify::paths::TEMPORARY;
 use bashgate_shared::command::Digest;
 use serde::{Deserialize, Serialize};
 
@@ -207,9 +208,11 @@ impl Seen {
     pub(super) fn was_there(&self, path: &Path) -> bool {
         let mut parts = path.components().skip_while(|part| part.as_os_str() != ".git").skip(1);
         let is_gits = parts.next().is_some_and(|part| GITS_OWN.iter().any(|name| part.as_os_str() == *name));
-        let (Some(folder), Some(name)) = (path.parent(), path.file_name()) else { return true };
+        if path.file_name().is_none() {
+            return true;
+        }
         let is_folder = fs::symlink_metadata(path).is_ok_and(|found| found.is_dir());
-        is_gits || self.there.contains(&in_folder(&numbered(folder), name, is_folder))
+        is_gits || is_in(&self.there, path, is_folder)
     }
 
     /// The workspace's real path.
@@ -460,7 +463,7 @@ impl Seen {
         };
         let has = |name: &str| real.join(name).symlink_metadata().is_ok();
         // Where everybody may write, and so the run itself.
-        let is_open = ["/tmp", "/var/tmp", "/dev/shm"].iter().any(|open| real.starts_with(open));
+        let is_open = TEMPORARY.iter().chain(&["/dev/shm"]).any(|open| real.starts_with(open));
         if !real.starts_with(&self.workspace)
             && (is_open && real.is_dir() || has(".git") || has("HEAD") && has("objects"))
         {

@@ -4,9 +4,9 @@ use std::fs::{self, Permissions};
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
 
-use super::{Change, Violation};
+use bashgate_shared::classify::paths::TEMPORARY;
 
-const SHARED: [&str; 2] = ["/tmp", "/var/tmp"];
+use super::{Change, Violation};
 
 /// How they were.
 #[derive(Debug)]
@@ -15,7 +15,7 @@ pub struct SharedFolders(Vec<(PathBuf, u32)>);
 impl SharedFolders {
     /// Looks at them before a run.
     pub fn before() -> Self {
-        Self::of(SHARED.map(Path::new))
+        Self::of(TEMPORARY.map(Path::new))
     }
 
     fn of<'f>(folders: impl IntoIterator<Item = &'f Path>) -> Self {

@@ -242,7 +242,7 @@ pub struct Scan<'c> {
     /// word may see an option in that.
     pub clustered: Vec<(String, Arg)>,
     /// Those of one letter whose value is the next word, where that is, or may turn out to be, an option by itself. Not every program
-    /// takes such a word for a value, and one that goes through its words twice may have taken it away before.
+    /// takes such a word for a value.
     pub apart: Vec<(String, Arg)>,
     /// Everything else.
     pub operands: Vec<&'c Arg>,

@@ -116,9 +116,12 @@ impl Beginnings {
     }
 }
 
+/// The machine's folders for temporary files.
+pub const TEMPORARY: [&str; 2] = ["/tmp", "/var/tmp"];
+
 /// True for what lies in a folder for temporary files.
 pub fn is_temporary(path: &str) -> bool {
-    ["/tmp", "/var/tmp"].iter().any(|folder| is_within(path, folder) && path != *folder)
+    TEMPORARY.iter().any(|folder| is_within(path, folder) && path != *folder)
 }
 
 /// True when these components are the last ones of a path.

@@ -188,13 +188,6 @@ pub fn secrets_met(found: &Classification, cwd: &Path) -> Findings {
             None => met.unlooked.push(format!("{named}: where that lies cannot be told here")),
         }
     }
-    for condition in &found.conditions {
-        if let Condition::GitShowsNoSecret { folder, shown } = condition
-            && let Some(folder) = place(folder)
-        {
-            git_shows(&folder, shown, &mut met);
-        }
-    }
     // What another part of the line does need not be known: what this one would show is shown.
     for condition in &found.conditions {
         let Some(path) = place(condition.path()) else { continue };
@@ -205,6 +198,7 @@ pub fn secrets_met(found: &Classification, cwd: &Path) -> Findings {
                 let wanted = wanted.as_ref().and_then(|wanted| place(wanted));
                 below::secrets_added(&path, wanted.as_deref(), &mut met);
             }
+            Condition::GitShowsNoSecret { shown, .. } => git_shows(&path, shown, &mut met),
             _ => {}
         }
     }

@@ -94,18 +94,10 @@ fn of_repository(
         }
     }
     links(repository, records, found)?;
-    let packed = if records || shows == Shown::Numbered {
-        existing(super::read_text(&repository.common.join("packed-refs")))?.unwrap_or_default()
-    } else {
-        String::new()
-    };
-    // Git packs references alone, but takes any name that stands there for one.
-    let names = packed.lines().filter(|line| !line.starts_with(['#', '^'])).filter_map(|line| line.split_once(' '));
-    if let Some((_, name)) = names.into_iter().find(|(_, name)| !name.starts_with("refs/")) {
-        found.programs.push(format!("packed-refs has the name {name}"));
-    }
-    if super::revisions::replaces_objects(repository).unwrap_or(true) {
-        found.programs.push("other objects stand in the place of some".to_owned());
+    match super::revisions::replaces_objects(repository) {
+        Ok(false) => {}
+        Ok(true) => found.programs.push("other objects stand in the place of some".to_owned()),
+        Err(why) => found.programs.push(why),
     }
     belongs(repository, found);
     if records {
@@ -136,6 +128,7 @@ fn of_repository(
         }
     }
     if shows == Shown::Numbered {
+        let packed = existing(super::read_text(&repository.common.join("packed-refs")))?.unwrap_or_default();
         let is_there = |name: &str| std::fs::symlink_metadata(repository.common.join(name)).is_ok();
         if packed.contains("refs/stash") || ["refs/stash", "logs/refs/stash"].iter().any(|name| is_there(name)) {
             found.programs.push("a stash may hold what was never tracked".to_owned());

@@ -215,7 +215,12 @@ fn packed_refs(repository: &Repository) -> Looked<String> {
         .map_err(|error| format!("{} cannot be read ({error})", path.display()))?;
     // Git believes the list to be in order where it says so, and finds others, or none, where it is not.
     let says_so = |line: &str| line.starts_with('#') && line.contains("sorted");
-    let names = text.lines().filter(|line| !line.starts_with(['#', '^'])).filter_map(|line| line.split_once(' '));
+    let lines = text.lines().filter(|line| !line.starts_with(['#', '^']));
+    let names = lines.filter_map(|line| line.split_once(' '));
+    // It packs references alone, but takes any name that stands there for one.
+    if let Some((_, name)) = names.clone().find(|(_, name)| !name.starts_with("refs/")) {
+        return Err(format!("{} has the name {name}", path.display()));
+    }
     if text.lines().any(says_so) && !names.is_sorted_by(|(_, one), (_, next)| one < next) {
         return Err(format!("{} is not in order", path.display()));
     }

@@ -229,6 +229,7 @@ const FOLDERS: &[&str] = &[
 /// Single files, by the end of their path.
 const FILES: &[&str] = &[
     ".docker/config.json",
+    ".gem/credentials",
     ".composer/auth.json",
     ".pulumi/credentials.json",
     ".factory/auth.json",
@@ -297,7 +298,6 @@ const FILES: &[&str] = &[
     ".prefect/profiles.toml",
     ".config/linear/token",
     ".config/exoscale/exoscale.toml",
-    ".gem/credentials",
     ".travis/config.yml",
     ".wrangler/config/default.toml",
     ".config/.wrangler/config/default.toml",

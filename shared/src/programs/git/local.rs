@@ -738,10 +738,6 @@ pub(super) fn obstacle(subcommand: &str, scan: &Scan<'_>) -> Option<String> {
             Some(None) if MAY_BE_ANYTHING.contains(&name.as_str()) => "",
             Some(None) => return Some(format!("the value of `{name}` is only known when it runs")),
         };
-        // Git goes through its words twice, and the first time takes some away, so that the next one is another option's value.
-        if matches!(name.as_str(), "-S" | "-G" | "-O") && scan.apart.iter().any(|(apart, _)| apart == name) {
-            return Some(format!("the value of `{name}` may be an option"));
-        }
         // Git might see an option where a number or a pattern stands here.
         if text.starts_with('-') && matches!(name.as_str(), "-n" | "-L" | "-x" | "-l" | "-b" | "-c") {
             return Some(format!("the value of `{name}` looks like an option"));
@@ -791,12 +787,13 @@ pub(super) fn obstacle(subcommand: &str, scan: &Scan<'_>) -> Option<String> {
 }
 
 /// Options whose value is a message, a name or a time: whatever it is, it leads nowhere. Each of them takes the next word as its value,
-/// even one that looks like an option.
+/// even one that looks like an option. What `-S` and `-G` search for is none: git goes through the words of a look at history twice, and
+/// the first time takes options of its own away from behind them, so that the next word is the value and the one behind it an option.
 const MAY_BE_ANYTHING: &[&str] =
     &["-m", "--message", "-e", "--grep", "--author", "--committer", "--since", "--until", "--after", "--before"];
 
 /// Options with which `git log` shows what the files hold.
-const PATCHES: &[&str] = &[
+pub(super) const PATCHES: &[&str] = &[
     "-p",
     "-u",
     "--patch",

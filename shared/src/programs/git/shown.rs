@@ -66,32 +66,27 @@ pub(super) fn may_show_files(subcommand: &str, rest: &[Arg]) -> bool {
         "show" | "diff" | "diff-tree" | "diff-index" | "diff-files" | "whatchanged" | "cat-file" | "grep"
         | "format-patch" | "archive" | "fast-export" | "difftool" | "range-diff" => true,
         // They list, unless they are told to show.
-        "log" | "stash" | "reflog" => rest.iter().any(|arg| {
-            let text = arg.start();
-            let is_cluster =
-                text.starts_with('-') && !text.starts_with("--") && text.contains(['p', 'u', 'c', 'm', 'L', 'U', 'W']);
-            arg.exact().is_none() && arg.may_be_option()
-                || is_cluster
-                || SHOWING.iter().any(|start| text.starts_with(start))
-        }),
+        "log" | "stash" | "reflog" => {
+            rest.iter().any(|arg| arg.exact().is_none() && arg.may_be_option() || may_be_patch(arg.start()))
+        }
         _ => false,
     }
 }
 
-/// Long options with which lists show what files hold.
-const SHOWING: &[&str] = &[
-    "--patch",
-    "--color-w",
-    "--word-d",
-    "--remerge",
-    "--unified",
-    "--function",
-    "--binary",
-    "--full-diff",
-    "--diff-m",
-    "--include-un",
-    "--textconv",
-];
+/// True for an option with which a list shows what files hold, alone, in a cluster, with its value, or shortened.
+fn may_be_patch(text: &str) -> bool {
+    /// From here on none is short for two.
+    const SHORTEST: usize = 8;
+    if !text.starts_with("--") {
+        let is_of_one_letter = |option: &&str| option.len() == 2 && text.contains(option.trim_start_matches('-'));
+        return text.starts_with('-') && super::local::PATCHES.iter().any(is_of_one_letter);
+    }
+    let is = |option: &&str| text.starts_with(option) || text.len() >= SHORTEST && option.starts_with(text);
+    super::local::PATCHES.iter().chain(SHOWING).filter(|option| option.starts_with("--")).any(is)
+}
+
+/// The same of options that no call which is let through has.
+const SHOWING: &[&str] = &["--full-diff", "--include-un", "--textconv"];
 
 /// What an accepted call shows whose content counts. `rest` are the words behind the subcommand.
 pub(super) fn shown_by(subcommand: &str, rest: &[Arg], scan: &Scan<'_>) -> GitShown {
