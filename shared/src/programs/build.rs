@@ -15,6 +15,18 @@ const fn runner(
         .traits(&[Trait::BuildsHere])
 }
 
+/// One whose tasks may be anything: that it builds the project's own says nothing.
+const fn tasks(
+    names: &'static [&'static str],
+    files: &'static [&'static str],
+    not_safe: &'static [&'static str],
+) -> Program {
+    Program::new(names, "runs tasks that files of the workspace say", Kind::Runner, Rule::Custom(build))
+        .steered_by(files)
+        .runs(Runs::Code)
+        .not_safe(not_safe)
+}
+
 /// What make itself takes these variables for, unless a makefile says otherwise (GNU make, "Implicit Variables").
 pub const MAKE_VARIABLES: &[(&str, &str)] = &[
     ("CC", "cc"),
@@ -47,7 +59,7 @@ pub(super) const TABLE: &[Program] = &[
         "introspect",
         "install",
     ]),
-    runner(&["scons"], &[], &["scons"]),
+    runner(&["scons"], &["SConstruct", "Sconstruct", "sconstruct"], &["scons"]),
     runner(&["rake"], &["Rakefile"], &["rake test"]).elsewhere(&["-e", "--execute", "-E", "-p", "-r*", "--require"]),
     runner(&["just"], &["justfile", "Justfile", ".justfile"], &["just test"]).elsewhere(&[
         "--command",
@@ -151,9 +163,32 @@ pub(super) const TABLE: &[Program] = &[
     runner(&["tsc"], &[], &["tsc --noEmit"]).environment(&["NODE_OPTIONS", "NODE_PATH"]),
     // What is not installed they fetch.
     runner(&["npx", "bunx"], &["package.json"], &["npx tsc"]).here(&[]),
-    runner(&["turbo", "nx"], &["package.json"], &["turbo run build"]).here(&[
+    runner(&["turbo", "nx"], &["package.json", "turbo.json", "nx.json"], &["turbo run build"]).here(&[
         "run", "build", "test", "lint", "graph", "affected", "run-many", "format", "show", "list", "ls", "daemon",
     ]),
+    // What their tasks do, nobody has looked at: none of them counts as a build of the project's own.
+    tasks(&["invoke", "inv"], &["tasks.py"], &["invoke build"]),
+    tasks(&["fab"], &["fabfile.py"], &["fab deploy"]),
+    tasks(&["grunt"], &["Gruntfile.js", "Gruntfile.cjs", "Gruntfile.coffee"], &["grunt"]),
+    tasks(&["gulp"], &["gulpfile.js", "gulpfile.cjs", "gulpfile.mjs", "gulpfile.ts"], &["gulp"]),
+    tasks(&["mage"], &["magefile.go"], &["mage build"]),
+    tasks(&["doit"], &["dodo.py"], &["doit"]),
+    tasks(&["ant"], &["build.xml"], &["ant"]),
+    tasks(&["mix"], &["mix.exs"], &["mix test"]),
+    tasks(&["lein"], &["project.clj"], &["lein test"]),
+    tasks(&["pixi", "rye"], &["pixi.toml", "pyproject.toml"], &["pixi run lint"]),
+    tasks(&["makers", "cargo-make"], &["Makefile.toml"], &["makers lint"]),
+    tasks(&["poe"], &["pyproject.toml", "poe_tasks.toml"], &["poe lint"]),
+    tasks(&["earthly"], &["Earthfile"], &["earthly +build"]),
+    tasks(&["moon"], &[".moon/workspace.yml", "moon.yml"], &["moon run lint"]),
+    tasks(&["waf"], &["wscript"], &["waf build"]),
+    tasks(&["bmake", "pmake"], &["BSDmakefile", "makefile", "Makefile"], &["bmake build"]),
+    tasks(&["xmake"], &["xmake.lua"], &["xmake"]),
+    tasks(&["premake5"], &["premake5.lua"], &["premake5 gmake"]),
+    tasks(&["dune"], &["dune-project", "dune", "dune-workspace"], &["dune build"]),
+    tasks(&["zig"], &["build.zig"], &["zig build"]),
+    tasks(&["nimble"], &["nim.cfg", "config.nims"], &["nimble test"]),
+    tasks(&["stack", "cabal"], &["stack.yaml", "cabal.project", "Setup.hs"], &["cabal build"]),
     runner(&["golangci-lint"], &[".golangci.yml"], &["golangci-lint run"]),
     runner(&["staticcheck", "kotlinc"], &[], &["staticcheck ./..."]),
     runner(&["xcodebuild"], &[], &["xcodebuild build"]).here(&["build", "test", "clean", "analyze"]),

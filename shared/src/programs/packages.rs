@@ -334,7 +334,7 @@ pub(super) const TABLE: &[Program] = &[
     )
     .before(&["run"])
     .publishes(&["publish", "upload"])
-    .configured_by(&["~/.pypirc", "pyproject.toml", "~/.config/hatch", "~/.config/pdm"]),
+    .configured_by(&["~/.pypirc", "pyproject.toml", "hatch.toml", "~/.config/hatch", "~/.config/pdm"]),
     manager(&["goreleaser"], &[writes("release"), writes("publish")], &["goreleaser release"])
         .publishes(&["release", "publish"])
         .configured_by(&[".goreleaser.yaml", ".goreleaser.yml"]),

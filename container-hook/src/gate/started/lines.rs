@@ -48,6 +48,8 @@ pub(super) struct Word {
     pub is_program: bool,
     /// Whether it may be what the command runs besides: a program by its place, or a file or a folder that an interpreter takes.
     pub is_code: bool,
+    /// Whether it says where to look for what is run: what lies in folders below counts as well.
+    pub is_listed: bool,
     /// Whether it is the folder in which the command, or what stands behind it, starts.
     pub is_folder: bool,
 }
@@ -62,9 +64,11 @@ pub(super) fn words(text: &str) -> Vec<Word> {
 fn into(text: &str, depth: usize, found: &mut Vec<Word>) {
     let all = commands(text, 0);
     let feeds = fed_to_interpreters(&all);
-    for (Command { words: command, is_run, .. }, feeds) in all.into_iter().zip(feeds) {
+    for (Command { words: command, is_run, interprets: has_interpreter, .. }, feeds) in all.into_iter().zip(feeds) {
+        // It names what an interpreter runs behind it: `find tools -exec sh {} \;`.
+        let is_list_of_code = has_interpreter && runs_what_is_found(&command);
         // What it says is run elsewhere: every word may be where that stands.
-        let mut is_source = is_run || feeds;
+        let mut is_source = is_run || feeds || is_list_of_code;
         let mut runs_next = true;
         let mut is_list = false;
         let mut is_first = true;
@@ -123,9 +127,24 @@ fn into(text: &str, depth: usize, found: &mut Vec<Word>) {
             let is_known = is_first || programs::row(&text).is_some();
             let is_of_path = is_known && !text.contains(['/', '*', '?', '[']);
             is_first &= text == "-" || is_setting(&text) || RESERVED.contains(&text.as_str());
-            found.push(Word { is_program: is_code && is_of_path, is_code: is_code && !is_of_path, text, is_folder });
+            let is_listed = is_given && (feeds || is_list_of_code);
+            found.push(Word {
+                is_program: is_code && is_of_path,
+                is_code: is_code && !is_of_path,
+                is_listed,
+                text,
+                is_folder,
+            });
         }
     }
+}
+
+/// True where an interpreter takes for its script what the command finds: `find … -exec sh -e {} \;`.
+fn runs_what_is_found(command: &[String]) -> bool {
+    let marks = programs::runs_behind(command.first().map(|word| file_name(word)).unwrap_or_default());
+    let mut behind = command.iter().skip_while(|word| !marks.contains(&word.as_str()));
+    let has_interpreter = behind.any(|word| interprets(file_name(word)));
+    has_interpreter && behind.find(|word| !word.starts_with('-')).is_none_or(|word| word == "{}")
 }
 
 /// What a part of a word says by itself, besides the whole.
@@ -155,7 +174,7 @@ fn is_file(word: &str) -> bool {
 }
 
 fn word(text: &str) -> Word {
-    Word { text: text.to_owned(), is_code: false, is_program: false, is_folder: false }
+    Word { text: text.to_owned(), is_code: false, is_program: false, is_listed: false, is_folder: false }
 }
 
 fn code(text: &str) -> Word {
@@ -261,6 +280,17 @@ fn braces_of(word: &str) -> Option<(&str, Vec<&str>, &str)> {
     None
 }
 
+/// Notes a value that a variable is given.
+fn set(values: &mut HashMap<String, Vec<String>>, name: &str, value: &str) {
+    let known = values.entry(name.to_owned()).or_default();
+    let fits = !value.contains([EITHER, OR]) && value.len() <= LONGEST_WITH_BRACES && known.len() < MOST_VALUES;
+    // One that is not kept is any.
+    let value = if fits { value } else { STANDS_OPEN };
+    if !value.is_empty() && known.len() <= MOST_VALUES && !known.iter().any(|other| other == value) {
+        known.push(value.to_owned());
+    }
+}
+
 /// The commands of a text, each by its words.
 fn commands(text: &str, depth: usize) -> Vec<Command> {
     // What is put in so deep is read as if it stood there by itself.
@@ -284,13 +314,7 @@ fn commands(text: &str, depth: usize) -> Vec<Command> {
         if let Some((name, value)) =
             word.as_deref().filter(|text| is_setting(text)).and_then(|text| text.split_once('='))
         {
-            let known = values.entry(name.to_owned()).or_default();
-            let fits = !value.contains([EITHER, OR]) && value.len() <= LONGEST_WITH_BRACES && known.len() < MOST_VALUES;
-            // One that is not kept is any.
-            let value = if fits { value } else { STANDS_OPEN };
-            if !value.is_empty() && known.len() <= MOST_VALUES && !known.iter().any(|other| other == value) {
-                known.push(value.to_owned());
-            }
+            set(values, name, value);
         }
         // What comes first in a word and is not known may be any folder.
         let texts = word.take().map(|text| without_braces(&text)).unwrap_or_default().into_iter();
@@ -331,6 +355,12 @@ fn commands(text: &str, depth: usize) -> Vec<Command> {
                 if letter == '(' && last == '<' && command.interprets {
                     command.words.push(FROM_COMMAND.to_owned());
                 } else if letter == '\n' || ";&|()`".contains(letter) {
+                    // A loop gives its variable each of its words.
+                    if let [first, name, _, given @ ..] = command.words.as_slice()
+                        && RESERVED.contains(&first.as_str())
+                    {
+                        given.iter().for_each(|value| set(&mut values, name, value));
+                    }
                     command.is_piped = letter == '|' && last != '|' && chars.next_if(|next| *next == '|').is_none();
                     all.push(std::mem::take(&mut command));
                 }

@@ -13,8 +13,9 @@ use bashgate_shared::classify::paths::file_name;
 use bashgate_shared::programs::{self, LOAD_BESIDE, Program, Runs, SHELL_ENDING};
 use serde_json::Value;
 
-use super::lines;
+use super::lines::Word;
 use super::settings::{self, Line};
+use super::{lines, make};
 use crate::gate::conditions::{home, place};
 use crate::gate::listing::{Names, tidy, without_detours};
 use crate::gate::words;
@@ -161,8 +162,9 @@ impl Look {
                 self.at_settings(&settings, &own, counts);
                 self.at_words(&text, kind, (&own, depth), counts);
             }
-            _ if kind == Text::OfRunner && is_of_make(file) => {
-                self.at_words(&of_tasks(&text, tasks), kind, (&own, depth), counts);
+            _ if kind == Text::OfRunner && make::is_read(file) => {
+                self.at_words(&make::of_tasks(&text, tasks), kind, (&own, depth), counts);
+                self.at_included(&text, tasks, (&own, depth), counts);
             }
             _ => self.at_words(&text, kind, (&own, depth), counts),
         }
@@ -291,7 +293,7 @@ impl Look {
         }
         for word in &divided {
             if word.is_code {
-                self.at_code(&word.text, &bases, (folders, depth), counts);
+                self.at_code(word, &bases, (folders, depth), counts);
             } else if kind != Text::OfRunner && is_path(&word.text) && known.insert(&word.text) {
                 let named = self.named_by(&[word.text.as_str()], folders, counts);
                 self.add(named, false, (folders, depth));
@@ -325,9 +327,34 @@ impl Look {
         }
     }
 
+    /// What a makefile includes has rules for the same tasks. What a pattern will mean as well is a folder of such files.
+    fn at_included(
+        &mut self,
+        text: &str,
+        tasks: &HashSet<String>,
+        (folders, depth): (&[&Path], usize),
+        counts: Counts<'_>,
+    ) {
+        let tasks = Arc::new(tasks.clone());
+        for word in make::included(text) {
+            let is_pattern = word.contains(['*', '?', '[', '$']);
+            for place in folders.iter().map(|folder| folder.join(word)) {
+                let inside = place.parent().filter(|_| is_pattern).and_then(|folder| fs::read_dir(folder).ok());
+                let inside = inside.into_iter().flatten().flatten().map(|entry| entry.path());
+                let inside = inside.filter(|file| make::is_read(file)).take(MAX_FOLDERS);
+                for file in std::iter::once(place.clone()).chain(inside) {
+                    if counts(&mut self.names, &file) {
+                        self.wait_for(&file, Text::OfRunner, depth + 1, Arc::clone(&tasks));
+                        self.files.insert(file);
+                    }
+                }
+            }
+        }
+    }
+
     /// Code that a line holds itself loads modules from where it starts: single files, and folders by the names that stand in it.
     fn at_inline_code(&mut self, text: &str, divided: &[lines::Word], bases: &[&Path]) {
-        let is_inline = |word: &lines::Word| {
+        let is_inline = |word: &Word| {
             let letters = word.text.strip_prefix('-').unwrap_or_default();
             word.text == "-" || letters.chars().all(char::is_alphanumeric) && letters.contains(['c', 'm'])
         };
@@ -346,7 +373,8 @@ impl Look {
     }
 
     /// A word that may be what a command runs.
-    fn at_code(&mut self, word: &str, bases: &[&Path], (folders, depth): (&[&Path], usize), counts: Counts<'_>) {
+    fn at_code(&mut self, word: &Word, bases: &[&Path], (folders, depth): (&[&Path], usize), counts: Counts<'_>) {
+        let Word { text: word, is_listed, .. } = word;
         let Some(pattern) = word.find(['*', '?', '[']) else {
             let all = self.named_by(&["", word], bases, counts);
             self.add(all, true, (folders, depth));
@@ -360,7 +388,7 @@ impl Look {
         let endings = LOAD_BESIDE
             .iter()
             .copied()
-            .chain([&[SHELL_ENDING][..]])
+            .chain([&[SHELL_ENDING][..], &[make::ENDING]])
             .find(|all| ending.is_some_and(|one| all.contains(&one)));
         // Without a folder it is a pattern only where it ends like a script: anything else may be code itself.
         let is_source = ending.is_some_and(|ending| programs::ONLY_WORKED_ON.contains(&ending));
@@ -372,7 +400,9 @@ impl Look {
         };
         let own = bases.iter().map(|base| base.to_path_buf()).filter(|_| inside.is_empty());
         let places = places_of(inside, bases).chain(own).filter(|place| place.is_dir());
-        self.folders.extend(places.map(|path| Folder { path: tidy(&path), is_deep: false, endings }));
+        // What lists names goes into folders.
+        let is_deep = *is_listed;
+        self.folders.extend(places.map(|path| Folder { path: tidy(&path), is_deep, endings }));
     }
 
     /// The files that words name, within the room that is left.
@@ -518,61 +548,6 @@ fn commands_in(text: &str) -> impl Iterator<Item = &str> {
     let marked = text.split("!`").skip(1).filter_map(|rest| rest.split('`').next());
     let fields = text.lines().filter_map(|line| line.split_once("command:")).map(|(_, line)| line);
     marked.chain(fields)
-}
-
-/// True for what `make` and its like read.
-fn is_of_make(file: &Path) -> bool {
-    let name = file.file_name().unwrap_or_default().to_string_lossy().to_ascii_lowercase();
-    let ending = Path::new(&name).extension().is_some_and(|ending| ending == "mk");
-    ending || ["makefile", "gnumakefile", "justfile", ".justfile"].contains(&name.as_str())
-}
-
-/// A rule of such a text: its names, what it needs, and what it does.
-struct Rule<'t> {
-    names: Vec<&'t str>,
-    needs: Vec<&'t str>,
-    does: String,
-}
-
-/// Of such a text what belongs to these tasks and to what they need, and what belongs to none.
-fn of_tasks(text: &str, tasks: &HashSet<String>) -> String {
-    let mut kept = String::new();
-    let mut rules: Vec<Rule<'_>> = Vec::new();
-    for line in text.lines() {
-        let is_heading = |before: &str, behind: &str| {
-            !line.starts_with(char::is_whitespace) && !before.contains(['=', '#', '$']) && !behind.starts_with('=')
-        };
-        let heading = line.split_once(':').filter(|(before, behind)| is_heading(before, behind));
-        let into = match (heading, rules.last_mut()) {
-            (Some((names, needs)), _) => {
-                let (names, needs) = (names.split_whitespace().collect(), needs.split_whitespace().collect());
-                rules.push(Rule { names, needs, does: String::new() });
-                continue;
-            }
-            (None, Some(rule)) if line.starts_with(char::is_whitespace) => &mut rule.does,
-            (None, _) => &mut kept,
-        };
-        into.push_str(line);
-        into.push('\n');
-    }
-    let is_named =
-        |rule: &Rule<'_>, wanted: &[&str]| rule.names.iter().any(|name| name.contains('%') || wanted.contains(name));
-    let mut wanted: Vec<&str> = tasks.iter().map(String::as_str).collect();
-    if !rules.iter().any(|rule| is_named(rule, &wanted)) {
-        wanted.extend(rules.iter().flat_map(|rule| &rule.names).find(|name| !name.starts_with('.')));
-    }
-    let mut done = 0;
-    while let Some(task) = wanted.get(done).copied() {
-        let needs = rules.iter().filter(|rule| rule.names.contains(&task)).flat_map(|rule| &rule.needs);
-        for need in needs {
-            if !wanted.contains(need) {
-                wanted.push(need);
-            }
-        }
-        done += 1;
-    }
-    rules.iter().filter(|rule| is_named(rule, &wanted)).for_each(|rule| kept.push_str(&rule.does));
-    kept
 }
 
 /// True for a project's own folder, and for the home folder: what lies there is more than belongs to one script.

@@ -7,6 +7,7 @@
 
 mod lines;
 mod look;
+mod make;
 mod settings;
 
 use std::collections::HashSet;
@@ -355,6 +356,23 @@ mod tests {
             ),
             (gate("make x"), ("Makefile", "include rules.mk\nx:\n\ttrue\n"), "rules.mk"),
             (gate("make x"), ("Makefile", "A := $(shell sh tools/a.sh)\n"), "tools/a.sh"),
+            (pre_commit("make x"), ("Makefile", "X=tools/a\nx:\n\tsh $(X).sh\n"), "tools/a.sh"),
+            (pre_commit("make x"), ("Makefile", "X:=tools\nx:\n\t@python3 ${X}/a.py\n"), "tools/a.py"),
+            (pre_commit("make x"), ("Makefile", "x: tools/a.sh\n\tsh $<\n"), "tools/a.sh"),
+            (pre_commit("make x"), ("Makefile", "x: tools/a tools/b\n\tfor i in $^; do sh $$i; done\n"), "tools/b"),
+            (pre_commit("make x"), ("Makefile", "-include *.mk\nx:\n\ttrue\n"), "new.mk"),
+            (pre_commit("make x"), ("Makefile", "include build/*.mk\nx:\n\ttrue\n"), "build/new.mk"),
+            (pre_commit("find tools -name '*.sh' -exec sh {} \\;"), ("x", ""), "tools/deep/new.sh"),
+            (pre_commit("find tools -type f -exec bash {} +"), ("x", ""), "tools/new"),
+            (pre_commit("git ls-files '*.sh' | xargs -n1 sh"), ("x", ""), "tools/deep/new.sh"),
+            (pre_commit("git ls-files tools | xargs -n1 bash"), ("x", ""), "tools/new.sh"),
+            (pre_commit("find . -name '*.py' | while read f; do python3 $f; done"), ("x", ""), "tools/new.py"),
+            (pre_commit("find . -name '*.sh' -exec sh {} \\;"), ("x", ""), "deep/new.sh"),
+            (pre_commit("invoke lint"), ("x", ""), "tasks.py"),
+            (pre_commit("npx grunt lint"), ("x", ""), "Gruntfile.js"),
+            (pre_commit("mix format --check-formatted"), ("x", ""), "mix.exs"),
+            (pre_commit("pixi run lint"), ("x", ""), "pixi.toml"),
+            (pre_commit("makers lint"), ("x", ""), "Makefile.toml"),
             (gate("npm run gate"), ("package.json", "{\"scripts\": {\"gate\": \"node tools/g\"}}"), "tools/g.js"),
             (pre_commit("exec \"$(dirname \"$0\")/../../scripts/lint.sh\""), ("x", ""), "scripts/lint.sh"),
             (pre_commit("here=x\n. $here/../../scripts/lint"), ("x", ""), "scripts/lint"),
