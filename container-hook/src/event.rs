@@ -39,8 +39,8 @@ pub struct AfterToolUse {
     pub is_service: bool,
     /// Where the agent works, absolute, when it says so.
     pub cwd: Option<String>,
-    /// The forms of credentials that its result shows.
-    pub shown: Vec<&'static str>,
+    /// What the agent gets of it, as text.
+    pub result: String,
     /// The agent's session.
     pub session: Option<String>,
     /// The agent's id of the call.

@@ -79,13 +79,14 @@ pub fn ask_plugins(
 
 /// A tool has been used.
 pub fn after_tool_use(event: &AfterToolUse, asker: Asker, config: &Config) -> Step {
-    let AfterToolUse { command, is_shell, is_service, cwd: there, shown, session, tool_use_id } = event;
-    let result = gate::Aftermath { shown: shown.clone(), ..gate::Aftermath::default() };
+    let AfterToolUse { command, is_shell, is_service, cwd: there, result, session, tool_use_id } = event;
+    let here = cwd(there.as_deref());
+    let result = gate::Aftermath { shown: gate::held::shown_by(result, &here), ..gate::Aftermath::default() };
     let may_leave_something = *is_service || *is_shell && may_plant(command, config);
     if !is_shell && !is_service && result.is_plain() {
         return Step::Decided(HookDecision::Allow(LetThroughBy::Nobody));
     }
-    let acting = may_leave_something.then(|| gate::acting::look(&cwd(there.as_deref())));
+    let acting = may_leave_something.then(|| gate::acting::look(&here));
     CommandRan { command, tool_use_id, asker: asker.name, session: session.clone(), result, acting }.report(config)
 }
 

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use bashgate_hook::gate::config::Config;
-use bashgate_hook::gate::{self, CommandRan, HookDecision, LetThroughBy, shown};
+use bashgate_hook::gate::{self, CommandRan, HookDecision, LetThroughBy, held};
 use bashgate_shared::classify::later;
 use serde::Serialize;
 use serde_json::{Value, json};
@@ -329,7 +329,7 @@ impl Outcome {
     }
 
     /// Tells the host what it has to know of what came of this: what acts later, what is secret, what the cage has broken.
-    pub(crate) fn tell(&mut self, gate: Option<&Config>, agent: Option<&str>, caged: bool) {
+    pub(crate) fn tell(&mut self, gate: Option<&Config>, agent: Option<&str>, caged: bool, workspace: &Path) {
         let Some(gate) = gate else { return };
         let output = format!("{}\n{}", self.stdout.text, self.stderr.text);
         let failed = !matches!(self.ending, Ending::Exited(0));
@@ -338,7 +338,7 @@ impl Outcome {
         staying.sort_by_key(|violation| !violation.is_rare);
         let result = gate::Aftermath {
             planted: staying.into_iter().map(|found| found.path.clone()).collect(),
-            shown: shown::credentials_in(&output),
+            shown: held::shown_by(&output, workspace),
             wanted_network: caged && failed && WITHOUT_NETWORK.iter().any(|words| output.contains(words)),
         };
         if result.is_plain() {

@@ -289,7 +289,7 @@ impl Runner {
                 if let Some(state) = &spec.state {
                     crate::watch::remember_asides(state, &outcome.violations);
                 }
-                outcome.tell(spec.told.as_ref(), spec.agent.as_deref(), caged);
+                outcome.tell(spec.told.as_ref(), spec.agent.as_deref(), caged, &spec.workspace);
                 return Ok(outcome);
             }
         }

@@ -46,6 +46,36 @@ fn a_credential_in_a_result_taints_and_is_never_written_down() {
 }
 
 #[test]
+fn a_value_of_this_places_own_secrets_taints_whatever_way_led_to_it() {
+    let value = "baZKX9-q1-W7";
+    for (name, text, variable, result) in [
+        (".env", "DB_PASSWORD=VALUE\n", None, "db: VALUE"),
+        ("app/.env.local", "DATABASE_URL=\"postgres://app:VALUE@db/x\"\n", None, "sql://VALUE@"),
+        ("secrets.yml", "a:\n  api_key: VALUE\n", None, "VALUE\n"),
+        ("README.md", "x", Some(("STRIPE_SECRET", "VALUE")), "['VALUE']"),
+        ("README.md", "x", Some(("SVC_URL", "https://u:VALUE@h/x")), "make: URL VALUE"),
+    ] {
+        let site = Site::default();
+        let _host = site.serve();
+        let file = site.work().join(name);
+        std::fs::create_dir_all(file.parent().unwrap()).unwrap();
+        std::fs::write(&file, text.replace("VALUE", value)).unwrap();
+        let event = json!({
+            "hook_event_name": "PostToolUse", "cwd": site.work(), "session_id": "s", "tool_name": "Bash",
+            "tool_use_id": "c", "tool_input": {"command": "make"}, "tool_response": {"stdout": result.replace("VALUE", value)},
+        });
+        let mut hook = site.hook_command(&site.hook_toml());
+        hook.envs(variable.map(|(name, text)| (name, text.replace("VALUE", value))));
+        Output::of(&mut hook, event.to_string().as_bytes()).expect(0);
+        assert_eq!(site.taint("default"), "secret", "{name} {variable:?}");
+        let records = serde_json::to_string(&site.audit()).unwrap();
+        assert!(!records.contains(value), "{records}");
+        let called = variable.map_or(name, |(name, _)| name);
+        assert!(records.contains(called), "{called}: {records}");
+    }
+}
+
+#[test]
 fn ordinary_results_are_no_news() {
     let site = Site::default();
     let _host = site.serve();

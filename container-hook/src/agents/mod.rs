@@ -16,7 +16,6 @@ use serde_json::{Map, Value};
 
 use crate::event::{AfterToolUse, Asker, BeforeToolUse, Called, ToolUse};
 use crate::gate::HookDecision;
-use crate::gate::shown::credentials_in;
 
 /// An agent whose events are understood.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -256,7 +255,7 @@ impl Event {
         let mut texts = Vec::new();
         let values = [self.tool_response.as_ref(), self.error.as_ref()];
         values.iter().flatten().for_each(|Once(value)| uses::texts_in(value, &mut texts));
-        let shown = credentials_in(&texts.join("\n"));
+        let result = texts.join("\n");
         let does = row.map_or_else(|| agents::does(&tool), |row| row.tool(&tool));
         let is_service = matches!(does, None | Some(agents::Does::Service));
         let is_shell = does == Some(agents::Does::Shell) && self.tool_use_id.is_some();
@@ -268,7 +267,7 @@ impl Event {
             return Err(EventError::UnknownShape { tool, what: "`command`" });
         };
         let tool_use_id = self.tool_use_id.unwrap_or_default();
-        Ok(AfterToolUse { command, is_shell, is_service, cwd: self.cwd, shown, session: self.session_id, tool_use_id })
+        Ok(AfterToolUse { command, is_shell, is_service, cwd: self.cwd, result, session: self.session_id, tool_use_id })
     }
 
     /// What a person's words bring along: files that they mention.

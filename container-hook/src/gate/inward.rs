@@ -24,7 +24,7 @@ const DEEPEST: usize = 3;
 const MAX_NAMES: usize = 100_000;
 const MAX_NAMES_AT_HOME: usize = 20_000;
 /// Folders full of what tools make, in which nobody works: looked into last, and only where they act.
-const MADE_BY_TOOLS: [&str; 6] = ["node_modules", "target", "__pycache__", ".venv", "venv", "site-packages"];
+pub(super) const MADE_BY_TOOLS: [&str; 6] = ["node_modules", "target", "__pycache__", ".venv", "venv", "site-packages"];
 /// As many links as the kernel follows.
 const MOST_LINKS: usize = 40;
 

@@ -17,6 +17,7 @@ pub mod config;
 mod decision;
 pub mod evidence;
 pub mod git;
+pub mod held;
 pub mod inward;
 mod listing;
 pub mod plugins;

@@ -11,8 +11,8 @@ use super::{About, HookDecision, HostRequest, LetThroughBy, Step, label};
 pub struct Aftermath {
     /// Files that it made or changed and that act later.
     pub planted: Vec<String>,
-    /// Forms of credentials that it shows.
-    pub shown: Vec<&'static str>,
+    /// What its result shows of secrets: see [`super::held::shown_by`].
+    pub shown: Vec<String>,
     /// It ran in the cage and failed, as it says for want of network.
     pub wanted_network: bool,
 }
@@ -62,7 +62,7 @@ impl CommandRan<'_> {
                 .take(MAX_EVIDENCE)
                 .map(|path| path.chars().take(1000).collect())
                 .collect(),
-            shown: self.result.shown.iter().take(MAX_EVIDENCE).map(|form| (*form).to_owned()).collect(),
+            shown: self.result.shown.iter().take(MAX_EVIDENCE).cloned().collect(),
             wanted_network: self.result.wanted_network,
             acting: self.acting,
             v: Some(VERSION),

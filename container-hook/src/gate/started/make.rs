@@ -1,0 +1,167 @@
+//! What `make` and its like read, as lines of a shell: of the rules that a task means, with what they name put in.
+
+use std::collections::HashSet;
+use std::path::Path;
+
+/// The ending of what makefiles include.
+pub(super) const ENDING: &str = "mk";
+
+/// True for what `make` and its like read.
+pub(super) fn is_read(file: &Path) -> bool {
+    let name = file.file_name().unwrap_or_default().to_string_lossy().to_ascii_lowercase();
+    let ending = Path::new(&name).extension().is_some_and(|ending| ending == ENDING);
+    ending || ["makefile", "gnumakefile", "bsdmakefile", "justfile", ".justfile"].contains(&name.as_str())
+}
+
+/// A rule of such a text: its names, what it needs, and what it does.
+struct Rule<'t> {
+    names: Vec<&'t str>,
+    needs: Vec<&'t str>,
+    does: String,
+}
+
+/// What a text includes, by the words that name it.
+pub(super) fn included(text: &str) -> impl Iterator<Item = &str> {
+    let words = text.lines().filter_map(|line| {
+        let mut words = line.split_whitespace();
+        words.next().filter(|first| matches!(*first, "include" | "-include" | "sinclude"))?;
+        Some(words)
+    });
+    words.flatten()
+}
+
+/// Of such a text what belongs to these tasks and to what they need, and what belongs to none.
+pub(super) fn of_tasks(text: &str, tasks: &HashSet<String>) -> String {
+    let mut kept = String::new();
+    let mut rules: Vec<Rule<'_>> = Vec::new();
+    for line in text.lines() {
+        let is_heading = |before: &str, behind: &str| {
+            !line.starts_with(char::is_whitespace) && !before.contains(['=', '#', '$']) && !behind.starts_with('=')
+        };
+        let heading = line.split_once(':').filter(|(before, behind)| is_heading(before, behind));
+        let into = match (heading, rules.last_mut()) {
+            (Some((names, behind)), _) => {
+                let (needs, does) = behind.split_once(';').unwrap_or((behind, ""));
+                let (names, needs) = (names.split_whitespace().collect(), needs.split_whitespace().collect());
+                rules.push(Rule { names, needs, does: format!("{does}\n") });
+                continue;
+            }
+            (None, Some(rule)) if line.starts_with(char::is_whitespace) => &mut rule.does,
+            (None, _) => &mut kept,
+        };
+        into.push_str(line);
+        into.push('\n');
+    }
+    let is_named =
+        |rule: &Rule<'_>, wanted: &[&str]| rule.names.iter().any(|name| name.contains('%') || wanted.contains(name));
+    let mut wanted: Vec<&str> = tasks.iter().map(String::as_str).collect();
+    if !rules.iter().any(|rule| is_named(rule, &wanted)) {
+        wanted.extend(rules.iter().flat_map(|rule| &rule.names).find(|name| !name.starts_with('.')));
+    }
+    let mut done = 0;
+    while let Some(task) = wanted.get(done).copied() {
+        let needs = rules.iter().filter(|rule| rule.names.contains(&task)).flat_map(|rule| &rule.needs);
+        for need in needs {
+            if !wanted.contains(need) {
+                wanted.push(need);
+            }
+        }
+        done += 1;
+    }
+    let mut lines: String = kept.lines().map(|line| setting(line).unwrap_or_else(|| line.to_owned()) + "\n").collect();
+    let meant: Vec<&Rule<'_>> = rules.iter().filter(|rule| is_named(rule, &wanted)).collect();
+    // A rule may say in one place what it needs, and in another what it does.
+    let needs_of = |rule: &Rule<'_>| {
+        let same = meant.iter().filter(|other| other.names.iter().any(|name| rule.names.contains(name)));
+        same.flat_map(|other| &other.needs).copied().collect::<Vec<_>>().join(" ")
+    };
+    for rule in &meant {
+        lines.push_str(&as_shell(&rule.does, &rule.names.join(" "), &needs_of(rule)));
+    }
+    lines
+}
+
+/// `NAME := value` as a shell has it.
+fn setting(line: &str) -> Option<String> {
+    let (name, value) = line.split_once('=')?;
+    let name = name.trim_end_matches([':', '?', '+', '!']).trim();
+    let name = name.strip_prefix("export ").or_else(|| name.strip_prefix("override ")).unwrap_or(name).trim();
+    let is_name = !name.is_empty() && name.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_');
+    // What runs to say it is a command of its own.
+    let runs = ["$(shell", "${shell", "`"].iter().any(|mark| value.contains(mark));
+    let value = as_shell(value.trim().trim_matches(['"', '\'']), "*", "*");
+    (is_name && !runs).then(|| format!("{name}=\"{}\"", value.replace(['"', '\\'], "")))
+}
+
+/// A text with make's variables as a shell has them: the rule's own names and what it needs are put in.
+fn as_shell(text: &str, names: &str, needs: &str) -> String {
+    let mut out = String::new();
+    let mut rest = text;
+    while let Some(at) = rest.find('$') {
+        out.push_str(rest.get(..at).unwrap_or_default());
+        let behind = rest.get(at + 1..).unwrap_or_default();
+        let Some(next) = behind.chars().next() else { break };
+        rest = behind.get(next.len_utf8()..).unwrap_or_default();
+        match next {
+            '$' => out.push('$'),
+            '<' | '^' | '?' | '+' | '|' => out.push_str(needs),
+            '@' => out.push_str(names),
+            '*' | '%' => out.push('*'),
+            '(' | '{' => {
+                let end = if next == '(' { ')' } else { '}' };
+                let name = rest.split(end).next().unwrap_or_default();
+                let is_name = !name.is_empty() && name.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_');
+                let after = rest.get(name.len() + 1..).filter(|_| is_name);
+                match (after, name) {
+                    (Some(after), _) => {
+                        out.push_str(&format!("${{{name}}}"));
+                        rest = after;
+                    }
+                    // `$(<D)`, `$(@F)`: a part of them.
+                    (None, part) if part.starts_with(['<', '^', '?', '+']) => {
+                        out.push_str(needs);
+                        rest = rest.get(part.len() + 1..).unwrap_or_default();
+                    }
+                    // A function of make's: its words stand open to any reading.
+                    (None, _) => {
+                        out.push('$');
+                        out.push(next);
+                    }
+                }
+            }
+            letter => out.push_str(&format!("${{{letter}}}")),
+        }
+    }
+    out.push_str(rest);
+    out
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn lines(text: &str) -> String {
+        of_tasks(text, &HashSet::from(["lint".to_owned()]))
+    }
+
+    #[test]
+    fn what_a_rule_names_is_put_in() {
+        for (text, want) in [
+            ("lint: tools/a.sh\n\tsh $<\n", "sh tools/a.sh"),
+            ("lint: a b\n\tsh $^\n", "sh a b"),
+            ("lint: a\nlint:\n\tsh $<\n", "sh a"),
+            ("lint: a; sh $<\n", "sh a"),
+            ("X = tools/a\nlint:\n\tsh $(X).sh\n", "X=\"tools/a\"\n\n\tsh ${X}.sh"),
+            ("export X ?= 'a'\nlint:\n\tsh ${X}\n", "X=\"a\"\n\n\tsh ${X}"),
+            ("X := $(D)/a\nlint:\n\tsh $X\n", "X=\"${D}/a\"\n\n\tsh ${X}"),
+            ("lint:\n\techo $$HOME $(wildcard *.c)\n", "echo $HOME $(wildcard *.c)"),
+            ("X := $(shell sh a)\nlint:\n\ttrue\n", "X := $(shell sh a)"),
+        ] {
+            assert!(lines(text).contains(want), "{text:?}: {:?}", lines(text));
+        }
+        assert_eq!(
+            included("include a.mk\n-include b/*.mk c\nall: include\n").collect::<Vec<_>>(),
+            ["a.mk", "b/*.mk", "c"]
+        );
+    }
+}
