@@ -239,6 +239,9 @@ pub(super) const TABLE: &[Program] = &[
         .environment(&["JAVA_TOOL_OPTIONS", "JDK_JAVA_OPTIONS", "_JAVA_OPTIONS", "JDK_JAVAC_OPTIONS", "CLASSPATH"]),
 ];
 
+/// Letters that are options of make's without a value.
+const MAKE_FLAGS: &str = "bBdeikLmnpqrRsStvw";
+
 /// What people call the tasks of a project that send something: how a part of the name begins.
 const OUTWARD: &[&str] = &["publish", "release", "deploy", "upload", "push"];
 
@@ -314,5 +317,15 @@ pub(super) fn note_steering(judge: &mut Judge<'_>, call: &Call) {
 
 fn build(judge: &mut Judge<'_>, call: &Call) -> Judgement {
     note_steering(judge, call);
+    // `make -pn` prints all variables, those of the environment as well.
+    let prints = |text: &str| {
+        let letters = text.strip_prefix('-').unwrap_or_default();
+        letters.contains('p') && letters.chars().all(|letter| MAKE_FLAGS.contains(letter))
+            || text.starts_with("--print-d")
+    };
+    let takes_variables = row(&call.program).is_some_and(|row| row.environment.contains(&"MAKEFLAGS"));
+    if takes_variables && call.args.iter().filter_map(Arg::exact).any(prints) {
+        judge.environment_is_shown();
+    }
     Judgement::unknown("")
 }

@@ -102,6 +102,7 @@ const fn containers(names: &'static [&'static str], not_safe: &'static [&'static
         .tells(&[
             "inspect",
             "container inspect",
+            "image inspect",
             "service inspect",
             "secret inspect",
             "compose config",

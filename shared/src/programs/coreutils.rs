@@ -144,21 +144,12 @@ pub(super) const TABLE: &[Program] = &[
     Program::new(&["tree"], "draws folders", Kind::Local, Rule::Custom(tree))
         .safe(&["tree -L 2 src", "tree -a -I node_modules"])
         .not_safe(&["tree -o out.html", "tree -R -H . -L 1", "tree -Po x y", "tree -Io x f", "tree -L $x"]),
-    listed(
-        &["file"],
-        "guesses what a file is",
-        Options {
-            flags: "bhikLNprs0",
-            values: "F",
-            long: &["--brief", "--mime", "--mime-type", "--mime-encoding", "--dereference", "--no-pad"],
-        },
-        Operands::Names,
-        &["file a.out", "file -b --mime-type x"],
-        &["file -C -m magic", "file -z x.gz", "file -m magic x"],
-    )
-    .traits(&[Trait::Searches])
-    .loads_at_home(&[".magic", ".magic.mgc"])
-    .environment(&["MAGIC"]),
+    Program::new(&["file"], "guesses what a file is", Kind::Local, Rule::Custom(file))
+        .safe(&["file a.out", "file -b --mime-type x"])
+        .not_safe(&["file -C -m magic", "file -z x.gz", "file -m magic x", "file -f list"])
+        .traits(&[Trait::Searches, Trait::NamesAreFiles])
+        .loads_at_home(&[".magic", ".magic.mgc"])
+        .environment(&["MAGIC"]),
     Program::new(&["mktemp"], "makes a temporary file", Kind::Local, Rule::Custom(mktemp))
         .environment(&["TMPDIR"])
         .safe(&["mktemp", "mktemp -d", "mktemp /tmp/x.XXXXXX"])
@@ -182,6 +173,25 @@ pub(super) const TABLE: &[Program] = &[
     )
     .traits(&[Trait::ChangesFiles, Trait::NamesOnly]),
 ];
+
+fn file(judge: &mut Judge<'_>, call: &Call) -> Judgement {
+    let options = Options {
+        flags: "bhikLNprs0",
+        values: "F",
+        long: &["--brief", "--mime", "--mime-type", "--mime-encoding", "--dereference", "--no-pad"],
+    };
+    match options.scan(&call.args) {
+        Ok(scan) => judge.operands(&scan.operands, Operands::Names),
+        Err(reason) => {
+            // A list of names, or of kinds: what it does not understand of one it shows.
+            let words: Vec<&Arg> = call.args.iter().collect();
+            for value in words.windows(2).filter(|pair| pair.iter().any(|arg| arg.start().starts_with('-'))) {
+                let _ = value.last().map(|value| judge.read(value));
+            }
+            Judgement::unknown(reason)
+        }
+    }
+}
 
 fn date(_: &mut Judge<'_>, call: &Call) -> Judgement {
     let options = Options {

@@ -3,6 +3,7 @@
 
 use crate::classify::call::{Arg, Call, Options, Scan};
 use crate::classify::judge::{Judge, Judgement};
+use crate::classify::paths::file_name;
 
 /// One program, or several that are alike in everything that is said here.
 #[derive(Clone, Copy)]
@@ -249,6 +250,15 @@ impl Program {
     pub(super) const fn passes_on(mut self, other_operands: usize) -> Self {
         self.passes_on = Some(other_operands);
         self
+    }
+
+    /// True where what it runs elsewhere prints its environment: `docker exec x env`.
+    pub(crate) fn shows_another_environment(&self, args: &[Arg]) -> bool {
+        let words: Vec<&str> = args.iter().filter_map(Arg::exact).collect();
+        let runs = self.terminal.map_or(&[][..], |terminal| terminal.only_behind);
+        let behind = words.iter().position(|word| runs.contains(word)).and_then(|at| words.get(at + 2..));
+        let prints = |word: &&str| super::has(file_name(word), Trait::PrintsEnvironment);
+        behind.is_some_and(|words| words.iter().any(prints))
     }
 
     pub(super) const fn tells_version(mut self, arguments: &'static [&'static str]) -> Self {
@@ -759,7 +769,7 @@ pub enum Talks {
 }
 
 /// What is worth one word. The judge asks for `ChangesFiles`, `NamesAreFiles` (which `Rule::Listed` implies), `PrintsNames`,
-/// `OpensDash` and `KeepsLines`; the hook for `ShellScript`; the floor of all presets for `Overwrites`, `Deletes` and `Formats`; the cage for `AboutTheOutside`; the
+/// `PrintsEnvironment`, `OpensDash` and `KeepsLines`; the hook for `ShellScript`; the floor of all presets for `Overwrites`, `Deletes` and `Formats`; the cage for `AboutTheOutside`; the
 /// cache of findings for `Steady`; the offline inspector for `Searches`, `Decodes`, `EachWordIsACall`, `BuildsHere` and `Unmistakable`; approvals for `SettledByFiles`; git's inertness for
 /// `PlainPager`; the flow of scripts for `HasSubcommands` and `NoEndOfOptions`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -768,6 +778,8 @@ pub enum Trait {
     EachWordIsACall,
     /// Its words and the files that it is configured by are all that says where it sends.
     SettledByFiles,
+    /// Alone it prints the environment that it is started in.
+    PrintsEnvironment,
     /// It builds, checks or tests what is here, whatever its words are.
     BuildsHere,
     /// It changes or removes the files that it is given.

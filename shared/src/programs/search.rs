@@ -109,14 +109,14 @@ fn grep(judge: &mut Judge<'_>, call: &Call) -> Judgement {
     };
     let scan = match options.scan_loosely(&call.args) {
         Ok(scan) => scan,
-        Err(reason) => return Judgement::unknown(reason),
+        Err(reason) => return not_understood(judge, call, reason),
     };
     // An abbreviated option may take a value that is then mistaken for a pattern.
     let known = |name: &str| {
         GREP_FLAGS.contains(&name) || options.long.iter().any(|long| long.trim_end_matches(['=', '?']) == name)
     };
     if let Some((name, _)) = scan.options.iter().find(|(name, _)| name.starts_with("--") && !known(name)) {
-        return Judgement::unknown(format!("the option `{name}` is not on its list"));
+        return not_understood(judge, call, format!("the option `{name}` is not on its list"));
     }
     let mut judgement = pattern_files(judge, &scan);
     let patterns = usize::from(!scan.has(&["-e", "-f", "--regexp", "--file"]));
@@ -208,9 +208,22 @@ fn pattern_files(judge: &mut Judge<'_>, scan: &Scan<'_>) -> Judgement {
     files.fold(Judgement::safe(), |judgement, file| judgement.max(judge.read(file)))
 }
 
+/// A search with an option that is on no list: what it names may be searched, with nothing passed by.
+fn not_understood(judge: &mut Judge<'_>, call: &Call, reason: String) -> Judgement {
+    let words: Vec<&Arg> = call.args.iter().filter(|arg| !arg.start().starts_with('-')).collect();
+    let here = Arg::literal(".");
+    // The first one is a pattern, where no option says otherwise.
+    let places: &[&Arg] = if words.len() < 2 { &[&here] } else { words.get(1..).unwrap_or_default() };
+    for place in places {
+        let _ = judge.read(place);
+        let _ = judge.read_tree(place);
+    }
+    Judgement::unknown(reason)
+}
+
 fn ripgrep(judge: &mut Judge<'_>, call: &Call) -> Judgement {
     let options = Options {
-        flags: "nilcvwxoFuNLsSHhUpqa0P",
+        flags: "nilcvwxoFuNLsSHhUpqa0P.",
         values: "egtTABCmMfjdrE",
         long: &[
             "--files",
@@ -273,7 +286,7 @@ fn ripgrep(judge: &mut Judge<'_>, call: &Call) -> Judgement {
     };
     let scan = match options.scan(&call.args) {
         Ok(scan) => scan,
-        Err(reason) => return Judgement::unknown(reason),
+        Err(reason) => return not_understood(judge, call, reason),
     };
     // It takes no word with a dash in front for a value, but for a pattern.
     if scan.apart.iter().any(|(name, _)| name != "-e") {
@@ -345,6 +358,7 @@ fn above_pattern(operand: &Arg) -> &str {
 /// Options of rg with which it passes by less, or takes in by patterns and types whatever it is called.
 const TAKES_IN: &[&str] = &[
     "-u",
+    "-.",
     "-g",
     "-t",
     "-T",

@@ -1,5 +1,6 @@
 //! Programs that run another program: they are looked through.
 
+use super::Trait;
 use super::{Judge, Judgement, Kind, Program, Rule, Runs, Terminal, Wrapper, runs_of};
 use crate::classify::call::{Arg, Call, Known, Options};
 use crate::classify::judge::calls::Suspicion;
@@ -38,9 +39,11 @@ pub(super) const TABLE: &[Program] = &[
             assigns: true,
             ..Wrapper::PLAIN
         }))
+        .traits(&[Trait::PrintsEnvironment])
         .safe(&["env FOO=1 ls", "env -i ls"])
         .not_safe(&["env curl x", "env PATH=/x ls", "env -S 'curl x'"]),
     Program::new(&["printenv"], "prints the environment", Kind::Mixed, Rule::Custom(printenv))
+        .traits(&[Trait::PrintsEnvironment])
         .safe(&["printenv HOME", "printenv | wc -l"]),
     transparent(
         &["timeout"],
@@ -243,6 +246,10 @@ fn env(judge: &mut Judge<'_>, call: &Call) -> Judgement {
                 }
                 // It may become several words, or none: what stands behind it may be the program all the same.
                 _ => {
+                    // Without a word it prints.
+                    if more.is_empty() && !cleared {
+                        judge.environment_is_shown();
+                    }
                     return judgement.max(judge.inner_call(rest, call)).max(judge.suspect(call, more));
                 }
             }

@@ -57,6 +57,9 @@ impl Judge<'_> {
         if let Some(by) = row.tells_by(&call.args) {
             self.secret(format!("what `{}` tells", format!("{name} {by}").trim_end()));
         }
+        if row.shows_another_environment(&call.args) {
+            self.secret(format!("the environment in which `{name}` runs something"));
+        }
         if let Some(by) = row.plants_by(&call.args) {
             self.persistence(format!("what `{}` sets up", format!("{name} {by}").trim_end()));
         }
