@@ -10,10 +10,10 @@ use bashgate_shared::classify::{
 };
 use bashgate_shared::command::CommandLine;
 use bashgate_shared::programs;
-use bashgate_shared::programs::Runs;
 use bashgate_shared::programs::own::{
     OwnForm, OwnOperands, OwnPrograms, OwnReach, OwnRow, OwnSubcommand, ProgramsFile, RowError, refusal,
 };
+use bashgate_shared::programs::{Kind, Runs};
 use bashgate_shared::shell::quoted;
 
 use crate::policy::rules::{Action, Rule};
@@ -338,18 +338,21 @@ fn form(seen: &[Vec<Option<String>>]) -> OwnForm {
     form
 }
 
+/// The words that a rule names, and whether these are all of a call.
+type Named = (Vec<String>, bool);
+
 /// Rules for what no row of an operator may be about: calls of programs that have a row of ours, and of paths.
 fn rules(questions: &[Question], policy: &Policy, least: u64) -> Vec<Suggestion> {
-    let mut groups: BTreeMap<Vec<String>, Vec<(usize, &Argv)>> = BTreeMap::new();
+    let mut groups: BTreeMap<Named, Vec<(usize, &Argv)>> = BTreeMap::new();
     for (index, question) in questions.iter().enumerate() {
         for part in question.found.parts.iter().filter(|part| part.class == CommandClass::Unknown) {
-            if let Some(words) = beginning(&part.argv) {
-                groups.entry(words).or_default().push((index, &part.argv));
+            if let Some(named) = named_by_a_rule(&part.argv) {
+                groups.entry(named).or_default().push((index, &part.argv));
             }
         }
     }
     let mut drafts = Vec::new();
-    for (argv, calls) in groups {
+    for ((argv, exact), calls) in groups {
         let of: BTreeSet<usize> = calls.iter().map(|(index, _)| *index).collect();
         let its: Vec<&Question> = of.iter().filter_map(|index| questions.get(*index)).collect();
         let seen: u64 = its.iter().map(|question| question.count).sum();
@@ -363,7 +366,7 @@ fn rules(questions: &[Question], policy: &Policy, least: u64) -> Vec<Suggestion>
         let rule = Rule {
             action: Action::Allow,
             argv: argv.clone(),
-            exact: false,
+            exact,
             cwd: None,
             reason: String::new(),
             matches,
@@ -385,9 +388,10 @@ fn rules(questions: &[Question], policy: &Policy, least: u64) -> Vec<Suggestion>
     drafts
 }
 
-/// The first words of a call, as a rule names them: the program, and what it is to do. `None` for calls that a rule should
-/// not let through whatever follows: code on the command line, options first.
-fn beginning(call: &Argv) -> Option<Vec<String>> {
+/// The words of a call, as a rule names them, and whether these are all: of code and of tasks every word, since any further one may be
+/// anything; else the program and what it is to do. `None` for calls that no rule should let through: code on the command line,
+/// options first.
+fn named_by_a_rule(call: &Argv) -> Option<Named> {
     let program = name_of(call)?;
     let is_path = program.contains('/');
     let row = programs::row(program.rsplit('/').next()?);
@@ -398,9 +402,12 @@ fn beginning(call: &Argv) -> Option<Vec<String>> {
     let is_systems = program.rsplit_once('/').is_some_and(|(folder, _)| is_system_folder(folder));
     let mut words = vec![if is_systems { program.rsplit('/').next()?.to_owned() } else { program.to_owned() }];
     let takes_code = row.is_some_and(|row| row.runs.takes_code());
+    // What stands behind the name of a file may be code to any other.
+    let runs_files =
+        row.is_some_and(|row| row.kind == Kind::Runtime || row.runs == Runs::Shell || !row.steered_by.is_empty());
     let runs_another = row.is_some_and(|row| matches!(row.runs, Runs::Behind(_) | Runs::Elsewhere));
     match call.get(1).and_then(Option::as_deref) {
-        _ if runs_another => return None,
+        _ if runs_another || takes_code && !runs_files => return None,
         // A script in the project, by its name.
         Some(word) if takes_code && !word.starts_with(['-', '/']) => words.push(word.to_owned()),
         Some(word) if !takes_code && is_word(word) => words.push(word.to_owned()),
@@ -413,7 +420,12 @@ fn beginning(call: &Argv) -> Option<Vec<String>> {
     {
         words.push(word.to_owned());
     }
-    Some(words)
+    let is_task = words.get(1).is_some_and(|word| word == "run");
+    if takes_code || is_path || is_task {
+        words.extend(call.iter().skip(words.len()).cloned().collect::<Option<Vec<String>>>()?);
+        return Some((words, true));
+    }
+    Some((words, false))
 }
 
 #[cfg(test)]
@@ -478,6 +490,8 @@ mod tests {
                 ("./scripts/check.sh -x", 2),
                 ("python3 -c 'x'", 5),
                 ("nice make x", 2),
+                ("sqlite3 a.db '.shell sh x'", 3),
+                ("npm run z --prefix n", 2),
             ],
             &Policy::default(),
         );
@@ -485,12 +499,15 @@ mod tests {
             .drafts
             .iter()
             .map(|suggestion| match &suggestion.draft {
-                Draft::Rule(rule) => rule.argv.join(" "),
+                Draft::Rule(rule) => {
+                    assert!(rule.exact, "{rule:?}");
+                    rule.argv.join(" ")
+                }
                 Draft::Row(row) => panic!("{row:?}"),
             })
             .collect();
-        assert_eq!(rules, ["npm run build", "./scripts/check.sh"]);
-        assert_eq!(found.settled, 5);
+        assert_eq!(rules, ["npm run build", "./scripts/check.sh -x", "npm run z --prefix n"]);
+        assert_eq!(found.settled, 7);
     }
 
     #[test]

@@ -1347,3 +1347,34 @@ fn what_words_of_an_unknown_form_name_is_bound() {
         assert!(denied.stderr.contains("changed"), "{command}: {denied:?}");
     }
 }
+
+/// One word releases what was shown, and what has joined since only when it is said again.
+#[test]
+fn what_joins_a_card_behind_a_persons_back_is_told_before_it_is_released() {
+    let site = tainted();
+    let _host = site.serve();
+    raise(&site);
+    let command = "curl -s -X POST https://pay.example/transfer";
+    let mut waiting = vec![site.check_later(command)];
+    let id = site.held(command);
+    site.cli(["show", &id]).expect(0);
+    waiting.extend((0..3).map(|_| site.check_later(command)));
+    let joined = || site.audit().iter().filter(|record| record["detail"]["event"] == "joined").count();
+    until("all of them", || (joined() == 3).then_some(()));
+    let refused = site.cli(["approve", &id]).expect(2);
+    assert!(format!("{}{}", refused.stdout, refused.stderr).contains("4 requests wait for"), "{refused:?}");
+    assert_eq!(site.pending().len(), 1);
+    site.cli(["approve", &id]).expect(0);
+    for hook in waiting {
+        hook.join().unwrap().expect(0);
+    }
+    // A denial is for all of them, whatever was shown.
+    let mut waiting = vec![site.check_later(command)];
+    let id = site.held(command);
+    waiting.extend((0..3).map(|_| site.check_later(command)));
+    until("all of them", || (joined() == 6).then_some(()));
+    site.cli(["deny", &id]).expect(0);
+    for hook in waiting {
+        hook.join().unwrap().expect(2);
+    }
+}

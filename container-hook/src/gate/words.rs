@@ -10,12 +10,14 @@ use super::conditions::place;
 
 /// What divides words, in the shell and in what is put into it.
 const BREAKS: &str = "\"'`;&|()<>$={}!\\,";
+/// What programs add to the name of a library that they are told to load: `.load x`.
+const LIBRARY_ENDING: &str = "so";
 /// Most folders that one line is taken to go into.
 const MAX_FOLDERS: usize = 16;
 
 /// What interpreters add to a name.
 fn endings() -> impl Iterator<Item = &'static str> {
-    ["", SHELL_ENDING].into_iter().chain(LOAD_BESIDE.iter().copied().flatten().copied())
+    ["", SHELL_ENDING, LIBRARY_ENDING].into_iter().chain(LOAD_BESIDE.iter().copied().flatten().copied())
 }
 
 /// The words of a line.

@@ -56,6 +56,8 @@ pub struct Book {
 struct Held {
     cases: Vec<CaseId>,
     card: Card,
+    /// How many waited when it was last looked at from the host itself.
+    told: usize,
 }
 
 /// A person's word for requests to come.
@@ -189,7 +191,7 @@ impl Book {
         *cards += 1;
         *bytes += card.command.len();
         self.by_key.insert(card.key, card.id.clone());
-        self.pending.insert(card.id.clone(), Held { cases: vec![case], card });
+        self.pending.insert(card.id.clone(), Held { cases: vec![case], card, told: 1 });
     }
 
     /// True when another card may be held for the workspace, of which at most `most` are.
@@ -224,6 +226,18 @@ impl Book {
         held.card.expires_boot_ms = held.card.expires_boot_ms.max(until_boot_ms);
         held.card.waiting = held.cases.len();
         Ok(Some(id.clone()))
+    }
+
+    /// Somebody at the host looks at a card, or at all of them: how many wait for it has been shown.
+    pub fn told(&mut self, id: Option<&ApprovalId>) {
+        for (_, held) in self.pending.iter_mut().filter(|(known, _)| id.is_none_or(|id| id == *known)) {
+            held.told = held.card.waiting;
+        }
+    }
+
+    /// How many wait for a card, where more do than have been shown at the host.
+    pub fn grown(&self, id: &ApprovalId) -> Option<usize> {
+        self.pending.get(id).filter(|held| held.card.waiting > held.told).map(|held| held.card.waiting)
     }
 
     /// A case waits no longer. Gives back the card when nobody else waits for it: then it is struck out.
@@ -283,7 +297,7 @@ impl Book {
             if matches!(reply, Word::Approve(Scope::Grant { .. })) && held.card.grant.is_none() {
                 return Err(AnswerError::NoGrant(id.clone()));
             }
-            let Some(Held { cases, card }) = self.strike(id) else {
+            let Some(Held { cases, card, .. }) = self.strike(id) else {
                 return Err(AnswerError::Unknown(id.to_string()));
             };
             let pass = |until_boot_ms| Pass {

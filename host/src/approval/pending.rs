@@ -214,6 +214,9 @@ pub struct Forecast {
     /// How many lines of each file were sent and are not kept here.
     #[serde(default)]
     pub lines_cut: Vec<usize>,
+    /// Of which of these files only the beginning was sent.
+    #[serde(default)]
+    pub goes_on: Vec<bool>,
     /// What is different from the script of the same name that somebody approved.
     #[serde(default)]
     pub changed: Option<Changed>,
@@ -236,6 +239,9 @@ pub struct Since {
     pub text: Option<String>,
     /// False where only its digest was shown then.
     pub was_shown: bool,
+    /// False where the card showed the first of its lines only.
+    #[serde(default)]
+    pub was_whole: bool,
 }
 
 /// What is different from what was approved before.
@@ -272,11 +278,16 @@ fn kept(file: &FileEvidence, words: &BTreeSet<String>) -> (FileEvidence, usize) 
     (FileEvidence { path: file.path.clone(), sha256: file.sha256.clone(), head }, cut)
 }
 
+/// True where as much was sent of a file as there is room for.
+fn is_beginning(file: &FileEvidence) -> bool {
+    file.head.len() + 4 > MAX_HEAD_BYTES
+}
+
 /// True where a file's start, as it was sent, leaves open where git goes: a setting puts another address in a remote's place, or there
 /// may be one behind the start's end.
 fn leads_elsewhere(file: &FileEvidence) -> bool {
     let mut settings = file.head.lines().filter_map(|line| line.split_once(" = "));
-    file.head.len() + 4 > MAX_HEAD_BYTES || settings.any(|(key, value)| git_config::leads_elsewhere(key, value))
+    is_beginning(file) || settings.any(|(key, value)| git_config::leads_elsewhere(key, value))
 }
 
 /// What stands in front of how it was asked.
@@ -314,6 +325,7 @@ impl Forecast {
         let (files, lines_cut) = check.evidence.iter().map(|file| kept(file, &words)).unzip();
         Self {
             lines_cut,
+            goes_on: check.evidence.iter().map(is_beginning).collect(),
             changed: None,
             since: Vec::new(),
             leads_elsewhere: check.evidence.iter().any(leads_elsewhere),

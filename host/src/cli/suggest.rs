@@ -3,6 +3,7 @@
 use std::fmt::Write as _;
 
 use bashgate_shared::programs::own::{OwnForm, OwnOperands, OwnReach, OwnRow, ProgramsFile};
+use bashgate_shared::protocol::Answer;
 use bashgate_shared::{say_aside, say_part};
 use serde::Deserialize;
 
@@ -59,12 +60,14 @@ pub(super) fn run(input: &Input) -> Run {
     Ok(())
 }
 
+/// What was let through: an agent may ask for anything as often as it likes.
 fn from_audit(config: &crate::config::Config, commands: &mut Commands) -> Run {
     let reader = audit::open(&config.state)?;
     let each = |record: crate::audit::Record| {
         if let Ok(past) = serde_json::from_str::<Past>(&record.body)
             && past.kind == "decision"
-            && let Ok(DecisionRecord { command: Some(command), .. }) = DecisionRecord::deserialize(&past.detail)
+            && let Ok(DecisionRecord { command: Some(command), answer: Answer::Allow, .. }) =
+                DecisionRecord::deserialize(&past.detail)
         {
             commands.add(&command);
         }

@@ -50,6 +50,17 @@ impl Core {
     /// An answer from the host's own terminal or its page. Who was let in from there needs no code, but for what lets others run
     /// on the page: a browser is open longer than anybody looks at it.
     pub(super) fn answer_from_here(&mut self, id: &ApprovalId, word: &Word, code: Option<&Code>, by: &str) -> Told {
+        // The page shows each one as it comes.
+        if matches!(word, Word::Approve(_))
+            && !by.starts_with(PAGE)
+            && let Some(waiting) = self.book.grown(id)
+        {
+            self.book.told(Some(id));
+            return Reply::refused(format!(
+                "{waiting} requests wait for {id} now, more than you were shown; say it again to let all of them run"
+            ))
+            .into();
+        }
         if let Word::Approve(scope @ Scope::Grant { .. }) = word
             && by.starts_with(PAGE)
             && self.book.card(id).is_some()

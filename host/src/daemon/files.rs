@@ -9,7 +9,7 @@ use super::cases::Open;
 use super::core::Core;
 use crate::approval::{Forecast, MAX_HEAD, Since};
 use crate::case::Verdict;
-use crate::chat::card::FILES_SHOWN;
+use crate::chat::card::{FILES_SHOWN, HEAD_LINES};
 use crate::clock;
 use crate::store::{ApprovedFile, Write};
 
@@ -32,11 +32,14 @@ pub(super) fn approved_with(open: &Open, verdict: &Verdict) -> Option<Write> {
     Some(Write::ApproveFiles(open.workspace.clone(), files.collect()))
 }
 
+/// True for a start behind which there may be more: a letter may end behind it, and a last line may be empty.
+fn is_cut(head: &str) -> bool {
+    head.chars().count() + 8 > MAX_HEAD
+}
+
 /// What is different between two starts of a file. Where both end before the file does, what differs at their very end is where
 /// they were cut.
 fn different(old: &str, new: &str, until: Instant) -> String {
-    // A letter may end behind it, and a last line may be empty.
-    let is_cut = |head: &str| head.chars().count() + 8 > MAX_HEAD;
     if !is_cut(old) || !is_cut(new) {
         return difference::text(old, new, until);
     }
@@ -71,7 +74,9 @@ impl Core {
             let text = (!is_same).then(|| different(&before.head, &file.head, until));
             // The container says how a file begins: with the same digest and another beginning, one of the two was not the file's.
             let was_shown = !before.head.is_empty() && !file.is_left_out() && (!is_same || before.head == file.head);
-            Some(Since { by: before.by, at_ms: before.at_ms, text, was_shown })
+            // What a card leaves out nobody has read for its sake.
+            let was_whole = before.head.lines().count() <= HEAD_LINES && !is_cut(&before.head);
+            Some(Since { by: before.by, at_ms: before.at_ms, text, was_shown, was_whole })
         };
         card.files.iter().map(since).collect()
     }

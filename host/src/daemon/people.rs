@@ -73,7 +73,10 @@ impl Core {
                     .say(&words, by)
                     .unwrap_or_else(|| Reply::refused("that is no answer; an id has 8 letters and digits").into());
             }
-            ControlCommand::Pending { denied } => self.pending(denied, |_| true),
+            ControlCommand::Pending { denied } => {
+                self.book.told(None);
+                self.pending(denied, |_| true)
+            }
             ControlCommand::PageLink | ControlCommand::PageLock => {
                 Reply::refused("the page is served by a running host: bashgate serve")
             }
@@ -81,7 +84,10 @@ impl Core {
             ControlCommand::ChatTest { channel } => self.chat_test(&channel),
             ControlCommand::ChatTested { id } => self.chat_tested(&id),
             ControlCommand::Show { id } => match ApprovalId::parse(&id) {
-                Some(id) => self.show(&id),
+                Some(id) => {
+                    self.book.told(Some(&id));
+                    self.show(&id)
+                }
                 None => Reply::refused(format!("`{id}` is no id: it has 8 letters and digits")),
             },
             ControlCommand::RuleDraft { id } => self.rule_draft(&id),
@@ -144,9 +150,15 @@ impl Core {
             Said::Taint(Some(workspace)) => {
                 Some(self.with(workspace.as_str(), |core, name| core.taint_show(&name)).into())
             }
-            Said::Show(id) => Some(self.show(&id).into()),
+            Said::Show(id) => {
+                self.book.told(Some(&id));
+                Some(self.show(&id).into())
+            }
             Said::Why(id) => Some(self.why(&id).into()),
-            Said::Pending => Some(self.pending(false, everywhere).into()),
+            Said::Pending => {
+                self.book.told(None);
+                Some(self.pending(false, everywhere).into())
+            }
             Said::Denied => Some(self.pending(true, everywhere).into()),
             Said::Taint(None) => Some(self.taints(everywhere).into()),
             Said::Tasks => Some(self.tasks(everywhere).into()),

@@ -241,6 +241,7 @@ pub fn visible(text: &str) -> String {
                 || is_combining_mark(c) && (before.is_ascii() || is_combining_mark(before))
                 // Blanks that are none to the shell.
                 || c.is_whitespace() && !c.is_ascii()
+                || passes_for_a_mark(c)
                 || poses && !c.is_ascii() && looks_like_ascii(c);
             before = c;
             if hidden {
@@ -252,6 +253,28 @@ pub fn visible(text: &str) -> String {
         rest = behind;
     }
     out
+}
+
+/// True for what a reader may take for a quote, for the beginning of a remark or for a backslash, in whatever word it stands: what
+/// looks quoted and is not, runs.
+const fn passes_for_a_mark(c: char) -> bool {
+    matches!(
+        c,
+        '\u{b4}' | '\u{2b9}'..='\u{2bd}' | '\u{2c8}' | '\u{2ca}' | '\u{2cb}' | '\u{2ce}' | '\u{2cf}' | '\u{2dd}' | '\u{2ee}' | '\u{2f4}' | '\u{2f6}'
+            | '\u{374}' | '\u{375}' | '\u{384}'
+            | '\u{1fbd}'..='\u{1fc1}' | '\u{1fcd}'..='\u{1fcf}' | '\u{1fdd}'..='\u{1fdf}' | '\u{1fed}'..='\u{1fef}' | '\u{1ffd}' | '\u{1ffe}'
+            | '\u{2018}'..='\u{201f}' | '\u{2032}'..='\u{2037}' | '\u{2057}'
+            | '\u{275b}'..='\u{2760}' | '\u{276e}' | '\u{276f}' | '\u{2e42}'
+            | '\u{301d}'..='\u{301f}' | '\u{a78b}' | '\u{a78c}'
+            | '\u{ff02}' | '\u{ff07}' | '\u{ff40}'
+            // Signs of a remark, and backslashes.
+            | '\u{2317}' | '\u{266f}' | '\u{fe5f}' | '\u{ff03}'
+            | '\u{2216}' | '\u{29f5}' | '\u{29f9}' | '\u{2572}' | '\u{fe68}' | '\u{ff3c}'
+            // Ends of a command.
+            | '\u{37e}' | '\u{204f}' | '\u{fe14}' | '\u{fe54}' | '\u{ff1b}' | '\u{2e35}'
+            // What stands for letters that could not be read, and for none.
+            | '\u{fffd}'..='\u{ffff}'
+    )
 }
 
 /// True for letters and digits that are written from right to left (Hebrew, Arabic and their like).
@@ -376,6 +399,12 @@ mod tests {
             ("\u{e0041}", "\\u{e0041}"),
             ("ä\u{301}\u{302}", "ä\u{301}\\u{302}"),
             ("Grüße, 你好, привет", "Grüße, 你好, привет"),
+            ("echo ❝safe ; curl x❞", "echo \\u{275d}safe ; curl x\\u{275e}"),
+            ("echo “你好; curl x; 你好”", "echo \\u{201c}你好; curl x; 你好\\u{201d}"),
+            (
+                "x ♯ y 〝z〞 `a´ a；b 你好。 修复，更新 ✅",
+                "x \\u{266f} y \\u{301d}z\\u{301e} `a\\u{b4} a\\u{ff1b}b 你好。 修复，更新 ✅",
+            ),
         ] {
             assert_eq!(visible(text), want);
         }

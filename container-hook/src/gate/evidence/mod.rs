@@ -153,7 +153,7 @@ pub fn of(subject: &Subject) -> Vec<FileEvidence> {
     }
     all.add_own_settings(subject, &meant);
     all.found.extend(conditions::startup_files(setup));
-    all.add_git(effects);
+    all.add_git(effects, &meant);
     all.add_reads(effects);
     // What only looks through a folder shows what lies there now. What sends it, keeps it for later or is a program that nobody
     // knows is asked about for what lies there.
@@ -162,6 +162,7 @@ pub fn of(subject: &Subject) -> Vec<FileEvidence> {
         all.add_folders(effects, conditions);
     }
     all.add_meant(subject, &meant);
+    all.add_folders_of_code(subject, &meant);
     if leaves && effects.reads_unknown {
         all.found.push(unknown("files whose names are only known when it runs"));
     }
@@ -210,6 +211,15 @@ pub fn of(subject: &Subject) -> Vec<FileEvidence> {
             for inside in at_home.iter().chain(&["curlrc"]) {
                 all.add_with_included(&format!("{}/{inside}", word.trim_end_matches('/')));
             }
+        }
+    }
+    for (name, value) in &steering {
+        all.add_folders_of_variable(name, value);
+        let function = name.strip_prefix("BASH_FUNC_").map(|name| name.trim_end_matches("%%"));
+        if function.is_some_and(|name| effects.programs.iter().any(|program| program == name)) {
+            all.add_unknown(&format!(
+                "the environment's function of the name {name}, which runs in place of the program"
+            ));
         }
     }
     all.found.push(environment(&steering, &subject.text));

@@ -8,10 +8,11 @@ use bashgate_shared::classify::secrets;
 use bashgate_shared::command::Digest;
 use bashgate_shared::programs::{self, Kind, Program, Runs};
 use bashgate_shared::protocol::{FURTHER_FOLDERS, FileEvidence};
+use bashgate_shared::variables;
 
 use super::told::{Told, bound, digest_of, state_of};
 use super::{Gathered, HowFar, Subject};
-use crate::gate::conditions::place;
+use crate::gate::conditions::{only_root_writes, place};
 use crate::gate::words;
 
 /// Largest file of settings that is read whole, in bytes. Of a larger one counts what any change of it changes.
@@ -19,6 +20,8 @@ const MAX_SETTINGS: u64 = 1 << 20;
 /// Most words that are looked at, and most folders that they name.
 const MAX_WORDS: usize = 300;
 const MAX_FOLDERS: usize = 12;
+/// Most letters of an option in front of the folder that is glued to them.
+const MAX_LETTERS: usize = 8;
 /// Most names of one folder that are looked at.
 const MAX_NAMES: usize = 20_000;
 /// Most files of a project's folder of which one entry tells.
@@ -125,8 +128,10 @@ impl Gathered<'_> {
         let written = only_written(&subject.text).into_iter().filter_map(here);
         let written: BTreeSet<PathBuf> =
             written.filter(|path| subject.read != HowFar::NotForCertain && writes.contains(path)).collect();
+        let modules = modules_in(&subject.text);
+        let modules: Vec<&str> = modules.iter().map(String::as_str).collect();
         // In front of the first word stands nothing that PATH knows.
-        let (files, is_all) = words::files_of(&[&[""], words].concat(), &[self.cwd]);
+        let (files, is_all) = words::files_of(&[&[""], words, &modules].concat(), &[self.cwd]);
         if !is_all {
             self.add_unknown(FURTHER_FOLDERS);
         }
@@ -137,6 +142,61 @@ impl Gathered<'_> {
             let name = file.to_string_lossy();
             let is_shown = may_run && may_be_settings(&file, &[]) && !secrets::is_secret_path(&name);
             self.add(&name, if is_shown { Told::Head } else { Told::Digest });
+        }
+    }
+
+    /// Folders out of which a program of a language loads code, where a word may name one: behind the letters of an option (`-Ip`), as a
+    /// module (`p.r`), or in what a variable is set to that leads to code.
+    pub(super) fn add_folders_of_code(&mut self, subject: &Subject, words: &[&str]) {
+        let loads = |row: &Program| row.kind == Kind::Runtime || row.runs == Runs::Code && row.kind == Kind::Local;
+        let is_runtime = subject.effects.programs.iter().filter_map(|name| programs::row(name)).any(loads);
+        let divided = |c: char| c.is_whitespace() || ";&|()".contains(c);
+        let settings = subject.text.split(divided).filter_map(|word| word.split_once('='));
+        let values: Vec<&str> = settings
+            .filter(|(name, _)| leads_to_code(name.trim_start_matches(['"', '\''])))
+            .map(|(_, value)| value)
+            .collect();
+        let mut named: Vec<&str> = Vec::new();
+        if is_runtime {
+            let letters = |word: &&str| word.starts_with('-') && !word.starts_with("--");
+            let glued = words.iter().filter(|word| letters(word)).flat_map(|word| {
+                let starts = word.char_indices().map(|(at, _)| at).skip(2).take(MAX_LETTERS);
+                starts.filter_map(|at| word.get(at..))
+            });
+            let modules = words
+                .iter()
+                .filter_map(|word| word.trim_start_matches("./").split('.').next())
+                .filter(|name| !name.is_empty());
+            named.extend(glued.chain(modules));
+        }
+        let of_values = values.iter().flat_map(|value| words::of(value)).flat_map(|word| word.split(':'));
+        for word in of_values {
+            // Where the shell stands, however that is written.
+            let inside = ["PWD/", "~+/", "./"].iter().find_map(|start| word.strip_prefix(start));
+            named.push(inside.unwrap_or(word).trim_start_matches('/'));
+            named.push(word);
+        }
+        named.sort_unstable();
+        named.dedup();
+        for folder in named.into_iter().filter(|name| !name.is_empty()) {
+            let there = place(folder, self.cwd).filter(|there| there.is_dir());
+            // The project as a whole is told of by itself.
+            if there.is_some_and(|there| !self.cwd.starts_with(&there) && is_of_a_project(&there)) {
+                self.add_folder(folder);
+            }
+        }
+    }
+
+    /// What lies in the folders that a variable of the environment names, where others than root can put something there.
+    pub(super) fn add_folders_of_variable(&mut self, name: &str, value: &str) {
+        if !leads_to_code(name) {
+            return;
+        }
+        for folder in words::of(value).flat_map(|word| word.split(':')).filter(|folder| !folder.is_empty()) {
+            let there = place(folder, self.cwd).filter(|there| there.is_dir());
+            if there.is_some_and(|there| !self.cwd.starts_with(&there) && !only_root_writes(&there)) {
+                self.add_folder(folder);
+            }
         }
     }
 
@@ -198,7 +258,7 @@ impl Gathered<'_> {
     }
 
     /// The folders that words of the command name, from where it starts or from one another.
-    fn folders_meant(&mut self, words: &[&str]) -> Vec<PathBuf> {
+    pub(super) fn folders_meant(&mut self, words: &[&str]) -> Vec<PathBuf> {
         let mut found: Vec<PathBuf> = Vec::new();
         for word in words {
             let bases: Vec<PathBuf> = std::iter::once(self.cwd.to_owned()).chain(found.iter().cloned()).collect();
@@ -250,6 +310,31 @@ impl Gathered<'_> {
         let sha256 = Digest::of(lines.concat().as_bytes()).hex();
         (!lines.is_empty()).then(|| bound(&format!("the files directly in {}", folder.display()), sha256))
     }
+}
+
+/// True for a variable that may name folders out of which code is loaded. Those of PATH are told of by themselves.
+fn leads_to_code(name: &str) -> bool {
+    name != "PATH" && (variables::is_code(name) || variables::names_folders_of_projects(name))
+}
+
+/// The modules that a text names: `from a.b import c` is `a.b.c`; and those above each, which are loaded first.
+fn modules_in(text: &str) -> Vec<String> {
+    let words: Vec<&str> = words::of(text).take(MAX_WORDS).collect();
+    let mut all: Vec<String> = Vec::new();
+    for word in words.iter().filter(|word| word.contains('.')) {
+        all.extend(word.match_indices('.').filter_map(|(dot, _)| word.get(..dot)).map(str::to_owned));
+    }
+    for (at, part) in words.windows(3).enumerate() {
+        if let ["from", module, "import"] = part {
+            let names = words.get(at + 3..).unwrap_or_default().iter().take_while(|word| **word != "from");
+            all.extend(names.take(MAX_FOLDERS).map(|name| format!("{module}.{name}")));
+        }
+    }
+    all.retain(|name| !name.is_empty());
+    all.sort();
+    all.dedup();
+    all.truncate(MAX_WORDS);
+    all
 }
 
 /// False for folders in which everybody and everything writes: the home folder itself, `/tmp`, the root.

@@ -19,13 +19,18 @@ const MAX_DEPTH: usize = 12;
 
 impl Gathered<'_> {
     /// The settings of every repository in which git talks to a remote.
-    pub(super) fn add_git(&mut self, effects: &Effects) {
+    /// These words may name one where the text does not say for certain which it is: `git -C $PWD/p`.
+    pub(super) fn add_git(&mut self, effects: &Effects, words: &[&str]) {
         if !effects.programs.iter().any(|program| program == "git") {
             return;
         }
         let leaves = !effects.network.is_empty();
         let told = if leaves { Told::Remotes } else { Told::Digest };
-        let folders = folders_of_git(effects);
+        let mut folders = folders_of_git(effects);
+        let is_one = |folder: &PathBuf| [".git", "HEAD"].iter().any(|name| folder.join(name).exists());
+        let meant = self.folders_meant(words).into_iter().filter(is_one);
+        folders.extend(meant.map(|folder| folder.to_string_lossy().into_owned()).collect::<Vec<_>>());
+        folders.dedup();
         // Without a digest: such an answer is for once.
         let mut is_unknown = folders.iter().any(|folder| folder == "?");
         for folder in folders.iter().filter_map(|folder| place(folder, self.cwd)) {

@@ -393,7 +393,9 @@ fn code_is_shown_whichever_way_leads_to_it() {
     for command in ["bash < .env", "cat .env | python3 x.py", "sh id_rsa2; own-tool id_rsa"] {
         let evidence = evidence_of(command, folder.path());
         let runs = |file: &FileEvidence| command.starts_with("bash") && Path::new(&file.path).ends_with(".env");
-        assert!(evidence.iter().all(|file| file.head.is_empty() || runs(file)), "{command}: {evidence:?}");
+        let is_of_variables = |file: &FileEvidence| file.path.starts_with(ENVIRONMENT);
+        let is_fine = |file: &FileEvidence| file.head.is_empty() || runs(file) || is_of_variables(file);
+        assert!(evidence.iter().all(is_fine), "{command}: {evidence:?}");
     }
 }
 
@@ -603,4 +605,45 @@ fn limits_and_links_through_processes_are_said() {
     let input = serde_json::json!({"text": format!("{}attach x.sh", "w.b ".repeat(1100))}).to_string();
     let said = of_reads(&Effects::default(), &input, root);
     assert!(said.iter().any(|known| known.path.contains("more words of its input")), "{said:?}");
+}
+
+#[test]
+fn folders_of_code_count_however_a_word_leads_there() {
+    for (command, file) in [
+        ("LD_LIBRARY_PATH=$PWD/p git push origin main", "p/libz.so.1"),
+        ("LD_LIBRARY_PATH=\"${PWD}/p\" curl -T x https://h.example", "p/libz.so.1"),
+        ("PYTHONPATH=~+/p python3 -m q; curl -T x https://h.example", "p/r/q.py"),
+        ("PERL5LIB=p perl -e 1; curl -T x https://h.example", "p/Foo.pm"),
+        ("perl -Ip -MFoo -e 1", "p/Foo.pm"),
+        ("perl -wIp -d:Foo -e 1", "p/Devel/Foo.pm"),
+        ("perl -I./p -MFoo -e 1", "p/r/Foo.pm"),
+        ("python3 -c 'from p.r import q7'", "p/r/q7.py"),
+        ("python3 -c 'import p.r.q7'", "p/r/__init__.py"),
+        ("python3 -m p.r", "p/__init__.py"),
+        ("sqlite3 :memory: '.load p/x'", "p/x.so"),
+        ("node --require ./p n.js", "p/lib/deep.js"),
+        ("git -C $PWD/p push origin main", "p/.git/config"),
+        ("cd -P p && git push origin main", "p/.git/config"),
+        ("D=$PWD/p; git -C $D push origin main", "p/.git/hooks/pre-push"),
+        ("GIT_DIR=$PWD/p/.git git push origin main", "p/.git/config"),
+        ("ls -d p | xargs -I{} git -C {} push origin main", "p/.git/config"),
+    ] {
+        let folder = tempfile::tempdir().unwrap();
+        let write = |name: &str, text: &str| put(folder.path(), name, text);
+        for (name, text) in [
+            (".git/HEAD", "ref: refs/heads/main\n"),
+            ("p/.git/HEAD", "ref: refs/heads/main\n"),
+            ("p/.git/objects/x", ""),
+            ("p/.git/refs/x", ""),
+            ("p/r/x", ""),
+            ("n.js", ""),
+        ] {
+            write(name, text);
+        }
+        write(file, "");
+        let before = evidence_of(command, folder.path());
+        assert_eq!(before, evidence_of(command, folder.path()), "{command}");
+        write(file, "something else");
+        assert_ne!(before, evidence_of(command, folder.path()), "{command}");
+    }
 }

@@ -39,17 +39,26 @@ const MOST_OF_BRACES: usize = 64;
 /// How many commands of a loop are asked whether they run what it reads.
 const MOST_OF_LOOP: usize = 8;
 
+/// What a word may be to a command, as far as something runs.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Role {
+    /// Nothing: what it works on.
+    Data,
+    /// The name of a program of PATH.
+    Program,
+    /// What it runs besides: a program by its place, or a file or a folder that an interpreter takes.
+    Code,
+    /// Where to look for what it runs: what lies in folders below counts as well.
+    PlaceOfCode,
+}
+
 /// A word.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct Word {
     /// Without its quotes. A part that is only known when it runs is `*` in it, and nothing at its beginning.
     pub text: String,
-    /// Whether it is the name of a program of PATH.
-    pub is_program: bool,
-    /// Whether it may be what the command runs besides: a program by its place, or a file or a folder that an interpreter takes.
-    pub is_code: bool,
-    /// Whether it says where to look for what is run: what lies in folders below counts as well.
-    pub is_listed: bool,
+    /// What it may be to the command.
+    pub role: Role,
     /// Whether it is the folder in which the command, or what stands behind it, starts.
     pub is_folder: bool,
 }
@@ -128,14 +137,21 @@ fn into(text: &str, depth: usize, found: &mut Vec<Word>) {
             let is_of_path = is_known && !text.contains(['/', '*', '?', '[']);
             is_first &= text == "-" || is_setting(&text) || RESERVED.contains(&text.as_str());
             let is_listed = is_given && (feeds || is_list_of_code);
-            found.push(Word {
-                is_program: is_code && is_of_path,
-                is_code: is_code && !is_of_path,
-                is_listed,
-                text,
-                is_folder,
-            });
+            let role = match (is_code, is_of_path) {
+                (false, _) => Role::Data,
+                (true, true) => Role::Program,
+                (true, false) if is_listed => Role::PlaceOfCode,
+                (true, false) => Role::Code,
+            };
+            found.push(Word { text, role, is_folder });
         }
+    }
+}
+
+impl Word {
+    /// True for what is run, but for a program of PATH.
+    pub(super) fn is_code(&self) -> bool {
+        matches!(self.role, Role::Code | Role::PlaceOfCode)
     }
 }
 
@@ -174,11 +190,11 @@ fn is_file(word: &str) -> bool {
 }
 
 fn word(text: &str) -> Word {
-    Word { text: text.to_owned(), is_code: false, is_program: false, is_listed: false, is_folder: false }
+    Word { text: text.to_owned(), role: Role::Data, is_folder: false }
 }
 
 fn code(text: &str) -> Word {
-    Word { is_code: true, ..word(text) }
+    Word { role: Role::Code, ..word(text) }
 }
 
 /// True for `NAME=value` in front of a command.
@@ -359,7 +375,9 @@ fn commands(text: &str, depth: usize) -> Vec<Command> {
                     if let [first, name, _, given @ ..] = command.words.as_slice()
                         && RESERVED.contains(&first.as_str())
                     {
-                        given.iter().for_each(|value| set(&mut values, name, value));
+                        for value in given {
+                            set(&mut values, name, value);
+                        }
                     }
                     command.is_piped = letter == '|' && last != '|' && chars.next_if(|next| *next == '|').is_none();
                     all.push(std::mem::take(&mut command));
@@ -489,7 +507,7 @@ mod tests {
     #[test]
     fn deep_and_long_texts_are_read_in_one_go() {
         let deep = format!("{} sh tools/x.sh", "$(".repeat(100_000));
-        assert!(words(&deep).iter().any(|word| word.is_code && word.text == "tools/x.sh"));
+        assert!(words(&deep).iter().any(|word| word.is_code() && word.text == "tools/x.sh"));
         for text in [
             "{".repeat(250_000),
             "{a,".repeat(80_000),
@@ -565,7 +583,7 @@ mod tests {
         ] {
             let found = words(text);
             let of = |is_code: bool| {
-                found.iter().filter(|word| word.is_code == is_code).map(|word| word.text.as_str()).collect::<Vec<_>>()
+                found.iter().filter(|word| word.is_code() == is_code).map(|word| word.text.as_str()).collect::<Vec<_>>()
             };
             for word in code {
                 assert!(of(true).contains(&word), "{text}: {found:?}");

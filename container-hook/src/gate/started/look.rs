@@ -13,7 +13,7 @@ use bashgate_shared::classify::paths::file_name;
 use bashgate_shared::programs::{self, LOAD_BESIDE, Program, Runs, SHELL_ENDING};
 use serde_json::Value;
 
-use super::lines::Word;
+use super::lines::{Role, Word};
 use super::settings::{self, Line};
 use super::{lines, make};
 use crate::gate::conditions::{home, place};
@@ -292,14 +292,14 @@ impl Look {
             self.at_inline_code(text, &divided, &bases);
         }
         for word in &divided {
-            if word.is_code {
+            if word.is_code() {
                 self.at_code(word, &bases, (folders, depth), counts);
             } else if kind != Text::OfRunner && is_path(&word.text) && known.insert(&word.text) {
                 let named = self.named_by(&[word.text.as_str()], folders, counts);
                 self.add(named, false, (folders, depth));
             }
             // What such a program runs stands in files of these names.
-            let runner = runner(file_name(&word.text)).filter(|_| word.is_program || word.is_code);
+            let runner = runner(file_name(&word.text)).filter(|_| word.role != Role::Data);
             if let Some(row) = runner {
                 self.at_runner(row, (&bases, depth), &tasks, counts);
             }
@@ -374,7 +374,7 @@ impl Look {
 
     /// A word that may be what a command runs.
     fn at_code(&mut self, word: &Word, bases: &[&Path], (folders, depth): (&[&Path], usize), counts: Counts<'_>) {
-        let Word { text: word, is_listed, .. } = word;
+        let Word { text: word, role, .. } = word;
         let Some(pattern) = word.find(['*', '?', '[']) else {
             let all = self.named_by(&["", word], bases, counts);
             self.add(all, true, (folders, depth));
@@ -401,7 +401,7 @@ impl Look {
         let own = bases.iter().map(|base| base.to_path_buf()).filter(|_| inside.is_empty());
         let places = places_of(inside, bases).chain(own).filter(|place| place.is_dir());
         // What lists names goes into folders.
-        let is_deep = *is_listed;
+        let is_deep = *role == Role::PlaceOfCode;
         self.folders.extend(places.map(|path| Folder { path: tidy(&path), is_deep, endings }));
     }
 
