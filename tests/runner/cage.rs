@@ -215,16 +215,38 @@ fn in_a_container_the_cage_leaves_nothing_that_acts_later() {
     let contained = Contained::new(&["left_behind.py"]);
     for (number, (user, _)) in IN_CONTAINERS.iter().enumerate() {
         let home = if *user == "0:0" { "HOME=/root" } else { "HOME=/home/agent" };
-        let words = ["env", home, "python3", "/probe/left_behind.py", "/work", "/outside", "/gate/bashgate-run"];
+        let words =
+            ["env", home, "python3", "/probe/left_behind.py", "/work", "/outside", "/gate/bashgate-run", "3010"];
         let (name, output) = contained.run(number, &words);
-        let said: Value = serde_json::from_str(&output.stdout).unwrap_or_else(|_| panic!("{name}: {output:?}"));
-        for (case, done) in said["control"].as_object().unwrap() {
-            let without = done.as_array().unwrap();
-            assert!(
-                without.len() >= if case == "killed" || case == "crowded" { 1 } else { 2 },
-                "{name}: {case}: {without:?}"
-            );
-            assert_eq!(said["caged"][case], json!([]), "{name}: {case}");
-        }
+        leaves_nothing(&name, "landlock", &output);
+    }
+}
+
+/// On the machine under each backend, and for each user. Landlock carries the cage where there is no bubblewrap.
+#[test]
+fn on_the_machine_the_cage_leaves_nothing_that_acts_later() {
+    for ground in cages() {
+        let probe = ground.write("bin/left_behind.py", &std::fs::read_to_string(program("left_behind.py")).unwrap());
+        let mut probing = ground.as_user(Path::new("python3"));
+        probing.arg(probe).args([ground.work(), ground.outside(), ground.path().join("bin/bashgate-run")]).arg("50010");
+        // Nothing of it touches what the machine has there.
+        let alone = "mount -t tmpfs none /run && { test \"$1\" = bwrap || mount --bind /dev/null \"$(command -v bwrap)\"; } && shift && exec \"$@\"";
+        let mut command = Command::new("unshare");
+        command.args(["--mount", "sh", "-c", alone, "sh", ground.backend]).arg(probing.get_program());
+        command.args(probing.get_args()).env_clear();
+        command.envs(probing.get_envs().filter_map(|(name, value)| Some((name, value?))));
+        leaves_nothing(&ground.name(), ground.backend, &Output::of(&mut command, b""));
+    }
+}
+
+/// Without the cage each case does harm, and in it none.
+#[track_caller]
+fn leaves_nothing(name: &str, backend: &str, output: &Output) {
+    let said: Value = serde_json::from_str(&output.stdout).unwrap_or_else(|_| panic!("{name}: {output:?}"));
+    assert_eq!(said["backend"], backend, "{name}");
+    for (case, done) in said["control"].as_object().unwrap() {
+        let without = done.as_array().unwrap();
+        assert!(without.len() >= 2, "{name}: {case}: {without:?}");
+        assert_eq!(said["caged"][case], json!([]), "{name}: {case}");
     }
 }

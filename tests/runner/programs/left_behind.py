@@ -1,7 +1,9 @@
-"""Inside of a container: what a command in the cage leaves, changes and sees. Prints a JSON object: what was done without
+"""In a container or on the machine: what a command in the cage leaves, changes and sees. Prints a JSON object: what was done without
 the cage (the control), and what was done in it, by the names of the cases.
 
-    left_behind.py WORK OUTSIDE RUNNER
+    left_behind.py WORK OUTSIDE RUNNER FOLDERS
+
+FOLDERS is how many a run makes to hide something among them.
 """
 
 import json
@@ -14,7 +16,7 @@ import sys
 import threading
 import time
 
-WORK, OUTSIDE, RUNNER = sys.argv[1:]
+WORK, OUTSIDE, RUNNER, FOLDERS = sys.argv[1:]
 HOME = os.environ["HOME"]
 PLANTS = [
     "app/.claude/settings.json",
@@ -31,6 +33,7 @@ SECRETS = {
 }
 if os.access("/run", os.W_OK):
     SECRETS["/run/secrets/db"] = "canary-run"
+    SECRETS["/run/secrets/deep/er/key"] = "canary-deep-run"
 ENVIRONMENT = {
     "DISCORD_TOKEN": "canary-by-name",
     "DBPASS": "canary-dbpass",
@@ -109,7 +112,7 @@ def gone(how):
 
 def killed(how):
     """What a run leaves whose runner is killed is no part of the next one's beginnings."""
-    command = "mkdir -p app; printf planted > app/.envrc; touch there; sleep 30"
+    command = planting("planted") + "\ntouch there; sleep 30"
     words = ["bash", "-c", command] if how is None else [RUNNER, "exec", *how, "--", command]
     running = subprocess.Popen(words, cwd=WORK, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
     for _ in range(400):
@@ -120,13 +123,16 @@ def killed(how):
     running.wait()
     time.sleep(0.3)
     run(how, "true")
-    return ["app/.envrc"] if text(f"{WORK}/app/.envrc") is not None else []
+    return [plant for plant in PLANTS if text(f"{WORK}/{plant}") is not None]
 
 
 def crowded(how):
-    """A plant among three thousand folders."""
-    run(how, "mkdir -p f{1..3000} f2999/.vscode; printf planted > f2999/.vscode/tasks.json")
-    return ["tasks.json"] if text(f"{WORK}/f2999/.vscode/tasks.json") is not None else []
+    """Plants among more folders than anybody looks at."""
+    most = int(FOLDERS)
+    places = ["f2/.vscode/tasks.json", f"f{most - 11}/.envrc", f"f{most // 2}/app/.mcp.json", "z/.husky/pre-commit", "f7/.claude/settings.json"]
+    command = f"mkdir f{{1..{most}}}\n" + "\n".join(f"mkdir -p {os.path.dirname(place)}; printf x > {place}" for place in places)
+    run(how, command)
+    return [place for place in places if text(f"{WORK}/{place}") is not None]
 
 
 def outside(how):
@@ -185,7 +191,8 @@ def secrets(how):
         put(path, value)
     names = " ".join(SECRETS)
     links = "".join(f"ln -s {path} l{number}; cat l{number}; cat /proc/self/root{path}; " for number, path in enumerate(SECRETS))
-    shown = run(how, f"cat {names}; {links}env; grep -ra canary {HOME} /proc/self/environ /proc/$PPID/environ").stdout.decode(errors="replace")
+    others = "cat /var/run/secrets/db; cd /run && cat secrets/d*; find /run/secrets -type f -exec cat {} +; cp -r /run/secrets $TMPDIR/s && cat $TMPDIR/s/*"
+    shown = run(how, f"cat {names}; {links}env; grep -ra canary {HOME} /proc/self/environ /proc/$PPID/environ; {others}").stdout.decode(errors="replace")
     return [value for value in [*SECRETS.values(), *ENVIRONMENT.values()] if value in shown]
 
 
@@ -234,7 +241,12 @@ def lists(how):
     for name in ["ls", "cat"]:
         put(f"{WORK}/{name}", f"#!/bin/sh\ntouch {WORK}/ran-{name}\n", 0o755)
     how = how and ["--preset", "runner-readonly"]
-    for command in ["PATH=.:$PATH ls", "PATH=$PWD:$PATH; cat ls", "env PATH=.:$PATH ls", "./ls", "BASH_ENV=./cat bash -c ls"]:
+    commands = ["PATH=.:$PATH ls", "PATH=$PWD:$PATH; cat ls", "env PATH=.:$PATH ls", "./ls", "BASH_ENV=./cat bash -c ls"]
+    if shutil.which("cc"):
+        put(f"{WORK}/x.c", f'#include <fcntl.h>\n__attribute__((constructor)) void go(void) {{ open("{WORK}/ran-x", O_CREAT | O_WRONLY, 0644); }}\n')
+        subprocess.run(["cc", "-shared", "-fPIC", "-o", f"{WORK}/x.so", f"{WORK}/x.c"], check=True)
+        commands += ["LD_PRELOAD=./x.so cat x.c", "LD_PRELOAD=$PWD/x.so; export LD_PRELOAD; cat x.c", "env LD_PRELOAD=./x.so cat x.c", "LD_AUDIT=./x.so cat x.c"]
+    for command in commands:
         run(how, command)
     return sorted(name for name in os.listdir(WORK) if name.startswith("ran-"))
 
@@ -247,9 +259,12 @@ def output(how):
         shown.decode()
     except UnicodeDecodeError:
         done.append("no text")
-    words = "bash -c 'seq 100000'" if how is None else f"{RUNNER} exec --json {' '.join(how)} -- 'seq 100000'"
-    closed = subprocess.run(["bash", "-c", f"{words} | true"], cwd=WORK, capture_output=True, timeout=60)
-    return done + (["panic"] if b"panicked" in closed.stderr else [])
+    for options, reader in [("--json", "true"), ("", "true"), ("", "head -c 1"), ("--json", "head -c 9"), ("--quiet", "sleep 0"), ("", "head -n 1 >&-")]:
+        words = "bash -c 'seq 100000'" if how is None else f"{RUNNER} exec {options} {' '.join(how)} -- 'seq 100000'"
+        closed = subprocess.run(["bash", "-c", f"{words} | {reader}"], cwd=WORK, capture_output=True, timeout=60)
+        if b"panicked" in closed.stderr:
+            done.append(f"a panic: {options} | {reader}")
+    return done
 
 
 said = {}
@@ -258,4 +273,6 @@ for name, how in {"control": None, "caged": ["--cage"]}.items():
     for case in [new, old, gone, killed, crowded, outside, gate, secrets, sockets, lists, output]:
         fresh()
         said[name][case.__name__] = case(how)
+fresh()
+said["backend"] = json.loads(run(["--json", "--cage"], "true").stdout)["sandbox"]["backend"]
 print(json.dumps(said))
