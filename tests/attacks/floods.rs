@@ -103,6 +103,22 @@ pub(super) const ATTACKS: &[Attack] = &[
         },
     },
     Attack {
+        name: "two hundred commands of 47 kB that set variables or open subshells",
+        ends: "read off the loop, one at a time",
+        run: |stage| {
+            let sets: String = (0..5_000).map(|number| format!("v{number}=1;")).collect();
+            let shells = "(:);".repeat(11_750);
+            outlasts(
+                stage,
+                |id, _| {
+                    let text = if id.as_bytes().first().is_some_and(|first| first % 2 == 0) { &sets } else { &shells };
+                    stage.site.post("default", &command(id, text));
+                },
+                200,
+            );
+        },
+    },
+    Attack {
         name: "fifty thousand names that are no ids",
         ends: "passed over",
         run: |stage| {

@@ -578,7 +578,9 @@ fn a_flood_is_told_in_one_line_and_denied_in_one_word() {
     raise(&site);
     let running: Vec<_> = (0..30).map(|n| site.check_later(&format!("curl -s https://x.example/{n}"))).collect();
     until("all of them", || (site.pending().len() == 30).then_some(()));
-    let told = host.said.lock().unwrap().clone();
+    let told = || host.said.lock().unwrap().clone();
+    until("what is told of them", || told().contains("not told one by one").then_some(()));
+    let told = told();
     assert_eq!(told.matches("held; approve with").count(), 10, "{told}");
     assert_eq!(told.matches("not told one by one").count(), 1, "{told}");
     // Nothing is held in the other one, and nobody's words are taken for another's.
@@ -1376,5 +1378,64 @@ fn what_joins_a_card_behind_a_persons_back_is_told_before_it_is_released() {
     site.cli(["deny", &id]).expect(0);
     for hook in waiting {
         hook.join().unwrap().expect(2);
+    }
+}
+
+/// Nobody is rung for what nobody waits for any more.
+#[test]
+fn who_asks_and_is_gone_at_once_rings_nobody() {
+    let site = tainted();
+    let host = site.serve();
+    raise(&site);
+    let told = || host.said.lock().unwrap().matches("held; approve with").count();
+    let held = || site.audit().iter().filter(|record| record["detail"]["event"] == "held").count();
+    for number in 1..=5 {
+        let mut hook = site.hook_command(&site.hook_toml());
+        let command = format!("curl -s https://x.example/{number}");
+        let mut child = hook.args(["check", "--", &command]).stderr(std::process::Stdio::null()).spawn().unwrap();
+        until("the question", || (held() == number).then_some(()));
+        child.kill().unwrap();
+        child.wait().unwrap();
+        until("the card to go", || site.pending().is_empty().then_some(()));
+    }
+    assert_eq!(told(), 0, "{}", host.said.lock().unwrap());
+    // Who waits is told of.
+    let running = site.check_later("curl -s https://x.example/stays");
+    until("word of it", || (told() == 1).then_some(()));
+    let id = site.held("curl -s https://x.example/stays");
+    site.cli(["deny", &id]).expect(0);
+    running.join().unwrap().expect(2);
+}
+
+/// A hundred cards of two hundred lines each are as much as somebody can look at, and the oldest stand in front.
+#[test]
+fn a_hundred_long_cards_are_told_in_a_few_pages() {
+    let site = tainted();
+    let host = site.serve();
+    raise(&site);
+    let lines: String = (0..200).map(|line| format!("echo line {line}\n")).collect();
+    let command = |number: usize| format!("{lines}curl -s https://x.example/{number}");
+    let mut running: Vec<_> = Vec::new();
+    for number in 0..2 {
+        running.push(site.check_later(&command(number)));
+        until("it", || (site.pending().len() == number + 1).then_some(()));
+    }
+    running.extend((2..100).map(|number| site.check_later(&command(number))));
+    until("all of them", || (site.pending().len() == 100).then_some(()));
+    until("what is told of them", || host.said.lock().unwrap().contains("not told one by one").then_some(()));
+    let told = host.said.lock().unwrap().lines().count();
+    assert!(told < 2_500, "{told} lines");
+    let listed = site.cli(["pending"]).expect(0).stdout;
+    assert!(listed.lines().count() < 50, "{listed}");
+    let of = |number: usize| {
+        let cards = site.pending();
+        let card =
+            cards.iter().find(|card| card["command"].as_str().unwrap().ends_with(&format!("/{number}"))).unwrap();
+        listed.find(card["id"].as_str().unwrap())
+    };
+    assert!(of(0).is_some() && of(0) < of(1), "{listed}");
+    site.cli(["deny", "all", "in", "default"]).expect(0);
+    for one in running {
+        one.join().unwrap().expect(2);
     }
 }

@@ -178,6 +178,27 @@ fn a_word_that_nothing_goes_on_without_the_inspector_denies_without_asking_again
 }
 
 #[test]
+fn a_workspace_has_so_many_questions_to_the_model_and_no_other_one_pays_for_them() {
+    let model = Model::start();
+    let site = Site::new(&model.config("anthropic", 5000).replace("[inspector]", "[inspector]\ncalls_per_hour = 2"));
+    let other = site.add_workspace("other");
+    let _host = site.serve();
+    site.raise("default", "corruption");
+    site.raise("other", "corruption");
+    for command in ["make a", "make b"] {
+        site.check(command).expect(0);
+    }
+    let running = site.check_later("make c");
+    let id = site.held("make c");
+    assert_eq!(model.requests().len(), 2);
+    let mut hook = site.hook_command(&other);
+    bashgate_tests::Output::of(hook.args(["check", "--", "make d"]), b"").expect(0);
+    assert_eq!(model.requests().len(), 3);
+    site.cli(["deny", &id]).expect(0);
+    running.join().unwrap().expect(2);
+}
+
+#[test]
 fn the_same_command_asked_twice_is_one_card() {
     let site = Site::default();
     let mut host = site.serve();

@@ -12,8 +12,8 @@ use super::{After, CaseId};
 use crate::approval::{ApprovalId, Card, Demands, Forecast, OVERRULE_MS, Reach};
 use crate::audit::RecordKind;
 use crate::case;
+use crate::chat;
 use crate::chat::notice::{Became, one_line};
-use crate::chat::{self, Notice};
 use crate::clock;
 use crate::fault;
 use crate::policy::Judged;
@@ -161,7 +161,7 @@ impl Core {
     pub(super) fn leave(&mut self, id: CaseId, approval: &ApprovalId) {
         if self.book.leave(approval, id).is_some() {
             self.records.submit(vec![Write::Drop(approval.to_string())], false, After::Nothing);
-            self.desk.tell(&Notice::Over(approval.clone(), Became::default()));
+            self.tell_end(approval.clone(), Became::default());
         }
     }
 

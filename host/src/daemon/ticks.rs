@@ -25,6 +25,7 @@ impl Core {
         self.look_for_answers();
         self.try_inspector();
         self.take_early_words();
+        self.tell_of_quiet_cards();
         if self.times.last_beat.is_none_or(|last| last.elapsed() >= Duration::from_millis(HEARTBEAT_MS)) {
             self.times.last_beat = Some(Instant::now());
             self.beat(now);
@@ -34,7 +35,6 @@ impl Core {
             self.look_for_askers();
             self.lapse();
             self.desk.board().lapse(now.boot_ms);
-            self.tell_of_quiet_cards();
             self.show_ahead();
             let workspaces = &self.workspaces;
             self.book.end_grants(now, |name| workspaces.get(name).map(|known| known.seen.epoch));

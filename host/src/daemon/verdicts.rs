@@ -13,16 +13,20 @@ use super::cases::Open;
 use super::core::Core;
 use super::{After, CaseId};
 use super::{files, scripts};
+use crate::approval::ApprovalId;
 use crate::audit::{self, RecordKind};
 use crate::authority::By;
 use crate::case::{self, Standing, Step, Verdict, View};
 use crate::chat::Notice;
-use crate::chat::notice::{self, Decided};
+use crate::chat::notice::{self, Became, Decided};
 use crate::clock;
 use crate::fault;
 use crate::policy::trust;
 use crate::store::Write;
 use crate::taint::{Cause, Label, Taint};
+
+/// After this long a card is told of, if somebody still waits for it, in milliseconds.
+const RINGS_AFTER_MS: u64 = 300;
 
 impl Core {
     /// Gives a case an event and does what it says, until it says nothing more.
@@ -48,16 +52,19 @@ impl Core {
 
     /// Tells people of a card, one by one as long as they are not flooded. It is on the board all the same.
     fn tell_of_card(&mut self, workspace: &WorkspaceName, notice: &Notice) {
-        const EACH: Duration = Duration::from_secs(30);
         let Some(known) = self.workspaces.get_mut(workspace) else { return };
         let is_told = !known.muted && known.told.take(1);
         if is_told {
             return self.desk.tell(notice);
         }
         self.desk.note(notice);
-        if known.muted {
-            return;
-        }
+        self.tell_of_flood(workspace);
+    }
+
+    /// That there are more cards than are told one by one.
+    fn tell_of_flood(&mut self, workspace: &WorkspaceName) {
+        const EACH: Duration = Duration::from_secs(30);
+        let Some(known) = self.workspaces.get_mut(workspace).filter(|known| !known.muted) else { return };
         if known.flood_told.is_none_or(|last| last.elapsed() > EACH) {
             known.flood_told = Some(Instant::now());
             let held = self.book.cards().filter(|card| card.workspace == *workspace).count();
@@ -65,14 +72,41 @@ impl Core {
         }
     }
 
-    /// What was held while a workspace was muted or asked too much is told of once it is not and does not any more.
+    /// Tells of cards that nobody was told of yet: new ones whose asker has not gone at once, and those that were held while a
+    /// workspace was muted or asked too much, once it is not and does not any more.
     pub(super) fn tell_of_quiet_cards(&mut self) {
-        for id in self.desk.board().quiet() {
-            let Some(card) = self.book.card(&id).cloned() else { continue };
+        let now = clock::now().unix_ms;
+        let quiet: Vec<_> =
+            self.desk.board().quiet().into_iter().filter_map(|id| self.book.card(&id).cloned()).collect();
+        let due: Vec<_> = quiet.into_iter().filter(|card| card.asked_at_ms + RINGS_AFTER_MS <= now).collect();
+        if due.is_empty() {
+            return;
+        }
+        self.look_for_askers();
+        for card in due {
+            let Some(card) = self.book.card(&card.id).cloned() else { continue };
             let Some(known) = self.workspaces.get_mut(&card.workspace) else { continue };
             if !known.muted && known.told.take(1) {
                 self.desk.tell(&Notice::Held(Box::new(card)));
+            } else {
+                self.tell_of_flood(&card.workspace);
             }
+        }
+    }
+
+    /// True for a card that is on the board, and of which nobody was told by itself.
+    fn is_quiet(&self, id: &ApprovalId) -> bool {
+        self.desk.board().card(id).is_some_and(|shown| shown.is_quiet)
+    }
+
+    /// Tells of the end of a card whoever was told of it.
+    pub(super) fn tell_end(&mut self, id: ApprovalId, became: Became) {
+        let is_quiet = self.is_quiet(&id);
+        let notice = Notice::Over(id, became);
+        if is_quiet {
+            self.desk.note(&notice);
+        } else {
+            self.desk.tell(&notice);
         }
     }
 
@@ -90,13 +124,13 @@ impl Core {
             Step::Announce => {
                 let open = self.cases.get_mut(id)?;
                 open.announced = true;
-                let (joined, approval) = (open.joined, open.approval.clone()?);
+                let (joined, approval, is_locked) = (open.joined, open.approval.clone()?, open.check.locked);
                 let command = open.check.shown().into_owned();
                 let card = self.book.card(&approval)?.clone();
                 let workspace = card.workspace.clone();
                 let notice = if joined {
                     Notice::Joined {
-                        id: approval,
+                        id: approval.clone(),
                         waiting: card.waiting,
                         expires_boot_ms: card.expires_boot_ms,
                         command: card.outage.then_some(command),
@@ -104,7 +138,13 @@ impl Core {
                 } else {
                     Notice::Held(Box::new(card))
                 };
-                self.tell_of_card(&workspace, &notice);
+                // Who asks and is gone at once rings nobody: the next look tells of it.
+                let waits = if joined { self.is_quiet(&approval) } else { is_locked };
+                if waits {
+                    self.desk.note(&notice);
+                } else {
+                    self.tell_of_card(&workspace, &notice);
+                }
                 fault::here("approval.announced");
                 None
             }
@@ -115,7 +155,9 @@ impl Core {
                     card.advice = Some(words.clone());
                 }
                 if open.announced {
-                    self.desk.tell(&Notice::Advice(approval, words));
+                    let is_quiet = self.is_quiet(&approval);
+                    let notice = Notice::Advice(approval, words);
+                    if is_quiet { self.desk.note(&notice) } else { self.desk.tell(&notice) }
                 }
                 None
             }
@@ -141,7 +183,10 @@ impl Core {
                     self.leave(id, &approval);
                 } else if !self.cases.values().any(|other| other.approval.as_ref() == Some(&approval)) {
                     // The last one that waited for it says what became of it.
-                    self.desk.tell(&Notice::Over(approval, open.became.unwrap_or_default()));
+                    {
+                        let became = open.became.clone().unwrap_or_default();
+                        self.tell_end(approval, became);
+                    }
                 }
                 None
             }
