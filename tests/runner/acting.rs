@@ -1509,3 +1509,52 @@ fn a_persons_own_hooks_stay_whatever_names_them() {
         assert_eq!(fs::read_to_string(work.join(mine)).ok().as_deref(), Some("mine"), "{run}: {outcome:#}");
     }
 }
+
+/// Settings that a run brings with a repository count as such that run something, but for those of which it is known that they do not.
+#[test]
+fn settings_of_a_new_repository_run_nothing() {
+    for ground in cages() {
+        let work = ground.work();
+        for (number, run) in [
+            "git -C N config core.pager 'touch x; cat'",
+            "git -C N config pager.log 'touch x'",
+            "git -C N config interactive.diffFilter 'touch x'",
+            "git -C N config difftool.x.cmd 'touch x'",
+            "git -C N config trailer.x.cmd 'touch x'",
+            "git -C N config init.templateDir ../t",
+            "git -C N config man.x.cmd 'touch x'",
+            "git -C N config tar.x.command 'touch x'",
+            "git -C N config uploadpack.packObjectsHook 'touch x'",
+            "git -C N config hook.x.command 'touch x'",
+            "git -C N config unheard.of 'touch x'",
+            "git -C N config extensions.worktreeConfig true; git -C N config --worktree core.fsmonitor 'touch x'",
+            "printf '[core]\\n\\tfsmonitor = x\\n' > N/.git/config.worktree",
+            "echo ../../y > N/.git/commondir",
+        ]
+        .iter()
+        .enumerate()
+        {
+            let name = format!("sub{number}");
+            let outcome = ground.run_script(&format!("git init -q {name}; {}", run.replace('N', &name)));
+            let git = work.join(&name).join(".git");
+            let text = |file: &str| fs::read_to_string(git.join(file)).unwrap_or_default();
+            let left = format!("{}{}{}", text("config"), text("config.worktree"), text("commondir"));
+            let is_left = ["touch x", "../t", "= x", "../../y"].iter().any(|mark| left.contains(mark));
+            assert!(!is_left, "{}: {run}: {left}: {outcome:#}", ground.name());
+        }
+        // What git itself writes stays.
+        for (number, run) in [
+            "git init -q N",
+            "git init -q N; git -C N config user.name a; git -C N config user.email a@b; git -C N remote add origin https://h.example/x.git",
+            "git init -q o; git -C o -c user.name=a -c user.email=a@b commit -q --allow-empty -m x; git clone -q o N",
+            "git init -q -b main N; git -C N config branch.main.remote origin; git -C N config color.ui never",
+        ]
+        .iter()
+        .enumerate()
+        {
+            let name = format!("fine{number}");
+            let outcome = ground.run(&run.replace('N', &name));
+            assert!(work.join(&name).join(".git/config").exists(), "{}: {run}: {outcome:#}", ground.name());
+        }
+    }
+}

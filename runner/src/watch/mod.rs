@@ -438,32 +438,37 @@ impl Watch {
 
     /// True for a file of git's that makes it run something: a hook, one that says where settings are, or settings that name programs.
     fn starts_something(&self, path: &Path, after: &Seen) -> bool {
-        let is_config = path.file_name().is_some_and(|name| name == "config");
+        let is_config = path.file_name().is_some_and(|name| name == "config" || name == "config.worktree");
         after.is_hook(path) || self.is_start_file(path) || is_config && names_programs(&text_of(path))
     }
 
     /// True for what other programs run at their start, and false for what git itself makes at its work.
     fn is_start_file(&self, path: &Path) -> bool {
         let is_own = path.starts_with(self.workspace.join(".git")) || self.workspace.ends_with(".git");
-        is_own && baseline::is_start_file_of_git(path)
+        // A repository that was made brings samples of hooks; those that are none are told apart by themselves.
+        let is_sample = !is_own && path.parent().is_some_and(|folder| folder.ends_with("hooks"));
+        !is_sample && baseline::is_start_file_of_git(path)
             || self.names.kept.iter().any(|name| path.starts_with(self.workspace.join(name)))
     }
 }
 
-/// True for settings of git that name programs, lead to further ones, or cannot be read for certain.
+/// True for settings of git that may name programs or lead to further ones, or that cannot be read for certain: any but those of which
+/// it is known that they do neither.
 fn names_programs(text: &str) -> bool {
     let Some(settings) = git::config::read(text) else { return true };
     settings.iter().any(|setting| {
-        // What a clone writes: where it came from.
-        let is_of_clone = setting.key.starts_with("remote.")
-            && [".url", ".fetch"].iter().any(|end| setting.key.ends_with(end))
-            && !setting.value.contains("::")
-            && !setting.value.starts_with('-');
+        let (key, value) = (setting.key.as_str(), setting.value.as_str());
+        let ends = |all: &[&str]| all.iter().any(|end| key.ends_with(end));
+        // What a clone, and what makes submodules, writes: where it came from.
+        let is_of_clone = key.starts_with("remote.") && ends(&[".url", ".fetch", ".tagopt", ".mirror"])
+            || key.starts_with("submodule.") && ends(&[".url", ".active", ".branch"]);
         if is_of_clone {
-            return false;
+            return value.contains("::") || value.starts_with('-');
         }
-        let leads = setting.key.starts_with("include") || git_config::leads_elsewhere(&setting.key, &setting.value);
-        leads || git_config::names_program(&setting.key) && !git_config::is_switch(&setting.value)
+        let is_known = git_config::is_inert(key, value)
+            && !git_config::leads_elsewhere(key, value)
+            && (!git_config::names_program(key) || git_config::is_switch(value));
+        !is_known && key != "extensions.objectformat"
     })
 }
 
