@@ -749,8 +749,15 @@ fn what_git_writes_in_place() {
             &format!("# pack-refs with: peeled fully-peeled sorted \n{} refs/heads/x\n", id.trim()),
         );
         world.local(writes);
-        world.file(".git/packed-refs", &format!("{} {name}\n", id.trim()));
+        // Git takes any blank, and finds what it searches for behind anything.
+        for (between, behind) in [(" ", "\n"), ("\t", "\n"), ("\u{b}", "\n"), ("  ", "\n"), ("x", "\n"), (" ", "")] {
+            world.file(".git/packed-refs", &format!("{}{between}{name}{behind}", id.trim()));
+            world.asked(writes);
+        }
+        world.file(".git/packed-refs", &format!("{} refs/heads/x\t{name}\n", id.trim()));
         world.asked(writes);
+        world.file(".git/packed-refs", &format!("{}\trefs/replace/{}\n", id.trim(), id.trim()));
+        world.asked(&["git show HEAD:README.md"]);
     }
 }
 

@@ -215,12 +215,21 @@ fn packed_refs(repository: &Repository) -> Looked<String> {
         .map_err(|error| format!("{} cannot be read ({error})", path.display()))?;
     // Git believes the list to be in order where it says so, and finds others, or none, where it is not.
     let says_so = |line: &str| line.starts_with('#') && line.contains("sorted");
+    // It packs references alone, but takes any name that stands there for one, behind any blank, and, where it searches, behind anything.
+    let is_written_by_git = |(at, line): (usize, &str)| {
+        let is_name =
+            |name: &str| name.starts_with("refs/") && !name.contains(|c: char| c.is_whitespace() || c.is_control());
+        match (line.strip_prefix('#'), line.strip_prefix('^')) {
+            (Some(_), _) => at == 0,
+            (None, Some(id)) => at > 0 && Id::parse(id).is_some(),
+            (None, None) => line.split_once(' ').is_some_and(|(id, name)| Id::parse(id).is_some() && is_name(name)),
+        }
+    };
+    if (!text.is_empty() && !text.ends_with('\n')) || !text.split_terminator('\n').enumerate().all(is_written_by_git) {
+        return Err(format!("{} is not as git writes it", path.display()));
+    }
     let lines = text.lines().filter(|line| !line.starts_with(['#', '^']));
     let names = lines.filter_map(|line| line.split_once(' '));
-    // It packs references alone, but takes any name that stands there for one.
-    if let Some((_, name)) = names.clone().find(|(_, name)| !name.starts_with("refs/")) {
-        return Err(format!("{} has the name {name}", path.display()));
-    }
     if text.lines().any(says_so) && !names.is_sorted_by(|(_, one), (_, next)| one < next) {
         return Err(format!("{} is not in order", path.display()));
     }
