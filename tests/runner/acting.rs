@@ -1558,3 +1558,40 @@ fn settings_of_a_new_repository_run_nothing() {
         }
     }
 }
+
+/// The project's own settings of git are no run's to change, whatever the backend can keep; a worktree that git makes is one.
+#[test]
+fn own_settings_of_git_come_back_and_own_worktrees_stay() {
+    for ground in cages() {
+        let work = ground.work();
+        git(&work, &["init", "-q", "-b", "main"]);
+        fs::write(work.join("README"), "x").unwrap();
+        git(&work, &["add", "."]);
+        git(&work, &["commit", "-qm", "one"]);
+        git(&work, &["config", "user.name", "n"]);
+        git(&work, &["config", "user.email", "n@example.invalid"]);
+        give_all(&ground, &work);
+        let config = fs::read_to_string(work.join(".git/config")).unwrap();
+        for run in [
+            "git config core.fsmonitor 'touch x; false'",
+            "echo '[core] pager = touch x' >> .git/config",
+            "cp .git/config c; echo '[alias] st = !touch x' >> c; mv -f c .git/config",
+            "mv .git g2; cp -r g2 .git; echo '[core] editor = touch x' >> .git/config",
+            "rm .git/config; printf '[core]\\n\\tsshCommand = x\\n' > .git/config",
+        ] {
+            let outcome = ground.run_script(run);
+            assert_eq!(
+                fs::read_to_string(work.join(".git/config")).unwrap(),
+                config,
+                "{}: {run}: {outcome:#}",
+                ground.name()
+            );
+            let _ = fs::remove_dir_all(work.join("g2"));
+        }
+        let outcome = ground.run("git worktree add -q wt && cd wt && echo y > f && git add f && git commit -qm two");
+        assert_eq!(outcome["exit_code"], 0, "{}: {outcome:#}", ground.name());
+        assert!(work.join("wt/.git").is_file(), "{}: {outcome:#}", ground.name());
+        let outcome = ground.run_script("mkdir wu; echo 'gitdir: ../.git/worktrees/wt' > wu/.git");
+        assert!(!work.join("wu/.git").exists(), "{}: {outcome:#}", ground.name());
+    }
+}

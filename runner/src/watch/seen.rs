@@ -372,13 +372,17 @@ impl Seen {
         let folders = ["modules", "worktrees"].map(|name| self.workspace.join(".git").join(name));
         let of_others = self.own.keys().filter(|path| folders.iter().any(|folder| path.starts_with(folder)));
         let own_file = Some(own).filter(|own| own.is_file()).map(Path::to_owned);
-        for path in nested.keys().chain(of_others).cloned().chain(own_file).collect::<Vec<_>>() {
+        // No run's to change: a backend that cannot keep them as they are gives them back.
+        let own_settings = ["config", "config.worktree"].map(|name| self.workspace.join(".git").join(name));
+        let own_settings = own_settings.into_iter().filter(|path| self.own.contains_key(path));
+        let all = nested.keys().chain(of_others).cloned().chain(own_file).chain(own_settings);
+        for path in all.collect::<Vec<_>>() {
             let name = path.file_name().unwrap_or_default();
             if self.is_hook(&path) {
                 acting.named(self, &path, None);
             } else if name == "config" || name == "config.worktree" {
                 acting.settings(self, &path);
-            } else if name == "commondir" || name == ".git" {
+            } else if name == "commondir" || name == ".git" && !self.is_of_own_worktree(&path) {
                 acting.named(self, &path, None);
             }
         }
@@ -629,6 +633,16 @@ impl Seen {
                 None
             }
         }
+    }
+
+    /// True for the `.git` of a worktree that the workspace's own repository has made, and that says so itself.
+    fn is_of_own_worktree(&self, file: &Path) -> bool {
+        let text = text_of(file);
+        let Some((to, folder)) = text.trim().strip_prefix("gitdir:").zip(file.parent()) else { return false };
+        let Ok(git) = fs::canonicalize(folder.join(to.trim())) else { return false };
+        let is_own = git.parent() == Some(&self.workspace.join(".git/worktrees"));
+        let back = fs::canonicalize(text_of(&git.join("gitdir")).trim());
+        is_own && back.is_ok_and(|back| fs::canonicalize(file).is_ok_and(|file| file == back))
     }
 
     /// Where a `.git` that is a file points to.

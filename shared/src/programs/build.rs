@@ -90,7 +90,7 @@ pub(super) const TABLE: &[Program] = &[
         ])
         .tells(&["env"])
         .steers(&["trust", "settings set", "use"]),
-    runner(&["sbt"], &["build.sbt"], &["sbt test"])
+    runner(&["sbt"], &["build.sbt", "project/plugins.sbt", "project/build.properties"], &["sbt test"])
         .runs(Runs::Code)
         .terminal(super::languages::PROMPT)
         .here(&[
@@ -192,9 +192,20 @@ pub(super) const TABLE: &[Program] = &[
     runner(&["golangci-lint"], &[".golangci.yml"], &["golangci-lint run"]),
     runner(&["staticcheck", "kotlinc"], &[], &["staticcheck ./..."]),
     runner(&["xcodebuild"], &[], &["xcodebuild build"]).here(&["build", "test", "clean", "analyze"]),
-    runner(&["bazel", "buck2"], &[], &["bazel build x"])
-        .here(&["build", "test", "run", "query", "cquery", "clean", "info"]),
-    runner(&["swift"], &[], &["swift build"]).terminal(super::languages::PROMPT).here(&[
+    tasks(&["mask"], &["maskfile.md"], &["mask lint"]),
+    tasks(&["pants"], &["pants.toml", "BUILD"], &["pants lint"]),
+    tasks(&["mill"], &["build.sc", "build.mill"], &["mill app.compile"]),
+    tasks(&["rebar3"], &["rebar.config", "rebar.config.script"], &["rebar3 eunit"]),
+    tasks(&["gleam"], &["gleam.toml"], &["gleam test"]),
+    tasks(&["clojure", "clj"], &["deps.edn"], &["clojure -M:test"]),
+    tasks(&["bb"], &["bb.edn"], &["bb lint"]),
+    runner(
+        &["bazel", "buck2"],
+        &["MODULE.bazel", "WORKSPACE", "WORKSPACE.bazel", "BUILD", "BUILD.bazel", ".bazelrc", "BUCK", ".buckconfig"],
+        &["bazel build x"],
+    )
+    .here(&["build", "test", "run", "query", "cquery", "clean", "info"]),
+    runner(&["swift"], &["Package.swift"], &["swift build"]).terminal(super::languages::PROMPT).here(&[
         "build",
         "test",
         "run",

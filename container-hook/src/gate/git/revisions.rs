@@ -202,7 +202,10 @@ fn of_ref(repository: &Repository, name: &str) -> Looked<Option<Id>> {
             Some(next) if is_name(next.trim()) => next.trim().clone_into(&mut name),
             Some(_) => return Err(format!("{name} leads to what is no name")),
             // Behind it, `FETCH_HEAD` says from where it came.
-            None => return Ok(text.split(char::is_whitespace).next().and_then(Id::parse)),
+            None => {
+                let id = text.split(char::is_whitespace).next().and_then(Id::parse);
+                return id.map(Some).ok_or_else(|| format!("{name} is not as git writes it"));
+            }
         }
     }
     Err(format!("{name} leads in a ring"))
@@ -247,13 +250,15 @@ fn packed(repository: &Repository, name: &str) -> Looked<Option<Id>> {
     Ok(first.and_then(|(id, _)| Id::parse(id)))
 }
 
+/// The only name of what was stashed.
+const STASH: &str = "refs/stash";
+
 /// What every ref points at but a stash.
 pub(super) fn every_ref(repository: &Repository) -> Looked<Vec<Id>> {
     let trouble = |path: &Path, error: &std::io::Error| format!("{} cannot be read ({error})", path.display());
     let mut found: Vec<Id> = packed_refs(repository)?
         .lines()
-        .filter(|line| !line.ends_with("refs/stash"))
-        .filter_map(|line| line.split_once(' ').and_then(|(id, _)| Id::parse(id)))
+        .filter_map(|line| line.split_once(' ').filter(|(_, name)| *name != STASH).and_then(|(id, _)| Id::parse(id)))
         .collect();
     let mut waiting: Vec<_> = repository.folders().map(|folder| folder.join("refs")).collect();
     let mut seen = 0;
@@ -267,9 +272,15 @@ pub(super) fn every_ref(repository: &Repository) -> Looked<Vec<Id>> {
             for entry in std::fs::read_dir(&path).map_err(|error| trouble(&path, &error))? {
                 waiting.push(entry.map_err(|error| trouble(&path, &error))?.path());
             }
-        } else if meta.is_file() && !path.ends_with("refs/stash") {
+        } else if meta.is_file() && !repository.folders().any(|folder| folder.join(STASH) == path) {
             let text = super::read_text(&path).map_err(|error| trouble(&path, &error))?;
-            found.extend(Id::parse(text.trim()));
+            let line = text.strip_suffix('\n').unwrap_or(&text);
+            match (Id::parse(line), line.strip_prefix("ref: refs/")) {
+                (Some(id), _) => found.push(id),
+                // What it stands for lies here as well.
+                (None, Some(name)) if is_name(name) && name != "stash" => {}
+                (None, _) => return Err(format!("{} is not as git writes it", path.display())),
+            }
         }
     }
     found.extend(of_ref(repository, "HEAD")?);

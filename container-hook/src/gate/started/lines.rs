@@ -6,7 +6,7 @@ use std::iter::Peekable;
 use std::str::Chars;
 
 use bashgate_shared::classify::paths::file_name;
-use bashgate_shared::programs::{Builtin, Kind, Runs};
+use bashgate_shared::programs::{Builtin, Kind, Runs, SHELL_ENDING, Trait};
 use bashgate_shared::shell::{self, RESERVED};
 use bashgate_shared::{programs, variables};
 
@@ -73,9 +73,13 @@ pub(super) fn words(text: &str) -> Vec<Word> {
 fn into(text: &str, depth: usize, found: &mut Vec<Word>) {
     let all = commands(text, 0);
     let feeds = fed_to_interpreters(&all);
+    let runs_any = all.iter().any(runs_what_is_not_known);
     for (Command { words: command, is_run, interprets: has_interpreter, .. }, feeds) in all.into_iter().zip(feeds) {
         // It names what an interpreter runs behind it: `find tools -exec sh {} \;`.
-        let is_list_of_code = has_interpreter && runs_what_is_found(&command);
+        let is_list_of_code = has_interpreter && runs_what_is_found(&command) || runs_any && lists_names(&command);
+        if (feeds || runs_any) && lists_all(&command) {
+            found.push(Word { text: format!("*.{SHELL_ENDING}"), role: Role::PlaceOfCode, is_folder: false });
+        }
         // What it says is run elsewhere: every word may be where that stands.
         let mut is_source = is_run || feeds || is_list_of_code;
         let mut runs_next = true;
@@ -163,6 +167,26 @@ fn runs_what_is_found(command: &[String]) -> bool {
     has_interpreter && behind.find(|word| !word.starts_with('-')).is_none_or(|word| word == "{}")
 }
 
+/// True where an interpreter runs what is only known when it runs: `sh "$f"`.
+fn runs_what_is_not_known(command: &Command) -> bool {
+    let behind = command.words.iter().position(|word| interprets(file_name(word)) && word != ".");
+    let rest = behind.and_then(|at| command.words.get(at + 1..)).unwrap_or_default();
+    behind.is_some() && rest.iter().all(|word| word.starts_with('-') && !word.contains('c'))
+}
+
+/// True for what prints names of files.
+fn lists_names(command: &[String]) -> bool {
+    let first = command.first().map(|word| file_name(word)).unwrap_or_default();
+    programs::has(first, Trait::PrintsNames) || lists_all(command) || command.first().is_some_and(|word| word == "ls")
+}
+
+/// True for git where it prints names of whatever lies in a project.
+fn lists_all(command: &[String]) -> bool {
+    let is_git = command.first().is_some_and(|word| file_name(word) == "git");
+    let prints = |word: &String| ["ls-files", "--name-only", "ls-tree", "--name-status"].contains(&word.as_str());
+    is_git && command.iter().any(prints)
+}
+
 /// What a part of a word says by itself, besides the whole.
 fn parts_of(text: &str, runs_next: bool, found: &mut Vec<Word>) {
     if let Some((name, value)) = text.split_once('=') {
@@ -171,6 +195,10 @@ fn parts_of(text: &str, runs_next: bool, found: &mut Vec<Word>) {
         // What is set may be the folder in front of a later word; `--directory=web`.
         if is_setting(text) && runs_next && is_known || ENTER.contains(&name) {
             found.push(Word { is_folder: true, ..word(value) });
+        }
+        // `git -c core.hooksPath=tools commit`
+        if name.to_ascii_lowercase().ends_with(".hookspath") && is_known {
+            found.push(code(value));
         }
         // Where programs and code are looked for.
         if name.ends_with("PATH") && !variables::names_folders_of_projects(name) {
@@ -357,7 +385,9 @@ fn commands(text: &str, depth: usize) -> Vec<Command> {
             }
             ('$', None | Some('"')) => {
                 let is_given = runs_values && word.as_deref().is_some_and(is_setting);
-                let is_run = command.interprets || is_given;
+                // What stands where a command's name does is run.
+                let is_first = quote.is_none() && command.words.is_empty() && word.is_none();
+                let is_run = command.interprets || is_given || is_first;
                 let put_in = put_in(&mut chars);
                 let known = put_in.name.and_then(|name| values.get(&name)).filter(|all| !all.is_empty());
                 let known = known.map(|all| format!("{EITHER}{}{EITHER}", all.join(&OR.to_string())));

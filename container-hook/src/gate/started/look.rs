@@ -341,7 +341,15 @@ impl Look {
             for place in folders.iter().map(|folder| folder.join(word)) {
                 let inside = place.parent().filter(|_| is_pattern).and_then(|folder| fs::read_dir(folder).ok());
                 let inside = inside.into_iter().flatten().flatten().map(|entry| entry.path());
-                let inside = inside.filter(|file| make::is_read(file)).take(MAX_FOLDERS);
+                let is_one = |file: &PathBuf| make::is_read(file) || word.ends_with('*');
+                let inside = inside.filter(is_one).take(MAX_FOLDERS);
+                if is_pattern && let Some(folder) = place.parent().filter(|folder| folder.is_dir()) {
+                    let endings: &[&str] = if word.ends_with('*') { &[] } else { &[make::ENDING] };
+                    // A pattern in the project's own folder means files of its kind alone.
+                    let counts = word.contains('/') || !endings.is_empty();
+                    let found = Folder { path: tidy(folder), is_deep: false, endings };
+                    self.folders.extend(counts.then_some(found));
+                }
                 for file in std::iter::once(place.clone()).chain(inside) {
                     if counts(&mut self.names, &file) {
                         self.wait_for(&file, Text::OfRunner, depth + 1, Arc::clone(&tasks));

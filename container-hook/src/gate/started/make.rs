@@ -3,6 +3,8 @@
 use std::collections::HashSet;
 use std::path::Path;
 
+use bashgate_shared::programs::MAKE_VARIABLES;
+
 /// The ending of what makefiles include.
 pub(super) const ENDING: &str = "mk";
 
@@ -23,11 +25,11 @@ struct Rule<'t> {
 /// What a text includes, by the words that name it.
 pub(super) fn included(text: &str) -> impl Iterator<Item = &str> {
     let words = text.lines().filter_map(|line| {
-        let mut words = line.split_whitespace();
-        words.next().filter(|first| matches!(*first, "include" | "-include" | "sinclude"))?;
-        Some(words)
+        let (first, rest) = line.split_once(char::is_whitespace)?;
+        let is_one = matches!(first, "include" | "-include" | "sinclude");
+        is_one.then(|| rest.split(|c: char| c.is_whitespace() || "(),".contains(c)))
     });
-    words.flatten()
+    words.flatten().filter(|word| !word.is_empty() && !word.starts_with('$'))
 }
 
 /// Of such a text what belongs to these tasks and to what they need, and what belongs to none.
@@ -40,6 +42,12 @@ pub(super) fn of_tasks(text: &str, tasks: &HashSet<String>) -> String {
         };
         let heading = line.split_once(':').filter(|(before, behind)| is_heading(before, behind));
         let into = match (heading, rules.last_mut()) {
+            // `task: NAME = value`
+            (Some((_, behind)), _) if setting(behind).is_some() => {
+                kept.push_str(behind.trim());
+                kept.push('\n');
+                continue;
+            }
             (Some((names, behind)), _) => {
                 let (needs, does) = behind.split_once(';').unwrap_or((behind, ""));
                 let (names, needs) = (names.split_whitespace().collect(), needs.split_whitespace().collect());
@@ -55,6 +63,8 @@ pub(super) fn of_tasks(text: &str, tasks: &HashSet<String>) -> String {
     let is_named =
         |rule: &Rule<'_>, wanted: &[&str]| rule.names.iter().any(|name| name.contains('%') || wanted.contains(name));
     let mut wanted: Vec<&str> = tasks.iter().map(String::as_str).collect();
+    let goal = kept.lines().filter_map(|line| line.trim().strip_prefix(".DEFAULT_GOAL")).last();
+    wanted.extend(goal.map(|value| value.trim_start_matches([':', '?', '=', ' '])));
     if !rules.iter().any(|rule| is_named(rule, &wanted)) {
         wanted.extend(rules.iter().flat_map(|rule| &rule.names).find(|name| !name.starts_with('.')));
     }
@@ -68,7 +78,12 @@ pub(super) fn of_tasks(text: &str, tasks: &HashSet<String>) -> String {
         }
         done += 1;
     }
-    let mut lines: String = kept.lines().map(|line| setting(line).unwrap_or_else(|| line.to_owned()) + "\n").collect();
+    let known = MAKE_VARIABLES.iter().filter(|(name, _)| *name != "SHELL");
+    let mut lines: String = known.map(|(name, value)| format!("{name}=\"{value}\"\n")).collect();
+    for line in kept.lines() {
+        lines.push_str(&setting(line).unwrap_or_else(|| as_shell(line, "*", "*")));
+        lines.push('\n');
+    }
     let meant: Vec<&Rule<'_>> = rules.iter().filter(|rule| is_named(rule, &wanted)).collect();
     // A rule may say in one place what it needs, and in another what it does.
     let needs_of = |rule: &Rule<'_>| {
@@ -76,7 +91,7 @@ pub(super) fn of_tasks(text: &str, tasks: &HashSet<String>) -> String {
         same.flat_map(|other| &other.needs).copied().collect::<Vec<_>>().join(" ")
     };
     for rule in &meant {
-        lines.push_str(&as_shell(&rule.does, &rule.names.join(" "), &needs_of(rule)));
+        lines.push_str(&as_shell(&rule.does, &rule.names.join(" "), &as_shell(&needs_of(rule), "*", "*")));
     }
     lines
 }
@@ -90,7 +105,15 @@ fn setting(line: &str) -> Option<String> {
     // What runs to say it is a command of its own.
     let runs = ["$(shell", "${shell", "`"].iter().any(|mark| value.contains(mark));
     let value = as_shell(value.trim().trim_matches(['"', '\'']), "*", "*");
-    (is_name && !runs).then(|| format!("{name}=\"{}\"", value.replace(['"', '\\'], "")))
+    let value = value.replace(['"', '\\'], "");
+    let set = match name {
+        // What runs each line, and what that reads first.
+        "SHELL" | "BASH_ENV" | "ENV" => format!("sh {value}"),
+        // Where what is needed lies.
+        "VPATH" => value.split([':', ' ']).map(|folder| format!("cd {folder}\n")).collect(),
+        _ => format!("{name}=\"{value}\""),
+    };
+    (is_name && !runs).then_some(set)
 }
 
 /// A text with make's variables as a shell has them: the rule's own names and what it needs are put in.
@@ -122,10 +145,20 @@ fn as_shell(text: &str, names: &str, needs: &str) -> String {
                         out.push_str(needs);
                         rest = rest.get(part.len() + 1..).unwrap_or_default();
                     }
-                    // A function of make's: its words stand open to any reading.
+                    // A function of make's: its words stand for themselves, and for what lies in a folder that one names.
                     (None, _) => {
-                        out.push('$');
-                        out.push(next);
+                        let inside = closed(rest, next, end);
+                        rest = rest.get(inside.len() + 1..).unwrap_or_default();
+                        let (function, words) = inside.split_once(char::is_whitespace).unwrap_or(("", inside));
+                        if function == "shell" {
+                            out.push_str(&format!("$({})", as_shell(words, names, needs)));
+                        } else if let Some((name, list, body)) = loop_of(words).filter(|_| function == "foreach") {
+                            let (list, body) = (as_shell(list, names, needs), as_shell(body, names, needs));
+                            out.push_str(&format!("for {name} in {list}; do {body}; done"));
+                        } else {
+                            let words = as_shell(words, names, needs).replace([',', '<'], " ").replace("/ ", "/* ");
+                            out.push_str(&format!(" {words} "));
+                        }
                     }
                 }
             }
@@ -134,6 +167,38 @@ fn as_shell(text: &str, names: &str, needs: &str) -> String {
     }
     out.push_str(rest);
     out
+}
+
+/// The variable, the list and the body of `foreach`.
+fn loop_of(words: &str) -> Option<(&str, &str, &str)> {
+    let (name, rest) = words.split_once(',')?;
+    let mut depth = 0_usize;
+    let comma = rest.char_indices().find(|(_, letter)| {
+        match letter {
+            '(' | '{' => depth += 1,
+            ')' | '}' => depth = depth.saturating_sub(1),
+            _ => {}
+        }
+        *letter == ',' && depth == 0
+    });
+    let (list, body) = rest.split_at_checked(comma?.0)?;
+    Some((name.trim(), list, body.get(1..)?))
+}
+
+/// What stands in front of the sign that closes what was opened.
+fn closed(text: &str, open: char, close: char) -> &str {
+    let mut depth = 0_usize;
+    for (at, letter) in text.char_indices() {
+        if letter == open {
+            depth += 1;
+        } else if letter == close {
+            match depth.checked_sub(1) {
+                Some(less) => depth = less,
+                None => return text.get(..at).unwrap_or_default(),
+            }
+        }
+    }
+    text
 }
 
 #[cfg(test)]
@@ -154,11 +219,17 @@ mod tests {
             ("X = tools/a\nlint:\n\tsh $(X).sh\n", "X=\"tools/a\"\n\n\tsh ${X}.sh"),
             ("export X ?= 'a'\nlint:\n\tsh ${X}\n", "X=\"a\"\n\n\tsh ${X}"),
             ("X := $(D)/a\nlint:\n\tsh $X\n", "X=\"${D}/a\"\n\n\tsh ${X}"),
-            ("lint:\n\techo $$HOME $(wildcard *.c)\n", "echo $HOME $(wildcard *.c)"),
-            ("X := $(shell sh a)\nlint:\n\ttrue\n", "X := $(shell sh a)"),
+            ("lint:\n\techo $$HOME $(wildcard *.c)\n", "echo $HOME  *.c "),
+            ("X := $(shell sh a)\nlint:\n\ttrue\n", "X := $(sh a)"),
+            ("lint:\n\tsh $(addprefix tools/,a.sh)\n", "sh  tools/* a.sh "),
+            ("lint:\n\tcd sub && $(MAKE) lint\n", "cd sub && ${MAKE} lint"),
+            ("SHELL = ./tools/sh\nlint:\n\ttrue\n", "sh ./tools/sh\n"),
+            ("lint: X=tools/a\nlint:\n\tsh $(X).sh\n", "X=\"tools/a\"\n\n\tsh ${X}.sh"),
+            ("a:\n\ttrue\n.DEFAULT_GOAL := b\nb:\n\tsh x\n", "sh x"),
         ] {
             assert!(lines(text).contains(want), "{text:?}: {:?}", lines(text));
         }
+        assert_eq!(included("include $(wildcard mk/*)\n").collect::<Vec<_>>(), ["wildcard", "mk/*"]);
         assert_eq!(
             included("include a.mk\n-include b/*.mk c\nall: include\n").collect::<Vec<_>>(),
             ["a.mk", "b/*.mk", "c"]
