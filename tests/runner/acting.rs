@@ -1595,3 +1595,43 @@ fn own_settings_of_git_come_back_and_own_worktrees_stay() {
         assert!(!work.join("wu/.git").exists(), "{}: {outcome:#}", ground.name());
     }
 }
+
+/// More closed folders than there are descriptors hide nothing, and are closed again.
+#[test]
+fn more_closed_folders_than_descriptors_hide_nothing() {
+    for ground in cages() {
+        let work = ground.work();
+        fs::create_dir(work.join("app")).unwrap();
+        fs::create_dir_all(work.join("old/in")).unwrap();
+        give_all(&ground, &work);
+        let program = "import os\nos.makedirs('zz')\nfor n in range(3000):\n    os.mkdir(f'zz/{n}')\n    os.chmod(f'zz/{n}', 0)\n\
+                       os.chmod('old/in', 0)\nos.chmod('old', 0)\n";
+        ground.write("work/e.py", program);
+        let plants = [
+            ".claude/settings.json",
+            ".envrc",
+            ".mcp.json",
+            "app/.envrc",
+            "app/.vscode/tasks.json",
+            "sub/.vscode/tasks.json",
+        ];
+        let plant: Vec<String> =
+            plants.iter().map(|plant| format!("mkdir -p $(dirname {plant}); echo EVIL > {plant}")).collect();
+        ground.write("work/script.sh", &format!("python3 e.py\n{}\n", plant.join("\n")));
+        let mut driver = std::process::Command::new("prlimit");
+        let own = ground.driver();
+        driver.arg("--nofile=1024:1024").arg(own.get_program()).args(own.get_args()).env_clear();
+        driver.envs(own.get_envs().filter_map(|(name, value)| Some((name, value?)))).current_dir(ground.path());
+        let outcome = ground.run_with(driver, &ground.order("bash script.sh"));
+        for plant in plants {
+            assert!(!work.join(plant).exists(), "{}: {plant}: {outcome:#}", ground.name());
+        }
+        let mode = |path: &str| fs::metadata(work.join(path)).map(|meta| meta.permissions().mode() & 0o777);
+        assert_eq!(mode("old").unwrap(), 0, "{}: {outcome:#}", ground.name());
+        for path in ["old", "old/in", "zz"] {
+            let _ = fs::set_permissions(work.join(path), fs::Permissions::from_mode(0o755));
+        }
+        assert_eq!(mode("zz/2999").unwrap(), 0, "{}: {outcome:#}", ground.name());
+        assert_eq!(mode("old/in").unwrap(), 0o755, "{}", ground.name());
+    }
+}

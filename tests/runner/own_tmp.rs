@@ -233,3 +233,16 @@ fn closed_folders_do_not_stay() {
         assert_eq!(left.count(), 0, "{}", ground.name());
     }
 }
+
+/// A folder that the text names in one place, and something below it in another, is a folder.
+#[test]
+fn a_folder_that_is_named_with_and_without_what_lies_in_it_can_be_made() {
+    for ground in cages() {
+        let (mark, mut names) = Names::new();
+        let folder = format!("{mark}-made");
+        names.0.push(folder.clone().into());
+        let text = format!("mkdir -p {folder}/x && echo 1 > {folder}/x/y && ls {folder} && cat {folder}/x/y");
+        let outcome = ground.run(&text);
+        assert_eq!(stdout(&outcome), "x\n1\n", "{}: {outcome:#}", ground.name());
+    }
+}

@@ -58,6 +58,18 @@ impl Lent {
                 named.look(folder, &mut lent);
             }
         }
+        // Of one name the text may go on below it in one place, and not in another.
+        let mut missing: Vec<Missing> = Vec::new();
+        for one in std::mem::take(&mut lent.missing) {
+            match missing.iter_mut().find(|known| known.path == one.path) {
+                Some(known) => {
+                    known.is_folder |= one.is_folder;
+                    known.is_made |= one.is_made;
+                }
+                None => missing.push(one),
+            }
+        }
+        lent.missing = missing;
         let own = own.iter().filter_map(|path| fs::canonicalize(path).ok()?.into_os_string().into_string().ok());
         let works = [&places.workspace, &places.cwd].into_iter().chain(places.write.iter().map(|(path, ..)| path));
         let kept: Vec<String> = places.never_read.iter().chain(works).cloned().chain(own).collect();

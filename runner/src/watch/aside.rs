@@ -144,16 +144,49 @@ pub(super) fn folder_without_links(folder: &Path) -> io::Result<std::os::fd::Own
     Ok(rustix::fs::openat2(CWD, folder, flags, Mode::empty(), ResolveFlags::NO_SYMLINKS)?)
 }
 
-/// A closed folder that was opened to look into it. It is closed again when this goes.
+/// Closed folders that were opened to look into them. They are closed again when this goes. None is held open meanwhile: a run can make
+/// more of them than there are descriptors.
+#[derive(Debug, Default)]
+pub(super) struct Reopened(Vec<OpenedAgain>);
+
+/// One of them.
 #[derive(Debug)]
-pub(super) struct Reopened {
-    folder: fs::File,
+struct OpenedAgain {
+    path: PathBuf,
+    /// Its device and number: at its path may lie another one by then.
+    place: (u64, u64),
     mode: u32,
+}
+
+impl Reopened {
+    /// Gives the owner of a folder in `root`, who is this process's user, all rights in it for a while, where some are missing.
+    pub(super) fn opens(&mut self, folder: &Path, root: &Path) -> bool {
+        let Some((opened, meta)) = own_folder(folder, root) else { return false };
+        let mode = meta.permissions().mode() & 0o7777;
+        let is_opened = mode & 0o700 != 0o700
+            && fs::set_permissions(by_descriptor(&opened), fs::Permissions::from_mode(mode | 0o700)).is_ok();
+        if is_opened {
+            self.0.push(OpenedAgain { path: folder.to_owned(), place: (meta.dev(), meta.ino()), mode });
+        }
+        is_opened
+    }
+
+    /// Closes all of them again.
+    pub(super) fn close(&mut self) {
+        // The inner ones first: behind a closed one nobody gets to them.
+        while let Some(OpenedAgain { path, place, mode }) = self.0.pop() {
+            if let Some((opened, meta)) = own_folder(&path, &path)
+                && (meta.dev(), meta.ino()) == place
+            {
+                let _ = fs::set_permissions(by_descriptor(&opened), fs::Permissions::from_mode(mode));
+            }
+        }
+    }
 }
 
 impl Drop for Reopened {
     fn drop(&mut self) {
-        let _ = fs::set_permissions(by_descriptor(&self.folder), fs::Permissions::from_mode(self.mode));
+        self.close();
     }
 }
 
@@ -162,20 +195,22 @@ fn by_descriptor(folder: &fs::File) -> String {
     format!("/proc/self/fd/{}", std::os::fd::AsRawFd::as_raw_fd(folder))
 }
 
-/// Gives the owner of a folder in `root`, who is this process's user, all rights in it for a while, where some are missing.
-pub(super) fn opened_again(folder: &Path, root: &Path) -> Option<Reopened> {
+/// One folder, for as long as what is given back lasts.
+pub(super) fn opened_again(folder: &Path, root: &Path) -> Reopened {
+    let mut opened = Reopened::default();
+    opened.opens(folder, root);
+    opened
+}
+
+/// A folder in `root` that is of this process's user, on no link.
+fn own_folder(folder: &Path, root: &Path) -> Option<(fs::File, fs::Metadata)> {
     // What a file of git's names may lie anywhere.
     if !folder.starts_with(root) || folder.components().any(|part| part == std::path::Component::ParentDir) {
         return None;
     }
     let flags = OFlags::PATH | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
     let opened = rustix::fs::openat2(CWD, folder, flags, Mode::empty(), ResolveFlags::NO_SYMLINKS);
-    let folder = opened.map(fs::File::from).ok()?;
-    let meta = folder.metadata().ok()?;
-    let mode = meta.permissions().mode() & 0o7777;
-    if mode & 0o700 == 0o700 || meta.uid() != rustix::process::geteuid().as_raw() {
-        return None;
-    }
-    fs::set_permissions(by_descriptor(&folder), fs::Permissions::from_mode(mode | 0o700)).ok()?;
-    Some(Reopened { folder, mode })
+    let opened = opened.map(fs::File::from).ok()?;
+    let meta = opened.metadata().ok()?;
+    (meta.uid() == rustix::process::geteuid().as_raw()).then_some((opened, meta))
 }

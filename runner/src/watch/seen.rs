@@ -18,7 +18,7 @@ use bashgate_shared::command::Digest;
 use serde::{Deserialize, Serialize};
 
 use super::acting::ActingFiles;
-use super::aside::{Reopened, lies_in_hooks, open, opened_again, text_of};
+use super::aside::{Reopened, lies_in_hooks, open, text_of};
 use super::waiting::{LARGE, Part, Waiting};
 use super::{MOST_BYTES, MOST_NAMES};
 
@@ -82,7 +82,7 @@ pub(super) struct Seen {
     /// What the workspace's own settings of git name: whoever makes them unreadable hides nothing of that.
     named_by_own: Vec<PathBuf>,
     /// Closed folders, opened until somebody has dealt with what was found.
-    reopened: Vec<Reopened>,
+    reopened: Reopened,
     /// Every name below the workspace but git's own, as a number: what was there is not new because something names it.
     there: HashSet<u64>,
     /// Folders in which others than their owner may write, with these bits of their modes.
@@ -166,7 +166,7 @@ impl Seen {
 
     /// Closes again what was opened to look into it. Else it is closed when this goes.
     pub(super) fn closes(&mut self) {
-        self.reopened.clear();
+        self.reopened.close();
     }
 
     /// What a later look has to know.
@@ -198,10 +198,7 @@ impl Seen {
 
     /// Opens a closed folder for a while.
     fn opens(&mut self, folder: &Path) -> bool {
-        let opened = opened_again(folder, &self.workspace);
-        let is_open = opened.is_some();
-        self.reopened.extend(opened);
-        is_open
+        self.reopened.opens(folder, &self.workspace)
     }
 
     /// True for a name that was there, or that git itself has in its folder.
