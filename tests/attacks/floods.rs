@@ -106,7 +106,7 @@ pub(super) const ATTACKS: &[Attack] = &[
         name: "two hundred commands of 47 kB that set variables or open subshells",
         ends: "read off the loop, one at a time",
         run: |stage| {
-            let sets: String = (0..5_000).map(|number| format!("v{number}=1;")).collect();
+            let sets: String = (0..5_000).flat_map(|number| ["v".to_owned(), format!("{number}=1;")]).collect();
             let shells = "(:);".repeat(11_750);
             outlasts(
                 stage,

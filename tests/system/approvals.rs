@@ -1413,7 +1413,7 @@ fn a_hundred_long_cards_are_told_in_a_few_pages() {
     let site = tainted();
     let host = site.serve();
     raise(&site);
-    let lines: String = (0..200).map(|line| format!("echo line {line}\n")).collect();
+    let lines: String = (0..200).flat_map(|line| ["echo line ".to_owned(), format!("{line}\n")]).collect();
     let command = |number: usize| format!("{lines}curl -s https://x.example/{number}");
     let mut running: Vec<_> = Vec::new();
     for number in 0..2 {

@@ -14,6 +14,9 @@ use rustix::io::Errno;
 /// As many links as the kernel follows.
 const MOST_LINKS: usize = 40;
 
+/// Most names on the way, those of links as well: a link's target may have two thousand of them.
+const MOST_STEPS: usize = 1024;
+
 /// Where a path leads.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(in crate::gate) enum Leads {
@@ -76,7 +79,12 @@ pub(in crate::gate) fn follow(path: &Path) -> Leads {
     let mut links: Vec<PathBuf> = Vec::new();
     let mut by_kernel = false;
     let mut at = PathBuf::from("/");
+    let mut steps = 0_usize;
     while let Some((part, link)) = waiting.pop() {
+        steps += 1;
+        if steps > MOST_STEPS {
+            return Leads::Doubt(format!("{} leads further than anybody follows", path.display()));
+        }
         match Path::new(&part).components().next() {
             Some(Component::ParentDir) => {
                 at.pop();

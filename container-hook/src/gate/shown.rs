@@ -76,7 +76,7 @@ fn has_long_run(text: &str, from: usize) -> bool {
 }
 
 /// A text without the escape sequences of colours.
-fn without_escapes(text: &str) -> String {
+pub(super) fn without_escapes(text: &str) -> String {
     let mut parts = text.split('\x1b');
     let mut plain = parts.next().unwrap_or_default().to_owned();
     for part in parts {

@@ -157,6 +157,14 @@ fn number(value: &Value, name: &str) -> u64 {
     value.get(name).and_then(Value::as_u64).unwrap_or_default()
 }
 
+/// How many wait for a card, where it is more than one.
+fn times(card: &Value) -> String {
+    match number(card, "waiting") {
+        0 | 1 => String::new(),
+        times => format!("[asked {times} times] "),
+    }
+}
+
 fn is(value: &Value, name: &str) -> bool {
     value.get(name).and_then(Value::as_bool).unwrap_or_default()
 }
@@ -229,7 +237,7 @@ fn card(one: &Value) -> Line<'static> {
     Line::from(vec![
         Span::styled(text(one, "id", 12), Style::new().add_modifier(Modifier::BOLD)),
         Span::styled(format!(" {left:>5} s  "), style),
-        Span::from(format!("{:<16} {}", text(one, "workspace", 24), text(one, "command", 300))),
+        Span::from(format!("{:<16} {}{}", text(one, "workspace", 24), times(one), text(one, "command", 300))),
     ])
 }
 

@@ -30,6 +30,31 @@ pub struct Aside {
     pub was: String,
 }
 
+/// Most names in a folder that is told from another one.
+const MOST_INSIDE: usize = 2_000;
+/// What is said of a folder that holds more.
+const TOO_MUCH: &str = "a folder with more in it than is looked at";
+
+/// What lies in a folder, by names, kinds and contents. `None` where it is too much.
+fn all_that_it_holds(folder: &Path) -> Option<String> {
+    let (mut lines, mut waiting) = (Vec::new(), vec![folder.to_owned()]);
+    while let Some(inner) = waiting.pop() {
+        for entry in fs::read_dir(&inner).ok()? {
+            let path = entry.ok()?.path();
+            let name = path.strip_prefix(folder).ok()?.to_string_lossy().into_owned();
+            let is_folder = fs::symlink_metadata(&path).ok()?.is_dir();
+            let is = if is_folder { "a folder".to_owned() } else { what_it_is(&path) };
+            lines.push(format!("{name}\0{is}\n"));
+            if lines.len() > MOST_INSIDE {
+                return None;
+            }
+            waiting.extend(Some(path).filter(|_| is_folder));
+        }
+    }
+    lines.sort();
+    Some(format!("a folder with {}", Digest::of(lines.concat().as_bytes()).hex()))
+}
+
 /// What a file is, as far as it can be told from another one.
 fn what_it_is(path: &Path) -> String {
     let Ok(found) = fs::symlink_metadata(path) else { return "gone".to_owned() };
@@ -37,7 +62,7 @@ fn what_it_is(path: &Path) -> String {
         return format!("a link to {}", fs::read_link(path).unwrap_or_default().display());
     }
     if found.is_dir() {
-        return format!("a folder changed at {}.{:09}", found.ctime(), found.ctime_nsec());
+        return all_that_it_holds(path).unwrap_or_else(|| TOO_MUCH.to_owned());
     }
     let mut bytes = Vec::new();
     let read = open(path).and_then(|file| file.take(MOST_BYTES).read_to_end(&mut bytes));
@@ -56,6 +81,9 @@ pub enum NotGivenBack {
     /// It is another one than was set aside.
     #[error("{0} has been changed since it was set aside")]
     Changed(PathBuf),
+    /// Nobody can tell whether it is what it was.
+    #[error("{0} holds more than is looked at; read it again, and give it its name yourself (mv)")]
+    TooMuch(PathBuf),
     /// Its old name is taken.
     #[error("{0} is there by now")]
     Taken(PathBuf),
@@ -74,6 +102,7 @@ impl NotGivenBack {
     /// What to do.
     pub const fn help(&self) -> &'static str {
         match self {
+            Self::TooMuch(_) => "list what it holds, then rename it",
             Self::Unknown(_) => "`bashgate-run set-aside` lists what there is",
             Self::Changed(_) => "read it again, and rename it yourself if you want it",
             Self::Taken(_) => "look at both, remove one, and try again",
@@ -131,6 +160,9 @@ pub fn give_back(state: &Path, aside: &Path) -> Result<PathBuf, NotGivenBack> {
     let one = remembered(state, Path::new("/")).into_iter().find(|one| one.aside == aside);
     let one = one.ok_or_else(|| NotGivenBack::Unknown(aside.to_owned()))?;
     let io = |source| NotGivenBack::Io { path: aside.to_owned(), source };
+    if one.was == TOO_MUCH {
+        return Err(NotGivenBack::TooMuch(aside.to_owned()));
+    }
     if what_it_is(aside) != one.was {
         return Err(NotGivenBack::Changed(aside.to_owned()));
     }

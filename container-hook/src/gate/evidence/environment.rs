@@ -14,6 +14,8 @@ use crate::gate::shown;
 
 /// How the entry begins.
 pub(super) const ENVIRONMENT: &str = "the environment's ";
+/// Most of them that are shown with what they are set to.
+const MAX_SHOWN: usize = 16;
 /// Most letters of a value that is shown.
 const MAX_VALUE: usize = 200;
 /// Most variables that it names.
@@ -55,7 +57,14 @@ pub(super) fn environment(steering: &[(String, String)], text: &str) -> FileEvid
         }
     }
     let sha256 = Digest::of(&bytes).hex();
-    let head: String = steering.iter().filter(|(name, _)| is_shown(name)).take(MAX_NAMED).map(line_of).collect();
+    // What runs in place of programs, and proxies, before what only a few of them read.
+    let mut shown: Vec<&(String, String)> = steering.iter().filter(|(name, _)| is_shown(name)).collect();
+    shown.sort_by_key(|(name, _)| (!is_of_all(name), !name.to_ascii_lowercase().ends_with("_proxy")));
+    let more = shown.len().saturating_sub(MAX_SHOWN);
+    let mut head: String = shown.into_iter().take(MAX_SHOWN).map(line_of).collect();
+    if more > 0 {
+        head.push_str(&format!("({more} more variables that say where programs send or what they load)\n"));
+    }
     let names: Vec<&str> = steering.iter().map(|(name, _)| name.as_str()).take(MAX_NAMED).collect();
     let rest = count.saturating_sub(names.len());
     let path = match names.as_slice() {
@@ -67,24 +76,36 @@ pub(super) fn environment(steering: &[(String, String)], text: &str) -> FileEvid
 
 /// True for a variable of which a person sees what it is set to: what runs in place of programs, and where the network's go.
 fn is_shown(name: &str) -> bool {
-    let is_of_all = variables::steers_every_command(name) || matches!(variables::steers(name), Some(Steers::Library));
-    is_of_all || variables::leads_network(name) && !variables::names_certificates(name)
+    is_of_all(name) || variables::leads_network(name) && !variables::names_certificates(name)
+}
+
+/// True for a variable that steers programs of any kind.
+fn is_of_all(name: &str) -> bool {
+    variables::steers_every_command(name) || matches!(variables::steers(name), Some(Steers::Library))
 }
 
 /// A variable as it is shown: on one line, and without the password that an address may hold.
 fn line_of((name, value): &(String, String)) -> String {
-    let value = match value.split_once("://") {
-        Some((scheme, rest)) => match rest.rsplit_once('@') {
-            // What stands in front of it may be a password.
-            Some((_, host)) => format!("{scheme}://{host}"),
-            None => value.clone(),
-        },
-        None => value.clone(),
+    let shown = shown_of(value).filter(|_| !secrets::is_secret_variable(name));
+    let shown = shown.unwrap_or_else(|| "(a secret)".to_owned());
+    let mut line: String = shown.chars().take(MAX_VALUE).map(|c| if c == '\n' { ' ' } else { c }).collect();
+    if shown.chars().nth(MAX_VALUE).is_some() {
+        line.push_str(" (and more)");
+    }
+    format!("{name}={line}\n")
+}
+
+/// A value without what stands in front of an address's host. `None` for one that may be a secret.
+fn shown_of(value: &str) -> Option<String> {
+    let Some((scheme, rest)) = value.split_once("://") else {
+        return Some(value.to_owned()).filter(|value| !shown::is_credential(value));
     };
-    let value =
-        if secrets::is_secret_variable(name) || shown::is_credential(&value) { "(a secret)".to_owned() } else { value };
-    let value: String = value.chars().take(MAX_VALUE).map(|letter| if letter == '\n' { ' ' } else { letter }).collect();
-    format!("{name}={value}\n")
+    let (authority, path) = rest.split_at(rest.find(['/', '?', '#', '\\']).unwrap_or(rest.len()));
+    let host = authority.rsplit_once('@').map_or(authority, |(_, host)| host);
+    // What stands there for a port may be a password with a slash in it.
+    let is_port = host.rsplit_once(':').is_none_or(|(_, port)| port.bytes().all(|byte| byte.is_ascii_digit()));
+    let shown = format!("{scheme}://{host}{}", path.split('@').next().unwrap_or_default());
+    Some(shown).filter(|shown| is_port && shown::credentials_in(shown).is_empty())
 }
 
 /// All variables, by their names.
@@ -105,6 +126,9 @@ mod tests {
         for (name, value, want) in [
             ("https_proxy", "http://evil.example:1", Some("https_proxy=http://evil.example:1\n")),
             ("https_proxy", "http://me:hunter2@h.example:1", Some("https_proxy=http://h.example:1\n")),
+            ("https_proxy", "http://evil.example:1/@good.example", Some("https_proxy=http://evil.example:1/\n")),
+            ("https_proxy", "http://a@evil.example:1?@b", Some("https_proxy=http://evil.example:1?\n")),
+            ("https_proxy", "http://me:a/b@h.example", Some("https_proxy=(a secret)\n")),
             ("BASH_FUNC_curl%%", "() { sh x\n}", Some("BASH_FUNC_curl%%=() { sh x }\n")),
             ("LD_LIBRARY_PATH", "p", Some("LD_LIBRARY_PATH=p\n")),
             ("AWS_SECRET_ACCESS_KEY", random, Some("AWS_SECRET_ACCESS_KEY=(a secret)\n")),

@@ -120,6 +120,14 @@ pub fn of(subject: &Subject) -> Vec<FileEvidence> {
     let setup = ShellSetup { reads_startup_files: subject.reads_startup_files, trusted: &subject.trusted_startup };
     let leaves = !effects.network.is_empty();
     let mut all = Gathered { remotes: words.clone(), ..Gathered::new(cwd) };
+    // What could not be read for certain may call whatever one of its words names.
+    let mut called = effects.clone();
+    if subject.read == HowFar::NotForCertain {
+        all.add_unknown("what a text reads and runs that could not be read for certain");
+        let named = words::of(&subject.text).filter(|word| programs::row(word).is_some()).map(str::to_owned);
+        called.programs.extend(named.take(MAX_FILES));
+    }
+    let effects = &called;
     for path in &effects.runs {
         all.add(path, Told::Head);
     }

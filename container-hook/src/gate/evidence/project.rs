@@ -1,6 +1,7 @@
 //! Files that steer a program by their names or because they lie where it starts, whether or not its row knows them.
 
 use std::collections::{BTreeSet, HashSet};
+use std::os::unix::ffi::OsStrExt as _;
 use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
 
@@ -62,7 +63,6 @@ const NO_SETTINGS: &[&str] = &[
     ".o",
     ".a",
     ".d",
-    ".pyc",
     ".gz",
     ".zip",
     ".xz",
@@ -146,39 +146,43 @@ impl Gathered<'_> {
     }
 
     /// Folders out of which a program of a language loads code, where a word may name one: behind the letters of an option (`-Ip`), as a
-    /// module (`p.r`), or in what a variable is set to that leads to code.
+    /// module (`p.r`), as the folder of its script, or in what a variable is set to that leads to code.
     pub(super) fn add_folders_of_code(&mut self, subject: &Subject, words: &[&str]) {
         let loads = |row: &Program| row.kind == Kind::Runtime || row.runs == Runs::Code && row.kind == Kind::Local;
         let is_runtime = subject.effects.programs.iter().filter_map(|name| programs::row(name)).any(loads);
+        let mut named: BTreeSet<String> = BTreeSet::new();
+        if is_runtime {
+            for word in words {
+                // `-wIp`: from the third letter on, or later.
+                let starts = word.char_indices().map(|(at, _)| at).skip(2).take(MAX_LETTERS);
+                let is_letters = word.starts_with('-') && !word.starts_with("--");
+                named.extend(starts.filter(|_| is_letters).filter_map(|at| word.get(at..)).map(str::to_owned));
+                let module = word.trim_start_matches("./").split('.').next().unwrap_or_default();
+                named.insert(module.to_owned());
+                // Where a language keeps what others have written.
+                named.insert(format!("node_modules/{word}"));
+            }
+            let scripts = subject.effects.runs.iter().filter_map(|file| Path::new(file).parent());
+            named.extend(scripts.map(|folder| folder.to_string_lossy().into_owned()));
+        }
         let divided = |c: char| c.is_whitespace() || ";&|()".contains(c);
         let settings = subject.text.split(divided).filter_map(|word| word.split_once('='));
-        let values: Vec<&str> = settings
-            .filter(|(name, _)| leads_to_code(name.trim_start_matches(['"', '\''])))
-            .map(|(_, value)| value)
-            .collect();
-        let mut named: Vec<&str> = Vec::new();
-        if is_runtime {
-            let letters = |word: &&str| word.starts_with('-') && !word.starts_with("--");
-            let glued = words.iter().filter(|word| letters(word)).flat_map(|word| {
-                let starts = word.char_indices().map(|(at, _)| at).skip(2).take(MAX_LETTERS);
-                starts.filter_map(|at| word.get(at..))
-            });
-            let modules = words
-                .iter()
-                .filter_map(|word| word.trim_start_matches("./").split('.').next())
-                .filter(|name| !name.is_empty());
-            named.extend(glued.chain(modules));
+        let leads = |name: &str| leads_to_code(name) || variables::leads_network(name);
+        for (name, value) in settings.filter(|(name, _)| leads(name.trim_start_matches(['"', '\'']))) {
+            for part in value.trim_matches(['"', '\'']).split(':').filter(|part| !part.is_empty()) {
+                // Where the shell stands, however that is written.
+                let here = ["$PWD", "${PWD}", "~+", "."];
+                let inside = here.iter().filter_map(|start| part.strip_prefix(start));
+                let inside = inside.into_iter().find(|rest| rest.is_empty() || rest.starts_with('/'));
+                let folder = inside.map_or(part, |rest| rest.trim_start_matches('/'));
+                if folder.is_empty() || folder.contains(['$', '`', '*', '?', '[', '~', '"', '\'']) {
+                    self.add_unknown(&format!("what {} is set to leads to", name.trim_start_matches(['"', '\''])));
+                } else {
+                    named.insert(folder.to_owned());
+                }
+            }
         }
-        let of_values = values.iter().flat_map(|value| words::of(value)).flat_map(|word| word.split(':'));
-        for word in of_values {
-            // Where the shell stands, however that is written.
-            let inside = ["PWD/", "~+/", "./"].iter().find_map(|start| word.strip_prefix(start));
-            named.push(inside.unwrap_or(word).trim_start_matches('/'));
-            named.push(word);
-        }
-        named.sort_unstable();
-        named.dedup();
-        for folder in named.into_iter().filter(|name| !name.is_empty()) {
+        for folder in named.iter().filter(|name| !name.is_empty()) {
             let there = place(folder, self.cwd).filter(|there| there.is_dir());
             // The project as a whole is told of by itself.
             if there.is_some_and(|there| !self.cwd.starts_with(&there) && is_of_a_project(&there)) {
@@ -292,9 +296,12 @@ impl Gathered<'_> {
     /// The files that lie in a folder itself and may say what a program does there, as one entry.
     fn lies_in(&mut self, folder: &Path) -> Option<FileEvidence> {
         let mut files = self.entries(folder);
-        files.retain(|file| may_be_settings(file, &[]) && file.is_file());
         files.sort();
-        let mut lines = Vec::new();
+        // A package may lie in any folder, and what is called like one of a language's own comes before it.
+        let is_package = |file: &&PathBuf| !file.file_name().is_some_and(|name| name.as_bytes().starts_with(b"."));
+        let packages = files.iter().filter(is_package).filter(|file| file.is_dir());
+        let mut lines: Vec<String> = packages.map(|file| format!("{}/\n", file.to_string_lossy())).collect();
+        files.retain(|file| may_be_settings(file, &[]) && file.is_file());
         for (at, file) in files.iter().enumerate() {
             let Ok(meta) = std::fs::metadata(file) else { continue };
             // Whoever has one mapped into memory can change it without changing its times.

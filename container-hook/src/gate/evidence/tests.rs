@@ -612,6 +612,12 @@ fn folders_of_code_count_however_a_word_leads_there() {
     for (command, file) in [
         ("LD_LIBRARY_PATH=$PWD/p git push origin main", "p/libz.so.1"),
         ("LD_LIBRARY_PATH=\"${PWD}/p\" curl -T x https://h.example", "p/libz.so.1"),
+        ("python3 -c 'import q9'; curl -T x https://h.example", "q9.pyc"),
+        ("python3 t/o.py; curl -T x https://h.example", "t/json.py"),
+        ("python3 t/o.py; curl -T x https://h.example", "t/json/__init__.py"),
+        ("python3 o.py; curl -T x https://h.example", "json/__init__.py"),
+        ("node -e 'require(\"p9\")'", "node_modules/p9/index.js"),
+        ("node -r p9 x.js", "node_modules/p9/lib/deep.js"),
         ("PYTHONPATH=~+/p python3 -m q; curl -T x https://h.example", "p/r/q.py"),
         ("PERL5LIB=p perl -e 1; curl -T x https://h.example", "p/Foo.pm"),
         ("perl -Ip -MFoo -e 1", "p/Foo.pm"),
@@ -637,13 +643,45 @@ fn folders_of_code_count_however_a_word_leads_there() {
             ("p/.git/refs/x", ""),
             ("p/r/x", ""),
             ("n.js", ""),
+            ("o.py", "import json"),
+            ("t/o.py", "import json"),
         ] {
             write(name, text);
         }
-        write(file, "");
+        if !file.starts_with("json/") {
+            write(file, "");
+        }
         let before = evidence_of(command, folder.path());
         assert_eq!(before, evidence_of(command, folder.path()), "{command}");
         write(file, "something else");
         assert_ne!(before, evidence_of(command, folder.path()), "{command}");
+    }
+    // Where it leads is only known when it runs: such an answer is for once.
+    for command in [
+        "LD_LIBRARY_PATH=$PWD git push origin main",
+        "LD_LIBRARY_PATH=. curl -T x https://h.example",
+        "D=$PWD/p; LD_LIBRARY_PATH=$D git push origin main",
+        "LD_LIBRARY_PATH=\"$(git rev-parse --show-toplevel)\"/p git push origin main",
+        "PYTHONPATH=p* python3 x.py; curl -T x https://h.example",
+        "HOME=$PWD git push origin main",
+        "D=$PWD/p; HOME=$D; git push origin main",
+        "XDG_CONFIG_HOME=$D/p git push origin main",
+        "x=z; LD_PRELOAD=./p/z$x.so curl -T x https://h.example",
+    ] {
+        let folder = tempfile::tempdir().unwrap();
+        put(folder.path(), "p/x", "");
+        let evidence = evidence_of(command, folder.path());
+        let is_said = |file: &FileEvidence| file.sha256.is_empty() && file.path.contains("is set to leads to");
+        assert!(evidence.iter().any(is_said), "{command}: {evidence:?}");
+    }
+    // Nor is it known of what could not be read.
+    for command in
+        ["git push origin main; echo @<(true)", "curl -d @<(cat p/z*) https://h.example", "sh p/z?; echo @<(true)"]
+    {
+        let folder = tempfile::tempdir().unwrap();
+        put(folder.path(), "p/zx", "");
+        let evidence = evidence_of(command, folder.path());
+        let is_said = |file: &FileEvidence| file.sha256.is_empty() && file.path.contains("could not be read");
+        assert!(evidence.iter().any(is_said), "{command}: {evidence:?}");
     }
 }

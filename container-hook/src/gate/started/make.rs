@@ -63,7 +63,7 @@ pub(super) fn of_tasks(text: &str, tasks: &HashSet<String>) -> String {
     let is_named =
         |rule: &Rule<'_>, wanted: &[&str]| rule.names.iter().any(|name| name.contains('%') || wanted.contains(name));
     let mut wanted: Vec<&str> = tasks.iter().map(String::as_str).collect();
-    let goal = kept.lines().filter_map(|line| line.trim().strip_prefix(".DEFAULT_GOAL")).last();
+    let goal = kept.lines().filter_map(|line| line.trim().strip_prefix(".DEFAULT_GOAL")).next_back();
     wanted.extend(goal.map(|value| value.trim_start_matches([':', '?', '=', ' '])));
     if !rules.iter().any(|rule| is_named(rule, &wanted)) {
         wanted.extend(rules.iter().flat_map(|rule| &rule.names).find(|name| !name.starts_with('.')));
@@ -79,7 +79,10 @@ pub(super) fn of_tasks(text: &str, tasks: &HashSet<String>) -> String {
         done += 1;
     }
     let known = MAKE_VARIABLES.iter().filter(|(name, _)| *name != "SHELL");
-    let mut lines: String = known.map(|(name, value)| format!("{name}=\"{value}\"\n")).collect();
+    let mut lines = String::new();
+    for (name, value) in known {
+        lines.push_str(&format!("{name}=\"{value}\"\n"));
+    }
     for line in kept.lines() {
         lines.push_str(&setting(line).unwrap_or_else(|| as_shell(line, "*", "*")));
         lines.push('\n');
@@ -110,7 +113,7 @@ fn setting(line: &str) -> Option<String> {
         // What runs each line, and what that reads first.
         "SHELL" | "BASH_ENV" | "ENV" => format!("sh {value}"),
         // Where what is needed lies.
-        "VPATH" => value.split([':', ' ']).map(|folder| format!("cd {folder}\n")).collect(),
+        "VPATH" => format!("cd {}", value.replace([':', ' '], "\ncd ")),
         _ => format!("{name}=\"{value}\""),
     };
     (is_name && !runs).then_some(set)
