@@ -421,7 +421,9 @@ fn named_by_a_rule(call: &Argv) -> Option<Named> {
         words.push(word.to_owned());
     }
     let is_task = words.get(1).is_some_and(|word| word == "run");
-    if takes_code || is_path || is_task {
+    // Behind the name of a task may stand another file of tasks.
+    let has_tasks = row.is_some_and(|row| !row.steered_by.is_empty() || row.here.is_some());
+    if takes_code || is_path || is_task || has_tasks {
         words.extend(call.iter().skip(words.len()).cloned().collect::<Option<Vec<String>>>()?);
         return Some((words, true));
     }

@@ -156,7 +156,7 @@ fn what_programs_look_for_does_not_come_out() {
         assert!(!Path::new(&format!("/tmp/.{name}-hidden")).exists());
         assert_eq!(fs::read_to_string(there).unwrap(), "mine", "{}: {outcome:#}", ground.name());
         // Named in the text, but nothing that anybody is shown, or that acts where it lies.
-        for name in [".hidden", ".envrc", ".mcp.json", "CLAUDE.md"] {
+        for name in [".hidden", ".envrc", ".mcp.json", "CLAUDE.md", "go.work", "conftest.py", "json.py", "krb5cc_0"] {
             let path = format!("/tmp/{name}");
             let was_there = Path::new(&path).exists();
             ground.run(&format!("echo {mark} > {path}; echo {mark} > {path}"));

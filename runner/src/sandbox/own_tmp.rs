@@ -16,6 +16,7 @@ use std::path::{Path, PathBuf};
 
 use bashgate_shared::classify::later;
 use bashgate_shared::classify::paths::{TEMPORARY, is_within};
+use bashgate_shared::programs::dependencies;
 use rustix::fs::{AtFlags, CWD, RenameFlags};
 
 use super::{Places, Temporary};
@@ -122,7 +123,7 @@ impl Named {
 /// False for a name that programs look for wherever they are started, or that nobody sees in a list.
 fn comes_out(name: &str) -> bool {
     let acts = || ["/tmp", "/tmp/x"].iter().any(|cwd| later::of(&format!("/tmp/{name}"), Some(cwd)).is_some());
-    may_be_named(name) && !name.starts_with('.') && !acts()
+    may_be_named(name) && !name.starts_with('.') && !dependencies::is_looked_for(name) && !acts()
 }
 
 /// What ends a name in a text. A name with one of these in it is not found.

@@ -277,6 +277,8 @@ impl Seen {
         mut other: Option<&mut dyn FnMut(PathBuf, Vec<OsString>)>,
     ) {
         let mut nested = BTreeMap::new();
+        // What their settings name is looked for when everything has been seen: it may take as long as whoever wrote them likes.
+        let mut repositories: Vec<PathBuf> = Vec::new();
         // What a run has put among git's own files must not take the time of the rest.
         (self.names, self.since) = (0, Some(Instant::now()));
         let (names, cwd) = (Names::all(), cwd.to_string_lossy().into_owned());
@@ -308,7 +310,7 @@ impl Seen {
             if has("HEAD") && (has("objects") || has("commondir") || has("config")) {
                 self.repository(&folder, &mut nested, 0);
                 if folder != workspace {
-                    self.named_by_nested(&folder, &mut acting);
+                    repositories.push(folder.clone());
                 }
             }
             let mut others = Vec::new();
@@ -348,7 +350,7 @@ impl Seen {
                         self.git_file(&path, &mut nested);
                     }
                     self.repository(&path, &mut nested, 0);
-                    self.named_by_nested(&folder, &mut acting);
+                    repositories.push(folder.clone());
                 } else if is_folder {
                     waiting.add(path, begun);
                 } else {
@@ -363,6 +365,10 @@ impl Seen {
         }
         if let Some(folder) = cut_at {
             self.unseen_new = waiting.unseen_new(&folder);
+        }
+        (self.names, self.since) = (0, Some(Instant::now()));
+        for folder in repositories {
+            self.named_by_nested(&folder, &mut acting);
         }
         (self.names, self.since) = (0, Some(Instant::now()));
         // A hook of a repository in the workspace is one like any other, of a submodule, too.

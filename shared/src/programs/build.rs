@@ -197,7 +197,7 @@ pub(super) const TABLE: &[Program] = &[
     tasks(&["mill"], &["build.sc", "build.mill"], &["mill app.compile"]),
     tasks(&["rebar3"], &["rebar.config", "rebar.config.script"], &["rebar3 eunit"]),
     tasks(&["gleam"], &["gleam.toml"], &["gleam test"]),
-    tasks(&["clojure", "clj"], &["deps.edn"], &["clojure -M:test"]),
+    tasks(&["clojure"], &["deps.edn"], &["clojure -M:test"]),
     tasks(&["bb"], &["bb.edn"], &["bb lint"]),
     runner(
         &["bazel", "buck2"],

@@ -395,6 +395,7 @@ pub(super) const TABLE: &[Program] = &[
         .here(NPM_HERE)
         .publishes(PUBLISHES)
         .configured_by(&["~/.npmrc", ".npmrc", "package.json", "package-lock.json", "/etc/npmrc"])
+        .elsewhere(&["--userconfig", "--globalconfig", "--script-shell", "--node-options", "--shell"])
         .steers(&["pkg set", "config set", "set", "link"])
         .tells(&["config list -l", "token list", "config get //"])
         .steered_by(&["package.json"])

@@ -284,6 +284,14 @@ pub(super) fn every_ref(repository: &Repository) -> Looked<Vec<Id>> {
         }
     }
     found.extend(of_ref(repository, "HEAD")?);
+    // What is checked out elsewhere: `--all` takes it, too.
+    let others = existing(std::fs::read_dir(repository.common.join("worktrees")))
+        .map_err(|error| trouble(&repository.common, &error))?;
+    for other in others.into_iter().flatten().flatten().take(MAX_REFS) {
+        let head = other.path().join("HEAD");
+        let text = existing(super::read_text(&head)).map_err(|error| trouble(&head, &error))?.unwrap_or_default();
+        found.extend(Id::parse(text.trim()));
+    }
     found.sort();
     found.dedup();
     Ok(found)
@@ -302,7 +310,8 @@ pub(super) fn without_parents(repository: &Repository) -> Looked<Vec<Id>> {
     let path = repository.common.join("shallow");
     let text =
         existing(super::read_text(&path)).map_err(|error| format!("{} cannot be read ({error})", path.display()))?;
-    Ok(text.unwrap_or_default().lines().filter_map(|line| Id::parse(line.trim())).collect())
+    let line = |line: &str| Id::parse(line).ok_or_else(|| format!("{} is not as git writes it", path.display()));
+    text.unwrap_or_default().lines().map(line).collect()
 }
 
 /// What a ref pointed at some steps ago, by its log.
