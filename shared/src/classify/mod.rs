@@ -372,7 +372,7 @@ pub fn classify(command: &CommandLine, around: &Surroundings) -> Classification 
         Ok(document) => judge::document(&document, command.text(), around),
         Err(trouble) => {
             let reason = format!("not understood: {trouble}");
-            let effects = raw::effects(command.text(), around);
+            let effects = raw::effects_of_unread(command.text(), around);
             let part = Part {
                 text: command.text().to_owned(),
                 class: CommandClass::Unknown,
