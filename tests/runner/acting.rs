@@ -1529,6 +1529,8 @@ fn settings_of_a_new_repository_run_nothing() {
             "git -C N config unheard.of 'touch x'",
             "git -C N config extensions.worktreeConfig true; git -C N config --worktree core.fsmonitor 'touch x'",
             "printf '[core]\\n\\tfsmonitor = x\\n' > N/.git/config.worktree",
+            "{ cat N/.git/config; yes '# x' | head -300000; printf '[core]\\n\\tfsmonitor = x\\n'; } > c; mv c N/.git/config",
+            "printf '[core]\\n\\trepositoryformatversion = 0\\n\\tfsmonitor = x\\n' > evil; rm N/.git/config; ln -s ../../evil N/.git/config",
             "echo ../../y > N/.git/commondir",
         ]
         .iter()

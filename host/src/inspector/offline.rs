@@ -11,6 +11,7 @@ use bashgate_shared::classify::{
 use bashgate_shared::command::CommandLine;
 use bashgate_shared::programs::{self, Builtin, Flag, Kind, Program, Runs, Talks, Trait};
 use bashgate_shared::shell::{self, Shell};
+use bashgate_shared::variables;
 
 use bashgate_shared::protocol::{
     CD_BY_VARIABLE, CODE_AMONG_THEM, FURTHER_FOLDERS, FileEvidence, MAX_EVIDENCE, MAX_HEAD_BYTES, MORE_FILES,
@@ -163,6 +164,10 @@ fn what_script_does(brief: &Brief, text: &CommandLine, found: &Classification) -
     };
     if !found.effects.runs.is_empty() && brief.calls.iter().any(moves) {
         return Some("in another folder it may start others than were looked at".to_owned());
+    }
+    // Its words are those of the programs that the machine brings, as long as nothing says otherwise.
+    if let Some(name) = found.effects.sets.iter().find(|name| *name == "PATH" || variables::is_code(name)) {
+        return Some(format!("it sets `{}`, by which other programs run", shortened(name)));
     }
     // What a person would be asked about if it stood alone, one hop further is no other thing.
     if found.class == CommandClass::Network {

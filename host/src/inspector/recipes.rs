@@ -4,8 +4,8 @@ use std::collections::HashMap;
 use std::path::Path;
 
 use bashgate_shared::classify::{Argv, paths};
-use bashgate_shared::programs;
 use bashgate_shared::protocol::FileEvidence;
+use bashgate_shared::{programs, variables};
 use serde_json::Value;
 
 /// What stands for a part of a recipe that only make knows.
@@ -58,6 +58,12 @@ fn scripts(head: &str, words: &[&str]) -> String {
             text.push('\n');
         }
     }
+    // Without a script of that name it runs a file.
+    let is_given = |name: &str| scripts.get(name).is_some();
+    if words.contains(&"start") && !is_given("start") {
+        text.push_str(OPEN);
+        text.push('\n');
+    }
     text
 }
 
@@ -79,8 +85,8 @@ fn recipes(head: &str) -> String {
         let plain = line.split('#').next().unwrap_or_default().trim();
         let first = plain.split_whitespace().next().unwrap_or_default();
         // What make runs itself, reads besides, or reads otherwise than it stands here.
-        let is_more = ["define", "include", "-include", "sinclude", "load", ".RECIPEPREFIX", ".ONESHELL:"]
-            .contains(&first)
+        let is_more = sets_what_runs(plain)
+            || ["define", "include", "-include", "sinclude", "load", ".RECIPEPREFIX", ".ONESHELL:"].contains(&first)
             || plain.contains("$(shell")
             || plain.contains("${shell")
             || plain.contains("$(eval")
@@ -106,6 +112,24 @@ fn recipes(head: &str) -> String {
         }
     }
     text
+}
+
+/// True for an assignment, of a target or of all, by which another shell, another PATH or another program runs.
+fn sets_what_runs(line: &str) -> bool {
+    const PROGRAMS: [&str; 12] =
+        ["SHELL", ".SHELLFLAGS", "PATH", "MAKEFLAGS", "BASH_ENV", "ENV", "FC", "LEX", "YACC", "GREP", "SED", "AWK"];
+    let Some((before, value)) = line.split_once('=') else { return false };
+    let name = before.trim_end_matches([':', '?', '+', '!']).trim();
+    let name = name.rsplit([' ', '\t', ':']).next().unwrap_or_default();
+    // What stands there for a program of the same kind is none of the project's own.
+    let is_path = value.split_whitespace().next().is_some_and(|word| word.contains('/') && !word.starts_with("/usr/"));
+    let is_program = programs::MAKE_VARIABLES.iter().any(|(known, _)| *known == name);
+    PROGRAMS.contains(&name)
+        || name.contains('$')
+        || name.starts_with("COMPILE.")
+        || name.starts_with("LINK.")
+        || variables::is_code(name)
+        || is_program && is_path
 }
 
 /// A recipe with its variables put in; what only make knows is [`OPEN`].
@@ -151,6 +175,22 @@ mod tests {
             recipes(head),
             "python3 t/o.py\ncc -o file-of-the-rule file-of-the-rule\necho $HOME\nmake-variable x\n"
         );
+        for more in [
+            "all: SHELL=./tool",
+            "all: private override SHELL=./tool",
+            "S = SHELL\n$(S)=./tool",
+            "export PATH := p/r:$(PATH)",
+            "all: export PATH := p",
+            "CC=./tool",
+            "all: CC=./tool",
+            "COMPILE.c=sh ./tool",
+            "LD_PRELOAD = ./x.so",
+        ] {
+            assert!(recipes(more).contains(OPEN), "{more}");
+        }
+        for fine in ["CC = gcc", "CFLAGS = -O2", "CC ?= /usr/bin/clang", "OUT = build/$(NAME)", "all: NAME = x"] {
+            assert_eq!(recipes(fine), "", "{fine}");
+        }
         for more in ["include t/*.mk", "SHELL=./tool", "x := $(shell id)", "define r", ".RECIPEPREFIX = >", "x != id"] {
             assert!(recipes(more).contains(OPEN), "{more}");
         }
@@ -163,5 +203,6 @@ mod tests {
         assert_eq!(scripts(head, &["npm", "run", "build"]), "b\n");
         assert_eq!(scripts(head, &["npm", "ci"]), "c\n");
         assert!(scripts("{", &["npm", "test"]).contains(OPEN));
+        assert!(scripts(head, &["npm", "start"]).contains(OPEN));
     }
 }

@@ -352,7 +352,7 @@ impl ActingFiles {
             }
         }
         let mut led_elsewhere = false;
-        let mut taken: Vec<PathBuf> = Vec::new();
+        let mut taken: BTreeSet<PathBuf> = BTreeSet::new();
         for (link, target) in &self.links {
             if leads_to(link, target) {
                 continue;
@@ -370,8 +370,9 @@ impl ActingFiles {
                 Violation::of(link, Change::Modified)
             });
         }
+        let whole: BTreeSet<&Path> = gone.iter().map(|folder| folder.as_path()).collect();
         for (path, now) in &after.found {
-            if gone.iter().any(|whole| path.starts_with(whole)) {
+            if path.ancestors().any(|folder| whole.contains(folder)) {
                 continue;
             }
             // What was there before under another name is not new: the link is.
@@ -379,7 +380,7 @@ impl ActingFiles {
                 && self.links.get(via).is_none_or(|target| !leads_to(via, target))
             {
                 if !self.links.contains_key(via) && !taken.contains(via) && via.symlink_metadata().is_ok() {
-                    taken.push(via.clone());
+                    taken.insert(via.clone());
                     let later = after.found.get(via).map_or(NAMED, |link| link.later);
                     found.push(created(via, &later, around));
                 }

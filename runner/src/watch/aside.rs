@@ -38,6 +38,18 @@ pub(crate) fn text_of(file: &Path) -> String {
     read.map(|_| String::from_utf8_lossy(&bytes).into_owned()).unwrap_or_default()
 }
 
+/// The text of a regular file that is no longer than is read, and can be.
+pub(super) fn whole_text_of(file: &Path) -> Option<String> {
+    let mut bytes = Vec::new();
+    let opened = open(file).ok()?;
+    let meta = opened.metadata().ok()?;
+    if !meta.is_file() || meta.len() > MOST_BYTES {
+        return None;
+    }
+    opened.take(MOST_BYTES).read_to_end(&mut bytes).ok()?;
+    String::from_utf8(bytes).ok()
+}
+
 /// Gives what should not be there another name, under which nothing looks for it: beside it, or, where its folder acts as a
 /// whole, beside that folder. Nothing outside of `root` is touched, and no link is followed: a command could have put one on
 /// the way.

@@ -439,7 +439,9 @@ impl Watch {
     /// True for a file of git's that makes it run something: a hook, one that says where settings are, or settings that name programs.
     fn starts_something(&self, path: &Path, after: &Seen) -> bool {
         let is_config = path.file_name().is_some_and(|name| name == "config" || name == "config.worktree");
-        after.is_hook(path) || self.is_start_file(path) || is_config && names_programs(&text_of(path))
+        after.is_hook(path)
+            || self.is_start_file(path)
+            || is_config && aside::whole_text_of(path).is_none_or(|text| names_programs(&text))
     }
 
     /// True for what other programs run at their start, and false for what git itself makes at its work.

@@ -72,11 +72,11 @@ impl<'k> Waiting<'k> {
         let all = [at].into_iter().chain(lists.map(|(folder, _)| folder.as_path()));
         let is_new =
             |folder: &&Path| *folder != self.workspace && self.there.is_some_and(|there| !is_in(there, folder, true));
-        let new: Vec<PathBuf> = all.filter(is_new).map(Path::to_owned).collect();
-        new.iter()
-            .filter(|folder| !new.iter().any(|other| other != *folder && folder.starts_with(other)))
-            .cloned()
-            .collect()
+        let mut new: Vec<PathBuf> = all.filter(is_new).map(Path::to_owned).collect();
+        new.sort();
+        // In this order what lies in a folder stands behind it.
+        new.dedup_by(|folder, before| folder.starts_with(before));
+        new
     }
 }
 
@@ -99,6 +99,6 @@ mod tests {
         assert_eq!(next(&mut waiting), ("/w/old".into(), Part::Whole));
         assert_eq!(next(&mut waiting), ("/w/new2".into(), Part::Whole));
         waiting.add("/w/new2/a".into(), Begun::No);
-        assert_eq!(waiting.unseen_new(Path::new("/w/new2")), ["/w/new2", "/w/new", "/w/huge"].map(PathBuf::from));
+        assert_eq!(waiting.unseen_new(Path::new("/w/new2")), ["/w/huge", "/w/new", "/w/new2"].map(PathBuf::from));
     }
 }

@@ -63,7 +63,9 @@ pub(super) fn effects_of_unread(text: &str, around: &Surroundings) -> Effects {
     if words.any(|word| programs::has(word, Trait::PrintsEnvironment)) {
         note(&mut effects.secrets, "the environment");
     }
-    programs.into_iter().for_each(|program| note(&mut effects.untrusted, program));
+    for program in programs {
+        note(&mut effects.untrusted, program);
+    }
     effects
 }
 

@@ -116,6 +116,25 @@ const PROJECTS_HERE: &[&str] = &[
     "dumpautoload",
     "info",
 ];
+/// Options by which scripts are run by another shell, with other options, or are those of another folder.
+const OTHER_SETTINGS: &[&str] = &[
+    "--userconfig",
+    "--globalconfig",
+    "--script-shell",
+    "--node-options",
+    "--shell",
+    "--workspaces",
+    "--workspace",
+    "--include-workspace-root",
+    "-w*",
+    "--prefix",
+    "-C*",
+    "--cwd",
+    "--dir",
+    "--filter",
+    "--recursive",
+    "--top-level",
+];
 const NPM_HERE: &[&str] = &[
     "test",
     "t",
@@ -395,7 +414,7 @@ pub(super) const TABLE: &[Program] = &[
         .here(NPM_HERE)
         .publishes(PUBLISHES)
         .configured_by(&["~/.npmrc", ".npmrc", "package.json", "package-lock.json", "/etc/npmrc"])
-        .elsewhere(&["--userconfig", "--globalconfig", "--script-shell", "--node-options", "--shell"])
+        .elsewhere(OTHER_SETTINGS)
         .steers(&["pkg set", "config set", "set", "link"])
         .tells(&["config list -l", "token list", "config get //"])
         .steered_by(&["package.json"])
@@ -412,6 +431,7 @@ pub(super) const TABLE: &[Program] = &[
             "package.json",
         ])
         .here(YARN_HERE)
+        .elsewhere(OTHER_SETTINGS)
         .steers(&["config set", "set", "link"])
         .steered_by(&["package.json"]),
     manager(&["yarn"], YARN, &["yarn add x", "yarn"])
@@ -427,6 +447,7 @@ pub(super) const TABLE: &[Program] = &[
             "yarn.lock",
         ])
         .here(YARN_HERE)
+        .elsewhere(OTHER_SETTINGS)
         .steers(&["config set", "set version", "link"])
         .tells(&["config get npmAuthToken"])
         .steered_by(&["package.json"]),

@@ -183,6 +183,17 @@ pub fn secrets_met(found: &Classification, cwd: &Path) -> Findings {
     let place = |path: &str| place(path, cwd);
     let leaves = !effects.network.is_empty();
     for named in effects.reads.iter().chain(&effects.named) {
+        if let Some((folder, start, end)) = as_pattern(named) {
+            if let Some(folder) = place(folder) {
+                let mut found = Findings::default();
+                below::secrets_named(&folder, start, end, &mut found);
+                // Where it begins with nothing it stands for no name with a dot in front.
+                let is_hidden = |path: &String| path.rsplit('/').next().is_some_and(|name| name.starts_with('.'));
+                met.secrets.extend(found.secrets.into_iter().filter(|path| !start.is_empty() || !is_hidden(path)));
+                met.unlooked.append(&mut found.unlooked);
+            }
+            continue;
+        }
         match place(named) {
             Some(path) => read_leads_to_secret(&path, &mut met),
             None => met.unlooked.push(format!("{named}: where that lies cannot be told here")),
@@ -225,6 +236,14 @@ pub fn secrets_met(found: &Classification, cwd: &Path) -> Findings {
         met.unlooked.clear();
     }
     Findings { secrets: met.secrets, unlooked: met.unlooked, ..Findings::default() }
+}
+
+/// The folder in which a pattern finds names, and how these begin and end, where what is named is one.
+fn as_pattern(named: &str) -> Option<(&str, &str, &str)> {
+    let (folder, name) = named
+        .rsplit_once('/')
+        .map_or((".", named), |(folder, name)| (if folder.is_empty() { "/" } else { folder }, name));
+    name.split_once('*').map(|(start, end)| (folder, start, end))
 }
 
 /// What is named must be there to be followed: what leads through the folder of a process in `/proc`, say, is another place for every

@@ -149,6 +149,10 @@ pub fn of(subject: &Subject) -> Vec<FileEvidence> {
         all.add_settings(&name);
         all.add_folder(&name);
     }
+    let texts: Vec<&str> = rows.iter().flat_map(|row| row.configured_by).copied().collect();
+    if texts.contains(&".npmrc") {
+        all.add_shell_of_packages(account.as_deref());
+    }
     for name in rows.iter().flat_map(|row| row.loads_at_home) {
         all.add(&format!("~/{name}"), Told::Digest);
     }

@@ -13,6 +13,7 @@ use bashgate_shared::variables;
 
 use super::told::{Told, bound, digest_of, state_of};
 use super::{Gathered, HowFar, Subject};
+use crate::gate::ask::read_capped;
 use crate::gate::conditions::{only_root_writes, place};
 use crate::gate::words;
 
@@ -187,6 +188,31 @@ impl Gathered<'_> {
             // The project as a whole is told of by itself.
             if there.is_some_and(|there| !self.cwd.starts_with(&there) && is_of_a_project(&there)) {
                 self.add_folder(folder);
+            }
+        }
+    }
+
+    /// Settings of npm's and its like that say by which shell, with what and of which folders scripts run: no text of a script says it.
+    pub(super) fn add_shell_of_packages(&mut self, account: Option<&Path>) {
+        const SAYS: [&str; 7] = [
+            "script-shell",
+            "node-options",
+            "workspaces",
+            "workspace=",
+            "prefix",
+            "shell-emulator",
+            "include-workspace-root",
+        ];
+        let above = self.cwd.ancestors().map(|folder| folder.join(".npmrc"));
+        let at_home = [place("~/.npmrc", self.cwd), account.map(|home| home.join(".npmrc"))];
+        let all = above.chain(at_home.into_iter().flatten()).chain([PathBuf::from("/etc/npmrc")]);
+        for file in all.collect::<BTreeSet<_>>() {
+            let text =
+                read_capped(&file, MAX_SETTINGS).map(|bytes| String::from_utf8_lossy(&bytes).to_ascii_lowercase());
+            let says =
+                |text: &String| text.lines().any(|line| SAYS.iter().any(|key| line.trim_start().starts_with(key)));
+            if text.as_ref().is_ok_and(says) {
+                self.add_unknown(&format!("what {} says of how scripts run", file.display()));
             }
         }
     }

@@ -322,6 +322,11 @@ impl Look {
                 if is_followed {
                     self.wait_for(&file, Text::OfRunner, depth + 1, Arc::clone(tasks));
                 }
+                // `make` copies over its own files what it has a rule of its own for.
+                if make::is_read(&file) {
+                    let copied = [".sh", ",v"].map(|end| PathBuf::from(format!("{}{end}", file.display())));
+                    self.files.extend(copied);
+                }
                 self.files.insert(file);
             }
         }

@@ -763,6 +763,10 @@ impl Judge<'_> {
                 self.tampering_by(arg);
             }
             self.named_by_pattern(arg);
+            // What a pattern or a variable stands for is read all the same.
+            if redirect.reads {
+                let _ = self.read(arg);
+            }
             return Judgement::unknown("a redirection to a file that is only known when it runs");
         };
         if paths::zone(&paths::resolve(None, path), None) == Zone::Network {
