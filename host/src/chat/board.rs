@@ -109,8 +109,10 @@ impl Board {
             let id = card.id.clone();
             all.over.retain(|over| *over != id);
             // What comes up again was seen before.
-            let before = all.cards.get(&id).filter(|shown| shown.over.is_none()).map(|shown| shown.since_boot_ms);
-            let since_boot_ms = before.unwrap_or_else(|| clock::now().boot_ms);
+            let before = all.cards.get(&id).filter(|shown| shown.over.is_none());
+            let since_boot_ms = before.map_or_else(|| clock::now().boot_ms, |shown| shown.since_boot_ms);
+            // What is only told now has not changed for who sees it already.
+            let version = before.filter(|shown| *shown.card == card).map_or(version, |shown| shown.version);
             all.cards.insert(id, Shown { card: Arc::new(card), over: None, version, only, is_quiet, since_boot_ms });
         });
     }

@@ -58,7 +58,7 @@ pub(super) fn environment(steering: &[(String, String)], text: &str) -> FileEvid
     }
     let sha256 = Digest::of(&bytes).hex();
     // What runs in place of programs, and proxies, before what only a few of them read.
-    let mut shown: Vec<&(String, String)> = steering.iter().filter(|(name, _)| is_shown(name)).collect();
+    let mut shown: Vec<&(String, String)> = steering.iter().filter(|(name, value)| is_shown(name, value)).collect();
     shown.sort_by_key(|(name, _)| (!is_of_all(name), !name.to_ascii_lowercase().ends_with("_proxy")));
     let more = shown.len().saturating_sub(MAX_SHOWN);
     let mut head: String = shown.into_iter().take(MAX_SHOWN).map(line_of).collect();
@@ -75,8 +75,9 @@ pub(super) fn environment(steering: &[(String, String)], text: &str) -> FileEvid
 }
 
 /// True for a variable of which a person sees what it is set to: what runs in place of programs, and where the network's go.
-fn is_shown(name: &str) -> bool {
-    is_of_all(name) || variables::leads_network(name) && !variables::names_certificates(name)
+fn is_shown(name: &str, value: &str) -> bool {
+    let is_address = || value.contains("://") || name.to_ascii_lowercase().ends_with("_proxy");
+    is_of_all(name) || variables::leads_network(name) && !variables::names_certificates(name) && is_address()
 }
 
 /// True for a variable that steers programs of any kind.
@@ -131,12 +132,13 @@ mod tests {
             ("https_proxy", "http://me:a/b@h.example", Some("https_proxy=(a secret)\n")),
             ("BASH_FUNC_curl%%", "() { sh x\n}", Some("BASH_FUNC_curl%%=() { sh x }\n")),
             ("LD_LIBRARY_PATH", "p", Some("LD_LIBRARY_PATH=p\n")),
-            ("AWS_SECRET_ACCESS_KEY", random, Some("AWS_SECRET_ACCESS_KEY=(a secret)\n")),
-            ("GIT_ASKPASS_X", &format!("ghp_{random}"), Some("GIT_ASKPASS_X=(a secret)\n")),
+            ("AWS_SECRET_ACCESS_KEY", random, None),
+            ("AWS_ENDPOINT_URL", "http://evil.example", Some("AWS_ENDPOINT_URL=http://evil.example\n")),
+            ("GIT_PROXY_X", &format!("https://h/?t=ghp_{random}"), Some("GIT_PROXY_X=(a secret)\n")),
             ("CURL_CA_BUNDLE", "/etc/ssl/x.pem", None),
             ("CARGO_TERM_COLOR", "always", None),
         ] {
-            let shown = is_shown(name).then(|| line_of(&(name.to_owned(), value.to_owned())));
+            let shown = is_shown(name, value).then(|| line_of(&(name.to_owned(), value.to_owned())));
             assert_eq!(shown.as_deref(), want, "{name}");
         }
     }
