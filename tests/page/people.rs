@@ -30,7 +30,7 @@ fn card(id: &str) -> String {
 
 /// Waits until a card can be answered: a key that was meant for another one does nothing in its first moment.
 fn settles() {
-    pause(Duration::from_millis(700));
+    pause(Duration::from_millis(1_500));
 }
 
 #[test]
