@@ -181,6 +181,9 @@ impl Agent {
     }
 }
 
+/// How long the demo's person reads.
+const READS: Duration = Duration::from_secs(1);
+
 /// Waits for the held command and approves it, as a person would with `bashgate approve`.
 fn approve_held(config: &Config) {
     let socket = state::socket(&config.state);
@@ -191,6 +194,8 @@ fn approve_held(config: &Config) {
             .flatten()
             .and_then(|reply| reply.data.pointer("/0/id").and_then(Value::as_str).map(str::to_owned));
         if let Some(id) = id {
+            // A card is told once it is sure that somebody waits for it; then a person reads it.
+            std::thread::sleep(READS);
             say!("    (the demo says: approve {id})");
             let _ = control::ask(&socket, &control::ControlCommand::Say { words: format!("approve {id}") });
             return;

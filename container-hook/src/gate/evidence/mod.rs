@@ -153,6 +153,9 @@ pub fn of(subject: &Subject) -> Vec<FileEvidence> {
     if texts.contains(&".npmrc") {
         all.add_shell_of_packages(account.as_deref());
     }
+    if texts.contains(&".cargo/config.toml") || effects.programs.iter().any(|program| program == "cargo") {
+        all.add_programs_of_builds(account.as_deref());
+    }
     for name in rows.iter().flat_map(|row| row.loads_at_home) {
         all.add(&format!("~/{name}"), Told::Digest);
     }

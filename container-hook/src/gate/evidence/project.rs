@@ -217,6 +217,40 @@ impl Gathered<'_> {
         }
     }
 
+    /// Settings of cargo's that say which programs run in a build, and a package's build script by another name than the usual one.
+    pub(super) fn add_programs_of_builds(&mut self, account: Option<&Path>) {
+        const RUN: [&str; 9] = [
+            "rustc",
+            "rustdoc",
+            "rustc-wrapper",
+            "rustc-workspace-wrapper",
+            "linker",
+            "runner",
+            "ar",
+            "credential-provider",
+            "build",
+        ];
+        let above = self
+            .cwd
+            .ancestors()
+            .flat_map(|folder| [".cargo/config.toml", ".cargo/config"].map(|name| folder.join(name)));
+        let at_home = [place("~/.cargo/config.toml", self.cwd), account.map(|home| home.join(".cargo/config.toml"))];
+        let all = above.chain(at_home.into_iter().flatten()).chain([self.cwd.join("Cargo.toml")]);
+        for file in all.collect::<BTreeSet<_>>() {
+            let text = read_capped(&file, MAX_SETTINGS).map(|bytes| String::from_utf8_lossy(&bytes).into_owned());
+            // A program by its place; one of PATH is the machine's.
+            let runs = |line: &str| {
+                let Some((key, value)) = line.split_once('=') else { return false };
+                let key = key.trim().trim_matches('"').rsplit('.').next().unwrap_or_default();
+                let is_place = value.contains('/') || value.contains(".rs");
+                RUN.contains(&key) && is_place && !value.contains("\"build.rs\"")
+            };
+            if text.as_ref().is_ok_and(|text| text.lines().any(runs)) {
+                self.add_unknown(&format!("what {} names as a program of builds", file.display()));
+            }
+        }
+    }
+
     /// What lies in the folders that a variable of the environment names, where others than root can put something there.
     pub(super) fn add_folders_of_variable(&mut self, name: &str, value: &str) {
         if !leads_to_code(name) {
@@ -325,7 +359,8 @@ impl Gathered<'_> {
         files.sort();
         // A package may lie in any folder, and what is called like one of a language's own comes before it.
         let is_package = |file: &&PathBuf| !file.file_name().is_some_and(|name| name.as_bytes().starts_with(b"."));
-        let packages = files.iter().filter(is_package).filter(|file| file.is_dir());
+        let is_projects = folder == self.cwd;
+        let packages = files.iter().filter(is_package).filter(|file| is_projects && file.is_dir());
         let mut lines: Vec<String> = packages.map(|file| format!("{}/\n", file.to_string_lossy())).collect();
         files.retain(|file| may_be_settings(file, &[]) && file.is_file());
         for (at, file) in files.iter().enumerate() {

@@ -5,6 +5,14 @@ use std::path::Path;
 
 use bashgate_shared::programs::MAKE_VARIABLES;
 
+/// Deepest function in a function.
+const DEEPEST: usize = 8;
+/// Most rules that are told apart; what stands behind them belongs to all.
+const MOST_RULES: usize = 1024;
+/// Most bytes of what rules need that are put in, and of a text with what is put in.
+const MOST_NEEDS: usize = 4 * 1024;
+const MOST_TEXT: usize = 512 * 1024;
+
 /// The ending of what makefiles include.
 pub(super) const ENDING: &str = "mk";
 
@@ -41,6 +49,7 @@ pub(super) fn of_tasks(text: &str, tasks: &HashSet<String>) -> String {
             !line.starts_with(char::is_whitespace) && !before.contains(['=', '#', '$']) && !behind.starts_with('=')
         };
         let heading = line.split_once(':').filter(|(before, behind)| is_heading(before, behind));
+        let has_room = rules.len() < MOST_RULES;
         let into = match (heading, rules.last_mut()) {
             // `task: NAME = value`
             (Some((_, behind)), _) if setting(behind).is_some() => {
@@ -48,14 +57,14 @@ pub(super) fn of_tasks(text: &str, tasks: &HashSet<String>) -> String {
                 kept.push('\n');
                 continue;
             }
-            (Some((names, behind)), _) => {
+            (Some((names, behind)), _) if has_room => {
                 let (needs, does) = behind.split_once(';').unwrap_or((behind, ""));
                 let (names, needs) = (names.split_whitespace().collect(), needs.split_whitespace().collect());
                 rules.push(Rule { names, needs, does: format!("{does}\n") });
                 continue;
             }
             (None, Some(rule)) if line.starts_with(char::is_whitespace) => &mut rule.does,
-            (None, _) => &mut kept,
+            (_, _) => &mut kept,
         };
         into.push_str(line);
         into.push('\n');
@@ -91,7 +100,15 @@ pub(super) fn of_tasks(text: &str, tasks: &HashSet<String>) -> String {
     // A rule may say in one place what it needs, and in another what it does.
     let needs_of = |rule: &Rule<'_>| {
         let same = meant.iter().filter(|other| other.names.iter().any(|name| rule.names.contains(name)));
-        same.flat_map(|other| &other.needs).copied().collect::<Vec<_>>().join(" ")
+        let mut all = String::new();
+        for need in same.flat_map(|other| &other.needs) {
+            if all.len() + need.len() > MOST_NEEDS {
+                return format!("{all}*");
+            }
+            all.push_str(need);
+            all.push(' ');
+        }
+        all
     };
     for rule in &meant {
         lines.push_str(&as_shell(&rule.does, &rule.names.join(" "), &as_shell(&needs_of(rule), "*", "*")));
@@ -121,10 +138,22 @@ fn setting(line: &str) -> Option<String> {
 
 /// A text with make's variables as a shell has them: the rule's own names and what it needs are put in.
 fn as_shell(text: &str, names: &str, needs: &str) -> String {
+    expanded(text, (names, needs), 0)
+}
+
+fn expanded(text: &str, (names, needs): (&str, &str), depth: usize) -> String {
+    // What is deeper in functions of functions stands open.
+    if depth > DEEPEST {
+        return "*".to_owned();
+    }
+    let inner = |text: &str| expanded(text, (names, needs), depth + 1);
     let mut out = String::new();
     let mut rest = text;
     while let Some(at) = rest.find('$') {
         out.push_str(rest.get(..at).unwrap_or_default());
+        if out.len() > MOST_TEXT {
+            break;
+        }
         let behind = rest.get(at + 1..).unwrap_or_default();
         let Some(next) = behind.chars().next() else { break };
         rest = behind.get(next.len_utf8()..).unwrap_or_default();
@@ -154,12 +183,12 @@ fn as_shell(text: &str, names: &str, needs: &str) -> String {
                         rest = rest.get(inside.len() + 1..).unwrap_or_default();
                         let (function, words) = inside.split_once(char::is_whitespace).unwrap_or(("", inside));
                         if function == "shell" {
-                            out.push_str(&format!("$({})", as_shell(words, names, needs)));
+                            out.push_str(&format!("$({})", inner(words)));
                         } else if let Some((name, list, body)) = loop_of(words).filter(|_| function == "foreach") {
-                            let (list, body) = (as_shell(list, names, needs), as_shell(body, names, needs));
+                            let (list, body) = (inner(list), inner(body));
                             out.push_str(&format!("for {name} in {list}; do {body}; done"));
                         } else {
-                            let words = as_shell(words, names, needs).replace([',', '<'], " ").replace("/ ", "/* ");
+                            let words = inner(words).replace([',', '<'], " ").replace("/ ", "/* ");
                             out.push_str(&format!(" {words} "));
                         }
                     }
@@ -232,6 +261,14 @@ mod tests {
         ] {
             assert!(lines(text).contains(want), "{text:?}: {:?}", lines(text));
         }
+        // However many there are, and however much each puts in.
+        let many = format!("lint: {}\n{}", "a".repeat(3000), "\tsh $^ $^ $^ $^ $^ $^ $^ $^\n".repeat(8_000));
+        assert!(lines(&many).len() < 2 * MOST_TEXT);
+        let rules: String = (0..60_000).flat_map(|_| ["%:\n", "\tx\n"]).collect();
+        assert!(lines(&rules).len() < 2 * MOST_TEXT);
+        // However deep they stand in one another.
+        let deep = format!("lint:\n\tsh {}a{}\n", "$(x ".repeat(60_000), ")".repeat(60_000));
+        assert!(lines(&deep).contains('*'));
         assert_eq!(included("include $(wildcard mk/*)\n").collect::<Vec<_>>(), ["wildcard", "mk/*"]);
         assert_eq!(
             included("include a.mk\n-include b/*.mk c\nall: include\n").collect::<Vec<_>>(),

@@ -84,6 +84,7 @@ fn is_standard_stream(path: &str) -> bool {
 /// Folders with little but secrets in them, wherever they lie.
 const FOLDERS: &[&str] = &[
     ".aws",
+    ".local/share/telegramdesktop/tdata",
     ".foundry/keystores",
     ".gnupg",
     ".azure",
@@ -230,6 +231,17 @@ const FOLDERS: &[&str] = &[
 const FILES: &[&str] = &[
     ".docker/config.json",
     ".gem/credentials",
+    ".rancher/cli2.json",
+    ".openvpn/auth.txt",
+    ".mcli/config.json",
+    ".config/aerc/accounts.conf",
+    ".config/himalaya/config.toml",
+    ".config/slack/cookies",
+    ".config/code/cookies",
+    ".config/syncthing/key.pem",
+    ".minikube/client.key",
+    ".tmux/resurrect/last",
+    ".local/share/powershell/psreadline/consolehost_history.txt",
     ".composer/auth.json",
     ".pulumi/credentials.json",
     ".factory/auth.json",

@@ -243,8 +243,28 @@ fn is_called_secret(upper: &str) -> bool {
 }
 
 /// What languages call the environment, where code shows all of it.
-const ENVIRONMENTS: &[&str] =
-    &["os.environ", "process.env", "%ENV", "ENVIRON", "environ()", "getenv()", "$_ENV", "ENV.to_h", "ENV.each"];
+const ENVIRONMENTS: &[&str] = &[
+    "os.environ",
+    "os.environb",
+    "posix.environ",
+    "import environ",
+    "'environ'",
+    "\"environ\"",
+    "process.env",
+    "process[\"env\"]",
+    "process['env']",
+    "{env}=process",
+    "{ env } = process",
+    "process.report",
+    "%ENV",
+    "ENVIRON",
+    "environ()",
+    "getenv()",
+    "$_ENV",
+    "ENV.to_h",
+    "ENV.each",
+    "array get env",
+];
 
 /// True for code that names the environment as a whole, or one variable of it that is a secret by its name.
 pub fn code_shows_the_environment(code: &str) -> bool {
@@ -280,6 +300,10 @@ mod tests {
             "console.log(process.env.API_TOKEN + '()')",
             "BEGIN{print ENVIRON[\"DB_PASSWORD\"]}",
             "var_dump($_ENV);",
+            "from os import environ; print(dict(environ))",
+            "print(getattr(os,'environ'))",
+            "const {env}=process; console.log(env)",
+            "console.log(process[\"env\"])",
         ] {
             assert!(code_shows_the_environment(code), "{code}");
         }
