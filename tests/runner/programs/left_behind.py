@@ -274,5 +274,6 @@ for name, how in {"control": None, "caged": ["--cage"]}.items():
         fresh()
         said[name][case.__name__] = case(how)
 fresh()
-said["backend"] = json.loads(run(["--json", "--cage"], "true").stdout)["sandbox"]["backend"]
+outcome = json.loads(run(["--json", "--cage"], "true").stdout)
+said["backend"] = outcome["sandbox"]["backend"] if "sandbox" in outcome else "refused"
 print(json.dumps(said))
