@@ -391,6 +391,12 @@ pub fn names_folders_of_projects(name: &str) -> bool {
     NAMES.contains(&name) || name.to_ascii_lowercase().starts_with("npm_config_")
 }
 
+/// True for a variable that is code, names it, or names folders out of which it is loaded. PATH is none of them: where programs
+/// are looked for, and which language they speak, is in each environment.
+pub fn leads_to_code(name: &str) -> bool {
+    is_code(name) || names_folders_of_projects(name)
+}
+
 /// True for a variable that names a file of certificates, which says who is believed and names no further file.
 pub fn names_certificates(name: &str) -> bool {
     ["CA_BUNDLE", "SSL_CERT_FILE", "SSL_CERT_DIR", "SSL_CAINFO", "CA_CERTS", "CA_CERTS_FILE", "PIP_CERT", "CAFILE"]
@@ -453,12 +459,17 @@ pub fn leads_network(name: &str) -> bool {
         "RESOLV_HOST_CONF",
     ];
     let name = name.strip_suffix('+').unwrap_or(name);
-    name.to_ascii_lowercase().ends_with("_proxy")
+    is_proxy(name)
         || STARTS.iter().any(|start| name.starts_with(start))
             && name != "GIT_INDEX_FILE"
             && !name.starts_with("GIT_AUTHOR_")
             && !name.starts_with("GIT_COMMITTER_")
         || matches!(steers(name), Some(Steers::Shell | Steers::Loader | Steers::Library))
+}
+
+/// True for a variable that names a proxy, in small letters or capitals.
+pub fn is_proxy(name: &str) -> bool {
+    name.to_ascii_lowercase().ends_with("_proxy")
 }
 
 /// True for a variable that is another one in each call and steers nothing: where the shell is, which the question says itself, the

@@ -7,7 +7,7 @@ use std::path::Path;
 use bashgate_tests::Output;
 use serde_json::Value;
 
-use super::{Ground, Who, cages, everywhere};
+use super::{Ground, Who, behind, cages, everywhere};
 
 /// Plants in folders of their own, in any case of letters, and behind names that look harmless.
 const PLANTS: [&str; 12] = [
@@ -1621,9 +1621,9 @@ fn more_closed_folders_than_descriptors_hide_nothing() {
             plants.iter().map(|plant| format!("mkdir -p $(dirname {plant}); echo EVIL > {plant}")).collect();
         ground.write("work/script.sh", &format!("python3 e.py\n{}\n", plant.join("\n")));
         let mut driver = std::process::Command::new("prlimit");
-        let own = ground.driver();
-        driver.arg("--nofile=1024:1024").arg(own.get_program()).args(own.get_args()).env_clear();
-        driver.envs(own.get_envs().filter_map(|(name, value)| Some((name, value?)))).current_dir(ground.path());
+        driver.arg("--nofile=1024:1024");
+        let mut driver = behind(driver, &ground.driver());
+        driver.current_dir(ground.path());
         let outcome = ground.run_with(driver, &ground.order("bash script.sh"));
         for plant in plants {
             assert!(!work.join(plant).exists(), "{}: {plant}: {outcome:#}", ground.name());

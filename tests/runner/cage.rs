@@ -8,7 +8,7 @@ use std::process::{Child, Command, Stdio};
 use bashgate_tests::{Output, bin, repository, until};
 use serde_json::{Value, json};
 
-use super::cages;
+use super::{behind, cages};
 
 /// What the program reaches without a cage, at the least.
 const IN_THE_OPEN: [&str; 9] =
@@ -232,9 +232,8 @@ fn on_the_machine_the_cage_leaves_nothing_that_acts_later() {
         // Nothing of it touches what the machine has there.
         let alone = "mount -t tmpfs none /run && { test \"$1\" = bwrap || mount --bind /dev/null \"$(command -v bwrap)\"; } && shift && exec \"$@\"";
         let mut command = Command::new("unshare");
-        command.args(["--mount", "sh", "-c", alone, "sh", ground.backend]).arg(probing.get_program());
-        command.args(probing.get_args()).env_clear();
-        command.envs(probing.get_envs().filter_map(|(name, value)| Some((name, value?))));
+        command.args(["--mount", "sh", "-c", alone, "sh", ground.backend]);
+        let mut command = behind(command, &probing);
         // Whoever runs it there owns the runner, whose mode nothing keeps: so nothing runs. In a container it is mounted read-only.
         let is_refused = ground.backend == "landlock";
         let backend = if is_refused { "refused" } else { ground.backend };

@@ -10,7 +10,7 @@ use std::process::Command;
 
 use bashgate_tests::until;
 
-use super::{Ground, MATRIX, Who, compiled, everywhere, install, mark, processes_with};
+use super::{Ground, MATRIX, Who, behind, compiled, everywhere, install, mark, processes_with};
 use serde_json::json;
 
 /// What each attempt of `attempts.c` came to.
@@ -90,11 +90,10 @@ fn inherited_descriptors_are_gone() {
         let victim = ground.write("outside/victim", "untouched");
         // What a careless caller leaves open: the root folder, a file for writing, a socket.
         let mut driver = Command::new("bash");
-        let program = ground.driver();
-        driver.env_clear().envs(program.get_envs().filter_map(|(name, value)| Some((name, value?))));
-        driver.current_dir(ground.path());
         let exec = format!("exec 9</ 10>>{} 11<>/dev/null; exec \"$@\"", victim.display());
-        driver.args(["-c", &exec, "bash"]).arg(program.get_program()).args(program.get_args());
+        driver.args(["-c", &exec, "bash"]);
+        let mut driver = behind(driver, &ground.driver());
+        driver.current_dir(ground.path());
         let mut order =
             ground.order("ls -l /proc/self/fd | wc -l; echo x > /proc/self/fd/9/srv/planted; echo x >&10; echo over");
         order["env"] = json!({});

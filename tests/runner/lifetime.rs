@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 use bashgate_tests::until;
 use serde_json::{Value, json};
 
-use super::{Ground, Who, everywhere, mark, processes_with};
+use super::{Ground, Who, behind, everywhere, mark, processes_with};
 
 const GRACE: &str = "[presets.p.limits]\nterm_grace_ms = 700";
 
@@ -105,16 +105,10 @@ fn the_supervisor_cannot_be_killed_by_the_command() {
         let mut order = ground.order("bash script.sh");
         order["seconds"] = json!(2);
         // Whatever gets out of the sandbox ends here: a process namespace of the test's own around it.
-        let program = ground.driver();
         let mut driver = Command::new("unshare");
-        driver
-            .args(["--pid", "--fork", "--kill-child", "--mount-proc"])
-            .arg(program.get_program())
-            .args(program.get_args());
-        driver
-            .env_clear()
-            .envs(program.get_envs().filter_map(|(name, value)| Some((name, value?))))
-            .current_dir(ground.path());
+        driver.args(["--pid", "--fork", "--kill-child", "--mount-proc"]);
+        let mut driver = behind(driver, &ground.driver());
+        driver.current_dir(ground.path());
         let outcome = ground.run_with(driver, &order);
         if ground.name().starts_with("firejail") {
             // Inside of another one it would do nothing, and say that it did: that is found before anything runs.

@@ -41,6 +41,13 @@ pub struct Ground {
     pub backend: &'static str,
 }
 
+/// What the last arguments of a command start: another one, with its arguments and nothing but its own environment.
+pub fn behind(mut before: Command, last: &Command) -> Command {
+    before.arg(last.get_program()).args(last.get_args()).env_clear();
+    before.envs(last.get_envs().filter_map(|(name, value)| Some((name, value?))));
+    before
+}
+
 /// Who can use which backend.
 pub const MATRIX: [(Who, &str); 5] = [
     (Who::Root, "bwrap"),

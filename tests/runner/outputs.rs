@@ -2,7 +2,7 @@
 
 use serde_json::json;
 
-use super::{Ground, Who, everywhere};
+use super::{Ground, Who, behind, everywhere};
 
 #[test]
 fn a_gigabyte_is_counted_exactly_in_little_memory() {
@@ -13,13 +13,10 @@ fn a_gigabyte_is_counted_exactly_in_little_memory() {
     order["seconds"] = json!(300);
     // GNU time is not everywhere: the runner's own highest memory is asked of the kernel when it ends.
     let mut driver = std::process::Command::new("python3");
-    let program = ground.driver();
-    driver
-        .env_clear()
-        .envs(program.get_envs().filter_map(|(name, value)| Some((name, value?))))
-        .current_dir(ground.path());
     let measure = "import os, sys\npid = os.fork()\nif pid == 0: os.execvp(sys.argv[1], sys.argv[1:])\n_, status, usage = os.wait4(pid, 0)\nprint('MAXRSS', usage.ru_maxrss, file=sys.stderr)\n";
-    driver.args(["-c", measure]).arg(program.get_program()).args(program.get_args());
+    driver.args(["-c", measure]);
+    let mut driver = behind(driver, &ground.driver());
+    driver.current_dir(ground.path());
     let output = bashgate_tests::Output::of(&mut driver, order.to_string().as_bytes());
     let outcome: serde_json::Value = serde_json::from_str(&output.stdout).unwrap_or_else(|_| panic!("{output:?}"));
     assert_eq!(outcome["stdout_bytes"], count + 9, "{}", outcome["ending"]);

@@ -3,14 +3,13 @@
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::fs;
-use std::io::Read as _;
 use std::os::unix::ffi::OsStrExt as _;
 use std::path::{Path, PathBuf};
 
 use bashgate_shared::classify::secrets;
 
 use super::acting::project_of;
-use super::ask::open_plain;
+use super::ask::read_capped;
 use super::git::{self, added};
 use super::inward::MADE_BY_TOOLS;
 use super::shown;
@@ -83,6 +82,10 @@ fn of_environment() -> BTreeMap<String, String> {
 /// The same of the files of variables in the project around a folder. What git tracks is as public as the project.
 fn of_project(cwd: &Path) -> BTreeMap<String, String> {
     let root = project_of(cwd);
+    let files = files_of_variables(&root);
+    if files.is_empty() {
+        return BTreeMap::new();
+    }
     let repositories = git::repositories(&root).unwrap_or_default();
     let tracked: Vec<_> = repositories
         .iter()
@@ -94,7 +97,7 @@ fn of_project(cwd: &Path) -> BTreeMap<String, String> {
         })
     };
     let mut held = BTreeMap::new();
-    for file in files_of_variables(&root).into_iter().filter(|file| !is_tracked(file)) {
+    for file in files.into_iter().filter(|file| !is_tracked(file)) {
         let Some(text) = text_of(&file) else { continue };
         let shown = file.strip_prefix(&root).unwrap_or(&file).to_string_lossy().into_owned();
         let shown: String = shown.chars().take(MAX_NAME).collect();
@@ -167,13 +170,7 @@ fn templates_beside(file: &Path) -> Vec<PathBuf> {
 
 /// A short text, as far as it can be read without waiting for anybody.
 fn text_of(file: &Path) -> Option<String> {
-    let mut bytes = Vec::new();
-    let opened = open_plain(file).ok()?;
-    if opened.metadata().ok()?.len() > MAX_FILE {
-        return None;
-    }
-    opened.take(MAX_FILE).read_to_end(&mut bytes).ok()?;
-    String::from_utf8(bytes).ok()
+    String::from_utf8(read_capped(file, MAX_FILE).ok()?).ok()
 }
 
 /// The variable of a line whose name says that it holds a secret, and its value: `export NAME=value`, `name: value`, `"name": "value",`.

@@ -73,10 +73,7 @@ impl Core {
                     .say(&words, by)
                     .unwrap_or_else(|| Reply::refused("that is no answer; an id has 8 letters and digits").into());
             }
-            ControlCommand::Pending { denied } => {
-                self.book.told(None);
-                self.pending(denied, |_| true)
-            }
+            ControlCommand::Pending { denied } => self.look_at_all(denied),
             ControlCommand::PageLink | ControlCommand::PageLock => {
                 Reply::refused("the page is served by a running host: bashgate serve")
             }
@@ -84,10 +81,7 @@ impl Core {
             ControlCommand::ChatTest { channel } => self.chat_test(&channel),
             ControlCommand::ChatTested { id } => self.chat_tested(&id),
             ControlCommand::Show { id } => match ApprovalId::parse(&id) {
-                Some(id) => {
-                    self.book.told(Some(&id));
-                    self.show(&id)
-                }
+                Some(id) => self.look_at(&id),
                 None => Reply::refused(format!("`{id}` is no id: it has 8 letters and digits")),
             },
             ControlCommand::RuleDraft { id } => self.rule_draft(&id),
@@ -132,6 +126,18 @@ impl Core {
         }
     }
 
+    /// Shows a card to somebody at the host, who has then been told how many wait for it.
+    fn look_at(&mut self, id: &ApprovalId) -> Reply {
+        self.book.told(Some(id));
+        self.show(id)
+    }
+
+    /// The same of all that is held, or of what was denied and can be overruled.
+    fn look_at_all(&mut self, denied: bool) -> Reply {
+        self.book.told(None);
+        self.pending(denied, |_| true)
+    }
+
     /// Takes a line that a person said; `None` when it is talk.
     pub fn say(&mut self, line: &str, by: &str) -> Option<Told> {
         let everywhere = |_: &WorkspaceName| true;
@@ -150,15 +156,9 @@ impl Core {
             Said::Taint(Some(workspace)) => {
                 Some(self.with(workspace.as_str(), |core, name| core.taint_show(&name)).into())
             }
-            Said::Show(id) => {
-                self.book.told(Some(&id));
-                Some(self.show(&id).into())
-            }
+            Said::Show(id) => Some(self.look_at(&id).into()),
             Said::Why(id) => Some(self.why(&id).into()),
-            Said::Pending => {
-                self.book.told(None);
-                Some(self.pending(false, everywhere).into())
-            }
+            Said::Pending => Some(self.look_at_all(false).into()),
             Said::Denied => Some(self.pending(true, everywhere).into()),
             Said::Taint(None) => Some(self.taints(everywhere).into()),
             Said::Tasks => Some(self.tasks(everywhere).into()),

@@ -13,7 +13,7 @@ use super::cases::Open;
 use super::core::Core;
 use super::{After, CaseId};
 use super::{files, scripts};
-use crate::approval::ApprovalId;
+use crate::approval::{ApprovalId, Card};
 use crate::audit::{self, RecordKind};
 use crate::authority::By;
 use crate::case::{self, Standing, Step, Verdict, View};
@@ -78,7 +78,9 @@ impl Core {
         let now = clock::now().unix_ms;
         let quiet: Vec<_> =
             self.desk.board().quiet().into_iter().filter_map(|id| self.book.card(&id).cloned()).collect();
-        let due: Vec<_> = quiet.into_iter().filter(|card| card.asked_at_ms + RINGS_AFTER_MS <= now).collect();
+        let is_muted = |name: &WorkspaceName| self.workspaces.get(name).is_none_or(|known| known.muted);
+        let is_due = |card: &Card| card.asked_at_ms + RINGS_AFTER_MS <= now && !is_muted(&card.workspace);
+        let due: Vec<Card> = quiet.into_iter().filter(is_due).collect();
         if due.is_empty() {
             return;
         }
@@ -99,15 +101,14 @@ impl Core {
         self.desk.board().card(id).is_some_and(|shown| shown.is_quiet)
     }
 
+    /// Tells what becomes of a card whoever was told of it.
+    fn tell_who_knows(&mut self, id: &ApprovalId, notice: &Notice) {
+        if self.is_quiet(id) { self.desk.note(notice) } else { self.desk.tell(notice) }
+    }
+
     /// Tells of the end of a card whoever was told of it.
     pub(super) fn tell_end(&mut self, id: ApprovalId, became: Became) {
-        let is_quiet = self.is_quiet(&id);
-        let notice = Notice::Over(id, became);
-        if is_quiet {
-            self.desk.note(&notice);
-        } else {
-            self.desk.tell(&notice);
-        }
+        self.tell_who_knows(&id.clone(), &Notice::Over(id, became));
     }
 
     /// Ends everything that is open for a workspace with a denial.
@@ -155,9 +156,7 @@ impl Core {
                     card.advice = Some(words.clone());
                 }
                 if open.announced {
-                    let is_quiet = self.is_quiet(&approval);
-                    let notice = Notice::Advice(approval, words);
-                    if is_quiet { self.desk.note(&notice) } else { self.desk.tell(&notice) }
+                    self.tell_who_knows(&approval.clone(), &Notice::Advice(approval, words));
                 }
                 None
             }
@@ -183,10 +182,7 @@ impl Core {
                     self.leave(id, &approval);
                 } else if !self.cases.values().any(|other| other.approval.as_ref() == Some(&approval)) {
                     // The last one that waited for it says what became of it.
-                    {
-                        let became = open.became.clone().unwrap_or_default();
-                        self.tell_end(approval, became);
-                    }
+                    self.tell_end(approval, open.became.unwrap_or_default());
                 }
                 None
             }

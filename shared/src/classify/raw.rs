@@ -25,12 +25,11 @@ pub(super) fn effects(text: &str, around: &Surroundings) -> Effects {
             note(&mut effects.tampering, path.clone());
         }
     }
-    let divides = |c: char| c.is_whitespace() || "'\"`$(){}<>|&;,=[]\\".contains(c);
     let (mut seen, mut behind_git) = (HashSet::new(), HashSet::new());
     for text in texts {
         // The git guard wants the order.
         let mut git = false;
-        for word in text.split(divides).filter(|word| !word.is_empty()) {
+        for word in words_of(text).filter(|word| !word.is_empty()) {
             git |= paths::file_name(word) == "git";
             // Which of them is the subcommand nobody can tell here; the guard compares them with its list.
             let may_be_subcommand = |word: &str| word.bytes().all(|byte| byte.is_ascii_lowercase() || byte == b'-');
@@ -51,8 +50,7 @@ pub(super) fn effects_of_unread(text: &str, around: &Surroundings) -> Effects {
     let mut effects = effects(text, around);
     let reaches =
         |used: &&NetworkUse| used.program.starts_with("/dev/") || kind_of(&used.program) == Some(Kind::Network);
-    let divides = |c: char| c.is_whitespace() || "'\"`$(){}<>|&;,=[]\\".contains(c);
-    let mut words = text.split(divides);
+    let mut words = words_of(text);
     let programs: Vec<String> = effects.network.iter().filter(reaches).map(|used| used.program.clone()).collect();
     if !programs.is_empty() {
         let evaluates = |word: &str| programs::builtin_of(word).is_some_and(Builtin::evaluates);
@@ -67,6 +65,11 @@ pub(super) fn effects_of_unread(text: &str, around: &Surroundings) -> Effects {
         note(&mut effects.untrusted, program);
     }
     effects
+}
+
+/// What may be a word in some language or other: whatever stands between blanks and signs.
+fn words_of(text: &str) -> impl Iterator<Item = &str> + Clone {
+    text.split(|c: char| c.is_whitespace() || "'\"`$(){}<>|&;,=[]\\".contains(c))
 }
 
 /// What a word means by itself.

@@ -15,7 +15,7 @@ use std::io;
 use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
 
-use bashgate_shared::classify::paths::{Zone, zone};
+use bashgate_shared::classify::paths::{Zone, file_name, zone};
 use bashgate_shared::classify::{Classification, Condition, GitShown, PassedBy, later, protected};
 use bashgate_shared::planted::{self, Bug};
 use rustix::fs::Access;
@@ -188,7 +188,7 @@ pub fn secrets_met(found: &Classification, cwd: &Path) -> Findings {
                 let mut found = Findings::default();
                 below::secrets_named(&folder, start, end, &mut found);
                 // Where it begins with nothing it stands for no name with a dot in front.
-                let is_hidden = |path: &String| path.rsplit('/').next().is_some_and(|name| name.starts_with('.'));
+                let is_hidden = |path: &String| file_name(path).starts_with('.');
                 met.secrets.extend(found.secrets.into_iter().filter(|path| !start.is_empty() || !is_hidden(path)));
                 met.unlooked.append(&mut found.unlooked);
             }

@@ -27,9 +27,7 @@ pub(super) fn steering_variables(rows: &[&programs::Program]) -> Vec<(String, St
     let steers = |name: &str| {
         // What differs from one call to the next and leads nowhere.
         let is_told = name != "HOME" && !name.starts_with("SSH_") || name.starts_with("SSH_ASKPASS");
-        // Where programs look for things and which language they speak is no code, and in each environment.
-        let is_code = || variables::is_code(name) || variables::names_folders_of_projects(name);
-        is_told && (variables::leads_network(name) || is_code()) || is_of_a_row(name, rows)
+        is_told && (variables::leads_network(name) || variables::leads_to_code(name)) || is_of_a_row(name, rows)
     };
     all().into_iter().filter(|(name, _)| steers(name)).collect()
 }
@@ -59,7 +57,7 @@ pub(super) fn environment(steering: &[(String, String)], text: &str) -> FileEvid
     let sha256 = Digest::of(&bytes).hex();
     // What runs in place of programs, and proxies, before what only a few of them read.
     let mut shown: Vec<&(String, String)> = steering.iter().filter(|(name, value)| is_shown(name, value)).collect();
-    shown.sort_by_key(|(name, _)| (!is_of_all(name), !name.to_ascii_lowercase().ends_with("_proxy")));
+    shown.sort_by_key(|(name, _)| (!is_of_all(name), !variables::is_proxy(name)));
     let more = shown.len().saturating_sub(MAX_SHOWN);
     let mut head: String = shown.into_iter().take(MAX_SHOWN).map(line_of).collect();
     if more > 0 {
@@ -76,7 +74,7 @@ pub(super) fn environment(steering: &[(String, String)], text: &str) -> FileEvid
 
 /// True for a variable of which a person sees what it is set to: what runs in place of programs, and where the network's go.
 fn is_shown(name: &str, value: &str) -> bool {
-    let is_address = || value.contains("://") || name.to_ascii_lowercase().ends_with("_proxy");
+    let is_address = || value.contains("://") || variables::is_proxy(name);
     is_of_all(name) || variables::leads_network(name) && !variables::names_certificates(name) && is_address()
 }
 

@@ -149,11 +149,11 @@ pub fn of(subject: &Subject) -> Vec<FileEvidence> {
         all.add_settings(&name);
         all.add_folder(&name);
     }
-    let texts: Vec<&str> = rows.iter().flat_map(|row| row.configured_by).copied().collect();
-    if texts.contains(&".npmrc") {
+    let is_configured_by = |file: &str| rows.iter().any(|row| row.configured_by.contains(&file));
+    if is_configured_by(".npmrc") {
         all.add_shell_of_packages(account.as_deref());
     }
-    if texts.contains(&".cargo/config.toml") || effects.programs.iter().any(|program| program == "cargo") {
+    if is_configured_by(".cargo/config.toml") {
         all.add_programs_of_builds(account.as_deref());
     }
     for name in rows.iter().flat_map(|row| row.loads_at_home) {

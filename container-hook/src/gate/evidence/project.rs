@@ -168,7 +168,7 @@ impl Gathered<'_> {
         }
         let divided = |c: char| c.is_whitespace() || ";&|()".contains(c);
         let settings = subject.text.split(divided).filter_map(|word| word.split_once('='));
-        let leads = |name: &str| leads_to_code(name) || variables::leads_network(name);
+        let leads = |name: &str| variables::leads_to_code(name) || variables::leads_network(name);
         for (name, value) in settings.filter(|(name, _)| leads(name.trim_start_matches(['"', '\'']))) {
             for part in value.trim_matches(['"', '\'']).split(':').filter(|part| !part.is_empty()) {
                 // Where the shell stands, however that is written.
@@ -203,18 +203,13 @@ impl Gathered<'_> {
             "shell-emulator",
             "include-workspace-root",
         ];
-        let above = self.cwd.ancestors().map(|folder| folder.join(".npmrc"));
-        let at_home = [place("~/.npmrc", self.cwd), account.map(|home| home.join(".npmrc"))];
-        let all = above.chain(at_home.into_iter().flatten()).chain([PathBuf::from("/etc/npmrc")]);
-        for file in all.collect::<BTreeSet<_>>() {
-            let text =
-                read_capped(&file, MAX_SETTINGS).map(|bytes| String::from_utf8_lossy(&bytes).to_ascii_lowercase());
-            let says =
-                |text: &String| text.lines().any(|line| SAYS.iter().any(|key| line.trim_start().starts_with(key)));
-            if text.as_ref().is_ok_and(says) {
-                self.add_unknown(&format!("what {} says of how scripts run", file.display()));
-            }
-        }
+        let mut files = self.settings_around(&[".npmrc"], account);
+        files.insert(PathBuf::from("/etc/npmrc"));
+        let says = |line: &str| {
+            let line = line.trim_start().to_ascii_lowercase();
+            SAYS.iter().any(|key| line.starts_with(key))
+        };
+        self.add_unknown_where(&files, says, |file| format!("what {file} says of how scripts run"));
     }
 
     /// Settings of cargo's that say which programs run in a build, and a package's build script by another name than the usual one.
@@ -230,30 +225,44 @@ impl Gathered<'_> {
             "credential-provider",
             "build",
         ];
-        let above = self
-            .cwd
-            .ancestors()
-            .flat_map(|folder| [".cargo/config.toml", ".cargo/config"].map(|name| folder.join(name)));
-        let at_home = [place("~/.cargo/config.toml", self.cwd), account.map(|home| home.join(".cargo/config.toml"))];
-        let all = above.chain(at_home.into_iter().flatten()).chain([self.cwd.join("Cargo.toml")]);
-        for file in all.collect::<BTreeSet<_>>() {
-            let text = read_capped(&file, MAX_SETTINGS).map(|bytes| String::from_utf8_lossy(&bytes).into_owned());
-            // A program by its place; one of PATH is the machine's.
-            let runs = |line: &str| {
-                let Some((key, value)) = line.split_once('=') else { return false };
-                let key = key.trim().trim_matches('"').rsplit('.').next().unwrap_or_default();
-                let is_place = value.contains('/') || value.contains(".rs");
-                RUN.contains(&key) && is_place && !value.contains("\"build.rs\"")
-            };
-            if text.as_ref().is_ok_and(|text| text.lines().any(runs)) {
-                self.add_unknown(&format!("what {} names as a program of builds", file.display()));
+        let mut files = self.settings_around(&[".cargo/config.toml", ".cargo/config"], account);
+        files.insert(self.cwd.join("Cargo.toml"));
+        // A program by its place; one of PATH is the machine's.
+        let runs = |line: &str| {
+            let Some((key, value)) = line.split_once('=') else { return false };
+            let key = key.trim().trim_matches('"').rsplit('.').next().unwrap_or_default();
+            let is_place = value.contains('/') || value.contains(".rs");
+            RUN.contains(&key) && is_place && !value.contains("\"build.rs\"")
+        };
+        self.add_unknown_where(&files, runs, |file| format!("what {file} names as a program of builds"));
+    }
+
+    /// Files of these names in each folder from where the command starts upwards, at home, and in the account's own home folder.
+    fn settings_around(&self, names: &[&str], account: Option<&Path>) -> BTreeSet<PathBuf> {
+        let home = place("~", self.cwd);
+        let folders = self.cwd.ancestors().chain(home.as_deref()).chain(account);
+        folders.flat_map(|folder| names.iter().map(|name| folder.join(name))).collect()
+    }
+
+    /// No answer is bound to what a line of one of these files says.
+    fn add_unknown_where(
+        &mut self,
+        files: &BTreeSet<PathBuf>,
+        says: impl Fn(&str) -> bool,
+        what: impl Fn(std::path::Display<'_>) -> String,
+    ) {
+        for file in files {
+            let Ok(bytes) = read_capped(file, MAX_SETTINGS) else { continue };
+            if String::from_utf8_lossy(&bytes).lines().any(&says) {
+                self.add_unknown(&what(file.display()));
             }
         }
     }
 
     /// What lies in the folders that a variable of the environment names, where others than root can put something there.
     pub(super) fn add_folders_of_variable(&mut self, name: &str, value: &str) {
-        if !leads_to_code(name) {
+        // Those of PATH are told of by themselves.
+        if !variables::leads_to_code(name) {
             return;
         }
         for folder in words::of(value).flat_map(|word| word.split(':')).filter(|folder| !folder.is_empty()) {
@@ -378,11 +387,6 @@ impl Gathered<'_> {
         let sha256 = Digest::of(lines.concat().as_bytes()).hex();
         (!lines.is_empty()).then(|| bound(&format!("the files directly in {}", folder.display()), sha256))
     }
-}
-
-/// True for a variable that may name folders out of which code is loaded. Those of PATH are told of by themselves.
-fn leads_to_code(name: &str) -> bool {
-    name != "PATH" && (variables::is_code(name) || variables::names_folders_of_projects(name))
 }
 
 /// The modules that a text names: `from a.b import c` is `a.b.c`; and those above each, which are loaded first.
