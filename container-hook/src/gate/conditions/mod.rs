@@ -239,7 +239,7 @@ pub fn secrets_met(found: &Classification, cwd: &Path) -> Findings {
 }
 
 /// The folder in which a pattern finds names, and how these begin and end, where what is named is one.
-fn as_pattern(named: &str) -> Option<(&str, &str, &str)> {
+pub(in crate::gate) fn as_pattern(named: &str) -> Option<(&str, &str, &str)> {
     let (folder, name) = named
         .rsplit_once('/')
         .map_or((".", named), |(folder, name)| (if folder.is_empty() { "/" } else { folder }, name));

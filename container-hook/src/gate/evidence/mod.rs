@@ -356,16 +356,13 @@ impl<'c> Gathered<'c> {
     fn add_reads(&mut self, effects: &Effects) {
         let cwd = self.cwd;
         for path in effects.reads.iter().chain(&effects.named) {
-            match path.rsplit_once('/').filter(|(_, name)| name.contains('*')) {
+            match conditions::as_pattern(path) {
                 None => self.add_with_included(path),
                 // What a loop goes through.
-                Some((folder, name)) => {
-                    let (start, end) = name.split_once('*').unwrap_or((name, ""));
-                    match names_in(folder, start, end, cwd) {
-                        Some(names) => names.iter().for_each(|name| self.add_with_included(name)),
-                        None => self.add_folder(folder),
-                    }
-                }
+                Some((folder, start, end)) => match names_in(folder, start, end, cwd) {
+                    Some(names) => names.iter().for_each(|name| self.add_with_included(name)),
+                    None => self.add_folder(folder),
+                },
             }
         }
     }

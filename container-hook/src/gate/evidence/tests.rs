@@ -685,3 +685,17 @@ fn folders_of_code_count_however_a_word_leads_there() {
         assert!(evidence.iter().any(is_said), "{command}: {evidence:?}");
     }
 }
+
+/// A pattern right below the root folder is looked for there, and not where the command starts.
+#[test]
+fn a_pattern_stands_for_names_of_its_own_folder() {
+    let folder = tempfile::tempdir().unwrap();
+    put(folder.path(), "etc-of-the-project", "x");
+    for (pattern, meant) in [("/et*", "//etc"), ("./et*", "./etc-of-the-project"), ("et*", "./etc-of-the-project")] {
+        let (inside, start, end) = conditions::as_pattern(pattern).unwrap();
+        assert_eq!(told::names_in(inside, start, end, folder.path()).unwrap(), [meant], "{pattern}");
+    }
+    let found = classify(&CommandLine::parse("for f in /et*; do cat $f; done").unwrap(), &Surroundings::default());
+    let named = found.effects.reads.iter().chain(&found.effects.named).find(|named| named.contains('*'));
+    assert_eq!(named.map(String::as_str), Some("/et*"), "{found:?}");
+}
