@@ -28,7 +28,7 @@ COVERAGE := -Cpasses=sancov-module -Cllvm-args=-sanitizer-coverage-level=4 \
 	-Cllvm-args=-sanitizer-coverage-inline-8bit-counters -Cllvm-args=-sanitizer-coverage-pc-table \
 	-Cllvm-args=-sanitizer-coverage-trace-compares -Cdebug-assertions -Ccodegen-units=1
 
-.PHONY: run build install deb dist quick check test clients soak lint unit flow system bench compare fuzz tools clean
+.PHONY: run build install deb dist quick check test clients soak lint unit flow system ordinary bench compare fuzz tools clean
 
 PREFIX := /usr/local
 VERSION := $(shell sed -n 's/^version = "\(.*\)"/\1/p' Cargo.toml | head -n 1)
@@ -105,6 +105,7 @@ test:
 	@$(PART) build $(MAKE) --no-print-directory build
 	@$(PART) lint $(MAKE) --no-print-directory lint
 	@$(PART) compile cargo nextest run --locked --workspace --no-run
+	@$(PART) ordinary $(MAKE) --no-print-directory ordinary
 	@$(PART) tests $(MAKE) --no-print-directory system
 	@$(PART) fuzz $(MAKE) --no-print-directory fuzz
 	@$(PART) --sum
@@ -150,6 +151,12 @@ flow:
 
 system:
 	cargo nextest run --locked --workspace
+
+# What is asked, held, bound, told and recorded, once more with everything an ordinary user's. Left out is what mounts.
+ORDINARY := approvals|bound|aftermath|cage|keys|inspectors|flow|computed|tools|told_elsewhere|faults_of_host|faults_of_hook
+ordinary:
+	CARGO_TARGET_$(shell echo $(TARGET) | tr a-z- A-Z_)_RUNNER=$(CURDIR)/tests/ordinary.sh cargo nextest run --locked -p bashgate-tests \
+		-E 'binary(system) and test(/^($(ORDINARY))::/) and not test(/full_disk_under|mailboxes_that_do_not|empty_root/)'
 
 # What the tests need besides Rust.
 tools:

@@ -10,7 +10,7 @@ mod site;
 pub use corpora::{commands_of, corpora, corpus_files, lines_of, rows_of};
 pub use dice::Dice;
 pub use model::{Fault, Model};
-pub use site::{Host, Output, Site, bin, hook, repository, runner};
+pub use site::{Host, Output, Site, bin, built, hook, repository, runner};
 
 use std::time::{Duration, Instant};
 

@@ -14,9 +14,20 @@ use tempfile::TempDir;
 
 use crate::until;
 
+/// Where the repository lay when the tests were built.
+fn built_in() -> &'static Path {
+    Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap()
+}
+
 /// The repository's folder.
 pub fn repository() -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap().to_owned()
+    // To a user who may not go where it lies, `tests/ordinary.sh` shows it elsewhere.
+    std::env::var_os("BASHGATE_CHECKOUT").map_or_else(|| built_in().to_owned(), PathBuf::from)
+}
+
+/// A program of the tests, by the path at which it was built.
+pub fn built(path: &str) -> PathBuf {
+    Path::new(path).strip_prefix(built_in()).map_or_else(|_| path.into(), |rest| repository().join(rest))
 }
 
 /// The hook, as an agent would start it.

@@ -2,7 +2,7 @@
 
 use std::process::Command;
 
-use bashgate_tests::{Host, Output, Site, until};
+use bashgate_tests::{Host, Output, Site, built, until};
 use serde_json::{Value, json};
 
 /// A token made up here, so that no scanner mistakes this file for a leak.
@@ -229,7 +229,7 @@ fn what_a_command_left_of_which_nobody_has_heard_is_found_by_the_next() {
 fn a_host_that_dies_behind_its_answer_has_not_forgotten_what_it_let_through() {
     for point in ["response.renamed", "response.released"] {
         let site = Site::default();
-        let mut command = Command::new(env!("CARGO_BIN_EXE_bashgate-with-faults"));
+        let mut command = Command::new(built(env!("CARGO_BIN_EXE_bashgate-with-faults")));
         command.arg("serve").arg("--config").arg(site.host_toml()).env_remove("RUST_LOG");
         command.env("FAILPOINTS", format!("{point}=return(kill)"));
         let (mut host, ready) = Host::try_start(&mut command);

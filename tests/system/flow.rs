@@ -1,7 +1,7 @@
 //! A command's whole way: the real hook and the real host, through files only.
 
 use bashgate_shared::protocol::Answer;
-use bashgate_tests::{Model, Site, until};
+use bashgate_tests::{Model, Site, built, until};
 use serde_json::json;
 
 /// What a cell of the table leads to, for a command that the model flags and one that it clears.
@@ -559,7 +559,7 @@ fn a_backup_is_made_while_the_host_works_and_works_itself() {
 fn a_denial_overtakes_what_an_earlier_word_lets_through() {
     // A store that takes its time, so that a denial comes while the approval is being written.
     let site = Site::default();
-    let mut command = std::process::Command::new(env!("CARGO_BIN_EXE_bashgate-with-faults"));
+    let mut command = std::process::Command::new(built(env!("CARGO_BIN_EXE_bashgate-with-faults")));
     command.arg("serve").arg("--config").arg(site.host_toml()).env_remove("RUST_LOG");
     command.env("FAILPOINTS", "store.written=sleep(1500)");
     let _host = bashgate_tests::Host::start(&mut command);

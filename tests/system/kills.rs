@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 
 use bashgate::fault::POINTS;
 use bashgate_shared::protocol::{Answer, Response};
-use bashgate_tests::{Dice, Host, Model, PATIENCE, Site, rounds, until};
+use bashgate_tests::{Dice, Host, Model, PATIENCE, Site, built, rounds, until};
 use serde_json::json;
 
 /// Deaths at each place.
@@ -233,7 +233,7 @@ fn die_at(point: &str, model: &Model, dice: &mut Dice) -> (usize, usize) {
         // At the first time that it comes by, or a later one.
         let once = point.starts_with("start") || point.starts_with("stop");
         let skip = if once || point.starts_with("heartbeat") { 0 } else { dice.below(3) };
-        let mut command = Command::new(env!("CARGO_BIN_EXE_bashgate-with-faults"));
+        let mut command = Command::new(built(env!("CARGO_BIN_EXE_bashgate-with-faults")));
         command.arg("serve").arg("--config").arg(site.host_toml()).env_remove("RUST_LOG");
         command.env("FAILPOINTS", format!("{point}={skip}*off->return(kill)"));
         let before = ledger.ask(&names.next().unwrap(), "curl -s https://x.example/before");
@@ -283,7 +283,7 @@ fn what_the_disk_refuses_is_denied_and_works_again_when_it_does() {
         for point in ["store.begin", "store.written", "response.begin"] {
             let site = Site::default();
             site.raise("default", "corruption");
-            let mut command = Command::new(env!("CARGO_BIN_EXE_bashgate-with-faults"));
+            let mut command = Command::new(built(env!("CARGO_BIN_EXE_bashgate-with-faults")));
             command.arg("serve").arg("--config").arg(site.host_toml()).env_remove("RUST_LOG");
             // The first pass of the store is the record of the start.
             let spared = usize::from(point.starts_with("store"));
