@@ -1,12 +1,13 @@
 //! The scripts that a command was allowed with: copies of the very bytes, which lie over the files while it runs.
 //!
 //! A digest that was right a moment ago says nothing about what a shell reads a moment later. Only a sandbox with mounts of its
-//! own can see to it; what remains elsewhere, the threat model says.
+//! own can see to it; and a mount goes with the name below it, when somebody outside of the sandbox gives that to another file
+//! (`rename(2)`, `mount_namespaces(7)`). So what was allowed is looked at once more when the command has ended.
 
 use std::fs::{self, OpenOptions};
 use std::io::{self, Read as _, Write as _};
 use std::os::unix::fs::{MetadataExt as _, OpenOptionsExt as _};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use bashgate_shared::command::Digest;
 use bashgate_shared::protocol::FileEvidence;
@@ -21,25 +22,32 @@ const MOST_BYTES: u64 = 8 << 20;
 #[error("{0} is another one than the command was allowed with")]
 pub struct Changed(pub String);
 
+/// Which file it is, and when that was changed or renamed last: device, inode, seconds and nanoseconds.
+type File = (u64, u64, i64, i64);
+
 /// Copies of scripts, for as long as this lives.
 #[derive(Debug)]
 pub struct BoundScripts {
     folder: Option<Temporary>,
     /// From the copy to the real path of the script.
     pub mounts: Vec<(String, String)>,
+    /// Each script where the command finds it, and which file it was when it was read.
+    seen: Vec<(PathBuf, File)>,
 }
 
 impl BoundScripts {
-    /// Copies what these digests mean into a folder below `parent`. A file of which no digest was made is left out.
+    /// Copies what these digests mean into a folder below `parent`; without one they are compared, and nothing is bound. A file of
+    /// which no digest was made is left out.
     ///
     /// The inner error says which script is another one by now.
-    pub fn copy(scripts: &[FileEvidence], cwd: &Path, parent: &Path) -> io::Result<Result<Self, Changed>> {
-        let mut bound = Self { folder: None, mounts: Vec::new() };
+    pub fn copy(scripts: &[FileEvidence], cwd: &Path, parent: Option<&Path>) -> io::Result<Result<Self, Changed>> {
+        let mut bound = Self { folder: None, mounts: Vec::new(), seen: Vec::new() };
         for script in scripts.iter().filter(|script| !script.sha256.is_empty()) {
             let path = cwd.join(&script.path);
-            let Some(bytes) = read(&path).filter(|bytes| Digest::of(bytes).hex() == script.sha256) else {
-                return Ok(Err(Changed(script.path.clone())));
-            };
+            let now = read(&path).filter(|(bytes, _)| Digest::of(bytes).hex() == script.sha256);
+            let Some((bytes, file)) = now else { return Ok(Err(Changed(script.path.clone()))) };
+            bound.seen.push((path.clone(), file));
+            let Some(parent) = parent else { continue };
             let Some(real) = fs::canonicalize(&path)?.to_str().map(str::to_owned) else { continue };
             let folder = match &bound.folder {
                 Some(folder) => folder,
@@ -55,15 +63,23 @@ impl BoundScripts {
         }
         Ok(Ok(bound))
     }
+
+    /// The scripts that were changed or exchanged since, by whoever is not held by the sandbox: what ran is perhaps not what was
+    /// allowed.
+    pub fn exchanged(&self) -> impl Iterator<Item = &Path> {
+        let is_another = |(path, file): &&(PathBuf, File)| !read(path).is_some_and(|(_, now)| now == *file);
+        self.seen.iter().filter(is_another).map(|(path, _)| path.as_path())
+    }
 }
 
-fn read(path: &Path) -> Option<Vec<u8>> {
+/// What a file holds, and which one it is.
+fn read(path: &Path) -> Option<(Vec<u8>, File)> {
     let flags = i32::try_from(rustix::fs::OFlags::NONBLOCK.bits()).unwrap_or(0);
     let file = OpenOptions::new().read(true).custom_flags(flags).open(path).ok()?;
     let mut bytes = Vec::new();
-    let is_whole = file.metadata().is_ok_and(|meta| meta.is_file() && meta.len() <= MOST_BYTES);
+    let found = file.metadata().ok().filter(|found| found.is_file() && found.len() <= MOST_BYTES)?;
     file.take(MOST_BYTES).read_to_end(&mut bytes).ok()?;
-    is_whole.then_some(bytes)
+    Some((bytes, (found.dev(), found.ino(), found.ctime(), found.ctime_nsec())))
 }
 
 #[cfg(test)]
@@ -79,12 +95,24 @@ mod tests {
             sha256: Digest::of(text).hex(),
             head: String::new(),
         };
-        let copied = |script: FileEvidence| BoundScripts::copy(&[script], folder.path(), folder.path()).unwrap();
+        let copied = |script: FileEvidence| BoundScripts::copy(&[script], folder.path(), Some(folder.path())).unwrap();
+        let compared = |script: FileEvidence| BoundScripts::copy(&[script], folder.path(), None).unwrap();
+        let alone = compared(script("a.sh", b"echo a")).unwrap();
+        assert!(alone.mounts.is_empty() && alone.exchanged().count() == 0);
+        assert!(compared(script("a.sh", b"echo b")).is_err());
         let bound = copied(script("a.sh", b"echo a")).unwrap();
         let [(copy, real)] = bound.mounts.as_slice() else { panic!("{bound:?}") };
         assert_eq!(fs::read_to_string(copy).unwrap(), "echo a");
         assert_eq!(Path::new(real), folder.path().canonicalize().unwrap().join("a.sh"));
         let copy = copy.clone();
+        // Another file under its name is seen, also when the old one is back behind it.
+        assert_eq!(bound.exchanged().count(), 0);
+        let named = |name: &str| folder.path().join(name);
+        for (from, to) in [("a.sh", "old.sh"), ("b.sh", "a.sh"), ("a.sh", "b.sh"), ("old.sh", "a.sh")] {
+            fs::write(named("b.sh"), "echo b").unwrap();
+            fs::rename(named(from), named(to)).unwrap();
+            assert_eq!(bound.exchanged().count(), 1, "{from} {to}");
+        }
         drop(bound);
         assert!(!Path::new(&copy).exists());
         assert!(copied(script("a.sh", b"echo b")).is_err());

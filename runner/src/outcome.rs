@@ -337,7 +337,7 @@ impl Outcome {
         let mut staying: Vec<&Violation> = self.violations.iter().filter(|violation| violation.stays()).collect();
         staying.sort_by_key(|violation| !violation.is_rare);
         let result = gate::Aftermath {
-            planted: staying.into_iter().map(|found| found.path.clone()).collect(),
+            planted: staying.into_iter().map(Violation::on_record).collect(),
             shown: held::shown_by(&output, workspace),
             wanted_network: caged && failed && WITHOUT_NETWORK.iter().any(|words| output.contains(words)),
         };

@@ -8,7 +8,7 @@ use bashgate_hook::gate::config::Config;
 use bashgate_hook::gate::git::guard;
 use bashgate_hook::gate::plugins::{self, Call};
 use bashgate_hook::gate::{self, HookDecision, LetThroughBy, Look, Question};
-use bashgate_shared::classify::{Surroundings, classify, secrets};
+use bashgate_shared::classify::{CommandClass, Surroundings, classify, secrets};
 use bashgate_shared::command::{CommandError, CommandLine, Digest};
 use bashgate_shared::programs;
 use bashgate_shared::protocol::{FileEvidence, RunnerWire, ScriptWire};
@@ -74,8 +74,8 @@ impl Permit {
         self.reach
     }
 
-    /// The scripts that it was allowed with, and their digests: these very bytes are what runs, where a sandbox can see to it.
-    /// What tools write anew at their work (`package.json`) is none.
+    /// The scripts that it was allowed with, and, where all that it does is known, the files that it reads, with their digests: these
+    /// very bytes are what counts, where a sandbox can see to it. What tools write anew at their work (`package.json`) is none.
     pub fn scripts(&self) -> &[FileEvidence] {
         &self.scripts
     }
@@ -188,8 +188,13 @@ pub fn ask(text: &str, ask: &Ask<'_>) -> Result<Permit, Denied> {
         LetThroughBy::Hook => Reach::Local,
         LetThroughBy::Host | LetThroughBy::Nobody | LetThroughBy::Silence { .. } => Reach::Preset,
     };
-    let is_script =
-        |file: &FileEvidence| found.effects.runs.contains(&file.path) && !programs::is_a_managers_own(&file.path);
+    // What nobody in the command writes, as far as is known: of what a script does nothing is.
+    let effects = &found.effects;
+    let only_reads = effects.runs.is_empty() && !effects.runs_fetched && found.class != CommandClass::Unknown;
+    let is_script = |file: &FileEvidence| {
+        let is_read = only_reads && effects.reads.contains(&file.path) && !effects.writes.contains(&file.path);
+        (is_read || effects.runs.contains(&file.path)) && !programs::is_a_managers_own(&file.path)
+    };
     let scripts = files.into_iter().filter(is_script).collect();
     Ok(Permit { warning: HookDecision::Allow(by).warning(), scripts, ..Permit::plain(command, reach) })
 }

@@ -34,7 +34,7 @@ use crate::sandbox::{
     self, BackendName, Guarantee, Hidden, Lent, Listed, Nest, OwnTmp, Places, Roots, Temporary, Unavailable, Wanted,
 };
 use crate::user::RunAs;
-use crate::watch::{Looked, SharedFolders, Watch};
+use crate::watch::{Change, Looked, SharedFolders, Violation, Watch};
 
 /// Longest wait for the shell to start.
 const STARTING: Duration = Duration::from_secs(20);
@@ -283,6 +283,7 @@ impl Runner {
                 let mut violations: Vec<_> =
                     watches.drain(..).flat_map(|watch| watch.after(checks_out, &protected)).collect();
                 violations.extend(shared.iter().flat_map(SharedFolders::given_back));
+                violations.extend(keep.1.exchanged().map(|path| Violation::of(path, Change::Exchanged)));
                 drop(keep);
                 let looked = [before, since.elapsed()];
                 let mut outcome = finished.outcome(permit, spec, timeout, sandbox, (violations, looked));
@@ -469,13 +470,10 @@ fn argv(shell: ShellProgram, command: &str) -> Vec<String> {
     argv
 }
 
-/// Copies of the scripts that the command was allowed with. Without a place for them there are none.
+/// Copies of the scripts that the command was allowed with. Without a place for them there are none, but they are compared.
 fn bound_scripts(permit: &Permit, spec: &RunSpec, run_as: RunAs) -> Result<BoundScripts, RunError> {
-    let none = BoundScripts::copy(&[], &spec.cwd, Path::new("/"));
-    let made = match hooks_parent(spec, run_as) {
-        Ok(parent) if !permit.scripts().is_empty() => BoundScripts::copy(permit.scripts(), &spec.cwd, &parent),
-        _ => none,
-    };
+    let parent = (!permit.scripts().is_empty()).then(|| hooks_parent(spec, run_as).ok()).flatten();
+    let made = BoundScripts::copy(permit.scripts(), &spec.cwd, parent.as_deref());
     let io = |source| RunError::Io { what: "copy what was allowed", source };
     made.map_err(io)?.map_err(|changed| RunError::Changed(changed.0))
 }
@@ -946,7 +944,7 @@ impl Finished {
         spec: &RunSpec,
         timeout: Duration,
         sandbox: Sandboxed,
-        (violations, looked): (Vec<crate::watch::Violation>, [Duration; 2]),
+        (violations, looked): (Vec<Violation>, [Duration; 2]),
     ) -> Outcome {
         let limit = limit(spec);
         let mut shown = self.outputs.iter().map(|capture| limit.show(capture));

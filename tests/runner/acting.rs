@@ -147,7 +147,8 @@ fn git(folder: &Path, arguments: &[&str]) {
 
 #[test]
 fn what_everyday_tools_make_is_told_and_stays() {
-    for ground in everywhere("[presets.p.git]\nrepository = \"write\"\n[presets.p.limits]\ntimeout_s = 60") {
+    let alone = "[presets.p.git]\nrepository = \"write\"\n[presets.p.limits]\ntimeout_s = 60";
+    for ground in everywhere(alone).chain(cages()) {
         let work = ground.work();
         git(&work, &["init", "-q", "-b", "main"]);
         fs::write(work.join("README"), "x").unwrap();
@@ -316,7 +317,7 @@ fn what_was_set_aside_is_given_back_by_a_word() {
 /// What a package manager installs, its programs and what they build, works in the run that installs it and stays.
 #[test]
 fn packages_are_installed_and_stay() {
-    for ground in everywhere("[presets.p.limits]\ntimeout_s = 120") {
+    for ground in everywhere("[presets.p.limits]\ntimeout_s = 120").chain(cages()) {
         let work = ground.work();
         let package = work.join("package");
         fs::create_dir(&package).unwrap();

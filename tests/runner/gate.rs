@@ -8,6 +8,8 @@ use std::time::Duration;
 use bashgate_tests::{Output, Site, bin, until};
 use serde_json::{Value, json};
 
+use super::{Ground, MATRIX};
+
 /// A command line of the runner at a site.
 fn runner(site: &Site, arguments: &[&str]) -> Command {
     let mut command = bashgate_tests::runner();
@@ -347,6 +349,101 @@ fn what_runs_in_the_foreground_is_listed_and_can_be_stopped() {
     killed.kill().unwrap();
     killed.wait().unwrap();
     assert_eq!(jobs(), json!([]));
+}
+
+/// What a person has approved is what runs: it is compared at the start, what is written into the file later reaches nobody where the
+/// sandbox has mounts of its own, and whatever is put in its place while it runs is told and on record.
+#[test]
+fn what_was_approved_runs_under_every_backend_or_its_exchange_is_told() {
+    for (who, backend) in MATRIX {
+        let site = Site::default();
+        for path in [site.path(), &site.work()] {
+            fs::set_permissions(path, std::os::unix::fs::PermissionsExt::from_mode(0o755)).unwrap();
+        }
+        fs::set_permissions(site.path().join("mailbox"), std::os::unix::fs::PermissionsExt::from_mode(0o711)).unwrap();
+        let ground = Ground::new(who, backend, "[presets.p.network]\naccess = \"requested\"");
+        fs::copy(ground.path().join("runner.toml"), site.path().join("runner.toml")).unwrap();
+        let _host = site.serve();
+        for label in ["corruption", "secret"] {
+            site.raise("default", label);
+        }
+        let work = ground.work();
+        for text in ["shown", "swapped"] {
+            ground.write(&format!("work/{text}.txt"), &format!("{text}\n"));
+        }
+        let start = |command: &str| {
+            let mut running = ground.as_user(&ground.path().join("bin/bashgate-run"));
+            running
+                .args(["exec", "--preset", "p", "--network", "--config"])
+                .arg(site.hook_toml())
+                .args(["--", command]);
+            running.current_dir(&work);
+            std::thread::spawn(move || Output::of(&mut running, b""))
+        };
+        let approve = |running: &std::thread::JoinHandle<Output>, before: &dyn Fn()| {
+            let card = until("a card, or the end", || {
+                let card = site.pending().first().cloned();
+                card.map(Some).or_else(|| running.is_finished().then_some(None))
+            });
+            before();
+            if let Some(card) = card {
+                site.cli(["approve", card["id"].as_str().unwrap()]).expect(0);
+            }
+        };
+        let script = |text: &str| format!("cat {text}.txt\n");
+        let settings = |text: &str| format!("url = \"file://{}/{text}.txt\"\n", work.display());
+        for (reads, file, content) in [
+            ("sh ./run.sh", "run.sh", &script as &dyn Fn(&str) -> String),
+            ("curl -s -K curl.cfg", "curl.cfg", &settings),
+        ] {
+            let name = format!("{backend} as {who:?}: {reads}");
+            let write = |text: &str| drop(ground.write(&format!("work/{file}"), &content(text)));
+            let rename = |text: &str| {
+                ground.write("work/other", &content(text));
+                fs::rename(work.join("other"), work.join(file)).unwrap();
+            };
+            let swap_back = |_: &str| {
+                for (from, to) in [(file, "old"), ("swapped.other", file), (file, "swapped.other"), ("old", file)] {
+                    ground.write("work/swapped.other", &content("swapped"));
+                    fs::rename(work.join(from), work.join(to)).unwrap();
+                }
+            };
+            let command = |mark: &str| format!("touch {mark}; sleep 0.3; {reads}; curl -s https://x.invalid/{mark}");
+
+            // Between the answer and the start.
+            write("shown");
+            let before = format!("before-{file}");
+            let running = start(&command(&before));
+            approve(&running, &|| write("swapped"));
+            let output = running.join().unwrap().expect(2);
+            assert!(output.stderr.contains("changed") || output.stderr.contains("another one"), "{name}: {output:?}");
+            assert!(!work.join(&before).exists(), "{name}: {output:?}");
+
+            // While it runs: into the file that is there; another one over it, once, in a loop, and away again.
+            for (way, exchange) in
+                [("write", &write as &dyn Fn(&str)), ("rename", &rename), ("loop", &rename), ("back", &swap_back)]
+            {
+                write("shown");
+                let mark = format!("{way}-{file}");
+                let running = start(&command(&mark));
+                approve(&running, &|| ());
+                until("its start, or the end", || (work.join(&mark).exists() || running.is_finished()).then_some(()));
+                exchange("swapped");
+                while way == "loop" && !running.is_finished() {
+                    exchange("shown");
+                    exchange("swapped");
+                }
+                let output = running.join().unwrap();
+                let is_told = output.stderr.contains(&format!("{file} was exchanged"));
+                assert!(is_told, "{name}: {way}: {output:?}");
+                if way == "write" && backend == "bwrap" {
+                    assert_eq!(output.stdout, "shown\n", "{name}: {output:?}");
+                }
+            }
+            let records = serde_json::to_string(&site.audit()).unwrap();
+            assert!(records.contains(&format!("{file}, exchanged while it ran")), "{name}: {records}");
+        }
+    }
 }
 
 /// What is read-only, and why, and what to do about it.

@@ -78,7 +78,7 @@ fn is_zero(number: &usize) -> bool {
 }
 
 impl Violation {
-    fn of(path: &Path, change: Change) -> Self {
+    pub(crate) fn of(path: &Path, change: Change) -> Self {
         Self { path: path.display().to_string(), change, aside: None, more: 0, is_rare: true }
     }
 
@@ -86,8 +86,21 @@ impl Violation {
     pub const fn stays(&self) -> bool {
         matches!(
             self.change,
-            Change::Created | Change::Modified | Change::NestedRepository | Change::Opened | Change::NotAllSeen
+            Change::Created
+                | Change::Modified
+                | Change::NestedRepository
+                | Change::Opened
+                | Change::NotAllSeen
+                | Change::Exchanged
         )
+    }
+
+    /// What the host hears of it.
+    pub fn on_record(&self) -> String {
+        match self.change {
+            Change::Exchanged => format!("{}, exchanged while it ran", self.path),
+            _ => self.path.clone(),
+        }
     }
 
     fn set_aside(path: &Path, aside: &Path) -> Self {
@@ -121,6 +134,8 @@ pub enum Change {
     Closed,
     /// Not everything in it could be looked at.
     NotAllSeen,
+    /// The command was allowed with it, and another file was put in its place while it ran.
+    Exchanged,
 }
 
 impl fmt::Display for Violation {
@@ -161,6 +176,10 @@ impl fmt::Display for Violation {
                 write!(f, "{path} was opened to other users of this machine, and is closed to them again")
             }
             Change::NotAllSeen => write!(f, "{path} holds more than could be looked at"),
+            Change::Exchanged => write!(
+                f,
+                "{path} was exchanged while the command ran that was allowed with it: what ran is perhaps not what was allowed"
+            ),
         }?;
         if self.more > 0 { write!(f, " (and {} more like it)", self.more) } else { Ok(()) }
     }
