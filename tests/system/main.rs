@@ -25,6 +25,7 @@ mod hostile_places;
 mod hostile_programs;
 mod hostile_steps;
 mod hostile_ways;
+mod hostile_words;
 mod hostile_world;
 mod inspectors;
 mod install;

@@ -186,7 +186,7 @@ fn variable_in(line: &str) -> Option<(&str, &str)> {
 
 /// True for a name that says that its value is a secret, and not where one is, what kind of one, or who may see it.
 fn says_secret(name: &str) -> bool {
-    const ENDS: [&str; 21] = [
+    const ENDS: [&str; 20] = [
         "_NAME",
         "_ID",
         "_ARN",
@@ -206,7 +206,6 @@ fn says_secret(name: &str) -> bool {
         "_PREFIX",
         "_REGION",
         "_VERSION",
-        "_URI",
         "_REF",
     ];
     let name = name.replace('-', "_").to_ascii_uppercase();

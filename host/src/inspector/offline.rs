@@ -71,6 +71,9 @@ fn what_is_not_known(brief: &Brief) -> Option<String> {
     if let Some(why) = what_scripts_do(brief) {
         return Some(why);
     }
+    if let Some(why) = what_names_mean(brief) {
+        return Some(why);
+    }
     if let Some(part) = brief.parts.iter().find(|part| part.rule == COMPUTED) {
         return Some(format!("which program `{}` runs is only known when it runs", shortened(&part.text)));
     }
@@ -92,6 +95,38 @@ fn what_is_not_known(brief: &Brief) -> Option<String> {
         Some(name) if is_not_known(name) => Some(format!("the rules do not know the program `{}`", shortened(name))),
         Some(_) => None,
     })
+}
+
+/// What a command does by which its words may mean something else than they say: it evaluates what is only known when it runs, or sets
+/// PATH.
+fn what_names_mean(brief: &Brief) -> Option<String> {
+    let sets = |name: &str| brief.effects.sets.iter().any(|set| set == name);
+    if brief.effects.evaluates_unknown {
+        return Some("the shell evaluates in it what is only known when it runs".to_owned());
+    }
+    (sets("PATH") && !finds_what_it_found(&brief.command))
+        .then(|| "in which folders its programs are found is only known when it runs".to_owned())
+}
+
+/// True where each folder that the text puts into PATH is one of the system's or of a person's own tools.
+fn finds_what_it_found(command: &str) -> bool {
+    let mut assignments = command.match_indices("PATH=").filter(|(at, _)| {
+        let before = command.get(..*at).and_then(|text| text.chars().next_back());
+        before.is_none_or(|letter| !letter.is_ascii_alphanumeric() && letter != '_')
+    });
+    let is_known = |folder: &str| {
+        let is_own = ["~/", "$HOME/", "${HOME}/"].iter().any(|home| folder.starts_with(home));
+        matches!(folder, "$PATH" | "${PATH}") || (is_own || is_of_system(folder)) && !folder.contains("..")
+    };
+    let is_harmless = |(at, name): (usize, &str)| {
+        let text = command.get(at + name.len()..).unwrap_or_default();
+        let text = text.strip_prefix('"').map_or(text, |text| text.split('"').next().unwrap_or_default());
+        let value = text.split(|letter: char| letter.is_whitespace() || ";&|<>()'\"`".contains(letter)).next();
+        value.is_some_and(|value| value.split(':').all(is_known))
+    };
+    // Each one that is set has its own text; another way to set it has none.
+    let count = assignments.clone().count();
+    count > 0 && assignments.all(is_harmless)
 }
 
 /// What scripts that a shell reads do which would not be clear by itself: the host reads them as it reads commands, and what they
@@ -292,7 +327,7 @@ fn begins(call: &Argv, program: &str) -> bool {
 
 /// True for a call that changes the folder to one that its text does not say: by a word that is only known when it runs, from the
 /// shell's stack of folders, or where something is found.
-fn moves_where_only_the_run_knows(call: &Argv) -> bool {
+pub(super) fn moves_where_only_the_run_knows(call: &Argv) -> bool {
     // `-`, `+1`, `-2`.
     let is_of_stack = |word: &String| {
         let number = word.strip_prefix(['+', '-']).filter(|number| number.bytes().all(|byte| byte.is_ascii_digit()));

@@ -3,13 +3,15 @@
 //! For the offline rules, once an agent has seen both secrets and untrusted content. A harmless script of the workspace may lead there
 //! as well, which only a sandbox without network stops; what stands in the text itself is not let through unseen.
 
+use std::ops::Range;
+
 use bashgate_shared::classify::later::{self, Tier};
-use bashgate_shared::classify::{CommandClass, Part, git_config};
+use bashgate_shared::classify::{Argv, CommandClass, Part, git_config, paths};
 use bashgate_shared::programs::{self, Builtin, Kind, Program, Runs, Talks, Trait, Wrapper};
 use bashgate_shared::variables;
 
 use super::Brief;
-use super::offline::{reaches_network, shortened};
+use super::offline::{moves_where_only_the_run_knows, reaches_network, shortened};
 
 /// Options that take a program to another machine, or have it start what they name, whatever it is.
 const ELSEWHERE: &[&str] = &[
@@ -101,6 +103,20 @@ pub(super) fn may_reach(brief: &Brief) -> Option<String> {
     {
         return Some(format!("`{}` makes programs run something, or go elsewhere", shortened(name)));
     }
+    // Settings, hooks and recipes of a folder are code of whatever works in it.
+    let obeys_its_folder = |call: &Argv| {
+        let name = call.first().and_then(Option::as_deref).map(paths::file_name);
+        name.and_then(programs::row).is_some_and(is_work_here)
+    };
+    if brief.calls.iter().any(moves_where_only_the_run_knows)
+        && let Some(call) = brief.calls.iter().find(|call| obeys_its_folder(call))
+    {
+        let name = call.first().and_then(Option::as_deref).unwrap_or_default();
+        return Some(format!(
+            "in which folder `{}` works, whose settings may run something, is only known when it runs",
+            shortened(name)
+        ));
+    }
     // What stands on the standard input of a part is no part of its text.
     let is_fed = brief.command.contains("<<") && unknown().any(|part| !part.argv.is_empty());
     let named = || brief.command.lines().find(|line| reaches_network(line));
@@ -108,6 +124,11 @@ pub(super) fn may_reach(brief: &Brief) -> Option<String> {
         return Some(format!("it hands over a text that reaches the network: `{}`", shortened(line)));
     }
     None
+}
+
+/// True for a program that works on the project it is started in.
+fn is_work_here(row: &Program) -> bool {
+    row.has(Trait::BuildsHere) || row.here.is_some()
 }
 
 /// Deepest call behind another one that is looked at.
@@ -127,7 +148,6 @@ fn of_part(brief: &Brief, part: &Part, depth: usize) -> Option<String> {
     if let Some(setting) = setting_of_git(part) {
         return Some(format!("`{}` makes it run something", shortened(&setting)));
     }
-    let is_work_here = |row: &Program| row.has(Trait::BuildsHere) || row.here.is_some();
     if name != "git"
         && row.is_none_or(is_work_here)
         && let Some(task) = texts().find(|word| programs::is_outward(word))
@@ -169,7 +189,7 @@ fn of_part(brief: &Brief, part: &Part, depth: usize) -> Option<String> {
     }
     let is_work = row.here.is_some()
         || row.has(Trait::BuildsHere)
-        || row.runs == Runs::Shell
+        || row.runs == Runs::Shell && !row.has(Trait::TypesLater)
         || row.kind == Kind::Runtime
         || row.builtin.is_some()
         || matches!(row.runs, Runs::Behind(wrapper) if is_read(&wrapper, words));
@@ -179,12 +199,17 @@ fn of_part(brief: &Brief, part: &Part, depth: usize) -> Option<String> {
     if row.kind == Kind::Local && row.builtin.is_none() && !stays(row, words) {
         return Some(format!("it is not known what `{name}` does with these words"));
     }
+    let is_setting = || name == "git" && texts().any(|word| word == "config") && words.iter().any(Option::is_none);
+    if (is_work_here(row) || row.runs == Runs::Code) && may_be_an_option(row, part) || is_setting() {
+        return Some(format!("a word of `{name}` is only known when it runs, and may be any option"));
+    }
     if let Some(here) = row.here {
         let has_version =
             row.has(Trait::HasSubcommands) || texts().skip(1).any(|word| !word.starts_with('-') && word.contains('@'));
         let is_open = words.iter().any(Option::is_none) && here.is_empty();
+        let known: Vec<&str> = words.iter().map_while(Option::as_deref).collect();
         let is_of_others = has_version && name != "git" && texts().any(|word| word.contains('@'));
-        if is_open || is_of_others || !works_here(row, here, &texts().collect::<Vec<_>>()) {
+        if is_open || is_of_others || !works_here(row, here, &known, known.len() == words.len()) {
             return Some(format!("`{name}` may reach other machines with these words"));
         }
     }
@@ -210,6 +235,15 @@ fn of_part(brief: &Brief, part: &Part, depth: usize) -> Option<String> {
     // An editor's own language starts programs and opens connections.
     if row.runs == Runs::Code && row.kind == Kind::Runner {
         return Some(format!("`{name}` runs commands of its own language"));
+    }
+    // Each file that is found, in its turn.
+    let is_found = |word: &&str| word.contains("{}");
+    if (is_work_here(row) || row.runs != Runs::Nothing || row.kind == Kind::Runtime)
+        && texts().any(|word| is_found(&word))
+        && !matches!(row.runs, Runs::Behind(_))
+        && row.kind != Kind::Local
+    {
+        return Some(format!("which files `{name}` runs is only known when it runs"));
     }
     let reads_code = row.kind == Kind::Runtime
         || matches!(row.runs, Runs::Shell | Runs::Code)
@@ -239,28 +273,47 @@ const PLAIN_OF_DOC: &[&str] = &["-all", "-src", "-u", "-short", "-c", "-cmd"];
 
 /// The calls that stand behind a program which runs others.
 fn behind(row: &Program, part: &Part) -> Vec<Part> {
-    let words = part.argv.get(1..).unwrap_or_default();
-    let of = |argv: &[Option<String>]| {
+    let words = part.argv.as_slice();
+    let of = |range: Range<usize>| {
+        let argv = words.get(range.clone()).unwrap_or_default().to_vec();
+        let begins = part.begins.get(range).unwrap_or_default().to_vec();
         let text: Vec<&str> = argv.iter().map(|word| word.as_deref().unwrap_or("")).collect();
-        Part { argv: argv.to_vec(), text: text.join(" "), ..part.clone() }
+        Part { text: text.join(" "), argv, begins, ..part.clone() }
     };
-    let is = |word: &Option<String>, one_of: &[&str]| word.as_deref().is_some_and(|word| one_of.contains(&word));
+    let find = |from: usize, is: &dyn Fn(&str) -> bool| {
+        let rest = words.iter().enumerate().skip(from);
+        rest.filter_map(|(at, word)| Some((at, word.as_deref()?))).find(|(_, word)| is(word)).map(|(at, _)| at)
+    };
     if row.has(Trait::PrintsNames) {
-        let begins = |word: &Option<String>| is(word, &["-exec", "-execdir", "-ok", "-okdir"]);
-        let starts =
-            words.iter().enumerate().filter(|(_, word)| begins(word)).filter_map(|(at, _)| words.get(at + 1..));
-        let calls = starts.map(|rest| rest.split(|word| is(word, &[";", "+"])).next().unwrap_or_default());
-        return calls.map(of).collect();
+        let mut calls = Vec::new();
+        let begins = |word: &str| matches!(word, "-exec" | "-execdir" | "-ok" | "-okdir");
+        let mut from = 1;
+        while let Some(at) = find(from, &begins) {
+            let end = find(at + 1, &|word| matches!(word, ";" | "+")).unwrap_or(words.len());
+            calls.push(of(at + 1..end));
+            from = end;
+        }
+        return calls;
     }
-    let own = words.iter().position(|word| word.as_deref().is_some_and(|word| !word.starts_with('-')));
-    if let Some(at) = own.filter(|at| words.get(*at).is_some_and(|word| is(word, row.before))) {
-        let rest = words.get(at + 1..).unwrap_or_default();
-        let started = rest.iter().position(|word| word.as_deref().is_some_and(is_started));
-        return started.and_then(|at| rest.get(at..)).map(of).into_iter().collect();
+    let own = find(1, &|word| !word.starts_with('-'));
+    let is_before =
+        |at: &usize| words.get(*at).is_some_and(|word| word.as_deref().is_some_and(|word| row.before.contains(&word)));
+    if let Some(at) = own.filter(is_before) {
+        return find(at + 1, &is_started).map(|at| of(at..words.len())).into_iter().collect();
     }
     let runs_others = matches!(row.runs, Runs::Behind(_)) || row.builtin == Some(Builtin::RunsBehind);
-    let started = || words.iter().position(|word| word.as_deref().is_some_and(is_started));
-    if runs_others { started().and_then(|at| words.get(at..)).map(of).into_iter().collect() } else { Vec::new() }
+    if !runs_others {
+        return Vec::new();
+    }
+    let mut call = find(1, &is_started).map(|at| of(at..words.len()));
+    // What comes from the input are further words of it.
+    if let (Some(call), Runs::Behind(wrapper)) = (&mut call, row.runs)
+        && wrapper.words_from_input
+    {
+        call.argv.push(None);
+        call.begins.push(None);
+    }
+    call.into_iter().collect()
 }
 
 /// A toolchain by its path, and a file with more words of a command. Of what takes packages, `@scope/name` is one of those.
@@ -284,9 +337,8 @@ fn is_read(wrapper: &Wrapper, words: &[Option<String>]) -> bool {
     let row = known.get(at).and_then(|word| programs::row(word));
     wrapper.knows(known.get(..at).unwrap_or_default())
         && (!wrapper.words_from_input
-            || row.is_none_or(|row| {
-                row.kind == Kind::Local && (row.has(Trait::Deletes) || !row.has(Trait::ChangesFiles))
-            }))
+            || row
+                .is_none_or(|row| row.kind == Kind::Local && !row.has(Trait::ChangesFiles) || row.has(Trait::Deletes)))
 }
 
 /// Letters by which a local program that starts others is told which: `tar -I FILE`, `tar cFf FILE a.tar`.
@@ -294,7 +346,7 @@ const STARTS: [char; 2] = ['I', 'F'];
 
 /// True for a local program whose words say all of what it does, but for what its files are.
 fn stays(row: &Program, words: &[Option<String>]) -> bool {
-    if row.keeps_to_its_list(words) {
+    if row.has(Trait::OnlyReads) || row.keeps_to_its_list(words) {
         return true;
     }
     if row.takes_script() {
@@ -350,16 +402,20 @@ fn evaluates(builtin: Builtin, words: &[Option<String>]) -> bool {
     }
 }
 
-/// A word that tells something to people, as far as the row says that there are some.
-fn is_message(row: &Program, part: &Part, word: &str) -> bool {
-    let talks = match row.talks {
+/// A call that tells something to people.
+fn tells(row: &Program, part: &Part) -> bool {
+    match row.talks {
         Talks::Never => false,
         Talks::Always => true,
         Talks::Behind(calls) => part.argv.iter().flatten().any(|word| calls.contains(&word.as_str())),
-    };
+    }
+}
+
+/// A word that tells something to people, as far as the row says that there are some.
+fn is_message(row: &Program, part: &Part, word: &str) -> bool {
     let before = part.argv.windows(2).find(|pair| pair.get(1).is_some_and(|second| second.as_deref() == Some(word)));
     let option = before.and_then(|pair| pair.first()).and_then(Option::as_deref).unwrap_or("");
-    talks
+    tells(row, part)
         && (row.talks == Talks::Always
             || ["-m", "--message", "-F", "--grep", "-S", "-G", "--author", "-am", "-qm", "-e"].contains(&option)
             || ["--message=", "--grep=", "--author=", "-m", "-S", "-G"].iter().any(|start| word.starts_with(start)))
@@ -424,9 +480,10 @@ fn is_option(word: &str, option: &str) -> bool {
     }
 }
 
-/// True for a call of one of these subcommands, or for one that only asks for help.
-fn works_here(row: &Program, here: &[&str], words: &[&str]) -> bool {
-    if matches!(words, [] | ["--version" | "-V" | "-v" | "--help" | "-h"]) {
+/// True for a call of one of these subcommands, or for one that only asks for help. These are its words, or those in front of the first
+/// one that is only known when it runs.
+fn works_here(row: &Program, here: &[&str], words: &[&str], are_all: bool) -> bool {
+    if are_all && matches!(words, [] | ["--version" | "-V" | "-v" | "--help" | "-h"]) {
         return !here.is_empty() || !words.is_empty();
     }
     // Of a toolchain it is chosen by its own first word.
@@ -452,10 +509,52 @@ fn works_here(row: &Program, here: &[&str], words: &[&str]) -> bool {
             Some(path) => path.rsplit(':').next().unwrap_or(path).to_owned(),
             None => word.to_owned(),
         };
-        return !named.is_empty()
+        return are_all
+            && !named.is_empty()
             && named.iter().all(|word| here.iter().any(|call| is(call, &[of_project(word).as_str()])));
     }
     here.iter().any(|call| is(call, &named))
+}
+
+/// Options that take a text as their value, or say which of what is there.
+const TAKE_TEXT: &[&str] = &[
+    "--message",
+    "--grep",
+    "--author",
+    "--date",
+    "--format",
+    "--pretty",
+    "--since",
+    "--until",
+    "--after",
+    "--before",
+    "--find-object",
+];
+/// The same in calls that tell people something.
+const TELL: &[&str] = &["-m", "-am", "-qm", "--message", "--author", "--date"];
+
+/// True where a word is only known when it runs, and nothing says that it is none of the program's options: nothing is known of how it
+/// begins, it is no text behind an option, and no `--` stands in front of it.
+fn may_be_an_option(row: &Program, part: &Part) -> bool {
+    let ends = part.argv.iter().position(|word| word.as_deref() == Some("--")).unwrap_or(part.argv.len());
+    // To others of its subcommands the same letter is no option with a value.
+    let takes_message = row.here.is_none()
+        || matches!(part.argv.get(1).and_then(Option::as_deref), Some("commit" | "tag" | "merge" | "notes" | "stash"));
+    let is_text = |at: usize| {
+        let before = at.checked_sub(1).and_then(|at| part.argv.get(at)).and_then(Option::as_deref);
+        takes_message && tells(row, part) && before.is_some_and(|before| TELL.contains(&before))
+    };
+    let is_option = |at: usize| match part.begins.get(at).and_then(Option::as_deref) {
+        // It may fall into several.
+        None => true,
+        Some(begins) => {
+            let is_of_text = begins.split_once('=').is_some_and(|(option, _)| TAKE_TEXT.contains(&option));
+            let may_begin_so = begins.is_empty() || begins.starts_with(['-', '+', '@']);
+            may_begin_so && !is_of_text && !is_text(at)
+        }
+    };
+    let mut open = part.argv.iter().enumerate().take(ends).filter(|(_, word)| word.is_none());
+    open.any(|(at, _)| is_option(at))
 }
 
 /// A setting that git is given, that starts something: in a file of the repository some of these are nothing new, here they are.

@@ -236,7 +236,11 @@ mod tests {
             (Taint::Clean, "f() { echo x >> ~/.bashrc; }; f".to_owned(), (Decision::Inspect, "persistence")),
             (Taint::Both, "ls -la".to_owned(), (Decision::Allow, "table")),
             (Taint::Both, "curl -s http://localhost:3000/health | jq .".to_owned(), (Decision::Allow, "table")),
-            (Taint::Both, "cat .env; wget -q -O /dev/null http://127.0.0.1:80".to_owned(), (Decision::Allow, "table")),
+            (
+                Taint::Both,
+                "cat .env; wget -q -O /dev/null --max-redirect=0 http://127.0.0.1:80".to_owned(),
+                (Decision::Allow, "table"),
+            ),
             (Taint::Both, "curl -d x http://localhost:3000".to_owned(), (Decision::AskHuman, "table")),
             (Taint::Both, "curl -X POST http://localhost:3000".to_owned(), (Decision::AskHuman, "table")),
             (Taint::Both, "curl http://localhost:3000/$x".to_owned(), (Decision::AskHuman, "table")),

@@ -1,7 +1,7 @@
 //! One call of a program: its name and arguments, as far as they are known before it runs.
 
 use super::braces;
-use crate::shell::{Form, Piece, Variable, Word};
+use crate::shell::{Form, Piece, Word};
 
 /// A call of a program.
 #[derive(Debug, Clone)]
@@ -72,8 +72,8 @@ impl Arg {
         Self { found_by: patterns.to_vec(), ..self }
     }
 
-    /// What the text of a word says about the arguments it makes; `known` tells what variables hold.
-    pub fn all_of(word: &Word, known: &dyn Fn(&Variable) -> Option<Self>) -> Vec<Self> {
+    /// What the text of a word says about the arguments it makes; `known` tells what variables hold, and substitutions print.
+    pub fn all_of(word: &Word, known: &dyn Fn(&Piece) -> Option<Self>) -> Vec<Self> {
         match braces::expand(&word.pieces) {
             Some(words) => words.iter().map(|pieces| of_pieces(pieces.iter(), known)).collect(),
             None => vec![of_pieces(word.pieces.iter(), known)],
@@ -122,6 +122,11 @@ impl Arg {
         matches!(self.known, Known::Literal | Known::OneWord | Known::Pipe)
     }
 
+    /// True for one name of which a part is known: behind a variable in a loop, say.
+    pub fn is_one_name(&self) -> bool {
+        matches!(self.known, Known::OneWord | Known::Words)
+    }
+
     /// True when it is, or may turn out to be, an option.
     pub fn may_be_option(&self) -> bool {
         match self.known {
@@ -134,7 +139,7 @@ impl Arg {
 }
 
 /// The argument that these pieces make.
-fn of_pieces<'p>(pieces: impl Iterator<Item = &'p Piece>, known: &dyn Fn(&Variable) -> Option<Arg>) -> Arg {
+fn of_pieces<'p>(pieces: impl Iterator<Item = &'p Piece>, known: &dyn Fn(&Piece) -> Option<Arg>) -> Arg {
     let mut arg = Arg::literal("");
     let mut only = true;
     for piece in pieces {
@@ -156,17 +161,17 @@ fn of_pieces<'p>(pieces: impl Iterator<Item = &'p Piece>, known: &dyn Fn(&Variab
             // The shell puts the name of a pipe there; the reader lets nothing stand beside it.
             Piece::Process { .. } => Arg::unknown("", Known::Pipe),
             // The home folder is a path only where a word starts with it; elsewhere `~` does not stand for it.
-            Piece::Variable(variable) => match known(variable).filter(|value| first || !value.start.starts_with('~')) {
+            Piece::Variable(variable) => match known(piece).filter(|value| first || !value.start.starts_with('~')) {
                 Some(value) => value,
                 None if variable.quoted && !matches!(variable.form, Form::Elements) && !splits(piece) => {
                     Arg::unknown("", Known::OneWord)
                 }
                 None => Arg::unknown("", Known::Anything),
             },
-            Piece::Substitution { quoted: false, .. } => Arg::unknown("", Known::Anything),
-            Piece::Substitution { quoted: true, .. } | Piece::Number(_) | Piece::Tilde => {
-                Arg::unknown("", Known::OneWord)
+            Piece::Substitution { quoted, .. } => {
+                known(piece).unwrap_or_else(|| Arg::unknown("", if *quoted { Known::OneWord } else { Known::Anything }))
             }
+            Piece::Number(_) | Piece::Tilde => Arg::unknown("", Known::OneWord),
             // What stands behind a bracket is a part of the pattern.
             Piece::Glob(mark) => Arg { in_one_folder: matches!(mark, '*' | '?'), ..Arg::unknown("", Known::Words) },
             Piece::Brace => Arg { wanders: true, ..Arg::unknown("", Known::Words) },

@@ -62,6 +62,9 @@ pub struct Effects {
     /// Variables that it sets, and functions (`name()`) that it defines; `?` where nobody knows which, or what names mean from then on.
     #[serde(skip)]
     pub sets: Vec<String>,
+    /// The shell evaluates in it what is only known when it runs, as a number or a name: a subscript there may run any command.
+    #[serde(skip)]
+    pub evaluates_unknown: bool,
     /// Files whose code it runs, or that may hold it, as resolved as the text allows.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub runs: Vec<String>,
@@ -110,6 +113,7 @@ impl Effects {
             git,
             git_in,
             reads_unknown: _,
+            evaluates_unknown: _,
             reads_beside,
             sets,
             runs,

@@ -14,6 +14,8 @@ pub struct GitShown {
     pub paths: Vec<String>,
     /// Every branch, tag or remote branch is named as well.
     pub every_ref: bool,
+    /// What was stashed counts among these, with what was not tracked.
+    pub stashes: bool,
     /// Files are added first, so that what is not in the index yet may be in it by then.
     pub added: bool,
     /// Merges are shown beside each of their parents, not only where they differ from all of them.

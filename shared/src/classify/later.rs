@@ -1160,6 +1160,75 @@ pub fn of(path: &str, cwd: Option<&str>) -> Option<Later> {
     Some(Later { tier: ByItself, what, is_called, is_kept: false })
 }
 
+/// What a path may do later of which only the beginning and the end are known, as a pattern or a variable leaves them: one that it may
+/// be, and false with it where nothing but the end speaks for it, which many others have as well.
+pub fn may_be(start: &str, tail: &str, cwd: Option<&str>) -> Option<(String, Later, bool)> {
+    let sure = |path: String| of(&path, cwd).map(|later| (path, later, true));
+    // Whatever it is called, it lies there; or it is called so, wherever it lies.
+    let folder = start.rsplit_once('/').map(|(folder, _)| folder);
+    let inside = folder.and_then(|folder| sure(format!("{folder}/x")));
+    let called = || tail.contains(['/', '.']).then(|| sure(format!("x{tail}"))).flatten();
+    let begins = folded(start);
+    let boundaries = || std::iter::once(0).chain(begins.match_indices('/').map(|(at, _)| at + 1));
+    let listed = || {
+        let named = names().flat_map(|name| boundaries().map(move |from| (name, from)));
+        let fitting = named.filter_map(|(name, from)| {
+            let begun = begins.get(from..).unwrap_or_default();
+            let is_sure = name.begins_and_ends(begun, &folded(tail))?;
+            Some((format!("{}{}", start.get(..from).unwrap_or_default(), name.path), is_sure))
+        });
+        let acting = fitting.filter_map(|(path, is_sure)| of(&path, cwd).map(|later| (path, later, is_sure)));
+        acting.max_by_key(|(_, later, is_sure)| (*is_sure, later.tier))
+    };
+    inside.or_else(called).or_else(listed)
+}
+
+/// A name on the list, relative to the folder that it lies in.
+#[derive(Debug, Clone, Copy)]
+struct Name {
+    path: &'static str,
+    /// Any letters may follow.
+    is_open: bool,
+    /// Any names below it count as well.
+    is_folder: bool,
+}
+
+/// All of them but those of the whole machine, and those that are told by their ending alone.
+fn names() -> impl Iterator<Item = Name> {
+    let of = |path: &'static str, is_folder| {
+        let is_open = path.ends_with('*');
+        Name { path: path.trim_end_matches('*'), is_open, is_folder }
+    };
+    let rows = ROWS.iter().flat_map(|row| row.at).filter_map(move |at| match at {
+        Ends(path) => Some(of(path, false)),
+        Below(path) => Some(of(path, true)),
+        Ending(_) | Root(_) => None,
+    });
+    let agents = agents::settings().chain(agents::hooks()).map(move |path| of(path, false));
+    rows.chain(agents::folders().map(move |path| of(path, true))).chain(agents)
+}
+
+impl Name {
+    /// `Some` where the name may begin and end so; false with it where it does not begin so by more than nothing.
+    fn begins_and_ends(self, begun: &str, tail: &str) -> Option<bool> {
+        let Self { path, is_open, is_folder } = self;
+        if begun.is_empty() {
+            // The end of a path's last name says nothing.
+            let end = tail.strip_prefix('/')?;
+            let (_, last) = path.rsplit_once('/')?;
+            let is_it = last == end || is_open && end.starts_with(last) && !end.contains('/');
+            return is_it.then_some(false);
+        }
+        // Nor do a few letters, but that a dot stands in front.
+        let is_told = begun.starts_with('.') || tail.starts_with('/');
+        let goes_on = path.strip_prefix(begun);
+        let ends_so = goes_on.is_some_and(|rest| !rest.is_empty() && rest.ends_with(tail));
+        let lies_below = is_folder && goes_on.is_some() && tail.contains('/');
+        let is_of_open = is_open && (goes_on.is_some() || begun.starts_with(path));
+        (is_told && (ends_so || lies_below || is_of_open)).then_some(true)
+    }
+}
+
 /// True for a file that is there to be copied, or is a copy: no agent reads its settings by such a name. The path is in lower case.
 fn is_laid_aside(path: &str) -> bool {
     [".example", ".sample", ".template", ".dist", ".bak", ".orig"].iter().any(|ending| path.ends_with(ending))

@@ -248,6 +248,11 @@ impl Surroundings {
         later::of(path, self.cwd.as_deref())
     }
 
+    /// What a path may do later of which only the beginning and the end are known.
+    fn later_in_part(&self, start: &str, tail: &str) -> Option<(String, later::Later, bool)> {
+        later::may_be(start, tail, self.cwd.as_deref())
+    }
+
     /// The part of the gate that a resolved path is, holds or lies in.
     fn gate_part(&self, path: &str) -> Option<String> {
         protected::gate_part(path, &self.protected, self.cwd.as_deref())
@@ -277,6 +282,10 @@ pub struct Part {
     /// The call's words; `None` for one that is only known when it runs. Empty where there is no call.
     #[serde(skip)]
     pub argv: Argv,
+    /// With what each of these words begins, as far as is known: one that is known with the whole of it. `None` for one that may fall
+    /// into several.
+    #[serde(skip)]
+    pub begins: Argv,
     /// True when something is fed to its standard input: by a pipe, a file or a here-document.
     #[serde(skip)]
     pub fed: bool,
@@ -381,6 +390,7 @@ pub fn classify(command: &CommandLine, around: &Surroundings) -> Classification 
                 rule: "reader".to_owned(),
                 reason: reason.clone(),
                 argv: Vec::new(),
+                begins: Vec::new(),
                 fed: false,
             };
             Classification {

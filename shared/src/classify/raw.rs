@@ -58,6 +58,21 @@ pub(super) fn effects_of_unread(text: &str, around: &Surroundings) -> Effects {
         effects.runs_fetched |= words.clone().any(runs);
         effects.reads_unknown = true;
     }
+    // What a name is made of may be any program.
+    let is_made = text.contains(['$', '`']);
+    for host in words.clone().filter_map(programs::host_in).filter(|_| is_made).collect::<Vec<_>>() {
+        effects
+            .network
+            .push(NetworkUse { program: "a program that nobody has read".to_owned(), host: Some(host.clone()) });
+        note(&mut effects.untrusted, host);
+        effects.reads_unknown = true;
+        effects.runs_fetched |= words.clone().any(|word| programs::runs_of(word).takes_input());
+    }
+    for word in words.clone().filter(|word| word.contains(['*', '?'])) {
+        pattern(word, around, &mut effects);
+    }
+    // Letters by their numbers.
+    effects.reads_unknown |= text.contains("$'") && text.contains('\\');
     if words.any(|word| programs::has(word, Trait::PrintsEnvironment)) {
         note(&mut effects.secrets, "the environment");
     }
@@ -65,6 +80,20 @@ pub(super) fn effects_of_unread(text: &str, around: &Surroundings) -> Effects {
         note(&mut effects.untrusted, program);
     }
     effects
+}
+
+/// What a pattern stands for may be read, and may be written.
+fn pattern(word: &str, around: &Surroundings, effects: &mut Effects) {
+    let (start, tail) = word.split_once(['*', '?']).unwrap_or((word, ""));
+    let tail = tail.rsplit(['*', '?']).next().unwrap_or(tail);
+    note(&mut effects.named, format!("{start}*{tail}"));
+    if let Some((_, later, true)) = around.later_in_part(start, tail) {
+        let list = match later.tier {
+            Tier::Gate | Tier::ByItself => &mut effects.persistence,
+            Tier::Steers => &mut effects.steering,
+        };
+        note(list, word);
+    }
 }
 
 /// What may be a word in some language or other: whatever stands between blanks and signs.

@@ -122,6 +122,7 @@ pub(super) const TABLE: &[Program] = &[
         "--rootdir",
         "-W",
         "--pythonwarnings",
+        "--basetemp",
     ]),
     runner(&["ruff"], &[], &["ruff check ."]).tells_version(&["--version", "-V"]),
     runner(&["mypy", "black"], &[], &["mypy ."]).elsewhere(&["--config-file", "--config", "--python-executable"]),
@@ -204,7 +205,8 @@ pub(super) const TABLE: &[Program] = &[
         &["MODULE.bazel", "WORKSPACE", "WORKSPACE.bazel", "BUILD", "BUILD.bazel", ".bazelrc", "BUCK", ".buckconfig"],
         &["bazel build x"],
     )
-    .here(&["build", "test", "run", "query", "cquery", "clean", "info"]),
+    .here(&["build", "test", "run", "query", "cquery", "clean", "info"])
+    .elsewhere(&["--config", "--bazelrc"]),
     runner(&["swift"], &["Package.swift"], &["swift build"]).terminal(super::languages::PROMPT).here(&[
         "build",
         "test",
@@ -213,8 +215,23 @@ pub(super) const TABLE: &[Program] = &[
         "package dump-package",
         "package clean",
     ]),
-    runner(&["ctest"], &[], &["ctest"]).elsewhere(&["-D", "-T", "-M", "-S", "-SP"]).tells_version(&["--version"]),
+    runner(&["ctest"], &[], &["ctest"])
+        .elsewhere(&[
+            "-D",
+            "-T",
+            "-M",
+            "-S",
+            "-SP",
+            "--dashboard",
+            "--test-action",
+            "--test-model",
+            "--script",
+            "--submit-index",
+            "--extra-submit",
+        ])
+        .tells_version(&["--version"]),
     runner(&["rustc"], &[], &["rustc a.rs"])
+        .elsewhere(&["-C", "--codegen", "--extern", "-L", "-Z"])
         .tells_version(&["--version", "-V"])
         .version_chosen_by(&["rust-toolchain", "rust-toolchain.toml"])
         .environment(&["RUSTUP_TOOLCHAIN", "RUSTUP_HOME"]),
@@ -244,6 +261,7 @@ pub(super) const TABLE: &[Program] = &[
             "-processorpath",
             "--processor-path",
             "-Xbootclasspath",
+            "-J*",
         ])
         .runs(Runs::Code)
         .tells_version(&["-version", "--version"])

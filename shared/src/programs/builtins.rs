@@ -261,6 +261,9 @@ fn cd(judge: &mut Judge<'_>, call: &Call) -> Judgement {
     let operands: Vec<_> = call.args.iter().filter(|arg| !matches!(arg.exact(), Some("--" | "-P" | "-L"))).collect();
     // With -P the folders that links lead to count, which the text cannot tell, and `$PWD` is one of them.
     let physical = call.args.iter().any(|arg| arg.is("-P"));
+    if let [.., folder] = operands.as_slice() {
+        judge.may_go_to(folder);
+    }
     match operands.as_slice() {
         // From then on `..` is what lies above there.
         _ if physical => judge.change_folder(None),
@@ -479,6 +482,7 @@ fn pushd(judge: &mut Judge<'_>, call: &Call) -> Judgement {
         [folder] if call.program == "pushd" => folder.exact().filter(|text| !text.starts_with(['-', '+'])),
         _ => None,
     };
+    call.args.iter().for_each(|folder| judge.may_go_to(folder));
     judge.change_folder(to);
     match call.args.as_slice() {
         [] => Judgement::safe(),

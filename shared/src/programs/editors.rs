@@ -112,6 +112,7 @@ pub(super) const TABLE: &[Program] = &[
     )
     .runs(Runs::Shell)
     .terminal(SESSIONS)
+    .traits(&[Trait::TypesLater])
     .not_safe(&["tmux ls", "tmux new-session -d make"]),
     Program::new(&["login"], "starts a shell for a user", Kind::Launcher, Rule::Never(Operands::Data))
         .runs(Runs::Shell)

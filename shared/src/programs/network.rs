@@ -444,7 +444,9 @@ fn other_hosts(call: &Call, known: Option<Vec<Option<String>>>, first: Option<&s
 }
 
 /// Options of a request that brings an answer and nothing else: flags, and those with a value.
+const NO_REDIRECTS: &str = "--max-redirect=0";
 const PLAIN_FLAGS: &[&str] = &[
+    NO_REDIRECTS,
     "--silent",
     "--show-error",
     "--fail",
@@ -467,6 +469,10 @@ const LONGEST_ADDRESS: usize = 200;
 /// else is in the call, also what might lead it elsewhere, makes it any other request.
 pub(crate) fn asks_this_machine(name: &str, words: &[Option<&str>]) -> bool {
     if !matches!(name, "curl" | "wget") {
+        return false;
+    }
+    // Unlike the other one it goes wherever an answer leads.
+    if name == "wget" && !words.contains(&Some(NO_REDIRECTS)) {
         return false;
     }
     let mut addresses = 0;
@@ -904,13 +910,15 @@ mod tests {
             "curl -sSf 'http://127.0.0.1:8080/api?x=1'",
             "curl -s -m 5 -o /dev/null -w '%{http_code}' localhost:3000",
             "curl -sI 'http://[::1]:80/'",
-            "wget -q --spider http://localhost/",
+            "wget -q --spider --max-redirect=0 http://localhost/",
         ] {
             assert!(!brings(command), "{command}");
         }
         for command in [
             "curl https://x.example",
             "curl -L http://localhost:3000",
+            // It goes where an answer leads.
+            "wget -q --spider http://localhost/",
             "curl -x http://proxy http://localhost",
             "curl --proxy http://proxy http://localhost",
             "curl -d a=b http://localhost",

@@ -127,6 +127,9 @@ const OTHER_SETTINGS: &[&str] = &[
     "--workspace",
     "--include-workspace-root",
     "-w*",
+    "--ws",
+    "--iwr",
+    "--scope",
     "--prefix",
     "-C*",
     "--cwd",
@@ -539,6 +542,7 @@ pub(super) const TABLE: &[Program] = &[
     ]),
     manager(&["gradle"], JVM, &["gradle build"])
         .here(JVM_HERE)
+        .elsewhere(&["-D*", "-P*", "-I", "-g", "-b", "-c", "-p"])
         .publishes(&["publish", "publishToMavenLocal", "uploadArchives"])
         .configured_by(GRADLE)
         .traits(&[Trait::EachWordIsACall])

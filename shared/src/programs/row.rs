@@ -770,7 +770,7 @@ pub enum Talks {
 
 /// What is worth one word. The judge asks for `ChangesFiles`, `NamesAreFiles` (which `Rule::Listed` implies), `PrintsNames`,
 /// `PrintsEnvironment`, `OpensDash` and `KeepsLines`; the hook for `ShellScript`; the floor of all presets for `Overwrites`, `Deletes` and `Formats`; the cage for `AboutTheOutside`; the
-/// cache of findings for `Steady`; the offline inspector for `Searches`, `Decodes`, `EachWordIsACall`, `BuildsHere` and `Unmistakable`; approvals for `SettledByFiles`; git's inertness for
+/// cache of findings for `Steady`; the offline inspector for `Searches`, `OnlyReads`, `TypesLater`, `Decodes`, `EachWordIsACall`, `BuildsHere` and `Unmistakable`; approvals for `SettledByFiles`; git's inertness for
 /// `PlainPager`; the flow of scripts for `HasSubcommands` and `NoEndOfOptions`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Trait {
@@ -806,6 +806,10 @@ pub enum Trait {
     NamesOnly,
     /// It searches, lists or tells, so that its words are mentions of what they name.
     Searches,
+    /// None of its options writes a file, starts a program or sends anything, whatever it reads.
+    OnlyReads,
+    /// It keeps shells that others type into.
+    TypesLater,
     /// It turns data back into what they were.
     Decodes,
     /// What is paged through it runs nothing else, unless its own variables say so.

@@ -10,7 +10,7 @@ pub(super) const TABLE: &[Program] = &[
         .passes_on(1)
         .environment(&["GREP_OPTIONS"])
         .starts(&["grep"])
-        .traits(&[Trait::Searches, Trait::ShellScript, Trait::NamesAreFiles])
+        .traits(&[Trait::Searches, Trait::OnlyReads, Trait::ShellScript, Trait::NamesAreFiles])
         .safe(&[
             "grep -r pattern .",
             "grep -rn 'rm -rf' .",

@@ -253,12 +253,14 @@ fn packed(repository: &Repository, name: &str) -> Looked<Option<Id>> {
 /// The only name of what was stashed.
 const STASH: &str = "refs/stash";
 
-/// What every ref points at but a stash.
-pub(super) fn every_ref(repository: &Repository) -> Looked<Vec<Id>> {
+/// What every ref points at; what was stashed, and not dropped, only where that is asked for.
+pub(super) fn every_ref(repository: &Repository, stashes: bool) -> Looked<Vec<Id>> {
     let trouble = |path: &Path, error: &std::io::Error| format!("{} cannot be read ({error})", path.display());
     let mut found: Vec<Id> = packed_refs(repository)?
         .lines()
-        .filter_map(|line| line.split_once(' ').filter(|(_, name)| *name != STASH).and_then(|(id, _)| Id::parse(id)))
+        .filter_map(|line| {
+            line.split_once(' ').filter(|(_, name)| stashes || *name != STASH).and_then(|(id, _)| Id::parse(id))
+        })
         .collect();
     let mut waiting: Vec<_> = repository.folders().map(|folder| folder.join("refs")).collect();
     let mut seen = 0;
@@ -272,7 +274,7 @@ pub(super) fn every_ref(repository: &Repository) -> Looked<Vec<Id>> {
             for entry in std::fs::read_dir(&path).map_err(|error| trouble(&path, &error))? {
                 waiting.push(entry.map_err(|error| trouble(&path, &error))?.path());
             }
-        } else if meta.is_file() && !repository.folders().any(|folder| folder.join(STASH) == path) {
+        } else if meta.is_file() && (stashes || !repository.folders().any(|folder| folder.join(STASH) == path)) {
             let text = super::read_text(&path).map_err(|error| trouble(&path, &error))?;
             let line = text.strip_suffix('\n').unwrap_or(&text);
             match (Id::parse(line), line.strip_prefix("ref: refs/")) {
@@ -284,6 +286,13 @@ pub(super) fn every_ref(repository: &Repository) -> Looked<Vec<Id>> {
         }
     }
     found.extend(of_ref(repository, "HEAD")?);
+    for log in repository.folders().map(|folder| folder.join("logs").join(STASH)).filter(|_| stashes) {
+        let text = existing(super::read_text(&log)).map_err(|error| trouble(&log, &error))?.unwrap_or_default();
+        found.extend(text.lines().filter_map(|line| Id::parse(line.split(' ').nth(1)?)));
+        if found.len() > MAX_REFS {
+            return Err("there is more stashed than is looked at".to_owned());
+        }
+    }
     // What is checked out elsewhere: `--all` takes it, too.
     let others = existing(std::fs::read_dir(repository.common.join("worktrees")))
         .map_err(|error| trouble(&repository.common, &error))?;

@@ -149,7 +149,7 @@ impl<'r> Look<'r> {
     fn at_all(&mut self, shown: &GitShown) -> Looked<()> {
         let mut named = self.named(shown)?;
         if shown.every_ref {
-            for id in every_ref(self.repository)? {
+            for id in every_ref(self.repository, shown.stashes)? {
                 let id = peeled(&mut self.objects, &id)?;
                 if self.objects.get(&id)?.kind == Kind::Commit {
                     named.starts.push(id);

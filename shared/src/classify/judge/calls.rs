@@ -123,6 +123,7 @@ impl Judge<'_> {
         };
         if !is_known {
             self.sets_any();
+            self.effects.evaluates_unknown |= matches!(builtin, Builtin::Declares { .. } | Builtin::Calculates);
         } else if matches!(builtin, Builtin::Declares { .. } | Builtin::Removes) {
             for arg in call.args.iter().filter(|arg| is_plain(arg)) {
                 self.sets(arg.start().split('=').next().unwrap_or_default());

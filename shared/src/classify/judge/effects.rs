@@ -34,6 +34,7 @@ impl Judge<'_> {
         self.effects.network.append(&mut found.network);
         self.effects.runs_fetched |= found.runs_fetched;
         self.effects.reads_unknown |= found.reads_unknown;
+        self.effects.evaluates_unknown |= found.evaluates_unknown;
     }
 
     /// A program is started that has the name of a builtin.
@@ -386,8 +387,10 @@ impl Judge<'_> {
             return Judgement::safe();
         }
         let Some(path) = arg.exact() else {
+            self.may_write(arg.start(), &arg.tail);
             return Judgement::unknown("it writes a file whose name is only known when it runs");
         };
+        self.may_write_where_it_went(path);
         let mut judgement = Judgement::safe();
         for path in self.unresolved(path) {
             note(&mut self.effects.writes, path);
@@ -396,6 +399,42 @@ impl Judge<'_> {
             judgement = judgement.max(each(self, &resolved));
         }
         judgement
+    }
+
+    /// A file is written whose name is only known in part.
+    pub(super) fn may_write(&mut self, start: &str, tail: &str) {
+        let starts: Vec<String> = self
+            .resolved(start)
+            .into_iter()
+            .map(|path| if start.ends_with('/') && !path.ends_with('/') { format!("{path}/") } else { path })
+            .collect();
+        let starts = if start.is_empty() { vec![String::new()] } else { starts };
+        for start in starts {
+            let named = format!("{start}…{tail}");
+            match self.around.later_in_part(&start, tail) {
+                Some((path, Later { tier: Tier::Gate, .. }, true)) if self.around.gate_part(&path).is_some() => {
+                    note(&mut self.effects.tampering, named);
+                }
+                Some((_, Later { tier: Tier::Gate | Tier::ByItself, .. }, true)) => {
+                    note(&mut self.effects.persistence, named);
+                }
+                // Others are called so as well.
+                Some(_) => note(&mut self.effects.steering, named),
+                None => {}
+            }
+        }
+    }
+
+    /// The same for a name in a folder that the command went to and that is only known in part.
+    fn may_write_where_it_went(&mut self, path: &str) {
+        if path.starts_with(['/', '~']) || !self.folders.contains(&Folder::Anywhere) {
+            return;
+        }
+        for folder in self.went_to.clone() {
+            let inside = folder.with_end(&format!("/{path}"));
+            self.tampering_by(&inside);
+            self.may_write(inside.start(), &inside.tail);
+        }
     }
 
     fn write_to(&mut self, path: &str) -> Judgement {
@@ -469,6 +508,9 @@ impl Judge<'_> {
             for path in std::iter::once(arg.start()).chain(glued.into_iter().flatten()).filter(|path| !path.is_empty())
             {
                 self.may_change(path, modifies, only_talks);
+            }
+            if modifies && arg.exact().is_none() {
+                self.may_write(arg.start(), &arg.tail);
             }
             if modifies && (arg.exact().is_none() || reads_names) {
                 self.tampering_by(arg);
@@ -622,6 +664,8 @@ impl Judge<'_> {
             let secret = paths_in(text).into_iter().filter(|_| reads).filter(is_secret).min_by_key(|path| path.len());
             if let Some(secret) = secret {
                 note(&mut self.effects.secrets, secret);
+            } else if reads {
+                self.secret_by_end(arg);
             }
             if !only_talks && paths::file_name(text) == "git" {
                 let behind: Vec<&str> = call.args.iter().skip(at + 1).map(Arg::start).collect();
@@ -646,6 +690,14 @@ impl Judge<'_> {
         let Some((program, host)) = reaches else { return Judgement::safe() };
         self.network(&program, host);
         Judgement::network(format!("its words name `{program}`, which reaches the network"))
+    }
+
+    /// A word that is only known in part, and by its end names a secret.
+    pub(crate) fn secret_by_end(&mut self, arg: &Arg) {
+        let is_open = arg.exact().is_none() && arg.tail.contains(['/', '.']);
+        if is_open && secrets::is_secret_path(&format!("x{}", arg.tail)) {
+            note(&mut self.effects.secrets, format!("{}…{}", arg.start(), arg.tail));
+        }
     }
 
     /// Secrets that a text in whatever language names.

@@ -1,6 +1,7 @@
 //! Where a command runs: every folder that a `cd` on the way may have led to.
 
 use super::Judge;
+use crate::classify::call::Arg;
 use crate::classify::{Condition, paths};
 
 /// Most working directories that a command is followed through.
@@ -62,6 +63,13 @@ impl Judge<'_> {
         }
         self.folders = next;
         self.also_in(&stays);
+    }
+
+    /// What a `cd` is told, for where the text alone does not say what that is.
+    pub fn may_go_to(&mut self, folder: &Arg) {
+        if self.went_to.len() < MAX_FOLDERS {
+            self.went_to.push(folder.clone());
+        }
     }
 
     /// A relative path after a `cd` to an unknown place, and a path whose `..` the text cannot resolve.

@@ -16,7 +16,7 @@ use folders::Folder;
 use values::Values;
 use walk::Source;
 
-use super::call::{Arg, Call};
+use super::call::{Arg, Call, Known};
 use super::effects::{ANY, note};
 use super::terminal::TerminalWatch;
 use super::tool::{MAX_ACTS, ToolAct};
@@ -70,6 +70,12 @@ impl Judgement {
 fn argv(call: &Call) -> Argv {
     let args = call.args.iter().map(|arg| arg.exact().map(str::to_owned));
     std::iter::once(Some(call.program.clone())).chain(args).collect()
+}
+
+/// With what each word of a call begins, program first; `None` for one that may fall into several.
+fn begins(call: &Call) -> Argv {
+    let of = |arg: &Arg| (arg.known != Known::Anything).then(|| arg.start().to_owned());
+    std::iter::once(Some(call.program.clone())).chain(call.args.iter().map(of)).collect()
 }
 
 /// What a program is called whose name is only known when it runs.
@@ -185,6 +191,8 @@ pub struct Judge<'t> {
     /// What of them was looked at once and for all: the parts of the gate and the programs that reach the network.
     telling: Telling,
     reads_unknown: bool,
+    /// Folders that a `cd` led to, as far as their names are known.
+    went_to: Vec<Arg>,
     shell: Shell,
     /// What variables hold, by the assignments in the text.
     values: Values,
@@ -252,6 +260,7 @@ impl<'t> Judge<'t> {
             mentioned: Vec::new(),
             telling: Telling::default(),
             reads_unknown: false,
+            went_to: Vec::new(),
             shell: around.shell,
             values,
             bound: Bound::default(),
@@ -356,17 +365,18 @@ impl Judge<'_> {
 
     /// Adds a part with its class, and joins the class into the whole.
     fn add(&mut self, text: &str, rule: &str, judgement: Judgement) {
-        self.add_call(text, rule, judgement, Argv::new());
+        self.add_call(text, rule, judgement, (Argv::new(), Argv::new()));
     }
 
-    fn add_call(&mut self, text: &str, rule: &str, judgement: Judgement, argv: Argv) {
+    /// The same for a call, with its words and with what each begins.
+    fn add_call(&mut self, text: &str, rule: &str, judgement: Judgement, (argv, begins): (Argv, Argv)) {
         let Judgement { class, reason, local } = judgement;
         let told = if reason.is_empty() && class > CommandClass::Safe { rule.to_owned() } else { reason.clone() };
         let whole = std::mem::replace(&mut self.whole, Judgement::safe());
         self.whole = whole.max(Judgement { class, reason: told, local });
         let fed = self.terminal.input.fed;
-        let part =
-            Part { text: text.to_owned(), class, local, rule: rule.to_owned(), reason, depth: self.depth, argv, fed };
+        let (text, rule, depth) = (text.to_owned(), rule.to_owned(), self.depth);
+        let part = Part { text, class, local, depth, rule, reason, argv, begins, fed };
         // The values of variables may bring the same call many times.
         if self.parts.last() == Some(&part) || self.parts.len() >= MAX_CALLS {
             return;
@@ -430,6 +440,12 @@ impl Judge<'_> {
     /// Any variable may be set, or names mean something else from now on.
     pub(crate) fn sets_any(&mut self) {
         note(&mut self.effects.sets, ANY);
+    }
+
+    /// The shell evaluates what is only known when it runs: that may set any variable, or run anything.
+    fn evaluates_any(&mut self) {
+        self.sets_any();
+        self.effects.evaluates_unknown = true;
     }
 
     /// As [`inner_call`](Self::inner_call), of a program whose environment lacks PATH or PWD.

@@ -9,7 +9,7 @@ use crate::classify::call::{Arg, Known};
 use crate::programs::{self, Builtin};
 use crate::shell::visit::{Visit, inside};
 use crate::shell::{
-    Arithmetic, Command, Compound, CompoundKind, Document, Form, Function, Piece, Shell, Simple, Variable, Word,
+    Arithmetic, Command, Compound, CompoundKind, Document, Form, Function, Piece, Script, Shell, Simple, Variable, Word,
 };
 use crate::variables;
 
@@ -19,7 +19,7 @@ const MAX_VALUES: usize = 16;
 /// One value that a variable may have.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Value {
-    /// This text, or a file name that this pattern matches.
+    /// This text, one that begins and ends so, or a file name that this pattern matches.
     Text(Arg),
     /// Digits, perhaps with a minus sign.
     Number,
@@ -223,7 +223,7 @@ fn is_name_byte(byte: u8) -> bool {
     byte.is_ascii_alphanumeric() || byte == b'_'
 }
 
-/// What an assignment sets: text without any expansion, or a number.
+/// What an assignment sets, as far as it is known: text, a number, or with what a text begins and ends.
 fn assigned(word: &Word) -> Option<Value> {
     match word.pieces.as_slice() {
         [Piece::Number(_)] | [Piece::Text { quoted: false, .. }, Piece::Number(_)]
@@ -243,9 +243,49 @@ fn assigned(word: &Word) -> Option<Value> {
                     _ => None,
                 })
                 .collect();
-            text.map(|text| Value::Text(Arg::literal(text)))
+            text.map(Arg::literal).or_else(|| in_part(pieces)).map(Value::Text)
         }
     }
+}
+
+/// A text of which the beginning or the end is known. It is one, whatever stands in its middle: nothing is split here.
+fn in_part(pieces: &[Piece]) -> Option<Arg> {
+    let text = |piece: &Piece| match piece {
+        Piece::Text { text, .. } if !text.starts_with('~') => Some(text.clone()),
+        _ => None,
+    };
+    // Quotes leave an empty text in front.
+    let is_empty = |piece: &&Piece| matches!(piece, Piece::Text { text, .. } if text.is_empty());
+    let (first, rest) = pieces.get(pieces.iter().take_while(is_empty).count()..)?.split_first()?;
+    let mut start = match first {
+        Piece::Tilde => "~".to_owned(),
+        Piece::Substitution { script, .. } if is_temporary(script) => "/tmp/".to_owned(),
+        _ => text(first).unwrap_or_default(),
+    };
+    if !start.is_empty() && !matches!(first, Piece::Substitution { .. }) {
+        start.extend(rest.iter().map_while(text));
+    }
+    let mut ends: Vec<String> = rest.iter().rev().map_while(text).collect();
+    ends.reverse();
+    let tail = ends.concat();
+    let is_known = !start.is_empty() || !tail.is_empty();
+    is_known.then(|| {
+        let mut arg = Arg::unknown(start, Known::OneWord).with_end(&tail);
+        arg.wanders = tail.contains("..");
+        arg
+    })
+}
+
+/// True for `$(mktemp)`: a file or folder that was not there before, where temporary ones are.
+fn is_temporary(script: &Script) -> bool {
+    let [step] = script.steps.as_slice() else { return false };
+    let [command] = step.pipeline.as_slice() else { return false };
+    command.as_simple().is_some_and(|simple| {
+        let mut words = simple.words.iter().map(Word::literal);
+        simple.assignments.is_empty()
+            && words.next().flatten().as_deref() == Some("mktemp")
+            && words.all(|word| word.is_some_and(|word| word == "-d" || word.starts_with("/tmp/")))
+    })
 }
 
 /// True when an unquoted `$x` with this value is one word with this very text.

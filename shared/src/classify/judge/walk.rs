@@ -4,14 +4,14 @@ use super::bound::Mark;
 use super::effects::asks_remote;
 use super::folders::Folder;
 use super::values::{self, Functions, Value};
-use super::{Content, Fed, Judge, Judgement, Names, ONLY_KNOWN_LATER, argv, computed_argv};
+use super::{Content, Fed, Judge, Judgement, Names, ONLY_KNOWN_LATER, argv, begins, computed_argv};
 use crate::classify::call::{Arg, Call, Known};
 use crate::classify::effects::note;
 use crate::classify::paths::{self, Zone};
 use crate::classify::terminal::{self, Input};
 use crate::classify::{COMPUTED, FUNCTION_CALL, dotenv, raw, secrets};
 use crate::planted::{self, Bug};
-use crate::programs::{self, Builtin, Trait, builtin_of};
+use crate::programs::{self, Builtin, Kind, Trait, builtin_of};
 use crate::shell::visit::{Visit, inside};
 use crate::shell::{
     self, Arithmetic, Calculation, Command, Compound, CompoundKind, Condition, Document, Function, Join, Piece,
@@ -336,13 +336,13 @@ impl<'s> Visit<'s> for Walk<'_, '_, 's> {
             if condition.numbers.contains(&index) && !self.judge.is_number(word) {
                 let reason =
                     "`[[` evaluates this operand as an expression, and what it holds is only known when it runs";
-                self.judge.sets_any();
+                self.judge.evaluates_any();
                 self.own_is(Judgement::unknown(reason));
             }
             let named = condition.names.contains(&index);
             if named && !word.literal().is_some_and(|name| name.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'_'))
             {
-                self.judge.sets_any();
+                self.judge.evaluates_any();
                 self.own_is(Judgement::unknown("`[[ -v` evaluates the subscript of a name"));
             }
         }
@@ -415,8 +415,8 @@ impl<'s> Visit<'s> for Walk<'_, '_, 's> {
                 self.judge.terminal.unknown_program(&args, input);
                 let call = Call { program: String::new(), args, fetched_in_words, fed: fed.clone() };
                 let computed = self.judge.computed(&call, &first.literal_prefix(), is_pattern, text);
-                let argv = computed_argv(&call);
-                self.judge.add_call(text, COMPUTED, judgement.clone().max(computed), argv);
+                let words = (computed_argv(&call), begins(&call));
+                self.judge.add_call(text, COMPUTED, judgement.clone().max(computed), words);
             }
             return;
         };
@@ -454,7 +454,7 @@ impl<'s> Visit<'s> for Walk<'_, '_, 's> {
                 judged = judged.max(self.judge.tampering_in(&call, text));
             }
             self.judge.place_of_part = place;
-            self.judge.add_call(text, &rule, judged, argv(&call));
+            self.judge.add_call(text, &rule, judged, (argv(&call), begins(&call)));
             ends.append(&mut self.judge.folders);
         }
         self.judge.terminal.input = input;
@@ -494,7 +494,7 @@ impl<'s> Visit<'s> for Walk<'_, '_, 's> {
                 if redirect.reads && self.judge.effects.untrusted.len() > fetched {
                     self.judge.stdin = Fed::Fetched;
                 }
-                for args in self.judge.arguments(std::slice::from_ref(word)) {
+                for args in self.judge.targets(word) {
                     let judgement = match args.as_slice() {
                         [arg] => self.judge.redirect_to(redirect, arg, &mut self.wrote),
                         _ => Judgement::unknown("a redirection to more than one file"),
@@ -677,7 +677,7 @@ impl Judge<'_> {
         for name in &expression.names {
             let certain = self.values_of(name).is_some_and(|values| values.iter().all(Value::is_number));
             if !certain && !planted::has(Bug::NamesHoldNumbers) {
-                self.sets_any();
+                self.evaluates_any();
                 let reason = format!("arithmetic evaluates what `{name}` holds, which is only known when it runs");
                 judgement = judgement.max(Judgement::unknown(reason));
             }
@@ -707,6 +707,15 @@ impl Judge<'_> {
 
     /// The arguments that words make, once for each combination of the values that their variables may have.
     fn arguments(&self, words: &[Word]) -> Vec<Vec<Arg>> {
+        self.expanded(words, false)
+    }
+
+    /// The same for the target of a redirection: where that falls into several words, nothing is opened.
+    fn targets(&self, word: &Word) -> Vec<Vec<Arg>> {
+        self.expanded(std::slice::from_ref(word), true)
+    }
+
+    fn expanded(&self, words: &[Word], is_target: bool) -> Vec<Vec<Arg>> {
         let mut names: Vec<(&str, &[Value])> = Vec::new();
         for piece in words.iter().flat_map(|word| &word.pieces) {
             if let Piece::Variable(variable) = piece
@@ -723,6 +732,10 @@ impl Judge<'_> {
             names.clear();
         }
         let home = self.values.is_untouched("HOME");
+        let pwd = self.values.is_untouched("PWD");
+        // The folder in which the command is by then, as other relative names mean it.
+        let stays_whole = self.around.cwd.as_deref().is_some_and(values::stays_whole);
+        let here = |quoted: bool| (quoted || stays_whole).then(|| Arg::literal("."));
         (0..combinations.unwrap_or(1))
             .map(|mut index| {
                 let mut chosen: Vec<(&str, &Value)> = Vec::new();
@@ -732,9 +745,16 @@ impl Judge<'_> {
                     }
                     index /= values.len();
                 }
-                let known = |variable: &Variable| {
-                    if !variable.is_plain() {
-                        return None;
+                let known = |piece: &Piece| {
+                    let variable = match piece {
+                        Piece::Variable(variable) if variable.is_plain() => variable,
+                        Piece::Substitution { script, quoted } if prints_working_directory(script) => {
+                            return here(*quoted);
+                        }
+                        _ => return None,
+                    };
+                    if variable.name == "PWD" && pwd {
+                        return here(variable.quoted);
                     }
                     if variable.name == "HOME" && home {
                         return Some(Arg::literal("~"));
@@ -743,8 +763,13 @@ impl Judge<'_> {
                     match value {
                         Value::Number => Some(Arg::unknown("", Known::OneWord)),
                         Value::Text(arg) => {
-                            let whole =
-                                variable.quoted || values::stays_whole(arg.start()) && arg.known == Known::Literal;
+                            let is_one = || {
+                                let is_plain = |text: &str| text.is_empty() || values::stays_whole(text);
+                                is_target && arg.is_one_name() && is_plain(arg.start()) && is_plain(&arg.tail)
+                            };
+                            let whole = variable.quoted
+                                || values::stays_whole(arg.start()) && arg.known == Known::Literal
+                                || is_one();
                             whole.then(|| arg.clone())
                         }
                     }
@@ -761,17 +786,23 @@ impl Judge<'_> {
         let Some(path) = arg.exact() else {
             if redirect.writes {
                 self.tampering_by(arg);
+                self.may_write(arg.start(), &arg.tail);
             }
             self.named_by_pattern(arg);
             // What a pattern or a variable stands for is read all the same.
             if redirect.reads {
                 let _ = self.read(arg);
             }
+            if may_be_a_connection(arg) {
+                self.connects(redirect, None);
+                return Judgement::network(
+                    "bash may open this file, which is only known when it runs, as a network connection",
+                );
+            }
             return Judgement::unknown("a redirection to a file that is only known when it runs");
         };
         if paths::zone(&paths::resolve(None, path), None) == Zone::Network {
-            let host = path.split('/').nth(3).map(str::to_owned);
-            self.network("/dev/tcp", host);
+            self.connects(redirect, path.split('/').nth(3).map(str::to_owned));
             return Judgement::network("bash opens this file as a network connection");
         }
         let mut judgement = Judgement::safe();
@@ -787,6 +818,15 @@ impl Judge<'_> {
             wrote.push(path.to_owned());
         }
         judgement
+    }
+
+    /// A redirection to the network: what is read from it was fetched.
+    fn connects(&mut self, redirect: &Redirect, host: Option<String>) {
+        self.network("/dev/tcp", host.clone());
+        if redirect.reads {
+            self.untrusted(host.unwrap_or_else(|| "/dev/tcp".to_owned()));
+            self.stdin = Fed::Fetched;
+        }
     }
 
     // Calls.
@@ -811,9 +851,34 @@ impl Judge<'_> {
         self.may_run_input(call);
         self.terminal.call(call);
         self.nested += 1;
+        let fetched = self.effects.untrusted.len();
         let judgement = self.by_program(call);
         self.nested -= 1;
+        if self.effects.untrusted.len() == fetched && !judgement.local {
+            self.asked_by_code(call);
+        }
         judgement
+    }
+
+    /// What a language's code, or a client's words, ask on the network comes in, whatever the row of the program knows of it.
+    fn asked_by_code(&mut self, call: &Call) {
+        let asks = match programs::kind_of(paths::file_name(&call.program)) {
+            Some(Kind::Runtime | Kind::Network) => true,
+            _ => programs::brings_from_remote(&call.program, &call.args),
+        };
+        let names = |arg: &&Arg| {
+            let text = arg.start().to_ascii_lowercase();
+            ["http://", "https://", "ftp://", "ws://", "wss://"].iter().any(|scheme| text.contains(scheme))
+        };
+        for arg in call.args.iter().filter(|_| asks).filter(names) {
+            // In code it may be put together with whatever stands around it.
+            let is_code = arg.start().contains(['(', '"', '\'']);
+            match programs::host_in(arg.start()).filter(|_| !is_code) {
+                Some(_) if programs::is_this_machine(arg.start()) => {}
+                Some(host) => self.untrusted(host),
+                None => self.untrusted(call.program.clone()),
+            }
+        }
     }
 
     /// Judges a call whose program is only known when it runs. It may be any program, so that whatever its words name counts; the
@@ -942,4 +1007,33 @@ impl CompoundKind {
             Self::Coproc => "coproc",
         }
     }
+}
+
+/// True for `$(pwd)`.
+fn prints_working_directory(script: &Script) -> bool {
+    let [step] = script.steps.as_slice() else { return false };
+    let [command] = step.pipeline.as_slice() else { return false };
+    command.as_simple().is_some_and(|simple| {
+        let words: Vec<_> = simple.words.iter().map(Word::literal).collect();
+        let words: Vec<&str> = words.iter().map(|word| word.as_deref().unwrap_or("?")).collect();
+        simple.assignments.is_empty() && matches!(words.as_slice(), ["pwd"] | ["pwd", "-L" | "-P"])
+    })
+}
+
+/// How bash calls what it opens as connections: a machine and a port stand behind.
+const CONNECTIONS: [&str; 2] = ["/dev/tcp/", "/dev/udp/"];
+
+/// True for a word that is only known when it runs, and that may then be the name of a connection. Bash compares the letters as they
+/// stand. What a pattern finds are files.
+fn may_be_a_connection(arg: &Arg) -> bool {
+    let start = arg.start();
+    if CONNECTIONS.iter().any(|name| start.starts_with(name)) {
+        return true;
+    }
+    // A port is a number or a name without dots.
+    let may_end_so = |tail: &str| {
+        let port = tail.rsplit('/').next().unwrap_or(tail);
+        tail.matches('/').count() <= 2 && port.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'-')
+    };
+    arg.known != Known::Words && CONNECTIONS.iter().any(|name| name.starts_with(start)) && may_end_so(&arg.tail)
 }

@@ -322,7 +322,8 @@ fn git(judge: &mut Judge<'_>, call: &Call) -> Judgement {
     let shows_content = subcommand == "log" && rest.iter().any(is_patch);
     if !only_names.contains(&subcommand) || shows_content {
         for arg in rest {
-            let path = arg.start().rsplit(':').next().unwrap_or("");
+            judge.secret_by_end(arg);
+            let path = arg.start().rsplit([':', '=']).next().unwrap_or("");
             // A pattern of git's own that fits what most secrets are called.
             if let Some((start, _)) = path.split_once(['*', '?', '['])
                 && arg.exact().is_some()
@@ -337,6 +338,7 @@ fn git(judge: &mut Judge<'_>, call: &Call) -> Judgement {
             }
         }
     }
+    walked(judge, subcommand, rest, folders.as_deref());
     // Whatever it shows can go into a file, by an option that may be shortened.
     for (at, arg) in rest.iter().enumerate() {
         let (name, glued) =
@@ -373,7 +375,9 @@ fn git(judge: &mut Judge<'_>, call: &Call) -> Judgement {
         let starts = !is_harmless
             && key.contains('.')
             && value.is_some_and(|value| !git_config::is_inert(&key, value) || git_config::names_program(&key));
-        if !reads && (runs || starts) && rest.len() > 1 {
+        // Under another name settings that run nothing may.
+        let renames = first == "rename-section";
+        if !reads && (runs || starts || renames) && rest.len() > 1 {
             judge.persistence(format!("git config {key}"));
         }
     }
@@ -385,16 +389,75 @@ fn git(judge: &mut Judge<'_>, call: &Call) -> Judgement {
         judge.git_in(places);
         judgement
     } else {
-        let judgement = local(judge, subcommand, rest, folders.clone());
-        if !judgement.local && shown::may_show_files(subcommand, rest) {
-            // How much of it nobody can say, so it counts as all that there is.
-            for folder in folders.unwrap_or_else(|| vec![".".to_owned()]) {
-                judge.condition(Condition::GitShowsNoSecret { folder, shown: shown::everything() });
-            }
-        }
-        judgement
+        local(judge, subcommand, rest, folders.clone())
     };
+    if !own.local && shown::may_show_files(subcommand, rest) {
+        // How much of it nobody can say, so it counts as all that there is.
+        for folder in folders.unwrap_or_else(|| vec![".".to_owned()]) {
+            judge.condition(Condition::GitShowsNoSecret { folder, shown: shown::everything() });
+        }
+    }
     behind.map_or(own.clone(), |behind| own.max(behind))
+}
+
+/// True for git, by its name or a path, and for one of its subcommands that lies there as a program of its own.
+pub fn is_git(program: &str) -> bool {
+    let name = paths::file_name(program);
+    name == "git" || name.starts_with("git-")
+}
+
+/// True for a call of git that shows what another repository says, though it fetches nothing.
+pub fn brings_from_remote(program: &str, args: &[Arg]) -> bool {
+    let is = |words: &[&str]| args.iter().any(|arg| words.iter().any(|word| arg.start().starts_with(word)));
+    paths::file_name(program) == "git" && (is(&["ls-remote"]) || is(&["archive"]) && is(&["--remote"]))
+}
+
+/// What it reads of files that it does not track: folders as they are, what is ignored, and files that options name.
+fn walked(judge: &mut Judge<'_>, subcommand: &str, rest: &[Arg], folders: Option<&[String]>) {
+    let has = |option: &str, shortest: usize| {
+        rest.iter().any(|arg| arg.start().len() >= shortest && option.starts_with(arg.start()))
+    };
+    let here = || folders.map_or_else(|| vec![".".to_owned()], <[String]>::to_vec);
+    let no_index = has("--no-index", "--no-i".len());
+    let is_all = |arg: &Arg| {
+        let letters = arg.start().strip_prefix('-').filter(|letters| !letters.starts_with('-'));
+        letters.is_some_and(|letters| letters.contains('a'))
+    };
+    let trees: Vec<Arg> = match subcommand {
+        "grep" if no_index || has("--untracked", "--unt".len()) || has("--no-exclude-standard", "--no-ex".len()) => {
+            here().iter().map(Arg::literal).collect()
+        }
+        "diff" if no_index => {
+            let named = rest.iter().filter(|arg| !arg.start().starts_with('-'));
+            named.flat_map(|arg| from_each(&here(), arg)).collect()
+        }
+        "stash" if has("--all", "--al".len()) || rest.iter().any(is_all) => here().iter().map(Arg::literal).collect(),
+        _ => Vec::new(),
+    };
+    for tree in trees {
+        let _ = judge.read_tree(&tree);
+    }
+    for (at, arg) in rest.iter().enumerate() {
+        let (name, glued) = arg.start().split_once('=').unzip();
+        let name = name.unwrap_or(arg.start());
+        let is_file = match subcommand {
+            "tag" | "commit" | "notes" | "merge" => matches!(name, "-F" | "--file"),
+            "archive" => name == "--add-file",
+            "blame" => name == "--contents",
+            "config" => matches!(name, "-f" | "--file"),
+            _ => false,
+        };
+        let value = match glued {
+            Some(value) => Some(arg.with_start(value)),
+            None => rest.get(at + 1).cloned(),
+        };
+        if let Some(file) = value.filter(|_| is_file) {
+            for file in from_each(&here(), &file) {
+                let _ = judge.read(&file);
+            }
+            judge.secret_by_end(&file);
+        }
+    }
 }
 
 /// Subcommands that talk to a remote.

@@ -54,6 +54,7 @@ pub(super) fn everything() -> GitShown {
         words: Vec::new(),
         paths: Vec::new(),
         every_ref: true,
+        stashes: true,
         added: true,
         each_parent: true,
         every_path: true,
@@ -64,7 +65,12 @@ pub(super) fn everything() -> GitShown {
 pub(super) fn may_show_files(subcommand: &str, rest: &[Arg]) -> bool {
     match subcommand {
         "show" | "diff" | "diff-tree" | "diff-index" | "diff-files" | "whatchanged" | "cat-file" | "grep"
-        | "format-patch" | "archive" | "fast-export" | "difftool" | "range-diff" => true,
+        | "format-patch" | "archive" | "bundle" | "fast-export" | "difftool" | "range-diff" => true,
+        // A stash holds what was not tracked.
+        "push" => rest
+            .iter()
+            .map(Arg::start)
+            .any(|text| text == "--mirror" || text.contains("stash") || text.contains("refs/*")),
         // They list, unless they are told to show.
         "log" | "stash" | "reflog" => {
             rest.iter().any(|arg| arg.exact().is_none() && arg.may_be_option() || may_be_patch(arg.start()))
@@ -130,6 +136,7 @@ pub(super) fn shown_by(subcommand: &str, rest: &[Arg], scan: &Scan<'_>) -> GitSh
         words,
         paths,
         added: false,
+        stashes: false,
         every_ref: scan.has(&["--all", "--branches", "--tags", "--remotes", "--glob"]),
         each_parent: scan.has(EACH_PARENT),
         every_path: scan.has(EVERY_PATH),
