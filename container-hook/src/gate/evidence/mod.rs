@@ -113,6 +113,9 @@ impl Subject {
     }
 }
 
+/// Most programs that scripts name whose settings count.
+const MAX_CALLED: usize = 64;
+
 /// The evidence for one command. Files that are not there, or are no plain files, say nothing; where there are more than the
 /// protocol allows, the last entry stands for all of the rest.
 pub fn of(subject: &Subject) -> Vec<FileEvidence> {
@@ -127,11 +130,15 @@ pub fn of(subject: &Subject) -> Vec<FileEvidence> {
         let named = words::of(&subject.text).filter(|word| programs::row(word).is_some()).map(str::to_owned);
         called.programs.extend(named.take(MAX_FILES));
     }
-    let effects = &called;
     for path in &effects.runs {
         all.add(path, Told::Head);
     }
     all.add_started(subject);
+    // What a script calls is steered by what steers it elsewhere.
+    let heads = all.found.iter().flat_map(|file| words::of(&file.head));
+    let named: BTreeSet<&str> = heads.filter(|word| programs::row(word).is_some()).take(MAX_CALLED).collect();
+    called.programs.extend(named.into_iter().map(str::to_owned));
+    let effects = &called;
     // Whoever can put another one there chooses what the name means.
     for program in conditions::others_programs(effects, cwd) {
         all.add(&program.to_string_lossy(), Told::Digest);
@@ -246,7 +253,7 @@ pub fn of(subject: &Subject) -> Vec<FileEvidence> {
 /// at them before and behind its question, and the host is not told.
 pub fn of_commits(effects: &Effects, cwd: &Path) -> Vec<FileEvidence> {
     let mut all = Gathered::new(cwd);
-    if effects.network.is_empty() || !effects.programs.iter().any(|program| program == "git") {
+    if effects.network.is_empty() || !effects.programs.iter().any(|program| programs::is_git(program)) {
         return Vec::new();
     }
     let makes = effects.git.iter().any(|subcommand| programs::records(subcommand));

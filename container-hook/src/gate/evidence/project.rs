@@ -150,10 +150,15 @@ impl Gathered<'_> {
     /// module (`p.r`), as the folder of its script, or in what a variable is set to that leads to code.
     pub(super) fn add_folders_of_code(&mut self, subject: &Subject, words: &[&str]) {
         let loads = |row: &Program| row.kind == Kind::Runtime || row.runs == Runs::Code && row.kind == Kind::Local;
-        let is_runtime = subject.effects.programs.iter().filter_map(|name| programs::row(name)).any(loads);
+        let programs = subject.effects.programs.iter().filter_map(|name| programs::row(name));
+        // A script by its first line is a call of what stands there.
+        let first_lines = self.first_lines(&subject.effects.runs);
+        let interpreters = first_lines.iter().filter_map(|word| programs::row(word));
+        let is_runtime = programs.chain(interpreters).any(loads);
+        let words: Vec<&str> = words.iter().copied().chain(first_lines.iter().map(String::as_str)).collect();
         let mut named: BTreeSet<String> = BTreeSet::new();
         if is_runtime {
-            for word in words {
+            for word in &words {
                 // `-wIp`: from the third letter on, or later.
                 let starts = word.char_indices().map(|(at, _)| at).skip(2).take(MAX_LETTERS);
                 let is_letters = word.starts_with('-') && !word.starts_with("--");
@@ -190,6 +195,16 @@ impl Gathered<'_> {
                 self.add_folder(folder);
             }
         }
+    }
+
+    /// The words of the first lines of scripts that name what runs them.
+    fn first_lines(&self, files: &[String]) -> Vec<String> {
+        let line = |file: &String| {
+            let bytes = read_capped(&place(file, self.cwd)?, MAX_SETTINGS).ok()?;
+            let line = bytes.strip_prefix(b"#!")?.split(|byte| *byte == b'\n').next()?;
+            Some(String::from_utf8_lossy(line).split_whitespace().map(str::to_owned).collect::<Vec<_>>())
+        };
+        files.iter().take(MAX_FOLDERS).filter_map(line).flatten().collect()
     }
 
     /// Settings of npm's and its like that say by which shell, with what and of which folders scripts run: no text of a script says it.
@@ -327,6 +342,11 @@ impl Gathered<'_> {
                 let there = self.lies_in(folder);
                 self.found.extend(there);
             }
+            // Manifests, makefiles and runners of tests go into folders that no word names.
+            if is_of_a_project(self.cwd) {
+                let below = below_project(self.cwd);
+                self.found.extend(below);
+            }
         }
     }
 
@@ -389,6 +409,50 @@ impl Gathered<'_> {
     }
 }
 
+/// Most files and folders of a project that are looked at by their times.
+const MAX_BELOW: usize = 4000;
+/// Folders that builds and managers of packages fill, and git.
+const FILLED: &[&str] =
+    &[".git", ".hg", "node_modules", "target", "venv", "__pycache__", "dist", "build", "out", "coverage", "vendor"];
+
+/// The files in the folders of a project that may say what a program does, as one entry: which ones there are, and what any change of
+/// one changes. None where there are none.
+fn below_project(folder: &Path) -> Option<FileEvidence> {
+    let mut waiting = vec![folder.to_owned()];
+    let (mut lines, mut seen) = (Vec::new(), 0_usize);
+    while let Some(at) = waiting.pop() {
+        for entry in std::fs::read_dir(&at).into_iter().flatten().flatten() {
+            seen += 1;
+            if seen > MAX_BELOW {
+                break;
+            }
+            let (path, name) = (entry.path(), entry.file_name());
+            let is_filled = name.to_str().is_some_and(|name| {
+                FILLED.contains(&name) || name.starts_with('.') && name.ends_with("cache") || name == ".venv"
+            });
+            match entry.file_type() {
+                Ok(kind) if kind.is_dir() && !is_filled => waiting.push(path),
+                // What lies in the folder itself is told of by its content.
+                Ok(kind) if !kind.is_dir() && at != folder && may_be_settings(&path, &[]) => {
+                    let says = std::fs::symlink_metadata(&path)
+                        .map_or_else(|error| error.kind().to_string(), |meta| state_of(&meta));
+                    lines.push(format!("{}\0{says}\n", path.to_string_lossy()));
+                }
+                _ => {}
+            }
+        }
+    }
+    lines.sort();
+    let what = format!("the files in folders below {}", folder.display());
+    if seen > MAX_BELOW {
+        return Some(bound(
+            &format!("{what}, of which there are more than are looked at"),
+            Digest::of(lines.concat().as_bytes()).hex(),
+        ));
+    }
+    (!lines.is_empty()).then(|| bound(&what, Digest::of(lines.concat().as_bytes()).hex()))
+}
+
 /// The modules that a text names: `from a.b import c` is `a.b.c`; and those above each, which are loaded first.
 fn modules_in(text: &str) -> Vec<String> {
     let words: Vec<&str> = words::of(text).take(MAX_WORDS).collect();
@@ -409,11 +473,12 @@ fn modules_in(text: &str) -> Vec<String> {
     all
 }
 
-/// False for folders in which everybody and everything writes: the home folder itself, `/tmp`, the root.
+/// False for folders in which everybody and everything writes: the home folder itself, `/tmp`, the root. A project that is open to all
+/// is one all the same.
 fn is_of_a_project(folder: &Path) -> bool {
     let is_home = std::env::var_os("HOME").is_some_and(|home| Path::new(&home) == folder);
-    let is_open = std::fs::metadata(folder).is_ok_and(|meta| meta.mode() & 0o002 != 0);
-    !is_home && !is_open && folder.parent().is_some()
+    let is_shared = std::fs::metadata(folder).is_ok_and(|meta| meta.mode() & 0o1000 != 0);
+    !is_home && !is_shared && folder.parent().is_some()
 }
 
 /// The words that stand behind a `>` and nowhere else: what is written there is another one meanwhile, and nobody reads it.

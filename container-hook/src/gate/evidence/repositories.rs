@@ -21,7 +21,7 @@ impl Gathered<'_> {
     /// The settings of every repository in which git talks to a remote.
     /// These words may name one where the text does not say for certain which it is: `git -C $PWD/p`.
     pub(super) fn add_git(&mut self, effects: &Effects, words: &[&str]) {
-        if !effects.programs.iter().any(|program| program == "git") {
+        if !effects.programs.iter().any(|program| programs::is_git(program)) {
             return;
         }
         let leaves = !effects.network.is_empty();

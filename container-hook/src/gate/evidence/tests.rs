@@ -256,7 +256,7 @@ fn files_that_a_command_runs_are_told_about() {
         let by_variable = |file: &&FileEvidence| std::env::vars().any(|(_, value)| value == file.path);
         let files = evidence.iter().filter(|file| !file.path.starts_with(ENVIRONMENT) && !by_variable(file));
         // What lies where it starts stands as one entry.
-        let files = files.filter(|file| !file.path.starts_with("the files directly in "));
+        let files = files.filter(|file| !file.path.starts_with("the files "));
         // Settings and programs of this machine stand with their whole paths.
         let files = files.filter(|file| !file.path.starts_with(['/', '~']));
         let names: Vec<&str> = files.map(|file| file.path.as_str()).collect();
