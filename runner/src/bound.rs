@@ -67,7 +67,7 @@ impl BoundScripts {
     /// The scripts that were changed or exchanged since, by whoever is not held by the sandbox: what ran is perhaps not what was
     /// allowed.
     pub fn exchanged(&self) -> impl Iterator<Item = &Path> {
-        let is_another = |(path, file): &&(PathBuf, File)| !read(path).is_some_and(|(_, now)| now == *file);
+        let is_another = |(path, file): &&(PathBuf, File)| read(path).is_none_or(|(_, now)| now != *file);
         self.seen.iter().filter(is_another).map(|(path, _)| path.as_path())
     }
 }

@@ -47,21 +47,34 @@ pub fn is_repository(folder: &Path) -> bool {
 /// The worktree's word for it is not enough, since whoever may write there could name any repository: the repository must name
 /// the worktree, too, and both must be the same user's.
 pub fn repository_of_worktree(workspace: &Path) -> Option<PathBuf> {
-    let real = |path: &Path| fs::canonicalize(path).ok();
-    let named_in = |file: &Path, folder: &Path| {
-        // Whatever a run has put there is not waited for.
-        let text = crate::watch::text_of(file);
-        let name = Some(text.trim()).filter(|name| !name.is_empty() && name.len() < 4096)?;
-        real(&folder.join(name.strip_prefix("gitdir:").map_or(name, str::trim)))
-    };
-    let workspace = real(workspace)?;
+    let real = |path: PathBuf| fs::canonicalize(path).ok();
+    let workspace = real(workspace.to_owned())?;
     let link = workspace.join(".git");
     let owner = fs::symlink_metadata(&link).ok().filter(fs::Metadata::is_file)?.uid();
-    let own = named_in(&link, &workspace)?;
-    let common = named_in(&own.join("commondir"), &own)?;
-    let is_named_back = named_in(&own.join("gitdir"), &own)? == link && own.parent() == Some(&common.join("worktrees"));
+    let own = folder_named_in(&link).and_then(real)?;
+    let common = path_in(&own.join("commondir")).and_then(real)?;
+    let is_named_back =
+        path_in(&own.join("gitdir")).and_then(real)? == link && own.parent() == Some(&common.join("worktrees"));
     let is_of_same = [&common, &own].iter().all(|path| fs::metadata(path).is_ok_and(|found| found.uid() == owner));
     (is_named_back && is_of_same && is_repository(&common) && !common.starts_with(&workspace)).then_some(common)
+}
+
+/// The path that a file of git's holds (`commondir`, `gitdir`), as git reads it: only newlines at its end are none of it, and it is
+/// relative to the folder that the file lies in. `None` where there is none, or one that is no text.
+pub fn path_in(file: &Path) -> Option<PathBuf> {
+    // Whatever a run has put there is not waited for.
+    let text = crate::watch::text_of(file);
+    let path = text.trim_end_matches(['\n', '\r']);
+    let is_one = !path.is_empty() && path.len() < 4096 && !path.contains(['\0', '\u{fffd}']);
+    is_one.then(|| file.parent().map(|folder| folder.join(path))).flatten()
+}
+
+/// The folder of git's that a `.git` names which is a file. One blank stands behind the colon.
+pub fn folder_named_in(file: &Path) -> Option<PathBuf> {
+    let text = crate::watch::text_of(file);
+    let path = text.strip_prefix("gitdir: ")?.trim_end_matches(['\n', '\r']);
+    let is_one = !path.is_empty() && path.len() < 4096 && !path.contains(['\0', '\u{fffd}']);
+    is_one.then(|| file.parent().map(|folder| folder.join(path))).flatten()
 }
 
 /// Hooks that add a trailer, in a folder below `parent`, and the variables that make git use them.

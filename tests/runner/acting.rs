@@ -29,7 +29,7 @@ fn planting(path: &str) -> String {
     format!("mkdir -p \"$(dirname {path})\" && printf planted > {path}")
 }
 
-fn changes(outcome: &Value, change: &str) -> Vec<String> {
+pub(super) fn changes(outcome: &Value, change: &str) -> Vec<String> {
     let violations = outcome["violations"].as_array().unwrap_or_else(|| panic!("{outcome:#}"));
     let of = violations.iter().filter(|violation| violation["change"] == change);
     of.map(|violation| violation["path"].as_str().unwrap().to_owned()).collect()
@@ -125,7 +125,7 @@ fn what_was_there_and_acts_later_is_as_it_was() {
 }
 
 /// Gives a folder to whoever works there, with all that is in it.
-fn give_all(ground: &Ground, folder: &Path) {
+pub(super) fn give_all(ground: &Ground, folder: &Path) {
     ground.give(folder);
     for entry in fs::read_dir(folder).unwrap().flatten() {
         if entry.file_type().unwrap().is_dir() {
@@ -136,7 +136,7 @@ fn give_all(ground: &Ground, folder: &Path) {
     }
 }
 
-fn git(folder: &Path, arguments: &[&str]) {
+pub(super) fn git(folder: &Path, arguments: &[&str]) {
     let mut command = std::process::Command::new("git");
     command
         .args(["-c", "user.name=n", "-c", "user.email=n@example.invalid", "-c", "safe.directory=*"])
@@ -789,7 +789,9 @@ fn links_out_of_the_workspace_that_act_later_are_found() {
             let _ = fs::remove_file(ground.work().join(link));
         }
         // An ordinary link is no news.
-        let outcome = ground.run_script(&format!("ln -s {to} data && ln -s . here"));
+        let plain = tempfile::tempdir_in("/tmp").unwrap();
+        fs::write(plain.path().join("notes.txt"), "").unwrap();
+        let outcome = ground.run_script(&format!("ln -s {} data && ln -s . here", plain.path().display()));
         let named = changes(&outcome, "set_aside").len() + changes(&outcome, "created").len();
         assert_eq!(named, 0, "{}: {outcome:#}", ground.name());
         fs::remove_file(ground.work().join("data")).unwrap();

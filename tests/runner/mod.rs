@@ -10,6 +10,7 @@ mod lifetime;
 mod mcp;
 mod mcp_clients;
 mod outputs;
+mod over_two_runs;
 mod own_tmp;
 mod script_versions;
 mod scripts;

@@ -118,6 +118,10 @@ impl Exec {
         let cwd = self.cwd.clone().map_or_else(std::env::current_dir, Ok);
         let cwd =
             cwd.and_then(std::path::absolute).map_err(|error| Failure::new(error, "start in a folder that exists"))?;
+        // Before anybody is asked, and by its own name: elsewhere it would count as the folder to write to.
+        if std::fs::metadata(&cwd).is_err() {
+            return Err(PlaceError::NoFolder(cwd).into());
+        }
         let workspace = match &self.workspace {
             Some(folder) => std::path::absolute(folder).unwrap_or_else(|_| folder.clone()),
             None => sandbox::around(&cwd),

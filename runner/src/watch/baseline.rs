@@ -116,11 +116,10 @@ impl Baseline {
         let began_s = seconds(SystemTime::now())? - CLOCK_S;
         let ends_by_s = end.duration_since(UNIX_EPOCH).ok().and_then(|end| i64::try_from(end.as_secs()).ok())?;
         let workspace = text(workspace);
-        file.write_all(
-            &serde_json::to_vec(&Written { workspace, nobody_was_asked, ends_by_s, began_s, shows_signs, files })
-                .ok()?,
-        )
-        .ok()?;
+        let written = Written { workspace, nobody_was_asked, ends_by_s, began_s, shows_signs, files };
+        // What is longer than is read back says nothing.
+        let bytes = serde_json::to_vec(&written).ok().filter(|bytes| bytes.len() as u64 <= MOST_BYTES)?;
+        file.write_all(&bytes).ok()?;
         fs::rename(&new, &baseline.path).ok()?;
         drop(unfinished);
         Some(baseline)
@@ -235,8 +234,10 @@ impl Left {
                 left.changes.push((workspace.to_owned(), Violation::of(workspace, Change::NotAllSeen), false));
             }
             for (path, violation, aside) in before.iter().flat_map(|before| before.changes_to(now, workspace)) {
-                if !left.changes.iter().any(|(known, ..)| *known == path) {
-                    left.changes.push((path, violation, aside));
+                match left.changes.iter_mut().find(|(known, ..)| *known == path) {
+                    // A file acts in more than one role; in one of them nobody makes it but to plant something.
+                    Some((.., known)) => *known |= aside,
+                    None => left.changes.push((path, violation, aside)),
                 }
             }
             // Another workspace's own next run has more to say.
@@ -282,6 +283,7 @@ impl Written {
             Some(before) if before == stamp => None,
             Some(_) => Some((path.clone(), Violation::of(path, Change::Modified), false)),
             None => {
+                let is_kept = is_kept || is_settings_that_start(path);
                 let aside = self.nobody_was_asked && is_kept && self.may_be_its(path, workspace, tracked.as_ref());
                 Some((path.clone(), Violation::of(path, Change::Created), aside))
             }
@@ -308,6 +310,12 @@ impl Written {
     }
 }
 
+/// True for settings of git that make it run something.
+fn is_settings_that_start(path: &Path) -> bool {
+    let is_settings = path.file_name().is_some_and(|name| name == "config");
+    is_settings && super::aside::whole_text_of(path).is_none_or(|text| super::names_programs(&text))
+}
+
 /// Everything that was seen, and whether everyday tools make no such file.
 fn stamps(seen: &Seen) -> impl Iterator<Item = (&PathBuf, &Stamp, bool)> {
     // What lies in a repository's own folder is git's work but for its hooks, and for what leads it elsewhere.
@@ -330,7 +338,7 @@ fn is_of_another(path: &Path) -> bool {
     let name = path.file_name().unwrap_or_default();
     let mut folders = path.ancestors().skip(2);
     let is_inside = folders.any(|folder| ["worktrees", "modules"].iter().any(|name| folder.ends_with(name)));
-    let leads_back = || super::text_of(path).trim() == "../..";
+    let leads_back = || matches!(super::text_of(path).as_str(), "../.." | "../..\n");
     is_inside && (name == "config.worktree" || name == "commondir" && !leads_back())
 }
 

@@ -27,7 +27,8 @@ use aside::set_aside;
 pub(crate) use aside::text_of;
 use baseline::{Baseline, Foreign, Left};
 use bashgate_hook::gate::git::{self, Tracked};
-use bashgate_shared::classify::git_config;
+use bashgate_shared::classify::paths::TEMPORARY;
+use bashgate_shared::classify::{git_config, later};
 pub use restored::{Aside, give_back, remember_asides, remembered};
 use rustix::fs::{AtFlags, FileType, Mode, OFlags};
 use seen::{Known, Seen};
@@ -431,7 +432,19 @@ impl Watch {
         let is_known = self.before.own.contains_key(path)
             || self.before.nested.contains_key(path)
             || self.before.acting.knows(path);
-        !is_known && (self.is_made_since(path) || self.is_moved_in(path))
+        !is_known && (self.is_made_since(path) || self.is_moved_in(path) || self.is_of_new_repository(path))
+    }
+
+    /// True for what lies in a repository that was none before: its settings and hooks may be older, and acted for nobody.
+    fn is_of_new_repository(&self, path: &Path) -> bool {
+        let mut folders = path.ancestors().skip(1).take_while(|folder| folder.starts_with(&self.workspace));
+        let git = folders.find(|folder| folder.join("HEAD").symlink_metadata().is_ok());
+        git.is_some_and(|git| {
+            let had = |known: &BTreeMap<PathBuf, _>| {
+                known.range(git.to_owned()..).next().is_some_and(|(path, _)| path.starts_with(git))
+            };
+            !had(&self.before.own) && !had(&self.before.nested) && !self.before.may_have_missed(git)
+        })
     }
 
     /// True for what lies in a folder that has been changed or moved since, in a repository that was there: files in a folder that
@@ -461,6 +474,8 @@ impl Watch {
         after.is_hook(path)
             || self.is_start_file(path)
             || is_config && aside::whole_text_of(path).is_none_or(|text| names_programs(&text))
+            || path.ends_with("git-rebase-todo") && aside::whole_text_of(path).is_none_or(|text| runs_in_rebase(&text))
+            || leads_to_temporary(path)
     }
 
     /// True for what other programs run at their start, and false for what git itself makes at its work.
@@ -481,16 +496,50 @@ fn names_programs(text: &str) -> bool {
         let (key, value) = (setting.key.as_str(), setting.value.as_str());
         let ends = |all: &[&str]| all.iter().any(|end| key.ends_with(end));
         // What a clone, and what makes submodules, writes: where it came from.
-        let is_of_clone = key.starts_with("remote.") && ends(&[".url", ".fetch", ".tagopt", ".mirror"])
+        let is_of_clone = key.starts_with("remote.") && ends(&[".url", ".fetch", ".tagopt"])
             || key.starts_with("submodule.") && ends(&[".url", ".active", ".branch"]);
         if is_of_clone {
-            return value.contains("::") || value.starts_with('-');
+            // Another repository has hooks of its own, which run at a push; one where everybody writes has anybody's.
+            let is_anybodys = TEMPORARY.iter().chain(&["/dev/shm"]).any(|folder| value.contains(folder));
+            return value.contains("::") || value.starts_with('-') || is_anybodys;
+        }
+        // A name of a remote, which may be an address, and one of a tool, which may be a path.
+        let is_name = key == "remote.pushdefault"
+            || key.starts_with("branch.") && ends(&[".remote", ".pushremote"])
+            || ends(&[".tool", ".guitool"]);
+        if is_name {
+            let is_plain = |letter: char| letter.is_ascii_alphanumeric() || matches!(letter, '-' | '_');
+            return value != "." && (value.starts_with('-') || !value.chars().all(is_plain));
+        }
+        if key.starts_with("protocol.") {
+            return true;
         }
         let is_known = git_config::is_inert(key, value)
             && !git_config::leads_elsewhere(key, value)
             && (!git_config::names_program(key) || git_config::is_switch(value));
         !is_known && key != "extensions.objectformat"
     })
+}
+
+/// True for the steps of a rebase that run commands.
+fn runs_in_rebase(text: &str) -> bool {
+    text.lines().any(|line| line.split_whitespace().next().is_some_and(|step| matches!(step, "exec" | "x")))
+}
+
+/// True for a link to a folder where everybody writes, in which something lies that would act here.
+fn leads_to_temporary(path: &Path) -> bool {
+    /// Most names that are looked at.
+    const MOST: usize = 2000;
+    let is_open = |real: &PathBuf| TEMPORARY.iter().chain(&["/dev/shm"]).any(|folder| real.starts_with(folder));
+    let Some(real) = Some(path).filter(|path| path.is_symlink()).and_then(|path| fs::canonicalize(path).ok()) else {
+        return false;
+    };
+    let acts = |name: &str| matches!(name, ".git" | "HEAD") || later::of(&format!("x/{name}"), None).is_some();
+    is_open(&real)
+        && fs::read_dir(&real).is_ok_and(|entries| {
+            let mut names = entries.flatten().map(|entry| entry.file_name().to_string_lossy().into_owned());
+            names.by_ref().take(MOST).any(|name| acts(&name)) || names.next().is_some()
+        })
 }
 
 /// Takes from others the right to make names in a folder, which a run has given them.

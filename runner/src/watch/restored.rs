@@ -44,6 +44,9 @@ fn all_that_it_holds(folder: &Path) -> Option<String> {
             let name = path.strip_prefix(folder).ok()?.to_string_lossy().into_owned();
             let is_folder = fs::symlink_metadata(&path).ok()?.is_dir();
             let is = if is_folder { "a folder".to_owned() } else { what_it_is(&path) };
+            if is == TOO_MUCH {
+                return None;
+            }
             lines.push(format!("{name}\0{is}\n"));
             if lines.len() > MOST_INSIDE {
                 return None;
@@ -59,13 +62,27 @@ fn all_that_it_holds(folder: &Path) -> Option<String> {
 fn what_it_is(path: &Path) -> String {
     let Ok(found) = fs::symlink_metadata(path) else { return "gone".to_owned() };
     if found.is_symlink() {
-        return format!("a link to {}", fs::read_link(path).unwrap_or_default().display());
+        // What it leads to is what somebody has read. A folder may lead anywhere, also back.
+        return match fs::metadata(path) {
+            Ok(behind) if behind.is_dir() => TOO_MUCH.to_owned(),
+            Ok(_) => {
+                format!("a link to {}, {}", fs::read_link(path).unwrap_or_default().display(), what_a_file_is(path))
+            }
+            Err(_) => format!("a link to {}", fs::read_link(path).unwrap_or_default().display()),
+        };
     }
     if found.is_dir() {
         return all_that_it_holds(path).unwrap_or_else(|| TOO_MUCH.to_owned());
     }
+    what_a_file_is(path)
+}
+
+/// The same of the file that a path leads to.
+fn what_a_file_is(path: &Path) -> String {
+    let Ok(found) = fs::metadata(path) else { return "gone".to_owned() };
     let mut bytes = Vec::new();
-    let read = open(path).and_then(|file| file.take(MOST_BYTES).read_to_end(&mut bytes));
+    let real = fs::canonicalize(path).unwrap_or_else(|_| path.to_owned());
+    let read = open(&real).and_then(|file| file.take(MOST_BYTES).read_to_end(&mut bytes));
     match read {
         Ok(_) if found.len() <= MOST_BYTES => Digest::of(&bytes).hex(),
         _ => format!("{} bytes changed at {}.{:09}", found.len(), found.ctime(), found.ctime_nsec()),

@@ -3,10 +3,11 @@
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 use std::ffi::{OsStr, OsString};
 use std::fs::{self, DirEntry, Metadata};
-use std::hash::{DefaultHasher, Hasher as _};
+use std::hash::{BuildHasher as _, DefaultHasher, Hasher as _, RandomState};
 use std::io::{self, Read as _};
 use std::os::unix::fs::MetadataExt as _;
 use std::path::{Component, Path, PathBuf};
+use std::sync::LazyLock;
 use std::time::{Duration, Instant};
 
 use bashgate_hook::gate::git;
@@ -18,7 +19,7 @@ use bashgate_shared::command::Digest;
 use serde::{Deserialize, Serialize};
 
 use super::acting::ActingFiles;
-use super::aside::{Reopened, lies_in_hooks, open, text_of};
+use super::aside::{Reopened, lies_in_hooks, open};
 use super::waiting::{LARGE, Part, Waiting};
 use super::{MOST_BYTES, MOST_NAMES};
 
@@ -640,19 +641,19 @@ impl Seen {
 
     /// True for the `.git` of a worktree that the workspace's own repository has made, and that says so itself.
     fn is_of_own_worktree(&self, file: &Path) -> bool {
-        let text = text_of(file);
-        let Some((to, folder)) = text.trim().strip_prefix("gitdir:").zip(file.parent()) else { return false };
-        let Ok(git) = fs::canonicalize(folder.join(to.trim())) else { return false };
+        let Some(git) = crate::git::folder_named_in(file).and_then(|git| fs::canonicalize(git).ok()) else {
+            return false;
+        };
         let is_own = git.parent() == Some(&self.workspace.join(".git/worktrees"));
-        let back = fs::canonicalize(text_of(&git.join("gitdir")).trim());
+        let back =
+            crate::git::path_in(&git.join("gitdir")).map_or(Err(io::ErrorKind::InvalidData.into()), fs::canonicalize);
         is_own && back.is_ok_and(|back| fs::canonicalize(file).is_ok_and(|file| file == back))
     }
 
     /// Where a `.git` that is a file points to.
     fn git_file(&mut self, file: &Path, into: &mut BTreeMap<PathBuf, Stamp>) {
-        let text = text_of(file);
-        if let (Some(to), Some(folder)) = (text.trim().strip_prefix("gitdir:"), file.parent()) {
-            self.repository(&folder.join(to.trim()), into, 0);
+        if let Some(git) = crate::git::folder_named_in(file) {
+            self.repository(&git, into, 0);
         }
     }
 
@@ -673,12 +674,9 @@ impl Seen {
             self.unseen.insert(git.clone());
             return;
         }
-        let common = text_of(&git.join("commondir"));
-        if depth == 0
-            && !common.trim().is_empty()
-            && fs::canonicalize(git.join(common.trim())).is_ok_and(|real| real != git)
-        {
-            self.repository(&git.join(common.trim()), into, depth + 1);
+        let common = crate::git::path_in(&git.join("commondir")).filter(|_| depth == 0);
+        if let Some(common) = common.filter(|common| fs::canonicalize(common).is_ok_and(|real| real != git)) {
+            self.repository(&common, into, depth + 1);
         }
         // A submodule's name may hold slashes, so that its folder lies deeper.
         let deeper = if depth == 0 { vec![git.join("modules"), git.join("worktrees")] } else { vec![git.clone()] };
@@ -856,9 +854,12 @@ pub(super) fn number(path: &Path, is_folder: bool) -> u64 {
     in_folder(&numbered(folder), name, is_folder)
 }
 
+/// Nobody can look for two names with one number who does not know these; both looks of a run have the same.
+static KEYS: LazyLock<RandomState> = LazyLock::new(RandomState::new);
+
 /// The state of a number of a path, up to the name in this folder.
 fn numbered(folder: &Path) -> DefaultHasher {
-    let mut hasher = DefaultHasher::new();
+    let mut hasher = KEYS.build_hasher();
     hasher.write(folder.as_os_str().as_encoded_bytes());
     hasher.write_u8(0);
     hasher

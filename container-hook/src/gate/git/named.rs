@@ -5,6 +5,7 @@ use std::cell::RefCell;
 use std::collections::HashSet;
 use std::io;
 use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
 
 use bashgate_shared::classify::{git_config, paths};
 
@@ -20,6 +21,8 @@ const MAX_FILES: usize = 64;
 /// Most words of one setting, and of all of them, each of which may be a file.
 const MAX_WORDS: usize = 64;
 const MAX_WORDS_OF_ALL: usize = 4096;
+/// Longest look at what the settings of one folder name: links may make each word take as long as the system allows.
+const MAX_TIME: Duration = Duration::from_secs(1);
 /// Most bytes of all files of settings.
 const MAX_BYTES: usize = 4 << 20;
 
@@ -78,7 +81,9 @@ fn named_by(
     named: &mut Vec<PathBuf>,
 ) -> bool {
     let names = RefCell::new(listing::Names::new());
-    let counts = |place: &Path| listing::is_there_or_soon(&mut names.borrow_mut(), place, soon);
+    let since = Instant::now();
+    let is_late = || since.elapsed() > MAX_TIME;
+    let counts = |place: &Path| !is_late() && listing::is_there_or_soon(&mut names.borrow_mut(), place, soon);
     let (mut all_words, mut bytes, mut is_whole) = (0, 0, true);
     for repository in repositories {
         let root = std::fs::canonicalize(&repository.root).unwrap_or_else(|_| repository.root.clone());
@@ -96,7 +101,7 @@ fn named_by(
                 words::of(&setting.value).take(MAX_WORDS).collect()
             };
             all_words += words.len();
-            if all_words > MAX_WORDS_OF_ALL {
+            if all_words > MAX_WORDS_OF_ALL || is_late() {
                 return false;
             }
             let places = if is_path {
@@ -105,6 +110,9 @@ fn named_by(
                 words::files_that(&words, &[base, &repository.git_dir], &counts).0
             };
             for place in places {
+                if is_late() {
+                    return false;
+                }
                 named.push(PathBuf::from(paths::resolve(None, &place.to_string_lossy())));
                 match follow(&place) {
                     Leads::To(real) | Leads::Nowhere(real) => named.push(real),
@@ -119,7 +127,7 @@ fn named_by(
             Walked::All => {}
         }
     }
-    is_whole
+    is_whole && !is_late()
 }
 
 /// The command lines in settings that make git start a program, with the root of their repository, and whether these are all.

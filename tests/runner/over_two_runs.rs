@@ -1,0 +1,172 @@
+//! What one run prepares and another one puts into force; and what a run's own words about a repository are worth.
+
+use std::fs;
+use std::path::Path;
+
+use bashgate_tests::Output;
+
+use super::acting::{changes, git, give_all};
+use super::{Ground, cages};
+
+/// A project with a repository and an old folder, for each user and sandbox of the cage.
+fn grounds() -> impl Iterator<Item = Ground> {
+    cages().inspect(|ground| {
+        let work = ground.work();
+        git(&work, &["init", "-q", "-b", "main"]);
+        git(&work, &["config", "user.name", "n"]);
+        git(&work, &["config", "user.email", "n@example.invalid"]);
+        ground.write("work/README", "x");
+        ground.write("work/src/a", "x");
+        ground.write("work/app/b", "x");
+        git(&work, &["add", "."]);
+        git(&work, &["commit", "-qm", "one"]);
+        give_all(ground, &work);
+    })
+}
+
+/// What the person's own git does in a folder, with a canary in its settings.
+fn touches(ground: &Ground, folder: &str, words: &[&str]) -> bool {
+    let canary = ground.path().join("canary");
+    let mut command = ground.as_user(Path::new("git"));
+    command.args(["-c", "safe.directory=*"]).args(words).current_dir(ground.work().join(folder));
+    Output::of(&mut command, b"");
+    fs::remove_file(&canary).is_ok()
+}
+
+/// Settings and hooks are no older than the repository that they act in.
+#[test]
+fn what_was_prepared_acts_for_nobody_when_a_repository_is_made_around_it() {
+    for ground in grounds() {
+        let canary = ground.path().join("canary").display().to_string();
+        let prepared = |folder: &str| {
+            format!(
+                "mkdir -p {folder}/objects {folder}/refs {folder}/hooks; printf '[core]\\n\\trepositoryformatversion = 0\\n\
+                 \\tbare = false\\n\\tfsmonitor = \"touch {canary}; false\"\\n' > {folder}/config\n"
+            )
+        };
+        for (first, then, folder) in [
+            (prepared("src"), "echo ref: refs/heads/master > src/HEAD; mkdir -p src/x".to_owned(), "src"),
+            (prepared("src/tpl"), "mv src/tpl app/.git; echo ref: refs/heads/master > app/.git/HEAD".to_owned(), "app"),
+            (
+                format!("{}echo ref: refs/heads/master > src/tpl2/HEAD2", prepared("src/tpl2")),
+                "mv src/tpl2/HEAD2 src/tpl2/HEAD; mkdir app2; mv src/tpl2 app2/.git".to_owned(),
+                "app2",
+            ),
+        ] {
+            ground.run_script(&first);
+            std::thread::sleep(std::time::Duration::from_millis(30));
+            let outcome = ground.run_script(&then);
+            assert!(!touches(&ground, folder, &["status"]), "{}: {then}: {outcome:#}", ground.name());
+            let aside = [changes(&outcome, "set_aside"), changes(&outcome, "put_back")].concat();
+            assert!(!aside.is_empty(), "{}: {then}: {outcome:#}", ground.name());
+        }
+    }
+}
+
+/// Git takes a name as it stands: blanks are letters of it.
+#[test]
+fn a_worktrees_way_back_is_read_as_git_reads_it() {
+    for ground in grounds() {
+        let canary = ground.path().join("canary").display().to_string();
+        let outcome = ground.run_script(&format!(
+            "git worktree add -q wt\nmkdir -p evil/refs evil/objects\n\
+             printf '[core]\\n\\trepositoryformatversion = 0\\n\\tfsmonitor = \"touch {canary}; false\"\\n' > evil/config\n\
+             cp -r .git/refs .git/objects evil/; cp .git/HEAD evil/s 2>/dev/null\n\
+             printf ' ../..\\n' > .git/worktrees/wt/commondir\nln -s ../../../evil/refs '.git/worktrees/wt/ ..'\ntrue"
+        ));
+        assert!(!touches(&ground, "wt", &["status"]), "{}: {outcome:#}", ground.name());
+        let outcome = ground.run_script("printf 'gitdir:  ../e\\n' > app/.git; ln -s .git/worktrees/wt e; true");
+        assert!(!ground.work().join("app/.git").exists(), "{}: {outcome:#}", ground.name());
+    }
+}
+
+/// What runs at a fetch, a push or a tool's start, in a repository that a run has made.
+#[test]
+fn settings_that_act_at_a_remote_start_nothing() {
+    for ground in grounds() {
+        let canary = ground.path().join("canary").display().to_string();
+        for (number, (settings, words)) in [
+            (
+                format!(
+                    "git config protocol.ext.allow always; git config branch.master.remote 'ext::sh -c touch% {canary};exit% 1'; \
+                     git config branch.master.merge refs/heads/master"
+                ),
+                vec!["fetch"],
+            ),
+            (
+                format!(
+                    "git config protocol.ext.allow always; git config remote.pushdefault 'ext::sh -c touch% {canary};exit% 1'"
+                ),
+                vec!["push"],
+            ),
+            ("git config diff.guitool ../../../../../../../../tmp/tool.sh".to_owned(), vec![]),
+            ("git config remote.origin.url /tmp/r.git".to_owned(), vec![]),
+            ("git config remote.origin.url /dev/shm/r.git".to_owned(), vec![]),
+            ("git config remote.origin.url https://h.example/x; git config remote.origin.mirror true".to_owned(), vec![]),
+        ]
+        .iter()
+        .enumerate()
+        {
+            let folder = format!("r{number}");
+            let outcome = ground.run_script(&format!("mkdir {folder}; cd {folder}; git init -q -b master; {settings}"));
+            if !words.is_empty() {
+                assert!(!touches(&ground, &folder, words), "{}: {settings}: {outcome:#}", ground.name());
+            }
+            assert!(!ground.work().join(&folder).join(".git/config").exists(), "{}: {settings}: {outcome:#}", ground.name());
+        }
+        // What a clone and everyday settings write stays.
+        for settings in [
+            "git config remote.origin.url https://h.example/x.git; git config remote.origin.fetch '+refs/heads/*:refs/remotes/origin/*'; \
+             git config branch.main.remote origin; git config branch.main.merge refs/heads/main",
+            "git config remote.up.url git@h.example:x.git; git config branch.a.pushremote up; git config diff.tool meld",
+        ] {
+            let folder = format!("s{}", settings.len());
+            let outcome = ground.run_script(&format!("mkdir {folder}; cd {folder}; git init -q -b master; {settings}"));
+            assert!(
+                ground.work().join(&folder).join(".git/config").exists(),
+                "{}: {settings}: {outcome:#}",
+                ground.name()
+            );
+        }
+    }
+}
+
+/// A rebase that never was, and a link to where everybody writes.
+#[test]
+fn steps_and_links_that_a_run_leaves_start_nothing() {
+    for ground in grounds() {
+        let outcome = ground.run_script(
+            "mkdir -p .git/rebase-merge; printf 'exec touch canary\\n' > .git/rebase-merge/git-rebase-todo\n\
+             echo refs/heads/main > .git/rebase-merge/head-name; git rev-parse HEAD > .git/rebase-merge/onto\n\
+             git rev-parse HEAD > .git/rebase-merge/orig-head; true",
+        );
+        assert!(!ground.work().join(".git/rebase-merge/git-rebase-todo").exists(), "{}: {outcome:#}", ground.name());
+        let elsewhere = tempfile::Builder::new().prefix("elsewhere-").tempdir_in("/tmp").unwrap();
+        fs::create_dir_all(elsewhere.path().join(".git")).unwrap();
+        let to = elsewhere.path().display();
+        let outcome = ground.run_script(&format!("rm -rf app; ln -s {to} app"));
+        assert!(!ground.work().join("app").exists(), "{}: {outcome:#}", ground.name());
+    }
+}
+
+/// What a person has read is what is given back, also behind a link.
+#[test]
+fn a_link_that_was_set_aside_is_given_back_as_it_was_read() {
+    for ground in grounds() {
+        let work = ground.work();
+        ground.run_script("echo '{\"harmless\":1}' > x.json; mkdir -p lib; ln -s x.json .mcp.json; mkdir skills; echo x > skills/s; ln -s skills .vscode");
+        ground.run_script("echo '{\"evil\":1}' > x.json; echo evil > skills/s");
+        let tool = |arguments: &[&str]| {
+            let mut command = ground.as_user(&ground.path().join("bin/bashgate-run"));
+            Output::of(command.arg("set-aside").args(arguments).current_dir(&work), b"")
+        };
+        let all: serde_json::Value = serde_json::from_str(&tool(&["--json"]).expect(0).stdout).unwrap();
+        let all = all.as_array().unwrap();
+        assert_eq!(all.len(), 2, "{}: {all:?}", ground.name());
+        for one in all {
+            let said = tool(&["--give-back", one["aside"].as_str().unwrap()]).expect(2).stderr;
+            assert!(said.contains("changed") || said.contains("more than is looked at"), "{}: {said}", ground.name());
+            assert!(!Path::new(one["path"].as_str().unwrap()).is_symlink(), "{}", ground.name());
+        }
+    }
+}
