@@ -56,6 +56,13 @@ impl Stage {
         Self { site, host }
     }
 
+    /// The processor's time that the host has used, in hundredths of a second.
+    pub fn ticks(&self) -> u64 {
+        let text = std::fs::read_to_string(format!("/proc/{}/stat", self.host.child.id())).unwrap();
+        let fields: Vec<&str> = text.rsplit_once(')').unwrap().1.split_whitespace().collect();
+        fields[11].parse::<u64>().unwrap() + fields[12].parse::<u64>().unwrap()
+    }
+
     pub fn requests(&self) -> PathBuf {
         self.site.mailbox("default").join("requests")
     }

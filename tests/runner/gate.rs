@@ -446,6 +446,39 @@ fn what_was_approved_runs_under_every_backend_or_its_exchange_is_told() {
     }
 }
 
+/// Each mistake is called by its name, with what to do; nothing is said of another one.
+#[test]
+fn messages_say_what_is_wrong_and_what_to_do() {
+    let site = Site::default();
+    let toml = "[presets.reads]\nextends = \"default\"\n[presets.reads.filesystem]\nread = [\"/nonexistent\"]\n\
+                [presets.writes]\nextends = \"default\"\n[presets.writes.filesystem]\nwrite = [\"/nonexistent\"]\n";
+    fs::write(site.path().join("runner.toml"), toml).unwrap();
+    for (arguments, says, never) in [
+        (
+            &["--background", "--preset", "runner-readonly", "--", "ls"] as &[&str],
+            "allows no background jobs",
+            "free some",
+        ),
+        (&["--timeout", "0", "--", "ls"], "from 1 to 3600 seconds", "more than the preset"),
+        (&["--timeout", "99999", "--", "ls"], "99999 was asked for", "0 seconds is"),
+        (&["--cwd", "/nonexistent", "--", "ls"], "Working directory does not exist: /nonexistent", "to write to"),
+        (&["--workspace", "/nonexistent", "--", "ls"], "/nonexistent cannot be a folder to write to", "to read"),
+        (&["--workspace", "/", "--", "ls"], "belongs to the system", "free some"),
+        (&["--preset", "reads", "--", "ls"], "/nonexistent cannot be given to read", "to write to"),
+        (&["--preset", "writes", "--", "ls"], "/nonexistent cannot be a folder to write to", "to read"),
+        (&["--preset", "nowhere", "--", "ls"], "there is no preset `nowhere`; known are", "free some"),
+    ] {
+        let output = exec(&site, arguments);
+        let said = format!("{}{}", output.stderr, output.stdout);
+        assert!(output.code == Some(2) && said.contains(says) && !said.contains(never), "{arguments:?}: {output:?}");
+        assert!(said.contains("help: "), "{arguments:?}: {said}");
+    }
+    // What wants a network fails at once, and the reason comes first.
+    let output = exec(&site, &["--cage", "--", "npm install left-pad --loglevel=error"]);
+    assert!(output.code != Some(0) && output.stderr.starts_with("bashgate: "), "{output:?}");
+    assert!(output.stderr.lines().next().unwrap().contains("network"), "{output:?}");
+}
+
 /// What is read-only, and why, and what to do about it.
 #[test]
 fn a_refused_write_is_explained() {

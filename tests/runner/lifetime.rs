@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 use bashgate_tests::until;
 use serde_json::{Value, json};
 
-use super::{Ground, Who, behind, everywhere, mark, processes_with};
+use super::{Ground, USER, Who, behind, everywhere, mark, processes_with};
 
 const GRACE: &str = "[presets.p.limits]\nterm_grace_ms = 700";
 
@@ -120,6 +120,34 @@ fn the_supervisor_cannot_be_killed_by_the_command() {
         }
         assert_eq!(outcome["ending"], "timed_out", "{}: {outcome:#}", ground.name());
         assert_eq!(processes_with(&mark), Vec::<String>::new(), "{}", ground.name());
+    }
+}
+
+/// Firejail inside of another sandbox keeps what it claims, or nothing runs.
+#[test]
+fn firejail_in_another_sandbox_claims_nothing_that_it_does_not_keep() {
+    for outer in [
+        &["unshare", "--pid", "--fork", "--kill-child", "--mount-proc"] as &[&str],
+        &["unshare", "--net"],
+        &["unshare", "--ipc", "--uts"],
+        &["bwrap", "--dev-bind", "/", "/", "--unshare-pid", "--proc", "/proc"],
+        &["bwrap", "--dev-bind", "/", "/", "--unshare-net"],
+        &["setpriv", "--no-new-privs"],
+    ] {
+        let ground = Ground::new(Who::User, "firejail", GRACE);
+        let outside = ground.outside().join("x");
+        let mut sandboxed = Command::new(outer[0]);
+        sandboxed.args(&outer[1..]);
+        let mut driver = behind(sandboxed, &ground.driver());
+        driver.current_dir(ground.path());
+        let script = format!("touch {}; (exec 3<>/dev/tcp/127.0.0.1/9) && echo out; id -u", outside.display());
+        ground.write("work/script.sh", &script);
+        let outcome = ground.run_with(driver, &ground.order("bash script.sh"));
+        let is_refused =
+            outcome["error"].as_str().is_some_and(|why| why.contains("sandbox") || why.contains("firejail"));
+        let has_run = outcome["stdout"].as_str().is_some_and(|said| said.trim() == USER.to_string());
+        assert!(is_refused || has_run, "{outer:?}: {outcome:#}");
+        assert!(!outside.exists(), "{outer:?}: {outcome:#}");
     }
 }
 

@@ -206,8 +206,20 @@ fn wakes(root: &Path, event: notify::Result<notify::Event>) -> Vec<Wake> {
 
 /// Most names of one mailbox that are looked at before the next mailbox has its turn: somebody else's request waits so long.
 const SLICE: usize = 16;
+/// So many times as long as a look through a mailbox took it is left alone by the timer: names that are no requests cost no more than
+/// their share of a processor. Whoever leaves them there waits longer where notifications are lost.
+const REST: u32 = 20;
 /// Most wake-ups that are taken before the mailboxes have their turns again.
 const WAKES: usize = 32;
+
+/// Why the mailboxes are looked through.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Why {
+    /// Something may have happened.
+    Called,
+    /// It is time.
+    Timer,
+}
 
 struct Mailbox {
     folder: Folder,
@@ -223,6 +235,10 @@ struct Mailbox {
     full: bool,
     /// Something happened since the look began.
     again: bool,
+    /// When the look began that goes on, or the last one.
+    began: Instant,
+    /// Until when the timer leaves it alone.
+    rests_until: Option<Instant>,
 }
 
 impl Mailbox {
@@ -235,6 +251,23 @@ impl Mailbox {
         self.again = false;
         self.left = self.folder.names();
         self.look += 1;
+        self.began = Instant::now();
+    }
+
+    /// Ends the look.
+    fn end(&mut self) {
+        self.left = None;
+        self.seen.retain(|_, seen| *seen == self.look);
+        let now = Instant::now();
+        self.rests_until = now.checked_add((now - self.began).saturating_mul(REST));
+        if self.again {
+            self.begin();
+        }
+    }
+
+    /// True where the timer looks again.
+    fn is_due(&self) -> bool {
+        self.rests_until.is_none_or(|until| Instant::now() >= until)
     }
 
     /// True when there is something to look at right now.
@@ -258,7 +291,7 @@ struct Looker {
 
 impl Looker {
     fn run(&mut self, woken: &mpsc::Receiver<Wake>, rescan: Duration) {
-        self.look_through();
+        self.look_through(Why::Called);
         let mut next = Instant::now() + rescan;
         while !self.stop.load(Ordering::Acquire) {
             self.look_at_slices();
@@ -275,21 +308,22 @@ impl Looker {
                     Ok(Wake::Named(workspace, file)) => self.named(&workspace, &file),
                     Ok(Wake::Gone(workspace, file)) => self.forget(&workspace, &file),
                     Ok(Wake::Room(workspace)) => self.go_on(&workspace),
-                    Ok(Wake::Anything) => self.look_through(),
+                    Ok(Wake::Anything) => self.look_through(Why::Called),
                     Ok(Wake::Stop) | Err(mpsc::RecvTimeoutError::Disconnected) => return,
                     Err(mpsc::RecvTimeoutError::Timeout) => break,
                 }
                 patience = Duration::ZERO;
             }
-            if self.lost.swap(false, Ordering::AcqRel) || Instant::now() >= next {
-                self.look_through();
+            let is_lost = self.lost.swap(false, Ordering::AcqRel);
+            if is_lost || Instant::now() >= next {
+                self.look_through(if is_lost { Why::Called } else { Why::Timer });
                 next = Instant::now() + rescan;
             }
         }
     }
 
     /// Begins to look at every name in every mailbox.
-    fn look_through(&mut self) {
+    fn look_through(&mut self, why: Why) {
         let entries = match std::fs::read_dir(&self.root) {
             Ok(entries) => entries,
             Err(error) => {
@@ -303,7 +337,9 @@ impl Looker {
             if let Some(opened) = self.open(&workspace) {
                 // A call that was lost must not stop it for ever.
                 opened.full = false;
-                opened.begin();
+                if why == Why::Called || opened.is_due() {
+                    opened.begin();
+                }
             } else {
                 self.boxes.remove(&workspace);
             }
@@ -333,8 +369,17 @@ impl Looker {
             {
                 tracing::warn!(%workspace, %error, "no file notifications for this mailbox; it is looked through on the timer");
             }
-            let opened =
-                Mailbox { folder, seen: HashMap::new(), look: 0, left: None, held: None, full: false, again: false };
+            let opened = Mailbox {
+                folder,
+                seen: HashMap::new(),
+                look: 0,
+                left: None,
+                held: None,
+                full: false,
+                again: false,
+                began: Instant::now(),
+                rests_until: None,
+            };
             self.boxes.insert(workspace.clone(), opened);
         }
         self.boxes.get_mut(workspace)
@@ -381,12 +426,7 @@ impl Looker {
                     (None, None) => break,
                 };
                 let Some(id) = next else {
-                    opened.left = None;
-                    let look = opened.look;
-                    opened.seen.retain(|_, seen| *seen == look);
-                    if opened.again {
-                        opened.begin();
-                    }
+                    opened.end();
                     break;
                 };
                 if !take(&self.queue, workspace, opened, id.clone()) {
