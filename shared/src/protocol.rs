@@ -39,6 +39,8 @@ pub const MORE_FILES: &str = " more files";
 pub const CODE_AMONG_THEM: &str = ", code among them: ";
 /// The entry of evidence that stands for files in folders which the words of a command name beyond those that are looked into.
 pub const FURTHER_FOLDERS: &str = "files in more folders than are looked into";
+/// How the entry of evidence begins that stands for the environment; behind it the variables that steer something are named.
+pub const ENVIRONMENT: &str = "the environment's ";
 /// The entry that says that the folders in which a command works go by a variable.
 pub const CD_BY_VARIABLE: &str = "where `cd` goes by CDPATH";
 /// Longest part of a tool's input that a request tells, in bytes.

@@ -108,25 +108,40 @@ fn what_names_mean(brief: &Brief) -> Option<String> {
         .then(|| "in which folders its programs are found is only known when it runs".to_owned())
 }
 
-/// True where each folder that the text puts into PATH is one of the system's or of a person's own tools.
+/// True where the text sets PATH by plain assignments alone, each of whose folders is one of the system's or of a person's own tools.
 fn finds_what_it_found(command: &str) -> bool {
-    let mut assignments = command.match_indices("PATH=").filter(|(at, _)| {
-        let before = command.get(..*at).and_then(|text| text.chars().next_back());
-        before.is_none_or(|letter| !letter.is_ascii_alphanumeric() && letter != '_')
-    });
+    let is_of_name = |letter: char| letter.is_ascii_alphanumeric() || letter == '_';
     let is_known = |folder: &str| {
-        let is_own = ["~/", "$HOME/", "${HOME}/"].iter().any(|home| folder.starts_with(home));
-        matches!(folder, "$PATH" | "${PATH}") || (is_own || is_of_system(folder)) && !folder.contains("..")
+        let own = ["~/", "$HOME/", "${HOME}/"].iter().find_map(|home| folder.strip_prefix(home));
+        let rest = own.unwrap_or(folder);
+        let is_plain = !rest.contains(['$', '~', '{']) && !rest.split('/').any(|part| part == "..");
+        matches!(folder, "$PATH" | "${PATH}") || is_plain && (own.is_some() || is_of_system(&format!("{folder}/")))
     };
-    let is_harmless = |(at, name): (usize, &str)| {
-        let text = command.get(at + name.len()..).unwrap_or_default();
-        let text = text.strip_prefix('"').map_or(text, |text| text.split('"').next().unwrap_or_default());
-        let value = text.split(|letter: char| letter.is_whitespace() || ";&|<>()'\"`".contains(letter)).next();
-        value.is_some_and(|value| value.split(':').all(is_known))
+    let is_harmless = |text: &str| {
+        let divides = |letter: char| letter.is_whitespace() || ";&|<>()".contains(letter);
+        let (value, behind) = match text.strip_prefix('"') {
+            Some(quoted) => quoted.split_once('"').unwrap_or((quoted, "'")),
+            None => text.split_at(text.find(divides).unwrap_or(text.len())),
+        };
+        let is_whole = behind.is_empty() || behind.starts_with(divides);
+        is_whole && !value.contains(['"', '\'', '`', '\\', '(', '*', '?', '[']) && value.split(':').all(is_known)
     };
-    // Each one that is set has its own text; another way to set it has none.
-    let count = assignments.clone().count();
-    count > 0 && assignments.all(is_harmless)
+    // Each time that its name stands there it is used, or it is set so.
+    let mut is_set = false;
+    for (at, name) in command.match_indices("PATH") {
+        let before = command.get(..at).unwrap_or_default();
+        let behind = command.get(at + name.len()..).unwrap_or_default();
+        if before.ends_with(is_of_name) || behind.starts_with(is_of_name) {
+            continue;
+        }
+        let is_used = before.ends_with('$') || before.ends_with("${") && behind.starts_with('}');
+        match behind.strip_prefix('=') {
+            _ if is_used => {}
+            Some(text) if is_harmless(text) => is_set = true,
+            _ => return false,
+        }
+    }
+    is_set
 }
 
 /// What scripts that a shell reads do which would not be clear by itself: the host reads them as it reads commands, and what they

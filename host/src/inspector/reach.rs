@@ -530,16 +530,42 @@ const TAKE_TEXT: &[&str] = &[
     "--before",
     "--find-object",
 ];
+/// Options without a value behind which `--` often stands.
+const FLAGS: &[&str] = &[
+    "--oneline",
+    "--stat",
+    "--name-only",
+    "--name-status",
+    "--cached",
+    "--staged",
+    "--quiet",
+    "-q",
+    "-p",
+    "-w",
+    "--all",
+    "--follow",
+    "--no-patch",
+];
 /// The same in calls that tell people something.
 const TELL: &[&str] = &["-m", "-am", "-qm", "--message", "--author", "--date"];
 
 /// True where a word is only known when it runs, and nothing says that it is none of the program's options: nothing is known of how it
 /// begins, it is no text behind an option, and no `--` stands in front of it.
 fn may_be_an_option(row: &Program, part: &Part) -> bool {
-    let ends = part.argv.iter().position(|word| word.as_deref() == Some("--")).unwrap_or(part.argv.len());
+    let at = |at: usize| part.argv.get(at).and_then(Option::as_deref);
+    // Where it is the value of the option in front of it, it ends nothing; and what gives values to names does so behind it as well.
+    let gives = row.has(Trait::BuildsHere) && row.here.is_none();
+    let is_end = |(place, word): (usize, &Option<String>)| {
+        let before = place.checked_sub(1).and_then(at).unwrap_or("-");
+        word.as_deref() == Some("--") && (!before.starts_with('-') || FLAGS.contains(&before))
+    };
+    let ends = part.argv.iter().enumerate().position(is_end).filter(|_| !gives).unwrap_or(part.argv.len());
     // To others of its subcommands the same letter is no option with a value.
     let takes_message = row.here.is_none()
-        || matches!(part.argv.get(1).and_then(Option::as_deref), Some("commit" | "tag" | "merge" | "notes" | "stash"));
+        || matches!(
+            (at(1), at(2)),
+            (Some("commit" | "tag" | "merge" | "notes"), _) | (Some("stash"), Some("push" | "save"))
+        );
     let is_text = |at: usize| {
         let before = at.checked_sub(1).and_then(|at| part.argv.get(at)).and_then(Option::as_deref);
         takes_message && tells(row, part) && before.is_some_and(|before| TELL.contains(&before))
@@ -549,7 +575,8 @@ fn may_be_an_option(row: &Program, part: &Part) -> bool {
         None => true,
         Some(begins) => {
             let is_of_text = begins.split_once('=').is_some_and(|(option, _)| TAKE_TEXT.contains(&option));
-            let may_begin_so = begins.is_empty() || begins.starts_with(['-', '+', '@']);
+            let may_give = gives && !begins.contains(['/', '=', '.']);
+            let may_begin_so = begins.is_empty() || begins.starts_with(['-', '+', '@']) || may_give;
             may_begin_so && !is_of_text && !is_text(at)
         }
     };

@@ -142,7 +142,10 @@ impl Arg {
 fn of_pieces<'p>(pieces: impl Iterator<Item = &'p Piece>, known: &dyn Fn(&Piece) -> Option<Arg>) -> Arg {
     let mut arg = Arg::literal("");
     let mut only = true;
-    for piece in pieces {
+    let mut pieces = pieces.peekable();
+    while let Some(piece) = pieces.next() {
+        // A folder is a part of a path where nothing is glued to it.
+        let ends = pieces.peek().is_none_or(|next| matches!(next, Piece::Text { text, .. } if text.starts_with('/')));
         let first = std::mem::replace(&mut only, false);
         let open = match piece {
             // Not the home folder, but a name that starts with a tilde.
@@ -161,15 +164,18 @@ fn of_pieces<'p>(pieces: impl Iterator<Item = &'p Piece>, known: &dyn Fn(&Piece)
             // The shell puts the name of a pipe there; the reader lets nothing stand beside it.
             Piece::Process { .. } => Arg::unknown("", Known::Pipe),
             // The home folder is a path only where a word starts with it; elsewhere `~` does not stand for it.
-            Piece::Variable(variable) => match known(piece).filter(|value| first || !value.start.starts_with('~')) {
-                Some(value) => value,
-                None if variable.quoted && !matches!(variable.form, Form::Elements) && !splits(piece) => {
-                    Arg::unknown("", Known::OneWord)
+            Piece::Variable(variable) => {
+                match known(piece).filter(|value| !is_folder(piece) && !value.start.starts_with('~') || first && ends) {
+                    Some(value) => value,
+                    None if variable.quoted && !matches!(variable.form, Form::Elements) && !splits(piece) => {
+                        Arg::unknown("", Known::OneWord)
+                    }
+                    None => Arg::unknown("", Known::Anything),
                 }
-                None => Arg::unknown("", Known::Anything),
-            },
+            }
             Piece::Substitution { quoted, .. } => {
-                known(piece).unwrap_or_else(|| Arg::unknown("", if *quoted { Known::OneWord } else { Known::Anything }))
+                let open = || Arg::unknown("", if *quoted { Known::OneWord } else { Known::Anything });
+                known(piece).filter(|_| first && ends).unwrap_or_else(open)
             }
             Piece::Number(_) | Piece::Tilde => Arg::unknown("", Known::OneWord),
             // What stands behind a bracket is a part of the pattern.
@@ -179,6 +185,11 @@ fn of_pieces<'p>(pieces: impl Iterator<Item = &'p Piece>, known: &dyn Fn(&Piece)
         join(&mut arg, open, first);
     }
     arg
+}
+
+/// True for a variable that holds a folder by its whole path.
+fn is_folder(piece: &Piece) -> bool {
+    matches!(piece, Piece::Variable(variable) if matches!(variable.name.as_str(), "PWD" | "HOME"))
 }
 
 fn splits(piece: &Piece) -> bool {

@@ -1160,21 +1160,33 @@ pub fn of(path: &str, cwd: Option<&str>) -> Option<Later> {
     Some(Later { tier: ByItself, what, is_called, is_kept: false })
 }
 
+/// Longest path that a system takes, in bytes, and most folders in a name on the list.
+const LONGEST_PATH: usize = 4096;
+const DEEPEST_NAME: usize = 6;
+
 /// What a path may do later of which only the beginning and the end are known, as a pattern or a variable leaves them: one that it may
 /// be, and false with it where nothing but the end speaks for it, which many others have as well.
 pub fn may_be(start: &str, tail: &str, cwd: Option<&str>) -> Option<(String, Later, bool)> {
+    // Longer than any path.
+    if start.len() + tail.len() > LONGEST_PATH {
+        return None;
+    }
     let sure = |path: String| of(&path, cwd).map(|later| (path, later, true));
     // Whatever it is called, it lies there; or it is called so, wherever it lies.
     let folder = start.rsplit_once('/').map(|(folder, _)| folder);
     let inside = folder.and_then(|folder| sure(format!("{folder}/x")));
     let called = || tail.contains(['/', '.']).then(|| sure(format!("x{tail}"))).flatten();
-    let begins = folded(start);
-    let boundaries = || std::iter::once(0).chain(begins.match_indices('/').map(|(at, _)| at + 1));
+    let (begins, ends) = (folded(start), folded(tail));
+    let boundaries = || {
+        // No name on the list is deeper.
+        let deeper = begins.rmatch_indices('/').map(|(at, _)| at + 1).take(DEEPEST_NAME);
+        deeper.chain((begins.matches('/').count() < DEEPEST_NAME).then_some(0))
+    };
     let listed = || {
         let named = names().flat_map(|name| boundaries().map(move |from| (name, from)));
         let fitting = named.filter_map(|(name, from)| {
             let begun = begins.get(from..).unwrap_or_default();
-            let is_sure = name.begins_and_ends(begun, &folded(tail))?;
+            let is_sure = name.begins_and_ends(begun, &ends)?;
             Some((format!("{}{}", start.get(..from).unwrap_or_default(), name.path), is_sure))
         });
         let acting = fitting.filter_map(|(path, is_sure)| of(&path, cwd).map(|later| (path, later, is_sure)));

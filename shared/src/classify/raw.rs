@@ -3,7 +3,7 @@
 //! Only rules that tighten look here: tampering, persistence, the git guard, and secrets beside the network. A mention
 //! is not a use; for a text that nobody could read, it is enough.
 
-use std::collections::HashSet;
+use std::collections::{BTreeSet, HashSet};
 
 use super::effects::{Effects, NetworkUse, note};
 use super::later::Tier;
@@ -60,15 +60,19 @@ pub(super) fn effects_of_unread(text: &str, around: &Surroundings) -> Effects {
     }
     // What a name is made of may be any program.
     let is_made = text.contains(['$', '`']);
-    for host in words.clone().filter_map(programs::host_in).filter(|_| is_made).collect::<Vec<_>>() {
-        effects
-            .network
-            .push(NetworkUse { program: "a program that nobody has read".to_owned(), host: Some(host.clone()) });
+    let hosts = words.clone().filter(|_| is_made).filter_map(programs::host_in).take(MOST_NAMED);
+    let hosts: BTreeSet<String> = hosts.collect();
+    effects.runs_fetched |= !hosts.is_empty() && words.clone().any(|word| programs::runs_of(word).takes_input());
+    for host in hosts {
+        let program = "a program that nobody has read".to_owned();
+        effects.network.push(NetworkUse { program, host: Some(host.clone()) });
         note(&mut effects.untrusted, host);
         effects.reads_unknown = true;
-        effects.runs_fetched |= words.clone().any(|word| programs::runs_of(word).takes_input());
     }
-    for word in words.clone().filter(|word| word.contains(['*', '?'])) {
+    let patterns = words.clone().filter(|word| word.contains(['*', '?']));
+    // Beyond them nobody knows what is read.
+    effects.reads_unknown |= patterns.clone().nth(MOST_NAMED).is_some();
+    for word in patterns.take(MOST_NAMED) {
         pattern(word, around, &mut effects);
     }
     // Letters by their numbers.
@@ -81,6 +85,9 @@ pub(super) fn effects_of_unread(text: &str, around: &Surroundings) -> Effects {
     }
     effects
 }
+
+/// Most hosts and patterns of one text that are looked at.
+const MOST_NAMED: usize = 64;
 
 /// What a pattern stands for may be read, and may be written.
 fn pattern(word: &str, around: &Surroundings, effects: &mut Effects) {

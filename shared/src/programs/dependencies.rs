@@ -313,10 +313,14 @@ pub fn is_looked_for(name: &str) -> bool {
         let rows = super::FAMILIES.iter().flat_map(|(_, rows)| rows.iter());
         rows.flat_map(|row| row.steered_by.iter().chain(row.configured_by)).any(is)
     };
-    let module = name.strip_suffix(".py").unwrap_or(name);
-    LOOKED_FOR.iter().any(is)
+    // As a text, compiled or a library: `json.py`, `random.pyc`, `json.cpython-311-x86_64-linux-gnu.so`, a folder; and parts of it: `_json.py`.
+    let is_python = [".py", ".pyc", ".pyo", ".so"].iter().any(|ending| name.ends_with(ending)) || !name.contains('.');
+    let module = name.split('.').next().unwrap_or(name);
+    let is_pythons = is_python && (PYTHON_BRINGS.contains(&module) || module.starts_with('_'));
+    is_pythons
+        || [".pyc", ".pyo", ".pth"].iter().any(|ending| name.ends_with(ending))
+        || LOOKED_FOR.iter().any(is)
         || FOLDERS.iter().any(|names| names.first().is_some_and(is))
-        || PYTHON_BRINGS.contains(&module)
         || of_rows()
 }
 
@@ -348,15 +352,28 @@ mod tests {
             "conftest.py",
             "json.py",
             "random",
+            "random.pyc",
+            "json.cpython-311-x86_64-linux-gnu.so",
+            "_json.py",
+            "__pycache__",
+            "_strptime",
             "go.work",
             "Makefile",
             "venv",
         ] {
             assert!(is_looked_for(name), "{name}");
         }
-        for name in
-            ["analyze.py", "out.log", "x", "test_parser.py", "data.json", "build.log", "plan.md", "commit-msg.txt"]
-        {
+        for name in [
+            "analyze.py",
+            "out.log",
+            "x",
+            "libx.so",
+            "test_parser.py",
+            "data.json",
+            "build.log",
+            "plan.md",
+            "commit-msg.txt",
+        ] {
             assert!(!is_looked_for(name), "{name}");
         }
     }

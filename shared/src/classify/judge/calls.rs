@@ -123,7 +123,16 @@ impl Judge<'_> {
         };
         if !is_known {
             self.sets_any();
-            self.effects.evaluates_unknown |= matches!(builtin, Builtin::Declares { .. } | Builtin::Calculates);
+            self.effects.evaluates_unknown |= matches!(
+                builtin,
+                Builtin::Declares { .. }
+                    | Builtin::Calculates
+                    | Builtin::Removes
+                    | Builtin::Waits
+                    | Builtin::Parses
+                    | Builtin::Tests
+                    | Builtin::FillsAndCalls
+            );
         } else if matches!(builtin, Builtin::Declares { .. } | Builtin::Removes) {
             for arg in call.args.iter().filter(|arg| is_plain(arg)) {
                 self.sets(arg.start().split('=').next().unwrap_or_default());

@@ -403,16 +403,22 @@ impl Judge<'_> {
 
     /// A file is written whose name is only known in part.
     pub(super) fn may_write(&mut self, start: &str, tail: &str) {
+        // The last name stands as it is: `.` is the beginning of one.
+        let (folder, last) = start
+            .rsplit_once('/')
+            .map_or((".", start), |(folder, last)| (if folder.is_empty() { "/" } else { folder }, last));
         let starts: Vec<String> = self
-            .resolved(start)
+            .resolved(folder)
             .into_iter()
-            .map(|path| if start.ends_with('/') && !path.ends_with('/') { format!("{path}/") } else { path })
+            .map(|path| if path == "." { last.to_owned() } else { format!("{}/{last}", path.trim_end_matches('/')) })
             .collect();
-        let starts = if start.is_empty() { vec![String::new()] } else { starts };
         for start in starts {
             let named = format!("{start}…{tail}");
             match self.around.later_in_part(&start, tail) {
-                Some((path, Later { tier: Tier::Gate, .. }, true)) if self.around.gate_part(&path).is_some() => {
+                // A dot and a letter are the beginning of too much to be denied whatever it is.
+                Some((path, Later { tier: Tier::Gate, .. }, true))
+                    if last.len() > 2 && self.around.gate_part(&path).is_some() =>
+                {
                     note(&mut self.effects.tampering, named);
                 }
                 Some((_, Later { tier: Tier::Gate | Tier::ByItself, .. }, true)) => {

@@ -3,7 +3,7 @@
 //! The text is searched once before the walk: a variable's value is one of all that are assigned to it anywhere. Whether
 //! it is set at all at some point, and not inherited, is for the walk to say.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use crate::classify::call::{Arg, Known};
 use crate::programs::{self, Builtin};
@@ -53,6 +53,8 @@ pub(super) struct Values {
     may_fail: bool,
     /// Something may take functions away.
     unsets: bool,
+    /// Functions that are defined somewhere.
+    defined: HashSet<String>,
     shell: Shell,
 }
 
@@ -76,10 +78,16 @@ pub(super) fn declares(program: &str) -> bool {
 
 impl Values {
     pub(super) fn of(document: &Document, shell: Shell) -> Self {
-        let mut values = Self { shell, ..Self::default() };
+        let defined = functions(document).into_keys().map(str::to_owned).collect();
+        let mut values = Self { defined, shell, ..Self::default() };
         values.script(&document.script);
         document.bodies.iter().for_each(|word| values.word(word));
         values
+    }
+
+    /// True where a function of this name may stand in the place of the program.
+    pub(super) fn defines(&self, name: &str) -> bool {
+        self.defined.contains(name)
     }
 
     /// The values that a variable may have once it is set, or `None`.
@@ -132,7 +140,8 @@ impl Values {
 impl<'d> Visit<'d> for Values {
     fn simple(&mut self, simple: &'d Simple) {
         for assignment in &simple.assignments {
-            let value = if assignment.elements.is_none() { assigned(&assignment.value) } else { None };
+            let makes_names = !self.defines("mktemp");
+            let value = assignment.elements.is_none().then(|| assigned(&assignment.value, makes_names)).flatten();
             match assignment.name.strip_suffix('+') {
                 Some(name) => self.forget(name),
                 None => self.add(&assignment.name, value),
@@ -224,7 +233,7 @@ fn is_name_byte(byte: u8) -> bool {
 }
 
 /// What an assignment sets, as far as it is known: text, a number, or with what a text begins and ends.
-fn assigned(word: &Word) -> Option<Value> {
+fn assigned(word: &Word, makes_names: bool) -> Option<Value> {
     match word.pieces.as_slice() {
         [Piece::Number(_)] | [Piece::Text { quoted: false, .. }, Piece::Number(_)]
             if word.literal_prefix().is_empty() =>
@@ -243,13 +252,13 @@ fn assigned(word: &Word) -> Option<Value> {
                     _ => None,
                 })
                 .collect();
-            text.map(Arg::literal).or_else(|| in_part(pieces)).map(Value::Text)
+            text.map(Arg::literal).or_else(|| in_part(pieces, makes_names)).map(Value::Text)
         }
     }
 }
 
 /// A text of which the beginning or the end is known. It is one, whatever stands in its middle: nothing is split here.
-fn in_part(pieces: &[Piece]) -> Option<Arg> {
+fn in_part(pieces: &[Piece], makes_names: bool) -> Option<Arg> {
     let text = |piece: &Piece| match piece {
         Piece::Text { text, .. } if !text.starts_with('~') => Some(text.clone()),
         _ => None,
@@ -259,7 +268,14 @@ fn in_part(pieces: &[Piece]) -> Option<Arg> {
     let (first, rest) = pieces.get(pieces.iter().take_while(is_empty).count()..)?.split_first()?;
     let mut start = match first {
         Piece::Tilde => "~".to_owned(),
-        Piece::Substitution { script, .. } if is_temporary(script) => "/tmp/".to_owned(),
+        // Should it fail, what stands behind it is the whole.
+        Piece::Substitution { script, .. }
+            if makes_names
+                && is_temporary(script)
+                && rest.iter().all(|piece| matches!(piece, Piece::Text { text, .. } if !text.contains("dev"))) =>
+        {
+            "/tmp/".to_owned()
+        }
         _ => text(first).unwrap_or_default(),
     };
     if !start.is_empty() && !matches!(first, Piece::Substitution { .. }) {
@@ -283,8 +299,9 @@ fn is_temporary(script: &Script) -> bool {
     command.as_simple().is_some_and(|simple| {
         let mut words = simple.words.iter().map(Word::literal);
         simple.assignments.is_empty()
+            && simple.redirects.is_empty()
             && words.next().flatten().as_deref() == Some("mktemp")
-            && words.all(|word| word.is_some_and(|word| word == "-d" || word.starts_with("/tmp/")))
+            && words.all(|word| word.is_some_and(|word| word == "-d"))
     })
 }
 

@@ -733,9 +733,17 @@ impl Judge<'_> {
         }
         let home = self.values.is_untouched("HOME");
         let pwd = self.values.is_untouched("PWD");
-        // The folder in which the command is by then, as other relative names mean it.
-        let stays_whole = self.around.cwd.as_deref().is_some_and(values::stays_whole);
+        // The folder in which the command is by then, as other relative names mean it; without quotes where no blank divides its name.
+        let starts_whole = self.around.cwd.as_deref().is_some_and(values::stays_whole);
+        let stays_whole = self.folders.iter().all(|folder| match folder {
+            Folder::Start => starts_whole,
+            Folder::At(path) => {
+                values::stays_whole(path) && (path.starts_with('/') || !path.starts_with('~') && starts_whole)
+            }
+            Folder::Anywhere => false,
+        });
         let here = |quoted: bool| (quoted || stays_whole).then(|| Arg::literal("."));
+        let prints_it = !self.values.defines("pwd");
         (0..combinations.unwrap_or(1))
             .map(|mut index| {
                 let mut chosen: Vec<(&str, &Value)> = Vec::new();
@@ -748,7 +756,7 @@ impl Judge<'_> {
                 let known = |piece: &Piece| {
                     let variable = match piece {
                         Piece::Variable(variable) if variable.is_plain() => variable,
-                        Piece::Substitution { script, quoted } if prints_working_directory(script) => {
+                        Piece::Substitution { script, quoted } if prints_it && prints_working_directory(script) => {
                             return here(*quoted);
                         }
                         _ => return None,
@@ -874,7 +882,7 @@ impl Judge<'_> {
             // In code it may be put together with whatever stands around it.
             let is_code = arg.start().contains(['(', '"', '\'']);
             match programs::host_in(arg.start()).filter(|_| !is_code) {
-                Some(_) if programs::is_this_machine(arg.start()) => {}
+                Some(_) if arg.exact().is_some_and(programs::is_this_machine) => {}
                 Some(host) => self.untrusted(host),
                 None => self.untrusted(call.program.clone()),
             }
@@ -1016,7 +1024,7 @@ fn prints_working_directory(script: &Script) -> bool {
     command.as_simple().is_some_and(|simple| {
         let words: Vec<_> = simple.words.iter().map(Word::literal).collect();
         let words: Vec<&str> = words.iter().map(|word| word.as_deref().unwrap_or("?")).collect();
-        simple.assignments.is_empty() && matches!(words.as_slice(), ["pwd"] | ["pwd", "-L" | "-P"])
+        simple.assignments.is_empty() && simple.redirects.is_empty() && words.as_slice() == ["pwd"]
     })
 }
 
@@ -1027,7 +1035,9 @@ const CONNECTIONS: [&str; 2] = ["/dev/tcp/", "/dev/udp/"];
 /// stand. What a pattern finds are files.
 fn may_be_a_connection(arg: &Arg) -> bool {
     let start = arg.start();
-    if CONNECTIONS.iter().any(|name| start.starts_with(name)) {
+    // What is not known may be nothing.
+    let whole = format!("{start}{}", arg.tail);
+    if CONNECTIONS.iter().any(|name| start.starts_with(name) || whole.starts_with(name)) {
         return true;
     }
     // A port is a number or a name without dots.
@@ -1035,5 +1045,7 @@ fn may_be_a_connection(arg: &Arg) -> bool {
         let port = tail.rsplit('/').next().unwrap_or(tail);
         tail.matches('/').count() <= 2 && port.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'-')
     };
-    arg.known != Known::Words && CONNECTIONS.iter().any(|name| name.starts_with(start)) && may_end_so(&arg.tail)
+    // A brace that was not read may be any letters.
+    let is_of_text = arg.known != Known::Words || arg.wanders;
+    is_of_text && CONNECTIONS.iter().any(|name| name.starts_with(start)) && may_end_so(&arg.tail)
 }

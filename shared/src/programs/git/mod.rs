@@ -409,7 +409,8 @@ pub fn is_git(program: &str) -> bool {
 /// True for a call of git that shows what another repository says, though it fetches nothing.
 pub fn brings_from_remote(program: &str, args: &[Arg]) -> bool {
     let is = |words: &[&str]| args.iter().any(|arg| words.iter().any(|word| arg.start().starts_with(word)));
-    paths::file_name(program) == "git" && (is(&["ls-remote"]) || is(&["archive"]) && is(&["--remote"]))
+    is_git(program)
+        && (paths::file_name(program) == "git-ls-remote" || is(&["ls-remote"]) || is(&["archive"]) && is(&["--remote"]))
 }
 
 /// What it reads of files that it does not track: folders as they are, what is ignored, and files that options name.
@@ -437,21 +438,28 @@ fn walked(judge: &mut Judge<'_>, subcommand: &str, rest: &[Arg], folders: Option
     for tree in trees {
         let _ = judge.read_tree(&tree);
     }
+    // One letter, alone or behind others, and a long name, of which the beginning is enough.
+    let (letter, long) = match subcommand {
+        "tag" | "commit" | "notes" | "merge" => ('F', "--file"),
+        "archive" => ('\0', "--add-file"),
+        "blame" => ('\0', "--contents"),
+        "config" => ('f', "--file"),
+        _ => return,
+    };
     for (at, arg) in rest.iter().enumerate() {
-        let (name, glued) = arg.start().split_once('=').unzip();
-        let name = name.unwrap_or(arg.start());
-        let is_file = match subcommand {
-            "tag" | "commit" | "notes" | "merge" => matches!(name, "-F" | "--file"),
-            "archive" => name == "--add-file",
-            "blame" => name == "--contents",
-            "config" => matches!(name, "-f" | "--file"),
-            _ => false,
+        let text = arg.start();
+        let next = || rest.get(at + 1).cloned();
+        let file = if text.starts_with("--") {
+            let (name, glued) = text.split_once('=').map_or((text, None), |(name, value)| (name, Some(value)));
+            let is_it = name.len() > 3 && long.starts_with(name);
+            is_it.then(|| glued.map(|value| arg.with_start(value)).or_else(next)).flatten()
+        } else {
+            let behind = text.strip_prefix('-').and_then(|letters| letters.split_once(letter));
+            behind.and_then(|(_, glued)| {
+                if glued.is_empty() && arg.exact().is_some() { next() } else { Some(arg.with_start(glued)) }
+            })
         };
-        let value = match glued {
-            Some(value) => Some(arg.with_start(value)),
-            None => rest.get(at + 1).cloned(),
-        };
-        if let Some(file) = value.filter(|_| is_file) {
+        if let Some(file) = file {
             for file in from_each(&here(), &file) {
                 let _ = judge.read(&file);
             }
