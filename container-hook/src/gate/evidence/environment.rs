@@ -6,14 +6,12 @@ use std::os::unix::ffi::OsStrExt as _;
 use bashgate_shared::classify::secrets;
 use bashgate_shared::command::Digest;
 use bashgate_shared::programs;
-use bashgate_shared::protocol::FileEvidence;
+use bashgate_shared::protocol::{ENVIRONMENT, FileEvidence};
 use bashgate_shared::variables::{self, Steers};
 
 use super::told::bound;
 use crate::gate::shown;
 
-/// How the entry begins.
-pub(super) const ENVIRONMENT: &str = "the environment's ";
 /// Most of them that are shown with what they are set to.
 const MAX_SHOWN: usize = 16;
 /// Most letters of a value that is shown.
@@ -63,7 +61,10 @@ pub(super) fn environment(steering: &[(String, String)], text: &str) -> FileEvid
     if more > 0 {
         head.push_str(&format!("({more} more variables that say where programs send or what they load)\n"));
     }
-    let names: Vec<&str> = steering.iter().map(|(name, _)| name.as_str()).take(MAX_NAMED).collect();
+    let mut names: Vec<&str> = steering.iter().map(|(name, _)| name.as_str()).collect();
+    // What steers git and whatever runs is not hidden by what a few programs read.
+    names.sort_by_key(|name| (!name.starts_with("GIT_"), !is_of_all(name), !variables::is_proxy(name)));
+    names.truncate(MAX_NAMED);
     let rest = count.saturating_sub(names.len());
     let path = match names.as_slice() {
         [] => format!("{ENVIRONMENT}{rest} variables"),
@@ -85,7 +86,9 @@ fn is_of_all(name: &str) -> bool {
 
 /// A variable as it is shown: on one line, and without the password that an address may hold.
 fn line_of((name, value): &(String, String)) -> String {
-    let shown = shown_of(value).filter(|_| !secrets::is_secret_variable(name));
+    // The key and the value of a setting of git's are none, whatever the names say.
+    let is_secret = secrets::is_secret_variable(name) && !name.starts_with("GIT_CONFIG_");
+    let shown = shown_of(value).filter(|_| !is_secret);
     let shown = shown.unwrap_or_else(|| "(a secret)".to_owned());
     let mut line: String = shown.chars().take(MAX_VALUE).map(|c| if c == '\n' { ' ' } else { c }).collect();
     if shown.chars().nth(MAX_VALUE).is_some() {
@@ -133,6 +136,12 @@ mod tests {
             ("AWS_SECRET_ACCESS_KEY", random, None),
             ("AWS_ENDPOINT_URL", "http://evil.example", Some("AWS_ENDPOINT_URL=http://evil.example\n")),
             ("GIT_PROXY_X", &format!("https://h/?t=ghp_{random}"), Some("GIT_PROXY_X=(a secret)\n")),
+            (
+                "GIT_CONFIG_KEY_0",
+                "url.https://evil.example/.insteadOf",
+                Some("GIT_CONFIG_KEY_0=url.https://evil.example/.insteadOf\n"),
+            ),
+            ("GIT_CONFIG_VALUE_0", "https://good.example/", Some("GIT_CONFIG_VALUE_0=https://good.example/\n")),
             ("CURL_CA_BUNDLE", "/etc/ssl/x.pem", None),
             ("CARGO_TERM_COLOR", "always", None),
         ] {

@@ -113,9 +113,6 @@ impl Subject {
     }
 }
 
-/// Most programs that scripts name whose settings count.
-const MAX_CALLED: usize = 64;
-
 /// The evidence for one command. Files that are not there, or are no plain files, say nothing; where there are more than the
 /// protocol allows, the last entry stands for all of the rest.
 pub fn of(subject: &Subject) -> Vec<FileEvidence> {
@@ -136,7 +133,7 @@ pub fn of(subject: &Subject) -> Vec<FileEvidence> {
     all.add_started(subject);
     // What a script calls is steered by what steers it elsewhere.
     let heads = all.found.iter().flat_map(|file| words::of(&file.head));
-    let named: BTreeSet<&str> = heads.filter(|word| programs::row(word).is_some()).take(MAX_CALLED).collect();
+    let named: BTreeSet<&str> = heads.filter(|word| programs::row(word).is_some()).collect();
     called.programs.extend(named.into_iter().map(str::to_owned));
     let effects = &called;
     // Whoever can put another one there chooses what the name means.
@@ -248,7 +245,7 @@ pub fn of(subject: &Subject) -> Vec<FileEvidence> {
     all.folded()
 }
 
-/// What git would send besides what it is told to: the commits of its branches and tags, and, where the command makes some first,
+/// What git would send besides what it is told to: the commits of whatever a ref or a name like `ORIG_HEAD` points at, and, where the command makes some first,
 /// the files and the index that they are made from. An answer for a session is for those that come later, too; so the hook looks
 /// at them before and behind its question, and the host is not told.
 pub fn of_commits(effects: &Effects, cwd: &Path) -> Vec<FileEvidence> {
@@ -260,8 +257,12 @@ pub fn of_commits(effects: &Effects, cwd: &Path) -> Vec<FileEvidence> {
     let folders = folders_of_git(effects).into_iter().filter_map(|folder| place(&folder, cwd));
     for repository in folders.flat_map(|folder| git::repositories(&folder).unwrap_or_default()) {
         let inside = |name: &str| repository.common.join(name).to_string_lossy().into_owned();
-        all.add(&inside("packed-refs"), Told::Digest);
-        for name in ["refs/heads", "refs/tags", "refs/notes", "reftable"] {
+        for name in
+            ["packed-refs", "HEAD", "ORIG_HEAD", "FETCH_HEAD", "MERGE_HEAD", "CHERRY_PICK_HEAD", "logs/refs/stash"]
+        {
+            all.add(&inside(name), Told::Digest);
+        }
+        for name in ["refs", "reftable"] {
             all.add_folder(&inside(name));
         }
         if makes {

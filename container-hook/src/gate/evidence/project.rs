@@ -11,7 +11,7 @@ use bashgate_shared::programs::{self, Kind, Program, Runs};
 use bashgate_shared::protocol::{FURTHER_FOLDERS, FileEvidence};
 use bashgate_shared::variables;
 
-use super::told::{Told, bound, digest_of, state_of};
+use super::told::{Told, bound, digest_of, state_of, unknown};
 use super::{Gathered, HowFar, Subject};
 use crate::gate::ask::read_capped;
 use crate::gate::conditions::{only_root_writes, place};
@@ -200,8 +200,13 @@ impl Gathered<'_> {
     /// The words of the first lines of scripts that name what runs them.
     fn first_lines(&self, files: &[String]) -> Vec<String> {
         let line = |file: &String| {
+            // As much as the system reads.
             let bytes = read_capped(&place(file, self.cwd)?, MAX_SETTINGS).ok()?;
-            let line = bytes.strip_prefix(b"#!")?.split(|byte| *byte == b'\n').next()?;
+            let line = bytes
+                .get(..MAX_FIRST_LINE.min(bytes.len()))?
+                .strip_prefix(b"#!")?
+                .split(|byte| *byte == b'\n')
+                .next()?;
             Some(String::from_utf8_lossy(line).split_whitespace().map(str::to_owned).collect::<Vec<_>>())
         };
         files.iter().take(MAX_FOLDERS).filter_map(line).flatten().collect()
@@ -409,6 +414,8 @@ impl Gathered<'_> {
     }
 }
 
+/// Longest first line of a script that names what runs it, in bytes.
+const MAX_FIRST_LINE: usize = 256;
 /// Most files and folders of a project that are looked at by their times.
 const MAX_BELOW: usize = 4000;
 /// Folders that builds and managers of packages fill, and git.
@@ -434,8 +441,9 @@ fn below_project(folder: &Path) -> Option<FileEvidence> {
                 Ok(kind) if kind.is_dir() && !is_filled => waiting.push(path),
                 // What lies in the folder itself is told of by its content.
                 Ok(kind) if !kind.is_dir() && at != folder && may_be_settings(&path, &[]) => {
-                    let says = std::fs::symlink_metadata(&path)
-                        .map_or_else(|error| error.kind().to_string(), |meta| state_of(&meta));
+                    let says = [std::fs::symlink_metadata(&path), std::fs::metadata(&path)]
+                        .map(|meta| meta.map_or_else(|error| error.kind().to_string(), |meta| state_of(&meta)))
+                        .join(" ");
                     lines.push(format!("{}\0{says}\n", path.to_string_lossy()));
                 }
                 _ => {}
@@ -445,10 +453,7 @@ fn below_project(folder: &Path) -> Option<FileEvidence> {
     lines.sort();
     let what = format!("the files in folders below {}", folder.display());
     if seen > MAX_BELOW {
-        return Some(bound(
-            &format!("{what}, of which there are more than are looked at"),
-            Digest::of(lines.concat().as_bytes()).hex(),
-        ));
+        return Some(unknown(&format!("{what}, of which there are more than are looked at")));
     }
     (!lines.is_empty()).then(|| bound(&what, Digest::of(lines.concat().as_bytes()).hex()))
 }

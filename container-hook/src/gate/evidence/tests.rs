@@ -4,8 +4,8 @@ use bashgate_shared::classify::{Surroundings, classify};
 use bashgate_shared::command::CommandLine;
 use bashgate_shared::protocol::{MAX_EVIDENCE, MAX_HEAD_BYTES};
 
-use super::environment::ENVIRONMENT;
 use super::*;
+use bashgate_shared::protocol::ENVIRONMENT;
 
 fn evidence_of(command: &str, folder: &Path) -> Vec<FileEvidence> {
     let cwd = folder.to_str().map(str::to_owned);
