@@ -1,4 +1,5 @@
-//! The scripts that a command was allowed with: copies of the very bytes, which lie over the files while it runs.
+//! The scripts that a command was allowed with: compared at the start, and, where a sandbox has mounts of its own, copies of the very
+//! bytes, which lie over the files while it runs.
 //!
 //! A digest that was right a moment ago says nothing about what a shell reads a moment later. Only a sandbox with mounts of its
 //! own can see to it; and a mount goes with the name below it, when somebody outside of the sandbox gives that to another file
@@ -67,7 +68,7 @@ impl BoundScripts {
     /// The scripts that were changed or exchanged since, by whoever is not held by the sandbox: what ran is perhaps not what was
     /// allowed.
     pub fn exchanged(&self) -> impl Iterator<Item = &Path> {
-        let is_another = |(path, file): &&(PathBuf, File)| read(path).is_none_or(|(_, now)| now != *file);
+        let is_another = |(path, file): &&(PathBuf, File)| fs::metadata(path).map_or(true, |now| which(&now) != *file);
         self.seen.iter().filter(is_another).map(|(path, _)| path.as_path())
     }
 }
@@ -79,7 +80,11 @@ fn read(path: &Path) -> Option<(Vec<u8>, File)> {
     let mut bytes = Vec::new();
     let found = file.metadata().ok().filter(|found| found.is_file() && found.len() <= MOST_BYTES)?;
     file.take(MOST_BYTES).read_to_end(&mut bytes).ok()?;
-    Some((bytes, (found.dev(), found.ino(), found.ctime(), found.ctime_nsec())))
+    Some((bytes, which(&found)))
+}
+
+fn which(found: &fs::Metadata) -> File {
+    (found.dev(), found.ino(), found.ctime(), found.ctime_nsec())
 }
 
 #[cfg(test)]

@@ -3,9 +3,11 @@
 //! The trailer goes through git's own hooks, so that it is there however a commit is spelled, in an alias or a script
 //! too, and never where a text only mentions one. The repository's own hooks run as they would without us.
 
+use std::ffi::OsStr;
 use std::fs;
 use std::io;
 use std::io::Write as _;
+use std::os::unix::ffi::OsStrExt as _;
 use std::os::unix::fs::{MetadataExt as _, PermissionsExt as _};
 use std::path::{Path, PathBuf};
 
@@ -59,23 +61,28 @@ pub fn repository_of_worktree(workspace: &Path) -> Option<PathBuf> {
     (is_named_back && is_of_same && is_repository(&common) && !common.starts_with(&workspace)).then_some(common)
 }
 
-/// The path that a file of git's holds (`commondir`, `gitdir`), as git reads it: only newlines at its end are none of it, and it is
-/// relative to the folder that the file lies in. `None` where there is none, or one that is no text.
+/// The path that a file of git's holds (`commondir`, `gitdir`), as git reads it: up to a NUL, and without newlines at its end. It is
+/// relative to the folder that the file lies in. `None` where there is none.
 pub fn path_in(file: &Path) -> Option<PathBuf> {
-    // Whatever a run has put there is not waited for.
-    let text = crate::watch::text_of(file);
-    let path = text.trim_end_matches(['\n', '\r']);
-    let is_one = !path.is_empty() && path.len() < 4096 && !path.contains(['\0', '\u{fffd}']);
-    is_one.then(|| file.parent().map(|folder| folder.join(path))).flatten()
+    path_behind(b"", file)
 }
 
 /// The folder of git's that a `.git` names which is a file. One blank stands behind the colon.
 pub fn folder_named_in(file: &Path) -> Option<PathBuf> {
-    let text = crate::watch::text_of(file);
-    let path = text.strip_prefix("gitdir: ")?.trim_end_matches(['\n', '\r']);
-    let is_one = !path.is_empty() && path.len() < 4096 && !path.contains(['\0', '\u{fffd}']);
-    is_one.then(|| file.parent().map(|folder| folder.join(path))).flatten()
+    path_behind(b"gitdir: ", file)
 }
+
+fn path_behind(start: &[u8], file: &Path) -> Option<PathBuf> {
+    // Whatever a run has put there is not waited for.
+    let bytes = crate::watch::bytes_of(file);
+    let text = bytes.split(|byte| *byte == 0).next()?.strip_prefix(start)?;
+    let end = text.iter().rposition(|byte| !matches!(byte, b'\n' | b'\r'))?;
+    let path = text.get(..=end).filter(|path| path.len() < MOST_OF_A_PATH)?;
+    file.parent().map(|folder| folder.join(OsStr::from_bytes(path)))
+}
+
+/// Longest path that a system takes, in bytes.
+const MOST_OF_A_PATH: usize = 4096;
 
 /// Hooks that add a trailer, in a folder below `parent`, and the variables that make git use them.
 ///

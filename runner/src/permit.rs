@@ -190,9 +190,22 @@ pub fn ask(text: &str, ask: &Ask<'_>) -> Result<Permit, Denied> {
     };
     // What nobody in the command writes, as far as is known: of what a script does nothing is.
     let effects = &found.effects;
-    let only_reads = effects.runs.is_empty() && !effects.runs_fetched && found.class != CommandClass::Unknown;
+    let writes_more = |program: &String| {
+        programs::row(program).is_none_or(|row| row.here.is_some() || row.has(programs::Trait::BuildsHere))
+    };
+    let only_reads = effects.runs.is_empty()
+        && !effects.runs_fetched
+        && found.class != CommandClass::Unknown
+        && !effects.programs.iter().any(writes_more);
+    let is_plain = |path: &str| {
+        let is_elsewhere = ["~", "/proc/", "/sys/", "/dev/"].iter().any(|start| path.starts_with(start));
+        !is_elsewhere && ask.cwd.join(path).is_file()
+    };
     let is_script = |file: &FileEvidence| {
-        let is_read = only_reads && effects.reads.contains(&file.path) && !effects.writes.contains(&file.path);
+        let is_read = only_reads
+            && effects.reads.contains(&file.path)
+            && !effects.writes.contains(&file.path)
+            && is_plain(&file.path);
         (is_read || effects.runs.contains(&file.path)) && !programs::is_a_managers_own(&file.path)
     };
     let scripts = files.into_iter().filter(is_script).collect();

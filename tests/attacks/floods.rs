@@ -127,6 +127,7 @@ pub(super) const ATTACKS: &[Attack] = &[
             }
             stage.is_served();
             // They lie there, and cost nothing from then on.
+            std::thread::sleep(std::time::Duration::from_secs(2));
             let before = stage.ticks();
             std::thread::sleep(std::time::Duration::from_secs(4));
             let used = stage.ticks() - before;

@@ -2,7 +2,9 @@
 
 use std::path::PathBuf;
 
-use bashgate_tests::{Site, until};
+use std::process::Command;
+
+use bashgate_tests::{Output, Site, bin, until};
 
 /// A hook's configuration that the host cannot reach: in an image, in another container.
 fn elsewhere(site: &Site) -> PathBuf {
@@ -98,4 +100,46 @@ fn at_most_two_keys_count() {
     let _host = site.serve();
     site.check_with(&before, "make").expect(0);
     until("an answer", || (site.check("make").code == Some(0)).then_some(()));
+}
+
+/// Two people at once, and a disk without room: whatever became of it, what is written is whole and the hook believes the host.
+#[test]
+fn an_exchange_that_goes_wrong_leaves_keys_that_count() {
+    for is_running in [true, false] {
+        let site = Site::default();
+        let mut host = Some(site.serve());
+        if !is_running {
+            host = None;
+        }
+        let outputs: Vec<_> = std::thread::scope(|scope| {
+            let all: Vec<_> = (0..4).map(|_| scope.spawn(|| site.cli(["key", "rotate"]))).collect();
+            all.into_iter().map(|one| one.join().unwrap()).collect()
+        });
+        assert!(outputs.iter().any(|output| output.code == Some(0)), "{outputs:?}");
+        assert!(outputs.iter().all(|output| !output.stderr.contains("panicked")), "{outputs:?}");
+        let _host = host.unwrap_or_else(|| site.serve());
+        until("an answer that the hook believes", || (site.check("make").code == Some(0)).then_some(()));
+        let public = site.cli(["key", "show"]).expect(0).stdout;
+        assert_eq!(key_of(&site.hook_toml()), format!("public_key = \"{}\"", public.trim()), "{outputs:?}");
+        site.cli(["audit", "verify"]).expect(0);
+    }
+    // In a mount of its own, as root: an ordinary user has no disk to fill.
+    if !rustix::process::geteuid().is_root() {
+        return;
+    }
+    let site = Site::default();
+    let state = site.path().join("state");
+    let saved = site.path().join("saved");
+    Output::of(Command::new("cp").arg("-a").arg(&state).arg(&saved), b"").expect(0);
+    let script = "mount -t tmpfs -o size=2m,mode=700 none \"$1\" && cp -a \"$2/.\" \"$1/\" && head -c 9999999 /dev/zero > \"$1/filler\"; \
+                  \"$3\" key rotate --config \"$4\"; echo \"exit $?\"; rm \"$1/filler\"; \"$3\" key show --config \"$4\"; ls \"$1\"";
+    let before = key_of(&site.hook_toml());
+    let mut command = Command::new("unshare");
+    command.args(["-m", "sh", "-c", script, "sh"]).arg(&state).arg(&saved).arg(bin("bashgate")).arg(site.host_toml());
+    let output = Output::of(&mut command, b"").expect(0);
+    assert!(!output.stdout.contains("exit 0") && !output.stderr.contains("panicked"), "{output:?}");
+    assert_eq!(key_of(&site.hook_toml()), before, "{output:?}");
+    let shown = output.stdout.lines().nth(1).unwrap();
+    assert_eq!(before, format!("public_key = \"{shown}\""), "{output:?}");
+    assert!(!output.stdout.lines().any(|name| name.contains(".tmp")), "{output:?}");
 }

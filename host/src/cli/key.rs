@@ -1,6 +1,6 @@
 //! `bashgate key`: the signing key, and how hooks get a new one while they work.
 
-use std::fs::OpenOptions;
+use std::fs::{File, OpenOptions};
 use std::os::unix::fs::{FileExt as _, OpenOptionsExt as _};
 use std::path::{Path, PathBuf};
 
@@ -20,6 +20,9 @@ pub(super) fn run(config: &Config, act: &KeyAct) -> Run {
         KeyAct::Rotate { revoke } => ControlCommand::KeyRotate { revoke: *revoke },
         KeyAct::Retire => ControlCommand::KeyRetire,
     };
+    // One after the other: what holds the old one would get the key of another exchange.
+    let _turn = turn(&config.file)
+        .map_err(|source| Failure::Refused(format!("cannot lock {}: {source}", config.file.display())))?;
     // Before it changes, so that what holds the old one is known.
     let old = people::public_key(config)?;
     let Reply { ok, text, .. } = people::ask(config, command)?;
@@ -47,6 +50,13 @@ pub(super) fn run(config: &Config, act: &KeyAct) -> Run {
         say!("Until then the old key counts there, too. When every hook has the new one: bashgate key retire");
     }
     Ok(())
+}
+
+/// Waits until no other exchange of keys goes on at this gate; it ends with what is returned.
+fn turn(config: &Path) -> std::io::Result<File> {
+    let file = File::open(config)?;
+    rustix::fs::flock(&file, rustix::fs::FlockOperation::LockExclusive)?;
+    Ok(file)
 }
 
 /// The hooks' configurations that lie in the gate's folder.

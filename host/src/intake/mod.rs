@@ -209,6 +209,8 @@ const SLICE: usize = 16;
 /// So many times as long as a look through a mailbox took it is left alone by the timer: names that are no requests cost no more than
 /// their share of a processor. Whoever leaves them there waits longer where notifications are lost.
 const REST: u32 = 20;
+/// But no longer than this.
+const LONGEST_REST: Duration = Duration::from_secs(20);
 /// Most wake-ups that are taken before the mailboxes have their turns again.
 const WAKES: usize = 32;
 
@@ -259,7 +261,7 @@ impl Mailbox {
         self.left = None;
         self.seen.retain(|_, seen| *seen == self.look);
         let now = Instant::now();
-        self.rests_until = now.checked_add((now - self.began).saturating_mul(REST));
+        self.rests_until = now.checked_add((now - self.began).saturating_mul(REST).min(LONGEST_REST));
         if self.again {
             self.begin();
         }

@@ -28,14 +28,14 @@ pub(super) fn open_without_links(path: &Path) -> io::Result<fs::File> {
     Ok(rustix::fs::openat2(CWD, path, flags, Mode::empty(), ResolveFlags::NO_SYMLINKS)?.into())
 }
 
-/// The start of a regular file, as far as it is text.
-pub(crate) fn text_of(file: &Path) -> String {
+/// The start of a regular file; nothing where it cannot be read.
+pub(crate) fn bytes_of(file: &Path) -> Vec<u8> {
     let mut bytes = Vec::new();
     let read = open(file).and_then(|opened| {
         let is_file = opened.metadata()?.is_file();
         if is_file { opened.take(MOST_BYTES).read_to_end(&mut bytes) } else { Ok(0) }
     });
-    read.map(|_| String::from_utf8_lossy(&bytes).into_owned()).unwrap_or_default()
+    read.map(|_| bytes).unwrap_or_default()
 }
 
 /// The text of a regular file that is no longer than is read, and can be.

@@ -283,7 +283,7 @@ impl Written {
             Some(before) if before == stamp => None,
             Some(_) => Some((path.clone(), Violation::of(path, Change::Modified), false)),
             None => {
-                let is_kept = is_kept || is_settings_that_start(path);
+                let is_kept = is_kept || super::makes_git_start(path);
                 let aside = self.nobody_was_asked && is_kept && self.may_be_its(path, workspace, tracked.as_ref());
                 Some((path.clone(), Violation::of(path, Change::Created), aside))
             }
@@ -310,12 +310,6 @@ impl Written {
     }
 }
 
-/// True for settings of git that make it run something.
-fn is_settings_that_start(path: &Path) -> bool {
-    let is_settings = path.file_name().is_some_and(|name| name == "config");
-    is_settings && super::aside::whole_text_of(path).is_none_or(|text| super::names_programs(&text))
-}
-
 /// Everything that was seen, and whether everyday tools make no such file.
 fn stamps(seen: &Seen) -> impl Iterator<Item = (&PathBuf, &Stamp, bool)> {
     // What lies in a repository's own folder is git's work but for its hooks, and for what leads it elsewhere.
@@ -338,7 +332,7 @@ fn is_of_another(path: &Path) -> bool {
     let name = path.file_name().unwrap_or_default();
     let mut folders = path.ancestors().skip(2);
     let is_inside = folders.any(|folder| ["worktrees", "modules"].iter().any(|name| folder.ends_with(name)));
-    let leads_back = || matches!(super::text_of(path).as_str(), "../.." | "../..\n");
+    let leads_back = || matches!(super::bytes_of(path).as_slice(), b"../.." | b"../..\n");
     is_inside && (name == "config.worktree" || name == "commondir" && !leads_back())
 }
 

@@ -23,8 +23,8 @@ use std::path::{Path, PathBuf};
 use std::sync::mpsc;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
+pub(crate) use aside::bytes_of;
 use aside::set_aside;
-pub(crate) use aside::text_of;
 use baseline::{Baseline, Foreign, Left};
 use bashgate_hook::gate::git::{self, Tracked};
 use bashgate_shared::classify::paths::TEMPORARY;
@@ -330,7 +330,7 @@ impl Watch {
         let mut found = Vec::new();
         for (path, stamp) in &after.own {
             match self.before.own.get(path) {
-                None if nobody_was_asked && self.starts_something(path, &after) && self.is_new(path) => {
+                None if nobody_was_asked && self.is_new(path) && self.starts_something(path, &after) => {
                     found.push(self.taken_away(path, Change::Created));
                 }
                 None => found.push(Violation::of(path, Change::Created)),
@@ -343,7 +343,7 @@ impl Watch {
         for (path, stamp) in &after.nested {
             match self.before.nested.get(path) {
                 // Git makes no hook but its samples.
-                None if nobody_was_asked && self.starts_something(path, &after) && self.is_new(path) => {
+                None if nobody_was_asked && self.is_new(path) && self.starts_something(path, &after) => {
                     found.push(self.taken_away(path, Change::NestedRepository));
                 }
                 _ if self.before.acting.knows(path) => {}
@@ -470,12 +470,7 @@ impl Watch {
 
     /// True for a file of git's that makes it run something: a hook, one that says where settings are, or settings that name programs.
     fn starts_something(&self, path: &Path, after: &Seen) -> bool {
-        let is_config = path.file_name().is_some_and(|name| name == "config" || name == "config.worktree");
-        after.is_hook(path)
-            || self.is_start_file(path)
-            || is_config && aside::whole_text_of(path).is_none_or(|text| names_programs(&text))
-            || path.ends_with("git-rebase-todo") && aside::whole_text_of(path).is_none_or(|text| runs_in_rebase(&text))
-            || leads_to_temporary(path)
+        after.is_hook(path) || self.is_start_file(path) || makes_git_start(path)
     }
 
     /// True for what other programs run at their start, and false for what git itself makes at its work.
@@ -500,7 +495,7 @@ fn names_programs(text: &str) -> bool {
             || key.starts_with("submodule.") && ends(&[".url", ".active", ".branch"]);
         if is_of_clone {
             // Another repository has hooks of its own, which run at a push; one where everybody writes has anybody's.
-            let is_anybodys = TEMPORARY.iter().chain(&["/dev/shm"]).any(|folder| value.contains(folder));
+            let is_anybodys = anybodys().any(|folder| value.contains(folder));
             return value.contains("::") || value.starts_with('-') || is_anybodys;
         }
         // A name of a remote, which may be an address, and one of a tool, which may be a path.
@@ -526,11 +521,25 @@ fn runs_in_rebase(text: &str) -> bool {
     text.lines().any(|line| line.split_whitespace().next().is_some_and(|step| matches!(step, "exec" | "x")))
 }
 
+/// Folders in which everybody writes.
+fn anybodys() -> impl Iterator<Item = &'static str> {
+    TEMPORARY.iter().copied().chain(["/dev/shm"])
+}
+
+/// True for settings of git that name programs, steps of a rebase that do, and links to what is anybody's.
+fn makes_git_start(path: &Path) -> bool {
+    let is_called = |names: &[&str]| path.file_name().is_some_and(|name| names.iter().any(|one| name == *one));
+    let says = |is: fn(&str) -> bool| aside::whole_text_of(path).is_none_or(|text| is(&text));
+    is_called(&["config", "config.worktree"]) && says(names_programs)
+        || is_called(&["git-rebase-todo"]) && says(runs_in_rebase)
+        || leads_to_temporary(path)
+}
+
 /// True for a link to a folder where everybody writes, in which something lies that would act here.
 fn leads_to_temporary(path: &Path) -> bool {
-    /// Most names that are looked at.
-    const MOST: usize = 2000;
-    let is_open = |real: &PathBuf| TEMPORARY.iter().chain(&["/dev/shm"]).any(|folder| real.starts_with(folder));
+    /// Most names that are looked at; with more in it, it counts.
+    const MOST: usize = 100;
+    let is_open = |real: &PathBuf| anybodys().any(|folder| real.starts_with(folder));
     let Some(real) = Some(path).filter(|path| path.is_symlink()).and_then(|path| fs::canonicalize(path).ok()) else {
         return false;
     };

@@ -14,7 +14,6 @@ use bashgate_hook::gate::git;
 use bashgate_hook::gate::inward::{self, Inward};
 use bashgate_hook::gate::started::Folder;
 use bashgate_shared::classify::later::{Begun, Names};
-use bashgate_shared::classify::paths::TEMPORARY;
 use bashgate_shared::command::Digest;
 use serde::{Deserialize, Serialize};
 
@@ -471,7 +470,7 @@ impl Seen {
         };
         let has = |name: &str| real.join(name).symlink_metadata().is_ok();
         // Where everybody may write, and so the run itself.
-        let is_open = TEMPORARY.iter().chain(&["/dev/shm"]).any(|open| real.starts_with(open));
+        let is_open = super::anybodys().any(|open| real.starts_with(open));
         if !real.starts_with(&self.workspace)
             && (is_open && real.is_dir() || has(".git") || has("HEAD") && has("objects"))
         {
