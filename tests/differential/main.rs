@@ -241,9 +241,11 @@ fn words_match(call: &[Option<String>], heard: Heard<'_>) -> bool {
     }
     match call.split_first() {
         None => heard.argv.is_empty(),
-        // The shell puts the home folder where a tilde stands.
+        // The shell puts the home folder where a tilde stands, and the working directory where `$PWD` does.
         Some((Some(word), rest)) => heard.argv.first().is_some_and(|first| {
-            let same = word == first || word.starts_with('~') && first.starts_with('/');
+            let is_of_here = |inside: &str| inside.is_empty() || inside.starts_with('/') && first.ends_with(inside);
+            let same = word == first
+                || first.starts_with('/') && (word.starts_with('~') || word.strip_prefix('.').is_some_and(is_of_here));
             same && words_match(rest, heard.from(1))
         }),
         Some((None, rest)) => (0..=heard.argv.len()).any(|taken| words_match(rest, heard.from(taken))),

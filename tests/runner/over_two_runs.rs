@@ -170,3 +170,30 @@ fn a_link_that_was_set_aside_is_given_back_as_it_was_read() {
         }
     }
 }
+
+/// A worktree and a clone in the project have the project's own files, and no others.
+#[test]
+fn working_trees_in_the_project_have_the_projects_own_files() {
+    for ground in grounds() {
+        let work = ground.work();
+        let acting = [".envrc", ".mcp.json", ".vscode/tasks.json"];
+        for name in acting {
+            ground.write(&format!("work/{name}"), "{\"mine\":1}\n");
+        }
+        git(&work, &["add", "-A"]);
+        git(&work, &["commit", "-qm", "two"]);
+        give_all(&ground, &work);
+        std::thread::sleep(std::time::Duration::from_millis(30));
+        let outcome = ground.run_script("git worktree add -q wt; git clone -q . cl; true");
+        for name in acting {
+            for tree in ["wt", "cl"] {
+                assert!(work.join(tree).join(name).exists(), "{}: {tree}/{name}: {outcome:#}", ground.name());
+            }
+        }
+        let outcome = ground.run_script("git worktree add -q wt2; echo evil > wt2/.envrc; cp .envrc src/.envrc");
+        for plant in ["wt2/.envrc", "src/.envrc"] {
+            assert!(!work.join(plant).exists(), "{}: {plant}: {outcome:#}", ground.name());
+        }
+        assert!(work.join("wt2/.mcp.json").exists(), "{}: {outcome:#}", ground.name());
+    }
+}

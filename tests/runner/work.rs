@@ -205,7 +205,7 @@ fn a_nested_repository_is_reported_however_it_comes_to_be() {
                 || what == "a submodule of it" && outcome["exit_code"] != 0 && of_submodule() == submodule;
             assert!(
                 is_kept
-                    || changes.iter().any(|change| ["nested_repository", "modified", "put_back"]
+                    || changes.iter().any(|change| ["nested_repository", "modified", "put_back", "set_aside"]
                         .iter()
                         .any(|one| change["change"] == *one)),
                 "{}: {what}: {outcome:#}",

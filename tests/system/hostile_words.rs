@@ -140,6 +140,9 @@ fn where_programs_are_found_is_not_set_unseen() {
         "PATH=$HOME/$x ls",
         "PATH=/usr/bin$x ls",
         "PATH=\"/usr/bin\"x ls",
+        "sudo PATH=. ls",
+        "env -i PATH=. ls",
+        "make PATH=.:$PATH",
     ]);
     are_let_through(&["PATH=/usr/local/bin:$PATH ls", "PATH=\"/usr/bin:/bin\" ls", "echo $PATH; ls"]);
 }

@@ -104,7 +104,9 @@ fn what_names_mean(brief: &Brief) -> Option<String> {
     if brief.effects.evaluates_unknown {
         return Some("the shell evaluates in it what is only known when it runs".to_owned());
     }
-    (sets("PATH") && !finds_what_it_found(&brief.command))
+    // As a word it is set for what stands behind `sudo`, or by `make`.
+    let is_given = || brief.calls.iter().flatten().flatten().any(|word| word.starts_with("PATH="));
+    ((sets("PATH") || is_given()) && !finds_what_it_found(&brief.command))
         .then(|| "in which folders its programs are found is only known when it runs".to_owned())
 }
 

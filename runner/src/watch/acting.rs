@@ -480,6 +480,13 @@ fn leads_to(link: &Path, target: &Path) -> bool {
 
 fn created(path: &Path, later: &Later, around: &Around<'_>) -> Violation {
     let by_git = || later.tier != Tier::Gate && around.checks_out && (around.is_tracked)(path);
+    // A worktree or a clone in the project brings the project's own files: the same bytes under the same names.
+    let is_copy = || {
+        later.tier != Tier::Gate
+            && own_file_of_copy(path, around.workspace).is_some_and(|own| {
+                (around.is_tracked)(&own) && !(around.is_made_since)(&own) && have_same_bytes(path, &own)
+            })
+    };
     // What was there and is called so only now: it is the naming that is new. Of what is named a hook, what an earlier run may have
     // left there is nobody's: only what git tracks, and nobody has written since, stays.
     let is_gits_link = path.is_symlink() && path.components().any(|part| part.as_os_str() == ".git");
@@ -496,12 +503,24 @@ fn created(path: &Path, later: &Later, around: &Around<'_>) -> Violation {
     let is_as_it_lies = || fs::canonicalize(path).is_ok_and(|real| real == path);
     let was_kept =
         || (around.was_there)(path) && is_as_it_lies() && path.ancestors().any(|part| around.kept.contains(part));
-    let change = if around.nobody_was_asked && later.is_kept && !by_git() && !was_kept() && !is_old() {
+    let change = if around.nobody_was_asked && later.is_kept && !by_git() && !was_kept() && !is_old() && !is_copy() {
         taken_away(path, around.workspace, Change::Created)
     } else {
         Violation::of(path, Change::Created)
     };
     Violation { is_rare: is_rare(later), ..change }
+}
+
+/// The file of the project that one in another working tree, which lies in the project, is called like.
+fn own_file_of_copy(path: &Path, workspace: &Path) -> Option<PathBuf> {
+    let mut inside = path.ancestors().skip(1).take_while(|folder| *folder != workspace);
+    let root = inside.find(|folder| folder.join(".git").symlink_metadata().is_ok())?;
+    root.starts_with(workspace).then(|| path.strip_prefix(root).ok().map(|name| workspace.join(name))).flatten()
+}
+
+fn have_same_bytes(one: &Path, other: &Path) -> bool {
+    let text = |path: &Path| super::aside::whole_text_of(path);
+    text(one).is_some_and(|text_of_one| text(other) == Some(text_of_one))
 }
 
 /// Where a file of the workspace really lies, if it lies in it.

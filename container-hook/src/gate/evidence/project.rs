@@ -418,9 +418,30 @@ impl Gathered<'_> {
 const MAX_FIRST_LINE: usize = 256;
 /// Most files and folders of a project that are looked at by their times.
 const MAX_BELOW: usize = 4000;
-/// Folders that builds and managers of packages fill, and git.
-const FILLED: &[&str] =
-    &[".git", ".hg", "node_modules", "target", "venv", "__pycache__", "dist", "build", "out", "coverage", "vendor"];
+/// Folders that builds, managers of packages and what runs all the time fill.
+const FILLED: &[&str] = &[
+    "node_modules",
+    "target",
+    "venv",
+    "__pycache__",
+    "dist",
+    "build",
+    "out",
+    "coverage",
+    "vendor",
+    "tmp",
+    "temp",
+    "log",
+    "logs",
+    "cache",
+    "storage",
+    "uploads",
+    "requests",
+    "responses",
+];
+/// Of folders with a dot in front those that hold code or settings of builds; what others hold changes all the time.
+const HIDDEN: &[&str] =
+    &[".cargo", ".github", ".gitlab", ".husky", ".mvn", ".yarn", ".buildkite", ".circleci", ".storybook"];
 
 /// The files in the folders of a project that may say what a program does, as one entry: which ones there are, and what any change of
 /// one changes. None where there are none.
@@ -434,9 +455,9 @@ fn below_project(folder: &Path) -> Option<FileEvidence> {
                 break;
             }
             let (path, name) = (entry.path(), entry.file_name());
-            let is_filled = name.to_str().is_some_and(|name| {
-                FILLED.contains(&name) || name.starts_with('.') && name.ends_with("cache") || name == ".venv"
-            });
+            let is_filled = name
+                .to_str()
+                .is_some_and(|name| FILLED.contains(&name) || name.starts_with('.') && !HIDDEN.contains(&name));
             match entry.file_type() {
                 Ok(kind) if kind.is_dir() && !is_filled => waiting.push(path),
                 // What lies in the folder itself is told of by its content.
