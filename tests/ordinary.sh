@@ -1,5 +1,5 @@
 #!/bin/sh
-# Runs a program of the tests as an ordinary user, for `make system`: the test runner starts each test through it.
+# Runs a program of the tests as an ordinary user, for `make ordinary`: the test runner starts each test through it.
 # The checkout may lie where only root goes, so it is seen below /mnt here, by this process alone.
 set -eu
 uid=23011

@@ -5,7 +5,7 @@ use std::path::Path;
 use std::time::{Duration, Instant};
 
 use bashgate_shared::protocol::Answer;
-use bashgate_tests::until;
+use bashgate_tests::{pause, until};
 
 use super::{Attack, Stage, command};
 
@@ -127,9 +127,13 @@ pub(super) const ATTACKS: &[Attack] = &[
             }
             stage.is_served();
             // They lie there, and cost nothing from then on.
-            std::thread::sleep(std::time::Duration::from_secs(2));
+            until("the end of the look", || {
+                let before = stage.ticks();
+                pause(Duration::from_millis(500));
+                (stage.ticks() - before < 12).then_some(())
+            });
             let before = stage.ticks();
-            std::thread::sleep(std::time::Duration::from_secs(4));
+            pause(Duration::from_secs(4));
             let used = stage.ticks() - before;
             assert!(used < 100, "{used} hundredths of a second of four");
             for number in 0..50_000 {

@@ -344,6 +344,23 @@ impl Site {
         })
     }
 
+    /// Waits until something is held, or whoever may ask has ended: its approval's id, if it is held.
+    pub fn held_or_ended<T>(&self, asking: &std::thread::JoinHandle<T>) -> Option<String> {
+        until("a card, or the end", || {
+            let held = self.pending().first().map(|card| card["id"].as_str().unwrap().to_owned());
+            held.map(Some).or_else(|| asking.is_finished().then_some(None))
+        })
+    }
+
+    /// Lets other users in, as the mounts of a container would: to the working directory, and through to the mailbox.
+    pub fn lets_others_in(&self) {
+        for (path, mode) in
+            [(self.path().to_owned(), 0o755), (self.work(), 0o755), (self.path().join("mailbox"), 0o711)]
+        {
+            std::fs::set_permissions(path, std::os::unix::fs::PermissionsExt::from_mode(mode)).unwrap();
+        }
+    }
+
     /// Sends an event to the hook in the background, and waits until it is held: its approval's id.
     pub fn held_by(&self, config: &Path, event: &Value) -> String {
         let before: Vec<Value> = self.pending().iter().map(|card| card["id"].clone()).collect();

@@ -357,10 +357,7 @@ fn what_runs_in_the_foreground_is_listed_and_can_be_stopped() {
 fn what_was_approved_runs_under_every_backend_or_its_exchange_is_told() {
     for (who, backend) in MATRIX {
         let site = Site::default();
-        for path in [site.path(), &site.work()] {
-            fs::set_permissions(path, std::os::unix::fs::PermissionsExt::from_mode(0o755)).unwrap();
-        }
-        fs::set_permissions(site.path().join("mailbox"), std::os::unix::fs::PermissionsExt::from_mode(0o711)).unwrap();
+        site.lets_others_in();
         let ground = Ground::new(who, backend, "[presets.p.network]\naccess = \"requested\"");
         fs::copy(ground.path().join("runner.toml"), site.path().join("runner.toml")).unwrap();
         let _host = site.serve();
@@ -381,13 +378,10 @@ fn what_was_approved_runs_under_every_backend_or_its_exchange_is_told() {
             std::thread::spawn(move || Output::of(&mut running, b""))
         };
         let approve = |running: &std::thread::JoinHandle<Output>, before: &dyn Fn()| {
-            let card = until("a card, or the end", || {
-                let card = site.pending().first().cloned();
-                card.map(Some).or_else(|| running.is_finished().then_some(None))
-            });
+            let card = site.held_or_ended(running);
             before();
             if let Some(card) = card {
-                site.cli(["approve", card["id"].as_str().unwrap()]).expect(0);
+                site.cli(["approve", &card]).expect(0);
             }
         };
         let script = |text: &str| format!("cat {text}.txt\n");

@@ -117,12 +117,8 @@ fn an_approval_is_for_what_was_shown_whatever_the_files_say() {
         put_back();
         change();
         let running = ground.start(&id, &json!({}));
-        let ended = bashgate_tests::until("a card, or the end", || {
-            let held = ground.site.pending().first().cloned();
-            held.map(Some).or_else(|| running.is_finished().then_some(None))
-        });
-        if let Some(card) = ended {
-            ground.site.cli(["deny", card["id"].as_str().unwrap()]).expect(0);
+        if let Some(card) = ground.site.held_or_ended(&running) {
+            ground.site.cli(["deny", &card]).expect(0);
         }
         let output = running.join().unwrap();
         assert!(!output.stdout.contains("\"success\":true"), "{what}: {output:?}");

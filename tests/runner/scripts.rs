@@ -30,11 +30,8 @@ impl Ground {
         // Not below /tmp, which a script has for itself.
         let folder = tempfile::Builder::new().prefix("scripts-").tempdir_in("/srv").unwrap();
         let site = Site::default();
-        for path in [site.path(), &site.work(), folder.path()] {
-            fs::set_permissions(path, fs::Permissions::from_mode(0o755)).unwrap();
-        }
-        // The user of a container reaches the mailbox by its mounts, not through the host's folder.
-        fs::set_permissions(site.path().join("mailbox"), fs::Permissions::from_mode(0o711)).unwrap();
+        fs::set_permissions(folder.path(), fs::Permissions::from_mode(0o755)).unwrap();
+        site.lets_others_in();
         let ground = Self { site, folder, who };
         super::install(&bin("bashgate-run"), &ground.path("bashgate-run"));
         for name in ["in", "out", "state", "home"] {
@@ -111,12 +108,8 @@ impl Ground {
     #[track_caller]
     pub(super) fn approved(&self, id: &str, request: &Value) -> Value {
         let running = self.start(id, request);
-        let card = until("a held script, or its end", || {
-            let held = self.site.pending().first().cloned();
-            held.map(Some).or_else(|| running.is_finished().then_some(None))
-        });
-        if let Some(card) = card {
-            self.site.cli(["approve", card["id"].as_str().unwrap()]).expect(0);
+        if let Some(card) = self.site.held_or_ended(&running) {
+            self.site.cli(["approve", &card]).expect(0);
         }
         let output = running.join().unwrap();
         serde_json::from_str(&output.stdout).unwrap_or_else(|_| panic!("{output:?}"))

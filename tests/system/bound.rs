@@ -605,15 +605,11 @@ fn what_is_found_in_the_projects_other_folders_is_bound() {
             }
             std::fs::set_permissions(&work, PermissionsExt::from_mode(mode)).unwrap();
             let running = site.check_later(command);
-            let card = until("a card, or the end", || {
-                let card = site.pending().first().cloned();
-                card.map(Some).or_else(|| running.is_finished().then_some(None))
-            });
-            if let Some(card) = card {
+            if let Some(card) = site.held_or_ended(&running) {
                 held_at_all += 1;
                 let old = std::fs::read_to_string(work.join(file)).unwrap_or_default();
                 program(&work.join(file), &format!("{old}\n# other\n"));
-                site.cli(["approve", card["id"].as_str().unwrap()]).expect(0);
+                site.cli(["approve", &card]).expect(0);
                 let output = running.join().unwrap();
                 assert!(
                     output.code == Some(2) && output.stderr.contains("changed while"),

@@ -237,9 +237,8 @@ fn of_part(brief: &Brief, part: &Part, depth: usize) -> Option<String> {
         return Some(format!("`{name}` runs commands of its own language"));
     }
     // Each file that is found, in its turn.
-    let is_found = |word: &&str| word.contains("{}");
     if (is_work_here(row) || row.runs != Runs::Nothing || row.kind == Kind::Runtime)
-        && texts().any(|word| is_found(&word))
+        && texts().any(|word| word.contains("{}"))
         && !matches!(row.runs, Runs::Behind(_))
         && row.kind != Kind::Local
     {
@@ -566,8 +565,8 @@ fn may_be_an_option(row: &Program, part: &Part) -> bool {
             (at(1), at(2)),
             (Some("commit" | "tag" | "merge" | "notes"), _) | (Some("stash"), Some("push" | "save"))
         );
-    let is_text = |at: usize| {
-        let before = at.checked_sub(1).and_then(|at| part.argv.get(at)).and_then(Option::as_deref);
+    let is_text = |place: usize| {
+        let before = place.checked_sub(1).and_then(at);
         takes_message && tells(row, part) && before.is_some_and(|before| TELL.contains(&before))
     };
     let is_option = |at: usize| match part.begins.get(at).and_then(Option::as_deref) {

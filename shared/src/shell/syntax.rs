@@ -44,6 +44,14 @@ pub struct Script {
 }
 
 impl Script {
+    /// The words of its only command, where it is one and nothing but words.
+    pub fn as_plain_call(&self) -> Option<&[Word]> {
+        let [step] = self.steps.as_slice() else { return None };
+        let [command] = step.pipeline.as_slice() else { return None };
+        let plain = command.as_simple().filter(|simple| simple.assignments.is_empty() && simple.redirects.is_empty());
+        plain.map(|simple| simple.words.as_slice())
+    }
+
     /// One command and nothing else.
     pub(super) fn of(command: Command) -> Self {
         let step = Step { join: Join::Then, background: false, negated: false, pipeline: vec![command] };

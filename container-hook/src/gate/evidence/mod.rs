@@ -245,8 +245,8 @@ pub fn of(subject: &Subject) -> Vec<FileEvidence> {
     all.folded()
 }
 
-/// What git would send besides what it is told to: the commits of whatever a ref or a name like `ORIG_HEAD` points at, and, where the command makes some first,
-/// the files and the index that they are made from. An answer for a session is for those that come later, too; so the hook looks
+/// What git would send besides what it is told to: the commits of whatever a ref or a name like `ORIG_HEAD` points at, and, where the
+/// command makes some first, the files and the index that they are made from. An answer for a session is for those that come later, too; so the hook looks
 /// at them before and behind its question, and the host is not told.
 pub fn of_commits(effects: &Effects, cwd: &Path) -> Vec<FileEvidence> {
     let mut all = Gathered::new(cwd);

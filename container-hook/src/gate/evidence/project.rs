@@ -152,7 +152,7 @@ impl Gathered<'_> {
         let loads = |row: &Program| row.kind == Kind::Runtime || row.runs == Runs::Code && row.kind == Kind::Local;
         let programs = subject.effects.programs.iter().filter_map(|name| programs::row(name));
         // A script by its first line is a call of what stands there.
-        let first_lines = self.first_lines(&subject.effects.runs);
+        let first_lines = self.first_lines();
         let interpreters = first_lines.iter().filter_map(|word| programs::row(word));
         let is_runtime = programs.chain(interpreters).any(loads);
         let words: Vec<&str> = words.iter().copied().chain(first_lines.iter().map(String::as_str)).collect();
@@ -197,19 +197,10 @@ impl Gathered<'_> {
         }
     }
 
-    /// The words of the first lines of scripts that name what runs them.
-    fn first_lines(&self, files: &[String]) -> Vec<String> {
-        let line = |file: &String| {
-            // As much as the system reads.
-            let bytes = read_capped(&place(file, self.cwd)?, MAX_SETTINGS).ok()?;
-            let line = bytes
-                .get(..MAX_FIRST_LINE.min(bytes.len()))?
-                .strip_prefix(b"#!")?
-                .split(|byte| *byte == b'\n')
-                .next()?;
-            Some(String::from_utf8_lossy(line).split_whitespace().map(str::to_owned).collect::<Vec<_>>())
-        };
-        files.iter().take(MAX_FOLDERS).filter_map(line).flatten().collect()
+    /// The words of the first lines that name what runs a script, of those of which is told how they begin.
+    fn first_lines(&self) -> Vec<String> {
+        let lines = self.found.iter().filter_map(|file| file.head.strip_prefix("#!")?.lines().next());
+        lines.flat_map(str::split_whitespace).take(MAX_WORDS).map(str::to_owned).collect()
     }
 
     /// Settings of npm's and its like that say by which shell, with what and of which folders scripts run: no text of a script says it.
@@ -414,8 +405,6 @@ impl Gathered<'_> {
     }
 }
 
-/// Longest first line of a script that names what runs it, in bytes.
-const MAX_FIRST_LINE: usize = 256;
 /// Most files and folders of a project that are looked at by their times.
 const MAX_BELOW: usize = 4000;
 /// Folders that builds, managers of packages and what runs all the time fill.

@@ -294,14 +294,9 @@ fn in_part(pieces: &[Piece], makes_names: bool) -> Option<Arg> {
 
 /// True for `$(mktemp)`: a file or folder that was not there before, where temporary ones are.
 fn is_temporary(script: &Script) -> bool {
-    let [step] = script.steps.as_slice() else { return false };
-    let [command] = step.pipeline.as_slice() else { return false };
-    command.as_simple().is_some_and(|simple| {
-        let mut words = simple.words.iter().map(Word::literal);
-        simple.assignments.is_empty()
-            && simple.redirects.is_empty()
-            && words.next().flatten().as_deref() == Some("mktemp")
-            && words.all(|word| word.is_some_and(|word| word == "-d"))
+    script.as_plain_call().and_then(<[Word]>::split_first).is_some_and(|(program, options)| {
+        let is = |word: &Word, text: &str| word.literal().as_deref() == Some(text);
+        is(program, "mktemp") && options.iter().all(|option| is(option, "-d"))
     })
 }
 

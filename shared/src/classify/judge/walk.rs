@@ -1019,13 +1019,7 @@ impl CompoundKind {
 
 /// True for `$(pwd)`.
 fn prints_working_directory(script: &Script) -> bool {
-    let [step] = script.steps.as_slice() else { return false };
-    let [command] = step.pipeline.as_slice() else { return false };
-    command.as_simple().is_some_and(|simple| {
-        let words: Vec<_> = simple.words.iter().map(Word::literal).collect();
-        let words: Vec<&str> = words.iter().map(|word| word.as_deref().unwrap_or("?")).collect();
-        simple.assignments.is_empty() && simple.redirects.is_empty() && words.as_slice() == ["pwd"]
-    })
+    matches!(script.as_plain_call(), Some([word]) if word.literal().as_deref() == Some("pwd"))
 }
 
 /// How bash calls what it opens as connections: a machine and a port stand behind.
