@@ -3,6 +3,7 @@
 //!
 //! Each draft is tried on the commands that it was made from, so that it says what it would have settled.
 
+use std::collections::hash_map::Entry;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use bashgate_shared::classify::{
@@ -17,7 +18,7 @@ use bashgate_shared::programs::{Kind, Runs};
 use bashgate_shared::shell::quoted;
 
 use crate::policy::rules::{Action, Rule};
-use crate::policy::{self, Decision, Policy, credentials};
+use crate::policy::{self, Asked, Decision, Policy, credentials};
 use crate::taint::Taint;
 
 /// Most different commands that are kept. What comes beyond is counted and left out.
@@ -30,7 +31,7 @@ const MAX_EXAMPLE: usize = 120;
 /// Commands as they were asked about.
 #[derive(Debug, Default)]
 pub struct Commands {
-    seen: HashMap<String, u64>,
+    seen: HashMap<(String, Option<String>), u64>,
     /// How many there were.
     pub all: u64,
     /// How many of them found no room, or cannot be read.
@@ -38,15 +39,14 @@ pub struct Commands {
 }
 
 impl Commands {
-    /// One more.
-    pub fn add(&mut self, command: &str) {
+    /// One more, in this folder where that is known.
+    pub fn add(&mut self, command: &str, cwd: Option<&str>) {
         self.all += 1;
-        if let Some(count) = self.seen.get_mut(command) {
-            *count += 1;
-        } else if self.seen.len() < MAX_COMMANDS {
-            self.seen.insert(command.to_owned(), 1);
-        } else {
-            self.left_out += 1;
+        let has_room = self.seen.len() < MAX_COMMANDS;
+        match self.seen.entry((command.to_owned(), cwd.map(str::to_owned))) {
+            Entry::Occupied(mut count) => *count.get_mut() += 1,
+            Entry::Vacant(place) if has_room => *place.insert(0) += 1,
+            Entry::Vacant(_) => self.left_out += 1,
         }
     }
 
@@ -93,6 +93,7 @@ pub struct Suggestions {
 /// One question.
 struct Question {
     command: CommandLine,
+    cwd: Option<String>,
     count: u64,
     found: Classification,
 }
@@ -102,15 +103,16 @@ struct Question {
 pub fn suggest(commands: &Commands, base: &ProgramsFile, policy: &Policy, least: u64) -> Result<Suggestions, RowError> {
     let around = Surroundings { programs: Some(OwnPrograms::compile(base)?), ..Surroundings::default() };
     let mut questions: Vec<Question> = Vec::new();
-    for (text, count) in &commands.seen {
+    for ((text, cwd), count) in &commands.seen {
         let Ok(command) = CommandLine::parse(text.clone()) else { continue };
         let found = classify(&command, &around);
-        if found.understood && !is_settled(policy, &found, &command) {
-            questions.push(Question { command, count: *count, found });
+        let question = Question { command, cwd: cwd.clone(), count: *count, found };
+        if question.found.understood && !question.is_settled(policy, &question.found) {
+            questions.push(question);
         }
     }
     // The same input gives the same drafts.
-    questions.sort_by(|a, b| a.command.text().cmp(b.command.text()));
+    questions.sort_by(|a, b| (a.command.text(), &a.cwd).cmp(&(b.command.text(), &b.cwd)));
     let mut drafts = rows(&questions, base, policy, least);
     drafts.extend(rules(&questions, policy, least));
     drafts.sort_by_key(|draft| std::cmp::Reverse((draft.settles, draft.seen)));
@@ -122,9 +124,13 @@ pub fn suggest(commands: &Commands, base: &ProgramsFile, policy: &Policy, least:
 /// Once the agent has seen anything: before that, nothing here is a question.
 const TAINT: Taint = Taint::Corruption;
 
-fn is_settled(policy: &Policy, found: &Classification, command: &CommandLine) -> bool {
-    // What the hook settles where its conditions hold is taken for settled: the container is not here to be looked at.
-    found.decided != Decided::Host || policy::judge(policy, TAINT, found, command.text()).decision == Decision::Allow
+impl Question {
+    /// True where it needs nobody under this policy, as it was read.
+    fn is_settled(&self, policy: &Policy, found: &Classification) -> bool {
+        let asked = Asked { cwd: self.cwd.as_deref(), ..Asked::from(self.command.text()) };
+        // What the hook settles where its conditions hold is taken for settled: the container is not here to be looked at.
+        found.decided != Decided::Host || policy::judge(policy, TAINT, found, asked).decision == Decision::Allow
+    }
 }
 
 fn together(questions: &[Question], drafts: &[Suggestion], base: &ProgramsFile, policy: &Policy) -> u64 {
@@ -148,7 +154,7 @@ fn tried(mut file: ProgramsFile) -> Surroundings {
 
 fn count_settled<'q>(questions: impl Iterator<Item = &'q Question>, around: &Surroundings, policy: &Policy) -> u64 {
     questions
-        .filter(|question| is_settled(policy, &classify(&question.command, around), &question.command))
+        .filter(|question| question.is_settled(policy, &classify(&question.command, around)))
         .map(|question| question.count)
         .sum()
 }
@@ -341,18 +347,23 @@ fn form(seen: &[Vec<Option<String>>]) -> OwnForm {
 /// The words that a rule names, and whether these are all of a call.
 type Named = (Vec<String>, bool);
 
+/// Calls, each with the question that it is of.
+type Calls<'c> = Vec<(usize, &'c Argv)>;
+
 /// Rules for what no row of an operator may be about: calls of programs that have a row of ours, and of paths.
 fn rules(questions: &[Question], policy: &Policy, least: u64) -> Vec<Suggestion> {
-    let mut groups: BTreeMap<Named, Vec<(usize, &Argv)>> = BTreeMap::new();
+    let mut groups: BTreeMap<(Named, Option<&str>), Calls<'_>> = BTreeMap::new();
     for (index, question) in questions.iter().enumerate() {
         for part in question.found.parts.iter().filter(|part| part.class == CommandClass::Unknown) {
             if let Some(named) = named_by_a_rule(&part.argv) {
-                groups.entry(named).or_default().push((index, &part.argv));
+                // What it does, the folder says as well: `make test`.
+                let cwd = question.cwd.as_deref().filter(|_| named.1);
+                groups.entry((named, cwd)).or_default().push((index, &part.argv));
             }
         }
     }
     let mut drafts = Vec::new();
-    for ((argv, exact), calls) in groups {
+    for (((argv, exact), cwd), calls) in groups {
         let of: BTreeSet<usize> = calls.iter().map(|(index, _)| *index).collect();
         let its: Vec<&Question> = of.iter().filter_map(|index| questions.get(*index)).collect();
         let seen: u64 = its.iter().map(|question| question.count).sum();
@@ -367,7 +378,7 @@ fn rules(questions: &[Question], policy: &Policy, least: u64) -> Vec<Suggestion>
             action: Action::Allow,
             argv: argv.clone(),
             exact,
-            cwd: None,
+            cwd: cwd.map(str::to_owned),
             reason: String::new(),
             matches,
             not_match: Vec::new(),
@@ -378,7 +389,7 @@ fn rules(questions: &[Question], policy: &Policy, least: u64) -> Vec<Suggestion>
         let with = Policy { rules: policy.rules.iter().cloned().chain([rule.clone()]).collect(), ..policy.clone() };
         let settles = its
             .iter()
-            .filter(|question| is_settled(&with, &question.found, &question.command))
+            .filter(|question| question.is_settled(&with, &question.found))
             .map(|question| question.count)
             .sum();
         if settles > 0 {
@@ -438,7 +449,7 @@ mod tests {
         let mut all = Commands::default();
         for (command, count) in commands {
             for _ in 0..*count {
-                all.add(command);
+                all.add(command, None);
             }
         }
         suggest(&all, &ProgramsFile::default(), policy, 2).unwrap()
@@ -510,6 +521,20 @@ mod tests {
             .collect();
         assert_eq!(rules, ["npm run build", "./scripts/check.sh -x", "npm run z --prefix n"]);
         assert_eq!(found.settled, 7);
+    }
+
+    #[test]
+    fn a_rule_is_for_the_folder_in_which_it_was_seen() {
+        let mut all = Commands::default();
+        for cwd in ["/w/a", "/w/a", "/w/b"] {
+            all.add("./scripts/deploy.sh", Some(cwd));
+        }
+        let found = suggest(&all, &ProgramsFile::default(), &Policy::default(), 2).unwrap();
+        let [Suggestion { draft: Draft::Rule(rule), seen: 2, settles: 2, .. }] = &found.drafts[..] else {
+            panic!("{found:?}")
+        };
+        assert_eq!(rule.cwd.as_deref(), Some("/w/a"));
+        assert_eq!((found.questions, found.settled), (3, 2));
     }
 
     #[test]

@@ -11,6 +11,7 @@ mod budgets;
 mod cage;
 #[path = "../chat/mod.rs"]
 mod chat;
+mod code_unseen;
 mod computed;
 mod constructs;
 mod corpus;

@@ -299,9 +299,20 @@ fn text_of(input: &Input) -> String {
     serde_json::to_string(input).unwrap_or_default()
 }
 
-/// What a file is to hold, as the tool's input says it.
+/// What a file is to hold, as the tool's input says it: fields one below the other, and of a text each line behind a mark, so that
+/// people read lines and no text can look like another field.
 fn content_of(input: &Input) -> String {
-    shortened(&text_of(input), MAX_CONTENT)
+    let of = |(name, value): (&String, &Value)| {
+        let name = Value::from(name.as_str());
+        match value {
+            Value::String(text) if text.contains('\n') => {
+                let lines: Vec<String> = text.split('\n').map(|line| format!("| {line}")).collect();
+                format!("{name}:\n{}", lines.join("\n"))
+            }
+            other => format!("{name}: {other}"),
+        }
+    };
+    shortened(&input.iter().map(of).collect::<Vec<_>>().join("\n"), MAX_CONTENT)
 }
 
 /// Paths under these names, as whoever gets them may take them: without blanks around them, without the mark of a mention, and

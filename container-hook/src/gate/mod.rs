@@ -295,10 +295,10 @@ pub fn check(question: &Question<'_>, config: &Config) -> Step {
     let why_asked = doubt.cloned().or(shows).unwrap_or_else(|| found.reason.clone());
     let subject = evidence::Subject::new(command.text(), &found, cwd, setup);
     let evidence = evidence::of(&subject);
-    let leads_to = conditions::leads_to(&found.effects.writes, cwd);
+    let leads_to = conditions::leads_to(&found.effects, cwd);
     let bound = Bound {
         evidence: evidence.clone(),
-        commits: evidence::of_commits(&found.effects, cwd),
+        commits: evidence::of_commits(&subject),
         leads_to: leads_to.clone(),
         subject,
     };
@@ -365,7 +365,7 @@ impl Bound {
     fn changed(&self) -> Option<String> {
         let Self { subject, .. } = self;
         other_file(&evidence::of(subject), &self.evidence)
-            .or_else(|| other_file(&evidence::of_commits(&subject.effects, &subject.cwd), &self.commits))
+            .or_else(|| other_file(&evidence::of_commits(subject), &self.commits))
             .or_else(|| other_place(&subject.effects, &subject.cwd, &self.leads_to))
     }
 }
@@ -373,6 +373,8 @@ impl Bound {
 /// The same of a call of another tool.
 #[derive(Debug, Clone)]
 struct BoundInput {
+    /// What the agent calls it.
+    tool: String,
     effects: Effects,
     /// What it hands over.
     sent: String,
@@ -383,14 +385,14 @@ struct BoundInput {
 
 impl BoundInput {
     fn changed(&self) -> Option<String> {
-        let read = evidence::of_reads(&self.effects, &self.sent, &self.cwd);
+        let read = evidence::of_reads(&self.tool, &self.effects, &self.sent, &self.cwd);
         other_file(&read, &self.read).or_else(|| other_place(&self.effects, &self.cwd, &self.leads_to))
     }
 }
 
 /// What to say where a link leads what is written elsewhere than before.
 fn other_place(effects: &Effects, cwd: &Path, before: &[String]) -> Option<String> {
-    (conditions::leads_to(&effects.writes, cwd) != before).then(|| "where it writes".to_owned())
+    (conditions::leads_to(effects, cwd) != before).then(|| "where it writes".to_owned())
 }
 
 /// The first file that is not the same in both.

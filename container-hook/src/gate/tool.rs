@@ -62,11 +62,11 @@ pub fn check(question: ToolQuestion<'_>, config: &Config) -> Step {
     if !question.asks && found.decided != Decided::Host && findings.is_clear() {
         return Step::Decided(HookDecision::Allow(LetThroughBy::Hook));
     }
-    let writes = found.effects.writes.clone();
-    let leads_to = conditions::leads_to(&writes, question.cwd);
-    let evidence = evidence::of_reads(&found.effects, question.sends.unwrap_or_default(), question.cwd);
+    let leads_to = conditions::leads_to(&found.effects, question.cwd);
+    let evidence = evidence::of_reads(question.tool, &found.effects, question.sends.unwrap_or_default(), question.cwd);
     let about = About::Input(Some(Box::new(BoundInput {
         read: evidence.clone(),
+        tool: question.tool.to_owned(),
         sent: question.sends.unwrap_or_default().to_owned(),
         effects: found.effects,
         cwd: question.cwd.to_owned(),

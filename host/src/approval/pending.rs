@@ -16,6 +16,7 @@ use bashgate_shared::variables;
 use serde::{Deserialize, Serialize};
 
 use super::grant::Reach;
+use crate::inspector::replaced;
 use crate::taint::{Cause, Taint};
 
 const ALPHABET: &[u8; 32] = b"0123456789abcdefghjkmnpqrstvwxyz";
@@ -226,6 +227,12 @@ pub struct Forecast {
     /// Of each of these files that was approved before: by whom and when, and what is different now.
     #[serde(default)]
     pub since: Vec<Option<Since>>,
+    /// Of what it runs, what it writes first: another file runs than was sent.
+    #[serde(default)]
+    pub replaced: Vec<String>,
+    /// The call by which git may bring another one first.
+    #[serde(default)]
+    pub brought_by: Option<String>,
     /// A setting among these files puts another address in a remote's place, or may do so.
     #[serde(default = "nobody_knows")]
     pub leads_elsewhere: bool,
@@ -317,7 +324,7 @@ impl Forecast {
             ("meets a secret", &check.secrets),
             ("not proven to be local", &check.unproven),
             ("not looked through for secrets", &check.unlooked),
-            ("writes where a link leads", &check.leads_to),
+            ("writes through a link, or with a folder that is copied", &check.leads_to),
         ];
         lists.iter().flat_map(|(what, list)| list.iter().map(move |one| format!("{what}: {one}"))).collect()
     }
@@ -332,6 +339,13 @@ impl Forecast {
             changed: None,
             since: Vec::new(),
             leads_elsewhere: check.evidence.iter().any(leads_elsewhere),
+            replaced: effects
+                .runs
+                .iter()
+                .filter(|path| replaced::is_written(&effects.writes, &found.calls, path))
+                .cloned()
+                .collect(),
+            brought_by: replaced::brought_by(&found.calls).filter(|_| !effects.runs.is_empty()),
             effects: effects.clone(),
             preset: check.runner.as_ref().map(|runner| runner.preset.clone()),
             files,

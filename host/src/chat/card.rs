@@ -3,7 +3,8 @@
 //! Nothing is hidden: credentials are masked run by run, each line of the command has its number behind a gutter that no
 //! text can forge, and what is folded says how much. What only the container says stands behind a mark.
 
-use bashgate_shared::programs;
+use bashgate_shared::classify::{CommandClass, Effects};
+use bashgate_shared::programs::{self, Kind, Runs};
 
 use crate::approval::{Card, Changed, Since};
 use crate::clock;
@@ -162,6 +163,15 @@ pub fn render(card: &Card, now_boot_ms: u64, whole: bool) -> String {
     columns::fit(&out)
 }
 
+/// The line for programs of which no rule says what they talk to, where there are such.
+fn of_whom_nothing_is_known(effects: &Effects) -> String {
+    let is_open =
+        |name: &&String| programs::row(name).is_none_or(|row| row.kind != Kind::Local || row.runs != Runs::Nothing);
+    let named: Vec<String> =
+        effects.programs.iter().filter(is_open).take(MAX_LISTED).map(|name| in_list(&one_line(name, 60))).collect();
+    if named.is_empty() { String::new() } else { format!("\n  may talk to any host ({})", named.join(", ")) }
+}
+
 /// True where a word for later sends more than there is now.
 pub fn sends_by_git(card: &Card) -> bool {
     card.forecast.effects.network.iter().any(|used| programs::is_git(&used.program))
@@ -239,7 +249,7 @@ fn is_our_notation(text: &str) -> bool {
 }
 
 /// A text with long runs of blanks counted.
-fn counted(line: &str) -> String {
+pub(super) fn counted(line: &str) -> String {
     let mut text = String::new();
     let mut blanks = 0;
     let end_of_blanks = |blanks: usize, text: &mut String| {
@@ -290,6 +300,8 @@ fn forecast(card: &Card, whole: bool, out: &mut String) {
         let more = if more > 0 { format!(" and {more} more") } else { String::new() };
         let hosts = network.iter().take(most(MAX_LISTED)).cloned().collect::<Vec<_>>().join(", ");
         out.push_str(&format!("\n  talks to: {hosts}{more}"));
+    } else if card.class == CommandClass::Unknown {
+        out.push_str(&of_whom_nothing_is_known(effects));
     }
     let mut list = |what: &str, all: &[String]| {
         if all.is_empty() {
@@ -307,12 +319,13 @@ fn forecast(card: &Card, whole: bool, out: &mut String) {
     list("changes what runs later", &effects.persistence);
     list("changes what steers builds, CI or agents", &effects.steering);
     list("runs code of", &effects.runs);
-    let replaced: Vec<String> = effects.runs.iter().filter(|path| effects.writes.contains(path)).cloned().collect();
-    list("runs ANOTHER ONE than is shown here, as the command writes it first:", &replaced);
-    let brings = effects.git.iter().find(|subcommand| programs::checks_out(subcommand));
-    if let Some(brings) = brings.filter(|_| !effects.runs.is_empty()) {
-        let brings = one_line(brings, 60);
-        out.push_str(&format!("\n  may run ANOTHER ONE than is shown here: `git {brings}` may bring it first"));
+    let is_named = |path: &&String| effects.writes.contains(path);
+    let (named, within): (Vec<_>, Vec<_>) = card.forecast.replaced.iter().cloned().partition(|path| is_named(&path));
+    list("runs ANOTHER ONE than is shown here, as the command writes it first", &named);
+    list("may run ANOTHER ONE than is shown here, as the command writes there first", &within);
+    if let Some(call) = &card.forecast.brought_by {
+        let call = in_list(&one_line(call, 60));
+        out.push_str(&format!("\n  may run ANOTHER ONE than is shown here: `{call}` may bring it first"));
     }
     if effects.runs_fetched {
         out.push_str("\n  runs code that it has just fetched");
@@ -353,12 +366,13 @@ fn forecast(card: &Card, whole: bool, out: &mut String) {
             out.push_str(&format!("\n      | {}", counted(&one_line(line, most(160)))));
         }
         let shown = head.len().min(most(HEAD_LINES));
+        // Of what is kept the last line may be the beginning of one.
+        if file.head.chars().count() >= crate::approval::MAX_HEAD && shown == head.len() {
+            out.push_str("\n      (this line goes on)");
+        }
         if lines > shown {
             let goes_on = if goes_on { ", and the file goes on behind them" } else { "" };
             out.push_str(&format!("\n      ({} more lines were sent{goes_on})", lines - shown));
-        }
-        if file.head.chars().count() >= crate::approval::MAX_HEAD && lines <= shown {
-            out.push_str("\n      (the last line goes on)");
         }
     }
     let more = card.forecast.files.len().saturating_sub(most(FILES_SHOWN));

@@ -16,7 +16,7 @@ use crate::inspector::prompt::visible;
 use crate::policy::credentials;
 use crate::taint::Taint;
 
-use super::card;
+use super::{card, columns};
 
 /// Something to tell people.
 #[derive(Debug, Clone)]
@@ -110,12 +110,12 @@ pub fn list<'c>(cards: impl Iterator<Item = &'c Card>, now_boot_ms: u64) -> Stri
             lines.push(format!("and {} more in workspace {workspace} (pending --json lists all)", count - LISTED));
         }
     }
-    if lines.is_empty() { "Nothing is held.".to_owned() } else { lines.join("\n") }
+    if lines.is_empty() { "Nothing is held.".to_owned() } else { columns::fit(&lines.join("\n")) }
 }
 
 /// What is asked, on one line.
 pub fn what(card: &Card, most: usize) -> String {
-    let command = one_line(&card.command, most);
+    let command = card::counted(&one_line(&card.command, most));
     match (card.outage, card.waiting) {
         (true, n) => format!("[the inspector is out: may the workspace go on without it? {n} wait] {command}"),
         (false, n) if n > 1 => format!("[asked {n} times] {command}"),

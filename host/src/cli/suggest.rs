@@ -38,7 +38,7 @@ pub(super) fn run(input: &Input) -> Run {
     let (policy, configured) = if input.jsonl {
         judge::each_line(|command| {
             match command {
-                Ok(command) => commands.add(command),
+                Ok(command) => commands.add(command, None),
                 Err(_) => commands.skip(),
             }
             Ok(())
@@ -66,10 +66,10 @@ fn from_audit(config: &crate::config::Config, commands: &mut Commands) -> Run {
     let each = |record: crate::audit::Record| {
         if let Ok(past) = serde_json::from_str::<Past>(&record.body)
             && past.kind == "decision"
-            && let Ok(DecisionRecord { command: Some(command), answer: Answer::Allow, .. }) =
+            && let Ok(DecisionRecord { command: Some(command), cwd, answer: Answer::Allow, .. }) =
                 DecisionRecord::deserialize(&past.detail)
         {
-            commands.add(&command);
+            commands.add(&command, cwd.as_deref());
         }
         true
     };
@@ -174,5 +174,11 @@ fn form_text(form: &OwnForm) -> String {
 }
 
 fn rule_text(rule: &Rule, suggestion: &Suggestion) -> String {
-    format!("{}\n{}\n", worth(suggestion), rule_draft::text(rule))
+    // Every word of it stands there, since what it runs lies in a folder.
+    let open = if rule.exact && rule.cwd.is_none() {
+        "# cwd = \"/workspace\"  # without it, the rule is for this text in any folder\n"
+    } else {
+        ""
+    };
+    format!("{}\n{}{open}\n", worth(suggestion), rule_draft::text(rule))
 }

@@ -485,7 +485,7 @@ fn weigh_evidence(found: &mut Classification, check: &BashCheck) -> Option<Box<R
         let runs_later = matches!(tier, Some(Tier::Gate | Tier::ByItself));
         if (gate.is_some() || runs_later) && found.class == CommandClass::Safe {
             found.class = CommandClass::Unknown;
-            found.reason = format!("it writes to {path}, where a link leads");
+            found.reason = format!("it writes to {path}, through a link or with a folder");
         }
         found.effects.tampering.extend(gate);
         match tier {

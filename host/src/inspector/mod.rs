@@ -12,6 +12,7 @@ pub mod openai;
 pub mod prompt;
 mod reach;
 mod recipes;
+pub mod replaced;
 mod reply;
 
 use std::future::Future;

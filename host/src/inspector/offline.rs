@@ -8,7 +8,7 @@ use std::path::Path;
 use bashgate_shared::classify::{
     Argv, COMPUTED, Classification, CommandClass, FUNCTION_CALL, Part, Surroundings, classify, paths,
 };
-use bashgate_shared::command::CommandLine;
+use bashgate_shared::command::{CommandLine, Digest};
 use bashgate_shared::programs::{self, Builtin, Flag, Kind, Program, Runs, Talks, Trait};
 use bashgate_shared::shell::{self, Shell};
 use bashgate_shared::variables;
@@ -19,7 +19,7 @@ use bashgate_shared::protocol::{
 
 use super::Brief;
 use super::reach::{is_of_system, may_reach};
-use super::recipes;
+use super::{recipes, replaced};
 use crate::policy::{Finding, NO_MODEL};
 use crate::taint::Taint;
 
@@ -153,9 +153,13 @@ fn what_scripts_do(brief: &Brief) -> Option<String> {
         return None;
     }
     let mut scripts = Vec::new();
-    if let Some(why) = add_scripts(brief, &brief.calls, &mut scripts) {
+    if let Some(why) = add_scripts(brief, (&brief.calls, &brief.effects.runs), &mut scripts) {
         return Some(why);
     }
+    // All of it is one: what one script writes another one may run.
+    let (mut all_calls, mut runs) = (brief.calls.clone(), brief.effects.runs.clone());
+    let mut writes = brief.effects.writes.clone();
+    let mut waits = replaced::waiting(&brief.parts, &brief.calls);
     let mut at = 0;
     while let Some(Script { file, text, shell }) = scripts.get(at).cloned() {
         at += 1;
@@ -168,17 +172,54 @@ fn what_scripts_do(brief: &Brief) -> Option<String> {
         if let Some(why) = what_script_does(brief, &text, &found) {
             return Some(format!("in `{name}`, which it runs: {why}"));
         }
-        if let Some(why) = add_scripts(brief, &found.calls, &mut scripts) {
+        if let Some(why) = add_scripts(brief, (&found.calls, &found.effects.runs), &mut scripts) {
             return Some(why);
         }
+        waits = waits.or_else(|| replaced::waiting(&found.parts, &found.calls));
+        all_calls.extend(found.calls);
+        runs.extend(found.effects.runs);
+        writes.extend(found.effects.writes);
     }
-    None
+    what_is_exchanged(&runs, &writes, &all_calls, waits)
+}
+
+/// What of these files that run these calls may put another one in the place of: by writing it, or by waiting while others do.
+fn what_is_exchanged(runs: &[String], writes: &[String], calls: &[Argv], waits: Option<String>) -> Option<String> {
+    if let Some(path) = runs.iter().find(|path| replaced::is_written(writes, calls, path)) {
+        return Some(format!("it writes `{}`, which it runs", shortened(path)));
+    }
+    let first = runs.first()?;
+    // The recipes of all tasks stand there, and few of them are of the one that runs: only what runs besides may be exchanged by them.
+    if runs.iter().any(|path| !recipes::is_one(path)) && calls.iter().any(replaced::puts_somewhere) {
+        return Some(format!("it writes what is only known when it runs, and runs `{}`", shortened(first)));
+    }
+    if let Some(call) = replaced::brought_by(calls) {
+        return Some(format!("`{}` may bring what it runs", shortened(&call)));
+    }
+    let what = shortened(&waits?);
+    Some(format!("`{what}` waits in it, and `{}` is looked at now and run later", shortened(first)))
 }
 
 /// Adds the scripts among what was sent that a shell reads when these calls are made, each once for each shell; or says of which nobody
 /// knows what reads it.
-fn add_scripts<'b>(brief: &'b Brief, calls: &[Argv], scripts: &mut Vec<Script<'b>>) -> Option<String> {
+fn add_scripts<'b>(
+    brief: &'b Brief,
+    (calls, runs): (&[Argv], &[String]),
+    scripts: &mut Vec<Script<'b>>,
+) -> Option<String> {
     for file in &brief.evidence {
+        let is_run =
+            || calls.iter().any(|call| file.is_called(word(call, 0))) || runs.iter().any(|path| file.is_of(path));
+        let is_handed = || {
+            calls
+                .iter()
+                .filter(|call| reads_commands(call))
+                .any(|call| call.iter().skip(1).flatten().any(|word| file.is_called(word)))
+        };
+        // It may be called like a secret, or be too long: a digest is nothing that anybody has read.
+        if file.head.is_empty() && file.sha256 != Digest::of(b"").hex() && (is_run() || is_handed()) {
+            return Some(format!("nobody has seen what stands in `{}`, which it runs", shortened(&file.path)));
+        }
         let mut add = |text: String, shell| {
             let is_known =
                 |known: &Script<'_>| std::ptr::eq(known.file, file) && known.text == text && known.shell == shell;
@@ -193,6 +234,18 @@ fn add_scripts<'b>(brief: &'b Brief, calls: &[Argv], scripts: &mut Vec<Script<'b
         match reader_of(calls, file) {
             Reader::Shell(shell) => add(file.head.clone(), shell),
             Reader::Unknown => return Some(format!("what reads `{}` is not known", shortened(&file.path))),
+            // As if its interpreter were called with it: there are no words of which rules know what they do.
+            Reader::Language(name) => {
+                let is_run =
+                    calls.iter().any(|call| file.is_called(word(call, 0))) || runs.iter().any(|path| file.is_of(path));
+                if is_run {
+                    return Some(format!(
+                        "`{}` is code for `{}`, which may do anything",
+                        shortened(&file.path),
+                        shortened(&name)
+                    ));
+                }
+            }
             Reader::Another => {}
         }
     }
@@ -239,10 +292,18 @@ fn what_script_does(brief: &Brief, text: &CommandLine, found: &Classification) -
 /// What reads a file as its language.
 enum Reader {
     Shell(Shell),
-    /// An interpreter of another language, or nothing that runs it.
+    /// The interpreter of another language that its first line names.
+    Language(String),
+    /// Another program, or nothing that runs it.
     Another,
     /// A program by its first line of which nobody knows what it does with the rest.
     Unknown,
+}
+
+/// True for a call of what reads commands from a file: a shell, or the builtin.
+fn reads_commands(call: &Argv) -> bool {
+    let row = programs::row(paths::file_name(word(call, 0)));
+    row.is_some_and(|row| row.runs == Runs::Shell || row.builtin == Some(Builtin::Sources))
 }
 
 /// What reads a file, as these calls start it: a shell that it is handed to, whatever its first line says; else what that names.
@@ -250,21 +311,18 @@ fn reader_of(calls: &[Argv], file: &FileEvidence) -> Reader {
     if file.head.is_empty() || file.is_left_out() {
         return Reader::Another;
     }
-    let is_handed = |call: &Argv| {
-        let row = programs::row(paths::file_name(word(call, 0)));
-        let reads = row.is_some_and(|row| row.runs == Runs::Shell || row.builtin == Some(Builtin::Sources));
-        reads && call.iter().skip(1).flatten().any(|word| file.is_called(word))
-    };
+    let is_handed =
+        |call: &Argv| reads_commands(call) && call.iter().skip(1).flatten().any(|word| file.is_called(word));
     if calls.iter().any(is_handed) {
         return Reader::Shell(shell_of(&file.head).unwrap_or(Shell::Other));
     }
     if let Some(line) = file.head.lines().next().and_then(|line| line.strip_prefix("#!")) {
         let is_language = |word: &str| programs::row(word).is_some_and(|row| row.kind == Kind::Runtime);
-        let names_language = line.split_whitespace().map(paths::file_name).any(is_language);
-        return match shell_of(&file.head) {
-            Some(shell) => Reader::Shell(shell),
-            None if names_language => Reader::Another,
-            None => Reader::Unknown,
+        let language = line.split_whitespace().map(paths::file_name).find(|word| is_language(word));
+        return match (shell_of(&file.head), language) {
+            (Some(shell), _) => Reader::Shell(shell),
+            (None, Some(name)) => Reader::Language(name.to_owned()),
+            (None, None) => Reader::Unknown,
         };
     }
     let is_started = calls.iter().any(|call| file.is_called(word(call, 0)));
@@ -282,34 +340,10 @@ fn what_nobody_has_seen(brief: &Brief) -> Option<String> {
     if runs.iter().any(|path| path.contains("{}")) {
         return Some("which files it runs is only known when it runs".to_owned());
     }
-    // A folder that is written may be what what runs lies in.
-    let is_written = |path: &&String| {
-        let holds = |written: &str| {
-            let folder = written.trim_end_matches(['/', '*', '.']).trim_start_matches("./");
-            folder.is_empty()
-                || paths::is_within(path, folder)
-                || path.contains(&format!("/{folder}/"))
-                || path.ends_with(&format!("/{folder}"))
-        };
-        // What changes files is not always known by what it writes.
-        let changes = |program: &str| {
-            programs::row(paths::file_name(program))
-                .is_some_and(|row| row.has(Trait::ChangesFiles) || row.has(Trait::Overwrites))
-        };
-        let words = brief.calls.iter().filter(|call| call.first().and_then(Option::as_deref).is_some_and(changes));
-        let words = words.flat_map(|call| call.iter().skip(1)).flatten().map(String::as_str);
-        let written = brief.effects.writes.iter().map(String::as_str);
-        written.chain(words.filter(|word| !word.starts_with('-'))).any(holds)
-    };
-    if let Some(path) = runs.iter().find(is_written) {
-        return Some(format!("it writes `{}`, which it runs", shortened(path)));
-    }
-    let brings = |call: &Argv| {
-        let words: Vec<Option<&str>> = call.iter().skip(1).map(Option::as_deref).collect();
-        begins(call, "git") && programs::may_leave_files(&words)
-    };
-    if brief.calls.iter().any(brings) {
-        return Some("git may bring what it runs".to_owned());
+    if let Some(why) =
+        what_is_exchanged(runs, &brief.effects.writes, &brief.calls, replaced::waiting(&brief.parts, &brief.calls))
+    {
+        return Some(why);
     }
     if brief.calls.iter().any(moves_where_only_the_run_knows) {
         return Some("in which folder it runs something is only known when it runs".to_owned());
@@ -1043,7 +1077,12 @@ mod tests {
             assert!(!matches!(found, Finding::Clear { .. }), "{script}: {inner}: {found:?}");
         }
         assert!(matches!(finding("sh q", &[("/w/q", "echo x")]), Finding::Clear { .. }));
-        assert!(matches!(finding("./q", &[("/w/q", "#!/usr/bin/env python3\nprint(1)")]), Finding::Clear { .. }));
+        // What `python3 q` does is for a person, whoever starts it.
+        for line in ["/usr/bin/env python3", "/usr/bin/env -S python3 -m t.q", " /usr/bin/perl", "/usr/bin/env node"] {
+            let found = finding("./q", &[("/w/q", &format!("#!{line}\nprint(1)"))]);
+            assert!(matches!(found, Finding::NoAnswer { .. }), "{line}: {found:?}");
+        }
+        assert!(matches!(finding("sh q", &[("/w/q", "#!/usr/bin/env python3\necho 1")]), Finding::Clear { .. }));
     }
 
     #[test]

@@ -244,6 +244,10 @@ fn of_part(brief: &Brief, part: &Part, depth: usize) -> Option<String> {
     {
         return Some(format!("which files `{name}` runs is only known when it runs"));
     }
+    // What is put in the place of each.
+    if row.has(Trait::Overwrites) && texts().next_back().is_some_and(|word| word.contains("{}")) {
+        return Some(format!("what `{name}` puts another content into is only known when it runs"));
+    }
     let reads_code = row.kind == Kind::Runtime
         || matches!(row.runs, Runs::Shell | Runs::Code)
         || row.builtin == Some(programs::Builtin::Sources)

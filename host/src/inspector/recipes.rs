@@ -9,9 +9,18 @@ use bashgate_shared::{programs, variables};
 use serde_json::Value;
 
 /// What stands for a part of a recipe that only make knows.
-const OPEN: &str = "make-variable";
+pub(super) const OPEN: &str = "make-variable";
 /// Most times that a variable is put in for its name.
 const DEEPEST: usize = 8;
+
+/// True for a file of tasks, by its name.
+pub(super) fn is_one(path: &str) -> bool {
+    let name = paths::file_name(path);
+    let ending = Path::new(name).extension();
+    name.to_ascii_lowercase().ends_with("makefile")
+        || ending.is_some_and(|end| end == "mk" || end == "mak")
+        || name == "package.json"
+}
 
 /// The commands of a file of tasks that these calls may start, as a script. `None` for another file.
 pub(super) fn commands_of(file: &FileEvidence, calls: &[Argv]) -> Option<String> {

@@ -65,6 +65,9 @@ pub struct Effects {
     /// The shell evaluates in it what is only known when it runs, as a number or a name: a subscript there may run any command.
     #[serde(skip)]
     pub evaluates_unknown: bool,
+    /// What may be a folder that is copied with all that is in it, and where to, as resolved as the text allows.
+    #[serde(skip)]
+    pub copies: Vec<(String, String)>,
     /// Files whose code it runs, or that may hold it, as resolved as the text allows.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub runs: Vec<String>,
@@ -116,6 +119,7 @@ impl Effects {
             evaluates_unknown: _,
             reads_beside,
             sets,
+            copies: _,
             runs,
             runs_fetched: _,
         } = self;
@@ -142,7 +146,9 @@ impl Effects {
 
     /// True when there may be more than is listed.
     pub(super) fn is_cut(&mut self) -> bool {
-        self.network.len() >= MAX_LISTED || self.lists().iter().any(|list| list.len() >= MAX_LISTED)
+        self.network.len() >= MAX_LISTED
+            || self.copies.len() >= MAX_LISTED
+            || self.lists().iter().any(|list| list.len() >= MAX_LISTED)
     }
 
     /// True when a variable of this name may have another value for what follows.

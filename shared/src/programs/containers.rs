@@ -118,13 +118,13 @@ pub(super) const TABLE: &[Program] = &[
         .steered_by(COMPOSE)
         .environment(&["DOCKER_CONFIG", "CONTAINERS_CONF"])
         .tells_version(&["--version", "-v"])
-        .traits(&[Trait::Steady, Trait::HasSubcommands]),
+        .traits(&[Trait::Steady, Trait::HasSubcommands, Trait::TakesAlong]),
     containers(&["podman"], &["podman ps"])
         .steered_by(COMPOSE)
         .environment(&["DOCKER_CONFIG", "CONTAINERS_CONF"])
         .tells_version(&["--version", "-v"])
-        .traits(&[Trait::HasSubcommands]),
-    containers(&["nerdctl"], &["nerdctl ps"]),
+        .traits(&[Trait::HasSubcommands, Trait::TakesAlong]),
+    containers(&["nerdctl"], &["nerdctl ps"]).traits(&[Trait::TakesAlong]),
 ];
 
 const COMPOSE: &[&str] = &["Dockerfile", "docker-compose.yml", "compose.yaml", "compose.yml"];

@@ -119,7 +119,7 @@ pub(super) const TABLE: &[Program] = &[
     harmless(&["cal"], "prints a calendar", Operands::Data, &["cal 2026"]),
     harmless(&["seq", "factor"], "prints numbers", Operands::Data, &["seq 1 10"]),
     harmless(&["expr"], "calculates", Operands::Data, &["expr 1 + 2"]),
-    harmless(&["sleep"], "waits", Operands::Data, &["sleep 1"]),
+    harmless(&["sleep"], "waits", Operands::Data, &["sleep 1"]).traits(&[Trait::Waits]),
     harmless(&["which", "whereis"], "finds programs", Operands::Data, &["which cargo", "whereis python3"])
         .traits(&[Trait::Searches, Trait::ShellScript]),
     Program::new(

@@ -1,6 +1,6 @@
 //! Programs whose purpose is to keep secrets, and to tell them.
 
-use super::{Kind, Operands, Program, Rule};
+use super::{Kind, Operands, Program, Rule, Trait};
 
 const fn keeper(names: &'static [&'static str], not_safe: &'static [&'static str]) -> Program {
     Program::new(names, "keeps secrets", Kind::Mixed, Rule::Never(Operands::Data)).not_safe(not_safe)
@@ -32,6 +32,7 @@ pub(super) const TABLE: &[Program] = &[
     keeper(&["wg"], &["wg showconf wg0"]).tells(&["showconf", "private-key", "preshared-keys", "dump"]),
     keeper(&["mysql_config_editor"], &["mysql_config_editor print"]).tells(&["print"]),
     Program::new(&["terraform", "tofu"], "builds what its files describe", Kind::Mixed, Rule::Never(Operands::Data))
+        .traits(&[Trait::TakesAlong])
         .here(&["fmt", "validate", "version", "graph", "workspace", "output", "show", "state list", "state show"])
         .tells(&["output", "show", "state pull", "state show", "console"])
         .configured_by(&[

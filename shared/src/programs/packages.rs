@@ -371,6 +371,7 @@ pub(super) const TABLE: &[Program] = &[
         .configured_by(&["~/.config/pip/pip.conf", "~/.condarc"])
         .here(PYTHONS_HERE),
     manager(&["gem"], PYTHON, &["gem install x"])
+        .traits(&[Trait::TakesAlong])
         .configured_by(&["~/.gemrc", "~/.gem/credentials", "~/.local/share/gem/credentials", "/etc/gemrc"])
         .here(GEM_HERE)
         .elsewhere(&["-r", "-b", "-s", "--remote", "--both", "--source"]),

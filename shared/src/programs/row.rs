@@ -769,8 +769,8 @@ pub enum Talks {
 }
 
 /// What is worth one word. The judge asks for `ChangesFiles`, `NamesAreFiles` (which `Rule::Listed` implies), `PrintsNames`,
-/// `PrintsEnvironment`, `OpensDash` and `KeepsLines`; the hook for `ShellScript`; the floor of all presets for `Overwrites`, `Deletes` and `Formats`; the cage for `AboutTheOutside`; the
-/// cache of findings for `Steady`; the offline inspector for `Searches`, `OnlyReads`, `TypesLater`, `Decodes`, `EachWordIsACall`, `BuildsHere` and `Unmistakable`; approvals for `SettledByFiles`; git's inertness for
+/// `PrintsEnvironment`, `OpensDash` and `KeepsLines`; the hook for `ShellScript`, `TakesAlong` and `SendsByGit`; the floor of all presets for `Overwrites`, `Deletes` and `Formats`; the cage for `AboutTheOutside`; the
+/// cache of findings for `Steady`; the offline inspector for `Searches`, `OnlyReads`, `TypesLater`, `Waits`, `Follows`, `Decodes`, `EachWordIsACall`, `BuildsHere` and `Unmistakable`; approvals for `SettledByFiles`; git's inertness for
 /// `PlainPager`; the flow of scripts for `HasSubcommands` and `NoEndOfOptions`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Trait {
@@ -788,6 +788,14 @@ pub enum Trait {
     WritesAsTold,
     /// It replaces the content of files that it is given, disks among them.
     Overwrites,
+    /// It waits for a time, or for somebody else, and what stands behind it runs later.
+    Waits,
+    /// The same where it is told to follow a file.
+    Follows,
+    /// It takes along what lies where it works, or in folders that its files name, whatever it is told to do.
+    TakesAlong,
+    /// It lets git send commits.
+    SendsByGit,
     /// It removes what it is given.
     Deletes,
     /// It makes a disk empty.

@@ -21,7 +21,7 @@ pub(super) const TABLE: &[Program] = &[
         &["head -n 10 file.txt", "tail -5 log", "head -c 100 *.md"],
     )
     .passes_on(0)
-    .traits(&[Trait::Searches, Trait::KeepsLines, Trait::TakesCount]),
+    .traits(&[Trait::Searches, Trait::KeepsLines, Trait::TakesCount, Trait::Follows]),
     Program::new(&["wc"], "counts", Kind::Local, Rule::Custom(wc))
         .traits(&[Trait::Searches, Trait::NamesAreFiles])
         .safe(&["wc -l file.txt", "find . -name '*.rs' | xargs wc -l"])

@@ -86,8 +86,10 @@ pub(super) const TABLE: &[Program] = &[
     opaque(&["nsenter"], Wrapper { opens_shell: true, ..with_values("tSG") }).not_safe(&["nsenter -t 1 -a ls"]),
     opaque(&["setpriv", "fakeroot"], Wrapper { opens_shell: true, ..Wrapper::PLAIN })
         .not_safe(&["setpriv --reuid=1 ls", "fakeroot sh -c \"$x\""]),
-    opaque(&["flock"], Wrapper { operands: 1, ..with_values("wEc") }).not_safe(&["flock x curl y"]),
-    opaque(&["watch"], with_values("n")).not_safe(&["watch -n 1 curl x"]),
+    opaque(&["flock"], Wrapper { operands: 1, ..with_values("wEc") })
+        .not_safe(&["flock x curl y"])
+        .traits(&[Trait::Waits]),
+    opaque(&["watch"], with_values("n")).not_safe(&["watch -n 1 curl x"]).traits(&[Trait::Waits]),
     opaque(&["parallel", "entr", "torsocks"], Wrapper::PLAIN).not_safe(&["parallel curl ::: x", "ls | entr make"]),
     opaque(&["proxychains", "proxychains4"], with_values("f")).not_safe(&["proxychains curl x"]),
     opaque(&["strace", "ltrace"], with_values("eopsu")).elsewhere(&["-o", "--output"]).not_safe(&["strace -o x ls"]),

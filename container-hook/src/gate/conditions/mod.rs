@@ -4,6 +4,7 @@
 //! A condition that cannot be checked is not met. What is found goes to the host and can only make its answer stricter.
 
 mod below;
+mod copied;
 mod ignored;
 mod names;
 mod public;
@@ -16,7 +17,7 @@ use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
 
 use bashgate_shared::classify::paths::{Zone, file_name, zone};
-use bashgate_shared::classify::{Classification, Condition, GitShown, PassedBy, later, protected};
+use bashgate_shared::classify::{Classification, Condition, Effects, GitShown, PassedBy, later, protected};
 use bashgate_shared::planted::{self, Bug};
 use rustix::fs::Access;
 
@@ -49,6 +50,9 @@ pub struct Findings {
     /// The command makes something, so that what is not there now may be there when it is read.
     makes: bool,
 }
+
+/// Most files that arrive with a folder of which it is told.
+const MAX_ARRIVING: usize = 16;
 
 impl Findings {
     /// Says why a path is not known to lead nowhere, if so.
@@ -93,7 +97,9 @@ pub fn check(found: &Classification, cwd: &Path, protected: &[String], setup: Sh
         }
     }
     let written = found.effects.writes.iter().filter_map(|path| place(path, cwd));
-    let soon: Vec<PathBuf> = written.flat_map(|path| [real_place(&path), Some(path)]).flatten().collect();
+    let (arriving, is_all) = copied::arriving(&found.effects, cwd);
+    let soon = written.chain(arriving.iter().cloned()).flat_map(|path| [real_place(&path), Some(path)]);
+    let soon: Vec<PathBuf> = soon.flatten().collect();
     let mut named = NamedBy { soon: &soon, by_folder: HashMap::new() };
     let around = LazyCell::new(|| inward::around(cwd, &soon));
     let started = LazyCell::new(|| started::in_force(cwd, &soon, &around));
@@ -103,6 +109,7 @@ pub fn check(found: &Classification, cwd: &Path, protected: &[String], setup: Sh
             None => findings.unchecked = true,
         }
     }
+    arrives(&arriving, is_all, (cwd, protected), &started, &mut findings);
     for condition in &found.conditions {
         let Some(path) = place(condition.path(), cwd) else {
             findings.unchecked = true;
@@ -235,7 +242,32 @@ pub fn secrets_met(found: &Classification, cwd: &Path) -> Findings {
     if !leaves {
         met.unlooked.clear();
     }
-    Findings { secrets: met.secrets, unlooked: met.unlooked, ..Findings::default() }
+    let mut findings = Findings { secrets: met.secrets, unlooked: met.unlooked, ..Findings::default() };
+    what_others_start(effects, cwd, &mut findings);
+    findings
+}
+
+/// What it writes, or copies with a folder, and settings or hooks in force start.
+fn what_others_start(effects: &Effects, cwd: &Path, findings: &mut Findings) {
+    let (arriving, is_all) = copied::arriving(effects, cwd);
+    let written: Vec<PathBuf> = effects.writes.iter().filter_map(|path| place(path, cwd)).collect();
+    if written.is_empty() && arriving.is_empty() && is_all {
+        return;
+    }
+    let soon: Vec<PathBuf> = written.iter().chain(&arriving).cloned().collect();
+    let started = LazyCell::new(|| started::in_force(cwd, &soon, &inward::around(cwd, &soon)));
+    arrives(&arriving, is_all, (cwd, &[]), &started, findings);
+    for path in &written {
+        let real = real_place(path).unwrap_or_else(|| path.clone());
+        if let Some(script) = started.names(path, &real) {
+            findings.unproven.push(is_started(script));
+        }
+    }
+}
+
+/// Why what is written there is no file like others.
+fn is_started(script: &Path) -> String {
+    format!("what lies at {} is started by settings or hooks that are in force", script.display())
 }
 
 /// The folder in which a pattern finds names, and how these begin and end, where what is named is one.
@@ -361,10 +393,16 @@ fn real_place(path: &Path) -> Option<PathBuf> {
 }
 
 /// Where the files really lie that a command writes, where that is not what their names say.
-pub(super) fn leads_to(writes: &[String], cwd: &Path) -> Vec<String> {
-    let paths: Vec<PathBuf> = writes.iter().filter_map(|path| place(path, cwd)).collect();
+pub(super) fn leads_to(effects: &Effects, cwd: &Path) -> Vec<String> {
+    let Effects { writes, persistence, steering, tampering, .. } = effects;
+    let all = [writes, persistence, steering, tampering].into_iter().flatten();
+    let mut paths: Vec<PathBuf> = all.filter_map(|path| place(path, cwd)).collect();
+    paths.sort();
+    paths.dedup();
     let inward = LazyCell::new(|| inward::around(cwd, &paths).inward);
-    let mut all = Vec::new();
+    // What acts later, the host judges by where it arrives.
+    let arriving = copied::arriving(effects, cwd).0.into_iter().filter(|path| acts(path, cwd, &[]));
+    let mut all: Vec<String> = arriving.map(|path| text(&path)).take(MAX_ARRIVING).collect();
     for path in &paths {
         let places = [real_place(path), inward::there_or_later(path)];
         for real in places.into_iter().flatten().filter(|real| real != path) {
@@ -378,6 +416,32 @@ pub(super) fn leads_to(writes: &[String], cwd: &Path) -> Vec<String> {
         all.extend(called.filter(|called| !all.contains(called)).filter(|_| all.len() < 64));
     }
     all
+}
+
+/// What arrives with folders that are copied and acts later there.
+fn arrives(
+    arriving: &[PathBuf],
+    is_all: bool,
+    (cwd, protected): (&Path, &[String]),
+    started: &LazyCell<Started, impl FnOnce() -> Started>,
+    findings: &mut Findings,
+) {
+    if !is_all {
+        findings.unproven.push("it copies more than is looked at".to_owned());
+    }
+    let told = |path: &PathBuf| {
+        if acts(path, cwd, protected) {
+            return Some(format!("{} acts later, and comes there with a folder", path.display()));
+        }
+        Some(format!("{}, and comes there with a folder", is_started(started.names(path, path)?)))
+    };
+    findings.unproven.extend(arriving.iter().filter_map(told).take(MAX_ARRIVING));
+}
+
+/// True for a file that acts later by its name, or is a part of the gate.
+fn acts(path: &Path, cwd: &Path, protected: &[String]) -> bool {
+    let name = text(path);
+    later::of(&name, cwd.to_str()).is_some() || protected::gate_part(&name, protected, cwd.to_str()).is_some()
 }
 
 fn write_stays(
@@ -428,9 +492,7 @@ fn write_stays(
         findings.unproven.push(format!("{} leads to {real}", path.display()));
     }
     if let Some(script) = started.names(path, Path::new(&real)) {
-        findings
-            .unproven
-            .push(format!("what lies at {} is started by settings or hooks that are in force", script.display()));
+        findings.unproven.push(is_started(script));
     } else if !started.is_all {
         findings.unproven.push("settings and hooks say more than is looked at of what they start".to_owned());
     }

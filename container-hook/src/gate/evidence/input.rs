@@ -1,12 +1,13 @@
 //! What a call of another tool reads, and what it hands over.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use bashgate_shared::classify::{Effects, paths};
 use bashgate_shared::programs;
 use bashgate_shared::protocol::FileEvidence;
 
 use super::Gathered;
+use super::project::Named;
 use super::told::Told;
 use crate::gate::conditions::place;
 use crate::gate::words;
@@ -17,7 +18,7 @@ const MAX_NAME: usize = 4096;
 const MAX_WORDS: usize = 1000;
 
 /// The files and folders that a call of another tool reads, or that what it hands over names, as they lie there now.
-pub fn of_reads(effects: &Effects, sent: &str, cwd: &Path) -> Vec<FileEvidence> {
+pub fn of_reads(tool: &str, effects: &Effects, sent: &str, cwd: &Path) -> Vec<FileEvidence> {
     let mut all = Gathered::new(cwd);
     for path in effects.reads.iter().chain(&effects.named) {
         all.add(path, Told::Digest);
@@ -25,13 +26,24 @@ pub fn of_reads(effects: &Effects, sent: &str, cwd: &Path) -> Vec<FileEvidence> 
     if words::of(sent).nth(MAX_WORDS).is_some() {
         all.add_unknown("what more words of its input name than are looked at as names of files");
     }
+    let mut repositories: Vec<String> = Vec::new();
     for name in names_in_input(sent) {
         match place(&name, cwd) {
-            // The whole of a project, or of the machine, is more than anybody hands over by a call.
+            // Of all of a project it is told as of one that a program works on.
+            Some(file) if file == cwd => all.add_project(&Named::all()),
+            // The whole of a machine is more than anybody hands over by a call.
             Some(file) if file.is_dir() && !cwd.starts_with(&file) => all.add_folder(&name),
             Some(file) if file.is_file() => all.add(&file.to_string_lossy(), Told::Digest),
             _ => {}
         }
+        let is_one = |folder: &PathBuf| folder.join(".git").exists();
+        repositories.extend(place(&name, cwd).filter(is_one).map(|folder| folder.to_string_lossy().into_owned()));
+    }
+    // Whoever is told of a repository may go where its settings say.
+    let is_of_git = !sent.is_empty() && tool.to_ascii_lowercase().contains("git");
+    if !repositories.is_empty() || is_of_git {
+        let (programs, network) = (vec!["git".to_owned()], effects.network.clone());
+        all.add_git(&Effects { programs, network, git_in: repositories, ..Effects::default() }, &[]);
     }
     all.folded()
 }
@@ -68,9 +80,10 @@ fn as_names(text: &str) -> Vec<String> {
     let mut names = vec![text.to_owned(), path.to_owned(), programs::percent_decoded(path)];
     if !path.contains(char::is_whitespace)
         && let Some((start, _)) = path.split_once(['*', '?', '[', '{'])
-        && let Some((folder, _)) = start.rsplit_once('/').filter(|(folder, _)| !folder.is_empty())
     {
-        names.push(folder.to_owned());
+        // `**/*.js` is of the folder where it works.
+        let folder = start.rsplit_once('/').map_or(".", |(folder, _)| folder);
+        names.extend(Some(folder.to_owned()).filter(|folder| !folder.is_empty()));
     }
     names.dedup();
     names

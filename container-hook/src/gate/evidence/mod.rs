@@ -14,20 +14,20 @@ use std::path::{Path, PathBuf};
 
 use bashgate_shared::classify::{Classification, CommandClass, Condition, Effects, Part, git_config, secrets};
 use bashgate_shared::command::Digest;
-use bashgate_shared::programs::{self, Builtin};
+use bashgate_shared::programs::{self, Builtin, Trait};
 use bashgate_shared::protocol::{CD_BY_VARIABLE, FileEvidence};
 use bashgate_shared::{shell, variables};
 
 use super::conditions::{self, ShellSetup, place};
 use super::listing::tidy;
 use super::real::{Leads, follow};
-use super::started::Look;
+use super::started::{INSTALLED, Look};
 use super::{git, words};
 use environment::{environment, is_of_a_row, steering_variables};
 use repositories::folders_of_git;
 use settings::{account_home, places_of};
 pub(in crate::gate) use told::bound;
-use told::{MAX_TREE, Told, below, is_no_file_of_anybodys, names_in, read, state_of, tree, unknown};
+use told::{MAX_TREE, Room, Told, below, is_no_file_of_anybodys, names_in, read, state_of, tree, unknown};
 
 pub use input::{names_in_input, of_reads};
 
@@ -73,6 +73,8 @@ pub struct Subject {
     pub remotes: BTreeSet<String>,
     /// One of its words is only known when it runs.
     pub has_open_words: bool,
+    /// The same of one of its programs.
+    pub has_open_program: bool,
     /// What it does.
     pub effects: Effects,
     /// What is left to be checked.
@@ -93,6 +95,7 @@ impl Subject {
             read: HowFar::of(found),
             remotes: git_config::words_of(text, &found.calls),
             has_open_words: found.calls.iter().flatten().any(Option::is_none),
+            has_open_program: found.calls.iter().any(|call| matches!(call.first(), Some(None))),
             effects: found.effects.clone(),
             conditions: found.conditions.clone(),
             cwd: cwd.to_owned(),
@@ -131,10 +134,19 @@ pub fn of(subject: &Subject) -> Vec<FileEvidence> {
         all.add(path, Told::Head);
     }
     all.add_started(subject);
-    // What a script calls is steered by what steers it elsewhere.
-    let heads = all.found.iter().flat_map(|file| words::of(&file.head));
-    let named: BTreeSet<&str> = heads.filter(|word| programs::row(word).is_some()).collect();
+    // What a script calls is steered by what steers it elsewhere; and so is what stands in a text that another program may run.
+    let code = std::mem::take(&mut all.room.code);
+    if !all.room.has_all_code {
+        all.add_unknown("what code calls and reads, of which there is more than is looked at");
+    }
+    let told = if subject.may_run_words() { subject.text.as_str() } else { "" };
+    let named: BTreeSet<&str> =
+        words::of(&code).chain(words::of(told)).filter(|word| programs::row(word).is_some()).collect();
     called.programs.extend(named.into_iter().map(str::to_owned));
+    if subject.has_open_program {
+        // The one that goes by what lies here as no other does.
+        called.programs.push("git".to_owned());
+    }
     let effects = &called;
     // Whoever can put another one there chooses what the name means.
     for program in conditions::others_programs(effects, cwd) {
@@ -170,9 +182,10 @@ pub fn of(subject: &Subject) -> Vec<FileEvidence> {
         meant.sort_unstable();
         meant.dedup();
     }
-    all.add_own_settings(subject, &meant);
+    let in_code = all.folders_in(&code);
+    all.add_own_settings(subject, effects, (&meant, &code));
     all.found.extend(conditions::startup_files(setup));
-    all.add_git(effects, &meant);
+    all.add_git(effects, &meant.iter().copied().chain(in_code.iter().map(String::as_str)).collect::<Vec<_>>());
     all.add_reads(effects);
     // What only looks through a folder shows what lies there now. What sends it, keeps it for later or is a program that nobody
     // knows is asked about for what lies there.
@@ -248,22 +261,35 @@ pub fn of(subject: &Subject) -> Vec<FileEvidence> {
 /// What git would send besides what it is told to: the commits of whatever a ref or a name like `ORIG_HEAD` points at, and, where the
 /// command makes some first, the files and the index that they are made from. An answer for a session is for those that come later, too; so the hook looks
 /// at them before and behind its question, and the host is not told.
-pub fn of_commits(effects: &Effects, cwd: &Path) -> Vec<FileEvidence> {
+pub fn of_commits(subject: &Subject) -> Vec<FileEvidence> {
+    let Subject { effects, cwd, .. } = subject;
     let mut all = Gathered::new(cwd);
-    if effects.network.is_empty() || !effects.programs.iter().any(|program| programs::is_git(program)) {
+    // Some let git send what they are asked for: `gh pr create`.
+    let lets_git_send = |row: &programs::Program| row.has(Trait::SendsByGit);
+    let sends = |program: &String| programs::is_git(program) || programs::row(program).is_none_or(lets_git_send);
+    let may_be_git = subject.may_run_words() && words::of(&subject.text).any(programs::is_git);
+    if effects.network.is_empty() || !effects.programs.iter().any(sends) && !may_be_git {
         return Vec::new();
     }
     let makes = effects.git.iter().any(|subcommand| programs::records(subcommand));
     let folders = folders_of_git(effects).into_iter().filter_map(|folder| place(&folder, cwd));
     for repository in folders.flat_map(|folder| git::repositories(&folder).unwrap_or_default()) {
-        let inside = |name: &str| repository.common.join(name).to_string_lossy().into_owned();
-        for name in
-            ["packed-refs", "HEAD", "ORIG_HEAD", "FETCH_HEAD", "MERGE_HEAD", "CHERRY_PICK_HEAD", "logs/refs/stash"]
-        {
-            all.add(&inside(name), Told::Digest);
-        }
-        for name in ["refs", "reftable"] {
-            all.add_folder(&inside(name));
+        let own: BTreeSet<&PathBuf> = [&repository.common, &repository.git_dir].into_iter().collect();
+        for folder in own {
+            // Each name of capitals is a ref, and any word may be one.
+            let entries = std::fs::read_dir(folder).into_iter().flatten().flatten();
+            let names = entries.filter_map(|entry| entry.file_name().into_string().ok()).take(MAX_FILES);
+            let is_ref = |name: &String| name.bytes().all(|byte| byte.is_ascii_uppercase() || byte == b'_');
+            let words = words::of(&subject.text).flat_map(|word| word.split([':', '+', '~', '^', '@']));
+            let told = words.filter(|word| !word.is_empty() && !word.split('/').any(|part| part == ".."));
+            let told = told.filter(|word| folder.join(word).is_file()).map(str::to_owned);
+            let listed = ["packed-refs", "logs/refs/stash"].map(str::to_owned);
+            for name in names.filter(is_ref).chain(told).chain(listed).collect::<BTreeSet<String>>() {
+                all.add(&folder.join(name).to_string_lossy(), Told::Digest);
+            }
+            for name in ["refs", "reftable"] {
+                all.add_folder(&folder.join(name).to_string_lossy());
+            }
         }
         if makes {
             all.add(&repository.git_dir.join("index").to_string_lossy(), Told::Digest);
@@ -301,7 +327,7 @@ fn others_folders(cwd: &Path) -> Option<FileEvidence> {
 /// What has been found so far, and how many more bytes may be hashed.
 struct Gathered<'c> {
     found: Vec<FileEvidence>,
-    room: u64,
+    room: Room,
     cwd: &'c Path,
     /// Where what was found lies.
     places: BTreeSet<PathBuf>,
@@ -314,10 +340,10 @@ struct Gathered<'c> {
 }
 
 impl<'c> Gathered<'c> {
-    const fn new(cwd: &'c Path) -> Self {
+    fn new(cwd: &'c Path) -> Self {
         Self {
             found: Vec::new(),
-            room: MAX_ALL,
+            room: Room::new(),
             cwd,
             places: BTreeSet::new(),
             followed: BTreeSet::new(),
@@ -342,18 +368,26 @@ impl<'c> Gathered<'c> {
     /// Scripts of scripts, and what a runner's tasks start, are code as well.
     fn add_started(&mut self, subject: &Subject) {
         let Subject { text, effects, cwd, .. } = subject;
+        let files: Vec<PathBuf> = effects.runs.iter().filter_map(|path| place(path, cwd)).collect();
+        let words: HashSet<String> = words::of(text).map(str::to_owned).collect();
+        self.add_started_by((&files, &effects.programs, words), cwd);
+    }
+
+    /// What these files start, and what runners of these programs start of these tasks.
+    fn add_started_by(&mut self, (files, programs, words): (&[PathBuf], &[String], HashSet<String>), folder: &Path) {
         let mut look = Look::default();
         // What leads through this process is another file for the one that runs it.
         let is_settled = |file: &Path| matches!(follow(file), Leads::To(_));
-        let files = effects.runs.iter().filter_map(|path| place(path, cwd));
-        let files: Vec<PathBuf> = files.filter(|file| is_settled(file) && file.is_file()).collect();
-        let words: HashSet<String> = words::of(text).map(str::to_owned).collect();
-        look.at_what_runs((&files, &effects.programs, words), cwd, &|_, place| place.is_file());
+        let files: Vec<PathBuf> = files.iter().filter(|file| is_settled(file) && file.is_file()).cloned().collect();
+        look.at_what_runs((&files, programs, words), folder, &|_, place| place.is_file());
         for file in look.taken().0 {
             // As the host says it when it reads the script.
+            // What a manager of packages has brought is bound, and no code of the project's.
+            let is_installed = file.parent().is_some_and(|folder| folder.ends_with(INSTALLED));
             let real = if is_settled(&file) { tidy(&file) } else { file };
             let name = real.to_string_lossy().into_owned();
-            self.add(&name, if secrets::is_secret_path(&name) { Told::Digest } else { Told::Head });
+            let is_shown = !is_installed && !secrets::is_secret_path(&name);
+            self.add(&name, if is_shown { Told::Head } else { Told::Digest });
         }
         if !look.is_all {
             self.add_unknown("code that is started by what it starts, of which there is more than is looked at");

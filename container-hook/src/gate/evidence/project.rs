@@ -2,12 +2,11 @@
 
 use std::collections::{BTreeSet, HashSet};
 use std::os::unix::ffi::OsStrExt as _;
-use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
 
-use bashgate_shared::classify::secrets;
+use bashgate_shared::classify::{Effects, secrets};
 use bashgate_shared::command::Digest;
-use bashgate_shared::programs::{self, Kind, Program, Runs};
+use bashgate_shared::programs::{self, Kind, Program, Runs, Trait};
 use bashgate_shared::protocol::{FURTHER_FOLDERS, FileEvidence};
 use bashgate_shared::variables;
 
@@ -22,8 +21,13 @@ const MAX_SETTINGS: u64 = 1 << 20;
 /// Most words that are looked at, and most folders that they name.
 const MAX_WORDS: usize = 300;
 const MAX_FOLDERS: usize = 12;
+/// The same of code.
+const MAX_WORDS_OF_CODE: usize = 20_000;
+const MAX_NAMED: usize = 64;
 /// Most letters of an option in front of the folder that is glued to them.
 const MAX_LETTERS: usize = 8;
+/// Longest name of a folder, in bytes.
+const MAX_PART: usize = 255;
 /// Most names of one folder that are looked at.
 const MAX_NAMES: usize = 20_000;
 /// Most files of a project's folder of which one entry tells.
@@ -287,7 +291,8 @@ impl Gathered<'_> {
     /// The settings that a program finds by its own name (`~/.NAMErc`, `~/.config/NAME/`, `.NAME.yml` or `NAME.toml` in the folder
     /// where it starts or above it), and, where it works on a project, what lies in that folder itself. It may start in any folder
     /// that a word names.
-    pub(super) fn add_own_settings(&mut self, subject: &Subject, words: &[&str]) {
+    pub(super) fn add_own_settings(&mut self, subject: &Subject, called: &Effects, (words, code): (&[&str], &str)) {
+        let in_code = &called.programs;
         let called = names_of(&subject.effects.programs);
         let mut programs = subject.effects.programs.clone();
         if subject.may_run_words() {
@@ -334,16 +339,38 @@ impl Gathered<'_> {
         }
         if subject.may_run_words() || rows.into_iter().any(|row| row.is_none_or(works_on_project)) {
             let folders: BTreeSet<PathBuf> = std::iter::once(self.cwd.to_owned()).chain(meant).collect();
-            for folder in folders.iter().filter(|folder| is_of_a_project(folder)) {
+            let cwd = self.cwd;
+            for folder in folders.iter().filter(|folder| *folder != cwd && is_of_a_project(folder)) {
                 let there = self.lies_in(folder);
                 self.found.extend(there);
             }
-            // Manifests, makefiles and runners of tests go into folders that no word names.
-            if is_of_a_project(self.cwd) {
-                let below = below_project(self.cwd);
-                self.found.extend(below);
-            }
+            let named = Named::by(&subject.text, code, in_code);
+            self.add_project(&named);
         }
+    }
+
+    /// The project where it starts: what lies in its folder, and what may say what a program does in those below, since manifests,
+    /// makefiles and runners of tests go into folders that no word names.
+    pub(super) fn add_project(&mut self, named: &Named) {
+        if is_of_a_project(self.cwd) {
+            let there = self.lies_in(self.cwd);
+            self.found.extend(there.into_iter().chain(below_project(self.cwd, named)));
+        } else {
+            self.add_unknown(&format!("the files in {}, where everybody writes", self.cwd.display()));
+        }
+    }
+
+    /// The folders that words of code name, from where it starts.
+    pub(super) fn folders_in(&mut self, code: &str) -> Vec<String> {
+        let words: BTreeSet<&str> = words::of(code).flat_map(|word| [word, word.trim_start_matches("$PWD/")]).collect();
+        let is_folder = |word: &&&str| place(word, self.cwd).is_some_and(|place| place.is_dir());
+        let mut found: Vec<String> =
+            words.iter().take(MAX_WORDS_OF_CODE).filter(is_folder).map(|word| (*word).to_owned()).collect();
+        if words.len() > MAX_WORDS_OF_CODE || found.len() > MAX_NAMED {
+            found.truncate(MAX_NAMED);
+            self.add_unknown("folders that code names, of which there are more than are looked at");
+        }
+        found
     }
 
     /// The folders that words of the command name, from where it starts or from one another.
@@ -391,9 +418,9 @@ impl Gathered<'_> {
         for (at, file) in files.iter().enumerate() {
             let Ok(meta) = std::fs::metadata(file) else { continue };
             // Whoever has one mapped into memory can change it without changing its times.
-            let is_read = at < MAX_FILES && meta.len() <= MAX_SETTINGS.min(self.room);
+            let is_read = at < MAX_FILES && meta.len() <= MAX_SETTINGS.min(self.room.bytes);
             let says = if is_read {
-                self.room = self.room.saturating_sub(meta.len());
+                self.room.bytes = self.room.bytes.saturating_sub(meta.len());
                 file.canonicalize().map_or_else(|error| error.kind().to_string(), |file| digest_of(&file, meta.len()))
             } else {
                 state_of(&meta)
@@ -432,25 +459,57 @@ const FILLED: &[&str] = &[
 const HIDDEN: &[&str] =
     &[".cargo", ".github", ".gitlab", ".husky", ".mvn", ".yarn", ".buildkite", ".circleci", ".storybook"];
 
+/// What of a project is named by a text or by the code that it runs: of a folder of such a name all counts, though it is filled by itself.
+#[derive(Debug, Default)]
+pub(super) struct Named {
+    parts: HashSet<String>,
+    /// All of it counts: it is sent or published as it lies there.
+    all: bool,
+}
+
+impl Named {
+    fn by(text: &str, code: &str, programs: &[String]) -> Self {
+        let words = words::of(text).chain(words::of(code)).flat_map(|word| word.split('/'));
+        let parts = words.filter(|part| part.len() <= MAX_PART).map(str::to_owned).collect();
+        let deploys = |row: &Program| row.kind == Kind::Network && !row.publishes.is_empty();
+        let sends = |name: &String| programs::row(name).is_none_or(|row| deploys(row) || row.has(Trait::TakesAlong));
+        Self { parts, all: programs.iter().any(sends) }
+    }
+
+    /// Everything.
+    pub(super) fn all() -> Self {
+        Self { parts: HashSet::new(), all: true }
+    }
+}
+
+/// True for a folder that is filled by itself.
+fn is_filled(name: &str) -> bool {
+    FILLED.contains(&name) || name.starts_with('.') && !HIDDEN.contains(&name)
+}
+
 /// The files in the folders of a project that may say what a program does, as one entry: which ones there are, and what any change of
-/// one changes. None where there are none.
-fn below_project(folder: &Path) -> Option<FileEvidence> {
-    let mut waiting = vec![folder.to_owned()];
+/// one changes. Of a folder that is named, each file. None where there are none.
+fn below_project(folder: &Path, named: &Named) -> Option<FileEvidence> {
+    let mut waiting = vec![(folder.to_owned(), false)];
     let (mut lines, mut seen) = (Vec::new(), 0_usize);
-    while let Some(at) = waiting.pop() {
+    while let Some((at, counts)) = waiting.pop() {
         for entry in std::fs::read_dir(&at).into_iter().flatten().flatten() {
             seen += 1;
             if seen > MAX_BELOW {
                 break;
             }
             let (path, name) = (entry.path(), entry.file_name());
-            let is_filled = name
-                .to_str()
-                .is_some_and(|name| FILLED.contains(&name) || name.starts_with('.') && !HIDDEN.contains(&name));
+            let name = name.to_str().unwrap_or_default();
+            let is_named = named.parts.contains(name);
+            let is_entered = match name {
+                // They are no part of what is sent, and everything changes them.
+                ".git" | "node_modules" => is_named && name != ".git",
+                _ => !is_filled(name) || named.all || is_named,
+            };
             match entry.file_type() {
-                Ok(kind) if kind.is_dir() && !is_filled => waiting.push(path),
+                Ok(kind) if kind.is_dir() && is_entered => waiting.push((path, counts || is_named)),
                 // What lies in the folder itself is told of by its content.
-                Ok(kind) if !kind.is_dir() && at != folder && may_be_settings(&path, &[]) => {
+                Ok(kind) if !kind.is_dir() && at != folder && (counts || named.all || may_be_settings(&path, &[])) => {
                     let says = [std::fs::symlink_metadata(&path), std::fs::metadata(&path)]
                         .map(|meta| meta.map_or_else(|error| error.kind().to_string(), |meta| state_of(&meta)))
                         .join(" ");
@@ -489,10 +548,10 @@ fn modules_in(text: &str) -> Vec<String> {
 }
 
 /// False for folders in which everybody and everything writes: the home folder itself, `/tmp`, the root. A project that is open to all
-/// is one all the same.
+/// is one all the same, whatever bits somebody has given it.
 fn is_of_a_project(folder: &Path) -> bool {
     let is_home = std::env::var_os("HOME").is_some_and(|home| Path::new(&home) == folder);
-    let is_shared = std::fs::metadata(folder).is_ok_and(|meta| meta.mode() & 0o1000 != 0);
+    let is_shared = ["/tmp", "/var/tmp", "/dev/shm"].iter().any(|shared| folder == Path::new(shared));
     !is_home && !is_shared && folder.parent().is_some()
 }
 

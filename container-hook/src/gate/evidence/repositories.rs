@@ -1,6 +1,6 @@
 //! What git does in a repository by itself: its settings, hooks and submodules.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, HashSet};
 use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
 
@@ -11,6 +11,7 @@ use super::told::{Told, files_of, unknown};
 use super::{Gathered, MAX_FILES};
 use crate::gate::conditions::place;
 use crate::gate::git;
+use crate::gate::listing::tidy;
 
 /// Most remotes that settings name as those that are used.
 const MAX_USUAL: usize = 1000;
@@ -72,8 +73,10 @@ impl Gathered<'_> {
             is_unknown |= named.is_none();
             for path in more.chain(named.unwrap_or_default()) {
                 for file in files_of(&path) {
-                    // What may be executed is more likely a hook or a helper than settings.
+                    // What may be executed is more likely a hook or a helper than settings, and a ref is neither.
                     let is_code = std::fs::metadata(&file).is_ok_and(|meta| meta.mode() & 0o111 != 0);
+                    let is_ref = repositories.iter().any(|one| file.starts_with(one.common.join("refs")));
+                    let told = if is_ref { Told::Digest } else { told };
                     self.add(&file.to_string_lossy(), if is_code { Told::Head } else { told });
                 }
             }
@@ -89,7 +92,7 @@ impl Gathered<'_> {
                 for name in [".lfsconfig", ".gitmodules"] {
                     self.add(&repository.root.join(name).to_string_lossy(), Told::Digest);
                 }
-                is_unknown |= !self.add_submodules(repository);
+                is_unknown |= !self.add_submodules(repository, effects);
             }
         }
         if is_unknown {
@@ -107,14 +110,20 @@ impl Gathered<'_> {
             let is_alike = effects.git.iter().any(|subcommand| name.contains(subcommand.as_str()));
             (!is_started, !is_alike, !programs::is_git_hook(&name), name)
         });
-        for file in files {
+        for file in &files {
             self.add(&file.to_string_lossy(), Told::Head);
         }
+        let is_started = |file: &&PathBuf| {
+            let name = file.file_name().unwrap_or_default().to_string_lossy();
+            effects.git.iter().any(|subcommand| programs::starts_hook(subcommand, &name))
+        };
+        let started: Vec<PathBuf> = files.iter().filter(is_started).cloned().collect();
+        self.add_started_by((&started, &[], HashSet::new()), &repository.root);
     }
 
     /// The settings and hooks of a repository's submodules, which are sent or fetched with it. False where there are more than are
     /// looked at, or some that cannot be read.
-    fn add_submodules(&mut self, repository: &git::Repository) -> bool {
+    fn add_submodules(&mut self, repository: &git::Repository, effects: &Effects) -> bool {
         let mut waiting = vec![(repository.common.join("modules"), 0)];
         let mut folders: Vec<PathBuf> = Vec::new();
         let mut seen = 0;
@@ -142,16 +151,35 @@ impl Gathered<'_> {
                 .map(|path| repository.root.join(path.trim().trim_matches('"')).join(".git"))
                 .filter(|git| git.is_dir()),
         );
-        for folder in folders {
-            for file in [folder.join("config"), folder.join("config.worktree")] {
+        let mut is_all = true;
+        for git_dir in folders {
+            let submodule = submodule(git_dir);
+            for file in submodule.files() {
                 self.add(&file.to_string_lossy(), Told::Remotes);
             }
-            for file in files_of(&folder.join("hooks")) {
-                self.add(&file.to_string_lossy(), Told::Digest);
+            self.add_hooks(&submodule, effects);
+            let (named, is_whole) = git::named::of_all(std::slice::from_ref(&submodule));
+            is_all &= is_whole;
+            for file in named.iter().flat_map(|path| files_of(path)) {
+                self.add(&file.to_string_lossy(), Told::Head);
             }
         }
-        true
+        is_all
     }
+}
+
+/// The repository of a submodule: where its files lie, its settings say.
+fn submodule(git_dir: PathBuf) -> git::Repository {
+    let settings = git::read_text(&git_dir.join("config")).ok().and_then(|text| git::config::read(&text));
+    let worktree = settings.into_iter().flatten().rfind(|setting| setting.key == "core.worktree");
+    let root = match worktree {
+        Some(worktree) => tidy(&git_dir.join(worktree.value)),
+        None if git_dir.file_name().is_some_and(|name| name == ".git") => {
+            git_dir.parent().unwrap_or(&git_dir).to_owned()
+        }
+        None => git_dir.clone(),
+    };
+    git::Repository { common: git_dir.clone(), git_dir, root }
 }
 
 /// The folders in which a command calls git.

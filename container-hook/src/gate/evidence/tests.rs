@@ -603,7 +603,7 @@ fn limits_and_links_through_processes_are_said() {
         assert!(said.iter().any(|known| known.path.contains(words) && known.sha256.is_empty()), "{command}: {said:?}");
     }
     let input = serde_json::json!({"text": format!("{}attach x.sh", "w.b ".repeat(1100))}).to_string();
-    let said = of_reads(&Effects::default(), &input, root);
+    let said = of_reads("mcp__x__y", &Effects::default(), &input, root);
     assert!(said.iter().any(|known| known.path.contains("more words of its input")), "{said:?}");
 }
 

@@ -4,14 +4,15 @@ use std::collections::BTreeSet;
 use std::io::Read as _;
 use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
 
 use bashgate_shared::command::Digest;
 use bashgate_shared::protocol::{
     ALL_OF_IT, CODE_AMONG_THEM, FileEvidence, MAX_EVIDENCE, MAX_HEAD_BYTES, MORE_FILES, NOT_TEXT,
 };
 
-use super::MAX_FILES;
 use super::repositories::remotes;
+use super::{MAX_ALL, MAX_FILES};
 use crate::gate::ask;
 use crate::gate::conditions::place;
 
@@ -22,6 +23,10 @@ const PROGRAMS: [&[u8]; 6] = [b"\x7fELF", b"\xcf\xfa\xed\xfe", b"\xca\xfe\xba\xb
 /// Most names below a folder that is sent as a whole.
 pub(super) const MAX_TREE: usize = 200_000;
 
+/// Most bytes of code whose words are looked at.
+const MAX_CODE: usize = 2 << 20;
+/// Longest time in which folders are walked for one question.
+const MAX_WALKING: Duration = Duration::from_secs(1);
 /// Longest name of an entry, in letters.
 const MAX_NAME: usize = 1024;
 
@@ -36,20 +41,56 @@ pub(super) enum Told {
     Digest,
 }
 
+/// How much more is read and walked for one question.
+#[derive(Debug)]
+pub(super) struct Room {
+    /// So many bytes may still be hashed.
+    pub bytes: u64,
+    since: Instant,
+    /// The texts of what is code, as they were hashed: what stands in them is what runs.
+    pub code: String,
+    /// False where there is more code than is read.
+    pub has_all_code: bool,
+}
+
+impl Room {
+    pub(super) fn new() -> Self {
+        Self { bytes: MAX_ALL, since: Instant::now(), code: String::new(), has_all_code: true }
+    }
+
+    fn add_code(&mut self, bytes: &[u8], is_whole: bool) {
+        let is_program = start_of(bytes) == NOT_TEXT;
+        if !is_program && is_whole && self.code.len() + bytes.len() <= MAX_CODE {
+            self.code.push_str(&String::from_utf8_lossy(bytes));
+            self.code.push('\n');
+        } else {
+            self.has_all_code &= is_program;
+        }
+    }
+
+    /// True once folders have been walked for so long that whoever waits would be denied for it.
+    fn is_late(&self) -> bool {
+        self.since.elapsed() > MAX_WALKING
+    }
+}
+
 pub(super) fn read(
     name: &str,
     file: &Path,
     told: Told,
     named: &BTreeSet<String>,
-    room: &mut u64,
+    room: &mut Room,
 ) -> Option<FileEvidence> {
     // Opening a FIFO would wait for whoever writes it.
     let meta = std::fs::metadata(file).ok().filter(std::fs::Metadata::is_file)?;
     let mut bytes = Vec::new();
-    let whole = meta.len() <= MAX_FILE.min(*room);
+    let whole = meta.len() <= MAX_FILE.min(room.bytes);
     let most = if whole { MAX_FILE } else { MAX_HEAD_BYTES as u64 };
     ask::open_plain(&file.canonicalize().ok()?).ok()?.take(most).read_to_end(&mut bytes).ok()?;
-    *room = room.saturating_sub(bytes.len() as u64);
+    room.bytes = room.bytes.saturating_sub(bytes.len() as u64);
+    if told == Told::Head {
+        room.add_code(&bytes, whole);
+    }
     let head = match told {
         Told::Head => start_of(&bytes),
         Told::Remotes => start_of(remotes(&String::from_utf8_lossy(&bytes), named).as_bytes()),
@@ -68,7 +109,7 @@ pub(super) fn read(
 
 /// Everything below a folder: names, lengths and times, and what the files hold as long as there is room: whoever has one mapped
 /// into memory can change it without changing its times. Too much has no digest.
-pub(super) fn tree(folder: &str, root: &Path, room: &mut u64) -> FileEvidence {
+pub(super) fn tree(folder: &str, root: &Path, room: &mut Room) -> FileEvidence {
     let mut lines = Vec::new();
     let (mut seen, mut files) = (std::collections::HashSet::new(), Vec::new());
     let mut waiting = vec![root.to_owned()];
@@ -78,7 +119,7 @@ pub(super) fn tree(folder: &str, root: &Path, room: &mut u64) -> FileEvidence {
             lines.push(format!("{}\0{}\n", inner.to_string_lossy(), error.kind()));
         }
         for entry in entries.into_iter().flatten().flatten() {
-            if lines.len() >= MAX_TREE {
+            if lines.len() >= MAX_TREE || room.is_late() {
                 return FileEvidence { path: below(folder), sha256: String::new(), head: String::new() };
             }
             let Ok(mut meta) = entry.metadata() else { continue };
@@ -105,12 +146,15 @@ pub(super) fn tree(folder: &str, root: &Path, room: &mut u64) -> FileEvidence {
     }
     files.sort();
     for (file, length) in files {
+        if room.is_late() {
+            return FileEvidence { path: below(folder), sha256: String::new(), head: String::new() };
+        }
         // Where a link leads is what is read.
         let Ok(file) = file.canonicalize() else { continue };
-        if length > MAX_FILE.min(*room) || is_no_file_of_anybodys(&file) {
+        if length > MAX_FILE.min(room.bytes) || is_no_file_of_anybodys(&file) {
             continue;
         }
-        *room = room.saturating_sub(length);
+        room.bytes = room.bytes.saturating_sub(length);
         let told = digest_of(&file, length);
         lines.push(format!("{}\0{told}\n", file.to_string_lossy()));
     }

@@ -63,6 +63,13 @@ pub(super) fn started_by(repositories: &[Repository]) -> (Vec<PathBuf>, bool) {
     (named, is_whole)
 }
 
+/// Everything that settings of these repositories name, at a connection, too, and whether that is all.
+pub fn of_all(repositories: &[Repository]) -> (Vec<PathBuf>, bool) {
+    let mut named = Vec::new();
+    let is_whole = named_by(repositories, |_, _| false, &[], &mut named);
+    (named, is_whole)
+}
+
 fn named_in(
     folder: &Path,
     is_passed_over: impl Fn(&str, &str) -> bool,

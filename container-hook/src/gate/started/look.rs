@@ -32,6 +32,9 @@ const DEEPEST: usize = 4;
 const MAX_FOLDERS: usize = 16;
 /// Most settings of PATH of one start-up file.
 const MOST_RELATIVE: usize = 64;
+/// What names the scripts of a package, and where the programs lie that it has installed.
+const MANIFEST: &str = "package.json";
+pub(in crate::gate) const INSTALLED: &str = "node_modules/.bin";
 /// Most names in code that may be those of modules.
 const MAX_NAMES_IN_CODE: usize = 64;
 
@@ -148,6 +151,7 @@ impl Look {
                 let manifest = super::parsed(&text).unwrap_or_default();
                 for line in of_package(&manifest, tasks) {
                     self.at_words(line, kind, (&own, depth), counts);
+                    self.at_installed(words::of(line), &own, counts);
                 }
             }
             "json" | "jsonc" => {
@@ -328,6 +332,25 @@ impl Look {
                     self.files.extend(copied);
                 }
                 self.files.insert(file);
+            }
+        }
+        if row.steered_by.contains(&MANIFEST) {
+            self.at_installed(tasks.iter().map(String::as_str), folders, counts);
+        }
+    }
+
+    /// Programs that a manager of packages has installed in a project, which come before those of PATH.
+    fn at_installed<'w>(&mut self, words: impl Iterator<Item = &'w str>, folders: &[&Path], counts: Counts<'_>) {
+        let is_name = |word: &&str| word.starts_with(|c: char| c.is_alphanumeric()) && !word.contains('/');
+        for word in words.filter(is_name).take(MAX_NAMES_IN_CODE) {
+            let above: BTreeSet<&Path> = folders.iter().flat_map(|folder| folder.ancestors()).collect();
+            let places = above.into_iter().map(|folder| folder.join(INSTALLED).join(word));
+            for file in places.collect::<Vec<_>>() {
+                self.looks_left = self.looks_left.saturating_sub(1);
+                self.is_all &= self.looks_left > 0;
+                if self.looks_left > 0 && counts(&mut self.names, &file) {
+                    self.files.insert(file);
+                }
             }
         }
     }

@@ -18,6 +18,7 @@ use bashgate_shared::classify::later;
 use bashgate_shared::{agents, programs};
 use serde_json::Value;
 
+pub(in crate::gate) use look::INSTALLED;
 pub use look::{Folder, Look};
 
 use super::acting::project_of;

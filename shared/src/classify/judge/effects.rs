@@ -13,7 +13,7 @@ use crate::classify::paths::{self, Zone};
 use crate::classify::tool::{Address, addresses_in};
 use crate::classify::{Condition, Effects, PassedBy, dotenv, protected, secrets};
 use crate::planted::{self, Bug};
-use crate::programs::{self, Kind, Reach, Runs, Trait};
+use crate::programs::{self, Copies, Kind, Reach, Runs, Trait};
 use crate::shell::Word;
 
 /// Most names of a patch that are looked at.
@@ -35,6 +35,8 @@ impl Judge<'_> {
         self.effects.runs_fetched |= found.runs_fetched;
         self.effects.reads_unknown |= found.reads_unknown;
         self.effects.evaluates_unknown |= found.evaluates_unknown;
+        self.effects.copies.extend(found.copies.iter().cloned());
+        self.effects.copies.truncate(MAX_LISTED);
     }
 
     /// A program is started that has the name of a builtin.
@@ -504,6 +506,7 @@ impl Judge<'_> {
         for path in programs::made_by(&call.program, &call.args, &only_read) {
             self.may_change(&path, modifies, only_talks);
         }
+        self.note_copies(call);
         let args = call.args.iter().enumerate().filter(|(at, _)| !only_read.contains(at)).map(|(_, arg)| arg);
         for arg in args.filter(|arg| !(brings && arg.start() == "HEAD")) {
             // `of=/path`, `-t/path` and `--target=/path` name one, too.
@@ -555,6 +558,37 @@ impl Judge<'_> {
     }
 
     /// A program that is not Safe may change what this names.
+    /// What may be copied as a folder, to the last word, or to any where an option says to which.
+    fn note_copies(&mut self, call: &Call) {
+        let row = programs::row(paths::file_name(&call.program));
+        if !row.is_some_and(|row| matches!(row.copies, Some(Copies::ToLast(_)))) {
+            return;
+        }
+        let words: Vec<&str> = call.args.iter().filter_map(Arg::exact).collect();
+        // `-tDIR`, `-t DIR`, `--target-directory=DIR`.
+        let glued = |word: &str| {
+            word.split_once('=')
+                .map_or_else(|| word.get(2..).unwrap_or_default().to_owned(), |(_, path)| path.to_owned())
+        };
+        let (options, named): (Vec<&str>, Vec<&str>) = words.into_iter().partition(|word| word.starts_with('-'));
+        let says_target = |word: &str| word.starts_with("--t") || !word.starts_with("--") && word.contains('t');
+        let mut targets: Vec<String> = named.last().map(|last| (*last).to_owned()).into_iter().collect();
+        let told: Vec<&str> = options.into_iter().filter(|word| says_target(word)).collect();
+        if !told.is_empty() {
+            targets.extend(told.into_iter().map(glued).chain(named.iter().map(|word| (*word).to_owned())));
+        }
+        for (from, to) in named.iter().flat_map(|from| targets.iter().map(move |to| (from, to))) {
+            if *from == to.as_str() || to.is_empty() {
+                continue;
+            }
+            for (from, to) in self.resolved(from).into_iter().zip(self.resolved(to)) {
+                if self.effects.copies.len() < MAX_LISTED {
+                    self.effects.copies.push((from, to));
+                }
+            }
+        }
+    }
+
     fn may_change(&mut self, path: &str, modifies: bool, only_talks: bool) {
         for path in self.resolved(path) {
             let later = self.around.later(&path);

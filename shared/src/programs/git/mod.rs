@@ -66,12 +66,13 @@ pub(super) const TABLE: &[Program] = &[
         .steers(&["alias set", "config set", "extension install"])
         .runs(Runs::Named)
         .talks(Talks::Always)
-        .traits(&[Trait::Steady])
+        .traits(&[Trait::Steady, Trait::SendsByGit])
         .not_safe(&["gh pr list", "gh api user"]),
     Program::new(&["glab", "hub"], "talks to a forge", Kind::Network, Rule::Custom(forge))
         .configured_by(&["~/.config/glab-cli/config.yml", "~/.config/hub", ".git/config", ".git/HEAD"])
         .tells(&["auth status -t", "auth status --show-token", "auth token", "config get token"])
         .runs(Runs::Named)
+        .traits(&[Trait::SendsByGit])
         .not_safe(&["glab mr list"]),
 ];
 

@@ -1,0 +1,206 @@
+//! Once both have been seen, code runs unasked only where all of it was read, and where what was read is what runs.
+
+use std::os::unix::fs::PermissionsExt;
+use std::path::Path;
+
+use bashgate_tests::Site;
+
+use super::hostile_world::git;
+
+/// The project that all of these commands run in. Each `x` of its own is harmless.
+fn project(makefile: &str) -> Site {
+    let site = Site::default();
+    for label in ["corruption", "secret"] {
+        site.raise("default", label);
+    }
+    let work = site.work();
+    git(&work, &["init", "-q", "-b", "main"]);
+    for (name, text) in [
+        ("run.sh", "echo hi\n"),
+        ("p/evil", "echo other\n"),
+        ("p/plain.sh", "echo hi\n"),
+        ("d1/run.sh", "echo hi\n"),
+        ("d2/run.sh", "echo hi\n"),
+        // Called like secrets, of which no text is sent.
+        ("p/token.txt", "echo hi\n"),
+        ("p/x.pem", "echo hi\n"),
+        (".env", "A=b\n"),
+        ("secret.sh", "sh p/token.txt\n"),
+        ("pem.sh", ". p/x.pem\n"),
+        ("env.sh", ". ./.env\n"),
+        ("ok.sh", "sh p/plain.sh\n"),
+        // Code of other languages by its first line.
+        ("t/python", "#!/usr/bin/env python3\nprint(1)\n"),
+        ("t/perl", "#!/usr/bin/perl\nprint 1;\n"),
+        ("t/node", "#!/usr/bin/env -S node\n1\n"),
+        ("t/tool", "#!/bin/sh\necho hi\n"),
+        ("python.sh", "./t/python\n"),
+        // They write what another one runs.
+        ("t/cp.sh", "cp p/evil run.sh\n"),
+        ("t/cat.sh", "cat p/evil > run.sh\n"),
+        ("t/dd.sh", "dd if=p/evil of=run.sh\n"),
+        ("t/tree.sh", "cp -r p/. .\n"),
+        ("t/link.sh", "ln -sf p/evil run.sh\n"),
+        ("t/var.sh", "X=run; cp p/evil $X.sh\n"),
+        ("t/given.sh", "cp p/evil \"$1\"\n"),
+        ("t/pwd.sh", "cp p/evil \"$PWD/run.sh\"\n"),
+        ("t/move.sh", "mv d1 d3; mv d2 d1\n"),
+        ("t/git.sh", "git checkout -q other -- run.sh\n"),
+        ("t/stash.sh", "git stash pop\n"),
+        ("t/tar.sh", "tar xf p/a.tar\n"),
+        ("t/patch.sh", "patch -p0 < p/diff\n"),
+        ("t/make.sh", "cp p/evil Makefile\n"),
+        ("t/else.sh", "cp p/evil else\n"),
+        ("Makefile", makefile),
+    ] {
+        let file = work.join(name);
+        std::fs::create_dir_all(file.parent().unwrap()).unwrap();
+        std::fs::write(&file, text).unwrap();
+        std::fs::set_permissions(&file, PermissionsExt::from_mode(0o755)).unwrap();
+    }
+    site
+}
+
+/// One task runs what another one makes, and another one writes it.
+const MAKES_WHAT_RUNS: &str =
+    "all: run.sh\n\tsh run.sh\nrun.sh: p/evil\n\tcp $< $@\nplain:\n\techo hi\nfirst:\n\tcp p/evil run.sh\n";
+const PLAIN: &str = "X = a\nplain:\n\techo hi\ninstall: x\n\tcp $< $@\n";
+
+fn each(commands: &[&str], is_asked: bool) {
+    let mut mistakes = Vec::new();
+    let site = project(if is_asked { MAKES_WHAT_RUNS } else { PLAIN });
+    let _host = site.serve();
+    for command in commands {
+        let running = site.check_later(command);
+        let held = site.held_or_ended(&running);
+        if let Some(id) = &held {
+            site.cli(["deny", id]).expect(0);
+        }
+        let answered = running.join().unwrap();
+        let was_asked = held.is_some() || answered.code == Some(2);
+        if was_asked != is_asked {
+            mistakes.push(format!("{command}: {answered:?}"));
+        }
+        assert!(Path::new(&site.work()).join("run.sh").exists());
+    }
+    assert!(mistakes.is_empty(), "{}", mistakes.join("\n"));
+}
+
+#[test]
+fn what_was_read_is_all_that_runs() {
+    each(&["sh run.sh", "sh ok.sh", "./t/tool", "make plain", "sh t/else.sh; sh run.sh"], false);
+}
+
+#[test]
+fn a_script_that_is_called_like_a_secret_is_read_by_nobody() {
+    each(&["sh secret.sh", "sh pem.sh", "sh env.sh"], true);
+    // By its name in the command itself it is shown.
+    each(&["sh p/x.pem"], false);
+}
+
+#[test]
+fn code_of_a_language_is_for_a_person_whoever_starts_it() {
+    each(
+        &[
+            "./t/python",
+            "./t/perl",
+            "./t/node",
+            "env ./t/python",
+            "echo a | xargs ./t/python",
+            "timeout 9 ./t/python",
+            "./t/python > out.txt",
+            "sh python.sh",
+        ],
+        true,
+    );
+}
+
+#[test]
+fn what_one_script_writes_another_one_does_not_run() {
+    let writers = ["cp", "cat", "dd", "tree", "link", "var", "given", "pwd", "git", "stash", "tar", "patch"];
+    let commands: Vec<String> = writers.iter().map(|name| format!("sh t/{name}.sh; sh run.sh")).collect();
+    let commands: Vec<&str> = commands.iter().map(String::as_str).collect();
+    each(&commands, true);
+    each(
+        &[
+            "sh t/cp.sh && sh run.sh",
+            "./t/cp.sh; sh run.sh",
+            "sh t/cp.sh & sleep 1; sh run.sh",
+            "sh t/move.sh; sh d1/run.sh",
+            "sh t/make.sh; make plain",
+            "make first; sh run.sh",
+            "make",
+        ],
+        true,
+    );
+}
+
+#[test]
+fn what_waits_runs_later_than_it_was_looked_at() {
+    each(
+        &[
+            "sleep 4; sh run.sh",
+            "(sleep 5; sh run.sh) &",
+            "until [ -e p/go ]; do sleep 1; done; sh run.sh",
+            "while sleep 1; do sh run.sh; done",
+            "watch -n 5 sh run.sh",
+            "sleep 5; make plain",
+            "read x; sh run.sh",
+            "timeout 5 tail -f p/evil; sh run.sh",
+            "inotifywait p; ./t/tool",
+        ],
+        true,
+    );
+}
+
+/// Names that no text says, because what is copied is the folder that holds them.
+#[test]
+fn what_comes_with_a_folder_is_judged_by_where_it_arrives() {
+    let prepare = |site: &Site| {
+        let work = site.work();
+        for name in ["q/.git/hooks/post-commit", "q/.husky/pre-push", "q/.vscode/tasks.json", "q/.envrc", "h/t/h.sh"] {
+            let file = work.join(name);
+            std::fs::create_dir_all(file.parent().unwrap()).unwrap();
+            std::fs::write(file, "x\n").unwrap();
+        }
+        std::fs::create_dir_all(work.join("x/.claude")).unwrap();
+        std::fs::write(work.join("x/.claude/settings.json"), "{}").unwrap();
+        std::fs::create_dir_all(work.join("plain/deep")).unwrap();
+        std::fs::write(work.join("plain/deep/a.txt"), "x").unwrap();
+        for (name, text) in [(".husky/pre-commit", "sh t/h.sh\n"), ("t/h.sh", "echo hi\n")] {
+            std::fs::create_dir_all(work.join(name).parent().unwrap()).unwrap();
+            std::fs::write(work.join(name), text).unwrap();
+        }
+    };
+    let mut commands: Vec<String> = Vec::new();
+    for letters in ["-r", "-a", "-R", "-dr", "-ur", "-rl"] {
+        commands.extend(["q/.", "q/./", "q//.", "x/.", "q"].map(|from| format!("cp {letters} {from} .")));
+    }
+    commands.extend(
+        ["cp -r h/. .", "cp -r h/t/. t", "cd q; cp -r . ..", "cd q && cp -r ./ ../", "cp -r q/. ~", "cp -r -t . q/."]
+            .map(str::to_owned),
+    );
+    commands.push("find x -name '.c*' -exec cp q/.envrc {} \\;".to_owned());
+    for (all, is_asked) in [
+        (commands, true),
+        (
+            ["cp -r plain/. t", "cp -r plain other", "cp -r q/. /tmp/elsewhere", "cp -r . /tmp/backup"]
+                .map(str::to_owned)
+                .to_vec(),
+            false,
+        ),
+    ] {
+        let site = project(PLAIN);
+        prepare(&site);
+        let _host = site.serve();
+        for command in &all {
+            let running = site.check_later(command);
+            let held = site.held_or_ended(&running);
+            if let Some(id) = &held {
+                site.cli(["deny", id]).expect(0);
+            }
+            let answered = running.join().unwrap();
+            assert_eq!(held.is_some() || answered.code == Some(2), is_asked, "{command}: {answered:?}");
+        }
+    }
+}
