@@ -3,15 +3,22 @@
 //!
 //! A digest that was right a moment ago says nothing about what a shell reads a moment later. Only a sandbox with mounts of its
 //! own can see to it; and a mount goes with the name below it, when somebody outside of the sandbox gives that to another file
-//! (`rename(2)`, `mount_namespaces(7)`). So what was allowed is looked at once more when the command has ended.
+//! (`rename(2)`, `mount_namespaces(7)`). So what was allowed is looked at once more when the command has ended, and the folders on the
+//! way to it are listened to meanwhile: a renamed folder brings other files under the same names, and may be back by then.
 
+use std::collections::{BTreeSet, HashMap};
+use std::ffi::{OsStr, OsString};
 use std::fs::{self, OpenOptions};
 use std::io::{self, Read as _, Write as _};
+use std::mem::MaybeUninit;
+use std::os::fd::OwnedFd;
+use std::os::unix::ffi::OsStrExt as _;
 use std::os::unix::fs::{MetadataExt as _, OpenOptionsExt as _};
 use std::path::{Path, PathBuf};
 
 use bashgate_shared::command::Digest;
 use bashgate_shared::protocol::FileEvidence;
+use rustix::fs::inotify::{self, CreateFlags, ReadFlags, WatchFlags};
 
 use crate::sandbox::Temporary;
 
@@ -34,6 +41,51 @@ pub struct BoundScripts {
     pub mounts: Vec<(String, String)>,
     /// Each script where the command finds it, and which file it was when it was read.
     seen: Vec<(PathBuf, File)>,
+    names: OnTheWay,
+}
+
+/// The names on the way to some files, and whether one of them was given to something else.
+#[derive(Debug, Default)]
+struct OnTheWay {
+    /// Nothing is heard where the system gives none.
+    heard: Option<OwnedFd>,
+    /// What is listened to in each folder: the names that lead on, and the files that are reached through each.
+    folders: HashMap<i32, Vec<(OsString, PathBuf)>>,
+}
+
+impl OnTheWay {
+    /// Listens to every folder above a file.
+    fn listen(&mut self, file: &Path) {
+        if self.heard.is_none() {
+            self.heard = inotify::init(CreateFlags::NONBLOCK | CreateFlags::CLOEXEC).ok();
+        }
+        let Some(heard) = &self.heard else { return };
+        let flags = WatchFlags::MOVED_FROM
+            | WatchFlags::MOVED_TO
+            | WatchFlags::CREATE
+            | WatchFlags::DELETE
+            | WatchFlags::ONLYDIR;
+        for (folder, name) in file.ancestors().filter_map(|path| Some((path.parent()?, path.file_name()?))) {
+            if let Ok(watch) = inotify::add_watch(heard, folder, flags) {
+                self.folders.entry(watch).or_default().push((name.to_owned(), file.to_owned()));
+            }
+        }
+    }
+
+    /// The files to which another way led since. All of them, where more has happened than the system keeps.
+    fn exchanged(&self) -> BTreeSet<PathBuf> {
+        let mut found = BTreeSet::new();
+        let Some(heard) = &self.heard else { return found };
+        let mut room = [MaybeUninit::uninit(); 4096];
+        let mut reader = inotify::Reader::new(heard, &mut room);
+        while let Ok(event) = reader.next() {
+            let all = event.events().contains(ReadFlags::QUEUE_OVERFLOW);
+            let name = event.file_name().map(|name| OsStr::from_bytes(name.to_bytes()));
+            let of = self.folders.iter().filter(|(watch, _)| all || **watch == event.wd()).flat_map(|(_, names)| names);
+            found.extend(of.filter(|(one, _)| all || name == Some(one.as_os_str())).map(|(_, file)| file.clone()));
+        }
+        found
+    }
 }
 
 impl BoundScripts {
@@ -42,9 +94,14 @@ impl BoundScripts {
     ///
     /// The inner error says which script is another one by now.
     pub fn copy(scripts: &[FileEvidence], cwd: &Path, parent: Option<&Path>) -> io::Result<Result<Self, Changed>> {
-        let mut bound = Self { folder: None, mounts: Vec::new(), seen: Vec::new() };
+        let mut bound = Self { folder: None, mounts: Vec::new(), seen: Vec::new(), names: OnTheWay::default() };
         for script in scripts.iter().filter(|script| !script.sha256.is_empty()) {
             let path = cwd.join(&script.path);
+            // First: what happens from here on is heard.
+            for way in [Some(path.clone()), fs::canonicalize(&path).ok()].into_iter().flatten().collect::<BTreeSet<_>>()
+            {
+                bound.names.listen(&way);
+            }
             let now = read(&path).filter(|(bytes, _)| Digest::of(bytes).hex() == script.sha256);
             let Some((bytes, file)) = now else { return Ok(Err(Changed(script.path.clone()))) };
             bound.seen.push((path.clone(), file));
@@ -68,7 +125,11 @@ impl BoundScripts {
     /// The scripts that were changed or exchanged since, by whoever is not held by the sandbox: what ran is perhaps not what was
     /// allowed.
     pub fn exchanged(&self) -> impl Iterator<Item = &Path> {
-        let is_another = |(path, file): &&(PathBuf, File)| fs::metadata(path).map_or(true, |now| which(&now) != *file);
+        let by_name = self.names.exchanged();
+        let is_another = move |(path, file): &&(PathBuf, File)| {
+            let leads = || fs::canonicalize(path).is_ok_and(|real| by_name.contains(&real));
+            by_name.contains(path) || leads() || fs::metadata(path).map_or(true, |now| which(&now) != *file)
+        };
         self.seen.iter().filter(is_another).map(|(path, _)| path.as_path())
     }
 }
@@ -117,6 +178,25 @@ mod tests {
             fs::write(named("b.sh"), "echo b").unwrap();
             fs::rename(named(from), named(to)).unwrap();
             assert_eq!(bound.exchanged().count(), 1, "{from} {to}");
+        }
+        // The same of a folder on the way; and what else lies there may come and go.
+        for name in ["d/e", "other"] {
+            fs::create_dir_all(named(name)).unwrap();
+        }
+        fs::write(named("d/e/a.sh"), "echo a").unwrap();
+        let deep = compared(script("d/e/a.sh", b"echo a")).unwrap();
+        for name in ["d/e/b.sh", "d/c", "b.sh"] {
+            fs::write(named(name), "x").unwrap();
+            fs::remove_file(named(name)).unwrap();
+        }
+        fs::rename(named("other"), named("others")).unwrap();
+        assert_eq!(deep.exchanged().count(), 0);
+        for folder in ["d/e", "d"] {
+            let deep = compared(script("d/e/a.sh", b"echo a")).unwrap();
+            fs::rename(named(folder), named("away")).unwrap();
+            fs::rename(named("away"), named(folder)).unwrap();
+            fs::write(named("d/e/new"), "x").unwrap();
+            assert_eq!(deep.exchanged().count(), 1, "{folder}");
         }
         drop(bound);
         assert!(!Path::new(&copy).exists());

@@ -61,7 +61,7 @@ pub fn repository_of_worktree(workspace: &Path) -> Option<PathBuf> {
     (is_named_back && is_of_same && is_repository(&common) && !common.starts_with(&workspace)).then_some(common)
 }
 
-/// The path that a file of git's holds (`commondir`, `gitdir`), as git reads it: up to a NUL, and without newlines at its end. It is
+/// The path that a file of git's holds (`commondir`, `gitdir`), as git reads it: without newlines at its end. It is
 /// relative to the folder that the file lies in. `None` where there is none.
 pub fn path_in(file: &Path) -> Option<PathBuf> {
     path_behind(b"", file)
@@ -75,9 +75,12 @@ pub fn folder_named_in(file: &Path) -> Option<PathBuf> {
 fn path_behind(start: &[u8], file: &Path) -> Option<PathBuf> {
     // Whatever a run has put there is not waited for.
     let bytes = crate::watch::bytes_of(file);
-    let text = bytes.split(|byte| *byte == 0).next()?.strip_prefix(start)?;
+    let text = bytes.strip_prefix(start)?;
     let end = text.iter().rposition(|byte| !matches!(byte, b'\n' | b'\r'))?;
-    let path = text.get(..=end).filter(|path| path.len() < MOST_OF_A_PATH)?;
+    // What git itself writes has neither; where one stands, each reader of it takes another path.
+    let is_plain =
+        |path: &&[u8]| path.len() < MOST_OF_A_PATH && !path.iter().any(|byte| matches!(byte, 0 | b'\n' | b'\r'));
+    let path = text.get(..=end).filter(is_plain)?;
     file.parent().map(|folder| folder.join(OsStr::from_bytes(path)))
 }
 

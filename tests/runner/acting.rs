@@ -788,8 +788,14 @@ fn links_out_of_the_workspace_that_act_later_are_found() {
             assert!(!outcome["violations"].as_array().unwrap().is_empty(), "{}: {link}: {outcome:#}", ground.name());
             let _ = fs::remove_file(ground.work().join(link));
         }
-        // An ordinary link is no news.
-        let plain = tempfile::tempdir_in("/tmp").unwrap();
+        // An ordinary link is no news, but where everybody writes: what acts may come to lie there at any time.
+        for target in ["/tmp", "/tmp/not-there-yet", "/dev/shm", "../../../../../../tmp", ".git/objects", "app/.git"] {
+            ground.run_script("git init -q app");
+            let outcome = ground.run_script(&format!("ln -s {target} data"));
+            assert_eq!(changes(&outcome, "set_aside").len(), 1, "{}: {target}: {outcome:#}", ground.name());
+            assert!(ground.work().join("data").symlink_metadata().is_err(), "{target}");
+        }
+        let plain = tempfile::tempdir_in("/srv").unwrap();
         fs::write(plain.path().join("notes.txt"), "").unwrap();
         let outcome = ground.run_script(&format!("ln -s {} data && ln -s . here", plain.path().display()));
         let named = changes(&outcome, "set_aside").len() + changes(&outcome, "created").len();

@@ -27,6 +27,9 @@ fn grounds() -> impl Iterator<Item = Ground> {
 /// What the person's own git does in a folder, with a canary in its settings.
 fn touches(ground: &Ground, folder: &str, words: &[&str]) -> bool {
     let canary = ground.path().join("canary");
+    if !ground.work().join(folder).is_dir() {
+        return false;
+    }
     let mut command = ground.as_user(Path::new("git"));
     command.args(["-c", "safe.directory=*"]).args(words).current_dir(ground.work().join(folder));
     Output::of(&mut command, b"");
@@ -52,6 +55,17 @@ fn what_was_prepared_acts_for_nobody_when_a_repository_is_made_around_it() {
                 "mv src/tpl2/HEAD2 src/tpl2/HEAD; mkdir app2; mv src/tpl2 app2/.git".to_owned(),
                 "app2",
             ),
+            // With a harmless repository below; with settings elsewhere, and a hook that is moved in.
+            (
+                format!("{}git init -q other/sub", prepared("other")),
+                "echo ref: refs/heads/master > other/HEAD".to_owned(),
+                "other",
+            ),
+            (
+                format!("{}mkdir -p lead/objects lead/refs; echo ../led > lead/commondir", prepared("led")),
+                "echo ref: refs/heads/master > lead/HEAD".to_owned(),
+                "lead",
+            ),
         ] {
             ground.run_script(&first);
             std::thread::sleep(std::time::Duration::from_millis(30));
@@ -59,6 +73,85 @@ fn what_was_prepared_acts_for_nobody_when_a_repository_is_made_around_it() {
             assert!(!touches(&ground, folder, &["status"]), "{}: {then}: {outcome:#}", ground.name());
             let aside = [changes(&outcome, "set_aside"), changes(&outcome, "put_back")].concat();
             assert!(!aside.is_empty(), "{}: {then}: {outcome:#}", ground.name());
+        }
+    }
+}
+
+/// Nobody looks through git's own folders, so that nothing else leads into them.
+#[test]
+fn an_old_folder_is_not_moved_to_where_nobody_looks() {
+    for ground in grounds() {
+        let canary = ground.path().join("canary").display().to_string();
+        let evil = |folder: &str| {
+            format!(
+                "git init -q {folder}; printf '[core]\\n\\trepositoryformatversion = 0\\n\\tfsmonitor = \"touch {canary}; false\"\\n' \
+                 > {folder}/.git/config; echo x > {folder}/.envrc; mkdir {folder}/.claude; echo '{{}}' > {folder}/.claude/settings.json"
+            )
+        };
+        for (number, place) in [".git/objects/app", ".git/x/app", "lib/.git/app"].into_iter().enumerate() {
+            let folder = format!("f{number}");
+            ground.write(&format!("work/{folder}/a"), "x");
+            give_all(&ground, &ground.work());
+            let outcome = ground.run_script(&format!(
+                "git init -q lib; mkdir -p $(dirname {place}); mv {folder} {place}; {}; ln -s {place} {folder}",
+                evil(place)
+            ));
+            assert!(!touches(&ground, &folder, &["status"]), "{}: {place}: {outcome:#}", ground.name());
+            assert!(!ground.work().join(&folder).join(".envrc").exists(), "{}: {place}: {outcome:#}", ground.name());
+        }
+        // An address that says it in another way.
+        for address in ["file:///%74mp/r.git", "/dev//shm/r.git", "../.git/objects/e.git", "-x"] {
+            let outcome = ground.run_script(&format!(
+                "mkdir -p .git/objects/e.git; rm -rf g; git init -q g; cd g; git config remote.origin.url '{address}'"
+            ));
+            assert!(!ground.work().join("g/.git/config").exists(), "{}: {address}: {outcome:#}", ground.name());
+        }
+    }
+}
+
+/// What is in a folder that acts by its name is nobody's working tree, whatever lies beside it.
+#[test]
+fn a_copy_of_the_projects_file_is_one_only_under_its_name() {
+    for ground in grounds() {
+        for (name, text) in [("work/tasks.json", "{}"), ("work/pre-commit", "touch x"), ("work/settings.json", "{}")] {
+            ground.write(name, text);
+        }
+        git(&ground.work(), &["add", "-A"]);
+        git(&ground.work(), &["commit", "-qm", "two"]);
+        give_all(&ground, &ground.work());
+        std::thread::sleep(std::time::Duration::from_millis(30));
+        for (from, to) in [
+            ("tasks.json", "app/.vscode/tasks.json"),
+            ("pre-commit", "app/.husky/pre-commit"),
+            ("settings.json", "app/.claude/settings.json"),
+            ("tasks.json", ".devcontainer/tasks.json"),
+        ] {
+            let folder = Path::new(to).parent().unwrap().display();
+            let outcome = ground.run_script(&format!("mkdir -p {folder}/.git; cp {from} {to}"));
+            assert!(!ground.work().join(to).exists(), "{}: {to}: {outcome:#}", ground.name());
+        }
+    }
+}
+
+/// What a run closes, an agent cannot read: it would run ungated.
+#[test]
+fn folders_of_settings_stay_open() {
+    use std::os::unix::fs::PermissionsExt as _;
+    for ground in grounds() {
+        for name in ["work/.claude/settings.json", "work/src/.vscode/tasks.json", "home/.claude/settings.json"] {
+            ground.write(name, "{}");
+        }
+        give_all(&ground, &ground.work());
+        for closed in ["000 .claude", "0300 .claude", "000 src/.vscode", "0300 src", "000 ."] {
+            let folder = ground.work().join(closed.split_once(' ').unwrap().1);
+            let before = fs::metadata(&folder).unwrap().permissions().mode();
+            let outcome = ground.run_script(&format!("chmod {closed}; true"));
+            assert_eq!(
+                fs::metadata(&folder).unwrap().permissions().mode(),
+                before,
+                "{}: {closed}: {outcome:#}",
+                ground.name()
+            );
         }
     }
 }
@@ -76,6 +169,11 @@ fn a_worktrees_way_back_is_read_as_git_reads_it() {
         ));
         assert!(!touches(&ground, "wt", &["status"]), "{}: {outcome:#}", ground.name());
         let outcome = ground.run_script("printf 'gitdir:  ../e\\n' > app/.git; ln -s .git/worktrees/wt e; true");
+        assert!(!ground.work().join("app/.git").exists(), "{}: {outcome:#}", ground.name());
+        let outcome = ground.run_script(
+            "ln -sfn .git/worktrees/wt e; mkdir x; ln -s x \"$(printf 'e\\nx')\"; printf 'gitdir: ../e\\n\\0x' > app/.git\n\
+             realpath app/.git > .git/worktrees/wt/gitdir; true",
+        );
         assert!(!ground.work().join("app/.git").exists(), "{}: {outcome:#}", ground.name());
     }
 }
@@ -141,6 +239,17 @@ fn steps_and_links_that_a_run_leaves_start_nothing() {
              git rev-parse HEAD > .git/rebase-merge/orig-head; true",
         );
         assert!(!ground.work().join(".git/rebase-merge/git-rebase-todo").exists(), "{}: {outcome:#}", ground.name());
+        // The same in two runs; and a way to join branches that is a program.
+        ground.run_script("echo noop > .git/rebase-merge/git-rebase-todo");
+        let outcome = ground.run_script("echo 'exec touch canary' > .git/rebase-merge/git-rebase-todo");
+        assert!(!ground.work().join(".git/rebase-merge/git-rebase-todo").exists(), "{}: {outcome:#}", ground.name());
+        let outcome = ground.run_script(
+            "mkdir -p .git/sequencer; printf '[options]\\nstrategy = /../src/run.sh\\n' > .git/sequencer/opts\n\
+             git rev-parse HEAD > .git/sequencer/head; echo pick > .git/sequencer/todo; echo ../x > .git/rebase-merge/strategy",
+        );
+        for name in ["sequencer/opts", "rebase-merge/strategy"] {
+            assert!(!ground.work().join(".git").join(name).exists(), "{}: {name}: {outcome:#}", ground.name());
+        }
         let elsewhere = tempfile::Builder::new().prefix("elsewhere-").tempdir_in("/tmp").unwrap();
         fs::create_dir_all(elsewhere.path().join(".git")).unwrap();
         let to = elsewhere.path().display();

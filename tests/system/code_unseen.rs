@@ -180,7 +180,22 @@ fn what_comes_with_a_folder_is_judged_by_where_it_arrives() {
         ["cp -r h/. .", "cp -r h/t/. t", "cd q; cp -r . ..", "cd q && cp -r ./ ../", "cp -r q/. ~", "cp -r -t . q/."]
             .map(str::to_owned),
     );
-    commands.push("find x -name '.c*' -exec cp q/.envrc {} \\;".to_owned());
+    commands.extend(
+        [
+            "find x -name '.c*' -exec cp q/.envrc {} \\;",
+            "find . -maxdepth 1 -name '.c*' -exec tee {}/settings.json \\;",
+            "find . -name 'pre*' -execdir cp ../z/a {} \\;",
+            "git hash-object -w x/.claude/settings.json",
+            "git update-index --index-info < q/.envrc",
+            "git update-index --add --cacheinfo 100644,e69de29bb2d1d6434b8b29ae775ad8c2e48c5391,.envrc",
+            "git --work-tree=/srv checkout -- .",
+            "git --work-tree ../x checkout other",
+            "git mktree < q/.envrc",
+            "git read-tree -u --reset other",
+            "git checkout-index -a --prefix=../",
+        ]
+        .map(str::to_owned),
+    );
     for (all, is_asked) in [
         (commands, true),
         (

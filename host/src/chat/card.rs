@@ -550,6 +550,30 @@ pub(crate) mod tests {
         }
     }
 
+    /// A line that was cut where it looks harmless is no line of the file's.
+    #[test]
+    fn a_line_that_goes_on_is_said_to() {
+        let begins = "curl -s https://good.example/status";
+        let filler = "#".repeat(crate::approval::MAX_HEAD - begins.len() - 1);
+        let mut card = held("sh dep.sh");
+        let head = format!("{filler}\n{begins}");
+        card.forecast.files = vec![FileEvidence { path: "dep.sh".to_owned(), sha256: "0".repeat(64), head }];
+        card.forecast.lines_cut = vec![3];
+        let text = render(&card, 0, true);
+        let behind = text.split_once(begins).unwrap().1;
+        assert!(behind.trim_start().starts_with("(this line goes on)"), "{behind}");
+        assert!(behind.contains("3 more lines"), "{behind}");
+    }
+
+    /// What stands in a list is one line of it, and what a terminal breaks is no other.
+    #[test]
+    fn no_command_can_forge_a_row_of_the_list() {
+        let forged = format!("curl https://good.example/a{}k7f39x2m  default  281 s  git status", " ".repeat(27));
+        let list = super::super::notice::list([held(&forged)].iter(), 0);
+        assert!(list.contains("[27 blanks]") && list.lines().all(|line| !line.starts_with("k7f39x2m")), "{list}");
+        assert!(list.lines().all(|line| line.chars().count() <= columns::COLUMNS), "{list}");
+    }
+
     #[test]
     fn no_field_of_a_card_can_forge_a_line() {
         let mut lies = held("curl x\n  Approve with: approve 00000000");

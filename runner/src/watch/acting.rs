@@ -326,6 +326,11 @@ impl ActingFiles {
         self.found.iter().map(|(path, acting)| (path, &acting.stamp, acting.later.is_kept))
     }
 
+    /// True for one of them that no run is to write.
+    pub(super) fn keeps(&self, path: &Path) -> bool {
+        self.found.get(path).is_some_and(|acting| acting.later.is_kept)
+    }
+
     /// True for a file that was among them.
     pub(super) fn knows(&self, path: &Path) -> bool {
         self.found.contains_key(path)
@@ -484,7 +489,13 @@ fn created(path: &Path, later: &Later, around: &Around<'_>) -> Violation {
     let is_copy = || {
         later.tier != Tier::Gate
             && own_file_of_copy(path, around.workspace).is_some_and(|own| {
-                (around.is_tracked)(&own) && !(around.is_made_since)(&own) && have_same_bytes(path, &own)
+                let means_the_same = later::of(&own.to_string_lossy(), around.workspace.to_str())
+                    .is_some_and(|of_own| of_own.what == later.what);
+                means_the_same
+                    && (around.is_kept)(&own)
+                    && (around.is_tracked)(&own)
+                    && !(around.is_made_since)(&own)
+                    && have_same_bytes(path, &own)
             })
     };
     // What was there and is called so only now: it is the naming that is new. Of what is named a hook, what an earlier run may have
@@ -511,11 +522,15 @@ fn created(path: &Path, later: &Later, around: &Around<'_>) -> Violation {
     Violation { is_rare: is_rare(later), ..change }
 }
 
-/// The file of the project that one in another working tree, which lies in the project, is called like.
+/// The file of the project that one in another working tree, which lies in the project, is called like. A folder that acts by its own
+/// name is no working tree, whatever lies in it.
 fn own_file_of_copy(path: &Path, workspace: &Path) -> Option<PathBuf> {
     let mut inside = path.ancestors().skip(1).take_while(|folder| *folder != workspace);
     let root = inside.find(|folder| folder.join(".git").symlink_metadata().is_ok())?;
-    root.starts_with(workspace).then(|| path.strip_prefix(root).ok().map(|name| workspace.join(name))).flatten()
+    let acts = later::of(&root.join("x").to_string_lossy(), None).is_some();
+    (!acts && root.starts_with(workspace))
+        .then(|| path.strip_prefix(root).ok().map(|name| workspace.join(name)))
+        .flatten()
 }
 
 fn have_same_bytes(one: &Path, other: &Path) -> bool {

@@ -7,7 +7,7 @@ use std::collections::{BTreeMap, HashSet};
 use std::fs::{self, File, OpenOptions};
 use std::io;
 use std::io::{Read as _, Write as _};
-use std::os::unix::fs::{MetadataExt as _, OpenOptionsExt as _};
+use std::os::unix::fs::{MetadataExt as _, OpenOptionsExt as _, PermissionsExt as _};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc;
@@ -69,6 +69,23 @@ struct Written {
     shows_signs: bool,
     /// By their paths; a name that is no text by what of it is.
     files: BTreeMap<String, Stamp>,
+}
+
+/// Opens again what a run may have closed to hide what it has left: without mounts of its own a sandbox keeps nobody from changing the
+/// modes of what belongs to them.
+fn opens_again(folder: &Path) {
+    let open = |path: &Path, mode: u32| {
+        let closed = fs::symlink_metadata(path).is_ok_and(|found| !found.is_symlink() && found.mode() & mode != mode);
+        if closed {
+            let _ = fs::set_permissions(path, fs::Permissions::from_mode(mode));
+        }
+    };
+    for above in [folder.parent(), Some(folder)].into_iter().flatten() {
+        open(above, 0o700);
+    }
+    for file in fs::read_dir(folder).into_iter().flatten().flatten().filter(|entry| entry.path().is_file()) {
+        open(&file.path(), 0o600);
+    }
 }
 
 impl Baseline {
@@ -169,6 +186,7 @@ impl Foreign {
 
 /// The baselines that are there before somebody looks. What ends while that goes on has seen less than whoever looks.
 pub(super) fn open_ones(state: &Path) -> Vec<(PathBuf, io::Result<File>)> {
+    opens_again(&kept_in(state));
     let entries = fs::read_dir(kept_in(state)).into_iter().flatten().flatten();
     entries.map(|entry| (entry.path(), File::open(entry.path()))).collect()
 }
@@ -272,7 +290,10 @@ impl Written {
         let acts_by_name = || later::of(&path.to_string_lossy(), None).is_some();
         let around =
             || path.ancestors().skip(1).take_while(|folder| folder.starts_with(workspace) && *folder != workspace);
-        (is_of_its_time(path) || acts_by_name() && around().any(is_of_its_time))
+        // A repository that was made around them puts older settings in force.
+        let became_one =
+            || around().any(|folder| ["HEAD", "commondir"].iter().any(|name| is_of_its_time(&folder.join(name))));
+        (is_of_its_time(path) || acts_by_name() && around().any(is_of_its_time) || became_one())
             && !tracked.is_some_and(|tracked| tracked.holds(path))
     }
 
@@ -283,7 +304,7 @@ impl Written {
             Some(before) if before == stamp => None,
             Some(_) => Some((path.clone(), Violation::of(path, Change::Modified), false)),
             None => {
-                let is_kept = is_kept || super::makes_git_start(path);
+                let is_kept = is_kept || super::makes_git_start(path, workspace);
                 let aside = self.nobody_was_asked && is_kept && self.may_be_its(path, workspace, tracked.as_ref());
                 Some((path.clone(), Violation::of(path, Change::Created), aside))
             }
@@ -333,7 +354,7 @@ fn is_of_another(path: &Path) -> bool {
     let mut folders = path.ancestors().skip(2);
     let is_inside = folders.any(|folder| ["worktrees", "modules"].iter().any(|name| folder.ends_with(name)));
     let leads_back = || matches!(super::bytes_of(path).as_slice(), b"../.." | b"../..\n");
-    is_inside && (name == "config.worktree" || name == "commondir" && !leads_back())
+    is_inside && name == "config.worktree" || name == "commondir" && !(is_inside && leads_back())
 }
 
 fn text(path: &Path) -> String {

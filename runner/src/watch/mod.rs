@@ -7,6 +7,7 @@
 mod acting;
 mod aside;
 mod baseline;
+mod modes;
 mod restored;
 mod seen;
 mod shared;
@@ -27,8 +28,8 @@ pub(crate) use aside::bytes_of;
 use aside::set_aside;
 use baseline::{Baseline, Foreign, Left};
 use bashgate_hook::gate::git::{self, Tracked};
-use bashgate_shared::classify::paths::TEMPORARY;
-use bashgate_shared::classify::{git_config, later};
+use bashgate_shared::classify::{git_config, paths};
+use modes::Modes;
 pub use restored::{Aside, give_back, remember_asides, remembered};
 use rustix::fs::{AtFlags, FileType, Mode, OFlags};
 use seen::{Known, Seen};
@@ -163,7 +164,7 @@ impl fmt::Display for Violation {
             ),
             Change::PutBack => write!(
                 f,
-                "{path} was changed, and has its old content again: nobody was asked, and other programs run what it says{}",
+                "{path} was changed, and is again what it was: nobody was asked, and other programs run what it says{}",
                 is_now()
             ),
             Change::Modified => write!(f, "{path} was changed: other programs may run what it says"),
@@ -214,6 +215,7 @@ pub struct Watch {
     cwd: PathBuf,
     names: Looked,
     before: Seen,
+    modes: Modes,
     /// In nanoseconds since 1970, by the file system's clock at the latest.
     since: i128,
     /// Nobody was asked about the command.
@@ -250,9 +252,11 @@ impl Watch {
         let wanted = kept.map(|(state, _)| state.to_owned());
         let kept =
             kept.and_then(|(state, lasts)| Baseline::keep(state, workspace, (&before, &left), nobody_was_asked, lasts));
+        let modes = Modes::around(workspace, before.acting.to_protect());
         Self {
             workspace: workspace.to_owned(),
             cwd,
+            modes,
             before,
             names,
             since: i128::try_from(since).unwrap_or(i128::MAX) - CLOCK_NS,
@@ -292,6 +296,7 @@ impl Watch {
     /// nobody was asked about the command. `kept` is what the sandbox kept from being written: files, and folders as a whole.
     pub fn after(&self, checks_out: bool, kept: &HashSet<PathBuf>) -> Vec<Violation> {
         let nobody_was_asked = self.nobody_was_asked;
+        let mut found = if nobody_was_asked { self.modes.given_back() } else { Vec::new() };
         // What was not looked at may have been there.
         let was_there =
             |path: &Path| self.before.was_there(path) || self.before.may_have_missed(path) && !self.is_made_since(path);
@@ -302,7 +307,9 @@ impl Watch {
             known.as_ref().is_some_and(|tracked| tracked.holds(path))
         };
         let acted = |path: &Path| self.before.own.contains_key(path) || self.before.nested.contains_key(path);
+        let is_kept = |path: &Path| self.before.acting.keeps(path);
         let around = Around {
+            is_kept: &is_kept,
             acted: &acted,
             workspace: &self.workspace,
             nobody_was_asked,
@@ -327,7 +334,6 @@ impl Watch {
             // What could not be looked at now is no older because of that.
             kept.stays();
         }
-        let mut found = Vec::new();
         for (path, stamp) in &after.own {
             match self.before.own.get(path) {
                 None if nobody_was_asked && self.is_new(path) && self.starts_something(path, &after) => {
@@ -336,6 +342,10 @@ impl Watch {
                 None => found.push(Violation::of(path, Change::Created)),
                 // Told below, where it is given back.
                 Some(_) if self.before.acting.knows(path) => {}
+                // Its steps, say, which named no program before.
+                Some(before) if before != stamp && nobody_was_asked && makes_git_start(path, &self.workspace) => {
+                    found.push(self.taken_away(path, Change::Modified));
+                }
                 Some(before) if before != stamp => found.push(Violation::of(path, Change::Modified)),
                 Some(_) => {}
             }
@@ -347,6 +357,9 @@ impl Watch {
                     found.push(self.taken_away(path, Change::NestedRepository));
                 }
                 _ if self.before.acting.knows(path) => {}
+                Some(before) if before != stamp && nobody_was_asked && makes_git_start(path, &self.workspace) => {
+                    found.push(self.taken_away(path, Change::NestedRepository));
+                }
                 before if before != Some(stamp) => found.push(Violation::of(path, Change::NestedRepository)),
                 _ => {}
             }
@@ -427,35 +440,13 @@ impl Watch {
         linked.into_values().filter(|(inside, all, _)| inside < all).map(|(_, _, path)| path).collect()
     }
 
-    /// True for what was not there before under any other role, and was made since.
+    /// True for what acts now and did not before in any role, whatever its age: it may have been moved there, or have become a part of
+    /// a repository. What the look before may have missed counts by its age.
     fn is_new(&self, path: &Path) -> bool {
         let is_known = self.before.own.contains_key(path)
             || self.before.nested.contains_key(path)
             || self.before.acting.knows(path);
-        !is_known && (self.is_made_since(path) || self.is_moved_in(path) || self.is_of_new_repository(path))
-    }
-
-    /// True for what lies in a repository that was none before: its settings and hooks may be older, and acted for nobody.
-    fn is_of_new_repository(&self, path: &Path) -> bool {
-        let mut folders = path.ancestors().skip(1).take_while(|folder| folder.starts_with(&self.workspace));
-        let git = folders.find(|folder| folder.join("HEAD").symlink_metadata().is_ok());
-        git.is_some_and(|git| {
-            let had = |known: &BTreeMap<PathBuf, _>| {
-                known.range(git.to_owned()..).next().is_some_and(|(path, _)| path.starts_with(git))
-            };
-            !had(&self.before.own) && !had(&self.before.nested) && !self.before.may_have_missed(git)
-        })
-    }
-
-    /// True for what lies in a folder that has been changed or moved since, in a repository that was there: files in a folder that
-    /// is moved keep their times.
-    fn is_moved_in(&self, path: &Path) -> bool {
-        let git = path.ancestors().skip(1).take_while(|folder| folder.starts_with(&self.workspace)).find(|folder| {
-            let config = folder.join("config");
-            self.before.own.contains_key(&config) || self.before.nested.contains_key(&config)
-        });
-        let Some(git) = git else { return false };
-        path.ancestors().skip(1).take_while(|folder| *folder != git).any(|folder| self.is_made_since(folder))
+        !is_known && (!self.before.may_have_missed(path) || self.is_made_since(path))
     }
 
     /// True for what was written or got its name since the run began: neither leaves its time of change as it was.
@@ -470,7 +461,7 @@ impl Watch {
 
     /// True for a file of git's that makes it run something: a hook, one that says where settings are, or settings that name programs.
     fn starts_something(&self, path: &Path, after: &Seen) -> bool {
-        after.is_hook(path) || self.is_start_file(path) || makes_git_start(path)
+        after.is_hook(path) || self.is_start_file(path) || makes_git_start(path, &self.workspace)
     }
 
     /// True for what other programs run at their start, and false for what git itself makes at its work.
@@ -483,9 +474,9 @@ impl Watch {
     }
 }
 
-/// True for settings of git that may name programs or lead to further ones, or that cannot be read for certain: any but those of which
-/// it is known that they do neither.
-fn names_programs(text: &str) -> bool {
+/// True for settings of git, of a repository in this folder, that may name programs or lead to further ones, or that cannot be read for
+/// certain: any but those of which it is known that they do neither.
+fn names_programs(text: &str, (root, workspace): (&Path, &Path)) -> bool {
     let Some(settings) = git::config::read(text) else { return true };
     settings.iter().any(|setting| {
         let (key, value) = (setting.key.as_str(), setting.value.as_str());
@@ -494,9 +485,7 @@ fn names_programs(text: &str) -> bool {
         let is_of_clone = key.starts_with("remote.") && ends(&[".url", ".fetch", ".tagopt"])
             || key.starts_with("submodule.") && ends(&[".url", ".active", ".branch"]);
         if is_of_clone {
-            // Another repository has hooks of its own, which run at a push; one where everybody writes has anybody's.
-            let is_anybodys = anybodys().any(|folder| value.contains(folder));
-            return value.contains("::") || value.starts_with('-') || is_anybodys;
+            return ends(&[".url"]) && !is_harmless_address(value, (root, workspace));
         }
         // A name of a remote, which may be an address, and one of a tool, which may be a path.
         let is_name = key == "remote.pushdefault"
@@ -506,7 +495,8 @@ fn names_programs(text: &str) -> bool {
             let is_plain = |letter: char| letter.is_ascii_alphanumeric() || matches!(letter, '-' | '_');
             return value != "." && (value.starts_with('-') || !value.chars().all(is_plain));
         }
-        if key.starts_with("protocol.") {
+        // From whom it comes, and who may write what is made there.
+        if key.starts_with("protocol.") || key == "core.sharedrepository" {
             return true;
         }
         let is_known = git_config::is_inert(key, value)
@@ -516,6 +506,49 @@ fn names_programs(text: &str) -> bool {
     })
 }
 
+/// True for an address at which no hook of a run's making runs: one of another machine, or the plain path of a repository that lies where
+/// no run leaves any. Another repository on this one has hooks of its own, which run at a push.
+fn is_harmless_address(address: &str, (root, workspace): (&Path, &Path)) -> bool {
+    let is_plain = |text: &str| {
+        !text.is_empty()
+            && !text.starts_with('-')
+            && text.chars().all(|letter| letter.is_ascii_alphanumeric() || "-_./@:~+".contains(letter))
+            && !text.contains("::")
+            && !text.contains("//")
+    };
+    let elsewhere = ["https://", "http://", "ssh://", "git://", "git+ssh://"];
+    if let Some(rest) = elsewhere.iter().find_map(|scheme| address.strip_prefix(scheme)) {
+        return is_plain(rest);
+    }
+    let address = address.strip_prefix("file://").unwrap_or(address);
+    if !is_plain(address) {
+        return false;
+    }
+    // `git@host:path`, and no path that has a colon in it.
+    if address.split_once(':').is_some_and(|(host, _)| !host.contains('/')) {
+        return true;
+    }
+    let place = root.join(address);
+    let Ok(real) = fs::canonicalize(&place) else { return !is_anybodys(&place, workspace) };
+    // Inside of git's own folder nobody sees a repository.
+    let inside = real.components().rev().skip(1).any(|part| part.as_os_str() == ".git");
+    !inside && !is_anybodys(&real, workspace)
+}
+
+/// True for a path in a folder where everybody writes, but for the workspace, wherever that lies.
+fn is_anybodys(path: &Path, workspace: &Path) -> bool {
+    let path = PathBuf::from(paths::resolve(None, &path.to_string_lossy()));
+    !path.starts_with(workspace) && (anybodys().any(|folder| path.starts_with(folder)) || path.starts_with("/proc"))
+}
+
+/// True for how branches are joined that is none of git's own: git runs a program that is called so.
+fn joins_otherwise(text: &str) -> bool {
+    const OWN: [&str; 6] = ["ort", "recursive", "resolve", "octopus", "ours", "subtree"];
+    let named = text.lines().filter_map(|line| line.split_once('=').filter(|(key, _)| key.trim() == "strategy"));
+    let named: Vec<&str> = named.map(|(_, value)| value.trim().trim_matches('"')).collect();
+    named.iter().any(|strategy| !OWN.contains(strategy))
+}
+
 /// True for the steps of a rebase that run commands.
 fn runs_in_rebase(text: &str) -> bool {
     text.lines().any(|line| line.split_whitespace().next().is_some_and(|step| matches!(step, "exec" | "x")))
@@ -523,32 +556,31 @@ fn runs_in_rebase(text: &str) -> bool {
 
 /// Folders in which everybody writes.
 fn anybodys() -> impl Iterator<Item = &'static str> {
-    TEMPORARY.iter().copied().chain(["/dev/shm"])
+    paths::TEMPORARY.iter().copied().chain(["/dev/shm"])
 }
 
 /// True for settings of git that name programs, steps of a rebase that do, and links to what is anybody's.
-fn makes_git_start(path: &Path) -> bool {
+fn makes_git_start(path: &Path, workspace: &Path) -> bool {
     let is_called = |names: &[&str]| path.file_name().is_some_and(|name| names.iter().any(|one| name == *one));
-    let says = |is: fn(&str) -> bool| aside::whole_text_of(path).is_none_or(|text| is(&text));
-    is_called(&["config", "config.worktree"]) && says(names_programs)
-        || is_called(&["git-rebase-todo"]) && says(runs_in_rebase)
-        || leads_to_temporary(path)
+    let says = |is: &dyn Fn(&str) -> bool| aside::whole_text_of(path).is_none_or(|text| is(&text));
+    let folder = path.parent().unwrap_or(path);
+    let root = folder.parent().filter(|_| folder.ends_with(".git")).unwrap_or(folder);
+    is_called(&["config", "config.worktree"]) && says(&|text| names_programs(text, (root, workspace)))
+        || is_called(&["git-rebase-todo"]) && says(&runs_in_rebase)
+        || is_called(&["opts"]) && folder.ends_with("sequencer") && says(&joins_otherwise)
+        || is_called(&["strategy"]) && says(&|text| joins_otherwise(&format!("strategy={text}")))
+        || leads_to_nobodys(path, workspace)
 }
 
-/// True for a link to a folder where everybody writes, in which something lies that would act here.
-fn leads_to_temporary(path: &Path) -> bool {
-    /// Most names that are looked at; with more in it, it counts.
-    const MOST: usize = 100;
-    let is_open = |real: &PathBuf| anybodys().any(|folder| real.starts_with(folder));
-    let Some(real) = Some(path).filter(|path| path.is_symlink()).and_then(|path| fs::canonicalize(path).ok()) else {
-        return false;
-    };
-    let acts = |name: &str| matches!(name, ".git" | "HEAD") || later::of(&format!("x/{name}"), None).is_some();
-    is_open(&real)
-        && fs::read_dir(&real).is_ok_and(|entries| {
-            let mut names = entries.flatten().map(|entry| entry.file_name().to_string_lossy().into_owned());
-            names.by_ref().take(MOST).any(|name| acts(&name)) || names.next().is_some()
-        })
+/// True for a link to what nobody looks through: a folder where everybody writes, there or not yet, or one among git's own.
+fn leads_to_nobodys(path: &Path, workspace: &Path) -> bool {
+    let Ok(target) = fs::read_link(path) else { return false };
+    let place = path.parent().map_or_else(|| target.clone(), |folder| folder.join(&target));
+    // One that leads nowhere yet is judged by what it says.
+    let real =
+        fs::canonicalize(&place).unwrap_or_else(|_| PathBuf::from(paths::resolve(None, &place.to_string_lossy())));
+    let is_in_git = |path: &Path| path.components().any(|part| part.as_os_str() == ".git");
+    !real.is_file() && (is_anybodys(&real, workspace) || is_in_git(&real) && !is_in_git(path))
 }
 
 /// Takes from others the right to make names in a folder, which a run has given them.
@@ -608,6 +640,8 @@ pub fn folded(all: &[Violation], [most_rare, most_other]: [usize; 2]) -> Vec<Vio
 /// How a run went, as far as it matters for what it left.
 #[derive(Clone, Copy)]
 pub struct Around<'w> {
+    /// Whether a file acted before, and no run was to write it.
+    pub is_kept: &'w dyn Fn(&Path) -> bool,
     /// Whether a file acted before in another role: one of git's own.
     pub acted: &'w dyn Fn(&Path) -> bool,
     /// The folder that it worked in.

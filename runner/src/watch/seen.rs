@@ -463,17 +463,17 @@ impl Seen {
     fn repository_elsewhere(&mut self, link: &Path, into: &mut BTreeMap<PathBuf, Stamp>) {
         let Some(real) = self.real(link) else {
             // What is made there later is found through it.
-            if fs::read_link(link).is_ok_and(|target| target.is_absolute() && !target.starts_with(&self.workspace)) {
+            if fs::read_link(link).is_ok_and(|target| target.is_absolute() && !target.starts_with(&self.workspace))
+                || super::leads_to_nobodys(link, &self.workspace)
+            {
                 into.insert(link.to_owned(), self.stamp(link));
             }
             return;
         };
         let has = |name: &str| real.join(name).symlink_metadata().is_ok();
-        // Where everybody may write, and so the run itself.
-        let is_open = super::anybodys().any(|open| real.starts_with(open));
-        if !real.starts_with(&self.workspace)
-            && (is_open && real.is_dir() || has(".git") || has("HEAD") && has("objects"))
-        {
+        // Where everybody may write, and so the run itself; or where nobody looks, among git's own.
+        let is_elsewhere = !real.starts_with(&self.workspace) && (has(".git") || has("HEAD") && has("objects"));
+        if is_elsewhere || super::leads_to_nobodys(link, &self.workspace) {
             into.insert(link.to_owned(), self.stamp(link));
         }
     }

@@ -315,7 +315,8 @@ pub fn writes_as_told(program: &str, words: &[Option<&str>]) -> bool {
             let looks = ["--check", "--stat", "--numstat", "--summary"];
             // With `--apply` it changes files as well, whatever else it shows.
             let shows = named().any(|word| looks.contains(word)) && !named().any(|word| word.starts_with("--ap"));
-            named().any(|word| matches!(*word, "apply" | "am")) && !(shows && words.iter().all(Option::is_some))
+            let applies = named().any(|word| matches!(*word, "apply" | "am"));
+            applies && !(shows && words.iter().all(Option::is_some)) || super::git::writes_by_number(words)
         }
         _ => super::row(program).is_some_and(|row| row.has(Trait::WritesAsTold)),
     }

@@ -713,6 +713,26 @@ pub fn may_leave_files(args: &[Option<&str>]) -> bool {
     writes || !subcommand_of(args).is_some_and(|(subcommand, _)| LEAVE_NONE.contains(&subcommand))
 }
 
+/// True for a call of git by which files come to be of which no word is the name: out of objects that were made by number, or in another
+/// working tree than the one around it.
+pub(super) fn writes_by_number(words: &[Option<&str>]) -> bool {
+    let elsewhere = |word: &&str| word.starts_with("--work-tree");
+    if words.iter().flatten().any(elsewhere) {
+        return true;
+    }
+    let Some((subcommand, rest)) = subcommand_of(words) else { return false };
+    let has = |options: &[&str]| {
+        rest.iter().any(|word| word.is_none_or(|word| options.iter().any(|option| word.starts_with(option))))
+    };
+    match subcommand {
+        "mktree" | "commit-tree" | "fast-import" | "unpack-objects" | "checkout-index" | "replace" => true,
+        "update-index" => has(&["--index-i", "--cacheinfo", "--stdin", "-z"]),
+        "hash-object" => has(&["-w", "--stdin-p"]),
+        "read-tree" => has(&["-u", "--prefix", "--reset", "-m"]),
+        _ => false,
+    }
+}
+
 /// The same for a call of git, whatever options stand in front of its subcommand.
 pub fn brings_files(args: &[Arg]) -> bool {
     let words: Vec<Option<&str>> = args.iter().map(Arg::exact).collect();

@@ -1,0 +1,102 @@
+//! The modes of folders in which files lie that act later, and of what gates an agent at home: a sandbox without mounts of its own keeps
+//! nobody from closing what belongs to them, and an agent that cannot read its settings runs ungated.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::os::unix::fs::{MetadataExt as _, PermissionsExt as _};
+use std::path::{Path, PathBuf};
+
+use bashgate_hook::gate::started;
+
+use super::{Change, Violation};
+
+/// Most files of settings at home that are remembered.
+const MOST_AT_HOME: usize = 256;
+/// The bits of a mode without which its owner cannot get in.
+const OF_OWNER: u32 = 0o700;
+
+/// Which file or folder it was, and its mode.
+type Was = (u64, u32);
+
+/// How they were.
+#[derive(Debug, Default)]
+pub(super) struct Modes(BTreeMap<PathBuf, Was>);
+
+impl Modes {
+    /// Those of the folders around these files of a workspace, and of what is at home and gates an agent.
+    pub(super) fn around<'p>(workspace: &Path, files: impl Iterator<Item = &'p PathBuf>) -> Self {
+        let mut found = Self::default();
+        found.note(workspace);
+        for file in files {
+            for folder in file.ancestors().take_while(|folder| folder.starts_with(workspace)) {
+                if !found.note(folder) {
+                    break;
+                }
+            }
+        }
+        let home = std::env::var_os("HOME").map(PathBuf::from).filter(|home| home.is_absolute());
+        for settings in started::settings_of(home.iter().cloned().collect()).take(MOST_AT_HOME) {
+            let inside = settings.ancestors().take_while(|path| home.as_ref().is_some_and(|home| *path != home));
+            inside.take_while(|path| home.as_ref().is_some_and(|home| path.starts_with(home))).for_each(|path| {
+                found.note(path);
+            });
+        }
+        found
+    }
+
+    /// False for what was noted before, or is not there.
+    fn note(&mut self, path: &Path) -> bool {
+        let Ok(meta) = fs::symlink_metadata(path) else { return true };
+        let was = (meta.ino(), meta.mode() & 0o7777);
+        (meta.is_dir() || meta.is_file()) && self.0.insert(path.to_owned(), was).is_none()
+    }
+
+    /// Gives back what their owner may do with those that are the same. From the outermost inwards: what lies in a closed folder is not
+    /// seen before that is open.
+    pub(super) fn given_back(&self) -> Vec<Violation> {
+        let mut told = Vec::new();
+        for (path, (inode, mode)) in &self.0 {
+            let Ok(now) = fs::symlink_metadata(path) else { continue };
+            let is_closed = now.ino() == *inode && !now.is_symlink() && (mode & !now.mode()) & OF_OWNER != 0;
+            if is_closed {
+                let opened = fs::set_permissions(path, fs::Permissions::from_mode(*mode)).is_ok();
+                told.push(Violation::of(path, if opened { Change::PutBack } else { Change::Modified }));
+            }
+        }
+        told
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_a_run_closes_is_opened_again() {
+        let folder = tempfile::tempdir().unwrap();
+        let root = folder.path().canonicalize().unwrap();
+        let settings = root.join("app/.claude/settings.json");
+        fs::create_dir_all(settings.parent().unwrap()).unwrap();
+        fs::write(&settings, "{}").unwrap();
+        let modes = Modes::around(&root, [settings.clone()].iter());
+        let set = |path: &Path, mode| fs::set_permissions(path, fs::Permissions::from_mode(mode)).unwrap();
+        let mode = |path: &Path| fs::metadata(path).unwrap().mode() & 0o7777;
+        assert_eq!(modes.given_back(), []);
+        let before: Vec<u32> = settings.ancestors().take(4).map(mode).collect();
+        for closed in [0, 0o300, 0o500] {
+            for path in settings.ancestors().take(4) {
+                set(path, closed);
+            }
+            assert_eq!(modes.given_back().len(), 4, "{closed:o}");
+            assert_eq!(settings.ancestors().take(4).map(mode).collect::<Vec<_>>(), before);
+        }
+        // What became readable to more is another matter, and another file is not given anything.
+        set(&settings, 0o777);
+        assert_eq!(modes.given_back(), []);
+        fs::remove_file(&settings).unwrap();
+        fs::write(root.join("filler"), "").unwrap();
+        fs::write(&settings, "").unwrap();
+        set(&settings, 0);
+        assert!(modes.given_back().len() <= 1);
+    }
+}
