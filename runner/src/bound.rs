@@ -16,6 +16,7 @@ use std::os::unix::ffi::OsStrExt as _;
 use std::os::unix::fs::{MetadataExt as _, OpenOptionsExt as _};
 use std::path::{Path, PathBuf};
 
+use bashgate_shared::classify::paths;
 use bashgate_shared::command::Digest;
 use bashgate_shared::protocol::FileEvidence;
 use rustix::fs::inotify::{self, CreateFlags, ReadFlags, WatchFlags};
@@ -24,6 +25,9 @@ use crate::sandbox::Temporary;
 
 /// Largest script that is copied, in bytes; as large as the largest of which a digest is made.
 const MOST_BYTES: u64 = 8 << 20;
+
+/// As many links as the kernel follows.
+const MOST_LINKS: usize = 40;
 
 /// A script that has changed since it was allowed.
 #[derive(Debug, thiserror::Error)]
@@ -47,34 +51,61 @@ pub struct BoundScripts {
 /// The names on the way to some files, and whether one of them was given to something else.
 #[derive(Debug, Default)]
 struct OnTheWay {
-    /// Nothing is heard where the system gives none.
     heard: Option<OwnedFd>,
+    /// Files of which nobody would hear: they count as exchanged.
+    unheard: BTreeSet<PathBuf>,
     /// What is listened to in each folder: the names that lead on, and the files that are reached through each.
     folders: HashMap<i32, Vec<(OsString, PathBuf)>>,
 }
 
 impl OnTheWay {
-    /// Listens to every folder above a file.
+    /// Listens to every folder on the way to a file, also those in which links on the way lie.
     fn listen(&mut self, file: &Path) {
+        let mut way = file.to_owned();
+        for _ in 0..MOST_LINKS {
+            self.listen_above(&way, file);
+            // From the top: the first link says where the rest lies.
+            let mut above: Vec<&Path> = way.ancestors().collect();
+            above.reverse();
+            let Some((link, target)) = above.into_iter().find_map(|part| Some((part, fs::read_link(part).ok()?)))
+            else {
+                return;
+            };
+            let rest = way.strip_prefix(link).unwrap_or(Path::new("")).to_owned();
+            way = link.parent().unwrap_or(Path::new("/")).join(target).join(rest);
+            way = PathBuf::from(paths::resolve(None, &way.to_string_lossy()));
+        }
+        self.unheard.insert(file.to_owned());
+    }
+
+    fn listen_above(&mut self, way: &Path, file: &Path) {
         if self.heard.is_none() {
             self.heard = inotify::init(CreateFlags::NONBLOCK | CreateFlags::CLOEXEC).ok();
         }
-        let Some(heard) = &self.heard else { return };
+        let Some(heard) = &self.heard else {
+            self.unheard.insert(file.to_owned());
+            return;
+        };
         let flags = WatchFlags::MOVED_FROM
             | WatchFlags::MOVED_TO
             | WatchFlags::CREATE
             | WatchFlags::DELETE
             | WatchFlags::ONLYDIR;
-        for (folder, name) in file.ancestors().filter_map(|path| Some((path.parent()?, path.file_name()?))) {
-            if let Ok(watch) = inotify::add_watch(heard, folder, flags) {
-                self.folders.entry(watch).or_default().push((name.to_owned(), file.to_owned()));
+        for (folder, name) in way.ancestors().filter_map(|path| Some((path.parent()?, path.file_name()?))) {
+            match inotify::add_watch(heard, folder, flags) {
+                Ok(watch) => self.folders.entry(watch).or_default().push((name.to_owned(), file.to_owned())),
+                // Who may rename what is in it may have closed it, or have used up what the system gives.
+                Err(_) if fs::metadata(folder).is_ok_and(|meta| meta.uid() == rustix::process::geteuid().as_raw()) => {
+                    self.unheard.insert(file.to_owned());
+                }
+                Err(_) => {}
             }
         }
     }
 
     /// The files to which another way led since. All of them, where more has happened than the system keeps.
     fn exchanged(&self) -> BTreeSet<PathBuf> {
-        let mut found = BTreeSet::new();
+        let mut found = self.unheard.clone();
         let Some(heard) = &self.heard else { return found };
         let mut room = [MaybeUninit::uninit(); 4096];
         let mut reader = inotify::Reader::new(heard, &mut room);
@@ -198,6 +229,20 @@ mod tests {
             fs::write(named("d/e/new"), "x").unwrap();
             assert_eq!(deep.exchanged().count(), 1, "{folder}");
         }
+        // A link in the middle that is turned, and turned back.
+        fs::create_dir_all(named("good/s")).unwrap();
+        fs::create_dir_all(named("mid")).unwrap();
+        fs::write(named("good/s/a.sh"), "echo a").unwrap();
+        std::os::unix::fs::symlink("../good", named("mid/cur")).unwrap();
+        std::os::unix::fs::symlink("mid/cur/s", named("scripts")).unwrap();
+        let deep = compared(script("scripts/a.sh", b"echo a")).unwrap();
+        assert_eq!(deep.exchanged().count(), 0);
+        let deep = compared(script("scripts/a.sh", b"echo a")).unwrap();
+        for target in ["../d", "../good"] {
+            std::os::unix::fs::symlink(target, named("mid/n")).unwrap();
+            fs::rename(named("mid/n"), named("mid/cur")).unwrap();
+        }
+        assert_eq!(deep.exchanged().count(), 1);
         drop(bound);
         assert!(!Path::new(&copy).exists());
         assert!(copied(script("a.sh", b"echo b")).is_err());

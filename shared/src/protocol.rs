@@ -33,6 +33,8 @@ pub const MAX_EVIDENCE: usize = 16;
 /// Longest start of a file of evidence, in bytes: one that is as long as this goes on. Of a file that is no code nothing is told
 /// but its digest: it may be a secret.
 pub const MAX_HEAD_BYTES: usize = 12 * 1024;
+/// What stands behind the name of a file in the evidence that is a pipe or a device: nobody can say what it holds.
+pub const NO_PLAIN_FILE: &str = " (no plain file: what is read is only known when it runs)";
 /// What the entry that stands for more files says behind their number.
 pub const MORE_FILES: &str = " more files";
 /// What it says behind that where some of them are code.

@@ -100,7 +100,16 @@ fn an_old_folder_is_not_moved_to_where_nobody_looks() {
             assert!(!ground.work().join(&folder).join(".envrc").exists(), "{}: {place}: {outcome:#}", ground.name());
         }
         // An address that says it in another way.
-        for address in ["file:///%74mp/r.git", "/dev//shm/r.git", "../.git/objects/e.git", "-x"] {
+        for address in [
+            "file:///%74mp/r.git",
+            "/dev//shm/r.git",
+            "../.git/objects/e.git",
+            "../.git/objects/e",
+            "~/../../../tmp/x",
+            "not/there",
+            "ext::sh",
+            "-x",
+        ] {
             let outcome = ground.run_script(&format!(
                 "mkdir -p .git/objects/e.git; rm -rf g; git init -q g; cd g; git config remote.origin.url '{address}'"
             ));
@@ -213,7 +222,10 @@ fn settings_that_act_at_a_remote_start_nothing() {
             assert!(!ground.work().join(&folder).join(".git/config").exists(), "{}: {settings}: {outcome:#}", ground.name());
         }
         // What a clone and everyday settings write stays.
+        ground.run_script("git init -q --bare 'a b.git'");
         for settings in [
+            "git config remote.origin.url 'https://dev.example/o/My%20Project/_git/x?y=(1)'",
+            "git config remote.origin.url '../a b.git'",
             "git config remote.origin.url https://h.example/x.git; git config remote.origin.fetch '+refs/heads/*:refs/remotes/origin/*'; \
              git config branch.main.remote origin; git config branch.main.merge refs/heads/main",
             "git config remote.up.url git@h.example:x.git; git config branch.a.pushremote up; git config diff.tool meld",
@@ -250,6 +262,23 @@ fn steps_and_links_that_a_run_leaves_start_nothing() {
         for name in ["sequencer/opts", "rebase-merge/strategy"] {
             assert!(!ground.work().join(".git").join(name).exists(), "{}: {name}: {outcome:#}", ground.name());
         }
+        for (name, text) in [
+            ("sequencer/opts", "[options] strategy = /../src/run.sh\\n"),
+            ("sequencer/opts", "[options]\\nStrategy = x\\n"),
+            ("rebase-merge/strategy", "ort\\n/../src/run.sh\\n"),
+        ] {
+            let outcome = ground.run_script(&format!("printf '{text}' > .git/{name}"));
+            assert!(!ground.work().join(".git").join(name).exists(), "{}: {text}: {outcome:#}", ground.name());
+        }
+        let outcome = ground.run_script("printf '[options]\\n\\tstrategy = ort\\n' > .git/sequencer/opts");
+        assert!(ground.work().join(".git/sequencer/opts").exists(), "{}: {outcome:#}", ground.name());
+        // What was in force is so where it is moved to.
+        let theirs = ground.work().join("vend");
+        git(&ground.work(), &["init", "-q", "vend"]);
+        git(&theirs, &["config", "core.fsmonitor", "./watch"]);
+        give_all(&ground, &ground.work());
+        let outcome = ground.run_script("mkdir third; mv vend third/vend");
+        assert!(ground.work().join("third/vend/.git/config").exists(), "{}: {outcome:#}", ground.name());
         let elsewhere = tempfile::Builder::new().prefix("elsewhere-").tempdir_in("/tmp").unwrap();
         fs::create_dir_all(elsewhere.path().join(".git")).unwrap();
         let to = elsewhere.path().display();

@@ -64,7 +64,8 @@ fn project(makefile: &str) -> Site {
 /// One task runs what another one makes, and another one writes it.
 const MAKES_WHAT_RUNS: &str =
     "all: run.sh\n\tsh run.sh\nrun.sh: p/evil\n\tcp $< $@\nplain:\n\techo hi\nfirst:\n\tcp p/evil run.sh\n";
-const PLAIN: &str = "X = a\nplain:\n\techo hi\ninstall: x\n\tcp $< $@\n";
+const PLAIN: &str =
+    "X = a\nplain:\n\techo hi\ninstall: x\n\tcp $< $@\nupdate:\n\tgit checkout x\nserve:\n\tsleep 5; tail -f log\n";
 
 fn each(commands: &[&str], is_asked: bool) {
     let mut mistakes = Vec::new();
@@ -148,6 +149,13 @@ fn what_waits_runs_later_than_it_was_looked_at() {
             "read x; sh run.sh",
             "timeout 5 tail -f p/evil; sh run.sh",
             "inotifywait p; ./t/tool",
+            "until [ -e p/go ]; do :; done; sh run.sh",
+            "while ! [ -e p/go ]; do true; done; sh run.sh",
+            "cat; sh run.sh",
+            "cat /dev/tty; sh run.sh",
+            "mapfile x; sh run.sh",
+            "tail --pid=1 README.md; sh run.sh",
+            "sort -; sh run.sh",
         ],
         true,
     );
@@ -185,6 +193,8 @@ fn what_comes_with_a_folder_is_judged_by_where_it_arrives() {
             "find x -name '.c*' -exec cp q/.envrc {} \\;",
             "find . -maxdepth 1 -name '.c*' -exec tee {}/settings.json \\;",
             "find . -name 'pre*' -execdir cp ../z/a {} \\;",
+            "cd $(ls -d x/.c*) && cp ../../q/.envrc settings.json",
+            "D=$(printf .git); cd $D && cp ../q/.envrc .",
             "git hash-object -w x/.claude/settings.json",
             "git update-index --index-info < q/.envrc",
             "git update-index --add --cacheinfo 100644,e69de29bb2d1d6434b8b29ae775ad8c2e48c5391,.envrc",

@@ -4,9 +4,7 @@ use std::collections::BTreeSet;
 use std::fmt;
 use std::path::Path;
 
-use bashgate_shared::classify::{
-    Classification, CommandClass, Condition, Effects, NetworkUse, Part, git_config, secrets,
-};
+use bashgate_shared::classify::{Classification, CommandClass, Condition, Effects, NetworkUse, git_config, secrets};
 use bashgate_shared::command::Digest;
 use bashgate_shared::programs::{Builtin, Request, Trait, builtin_of, row};
 use bashgate_shared::protocol::{
@@ -306,16 +304,6 @@ const ASKED_WITH: &str = "asked for with";
 /// Longest start of a file that is kept with a card, in characters.
 pub const MAX_HEAD: usize = 2000;
 
-/// True for a part that passes on or sends its standard input, to which nothing in the text feeds anything: it is what the agent's
-/// shell, or who types into it, gives it.
-fn reads_unknown_input(part: &Part) -> bool {
-    let Some((program, words)) = part.argv.split_first() else { return false };
-    let passes_on = program.as_deref().and_then(row).is_some_and(|row| row.passes_on.is_some());
-    let is_named = |word: &Option<String>| word.as_ref().is_some_and(|word| word.ends_with('-') && word != "--");
-    let has_operand = words.iter().flatten().any(|word| !word.starts_with('-'));
-    !part.fed && (words.iter().any(is_named) || passes_on && !has_operand)
-}
-
 impl Forecast {
     /// What the container says of a command, in sentences of ours.
     pub fn says(check: &BashCheck) -> Vec<String> {
@@ -377,7 +365,7 @@ impl Forecast {
         if found.conditions.iter().any(brings_more) || calls.iter().flatten().any(Option::is_none) {
             return false;
         }
-        if found.parts.iter().any(reads_unknown_input) {
+        if found.parts.iter().any(replaced::reads_unknown_input) {
             return false;
         }
         // What a setting adds or puts in the address's place no list of files says in full.

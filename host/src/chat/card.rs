@@ -349,7 +349,7 @@ fn forecast(card: &Card, whole: bool, out: &mut String) {
             Some(start) => format!("sha256 {start}…"),
             None => "without a digest".to_owned(),
         };
-        let name = if file.sha256.is_empty() { one_line(&file.path, 200) } else { in_list(&one_line(&file.path, 200)) };
+        let name = in_list(&one_line(&file.path, 200));
         out.push_str(&format!("\n    {name}, {digest}"));
         if let Some(since) = card.forecast.since.get(at).and_then(Option::as_ref) {
             since_approved(since, most(HEAD_LINES), out);

@@ -15,6 +15,7 @@ use bashgate_shared::variables;
 
 use bashgate_shared::protocol::{
     CD_BY_VARIABLE, CODE_AMONG_THEM, FURTHER_FOLDERS, FileEvidence, MAX_EVIDENCE, MAX_HEAD_BYTES, MORE_FILES,
+    NO_PLAIN_FILE,
 };
 
 use super::Brief;
@@ -159,7 +160,7 @@ fn what_scripts_do(brief: &Brief) -> Option<String> {
     // All of it is one: what one script writes another one may run.
     let (mut all_calls, mut runs) = (brief.calls.clone(), brief.effects.runs.clone());
     let mut writes = brief.effects.writes.clone();
-    let mut waits = replaced::waiting(&brief.parts, &brief.calls);
+    let mut waits = waiting(brief);
     let mut at = 0;
     while let Some(Script { file, text, shell }) = scripts.get(at).cloned() {
         at += 1;
@@ -175,22 +176,36 @@ fn what_scripts_do(brief: &Brief) -> Option<String> {
         if let Some(why) = add_scripts(brief, (&found.calls, &found.effects.runs), &mut scripts) {
             return Some(why);
         }
-        waits = waits.or_else(|| replaced::waiting(&found.parts, &found.calls));
+        waits = waits.or_else(|| replaced::waiting(&found.parts, &found.calls, text.text()));
         all_calls.extend(found.calls);
         runs.extend(found.effects.runs);
         writes.extend(found.effects.writes);
     }
-    what_is_exchanged(&runs, &writes, &all_calls, waits)
+    // The recipes of all tasks stand there, and few of them are of the one that runs: only what runs besides may be exchanged by them.
+    let besides = runs.iter().find(|path| !recipes::is_one(path));
+    what_is_exchanged((&runs, besides), &writes, &all_calls, waits)
+}
+
+/// What waits in a command: see [`replaced::waiting`]. A pipe of the file system is filled by whoever writes into it.
+fn waiting(brief: &Brief) -> Option<String> {
+    let is_pipe = |file: &&FileEvidence| file.sha256.is_empty() && file.path.contains(NO_PLAIN_FILE);
+    let pipe = || brief.evidence.iter().find(is_pipe).map(|file| file.path.clone());
+    replaced::waiting(&brief.parts, &brief.calls, &brief.command).or_else(pipe)
 }
 
 /// What of these files that run these calls may put another one in the place of: by writing it, or by waiting while others do.
-fn what_is_exchanged(runs: &[String], writes: &[String], calls: &[Argv], waits: Option<String>) -> Option<String> {
+/// The `first` of them is the one of which it is told, if one may be exchanged by what has no name.
+fn what_is_exchanged(
+    (runs, first): (&[String], Option<&String>),
+    writes: &[String],
+    calls: &[Argv],
+    waits: Option<String>,
+) -> Option<String> {
     if let Some(path) = runs.iter().find(|path| replaced::is_written(writes, calls, path)) {
         return Some(format!("it writes `{}`, which it runs", shortened(path)));
     }
-    let first = runs.first()?;
-    // The recipes of all tasks stand there, and few of them are of the one that runs: only what runs besides may be exchanged by them.
-    if runs.iter().any(|path| !recipes::is_one(path)) && calls.iter().any(replaced::puts_somewhere) {
+    let first = first?;
+    if calls.iter().any(replaced::puts_somewhere) {
         return Some(format!("it writes what is only known when it runs, and runs `{}`", shortened(first)));
     }
     if let Some(call) = replaced::brought_by(calls) {
@@ -236,9 +251,7 @@ fn add_scripts<'b>(
             Reader::Unknown => return Some(format!("what reads `{}` is not known", shortened(&file.path))),
             // As if its interpreter were called with it: there are no words of which rules know what they do.
             Reader::Language(name) => {
-                let is_run =
-                    calls.iter().any(|call| file.is_called(word(call, 0))) || runs.iter().any(|path| file.is_of(path));
-                if is_run {
+                if is_run() {
                     return Some(format!(
                         "`{}` is code for `{}`, which may do anything",
                         shortened(&file.path),
@@ -340,9 +353,8 @@ fn what_nobody_has_seen(brief: &Brief) -> Option<String> {
     if runs.iter().any(|path| path.contains("{}")) {
         return Some("which files it runs is only known when it runs".to_owned());
     }
-    if let Some(why) =
-        what_is_exchanged(runs, &brief.effects.writes, &brief.calls, replaced::waiting(&brief.parts, &brief.calls))
-    {
+    let waits = waiting(brief);
+    if let Some(why) = what_is_exchanged((runs, runs.first()), &brief.effects.writes, &brief.calls, waits) {
         return Some(why);
     }
     if brief.calls.iter().any(moves_where_only_the_run_knows) {

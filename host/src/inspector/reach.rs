@@ -117,6 +117,14 @@ pub(super) fn may_reach(brief: &Brief) -> Option<String> {
             shortened(name)
         ));
     }
+    // In a folder of which nobody knows the name, every name may be one that acts later.
+    let changes = |call: &Argv| {
+        let row = call.first().and_then(Option::as_deref).and_then(|name| programs::row(paths::file_name(name)));
+        row.is_some_and(|row| row.has(Trait::Overwrites))
+    };
+    if brief.calls.iter().any(moves_where_only_the_run_knows) && brief.calls.iter().any(changes) {
+        return Some("in which folder it changes files is only known when it runs".to_owned());
+    }
     // What stands on the standard input of a part is no part of its text.
     let is_fed = brief.command.contains("<<") && unknown().any(|part| !part.argv.is_empty());
     let named = || brief.command.lines().find(|line| reaches_network(line));

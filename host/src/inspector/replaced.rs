@@ -1,7 +1,7 @@
 //! What a command may put in the place of a file that it runs, before it runs it: what people or rules were shown is another one then.
 
 use bashgate_shared::classify::{Argv, Part, paths};
-use bashgate_shared::programs::{self, Builtin, Trait};
+use bashgate_shared::programs::{self, Builtin, Program, Trait};
 
 use super::recipes;
 
@@ -37,13 +37,14 @@ pub fn puts_somewhere(call: &Argv) -> bool {
 
 /// What waits in a text for a time, for somebody or for input that nothing in the text gives: what stands behind it runs later than it
 /// was looked at.
-pub fn waiting(parts: &[Part], calls: &[Argv]) -> Option<String> {
+pub fn waiting(parts: &[Part], calls: &[Argv], text: &str) -> Option<String> {
     let row =
         |argv: &Argv| argv.first().and_then(Option::as_deref).and_then(|name| programs::row(paths::file_name(name)));
     let follows = |argv: &Argv| {
         argv.iter().skip(1).flatten().any(|word| {
             let letters = word.strip_prefix('-').filter(|letters| !letters.starts_with('-'));
-            letters.is_some_and(|letters| letters.contains(['f', 'F'])) || word.starts_with("--f") || word == "--retry"
+            letters.is_some_and(|letters| letters.contains(['f', 'F']))
+                || ["--f", "--retry", "--pid"].iter().any(|option| word.starts_with(option))
         })
     };
     let waits = |argv: &&Argv| {
@@ -51,9 +52,52 @@ pub fn waiting(parts: &[Part], calls: &[Argv]) -> Option<String> {
             row.has(Trait::Waits) || row.builtin == Some(Builtin::Waits) || row.has(Trait::Follows) && follows(argv)
         })
     };
-    let asks = |part: &&Part| !part.fed && row(&part.argv).is_some_and(|row| row.builtin == Some(Builtin::Fills));
-    let found = calls.iter().find(waits).or_else(|| parts.iter().find(asks).map(|part| &part.argv))?;
-    found.first().cloned().flatten()
+    let asks = |part: &&Part| {
+        let fills = |row: &Program| matches!(row.builtin, Some(Builtin::Fills | Builtin::FillsAndCalls));
+        reads_unknown_input(part) || !part.fed && row(&part.argv).is_some_and(fills)
+    };
+    let found = calls.iter().find(waits).or_else(|| parts.iter().find(asks).map(|part| &part.argv));
+    found.map_or_else(|| loop_in(text), |found| found.first().cloned().flatten())
+}
+
+/// A loop that goes on until something is so that another call may make so: by what its condition asks of files, or of programs. One that
+/// goes through its input, or through its own words, does not.
+fn loop_in(text: &str) -> Option<String> {
+    const ABOUT_FILES: [&str; 14] =
+        ["-e", "-f", "-d", "-s", "-r", "-w", "-x", "-L", "-h", "-p", "-S", "-nt", "-ot", "-ef"];
+    let divides = |letter: char| letter.is_whitespace() || ";&|(){}".contains(letter);
+    let lines = text.lines().filter(|line| !line.trim_start().starts_with('#'));
+    let words: Vec<&str> = lines.flat_map(|line| line.split(divides)).filter(|word| !word.is_empty()).collect();
+    if !words.contains(&"done") {
+        return None;
+    }
+    let is_loop = |(at, word): &(usize, &&str)| {
+        let condition = words.iter().skip(at + 1).take_while(|word| **word != "do");
+        let asks_files = || condition.clone().any(|word| ABOUT_FILES.contains(word));
+        let next = words.get(at + 1).copied().unwrap_or_default();
+        match (**word, programs::row(next).map(|row| row.builtin)) {
+            ("while", Some(Some(Builtin::Fills))) => false,
+            ("while", Some(Some(Builtin::Tests))) => asks_files(),
+            ("until", _) | ("while", Some(_)) => true,
+            ("while", None) => next == "[[" && asks_files() || next.contains('/') || matches!(next, "!" | ":"),
+            _ => false,
+        }
+    };
+    words.iter().enumerate().find(is_loop).map(|(_, word)| (*word).to_owned())
+}
+
+/// True for a part that passes on or sends its standard input, to which nothing in the text feeds anything: it is what the agent's
+/// shell, or who types into it, gives it.
+pub fn reads_unknown_input(part: &Part) -> bool {
+    let Some((program, words)) = part.argv.split_first() else { return false };
+    let passes_on = program.as_deref().and_then(programs::row).is_some_and(|row| row.passes_on.is_some());
+    let is_named = |word: &Option<String>| {
+        word.as_ref().is_some_and(|word| {
+            word.ends_with('-') && word != "--" || matches!(word.as_str(), "/dev/stdin" | "/dev/tty" | "/dev/fd/0")
+        })
+    };
+    let has_operand = words.iter().flatten().any(|word| !word.starts_with('-'));
+    !part.fed && (words.iter().any(is_named) || passes_on && !has_operand)
 }
 
 /// The call that may bring files of any name: git's, or what unpacks or patches them.

@@ -14,6 +14,7 @@ use bashgate_hook::gate::started::{self, Look};
 use bashgate_shared::classify::later::{self, Later, Tier};
 use bashgate_shared::programs;
 use rustix::fs::{AtFlags, Mode, OFlags, RenameFlags};
+use serde::{Deserialize, Serialize};
 
 use super::aside::{folder_without_links, is_set_aside, may_be_written, open_without_links, opened_again, set_aside};
 use super::seen::{Seen, Stamp};
@@ -82,6 +83,24 @@ enum Kept {
         owner: (u32, u32),
     },
     Link(PathBuf),
+}
+
+/// What such a file holds, as it is written down for the case that nobody lives to put it back.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub(super) struct Content {
+    text: String,
+    mode: u32,
+    owner: (u32, u32),
+    /// It gates an agent.
+    pub(super) gates: bool,
+}
+
+impl Content {
+    /// Gives a file this content again.
+    pub(super) fn put_back(&self, path: &Path, root: &Path) -> Violation {
+        let bytes = self.text.clone().into_bytes();
+        put_back(path, &Kept::File { bytes, mode: self.mode, owner: self.owner }, root)
+    }
 }
 
 /// All of them, by their paths.
@@ -326,6 +345,15 @@ impl ActingFiles {
         self.found.iter().map(|(path, acting)| (path, &acting.stamp, acting.later.is_kept))
     }
 
+    /// What those hold that no run is to write, as far as that is text.
+    pub(super) fn contents(&self) -> impl Iterator<Item = (&PathBuf, Content)> {
+        self.found.iter().filter_map(|(path, acting)| {
+            let Some(Kept::File { bytes, mode, owner }) = &acting.kept else { return None };
+            let text = String::from_utf8(bytes.clone()).ok()?;
+            Some((path, Content { text, mode: *mode, owner: *owner, gates: acting.later.tier == Tier::Gate }))
+        })
+    }
+
     /// True for one of them that no run is to write.
     pub(super) fn keeps(&self, path: &Path) -> bool {
         self.found.get(path).is_some_and(|acting| acting.later.is_kept)
@@ -484,10 +512,18 @@ fn leads_to(link: &Path, target: &Path) -> bool {
 }
 
 fn created(path: &Path, later: &Later, around: &Around<'_>) -> Violation {
-    let by_git = || later.tier != Tier::Gate && around.checks_out && (around.is_tracked)(path);
+    // Of whoever starts an agent in a folder below as well.
+    let gates = later.tier == Tier::Gate
+        || path.parent().is_some_and(|folder| {
+            let is_gate = |folder: &Path| {
+                later::of(&path.to_string_lossy(), folder.to_str()).is_some_and(|one| one.tier == Tier::Gate)
+            };
+            folder.ancestors().take_while(|folder| folder.starts_with(around.workspace)).any(is_gate)
+        });
+    let by_git = || !gates && around.checks_out && (around.is_tracked)(path);
     // A worktree or a clone in the project brings the project's own files: the same bytes under the same names.
     let is_copy = || {
-        later.tier != Tier::Gate
+        !gates
             && own_file_of_copy(path, around.workspace).is_some_and(|own| {
                 let means_the_same = later::of(&own.to_string_lossy(), around.workspace.to_str())
                     .is_some_and(|of_own| of_own.what == later.what);

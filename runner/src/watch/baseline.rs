@@ -19,6 +19,7 @@ use bashgate_shared::command::Digest;
 use rustix::fs::{FlockOperation, flock};
 use serde::{Deserialize, Serialize};
 
+use super::acting::Content;
 use super::seen::{Seen, Stamp};
 use super::{Change, Violation, taken_away};
 use crate::job::Jobs;
@@ -69,6 +70,31 @@ struct Written {
     shows_signs: bool,
     /// By their paths; a name that is no text by what of it is.
     files: BTreeMap<String, Stamp>,
+    /// What those of them hold that no run is to write.
+    #[serde(default)]
+    contents: BTreeMap<String, Content>,
+}
+
+/// What is to be done about something that a killed run has left.
+#[derive(Debug, Clone)]
+enum Answer {
+    /// It is told.
+    Told,
+    /// It is given what it held.
+    PutBack(Content),
+    /// It is set aside.
+    SetAside,
+}
+
+impl Answer {
+    /// How much is done.
+    const fn weight(&self) -> u8 {
+        match self {
+            Self::Told => 0,
+            Self::PutBack(_) => 1,
+            Self::SetAside => 2,
+        }
+    }
 }
 
 /// Opens again what a run may have closed to hide what it has left: without mounts of its own a sandbox keeps nobody from changing the
@@ -80,7 +106,12 @@ fn opens_again(folder: &Path) {
             let _ = fs::set_permissions(path, fs::Permissions::from_mode(mode));
         }
     };
-    for above in [folder.parent(), Some(folder)].into_iter().flatten() {
+    // From the outermost of those that belong to whoever this is.
+    let home = std::env::var_os("HOME").map(PathBuf::from);
+    let is_inside = |path: &&Path| home.as_ref().is_some_and(|home| path.starts_with(home));
+    let mut above: Vec<&Path> = folder.ancestors().skip(2).take_while(is_inside).collect();
+    above.reverse();
+    for above in above.into_iter().chain(folder.parent()).chain([folder]) {
         open(above, 0o700);
     }
     for file in fs::read_dir(folder).into_iter().flatten().flatten().filter(|entry| entry.path().is_file()) {
@@ -133,7 +164,9 @@ impl Baseline {
         let began_s = seconds(SystemTime::now())? - CLOCK_S;
         let ends_by_s = end.duration_since(UNIX_EPOCH).ok().and_then(|end| i64::try_from(end.as_secs()).ok())?;
         let workspace = text(workspace);
-        let written = Written { workspace, nobody_was_asked, ends_by_s, began_s, shows_signs, files };
+        let contents = seen.acting.contents().filter(|(path, _)| !is_foreign(path));
+        let contents = contents.map(|(path, content)| (text(path), content)).collect();
+        let written = Written { workspace, nobody_was_asked, ends_by_s, began_s, shows_signs, files, contents };
         // What is longer than is read back says nothing.
         let bytes = serde_json::to_vec(&written).ok().filter(|bytes| bytes.len() as u64 <= MOST_BYTES)?;
         file.write_all(&bytes).ok()?;
@@ -156,7 +189,7 @@ impl Drop for Unfinished<'_> {
 #[derive(Debug, Default)]
 pub(super) struct Left {
     /// What came or changed since the baselines whose runners are gone, and what is to be set aside of it.
-    changes: Vec<(PathBuf, Violation, bool)>,
+    changes: Vec<(PathBuf, Violation, Answer)>,
     /// Those baselines, locked. They go when somebody has been told.
     over: Vec<(PathBuf, File)>,
     /// What was not there, or was another one, when a run began that still goes on.
@@ -209,7 +242,11 @@ impl Left {
             let Ok(file) = file else {
                 // It has ended meanwhile; or somebody has closed it, who had a reason.
                 if is_own && fs::symlink_metadata(&path).is_ok() {
-                    left.changes.push((workspace.to_owned(), Violation::of(workspace, Change::NotAllSeen), false));
+                    left.changes.push((
+                        workspace.to_owned(),
+                        Violation::of(workspace, Change::NotAllSeen),
+                        Answer::Told,
+                    ));
                 }
                 continue;
             };
@@ -249,13 +286,14 @@ impl Left {
                 continue;
             }
             if file.metadata().is_ok_and(|meta| meta.len() > MOST_BYTES) {
-                left.changes.push((workspace.to_owned(), Violation::of(workspace, Change::NotAllSeen), false));
+                left.changes.push((workspace.to_owned(), Violation::of(workspace, Change::NotAllSeen), Answer::Told));
             }
-            for (path, violation, aside) in before.iter().flat_map(|before| before.changes_to(now, workspace)) {
+            for (path, violation, answer) in before.iter().flat_map(|before| before.changes_to(now, workspace)) {
                 match left.changes.iter_mut().find(|(known, ..)| *known == path) {
                     // A file acts in more than one role; in one of them nobody makes it but to plant something.
-                    Some((.., known)) => *known |= aside,
-                    None => left.changes.push((path, violation, aside)),
+                    Some((.., known)) if known.weight() >= answer.weight() => {}
+                    Some((.., known)) => *known = answer,
+                    None => left.changes.push((path, violation, answer)),
                 }
             }
             // Another workspace's own next run has more to say.
@@ -268,8 +306,10 @@ impl Left {
 
     /// Says it, sets aside what nobody was asked about, and lets the baselines go.
     pub(super) fn told(&self, root: &Path) -> Vec<Violation> {
-        let told = |(path, violation, aside): &(PathBuf, Violation, bool)| {
-            if *aside { taken_away(path, root, violation.change) } else { violation.clone() }
+        let told = |(path, violation, answer): &(PathBuf, Violation, Answer)| match answer {
+            Answer::Told => violation.clone(),
+            Answer::PutBack(content) => content.put_back(path, root),
+            Answer::SetAside => taken_away(path, root, violation.change),
         };
         let all = self.changes.iter().map(told).collect();
         for (path, _) in &self.over {
@@ -298,18 +338,40 @@ impl Written {
     }
 
     /// What is there now and was not, or not so; and whether it is to be set aside.
-    fn changes_to(&self, now: &Seen, workspace: &Path) -> Vec<(PathBuf, Violation, bool)> {
+    fn changes_to(&self, now: &Seen, workspace: &Path) -> Vec<(PathBuf, Violation, Answer)> {
         let tracked = Tracked::of(workspace);
         let changed = |(path, stamp, is_kept): (&PathBuf, &Stamp, bool)| match self.files.get(&text(path)) {
             Some(before) if before == stamp => None,
-            Some(_) => Some((path.clone(), Violation::of(path, Change::Modified), false)),
+            Some(_) => {
+                // What a sandbox without mounts of its own could not keep, or came under its name with a folder. A person who has
+                // git bring another one does so to all of them but what gates an agent.
+                let was = self.contents.get(&text(path)).filter(|content| {
+                    let tracked = tracked.as_ref().filter(|_| !content.gates);
+                    self.nobody_was_asked && self.may_be_its(path, workspace, tracked)
+                });
+                let answer = was.map_or(Answer::Told, |content| Answer::PutBack(content.clone()));
+                Some((path.clone(), Violation::of(path, Change::Modified), answer))
+            }
             None => {
                 let is_kept = is_kept || super::makes_git_start(path, workspace);
                 let aside = self.nobody_was_asked && is_kept && self.may_be_its(path, workspace, tracked.as_ref());
-                Some((path.clone(), Violation::of(path, Change::Created), aside))
+                let answer = if aside { Answer::SetAside } else { Answer::Told };
+                Some((path.clone(), Violation::of(path, Change::Created), answer))
             }
         };
-        self.common(now, workspace).filter_map(changed).collect()
+        // Without what gates an agent it may run ungated.
+        let is_gone = |(path, content): &(&String, &Content)| {
+            let path = Path::new(path);
+            // The folder may be gone with it.
+            let folder = || path.ancestors().skip(1).find(|folder| folder.symlink_metadata().is_ok());
+            let of_its_time = || folder().is_some_and(|folder| self.may_be_its(folder, workspace, None));
+            content.gates && self.nobody_was_asked && fs::symlink_metadata(path).is_err() && of_its_time()
+        };
+        let gone = self.contents.iter().filter(is_gone).map(|(path, content)| {
+            let path = PathBuf::from(path);
+            (path.clone(), Violation::of(&path, Change::Removed), Answer::PutBack(content.clone()))
+        });
+        self.common(now, workspace).filter_map(changed).chain(gone).collect()
     }
 
     /// What both can have seen. In a workspace within another one, the two agree about what acts later, and about nothing else.
@@ -411,11 +473,57 @@ mod tests {
         began(0);
         let all = looks();
         assert!(all.contains(&told) && hook.exists(), "{all:?}");
-        // Neither.
+        // Neither. The settings are what they were before that run.
+        git(&["config", "core.hooksPath", "scripts/hooks"]);
         git(&["rm", "-q", "--cached", "scripts/hooks/pre-commit"]);
         began(0);
         let all = looks();
         assert!(!hook.exists(), "{all:?}");
+    }
+
+    /// What was there and is no run's to write is what it was, however the run got at it; what a person has written since stays.
+    #[test]
+    fn what_a_killed_run_changed_is_put_back() {
+        let folder = tempfile::tempdir().unwrap();
+        let root = folder.path().canonicalize().unwrap();
+        let (work, state) = (root.join("w"), root.join("state"));
+        let names = ["app/.claude/settings.json", "app/.vscode/tasks.json", ".mcp.json", ".claude/settings.json"];
+        for name in names {
+            fs::create_dir_all(work.join(name).parent().unwrap()).unwrap();
+            fs::write(work.join(name), "mine").unwrap();
+        }
+        let watch = || Watch::before(&work, &work, Vec::new(), Some((&state, Duration::from_mins(5))), true);
+        let holds = |name: &str| fs::read_to_string(work.join(name)).unwrap_or_default();
+        for is_persons in [false, true] {
+            let killed = watch();
+            let file = fs::read_dir(kept_in(&state)).unwrap().next().unwrap().unwrap().path();
+            let written = fs::read_to_string(&file).unwrap();
+            drop(killed);
+            let (start, rest) = written.split_once("\"ends_by_s\":").unwrap();
+            let rest = rest.split_once(',').unwrap().1;
+            let ends = if is_persons { 1 } else { i64::from(u32::MAX) };
+            fs::write(
+                &file,
+                format!("{start}\"ends_by_s\":{ends},{rest}").replace("\"shows_signs\":true", "\"shows_signs\":false"),
+            )
+            .unwrap();
+            fs::rename(work.join("app"), work.join("a2")).unwrap();
+            for name in ["app/.claude/settings.json", "app/.vscode/tasks.json", ".mcp.json"] {
+                fs::create_dir_all(work.join(name).parent().unwrap()).unwrap();
+                fs::write(work.join(name), "evil").unwrap();
+            }
+            fs::remove_dir_all(work.join(".claude")).unwrap();
+            fs::remove_dir_all(work.join("a2")).unwrap();
+            let all = watch().after(false, &std::collections::HashSet::new());
+            for name in names {
+                let want = match (is_persons, name.starts_with(".claude")) {
+                    (false, _) => "mine",
+                    (true, false) => "evil",
+                    (true, true) => "",
+                };
+                assert_eq!(holds(name), want, "{name}: {all:#?}");
+            }
+        }
     }
 
     /// A folder of settings is one for whoever works in it, too.
@@ -523,7 +631,7 @@ mod tests {
         assert!(work.join(".envrc").exists());
         let next = watch(true);
         let plant = |name: &str, change| (work.join(name).display().to_string(), change);
-        assert_eq!(changes(&next), [plant(".envrc", Change::SetAside), plant(".vscode/tasks.json", Change::Modified)]);
+        assert_eq!(changes(&next), [plant(".envrc", Change::SetAside), plant(".vscode/tasks.json", Change::PutBack)]);
         assert!(!work.join(".envrc").exists());
         drop(next);
         assert_eq!(kept(), 0);

@@ -14,7 +14,7 @@ mod shared;
 mod waiting;
 
 use std::cell::OnceCell;
-use std::collections::{BTreeMap, HashSet};
+use std::collections::{BTreeMap, BTreeSet, HashSet};
 use std::ffi::OsString;
 use std::fmt;
 use std::fs;
@@ -32,7 +32,7 @@ use bashgate_shared::classify::{git_config, paths};
 use modes::Modes;
 pub use restored::{Aside, give_back, remember_asides, remembered};
 use rustix::fs::{AtFlags, FileType, Mode, OFlags};
-use seen::{Known, Seen};
+use seen::{Known, Seen, Stamp};
 use serde::Serialize;
 pub use shared::SharedFolders;
 
@@ -216,6 +216,8 @@ pub struct Watch {
     names: Looked,
     before: Seen,
     modes: Modes,
+    /// The steps that run commands, of each rebase that has stopped.
+    steps: BTreeMap<PathBuf, BTreeSet<String>>,
     /// In nanoseconds since 1970, by the file system's clock at the latest.
     since: i128,
     /// Nobody was asked about the command.
@@ -257,6 +259,12 @@ impl Watch {
             workspace: workspace.to_owned(),
             cwd,
             modes,
+            steps: before
+                .own
+                .keys()
+                .chain(before.nested.keys())
+                .filter_map(|path| Some((path.clone(), steps_of(path)?)))
+                .collect(),
             before,
             names,
             since: i128::try_from(since).unwrap_or(i128::MAX) - CLOCK_NS,
@@ -343,7 +351,7 @@ impl Watch {
                 // Told below, where it is given back.
                 Some(_) if self.before.acting.knows(path) => {}
                 // Its steps, say, which named no program before.
-                Some(before) if before != stamp && nobody_was_asked && makes_git_start(path, &self.workspace) => {
+                Some(before) if before != stamp && nobody_was_asked && self.starts_more(path) => {
                     found.push(self.taken_away(path, Change::Modified));
                 }
                 Some(before) if before != stamp => found.push(Violation::of(path, Change::Modified)),
@@ -352,12 +360,16 @@ impl Watch {
         }
         for (path, stamp) in &after.nested {
             match self.before.nested.get(path) {
-                // Git makes no hook but its samples.
-                None if nobody_was_asked && self.is_new(path) && self.starts_something(path, &after) => {
+                // Git makes no hook but its samples. What was in force in a repository that is moved is no news.
+                None if nobody_was_asked
+                    && self.is_new(path)
+                    && self.starts_something(path, &after)
+                    && !self.was_moved(path, stamp, &after) =>
+                {
                     found.push(self.taken_away(path, Change::NestedRepository));
                 }
                 _ if self.before.acting.knows(path) => {}
-                Some(before) if before != stamp && nobody_was_asked && makes_git_start(path, &self.workspace) => {
+                Some(before) if before != stamp && nobody_was_asked && self.starts_more(path) => {
                     found.push(self.taken_away(path, Change::NestedRepository));
                 }
                 before if before != Some(stamp) => found.push(Violation::of(path, Change::NestedRepository)),
@@ -449,6 +461,28 @@ impl Watch {
         !is_known && (!self.before.may_have_missed(path) || self.is_made_since(path))
     }
 
+    /// True for a file of git's that was changed and makes it start something that it did not before: steps of a rebase that stood there
+    /// are no news.
+    fn starts_more(&self, path: &Path) -> bool {
+        let before = self.steps.get(path);
+        let is_new = |step: &String| before.is_none_or(|before| !before.contains(step));
+        match steps_of(path) {
+            Some(steps) => steps.iter().any(is_new),
+            None => makes_git_start(path, &self.workspace),
+        }
+    }
+
+    /// True for what acted so, with the same content, in a repository that is there no more.
+    fn was_moved(&self, path: &Path, stamp: &Stamp, after: &Seen) -> bool {
+        let is_it = |(old, was): (&PathBuf, &Stamp)| {
+            was == stamp
+                && old.file_name() == path.file_name()
+                && !after.nested.contains_key(old)
+                && old.symlink_metadata().is_err()
+        };
+        !path.is_symlink() && self.before.nested.iter().any(is_it)
+    }
+
     /// True for what was written or got its name since the run began: neither leaves its time of change as it was.
     fn is_made_since(&self, path: &Path) -> bool {
         fs::symlink_metadata(path).is_ok_and(|found| changed_ns(&found) >= self.since)
@@ -506,33 +540,31 @@ fn names_programs(text: &str, (root, workspace): (&Path, &Path)) -> bool {
     })
 }
 
-/// True for an address at which no hook of a run's making runs: one of another machine, or the plain path of a repository that lies where
-/// no run leaves any. Another repository on this one has hooks of its own, which run at a push.
+/// True for an address at which no hook of a run's making runs: one of another machine, or a folder that is there under this very name
+/// and lies where no run leaves any. Another repository on this machine has hooks of its own, which run at a push; of a name that is
+/// not there git tries others.
 fn is_harmless_address(address: &str, (root, workspace): (&Path, &Path)) -> bool {
-    let is_plain = |text: &str| {
-        !text.is_empty()
-            && !text.starts_with('-')
-            && text.chars().all(|letter| letter.is_ascii_alphanumeric() || "-_./@:~+".contains(letter))
-            && !text.contains("::")
-            && !text.contains("//")
-    };
-    let elsewhere = ["https://", "http://", "ssh://", "git://", "git+ssh://"];
-    if let Some(rest) = elsewhere.iter().find_map(|scheme| address.strip_prefix(scheme)) {
-        return is_plain(rest);
-    }
-    let address = address.strip_prefix("file://").unwrap_or(address);
-    if !is_plain(address) {
+    if address.is_empty() || address.starts_with(['-', '~']) || address.contains(char::is_control) {
         return false;
     }
-    // `git@host:path`, and no path that has a colon in it.
+    let elsewhere = ["https://", "http://", "ssh://", "git://", "git+ssh://"];
+    if let Some(rest) = elsewhere.iter().find_map(|scheme| address.strip_prefix(scheme)) {
+        // Of a host that looks like an option.
+        let host = rest.split('/').next().unwrap_or_default();
+        return !host.is_empty() && !host.split('@').any(|part| part.starts_with('-'));
+    }
+    // Another transport is a program.
+    if address.contains("::") || address.contains("://") {
+        return false;
+    }
+    // `git@host:path`: a path that has a colon in it begins with a slash or a dot.
     if address.split_once(':').is_some_and(|(host, _)| !host.contains('/')) {
         return true;
     }
-    let place = root.join(address);
-    let Ok(real) = fs::canonicalize(&place) else { return !is_anybodys(&place, workspace) };
+    let Ok(real) = fs::canonicalize(root.join(address)) else { return false };
     // Inside of git's own folder nobody sees a repository.
     let inside = real.components().rev().skip(1).any(|part| part.as_os_str() == ".git");
-    !inside && !is_anybodys(&real, workspace)
+    real.is_dir() && !inside && !is_anybodys(&real, workspace)
 }
 
 /// True for a path in a folder where everybody writes, but for the workspace, wherever that lies.
@@ -541,17 +573,34 @@ fn is_anybodys(path: &Path, workspace: &Path) -> bool {
     !path.starts_with(workspace) && (anybodys().any(|folder| path.starts_with(folder)) || path.starts_with("/proc"))
 }
 
-/// True for how branches are joined that is none of git's own: git runs a program that is called so.
-fn joins_otherwise(text: &str) -> bool {
-    const OWN: [&str; 6] = ["ort", "recursive", "resolve", "octopus", "ours", "subtree"];
-    let named = text.lines().filter_map(|line| line.split_once('=').filter(|(key, _)| key.trim() == "strategy"));
-    let named: Vec<&str> = named.map(|(_, value)| value.trim().trim_matches('"')).collect();
-    named.iter().any(|strategy| !OWN.contains(strategy))
+/// True for a link in a repository in the place of a folder that git itself makes there: what it leads to is nobody's to look through.
+fn is_link_for_gits(path: &Path) -> bool {
+    const FOLDERS: [&str; 8] =
+        ["rebase-merge", "rebase-apply", "sequencer", "hooks", "info", "modules", "worktrees", "remotes"];
+    let is_called = path.file_name().is_some_and(|name| FOLDERS.iter().any(|one| name == *one));
+    is_called && path.is_symlink() && path.parent().is_some_and(|git| git.join("HEAD").symlink_metadata().is_ok())
 }
 
-/// True for the steps of a rebase that run commands.
-fn runs_in_rebase(text: &str) -> bool {
-    text.lines().any(|line| line.split_whitespace().next().is_some_and(|step| matches!(step, "exec" | "x")))
+/// How branches are joined: of any other name git runs a program that is called so.
+const STRATEGIES: [&str; 6] = ["ort", "recursive", "resolve", "octopus", "ours", "subtree"];
+
+/// True for options of a sequence of commits that name another way to join branches, or cannot be read.
+fn joins_otherwise(text: &str) -> bool {
+    let is_other = |setting: &git::config::Setting| {
+        setting.key.ends_with("strategy") && !STRATEGIES.contains(&setting.value.as_str())
+    };
+    git::config::read(text).is_none_or(|settings| settings.iter().any(is_other))
+}
+
+/// The steps of a rebase that run commands; `None` for another file.
+fn steps_of(path: &Path) -> Option<BTreeSet<String>> {
+    path.file_name().filter(|name| *name == "git-rebase-todo")?;
+    Some(steps_in(&aside::whole_text_of(path)?))
+}
+
+fn steps_in(text: &str) -> BTreeSet<String> {
+    let runs = |line: &&str| line.split_whitespace().next().is_some_and(|step| matches!(step, "exec" | "x"));
+    text.lines().filter(runs).map(|line| line.split_whitespace().skip(1).collect::<Vec<_>>().join(" ")).collect()
 }
 
 /// Folders in which everybody writes.
@@ -566,9 +615,10 @@ fn makes_git_start(path: &Path, workspace: &Path) -> bool {
     let folder = path.parent().unwrap_or(path);
     let root = folder.parent().filter(|_| folder.ends_with(".git")).unwrap_or(folder);
     is_called(&["config", "config.worktree"]) && says(&|text| names_programs(text, (root, workspace)))
-        || is_called(&["git-rebase-todo"]) && says(&runs_in_rebase)
+        || is_called(&["git-rebase-todo"]) && says(&|text| !steps_in(text).is_empty())
         || is_called(&["opts"]) && folder.ends_with("sequencer") && says(&joins_otherwise)
-        || is_called(&["strategy"]) && says(&|text| joins_otherwise(&format!("strategy={text}")))
+        || is_called(&["strategy"]) && says(&|text| !STRATEGIES.contains(&text.trim_end_matches('\n')))
+        || is_link_for_gits(path)
         || leads_to_nobodys(path, workspace)
 }
 

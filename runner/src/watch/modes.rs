@@ -12,11 +12,13 @@ use super::{Change, Violation};
 
 /// Most files of settings at home that are remembered.
 const MOST_AT_HOME: usize = 256;
+/// Most programs that one of them names.
+const MOST_NAMED: usize = 64;
 /// The bits of a mode without which its owner cannot get in.
 const OF_OWNER: u32 = 0o700;
 
-/// Which file or folder it was, and its mode.
-type Was = (u64, u32);
+/// Whether it was a folder, and its mode.
+type Was = (bool, u32);
 
 /// How they were.
 #[derive(Debug, Default)]
@@ -35,11 +37,28 @@ impl Modes {
             }
         }
         let home = std::env::var_os("HOME").map(PathBuf::from).filter(|home| home.is_absolute());
-        for settings in started::settings_of(home.iter().cloned().collect()).take(MOST_AT_HOME) {
-            let inside = settings.ancestors().take_while(|path| home.as_ref().is_some_and(|home| *path != home));
-            inside.take_while(|path| home.as_ref().is_some_and(|home| path.starts_with(home))).for_each(|path| {
-                found.note(path);
+        let Some(home) = home else { return found };
+        found.note(&home);
+        // An agent reads those of the folders above as well.
+        let above = workspace.ancestors().skip(1).map(Path::to_owned);
+        for settings in started::settings_of(above.chain([home.clone()]).collect()).take(MOST_AT_HOME) {
+            // And the programs that they name.
+            let text = super::aside::whole_text_of(&settings).unwrap_or_default();
+            let divides = |letter: char| letter.is_whitespace() || "\"'`;|&()<>=,:".contains(letter);
+            let named = text.split(divides).filter_map(|word| {
+                let inside = ["~/", "$HOME/", "${HOME}/"].iter().find_map(|start| word.strip_prefix(start));
+                inside.map(|inside| home.join(inside)).or_else(|| word.starts_with('/').then(|| PathBuf::from(word)))
             });
+            let named: Vec<PathBuf> = named.filter(|path| path.is_file()).take(MOST_NAMED).collect();
+            found.note(&settings);
+            if let Some(folder) = settings.parent() {
+                found.note(folder);
+            }
+            for file in named.iter().chain([&settings]) {
+                file.ancestors().take_while(|path| path.starts_with(&home)).for_each(|path| {
+                    found.note(path);
+                });
+            }
         }
         found
     }
@@ -47,17 +66,17 @@ impl Modes {
     /// False for what was noted before, or is not there.
     fn note(&mut self, path: &Path) -> bool {
         let Ok(meta) = fs::symlink_metadata(path) else { return true };
-        let was = (meta.ino(), meta.mode() & 0o7777);
+        let was = (meta.is_dir(), meta.mode() & 0o7777);
         (meta.is_dir() || meta.is_file()) && self.0.insert(path.to_owned(), was).is_none()
     }
 
-    /// Gives back what their owner may do with those that are the same. From the outermost inwards: what lies in a closed folder is not
+    /// Gives back what their owner may do with whatever has their names now. From the outermost inwards: what lies in a closed folder is not
     /// seen before that is open.
     pub(super) fn given_back(&self) -> Vec<Violation> {
         let mut told = Vec::new();
-        for (path, (inode, mode)) in &self.0 {
+        for (path, (is_folder, mode)) in &self.0 {
             let Ok(now) = fs::symlink_metadata(path) else { continue };
-            let is_closed = now.ino() == *inode && !now.is_symlink() && (mode & !now.mode()) & OF_OWNER != 0;
+            let is_closed = now.is_dir() == *is_folder && !now.is_symlink() && (mode & !now.mode()) & OF_OWNER != 0;
             if is_closed {
                 let opened = fs::set_permissions(path, fs::Permissions::from_mode(*mode)).is_ok();
                 told.push(Violation::of(path, if opened { Change::PutBack } else { Change::Modified }));
@@ -90,13 +109,13 @@ mod tests {
             assert_eq!(modes.given_back().len(), 4, "{closed:o}");
             assert_eq!(settings.ancestors().take(4).map(mode).collect::<Vec<_>>(), before);
         }
-        // What became readable to more is another matter, and another file is not given anything.
+        // What became readable to more is another matter; and one that was exchanged is read as well.
         set(&settings, 0o777);
         assert_eq!(modes.given_back(), []);
-        fs::remove_file(&settings).unwrap();
-        fs::write(root.join("filler"), "").unwrap();
-        fs::write(&settings, "").unwrap();
-        set(&settings, 0);
-        assert!(modes.given_back().len() <= 1);
+        let folder = settings.parent().unwrap();
+        fs::rename(folder, root.join("away")).unwrap();
+        fs::create_dir(folder).unwrap();
+        set(folder, 0);
+        assert_eq!((modes.given_back().len(), mode(folder) & 0o700), (1, 0o700));
     }
 }

@@ -15,7 +15,7 @@ use std::path::{Path, PathBuf};
 use bashgate_shared::classify::{Classification, CommandClass, Condition, Effects, Part, git_config, secrets};
 use bashgate_shared::command::Digest;
 use bashgate_shared::programs::{self, Builtin, Trait};
-use bashgate_shared::protocol::{CD_BY_VARIABLE, FileEvidence};
+use bashgate_shared::protocol::{CD_BY_VARIABLE, FileEvidence, NO_PLAIN_FILE};
 use bashgate_shared::{shell, variables};
 
 use super::conditions::{self, ShellSetup, place};
@@ -381,9 +381,9 @@ impl<'c> Gathered<'c> {
         let files: Vec<PathBuf> = files.iter().filter(|file| is_settled(file) && file.is_file()).cloned().collect();
         look.at_what_runs((&files, programs, words), folder, &|_, place| place.is_file());
         for file in look.taken().0 {
-            // As the host says it when it reads the script.
             // What a manager of packages has brought is bound, and no code of the project's.
             let is_installed = file.parent().is_some_and(|folder| folder.ends_with(INSTALLED));
+            // As the host says it when it reads the script.
             let real = if is_settled(&file) { tidy(&file) } else { file };
             let name = real.to_string_lossy().into_owned();
             let is_shown = !is_installed && !secrets::is_secret_path(&name);
@@ -463,7 +463,7 @@ impl<'c> Gathered<'c> {
         match std::fs::metadata(&file) {
             // Whoever writes into a pipe says what is read, when it is read.
             Ok(meta) if !meta.is_file() && !meta.is_dir() && !is_no_file_of_anybodys(&file) => {
-                self.add_unknown(&format!("{name} (no plain file: what is read is only known when it runs)"));
+                self.add_unknown(&format!("{name}{NO_PLAIN_FILE}"));
             }
             _ => self.found.extend(read(name, &file, told, &self.remotes, &mut self.room)),
         }

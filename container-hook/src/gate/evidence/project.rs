@@ -473,7 +473,9 @@ impl Named {
         let parts = words.filter(|part| part.len() <= MAX_PART).map(str::to_owned).collect();
         let deploys = |row: &Program| row.kind == Kind::Network && !row.publishes.is_empty();
         let sends = |name: &String| programs::row(name).is_none_or(|row| deploys(row) || row.has(Trait::TakesAlong));
-        Self { parts, all: programs.iter().any(sends) }
+        // What code sends it may name in ways that no word shows: `.`, `*`, `$f`.
+        let reaches = |name: &str| programs::row(name).is_some_and(|row| row.kind == Kind::Network);
+        Self { parts, all: programs.iter().any(sends) || words::of(code).any(reaches) }
     }
 
     /// Everything.

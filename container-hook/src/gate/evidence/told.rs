@@ -27,6 +27,8 @@ pub(super) const MAX_TREE: usize = 200_000;
 const MAX_CODE: usize = 2 << 20;
 /// Longest time in which folders are walked for one question.
 const MAX_WALKING: Duration = Duration::from_secs(1);
+/// Most bytes of nothing in the beginning of what is shown as a text.
+const MOST_NULS: usize = 16;
 /// Longest name of an entry, in letters.
 const MAX_NAME: usize = 1024;
 
@@ -59,7 +61,7 @@ impl Room {
     }
 
     fn add_code(&mut self, bytes: &[u8], is_whole: bool) {
-        let is_program = start_of(bytes) == NOT_TEXT;
+        let is_program = is_program(bytes);
         if !is_program && is_whole && self.code.len() + bytes.len() <= MAX_CODE {
             self.code.push_str(&String::from_utf8_lossy(bytes));
             self.code.push('\n');
@@ -190,10 +192,19 @@ pub(super) fn start_of(bytes: &[u8]) -> String {
         end -= 1;
     }
     let head = bytes.get(..end).unwrap_or_default();
+    // Shells and others run a text that has a NUL somewhere. Of an archive or an image nobody reads anything.
+    let is_data = head.split(|byte| *byte == 0).count() > MOST_NULS + 1;
+    if is_data || is_program(head) {
+        NOT_TEXT.to_owned()
+    } else {
+        String::from_utf8_lossy(head).replace('\0', "\u{fffd}")
+    }
+}
+
+/// True for a program of the machine's, which no interpreter reads.
+fn is_program(head: &[u8]) -> bool {
     let first_line = head.split(|byte| *byte == b'\n').next().unwrap_or_default();
-    let is_program = PROGRAMS.iter().any(|magic| head.starts_with(magic)) && first_line.contains(&0);
-    // Shells and others run a text that has a NUL somewhere.
-    if is_program { NOT_TEXT.to_owned() } else { String::from_utf8_lossy(head).replace('\0', "\u{fffd}") }
+    PROGRAMS.iter().any(|magic| head.starts_with(magic)) && first_line.contains(&0)
 }
 
 /// A file, or the files of a folder in the order of their names, without git's samples.

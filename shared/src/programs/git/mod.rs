@@ -728,7 +728,10 @@ pub(super) fn writes_by_number(words: &[Option<&str>]) -> bool {
         "mktree" | "commit-tree" | "fast-import" | "unpack-objects" | "checkout-index" | "replace" => true,
         "update-index" => has(&["--index-i", "--cacheinfo", "--stdin", "-z"]),
         "hash-object" => has(&["-w", "--stdin-p"]),
-        "read-tree" => has(&["-u", "--prefix", "--reset", "-m"]),
+        // Without it, only the index is another one.
+        "read-tree" => rest
+            .iter()
+            .any(|word| word.is_none_or(|word| word.starts_with('-') && !word.starts_with("--") && word.contains('u'))),
         _ => false,
     }
 }
