@@ -22,12 +22,10 @@ use bashgate_shared::protocol::FileEvidence;
 use rustix::fs::inotify::{self, CreateFlags, ReadFlags, WatchFlags};
 
 use crate::sandbox::Temporary;
+use crate::watch::MOST_LINKS;
 
 /// Largest script that is copied, in bytes; as large as the largest of which a digest is made.
 const MOST_BYTES: u64 = 8 << 20;
-
-/// As many links as the kernel follows.
-const MOST_LINKS: usize = 40;
 
 /// A script that has changed since it was allowed.
 #[derive(Debug, thiserror::Error)]

@@ -9,7 +9,7 @@ use serde_json::json;
 
 use super::hostile_world::git;
 
-fn tainted() -> Site {
+pub(super) fn tainted() -> Site {
     let site = Site::default();
     for label in ["corruption", "secret"] {
         site.raise("default", label);
@@ -17,7 +17,7 @@ fn tainted() -> Site {
     site
 }
 
-fn program(file: &Path, text: &str) {
+pub(super) fn program(file: &Path, text: &str) {
     std::fs::create_dir_all(file.parent().unwrap()).unwrap();
     std::fs::write(file, text).unwrap();
     std::fs::set_permissions(file, PermissionsExt::from_mode(0o755)).unwrap();

@@ -1,18 +1,15 @@
 //! Once both have been seen, code runs unasked only where all of it was read, and where what was read is what runs.
 
-use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 
 use bashgate_tests::Site;
 
+use super::bound::{program, tainted};
 use super::hostile_world::git;
 
 /// The project that all of these commands run in. Each `x` of its own is harmless.
 fn project(makefile: &str) -> Site {
-    let site = Site::default();
-    for label in ["corruption", "secret"] {
-        site.raise("default", label);
-    }
+    let site = tainted();
     let work = site.work();
     git(&work, &["init", "-q", "-b", "main"]);
     for (name, text) in [
@@ -53,10 +50,7 @@ fn project(makefile: &str) -> Site {
         ("t/else.sh", "cp p/evil else\n"),
         ("Makefile", makefile),
     ] {
-        let file = work.join(name);
-        std::fs::create_dir_all(file.parent().unwrap()).unwrap();
-        std::fs::write(&file, text).unwrap();
-        std::fs::set_permissions(&file, PermissionsExt::from_mode(0o755)).unwrap();
+        program(&work.join(name), text);
     }
     site
 }
@@ -68,10 +62,13 @@ const PLAIN: &str =
     "X = a\nplain:\n\techo hi\ninstall: x\n\tcp $< $@\nupdate:\n\tgit checkout x\nserve:\n\tsleep 5; tail -f log\n";
 
 fn each(commands: &[&str], is_asked: bool) {
+    each_in(&project(if is_asked { MAKES_WHAT_RUNS } else { PLAIN }), commands, is_asked);
+}
+
+fn each_in(site: &Site, commands: &[impl AsRef<str>], is_asked: bool) {
     let mut mistakes = Vec::new();
-    let site = project(if is_asked { MAKES_WHAT_RUNS } else { PLAIN });
     let _host = site.serve();
-    for command in commands {
+    for command in commands.iter().map(AsRef::as_ref) {
         let running = site.check_later(command);
         let held = site.held_or_ended(&running);
         if let Some(id) = &held {
@@ -165,19 +162,18 @@ fn what_waits_runs_later_than_it_was_looked_at() {
 #[test]
 fn what_comes_with_a_folder_is_judged_by_where_it_arrives() {
     let prepare = |site: &Site| {
-        let work = site.work();
-        for name in ["q/.git/hooks/post-commit", "q/.husky/pre-push", "q/.vscode/tasks.json", "q/.envrc", "h/t/h.sh"] {
-            let file = work.join(name);
-            std::fs::create_dir_all(file.parent().unwrap()).unwrap();
-            std::fs::write(file, "x\n").unwrap();
-        }
-        std::fs::create_dir_all(work.join("x/.claude")).unwrap();
-        std::fs::write(work.join("x/.claude/settings.json"), "{}").unwrap();
-        std::fs::create_dir_all(work.join("plain/deep")).unwrap();
-        std::fs::write(work.join("plain/deep/a.txt"), "x").unwrap();
-        for (name, text) in [(".husky/pre-commit", "sh t/h.sh\n"), ("t/h.sh", "echo hi\n")] {
-            std::fs::create_dir_all(work.join(name).parent().unwrap()).unwrap();
-            std::fs::write(work.join(name), text).unwrap();
+        for (name, text) in [
+            ("q/.git/hooks/post-commit", "x\n"),
+            ("q/.husky/pre-push", "x\n"),
+            ("q/.vscode/tasks.json", "x\n"),
+            ("q/.envrc", "x\n"),
+            ("h/t/h.sh", "x\n"),
+            ("x/.claude/settings.json", "{}"),
+            ("plain/deep/a.txt", "x"),
+            (".husky/pre-commit", "sh t/h.sh\n"),
+            ("t/h.sh", "echo hi\n"),
+        ] {
+            program(&site.work().join(name), text);
         }
     };
     let mut commands: Vec<String> = Vec::new();
@@ -206,26 +202,10 @@ fn what_comes_with_a_folder_is_judged_by_where_it_arrives() {
         ]
         .map(str::to_owned),
     );
-    for (all, is_asked) in [
-        (commands, true),
-        (
-            ["cp -r plain/. t", "cp -r plain other", "cp -r q/. /tmp/elsewhere", "cp -r . /tmp/backup"]
-                .map(str::to_owned)
-                .to_vec(),
-            false,
-        ),
-    ] {
+    let harmless = ["cp -r plain/. t", "cp -r plain other", "cp -r q/. /tmp/elsewhere", "cp -r . /tmp/backup"];
+    for (all, is_asked) in [(commands, true), (harmless.map(str::to_owned).to_vec(), false)] {
         let site = project(PLAIN);
         prepare(&site);
-        let _host = site.serve();
-        for command in &all {
-            let running = site.check_later(command);
-            let held = site.held_or_ended(&running);
-            if let Some(id) = &held {
-                site.cli(["deny", id]).expect(0);
-            }
-            let answered = running.join().unwrap();
-            assert_eq!(held.is_some() || answered.code == Some(2), is_asked, "{command}: {answered:?}");
-        }
+        each_in(&site, &all, is_asked);
     }
 }

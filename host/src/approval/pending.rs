@@ -228,7 +228,7 @@ pub struct Forecast {
     /// Of what it runs, what it writes first: another file runs than was sent.
     #[serde(default)]
     pub replaced: Vec<String>,
-    /// The call by which git may bring another one first.
+    /// The call that may bring another one first: git's, or what unpacks or patches.
     #[serde(default)]
     pub brought_by: Option<String>,
     /// A setting among these files puts another address in a remote's place, or may do so.

@@ -225,14 +225,9 @@ fn add_scripts<'b>(
     for file in &brief.evidence {
         let is_run =
             || calls.iter().any(|call| file.is_called(word(call, 0))) || runs.iter().any(|path| file.is_of(path));
-        let is_handed = || {
-            calls
-                .iter()
-                .filter(|call| reads_commands(call))
-                .any(|call| call.iter().skip(1).flatten().any(|word| file.is_called(word)))
-        };
         // It may be called like a secret, or be too long: a digest is nothing that anybody has read.
-        if file.head.is_empty() && file.sha256 != Digest::of(b"").hex() && (is_run() || is_handed()) {
+        if file.head.is_empty() && file.sha256 != Digest::of(b"").hex() && (is_run() || is_handed_to_shell(calls, file))
+        {
             return Some(format!("nobody has seen what stands in `{}`, which it runs", shortened(&file.path)));
         }
         let mut add = |text: String, shell| {
@@ -313,10 +308,11 @@ enum Reader {
     Unknown,
 }
 
-/// True for a call of what reads commands from a file: a shell, or the builtin.
-fn reads_commands(call: &Argv) -> bool {
-    let row = programs::row(paths::file_name(word(call, 0)));
-    row.is_some_and(|row| row.runs == Runs::Shell || row.builtin == Some(Builtin::Sources))
+/// True for a file that one of these calls hands to what reads commands: a shell, or the builtin.
+fn is_handed_to_shell(calls: &[Argv], file: &FileEvidence) -> bool {
+    let reads = |row: &Program| row.runs == Runs::Shell || row.builtin == Some(Builtin::Sources);
+    let readers = calls.iter().filter(|call| row_of(call).is_some_and(reads));
+    readers.flat_map(|call| call.iter().skip(1)).flatten().any(|word| file.is_called(word))
 }
 
 /// What reads a file, as these calls start it: a shell that it is handed to, whatever its first line says; else what that names.
@@ -324,9 +320,7 @@ fn reader_of(calls: &[Argv], file: &FileEvidence) -> Reader {
     if file.head.is_empty() || file.is_left_out() {
         return Reader::Another;
     }
-    let is_handed =
-        |call: &Argv| reads_commands(call) && call.iter().skip(1).flatten().any(|word| file.is_called(word));
-    if calls.iter().any(is_handed) {
+    if is_handed_to_shell(calls, file) {
         return Reader::Shell(shell_of(&file.head).unwrap_or(Shell::Other));
     }
     if let Some(line) = file.head.lines().next().and_then(|line| line.strip_prefix("#!")) {
@@ -369,8 +363,7 @@ fn what_nobody_has_seen(brief: &Brief) -> Option<String> {
     };
     // A bare name is a file's where it is the script of a shell or a language; elsewhere it is more likely a task's.
     let is_script = |call: &Argv, word: &String| {
-        let row = programs::row(paths::file_name(self::word(call, 0)));
-        let takes_script = row.is_some_and(|row| row.runs == Runs::Shell || row.kind == Kind::Runtime);
+        let takes_script = row_of(call).is_some_and(|row| row.runs == Runs::Shell || row.kind == Kind::Runtime);
         takes_script && call.iter().skip(1).flatten().find(|word| !word.starts_with('-')) == Some(word)
     };
     let is_named = |path: &str| {
@@ -506,6 +499,11 @@ fn only_a_shell(brief: &Brief) -> Option<String> {
 /// The program of a call, without its folder.
 fn name(call: &Argv) -> &str {
     word(call, 0).rsplit('/').next().unwrap_or("")
+}
+
+/// The row of the program that a call starts, by its name or by a path.
+pub(super) fn row_of(call: &Argv) -> Option<&'static Program> {
+    programs::row(paths::file_name(word(call, 0)))
 }
 
 fn word(call: &Argv, index: usize) -> &str {

@@ -6,12 +6,12 @@
 use std::ops::Range;
 
 use bashgate_shared::classify::later::{self, Tier};
-use bashgate_shared::classify::{Argv, CommandClass, Part, git_config, paths};
+use bashgate_shared::classify::{Argv, CommandClass, Part, git_config};
 use bashgate_shared::programs::{self, Builtin, Kind, Program, Runs, Talks, Trait, Wrapper};
 use bashgate_shared::variables;
 
 use super::Brief;
-use super::offline::{moves_where_only_the_run_knows, reaches_network, shortened};
+use super::offline::{moves_where_only_the_run_knows, reaches_network, row_of, shortened};
 
 /// Options that take a program to another machine, or have it start what they name, whatever it is.
 const ELSEWHERE: &[&str] = &[
@@ -104,10 +104,7 @@ pub(super) fn may_reach(brief: &Brief) -> Option<String> {
         return Some(format!("`{}` makes programs run something, or go elsewhere", shortened(name)));
     }
     // Settings, hooks and recipes of a folder are code of whatever works in it.
-    let obeys_its_folder = |call: &Argv| {
-        let name = call.first().and_then(Option::as_deref).map(paths::file_name);
-        name.and_then(programs::row).is_some_and(is_work_here)
-    };
+    let obeys_its_folder = |call: &Argv| row_of(call).is_some_and(is_work_here);
     if brief.calls.iter().any(moves_where_only_the_run_knows)
         && let Some(call) = brief.calls.iter().find(|call| obeys_its_folder(call))
     {
@@ -118,10 +115,7 @@ pub(super) fn may_reach(brief: &Brief) -> Option<String> {
         ));
     }
     // In a folder of which nobody knows the name, every name may be one that acts later.
-    let changes = |call: &Argv| {
-        let row = call.first().and_then(Option::as_deref).and_then(|name| programs::row(paths::file_name(name)));
-        row.is_some_and(|row| row.has(Trait::Overwrites))
-    };
+    let changes = |call: &Argv| row_of(call).is_some_and(|row| row.has(Trait::Overwrites));
     if brief.calls.iter().any(moves_where_only_the_run_knows) && brief.calls.iter().any(changes) {
         return Some("in which folder it changes files is only known when it runs".to_owned());
     }

@@ -3,6 +3,7 @@
 use bashgate_shared::classify::{Argv, Part, paths};
 use bashgate_shared::programs::{self, Builtin, Program, Trait};
 
+use super::offline::row_of;
 use super::recipes;
 
 /// True where a command writes a file by its name, or a folder in which that may lie.
@@ -17,11 +18,8 @@ pub fn is_written(writes: &[String], calls: &[Argv], path: &str) -> bool {
             || path.ends_with(&format!("/{folder}"))
     };
     // What changes files is not always known by what it writes.
-    let changes = |program: &str| {
-        programs::row(paths::file_name(program))
-            .is_some_and(|row| row.has(Trait::ChangesFiles) || row.has(Trait::Overwrites))
-    };
-    let words = calls.iter().filter(|call| call.first().and_then(Option::as_deref).is_some_and(changes));
+    let changes = |row: &Program| row.has(Trait::ChangesFiles) || row.has(Trait::Overwrites);
+    let words = calls.iter().filter(|call| row_of(call).is_some_and(changes));
     let words = words.flat_map(|call| call.iter().skip(1)).flatten().map(String::as_str);
     let written = writes.iter().map(String::as_str);
     written.chain(words.filter(|word| !word.starts_with('-'))).any(holds)
@@ -29,17 +27,14 @@ pub fn is_written(writes: &[String], calls: &[Argv], path: &str) -> bool {
 
 /// True for a call that gives a file another content, where only the run, or make, knows which.
 pub fn puts_somewhere(call: &Argv) -> bool {
-    let program = call.first().and_then(Option::as_deref).and_then(|name| programs::row(paths::file_name(name)));
     let is_open = |word: &Option<String>| word.as_ref().is_none_or(|word| word.contains(recipes::OPEN));
-    program.is_some_and(|row| row.has(Trait::ChangesFiles) && !row.has(Trait::NamesOnly))
+    row_of(call).is_some_and(|row| row.has(Trait::ChangesFiles) && !row.has(Trait::NamesOnly))
         && call.iter().skip(1).any(is_open)
 }
 
 /// What waits in a text for a time, for somebody or for input that nothing in the text gives: what stands behind it runs later than it
 /// was looked at.
 pub fn waiting(parts: &[Part], calls: &[Argv], text: &str) -> Option<String> {
-    let row =
-        |argv: &Argv| argv.first().and_then(Option::as_deref).and_then(|name| programs::row(paths::file_name(name)));
     let follows = |argv: &Argv| {
         argv.iter().skip(1).flatten().any(|word| {
             let letters = word.strip_prefix('-').filter(|letters| !letters.starts_with('-'));
@@ -48,17 +43,20 @@ pub fn waiting(parts: &[Part], calls: &[Argv], text: &str) -> Option<String> {
         })
     };
     let waits = |argv: &&Argv| {
-        row(argv).is_some_and(|row| {
+        row_of(argv).is_some_and(|row| {
             row.has(Trait::Waits) || row.builtin == Some(Builtin::Waits) || row.has(Trait::Follows) && follows(argv)
         })
     };
     let asks = |part: &&Part| {
         let fills = |row: &Program| matches!(row.builtin, Some(Builtin::Fills | Builtin::FillsAndCalls));
-        reads_unknown_input(part) || !part.fed && row(&part.argv).is_some_and(fills)
+        reads_unknown_input(part) || !part.fed && row_of(&part.argv).is_some_and(fills)
     };
     let found = calls.iter().find(waits).or_else(|| parts.iter().find(asks).map(|part| &part.argv));
     found.map_or_else(|| loop_in(text), |found| found.first().cloned().flatten())
 }
+
+/// Most words of a loop's condition that are read.
+const MOST_OF_CONDITION: usize = 64;
 
 /// A loop that goes on until something is so that another call may make so: by what its condition asks of files, or of programs. One that
 /// goes through its input, or through its own words, does not.
@@ -73,7 +71,9 @@ fn loop_in(text: &str) -> Option<String> {
     }
     let is_loop = |(at, word): &(usize, &&str)| {
         let condition = words.iter().skip(at + 1).take_while(|word| **word != "do");
-        let asks_files = || condition.clone().any(|word| ABOUT_FILES.contains(word));
+        // One that is longer than anybody writes may ask anything.
+        let asks_files =
+            || condition.clone().zip(1..).any(|(word, at)| at > MOST_OF_CONDITION || ABOUT_FILES.contains(word));
         let next = words.get(at + 1).copied().unwrap_or_default();
         match (**word, programs::row(next).map(|row| row.builtin)) {
             ("while", Some(Some(Builtin::Fills))) => false,

@@ -32,6 +32,7 @@ use bashgate_shared::classify::{git_config, paths};
 use modes::Modes;
 pub use restored::{Aside, give_back, remember_asides, remembered};
 use rustix::fs::{AtFlags, FileType, Mode, OFlags};
+pub(crate) use seen::MOST_LINKS;
 use seen::{Known, Seen, Stamp};
 use serde::Serialize;
 pub use shared::SharedFolders;
@@ -254,7 +255,9 @@ impl Watch {
         let wanted = kept.map(|(state, _)| state.to_owned());
         let kept =
             kept.and_then(|(state, lasts)| Baseline::keep(state, workspace, (&before, &left), nobody_was_asked, lasts));
-        let modes = Modes::around(workspace, before.acting.to_protect());
+        // Where somebody was asked, nothing is given back.
+        let modes =
+            if nobody_was_asked { Modes::around(workspace, before.acting.to_protect()) } else { Modes::default() };
         Self {
             workspace: workspace.to_owned(),
             cwd,
@@ -304,7 +307,7 @@ impl Watch {
     /// nobody was asked about the command. `kept` is what the sandbox kept from being written: files, and folders as a whole.
     pub fn after(&self, checks_out: bool, kept: &HashSet<PathBuf>) -> Vec<Violation> {
         let nobody_was_asked = self.nobody_was_asked;
-        let mut found = if nobody_was_asked { self.modes.given_back() } else { Vec::new() };
+        let mut found = self.modes.given_back();
         // What was not looked at may have been there.
         let was_there =
             |path: &Path| self.before.was_there(path) || self.before.may_have_missed(path) && !self.is_made_since(path);

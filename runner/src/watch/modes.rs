@@ -50,14 +50,10 @@ impl Modes {
                 inside.map(|inside| home.join(inside)).or_else(|| word.starts_with('/').then(|| PathBuf::from(word)))
             });
             let named: Vec<PathBuf> = named.filter(|path| path.is_file()).take(MOST_NAMED).collect();
-            found.note(&settings);
-            if let Some(folder) = settings.parent() {
-                found.note(folder);
-            }
-            for file in named.iter().chain([&settings]) {
-                file.ancestors().take_while(|path| path.starts_with(&home)).for_each(|path| {
-                    found.note(path);
-                });
+            let own = settings.ancestors().take(2);
+            let at_home = named.iter().chain([&settings]).flat_map(|file| file.ancestors());
+            for path in own.chain(at_home.filter(|path| path.starts_with(&home))) {
+                found.note(path);
             }
         }
         found

@@ -39,7 +39,7 @@ const MOST_OF_GIT: usize = if cfg!(test) { 2_000 } else { 200_000 };
 /// Most repositories in a workspace whose settings are read.
 const MOST_REPOSITORIES: usize = 256;
 /// As many links as the kernel follows.
-const MOST_LINKS: usize = 40;
+pub(crate) const MOST_LINKS: usize = 40;
 /// Most files behind a link to a folder.
 const MOST_BEHIND: usize = 1000;
 /// Most files of a folder of which something is started.

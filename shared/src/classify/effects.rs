@@ -92,6 +92,11 @@ impl Effects {
         self.reads.len() >= MAX_LISTED || self.named.len() >= MAX_LISTED
     }
 
+    /// False when there may be more copies than are listed.
+    pub fn has_all_copies(&self) -> bool {
+        self.copies.len() < MAX_LISTED
+    }
+
     /// True when one command both reads a secret and reaches the network.
     pub fn sends_secret(&self) -> bool {
         !self.secrets.is_empty() && !self.network.is_empty()
@@ -147,7 +152,7 @@ impl Effects {
     /// True when there may be more than is listed.
     pub(super) fn is_cut(&mut self) -> bool {
         self.network.len() >= MAX_LISTED
-            || self.copies.len() >= MAX_LISTED
+            || !self.has_all_copies()
             || self.lists().iter().any(|list| list.len() >= MAX_LISTED)
     }
 

@@ -12,9 +12,14 @@ const MAX_NAMES: usize = 4000;
 
 /// The files that arrive in a project, or at home, with copied folders, by the names that they get there; and whether that is all.
 pub(super) fn arriving(effects: &Effects, cwd: &Path) -> (Vec<PathBuf>, bool) {
+    // Of most commands nothing is asked here.
+    if effects.copies.is_empty() {
+        return (Vec::new(), true);
+    }
     let project = project_of(cwd);
     let home = super::home();
     let (mut arrive, mut left) = (Vec::new(), MAX_NAMES);
+    let is_all = effects.has_all_copies();
     for (from, to) in &effects.copies {
         let (Some(from), Some(to)) = (place(from, cwd), place(to, cwd)) else { continue };
         // Without the dots in the middle.
@@ -41,5 +46,5 @@ pub(super) fn arriving(effects: &Effects, cwd: &Path) -> (Vec<PathBuf>, bool) {
             }
         }
     }
-    (arrive, true)
+    (arrive, is_all)
 }

@@ -112,6 +112,7 @@ pub(super) fn read(
 /// Everything below a folder: names, lengths and times, and what the files hold as long as there is room: whoever has one mapped
 /// into memory can change it without changing its times. Too much has no digest.
 pub(super) fn tree(folder: &str, root: &Path, room: &mut Room) -> FileEvidence {
+    let too_much = || FileEvidence { path: below(folder), sha256: String::new(), head: String::new() };
     let mut lines = Vec::new();
     let (mut seen, mut files) = (std::collections::HashSet::new(), Vec::new());
     let mut waiting = vec![root.to_owned()];
@@ -122,7 +123,7 @@ pub(super) fn tree(folder: &str, root: &Path, room: &mut Room) -> FileEvidence {
         }
         for entry in entries.into_iter().flatten().flatten() {
             if lines.len() >= MAX_TREE || room.is_late() {
-                return FileEvidence { path: below(folder), sha256: String::new(), head: String::new() };
+                return too_much();
             }
             let Ok(mut meta) = entry.metadata() else { continue };
             let path = entry.path();
@@ -149,7 +150,7 @@ pub(super) fn tree(folder: &str, root: &Path, room: &mut Room) -> FileEvidence {
     files.sort();
     for (file, length) in files {
         if room.is_late() {
-            return FileEvidence { path: below(folder), sha256: String::new(), head: String::new() };
+            return too_much();
         }
         // Where a link leads is what is read.
         let Ok(file) = file.canonicalize() else { continue };

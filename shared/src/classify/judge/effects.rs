@@ -578,13 +578,12 @@ impl Judge<'_> {
             targets.extend(told.into_iter().map(glued).chain(named.iter().map(|word| (*word).to_owned())));
         }
         for (from, to) in named.iter().flat_map(|from| targets.iter().map(move |to| (from, to))) {
-            if *from == to.as_str() || to.is_empty() {
-                continue;
+            if !self.effects.has_all_copies() {
+                return;
             }
-            for (from, to) in self.resolved(from).into_iter().zip(self.resolved(to)) {
-                if self.effects.copies.len() < MAX_LISTED {
-                    self.effects.copies.push((from, to));
-                }
+            if *from != to.as_str() && !to.is_empty() {
+                let pairs = self.resolved(from).into_iter().zip(self.resolved(to));
+                self.effects.copies.extend(pairs);
             }
         }
     }
