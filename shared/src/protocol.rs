@@ -180,6 +180,8 @@ pub struct BashCheck {
     pub unlooked: Vec<String>,
     /// Where the files that it writes really lie, where that is not what their names say.
     pub leads_to: Vec<String>,
+    /// Parts of the gate in the place of which git would put others, that somebody has committed.
+    pub brings: Vec<String>,
     /// What else it was asked with (in the background, outside of the agent's own sandbox), as the hook words it.
     pub asked_with: Vec<String>,
     /// Set when bashgate's own Bash tool asks.
@@ -427,6 +429,7 @@ impl ToolEvent {
             unproven: self.unproven,
             unlooked: self.unlooked,
             leads_to: self.leads_to,
+            brings: Vec::new(),
             asked_with: Vec::new(),
             runner: None,
             caged_form: None,
@@ -499,6 +502,9 @@ pub struct BashCheckWire {
     /// See [`BashCheck`].
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub leads_to: Vec<String>,
+    /// See [`BashCheck`].
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub brings: Vec<String>,
     /// See [`BashCheck`].
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub asked_with: Vec<String>,
@@ -706,9 +712,15 @@ pub fn parse_request(bytes: &[u8], id: &RequestId) -> Result<Request, RequestErr
             label(&wire.cwd, "cwd", 4096)?;
             label(&wire.caged_form, "caged_form", 64)?;
             label(&wire.programs, "programs", 64)?;
-            let lists =
-                [&wire.protected, &wire.secrets, &wire.unproven, &wire.unlooked, &wire.leads_to, &wire.asked_with];
-            looked(lists.map(Vec::as_slice))?;
+            looked(&[
+                ("protected", &wire.protected),
+                ("secrets", &wire.secrets),
+                ("unproven", &wire.unproven),
+                ("unlooked", &wire.unlooked),
+                ("leads_to", &wire.leads_to),
+                ("brings", &wire.brings),
+                ("asked_with", &wire.asked_with),
+            ])?;
             bounded(&wire.evidence)?;
             if let Some(runner) = &wire.runner {
                 label(&Some(runner.preset.clone()), "runner.preset", MAX_LABEL_BYTES)?;
@@ -735,6 +747,7 @@ pub fn parse_request(bytes: &[u8], id: &RequestId) -> Result<Request, RequestErr
                 unproven: wire.unproven,
                 unlooked: wire.unlooked,
                 leads_to: wire.leads_to,
+                brings: wire.brings,
                 asked_with: wire.asked_with,
                 runner: wire.runner,
                 caged_form: wire.caged_form,
@@ -792,7 +805,13 @@ pub fn parse_request(bytes: &[u8], id: &RequestId) -> Result<Request, RequestErr
             label(&wire.sends, "sends", MAX_SENT_BYTES)?;
             label(&wire.content, "content", MAX_SENT_BYTES)?;
             label(&wire.cwd, "cwd", 4096)?;
-            looked([&wire.protected, &wire.secrets, &wire.unproven, &wire.unlooked, &wire.leads_to, &[]])?;
+            looked(&[
+                ("protected", &wire.protected),
+                ("secrets", &wire.secrets),
+                ("unproven", &wire.unproven),
+                ("unlooked", &wire.unlooked),
+                ("leads_to", &wire.leads_to),
+            ])?;
             bounded(&wire.evidence)?;
             if wire.acts.len() > MAX_ACTS || wire.acts.iter().any(|act| act.on().len() > 8192) {
                 return Err(RequestError::FieldTooLong("acts"));
@@ -834,18 +853,13 @@ fn bounded(evidence: &[FileEvidence]) -> Result<(), RequestError> {
 }
 
 /// What the hook has looked at: the gate's own files, and what it found. None of it may be longer than it ever is.
-fn looked([protected, secrets, unproven, unlooked, leads_to, asked_with]: [&[String]; 6]) -> Result<(), RequestError> {
-    let lists = [
-        ("protected", protected, MAX_PROTECTED),
-        ("secrets", secrets, 64),
-        ("unproven", unproven, 64),
-        ("unlooked", unlooked, 64),
-        ("leads_to", leads_to, 64),
-        ("asked_with", asked_with, 64),
-    ];
-    let is_long = |list: &[String], most: usize| list.len() > most || list.iter().any(|text| text.len() > 4096);
-    match lists.into_iter().find(|(_, list, most)| is_long(list, *most)) {
-        Some((field, ..)) => Err(RequestError::FieldTooLong(field)),
+fn looked(lists: &[(&'static str, &Vec<String>)]) -> Result<(), RequestError> {
+    let is_long = |field: &str, list: &[String]| {
+        let most = if field == "protected" { MAX_PROTECTED } else { 64 };
+        list.len() > most || list.iter().any(|text| text.len() > 4096)
+    };
+    match lists.iter().find(|(field, list)| is_long(field, list)) {
+        Some((field, _)) => Err(RequestError::FieldTooLong(field)),
         None => Ok(()),
     }
 }

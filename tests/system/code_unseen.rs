@@ -65,7 +65,7 @@ fn each(commands: &[&str], is_asked: bool) {
     each_in(&project(if is_asked { MAKES_WHAT_RUNS } else { PLAIN }), commands, is_asked);
 }
 
-fn each_in(site: &Site, commands: &[impl AsRef<str>], is_asked: bool) {
+pub(super) fn each_in(site: &Site, commands: &[impl AsRef<str>], is_asked: bool) {
     let mut mistakes = Vec::new();
     let _host = site.serve();
     for command in commands.iter().map(AsRef::as_ref) {

@@ -20,6 +20,7 @@ mod documents;
 mod faults_of_hook;
 mod faults_of_host;
 mod flow;
+mod gate_kept;
 mod hostile_elsewhere;
 mod hostile_links;
 mod hostile_places;

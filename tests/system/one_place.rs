@@ -29,6 +29,7 @@ const OTHER_WORDS: &[(&str, &[&str], &str)] = &[
         &["alias", "column", "diff", "gpg", "help", "http", "https", "hub"],
         "sections of git's configuration",
     ),
+    ("host/src/inspector/replaced.rs", &["break", "exit", "return"], "words by which a loop ends"),
     ("shared/src/shell/reader/commands.rs", &["builtin", "command", "exec", "time"], "words that zsh takes for itself"),
 ];
 

@@ -36,7 +36,7 @@ use std::time::Duration;
 
 use bashgate_shared::cage::{self as caged, Note};
 use bashgate_shared::classify::secrets;
-use bashgate_shared::classify::{Classification, CommandClass, Decided, Effects, Surroundings, classify};
+use bashgate_shared::classify::{Argv, Classification, CommandClass, Decided, Effects, Surroundings, classify};
 use bashgate_shared::command::{CommandLine, Digest};
 use bashgate_shared::mailbox;
 use bashgate_shared::programs::{self, handed_out::HandedOut};
@@ -51,6 +51,7 @@ pub use report::{Aftermath, CommandRan};
 use ask::AskError;
 use conditions::{Findings, ShellSetup};
 use config::{Config, WhenSilent};
+use git::brought::Brought;
 use git::guard;
 
 /// How much longer than the wait itself a question may take before it counts as hung.
@@ -267,6 +268,14 @@ pub fn check(question: &Question<'_>, config: &Config) -> Step {
         let why = format!("{path} is read in the background, and a link on its way may lead elsewhere by then");
         look.findings.unproven.push(why);
     }
+    // What git puts somewhere has no name in the text.
+    let brought = git::brought::by(&look.found.calls, &look.found.effects, cwd);
+    if let Some(path) = brought.lost.first() {
+        look.findings.unproven.push(format!("{path}, a part of the gate that nobody has committed, would go"));
+    }
+    if let Some(path) = brought.brought.first() {
+        look.findings.unproven.push(format!("git would put another file in the place of {path}, a part of the gate"));
+    }
     if is_broken {
         let why = "the operator's own programs cannot be read here, and they may narrow it";
         look.findings.unproven.push(why.to_owned());
@@ -300,6 +309,8 @@ pub fn check(question: &Question<'_>, config: &Config) -> Step {
         evidence: evidence.clone(),
         commits: evidence::of_commits(&subject),
         leads_to: leads_to.clone(),
+        calls: found.calls.clone(),
+        brought: brought.clone(),
         subject,
     };
     let in_background = question.background.then(|| "runs in the background, while the agent goes on".to_owned());
@@ -323,7 +334,8 @@ pub fn check(question: &Question<'_>, config: &Config) -> Step {
         unproven: told(findings.unproven),
         unlooked: told(findings.unlooked),
         asked_with,
-        leads_to,
+        leads_to: told(brought.lost.iter().cloned().chain(leads_to).collect()),
+        brings: told(brought.brought.clone()),
         runner: question.runner.clone(),
         script: question.script.clone(),
         caged_form: form.as_ref().map(|form| Digest::of(form.as_bytes()).hex()),
@@ -358,6 +370,9 @@ struct Bound {
     commits: Vec<FileEvidence>,
     /// Where what it writes really lies.
     leads_to: Vec<String>,
+    /// What it calls, and what git would do to parts of the gate then.
+    calls: Vec<Argv>,
+    brought: Brought,
 }
 
 impl Bound {
@@ -367,6 +382,10 @@ impl Bound {
         other_file(&evidence::of(subject), &self.evidence)
             .or_else(|| other_file(&evidence::of_commits(subject), &self.commits))
             .or_else(|| other_place(&subject.effects, &subject.cwd, &self.leads_to))
+            .or_else(|| {
+                let brought = git::brought::by(&self.calls, &subject.effects, &subject.cwd);
+                (brought != self.brought).then(|| "what git would do to the gate".to_owned())
+            })
     }
 }
 

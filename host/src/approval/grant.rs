@@ -42,7 +42,9 @@ impl Reach {
             return None;
         }
         // What is written where a link leads, or where something else is not certain, goes by no name that was shown.
-        let writes_elsewhere = !check.leads_to.is_empty() || !effects.writes.is_empty() && !check.unproven.is_empty();
+        let writes_elsewhere = !check.leads_to.is_empty()
+            || !check.brings.is_empty()
+            || !effects.writes.is_empty() && !check.unproven.is_empty();
         if writes_elsewhere {
             return None;
         }

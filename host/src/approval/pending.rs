@@ -313,6 +313,7 @@ impl Forecast {
             ("not proven to be local", &check.unproven),
             ("not looked through for secrets", &check.unlooked),
             ("writes through a link, or with a folder that is copied", &check.leads_to),
+            ("git puts another file there, a part of the gate", &check.brings),
         ];
         lists.iter().flat_map(|(what, list)| list.iter().map(move |one| format!("{what}: {one}"))).collect()
     }

@@ -240,7 +240,7 @@ impl Core {
             return self.reject(&workspace, request_id, Some(digest), why, since);
         }
         let cwd = check.cwd.clone().unwrap_or_default();
-        let seen_there = (&check.secrets, &check.unproven, &check.unlooked, &check.leads_to);
+        let seen_there = (&check.secrets, &check.unproven, &check.unlooked, &check.leads_to, &check.brings);
         let evidence = (&check.evidence, seen_there, check.other_shell, &check.script);
         let evidence = serde_json::to_string(&evidence).unwrap_or_default();
         // What one agent, or one sandbox, was given, no other one has.
@@ -467,7 +467,8 @@ impl Core {
 
 /// What the container reports can only make the answer stricter. What was read without its word is given back where that joins it.
 fn weigh_evidence(found: &mut Classification, check: &BashCheck) -> Option<Box<ReadAlone>> {
-    let says = [&check.secrets, &check.unproven, &check.unlooked, &check.leads_to].iter().any(|list| !list.is_empty());
+    let lists = [&check.secrets, &check.unproven, &check.unlooked, &check.leads_to, &check.brings];
+    let says = lists.iter().any(|list| !list.is_empty());
     let read = || Box::new(ReadAlone { reason: found.reason.clone(), effects: found.effects.clone() });
     let read_alone = says.then(read);
     found.effects.secrets.extend(check.secrets.iter().cloned());
@@ -495,6 +496,7 @@ fn weigh_evidence(found: &mut Classification, check: &BashCheck) -> Option<Box<R
             Some(Tier::Gate) | None => {}
         }
     }
+    found.effects.persistence.extend(check.brings.iter().cloned());
     // The hook decides such a command itself unless it met a secret or could not look everywhere.
     let nothing_said = check.unproven.is_empty() && check.unlooked.is_empty();
     if found.decided == Decided::LocalIf && found.effects.secrets.is_empty() && nothing_said {

@@ -190,7 +190,8 @@ fn what_scripts_do(brief: &Brief) -> Option<String> {
 fn waiting(brief: &Brief) -> Option<String> {
     let is_pipe = |file: &&FileEvidence| file.sha256.is_empty() && file.path.contains(NO_PLAIN_FILE);
     let pipe = || brief.evidence.iter().find(is_pipe).map(|file| file.path.clone());
-    replaced::waiting(&brief.parts, &brief.calls, &brief.command).or_else(pipe)
+    let (parts, calls) = replaced::until_last_run((&brief.parts, &brief.calls), &brief.effects.runs, &brief.command);
+    replaced::waiting(parts, &calls, &brief.command).or_else(pipe)
 }
 
 /// What of these files that run these calls may put another one in the place of: by writing it, or by waiting while others do.

@@ -165,6 +165,9 @@ fn of_part(brief: &Brief, part: &Part, depth: usize) -> Option<String> {
         let is_unknown = is_of_system(program);
         return is_unknown.then(|| format!("the rules do not know the program `{}`", shortened(program)));
     };
+    if row.has(Trait::MakesPipes) {
+        return Some(format!("`{name}` makes what others wait at, and what they run may be another thing by then"));
+    }
     let own: Vec<Option<&str>> = words.iter().map(Option::as_deref).collect();
     if programs::writes_as_told(program, &own) {
         return Some(format!("which files `{name}` writes stands in what it reads"));
@@ -819,6 +822,14 @@ mod tests {
             "mvn clean deploy",
             "gradle build publish",
             "pnpm recursive publish",
+            // Scripts of packages that nobody has read.
+            "pnpm -r build",
+            "npm run check -w pkg",
+            "npm -w pkg test",
+            "npm run check -sw pkg",
+            "pnpm -F pkg test",
+            "nx run pkg:test",
+            "turbo run test",
             "yarn workspace a npm publish",
             "nx release publish",
             "pre-commit try-repo x",
@@ -945,7 +956,6 @@ mod tests {
             "gradle clean build",
             "mvn -q clean verify",
             "yarn build",
-            "pnpm -r build",
             "find . -name '*.pyc' -delete",
             "find . -type f -exec chmod 644 {} +",
             "sudo chown me /opt/x",

@@ -55,6 +55,25 @@ pub fn waiting(parts: &[Part], calls: &[Argv], text: &str) -> Option<String> {
     found.map_or_else(|| loop_in(text), |found| found.first().cloned().flatten())
 }
 
+/// The parts and calls of a text up to the last one that runs one of these files: what waits behind it, waits for nothing that runs
+/// then. All of them where something may run in another order than it stands there.
+pub fn until_last_run<'a>(
+    (parts, calls): (&'a [Part], &'a [Argv]),
+    runs: &[String],
+    text: &str,
+) -> (&'a [Part], Vec<Argv>) {
+    let runs_otherwise = |row: &Program| row.builtin.is_some_and(|one| one.evaluates() || one.changes_names());
+    let is_in_order = !["(", "{", "done"].iter().any(|word| text.contains(word))
+        && !calls.iter().any(|call| row_of(call).is_some_and(runs_otherwise));
+    let names = |word: &String| runs.iter().any(|path| paths::file_name(path) == paths::file_name(word));
+    let last = parts.iter().rposition(|part| part.argv.iter().flatten().any(names));
+    let Some(end) = last.filter(|_| is_in_order).map(|at| at + 1) else { return (parts, calls.to_vec()) };
+    let (before, behind) = parts.split_at(end);
+    let stands_in = |parts: &[Part], call: &Argv| parts.iter().any(|part| part.argv.ends_with(call));
+    let is_behind = |call: &Argv| stands_in(behind, call) && !stands_in(before, call);
+    (before, calls.iter().filter(|call| !is_behind(call)).cloned().collect())
+}
+
 /// Most words of a loop's condition that are read.
 const MOST_OF_CONDITION: usize = 64;
 
@@ -72,9 +91,17 @@ fn loop_in(text: &str) -> Option<String> {
     let is_loop = |(at, word): &(usize, &&str)| {
         let condition = words.iter().skip(at + 1).take_while(|word| **word != "do");
         // One that is longer than anybody writes may ask anything.
-        let asks_files =
-            || condition.clone().zip(1..).any(|(word, at)| at > MOST_OF_CONDITION || ABOUT_FILES.contains(word));
+        // `"$(cat go)"` falls apart at its bracket.
+        let asks = |word: &str| ABOUT_FILES.contains(&word) || word.ends_with('$') || word.contains('`');
+        let asks_files = || condition.clone().zip(1..).any(|(word, at)| at > MOST_OF_CONDITION || asks(word));
         let next = words.get(at + 1).copied().unwrap_or_default();
+        // What is asked in its body ends it as well.
+        let body = || words.iter().skip(at + 1).take_while(|word| **word != "done");
+        let leaves = |word: &&str| matches!(*word, "break" | "exit" | "return");
+        if matches!(**word, "while" | "until" | "for" | "select") && body().any(leaves) && body().any(|word| asks(word))
+        {
+            return true;
+        }
         match (**word, programs::row(next).map(|row| row.builtin)) {
             ("while", Some(Some(Builtin::Fills))) => false,
             ("while", Some(Some(Builtin::Tests))) => asks_files(),

@@ -102,6 +102,12 @@ impl Arg {
         Self { start: start.into(), ..self.clone() }
     }
 
+    /// The same beginning, and another end.
+    #[must_use]
+    pub fn with_tail(&self, tail: &str) -> Self {
+        Self { tail: tail.to_owned(), ..self.clone() }
+    }
+
     /// The same word with this behind it.
     #[must_use]
     pub fn with_end(&self, end: &str) -> Self {

@@ -86,6 +86,9 @@ pub struct NetworkUse {
     pub host: Option<String>,
 }
 
+/// Stands at the end of a folder that is copied: not the folder, but each of what lies below it, by itself.
+pub const EACH_BELOW: &str = "**";
+
 impl Effects {
     /// True where a list of what is read or named may lack more.
     pub fn is_full(&self) -> bool {

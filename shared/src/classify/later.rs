@@ -5,8 +5,8 @@
 
 use std::collections::{HashMap, HashSet};
 
-use crate::agents;
 use crate::planted::{self, Bug};
+use crate::{agents, programs};
 
 use super::paths::{Beginnings, ends_in, file_name, is_temporary, is_within, lies_in, occurrences};
 
@@ -1195,6 +1195,46 @@ pub fn may_be(start: &str, tail: &str, cwd: Option<&str>) -> Option<(String, Lat
     inside.or_else(called).or_else(listed)
 }
 
+/// True where the last name of something that acts by itself, or of an agent's settings, may begin and end so, whatever its folder is
+/// called.
+pub fn may_be_called(start: &str, tail: &str) -> bool {
+    let (begins, ends) = (folded(start), folded(tail));
+    let agents = agents::settings().chain(agents::hooks()).map(|path| Name::of(path, false));
+    // By its end alone it may be anything of its kind: that an agent's settings are of it as well counts for more.
+    let mut names = names().filter(|_| !begins.is_empty() || ends.is_empty()).chain(agents);
+    names.any(|name| {
+        let last = file_name(name.path);
+        let goes_on = name.is_open && begins.starts_with(last) && !begins.contains('/');
+        let is_it = last.starts_with(&begins) || goes_on;
+        // Behind a name that goes on stands what settings end in, or nothing that anybody knows.
+        let ends_so = last.ends_with(&ends) && last.len() >= begins.len() + ends.len()
+            || name.is_open
+                && (!ends.contains('.') || [".json", ".jsonc", ".toml"].iter().any(|end| ends.ends_with(end)));
+        is_it && ends_so && acts(name)
+    })
+}
+
+/// The same for the names that a pattern stands for.
+pub fn may_be_called_by(pattern: &str) -> bool {
+    let wild = ['*', '?', '[', ']', '\\'];
+    let (start, tail) = match (pattern.find(wild), pattern.rfind(wild)) {
+        (Some(first), Some(last)) => (pattern.get(..first), pattern.get(last + 1..)),
+        _ => (Some(pattern), Some("")),
+    };
+    let is_whole = !pattern.contains(wild);
+    let (start, tail) = (start.unwrap_or_default(), tail.unwrap_or_default());
+    if is_whole {
+        programs::is_git_hook(start) || names().any(|name| file_name(name.path) == folded(start) && acts(name))
+    } else {
+        may_be_called(start, tail)
+    }
+}
+
+/// True for a name of what acts by itself, or of an agent's settings.
+fn acts(name: Name) -> bool {
+    of(name.path, None).is_some_and(|later| later.tier != Tier::Steers)
+}
+
 /// A name on the list, relative to the folder that it lies in.
 #[derive(Debug, Clone, Copy)]
 struct Name {
@@ -1207,20 +1247,20 @@ struct Name {
 
 /// All of them but those of the whole machine, and those that are told by their ending alone.
 fn names() -> impl Iterator<Item = Name> {
-    let of = |path: &'static str, is_folder| {
-        let is_open = path.ends_with('*');
-        Name { path: path.trim_end_matches('*'), is_open, is_folder }
-    };
-    let rows = ROWS.iter().flat_map(|row| row.at).filter_map(move |at| match at {
-        Ends(path) => Some(of(path, false)),
-        Below(path) => Some(of(path, true)),
+    let rows = ROWS.iter().flat_map(|row| row.at).filter_map(|at| match at {
+        Ends(path) => Some(Name::of(path, false)),
+        Below(path) => Some(Name::of(path, true)),
         Ending(_) | Root(_) => None,
     });
-    let agents = agents::settings().chain(agents::hooks()).map(move |path| of(path, false));
-    rows.chain(agents::folders().map(move |path| of(path, true))).chain(agents)
+    let agents = agents::settings().chain(agents::hooks()).map(|path| Name::of(path, false));
+    rows.chain(agents::folders().map(|path| Name::of(path, true))).chain(agents)
 }
 
 impl Name {
+    fn of(path: &'static str, is_folder: bool) -> Self {
+        Self { path: path.trim_end_matches('*'), is_open: path.ends_with('*'), is_folder }
+    }
+
     /// `Some` where the name may begin and end so; false with it where it does not begin so by more than nothing.
     fn begins_and_ends(self, begun: &str, tail: &str) -> Option<bool> {
         let Self { path, is_open, is_folder } = self;

@@ -27,7 +27,7 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
-pub use effects::{Effects, NetworkUse};
+pub use effects::{EACH_BELOW, Effects, NetworkUse};
 pub use git_shown::{GitShown, ShownOf};
 pub use passed_by::{PassedBy, fits, is_plain_pattern};
 

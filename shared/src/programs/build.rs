@@ -129,15 +129,69 @@ pub(super) const TABLE: &[Program] = &[
     runner(&["pre-commit"], &[".pre-commit-config.yaml"], &["pre-commit run"])
         .here(&["run", "validate-config"])
         .steers(&["install", "init-templatedir"]),
+    runner(
+        &["lint-staged"],
+        &[
+            "package.json",
+            ".lintstagedrc",
+            ".lintstagedrc.json",
+            ".lintstagedrc.yaml",
+            ".lintstagedrc.yml",
+            ".lintstagedrc.js",
+            ".lintstagedrc.cjs",
+            ".lintstagedrc.mjs",
+            "lint-staged.config.js",
+            "lint-staged.config.cjs",
+            "lint-staged.config.mjs",
+            "lint-staged.config.ts",
+        ],
+        &["lint-staged"],
+    ),
+    runner(&["overcommit"], &[".overcommit.yml"], &["overcommit --run"]).steers(&["--install", "--sign"]),
+    runner(
+        &["commitlint"],
+        &[
+            "commitlint.config.js",
+            "commitlint.config.cjs",
+            "commitlint.config.mjs",
+            "commitlint.config.ts",
+            ".commitlintrc.js",
+            ".commitlintrc.cjs",
+            ".commitlintrc.json",
+            ".commitlintrc.yml",
+            ".commitlintrc",
+        ],
+        &["commitlint --edit"],
+    ),
+    Program::new(&["lefthook"], "puts hooks into the repository, and runs them", Kind::Runner, Rule::Custom(build))
+        .runs(Runs::Code)
+        .steers(&[""])
+        .steered_by(&[
+            "lefthook.yml",
+            ".lefthook.yml",
+            "lefthook-local.yml",
+            ".lefthook-local.yml",
+            ".config/lefthook.yml",
+            "lefthook.yaml",
+            ".lefthook.yaml",
+            "lefthook-local.yaml",
+            "lefthook.toml",
+            ".lefthook.toml",
+            "lefthook-local.toml",
+            "lefthook.json",
+            ".lefthook.json",
+            "lefthook-local.json",
+        ])
+        .not_safe(&["lefthook install", "lefthook run pre-commit"]),
     Program::new(
-        &["husky", "lefthook", "simple-git-hooks"],
+        &["husky", "simple-git-hooks"],
         "puts hooks into the repository",
         Kind::Runner,
         Rule::Never(super::Operands::Data),
     )
     .runs(Runs::Code)
     .steers(&[""])
-    .not_safe(&["husky install", "lefthook install"]),
+    .not_safe(&["husky install"]),
     Program::new(&["direnv"], "runs what `.envrc` says", Kind::Runner, Rule::Never(super::Operands::Data))
         .runs(Runs::Code)
         .plants(&["allow", "permit", "grant"])
@@ -164,9 +218,9 @@ pub(super) const TABLE: &[Program] = &[
     runner(&["tsc"], &[], &["tsc --noEmit"]).environment(&["NODE_OPTIONS", "NODE_PATH"]),
     // What is not installed they fetch.
     runner(&["npx", "bunx"], &["package.json"], &["npx tsc"]).here(&[]),
-    runner(&["turbo", "nx"], &["package.json", "turbo.json", "nx.json"], &["turbo run build"]).here(&[
-        "run", "build", "test", "lint", "graph", "affected", "run-many", "format", "show", "list", "ls", "daemon",
-    ]),
+    // Their tasks are scripts of any package of the project, and few of those are read.
+    runner(&["turbo", "nx", "lerna"], &["package.json", "turbo.json", "nx.json", "lerna.json"], &["turbo run build"])
+        .here(&["graph", "show", "list", "ls"]),
     // What their tasks do, nobody has looked at: none of them counts as a build of the project's own.
     tasks(&["invoke", "inv"], &["tasks.py"], &["invoke build"]),
     tasks(&["fab"], &["fabfile.py"], &["fab deploy"]),

@@ -21,7 +21,7 @@ pub(super) const TABLE: &[Program] = &[
             "cp .bashrc ~",
         ]),
     Program::new(&["mv"], "moves files", Kind::Local, Rule::Custom(move_))
-        .traits(&[Trait::ChangesFiles, Trait::Overwrites])
+        .traits(&[Trait::ChangesFiles, Trait::Overwrites, Trait::Moves])
         .safe(&["mv src/a.rs src/b.rs", "mv -n a /tmp/x"])
         .not_safe(&["mv /etc/x a", "mv pre-commit .git/hooks/", "mv * b", "mv .git x", "mv .aws x", "mv x .github"]),
     Program::new(&["rm"], "removes files", Kind::Local, Rule::Custom(remove))
@@ -131,9 +131,12 @@ pub(super) const TABLE: &[Program] = &[
     Program::new(&["chown", "chgrp", "chattr", "setfacl"], "changes who may use a file", Kind::Local, CHANGES)
         .traits(&[Trait::ChangesFiles, Trait::NamesOnly])
         .not_safe(&["chown root a", "chattr +i a"]),
-    Program::new(&["install", "rename", "mkfifo", "mknod"], "changes files", Kind::Local, CHANGES)
+    Program::new(&["install", "rename"], "changes files", Kind::Local, CHANGES)
         .traits(&[Trait::ChangesFiles])
-        .not_safe(&["install a b", "mkfifo x"]),
+        .not_safe(&["install a b"]),
+    Program::new(&["mkfifo", "mknod"], "makes pipes and devices", Kind::Local, CHANGES)
+        .traits(&[Trait::ChangesFiles, Trait::MakesPipes])
+        .not_safe(&["mkfifo x", "mknod x p"]),
     Program::new(&["patch"], "changes files as a diff says", Kind::Local, CHANGES)
         .traits(&[Trait::ChangesFiles, Trait::WritesAsTold])
         .not_safe(&["patch -p1", "patch a b.diff"]),

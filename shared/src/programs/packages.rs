@@ -126,6 +126,7 @@ const OTHER_SETTINGS: &[&str] = &[
     "--workspaces",
     "--workspace",
     "--include-workspace-root",
+    "-w",
     "-w*",
     "--ws",
     "--iwr",
@@ -134,7 +135,9 @@ const OTHER_SETTINGS: &[&str] = &[
     "-C*",
     "--cwd",
     "--dir",
+    "-F",
     "--filter",
+    "-r",
     "--recursive",
     "--top-level",
 ];

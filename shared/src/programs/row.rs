@@ -792,12 +792,16 @@ pub enum Trait {
     Waits,
     /// The same where it is told to follow a file.
     Follows,
+    /// It makes pipes of the file system, at which whoever opens them waits for somebody else.
+    MakesPipes,
     /// It takes along what lies where it works, or in folders that its files name, whatever it is told to do.
     TakesAlong,
     /// It lets git send commits.
     SendsByGit,
     /// It removes what it is given.
     Deletes,
+    /// It takes what it is given from where it is.
+    Moves,
     /// It makes a disk empty.
     Formats,
     /// What it is for is not there in a sandbox: other processes, connections, mounts, jobs of the agent's own shell.

@@ -457,6 +457,7 @@ const VALUED: &[&str] = &[
 pub(super) const ACTIONS: &[&str] = &["-exec", "-execdir", "-ok", "-okdir"];
 
 fn find(judge: &mut Judge<'_>, call: &Call) -> Judgement {
+    changed_by_find(judge, call);
     let judgement = find_by_its_words(judge, call);
     // Where reading stopped, what follows may still name a program.
     if judgement.class == crate::classify::CommandClass::Unknown {
@@ -472,6 +473,43 @@ fn find(judge: &mut Judge<'_>, call: &Call) -> Judgement {
     } else {
         judgement
     }
+}
+
+/// What it takes away, or has another program change.
+fn changed_by_find(judge: &mut Judge<'_>, call: &Call) {
+    let words: Vec<Option<&str>> = call.args.iter().map(Arg::exact).collect();
+    let is_action = |word: Option<&str>| word.is_some_and(|word| ACTIONS.contains(&word));
+    let changes = |rest: &[Option<&str>]| {
+        let program = rest.first().copied().flatten();
+        let end = rest.iter().position(|word| matches!(word, Some(";" | "+"))).unwrap_or(rest.len());
+        let in_place = || {
+            rest.get(..end)
+                .into_iter()
+                .flatten()
+                .flatten()
+                .any(|word| word.starts_with("-i") || word.starts_with("--in"))
+        };
+        let row = program.and_then(|program| super::row(crate::classify::paths::file_name(program)));
+        program.is_none()
+            || row.is_some_and(|row| {
+                row.has(Trait::ChangesFiles) || row.has(Trait::Overwrites) || row.takes_script() && in_place()
+            })
+    };
+    let actions = words.iter().enumerate().filter(|(_, word)| is_action(**word));
+    let mut changing = actions.filter_map(|(at, _)| words.get(at + 1..)).filter(|rest| changes(rest));
+    if changing.next().is_none() && !words.contains(&Some("-delete")) {
+        return;
+    }
+    let is_start =
+        |arg: &&Arg| !(matches!(arg.start(), "(" | "!" | ",") || arg.may_be_option() && arg.exact().is_some());
+    let leading = call
+        .args
+        .iter()
+        .skip_while(|arg| matches!(arg.exact(), Some("-H" | "-L" | "-P")) || arg.start().starts_with("-O"));
+    let starts: Vec<&Arg> = leading.take_while(is_start).collect();
+    let tests =
+        words.get(call.args.iter().position(|arg| !is_start(&arg)).unwrap_or(words.len())..).unwrap_or_default();
+    judge.changes_what_is_found(&starts, &found_by(tests));
 }
 
 fn find_by_its_words(judge: &mut Judge<'_>, call: &Call) -> Judgement {
@@ -610,7 +648,7 @@ pub(crate) fn found_by(tests: &[Option<&str>]) -> Vec<String> {
             }
             [Some("-a" | "-and" | "-xdev" | "-mount" | "-empty"), behind @ ..] => rest = behind,
             // All that stands in front of it has to be true.
-            [] | [Some("-exec" | "-print" | "-print0"), ..] => {
+            [] | [Some("-exec" | "-print" | "-print0" | "-delete"), ..] => {
                 let more = ["-o", "-or", ",", "-follow"];
                 return if rest.iter().flatten().any(|word| more.contains(word)) { Vec::new() } else { names };
             }

@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use bashgate_shared::classify::Effects;
+use bashgate_shared::classify::{EACH_BELOW, Effects};
 
 use super::place;
 use crate::gate::acting::project_of;
@@ -24,12 +24,16 @@ pub(super) fn arriving(effects: &Effects, cwd: &Path) -> (Vec<PathBuf>, bool) {
         let (Some(from), Some(to)) = (place(from, cwd), place(to, cwd)) else { continue };
         // Without the dots in the middle.
         let [from, to] = [from, to].map(|path| path.components().collect::<PathBuf>());
+        let each = from.file_name().is_some_and(|name| name == EACH_BELOW);
+        let from = if each { from.parent().map(Path::to_owned).unwrap_or_default() } else { from };
         // Elsewhere nobody works with it.
         let counts = |folder: &Path| to.starts_with(folder) || folder.starts_with(&to);
         if !from.is_dir() || !(counts(&project) || home.as_deref().is_some_and(counts)) {
             continue;
         }
-        let name = from.file_name().map(|name| to.join(name));
+        // Into a folder that is there it comes with its name, and to one that is not without it; `from/.` always without.
+        let is_there = to.is_dir();
+        let with_name = from.file_name().map(|name| to.join(name)).filter(|_| is_there);
         let mut waiting = vec![from.clone()];
         while let Some(folder) = waiting.pop() {
             for entry in std::fs::read_dir(&folder).into_iter().flatten().flatten() {
@@ -41,8 +45,11 @@ pub(super) fn arriving(effects: &Effects, cwd: &Path) -> (Vec<PathBuf>, bool) {
                     waiting.push(path.clone());
                 }
                 let Ok(inside) = path.strip_prefix(&from) else { continue };
-                // With its name or without it: `from`, `from/.`.
-                arrive.extend(std::iter::once(to.join(inside)).chain(name.as_ref().map(|name| name.join(inside))));
+                if each {
+                    let steps: Vec<_> = inside.components().collect();
+                    arrive.extend((1..steps.len()).map(|at| to.join(steps.iter().skip(at).collect::<PathBuf>())));
+                }
+                arrive.extend(std::iter::once(to.join(inside)).chain(with_name.as_ref().map(|name| name.join(inside))));
             }
         }
     }

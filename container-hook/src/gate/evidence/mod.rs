@@ -24,7 +24,7 @@ use super::real::{Leads, follow};
 use super::started::{INSTALLED, Look};
 use super::{git, words};
 use environment::{environment, is_of_a_row, steering_variables};
-use repositories::folders_of_git;
+pub(super) use repositories::folders_of_git;
 use settings::{account_home, places_of};
 pub(in crate::gate) use told::bound;
 use told::{MAX_TREE, Room, Told, below, is_no_file_of_anybodys, names_in, read, state_of, tree, unknown};

@@ -340,11 +340,11 @@ impl Gathered<'_> {
         if subject.may_run_words() || rows.into_iter().any(|row| row.is_none_or(works_on_project)) {
             let folders: BTreeSet<PathBuf> = std::iter::once(self.cwd.to_owned()).chain(meant).collect();
             let cwd = self.cwd;
+            let named = Named::by(&subject.text, code, in_code);
             for folder in folders.iter().filter(|folder| *folder != cwd && is_of_a_project(folder)) {
-                let there = self.lies_in(folder);
+                let there = self.lies_in(folder, &named);
                 self.found.extend(there);
             }
-            let named = Named::by(&subject.text, code, in_code);
             self.add_project(&named);
         }
     }
@@ -353,7 +353,7 @@ impl Gathered<'_> {
     /// makefiles and runners of tests go into folders that no word names.
     pub(super) fn add_project(&mut self, named: &Named) {
         if is_of_a_project(self.cwd) {
-            let there = self.lies_in(self.cwd);
+            let there = self.lies_in(self.cwd, named);
             self.found.extend(there.into_iter().chain(below_project(self.cwd, named)));
         } else {
             self.add_unknown(&format!("the files in {}, where everybody writes", self.cwd.display()));
@@ -406,7 +406,7 @@ impl Gathered<'_> {
     }
 
     /// The files that lie in a folder itself and may say what a program does there, as one entry.
-    fn lies_in(&mut self, folder: &Path) -> Option<FileEvidence> {
+    fn lies_in(&mut self, folder: &Path, named: &Named) -> Option<FileEvidence> {
         let mut files = self.entries(folder);
         files.sort();
         // A package may lie in any folder, and what is called like one of a language's own comes before it.
@@ -414,7 +414,7 @@ impl Gathered<'_> {
         let is_projects = folder == self.cwd;
         let packages = files.iter().filter(is_package).filter(|file| is_projects && file.is_dir());
         let mut lines: Vec<String> = packages.map(|file| format!("{}/\n", file.to_string_lossy())).collect();
-        files.retain(|file| may_be_settings(file, &[]) && file.is_file());
+        files.retain(|file| (may_be_settings(file, &[]) || named.names(file)) && file.is_file());
         for (at, file) in files.iter().enumerate() {
             let Ok(meta) = std::fs::metadata(file) else { continue };
             // Whoever has one mapped into memory can change it without changing its times.
@@ -465,6 +465,8 @@ pub(super) struct Named {
     parts: HashSet<String>,
     /// All of it counts: it is sent or published as it lies there.
     all: bool,
+    /// Code sends something, which it may name in ways that no word shows: `.`, `*`, `$f`.
+    sends: bool,
 }
 
 impl Named {
@@ -473,14 +475,23 @@ impl Named {
         let parts = words.filter(|part| part.len() <= MAX_PART).map(str::to_owned).collect();
         let deploys = |row: &Program| row.kind == Kind::Network && !row.publishes.is_empty();
         let sends = |name: &String| programs::row(name).is_none_or(|row| deploys(row) || row.has(Trait::TakesAlong));
-        // What code sends it may name in ways that no word shows: `.`, `*`, `$f`.
         let reaches = |name: &str| programs::row(name).is_some_and(|row| row.kind == Kind::Network);
-        Self { parts, all: programs.iter().any(sends) || words::of(code).any(reaches) }
+        let code_sends = words::of(code).any(reaches);
+        Self { parts, all: programs.iter().any(sends) || code_sends, sends: code_sends }
+    }
+
+    /// True for a file that is named, glued to something or by a pattern: `@f`, `file=@f`, `*.md`.
+    fn names(&self, file: &Path) -> bool {
+        let Some(name) = file.file_name().and_then(|name| name.to_str()) else { return true };
+        let is_glued =
+            |part: &str| part.strip_suffix(name).is_some_and(|before| !before.ends_with(char::is_alphanumeric));
+        let fits = |part: &str| part.rsplit_once(['*', '?', ']']).is_some_and(|(_, end)| name.ends_with(end));
+        self.sends || self.parts.contains(name) || self.parts.iter().any(|part| is_glued(part) || fits(part))
     }
 
     /// Everything.
     pub(super) fn all() -> Self {
-        Self { parts: HashSet::new(), all: true }
+        Self { parts: HashSet::new(), all: true, sends: true }
     }
 }
 

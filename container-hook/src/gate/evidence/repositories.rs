@@ -183,7 +183,7 @@ fn submodule(git_dir: PathBuf) -> git::Repository {
 }
 
 /// The folders in which a command calls git.
-pub(super) fn folders_of_git(effects: &Effects) -> Vec<String> {
+pub(in crate::gate) fn folders_of_git(effects: &Effects) -> Vec<String> {
     if effects.git_in.is_empty() { vec![".".to_owned()] } else { effects.git_in.clone() }
 }
 

@@ -3,6 +3,7 @@
 //! The same rules as git's own discovery, read without running git. What cannot be read for certain is an error.
 
 pub(super) mod added;
+pub(super) mod brought;
 pub mod config;
 mod filters;
 mod graph;

@@ -665,7 +665,7 @@ fn beside<'e>(one: &'e [TreeEntry], other: &'e [TreeEntry]) -> Vec<(Option<&'e T
 }
 
 /// How long the numbers of objects are, in bytes.
-fn id_length(repository: &Repository) -> Looked<usize> {
+pub(super) fn id_length(repository: &Repository) -> Looked<usize> {
     let path = repository.common.join("config");
     let text = existing(super::read_text(&path)).map_err(|error| format!("its settings cannot be read ({error})"))?;
     let settings = config::read(&text.unwrap_or_default()).ok_or("its settings are not understood")?;

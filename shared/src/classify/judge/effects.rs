@@ -6,7 +6,7 @@ use super::calls;
 use super::folders::Folder;
 use super::{Content, Fed, Judge, Judgement, Names};
 use crate::classify::call::{Arg, Call, Known};
-use crate::classify::effects::{MAX_LISTED, NetworkUse, note};
+use crate::classify::effects::{EACH_BELOW, MAX_LISTED, NetworkUse, note};
 use crate::classify::later::{self, Later, Tier};
 use crate::classify::patch;
 use crate::classify::paths::{self, Zone};
@@ -388,11 +388,10 @@ impl Judge<'_> {
         if arg.known == Known::Pipe {
             return Judgement::safe();
         }
+        self.may_write_any(arg);
         let Some(path) = arg.exact() else {
-            self.may_write(arg.start(), &arg.tail);
             return Judgement::unknown("it writes a file whose name is only known when it runs");
         };
-        self.may_write_where_it_went(path);
         let mut judgement = Judgement::safe();
         for path in self.unresolved(path) {
             note(&mut self.effects.writes, path);
@@ -403,8 +402,17 @@ impl Judge<'_> {
         judgement
     }
 
+    /// The same for any word that names a file, whatever is known of it.
+    pub(super) fn may_write_any(&mut self, arg: &Arg) {
+        self.may_write_where_it_went(arg);
+        if arg.exact().is_none() {
+            self.may_write(arg.start(), &arg.tail);
+            self.may_write_anything(arg);
+        }
+    }
+
     /// A file is written whose name is only known in part.
-    pub(super) fn may_write(&mut self, start: &str, tail: &str) {
+    fn may_write(&mut self, start: &str, tail: &str) {
         // The last name stands as it is: `.` is the beginning of one.
         let (folder, last) = start
             .rsplit_once('/')
@@ -434,14 +442,82 @@ impl Judge<'_> {
     }
 
     /// The same for a name in a folder that the command went to and that is only known in part.
-    fn may_write_where_it_went(&mut self, path: &str) {
-        if path.starts_with(['/', '~']) || !self.folders.contains(&Folder::Anywhere) {
+    fn may_write_where_it_went(&mut self, arg: &Arg) {
+        let name = arg.start();
+        if name.starts_with(['/', '~']) || !self.folders.contains(&Folder::Anywhere) {
             return;
         }
+        // The folder itself holds whatever it holds.
+        let is_folder = matches!(name.trim_start_matches("./"), "" | "." | "..");
         for folder in self.went_to.clone() {
-            let inside = folder.with_end(&format!("/{path}"));
+            let inside = match arg.exact() {
+                Some(_) if is_folder => folder.clone(),
+                Some(path) => folder.with_end(&format!("/{path}")),
+                None => folder.with_tail(&arg.tail),
+            };
             self.tampering_by(&inside);
             self.may_write(inside.start(), &inside.tail);
+            let last = paths::file_name(name);
+            let may_act = match arg.exact() {
+                Some(_) => is_folder || later::may_be_called_by(last),
+                None => later::may_be_called(last, &arg.tail),
+            };
+            if folder.start().is_empty() && may_act {
+                note(
+                    &mut self.effects.steering,
+                    format!("{name}…{} in a folder that is only known when it runs", arg.tail),
+                );
+            }
+        }
+    }
+
+    /// The same for a name of which nothing is known, or only the patterns by which it was found.
+    fn may_write_anything(&mut self, arg: &Arg) {
+        let is_open = matches!(arg.start(), "" | "./") && arg.tail.is_empty();
+        if !is_open || arg.known == Known::Pipe {
+            return;
+        }
+        // What is found by nothing in particular is looked at where it is found.
+        let is_found = arg.known == Known::Words && arg.start() == "./";
+        let acts = |pattern: &String| later::may_be_called_by(pattern);
+        if arg.found_by.is_empty() && !is_found {
+            note(&mut self.effects.steering, UNNAMED);
+        } else if let Some(pattern) = arg.found_by.iter().find(|pattern| acts(pattern)) {
+            note(&mut self.effects.steering, pattern.clone());
+        }
+    }
+
+    /// The files are changed whose names come on standard input.
+    fn changes_what_comes_in(&mut self) {
+        match self.names_on_stdin() {
+            Some(names) => {
+                let below: Vec<Arg> = names.below.iter().map(Arg::literal).collect();
+                self.changes_what_is_found(&below.iter().collect::<Vec<_>>(), &names.found_by);
+            }
+            None => note(&mut self.effects.steering, UNNAMED),
+        }
+    }
+
+    /// Whatever is found below these folders by these patterns, or at all, is changed or taken away.
+    pub fn changes_what_is_found(&mut self, starts: &[&Arg], patterns: &[String]) {
+        let fits = patterns.iter().find(|pattern| later::may_be_called_by(pattern));
+        if !patterns.is_empty() && fits.is_none() {
+            return;
+        }
+        let here = Arg::literal(".");
+        let starts: Vec<&Arg> = if starts.is_empty() { vec![&here] } else { starts.to_vec() };
+        for start in starts {
+            let holds = |place: &String| {
+                let cwd = self.around.cwd.as_deref();
+                let whole = cwd.map_or_else(|| place.clone(), |cwd| paths::resolve(Some(cwd), place));
+                matches!(place.as_str(), "." | "~")
+                    || cwd.is_some_and(|cwd| paths::is_within(cwd, &whole))
+                    || self.around.later(&format!("{place}/x")).is_some()
+            };
+            if start.exact().is_none_or(|path| self.is_lost(path) || self.resolved(path).iter().any(holds)) {
+                let pattern = fits.map_or("*", String::as_str);
+                note(&mut self.effects.steering, format!("{}/{pattern}", start.start().trim_end_matches('/')));
+            }
         }
     }
 
@@ -498,8 +574,14 @@ impl Judge<'_> {
             || call.program.is_empty()
             || changes(&call.program)
             || call.args.iter().any(|arg| changes(arg.start()));
+        // Where a search starts, nothing goes.
+        let takes_away = [Trait::Deletes, Trait::Moves].iter().any(|fact| programs::has(&call.program, *fact))
+            && !programs::has(&call.program, Trait::PrintsNames);
         // What it changes stands elsewhere.
         let reads_names = matches!(programs::runs_of(&call.program), Runs::Behind(wrapper) if wrapper.words_from_input);
+        if reads_names && modifies {
+            self.changes_what_comes_in();
+        }
         self.outputs(call);
         // A commit that is called like a file.
         let only_read = programs::only_read(&call.program, &call.args);
@@ -518,8 +600,11 @@ impl Judge<'_> {
             {
                 self.may_change(path, modifies, only_talks);
             }
-            if modifies && arg.exact().is_none() {
-                self.may_write(arg.start(), &arg.tail);
+            if modifies {
+                self.may_write_any(arg);
+            }
+            if takes_away && let Some(path) = arg.exact() {
+                self.takes_away(path);
             }
             if modifies && (arg.exact().is_none() || reads_names) {
                 self.tampering_by(arg);
@@ -557,20 +642,42 @@ impl Judge<'_> {
         meant
     }
 
-    /// A program that is not Safe may change what this names.
-    /// What may be copied as a folder, to the last word, or to any where an option says to which.
+    /// What may be copied as a folder, to the last word, or to any where an option says to which; by the program of a call, or by one
+    /// that stands behind it.
     fn note_copies(&mut self, call: &Call) {
-        let row = programs::row(paths::file_name(&call.program));
-        if !row.is_some_and(|row| matches!(row.copies, Some(Copies::ToLast(_)))) {
-            return;
+        let words: Vec<&str> = std::iter::once(call.program.as_str())
+            .chain(call.args.iter().map(|arg| arg.exact().unwrap_or("?")))
+            .collect();
+        let copies = |program: &str| {
+            let row = programs::row(paths::file_name(program));
+            row.is_some_and(|row| matches!(row.copies, Some(Copies::ToLast(_))))
+        };
+        let is_found = |word: &&str| !word.starts_with(['-', '(', '!']);
+        // Whatever is found there may be a folder, and arrives without those above it.
+        let found = || {
+            let starts: Vec<String> = words.iter().skip(1).copied().take_while(is_found).map(str::to_owned).collect();
+            let starts = if starts.is_empty() { vec![".".to_owned()] } else { starts };
+            starts.into_iter().map(|start| format!("{start}/{EACH_BELOW}"))
+        };
+        for at in (0..words.len()).filter(|at| words.get(*at).is_some_and(|word| copies(word))) {
+            let rest = words.get(at + 1..).unwrap_or_default();
+            let end = rest.iter().position(|word| matches!(*word, ";" | "+")).unwrap_or(rest.len());
+            let behind = rest.get(..end).unwrap_or_default();
+            let behind: Vec<String> = behind
+                .iter()
+                .flat_map(|word| if *word == "{}" { found().collect() } else { vec![(*word).to_owned()] })
+                .collect();
+            self.note_copies_to(&behind.iter().map(String::as_str).filter(|word| *word != "?").collect::<Vec<_>>());
         }
-        let words: Vec<&str> = call.args.iter().filter_map(Arg::exact).collect();
+    }
+
+    fn note_copies_to(&mut self, words: &[&str]) {
         // `-tDIR`, `-t DIR`, `--target-directory=DIR`.
         let glued = |word: &str| {
             word.split_once('=')
                 .map_or_else(|| word.get(2..).unwrap_or_default().to_owned(), |(_, path)| path.to_owned())
         };
-        let (options, named): (Vec<&str>, Vec<&str>) = words.into_iter().partition(|word| word.starts_with('-'));
+        let (options, named): (Vec<&str>, Vec<&str>) = words.iter().partition(|word| word.starts_with('-'));
         let says_target = |word: &str| word.starts_with("--t") || !word.starts_with("--") && word.contains('t');
         let mut targets: Vec<String> = named.last().map(|last| (*last).to_owned()).into_iter().collect();
         let told: Vec<&str> = options.into_iter().filter(|word| says_target(word)).collect();
@@ -581,13 +688,16 @@ impl Judge<'_> {
             if !self.effects.has_all_copies() {
                 return;
             }
-            if *from != to.as_str() && !to.is_empty() {
+            // Another machine's folder is none of this one's.
+            let is_remote = |path: &str| path.split('/').next().is_some_and(|first| first.contains(':'));
+            if *from != to.as_str() && !to.is_empty() && !is_remote(to) && !is_remote(from) {
                 let pairs = self.resolved(from).into_iter().zip(self.resolved(to));
                 self.effects.copies.extend(pairs);
             }
         }
     }
 
+    /// A program that is not Safe may change what this names.
     fn may_change(&mut self, path: &str, modifies: bool, only_talks: bool) {
         for path in self.resolved(path) {
             let later = self.around.later(&path);
@@ -604,6 +714,16 @@ impl Judge<'_> {
                 Some(Tier::Steers) if modifies => note(&mut self.effects.steering, path),
                 Some(Tier::ByItself) if modifies => note(&mut self.effects.persistence, path),
                 Some(Tier::Gate | Tier::ByItself | Tier::Steers) | None => {}
+            }
+        }
+    }
+
+    /// A folder goes from where it is. With the one that the agent works in, its settings go.
+    fn takes_away(&mut self, path: &str) {
+        let Some(cwd) = self.around.cwd.clone() else { return };
+        for place in self.resolved(path) {
+            if paths::is_within(&cwd, &paths::resolve(Some(&cwd), &place)) {
+                note(&mut self.effects.tampering, format!("{place}, in which the agent works"));
             }
         }
     }
@@ -799,6 +919,9 @@ impl Judge<'_> {
         }
     }
 }
+
+/// What is said of files that no text names.
+const UNNAMED: &str = "files whose names are only known when it runs";
 
 /// The folder in which a pattern finds its names, and how these begin. A pattern with folders in it finds them below.
 fn folder_of_pattern(arg: &Arg) -> (&str, &str) {

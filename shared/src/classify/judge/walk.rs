@@ -794,7 +794,7 @@ impl Judge<'_> {
         let Some(path) = arg.exact() else {
             if redirect.writes {
                 self.tampering_by(arg);
-                self.may_write(arg.start(), &arg.tail);
+                self.may_write_any(arg);
             }
             self.named_by_pattern(arg);
             // What a pattern or a variable stands for is read all the same.

@@ -4,12 +4,15 @@
 mod behind;
 mod editor;
 mod hooks;
+mod leaves;
 mod local;
 mod reading;
 mod shown;
 
 pub use editor::opens_editor;
 pub use hooks::{GIT_HOOKS_OF_WORK, git_hooks, is_git_hook, starts_hook};
+pub(super) use leaves::writes_by_number;
+pub use leaves::{Leaves, leaves, may_leave_files};
 pub(super) use local::EXAMPLES;
 
 use super::{Judge, Judgement, Kind, Program, Reach, Rule, Runs, Talks, Trait, row};
@@ -663,77 +666,6 @@ pub fn checks_out(subcommand: &str) -> bool {
         subcommand,
         "checkout" | "switch" | "restore" | "merge" | "pull" | "rebase" | "stash" | "cherry-pick" | "revert" | "am"
     )
-}
-
-/// True for a call of git that may leave other files where it stands than were there: of all but those that are known to leave none.
-pub fn may_leave_files(args: &[Option<&str>]) -> bool {
-    const LEAVE_NONE: &[&str] = &[
-        "add",
-        "blame",
-        "branch",
-        "cat-file",
-        "check-attr",
-        "check-ignore",
-        "cherry",
-        "commit",
-        "config",
-        "count-objects",
-        "describe",
-        "diff",
-        "diff-files",
-        "diff-index",
-        "diff-tree",
-        "fetch",
-        "for-each-ref",
-        "fsck",
-        "grep",
-        "help",
-        "init",
-        "log",
-        "ls-files",
-        "ls-remote",
-        "ls-tree",
-        "merge-base",
-        "name-rev",
-        "notes",
-        "push",
-        "reflog",
-        "remote",
-        "rev-list",
-        "rev-parse",
-        "shortlog",
-        "show",
-        "show-ref",
-        "status",
-        "tag",
-        "verify-pack",
-        "version",
-    ];
-    let writes = args.iter().any(|word| word.is_none_or(|word| word.starts_with("--ou")));
-    writes || !subcommand_of(args).is_some_and(|(subcommand, _)| LEAVE_NONE.contains(&subcommand))
-}
-
-/// True for a call of git by which files come to be of which no word is the name: out of objects that were made by number, or in another
-/// working tree than the one around it.
-pub(super) fn writes_by_number(words: &[Option<&str>]) -> bool {
-    let elsewhere = |word: &&str| word.starts_with("--work-tree");
-    if words.iter().flatten().any(elsewhere) {
-        return true;
-    }
-    let Some((subcommand, rest)) = subcommand_of(words) else { return false };
-    let has = |options: &[&str]| {
-        rest.iter().any(|word| word.is_none_or(|word| options.iter().any(|option| word.starts_with(option))))
-    };
-    match subcommand {
-        "mktree" | "commit-tree" | "fast-import" | "unpack-objects" | "checkout-index" | "replace" => true,
-        "update-index" => has(&["--index-i", "--cacheinfo", "--stdin", "-z"]),
-        "hash-object" => has(&["-w", "--stdin-p"]),
-        // Without it, only the index is another one.
-        "read-tree" => rest
-            .iter()
-            .any(|word| word.is_none_or(|word| word.starts_with('-') && !word.starts_with("--") && word.contains('u'))),
-        _ => false,
-    }
 }
 
 /// The same for a call of git, whatever options stand in front of its subcommand.

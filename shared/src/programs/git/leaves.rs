@@ -1,0 +1,196 @@
+//! What calls of git leave in the working tree.
+
+use super::{checks_out, subcommand_of};
+
+/// What a call of git does to files of the working tree of which its words are not the names.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Leaves {
+    /// What others have committed takes the place of what was committed here. Where a file was changed here and there, git refuses.
+    Commits,
+    /// The same out of what was put by.
+    Stashed,
+    /// What was changed here goes back to what was committed, or to what a word names.
+    Restored,
+    /// The same, and what nobody tracks goes.
+    Cleared,
+    /// What nobody tracks goes.
+    Cleaned,
+    /// What is tracked goes.
+    Removed,
+    /// Nobody knows: an alias, or a subcommand of others.
+    Unknown,
+}
+
+/// What a call of git leaves, given its words, and the subcommand's own; `None` where it changes no file whose name does not stand in it.
+pub fn leaves<'w>(words: &'w [Option<&'w str>]) -> Option<(Leaves, &'w str, &'w [Option<&'w str>])> {
+    /// They change nothing in the working tree, or what each of their words names.
+    const NONE: &[&str] = &[
+        "am",
+        "apply",
+        "archive",
+        "bundle",
+        "checkout-index",
+        "clone",
+        "commit-tree",
+        "config",
+        "credential",
+        "difftool",
+        "fast-export",
+        "fast-import",
+        "format-patch",
+        "gc",
+        "hash-object",
+        "index-pack",
+        "init",
+        "instaweb",
+        "interpret-trailers",
+        "lfs",
+        "mailinfo",
+        "maintenance",
+        "mergetool",
+        "mktag",
+        "mktree",
+        "pack-objects",
+        "pack-refs",
+        "prune",
+        "range-diff",
+        "remote",
+        "repack",
+        "replace",
+        "request-pull",
+        "rerere",
+        "send-email",
+        "stripspace",
+        "submodule",
+        "symbolic-ref",
+        "unpack-objects",
+        "update-index",
+        "update-ref",
+        "var",
+        "verify-commit",
+        "verify-tag",
+        "whatchanged",
+        "worktree",
+        "write-tree",
+    ];
+    let (subcommand, rest) = subcommand_of(words)?;
+    let is = |options: &[&str]| has_any(rest, &|word| options.iter().any(|option| word.starts_with(option)));
+    // Letters that stand together: `-fdn`.
+    let has_letter =
+        |letter: char| has_any(rest, &|word| word.starts_with('-') && !word.starts_with("--") && word.contains(letter));
+    let first = rest.first().copied().flatten();
+    let what = match subcommand {
+        "switch" if has_letter('f') || is(&["--f", "--d"]) => Leaves::Restored,
+        "switch" | "merge" | "pull" | "rebase" | "cherry-pick" | "revert" | "bisect" => Leaves::Commits,
+        "restore" if (has_letter('S') || is(&["--st"])) && !has_letter('W') && !is(&["--w"]) => return None,
+        "checkout" | "restore" => Leaves::Restored,
+        "reset" if is(&["--h", "--me", "--k"]) => Leaves::Restored,
+        "reset" => return None,
+        "read-tree" if has_letter('u') => Leaves::Restored,
+        "stash" => match first {
+            Some("list" | "show" | "drop" | "clear" | "create" | "store") => return None,
+            Some("pop" | "apply" | "branch") => Leaves::Stashed,
+            _ if has_letter('u') || has_letter('a') || is(&["--i", "--a"]) => Leaves::Cleared,
+            _ => Leaves::Restored,
+        },
+        "clean" if only_says(rest) => return None,
+        "clean" => Leaves::Cleaned,
+        "rm" | "mv" | "sparse-checkout" => Leaves::Removed,
+        _ if NONE.contains(&subcommand) || !may_leave_files(words) => return None,
+        _ => Leaves::Unknown,
+    };
+    Some((what, subcommand, rest))
+}
+
+/// True for a `git clean` that certainly only says what it would take away. Behind an `e` stands what it leaves alone.
+fn only_says(words: &[Option<&str>]) -> bool {
+    let known = || words.iter().flatten();
+    let says = |word: &&str| {
+        let letters = word.strip_prefix('-').filter(|letters| !letters.starts_with('-'));
+        letters.and_then(|letters| letters.split('e').next()).is_some_and(|letters| letters.contains('n'))
+            || "--dry-run".starts_with(*word) && word.len() > 3
+    };
+    known().any(says) && words.iter().all(Option::is_some) && !known().any(|word| word.starts_with("--no"))
+}
+
+/// True where a word is so, or may be.
+fn has_any(words: &[Option<&str>], is: &dyn Fn(&str) -> bool) -> bool {
+    words.iter().any(|word| word.is_none_or(is))
+}
+
+/// True for a call of git that may leave other files where it stands than were there: of all but those that are known to leave none.
+pub fn may_leave_files(args: &[Option<&str>]) -> bool {
+    const LEAVE_NONE: &[&str] = &[
+        "add",
+        "blame",
+        "branch",
+        "cat-file",
+        "check-attr",
+        "check-ignore",
+        "cherry",
+        "commit",
+        "config",
+        "count-objects",
+        "describe",
+        "diff",
+        "diff-files",
+        "diff-index",
+        "diff-tree",
+        "fetch",
+        "for-each-ref",
+        "fsck",
+        "grep",
+        "help",
+        "init",
+        "log",
+        "ls-files",
+        "ls-remote",
+        "ls-tree",
+        "merge-base",
+        "name-rev",
+        "notes",
+        "push",
+        "reflog",
+        "remote",
+        "rev-list",
+        "rev-parse",
+        "shortlog",
+        "show",
+        "show-ref",
+        "status",
+        "tag",
+        "verify-pack",
+        "version",
+    ];
+    let writes = args.iter().any(|word| word.is_none_or(|word| word.starts_with("--ou")));
+    writes || !subcommand_of(args).is_some_and(|(subcommand, _)| LEAVE_NONE.contains(&subcommand))
+}
+
+/// True for a call of git by which files come to be of which no word is the name: out of objects that were made by number, or in another
+/// working tree than the one around it.
+pub(in crate::programs) fn writes_by_number(words: &[Option<&str>]) -> bool {
+    let elsewhere = |word: &&str| word.starts_with("--work-tree");
+    if words.iter().flatten().any(elsewhere) {
+        return true;
+    }
+    let Some((subcommand, rest)) = subcommand_of(words) else { return false };
+    let has = |options: &[&str]| {
+        rest.iter().any(|word| word.is_none_or(|word| options.iter().any(|option| word.starts_with(option))))
+    };
+    let known = || rest.iter().flatten();
+    // What comes under another name than it was committed by: a folder of a commit, or of what is merged.
+    let is_inside = |word: &&str| word.split_once(':').is_some_and(|(of, _)| !of.is_empty() && !of.ends_with('='));
+    let is_strategy = |word: &&str| word.starts_with('-') && word.contains("subtree") || word.starts_with("subtree");
+    match subcommand {
+        "checkout" | "restore" if known().any(is_inside) => true,
+        _ if checks_out(subcommand) && known().any(is_strategy) => true,
+        "mktree" | "commit-tree" | "fast-import" | "unpack-objects" | "checkout-index" | "replace" | "subtree" => true,
+        "update-index" => has(&["--index-i", "--cacheinfo", "--stdin", "-z"]),
+        "hash-object" => has(&["-w", "--stdin-p"]),
+        // Without it, only the index is another one.
+        "read-tree" => has_any(rest, &|word| {
+            word.starts_with('-') && !word.starts_with("--") && word.contains('u') || is_inside(&word)
+        }),
+        _ => false,
+    }
+}

@@ -1,0 +1,116 @@
+//! An agent's settings, in which the gate's own entry stands, stay where they are: whatever takes them away, or puts others there, is
+//! asked about or denied, though no word of it names them.
+
+use bashgate_tests::Site;
+
+use super::bound::{program, tainted};
+use super::code_unseen::each_in;
+use super::hostile_world::git;
+
+/// A project with settings that nobody has committed, and another branch that holds some.
+fn project() -> Site {
+    let site = tainted();
+    let work = site.work();
+    git(&work, &["init", "-q", "-b", "main"]);
+    for (name, text) in [
+        ("run.sh", "echo hi\n"),
+        ("src/a.py", "a\n"),
+        ("src/b.orig", "a\n"),
+        ("x5/README", "x\n"),
+        ("z/settings.json", "{\"disableAllHooks\": true}\n"),
+        ("z/list", "README\n"),
+    ] {
+        program(&work.join(name), text);
+    }
+    git(&work, &["add", "."]);
+    git(&work, &["commit", "-qm", "one"]);
+    git(&work, &["switch", "-qc", "other"]);
+    program(&work.join(".claude/settings.json"), "{}\n");
+    git(&work, &["add", "."]);
+    git(&work, &["commit", "-qm", "other"]);
+    git(&work, &["switch", "-q", "main"]);
+    git(&work, &["switch", "-qc", "same"]);
+    program(&work.join("src/c.py"), "c\n");
+    git(&work, &["add", "."]);
+    git(&work, &["commit", "-qm", "same"]);
+    git(&work, &["switch", "-q", "main"]);
+    program(&work.join(".claude/settings.json"), "{\"hooks\": {}}\n");
+    program(&work.join("x6/.claude/settings.json"), "{}\n");
+    site
+}
+
+#[test]
+fn what_would_take_the_gate_away_is_asked_about() {
+    const COMMANDS: &[&str] = &[
+        // By git, which knows no words for it.
+        "git stash -u",
+        "git clean -fdx",
+        "git clean -fd",
+        "git switch other",
+        "git checkout -f other",
+        "git checkout other -- .",
+        "git merge other",
+        "git cherry-pick other",
+        "git checkout main:x5 -- .",
+        "git restore --source=main:x5 .",
+        "git merge -X subtree=x5 same",
+        "cd src && git stash -u",
+        "bash -c 'git clean -fdx'",
+        // With what it lies in.
+        "rm -rf ../work",
+        "mv ../work ../elsewhere",
+        "cd .. && rm -rf work",
+        "ls -A | xargs rm -r",
+        "for f in $(ls -A); do rm -r $f; done",
+        "for f in .*; do rm -r $f; done",
+        // In a folder of which only the run knows the name, or by a name that only it knows.
+        "cd .c*; cat ../z/settings.json > sett*",
+        "cd $(ls -d .c*) && cat ../z/settings.json > sett*",
+        "cd $(ls -d .c*) && rm *",
+        "cd $(ls -d .c*); ln -f ../z/settings.json .",
+        "cd $(ls -d .c*); find . -delete",
+        "pushd $(ls -d .c*); rm -r *",
+        "for d in .c*; do cd $d; cat ../z/settings.json > s*; done",
+        "rm $(cat z/list)",
+        "xargs rm < z/list",
+        "rm $(find . -name 'sett*')",
+        // With a folder that holds it, whatever stands in front of the copy.
+        "nice cp -r x6/. .",
+        "command cp -r x6/. .",
+        "timeout 5 cp -r x6/. .",
+        "find x6 -mindepth 1 -maxdepth 1 -exec cp -r {} . \\;",
+        "find .. -path '*x6*' -name '.c*' -exec cp -r {} . \\;",
+        // By what is found.
+        "find . -maxdepth 1 -name '.c*' -exec ln -f z/settings.json {} \\;",
+        "find . -name 'sett*.json' -exec sed -i s/hooks/x/ {} \\;",
+        "find . -path '*c*' -name 'sett*' -delete",
+        "find . -maxdepth 1 -name '.c*' -exec rm -r {} +",
+        "find . -delete",
+    ];
+    each_in(&project(), COMMANDS, true);
+}
+
+#[test]
+fn ordinary_work_beside_the_gate_goes_on() {
+    const COMMANDS: &[&str] = &[
+        "git stash list",
+        "git status",
+        "git clean -fdn",
+        "git merge -q same",
+        "git checkout -q -b topic",
+        "git checkout -q same",
+        "git checkout -q main",
+        "git checkout -- src",
+        "git restore src/a.py",
+        "find . -name '*.orig' -delete",
+        "find . -name '*.pyc' | xargs rm -f",
+        "find . -name '*.py' -exec sed -i s/a/b/ {} +",
+        "find src -type f -exec sed -i s/b/a/ {} +",
+        "rm -rf build dist",
+        "rm -f *.log",
+        "cp -r src src2",
+        "nice cp -r src src3",
+        "sh run.sh & wait",
+    ];
+    each_in(&project(), COMMANDS, false);
+}
