@@ -14,9 +14,8 @@ use std::mem::MaybeUninit;
 use std::os::fd::OwnedFd;
 use std::os::unix::ffi::OsStrExt as _;
 use std::os::unix::fs::{MetadataExt as _, OpenOptionsExt as _};
-use std::path::{Path, PathBuf};
+use std::path::{Component, Path, PathBuf};
 
-use bashgate_shared::classify::paths;
 use bashgate_shared::command::Digest;
 use bashgate_shared::protocol::FileEvidence;
 use rustix::fs::inotify::{self, CreateFlags, ReadFlags, WatchFlags};
@@ -26,6 +25,24 @@ use crate::watch::MOST_LINKS;
 
 /// Largest script that is copied, in bytes; as large as the largest of which a digest is made.
 const MOST_BYTES: u64 = 8 << 20;
+
+/// A file that a command was allowed with.
+#[derive(Debug, Clone)]
+pub struct Allowed {
+    /// Where it lies, and what it held.
+    pub file: FileEvidence,
+    /// What of it is held to while the command runs.
+    pub hold: Hold,
+}
+
+/// What of a file is held to.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Hold {
+    /// The command finds a copy of what was allowed in its place.
+    Copy,
+    /// It holds what was allowed all the time, whoever may use it: the command says itself that this changes, or may write it.
+    Content,
+}
 
 /// A script that has changed since it was allowed.
 #[derive(Debug, thiserror::Error)]
@@ -41,8 +58,8 @@ pub struct BoundScripts {
     folder: Option<Temporary>,
     /// From the copy to the real path of the script.
     pub mounts: Vec<(String, String)>,
-    /// Each script where the command finds it, and which file it was when it was read.
-    seen: Vec<(PathBuf, File)>,
+    /// Each script where the command finds it, which file it was when it was read, and what of it is held to.
+    seen: Vec<(PathBuf, File, Allowed)>,
     names: OnTheWay,
 }
 
@@ -57,26 +74,49 @@ struct OnTheWay {
 }
 
 impl OnTheWay {
-    /// Listens to every folder on the way to a file, also those in which links on the way lie.
+    /// Listens to every folder on the way to a file, as the kernel goes it: through each link, and back from where that has led.
     fn listen(&mut self, file: &Path) {
-        let mut way = file.to_owned();
-        for _ in 0..MOST_LINKS {
-            self.listen_above(&way, file);
-            // From the top: the first link says where the rest lies.
-            let mut above: Vec<&Path> = way.ancestors().collect();
-            above.reverse();
-            let Some((link, target)) = above.into_iter().find_map(|part| Some((part, fs::read_link(part).ok()?)))
-            else {
-                return;
+        let mut here = PathBuf::from("/");
+        let mut steps: Vec<OsString> = steps_of(file).collect();
+        let mut links = 0;
+        while let Some(step) = steps.pop() {
+            if step == ".." {
+                here.pop();
+                continue;
+            }
+            self.listen_in(&here, &step, file);
+            let next = here.join(&step);
+            let Ok(target) = fs::read_link(&next) else {
+                if steps.is_empty() {
+                    self.listen_to(&next, file);
+                }
+                here = next;
+                continue;
             };
-            let rest = way.strip_prefix(link).unwrap_or(Path::new("")).to_owned();
-            way = link.parent().unwrap_or(Path::new("/")).join(target).join(rest);
-            way = PathBuf::from(paths::resolve(None, &way.to_string_lossy()));
+            links += 1;
+            if links > MOST_LINKS {
+                self.unheard.insert(file.to_owned());
+                return;
+            }
+            if target.is_absolute() {
+                here = PathBuf::from("/");
+            }
+            steps.extend(steps_of(&target));
         }
-        self.unheard.insert(file.to_owned());
     }
 
-    fn listen_above(&mut self, way: &Path, file: &Path) {
+    /// Listens to what a file holds. Its watch has no names.
+    fn listen_to(&mut self, place: &Path, file: &Path) {
+        let Some(heard) = &self.heard else { return };
+        match inotify::add_watch(heard, place, WatchFlags::MODIFY) {
+            Ok(watch) => self.folders.entry(watch).or_default().push((OsString::new(), file.to_owned())),
+            // One that cannot be read is none that was allowed.
+            Err(_) => drop(self.unheard.insert(file.to_owned())),
+        }
+    }
+
+    /// Listens to what a name in a folder is given to.
+    fn listen_in(&mut self, folder: &Path, name: &OsStr, file: &Path) {
         if self.heard.is_none() {
             self.heard = inotify::init(CreateFlags::NONBLOCK | CreateFlags::CLOEXEC).ok();
         }
@@ -89,14 +129,15 @@ impl OnTheWay {
             | WatchFlags::CREATE
             | WatchFlags::DELETE
             | WatchFlags::ONLYDIR;
-        for (folder, name) in way.ancestors().filter_map(|path| Some((path.parent()?, path.file_name()?))) {
-            match inotify::add_watch(heard, folder, flags) {
-                Ok(watch) => self.folders.entry(watch).or_default().push((name.to_owned(), file.to_owned())),
-                // Who may rename what is in it may have closed it, or have used up what the system gives.
-                Err(_) if fs::metadata(folder).is_ok_and(|meta| meta.uid() == rustix::process::geteuid().as_raw()) => {
+        match inotify::add_watch(heard, folder, flags) {
+            Ok(watch) => self.folders.entry(watch).or_default().push((name.to_owned(), file.to_owned())),
+            Err(error) => {
+                // Whoever may rename what is in it may have closed it, or have used up what the system gives.
+                let is_own =
+                    || fs::metadata(folder).is_ok_and(|meta| meta.uid() == rustix::process::geteuid().as_raw());
+                if error != rustix::io::Errno::ACCESS || is_own() {
                     self.unheard.insert(file.to_owned());
                 }
-                Err(_) => {}
             }
         }
     }
@@ -111,10 +152,19 @@ impl OnTheWay {
             let all = event.events().contains(ReadFlags::QUEUE_OVERFLOW);
             let name = event.file_name().map(|name| OsStr::from_bytes(name.to_bytes()));
             let of = self.folders.iter().filter(|(watch, _)| all || **watch == event.wd()).flat_map(|(_, names)| names);
-            found.extend(of.filter(|(one, _)| all || name == Some(one.as_os_str())).map(|(_, file)| file.clone()));
+            let is_it = |one: &OsString| name.map_or(one.is_empty(), |name| name == one.as_os_str());
+            found.extend(of.filter(|(one, _)| all || is_it(one)).map(|(_, file)| file.clone()));
         }
         found
     }
+}
+
+/// The steps of a path, the last one first, without those that lead nowhere.
+fn steps_of(path: &Path) -> impl Iterator<Item = OsString> {
+    let steps = path.components().rev();
+    steps
+        .filter(|step| matches!(step, Component::Normal(_) | Component::ParentDir))
+        .map(|step| step.as_os_str().to_owned())
 }
 
 impl BoundScripts {
@@ -122,9 +172,10 @@ impl BoundScripts {
     /// which no digest was made is left out.
     ///
     /// The inner error says which script is another one by now.
-    pub fn copy(scripts: &[FileEvidence], cwd: &Path, parent: Option<&Path>) -> io::Result<Result<Self, Changed>> {
+    pub fn copy(scripts: &[Allowed], cwd: &Path, parent: Option<&Path>) -> io::Result<Result<Self, Changed>> {
         let mut bound = Self { folder: None, mounts: Vec::new(), seen: Vec::new(), names: OnTheWay::default() };
-        for script in scripts.iter().filter(|script| !script.sha256.is_empty()) {
+        for allowed in scripts.iter().filter(|allowed| !allowed.file.sha256.is_empty()) {
+            let script = &allowed.file;
             let path = cwd.join(&script.path);
             // First: what happens from here on is heard.
             for way in [Some(path.clone()), fs::canonicalize(&path).ok()].into_iter().flatten().collect::<BTreeSet<_>>()
@@ -133,9 +184,12 @@ impl BoundScripts {
             }
             let now = read(&path).filter(|(bytes, _)| Digest::of(bytes).hex() == script.sha256);
             let Some((bytes, file)) = now else { return Ok(Err(Changed(script.path.clone()))) };
-            bound.seen.push((path.clone(), file));
-            let Some(parent) = parent else { continue };
-            let Some(real) = fs::canonicalize(&path)?.to_str().map(str::to_owned) else { continue };
+            bound.seen.push((path.clone(), file, allowed.clone()));
+            let Some(parent) = parent.filter(|_| allowed.hold == Hold::Copy) else { continue };
+            // What cannot be named to a sandbox cannot be put in its place.
+            let Some(real) = fs::canonicalize(&path)?.to_str().map(str::to_owned) else {
+                return Ok(Err(Changed(script.path.clone())));
+            };
             let folder = match &bound.folder {
                 Some(folder) => folder,
                 // Whoever runs the script may be another user; who does not know the copy's name does not find it.
@@ -155,11 +209,15 @@ impl BoundScripts {
     /// allowed.
     pub fn exchanged(&self) -> impl Iterator<Item = &Path> {
         let by_name = self.names.exchanged();
-        let is_another = move |(path, file): &&(PathBuf, File)| {
+        let is_another = move |(path, file, allowed): &&(PathBuf, File, Allowed)| {
             let leads = || fs::canonicalize(path).is_ok_and(|real| by_name.contains(&real));
-            by_name.contains(path) || leads() || fs::metadata(path).map_or(true, |now| which(&now) != *file)
+            let is_as_before = || match allowed.hold {
+                Hold::Copy => fs::metadata(path).is_ok_and(|now| which(&now) == *file),
+                Hold::Content => read(path).is_some_and(|(bytes, _)| Digest::of(&bytes).hex() == allowed.file.sha256),
+            };
+            by_name.contains(path) || leads() || !is_as_before()
         };
-        self.seen.iter().filter(is_another).map(|(path, _)| path.as_path())
+        self.seen.iter().filter(is_another).map(|(path, ..)| path.as_path())
     }
 }
 
@@ -179,6 +237,8 @@ fn which(found: &fs::Metadata) -> File {
 
 #[cfg(test)]
 mod tests {
+    use std::os::unix::fs::PermissionsExt as _;
+
     use super::*;
 
     #[test]
@@ -190,8 +250,14 @@ mod tests {
             sha256: Digest::of(text).hex(),
             head: String::new(),
         };
-        let copied = |script: FileEvidence| BoundScripts::copy(&[script], folder.path(), Some(folder.path())).unwrap();
-        let compared = |script: FileEvidence| BoundScripts::copy(&[script], folder.path(), None).unwrap();
+        let copy = |file: FileEvidence| Allowed { file, hold: Hold::Copy };
+        let copied =
+            |script: FileEvidence| BoundScripts::copy(&[copy(script)], folder.path(), Some(folder.path())).unwrap();
+        let compared = |script: FileEvidence| BoundScripts::copy(&[copy(script)], folder.path(), None).unwrap();
+        let held = |script: FileEvidence| {
+            let allowed = Allowed { file: script, hold: Hold::Content };
+            BoundScripts::copy(&[allowed], folder.path(), Some(folder.path())).unwrap().unwrap()
+        };
         let alone = compared(script("a.sh", b"echo a")).unwrap();
         assert!(alone.mounts.is_empty() && alone.exchanged().count() == 0);
         assert!(compared(script("a.sh", b"echo b")).is_err());
@@ -227,6 +293,16 @@ mod tests {
             fs::write(named("d/e/new"), "x").unwrap();
             assert_eq!(deep.exchanged().count(), 1, "{folder}");
         }
+        // Of what the command changes itself, by whom it may be used is no matter, and what it holds is.
+        fs::write(named("own.sh"), "echo a").unwrap();
+        let own = held(script("own.sh", b"echo a"));
+        assert!(own.mounts.is_empty());
+        fs::set_permissions(named("own.sh"), fs::Permissions::from_mode(0o755)).unwrap();
+        assert_eq!(own.exchanged().count(), 0);
+        for text in ["echo b", "echo a"] {
+            fs::write(named("own.sh"), text).unwrap();
+        }
+        assert_eq!(own.exchanged().count(), 1);
         // A link in the middle that is turned, and turned back.
         fs::create_dir_all(named("good/s")).unwrap();
         fs::create_dir_all(named("mid")).unwrap();
@@ -239,6 +315,22 @@ mod tests {
         for target in ["../d", "../good"] {
             std::os::unix::fs::symlink(target, named("mid/n")).unwrap();
             fs::rename(named("mid/n"), named("mid/cur")).unwrap();
+        }
+        assert_eq!(deep.exchanged().count(), 1);
+        // The same behind which the way goes back: `hop/..` is where `hop` leads, and up from there.
+        for name in ["d1/in", "d2/in", "d1/good", "d2/good"] {
+            fs::create_dir_all(named(name)).unwrap();
+        }
+        fs::write(named("d1/good/a.sh"), "echo a").unwrap();
+        std::os::unix::fs::symlink("d1/in", named("hop")).unwrap();
+        std::os::unix::fs::symlink("hop/../good", named("up")).unwrap();
+        let deep = compared(script("up/a.sh", b"echo a")).unwrap();
+        assert_eq!(deep.exchanged().count(), 0);
+        for target in ["d2/in", "d1/in"] {
+            let deep = compared(script("hop/../good/a.sh", b"echo a")).ok();
+            std::os::unix::fs::symlink(target, named("n")).unwrap();
+            fs::rename(named("n"), named("hop")).unwrap();
+            assert_eq!(deep.map_or(1, |deep| deep.exchanged().count()), 1, "{target}");
         }
         assert_eq!(deep.exchanged().count(), 1);
         drop(bound);

@@ -8,13 +8,14 @@ use bashgate_hook::gate::config::Config;
 use bashgate_hook::gate::git::guard;
 use bashgate_hook::gate::plugins::{self, Call};
 use bashgate_hook::gate::{self, HookDecision, LetThroughBy, Look, Question};
-use bashgate_shared::classify::{CommandClass, Surroundings, classify, secrets};
+use bashgate_shared::classify::{CommandClass, Surroundings, classify, paths, secrets};
 use bashgate_shared::command::{CommandError, CommandLine, Digest};
 use bashgate_shared::programs;
 use bashgate_shared::protocol::{FileEvidence, RunnerWire, ScriptWire};
 use bashgate_shared::shell::Shell;
 use bashgate_shared::variables;
 
+use crate::bound::{Allowed, Hold};
 use crate::gate::Gate;
 use crate::policy;
 use crate::presets::{Preset, ShellProgram};
@@ -28,7 +29,7 @@ pub struct Permit {
     command: CommandLine,
     reach: Reach,
     warning: Option<String>,
-    scripts: Vec<FileEvidence>,
+    scripts: Vec<Allowed>,
     foresees_network: bool,
 }
 
@@ -76,7 +77,7 @@ impl Permit {
 
     /// The scripts that it was allowed with, and, where all that it does is known, the files that it reads, with their digests: these
     /// very bytes are what counts, where a sandbox can see to it. What tools write anew at their work (`package.json`) is none.
-    pub fn scripts(&self) -> &[FileEvidence] {
+    pub fn scripts(&self) -> &[Allowed] {
         &self.scripts
     }
 }
@@ -197,18 +198,48 @@ pub fn ask(text: &str, ask: &Ask<'_>) -> Result<Permit, Denied> {
         && !effects.runs_fetched
         && found.class != CommandClass::Unknown
         && !effects.programs.iter().any(writes_more);
+    // Of git's own, hooks are the only code, and git's.
+    let is_of_project = |path: &str| {
+        let place = ask.cwd.join(path);
+        place.starts_with(ask.cwd) && !place.components().any(|part| part.as_os_str() == ".git")
+    };
     let is_plain = |path: &str| {
         let is_elsewhere = ["~", "/proc/", "/sys/", "/dev/"].iter().any(|start| path.starts_with(start));
         !is_elsewhere && ask.cwd.join(path).is_file()
     };
-    let is_script = |file: &FileEvidence| {
+    // What the text itself changes by name: `chmod +x x.sh && ./x.sh`.
+    let changes = |file: &FileEvidence| {
+        let name = paths::file_name(&file.path);
+        let changing = found.calls.iter().filter(|call| {
+            let row = call.first().and_then(Option::as_deref).and_then(programs::row);
+            row.is_none_or(|row| row.has(programs::Trait::ChangesFiles) || row.takes_script())
+        });
+        changing.flat_map(|call| call.iter().skip(1)).any(|word| word.as_ref().is_none_or(|word| word.contains(name)))
+    };
+    let may_write_more = effects.programs.iter().any(writes_more);
+    let held = |file: FileEvidence| {
         let is_read = only_reads
             && effects.reads.contains(&file.path)
             && !effects.writes.contains(&file.path)
             && is_plain(&file.path);
-        (is_read || effects.runs.contains(&file.path)) && !programs::is_a_managers_own(&file.path)
+        let is_own = programs::is_a_managers_own(&file.path);
+        let is_script = (is_read || effects.runs.contains(&file.path)) && !is_own;
+        // Code that other code starts, or that comes by another way than as a word: all of it was shown.
+        let is_data = |path: &str| {
+            let ending = Path::new(path).extension().and_then(|ending| ending.to_str());
+            ending.is_some_and(|ending| programs::ONLY_WORKED_ON.contains(&ending) || ending == "lock")
+        };
+        let is_code = || {
+            !file.head.is_empty()
+                && !is_own
+                && !is_data(&file.path)
+                && is_plain(&file.path)
+                && is_of_project(&file.path)
+        };
+        let hold = if changes(&file) || !is_script && may_write_more { Hold::Content } else { Hold::Copy };
+        (is_script || is_code()).then_some(Allowed { file, hold })
     };
-    let scripts = files.into_iter().filter(is_script).collect();
+    let scripts = files.into_iter().filter_map(held).collect();
     Ok(Permit { warning: HookDecision::Allow(by).warning(), scripts, ..Permit::plain(command, reach) })
 }
 

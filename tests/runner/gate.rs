@@ -386,10 +386,21 @@ fn what_was_approved_runs_under_every_backend_or_its_exchange_is_told() {
         };
         let script = |text: &str| format!("cat {text}.txt\n");
         let settings = |text: &str| format!("url = \"file://{}/{text}.txt\"\n", work.display());
-        for (reads, file, content) in [
-            ("sh ./run.sh", "run.sh", &script as &dyn Fn(&str) -> String),
-            ("curl -s -K curl.cfg", "curl.cfg", &settings),
-        ] {
+        // Code that comes by another way, or that other code starts.
+        ground.write("work/outer.sh", ". ./inner.sh\n");
+        ground.write("work/inner.sh", "sh ./run.sh\n");
+        ground.write("work/Makefile", "go:\n\t@sh ./run.sh\n");
+        for (form, (reads, file, content, is_copied)) in [
+            ("sh ./run.sh", "run.sh", &script as &dyn Fn(&str) -> String, true),
+            ("curl -s -K curl.cfg", "curl.cfg", &settings, true),
+            ("sh < run.sh", "run.sh", &script, true),
+            ("cat run.sh | sh", "run.sh", &script, true),
+            ("sh outer.sh", "run.sh", &script, true),
+            ("make go", "run.sh", &script, false),
+        ]
+        .into_iter()
+        .enumerate()
+        {
             let name = format!("{backend} as {who:?}: {reads}");
             let write = |text: &str| drop(ground.write(&format!("work/{file}"), &content(text)));
             let rename = |text: &str| {
@@ -406,7 +417,7 @@ fn what_was_approved_runs_under_every_backend_or_its_exchange_is_told() {
 
             // Between the answer and the start.
             write("shown");
-            let before = format!("before-{file}");
+            let before = format!("before-{form}");
             let running = start(&command(&before));
             approve(&running, &|| write("swapped"));
             let output = running.join().unwrap().expect(2);
@@ -417,8 +428,12 @@ fn what_was_approved_runs_under_every_backend_or_its_exchange_is_told() {
             for (way, exchange) in
                 [("write", &write as &dyn Fn(&str)), ("rename", &rename), ("loop", &rename), ("back", &swap_back)]
             {
+                // The ways are told apart where a file is named; the others differ in what is bound.
+                if form > 1 && matches!(way, "rename" | "loop") {
+                    continue;
+                }
                 write("shown");
-                let mark = format!("{way}-{file}");
+                let mark = format!("{way}-{form}");
                 let running = start(&command(&mark));
                 approve(&running, &|| ());
                 until("its start, or the end", || (work.join(&mark).exists() || running.is_finished()).then_some(()));
@@ -430,13 +445,20 @@ fn what_was_approved_runs_under_every_backend_or_its_exchange_is_told() {
                 let output = running.join().unwrap();
                 let is_told = output.stderr.contains(&format!("{file} was exchanged"));
                 assert!(is_told, "{name}: {way}: {output:?}");
-                if way == "write" && backend == "bwrap" {
+                if way == "write" && backend == "bwrap" && is_copied {
                     assert_eq!(output.stdout, "shown\n", "{name}: {output:?}");
                 }
             }
             let records = serde_json::to_string(&site.audit()).unwrap();
             assert!(records.contains(&format!("{file}, exchanged while it ran")), "{name}: {records}");
         }
+        // What the command changes itself is no exchange.
+        ground.write("work/own.sh", "#!/bin/sh\necho own\n");
+        let running = start("chmod +x own.sh && ./own.sh; curl -s https://x.invalid/own");
+        approve(&running, &|| ());
+        let output = running.join().unwrap();
+        assert_eq!(output.stdout, "own\n", "{backend} as {who:?}: {output:?}");
+        assert!(!output.stderr.contains("exchanged"), "{backend} as {who:?}: {output:?}");
     }
 }
 

@@ -335,3 +335,26 @@ fn working_trees_in_the_project_have_the_projects_own_files() {
         assert!(work.join("wt2/.mcp.json").exists(), "{}: {outcome:#}", ground.name());
     }
 }
+
+/// What stands in the place of another object is written out by the person's own git, though nobody has committed it.
+#[test]
+fn no_object_takes_the_place_of_another_one() {
+    for ground in grounds() {
+        let work = ground.work();
+        let replaces = "git replace $(git rev-parse HEAD:README) $(echo evil | git hash-object -w --stdin)";
+        let outcome = ground.run_script(replaces);
+        let written = |folder: &str| {
+            git(&work, &["worktree", "add", "-q", "--detach", folder]);
+            fs::read_to_string(work.join(folder).join("README")).unwrap()
+        };
+        assert_eq!(written("../one"), "x", "{}: {outcome:#}", ground.name());
+        assert!(!changes(&outcome, "set_aside").is_empty(), "{}: {outcome:#}", ground.name());
+        // Packed, it is a line among all references, which are not taken away: it is told.
+        let outcome = ground.run_script(&format!("{replaces}; git pack-refs --all"));
+        let told = serde_json::to_string(&outcome).unwrap();
+        assert!(told.contains(".git/packed-refs"), "{}: {outcome:#}", ground.name());
+        let line = "git rev-parse HEAD | tr -d '\\n' > .git/info/grafts";
+        let outcome = ground.run_script(line);
+        assert!(!work.join(".git/info/grafts").exists(), "{}: {outcome:#}", ground.name());
+    }
+}

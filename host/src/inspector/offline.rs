@@ -357,7 +357,9 @@ fn what_nobody_has_seen(brief: &Brief) -> Option<String> {
     }
     // The text says it relatively, and what is run is known by its whole path.
     let names = |word: &str, path: &str| {
-        let word = word.trim_start_matches("./");
+        // `x/../f` and `a//f` are names as well; of one that goes further up only the last part is known.
+        let resolved = paths::resolve(None, word);
+        let word = if resolved.starts_with("..") { paths::file_name(&resolved) } else { resolved.as_str() };
         path.trim_start_matches("./")
             .strip_suffix(word)
             .is_some_and(|before| before.is_empty() || before.ends_with('/'))

@@ -611,7 +611,8 @@ fn anybodys() -> impl Iterator<Item = &'static str> {
     paths::TEMPORARY.iter().copied().chain(["/dev/shm"])
 }
 
-/// True for settings of git that name programs, steps of a rebase that do, and links to what is anybody's.
+/// True for settings of git that name programs, steps of a rebase that do, objects in the place of others, and links to what is
+/// anybody's.
 fn makes_git_start(path: &Path, workspace: &Path) -> bool {
     let is_called = |names: &[&str]| path.file_name().is_some_and(|name| names.iter().any(|one| name == *one));
     let says = |is: &dyn Fn(&str) -> bool| aside::whole_text_of(path).is_none_or(|text| is(&text));
@@ -621,6 +622,8 @@ fn makes_git_start(path: &Path, workspace: &Path) -> bool {
         || is_called(&["git-rebase-todo"]) && says(&|text| !steps_in(text).is_empty())
         || is_called(&["opts"]) && folder.ends_with("sequencer") && says(&joins_otherwise)
         || is_called(&["strategy"]) && says(&|text| !STRATEGIES.contains(&text.trim_end_matches('\n')))
+        || folder.ends_with("refs/replace")
+        || path.ends_with("info/grafts")
         || is_link_for_gits(path)
         || leads_to_nobodys(path, workspace)
 }

@@ -18,7 +18,7 @@ use bashgate_shared::command::Digest;
 use serde::{Deserialize, Serialize};
 
 use super::acting::ActingFiles;
-use super::aside::{Reopened, lies_in_hooks, open};
+use super::aside::{Reopened, lies_in_hooks, open, whole_text_of};
 use super::waiting::{LARGE, Part, Waiting};
 use super::{MOST_BYTES, MOST_NAMES};
 
@@ -667,6 +667,11 @@ impl Seen {
         }
         for name in git::ACTS {
             self.add(&git.join(name), into, 0);
+        }
+        // Where references are packed, what stands in the place of other objects is a line among all.
+        let packed = git.join("packed-refs");
+        if whole_text_of(&packed).is_some_and(|text| text.contains(" refs/replace/")) {
+            into.insert(packed.clone(), self.stamp(&packed));
         }
         self.links_of_git(&git);
         if depth > DEEPEST {

@@ -29,7 +29,7 @@ pub(super) const TABLE: &[Program] = &[
         .safe(&["rm a.txt", "rm -f /tmp/x b"])
         .not_safe(&["rm -rf x", "rm *", "rm /etc/hosts", "rm \"$x\"", "rm ~/x", "rm .git/config"]),
     Program::new(&["unlink"], "removes one file", Kind::Local, Rule::Custom(remove))
-        .traits(&[Trait::ChangesFiles, Trait::NamesOnly])
+        .traits(&[Trait::ChangesFiles, Trait::Deletes, Trait::NamesOnly])
         .safe(&["unlink a.txt"])
         .not_safe(&["unlink /etc/hosts"]),
     Program::new(&["rmdir"], "removes empty folders", Kind::Local, Rule::Custom(remove))

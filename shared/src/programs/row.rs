@@ -308,6 +308,13 @@ impl Program {
         matches!(self.flag, Flag::Awk | Flag::Sed) || !self.steered_by.is_empty()
     }
 
+    /// True where what it is given is another thing afterwards, or gone: more than who may use it.
+    pub fn changes_what_it_names(&self) -> bool {
+        let has = |facts: &[Trait]| facts.iter().any(|fact| self.has(*fact));
+        has(&[Trait::Deletes, Trait::Moves, Trait::Overwrites])
+            || self.has(Trait::ChangesFiles) && !self.has(Trait::NamesOnly)
+    }
+
     /// True for a call of which only what its files are is not known: no option is one that may make it run, send or write
     /// something else. A word that is only known when it runs may be any option.
     pub fn keeps_to_its_list(&self, words: &[Option<String>]) -> bool {

@@ -490,10 +490,14 @@ fn changed_by_find(judge: &mut Judge<'_>, call: &Call) {
                 .any(|word| word.starts_with("-i") || word.starts_with("--in"))
         };
         let row = program.and_then(|program| super::row(crate::classify::paths::file_name(program)));
-        program.is_none()
-            || row.is_some_and(|row| {
-                row.has(Trait::ChangesFiles) || row.has(Trait::Overwrites) || row.takes_script() && in_place()
-            })
+        let words = rest.get(..end).unwrap_or_default();
+        // What is copied stays as it is.
+        let only_copies = |row: &Program| {
+            matches!(row.copies, Some(super::Copies::ToLast(_)))
+                && words.last().is_some_and(|last| last.is_some_and(|last| !last.contains("{}")))
+        };
+        row.is_none_or(|row| row.changes_what_it_names() && !only_copies(row) || row.takes_script() && in_place())
+            && (program.is_none() || row.is_some())
     };
     let actions = words.iter().enumerate().filter(|(_, word)| is_action(**word));
     let mut changing = actions.filter_map(|(at, _)| words.get(at + 1..)).filter(|rest| changes(rest));

@@ -32,7 +32,7 @@ const MAX_FILE: u64 = 128 << 20;
 pub(in crate::gate) const MAX_LIST: u64 = 1 << 20;
 
 /// What in a repository's folder makes git run something, or says where it sends.
-pub const ACTS: [&str; 14] = [
+pub const ACTS: [&str; 16] = [
     "config",
     "config.worktree",
     "commondir",
@@ -47,6 +47,9 @@ pub const ACTS: [&str; 14] = [
     "objects/info/alternates",
     "remotes",
     "branches",
+    // Objects in the place of others: what is checked out then is nothing that anybody has committed.
+    "refs/replace",
+    "info/grafts",
 ];
 
 /// Opens a file of git's, and says how long it is. Whoever made it may have made a pipe, which would be waited for.

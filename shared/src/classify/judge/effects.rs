@@ -574,12 +574,25 @@ impl Judge<'_> {
             || call.program.is_empty()
             || changes(&call.program)
             || call.args.iter().any(|arg| changes(arg.start()));
-        // Where a search starts, nothing goes.
-        let takes_away = [Trait::Deletes, Trait::Moves].iter().any(|fact| programs::has(&call.program, *fact))
-            && !programs::has(&call.program, Trait::PrintsNames);
+        // Where a search starts, nothing goes: what it finds is looked at by itself.
+        let searches = programs::has(&call.program, Trait::PrintsNames);
+        let takes_away =
+            !searches && [Trait::Deletes, Trait::Moves].iter().any(|fact| programs::has(&call.program, *fact));
+        // A script says what it does, and only some have it change the files that stand behind it.
+        let row = programs::row(paths::file_name(&call.program));
+        let in_place = || call.args.iter().any(|arg| arg.start().starts_with("-i") || arg.start().starts_with("--in"));
+        let changes_names = match row {
+            Some(row) if row.takes_script() => in_place(),
+            Some(row) => row.changes_what_it_names() || matches!(row.runs, Runs::Behind(_)),
+            None => false,
+        };
         // What it changes stands elsewhere.
         let reads_names = matches!(programs::runs_of(&call.program), Runs::Behind(wrapper) if wrapper.words_from_input);
-        if reads_names && modifies {
+        let changes_them = |arg: &Arg| {
+            let row = programs::row(paths::file_name(arg.start()));
+            row.is_some_and(|row| row.changes_what_it_names() || row.takes_script() && in_place())
+        };
+        if reads_names && call.args.iter().any(changes_them) {
             self.changes_what_comes_in();
         }
         self.outputs(call);
@@ -600,8 +613,14 @@ impl Judge<'_> {
             {
                 self.may_change(path, modifies, only_talks);
             }
-            if modifies {
-                self.may_write_any(arg);
+            if modifies && !searches {
+                self.may_write_where_it_went(arg);
+                if arg.exact().is_none() && changes_names {
+                    self.may_write_anything(arg);
+                }
+            }
+            if modifies && arg.exact().is_none() {
+                self.may_write(arg.start(), &arg.tail);
             }
             if takes_away && let Some(path) = arg.exact() {
                 self.takes_away(path);
