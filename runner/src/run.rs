@@ -235,6 +235,20 @@ impl Runner {
                     refused.push(missing);
                     break;
                 }
+                // What it is lent is somebody's as well.
+                let lent: Vec<Watch> = wanted
+                    .lent
+                    .folders()
+                    .map(|folder| {
+                        let caged = permit.reach() == Reach::Cage;
+                        let kept = spec.state.as_deref().map(|state| (state, timeout));
+                        let names = Looked { kept: preset.filesystem.protect.clone(), told: Vec::new() };
+                        Watch::before(folder, &spec.cwd, names, kept, caged)
+                    })
+                    .collect();
+                if let Some(why) = lent.iter().find_map(Watch::objection) {
+                    return Err(RunError::TooMuch(why));
+                }
                 let protected: HashSet<PathBuf> = if *backend == BackendName::Bwrap {
                     wanted.places.protect.iter().map(PathBuf::from).collect()
                 } else {
@@ -281,7 +295,7 @@ impl Runner {
                 let checks_out = checks_out(permit.command());
                 let since = Instant::now();
                 let mut violations: Vec<_> =
-                    watches.drain(..).flat_map(|watch| watch.after(checks_out, &protected)).collect();
+                    watches.drain(..).chain(lent).flat_map(|watch| watch.after(checks_out, &protected)).collect();
                 violations.extend(shared.iter().flat_map(SharedFolders::given_back));
                 violations.extend(keep.1.exchanged().map(|path| Violation::of(path, Change::Exchanged)));
                 drop(keep);

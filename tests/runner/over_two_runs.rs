@@ -279,6 +279,16 @@ fn steps_and_links_that_a_run_leaves_start_nothing() {
         give_all(&ground, &ground.work());
         let outcome = ground.run_script("mkdir third; mv vend third/vend");
         assert!(ground.work().join("third/vend/.git/config").exists(), "{}: {outcome:#}", ground.name());
+        // A repository without its files, or what only looked like one, is none that anybody has worked in there.
+        fs::create_dir_all(ground.work().join("fixture/objects")).unwrap();
+        fs::create_dir_all(ground.work().join("fixture/refs")).unwrap();
+        ground.write("work/fixture/HEAD", "ref: refs/heads/main\n");
+        ground.write("work/fixture/config", "[core]\n\tbare = false\n\tfsmonitor = ./watch\n");
+        give_all(&ground, &ground.work());
+        for (from, folder) in [("fixture", "src"), ("third/vend/.git", "app")] {
+            let outcome = ground.run_script(&format!("mv {from} {folder}/.git"));
+            assert!(!ground.work().join(folder).join(".git/config").exists(), "{}: {from}: {outcome:#}", ground.name());
+        }
         let elsewhere = tempfile::Builder::new().prefix("elsewhere-").tempdir_in("/tmp").unwrap();
         fs::create_dir_all(elsewhere.path().join(".git")).unwrap();
         let to = elsewhere.path().display();

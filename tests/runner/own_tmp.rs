@@ -246,3 +246,28 @@ fn a_folder_that_is_named_with_and_without_what_lies_in_it_can_be_made() {
         assert_eq!(stdout(&outcome), "x\n1\n", "{}: {outcome:#}", ground.name());
     }
 }
+
+/// A repository there is lent because the command names it, and what acts in it is as it was.
+#[test]
+fn what_is_lent_is_looked_at_as_well() {
+    for ground in cages() {
+        let (mark, mut names) = Names::new();
+        let lent = names.folder(&ground, &format!("{mark}-lent"));
+        super::acting::git(&lent, &["init", "-q"]);
+        super::acting::give_all(&ground, &lent);
+        let folder = lent.display();
+        let script = format!(
+            "echo 'touch canary' > {folder}/.git/hooks/post-commit; chmod +x {folder}/.git/hooks/post-commit; \
+             echo x > {folder}/.envrc; mkdir -p {folder}/.claude; echo '{{}}' > {folder}/.claude/settings.json; \
+             git -C {folder} config core.fsmonitor ./watch; echo plain > {folder}/plain"
+        );
+        ground.write("work/script.sh", &script);
+        let outcome = ground.run(&format!("ls {folder}; bash script.sh"));
+        for name in [".git/hooks/post-commit", ".envrc", ".claude/settings.json"] {
+            assert!(!lent.join(name).exists(), "{}: {name}: {outcome:#}", ground.name());
+        }
+        let settings = fs::read_to_string(lent.join(".git/config")).unwrap_or_default();
+        assert!(!settings.contains("fsmonitor"), "{}: {outcome:#}", ground.name());
+        assert_eq!(fs::read_to_string(lent.join("plain")).unwrap(), "plain\n", "{}", ground.name());
+    }
+}

@@ -50,6 +50,11 @@ struct Missing {
 }
 
 impl Lent {
+    /// The folders among it that are there.
+    pub fn folders(&self) -> impl Iterator<Item = &Path> {
+        self.folders.iter().map(|one| Path::new(&one.path))
+    }
+
     /// Reads the names out of a command's text, and looks what they are. What is hidden, the runner's own, or part of where the run
     /// works is no more lent than it was.
     pub fn of(text: &str, places: &Places, own: &[PathBuf]) -> Self {

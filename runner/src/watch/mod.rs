@@ -475,15 +475,25 @@ impl Watch {
         }
     }
 
-    /// True for what acted so, with the same content, in a repository that is there no more.
+    /// True for what acted so, with the same content, in a repository that was moved with all its files: settings name others of them.
     fn was_moved(&self, path: &Path, stamp: &Stamp, after: &Seen) -> bool {
-        let is_it = |(old, was): (&PathBuf, &Stamp)| {
-            was == stamp
-                && old.file_name() == path.file_name()
-                && !after.nested.contains_key(old)
-                && old.symlink_metadata().is_err()
+        let home_of = |path: &Path| {
+            let git = path.ancestors().find(|folder| folder.file_name().is_some_and(|name| name == ".git"))?;
+            Some((git.parent()?.to_owned(), path.strip_prefix(git).ok()?.to_owned()))
         };
-        !path.is_symlink() && self.before.nested.iter().any(is_it)
+        let Some((home, inside)) = home_of(path) else { return false };
+        let is_it = |(old, was): (&PathBuf, &Stamp)| {
+            home_of(old).is_some_and(|(before, old_inside)| {
+                was == stamp
+                    && inside == old_inside
+                    && before.symlink_metadata().is_err()
+                    && !self.before.homes.contains_key(&home)
+                    && after.homes.get(&home).is_some_and(|one| self.before.homes.get(&before) == Some(one))
+            })
+        };
+        // What lies around it is another thing there.
+        let leads_out = || aside::whole_text_of(path).is_none_or(|text| text.contains("../.."));
+        !path.is_symlink() && self.before.nested.iter().any(is_it) && !leads_out()
     }
 
     /// True for what was written or got its name since the run began: neither leaves its time of change as it was.

@@ -1,6 +1,6 @@
 //! What of a workspace could make other programs run something: git's own files, and what acts later by the one list.
 
-use std::collections::{BTreeMap, BTreeSet, HashSet};
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::ffi::{OsStr, OsString};
 use std::fs::{self, DirEntry, Metadata};
 use std::hash::{BuildHasher as _, DefaultHasher, Hasher as _, RandomState};
@@ -62,6 +62,8 @@ pub(super) struct Seen {
     pub(super) acting: ActingFiles,
     /// Of repositories elsewhere in the workspace.
     pub(super) nested: BTreeMap<PathBuf, Stamp>,
+    /// The folders in which those have their files, each with its device and inode.
+    pub(super) homes: HashMap<PathBuf, (u64, u64)>,
     /// Folders that could not be listed, and the workspace where it is too large.
     pub(super) unseen: BTreeSet<PathBuf>,
     /// Folders of which nobody can say what git would start there. Their names were looked at.
@@ -348,6 +350,9 @@ impl Seen {
                     if !is_folder {
                         nested.insert(path.clone(), self.stamp(&path));
                         self.git_file(&path, &mut nested);
+                    }
+                    if let Some(home) = self.meta(&folder) {
+                        self.homes.insert(folder.clone(), (home.dev(), home.ino()));
                     }
                     self.repository(&path, &mut nested, 0);
                     repositories.push(folder.clone());
