@@ -24,5 +24,6 @@ pub mod registry;
 pub mod run;
 pub mod sandbox;
 pub mod scripts;
+mod turns;
 pub mod user;
 pub mod watch;

@@ -134,6 +134,12 @@ pub enum RunError {
     /// A script is another one than the command was allowed with.
     #[error("{0} was changed after the command was allowed")]
     Changed(String),
+    /// Another run goes on in the project, and one of both may not have others beside it.
+    #[error("{}", if *.alone { WAITS_FOR_OTHERS } else { WAITS_FOR_ONE })]
+    NoTurn {
+        /// It is the one that wants to be alone.
+        alone: bool,
+    },
     /// Nobody could say afterwards what it has left.
     #[error("{0}")]
     TooMuch(String),
@@ -147,6 +153,13 @@ pub enum RunError {
         source: std::io::Error,
     },
 }
+
+/// Why a run that was asked about does not start.
+const WAITS_FOR_OTHERS: &str =
+    "other commands go on in this project, and what they change there might be what this one was allowed with";
+/// Why another one does not.
+const WAITS_FOR_ONE: &str =
+    "a command that was asked about goes on in this project, and nothing may change there what it was allowed with";
 
 /// What programs say of a file that is not to be written.
 const NOT_WRITTEN: &[&str] = &["Read-only file system", "Permission denied", "EROFS", "EACCES", "not permitted"];
@@ -217,6 +230,10 @@ impl RunError {
             Self::TooLong { .. } => "ask for less, or run it in the background",
             Self::NoNetwork => "leave out --network, or use another preset",
             Self::Changed(_) => "run it again, so that it is decided with what the file says now",
+            Self::NoTurn { alone: true } => {
+                "run it again when the others have ended, or stop them: `bashgate-run jobs` lists what goes on"
+            }
+            Self::NoTurn { alone: false } => "run it again when that has ended: `bashgate-run jobs` lists what goes on",
             Self::TooMuch(_) => "work in a smaller folder, or ask a person",
             Self::Io { .. } => "look at the cause, then run it again",
         }

@@ -7,7 +7,7 @@ use bashgate_hook::gate::conditions::ShellSetup;
 use bashgate_hook::gate::config::Config;
 use bashgate_hook::gate::git::guard;
 use bashgate_hook::gate::plugins::{self, Call};
-use bashgate_hook::gate::{self, HookDecision, LetThroughBy, Look, Question};
+use bashgate_hook::gate::{self, Bound, HookDecision, LetThroughBy, Look, Question};
 use bashgate_shared::classify::{CommandClass, Surroundings, classify, paths, secrets};
 use bashgate_shared::command::{CommandError, CommandLine, Digest};
 use bashgate_shared::programs;
@@ -30,6 +30,7 @@ pub struct Permit {
     reach: Reach,
     warning: Option<String>,
     scripts: Vec<Allowed>,
+    bound: Option<Box<Bound>>,
     foresees_network: bool,
 }
 
@@ -47,7 +48,7 @@ pub enum Reach {
 impl Permit {
     /// One of which nothing more is to be said.
     const fn plain(command: CommandLine, reach: Reach) -> Self {
-        Self { command, reach, warning: None, scripts: Vec::new(), foresees_network: false }
+        Self { command, reach, warning: None, scripts: Vec::new(), bound: None, foresees_network: false }
     }
 
     /// The command.
@@ -79,6 +80,16 @@ impl Permit {
     /// very bytes are what counts, where a sandbox can see to it. What tools write anew at their work (`package.json`) is none.
     pub fn scripts(&self) -> &[Allowed] {
         &self.scripts
+    }
+
+    /// True where files of the project were shown with it, or went into the answer.
+    pub fn rests_on_project(&self) -> bool {
+        self.bound.as_ref().is_some_and(|bound| bound.rests_on_project())
+    }
+
+    /// What of that is another one by now.
+    pub fn changed(&self) -> Option<String> {
+        self.bound.as_ref()?.changed()
     }
 }
 
@@ -184,7 +195,7 @@ pub fn ask(text: &str, ask: &Ask<'_>) -> Result<Permit, Denied> {
         let why = ask.doubt().map(str::to_owned).or(doubt.cloned()).unwrap_or(look.found.reason);
         return Err(Denied::NoGate { why, config: ask.gate.config_file.clone() });
     };
-    let (by, files) = put(&command, refused, None, ask, &Config { shell, ..config.clone() })?;
+    let (by, bound) = put(&command, refused, None, ask, &Config { shell, ..config.clone() })?;
     let reach = match by {
         LetThroughBy::Hook => Reach::Local,
         LetThroughBy::Host | LetThroughBy::Nobody | LetThroughBy::Silence { .. } => Reach::Preset,
@@ -239,8 +250,8 @@ pub fn ask(text: &str, ask: &Ask<'_>) -> Result<Permit, Denied> {
         let hold = if changes(&file) || !is_script && may_write_more { Hold::Content } else { Hold::Copy };
         (is_script || is_code()).then_some(Allowed { file, hold })
     };
-    let scripts = files.into_iter().filter_map(held).collect();
-    Ok(Permit { warning: HookDecision::Allow(by).warning(), scripts, ..Permit::plain(command, reach) })
+    let scripts = bound.iter().flat_map(|bound| bound.evidence().to_vec()).filter_map(held).collect();
+    Ok(Permit { warning: HookDecision::Allow(by).warning(), scripts, bound, ..Permit::plain(command, reach) })
 }
 
 /// Puts the question, and says who allowed it and with which files. What the preset refuses is put, too, so that the attempt is on record.
@@ -250,7 +261,7 @@ fn put(
     script: Option<ScriptWire>,
     ask: &Ask<'_>,
     config: &Config,
-) -> Result<(LetThroughBy, Vec<FileEvidence>), Denied> {
+) -> Result<(LetThroughBy, Option<Box<Bound>>), Denied> {
     let why_refused = refused.as_ref().err().map(|refusal| refusal.why.chars().take(1000).collect::<String>());
     let question = Question {
         command,

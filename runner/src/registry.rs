@@ -7,6 +7,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::pipe::{PipeFlags, pipe_with};
 
 /// A way to stop a run: once said, it stays said.
@@ -27,6 +28,13 @@ impl Stop {
     pub fn stop(&self) {
         // A pipe without a writer is readable for good.
         self.say.lock().unwrap_or_else(PoisonError::into_inner).take();
+    }
+
+    /// Waits so long, or until it is said, and tells whether it was.
+    pub fn is_said_within(&self, time: Duration) -> bool {
+        let mut said = [PollFd::new(&*self.listen, PollFlags::IN)];
+        let time = Timespec::try_from(time).ok();
+        poll(&mut said, time.as_ref()).is_ok_and(|count| count > 0)
     }
 }
 

@@ -33,6 +33,7 @@ use crate::sandbox::cgroup::Groups;
 use crate::sandbox::{
     self, BackendName, Guarantee, Hidden, Lent, Listed, Nest, OwnTmp, Places, Roots, Temporary, Unavailable, Wanted,
 };
+use crate::turns::{MOST_WAIT, Turn};
 use crate::user::RunAs;
 use crate::watch::{Change, Looked, SharedFolders, Violation, Watch};
 
@@ -196,6 +197,13 @@ impl Runner {
         let written = (preset.filesystem.workspace == Access::Write).then_some(&spec.workspace);
         for root in written.into_iter().chain(&preset.filesystem.write) {
             Places::may_be_root(root)?;
+        }
+        // Before anything is looked at: what others change until then counts.
+        let alone = internet && permit.rests_on_project() && spec.time != Time::Background;
+        let _turn = Turn::wait_for(&spec.workspace, alone, stop, MOST_WAIT).ok_or(RunError::NoTurn { alone })?;
+        // Others went on until now.
+        if let Some(what) = permit.changed().filter(|_| alone) {
+            return Err(RunError::Changed(what));
         }
         let groups = Groups::make(preset.limits.memory_mib, preset.limits.processes);
         let since = Instant::now();

@@ -462,6 +462,63 @@ fn what_was_approved_runs_under_every_backend_or_its_exchange_is_told() {
     }
 }
 
+/// A run that was asked about and has a network is alone in its project: nothing else changes there what it rests on.
+#[test]
+fn a_run_that_was_asked_about_has_the_project_for_itself() {
+    for (who, backend) in MATRIX {
+        let site = Site::default();
+        site.lets_others_in();
+        let ground = Ground::new(who, backend, "[presets.p.network]\naccess = \"requested\"");
+        fs::copy(ground.path().join("runner.toml"), site.path().join("runner.toml")).unwrap();
+        let _host = site.serve();
+        for label in ["corruption", "secret"] {
+            site.raise("default", label);
+        }
+        let work = ground.work();
+        ground.write("work/run.sh", "cat mark 2>/dev/null\n");
+        ground.write("work/package.json", "{}\n");
+        let asked = |command: &str| {
+            let mut running = ground.as_user(&ground.path().join("bin/bashgate-run"));
+            running
+                .args(["exec", "--preset", "p", "--network", "--config"])
+                .arg(site.hook_toml())
+                .args(["--", command]);
+            running.current_dir(&work);
+            let running = std::thread::spawn(move || Output::of(&mut running, b""));
+            let card = site.held_or_ended(&running).expect("it is held");
+            site.cli(["approve", &card]).expect(0);
+            running
+        };
+        let other = |command: &str| {
+            let (mut driver, order) = (ground.driver(), ground.order(command).to_string());
+            std::thread::spawn(move || Output::of(&mut driver, order.as_bytes()))
+        };
+        let is_there = |name: &str| until("its start", || work.join(name).exists().then_some(()));
+        let name = format!("{backend} as {who:?}");
+
+        let first = asked("touch a1; sleep 1; touch a2; sh run.sh; curl -s https://x.invalid/");
+        is_there("a1");
+        let output = other("test -e a2 && echo after").join().unwrap();
+        assert!(output.stdout.contains("after"), "{name}: {output:?}");
+        first.join().unwrap();
+
+        let first = other("touch b1; sleep 1; date +%s%N");
+        is_there("b1");
+        let output = asked("date +%s%N; sh run.sh; curl -s https://x.invalid/").join().unwrap();
+        let ended: Value = serde_json::from_str(&first.join().unwrap().stdout).unwrap();
+        let moment = |text: &str| text.trim().parse::<u64>().unwrap_or_else(|_| panic!("{name}: {text:?} {output:?}"));
+        assert!(moment(&output.stdout) > moment(ended["stdout"].as_str().unwrap()), "{name}: {output:?} {ended:#}");
+
+        // What was changed until its turn came counts, also where no copy is made of it.
+        let first = other("touch c1; sleep 1.5; echo '{\"x\":1}' > package.json");
+        is_there("c1");
+        let output = asked("npm run x; curl -s https://x.invalid/").join().unwrap();
+        assert_eq!(output.code, Some(2), "{name}: {output:?}");
+        assert!(output.stderr.contains("another one") || output.stderr.contains("changed"), "{name}: {output:?}");
+        first.join().unwrap();
+    }
+}
+
 /// Each mistake is called by its name, with what to do; nothing is said of another one.
 #[test]
 fn messages_say_what_is_wrong_and_what_to_do() {

@@ -105,21 +105,21 @@ impl Step {
         self.finish_with_files(config, before_waiting).0
     }
 
-    /// The same, and the files that the host was told about with their digests: what an approval is about besides the text.
+    /// The same, and what an approval is about besides the text.
     pub fn finish_with_files(
         self,
         config: &Config,
         before_waiting: impl FnOnce(Duration),
-    ) -> (HookDecision, Vec<FileEvidence>) {
+    ) -> (HookDecision, Option<Box<Bound>>) {
         match self {
-            Self::Decided(decision) => (decision, Vec::new()),
+            Self::Decided(decision) => (decision, None),
             Self::Ask(request) => {
                 before_waiting(HostRequest::longest_wait(config));
-                let files = match &request.about {
-                    About::Command { bound, .. } => bound.evidence.clone(),
-                    About::Input(_) | About::Ran => Vec::new(),
+                let bound = match &request.about {
+                    About::Command { bound, .. } => Some(bound.clone()),
+                    About::Input(_) | About::Ran => None,
                 };
-                (request.put(config), files)
+                (request.put(config), bound)
             }
         }
     }
@@ -363,7 +363,7 @@ pub struct HostRequest {
 
 /// The files that were told about, to see behind the answer that they are still the same.
 #[derive(Debug, Clone)]
-struct Bound {
+pub struct Bound {
     subject: evidence::Subject,
     evidence: Vec<FileEvidence>,
     /// What git would send by itself.
@@ -376,8 +376,23 @@ struct Bound {
 }
 
 impl Bound {
+    /// The files that the host was told about, with their digests.
+    pub fn evidence(&self) -> &[FileEvidence] {
+        &self.evidence
+    }
+
+    /// True where files of the project where the command starts are among it.
+    pub fn rests_on_project(&self) -> bool {
+        let cwd = self.subject.cwd.to_string_lossy();
+        let is_there = |file: &FileEvidence| {
+            let is_relative = !file.path.starts_with(['/', '~']) && !file.path.contains(' ');
+            is_relative || file.path.contains(&*cwd)
+        };
+        !self.commits.is_empty() || self.evidence.iter().any(is_there)
+    }
+
     /// The first file that is another one now, has come or gone.
-    fn changed(&self) -> Option<String> {
+    pub fn changed(&self) -> Option<String> {
         let Self { subject, .. } = self;
         other_file(&evidence::of(subject), &self.evidence)
             .or_else(|| other_file(&evidence::of_commits(subject), &self.commits))
