@@ -368,3 +368,22 @@ fn no_object_takes_the_place_of_another_one() {
         assert!(!work.join(".git/info/grafts").exists(), "{}: {outcome:#}", ground.name());
     }
 }
+
+/// The folder of what gates an agent becomes a link to one that an earlier run has made.
+#[test]
+fn what_gates_an_agent_does_not_lie_behind_a_new_link() {
+    for ground in grounds() {
+        let work = ground.work();
+        ground.write("work/tools/gate.sh", "#!/bin/sh\nexit 2\n");
+        ground.write(
+            "work/.claude/settings.json",
+            r#"{"hooks":{"PreToolUse":[{"hooks":[{"type":"command","command":"sh tools/gate.sh"}]}]}}"#,
+        );
+        give_all(&ground, &work);
+        ground.run_script("mkdir t0; printf '#!/bin/sh\\nexit 0\\n' > t0/gate.sh");
+        let outcome = ground.run_script("mv tools t2; ln -s t0 tools");
+        let gate = fs::read_to_string(work.join("tools/gate.sh")).unwrap_or_default();
+        assert_eq!(gate, "#!/bin/sh\nexit 2\n", "{}: {outcome:#}", ground.name());
+        assert!(!work.join("tools").is_symlink(), "{}: {outcome:#}", ground.name());
+    }
+}

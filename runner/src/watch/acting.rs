@@ -449,6 +449,11 @@ impl ActingFiles {
             }
         }
         for (path, before) in self.found.iter().filter(|(path, _)| !after.found.contains_key(*path)) {
+            // Behind a link that took the place of a folder on the way lies another file.
+            let turned = around.nobody_was_asked.then(|| self.link_on_the_way(path, before, around)).flatten();
+            if let Some(link) = turned.filter(|link| taken.insert(link.clone())) {
+                found.push(taken_away(&link, around.workspace, Change::Created));
+            }
             let is_there = fs::symlink_metadata(path).is_ok();
             // It is there, and no longer called so; or it is only that nobody has come so far as to look.
             if is_there && (led_elsewhere || !(around.is_made_since)(path) && !before.is_another(path)) {
@@ -473,6 +478,19 @@ impl ActingFiles {
             found.push(Violation { is_rare: is_rare(&before.later), ..change });
         }
         found
+    }
+
+    /// The outermost link on the way to a file to which none led. A checkout may bring some, but none to what gates an agent.
+    fn link_on_the_way(&self, path: &Path, before: &Acting, around: &Around<'_>) -> Option<PathBuf> {
+        if before.via.is_some() || around.checks_out && before.later.tier != Tier::Gate {
+            return None;
+        }
+        let inside = path
+            .ancestors()
+            .skip(1)
+            .take_while(|folder| folder.starts_with(around.workspace) && *folder != around.workspace);
+        let link = inside.filter(|folder| folder.is_symlink()).last()?;
+        (!self.links.contains_key(link)).then(|| link.to_owned())
     }
 
     /// Gives a file its old name again that a run has moved elsewhere in the workspace, maybe with the folder around it.

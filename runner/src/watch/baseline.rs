@@ -319,17 +319,23 @@ impl Left {
     }
 }
 
+/// The folders around a file, within the workspace.
+fn folders_around<'p>(path: &'p Path, workspace: &'p Path) -> impl Iterator<Item = &'p Path> {
+    path.ancestors().skip(1).take_while(move |folder| folder.starts_with(workspace) && *folder != workspace)
+}
+
 impl Written {
+    fn is_of_its_time(&self, path: &Path) -> bool {
+        fs::symlink_metadata(path).is_ok_and(|meta| (self.began_s..=self.ends_by_s).contains(&meta.ctime()))
+    }
+
     /// True for a file that was made when the run may have gone on, and that git does not track: one that it does is told of alone, like
     /// those that a person checks out.
     fn may_be_its(&self, path: &Path, workspace: &Path, tracked: Option<&Tracked>) -> bool {
-        let is_of_its_time = |path: &Path| {
-            fs::symlink_metadata(path).is_ok_and(|meta| (self.began_s..=self.ends_by_s).contains(&meta.ctime()))
-        };
+        let is_of_its_time = |path: &Path| self.is_of_its_time(path);
         // What acts by its name was not there under it: a folder that was moved keeps the times of what lies in it.
         let acts_by_name = || later::of(&path.to_string_lossy(), None).is_some();
-        let around =
-            || path.ancestors().skip(1).take_while(|folder| folder.starts_with(workspace) && *folder != workspace);
+        let around = || folders_around(path, workspace);
         // A repository that was made around them puts older settings in force.
         let became_one =
             || around().any(|folder| ["HEAD", "commondir"].iter().any(|name| is_of_its_time(&folder.join(name))));
@@ -347,7 +353,12 @@ impl Written {
                 // git bring another one does so to all of them but what gates an agent.
                 let was = self.contents.get(&text(path)).filter(|content| {
                     let tracked = tracked.as_ref().filter(|_| !content.gates);
-                    self.nobody_was_asked && self.may_be_its(path, workspace, tracked)
+                    // Whatever it is called: another folder may have got the name of the one around it.
+                    let came_with_folder = || {
+                        !tracked.is_some_and(|tracked| tracked.holds(path))
+                            && folders_around(path, workspace).any(|folder| self.is_of_its_time(folder))
+                    };
+                    self.nobody_was_asked && (self.may_be_its(path, workspace, tracked) || came_with_folder())
                 });
                 let answer = was.map_or(Answer::Told, |content| Answer::PutBack(content.clone()));
                 Some((path.clone(), Violation::of(path, Change::Modified), answer))
@@ -359,17 +370,16 @@ impl Written {
                 Some((path.clone(), Violation::of(path, Change::Created), answer))
             }
         };
-        // Without what gates an agent it may run ungated.
-        let is_gone = |(path, content): &(&String, &Content)| {
-            let path = Path::new(path);
+        // Without what gates an agent it may run ungated. A person may have taken it away since, and hears of it.
+        let is_gone = |(path, _): &(&String, &Content)| fs::symlink_metadata(path).is_err();
+        let gone = self.contents.iter().filter(is_gone).map(|(path, content)| {
+            let path = PathBuf::from(path);
             // The folder may be gone with it.
             let folder = || path.ancestors().skip(1).find(|folder| folder.symlink_metadata().is_ok());
             let of_its_time = || folder().is_some_and(|folder| self.may_be_its(folder, workspace, None));
-            content.gates && self.nobody_was_asked && fs::symlink_metadata(path).is_err() && of_its_time()
-        };
-        let gone = self.contents.iter().filter(is_gone).map(|(path, content)| {
-            let path = PathBuf::from(path);
-            (path.clone(), Violation::of(&path, Change::Removed), Answer::PutBack(content.clone()))
+            let comes_back = content.gates && self.nobody_was_asked && of_its_time();
+            let answer = if comes_back { Answer::PutBack(content.clone()) } else { Answer::Told };
+            (path.clone(), Violation::of(&path, Change::Removed), answer)
         });
         self.common(now, workspace).filter_map(changed).chain(gone).collect()
     }
@@ -515,6 +525,10 @@ mod tests {
             fs::remove_dir_all(work.join(".claude")).unwrap();
             fs::remove_dir_all(work.join("a2")).unwrap();
             let all = watch().after(false, &std::collections::HashSet::new());
+            // Who has taken away what gates an agent is not known then: it is told.
+            let is_told =
+                |one: &Violation| one.path.ends_with("w/.claude/settings.json") && one.change == Change::Removed;
+            assert_eq!(all.iter().any(is_told), is_persons, "{all:#?}");
             for name in names {
                 let want = match (is_persons, name.starts_with(".claude")) {
                     (false, _) => "mine",
@@ -524,6 +538,36 @@ mod tests {
                 assert_eq!(holds(name), want, "{name}: {all:#?}");
             }
         }
+    }
+
+    /// What settings start has a name like any other: a folder that took the place of the one around it brings another file.
+    #[test]
+    fn what_a_killed_run_has_exchanged_with_its_folder_is_put_back() {
+        let folder = tempfile::tempdir().unwrap();
+        let root = folder.path().canonicalize().unwrap();
+        let (work, state) = (root.join("w"), root.join("state"));
+        for (name, text) in [
+            (
+                ".claude/settings.json",
+                r#"{"hooks":{"PreToolUse":[{"hooks":[{"type":"command","command":"sh tools/gate.sh"}]}]}}"#,
+            ),
+            ("tools/gate.sh", "exit 2"),
+            ("t0/gate.sh", "exit 0"),
+        ] {
+            fs::create_dir_all(work.join(name).parent().unwrap()).unwrap();
+            fs::write(work.join(name), text).unwrap();
+        }
+        std::thread::sleep(Duration::from_millis(2100));
+        let watch = || Watch::before(&work, &work, Vec::new(), Some((&state, Duration::from_mins(5))), true);
+        let killed = watch();
+        let file = fs::read_dir(kept_in(&state)).unwrap().next().unwrap().unwrap().path();
+        let kept = fs::read(&file).unwrap();
+        drop(killed);
+        fs::write(&file, kept).unwrap();
+        fs::rename(work.join("tools"), work.join("t2")).unwrap();
+        fs::rename(work.join("t0"), work.join("tools")).unwrap();
+        let all = watch().after(false, &HashSet::new());
+        assert_eq!(fs::read_to_string(work.join("tools/gate.sh")).unwrap(), "exit 2", "{all:#?}");
     }
 
     /// A folder of settings is one for whoever works in it, too.
