@@ -247,7 +247,9 @@ pub fn ask(text: &str, ask: &Ask<'_>) -> Result<Permit, Denied> {
                 && is_plain(&file.path)
                 && is_of_project(&file.path)
         };
-        let hold = if changes(&file) || !is_script && may_write_more { Hold::Content } else { Hold::Copy };
+        // What one script starts of another, a third one may write anew.
+        let is_fed = effects.reads.contains(&file.path) && !may_write_more;
+        let hold = if changes(&file) || !is_script && !is_fed { Hold::Content } else { Hold::Copy };
         (is_script || is_code()).then_some(Allowed { file, hold })
     };
     let scripts = bound.iter().flat_map(|bound| bound.evidence().to_vec()).filter_map(held).collect();

@@ -395,7 +395,7 @@ fn what_was_approved_runs_under_every_backend_or_its_exchange_is_told() {
             ("curl -s -K curl.cfg", "curl.cfg", &settings, true),
             ("sh < run.sh", "run.sh", &script, true),
             ("cat run.sh | sh", "run.sh", &script, true),
-            ("sh outer.sh", "run.sh", &script, true),
+            ("sh outer.sh", "run.sh", &script, false),
             ("make go", "run.sh", &script, false),
         ]
         .into_iter()

@@ -578,6 +578,14 @@ impl Judge<'_> {
         let searches = programs::has(&call.program, Trait::PrintsNames);
         let takes_away =
             !searches && [Trait::Deletes, Trait::Moves].iter().any(|fact| programs::has(&call.program, *fact));
+        // What is moved comes to the last one, or to what stands behind an option; and nothing moves `.` itself.
+        let moves = programs::has(&call.program, Trait::Moves);
+        let says_target = |arg: &Arg| arg.start().starts_with("-t") || arg.start().starts_with("--t");
+        let by_option = call.args.iter().any(says_target);
+        let is_target = |arg: &Arg| {
+            let is_last = || call.args.last().is_some_and(|last| std::ptr::eq(last, arg));
+            matches!(arg.start().trim_start_matches("./"), "" | ".") || moves && (by_option || is_last())
+        };
         // A script says what it does, and only some have it change the files that stand behind it.
         let row = programs::row(paths::file_name(&call.program));
         let in_place = || call.args.iter().any(|arg| arg.start().starts_with("-i") || arg.start().starts_with("--in"));
@@ -622,7 +630,10 @@ impl Judge<'_> {
             if modifies && arg.exact().is_none() {
                 self.may_write(arg.start(), &arg.tail);
             }
-            if takes_away && let Some(path) = arg.exact() {
+            if takes_away
+                && !is_target(arg)
+                && let Some(path) = arg.exact()
+            {
                 self.takes_away(path);
             }
             if modifies && (arg.exact().is_none() || reads_names) {
