@@ -91,8 +91,10 @@ fn words_that_come_from_the_input_may_be_options() {
         "xargs hexdump < list.txt",
         "xargs git log < list.txt",
         "cat list.txt | xargs mkdir",
+        // What it names may be the gate's own entry.
+        "xargs rm -f < list.txt",
     ]);
-    are_let_through(&["xargs head -n 3 < list.txt", "xargs cat < list.txt", "xargs rm -f < list.txt"]);
+    are_let_through(&["xargs head -n 3 < list.txt", "xargs cat < list.txt"]);
 }
 
 #[test]
