@@ -207,12 +207,15 @@ impl Runner {
         }
         let groups = Groups::make(preset.limits.memory_mib, preset.limits.processes);
         let since = Instant::now();
+        let watch = |project: &Path, names: Looked| {
+            let kept = spec.state.as_deref().map(|state| (state, timeout));
+            Watch::before(project, &spec.cwd, names, kept, permit.reach() == Reach::Cage)
+        };
+        let names = || Looked { kept: preset.filesystem.protect.clone(), told: Vec::new() };
         let mut watches: Vec<Watch> = projects(preset, &spec.workspace)
             .skip(usize::from(preset.filesystem.workspace == Access::Read))
             .map(|project| {
-                let caged = permit.reach() == Reach::Cage;
-                let kept = spec.state.as_deref().map(|state| (state, timeout));
-                let mut names = Looked { kept: preset.filesystem.protect.clone(), told: Vec::new() };
+                let mut names = names();
                 // A folder of programs that is not there yet is one as soon as somebody makes it.
                 let real = std::fs::canonicalize(project).unwrap_or_else(|_| project.to_owned());
                 for folder in program_folders(project, &spec.cwd) {
@@ -220,7 +223,7 @@ impl Runner {
                     let list = if is_a_managers(&folder) { &mut names.told } else { &mut names.kept };
                     list.push(inside.to_owned());
                 }
-                Watch::before(project, &spec.cwd, names, kept, caged)
+                watch(project, names)
             })
             .collect();
         let shared = (preset.filesystem.tmp == Tmp::Shared).then(SharedFolders::before);
@@ -244,16 +247,7 @@ impl Runner {
                     break;
                 }
                 // What it is lent is somebody's as well.
-                let lent: Vec<Watch> = wanted
-                    .lent
-                    .folders()
-                    .map(|folder| {
-                        let caged = permit.reach() == Reach::Cage;
-                        let kept = spec.state.as_deref().map(|state| (state, timeout));
-                        let names = Looked { kept: preset.filesystem.protect.clone(), told: Vec::new() };
-                        Watch::before(folder, &spec.cwd, names, kept, caged)
-                    })
-                    .collect();
+                let lent: Vec<Watch> = wanted.lent.folders().map(|folder| watch(folder, names())).collect();
                 if let Some(why) = lent.iter().find_map(Watch::objection) {
                     return Err(RunError::TooMuch(why));
                 }

@@ -290,6 +290,11 @@ pub struct RunnerWire {
 }
 
 impl BashCheck {
+    /// What the container says that the text does not: each of it can only make the answer stricter.
+    pub fn says(&self) -> [&[String]; 5] {
+        [&self.secrets, &self.unproven, &self.unlooked, &self.leads_to, &self.brings]
+    }
+
     /// Why bashgate's own Bash tool refuses the command by its own rules, if it does.
     pub fn refused(&self) -> Option<&str> {
         self.runner.as_ref()?.refused.as_deref()

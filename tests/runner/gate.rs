@@ -5,10 +5,10 @@ use std::io::{BufRead as _, BufReader};
 use std::process::Command;
 use std::time::Duration;
 
-use bashgate_tests::{Output, Site, bin, until};
+use bashgate_tests::{Host, Output, Site, bin, until};
 use serde_json::{Value, json};
 
-use super::{Ground, MATRIX};
+use super::{Ground, MATRIX, Who};
 
 /// A command line of the runner at a site.
 fn runner(site: &Site, arguments: &[&str]) -> Command {
@@ -351,32 +351,38 @@ fn what_runs_in_the_foreground_is_listed_and_can_be_stopped() {
     assert_eq!(jobs(), json!([]));
 }
 
+/// A gate whose workspace has seen everything, and what runs behind it, with a network for those who ask.
+fn tainted(who: Who, backend: &'static str) -> (Site, Ground, Host) {
+    let site = Site::default();
+    site.lets_others_in();
+    let ground = Ground::new(who, backend, "[presets.p.network]\naccess = \"requested\"");
+    fs::copy(ground.path().join("runner.toml"), site.path().join("runner.toml")).unwrap();
+    let host = site.serve();
+    for label in ["corruption", "secret"] {
+        site.raise("default", label);
+    }
+    (site, ground, host)
+}
+
+/// Starts a command with a network behind this gate.
+fn start(site: &Site, ground: &Ground, command: &str) -> std::thread::JoinHandle<Output> {
+    let mut running = ground.as_user(&ground.path().join("bin/bashgate-run"));
+    running.args(["exec", "--preset", "p", "--network", "--config"]).arg(site.hook_toml()).args(["--", command]);
+    running.current_dir(ground.work());
+    std::thread::spawn(move || Output::of(&mut running, b""))
+}
+
 /// What a person has approved is what runs: it is compared at the start, what is written into the file later reaches nobody where the
 /// sandbox has mounts of its own, and whatever is put in its place while it runs is told and on record.
 #[test]
 fn what_was_approved_runs_under_every_backend_or_its_exchange_is_told() {
     for (who, backend) in MATRIX {
-        let site = Site::default();
-        site.lets_others_in();
-        let ground = Ground::new(who, backend, "[presets.p.network]\naccess = \"requested\"");
-        fs::copy(ground.path().join("runner.toml"), site.path().join("runner.toml")).unwrap();
-        let _host = site.serve();
-        for label in ["corruption", "secret"] {
-            site.raise("default", label);
-        }
+        let (site, ground, _host) = tainted(who, backend);
         let work = ground.work();
         for text in ["shown", "swapped"] {
             ground.write(&format!("work/{text}.txt"), &format!("{text}\n"));
         }
-        let start = |command: &str| {
-            let mut running = ground.as_user(&ground.path().join("bin/bashgate-run"));
-            running
-                .args(["exec", "--preset", "p", "--network", "--config"])
-                .arg(site.hook_toml())
-                .args(["--", command]);
-            running.current_dir(&work);
-            std::thread::spawn(move || Output::of(&mut running, b""))
-        };
+        let start = |command: &str| start(&site, &ground, command);
         let approve = |running: &std::thread::JoinHandle<Output>, before: &dyn Fn()| {
             let card = site.held_or_ended(running);
             before();
@@ -466,25 +472,12 @@ fn what_was_approved_runs_under_every_backend_or_its_exchange_is_told() {
 #[test]
 fn a_run_that_was_asked_about_has_the_project_for_itself() {
     for (who, backend) in MATRIX {
-        let site = Site::default();
-        site.lets_others_in();
-        let ground = Ground::new(who, backend, "[presets.p.network]\naccess = \"requested\"");
-        fs::copy(ground.path().join("runner.toml"), site.path().join("runner.toml")).unwrap();
-        let _host = site.serve();
-        for label in ["corruption", "secret"] {
-            site.raise("default", label);
-        }
+        let (site, ground, _host) = tainted(who, backend);
         let work = ground.work();
         ground.write("work/run.sh", "cat mark 2>/dev/null\n");
         ground.write("work/package.json", "{}\n");
         let asked = |command: &str| {
-            let mut running = ground.as_user(&ground.path().join("bin/bashgate-run"));
-            running
-                .args(["exec", "--preset", "p", "--network", "--config"])
-                .arg(site.hook_toml())
-                .args(["--", command]);
-            running.current_dir(&work);
-            let running = std::thread::spawn(move || Output::of(&mut running, b""));
+            let running = start(&site, &ground, command);
             let card = site.held_or_ended(&running).expect("it is held");
             site.cli(["approve", &card]).expect(0);
             running

@@ -161,8 +161,7 @@ impl Open {
     /// A reason for people, who hear where it is the container's word.
     pub(super) fn for_people(&self, reason: &str) -> String {
         let check = &self.check;
-        let lists = [&check.secrets, &check.unproven, &check.unlooked, &check.leads_to, &check.brings];
-        let said = lists.into_iter().flatten();
+        let said = check.says().into_iter().flatten();
         let is_said = |word: &String| reason.contains(word.as_str());
         let is_read = |read: &ReadAlone| read.effects.secrets.iter().any(is_said);
         let is_heard = said.into_iter().any(is_said) && !self.read_alone.as_ref().is_some_and(|read| is_read(read));

@@ -240,8 +240,7 @@ impl Core {
             return self.reject(&workspace, request_id, Some(digest), why, since);
         }
         let cwd = check.cwd.clone().unwrap_or_default();
-        let seen_there = (&check.secrets, &check.unproven, &check.unlooked, &check.leads_to, &check.brings);
-        let evidence = (&check.evidence, seen_there, check.other_shell, &check.script);
+        let evidence = (&check.evidence, check.says(), check.other_shell, &check.script);
         let evidence = serde_json::to_string(&evidence).unwrap_or_default();
         // What one agent, or one sandbox, was given, no other one has.
         // And a call of a tool is no command that reads the same.
@@ -467,8 +466,7 @@ impl Core {
 
 /// What the container reports can only make the answer stricter. What was read without its word is given back where that joins it.
 fn weigh_evidence(found: &mut Classification, check: &BashCheck) -> Option<Box<ReadAlone>> {
-    let lists = [&check.secrets, &check.unproven, &check.unlooked, &check.leads_to, &check.brings];
-    let says = lists.iter().any(|list| !list.is_empty());
+    let says = check.says().iter().any(|list| !list.is_empty());
     let read = || Box::new(ReadAlone { reason: found.reason.clone(), effects: found.effects.clone() });
     let read_alone = says.then(read);
     found.effects.secrets.extend(check.secrets.iter().cloned());

@@ -332,15 +332,21 @@ impl Written {
     /// True for a file that was made when the run may have gone on, and that git does not track: one that it does is told of alone, like
     /// those that a person checks out.
     fn may_be_its(&self, path: &Path, workspace: &Path, tracked: Option<&Tracked>) -> bool {
-        let is_of_its_time = |path: &Path| self.is_of_its_time(path);
-        // What acts by its name was not there under it: a folder that was moved keeps the times of what lies in it.
+        // What acts by its name was not there under it.
         let acts_by_name = || later::of(&path.to_string_lossy(), None).is_some();
-        let around = || folders_around(path, workspace);
         // A repository that was made around them puts older settings in force.
-        let became_one =
-            || around().any(|folder| ["HEAD", "commondir"].iter().any(|name| is_of_its_time(&folder.join(name))));
-        (is_of_its_time(path) || acts_by_name() && around().any(is_of_its_time) || became_one())
+        let became_one = || {
+            let mut made =
+                folders_around(path, workspace).flat_map(|one| ["HEAD", "commondir"].map(|name| one.join(name)));
+            made.any(|file| self.is_of_its_time(&file))
+        };
+        (self.is_of_its_time(path) || acts_by_name() && self.came_with_folder(path, workspace) || became_one())
             && !tracked.is_some_and(|tracked| tracked.holds(path))
+    }
+
+    /// True where a folder around it may be the run's: one that was moved keeps the times of what lies in it.
+    fn came_with_folder(&self, path: &Path, workspace: &Path) -> bool {
+        folders_around(path, workspace).any(|folder| self.is_of_its_time(folder))
     }
 
     /// What is there now and was not, or not so; and whether it is to be set aside.
@@ -355,8 +361,7 @@ impl Written {
                     let tracked = tracked.as_ref().filter(|_| !content.gates);
                     // Whatever it is called: another folder may have got the name of the one around it.
                     let came_with_folder = || {
-                        !tracked.is_some_and(|tracked| tracked.holds(path))
-                            && folders_around(path, workspace).any(|folder| self.is_of_its_time(folder))
+                        !tracked.is_some_and(|tracked| tracked.holds(path)) && self.came_with_folder(path, workspace)
                     };
                     self.nobody_was_asked && (self.may_be_its(path, workspace, tracked) || came_with_folder())
                 });
@@ -444,6 +449,15 @@ mod tests {
     use super::super::Watch;
     use super::*;
 
+    /// Leaves the baseline of a run that was killed, and says where it lies and what it holds.
+    fn killed(run: Watch, state: &Path) -> (PathBuf, String) {
+        let file = fs::read_dir(kept_in(state)).unwrap().next().unwrap().unwrap().path();
+        let text = fs::read_to_string(&file).unwrap();
+        drop(run);
+        fs::write(&file, &text).unwrap();
+        (file, text)
+    }
+
     /// What is older than a killed run, or tracked, is nobody's plant: it is only told that it acts now.
     #[test]
     fn a_killed_run_costs_nobody_what_was_there_or_is_tracked() {
@@ -459,10 +473,7 @@ mod tests {
         git(&["init", "-q"]);
         fs::write(work.join("scripts/hooks/pre-commit"), "mine").unwrap();
         let watch = || Watch::before(&work, &work, Vec::new(), Some((&state, Duration::from_mins(5))), true);
-        let killed = watch();
-        let file = fs::read_dir(kept_in(&state)).unwrap().next().unwrap().unwrap().path();
-        let text = fs::read_to_string(&file).unwrap();
-        drop(killed);
+        let (file, text) = killed(watch(), &state);
         let began = |began: i64| {
             let (start, rest) = text.split_once("\"began_s\":").unwrap();
             fs::write(&file, format!("{start}\"began_s\":{began},{}", rest.split_once(',').unwrap().1)).unwrap();
@@ -505,10 +516,7 @@ mod tests {
         let watch = || Watch::before(&work, &work, Vec::new(), Some((&state, Duration::from_mins(5))), true);
         let holds = |name: &str| fs::read_to_string(work.join(name)).unwrap_or_default();
         for is_persons in [false, true] {
-            let killed = watch();
-            let file = fs::read_dir(kept_in(&state)).unwrap().next().unwrap().unwrap().path();
-            let written = fs::read_to_string(&file).unwrap();
-            drop(killed);
+            let (file, written) = killed(watch(), &state);
             let (start, rest) = written.split_once("\"ends_by_s\":").unwrap();
             let rest = rest.split_once(',').unwrap().1;
             let ends = if is_persons { 1 } else { i64::from(u32::MAX) };
@@ -559,11 +567,7 @@ mod tests {
         }
         std::thread::sleep(Duration::from_millis(2100));
         let watch = || Watch::before(&work, &work, Vec::new(), Some((&state, Duration::from_mins(5))), true);
-        let killed = watch();
-        let file = fs::read_dir(kept_in(&state)).unwrap().next().unwrap().unwrap().path();
-        let kept = fs::read(&file).unwrap();
-        drop(killed);
-        fs::write(&file, kept).unwrap();
+        killed(watch(), &state);
         fs::rename(work.join("tools"), work.join("t2")).unwrap();
         fs::rename(work.join("t0"), work.join("tools")).unwrap();
         let all = watch().after(false, &HashSet::new());
@@ -627,11 +631,7 @@ mod tests {
         fs::write(work.join("stage/tasks.json"), "evil").unwrap();
         std::thread::sleep(Duration::from_millis(2100));
         let watch = || Watch::before(&work, &work, Vec::new(), Some((&state, Duration::from_mins(5))), true);
-        let killed = watch();
-        let file = fs::read_dir(kept_in(&state)).unwrap().next().unwrap().unwrap().path();
-        let kept = fs::read(&file).unwrap();
-        drop(killed);
-        fs::write(&file, kept).unwrap();
+        killed(watch(), &state);
         fs::rename(work.join("stage"), work.join(".vscode")).unwrap();
         let odd = work.join(std::ffi::OsStr::from_bytes(b"pkg\xff/.vscode"));
         fs::create_dir_all(&odd).unwrap();

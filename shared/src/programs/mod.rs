@@ -46,8 +46,8 @@ pub use builtins::CHANGE_FOLDER;
 pub(crate) use copies::{Copies, made_by, only_read};
 pub use files::{names_its_input, writes_as_told};
 pub use git::{
-    GIT_HOOKS_OF_WORK, Leaves, brings_files, brings_from_remote, checks_out, git_hooks, is_git, is_git_hook, leaves,
-    may_leave_files, opens_editor, records, starts_hook,
+    GIT_HOOKS_OF_WORK, Leaves, Untracked, brings_files, brings_from_remote, checks_out, git_hooks, is_git, is_git_hook,
+    leaves, may_leave_files, opens_editor, records, starts_hook,
 };
 pub use languages::{
     COMMANDS_OF_PACKAGES, LOAD_BESIDE, ONLY_WORKED_ON, SHELL_ENDING, is_label_of_command, loads_where_it_starts,
@@ -133,6 +133,11 @@ pub fn is_in_every_shell(program: &str) -> bool {
 /// True when its row says so.
 pub fn has(program: &str, of: Trait) -> bool {
     fact(program, |row| row.has(of), false)
+}
+
+/// True for an option by which a program that takes a script changes the files that stand behind it (`sed -i`).
+pub fn says_in_place(option: &str) -> bool {
+    option.starts_with("-i") || option.starts_with("--in")
 }
 
 /// True for a variable that some program's row knows to steer it.

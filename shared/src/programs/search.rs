@@ -463,11 +463,8 @@ fn find(judge: &mut Judge<'_>, call: &Call) -> Judgement {
     if judgement.class == crate::classify::CommandClass::Unknown {
         // What stands behind an action is a program for certain; any other word may be a name to look for.
         let mut judgement = judgement.max(judge.suspect_with(call, &call.args, Suspicion::Guesses));
-        let mut rest = call.args.as_slice();
-        while let Some(action) = rest.iter().position(|arg| arg.exact().is_some_and(|text| ACTIONS.contains(&text))) {
-            rest = rest.get(action + 1..).unwrap_or(&[]);
-            let end = rest.iter().position(|arg| matches!(arg.exact(), Some(";" | "+"))).unwrap_or(rest.len());
-            judgement = judgement.max(judge.suspect_with(call, rest.get(..end).unwrap_or(&[]), Suspicion::At(0)));
+        for action in actions(&call.args) {
+            judgement = judgement.max(judge.suspect_with(call, action, Suspicion::At(0)));
         }
         judgement
     } else {
@@ -475,33 +472,30 @@ fn find(judge: &mut Judge<'_>, call: &Call) -> Judgement {
     }
 }
 
+/// The words of each program that it has work on what it finds.
+fn actions(args: &[Arg]) -> impl Iterator<Item = &[Arg]> {
+    let is_action = |arg: &Arg| arg.exact().is_some_and(|text| ACTIONS.contains(&text));
+    args.iter().enumerate().filter(move |(_, arg)| is_action(arg)).map(|(at, _)| {
+        let rest = args.get(at + 1..).unwrap_or_default();
+        let end = rest.iter().position(|arg| matches!(arg.exact(), Some(";" | "+"))).unwrap_or(rest.len());
+        rest.get(..end).unwrap_or_default()
+    })
+}
+
 /// What it takes away, or has another program change.
 fn changed_by_find(judge: &mut Judge<'_>, call: &Call) {
     let words: Vec<Option<&str>> = call.args.iter().map(Arg::exact).collect();
-    let is_action = |word: Option<&str>| word.is_some_and(|word| ACTIONS.contains(&word));
-    let changes = |rest: &[Option<&str>]| {
-        let program = rest.first().copied().flatten();
-        let end = rest.iter().position(|word| matches!(word, Some(";" | "+"))).unwrap_or(rest.len());
-        let in_place = || {
-            rest.get(..end)
-                .into_iter()
-                .flatten()
-                .flatten()
-                .any(|word| word.starts_with("-i") || word.starts_with("--in"))
-        };
-        let row = program.and_then(|program| super::row(crate::classify::paths::file_name(program)));
-        let words = rest.get(..end).unwrap_or_default();
+    let changes = |action: &[Arg]| {
+        // One that is only known when it runs may do anything.
+        let Some(program) = action.first().and_then(Arg::exact) else { return true };
+        let Some(row) = super::row(crate::classify::paths::file_name(program)) else { return false };
         // What is copied stays as it is.
-        let only_copies = |row: &Program| {
-            matches!(row.copies, Some(super::Copies::ToLast(_)))
-                && words.last().is_some_and(|last| last.is_some_and(|last| !last.contains("{}")))
-        };
-        row.is_none_or(|row| row.changes_what_it_names() && !only_copies(row) || row.takes_script() && in_place())
-            && (program.is_none() || row.is_some())
+        let only_copies = matches!(row.copies, Some(super::Copies::ToLast(_)))
+            && action.last().and_then(Arg::exact).is_some_and(|last| !last.contains("{}"));
+        let in_place = || action.iter().filter_map(Arg::exact).any(super::says_in_place);
+        row.changes_what_it_names() && !only_copies || row.takes_script() && in_place()
     };
-    let actions = words.iter().enumerate().filter(|(_, word)| is_action(**word));
-    let mut changing = actions.filter_map(|(at, _)| words.get(at + 1..)).filter(|rest| changes(rest));
-    if changing.next().is_none() && !words.contains(&Some("-delete")) {
+    if !actions(&call.args).any(changes) && !words.contains(&Some("-delete")) {
         return;
     }
     let is_start =

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 
 use bashgate_shared::agents;
 use bashgate_shared::classify::{Argv, Effects, paths};
-use bashgate_shared::programs::{self, Leaves};
+use bashgate_shared::programs::{self, Leaves, Untracked};
 
 use super::objects::{Id, Looked, Objects};
 use super::revisions::{self, Meaning, every_ref, peeled};
@@ -44,9 +44,12 @@ pub fn by(calls: &[Argv], effects: &Effects, cwd: &Path) -> Brought {
     }
     let folders = folders_of_git(effects).into_iter().filter_map(|folder| place(&folder, cwd));
     for repository in folders.flat_map(|folder| those_taken(&folder)) {
-        for call in &calls {
-            let looked = Look::at(&repository, cwd).and_then(|mut look| look.call(*call));
-            let Brought { lost, brought } = looked.unwrap_or_else(|why| {
+        let looked: Vec<Looked<Brought>> = match Look::at(&repository, cwd) {
+            Ok(mut look) => calls.iter().map(|call| look.call(*call)).collect(),
+            Err(why) => vec![Err(why)],
+        };
+        for found in looked {
+            let Brought { lost, brought } = found.unwrap_or_else(|why| {
                 let place = repository.root.display();
                 Brought { brought: vec![format!("{place}/.claude/settings.json ({why})")], ..Brought::default() }
             });
@@ -54,10 +57,10 @@ pub fn by(calls: &[Argv], effects: &Effects, cwd: &Path) -> Brought {
             all.brought.extend(brought);
         }
     }
-    all.lost.sort();
-    all.lost.dedup();
-    all.brought.sort();
-    all.brought.dedup();
+    for list in [&mut all.lost, &mut all.brought] {
+        list.sort();
+        list.dedup();
+    }
     all
 }
 
@@ -128,6 +131,8 @@ struct Look<'r> {
     tracked: Held,
     /// What lies there.
     there: BTreeSet<String>,
+    /// What is checked out, and the parts of the gate in it.
+    heads: Vec<Id>,
     head: Held,
 }
 
@@ -150,6 +155,12 @@ struct Words {
     any_path: bool,
 }
 
+impl Words {
+    fn has_paths(&self) -> bool {
+        self.any_path || !self.paths.is_empty()
+    }
+}
+
 impl<'r> Look<'r> {
     fn at(repository: &'r Repository, cwd: &Path) -> Looked<Self> {
         let real = |path: &Path| std::fs::canonicalize(path).unwrap_or_else(|_| path.to_owned());
@@ -169,11 +180,13 @@ impl<'r> Look<'r> {
             }
         }
         let objects = Objects::of(repository, id_length);
-        let mut look = Self { repository, root, cwd, parts, objects, tracked, there, head: Held::new() };
+        let mut look =
+            Self { repository, root, cwd, parts, objects, tracked, there, heads: Vec::new(), head: Held::new() };
         if let Meaning::Objects(ids) = revisions::meaning(repository, &mut look.objects, "HEAD")? {
-            for id in ids {
-                look.head = look.held(&id)?;
+            for id in &ids {
+                look.head = look.held(id)?;
             }
+            look.heads = ids;
         }
         Ok(look)
     }
@@ -210,33 +223,27 @@ impl<'r> Look<'r> {
         }
         let words = self.words(leaves, subcommand, rest)?;
         let is = |options: &[&str]| rest.iter().flatten().any(|word| options.iter().any(|one| word.starts_with(one)));
-        let has_paths = words.any_path || !words.paths.is_empty();
+        let has_paths = words.has_paths();
         let is_forced = subcommand != "checkout" || has_paths || is(&["-f", "--f", "-p", "--p", "--o", "--t"]);
         let mut all = match leaves {
-            Leaves::Restored | Leaves::Cleared if is_forced => self.restored(subcommand, &words)?,
-            Leaves::Commits | Leaves::Stashed | Leaves::Restored | Leaves::Cleared => {
+            Leaves::Restored | Leaves::Cleared(_) if is_forced => self.restored(subcommand, &words)?,
+            Leaves::Commits | Leaves::Stashed | Leaves::Restored | Leaves::Cleared(_) => {
                 self.committed(matches!(subcommand, "merge" | "pull"), &words)?
             }
-            Leaves::Removed | Leaves::Cleaned | Leaves::Unknown => Brought::default(),
+            Leaves::Removed | Leaves::Cleaned(_) | Leaves::Unknown => Brought::default(),
         };
         let meant = |path: &&String| self.is_meant(path, &words);
         let untracked = self.there.iter().filter(|path| !self.tracked.contains_key(*path)).filter(meant);
         let tracked = self.there.iter().filter(|path| self.tracked.contains_key(*path)).filter(meant);
         match leaves {
-            Leaves::Cleaned | Leaves::Cleared => {
-                let has = |letter: char| {
-                    rest.iter().any(|word| {
-                        word.is_none_or(|word| {
-                            word.starts_with('-') && !word.starts_with("--") && word.contains(letter)
-                        })
-                    })
-                };
-                let only_ignored = leaves == Leaves::Cleaned && has('X');
-                let ignored_too = if leaves == Leaves::Cleaned { has('x') } else { has('a') || is(&["--a"]) };
+            Leaves::Cleaned(which) | Leaves::Cleared(which) => {
                 let names: HashSet<String> = added::tracked(self.repository).unwrap_or_default();
-                let goes = |path: &&String| {
-                    let is_taken = added::takes_in(self.repository, &names, &self.repository.root.join(path));
-                    ignored_too || is_taken != only_ignored
+                let is_plain =
+                    |path: &String| added::takes_in(self.repository, &names, &self.repository.root.join(path));
+                let goes = |path: &&String| match which {
+                    Untracked::All => true,
+                    Untracked::Plain => is_plain(path),
+                    Untracked::Ignored => !is_plain(path),
                 };
                 all.lost.extend(untracked.filter(goes).map(|path| self.whole(path)));
             }
@@ -246,8 +253,7 @@ impl<'r> Look<'r> {
             }
             Leaves::Removed => all.lost.extend(tracked.map(|path| self.whole(path))),
             Leaves::Unknown => {
-                let others: Vec<String> = self.there.iter().cloned().collect();
-                for path in others {
+                for path in self.there.clone() {
                     let id = self.tracked.get(&path).cloned();
                     if !self.is_there(&path, id.as_ref()) || self.head.get(&path) != id.as_ref() {
                         all.brought.push(self.whole(&path));
@@ -282,11 +288,8 @@ impl<'r> Look<'r> {
     /// True where the parts of the gate in a commit are those of whatever it has in common with what is checked out: joined with that, it
     /// changes none of them. Where the past is too long, or there is none in common, false.
     fn is_as_before(&mut self, id: &Id, held: &Held) -> Looked<bool> {
-        let Meaning::Objects(heads) = revisions::meaning(self.repository, &mut self.objects, "HEAD")? else {
-            return Ok(false);
-        };
         let mut own: HashSet<Id> = HashSet::new();
-        let mut waiting = heads;
+        let mut waiting = self.heads.clone();
         while let Some(id) = waiting.pop() {
             if own.len() > MAX_PAST {
                 return Ok(false);
@@ -319,8 +322,7 @@ impl<'r> Look<'r> {
     /// What goes back to what was committed, or added, or to what a word names.
     fn restored(&mut self, subcommand: &str, words: &Words) -> Looked<Brought> {
         let mut all = Brought::default();
-        let has_paths = words.any_path || !words.paths.is_empty();
-        let by_index = subcommand == "restore" || subcommand == "checkout" && has_paths;
+        let by_index = subcommand == "restore" || subcommand == "checkout" && words.has_paths();
         let mut sources = Vec::new();
         for (_, target) in &words.targets {
             sources.push(self.held(target)?);
@@ -432,7 +434,7 @@ impl<'r> Look<'r> {
         if by_upstream && found.targets.is_empty() && !rest.iter().flatten().any(|word| word.starts_with("--")) {
             found.targets = self.upstream()?;
         }
-        if is_open && !matches!(leaves, Leaves::Cleaned | Leaves::Removed | Leaves::Stashed) {
+        if is_open && !matches!(leaves, Leaves::Cleaned(_) | Leaves::Removed | Leaves::Stashed) {
             let every = self.every()?;
             found.targets.extend(every);
         }

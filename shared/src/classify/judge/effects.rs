@@ -576,10 +576,9 @@ impl Judge<'_> {
             || call.args.iter().any(|arg| changes(arg.start()));
         // Where a search starts, nothing goes: what it finds is looked at by itself.
         let searches = programs::has(&call.program, Trait::PrintsNames);
-        let takes_away =
-            !searches && [Trait::Deletes, Trait::Moves].iter().any(|fact| programs::has(&call.program, *fact));
-        // What is moved comes to the last one, or to what stands behind an option; and nothing moves `.` itself.
         let moves = programs::has(&call.program, Trait::Moves);
+        let takes_away = !searches && (moves || programs::has(&call.program, Trait::Deletes));
+        // What is moved comes to the last one, or to what stands behind an option; and nothing moves `.` itself.
         let says_target = |arg: &Arg| arg.start().starts_with("-t") || arg.start().starts_with("--t");
         let by_option = call.args.iter().any(says_target);
         let is_target = |arg: &Arg| {
@@ -587,9 +586,8 @@ impl Judge<'_> {
             matches!(arg.start().trim_start_matches("./"), "" | ".") || moves && (by_option || is_last())
         };
         // A script says what it does, and only some have it change the files that stand behind it.
-        let row = programs::row(paths::file_name(&call.program));
-        let in_place = || call.args.iter().any(|arg| arg.start().starts_with("-i") || arg.start().starts_with("--in"));
-        let changes_names = match row {
+        let in_place = || call.args.iter().any(|arg| programs::says_in_place(arg.start()));
+        let changes_names = match programs::row(paths::file_name(&call.program)) {
             Some(row) if row.takes_script() => in_place(),
             Some(row) => row.changes_what_it_names() || matches!(row.runs, Runs::Behind(_)),
             None => false,

@@ -12,13 +12,24 @@ pub enum Leaves {
     /// What was changed here goes back to what was committed, or to what a word names.
     Restored,
     /// The same, and what nobody tracks goes.
-    Cleared,
+    Cleared(Untracked),
     /// What nobody tracks goes.
-    Cleaned,
+    Cleaned(Untracked),
     /// What is tracked goes.
     Removed,
     /// Nobody knows: an alias, or a subcommand of others.
     Unknown,
+}
+
+/// Which of the files that nobody tracks.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Untracked {
+    /// Those that git does not ignore.
+    Plain,
+    /// Those that it ignores.
+    Ignored,
+    /// All of them.
+    All,
 }
 
 /// What a call of git leaves, given its words, and the subcommand's own; `None` where it changes no file whose name does not stand in it.
@@ -90,11 +101,14 @@ pub fn leaves<'w>(words: &'w [Option<&'w str>]) -> Option<(Leaves, &'w str, &'w 
         "stash" => match first {
             Some("list" | "show" | "drop" | "clear" | "create" | "store") => return None,
             Some("pop" | "apply" | "branch") => Leaves::Stashed,
-            _ if has_letter('u') || has_letter('a') || is(&["--i", "--a"]) => Leaves::Cleared,
+            _ if has_letter('a') || is(&["--a"]) => Leaves::Cleared(Untracked::All),
+            _ if has_letter('u') || is(&["--i"]) => Leaves::Cleared(Untracked::Plain),
             _ => Leaves::Restored,
         },
         "clean" if only_says(rest) => return None,
-        "clean" => Leaves::Cleaned,
+        "clean" if has_letter('x') => Leaves::Cleaned(Untracked::All),
+        "clean" if has_letter('X') => Leaves::Cleaned(Untracked::Ignored),
+        "clean" => Leaves::Cleaned(Untracked::Plain),
         "rm" | "mv" | "sparse-checkout" => Leaves::Removed,
         _ if NONE.contains(&subcommand) || !may_leave_files(words) => return None,
         _ => Leaves::Unknown,
@@ -174,9 +188,7 @@ pub(in crate::programs) fn writes_by_number(words: &[Option<&str>]) -> bool {
         return true;
     }
     let Some((subcommand, rest)) = subcommand_of(words) else { return false };
-    let has = |options: &[&str]| {
-        rest.iter().any(|word| word.is_none_or(|word| options.iter().any(|option| word.starts_with(option))))
-    };
+    let has = |options: &[&str]| has_any(rest, &|word| options.iter().any(|option| word.starts_with(option)));
     let known = || rest.iter().flatten();
     // What comes under another name than it was committed by: a folder of a commit, or of what is merged.
     let is_inside = |word: &&str| word.split_once(':').is_some_and(|(of, _)| !of.is_empty() && !of.ends_with('='));
