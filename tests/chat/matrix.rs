@@ -351,10 +351,7 @@ fn the_server_is_started_again() {
 /// One server for all cases, which run beside each other in rooms of their own.
 #[test]
 fn every_case_with_a_real_server() {
-    let _ = SYNAPSE.set(Synapse::start());
-    let ends = Ends;
-    let [approver, stranger, gate] = ["ann", "mallory", "gate"].map(|name| synapse().registers(name));
-    let _ = USERS.set(Users { approver, stranger, gate });
+    let ends = Ends::begin();
     let mut all = cases::all::<Matrix>();
     all.extend([
         ("in_threads_and_replies", in_threads_and_replies as fn()),
@@ -368,7 +365,18 @@ fn every_case_with_a_real_server() {
 }
 
 /// Ends the server when the test is over, however it is.
-struct Ends;
+pub(super) struct Ends;
+
+impl Ends {
+    /// Starts the server that all rooms of this process are on, with its people.
+    pub(super) fn begin() -> Self {
+        let _ = SYNAPSE.set(Synapse::start());
+        let ends = Self;
+        let [approver, stranger, gate] = ["ann", "mallory", "gate"].map(|name| synapse().registers(name));
+        let _ = USERS.set(Users { approver, stranger, gate });
+        ends
+    }
+}
 
 impl Drop for Ends {
     fn drop(&mut self) {

@@ -10,3 +10,4 @@ mod races;
 mod slack;
 mod synapse;
 mod telegram;
+mod terminal;

@@ -130,6 +130,35 @@ impl State {
         message
     }
 
+    /// What the history of the room gives: no answers in threads, but of each message when it was answered last.
+    fn room(&self, oldest: &str) -> Vec<Value> {
+        let mut all = Vec::new();
+        for (time, message) in self.messages.iter().rev().filter(|(time, _)| time.as_str() > oldest) {
+            if message["thread_ts"].is_string() {
+                continue;
+            }
+            let mut message = message.clone();
+            let answers = || self.messages.iter().filter(|(_, answer)| answer["thread_ts"] == time.as_str());
+            if let Some((last, _)) = answers().next_back() {
+                message["thread_ts"] = json!(time);
+                message["reply_count"] = json!(answers().count());
+                message["latest_reply"] = json!(last);
+            }
+            all.push(message);
+        }
+        all
+    }
+
+    /// What stands in a thread, its first message with it.
+    fn thread(&self, first: &str, oldest: &str) -> Vec<Value> {
+        let belongs = |time: &str, message: &Value| time == first || message["thread_ts"] == first && time > oldest;
+        self.messages
+            .iter()
+            .filter(|(time, message)| belongs(time, message))
+            .map(|(_, message)| message.clone())
+            .collect()
+    }
+
     fn say(&mut self, user: &str, words: &str, more: &Value) {
         let message = self.message(user, words, more);
         self.event(&message);
@@ -454,16 +483,17 @@ fn act(method: &str, body: &Value, state: &mut State) -> Reply {
         }
         "conversations.history" | "conversations.replies" => {
             let oldest = body["oldest"].as_str().unwrap_or("0").to_owned();
+            let thread = (method == "conversations.replies").then(|| body["ts"].as_str().unwrap().to_owned());
+            if thread.as_ref().is_some_and(|thread| !state.messages.contains_key(thread)) {
+                return failed("thread_not_found");
+            }
             let limit: usize = body["limit"].as_str().map_or(100, |limit| limit.parse().unwrap());
-            // The newest first.
+            // The newest first in a room; a thread begins with its first message, whatever is asked for.
             let from: usize = body["cursor"].as_str().map_or(0, |cursor| cursor.parse().unwrap());
-            let all: Vec<Value> = state
-                .messages
-                .iter()
-                .rev()
-                .filter(|(time, _)| **time > oldest)
-                .map(|(_, message)| message.clone())
-                .collect();
+            let all: Vec<Value> = match &thread {
+                Some(thread) => state.thread(thread, &oldest),
+                None => state.room(&oldest),
+            };
             let page: Vec<Value> = all.iter().skip(from).take(limit).cloned().collect();
             let more = from + page.len() < all.len();
             let cursor = if more { (from + page.len()).to_string() } else { String::new() };
@@ -547,5 +577,52 @@ fn what_was_missed_is_paged() {
     stage.host = stage.site.serve();
     running.join().unwrap().expect(0);
     stage.says(&card.message, "Approved by ");
+    stage.ends();
+}
+
+/// What was written into a card's thread while the host was away counts: the room's own history does not hold it.
+#[test]
+fn what_was_missed_in_threads_counts() {
+    let mut stage = Stage::<Slack>::new("");
+    let (first, card) = stage.ask(ASKED);
+    let (second, other) = stage.ask("curl -s https://y.example");
+    stage.is_through();
+    stage.host.kill();
+    {
+        let mut state = stage.service.state.lock().unwrap();
+        let behind = |card: &Shown| json!({"thread_ts": card.message});
+        state.say("U0MAL", &format!("approve {}", other.id()), &behind(&other));
+        state.say("U0ANN", &format!("approve {}", card.id()), &behind(&card));
+        state.say("U0ANN", &format!("deny {}", other.id()), &behind(&other));
+        state.waiting.clear();
+    }
+    stage.host = stage.site.serve();
+    first.join().unwrap().expect(0);
+    second.join().unwrap().expect(2);
+    stage.says(&card.message, "Approved by ");
+    stage.says(&other.message, "Denied by ");
+    stage.ends();
+}
+
+/// A channel that is bound to a thread hears what was missed there, and nothing of what was said beside it.
+#[test]
+fn what_was_missed_in_the_only_thread_counts() {
+    let begun = |service: &Slack| {
+        let mut state = service.state.lock().unwrap();
+        let first = state.message("U0ANN", "commands go here", &json!({}));
+        assert_eq!(first["ts"], "1700000000.000001");
+    };
+    let mut stage = Stage::<Slack>::of("", "thread = \"1700000000.000001\"\n", begun);
+    let (running, card) = stage.ask(ASKED);
+    stage.host.kill();
+    {
+        let mut state = stage.service.state.lock().unwrap();
+        state.say("U0ANN", &format!("approve {}", card.id()), &json!({}));
+        state.say("U0ANN", &format!("deny {}", card.id()), &json!({"thread_ts": "1700000000.000001"}));
+        state.waiting.clear();
+    }
+    stage.host = stage.site.serve();
+    running.join().unwrap().expect(2);
+    stage.says(&card.message, "Denied by ");
     stage.ends();
 }

@@ -3,3 +3,5 @@
 mod browser;
 mod people;
 mod strangers;
+
+pub(crate) use strangers::Visitor;

@@ -434,7 +434,9 @@ fn many_tabs_do_not_starve_each_other() {
 /// A host that is started again knows no session; the page says so, and a new link brings all tabs back.
 #[test]
 fn a_host_that_is_started_again_and_tabs_that_are_stale() {
-    let (site, mut host) = site("[page]\nlisten = \"127.0.0.1:0\"\n");
+    // The same address again, as where the page is reached through a tunnel.
+    let free = std::net::TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
+    let (site, mut host) = site(&format!("[page]\nlisten = \"{free}\"\n"));
     let mut browser = Browser::start();
     browser.open("one", &link(&site));
     browser.sees("one", "Nothing is held.");
@@ -456,11 +458,31 @@ fn a_host_that_is_started_again_and_tabs_that_are_stale() {
     browser.wait("two", &format!("{}.innerText.includes('Denied by')", card(&id)));
     browser.press("two", "j");
     browser.press("two", "a");
+    let waiting = site.check_later("curl -s https://y.example");
+    let held = site.held("curl -s https://y.example");
     host.terminate();
     for tab in ["one", "two"] {
         browser.sees(tab, "The host does not answer");
     }
+    // A key that is pressed meanwhile is no answer, then or later.
+    browser.press("two", "a");
+    let approved = || site.audit().into_iter().filter(|record| record["detail"]["answer"] == "allow").count();
+    assert_eq!(approved(), 0);
+    host = site.serve();
+    let link = link(&site);
+    for tab in ["one", "two"] {
+        browser.sees(tab, "This session is over.");
+    }
+    assert_eq!((approved(), site.pending().len()), (0, 1), "what was held is held again");
+    // A new link makes the same tab useful again, and what still waits stands there under its own id.
+    browser.open("three", &link);
+    browser.wait("three", &format!("{} !== null", card(&held)));
+    browser.act(&json!({"do": "front", "tab": "three"}));
+    settles();
+    browser.press("three", "j");
+    browser.press("three", "a");
+    waiting.join().unwrap().expect(0);
     site.cli(["audit", "verify"]).expect(0);
-    let approved = site.audit().into_iter().filter(|record| record["detail"]["answer"] == "allow").count();
-    assert_eq!(approved, 0);
+    assert_eq!(approved(), 1);
+    drop(host);
 }

@@ -4,6 +4,7 @@ use std::io::{Read as _, Write as _};
 use std::net::TcpStream;
 use std::time::Duration;
 
+use bashgate_tests::Site;
 use serde_json::{Value, json};
 
 use super::people::{link, site};
@@ -58,6 +59,30 @@ fn pressed() -> u128 {
 fn parts(link: &str) -> (String, String) {
     let (address, token) = link.strip_prefix("http://").unwrap().split_once("/#").unwrap();
     (address.to_owned(), token.to_owned())
+}
+
+/// Somebody with a session, without a browser.
+pub(crate) struct Visitor {
+    address: String,
+    headers: String,
+}
+
+impl Visitor {
+    /// Lets somebody in by a new link.
+    pub(crate) fn enter(site: &Site) -> Self {
+        let (address, token) = parts(&link(site));
+        let entry = post(&address, "/api/enter", "", &json!({"token": token}));
+        assert_eq!(entry.status, 200);
+        let key = serde_json::from_str::<Value>(&entry.body).unwrap()["key"].as_str().unwrap().to_owned();
+        let (name, cookie) = cookie_of(&entry);
+        Self { address, headers: format!("cookie: {name}={cookie}\r\nx-bashgate-key: {key}\r\n") }
+    }
+
+    /// Says words as a button of the page does.
+    pub(crate) fn says(&self, words: &str) {
+        let say = json!({"words": words, "at": u64::try_from(pressed()).unwrap()});
+        post(&self.address, "/api/say", &self.headers, &say);
+    }
 }
 
 #[test]

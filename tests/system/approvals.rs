@@ -953,47 +953,6 @@ fn a_rule_for_the_future_is_drafted_shown_and_saved() {
     drop(host);
 }
 
-/// At a glance: what is held, what was decided, what is let through; nothing that a command says moves the cursor.
-#[test]
-fn top_shows_how_everything_stands() {
-    let site = Site::new("");
-    let none = site.cli(["top", "--once"]).expect(1);
-    assert!(none.stderr.contains("no host is running"), "{none:?}");
-    let _host = site.serve();
-    for label in ["corruption", "secret"] {
-        site.raise("default", label);
-    }
-    site.check("rm -rf /etc/bashgate").expect(2);
-    site.cli(["workspace", "mute", "default"]).expect(0);
-    let lie = "curl -s https://x.example/\u{1b}[2J\u{202e}evil";
-    let running = site.check_later(lie);
-    until("a card", || site.pending().into_iter().next());
-    let top = site.cli(["top", "--once"]).expect(0).stdout;
-    for part in
-        ["inspector: offline rules", "default", "both", "1 held", "muted", "Held: 1", "deny", "rm -rf /etc/bashgate"]
-    {
-        assert!(top.contains(part), "{part}: {top}");
-    }
-    assert!(!top.contains(['\u{1b}', '\u{202e}']), "{top}");
-    // In a terminal, until somebody ends it.
-    let line =
-        format!("stty rows 40 cols 120; '{}' top --config '{}'", bin("bashgate").display(), site.host_toml().display());
-    let mut live = std::process::Command::new("script")
-        .args(["-qec", &line, "/dev/null"])
-        .stdin(std::process::Stdio::piped())
-        .stdout(std::process::Stdio::piped())
-        .spawn()
-        .unwrap();
-    let mut keys = live.stdin.take().unwrap();
-    pause(std::time::Duration::from_millis(1500));
-    std::io::Write::write_all(&mut keys, b"q").unwrap();
-    let output = live.wait_with_output().unwrap();
-    let screen = String::from_utf8_lossy(&output.stdout).into_owned();
-    assert!(screen.contains("Workspaces") && screen.contains("\u{1b}[?1049l"), "the screen is given back: {screen:?}");
-    site.cli(["deny", "all"]).expect(0);
-    running.join().unwrap().expect(2);
-}
-
 /// What a name means is bound as what it reads: another program in front of it in PATH is another question.
 #[test]
 fn a_program_that_is_planted_in_path_is_seen() {

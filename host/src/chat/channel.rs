@@ -278,8 +278,13 @@ pub trait Channel: Send + Sync + 'static {
 
     /// Waits for what people say behind a position, for half a minute or so; without one it does not wait, and finds the position from
     /// where on to listen. Only what persons say for themselves in the room
-    /// counts: nothing forwarded, edited, said by a machine, or said elsewhere.
-    fn listen(&self, since: Option<&str>) -> impl Future<Output = Result<Heard<Self::To>, Failure>> + Send;
+    /// counts: nothing forwarded, edited, said by a machine, or said elsewhere. `cards` are the messages, as [`Channel::post`] named
+    /// them, that people may have answered meanwhile: a service may keep what is said behind a message apart from the rest.
+    fn listen(
+        &self,
+        since: Option<&str>,
+        cards: &[String],
+    ) -> impl Future<Output = Result<Heard<Self::To>, Failure>> + Send;
 }
 
 #[cfg(test)]

@@ -25,7 +25,7 @@ pub fn fit_to(text: &str, columns: usize) -> String {
         let mut used = 0;
         let mut rest = line;
         // Behind a gutter stands what was asked, where a blank more or less counts.
-        let is_asked = line.get(..9).unwrap_or(line).contains(" | ");
+        let is_asked = is_behind_gutter(line);
         while let Some(end) = too_long(rest, columns - 1 - used, is_asked) {
             let (piece, after) = rest.split_at(end);
             out.push_str(piece);
@@ -37,6 +37,11 @@ pub fn fit_to(text: &str, columns: usize) -> String {
         out.push_str(rest);
     }
     out
+}
+
+/// True for a line that shows what was asked, or what stands in a file: such a line begins with a gutter.
+pub fn is_behind_gutter(line: &str) -> bool {
+    line.get(..9).unwrap_or(line).contains(" | ")
 }
 
 /// Where to break a line that does not fit; `None` for one that does. Between words, or where blanks count never beside one, if that

@@ -385,7 +385,8 @@ impl<C: Channel> Link<C> {
 
     /// Waits once for what people say.
     async fn hear(self: &Arc<Self>, trouble: &mut Trouble<'_>) {
-        match self.channel.listen(self.memory.position().as_deref()).await {
+        let cards: Vec<String> = self.memory.all().into_iter().map(|(_, posted)| posted.message).collect();
+        match self.channel.listen(self.memory.position().as_deref(), &cards).await {
             Err(failure) => trouble.wait(&failure).await,
             Ok(heard) => {
                 trouble.is_over();

@@ -17,6 +17,7 @@ pub mod notice;
 mod services;
 pub mod settings;
 mod terminal;
+pub mod tones;
 
 pub use board::Board;
 pub use journal::Journal;

@@ -3,7 +3,7 @@
 use std::io::{BufRead as _, IsTerminal as _};
 
 use super::notice::{self, Notice};
-use super::{Watcher, columns};
+use super::{Watcher, tones};
 use crate::authority::Person;
 use crate::clock;
 use crate::control;
@@ -39,7 +39,7 @@ impl Watcher for Terminal {
             return;
         }
         let words = notice::words(notice, clock::now().boot_ms);
-        say_aside!("{}", if std::io::stderr().is_terminal() { columns::fit(&words) } else { words });
+        say_aside!("{}", tones::for_stream(words, std::io::stderr().is_terminal()));
     }
 }
 

@@ -10,7 +10,7 @@ use bashgate_shared::{say, say_aside};
 use serde_json::Value;
 
 use super::{Codes, Failure, Run, Scripts, Taint, Workspace, init};
-use crate::chat::columns;
+use crate::chat::tones;
 use crate::config::Config;
 use crate::control::{self, ControlCommand, Reply};
 use crate::daemon::{self, Core};
@@ -56,8 +56,7 @@ fn show_reply(reply: Reply, json: bool) -> Run {
         say!("{}", reply.data);
     } else {
         // A terminal would break lines where what follows looks like a line of ours.
-        let is_terminal = std::io::stdout().is_terminal();
-        say!("{}", if is_terminal { columns::fit(&reply.text) } else { reply.text });
+        say!("{}", tones::for_stream(reply.text, std::io::stdout().is_terminal()));
     }
     Ok(())
 }

@@ -39,6 +39,8 @@ function el(tag, properties = {}, ...children) {
   return element;
 }
 
+const OVER = "This session is over. Ask the host for a new link, and open it here:";
+
 const key = () => localStorage.getItem("bashgate-key") || "";
 
 // Whoever has taken the host's place at this address is told no secret: the host shows first that it knows the session.
@@ -143,7 +145,8 @@ async function hear() {
   let pause = 500;
   for (;;) {
     if (!key()) {
-      lock();
+      // Another tab of this browser has found out first.
+      lock(isIn ? OVER : undefined);
       return;
     }
     const hangUp = new AbortController();
@@ -153,13 +156,13 @@ async function hear() {
     try {
       const known = await isTheHost();
       if (known === null) {
-        lock("This session is over. Ask the host for a new link, and open it here:");
+        lock(OVER);
         return;
       }
       if (!known) throw new TypeError("fetch: somebody else is at the host's address");
       const response = await fetch("/api/live", { headers: { "x-bashgate-key": key() }, credentials: "same-origin", signal: hangUp.signal });
       if (response.status === 401) {
-        lock("This session is over. Ask the host for a new link, and open it here:");
+        lock(OVER);
         return;
       }
       if (!response.ok) throw new Error(String(response.status));

@@ -116,7 +116,7 @@ impl Channel for Announce {
         Ok(())
     }
 
-    async fn listen(&self, since: Option<&str>) -> Result<Heard<()>, Failure> {
+    async fn listen(&self, since: Option<&str>, _cards: &[String]) -> Result<Heard<()>, Failure> {
         if since.is_some() {
             tokio::time::sleep(WAIT).await;
         }

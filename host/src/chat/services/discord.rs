@@ -613,7 +613,7 @@ impl Channel for Discord {
         }
     }
 
-    async fn listen(&self, since: Option<&str>) -> Result<Heard<To>, Failure> {
+    async fn listen(&self, since: Option<&str>, _cards: &[String]) -> Result<Heard<To>, Failure> {
         let Some(mut position) = since.and_then(|since| since.parse::<u64>().ok()) else {
             // Before anything was listened to nothing was shown, either, so that nothing said then can be an answer.
             return Ok(Heard { spoken: Vec::new(), position: self.newest().await?.to_string() });

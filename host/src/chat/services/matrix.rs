@@ -424,7 +424,7 @@ impl Channel for Matrix {
         self.say_to(piece.words, Some(&relation)).await
     }
 
-    async fn listen(&self, since: Option<&str>) -> Result<Heard<To>, Failure> {
+    async fn listen(&self, since: Option<&str>, _cards: &[String]) -> Result<Heard<To>, Failure> {
         let filter = json!({
             "room": {
                 "rooms": [self.room], "include_leave": true, "state": {"types": []}, "ephemeral": {"types": []}, "account_data": {"types": []},

@@ -1,7 +1,7 @@
 //! Slack: the Web API, and events over Socket Mode, which needs no address that Slack can reach.
 //!
 //! Source: <https://docs.slack.dev/apis/events-api/using-socket-mode>, <https://docs.slack.dev/reference/methods>
-//! (`apps.connections.open`, `auth.test`, `chat.postMessage`, `chat.postEphemeral`, `chat.update`, `conversations.history`).
+//! (`apps.connections.open`, `auth.test`, `chat.postMessage`, `chat.postEphemeral`, `chat.update`, `conversations.history`, `conversations.replies`).
 
 use std::time::Duration;
 
@@ -28,6 +28,8 @@ const WAIT: Duration = Duration::from_secs(25);
 const LONGEST: usize = 2800;
 /// Most pages of a hundred messages that were missed and are still looked at.
 const MOST_PAGES: usize = 50;
+/// Most threads that were answered while nobody was connected and are still looked at.
+const MOST_THREADS: usize = 20;
 
 /// The channel.
 pub(in crate::chat) struct Slack {
@@ -58,6 +60,14 @@ impl Time {
     fn read(text: &str) -> Option<Self> {
         let (seconds, number) = text.split_once('.')?;
         Some(Self(seconds.parse().ok()?, number.parse().ok().filter(|_| number.len() == 6)?))
+    }
+
+    /// The last time in front of it.
+    const fn before(self) -> Self {
+        match self {
+            Self(seconds, 0) => Self(seconds.saturating_sub(1), 999_999),
+            Self(seconds, number) => Self(seconds, number - 1),
+        }
     }
 }
 
@@ -327,27 +337,53 @@ impl Slack {
         })
     }
 
-    /// Everything behind a time, in order.
-    async fn missed(&self, since: Time) -> Result<Vec<Value>, Failure> {
+    /// Everything behind a time, in order: in the room, and in the threads of what was said since the oldest of these cards. The
+    /// room's history holds no answers in threads, but says of each message when it was last answered.
+    async fn missed(&self, since: Time, cards: &[String]) -> Result<Vec<Value>, Failure> {
+        let mut all = if self.thread.is_some() {
+            self.pages(since, self.thread.as_deref()).await?
+        } else {
+            let oldest = cards.iter().filter_map(|card| Time::read(card)).min().map_or(since, Time::before);
+            self.pages(oldest.min(since), None).await?
+        };
+        // The newest first, as the history gives them.
+        let last = |message: &Value| at(message, "/latest_reply").as_str().and_then(Time::read);
+        let answered =
+            all.iter().filter(|message| self.thread.is_none() && last(message).is_some_and(|last| last > since));
+        let threads: Vec<String> =
+            answered.filter_map(|message| Some(at(message, "/ts").as_str()?.to_owned())).collect();
+        if threads.len() > MOST_THREADS {
+            tracing::warn!(
+                "more threads were answered than are looked at; what was said in the oldest of them does not count"
+            );
+        }
+        for thread in threads.iter().take(MOST_THREADS) {
+            all.extend(self.pages(since, Some(thread)).await?);
+        }
+        all.retain(|message| time_of(message).is_some_and(|time| time > since));
+        all.sort_by_key(time_of);
+        Ok(all)
+    }
+
+    /// Everything behind a time in the room, or in a thread.
+    async fn pages(&self, since: Time, thread: Option<&str>) -> Result<Vec<Value>, Failure> {
         let mut all = Vec::new();
         let mut cursor = String::new();
+        let oldest = since.to_string();
         for _ in 0..MOST_PAGES {
-            let oldest = since.to_string();
             let mut fields =
                 vec![("channel", self.room.as_str()), ("oldest", &oldest), ("inclusive", "false"), ("limit", "100")];
             fields.extend((!cursor.is_empty()).then_some(("cursor", cursor.as_str())));
-            fields.extend(self.thread.as_deref().map(|thread| ("ts", thread)));
-            let method = if self.thread.is_some() { "conversations.replies" } else { "conversations.history" };
+            fields.extend(thread.map(|thread| ("ts", thread)));
+            let method = if thread.is_some() { "conversations.replies" } else { "conversations.history" };
             let page: History = self.read(method, &fields).await?;
             all.extend(page.messages);
             cursor = page.response_metadata.map(|metadata| metadata.next_cursor).unwrap_or_default();
             if !page.has_more || cursor.is_empty() {
-                all.sort_by_key(time_of);
                 return Ok(all);
             }
         }
         tracing::warn!("more was said in a room than is looked at; the oldest of it does not count");
-        all.sort_by_key(time_of);
         Ok(all)
     }
 
@@ -537,7 +573,7 @@ impl Channel for Slack {
         }
     }
 
-    async fn listen(&self, since: Option<&str>) -> Result<Heard<To>, Failure> {
+    async fn listen(&self, since: Option<&str>, cards: &[String]) -> Result<Heard<To>, Failure> {
         let Some(mut position) = since.and_then(Time::read) else {
             // Before anything was listened to nothing was shown, either, so that nothing said then can be an answer.
             return Ok(Heard { spoken: Vec::new(), position: self.newest().await?.to_string() });
@@ -551,7 +587,7 @@ impl Channel for Slack {
         } else {
             let socket = self.connect().await?;
             // What was said while nothing was connected; events that come meanwhile wait in the socket.
-            let missed = self.missed(position).await?;
+            let missed = self.missed(position, cards).await?;
             let ours = self.me.get().map(|me| me.team_id.as_str()).unwrap_or_default();
             position = missed.iter().filter_map(time_of).chain([position]).max().unwrap_or(position);
             spoken.extend(missed.iter().filter_map(|message| self.spoken(message, ours)));

@@ -341,7 +341,7 @@ impl Channel for Telegram {
         }
     }
 
-    async fn listen(&self, since: Option<&str>) -> Result<Heard<To>, Failure> {
+    async fn listen(&self, since: Option<&str>, _cards: &[String]) -> Result<Heard<To>, Failure> {
         let since: Option<i64> = since.and_then(|since| since.parse().ok());
         let wait = if since.is_some() { POLL_S } else { 0 };
         // Without a position all that the service still has comes in: `offset` 0 confirms nothing.

@@ -1,121 +1,24 @@
-//! `bashgate top`: how everything stands, at a glance, in a terminal; what is held, what was decided last.
+//! How it looks.
 
-use std::io::IsTerminal as _;
-use std::time::Duration;
-
-use bashgate_shared::say;
 use ratatui::Frame;
-use ratatui::backend::TestBackend;
 use ratatui::buffer::Buffer;
-use ratatui::crossterm::event::{self, Event, KeyCode, KeyEventKind, KeyModifiers};
 use ratatui::layout::{Constraint, Layout, Rect};
 use ratatui::style::{Color, Modifier, Style};
 use ratatui::text::{Line, Span};
-use ratatui::widgets::{Block, Paragraph};
+use ratatui::widgets::{Block, Borders, Paragraph};
 use serde_json::Value;
 
-use super::{Failure, Run, audit, people};
-use crate::audit as records;
+use super::Shown;
+use super::keys::View;
+use crate::chat::columns::COLUMNS;
 use crate::chat::notice::one_line;
-use crate::config::Config;
-use crate::control::ControlCommand;
+use crate::chat::tones::{self, Tone};
 
-/// How often it looks again.
-const EACH: Duration = Duration::from_secs(1);
-/// Most decisions that are read, and columns and lines where it prints once.
-const LAST: usize = 50;
-const ONCE: (u16, u16) = (120, 40);
-
-/// What is shown.
-struct Shown {
-    status: Value,
-    held: Vec<Value>,
-    /// The newest first: outcome, workspace, who, what.
-    decided: Vec<[String; 4]>,
-}
-
-pub(super) fn run(config: &Config, once: bool) -> Run {
-    if once || !std::io::stdout().is_terminal() {
-        let mut terminal = ratatui::Terminal::new(TestBackend::new(ONCE.0, ONCE.1)).map_err(drawn)?;
-        let shown = look(config)?;
-        terminal.draw(|frame| draw(frame, &shown)).map_err(drawn)?;
-        say!("{}", text_of(terminal.backend().buffer()));
-        return Ok(());
+/// Draws everything, or the card that is open.
+pub(super) fn draw(frame: &mut Frame<'_>, shown: &Shown, view: &mut View) {
+    if view.open.is_some() {
+        return open(frame, view);
     }
-    let failed =
-        |error: std::io::Error| Failure::failed(error, "is this a terminal? `bashgate top --once` prints it once");
-    // Before the screen is taken: what is wrong is said where it can be read.
-    let mut shown = look(config)?;
-    let mut terminal = ratatui::try_init().map_err(failed)?;
-    let ended = loop {
-        if let Err(error) = terminal.draw(|frame| draw(frame, &shown)) {
-            break Err(failed(error));
-        }
-        match is_over() {
-            Ok(true) => break Ok(()),
-            Ok(false) => {}
-            Err(error) => break Err(failed(error)),
-        }
-        match look(config) {
-            Ok(now) => shown = now,
-            Err(failure) => break Err(failure),
-        }
-    };
-    ratatui::restore();
-    ended
-}
-
-/// Where a picture of text could not be drawn.
-fn drawn(error: impl std::fmt::Display) -> Failure {
-    Failure::failed(error, "this is a mistake of bashgate's")
-}
-
-/// Waits a while for a key that ends it.
-fn is_over() -> std::io::Result<bool> {
-    if !event::poll(EACH)? {
-        return Ok(false);
-    }
-    let Event::Key(key) = event::read()? else { return Ok(false) };
-    let is_end = match key.code {
-        KeyCode::Char('q') | KeyCode::Esc => true,
-        KeyCode::Char('c') => key.modifiers.contains(KeyModifiers::CONTROL),
-        _ => false,
-    };
-    Ok(is_end && key.kind == KeyEventKind::Press)
-}
-
-fn look(config: &Config) -> Result<Shown, Failure> {
-    let ask = |command: &ControlCommand| match people::ask_running(config, command)? {
-        Some(reply) if reply.ok => Ok(reply.data),
-        Some(reply) => Err(Failure::Refused(reply.text)),
-        None => Err(people::no_host(config)),
-    };
-    let status = ask(&ControlCommand::Say { words: "status".to_owned() })?;
-    let held = ask(&ControlCommand::Pending { denied: false })?;
-    let mut held = held.as_array().cloned().unwrap_or_default();
-    held.sort_by_key(|card| card.get("expires_in_ms").and_then(Value::as_u64));
-    let mut decided = Vec::new();
-    let reader = audit::open(&config.state)?;
-    let each = |record: records::Record| {
-        if record.looked_up_by.first().and_then(Option::as_deref) == Some("decision")
-            && let Ok(body) = serde_json::from_str::<Value>(&record.body)
-        {
-            let field = |name: &str| body.pointer(name).and_then(Value::as_str).unwrap_or_default().to_owned();
-            let what = [field("/detail/command"), field("/detail/tool")].into_iter().find(|text| !text.is_empty());
-            decided.push([
-                records::outcome(&body).to_owned(),
-                field("/workspace"),
-                field("/detail/by"),
-                what.unwrap_or_default(),
-            ]);
-        }
-        decided.len() < LAST
-    };
-    reader.audit_backwards(u64::MAX, each).map_err(|error| audit::failed(&error))?;
-    Ok(Shown { status, held, decided })
-}
-
-fn draw(frame: &mut Frame<'_>, shown: &Shown) {
     let list = |name: &str| shown.status.get(name).and_then(Value::as_array).cloned().unwrap_or_default();
     let (workspaces, ahead) = (list("workspaces"), list("ahead"));
     let rows = |count: usize, most: u16| u16::try_from(count).unwrap_or(most).clamp(1, most) + 2;
@@ -129,13 +32,65 @@ fn draw(frame: &mut Frame<'_>, shown: &Shown) {
     if !ahead.is_empty() {
         framed(frame, area(2), "Let through without a question", ahead.iter().map(grant).collect());
     }
-    let held: Vec<Line<'_>> = shown.held.iter().map(card).collect();
+    let chosen = view.chosen(&shown.held);
+    let held: Vec<Line<'_>> = shown.held.iter().enumerate().map(|(at, one)| card(one, Some(at) == chosen)).collect();
     let title = format!("Held: {}", held.len());
     let none = || vec![Line::from("Nothing is held.")];
-    framed(frame, area(3), &title, if held.is_empty() { none() } else { held });
+    // The one that is chosen is always among those for which there is room.
+    let room = usize::from(area(3).height.saturating_sub(2)).max(1);
+    let first = chosen.map_or(0, |at| (at + 2).saturating_sub(room)).min(held.len());
+    framed(frame, area(3), &title, if held.is_empty() { none() } else { held.into_iter().skip(first).collect() });
     framed(frame, area(4), "Decided last", shown.decided.iter().map(decision).collect());
-    let foot = "q ends it. Answer with: bashgate approve ID, bashgate deny ID";
-    frame.render_widget(Paragraph::new(foot).style(Style::new().add_modifier(Modifier::DIM)), area(5));
+    foot(frame, area(5), &view.said, "j, k choose; Enter opens a card, where it can be answered; q ends it");
+}
+
+/// What was answered last, in front of what can be pressed.
+fn foot(frame: &mut Frame<'_>, area: Rect, said: &str, keys: &str) {
+    let dim = Style::new().add_modifier(Modifier::DIM);
+    let mut spans = Vec::new();
+    if !said.is_empty() {
+        spans.push(Span::styled(format!("{said}  "), Style::new().add_modifier(Modifier::BOLD)));
+    }
+    spans.push(Span::styled(keys, dim));
+    frame.render_widget(Paragraph::new(Line::from(spans)), area);
+}
+
+/// A card, whole: as much of it as there is room for.
+fn open(frame: &mut Frame<'_>, view: &mut View) {
+    let areas = Layout::vertical([Constraint::Fill(1), Constraint::Length(1)]).split(frame.area());
+    let area = |at: usize| areas.get(at).copied().unwrap_or_default();
+    let said = view.said.clone();
+    let Some(open) = &mut view.open else { return };
+    let room = usize::from(area(0).height.saturating_sub(1));
+    open.is_drawn(room, usize::from(area(0).width) + 1 >= COLUMNS);
+    let lines: Vec<Line<'_>> = tones::lines(&open.text)
+        .skip(open.first)
+        .take(room)
+        .map(|(tone, line)| Line::from(Span::styled(line.to_owned(), style(tone))))
+        .collect();
+    let title = format!(" {} ", open.id);
+    frame.render_widget(Paragraph::new(lines).block(Block::new().borders(Borders::TOP).title(title)), area(0));
+    let keys = match (open.has_end_been_seen, open.is_over) {
+        (_, true) => "Esc goes back",
+        (false, _) => {
+            "space goes on, j and k by a line; a approves it when all of it has been on the screen; d denies; Esc goes back"
+        }
+        (true, _) => "a approves it once; d denies it; space, j, k move; Esc goes back",
+    };
+    foot(frame, area(1), &said, keys);
+}
+
+const fn style(tone: Tone) -> Style {
+    let style = Style::new();
+    match tone {
+        Tone::Plain => style,
+        Tone::Head => style.add_modifier(Modifier::BOLD),
+        Tone::Asked => style.fg(Color::Cyan),
+        Tone::Good => style.fg(Color::Green),
+        Tone::Caution => style.fg(Color::Yellow),
+        Tone::Alarm => style.fg(Color::Red).add_modifier(Modifier::BOLD),
+        Tone::Quiet => style.add_modifier(Modifier::DIM),
+    }
 }
 
 fn framed(frame: &mut Frame<'_>, area: Rect, title: &str, lines: Vec<Line<'_>>) {
@@ -231,10 +186,11 @@ fn grant(one: &Value) -> Line<'static> {
     Line::from(Span::styled(words, style))
 }
 
-fn card(one: &Value) -> Line<'static> {
+fn card(one: &Value, is_chosen: bool) -> Line<'static> {
     let left = number(one, "expires_in_ms") / 1000;
     let style = if left < 60 { Style::new().fg(Color::Red) } else { Style::new() };
     Line::from(vec![
+        Span::from(if is_chosen { "> " } else { "  " }),
         Span::styled(text(one, "id", 12), Style::new().add_modifier(Modifier::BOLD)),
         Span::styled(format!(" {left:>5} s  "), style),
         Span::from(format!("{:<16} {}{}", text(one, "workspace", 24), times(one), text(one, "command", 300))),
@@ -254,7 +210,7 @@ fn decision([outcome, workspace, by, what]: &[String; 4]) -> Line<'static> {
 }
 
 /// A picture as lines of text, without what is blank at their ends.
-fn text_of(buffer: &Buffer) -> String {
+pub(super) fn text_of(buffer: &Buffer) -> String {
     let width = usize::from(buffer.area.width.max(1));
     let lines = buffer.content.chunks(width).map(|row| {
         let line: String = row.iter().map(ratatui::buffer::Cell::symbol).collect();
