@@ -1,7 +1,7 @@
 //! What a person approves is what runs: a word reaches the text, the folder, the asker and the files that were shown, and
 //! nothing else.
 
-use bashgate_tests::{Output, Site, bin, pause, repository, until};
+use bashgate_tests::{Output, Site, repository, until};
 use serde_json::{Value, json};
 
 use super::hostile_world::git;
