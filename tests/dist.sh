@@ -1,6 +1,7 @@
 #!/bin/sh
 # What `make dist` hands out: static, complete, signed, running on both architectures, and the same when it is built again elsewhere.
 set -eu
+root=$(git rev-parse --show-toplevel)
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 ssh-keygen -q -t ed25519 -N '' -f "$work/key"
@@ -28,9 +29,8 @@ for architecture in x86_64 aarch64; do
     $run bin/bashgate config check --config "$work/gate-$architecture/bashgate.toml" > /dev/null
     cd ..
 done
-cd "$OLDPWD"
 # Once more, from nothing, in another folder.
-git clone -q "$(git rev-parse --show-toplevel)" "$work/again/bashgate"
+git clone -q "$root" "$work/again/bashgate"
 cd "$work/again/bashgate"
 make --no-print-directory dist ARCHITECTURES=x86_64
 cmp target/dist/bashgate-*-linux-x86_64.tar.gz "$work"/first/bashgate-*-linux-x86_64.tar.gz
