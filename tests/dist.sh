@@ -5,6 +5,9 @@ root=$(git rev-parse --show-toplevel)
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 ssh-keygen -q -t ed25519 -N '' -f "$work/key"
+# What comes out depends on the folder's name, so this is no place for the one that it happens to lie in.
+git clone -q "$root" "$work/one/bashgate"
+cd "$work/one/bashgate"
 make --no-print-directory dist SIGN_KEY="$work/key"
 cp -r target/dist "$work/first"
 cd "$work/first"
@@ -30,8 +33,8 @@ for architecture in x86_64 aarch64; do
     cd ..
 done
 # Once more, from nothing, in another folder.
-git clone -q "$root" "$work/again/bashgate"
-cd "$work/again/bashgate"
+git clone -q "$root" "$work/two/bashgate"
+cd "$work/two/bashgate"
 make --no-print-directory dist ARCHITECTURES=x86_64
 cmp target/dist/bashgate-*-linux-x86_64.tar.gz "$work"/first/bashgate-*-linux-x86_64.tar.gz
 echo "what is handed out is as it should be"
