@@ -82,9 +82,9 @@ impl Permit {
         &self.scripts
     }
 
-    /// True where files of the project were shown with it, or went into the answer.
-    pub fn rests_on_project(&self) -> bool {
-        self.bound.as_ref().is_some_and(|bound| bound.rests_on_project())
+    /// Where files lie that were shown with it, or went into the answer.
+    pub fn rests_on(&self) -> Vec<PathBuf> {
+        self.bound.as_ref().map(|bound| bound.places()).unwrap_or_default()
     }
 
     /// What of that is another one by now.

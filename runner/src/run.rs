@@ -33,7 +33,7 @@ use crate::sandbox::cgroup::Groups;
 use crate::sandbox::{
     self, BackendName, Guarantee, Hidden, Lent, Listed, Nest, OwnTmp, Places, Roots, Temporary, Unavailable, Wanted,
 };
-use crate::turns::{MOST_WAIT, Turn};
+use crate::turns::{Ground, MOST_WAIT, Rest, Turn};
 use crate::user::RunAs;
 use crate::watch::{Change, Looked, SharedFolders, Violation, Watch};
 
@@ -199,8 +199,9 @@ impl Runner {
             Places::may_be_root(root)?;
         }
         // Before anything is looked at: what others change until then counts.
-        let alone = internet && permit.rests_on_project() && spec.time != Time::Background;
-        let _turn = Turn::wait_for(&spec.workspace, alone, stop, MOST_WAIT).ok_or(RunError::NoTurn { alone })?;
+        let ground = ground(&permit, spec, internet);
+        let alone = !ground.rests.is_empty();
+        let _turn = turn(spec, &ground, stop)?;
         // Others went on until now.
         if let Some(what) = permit.changed().filter(|_| alone) {
             return Err(RunError::Changed(what));
@@ -420,6 +421,65 @@ impl Runner {
             scripts: scripts.mounts.clone(),
         };
         Ok((wanted, (keep, scripts)))
+    }
+}
+
+/// Where a run writes, and what must stay as it is while it goes on.
+fn ground(permit: &Permit, spec: &RunSpec, internet: bool) -> Ground {
+    let is_beside = spec.time == Time::Background;
+    if is_beside && permit.reach() == Reach::Preset {
+        // A server that somebody was asked about would keep all others out for as long as it serves.
+        return Ground::default();
+    }
+    let filesystem = &spec.preset.filesystem;
+    let mut ground = Ground { writes: filesystem.write.clone(), rests: Vec::new() };
+    if filesystem.workspace == Access::Write {
+        ground.writes.push(spec.workspace.clone());
+    }
+    match filesystem.tmp {
+        Tmp::Private => {}
+        Tmp::Named => ground.writes.extend(Lent::named_in(permit.command().text())),
+        Tmp::Shared => ground.writes.extend(TEMPORARY.map(PathBuf::from)),
+    }
+    if internet && !is_beside {
+        let mut places = permit.rests_on();
+        if !places.is_empty() {
+            places.extend([spec.cwd.clone(), spec.workspace.clone()]);
+        }
+        let mut folders: BTreeMap<PathBuf, Option<PathBuf>> = BTreeMap::new();
+        for place in places {
+            let folder = if place.is_dir() { place.clone() } else { place.parent().unwrap_or(&place).to_owned() };
+            // Whatever else lies in the project may be used by what the answer is about.
+            let project = folders.entry(folder).or_insert_with_key(|folder| {
+                let project = sandbox::around(folder);
+                ground.rests.extend(git::repository_of_worktree(&project).map(Rest::Whole));
+                sandbox::is_project(&project, &spec.gate).then_some(project)
+            });
+            ground.rests.push(match project {
+                Some(project) => Rest::Whole(project.clone()),
+                None => Rest::Name(place),
+            });
+        }
+        ground.rests.sort();
+        ground.rests.dedup();
+    }
+    ground
+}
+
+/// Waits until nothing is in the way of a run, for as long as what it gives back lives.
+fn turn(spec: &RunSpec, ground: &Ground, stop: &Stop) -> Result<Option<Turn>, RunError> {
+    let alone = !ground.rests.is_empty();
+    let io = |source| RunError::Io { what: "say to other runs that this one goes on", source };
+    let Some(state) = &spec.state else {
+        let source = io::Error::other("there is no folder for it: set HOME, or name one with --state DIR");
+        return if alone { Err(io(source)) } else { Ok(None) };
+    };
+    match Turn::wait_for(state, ground, stop, MOST_WAIT) {
+        Ok(Some(turn)) => Ok(Some(turn)),
+        Ok(None) => Err(RunError::NoTurn { alone }),
+        // Where nobody can write, nobody who has to be alone starts.
+        Err(source) if !alone && source.kind() == io::ErrorKind::ReadOnlyFilesystem => Ok(None),
+        Err(source) => Err(io(source)),
     }
 }
 

@@ -1,125 +1,276 @@
-//! Turns: a run that was asked about, has a network and depends on files of its project has the project for itself while it goes on.
+//! Turns: while a run goes on that was asked about, has a network and rests on files, no other one writes where these lie.
 //!
-//! What people or rules were shown is what lay there then. Another run that goes on in the same project could put something else there
-//! for a moment: a manifest, a recipe, a reference of git's, which no copy can stand for. So such a run waits until no other one goes on,
-//! and others wait for it. Nothing is written: the folders themselves are locked (flock(2)), which ends with the process.
+//! What people or rules were shown is what lay there then. Another run could put something else there for a moment: a manifest, a
+//! recipe, a reference of git's, which no copy can stand for. So such a run waits until none goes on that writes there, and others wait
+//! for it. Each run says in the runner's own folder, which no run sees, where it writes and on what it rests. What it says counts as
+//! long as it holds the lock on it (flock(2)), which ends with its process, however that ends.
 
-use std::os::fd::OwnedFd;
-use std::os::unix::fs::MetadataExt as _;
+use std::fs::{self, File, OpenOptions};
+use std::io::{self, Read as _, Write as _};
+use std::os::unix::fs::{MetadataExt as _, OpenOptionsExt as _};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
-use rustix::fs::{FlockOperation, Mode, OFlags, flock, open};
+use rustix::fs::{FlockOperation, flock};
+use rustix::io::Errno;
+use serde::{Deserialize, Serialize};
 
+use crate::job::Jobs;
 use crate::registry::Stop;
 
 /// How long a run waits for its turn.
 pub const MOST_WAIT: Duration = Duration::from_mins(1);
 /// How often it looks.
 const EACH: Duration = Duration::from_millis(40);
+/// Most bytes of what a run says.
+const MOST_BYTES: u64 = 4 << 20;
+
+/// Where a run writes, and on what it rests.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Ground {
+    /// Folders and files that it may write, with all below.
+    pub writes: Vec<PathBuf>,
+    /// What must stay as it is while it goes on. Where there is some, it wants to be alone there.
+    pub rests: Vec<Rest>,
+}
+
+/// Something that a run rests on.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Rest {
+    /// A folder with all below.
+    Whole(PathBuf),
+    /// A file, or a name at which there is none.
+    Name(PathBuf),
+}
+
+/// A place by all folders that lead to it, itself first: device and number of each. Other names for it, and other mounts of it, are the
+/// same place.
+type Place = Vec<(u64, u64)>;
+
+#[derive(Debug, Default, Serialize, Deserialize)]
+struct Said {
+    writes: Vec<Place>,
+    /// Each with whether what lies below counts as well.
+    rests: Vec<(Place, bool)>,
+}
+
+impl Said {
+    fn of(ground: &Ground) -> Self {
+        let rests = ground.rests.iter().map(|rest| match rest {
+            Rest::Whole(path) => (place(path), true),
+            Rest::Name(path) => (place(path), false),
+        });
+        let mut said = Self { writes: ground.writes.iter().map(|path| place(path)).collect(), rests: rests.collect() };
+        said.writes.sort();
+        said.writes.dedup();
+        said.rests.sort();
+        said.rests.dedup();
+        said
+    }
+
+    /// True where one of both must not go on while the other one does.
+    fn is_in_the_way_of(&self, other: &Self) -> bool {
+        let meet = |writes: &[Place], rests: &[(Place, bool)]| {
+            let meets = |written: &Place, (rest, whole): &(Place, bool)| {
+                is_within(rest, written) || *whole && is_within(written, rest)
+            };
+            writes.iter().any(|written| rests.iter().any(|rest| meets(written, rest)))
+        };
+        meet(&self.writes, &other.rests) || meet(&other.writes, &self.rests)
+    }
+}
+
+fn is_within(place: &Place, other: &Place) -> bool {
+    other.first().is_some_and(|itself| place.contains(itself))
+}
+
+/// What is not there, or cannot be reached any more, is as far as it goes: then what lies above it counts.
+fn place(path: &Path) -> Place {
+    let stands = path.ancestors().find(|above| fs::metadata(above).is_ok()).unwrap_or(Path::new("/"));
+    let real = fs::canonicalize(stands).unwrap_or_else(|_| stands.to_owned());
+    real.ancestors().filter_map(|above| fs::metadata(above).ok()).map(|meta| (meta.dev(), meta.ino())).collect()
+}
 
 /// The turn of a run, for as long as this lives.
 #[derive(Debug)]
 pub struct Turn {
-    _held: Vec<OwnedFd>,
+    /// What it has said, and the lock on it.
+    said: Option<(PathBuf, File)>,
+}
+
+impl Drop for Turn {
+    fn drop(&mut self) {
+        if let Some((path, _)) = &self.said {
+            let _ = fs::remove_file(path);
+        }
+    }
 }
 
 impl Turn {
-    /// Waits until the run may start in this project; `alone` where no other one may go on besides. None where that did not come in time,
-    /// or it was stopped.
-    pub fn wait_for(project: &Path, alone: bool, stop: &Stop, most: Duration) -> Option<Self> {
+    /// Waits until the run may start, and says in the runner's own folder that it goes on. None where that did not come in time, or it
+    /// was stopped. Where it cannot be said there is no turn, either: the other ones would not know of it.
+    pub fn wait_for(state: &Path, ground: &Ground, stop: &Stop, most: Duration) -> io::Result<Option<Self>> {
+        if *ground == Ground::default() {
+            return Ok(Some(Self { said: None }));
+        }
+        Jobs::at(state.to_owned()).own_folder()?;
+        let folder = state.join("turns");
+        fs::create_dir_all(&folder)?;
+        // Beside the folder, so that all in it are runs.
+        let gate =
+            OpenOptions::new().write(true).create(true).truncate(false).mode(0o600).open(state.join("turns.lock"))?;
         let until = Instant::now() + most;
-        let real = std::fs::canonicalize(project).unwrap_or_else(|_| project.to_owned());
-        let folders = folders(&real, alone);
         loop {
-            if let Some(held) = all_of(&folders) {
-                return Some(Self { _held: held });
+            // Whoever looks and says so has it for itself, for as long as that takes.
+            let is_ours = match flock(&gate, FlockOperation::NonBlockingLockExclusive) {
+                Ok(()) => true,
+                Err(Errno::WOULDBLOCK) => false,
+                Err(error) => return Err(error.into()),
+            };
+            if is_ours {
+                // What is there to be compared may have changed while it waited.
+                let said = Said::of(ground);
+                if !is_taken(&folder, &said)? {
+                    let turn = say(&folder, &said)?;
+                    return Ok(Some(turn));
+                }
+                flock(&gate, FlockOperation::Unlock)?;
             }
             if Instant::now() >= until || stop.is_said_within(EACH) {
-                return None;
+                return Ok(None);
             }
         }
     }
 }
 
-/// The folders that are locked, from the top, and whether for this run alone: the project, what lies above it and is the same owner's,
-/// since a run in a folder above changes what lies below.
-fn folders(project: &Path, alone: bool) -> Vec<(PathBuf, bool)> {
-    let owner = |path: &Path| std::fs::metadata(path).ok().map(|meta| meta.uid());
-    let whose = owner(project);
-    let home = std::env::var_os("HOME").map(PathBuf::from);
-    let own = |path: &&Path| owner(path) == whose && path.parent().is_some() && home.as_deref() != Some(*path);
-    let above: Vec<&Path> = project.ancestors().take_while(own).collect();
-    // A repository is one project, whatever folder of it a run calls its own.
-    let root = above.iter().rposition(|folder| folder.join(".git").symlink_metadata().is_ok()).unwrap_or(0);
-    let mut folders: Vec<(PathBuf, bool)> =
-        above.iter().enumerate().map(|(at, folder)| ((*folder).to_owned(), alone && at <= root)).collect();
-    if folders.is_empty() {
-        folders.push((project.to_owned(), alone));
-    }
-    folders.reverse();
-    folders
-}
-
-/// All locks, or none. A folder that cannot be opened is nobody's to lock.
-fn all_of(folders: &[(PathBuf, bool)]) -> Option<Vec<OwnedFd>> {
-    let mut held = Vec::new();
-    for (folder, alone) in folders {
-        let Ok(opened) = open(folder, OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC, Mode::empty()) else {
-            continue;
+/// True where a run goes on that is in the way. What a run has left that was killed is taken away.
+fn is_taken(folder: &Path, said: &Said) -> io::Result<bool> {
+    for entry in fs::read_dir(folder)? {
+        let path = entry?.path();
+        let mut file = match File::open(&path) {
+            Ok(file) => file,
+            // It has ended by itself.
+            Err(error) if error.kind() == io::ErrorKind::NotFound => continue,
+            Err(error) => return Err(error),
         };
-        let operation =
-            if *alone { FlockOperation::NonBlockingLockExclusive } else { FlockOperation::NonBlockingLockShared };
-        match flock(&opened, operation) {
-            Ok(()) => held.push(opened),
-            Err(rustix::io::Errno::WOULDBLOCK) => return None,
-            // Some file systems know no locks.
-            Err(_) => {}
+        match flock(&file, FlockOperation::NonBlockingLockShared) {
+            Ok(()) => {
+                fs::remove_file(&path)?;
+                continue;
+            }
+            Err(Errno::WOULDBLOCK) => {}
+            Err(error) => return Err(error.into()),
+        }
+        let mut bytes = Vec::new();
+        (&mut file).take(MOST_BYTES + 1).read_to_end(&mut bytes)?;
+        // What is not understood may be in anybody's way.
+        let other: Option<Said> = serde_json::from_slice(&bytes).ok();
+        if other.is_none_or(|other| other.is_in_the_way_of(said)) {
+            return Ok(true);
         }
     }
-    Some(held)
+    Ok(false)
+}
+
+fn say(folder: &Path, said: &Said) -> io::Result<Turn> {
+    let random = getrandom::u64().map_err(|error| io::Error::other(error.to_string()))?;
+    let path = folder.join(format!("{random:016x}"));
+    let mut file = OpenOptions::new().write(true).create_new(true).mode(0o600).open(&path)?;
+    flock(&file, FlockOperation::NonBlockingLockExclusive)?;
+    let turn = Turn { said: Some((path, file.try_clone()?)) };
+    let bytes = serde_json::to_vec(said).map_err(io::Error::other)?;
+    if bytes.len() as u64 > MOST_BYTES {
+        return Err(io::Error::other("it rests on more files than can be kept as they are"));
+    }
+    file.write_all(&bytes)?;
+    Ok(turn)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
+    fn ground(root: &Path, writes: &[&str], rests: &[&str]) -> Ground {
+        let rest = |path: &&str| match path.strip_prefix('=') {
+            Some(name) => Rest::Name(root.join(name)),
+            None => Rest::Whole(root.join(path)),
+        };
+        Ground { writes: writes.iter().map(|path| root.join(path)).collect(), rests: rests.iter().map(rest).collect() }
+    }
+
     #[test]
-    fn whoever_wants_to_be_alone_waits_for_the_others_and_they_for_it() {
+    fn whoever_rests_on_something_waits_for_those_who_write_it_and_they_for_it() {
         let root = tempfile::tempdir().unwrap();
-        let project = root.path().join("project");
-        for folder in ["project/.git", "project/sub/deep", "other"] {
-            std::fs::create_dir_all(root.path().join(folder)).unwrap();
+        let state = root.path().join("state");
+        for folder in ["state", "x/project/sub/deep", "x/other", "tree"] {
+            fs::create_dir_all(root.path().join(folder)).unwrap();
         }
+        fs::write(root.path().join("x/project/file"), "").unwrap();
+        std::os::unix::fs::symlink(root.path().join("x/project"), root.path().join("link")).unwrap();
         let stop = Stop::new().unwrap();
-        let turn = |folder: &str, alone| Turn::wait_for(&root.path().join(folder), alone, &stop, Duration::ZERO);
-        // Beside each other, in whatever folder.
-        let first = turn("project", false).unwrap();
-        let second = turn("project/sub", false).unwrap();
-        assert!(turn("project", true).is_none() && turn("project/sub/deep", true).is_none());
-        drop(first);
-        assert!(turn("project", true).is_none(), "the one below goes on");
-        drop(second);
-        for (alone, others) in
-            [("project", ["project", "project/sub"]), ("project/sub", ["project", "project/sub/deep"])]
-        {
-            let held = turn(alone, true).unwrap();
-            for other in others {
-                assert!(turn(other, false).is_none() && turn(other, true).is_none(), "{alone} {other}");
-            }
-            assert!(turn("other", false).is_some() && turn("other", true).is_some());
-            drop(held);
+        let turn = |writes: &[&str], rests: &[&str]| {
+            Turn::wait_for(&state, &ground(root.path(), writes, rests), &stop, Duration::ZERO).unwrap()
+        };
+        // Beside each other, in whatever folder: both write, and rest on nothing.
+        let first = turn(&["x/project"], &[]).unwrap();
+        let second = turn(&["x/project/sub"], &[]).unwrap();
+        for rests in [
+            "x/project",
+            "x",
+            "x/project/sub",
+            "x/project/sub/deep",
+            "=x/project/file",
+            "link/sub",
+            "=x/project/not/there",
+        ] {
+            assert!(turn(&["x/other"], &[rests]).is_none(), "{rests}");
         }
-        // It comes when the other one has ended, and not once it is stopped.
-        let held = turn("project", false).unwrap();
+        assert!(turn(&["x/other"], &["x/other"]).is_some());
+        // A name where nothing is rests on nothing of what lies beside it.
+        assert!(turn(&["x/other"], &["=x/not/there", "=.rc"]).is_some());
+        drop(first);
+        assert!(turn(&[], &["x/project"]).is_none(), "the one below goes on");
+        drop(second);
+        // Above, below, by another name, or at another place that it works with.
+        let alone = turn(&["x/project", "tree"], &["x/project/sub", "tree"]).unwrap();
+        for writes in ["x", "x/project", "x/project/sub", "x/project/sub/deep", "link/sub", "tree"] {
+            assert!(turn(&[writes], &[]).is_none(), "{writes}");
+        }
+        assert!(turn(&["x/other"], &["x/other"]).is_some() && turn(&["x/other"], &[]).is_some());
+        assert!(turn(&[], &["=x/project/file"]).is_none(), "the one that is alone writes there");
+        drop(alone);
+        assert!(turn(&["x/project"], &["x/project"]).is_some());
+        assert_eq!(fs::read_dir(state.join("turns")).unwrap().count(), 0, "nothing is left");
+    }
+
+    #[test]
+    fn it_comes_when_the_other_one_has_ended_however_that_ended() {
+        let root = tempfile::tempdir().unwrap();
+        let state = root.path().join("state");
+        let stop = Stop::new().unwrap();
+        let (writes, alone) = (ground(root.path(), &["p"], &[]), ground(root.path(), &["p"], &["p"]));
+        let held = Turn::wait_for(&state, &writes, &stop, Duration::ZERO).unwrap().unwrap();
         std::thread::scope(|scope| {
-            let waits = scope.spawn(|| Turn::wait_for(&project, true, &stop, MOST_WAIT).is_some());
+            let waits = scope.spawn(|| Turn::wait_for(&state, &alone, &stop, MOST_WAIT).unwrap().is_some());
             std::thread::sleep(Duration::from_millis(100));
             drop(held);
             assert!(waits.join().unwrap());
         });
-        let _held = turn("project", false).unwrap();
+        // What a killed one has left counts for nothing, and goes.
+        fs::write(state.join("turns/left"), "{").unwrap();
+        drop(Turn::wait_for(&state, &alone, &stop, Duration::ZERO).unwrap().unwrap());
+        assert!(!state.join("turns/left").exists());
+        // Half of something that is held may be in anybody's way.
+        fs::write(state.join("turns/half"), "{").unwrap();
+        let half = File::open(state.join("turns/half")).unwrap();
+        flock(&half, FlockOperation::NonBlockingLockExclusive).unwrap();
+        assert!(Turn::wait_for(&state, &writes, &stop, Duration::ZERO).unwrap().is_none());
         stop.stop();
-        assert!(Turn::wait_for(&project, true, &stop, MOST_WAIT).is_none());
+        assert!(Turn::wait_for(&state, &alone, &stop, MOST_WAIT).unwrap().is_none(), "it is stopped");
+        // Where nothing can be said nothing starts.
+        drop(half);
+        fs::remove_dir_all(&state).unwrap();
+        fs::write(&state, "").unwrap();
+        assert!(Turn::wait_for(&state, &writes, &Stop::new().unwrap(), Duration::ZERO).is_err());
     }
 }

@@ -2,6 +2,7 @@
 
 use std::fs;
 use std::io::{BufRead as _, BufReader};
+use std::path::Path;
 use std::process::Command;
 use std::time::Duration;
 
@@ -366,9 +367,13 @@ fn tainted(who: Who, backend: &'static str) -> (Site, Ground, Host) {
 
 /// Starts a command with a network behind this gate.
 fn start(site: &Site, ground: &Ground, command: &str) -> std::thread::JoinHandle<Output> {
+    start_in(site, ground, &ground.work(), command)
+}
+
+fn start_in(site: &Site, ground: &Ground, cwd: &Path, command: &str) -> std::thread::JoinHandle<Output> {
     let mut running = ground.as_user(&ground.path().join("bin/bashgate-run"));
     running.args(["exec", "--preset", "p", "--network", "--config"]).arg(site.hook_toml()).args(["--", command]);
-    running.current_dir(ground.work());
+    running.current_dir(cwd);
     std::thread::spawn(move || Output::of(&mut running, b""))
 }
 
@@ -512,6 +517,66 @@ fn a_run_that_was_asked_about_has_the_project_for_itself() {
     }
 }
 
+/// It waits for whoever writes where it rests on something, wherever the one and the other work; and for nobody else.
+#[test]
+fn whoever_writes_where_a_run_rests_on_something_is_waited_for() {
+    for (who, backend) in MATRIX {
+        let (site, ground, _host) = tainted(who, backend);
+        ground.presets("[presets.p.network]\naccess = \"requested\"\n[presets.p.filesystem]\ntmp = \"named\"\n[presets.p.git]\nrepository = \"write\"");
+        fs::copy(ground.path().join("runner.toml"), site.path().join("runner.toml")).unwrap();
+        let lent = tempfile::Builder::new().prefix("lent-").tempdir_in("/tmp").unwrap();
+        ground.give(lent.path());
+        let lent = lent.path().to_str().unwrap();
+        let work = ground.work();
+        let laid = format!(
+            "cd {}; mkdir api docs; for d in api docs {lent}; do echo 'true' > $d/run.sh; printf 'x:\\n\\tsh run.sh\\n' > $d/Makefile; git -C $d init -q -b main; done
+             cd api; git add .; git -c user.name=a -c user.email=a@b commit -qm one; git worktree add -q ../tree",
+            work.display()
+        );
+        let mut shell = ground.as_user(Path::new("/bin/sh"));
+        Output::of(shell.args(["-c", &laid]), b"").expect(0);
+        let name = format!("{backend} as {who:?}");
+        let moment = |text: &str| text.trim().parse::<u64>().ok();
+        // Where one works that nobody was asked about, and what it does besides; where the other one was asked, and about what.
+        for (at, first, cwd, asked, waits) in [
+            (".", "", "api", "sh run.sh", true),
+            ("api", "chmod 311 .;", "api", "sh run.sh", true),
+            ("tree", "", "api", "sh run.sh", true),
+            ("api", "", "tree", "sh run.sh", true),
+            ("api", "", "docs", "make -C ../api x", true),
+            ("api", "", "docs", "cd ../api && make x", true),
+            ("docs", &format!("cd {lent};"), lent, "sh run.sh", true),
+            ("docs", "", "api", "sh run.sh", false),
+        ] {
+            let case = format!("{name}: {asked} in {cwd} beside {at} {first}");
+            let mark = work.join(at).join("mark");
+            // Its shell says when it ends.
+            let mut order = ground.order(&format!("touch mark; {first} sleep 1; date +%s%N"));
+            order["workspace"] = json!(work.join(at).canonicalize().unwrap());
+            let mut driver = ground.driver();
+            let other = std::thread::spawn(move || Output::of(&mut driver, order.to_string().as_bytes()));
+            until("its start", || (mark.exists() || other.is_finished()).then_some(()));
+            let running =
+                start_in(&site, &ground, &work.join(cwd), &format!("date +%s%N; {asked}; curl -s https://x.invalid/"));
+            let card = site.held_or_ended(&running).unwrap_or_else(|| panic!("{case} is not held"));
+            site.cli(["approve", &card]).expect(0);
+            let (output, other) = (running.join().unwrap(), other.join().unwrap());
+            let ended: Value = serde_json::from_str(&other.stdout).unwrap_or_else(|_| panic!("{case}: {other:?}"));
+            let ended = ended["stdout"].as_str().and_then(moment).unwrap_or_else(|| panic!("{case}: {other:?}"));
+            match output.stdout.lines().next().and_then(moment) {
+                Some(began) => assert_eq!(began > ended, waits, "{case}: {output:?}"),
+                // It was not what it was when it was asked about.
+                None => assert!(
+                    waits && output.stderr.contains("changed after the command was allowed"),
+                    "{case}: {output:?}"
+                ),
+            }
+            fs::set_permissions(work.join("api"), std::os::unix::fs::PermissionsExt::from_mode(0o755)).unwrap();
+            fs::remove_file(mark).unwrap();
+        }
+    }
+}
+
 /// Each mistake is called by its name, with what to do; nothing is said of another one.
 #[test]
 fn messages_say_what_is_wrong_and_what_to_do() {
@@ -587,7 +652,8 @@ fn a_job_that_fills_the_disk_still_says_how_it_ended() {
     let output = Output::of(command.current_dir(site.work()).env_remove("LD_LIBRARY_PATH"), b"").expect(0);
     assert!(output.stdout.contains("exit code 3"), "{output:?}");
     let free: u64 = output.stdout.lines().next().unwrap().trim().parse().unwrap();
-    assert!(free < 16, "the disk is full: {output:?}");
+    // But for what its own turn took, and has given back.
+    assert!(free < 32, "the disk is full: {output:?}");
 }
 
 #[test]

@@ -381,14 +381,29 @@ impl Bound {
         &self.evidence
     }
 
-    /// True where files of the project where the command starts are among it.
-    pub fn rests_on_project(&self) -> bool {
-        let cwd = self.subject.cwd.to_string_lossy();
-        let is_there = |file: &FileEvidence| {
-            let is_relative = !file.path.starts_with(['/', '~']) && !file.path.contains(' ');
-            is_relative || file.path.contains(&*cwd)
-        };
-        !self.commits.is_empty() || self.evidence.iter().any(is_there)
+    /// Where what the answer rests on lies, as far as it is known: what was told about, and whatever the command names besides. Empty where
+    /// nothing was told about.
+    pub fn places(&self) -> Vec<PathBuf> {
+        let evidence::Subject { effects, cwd, .. } = &self.subject;
+        if self.evidence.is_empty() && self.commits.is_empty() {
+            return Vec::new();
+        }
+        let named = [&effects.reads, &effects.named, &effects.runs, &effects.git_in].into_iter().flatten();
+        let copied = effects.copies.iter().map(|(from, _)| from);
+        let told = self.evidence.iter().chain(&self.commits).map(|file| &file.path);
+        let mut places = vec![cwd.clone()];
+        // What is told about may be a path, or words in which some stand.
+        for text in named.chain(copied).chain(told) {
+            let words = text.split([' ', ',', '"', '\'', '`', ':']).filter(|word| word.contains('/'));
+            places.extend(words.chain([text.as_str()]).filter_map(|word| conditions::place(word, cwd)));
+        }
+        let words = self.calls.iter().flatten().flatten();
+        let there =
+            words.filter_map(|word| conditions::place(word, cwd)).filter(|path| path.symlink_metadata().is_ok());
+        places.extend(there);
+        places.sort();
+        places.dedup();
+        places
     }
 
     /// The first file that is another one now, has come or gone.

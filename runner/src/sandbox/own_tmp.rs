@@ -55,6 +55,14 @@ impl Lent {
         self.folders.iter().map(|one| Path::new(&one.path))
     }
 
+    /// The names in a command's text that it may be lent, whatever they are.
+    pub fn named_in(text: &str) -> Vec<PathBuf> {
+        let all = TEMPORARY.iter().flat_map(|folder| {
+            named_in(text, folder).into_iter().take(MOST_LENT).map(move |named| Path::new(folder).join(named.name))
+        });
+        all.collect()
+    }
+
     /// Reads the names out of a command's text, and looks what they are. What is hidden, the runner's own, or part of where the run
     /// works is no more lent than it was.
     pub fn of(text: &str, places: &Places, own: &[PathBuf]) -> Self {

@@ -1230,6 +1230,17 @@ pub fn may_be_called_by(pattern: &str) -> bool {
     }
 }
 
+/// The names of what acts by itself, and of agents' settings, relative to the folder in which they lie; each with what may stand behind it:
+/// nothing, whatever lies in it as a folder (`/`), or any letters (`*`).
+pub fn acting_names() -> impl Iterator<Item = (&'static str, &'static str)> {
+    let behind = |name: &Name| match (name.is_open, name.is_folder) {
+        (true, _) => "*",
+        (false, true) => "/",
+        (false, false) => "",
+    };
+    names().filter(|name| acts(*name)).map(move |name| (name.path, behind(&name)))
+}
+
 /// True for a name of what acts by itself, or of an agent's settings.
 fn acts(name: Name) -> bool {
     of(name.path, None).is_some_and(|later| later.tier != Tier::Steers)

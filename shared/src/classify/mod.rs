@@ -19,6 +19,7 @@ pub mod patch;
 pub mod paths;
 pub mod protected;
 mod raw;
+mod reach;
 pub mod secrets;
 mod terminal;
 pub mod tool;

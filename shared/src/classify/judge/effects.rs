@@ -10,6 +10,7 @@ use crate::classify::effects::{EACH_BELOW, MAX_LISTED, NetworkUse, note};
 use crate::classify::later::{self, Later, Tier};
 use crate::classify::patch;
 use crate::classify::paths::{self, Zone};
+use crate::classify::reach::{self, InPart};
 use crate::classify::tool::{Address, addresses_in};
 use crate::classify::{Condition, Effects, PassedBy, dotenv, protected, secrets};
 use crate::planted::{self, Bug};
@@ -408,7 +409,43 @@ impl Judge<'_> {
         if arg.exact().is_none() {
             self.may_write(arg.start(), &arg.tail);
             self.may_write_anything(arg);
+            self.may_reach(arg, false);
         }
+    }
+
+    /// A name of which the middle is only known when it runs may be something that acts by itself, or, where it is taken away, a folder
+    /// that holds all of it.
+    fn may_reach(&mut self, arg: &Arg, is_taken_away: bool) {
+        let is_told = arg.start().is_empty() && arg.tail.is_empty();
+        // What is found is looked at where it is found.
+        let is_found = !arg.found_by.is_empty() || arg.known == Known::Words && arg.start() == "./";
+        if arg.known == Known::Pipe || is_found || is_told && !is_taken_away {
+            return;
+        }
+        let cwd = self.around.cwd.clone();
+        for start in self.beginnings(arg.start()) {
+            // Behind `shopt -s dotglob` patterns find names with a dot, too.
+            let in_one_folder = arg.in_one_folder && !self.mentions("dotglob") && !self.mentions("GLOBIGNORE");
+            let name = InPart { start: &start, tail: &arg.tail, in_one_folder };
+            let found = reach::what_acts(name, &self.around.protected, cwd.as_deref()).or_else(|| {
+                is_taken_away.then(|| reach::what_holds_all(name, &self.around.protected, cwd.as_deref())).flatten()
+            });
+            if let Some(found) = found {
+                note(&mut self.effects.steering, format!("{}…{}, which may be {found}", arg.start(), arg.tail));
+            }
+        }
+    }
+
+    /// How a path begins of which this is the beginning, in each folder where it may be meant.
+    fn beginnings(&self, start: &str) -> Vec<String> {
+        let cwd = self.around.cwd.as_deref();
+        self.folders
+            .iter()
+            .map(|folder| match folder {
+                Folder::At(folder) => reach::begins_in(Some(&paths::resolve(cwd, folder)), start),
+                Folder::Start | Folder::Anywhere => reach::begins_in(cwd, start),
+            })
+            .collect()
     }
 
     /// A file is written whose name is only known in part.
@@ -577,13 +614,19 @@ impl Judge<'_> {
         // Where a search starts, nothing goes: what it finds is looked at by itself.
         let searches = programs::has(&call.program, Trait::PrintsNames);
         let moves = programs::has(&call.program, Trait::Moves);
-        let takes_away = !searches && (moves || programs::has(&call.program, Trait::Deletes));
-        // What is moved comes to the last one, or to what stands behind an option; and nothing moves `.` itself.
+        // Behind a wrapper it is the program of one of its words.
+        let is_behind = matches!(programs::runs_of(&call.program), Runs::Behind(_));
+        let behind = |wanted: Trait| {
+            is_behind && call.args.iter().any(|arg| programs::has(paths::file_name(arg.start()), wanted))
+        };
+        let moves = moves || behind(Trait::Moves);
+        let takes_away = !searches && (moves || programs::has(&call.program, Trait::Deletes) || behind(Trait::Deletes));
+        // What is moved comes to the last one, or to what stands behind an option.
         let says_target = |arg: &Arg| arg.start().starts_with("-t") || arg.start().starts_with("--t");
         let by_option = call.args.iter().any(says_target);
         let is_target = |arg: &Arg| {
             let is_last = || call.args.last().is_some_and(|last| std::ptr::eq(last, arg));
-            matches!(arg.start().trim_start_matches("./"), "" | ".") || moves && (by_option || is_last())
+            moves && (by_option || is_last())
         };
         // A script says what it does, and only some have it change the files that stand behind it.
         let in_place = || call.args.iter().any(|arg| programs::says_in_place(arg.start()));
@@ -627,6 +670,9 @@ impl Judge<'_> {
             }
             if modifies && arg.exact().is_none() {
                 self.may_write(arg.start(), &arg.tail);
+                if !searches {
+                    self.may_reach(arg, takes_away && !is_target(arg));
+                }
             }
             if takes_away
                 && !is_target(arg)

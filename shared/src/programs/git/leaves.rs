@@ -91,7 +91,9 @@ pub fn leaves<'w>(words: &'w [Option<&'w str>]) -> Option<(Leaves, &'w str, &'w 
         |letter: char| has_any(rest, &|word| word.starts_with('-') && !word.starts_with("--") && word.contains(letter));
     let first = rest.first().copied().flatten();
     let what = match subcommand {
-        "switch" if has_letter('f') || is(&["--f", "--d"]) => Leaves::Restored,
+        // On a branch without a past nothing is tracked.
+        "switch" if is(&["--o"]) => Leaves::Removed,
+        "switch" if has_letter('f') || is(&["--f", "--di"]) => Leaves::Restored,
         "switch" | "merge" | "pull" | "rebase" | "cherry-pick" | "revert" | "bisect" => Leaves::Commits,
         "restore" if (has_letter('S') || is(&["--st"])) && !has_letter('W') && !is(&["--w"]) => return None,
         "checkout" | "restore" => Leaves::Restored,
@@ -109,11 +111,72 @@ pub fn leaves<'w>(words: &'w [Option<&'w str>]) -> Option<(Leaves, &'w str, &'w 
         "clean" if has_letter('x') => Leaves::Cleaned(Untracked::All),
         "clean" if has_letter('X') => Leaves::Cleaned(Untracked::Ignored),
         "clean" => Leaves::Cleaned(Untracked::Plain),
+        "rm" if is(&["--c"]) => return None,
         "rm" | "mv" | "sparse-checkout" => Leaves::Removed,
         _ if NONE.contains(&subcommand) || !may_leave_files(words) => return None,
         _ => Leaves::Unknown,
     };
     Some((what, subcommand, rest))
+}
+
+/// The words of a call that may change what git tracks, what is checked out or what names mean: the subcommand, and its own. `None` for
+/// what only reads, or changes nothing of that here.
+pub fn moves<'w>(words: &'w [Option<&'w str>]) -> Option<(&'w str, &'w [Option<&'w str>])> {
+    const STAY: &[&str] = &[
+        "archive",
+        "blame",
+        "bundle",
+        "cat-file",
+        "check-attr",
+        "check-ignore",
+        "check-ref-format",
+        "cherry",
+        "clone",
+        "count-objects",
+        "credential",
+        "describe",
+        "diff",
+        "diff-files",
+        "diff-index",
+        "diff-tree",
+        "for-each-ref",
+        "format-patch",
+        "fsck",
+        "gc",
+        "grep",
+        "help",
+        "init",
+        "log",
+        "ls-files",
+        "ls-remote",
+        "ls-tree",
+        "maintenance",
+        "merge-base",
+        "name-rev",
+        "range-diff",
+        "remote",
+        "repack",
+        "request-pull",
+        "rev-list",
+        "rev-parse",
+        "send-email",
+        "shortlog",
+        "show",
+        "show-branch",
+        "show-ref",
+        "status",
+        "stripspace",
+        "submodule",
+        "var",
+        "verify-commit",
+        "verify-pack",
+        "verify-tag",
+        "version",
+        "whatchanged",
+        "worktree",
+    ];
+    let (subcommand, rest) = subcommand_of(words)?;
+    (!STAY.contains(&subcommand)).then_some((subcommand, rest))
 }
 
 /// True for a `git clean` that certainly only says what it would take away. Behind an `e` stands what it leaves alone.
