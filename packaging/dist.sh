@@ -15,15 +15,18 @@ PATH=$PWD/$tools:$PATH
 export PATH SOURCE_DATE_EPOCH="$epoch"
 # Where it was built says nothing about what it is.
 separator=$(printf '\037')
-export CARGO_ENCODED_RUSTFLAGS="--remap-path-prefix=$PWD=/bashgate${separator}--remap-path-prefix=${CARGO_HOME:-$HOME/.cargo}=/cargo"
-export RUSTC_WORKSPACE_WRAPPER="$PWD/packaging/rustc-static.sh"
+everywhere="--remap-path-prefix=$PWD=/bashgate${separator}--remap-path-prefix=${CARGO_HOME:-$HOME/.cargo}=/cargo"
+# As packaging/rustc-static.sh does it. A wrapper is no way to it here: cargo has the names of all symbols depend on where that lies.
+at_a_fixed_place="$everywhere${separator}-Crelocation-model=static"
+unset RUSTC_WORKSPACE_WRAPPER
 rm -rf "$out"
 mkdir -p "$out"
 for architecture in ${ARCHITECTURES:-x86_64 aarch64}; do
     target=$architecture-unknown-linux-musl
     rustup target add "$target"
-    cargo zigbuild --locked --release --target "$target" -p bashgate -p bashgate-run
-    cargo zigbuild --locked --profile hook --target "$target" -p bashgate-hook
+    CARGO_ENCODED_RUSTFLAGS=$everywhere cargo zigbuild --locked --release --target "$target" -p bashgate
+    CARGO_ENCODED_RUSTFLAGS=$at_a_fixed_place cargo zigbuild --locked --release --target "$target" -p bashgate-run
+    CARGO_ENCODED_RUSTFLAGS=$at_a_fixed_place cargo zigbuild --locked --profile hook --target "$target" -p bashgate-hook
     name=bashgate-$version-linux-$architecture
     bin=$out/$architecture
     mkdir -p "$bin"

@@ -327,6 +327,12 @@ pub const ALL_OF_IT: &str = " (all of it)";
 /// What stands in the place of the first bytes of code that is no text.
 pub const NOT_TEXT: &str = "(a program, or what begins like one: nothing of it is shown)";
 
+/// What is told, behind its name, of a file of settings by which scripts run in another way than they say, and of one that names a program
+/// that builds start. Neither has a digest.
+pub const SAYS_HOW_SCRIPTS_RUN: &str = "says of how scripts run";
+/// See [`SAYS_HOW_SCRIPTS_RUN`].
+pub const NAMES_PROGRAM_OF_BUILDS: &str = "names as a program of builds";
+
 /// A file that a command would run.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -344,6 +350,12 @@ impl FileEvidence {
     pub fn is_of(&self, path: &str) -> bool {
         let Some(rest) = self.path.strip_prefix(path) else { return false };
         rest.is_empty() || self.sha256.is_empty() && rest.starts_with(" (") || rest.strip_prefix('/') == Some(ALL_OF_IT)
+    }
+
+    /// True for what is told of a file that has programs run of which no text says anything.
+    pub fn says_what_runs(&self) -> bool {
+        let says = |what: &&str| self.path.ends_with(*what);
+        self.sha256.is_empty() && [SAYS_HOW_SCRIPTS_RUN, NAMES_PROGRAM_OF_BUILDS].iter().any(says)
     }
 
     /// True where this is the file that a text names, by the last parts of its path.

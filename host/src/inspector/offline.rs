@@ -223,6 +223,9 @@ fn add_scripts<'b>(
     (calls, runs): (&[Argv], &[String]),
     scripts: &mut Vec<Script<'b>>,
 ) -> Option<String> {
+    if let Some(file) = brief.evidence.iter().find(|file| file.says_what_runs()) {
+        return Some(format!("nobody knows {}", shortened(&file.path)));
+    }
     for file in &brief.evidence {
         let is_run =
             || calls.iter().any(|call| file.is_called(word(call, 0))) || runs.iter().any(|path| file.is_of(path));

@@ -1241,6 +1241,15 @@ pub fn acting_names() -> impl Iterator<Item = (&'static str, &'static str)> {
     names().filter(|name| acts(*name)).map(move |name| (name.path, behind(&name)))
 }
 
+/// The same by their whole paths, wherever anybody works.
+pub fn acting_places() -> impl Iterator<Item = &'static str> {
+    let rows = ROWS.iter().filter(|row| row.tier != Tier::Steers).flat_map(|row| row.at).filter_map(|at| match at {
+        Root(path) => Some(*path),
+        Ends(_) | Below(_) | Ending(_) => None,
+    });
+    rows.chain(agents::managed())
+}
+
 /// True for a name of what acts by itself, or of an agent's settings.
 fn acts(name: Name) -> bool {
     of(name.path, None).is_some_and(|later| later.tier != Tier::Steers)

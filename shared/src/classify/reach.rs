@@ -42,7 +42,7 @@ impl InPart<'_> {
         }
         // Whatever follows, the end may follow that.
         path.strip_prefix(start).is_some_and(|rest| {
-            !in_one_folder || !rest.contains('/') && !(self.begins_a_name() && rest.starts_with('.'))
+            !in_one_folder || !(rest.contains('/') || self.begins_a_name() && rest.starts_with('.'))
         })
     }
 }
@@ -52,6 +52,19 @@ pub fn what_acts(name: InPart<'_>, protected: &[String], cwd: Option<&str>) -> O
     let mut own = protected.iter().map(String::as_str).chain(GATE_PATHS.iter().copied());
     if let Some(part) = own.find(|part| name.start.starts_with('/') && name.may_be(part)) {
         return Some(part.to_owned());
+    }
+    // Whatever lies in a folder of theirs counts as well.
+    let is_place = |place: &&str| {
+        let place = place.trim_end_matches('*');
+        name.may_be(place)
+            || name.may_begin_with(&format!("{place}/"))
+            || place.starts_with("/etc/") && name.may_begin_with(place)
+    };
+    if name.start.len() > 1
+        && name.start.starts_with('/')
+        && let Some(place) = later::acting_places().find(is_place)
+    {
+        return Some(place.to_owned());
     }
     // A pattern that begins nowhere finds what is called without a dot: what acts of that is known by its whole name, or not meant.
     if name.in_one_folder && name.begins_a_name() {
@@ -139,6 +152,8 @@ mod tests {
             ("../.c", ""),
             ("../", "/settings.json"),
             ("/srv/g", ""),
+            ("/etc/cron", "/x"),
+            ("/etc/cl", ""),
             ("/ho", ""),
             ("/ro", ""),
             ("~/", ""),

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use bashgate_shared::classify::{Effects, secrets};
 use bashgate_shared::command::Digest;
 use bashgate_shared::programs::{self, Kind, Program, Runs, Trait};
-use bashgate_shared::protocol::{FURTHER_FOLDERS, FileEvidence};
+use bashgate_shared::protocol::{FURTHER_FOLDERS, FileEvidence, NAMES_PROGRAM_OF_BUILDS, SAYS_HOW_SCRIPTS_RUN};
 use bashgate_shared::variables;
 
 use super::told::{Told, bound, digest_of, state_of, unknown};
@@ -21,6 +21,8 @@ const MAX_SETTINGS: u64 = 1 << 20;
 /// Most words that are looked at, and most folders that they name.
 const MAX_WORDS: usize = 300;
 const MAX_FOLDERS: usize = 12;
+/// Most folders above one that are looked at.
+const MAX_ABOVE: usize = 16;
 /// The same of code.
 const MAX_WORDS_OF_CODE: usize = 20_000;
 const MAX_NAMED: usize = 64;
@@ -209,22 +211,40 @@ impl Gathered<'_> {
 
     /// Settings of npm's and its like that say by which shell, with what and of which folders scripts run: no text of a script says it.
     pub(super) fn add_shell_of_packages(&mut self, account: Option<&Path>) {
-        const SAYS: [&str; 7] = [
+        const SAYS: [&str; 12] = [
             "script-shell",
             "node-options",
             "workspaces",
             "workspace=",
-            "prefix",
-            "shell-emulator",
+            "shell",
             "include-workspace-root",
+            // Of yarn's and pnpm's.
+            "yarnpath",
+            "yarn-path",
+            "plugins",
+            "pnpmfile",
+            "global-pnpmfile",
+            "nodeoptions",
         ];
-        let mut files = self.settings_around(&[".npmrc"], account);
+        let mut files = self.settings_around(&[".npmrc", ".yarnrc", ".yarnrc.yml", "pnpm-workspace.yaml"], account);
         files.insert(PathBuf::from("/etc/npmrc"));
         let says = |line: &str| {
             let line = line.trim_start().to_ascii_lowercase();
             SAYS.iter().any(|key| line.starts_with(key))
         };
-        self.add_unknown_where(&files, says, |file| format!("what {file} says of how scripts run"));
+        // A person's own says where programs are installed for all.
+        let has_prefix = |line: &str| line.trim_start().to_ascii_lowercase().starts_with("prefix");
+        let around: BTreeSet<PathBuf> = self.cwd.ancestors().map(|folder| folder.join(".npmrc")).collect();
+        self.add_unknown_where(&around, has_prefix, |file| format!("what {file} says of where scripts run"));
+        self.add_unknown_where(&files, says, |file| format!("what {file} {SAYS_HOW_SCRIPTS_RUN}"));
+        // Code that they load before anything else.
+        for file in self
+            .settings_around(&[".pnpmfile.cjs", ".pnp.cjs", ".pnp.loader.mjs"], None)
+            .iter()
+            .filter(|file| file.is_file())
+        {
+            self.add_unknown(&format!("what {} {SAYS_HOW_SCRIPTS_RUN}", file.display()));
+        }
     }
 
     /// Settings of cargo's that say which programs run in a build, and a package's build script by another name than the usual one.
@@ -249,7 +269,7 @@ impl Gathered<'_> {
             let is_place = value.contains('/') || value.contains(".rs");
             RUN.contains(&key) && is_place && !value.contains("\"build.rs\"")
         };
-        self.add_unknown_where(&files, runs, |file| format!("what {file} names as a program of builds"));
+        self.add_unknown_where(&files, runs, |file| format!("what {file} {NAMES_PROGRAM_OF_BUILDS}"));
     }
 
     /// Files of these names in each folder from where the command starts upwards, at home, and in the account's own home folder.
@@ -327,12 +347,18 @@ impl Gathered<'_> {
             self.add(&file.to_string_lossy(), Told::Digest);
         }
         let rows: Vec<_> = programs.iter().map(|program| programs::row(program)).collect();
+        // From a folder in which there is none, runners of tasks take the nearest above: what is named is where somebody goes.
+        let and_above: BTreeSet<PathBuf> = meant
+            .iter()
+            .flat_map(|folder| folder.ancestors().take(MAX_ABOVE).take_while(|above| !self.cwd.starts_with(above)))
+            .map(Path::to_owned)
+            .collect();
         for row in rows.iter().flatten() {
             // What is code shows how it begins.
             let of = |list: &'static [&'static str], told| list.iter().map(move |name| (*name, told));
             let lists = of(row.configured_by, Told::Digest).chain(of(row.steered_by, Told::Head));
             for (name, told) in lists.filter(|(name, _)| !name.starts_with(['~', '/'])) {
-                for file in meant.iter().map(|folder| folder.join(name)).filter(|file| file.is_file()) {
+                for file in and_above.iter().map(|folder| folder.join(name)).filter(|file| file.is_file()) {
                     self.add(&file.to_string_lossy(), told);
                 }
             }

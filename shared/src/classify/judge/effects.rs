@@ -423,7 +423,13 @@ impl Judge<'_> {
             return;
         }
         let cwd = self.around.cwd.clone();
-        for start in self.beginnings(arg.start()) {
+        // A variable in front may hold any folder; a pattern finds what lies here.
+        let is_open = arg.start().is_empty() && arg.known != Known::Words;
+        // The end of a last name says nothing.
+        if is_open && !arg.tail.is_empty() && !arg.tail.contains(['/', '.']) {
+            return;
+        }
+        for start in if is_open { vec![String::new()] } else { self.beginnings(arg.start()) } {
             // Behind `shopt -s dotglob` patterns find names with a dot, too.
             let in_one_folder = arg.in_one_folder && !self.mentions("dotglob") && !self.mentions("GLOBIGNORE");
             let name = InPart { start: &start, tail: &arg.tail, in_one_folder };
