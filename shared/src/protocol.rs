@@ -327,6 +327,9 @@ pub const ALL_OF_IT: &str = " (all of it)";
 /// What stands in the place of the first bytes of code that is no text.
 pub const NOT_TEXT: &str = "(a program, or what begins like one: nothing of it is shown)";
 
+/// What is told of a command that its asker does not wait for.
+pub const IN_BACKGROUND: &str = "runs in the background, while the agent goes on";
+
 /// What is told, behind its name, of a file of settings by which scripts run in another way than they say, and of one that names a program
 /// that builds start. Neither has a digest.
 pub const SAYS_HOW_SCRIPTS_RUN: &str = "says of how scripts run";

@@ -41,7 +41,8 @@ use bashgate_shared::command::{CommandLine, Digest};
 use bashgate_shared::mailbox;
 use bashgate_shared::programs::{self, handed_out::HandedOut};
 use bashgate_shared::protocol::{
-    BASH_CHECK, BashCheckWire, FileEvidence, MAX_LABEL_BYTES, RequestId, Response, RunnerWire, ScriptWire, VERSION,
+    BASH_CHECK, BashCheckWire, FileEvidence, IN_BACKGROUND, MAX_LABEL_BYTES, RequestId, Response, RunnerWire,
+    ScriptWire, VERSION,
 };
 use bashgate_shared::shell::Shell;
 
@@ -313,7 +314,7 @@ pub fn check(question: &Question<'_>, config: &Config) -> Step {
         brought: brought.clone(),
         subject,
     };
-    let in_background = question.background.then(|| "runs in the background, while the agent goes on".to_owned());
+    let in_background = question.background.then(|| IN_BACKGROUND.to_owned());
     let asked_with = whole(in_background.into_iter().chain(question.asked_with.iter().cloned()).collect());
     let wire = |id: &RequestId| BashCheckWire {
         kind: BASH_CHECK.to_owned(),

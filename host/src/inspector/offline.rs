@@ -14,8 +14,8 @@ use bashgate_shared::shell::{self, Shell};
 use bashgate_shared::variables;
 
 use bashgate_shared::protocol::{
-    CD_BY_VARIABLE, CODE_AMONG_THEM, FURTHER_FOLDERS, FileEvidence, MAX_EVIDENCE, MAX_HEAD_BYTES, MORE_FILES,
-    NO_PLAIN_FILE,
+    CD_BY_VARIABLE, CODE_AMONG_THEM, FURTHER_FOLDERS, FileEvidence, IN_BACKGROUND, MAX_EVIDENCE, MAX_HEAD_BYTES,
+    MORE_FILES, NO_PLAIN_FILE,
 };
 
 use super::Brief;
@@ -176,7 +176,10 @@ fn what_scripts_do(brief: &Brief) -> Option<String> {
         if let Some(why) = add_scripts(brief, (&found.calls, &found.effects.runs), &mut scripts) {
             return Some(why);
         }
-        waits = waits.or_else(|| replaced::waiting(&found.parts, &found.calls, text.text()));
+        let beside = || (found.effects.jobs > 0).then(|| "what runs in the background".to_owned());
+        waits = waits
+            .or_else(|| replaced::waiting(&found.parts, &found.calls, text.text(), &found.effects.runs))
+            .or_else(beside);
         all_calls.extend(found.calls);
         runs.extend(found.effects.runs);
         writes.extend(found.effects.writes);
@@ -190,8 +193,11 @@ fn what_scripts_do(brief: &Brief) -> Option<String> {
 fn waiting(brief: &Brief) -> Option<String> {
     let is_pipe = |file: &&FileEvidence| file.sha256.is_empty() && file.path.contains(NO_PLAIN_FILE);
     let pipe = || brief.evidence.iter().find(is_pipe).map(|file| file.path.clone());
+    // Its shell reads a script while it runs.
+    let is_beside = brief.container_says.iter().any(|said| said.ends_with(IN_BACKGROUND));
+    let beside = || (brief.effects.jobs > 0 || is_beside).then(|| "what runs in the background".to_owned());
     let (parts, calls) = replaced::until_last_run((&brief.parts, &brief.calls), &brief.effects.runs, &brief.command);
-    replaced::waiting(parts, &calls, &brief.command).or_else(pipe)
+    replaced::waiting(parts, &calls, &brief.command, &brief.effects.runs).or_else(pipe).or_else(beside)
 }
 
 /// What of these files that run these calls may put another one in the place of: by writing it, or by waiting while others do.

@@ -34,7 +34,7 @@ pub fn puts_somewhere(call: &Argv) -> bool {
 
 /// What waits in a text for a time, for somebody or for input that nothing in the text gives: what stands behind it runs later than it
 /// was looked at.
-pub fn waiting(parts: &[Part], calls: &[Argv], text: &str) -> Option<String> {
+pub fn waiting(parts: &[Part], calls: &[Argv], text: &str, runs: &[String]) -> Option<String> {
     let follows = |argv: &Argv| {
         argv.iter().skip(1).flatten().any(|word| {
             let letters = word.strip_prefix('-').filter(|letters| !letters.starts_with('-'));
@@ -52,7 +52,7 @@ pub fn waiting(parts: &[Part], calls: &[Argv], text: &str) -> Option<String> {
         reads_unknown_input(part) || !part.fed && row_of(&part.argv).is_some_and(fills)
     };
     let found = calls.iter().find(waits).or_else(|| parts.iter().find(asks).map(|part| &part.argv));
-    found.map_or_else(|| loop_in(text), |found| found.first().cloned().flatten())
+    found.map_or_else(|| loop_in(text, runs), |found| found.first().cloned().flatten())
 }
 
 /// The parts and calls of a text up to the last one that runs one of these files: what waits behind it, waits for nothing that runs
@@ -74,12 +74,14 @@ pub fn until_last_run<'a>(
     (before, calls.iter().filter(|call| !is_behind(call)).cloned().collect())
 }
 
+/// Most turns of a loop that are as if its body stood there as often.
+const MOST_IN_A_ROW: usize = 8;
 /// Most words of a loop's condition that are read.
 const MOST_OF_CONDITION: usize = 64;
 
 /// A loop that goes on until something is so that another call may make so: by what its condition asks of files, or of programs. One that
-/// goes through its input, or through its own words, does not.
-fn loop_in(text: &str) -> Option<String> {
+/// goes through its input, or through its own words, does not, unless it leaves them, or has one of these files run each time.
+fn loop_in(text: &str, runs: &[String]) -> Option<String> {
     const ABOUT_FILES: [&str; 14] =
         ["-e", "-f", "-d", "-s", "-r", "-w", "-x", "-L", "-h", "-p", "-S", "-nt", "-ot", "-ef"];
     let divides = |letter: char| letter.is_whitespace() || ";&|(){}".contains(letter);
@@ -96,10 +98,27 @@ fn loop_in(text: &str) -> Option<String> {
         let asks_files = || condition.clone().zip(1..).any(|(word, at)| at > MOST_OF_CONDITION || asks(word));
         let next = words.get(at + 1).copied().unwrap_or_default();
         // What is asked in its body ends it as well.
-        let body = || words.iter().skip(at + 1).take_while(|word| **word != "done");
+        let body = || words.iter().skip(at + 1).copied().take_while(|word| *word != "done");
         let leaves = |word: &&str| matches!(*word, "break" | "exit" | "return");
-        if matches!(**word, "while" | "until" | "for" | "select") && body().any(leaves) && body().any(|word| asks(word))
-        {
+        let is_loop = matches!(**word, "while" | "until" | "for" | "select");
+        // Each time it is what lies there then.
+        let runs_one = |word: &&str| {
+            let is_called = |path: &String| paths::file_name(path) == paths::file_name(word.trim_matches(['"', '\'']));
+            runs.iter().any(is_called) || programs::row(word).is_some_and(|row| !row.steered_by.is_empty())
+        };
+        // A few words one after the other are as if the body stood there as often.
+        let listed = || words.iter().skip(at + 3).take_while(|word| **word != "do");
+        let is_plain = |word: &&str| !word.contains(['$', '`', '*', '?', '[']) && !word.contains("..");
+        let is_short = **word == "for"
+            && words.get(at + 2) == Some(&"in")
+            && listed().count() <= MOST_IN_A_ROW
+            && listed().all(is_plain)
+            && !body().any(|word| asks(word) || matches!(word, "if" | "[" | "[[" | "test" | "case"));
+        if is_loop && (body().any(|word| leaves(&word)) || !is_short && body().any(|word| runs_one(&word))) {
+            return true;
+        }
+        // `for ((…))` ends as soon as its body says so.
+        if **word == "for" && text.contains("((") && body().any(|word| asks(word) || word == "test" || word == "grep") {
             return true;
         }
         match (**word, programs::row(next).map(|row| row.builtin)) {

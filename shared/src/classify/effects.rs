@@ -56,6 +56,9 @@ pub struct Effects {
     /// It reads files whose names are only known when it runs.
     #[serde(skip)]
     pub reads_unknown: bool,
+    /// How many parts of it go on in the background, while other things happen.
+    #[serde(skip)]
+    pub jobs: usize,
     /// What jobs in the background read, which may be read when everything else is over.
     #[serde(skip)]
     pub reads_beside: Vec<String>,
@@ -125,6 +128,7 @@ impl Effects {
             git_in,
             reads_unknown: _,
             evaluates_unknown: _,
+            jobs: _,
             reads_beside,
             sets,
             copies: _,

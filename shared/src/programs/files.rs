@@ -48,7 +48,7 @@ pub(super) const TABLE: &[Program] = &[
             "chmod --reference=a b",
         ]),
     Program::new(&["ln"], "makes another name for a file", Kind::Local, Rule::Custom(links))
-        .traits(&[Trait::ChangesFiles])
+        .traits(&[Trait::ChangesFiles, Trait::Links])
         .not_safe(&["ln -s a b", "ln a b"]),
     Program::new(&["tar"], "packs and unpacks files", Kind::Local, Rule::Custom(tar))
         .copies(Copies::AsTar)

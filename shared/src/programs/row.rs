@@ -823,6 +823,8 @@ pub enum Trait {
     Steady,
     /// What it is given is told by name, place or mode, moved or removed: no content of it is read.
     NamesOnly,
+    /// It makes other names for what is there.
+    Links,
     /// It searches, lists or tells, so that its words are mentions of what they name.
     Searches,
     /// None of its options writes a file, starts a program or sends anything, whatever it reads.

@@ -771,10 +771,39 @@ impl Judge<'_> {
             // Another machine's folder is none of this one's.
             let is_remote = |path: &str| path.split('/').next().is_some_and(|first| first.contains(':'));
             if *from != to.as_str() && !to.is_empty() && !is_remote(to) && !is_remote(from) {
+                if self.is_put_there_before(from) {
+                    note(&mut self.effects.steering, format!("{to}, with what the command puts into {from} before"));
+                }
                 let pairs = self.resolved(from).into_iter().zip(self.resolved(to));
                 self.effects.copies.extend(pairs);
             }
         }
+    }
+
+    /// True where an earlier part of the command moves or links something to this place, or lets git bring a folder there: what is looked
+    /// at now is not what is copied.
+    fn is_put_there_before(&self, path: &str) -> bool {
+        let puts = |program: &str, words: &[Option<String>]| {
+            let is_folder_of_git = |word: &Option<String>| {
+                word.as_ref()
+                    .is_some_and(|word| matches!(word.as_str(), "worktree" | "submodule" | "subtree" | "clone"))
+            };
+            programs::has(program, Trait::Moves)
+                || programs::has(program, Trait::Links)
+                || programs::is_git(program) && words.iter().any(is_folder_of_git)
+        };
+        let places = self.resolved(path);
+        self.parts.iter().filter_map(|part| part.argv.split_first()).any(|(program, words)| {
+            let program = paths::file_name(program.as_deref().unwrap_or_default());
+            puts(program, words)
+                && words.iter().flatten().filter(|word| !word.starts_with('-')).any(|word| {
+                    let put = self.resolved(word);
+                    let meets = |place: &String| {
+                        put.iter().any(|put| paths::is_within(place, put) || paths::is_within(put, place))
+                    };
+                    places.iter().any(meets)
+                })
+        })
     }
 
     /// A program that is not Safe may change what this names.

@@ -66,6 +66,7 @@ impl<'s> Walk<'_, '_, 's> {
         let names = self.judge.stdin_names.take();
         let piped = self.judge.piped.clone();
         self.judge.beside += usize::from(step.background);
+        self.judge.effects.jobs += usize::from(step.background);
         let before = apart.then(|| self.judge.bound.mark());
         let input = self.judge.terminal.input;
         let last = step.pipeline.len().saturating_sub(1);
@@ -280,6 +281,7 @@ impl<'s> Visit<'s> for Walk<'_, '_, 's> {
         }
         self.judge.depth += 1;
         self.judge.beside += usize::from(*kind == CompoundKind::Coproc);
+        self.judge.effects.jobs += usize::from(*kind == CompoundKind::Coproc);
         for script in scripts {
             self.script(script);
             if *kind != CompoundKind::While {
