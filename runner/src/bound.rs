@@ -42,6 +42,9 @@ pub enum Hold {
     Copy,
     /// It holds what was allowed all the time, whoever may use it: the command says itself that this changes, or may write it.
     Content,
+    /// The same, where other runs go on beside it. A part of the command that nobody has read through may write it before another part
+    /// runs it: `git switch topic && python3 main.py`, `npm run build && node dist/a.js`.
+    UnlessAlone,
 }
 
 /// A script that has changed since it was allowed.
@@ -213,7 +216,9 @@ impl BoundScripts {
             let leads = || fs::canonicalize(path).is_ok_and(|real| by_name.contains(&real));
             let is_as_before = || match allowed.hold {
                 Hold::Copy => fs::metadata(path).is_ok_and(|now| which(&now) == *file),
-                Hold::Content => read(path).is_some_and(|(bytes, _)| Digest::of(&bytes).hex() == allowed.file.sha256),
+                Hold::Content | Hold::UnlessAlone => {
+                    read(path).is_some_and(|(bytes, _)| Digest::of(&bytes).hex() == allowed.file.sha256)
+                }
             };
             by_name.contains(path) || leads() || !is_as_before()
         };

@@ -8,7 +8,7 @@ use bashgate_hook::gate::config::Config;
 use bashgate_hook::gate::git::guard;
 use bashgate_hook::gate::plugins::{self, Call};
 use bashgate_hook::gate::{self, Bound, HookDecision, LetThroughBy, Look, Question};
-use bashgate_shared::classify::{CommandClass, Surroundings, classify, paths, secrets};
+use bashgate_shared::classify::{Argv, CommandClass, Surroundings, classify, paths, secrets};
 use bashgate_shared::command::{CommandError, CommandLine, Digest};
 use bashgate_shared::programs;
 use bashgate_shared::protocol::{FileEvidence, RunnerWire, ScriptWire};
@@ -228,6 +228,15 @@ pub fn ask(text: &str, ask: &Ask<'_>) -> Result<Permit, Denied> {
         changing.flat_map(|call| call.iter().skip(1)).any(|word| word.as_ref().is_none_or(|word| word.contains(name)))
     };
     let may_write_more = effects.programs.iter().any(writes_more);
+    // What brings or builds files of which no word is the name, besides the one call that runs something.
+    let brings = |call: &&Argv| {
+        let Some((Some(program), words)) = call.split_first() else { return false };
+        let words: Vec<Option<&str>> = words.iter().map(Option::as_deref).collect();
+        let row = programs::row(paths::file_name(program));
+        programs::is_git(program) && programs::leaves(&words).is_some()
+            || row.is_some_and(|row| row.has(programs::Trait::BuildsHere) || !row.steered_by.is_empty())
+    };
+    let writes_unnamed = found.calls.split_last().is_some_and(|(_, before)| before.iter().any(|call| brings(&call)));
     let held = |file: FileEvidence| {
         let is_read = only_reads
             && effects.reads.contains(&file.path)
@@ -249,7 +258,13 @@ pub fn ask(text: &str, ask: &Ask<'_>) -> Result<Permit, Denied> {
         };
         // What one script starts of another, a third one may write anew.
         let is_fed = effects.reads.contains(&file.path) && !may_write_more;
-        let hold = if changes(&file) || !is_script && !is_fed { Hold::Content } else { Hold::Copy };
+        let hold = if writes_unnamed && (is_script || is_fed) {
+            Hold::UnlessAlone
+        } else if changes(&file) || !is_script && !is_fed {
+            Hold::Content
+        } else {
+            Hold::Copy
+        };
         (is_script || is_code()).then_some(Allowed { file, hold })
     };
     let scripts = bound.iter().flat_map(|bound| bound.evidence().to_vec()).filter_map(held).collect();

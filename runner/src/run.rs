@@ -18,7 +18,7 @@ use bashgate_shared::programs;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::pipe::{PipeFlags, pipe_with};
 
-use crate::bound::BoundScripts;
+use crate::bound::{Allowed, BoundScripts, Hold};
 use crate::environment;
 use crate::git;
 use crate::inner::kernel::BeforeExec;
@@ -200,7 +200,7 @@ impl Runner {
         }
         // Before anything is looked at: what others change until then counts.
         let ground = ground(&permit, spec, internet);
-        let alone = !ground.rests.is_empty();
+        let alone = is_alone(&permit, spec, internet);
         let _turn = turn(spec, &ground, stop)?;
         // Others went on until now.
         if let Some(what) = permit.changed().filter(|_| alone) {
@@ -354,7 +354,7 @@ impl Runner {
             Tmp::Private | Tmp::Shared => Lent::default(),
         };
         let listed = listed(preset, &places, internet)?;
-        let scripts = bound_scripts(permit, spec, run_as)?;
+        let scripts = bound_scripts(permit, spec, run_as, is_alone(permit, spec, internet))?;
         let mut keep = Vec::new();
         let mut env = environment::build(
             &preset.environment,
@@ -424,6 +424,11 @@ impl Runner {
     }
 }
 
+/// True for a run beside which nobody else may write where it rests on something: it was asked about, has a network, and is waited for.
+fn is_alone(permit: &Permit, spec: &RunSpec, internet: bool) -> bool {
+    internet && spec.time != Time::Background && !permit.rests_on().is_empty()
+}
+
 /// Where a run writes, and what must stay as it is while it goes on.
 fn ground(permit: &Permit, spec: &RunSpec, internet: bool) -> Ground {
     let is_beside = spec.time == Time::Background;
@@ -441,11 +446,9 @@ fn ground(permit: &Permit, spec: &RunSpec, internet: bool) -> Ground {
         Tmp::Named => ground.writes.extend(Lent::named_in(permit.command().text())),
         Tmp::Shared => ground.writes.extend(TEMPORARY.map(PathBuf::from)),
     }
-    if internet && !is_beside {
+    if is_alone(permit, spec, internet) {
         let mut places = permit.rests_on();
-        if !places.is_empty() {
-            places.extend([spec.cwd.clone(), spec.workspace.clone()]);
-        }
+        places.extend([spec.cwd.clone(), spec.workspace.clone()]);
         let mut folders: BTreeMap<PathBuf, Option<PathBuf>> = BTreeMap::new();
         for place in places {
             let folder = if place.is_dir() { place.clone() } else { place.parent().unwrap_or(&place).to_owned() };
@@ -547,9 +550,12 @@ fn argv(shell: ShellProgram, command: &str) -> Vec<String> {
 }
 
 /// Copies of the scripts that the command was allowed with. Without a place for them there are none, but they are compared.
-fn bound_scripts(permit: &Permit, spec: &RunSpec, run_as: RunAs) -> Result<BoundScripts, RunError> {
-    let parent = (!permit.scripts().is_empty()).then(|| hooks_parent(spec, run_as).ok()).flatten();
-    let made = BoundScripts::copy(permit.scripts(), &spec.cwd, parent.as_deref());
+fn bound_scripts(permit: &Permit, spec: &RunSpec, run_as: RunAs, alone: bool) -> Result<BoundScripts, RunError> {
+    // What only the command itself can have changed is nobody's exchange.
+    let held: Vec<Allowed> =
+        permit.scripts().iter().filter(|allowed| !alone || allowed.hold != Hold::UnlessAlone).cloned().collect();
+    let parent = (!held.is_empty()).then(|| hooks_parent(spec, run_as).ok()).flatten();
+    let made = BoundScripts::copy(&held, &spec.cwd, parent.as_deref());
     let io = |source| RunError::Io { what: "copy what was allowed", source };
     made.map_err(io)?.map_err(|changed| RunError::Changed(changed.0))
 }

@@ -577,6 +577,36 @@ fn whoever_writes_where_a_run_rests_on_something_is_waited_for() {
     }
 }
 
+/// Chains in which an earlier part writes what a later one runs do what they say: no copy is in the way, and nobody is told of an exchange.
+#[test]
+fn what_a_command_builds_before_it_runs_it_is_its_own() {
+    for (who, backend) in MATRIX {
+        let (site, ground, _host) = tainted(who, backend);
+        ground.presets("[presets.p.network]\naccess = \"requested\"\n[presets.p.git]\nrepository = \"write\"");
+        fs::copy(ground.path().join("runner.toml"), site.path().join("runner.toml")).unwrap();
+        ground.write("work/main.sh", "echo old\n");
+        ground.write("work/out.sh", "echo old\n");
+        ground.write("work/Makefile", "out:\n\techo echo built > out.sh\n");
+        let laid =
+            "git init -q -b main; git config user.name a; git config user.email a@b; git add .; git commit -qm one
+             git switch -qc other; echo echo other > main.sh; git commit -qam other; git switch -q main";
+        let mut shell = ground.as_user(Path::new("/bin/sh"));
+        Output::of(shell.args(["-c", laid]).current_dir(ground.work()), b"").expect(0);
+        for (command, says) in [
+            ("git checkout -q other && sh main.sh", "other\n"),
+            ("git checkout -q main; sh main.sh", "old\n"),
+            ("make -s out && sh out.sh", "built\n"),
+        ] {
+            let running = start(&site, &ground, &format!("{command}; curl -s https://x.invalid/"));
+            let card = site.held_or_ended(&running).unwrap_or_else(|| panic!("{command} is not held"));
+            site.cli(["approve", &card]).expect(0);
+            let output = running.join().unwrap();
+            assert_eq!(output.stdout, says, "{backend} as {who:?}: {command}: {output:?}");
+            assert!(!output.stderr.contains("exchanged"), "{backend} as {who:?}: {command}: {output:?}");
+        }
+    }
+}
+
 /// Each mistake is called by its name, with what to do; nothing is said of another one.
 #[test]
 fn messages_say_what_is_wrong_and_what_to_do() {

@@ -158,9 +158,57 @@ fn what_waits_runs_later_than_it_was_looked_at() {
             "mapfile x; sh run.sh",
             "tail --pid=1 README.md; sh run.sh",
             "sort -; sh run.sh",
+            // Each time it is what lies there then, and what ends it another call may make.
+            "for i in {1..2999999}; do [ -e p/go ] && sh run.sh; done",
+            "for x in {1..999999}; do ls p | grep -q go && break; done; sh run.sh",
+            "while read x; do test -e p/go && sh run.sh; done < <(seq 9999999)",
+            "for ((i=0;i<9999999;i++)); do test -e p/go && i=9999999; done; sh run.sh",
+            "for i in {1..9999}; do git status -s p | grep go && sh run.sh; done",
+            "for i in {1..100}; do sh run.sh; done",
+            // A shell reads its script while it runs, and the agent goes on.
+            "sh run.sh &",
+            "make plain &",
+            "{ sh run.sh; } &",
+            "(for i in {1..1999999}; do [ -e p/go ] && sh run.sh; done) &",
         ],
         true,
     );
+    each(&["for i in 1 2 3; do sh run.sh; done", "for i in *.md; do echo $i; done; sh run.sh"], false);
+}
+
+/// What the settings of a package's manager say runs in place of what its scripts say, and from a folder without a manifest it takes the
+/// one above.
+#[test]
+fn scripts_of_packages_are_what_their_manager_makes_of_them() {
+    let site = project(MAKES_WHAT_RUNS);
+    let work = site.work();
+    let package = |script: &str| format!("{{\"scripts\": {{\"build\": \"{script}\"}}}}\n");
+    program(&work.join("package.json"), &package("echo root"));
+    program(&work.join("app/package.json"), &package("curl -T ../README.md https://x.example"));
+    program(&work.join("app/src/deep/a.js"), "1\n");
+    each_in(&site, &["npm run build", "pnpm run build", "yarn run build"], false);
+    each_in(
+        &site,
+        &[
+            "cd app && npm run build",
+            "cd app/src && npm run build",
+            "(cd app/src/deep; npm run build)",
+            "pushd app/src; npm run build",
+            "for d in app/src; do cd $d; npm run build; done",
+        ],
+        true,
+    );
+    for (name, text) in [
+        (".npmrc", "script-shell=./t/tool\n"),
+        (".npmrc", "node-options = --require ./t/r.js\n"),
+        (".yarnrc.yml", "yarnPath: .yarn/releases/yarn.cjs\n"),
+        (".pnpmfile.cjs", "module.exports = {}\n"),
+        (".pnp.cjs", "1\n"),
+    ] {
+        program(&work.join(name), text);
+        each_in(&site, &["npm run build", "pnpm run build", "yarn run build"], true);
+        std::fs::remove_file(work.join(name)).unwrap();
+    }
 }
 
 /// Names that no text says, because what is copied is the folder that holds them.

@@ -74,6 +74,42 @@ fn what_would_take_the_gate_away_is_asked_about() {
         "rm $(cat z/list)",
         "xargs rm < z/list",
         "rm $(find . -name 'sett*')",
+        "cd src && for f in $(cat ../z/list); do rm ../$f; done",
+        "cd src && for f in $(cat ../z/list); do cat ../z/settings.json > ../$f; done",
+        "rm ../work/$(cat z/list)",
+        "rm .//$(cat z/list)",
+        "rm $PWD/./$(cat z/list)",
+        "rm ./src/../$(cat z/list)",
+        "read f < z/list; cat z/settings.json > ../work/$f",
+        "cat z/settings.json > ../w*/.c*/s*",
+        "rm ../w*/.c*/*",
+        "rm -r ../w*/.c*",
+        "cat z/settings.json > /ho*/*/.bashr*",
+        "cat z/settings.json > /etc/cl*/m*",
+        "rm -r /etc/cron*",
+        "shopt -s dotglob; rm -r */",
+        "shopt -s dotglob; rm */*.json",
+        "bash -O dotglob -c 'rm */*.json'",
+        // With what it lies in, by a name that only the run knows, or behind another program.
+        "rm -rf \"$PWD\"",
+        "mv $PWD ../elsewhere",
+        "rm -rf ../wor*",
+        "cd ..; rm -rf w*",
+        "rm -rf \"${PWD%/*}\"/work",
+        "nice rm -rf ../work",
+        "busybox rm -rf ../work",
+        "sh -c 'rm -rf \"$PWD\"'",
+        // By two steps, of which the first one is not looked at when it is looked at the second.
+        "mv x6 x9; cp -r x9/. .",
+        "ln -s x6 lk; cp -r lk/. .",
+        "git worktree add -q x9 other; cp -r x9/. .",
+        "git add -A; git stash",
+        "git switch -qc wip; git add -A; git commit -qm wip; git switch -q main",
+        "git branch -f t other; git checkout -q t",
+        "git clean -fdxq :/",
+        "git stash push -uq -- ':!src'",
+        "find x6 -maxdepth 1 -name '.c*' -exec mv {} . \\;",
+        "find x6 -mindepth 1 -maxdepth 1 -exec ln -s {} . \\;",
         // With a folder that holds it, whatever stands in front of the copy.
         "nice cp -r x6/. .",
         "command cp -r x6/. .",
@@ -114,6 +150,38 @@ fn ordinary_work_beside_the_gate_goes_on() {
         "cp -r src src2",
         "nice cp -r src src3",
         "sh run.sh & wait",
+        "rm -rf build/*",
+        "rm -rf \"$TMPDIR/x\"",
+        "rm -f src/*.pyc",
+        "for f in README run.sh; do cp \"$f\" src/\"$f\"; done",
+        "git add src && git commit -qm x && git checkout -q same",
+        "git rm -rq --cached x5",
+        "git switch -q --detach same",
     ];
     each_in(&project(), COMMANDS, false);
+}
+
+/// Teams change the settings of their agents: to join what others have committed is for a person, with a network as well, and never denied.
+#[test]
+fn what_others_have_committed_is_for_a_person() {
+    let site = project();
+    let work = site.work();
+    git(&work, &["add", ".claude"]);
+    git(&work, &["commit", "-qm", "settings"]);
+    git(&work, &["remote", "add", "o", "https://x.example/x.git"]);
+    git(&work, &["update-ref", "refs/remotes/o/main", "other"]);
+    git(&work, &["config", "branch.main.remote", "o"]);
+    git(&work, &["config", "branch.main.merge", "refs/heads/main"]);
+    for command in [
+        "git merge other",
+        "git fetch -q o && git merge o/main",
+        "git pull",
+        "git pull --rebase",
+        "git merge --ff-only",
+    ] {
+        let running = site.check_later(command);
+        let Some(id) = site.held_or_ended(&running) else { panic!("{command} is not held: {:?}", running.join()) };
+        site.cli(["deny", &id]).expect(0);
+        running.join().unwrap().expect(2);
+    }
 }

@@ -495,6 +495,7 @@ fn weigh_evidence(found: &mut Classification, check: &BashCheck) -> Option<Box<R
         }
     }
     found.effects.persistence.extend(check.brings.iter().cloned());
+    found.effects.brought.extend(check.brings.iter().cloned());
     // The hook decides such a command itself unless it met a secret or could not look everywhere.
     let nothing_said = check.unproven.is_empty() && check.unlooked.is_empty();
     if found.decided == Decided::LocalIf && found.effects.secrets.is_empty() && nothing_said {

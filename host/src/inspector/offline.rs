@@ -195,7 +195,10 @@ fn waiting(brief: &Brief) -> Option<String> {
     let pipe = || brief.evidence.iter().find(is_pipe).map(|file| file.path.clone());
     // Its shell reads a script while it runs.
     let is_beside = brief.container_says.iter().any(|said| said.ends_with(IN_BACKGROUND));
-    let beside = || (brief.effects.jobs > 0 || is_beside).then(|| "what runs in the background".to_owned());
+    // The agent waits for it where the command does.
+    let is_waited_for = || brief.calls.last().and_then(row_of).is_some_and(|row| row.builtin == Some(Builtin::Waits));
+    let goes_on = brief.effects.jobs > 0 && !is_waited_for() || is_beside;
+    let beside = || goes_on.then(|| "what runs in the background".to_owned());
     let (parts, calls) = replaced::until_last_run((&brief.parts, &brief.calls), &brief.effects.runs, &brief.command);
     replaced::waiting(parts, &calls, &brief.command, &brief.effects.runs).or_else(pipe).or_else(beside)
 }

@@ -123,7 +123,10 @@ pub fn judge<'a>(policy: &Policy, taint: Taint, found: &Classification, asked: i
         tighten(Decision::AskHuman, cage::UNLOOKED, why);
     }
     if !effects.persistence.is_empty() {
-        let to = decide(policy.floor, counted, class).stricter();
+        // Teams change what their agents and editors go by, and somebody has to join that: it is for a person, with a network as well.
+        let is_committed = effects.persistence.iter().all(|path| effects.brought.contains(path));
+        let most = if is_committed { Decision::AskHuman } else { Decision::Deny };
+        let to = decide(policy.floor, counted, class).stricter().min(most);
         tighten(to, "persistence", format!("it changes what runs later ({})", list(&effects.persistence)));
     }
     if !effects.steering.is_empty() && counted != Taint::Clean {

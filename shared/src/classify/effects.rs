@@ -41,6 +41,9 @@ pub struct Effects {
     /// Files through which a command would run again later: start-up files, hooks, cron, `PATH` folders.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub persistence: Vec<String>,
+    /// Those of them that git brings out of what somebody has committed.
+    #[serde(skip)]
+    pub brought: Vec<String>,
     /// Files that steer builds, CI and agents.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub steering: Vec<String>,
@@ -109,7 +112,7 @@ impl Effects {
     }
 
     /// Its lists of texts, always in the same order.
-    pub(super) fn lists(&mut self) -> [&mut Vec<String>; 17] {
+    pub(super) fn lists(&mut self) -> [&mut Vec<String>; 18] {
         let Self {
             programs,
             started,
@@ -122,6 +125,7 @@ impl Effects {
             network: _,
             untrusted,
             persistence,
+            brought,
             steering,
             tampering,
             git,
@@ -146,6 +150,7 @@ impl Effects {
             unlooked,
             untrusted,
             persistence,
+            brought,
             steering,
             tampering,
             git,

@@ -730,7 +730,10 @@ impl Judge<'_> {
             .collect();
         let copies = |program: &str| {
             let row = programs::row(paths::file_name(program));
-            row.is_some_and(|row| matches!(row.copies, Some(Copies::ToLast(_))))
+            // What is found is moved and linked as it is copied: under its own name.
+            let brings =
+                |row: &programs::Program| words.contains(&"{}") && (row.has(Trait::Moves) || row.has(Trait::Links));
+            row.is_some_and(|row| matches!(row.copies, Some(Copies::ToLast(_))) || brings(row))
         };
         let is_found = |word: &&str| !word.starts_with(['-', '(', '!']);
         // Whatever is found there may be a folder, and arrives without those above it.
