@@ -1233,8 +1233,10 @@ fn what_gates_an_agent_comes_home() {
 /// A script that gates an agent because its settings start it is kept as they are; what only permissions name is not.
 #[test]
 fn scripts_that_settings_of_agents_start_are_kept() {
-    for ground in everywhere("[presets.p.git]\nrepository = \"write\"") {
-        let work = ground.work();
+    // Whoever works in a folder below is gated by what lies there, wherever the run works.
+    let grounds = || everywhere("[presets.p.git]\nrepository = \"write\"");
+    for (ground, at) in grounds().map(|ground| (ground, ".")).chain(grounds().map(|ground| (ground, "app"))) {
+        let work = ground.work().join(at);
         let settings = serde_json::json!({
             "permissions": {"allow": ["Edit(./src.rs)"]},
             "hooks": {"PreToolUse": [{"matcher": "Bash", "hooks": [
@@ -1251,9 +1253,9 @@ fn scripts_that_settings_of_agents_start_are_kept() {
         for run in
             ["echo EVIL > tools/gate.sh", "rm tools/gate.sh", "mv tools t2; mkdir tools; echo EVIL > tools/gate.sh"]
         {
-            let outcome = ground.run_script(&format!("{run}; echo new > src.rs"));
+            let outcome = ground.run_script(&format!("cd {at}; {run}; echo new > src.rs"));
             let now = fs::read_to_string(work.join("tools/gate.sh"));
-            assert_eq!(now.ok().as_deref(), Some("mine"), "{}: {run}: {outcome:#}", ground.name());
+            assert_eq!(now.ok().as_deref(), Some("mine"), "{} in {at}: {run}: {outcome:#}", ground.name());
             assert_eq!(fs::read_to_string(work.join("src.rs")).unwrap(), "new\n", "{}: {outcome:#}", ground.name());
         }
     }

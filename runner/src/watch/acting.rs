@@ -143,6 +143,7 @@ impl ActingFiles {
     pub(super) fn look_at(&mut self, seen: &mut Seen, path: &Path, is_folder: bool, cwd: &str) {
         // What is no text in a name is no part of the names that are looked for.
         let Some(later) = later::of(&path.to_string_lossy(), Some(cwd)).filter(counts) else { return };
+        let later = for_whoever_works_below(later, path, &seen.real_root());
         if is_set_aside(path) {
             return;
         }
@@ -529,15 +530,19 @@ fn leads_to(link: &Path, target: &Path) -> bool {
     fs::read_link(link).is_ok_and(|found| found == *target)
 }
 
+/// What acts later for whoever starts an agent in a folder of the workspace, wherever this run works: the same file gates that one.
+fn for_whoever_works_below(later: Later, path: &Path, workspace: &Path) -> Later {
+    let name = path.to_string_lossy();
+    let gates = |folder: &Path| later::of(&name, folder.to_str()).filter(|one| one.tier == Tier::Gate);
+    let folders = path.ancestors().skip(1).take_while(|folder| folder.starts_with(workspace));
+    // Whoever works in a folder full of what others have made works on something else.
+    let is_of_others = path.components().any(|part| OF_OTHERS.iter().any(|name| part.as_os_str() == *name));
+    let mut found = folders.filter(|_| later.tier != Tier::Gate && !is_of_others).filter_map(gates);
+    found.next().unwrap_or(later)
+}
+
 fn created(path: &Path, later: &Later, around: &Around<'_>) -> Violation {
-    // Of whoever starts an agent in a folder below as well.
-    let gates = later.tier == Tier::Gate
-        || path.parent().is_some_and(|folder| {
-            let is_gate = |folder: &Path| {
-                later::of(&path.to_string_lossy(), folder.to_str()).is_some_and(|one| one.tier == Tier::Gate)
-            };
-            folder.ancestors().take_while(|folder| folder.starts_with(around.workspace)).any(is_gate)
-        });
+    let gates = for_whoever_works_below(*later, path, around.workspace).tier == Tier::Gate;
     let by_git = || !gates && around.checks_out && (around.is_tracked)(path);
     // A worktree or a clone in the project brings the project's own files: the same bytes under the same names.
     let is_copy = || {
