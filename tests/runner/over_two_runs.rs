@@ -3,7 +3,7 @@
 use std::fs;
 use std::path::Path;
 
-use bashgate_tests::Output;
+use bashgate_tests::{Output, until};
 
 use super::acting::{changes, git, give_all};
 use super::{Ground, cages};
@@ -385,5 +385,41 @@ fn what_gates_an_agent_does_not_lie_behind_a_new_link() {
         let gate = fs::read_to_string(work.join("tools/gate.sh")).unwrap_or_default();
         assert_eq!(gate, "#!/bin/sh\nexit 2\n", "{}: {outcome:#}", ground.name());
         assert!(!work.join("tools").is_symlink(), "{}: {outcome:#}", ground.name());
+    }
+}
+
+/// The same of a run that is killed before it can put anything back.
+#[test]
+fn what_gates_an_agent_comes_back_from_behind_links_of_a_killed_run() {
+    use std::io::Write as _;
+    use std::os::unix::process::CommandExt as _;
+
+    for (ground, turn) in [
+        "mv tools t2; mkdir tools; ln -s ../old.sh tools/gate.sh",
+        "mv tools t2; mkdir t3; cp old.sh t3/gate.sh; ln -s t3 tools",
+        "rm -f tools/gate.sh; ln -s ../old.sh tools/gate.sh || { mv tools t2; mkdir tools; ln -s ../old.sh tools/gate.sh; }",
+    ]
+    .into_iter()
+    .flat_map(|turn| super::cages().map(move |ground| (ground, turn)))
+    {
+        let work = ground.work();
+        ground.write("work/tools/gate.sh", "exit 2\n");
+        ground.write("work/old.sh", "exit 0\n");
+        let settings = r#"{"hooks":{"PreToolUse":[{"hooks":[{"type":"command","command":"sh tools/gate.sh"}]}]}}"#;
+        ground.write("work/.claude/settings.json", settings);
+        ground.write("work/script.sh", &format!("{turn}\ntouch turned\nsleep 60\n"));
+        let mut driver = ground.driver();
+        driver.process_group(0).stdin(std::process::Stdio::piped()).stdout(std::process::Stdio::null());
+        let mut running = driver.stderr(std::process::Stdio::null()).spawn().unwrap();
+        running.stdin.take().unwrap().write_all(ground.order("bash script.sh").to_string().as_bytes()).unwrap();
+        until("its turn", || work.join("turned").exists().then_some(()));
+        let group = rustix::process::Pid::from_raw(i32::try_from(running.id()).unwrap()).unwrap();
+        rustix::process::kill_process_group(group, rustix::process::Signal::KILL).unwrap();
+        running.wait().unwrap();
+        let outcome = ground.run("true");
+        let gate = fs::read_to_string(work.join("tools/gate.sh")).unwrap_or_default();
+        assert_eq!(gate, "exit 2\n", "{}: {turn}: {outcome:#}", ground.name());
+        assert!(!work.join("tools").is_symlink(), "{}: {turn}: {outcome:#}", ground.name());
+        assert!(!work.join("tools/gate.sh").is_symlink(), "{}: {turn}: {outcome:#}", ground.name());
     }
 }

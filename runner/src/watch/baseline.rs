@@ -376,7 +376,19 @@ impl Written {
             }
         };
         // Without what gates an agent it may run ungated. A person may have taken it away since, and hears of it.
-        let is_gone = |(path, _): &(&String, &Content)| fs::symlink_metadata(path).is_err();
+        let is_gone = |(path, content): &(&String, &Content)| {
+            fs::symlink_metadata(path).is_err() || content.gates && self.new_link_on(path, workspace).is_some()
+        };
+        // None was on its way: a link leads to another file. It goes before the file comes back.
+        let turned = self.contents.iter().filter(|(_, content)| content.gates).filter_map(|(path, _)| {
+            // One in its very place goes when it comes back.
+            let link = self.new_link_on(path, workspace).filter(|link| *link != Path::new(path))?;
+            let is_its = self.nobody_was_asked && self.may_be_its(&link, workspace, None);
+            let answer = if is_its { Answer::SetAside } else { Answer::Told };
+            Some((link.clone(), Violation::of(&link, Change::Created), answer))
+        });
+        let mut turned: Vec<(PathBuf, Violation, Answer)> = turned.collect();
+        turned.dedup_by(|(one, ..), (other, ..)| one == other);
         let gone = self.contents.iter().filter(is_gone).map(|(path, content)| {
             let path = PathBuf::from(path);
             // The folder may be gone with it.
@@ -386,7 +398,17 @@ impl Written {
             let answer = if comes_back { Answer::PutBack(content.clone()) } else { Answer::Told };
             (path.clone(), Violation::of(&path, Change::Removed), answer)
         });
-        self.common(now, workspace).filter_map(changed).chain(gone).collect()
+        let is_turned = |path: &Path| turned.iter().any(|(link, ..)| link == path);
+        let others = self.common(now, workspace).filter_map(changed).filter(|(path, ..)| !is_turned(path));
+        turned.iter().cloned().chain(others).chain(gone).collect()
+    }
+
+    /// The outermost link on a path within the workspace, itself among them, that came while the run went on.
+    fn new_link_on(&self, path: &str, workspace: &Path) -> Option<PathBuf> {
+        let inside =
+            Path::new(path).ancestors().take_while(|folder| folder.starts_with(workspace) && *folder != workspace);
+        let link = inside.filter(|folder| folder.is_symlink()).last()?;
+        self.is_of_its_time(link).then(|| link.to_owned())
     }
 
     /// What both can have seen. In a workspace within another one, the two agree about what acts later, and about nothing else.
