@@ -3,11 +3,11 @@
 
 use std::collections::HashSet;
 use std::io::ErrorKind;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use bashgate_shared::classify::secrets;
 
-use super::{MAX_LIST, Repository, ignoring, index};
+use super::{MAX_LIST, Repository, config_folders, files_outside, ignoring, index};
 
 /// The names that a repository tracks, relative to its root, or `None` where its index is not understood.
 pub(in crate::gate) fn tracked(repository: &Repository) -> Option<HashSet<String>> {
@@ -31,7 +31,8 @@ pub(in crate::gate) fn takes_in(repository: &Repository, tracked: &HashSet<Strin
 /// True when a plain line says that git does not look at it. A list that cannot be read may take anything back.
 fn is_ignored(repository: &Repository, tracked: &HashSet<String>, inside: &Path) -> bool {
     let mut ignored = false;
-    let mut lists = vec![(repository.common.join("info/exclude"), inside)];
+    let mut lists: Vec<_> = everywhere(repository).into_iter().map(|list| (list, inside)).collect();
+    lists.push((repository.common.join("info/exclude"), inside));
     // From the root down: what is said deeper counts more.
     let above: Vec<&Path> = inside.ancestors().skip(1).collect();
     for folder in above.iter().rev() {
@@ -70,6 +71,17 @@ fn is_ignored(repository: &Repository, tracked: &HashSet<String>, inside: &Path)
     ignored
 }
 
+/// The list of whoever works here, for all repositories, where it lies where git looks for it and nothing says that it lies elsewhere.
+fn everywhere(repository: &Repository) -> Option<PathBuf> {
+    let says_nothing = |file: PathBuf| match super::read_text(&file) {
+        Ok(text) => !["excludesfile", "include"].iter().any(|key| text.to_ascii_lowercase().contains(key)),
+        Err(error) => error.kind() == ErrorKind::NotFound,
+    };
+    let mut settings = repository.files().into_iter().chain(files_outside());
+    let folder = config_folders().next()?;
+    settings.all(says_nothing).then(|| folder.join("git/ignore"))
+}
+
 /// True for a line that names a path, which is no folder, or a folder on the way to it.
 fn fits(line: &str, below: &Path) -> bool {
     let on_the_way = below.ancestors().filter(|path| !path.as_os_str().is_empty());
@@ -99,7 +111,11 @@ mod tests {
             (".env/", ".env", false),
             ("src/conf", "src/conf/id_rsa", true),
             ("src/conf", "lib/src/conf/id_rsa", false),
-            ("**/.env", "src/.env", false),
+            ("**/.env", "src/.env", true),
+            ("**/.env", ".env", true),
+            ("**/conf/.env", "src/conf/.env", true),
+            ("**/conf/.env", "src/.env", false),
+            ("src/**/.env", "src/a/.env", false),
             (".en?", ".env", false),
             ("\\.env", ".env", false),
             ("", ".env", false),

@@ -8,6 +8,13 @@ use bashgate_shared::classify::{fits, is_plain_pattern};
 /// nothing.
 pub(in crate::gate) fn names(line: &str, below: &Path, is_folder: bool) -> bool {
     let line = line.trim_end_matches(' ');
+    // In whatever folder.
+    if let Some(rest) = line.strip_prefix("**/").filter(|rest| !rest.contains("**") && !rest.starts_with('/')) {
+        let rest = if rest.trim_end_matches('/').contains('/') { format!("/{rest}") } else { rest.to_owned() };
+        let depth = below.components().count();
+        let behind = |skipped| below.components().skip(skipped).collect::<std::path::PathBuf>();
+        return (0..depth).any(|skipped| names(&rest, &behind(skipped), is_folder));
+    }
     if line.contains("**") || !is_plain_pattern(&line.replace('/', "")) {
         return false;
     }

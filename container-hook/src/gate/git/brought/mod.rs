@@ -35,20 +35,34 @@ pub struct Brought {
 }
 
 /// What the calls of a command would do to the parts of the gate for an agent that works in `cwd`.
-pub fn by(calls: &[Argv], effects: &Effects, cwd: &Path) -> Brought {
+pub fn by(all_calls: &[Argv], effects: &Effects, cwd: &Path) -> Brought {
     let mut all = Brought::default();
-    let words: Vec<Vec<Option<&str>>> = calls
+    let words: Vec<Vec<Option<&str>>> = all_calls
         .iter()
         .filter(|call| call.first().and_then(Option::as_deref).is_some_and(programs::is_git))
         .map(words_of)
         .collect();
+    // What goes on beside others, or waits, finds what they have made of it.
+    let waits = |call: &Argv| {
+        let program = call.first().and_then(Option::as_deref).map(paths::file_name);
+        program.and_then(programs::row).is_some_and(|row| row.has(programs::Trait::Waits))
+    };
+    let is_late = effects.jobs > 0 || all_calls.iter().any(waits);
+    // Other variables of git's have it take another index, or another place for what it puts there.
+    let sets_git = effects.sets.iter().any(|name| name.starts_with("GIT_INDEX") || name.starts_with("GIT_OBJ"));
     // What no such call stands behind changes nothing that counts.
     let Some(last) = words.iter().rposition(|words| programs::leaves(words).is_some()) else { return all };
     let calls = words.get(..=last).unwrap_or_default();
     let folders = folders_of_git(effects).into_iter().filter_map(|folder| place(&folder, cwd));
     for repository in folders.flat_map(|folder| those_taken(&folder)) {
         let looked: Vec<Looked<Brought>> = match Look::at(&repository, cwd) {
-            Ok(mut look) => calls.iter().map(|words| look.next(words)).collect(),
+            Ok(_) if sets_git || std::env::var_os("GIT_INDEX_FILE").is_some() => {
+                vec![Err("its index is said to be another one".to_owned())]
+            }
+            Ok(mut look) => {
+                look.is_unsure |= is_late;
+                calls.iter().map(|words| look.next(words)).collect()
+            }
             Err(why) => vec![Err(why)],
         };
         for found in looked {
@@ -326,9 +340,9 @@ impl<'r> Look<'r> {
                 let is_plain =
                     |path: &String| added::takes_in(self.repository, &names, &self.repository.root.join(path));
                 let goes = |path: &&String| match which {
-                    Untracked::All => true,
+                    // What git ignores it may have been told elsewhere.
+                    Untracked::All | Untracked::Ignored => true,
                     Untracked::Plain => is_plain(path),
-                    Untracked::Ignored => !is_plain(path),
                 };
                 all.lost.extend(untracked.filter(goes).map(|path| self.whole(path)));
             }

@@ -240,6 +240,8 @@ fn nothing_happens_to_the_gate_unsaid() {
         "git branch -qu other; git rebase -q",
         "git switch -q follows; git merge -q --no-edit",
         "git switch -q follows; git rebase -q --autostash",
+        "(sleep 0.1; git reset -q --hard) & git reset -q --soft other; wait",
+        "(sleep 0.1; git stash -q) & git add -A; wait",
         "git bisect start there-and-back~1 HEAD",
         "git rebase -q main there-and-back",
         "git rebase -q --onto main same there-and-back",
@@ -251,6 +253,9 @@ fn nothing_happens_to_the_gate_unsaid() {
         "git rebase -q main there-and-back",
         "git rebase -q --onto main same there-and-back",
         "git checkout -q same && git reset -q --hard main",
+        // It may be told to ignore them in ways that are not read.
+        "git clean -fdX",
+        "(sleep 0.1; git stash -q) & git add -A; wait",
     ];
     let kinds = [Settings::None, Settings::Untracked, Settings::Committed, Settings::Changed];
     let wrong: Vec<String> = std::thread::scope(|scope| {
@@ -266,6 +271,14 @@ fn nothing_happens_to_the_gate_unsaid() {
             .collect()
     });
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
+/// By another index git finds other files that nobody tracks.
+#[test]
+fn another_index_is_said() {
+    let made = project(Settings::Committed);
+    assert_ne!(said(made.path(), "GIT_INDEX_FILE=z git clean -fdq"), Brought::default());
+    assert_eq!(said(made.path(), "git clean -fdq"), Brought::default());
 }
 
 /// What was not said of a command in a project of this kind, or said though nothing of it came.
