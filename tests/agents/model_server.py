@@ -2,8 +2,10 @@
 (`/v1/messages`), of OpenAI's Responses (`/v1/responses`) and Chat Completions (`/v1/chat/completions`) and of Gemini's
 `streamGenerateContent`.
 
-Usage: model_server.py PORT SCRIPT LOG. SCRIPT is a JSON list of {"name", "input"}; the next one is chosen by counting the
-tool results in the conversation, so the server keeps no state. LOG gets the tool results of each request, a line each.
+Usage: model_server.py PORT SCRIPT LOG. SCRIPT is a JSON list of {"name", "input"}, or of lists of them, which are called at once; the
+next one is chosen by counting the tool results in the conversation, so the server keeps no state. A conversation that begins with
+"INNER" is a subagent's: its script is the value of "inner" of the call that has one. LOG gets the tool results of each request, a line
+each. Whoever does not show the key "dummy" gets 401.
 """
 
 import json
@@ -13,30 +15,44 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 PORT, SCRIPT, LOG = int(sys.argv[1]), json.load(open(sys.argv[2])), sys.argv[3]
 
 
+def turns_after(count, script):
+    """The calls of the next turn behind so many results; none at the end."""
+    for turn in script:
+        calls = turn if isinstance(turn, list) else [turn]
+        if count < len(calls):
+            return calls[count:]
+        count -= len(calls)
+    return []
+
+
+def script_of(conversation):
+    """The script of a conversation, by how it begins."""
+    begin = json.dumps(conversation[:2])
+    inner = [call["inner"] for call in SCRIPT if isinstance(call, dict) and "inner" in call]
+    return inner[0] if inner and "INNER" in begin else SCRIPT
+
+
 def results(messages):
     blocks = [b for m in messages if isinstance(m.get("content"), list) for b in m["content"]]
     return [b for b in blocks if b.get("type") == "tool_result"]
 
 
-def events_of_response(body, turn, number):
+def events_of_response(body, calls, number):
     """The events of one streamed answer of the Responses API."""
-    if turn:
-        item = {"type": "function_call", "id": f"fc_{number}", "call_id": f"call_{number:04}", "name": turn["name"],
-                "arguments": json.dumps(turn["input"]), "status": "completed"}
-    else:
-        item = {"type": "message", "id": f"msg_{number}", "role": "assistant", "status": "completed",
-                "content": [{"type": "output_text", "text": "DONE", "annotations": []}]}
+    items = [{"type": "function_call", "id": f"fc_{number + at}", "call_id": f"call_{number + at:04}", "name": call["name"],
+              "arguments": json.dumps(call["input"]), "status": "completed"} for at, call in enumerate(calls)]
+    items = items or [{"type": "message", "id": f"msg_{number}", "role": "assistant", "status": "completed",
+                       "content": [{"type": "output_text", "text": "DONE", "annotations": []}]}]
     usage = {"input_tokens": 10, "input_tokens_details": {"cached_tokens": 0}, "output_tokens": 10,
              "output_tokens_details": {"reasoning_tokens": 0}, "total_tokens": 20}
     response = {"id": f"resp_{number}", "object": "response", "created_at": 0, "status": "in_progress", "model": body.get("model", "m"),
                 "output": [], "parallel_tool_calls": False, "tool_choice": "auto", "tools": [], "error": None, "usage": None}
-    whole = dict(response, status="completed", output=[item], usage=usage)
-    events = [
-        {"type": "response.created", "response": response},
-        {"type": "response.output_item.added", "output_index": 0, "item": item},
-        {"type": "response.output_item.done", "output_index": 0, "item": item},
-        {"type": "response.completed", "response": whole},
-    ]
+    whole = dict(response, status="completed", output=items, usage=usage)
+    events = [{"type": "response.created", "response": response}]
+    for at, item in enumerate(items):
+        events.append({"type": "response.output_item.added", "output_index": at, "item": item})
+        events.append({"type": "response.output_item.done", "output_index": at, "item": item})
+    events.append({"type": "response.completed", "response": whole})
     return [dict(event, sequence_number=at) for at, event in enumerate(events)]
 
 
@@ -107,7 +123,13 @@ class Handler(BaseHTTPRequestHandler):
             return self.reply(200, f"data: {json.dumps(answer)}\r\n\r\n".encode(), "text/event-stream")
         self.reply(200, json.dumps(answer).encode())
 
+    def has_key(self):
+        shown = [self.headers.get(name, "") for name in ("x-api-key", "authorization", "x-goog-api-key")]
+        return any(key.split(" ")[-1] == "dummy" for key in shown) or "key=dummy" in self.path
+
     def do_POST(self):
+        if not self.has_key():
+            return self.reply(401, b'{"error": {"type": "authentication_error", "message": "no key"}}')
         body = json.loads(self.rfile.read(int(self.headers.get("content-length", 0))) or b"{}")
         if self.path.startswith("/v1beta/"):
             return self.gemini(body)
@@ -119,31 +141,33 @@ class Handler(BaseHTTPRequestHandler):
             done = [item for item in body.get("input", []) if item.get("type") == "function_call_output"]
             with open(LOG, "a") as log:
                 log.write(json.dumps(done) + "\n")
-            turn = SCRIPT[len(done)] if body.get("tools") and len(done) < len(SCRIPT) else None
-            return self.stream(events_of_response(body, turn, len(done)))
+            calls = turns_after(len(done), script_of(body.get("input", []))) if body.get("tools") else []
+            return self.stream(events_of_response(body, calls, len(done)))
         if not self.path.startswith("/v1/messages"):
             return self.reply(404, b"{}")
         done = results(body.get("messages", []))
         with open(LOG, "a") as log:
             log.write(json.dumps(done) + "\n")
-        turn = SCRIPT[len(done)] if body.get("tools") and len(done) < len(SCRIPT) else None
-        block = {"type": "tool_use", "id": f"toolu_{len(done):04}", "name": turn["name"], "input": {}} if turn else {"type": "text", "text": ""}
-        delta = {"type": "input_json_delta", "partial_json": json.dumps(turn["input"])} if turn else {"type": "text_delta", "text": "DONE"}
+        calls = turns_after(len(done), script_of(body.get("messages", []))) if body.get("tools") else []
+        ids = [f"toolu_{len(done) + at:04}" for at in range(len(calls))]
+        blocks = [({"type": "tool_use", "id": id, "name": call["name"], "input": {}},
+                   {"type": "input_json_delta", "partial_json": json.dumps(call["input"])}) for id, call in zip(ids, calls)]
+        blocks = blocks or [({"type": "text", "text": ""}, {"type": "text_delta", "text": "DONE"})]
         usage = {"input_tokens": 10, "output_tokens": 10}
         message = {"id": "msg_1", "type": "message", "role": "assistant", "model": body.get("model", "m"), "content": [], "stop_reason": None,
                    "stop_sequence": None, "usage": usage}
-        stop = "tool_use" if turn else "end_turn"
+        stop = "tool_use" if calls else "end_turn"
         if not body.get("stream"):
-            whole = dict(block, input=turn["input"]) if turn else {"type": "text", "text": "DONE"}
-            return self.reply(200, json.dumps(dict(message, content=[whole], stop_reason=stop)).encode())
-        events = [
-            {"type": "message_start", "message": message},
-            {"type": "content_block_start", "index": 0, "content_block": block},
-            {"type": "content_block_delta", "index": 0, "delta": delta},
-            {"type": "content_block_stop", "index": 0},
-            {"type": "message_delta", "delta": {"stop_reason": stop, "stop_sequence": None}, "usage": {"output_tokens": 10}},
-            {"type": "message_stop"},
-        ]
+            whole = [dict(block, input=call["input"]) for (block, _), call in zip(blocks, calls)]
+            whole = whole or [{"type": "text", "text": "DONE"}]
+            return self.reply(200, json.dumps(dict(message, content=whole, stop_reason=stop)).encode())
+        events = [{"type": "message_start", "message": message}]
+        for at, (block, delta) in enumerate(blocks):
+            events.append({"type": "content_block_start", "index": at, "content_block": block})
+            events.append({"type": "content_block_delta", "index": at, "delta": delta})
+            events.append({"type": "content_block_stop", "index": at})
+        events.append({"type": "message_delta", "delta": {"stop_reason": stop, "stop_sequence": None}, "usage": {"output_tokens": 10}})
+        events.append({"type": "message_stop"})
         self.stream(events)
 
     def stream(self, events):

@@ -16,7 +16,7 @@ fn open_to_all(path: &Path, mode: u32) {
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-enum Kind {
+pub(super) enum Kind {
     Claude,
     Codex,
 }
@@ -34,12 +34,12 @@ impl Kind {
     }
 }
 
-struct Agent {
-    kind: Kind,
-    site: Site,
+pub(super) struct Agent {
+    pub(super) kind: Kind,
+    pub(super) site: Site,
     program: PathBuf,
-    home: PathBuf,
-    project: PathBuf,
+    pub(super) home: PathBuf,
+    pub(super) project: PathBuf,
 }
 
 impl Agent {
@@ -47,7 +47,7 @@ impl Agent {
         Self::of(Kind::Claude)
     }
 
-    fn of(kind: Kind) -> Self {
+    pub(super) fn of(kind: Kind) -> Self {
         let site = Site::default();
         for folder in [site.path().to_owned(), site.path().join("mailbox")] {
             open_to_all(&folder, 0o711);
@@ -87,7 +87,7 @@ impl Agent {
     }
 
     /// The hook's own command, in the agent's home folder.
-    fn manage(&self, words: &[&str]) -> Output {
+    pub(super) fn manage(&self, words: &[&str]) -> Output {
         let mut command = Command::new(self.site.path().join("bin/bashgate-hook"));
         let name = if self.kind == Kind::Claude { "claude" } else { "codex" };
         command.args(words).args(["--agent", name, "--config"]).arg(self.site.hook_toml());
@@ -96,11 +96,11 @@ impl Agent {
     }
 
     /// Puts the hook into the agent's settings, as its users do.
-    fn install(&self) {
+    pub(super) fn install(&self) {
         self.manage(&["install"]).expect(0);
     }
 
-    fn command(&self, script: &Value) -> Command {
+    pub(super) fn command(&self, script: &Value) -> Command {
         let path = self.site.path().join("script.json");
         std::fs::write(&path, script.to_string()).unwrap();
         let log = self.site.path().join("log");
@@ -120,28 +120,29 @@ impl Agent {
         command
     }
 
-    fn run(&self, script: &Value) -> Output {
+    pub(super) fn run(&self, script: &Value) -> Output {
         Output::of(&mut self.command(script), b"")
     }
 
-    fn ran(&self, canary: &str) -> bool {
+    pub(super) fn ran(&self, canary: &str) -> bool {
         self.project.join(canary).exists()
     }
 
-    /// What the model was told about the tool calls of the last run.
-    fn results(&self) -> Vec<Value> {
-        let log = std::fs::read_to_string(self.site.path().join("log")).unwrap();
-        log.lines().map(|line| serde_json::from_str::<Vec<Value>>(line).unwrap()).max_by_key(Vec::len).unwrap()
+    /// What the model was told about the tool calls of the last run; nothing where it was not even asked.
+    pub(super) fn results(&self) -> Vec<Value> {
+        let log = std::fs::read_to_string(self.site.path().join("log")).unwrap_or_default();
+        let told = log.lines().map(|line| serde_json::from_str::<Vec<Value>>(line).unwrap());
+        told.max_by_key(Vec::len).unwrap_or_default()
     }
 }
 
-fn bash(command: &str) -> Value {
+pub(super) fn bash(command: &str) -> Value {
     json!({"name": "Bash", "input": {"command": command, "description": "a test"}})
 }
 
 impl Agent {
     /// A call of the agent's own shell tool.
-    fn shell(&self, command: &str) -> Value {
+    pub(super) fn shell(&self, command: &str) -> Value {
         match self.kind {
             Kind::Claude => bash(command),
             Kind::Codex => json!({"name": "exec_command", "input": {"cmd": command, "yield_time_ms": 20_000}}),
