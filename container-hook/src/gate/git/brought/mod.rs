@@ -3,7 +3,7 @@
 
 mod words;
 
-use std::collections::{BTreeMap, BTreeSet, HashSet};
+use std::collections::{BTreeMap, BTreeSet, BinaryHeap, HashMap, HashSet};
 use std::io;
 use std::path::{Path, PathBuf};
 
@@ -387,17 +387,12 @@ impl<'r> Look<'r> {
     /// What stands there for a while: commits are looked at one by one, or made anew one upon another, and either may stop at each.
     fn on_its_way(&mut self, words: &Words, all_of_the_past: bool) -> Looked<Vec<String>> {
         let targets: Vec<Id> = words.targets.iter().map(|(_, id)| id.clone()).collect();
-        let mut own = self.past(&self.heads.clone(), MAX_PAST)?;
-        let others = self.past(&targets, MAX_PAST)?;
+        let heads = self.heads.clone();
         let range: Vec<Id> = if all_of_the_past {
-            own.extend(others);
-            own.into_iter().collect()
+            self.past(heads.iter().chain(&targets))?.into_iter().collect()
         } else {
-            own.symmetric_difference(&others).cloned().collect()
+            self.apart(&heads, &targets)?
         };
-        if range.len() > MAX_ON_ITS_WAY {
-            return Err("it goes through more commits than are looked at".to_owned());
-        }
         let mut found = BTreeSet::new();
         for id in range {
             let held = self.held(&id)?;
@@ -415,16 +410,46 @@ impl<'r> Look<'r> {
         Ok(found.iter().map(|name| self.whole(name)).collect())
     }
 
+    /// Commits that lead to these, or to those, and not to both. The newest are looked at first, so that it ends soon behind what both have
+    /// in common; where clocks were wrong, some of that are taken for others.
+    fn apart(&mut self, these: &[Id], those: &[Id]) -> Looked<Vec<Id>> {
+        const BOTH: u8 = 3;
+        let mut sides: HashMap<Id, u8> = HashMap::new();
+        let mut waiting: BinaryHeap<(i64, Id)> = BinaryHeap::new();
+        for (ids, side) in [(these, 1), (those, 2)] {
+            for id in ids {
+                let id = peeled(&mut self.objects, id)?;
+                waiting.push((self.objects.commit(&id)?.date, id.clone()));
+                *sides.entry(id).or_default() |= side;
+            }
+        }
+        while waiting.iter().any(|(_, id)| sides.get(id) != Some(&BOTH)) {
+            let Some((_, id)) = waiting.pop() else { break };
+            let side = sides.get(&id).copied().unwrap_or(BOTH);
+            for parent in self.objects.commit(&id)?.parents {
+                let known = sides.get(&parent).copied().unwrap_or_default();
+                if known | side != known {
+                    waiting.push((self.objects.commit(&parent)?.date, parent.clone()));
+                    sides.insert(parent, known | side);
+                }
+            }
+            if sides.len() > MAX_ON_ITS_WAY {
+                return Err("it goes through more commits than are looked at".to_owned());
+            }
+        }
+        Ok(sides.into_iter().filter(|(_, side)| *side != BOTH).map(|(id, _)| id).collect())
+    }
+
     /// Commits with all that lead to them.
-    fn past(&mut self, ids: &[Id], most: usize) -> Looked<HashSet<Id>> {
+    fn past<'i>(&mut self, ids: impl Iterator<Item = &'i Id>) -> Looked<HashSet<Id>> {
         let mut seen = HashSet::new();
         let mut waiting = Vec::new();
         for id in ids {
             waiting.push(peeled(&mut self.objects, id)?);
         }
         while let Some(id) = waiting.pop() {
-            if seen.len() > most {
-                return Err("its past is longer than is looked at".to_owned());
+            if seen.len() > MAX_ON_ITS_WAY {
+                return Err("it goes through more commits than are looked at".to_owned());
             }
             if seen.insert(id.clone()) {
                 waiting.extend(self.objects.commit(&id)?.parents);
