@@ -481,7 +481,12 @@ fn turn(spec: &RunSpec, ground: &Ground, stop: &Stop) -> Result<Option<Turn>, Ru
         Ok(Some(turn)) => Ok(Some(turn)),
         Ok(None) => Err(RunError::NoTurn { alone }),
         // Where nobody can write, nobody who has to be alone starts.
-        Err(source) if !alone && source.kind() == io::ErrorKind::ReadOnlyFilesystem => Ok(None),
+        Err(source)
+            if !alone
+                && matches!(source.kind(), io::ErrorKind::ReadOnlyFilesystem | io::ErrorKind::PermissionDenied) =>
+        {
+            Ok(None)
+        }
         Err(source) => Err(io(source)),
     }
 }

@@ -676,7 +676,9 @@ impl Judge<'_> {
             }
             if modifies && arg.exact().is_none() {
                 self.may_write(arg.start(), &arg.tail);
-                if !searches {
+                // The words of `tar` are read, or names within an archive.
+                let is_archiver = programs::row(&call.program).is_some_and(|row| row.copies == Some(Copies::AsTar));
+                if !searches && !is_archiver && (changes_names || takes_away) {
                     self.may_reach(arg, takes_away && !is_target(arg));
                 }
             }
