@@ -11,6 +11,7 @@ use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
 use bashgate_tests::http::{Reply, Request, Server};
+use bashgate_tests::until;
 use serde_json::{Value, json};
 
 use super::cases::{ASKED, Buttons, Fault, Service, Shown, Stage, Who, secret_file, test_each};
@@ -614,6 +615,10 @@ fn what_was_missed_in_the_only_thread_counts() {
     };
     let mut stage = Stage::<Slack>::of("", "thread = \"1700000000.000001\"\n", begun);
     let (running, card) = stage.ask(ASKED);
+    let kept = stage.site.path().join("state/chat/x.json");
+    until("the card to be kept", || {
+        std::fs::read_to_string(&kept).is_ok_and(|text| text.contains(&card.id())).then_some(())
+    });
     stage.host.kill();
     {
         let mut state = stage.service.state.lock().unwrap();
