@@ -200,7 +200,7 @@ impl Runner {
         }
         // Before anything is looked at: what others change until then counts.
         let ground = ground(&permit, spec, internet);
-        let alone = is_alone(&permit, spec, internet);
+        let alone = ground.wants_to_be_alone();
         let _turn = turn(spec, &ground, stop)?;
         // Others went on until now.
         if let Some(what) = permit.changed().filter(|_| alone) {
@@ -242,7 +242,7 @@ impl Runner {
         let mut refused = Vec::new();
         for backend in &preset.sandbox.order {
             for run_as in RunAs::candidates(&spec.workspace) {
-                let (wanted, keep) = self.wanted(&permit, spec, internet, (run_as, &acting), &groups)?;
+                let (wanted, keep) = self.wanted(&permit, spec, (internet, alone), (run_as, &acting), &groups)?;
                 if let Some(missing) = missing(*backend, &wanted, &preset.sandbox.require) {
                     refused.push(missing);
                     break;
@@ -319,7 +319,7 @@ impl Runner {
         &self,
         permit: &Permit,
         spec: &RunSpec,
-        internet: bool,
+        (internet, alone): (bool, bool),
         (run_as, acting): (RunAs, &[PathBuf]),
         groups: &Groups,
     ) -> Result<(Wanted, (Vec<Temporary>, BoundScripts)), RunError> {
@@ -354,7 +354,7 @@ impl Runner {
             Tmp::Private | Tmp::Shared => Lent::default(),
         };
         let listed = listed(preset, &places, internet)?;
-        let scripts = bound_scripts(permit, spec, run_as, is_alone(permit, spec, internet))?;
+        let scripts = bound_scripts(permit, spec, run_as, alone)?;
         let mut keep = Vec::new();
         let mut env = environment::build(
             &preset.environment,
@@ -424,11 +424,6 @@ impl Runner {
     }
 }
 
-/// True for a run beside which nobody else may write where it rests on something: it was asked about, has a network, and is waited for.
-fn is_alone(permit: &Permit, spec: &RunSpec, internet: bool) -> bool {
-    internet && spec.time != Time::Background && !permit.rests_on().is_empty()
-}
-
 /// Where a run writes, and what must stay as it is while it goes on.
 fn ground(permit: &Permit, spec: &RunSpec, internet: bool) -> Ground {
     let is_beside = spec.time == Time::Background;
@@ -446,8 +441,9 @@ fn ground(permit: &Permit, spec: &RunSpec, internet: bool) -> Ground {
         Tmp::Named => ground.writes.extend(Lent::named_in(permit.command().text())),
         Tmp::Shared => ground.writes.extend(TEMPORARY.map(PathBuf::from)),
     }
-    if is_alone(permit, spec, internet) {
-        let mut places = permit.rests_on();
+    // Nobody else may write where a run rests on something that was asked about, has a network, and is waited for.
+    let mut places = if internet && !is_beside { permit.rests_on() } else { Vec::new() };
+    if !places.is_empty() {
         places.extend([spec.cwd.clone(), spec.workspace.clone()]);
         let mut folders: BTreeMap<PathBuf, Option<PathBuf>> = BTreeMap::new();
         for place in places {
@@ -471,7 +467,7 @@ fn ground(permit: &Permit, spec: &RunSpec, internet: bool) -> Ground {
 
 /// Waits until nothing is in the way of a run, for as long as what it gives back lives.
 fn turn(spec: &RunSpec, ground: &Ground, stop: &Stop) -> Result<Option<Turn>, RunError> {
-    let alone = !ground.rests.is_empty();
+    let alone = ground.wants_to_be_alone();
     let io = |source| RunError::Io { what: "say to other runs that this one goes on", source };
     let Some(state) = &spec.state else {
         let source = io::Error::other("there is no folder for it: set HOME, or name one with --state DIR");

@@ -22,6 +22,7 @@ use crate::registry::Stop;
 pub const MOST_WAIT: Duration = Duration::from_mins(1);
 /// How often it looks.
 const EACH: Duration = Duration::from_millis(40);
+/// The same, while another one looks.
 const GLANCE: Duration = Duration::from_millis(1);
 /// Most bytes of what a run says.
 const MOST_BYTES: u64 = 4 << 20;
@@ -33,6 +34,13 @@ pub struct Ground {
     pub writes: Vec<PathBuf>,
     /// What must stay as it is while it goes on. Where there is some, it wants to be alone there.
     pub rests: Vec<Rest>,
+}
+
+impl Ground {
+    /// True where no other run may write while it goes on.
+    pub fn wants_to_be_alone(&self) -> bool {
+        !self.rests.is_empty()
+    }
 }
 
 /// Something that a run rests on.

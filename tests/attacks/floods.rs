@@ -145,8 +145,7 @@ pub(super) const ATTACKS: &[Attack] = &[
         name: "more commands for a person than one person can answer",
         ends: "denied beyond the workspace's limit",
         run: |stage| {
-            stage.site.raise("default", "corruption");
-            stage.site.raise("default", "secret");
+            stage.site.raise_both("default");
             let ids: Vec<String> = (0..40)
                 .map(|number| {
                     let (id, _) = stage.fresh();

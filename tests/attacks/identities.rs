@@ -51,8 +51,7 @@ pub(super) const ATTACKS: &[Attack] = &[
         name: "another command under an id whose answer is being waited for",
         ends: "the first one stands; the answer is bound to its bytes",
         run: |stage| {
-            stage.site.raise("default", "corruption");
-            stage.site.raise("default", "secret");
+            stage.site.raise_both("default");
             let (id, _) = stage.fresh();
             let asked = "curl -s https://x.example/asked";
             let (_, digest) = stage.site.post("default", &command(&id, asked));

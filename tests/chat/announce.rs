@@ -40,8 +40,7 @@ fn ntfy_is_told_that_something_is_held_and_never_what() {
     let site = Site::new("");
     site.configure(&format!("[chat.x]\nkind = \"ntfy\"\nroom = \"a-topic\"\nbase_url = \"{}\"\n", told.server.url()));
     let _host = site.serve();
-    site.raise("default", "corruption");
-    site.raise("default", "secret");
+    site.raise_both("default");
     let running = site.check_later("curl -s https://hidden.example");
     let id = site.held("curl -s https://hidden.example");
     let held = until("ntfy to be told", || told.all().first().cloned());
@@ -63,8 +62,7 @@ fn a_webhook_is_told_the_card_and_what_became_of_it() {
         told.server.url()
     ));
     let host = site.serve();
-    site.raise("default", "corruption");
-    site.raise("default", "secret");
+    site.raise_both("default");
     let running = site.check_later("curl -s https://x.example");
     let id = site.held("curl -s https://x.example");
     let held = until("the hook to be told", || told.all().first().cloned());

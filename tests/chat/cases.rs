@@ -134,8 +134,7 @@ impl<S: Service> Stage<S> {
         let chat = service.config(site.path());
         site.configure(&format!("{config}\n{chat}approvers = [\"{}\"]\n{channel}\n", S::APPROVER));
         let host = site.serve();
-        site.raise("default", "corruption");
-        site.raise("default", "secret");
+        site.raise_both("default");
         channels_are_open(&site);
         Self { service, site, host }
     }

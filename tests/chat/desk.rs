@@ -191,9 +191,7 @@ fn a_grant_ends_with_the_taint_and_with_the_host() {
     grant(&stage);
     stage.site.cli(["taint", "clear", "default"]).expect(0);
     stage.hears("What was let through ahead in default has ended");
-    for label in ["corruption", "secret"] {
-        stage.site.raise("default", label);
-    }
+    stage.site.raise_both("default");
     is_asked(&stage);
     grant(&stage);
     stage.host.kill();

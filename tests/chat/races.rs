@@ -32,8 +32,7 @@ fn ground(channels: &[String]) -> (Site, Host) {
     let site = Site::new("");
     site.configure(&channels.concat());
     let host = site.serve();
-    site.raise("default", "corruption");
-    site.raise("default", "secret");
+    site.raise_both("default");
     channels_are_open(&site);
     (site, host)
 }

@@ -66,8 +66,7 @@ impl Terminal {
 fn tainted() -> (Site, Host) {
     let site = Site::new("");
     let host = site.serve();
-    site.raise("default", "corruption");
-    site.raise("default", "secret");
+    site.raise_both("default");
     (site, host)
 }
 

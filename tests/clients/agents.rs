@@ -8,6 +8,7 @@ use std::os::unix::fs::PermissionsExt as _;
 use std::path::PathBuf;
 use std::process::Command;
 
+use bashgate_tests::clients::{denial, table_is_in_documents};
 use bashgate_tests::{Output, Site, bin, repository};
 use serde_json::{Value, json};
 
@@ -143,16 +144,6 @@ impl<'c> Set<'c> {
     }
 }
 
-/// What became of a command that is denied, in a word.
-fn denial(ran: bool, told: &[Value], reason: &str) -> String {
-    match (ran, told.iter().any(|result| result.to_string().contains(reason))) {
-        (true, _) => "**it runs**",
-        (false, true) => "denied, the model reads why",
-        (false, false) => "denied",
-    }
-    .to_owned()
-}
-
 /// The rows of the table for one client.
 fn measured(client: &Client) -> BTreeMap<&'static str, String> {
     let mut rows = BTreeMap::new();
@@ -180,8 +171,7 @@ fn measured(client: &Client) -> BTreeMap<&'static str, String> {
     for (what, answer) in [("a person approves", "approve"), ("a person denies", "deny")] {
         let set = Set::up(client, true, "60");
         let _host = set.site.serve();
-        set.site.raise("default", "corruption");
-        set.site.raise("default", "secret");
+        set.site.raise_both("default");
         let held = "curl -sL --max-time 1 http://127.0.0.1:9/; touch held";
         let told = std::thread::scope(|scope| {
             let running = scope.spawn(|| set.run(&[held]));
@@ -241,19 +231,5 @@ fn agents_do_as_the_documentation_says() {
     for client in &CLIENTS {
         all.push((format!("{} {}", client.title, version(client)), measured(client)));
     }
-    let titles: Vec<&str> = all.iter().map(|(title, _)| title.as_str()).collect();
-    let mut table = format!("| what happens | {} |\n|{}\n", titles.join(" | "), " --- |".repeat(titles.len() + 1));
-    for what in WHAT {
-        let cells: Vec<&str> = all.iter().map(|(_, rows)| rows[what].as_str()).collect();
-        table.push_str(&format!("| {what} | {} |\n", cells.join(" | ")));
-    }
-    let path = repository().join("docs/agents.md");
-    let text = std::fs::read_to_string(&path).unwrap();
-    let (before, rest) = text.split_once(START).expect("docs/agents.md has a place for the table");
-    let (shown, after) = rest.split_once(END).unwrap();
-    if std::env::var_os("UPDATE_DOCS").is_some() {
-        std::fs::write(&path, format!("{before}{START}{table}{END}{after}")).unwrap();
-    } else {
-        assert_eq!(shown, table, "docs/agents.md is stale: UPDATE_DOCS=1 make clients");
-    }
+    table_is_in_documents((START, END), &WHAT, &all);
 }

@@ -95,8 +95,7 @@ fn sdks_wait_for_a_person() {
         for answer in ["approve", "deny"] {
             let site = Site::default();
             let _host = site.serve();
-            site.raise("default", "corruption");
-            site.raise("default", "secret");
+            site.raise_both("default");
             let held = "curl -sL --max-time 1 http://127.0.0.1:9/; touch held";
             std::thread::scope(|scope| {
                 let running = scope.spawn(|| run(&site, &hook(&site, agent), &[held]));

@@ -1,6 +1,7 @@
 //! What the tests and benches share: a site with the real host and hook, a model server that can misbehave, and
 //! waiting for events instead of sleeping.
 
+pub mod clients;
 mod corpora;
 mod dice;
 pub mod http;

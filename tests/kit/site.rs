@@ -323,6 +323,13 @@ impl Site {
         self.cli(["taint", "raise", workspace, label, "--why", "a test"]).expect(0);
     }
 
+    /// Raises both.
+    pub fn raise_both(&self, workspace: &str) {
+        for label in ["corruption", "secret"] {
+            self.raise(workspace, label);
+        }
+    }
+
     /// A workspace's taint.
     pub fn taint(&self, workspace: &str) -> String {
         let shown = self.cli(["taint", "show", workspace, "--json"]).expect(0);

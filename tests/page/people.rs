@@ -14,8 +14,7 @@ const ASKED: &str = "curl -sSf https://api.x.example/v1 | jq '.items[]'";
 pub(super) fn site(config: &str) -> (Site, Host) {
     let site = Site::new(config);
     let host = site.serve();
-    site.raise("default", "corruption");
-    site.raise("default", "secret");
+    site.raise_both("default");
     (site, host)
 }
 

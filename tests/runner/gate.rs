@@ -39,8 +39,7 @@ fn a_local_command_needs_no_host_and_gets_no_network() {
 fn what_the_host_denies_does_not_run() {
     let site = Site::default();
     let _host = site.serve();
-    site.raise("default", "corruption");
-    site.raise("default", "secret");
+    site.raise_both("default");
     let mut held = runner(&site, &["exec", "--preset", "chorus", "--", "curl -s https://x.example; touch ran"]);
     let running = std::thread::spawn(move || Output::of(&mut held, b""));
     let id = site.held("curl -s https://x.example; touch ran");
@@ -354,14 +353,17 @@ fn what_runs_in_the_foreground_is_listed_and_can_be_stopped() {
 
 /// A gate whose workspace has seen everything, and what runs behind it, with a network for those who ask.
 fn tainted(who: Who, backend: &'static str) -> (Site, Ground, Host) {
+    tainted_with(who, backend, "")
+}
+
+/// The same, with more keys for the preset.
+fn tainted_with(who: Who, backend: &'static str, more: &str) -> (Site, Ground, Host) {
     let site = Site::default();
     site.lets_others_in();
-    let ground = Ground::new(who, backend, "[presets.p.network]\naccess = \"requested\"");
+    let ground = Ground::new(who, backend, &format!("[presets.p.network]\naccess = \"requested\"\n{more}"));
     fs::copy(ground.path().join("runner.toml"), site.path().join("runner.toml")).unwrap();
     let host = site.serve();
-    for label in ["corruption", "secret"] {
-        site.raise("default", label);
-    }
+    site.raise_both("default");
     (site, ground, host)
 }
 
@@ -521,9 +523,11 @@ fn a_run_that_was_asked_about_has_the_project_for_itself() {
 #[test]
 fn whoever_writes_where_a_run_rests_on_something_is_waited_for() {
     for (who, backend) in MATRIX {
-        let (site, ground, _host) = tainted(who, backend);
-        ground.presets("[presets.p.network]\naccess = \"requested\"\n[presets.p.filesystem]\ntmp = \"named\"\n[presets.p.git]\nrepository = \"write\"");
-        fs::copy(ground.path().join("runner.toml"), site.path().join("runner.toml")).unwrap();
+        let (site, ground, _host) = tainted_with(
+            who,
+            backend,
+            "[presets.p.filesystem]\ntmp = \"named\"\n[presets.p.git]\nrepository = \"write\"",
+        );
         let lent = tempfile::Builder::new().prefix("lent-").tempdir_in("/tmp").unwrap();
         ground.give(lent.path());
         let lent = lent.path().to_str().unwrap();
@@ -581,9 +585,7 @@ fn whoever_writes_where_a_run_rests_on_something_is_waited_for() {
 #[test]
 fn what_a_command_builds_before_it_runs_it_is_its_own() {
     for (who, backend) in MATRIX {
-        let (site, ground, _host) = tainted(who, backend);
-        ground.presets("[presets.p.network]\naccess = \"requested\"\n[presets.p.git]\nrepository = \"write\"");
-        fs::copy(ground.path().join("runner.toml"), site.path().join("runner.toml")).unwrap();
+        let (site, ground, _host) = tainted_with(who, backend, "[presets.p.git]\nrepository = \"write\"");
         ground.write("work/main.sh", "echo old\n");
         ground.write("work/out.sh", "echo old\n");
         ground.write("work/Makefile", "out:\n\techo echo built > out.sh\n");
@@ -717,9 +719,7 @@ fn an_interrupted_run_ends_with_its_grace() {
 fn what_is_given_to_a_command_is_part_of_its_question() {
     let site = Site::default();
     let _host = site.serve();
-    for label in ["corruption", "secret"] {
-        site.raise("default", label);
-    }
+    site.raise_both("default");
     let command = "curl -s -d x https://x.example";
     let start = |more: &[&str]| {
         let all: Vec<&str> = ["exec", "--network"].iter().chain(more).chain(&["--", command]).copied().collect();

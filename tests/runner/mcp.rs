@@ -381,9 +381,7 @@ fn the_bash_tool_runs_behind_the_gate() {
     assert_eq!((text.as_str(), failed), ("[command failed: exit code 3]\nx\n", true));
     let (text, failed) = client.tool("bash", &json!({"command": "rm -rf /"}));
     assert!(failed && text.contains("deletes /") && text.contains("help: "), "{text}");
-    for taint in ["corruption", "secret"] {
-        site.raise("default", taint);
-    }
+    site.raise_both("default");
     let held = client.call("bash", &json!({"command": "curl -s https://x.example; touch ran"}));
     // Others go on meanwhile.
     assert_eq!(client.tool("bash", &json!({"command": "echo three"})).0, "three\n");

@@ -91,9 +91,7 @@ fn sdk(site: &Site, target: &[String]) {
 fn the_sdk_for_python_does_all_of_it_over_both_transports() {
     let site = Site::default();
     let _host = site.serve();
-    for taint in ["corruption", "secret"] {
-        site.raise("default", taint);
-    }
+    site.raise_both("default");
     let state = tempfile::Builder::new().prefix("jobs-").tempdir_in("/srv").unwrap();
     let text = |path: &std::path::Path| path.to_str().unwrap().to_owned();
     let own = [

@@ -285,8 +285,7 @@ fn a_script_with_network_is_asked_about_again_when_the_workspace_has_seen_too_mu
     let id = ground.create("echo sent", &json!({"capabilities": {"network": true}}));
     ground.approved(&id, &json!({}));
     assert_eq!(ground.again(&id, &json!({}))["success"], true);
-    ground.site.raise("default", "corruption");
-    ground.site.raise("default", "secret");
+    ground.site.raise_both("default");
     let (card, output) = ground.denied(&id, "");
     assert_eq!(card["class"], "network");
     assert_eq!(output.code, Some(2));

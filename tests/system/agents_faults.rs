@@ -5,6 +5,7 @@
 use std::collections::BTreeMap;
 use std::os::unix::fs::PermissionsExt as _;
 
+use bashgate_tests::clients::{denial, table_is_in_documents};
 use bashgate_tests::{Output, repository, until};
 use serde_json::{Value, json};
 
@@ -15,11 +16,6 @@ impl Agent {
         let agent = Self::of(kind);
         agent.manage(&["install", "--timeout", timeout]).expect(0);
         agent
-    }
-
-    fn tainted(&self) {
-        self.site.raise("default", "corruption");
-        self.site.raise("default", "secret");
     }
 
     /// Another program in the hook's place.
@@ -35,14 +31,9 @@ impl Agent {
         self.site.audit().iter().any(is_it)
     }
 
-    /// What became of a command, in words: whether it ran, and whether the model was told why not.
+    /// What became of a command.
     fn word(&self, canary: &str, reason: &str) -> String {
-        match (self.ran(canary), self.results().iter().any(|result| result.to_string().contains(reason))) {
-            (true, _) => "**it runs**",
-            (false, true) => "denied, the model reads why",
-            (false, false) => "denied",
-        }
-        .to_owned()
+        denial(self.ran(canary), &self.results(), reason)
     }
 }
 
@@ -75,7 +66,7 @@ fn measured(kind: Kind) -> BTreeMap<&'static str, String> {
     for (what, answer) in [("a person approves", "approve"), ("a person denies", "deny")] {
         let agent = Agent::gated(kind, "60");
         let _host = agent.site.serve();
-        agent.tainted();
+        agent.site.raise_both("default");
         let mut command = agent.command(&json!([agent.shell(HELD)]));
         let running = std::thread::spawn(move || Output::of(&mut command, b""));
         let id = agent.site.held(HELD);
@@ -91,7 +82,7 @@ fn measured(kind: Kind) -> BTreeMap<&'static str, String> {
     // The host dies while it is held, and another one goes on.
     let agent = Agent::gated(kind, "60");
     let mut host = agent.site.serve();
-    agent.tainted();
+    agent.site.raise_both("default");
     let mut command = agent.command(&json!([agent.shell(HELD)]));
     let running = std::thread::spawn(move || Output::of(&mut command, b""));
     agent.site.held(HELD);
@@ -155,21 +146,7 @@ fn claude_code_and_codex_do_as_the_documentation_says() {
             .map(|(title, name, kind)| (format!("{title} {}", version(name)), scope.spawn(move || measured(kind))));
         running.map(|(title, rows)| (title, rows.join().unwrap()))
     });
-    let titles: Vec<&str> = all.iter().map(|(title, _)| title.as_str()).collect();
-    let mut table = format!("| what happens | {} |\n|{}\n", titles.join(" | "), " --- |".repeat(titles.len() + 1));
-    for what in WHAT {
-        let cells: Vec<&str> = all.iter().map(|(_, rows)| rows[what].as_str()).collect();
-        table.push_str(&format!("| {what} | {} |\n", cells.join(" | ")));
-    }
-    let path = repository().join("docs/agents.md");
-    let text = std::fs::read_to_string(&path).unwrap();
-    let (before, rest) = text.split_once(START).expect("docs/agents.md has a place for the table");
-    let (shown, after) = rest.split_once(END).unwrap();
-    if std::env::var_os("UPDATE_DOCS").is_some() {
-        std::fs::write(&path, format!("{before}{START}{table}{END}{after}")).unwrap();
-    } else {
-        assert_eq!(shown, table, "docs/agents.md is stale");
-    }
+    table_is_in_documents((START, END), &WHAT, &all);
 }
 
 /// What a subagent calls passes the same hook.

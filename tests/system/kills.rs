@@ -27,8 +27,7 @@ fn kills() -> usize {
 fn no_allow_is_released_that_the_audit_does_not_hold() {
     let site = Site::default();
     let held = site.add_workspace("held");
-    site.raise("held", "corruption");
-    site.raise("held", "secret");
+    site.raise_both("held");
     let mut host = site.serve();
     // A command that waits for a person the whole time, with its real hook.
     let waiting_command = "curl -s https://x.example/held";

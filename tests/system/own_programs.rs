@@ -136,8 +136,7 @@ fn a_program_that_the_agent_could_have_written_is_not_the_operators() {
     ground.check("bd list").expect(2);
     // The host hears why, does not call it Safe either, and lets it through on nobody's word but a person's.
     let _host = ground.site.serve();
-    ground.site.raise("default", "corruption");
-    ground.site.raise("default", "secret");
+    ground.site.raise_both("default");
     let held = std::thread::scope(|scope| {
         let waiting = scope.spawn(|| ground.check("bd list"));
         let card = until("a card", || ground.site.pending().first().cloned());

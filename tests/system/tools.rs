@@ -182,9 +182,7 @@ fn what_sends_obeys_the_table() {
     let denied = ask(&site, "claude", "mcp__bank__balance", &json!({})).expect(2);
     assert!(denied.stderr.contains("forbids the service `bank`"), "{denied:?}");
     assert_eq!(site.taint("default"), "clean");
-    for label in ["corruption", "secret"] {
-        site.raise("default", label);
-    }
+    site.raise_both("default");
     // Both: whoever sends is asked about, and what is asked is what is shown.
     for (agent, tool, input) in &fetches {
         let id = site.held_by(&site.hook_toml(), &event(agent, tool, input, &site.work()));
@@ -624,9 +622,7 @@ fn odd_spellings_are_what_clients_make_of_them() {
 fn what_a_service_takes_along_is_bound() {
     let site = Site::new(SOON);
     let _host = site.serve();
-    for label in ["corruption", "secret"] {
-        site.raise("default", label);
-    }
+    site.raise_both("default");
     let report = site.work().join("report.txt");
     std::fs::write(&report, "x").unwrap();
     std::fs::write(site.path().join("other"), "y").unwrap();

@@ -176,7 +176,7 @@ fn what_scripts_do(brief: &Brief) -> Option<String> {
         if let Some(why) = add_scripts(brief, (&found.calls, &found.effects.runs), &mut scripts) {
             return Some(why);
         }
-        let beside = || (found.effects.jobs > 0).then(|| "what runs in the background".to_owned());
+        let beside = || (found.effects.jobs > 0).then(|| BESIDE.to_owned());
         waits = waits
             .or_else(|| replaced::waiting(&found.parts, &found.calls, text.text(), &found.effects.runs))
             .or_else(beside);
@@ -189,6 +189,9 @@ fn what_scripts_do(brief: &Brief) -> Option<String> {
     what_is_exchanged((&runs, besides), &writes, &all_calls, waits)
 }
 
+/// What else goes on later than it was looked at.
+const BESIDE: &str = "what runs in the background";
+
 /// What waits in a command: see [`replaced::waiting`]. A pipe of the file system is filled by whoever writes into it.
 fn waiting(brief: &Brief) -> Option<String> {
     let is_pipe = |file: &&FileEvidence| file.sha256.is_empty() && file.path.contains(NO_PLAIN_FILE);
@@ -198,7 +201,7 @@ fn waiting(brief: &Brief) -> Option<String> {
     // The agent waits for it where the command does.
     let is_waited_for = || brief.calls.last().and_then(row_of).is_some_and(|row| row.builtin == Some(Builtin::Waits));
     let goes_on = brief.effects.jobs > 0 && !is_waited_for() || is_beside;
-    let beside = || goes_on.then(|| "what runs in the background".to_owned());
+    let beside = || goes_on.then(|| BESIDE.to_owned());
     let (parts, calls) = replaced::until_last_run((&brief.parts, &brief.calls), &brief.effects.runs, &brief.command);
     replaced::waiting(parts, &calls, &brief.command, &brief.effects.runs).or_else(pipe).or_else(beside)
 }

@@ -17,6 +17,7 @@ use rustix::fs::{AtFlags, Mode, OFlags, RenameFlags};
 use serde::{Deserialize, Serialize};
 
 use super::aside::{folder_without_links, is_set_aside, may_be_written, open_without_links, opened_again, set_aside};
+use super::baseline::folders_around;
 use super::seen::{Seen, Stamp};
 use super::{Around, Change, Violation, taken_away};
 
@@ -486,11 +487,7 @@ impl ActingFiles {
         if before.via.is_some() || around.checks_out && before.later.tier != Tier::Gate {
             return None;
         }
-        let inside = path
-            .ancestors()
-            .skip(1)
-            .take_while(|folder| folder.starts_with(around.workspace) && *folder != around.workspace);
-        let link = inside.filter(|folder| folder.is_symlink()).last()?;
+        let link = folders_around(path, around.workspace).filter(|folder| folder.is_symlink()).last()?;
         (!self.links.contains_key(link)).then(|| link.to_owned())
     }
 

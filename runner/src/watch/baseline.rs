@@ -3,7 +3,7 @@
 //! A runner can be killed. What its command had planted by then would be there before the next run, which would take it for the
 //! person's own. So the next run in the workspace holds what it finds against what the killed one had seen.
 
-use std::collections::{BTreeMap, HashSet};
+use std::collections::{BTreeMap, BTreeSet, HashSet};
 use std::fs::{self, File, OpenOptions};
 use std::io;
 use std::io::{Read as _, Write as _};
@@ -320,7 +320,7 @@ impl Left {
 }
 
 /// The folders around a file, within the workspace.
-fn folders_around<'p>(path: &'p Path, workspace: &'p Path) -> impl Iterator<Item = &'p Path> {
+pub(super) fn folders_around<'p>(path: &'p Path, workspace: &'p Path) -> impl Iterator<Item = &'p Path> {
     path.ancestors().skip(1).take_while(move |folder| folder.starts_with(workspace) && *folder != workspace)
 }
 
@@ -375,20 +375,20 @@ impl Written {
                 Some((path.clone(), Violation::of(path, Change::Created), answer))
             }
         };
-        // Without what gates an agent it may run ungated. A person may have taken it away since, and hears of it.
-        let is_gone = |(path, content): &(&String, &Content)| {
-            fs::symlink_metadata(path).is_err() || content.gates && self.new_link_on(path, workspace).is_some()
-        };
-        // None was on its way: a link leads to another file. It goes before the file comes back.
-        let turned = self.contents.iter().filter(|(_, content)| content.gates).filter_map(|(path, _)| {
-            // One in its very place goes when it comes back.
-            let link = self.new_link_on(path, workspace).filter(|link| *link != Path::new(path))?;
-            let is_its = self.nobody_was_asked && self.may_be_its(&link, workspace, None);
+        // None was on the way to what gates an agent: a link leads to another file.
+        let gating = self.contents.iter().filter(|(_, content)| content.gates);
+        let links: BTreeMap<&String, PathBuf> =
+            gating.filter_map(|(path, _)| Some((path, self.new_link_on(path, workspace)?))).collect();
+        // It goes before the file comes back; one in its very place when it does.
+        let turned: BTreeSet<&PathBuf> =
+            links.iter().filter(|(path, link)| **link != Path::new(path)).map(|(_, link)| link).collect();
+        let set_aside = turned.iter().map(|link| {
+            let is_its = self.nobody_was_asked && self.may_be_its(link, workspace, None);
             let answer = if is_its { Answer::SetAside } else { Answer::Told };
-            Some((link.clone(), Violation::of(&link, Change::Created), answer))
+            ((*link).clone(), Violation::of(link, Change::Created), answer)
         });
-        let mut turned: Vec<(PathBuf, Violation, Answer)> = turned.collect();
-        turned.dedup_by(|(one, ..), (other, ..)| one == other);
+        // Without what gates an agent it may run ungated. A person may have taken it away since, and hears of it.
+        let is_gone = |(path, _): &(&String, &Content)| links.contains_key(path) || fs::symlink_metadata(path).is_err();
         let gone = self.contents.iter().filter(is_gone).map(|(path, content)| {
             let path = PathBuf::from(path);
             // The folder may be gone with it.
@@ -398,15 +398,14 @@ impl Written {
             let answer = if comes_back { Answer::PutBack(content.clone()) } else { Answer::Told };
             (path.clone(), Violation::of(&path, Change::Removed), answer)
         });
-        let is_turned = |path: &Path| turned.iter().any(|(link, ..)| link == path);
-        let others = self.common(now, workspace).filter_map(changed).filter(|(path, ..)| !is_turned(path));
-        turned.iter().cloned().chain(others).chain(gone).collect()
+        let others = self.common(now, workspace).filter_map(changed).filter(|(path, ..)| !turned.contains(path));
+        set_aside.chain(others).chain(gone).collect()
     }
 
     /// The outermost link on a path within the workspace, itself among them, that came while the run went on.
     fn new_link_on(&self, path: &str, workspace: &Path) -> Option<PathBuf> {
-        let inside =
-            Path::new(path).ancestors().take_while(|folder| folder.starts_with(workspace) && *folder != workspace);
+        let path = Path::new(path);
+        let inside = std::iter::once(path).chain(folders_around(path, workspace));
         let link = inside.filter(|folder| folder.is_symlink()).last()?;
         self.is_of_its_time(link).then(|| link.to_owned())
     }

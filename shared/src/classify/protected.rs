@@ -4,13 +4,18 @@ use super::later::{self, Tier};
 use super::paths::{is_within, resolve};
 
 /// Where the gate lives in a container unless its configuration says otherwise.
-pub const GATE_PATHS: &[&str] = &[
+const GATE_PATHS: &[&str] = &[
     "/etc/bashgate",
     "/run/bashgate",
     "/usr/local/bin/bashgate-hook",
     "/usr/local/bin/bashgate-run",
     "/usr/local/bin/bashgate",
 ];
+
+/// The gate's own places: those that are said to be protected, and those that it has unless its configuration says otherwise.
+pub fn places(protected: &[String]) -> impl Iterator<Item = &str> + Clone {
+    protected.iter().map(String::as_str).chain(GATE_PATHS.iter().copied())
+}
 
 /// The part of the gate that a resolved path is, holds or lies in, for a command that started in `cwd`.
 ///
@@ -25,7 +30,7 @@ pub fn gate_part(path: &str, protected: &[String], cwd: Option<&str>) -> Option<
 /// The gate's own files and mailbox.
 fn own_part(path: &str, protected: &[String]) -> Option<String> {
     let touches = |gate: &str| is_within(path, gate) || path == "/" || is_within(gate, path);
-    let mut gate = protected.iter().map(String::as_str).chain(GATE_PATHS.iter().copied());
+    let mut gate = places(protected);
     if path.starts_with('/') { gate.find(|gate| touches(gate)).map(str::to_owned) } else { None }
 }
 
@@ -58,8 +63,7 @@ pub fn prefix_reaches_gate(prefix: &str, protected: &[String]) -> bool {
     if later::may_become_settings(&prefix) {
         return true;
     }
-    prefix.starts_with('/')
-        && protected.iter().map(String::as_str).chain(GATE_PATHS.iter().copied()).any(|gate| gate.starts_with(&prefix))
+    prefix.starts_with('/') && places(protected).any(|gate| gate.starts_with(&prefix))
 }
 
 #[cfg(test)]

@@ -4,7 +4,7 @@
 
 use super::later;
 use super::paths;
-use super::protected::GATE_PATHS;
+use super::protected;
 
 /// Home folders that any machine may have, for names that begin above them.
 const HOMES: &[&str] = &["~", "/root", "/home/u", "/Users/u"];
@@ -49,7 +49,7 @@ impl InPart<'_> {
 
 /// Something of the gate, or that acts by itself, that a name may be for whoever works in this folder.
 pub fn what_acts(name: InPart<'_>, protected: &[String], cwd: Option<&str>) -> Option<String> {
-    let mut own = protected.iter().map(String::as_str).chain(GATE_PATHS.iter().copied());
+    let mut own = protected::places(protected);
     if let Some(part) = own.find(|part| name.start.starts_with('/') && name.may_be(part)) {
         return Some(part.to_owned());
     }
@@ -95,7 +95,7 @@ pub fn what_acts(name: InPart<'_>, protected: &[String], cwd: Option<&str>) -> O
 
 /// A folder in which whoever works in this one works, that a name may be: it goes with all in it.
 pub fn what_holds_all(name: InPart<'_>, protected: &[String], cwd: Option<&str>) -> Option<String> {
-    let own = protected.iter().map(String::as_str).chain(GATE_PATHS.iter().copied());
+    let own = protected::places(protected);
     let above = folders(cwd).into_iter().chain(own.flat_map(with_those_above));
     let mut places = above.filter(|place| !place.is_empty() && place != "/");
     places.find(|place| name.may_be(place))
@@ -109,15 +109,10 @@ fn folders(cwd: Option<&str>) -> Vec<String> {
 }
 
 fn with_those_above(path: &str) -> Vec<String> {
-    let mut all = vec![path.to_owned()];
-    while let Some((above, _)) = all.last().and_then(|path| path.rsplit_once('/')) {
-        let above = above.to_owned();
-        if above.is_empty() {
-            break;
-        }
-        all.push(above);
-    }
-    all
+    let all = std::iter::successors(Some(path), |path| {
+        path.rsplit_once('/').map(|(above, _)| above).filter(|above| !above.is_empty())
+    });
+    all.map(str::to_owned).collect()
 }
 
 /// The beginning of a name in a folder, resolved.

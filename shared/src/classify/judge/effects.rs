@@ -429,7 +429,7 @@ impl Judge<'_> {
         if is_open && !arg.tail.is_empty() && !arg.tail.contains(['/', '.']) {
             return;
         }
-        for start in if is_open { vec![String::new()] } else { self.beginnings(arg.start()) } {
+        for start in if is_open { vec![String::new()] } else { self.beginnings(cwd.as_deref(), arg.start()) } {
             // Behind `shopt -s dotglob` patterns find names with a dot, too.
             let in_one_folder = arg.in_one_folder && !self.mentions("dotglob") && !self.mentions("GLOBIGNORE");
             let name = InPart { start: &start, tail: &arg.tail, in_one_folder };
@@ -442,9 +442,9 @@ impl Judge<'_> {
         }
     }
 
-    /// How a path begins of which this is the beginning, in each folder where it may be meant.
-    fn beginnings(&self, start: &str) -> Vec<String> {
-        let cwd = self.around.cwd.as_deref();
+    /// How a path begins of which this is the beginning, in each folder where it may be meant, from where the command starts if that is
+    /// to be said.
+    fn beginnings(&self, cwd: Option<&str>, start: &str) -> Vec<String> {
         self.folders
             .iter()
             .map(|folder| match folder {
@@ -457,15 +457,8 @@ impl Judge<'_> {
     /// A file is written whose name is only known in part.
     fn may_write(&mut self, start: &str, tail: &str) {
         // The last name stands as it is: `.` is the beginning of one.
-        let (folder, last) = start
-            .rsplit_once('/')
-            .map_or((".", start), |(folder, last)| (if folder.is_empty() { "/" } else { folder }, last));
-        let starts: Vec<String> = self
-            .resolved(folder)
-            .into_iter()
-            .map(|path| if path == "." { last.to_owned() } else { format!("{}/{last}", path.trim_end_matches('/')) })
-            .collect();
-        for start in starts {
+        let last = start.rsplit('/').next().unwrap_or(start);
+        for start in self.beginnings(None, start) {
             let named = format!("{start}…{tail}");
             match self.around.later_in_part(&start, tail) {
                 // A dot and a letter are the beginning of too much to be denied whatever it is.
@@ -710,7 +703,7 @@ impl Judge<'_> {
             return meant;
         }
         // Code and options in arguments: the text itself is searched.
-        let names = self.around.protected.iter().map(String::as_str).chain(protected::GATE_PATHS.iter().copied());
+        let names = protected::places(&self.around.protected);
         // What it is fed is code as well, in whatever language.
         let texts = [Some(text), call.fed.as_deref().filter(|_| programs::runs_of(&call.program) != Runs::Nothing)];
         for text in texts.into_iter().flatten() {
@@ -769,14 +762,15 @@ impl Judge<'_> {
         if !told.is_empty() {
             targets.extend(told.into_iter().map(glued).chain(named.iter().map(|word| (*word).to_owned())));
         }
-        for (from, to) in named.iter().flat_map(|from| targets.iter().map(move |to| (from, to))) {
-            if !self.effects.has_all_copies() {
-                return;
-            }
-            // Another machine's folder is none of this one's.
-            let is_remote = |path: &str| path.split('/').next().is_some_and(|first| first.contains(':'));
-            if *from != to.as_str() && !to.is_empty() && !is_remote(to) && !is_remote(from) {
-                if self.is_put_there_before(from) {
+        // Another machine's folder is none of this one's.
+        let is_remote = |path: &str| path.split('/').next().is_some_and(|first| first.contains(':'));
+        for from in named.iter().filter(|from| !is_remote(from)) {
+            let is_put_there = self.is_put_there_before(from);
+            for to in targets.iter().filter(|to| *from != to.as_str() && !to.is_empty() && !is_remote(to)) {
+                if !self.effects.has_all_copies() {
+                    return;
+                }
+                if is_put_there {
                     note(&mut self.effects.steering, format!("{to}, with what the command puts into {from} before"));
                 }
                 let pairs = self.resolved(from).into_iter().zip(self.resolved(to));

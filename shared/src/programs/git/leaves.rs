@@ -32,24 +32,74 @@ pub enum Untracked {
     All,
 }
 
+/// They leave no file, and nothing that is tracked, checked out or meant by a name becomes another.
+const LOOK: &[&str] = &[
+    "blame",
+    "cat-file",
+    "check-attr",
+    "check-ignore",
+    "cherry",
+    "count-objects",
+    "describe",
+    "diff",
+    "diff-files",
+    "diff-index",
+    "diff-tree",
+    "for-each-ref",
+    "fsck",
+    "grep",
+    "help",
+    "init",
+    "log",
+    "ls-files",
+    "ls-remote",
+    "ls-tree",
+    "merge-base",
+    "name-rev",
+    "remote",
+    "rev-list",
+    "rev-parse",
+    "shortlog",
+    "show",
+    "show-ref",
+    "status",
+    "verify-pack",
+    "version",
+];
+/// The same of the working tree and of names, but for files that they are told to write, elsewhere or of their own.
+const APART: &[&str] = &[
+    "archive",
+    "bundle",
+    "clone",
+    "credential",
+    "format-patch",
+    "gc",
+    "maintenance",
+    "range-diff",
+    "repack",
+    "request-pull",
+    "send-email",
+    "stripspace",
+    "submodule",
+    "var",
+    "verify-commit",
+    "verify-tag",
+    "whatchanged",
+    "worktree",
+];
+
 /// What a call of git leaves, given its words, and the subcommand's own; `None` where it changes no file whose name does not stand in it.
 pub fn leaves<'w>(words: &'w [Option<&'w str>]) -> Option<(Leaves, &'w str, &'w [Option<&'w str>])> {
     /// They change nothing in the working tree, or what each of their words names.
     const NONE: &[&str] = &[
         "am",
         "apply",
-        "archive",
-        "bundle",
         "checkout-index",
-        "clone",
         "commit-tree",
         "config",
-        "credential",
         "difftool",
         "fast-export",
         "fast-import",
-        "format-patch",
-        "gc",
         "hash-object",
         "index-pack",
         "init",
@@ -57,31 +107,19 @@ pub fn leaves<'w>(words: &'w [Option<&'w str>]) -> Option<(Leaves, &'w str, &'w 
         "interpret-trailers",
         "lfs",
         "mailinfo",
-        "maintenance",
         "mergetool",
         "mktag",
         "mktree",
         "pack-objects",
         "pack-refs",
         "prune",
-        "range-diff",
         "remote",
-        "repack",
         "replace",
-        "request-pull",
         "rerere",
-        "send-email",
-        "stripspace",
-        "submodule",
         "symbolic-ref",
         "unpack-objects",
         "update-index",
         "update-ref",
-        "var",
-        "verify-commit",
-        "verify-tag",
-        "whatchanged",
-        "worktree",
         "write-tree",
     ];
     let (subcommand, rest) = subcommand_of(words)?;
@@ -113,7 +151,7 @@ pub fn leaves<'w>(words: &'w [Option<&'w str>]) -> Option<(Leaves, &'w str, &'w 
         "clean" => Leaves::Cleaned(Untracked::Plain),
         "rm" if is(&["--c"]) => return None,
         "rm" | "mv" | "sparse-checkout" => Leaves::Removed,
-        _ if NONE.contains(&subcommand) || !may_leave_files(words) => return None,
+        _ if NONE.contains(&subcommand) || APART.contains(&subcommand) || !may_leave_files(words) => return None,
         _ => Leaves::Unknown,
     };
     Some((what, subcommand, rest))
@@ -122,61 +160,10 @@ pub fn leaves<'w>(words: &'w [Option<&'w str>]) -> Option<(Leaves, &'w str, &'w 
 /// The words of a call that may change what git tracks, what is checked out or what names mean: the subcommand, and its own. `None` for
 /// what only reads, or changes nothing of that here.
 pub fn moves<'w>(words: &'w [Option<&'w str>]) -> Option<(&'w str, &'w [Option<&'w str>])> {
-    const STAY: &[&str] = &[
-        "archive",
-        "blame",
-        "bundle",
-        "cat-file",
-        "check-attr",
-        "check-ignore",
-        "check-ref-format",
-        "cherry",
-        "clone",
-        "count-objects",
-        "credential",
-        "describe",
-        "diff",
-        "diff-files",
-        "diff-index",
-        "diff-tree",
-        "for-each-ref",
-        "format-patch",
-        "fsck",
-        "gc",
-        "grep",
-        "help",
-        "init",
-        "log",
-        "ls-files",
-        "ls-remote",
-        "ls-tree",
-        "maintenance",
-        "merge-base",
-        "name-rev",
-        "range-diff",
-        "remote",
-        "repack",
-        "request-pull",
-        "rev-list",
-        "rev-parse",
-        "send-email",
-        "shortlog",
-        "show",
-        "show-branch",
-        "show-ref",
-        "status",
-        "stripspace",
-        "submodule",
-        "var",
-        "verify-commit",
-        "verify-pack",
-        "verify-tag",
-        "version",
-        "whatchanged",
-        "worktree",
-    ];
+    const STAY: &[&str] = &["check-ref-format", "show-branch"];
     let (subcommand, rest) = subcommand_of(words)?;
-    (!STAY.contains(&subcommand)).then_some((subcommand, rest))
+    let stays = [LOOK, APART, STAY].iter().any(|list| list.contains(&subcommand));
+    (!stays).then_some((subcommand, rest))
 }
 
 /// True for a `git clean` that certainly only says what it would take away. Behind an `e` stands what it leaves alone.
@@ -197,50 +184,11 @@ fn has_any(words: &[Option<&str>], is: &dyn Fn(&str) -> bool) -> bool {
 
 /// True for a call of git that may leave other files where it stands than were there: of all but those that are known to leave none.
 pub fn may_leave_files(args: &[Option<&str>]) -> bool {
-    const LEAVE_NONE: &[&str] = &[
-        "add",
-        "blame",
-        "branch",
-        "cat-file",
-        "check-attr",
-        "check-ignore",
-        "cherry",
-        "commit",
-        "config",
-        "count-objects",
-        "describe",
-        "diff",
-        "diff-files",
-        "diff-index",
-        "diff-tree",
-        "fetch",
-        "for-each-ref",
-        "fsck",
-        "grep",
-        "help",
-        "init",
-        "log",
-        "ls-files",
-        "ls-remote",
-        "ls-tree",
-        "merge-base",
-        "name-rev",
-        "notes",
-        "push",
-        "reflog",
-        "remote",
-        "rev-list",
-        "rev-parse",
-        "shortlog",
-        "show",
-        "show-ref",
-        "status",
-        "tag",
-        "verify-pack",
-        "version",
-    ];
+    const LEAVE_NONE: &[&str] = &["add", "branch", "commit", "config", "fetch", "notes", "push", "reflog", "tag"];
     let writes = args.iter().any(|word| word.is_none_or(|word| word.starts_with("--ou")));
-    writes || !subcommand_of(args).is_some_and(|(subcommand, _)| LEAVE_NONE.contains(&subcommand))
+    writes
+        || !subcommand_of(args)
+            .is_some_and(|(subcommand, _)| [LOOK, LEAVE_NONE].iter().any(|list| list.contains(&subcommand)))
 }
 
 /// True for a call of git by which files come to be of which no word is the name: out of objects that were made by number, or in another

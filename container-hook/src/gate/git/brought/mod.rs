@@ -45,20 +45,23 @@ pub fn by(all_calls: &[Argv], effects: &Effects, cwd: &Path) -> Brought {
     // What goes on beside others, or waits, finds what they have made of it.
     let waits = |call: &Argv| {
         let program = call.first().and_then(Option::as_deref).map(paths::file_name);
-        program.and_then(programs::row).is_some_and(|row| row.has(programs::Trait::Waits))
+        program.is_some_and(|program| programs::has(program, programs::Trait::Waits))
     };
     let is_late = effects.jobs > 0 || all_calls.iter().any(waits);
     // Other variables of git's have it take another index, or another place for what it puts there.
-    let sets_git = effects.sets.iter().any(|name| name.starts_with("GIT_INDEX") || name.starts_with("GIT_OBJ"));
+    let has_another_index = std::env::var_os("GIT_INDEX_FILE").is_some()
+        || effects.sets.iter().any(|name| name.starts_with("GIT_INDEX") || name.starts_with("GIT_OBJ"));
     // What no such call stands behind changes nothing that counts.
     let Some(last) = words.iter().rposition(|words| programs::leaves(words).is_some()) else { return all };
     let calls = words.get(..=last).unwrap_or_default();
     let folders = folders_of_git(effects).into_iter().filter_map(|folder| place(&folder, cwd));
     for repository in folders.flat_map(|folder| those_taken(&folder)) {
-        let looked: Vec<Looked<Brought>> = match Look::at(&repository, cwd) {
-            Ok(_) if sets_git || std::env::var_os("GIT_INDEX_FILE").is_some() => {
-                vec![Err("its index is said to be another one".to_owned())]
-            }
+        let look = if has_another_index {
+            Err("its index is said to be another one".to_owned())
+        } else {
+            Look::at(&repository, cwd)
+        };
+        let looked: Vec<Looked<Brought>> = match look {
             Ok(mut look) => {
                 look.is_unsure |= is_late;
                 calls.iter().map(|words| look.next(words)).collect()
@@ -249,8 +252,10 @@ impl<'r> Look<'r> {
     /// True for a call behind which parts of the gate may be tracked that were not, or others may be checked out, or meant by names.
     fn may_move(&mut self, subcommand: &str, rest: &[Option<&str>]) -> Looked<bool> {
         let words = self.words(Leaves::Commits, subcommand, rest)?;
-        if matches!(subcommand, "switch" | "checkout") && words.names_something {
-            self.branch.clone_from(&words.last);
+        if matches!(subcommand, "switch" | "checkout")
+            && let Some(last) = &words.last
+        {
+            self.branch.clone_from(last);
         }
         for (_, id) in &words.targets {
             if self.held(id)? != self.head {
@@ -262,8 +267,7 @@ impl<'r> Look<'r> {
         for name in
             self.there.iter().chain(self.tracked.keys()).chain(self.head.keys()).cloned().collect::<BTreeSet<_>>()
         {
-            let head = self.head.get(&name).cloned();
-            if self.tracked.get(&name) != head.as_ref() || !self.is_there(&name, head.as_ref()) {
+            if self.tracked.get(&name) != self.head.get(&name) || !self.is_as_committed(&name) {
                 differing.push(name);
             }
         }
@@ -292,11 +296,11 @@ impl<'r> Look<'r> {
         let words = self.words(leaves, subcommand, rest)?;
         let has_paths = words.has_paths();
         let is = |options: &[&str]| rest.iter().flatten().any(|word| options.iter().any(|one| word.starts_with(one)));
-        let has_letter = |letters: [char; 2]| {
+        let has_letter = |letters: &[char]| {
             rest.iter().flatten().any(|word| word.starts_with('-') && !word.starts_with("--") && word.contains(letters))
         };
         let is_forced =
-            subcommand != "checkout" || has_paths || has_letter(['f', 'p']) || is(&["--f", "--p", "--ou", "--th"]);
+            subcommand != "checkout" || has_paths || has_letter(&['f', 'p']) || is(&["--f", "--p", "--ou", "--th"]);
         let mut all = match leaves {
             Leaves::Restored | Leaves::Cleared(_) if is_forced => self.restored(subcommand, &words)?,
             Leaves::Commits | Leaves::Stashed | Leaves::Restored | Leaves::Cleared(_) => {
@@ -309,13 +313,11 @@ impl<'r> Look<'r> {
             let place = self.whole(&name);
             let is_beside = |other: &String| paths::is_within(&place, other) || paths::is_within(other, &place);
             if all.brought.iter().any(|other| *other != place && is_beside(other)) {
-                let head = self.head.get(&name).cloned();
-                let list = if self.is_there(&name, head.as_ref()) { &mut all.brought } else { &mut all.lost };
+                let list = if self.is_as_committed(&name) { &mut all.brought } else { &mut all.lost };
                 list.push(place);
             }
         }
-        if matches!(subcommand, "bisect" | "rebase") || subcommand == "pull" && (is(&["--r"]) || has_letter(['r', 'r']))
-        {
+        if matches!(subcommand, "bisect" | "rebase") || subcommand == "pull" && (is(&["--r"]) || has_letter(&['r'])) {
             let on_its_way = self.on_its_way(&words, subcommand == "bisect")?;
             all.brought.extend(on_its_way);
         }
@@ -324,8 +326,7 @@ impl<'r> Look<'r> {
         if self.is_unsure && leaves_head && matches!(leaves, Leaves::Commits | Leaves::Restored | Leaves::Cleared(_)) {
             // What was added or committed before goes with what is left.
             for name in self.there.clone() {
-                let head = self.head.get(&name).cloned();
-                if self.is_meant(&name, &words) && !self.is_there(&name, head.as_ref()) {
+                if self.is_meant(&name, &words) && !self.is_as_committed(&name) {
                     all.lost.push(self.whole(&name));
                 }
             }
@@ -389,7 +390,8 @@ impl<'r> Look<'r> {
         let targets: Vec<Id> = words.targets.iter().map(|(_, id)| id.clone()).collect();
         let heads = self.heads.clone();
         let range: Vec<Id> = if all_of_the_past {
-            self.past(heads.iter().chain(&targets))?.into_iter().collect()
+            let past = self.past(heads.iter().chain(&targets), MAX_ON_ITS_WAY)?.ok_or_else(too_many)?;
+            past.into_iter().collect()
         } else {
             self.apart(&heads, &targets)?
         };
@@ -434,43 +436,35 @@ impl<'r> Look<'r> {
                 }
             }
             if sides.len() > MAX_ON_ITS_WAY {
-                return Err("it goes through more commits than are looked at".to_owned());
+                return Err(too_many());
             }
         }
         Ok(sides.into_iter().filter(|(_, side)| *side != BOTH).map(|(id, _)| id).collect())
     }
 
-    /// Commits with all that lead to them.
-    fn past<'i>(&mut self, ids: impl Iterator<Item = &'i Id>) -> Looked<HashSet<Id>> {
+    /// Commits with all that lead to them; `None` where there are more than so many.
+    fn past<'i>(&mut self, ids: impl Iterator<Item = &'i Id>, most: usize) -> Looked<Option<HashSet<Id>>> {
         let mut seen = HashSet::new();
         let mut waiting = Vec::new();
         for id in ids {
             waiting.push(peeled(&mut self.objects, id)?);
         }
         while let Some(id) = waiting.pop() {
-            if seen.len() > MAX_ON_ITS_WAY {
-                return Err("it goes through more commits than are looked at".to_owned());
+            if seen.len() > most {
+                return Ok(None);
             }
             if seen.insert(id.clone()) {
                 waiting.extend(self.objects.commit(&id)?.parents);
             }
         }
-        Ok(seen)
+        Ok(Some(seen))
     }
 
     /// True where the parts of the gate in a commit are those of whatever it has in common with what is checked out: joined with that, it
     /// changes none of them. Where the past is too long, or there is none in common, false.
     fn is_as_before(&mut self, id: &Id, held: &Held) -> Looked<bool> {
-        let mut own: HashSet<Id> = HashSet::new();
-        let mut waiting = self.heads.clone();
-        while let Some(id) = waiting.pop() {
-            if own.len() > MAX_PAST {
-                return Ok(false);
-            }
-            if own.insert(id.clone()) {
-                waiting.extend(self.objects.commit(&id)?.parents);
-            }
-        }
+        let heads = self.heads.clone();
+        let Some(own) = self.past(heads.iter(), MAX_PAST)? else { return Ok(false) };
         let mut seen: HashSet<Id> = HashSet::new();
         let mut waiting = vec![peeled(&mut self.objects, id)?];
         let mut common = Vec::new();
@@ -511,8 +505,7 @@ impl<'r> Look<'r> {
                     continue;
                 }
                 // What is committed here can be had again.
-                let head = self.head.get(&name).cloned();
-                let is_own = self.there.contains(&name) && !self.is_there(&name, head.as_ref());
+                let is_own = self.there.contains(&name) && !self.is_as_committed(&name);
                 let place = self.whole(&name);
                 if is_own { all.lost.push(place) } else { all.brought.push(place) }
             }
@@ -534,6 +527,12 @@ impl<'r> Look<'r> {
         content.is_ok_and(|content| self.objects.get(wanted).is_ok_and(|object| object.bytes == content))
     }
 
+    /// True where what is checked out lies there.
+    fn is_as_committed(&mut self, name: &str) -> bool {
+        let head = self.head.get(name).cloned();
+        self.is_there(name, head.as_ref())
+    }
+
     fn whole(&self, name: &str) -> String {
         self.root.join(name).to_string_lossy().into_owned()
     }
@@ -553,6 +552,10 @@ impl<'r> Look<'r> {
         };
         words.any_path || words.paths.is_empty() || words.paths.iter().any(means)
     }
+}
+
+fn too_many() -> String {
+    "it goes through more commits than are looked at".to_owned()
 }
 
 /// True for an option of `git commit` by which it takes in what nobody has added before.

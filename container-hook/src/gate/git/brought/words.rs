@@ -19,10 +19,8 @@ pub(super) struct Words {
     pub(super) paths: Vec<String>,
     /// There are such, and they may mean anything.
     pub(super) any_path: bool,
-    /// Some word names something, whatever it is.
-    pub(super) names_something: bool,
-    /// The last such.
-    pub(super) last: String,
+    /// The last word that names something, whatever it is.
+    pub(super) last: Option<String>,
 }
 
 impl Words {
@@ -112,8 +110,7 @@ impl Look<'_> {
             }
             let is_revision = !ids.is_empty();
             if named == *word {
-                found.names_something = true;
-                (*word).clone_into(&mut found.last);
+                found.last = Some((*word).to_owned());
             }
             found.targets.extend(ids);
             if is_path && (!is_revision || !matches!(subcommand, "switch" | "merge" | "rebase")) {
@@ -134,7 +131,7 @@ impl Look<'_> {
         }
         // What a name means, or what is checked out, may be another one by then.
         let goes_back = matches!(leaves, Leaves::Restored | Leaves::Cleared(_) | Leaves::Stashed);
-        let names_any = self.is_unsure && (found.names_something || goes_back || joins_upstream);
+        let names_any = self.is_unsure && (found.last.is_some() || goes_back || joins_upstream);
         if names_any || is_open && !matches!(leaves, Leaves::Cleaned(_) | Leaves::Removed | Leaves::Stashed) {
             let every = self.every()?;
             found.targets.extend(every);
