@@ -3,11 +3,13 @@
 use std::path::PathBuf;
 use std::time::Duration;
 
+use bashgate_shared::agents::AGENTS;
 use bashgate_shared::cage;
 use bashgate_shared::classify::{CommandClass, Surroundings, classify};
 use bashgate_shared::command::CommandLine;
 use bashgate_shared::protocol::MAX_LABEL_BYTES;
 
+use crate::agents::set_for_commands;
 use crate::event::{AfterToolUse, Asker, BeforeToolUse, ToolUse};
 use crate::gate::config::Config;
 use crate::gate::plugins::{self, Call};
@@ -115,9 +117,12 @@ fn shell(
     };
     // A shortened id is not the one under which the agent reports what ran.
     let is_whole = event.tool_use_id.as_ref().is_some_and(|id| id.len() <= MAX_LABEL_BYTES);
+    let cwd = folder.unwrap_or_else(|| cwd(event.cwd.as_deref()));
+    let row = AGENTS.iter().find(|row| row.name == asker.name);
+    let set_for_commands = row.map(|row| set_for_commands(row, &cwd)).unwrap_or_default();
     let question = Question {
         command: &command,
-        cwd: &folder.unwrap_or_else(|| cwd(event.cwd.as_deref())),
+        cwd: &cwd,
         doubt,
         background,
         asked_with,
@@ -129,6 +134,7 @@ fn shell(
         rewrites: asker.rewrites && is_whole,
         reads_startup_files: asker.reads_startup_files,
         types_past_gate: asker.types_past_hooks,
+        set_for_commands: &set_for_commands,
     };
     gate::check(&question, config)
 }

@@ -32,14 +32,19 @@ impl Gate {
         Presets::load(&self.config_file.with_file_name("runner.toml"))
     }
 
-    /// What is the gate's and may be read: its programs and settings.
+    /// What is the gate's and may be read: its programs and settings, and the agents' settings in which it stands.
     pub fn readable_files(&self) -> Vec<PathBuf> {
+        let project = std::env::current_dir().unwrap_or_default();
+        self.installed_files().into_iter().chain(install::where_we_stand(&project)).collect()
+    }
+
+    /// The gate's programs and settings, wherever agents call it.
+    pub fn installed_files(&self) -> Vec<PathBuf> {
         let config = self.config.as_ref();
         let programs = std::env::current_exe().into_iter().flat_map(|own| [own.with_file_name("bashgate-hook"), own]);
         let settings = config.map(|config| config.file.with_file_name("runner.toml"));
         let more = config.and_then(|config| config.cage_runner.clone());
-        let project = std::env::current_dir().unwrap_or_default();
-        programs.chain(settings).chain(more).chain(install::where_we_stand(&project)).collect()
+        programs.chain(settings).chain(more).collect()
     }
 
     /// The gate's own files, which no command may see or change.

@@ -291,6 +291,8 @@ fn put(
         // It runs what it was allowed, or nothing, in a shell that reads no file before.
         rewrites: false,
         reads_startup_files: false,
+        // It starts commands with an environment of its own.
+        set_for_commands: &[],
         types_past_gate: false,
         doubt: ask.doubt(),
         background: ask.background,

@@ -40,6 +40,19 @@ pub struct AgentRow {
     pub types_past_hooks: bool,
     /// Its shell reads start-up files, or a snapshot made from them, before each command: always, or when this variable is set.
     pub reads_startup_files: Option<Startup>,
+    /// Where its settings set variables for the commands that it runs, and for them alone.
+    pub sets: Option<SetsVariables>,
+}
+
+/// Where an agent's settings set variables for commands.
+#[derive(Debug)]
+pub struct SetsVariables {
+    /// Files of its folders.
+    pub files: &'static [&'static str],
+    /// Files of the machine, by their whole paths.
+    pub of_machine: &'static [&'static str],
+    /// The table of variables in them, as a JSON pointer.
+    pub at: &'static str,
 }
 
 /// How an agent comes into a container: what `bashgate up` installs and hands over.
@@ -276,6 +289,11 @@ const CLAUDE: AgentRow = AgentRow {
     types_past_hooks: false,
     // It reads start-up files into a snapshot, and says that it is itself with a variable.
     reads_startup_files: Some(Startup::With("CLAUDE_PROJECT_DIR")),
+    sets: Some(SetsVariables {
+        files: &["settings.json", "settings.local.json"],
+        of_machine: &["/etc/claude-code/managed-settings.json"],
+        at: "/env",
+    }),
 };
 
 const CODEX: AgentRow = AgentRow {
@@ -341,6 +359,11 @@ const CODEX: AgentRow = AgentRow {
     rewrites: true,
     types_past_hooks: true,
     reads_startup_files: Some(Startup::Always),
+    sets: Some(SetsVariables {
+        files: &["config.toml"],
+        of_machine: &["/etc/codex/config.toml", "/etc/codex/managed_config.toml"],
+        at: "/shell_environment_policy/set",
+    }),
 };
 
 const GEMINI: AgentRow = AgentRow {
@@ -410,6 +433,7 @@ const GEMINI: AgentRow = AgentRow {
     rewrites: false,
     types_past_hooks: false,
     reads_startup_files: None,
+    sets: None,
 };
 
 const COPILOT: AgentRow = AgentRow {
@@ -474,6 +498,7 @@ const COPILOT: AgentRow = AgentRow {
     // `write_bash` has an event of its own, and is denied there.
     types_past_hooks: false,
     reads_startup_files: None,
+    sets: None,
 };
 
 const OPENCODE: AgentRow = AgentRow {
@@ -526,6 +551,7 @@ const OPENCODE: AgentRow = AgentRow {
     rewrites: false,
     types_past_hooks: false,
     reads_startup_files: None,
+    sets: None,
 };
 
 const CURSOR: AgentRow = AgentRow {
@@ -583,6 +609,7 @@ const CURSOR: AgentRow = AgentRow {
     rewrites: false,
     types_past_hooks: false,
     reads_startup_files: None,
+    sets: None,
 };
 
 /// The agent of this name.

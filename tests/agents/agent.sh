@@ -2,7 +2,8 @@
 # Runs a coding agent against the scripted model server, in a network namespace of its own that has only a loopback.
 # Usage: agent.sh claude|codex|gemini|copilot|opencode PROGRAM SERVER SCRIPT LOG HOME PROJECT UID
 #        agent.sh sdk PYTHON SERVER SCRIPT LOG HOME PROJECT UID PROGRAM_IN_PYTHON ITS_ARGUMENTS...
-# As root; the agent runs as UID, with AGENT_PATH as its PATH. Its settings are below HOME.
+# As root; the agent runs as UID, with AGENT_PATH as its PATH, and is told AGENT_PROMPT. Its settings are below HOME; with AGENT_MANAGED it
+# trusts no hooks but those of the machine.
 set -eu
 kind=$1 program=$2 server=$3 script=$4 log=$5 home=$6 project=$7 uid=$8
 ip link set lo up
@@ -15,22 +16,23 @@ until python3 -c 'import socket; socket.create_connection(("127.0.0.1", 8080), 1
     [ "$tries" -lt 100 ] || { echo "the model server did not start" >&2; exit 1; }
 done
 cd "$project"
+prompt=${AGENT_PROMPT:-do what the model says}
 if [ "$kind" = sdk ]; then
     shift 8
     set -- "$program" "$@"
 elif [ "$kind" = claude ]; then
-    set -- "$program" -p "do what the model says" --output-format stream-json --verbose --dangerously-skip-permissions
+    set -- "$program" -p "$prompt" --output-format stream-json --verbose --dangerously-skip-permissions
     # Servers that a test lets the agent use.
     [ ! -f "$home/mcp.json" ] || set -- "$@" --mcp-config "$home/mcp.json"
 elif [ "$kind" = gemini ]; then
-    set -- node "$program" -p "do what the model says" --approval-mode yolo --skip-trust -m gemini-2.5-flash --output-format json
+    set -- node "$program" -p "$prompt" --approval-mode yolo --skip-trust -m gemini-2.5-flash --output-format json
 elif [ "$kind" = copilot ]; then
-    set -- "$program" -p "do what the model says" --allow-all-tools --no-auto-update
+    set -- "$program" -p "$prompt" --allow-all-tools --no-auto-update
 elif [ "$kind" = opencode ]; then
-    set -- "$program" run --print-logs --log-level WARN "do what the model says"
+    set -- "$program" run --print-logs --log-level WARN "$prompt"
 else
-    set -- "$program" exec --json --skip-git-repo-check --dangerously-bypass-approvals-and-sandbox \
-        --dangerously-bypass-hook-trust "do what the model says"
+    set -- "$program" exec --json --skip-git-repo-check --dangerously-bypass-approvals-and-sandbox "$prompt"
+    [ -n "${AGENT_MANAGED:-}" ] || set -- "$@" --dangerously-bypass-hook-trust
 fi
 env -i PATH="${AGENT_PATH:-/usr/local/bin:/usr/bin:/bin}" HOME="$home" USER=agent SHELL=/bin/bash LANG=C.UTF-8 TMPDIR="$home/tmp" \
     CLAUDE_CONFIG_DIR="$home/.claude" ANTHROPIC_BASE_URL=http://127.0.0.1:8080 ANTHROPIC_API_KEY=dummy \

@@ -3,12 +3,13 @@
 `streamGenerateContent`.
 
 Usage: model_server.py PORT SCRIPT LOG. SCRIPT is a JSON list of {"name", "input"}, or of lists of them, which are called at once; the
-next one is chosen by counting the tool results in the conversation, so the server keeps no state. A conversation that begins with
-"INNER" is a subagent's: its script is the value of "inner" of the call that has one. LOG gets the tool results of each request, a line
-each. Whoever does not show the key "dummy" gets 401.
+next one is chosen by counting the tool results in the conversation, so the server keeps no state. A conversation in which somebody says
+what begins with "INNER" is a subagent's: its script is the value of "inner" of the call that has one. An "item" has more fields for the
+call; a "session_id" of "last" is the terminal that was opened last. LOG gets the tool results of each request, a line each. Whoever does not show the key "dummy" gets 401.
 """
 
 import json
+import re
 import sys
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
@@ -26,10 +27,20 @@ def turns_after(count, script):
 
 
 def script_of(conversation):
-    """The script of a conversation, by how it begins."""
-    begin = json.dumps(conversation[:2])
+    """The script of a conversation, by what was said in it."""
+    contents = [said.get("content") for said in conversation if said.get("role") == "user"]
+    blocks = [block for content in contents if isinstance(content, list) for block in content]
+    texts = [content for content in contents if isinstance(content, str)] + [block.get("text") or "" for block in blocks]
     inner = [call["inner"] for call in SCRIPT if isinstance(call, dict) and "inner" in call]
-    return inner[0] if inner and "INNER" in begin else SCRIPT
+    return inner[0] if inner and any(text.startswith("INNER") for text in texts) else SCRIPT
+
+
+def in_terminal(call, told):
+    """A call with the number of the terminal that was opened last, where it asks for it."""
+    if call["input"].get("session_id") != "last":
+        return call
+    number = (re.findall(r"session ID (\d+)", told) or ["0"])[-1]
+    return dict(call, input=dict(call["input"], session_id=int(number)))
 
 
 def results(messages):
@@ -40,7 +51,7 @@ def results(messages):
 def events_of_response(body, calls, number):
     """The events of one streamed answer of the Responses API."""
     items = [{"type": "function_call", "id": f"fc_{number + at}", "call_id": f"call_{number + at:04}", "name": call["name"],
-              "arguments": json.dumps(call["input"]), "status": "completed"} for at, call in enumerate(calls)]
+              "arguments": json.dumps(call["input"]), "status": "completed", **call.get("item", {})} for at, call in enumerate(calls)]
     items = items or [{"type": "message", "id": f"msg_{number}", "role": "assistant", "status": "completed",
                        "content": [{"type": "output_text", "text": "DONE", "annotations": []}]}]
     usage = {"input_tokens": 10, "input_tokens_details": {"cached_tokens": 0}, "output_tokens": 10,
@@ -142,6 +153,7 @@ class Handler(BaseHTTPRequestHandler):
             with open(LOG, "a") as log:
                 log.write(json.dumps(done) + "\n")
             calls = turns_after(len(done), script_of(body.get("input", []))) if body.get("tools") else []
+            calls = [in_terminal(call, json.dumps(done)) for call in calls]
             return self.stream(events_of_response(body, calls, len(done)))
         if not self.path.startswith("/v1/messages"):
             return self.reply(404, b"{}")

@@ -21,7 +21,7 @@ pub fn table_is_in_documents((start, end): (&str, &str), what: &[&str], all: &[(
     let titles: Vec<&str> = all.iter().map(|(title, _)| title.as_str()).collect();
     let mut table = format!("| what happens | {} |\n|{}\n", titles.join(" | "), " --- |".repeat(titles.len() + 1));
     for what in what {
-        let cells: Vec<&str> = all.iter().map(|(_, rows)| rows[what].as_str()).collect();
+        let cells: Vec<&str> = all.iter().map(|(_, rows)| rows.get(what).map_or("", String::as_str)).collect();
         table.push_str(&format!("| {what} | {} |\n", cells.join(" | ")));
     }
     let path = repository().join("docs/agents.md");

@@ -34,6 +34,7 @@ fn main() {
             rewrites: false,
             reads_startup_files: false,
             types_past_gate: false,
+            set_for_commands: &[],
             doubt: None,
             background: false,
             asked_with: &[],

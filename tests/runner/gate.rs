@@ -224,6 +224,40 @@ fn a_home_folder_is_written_only_when_it_is_named() {
     run(&["--preset", "runner-readonly", "--", "ls"]).expect(0);
 }
 
+/// A project whose settings call the gate is written in like any other. What calls it stays.
+#[test]
+fn a_project_in_whose_settings_the_gate_stands_is_written_in() {
+    for (agent, settings) in [
+        ("claude", ".claude/settings.json"),
+        ("codex", ".codex/hooks.json"),
+        ("gemini", ".gemini/settings.json"),
+        ("copilot", ".github/hooks/bashgate.json"),
+        ("opencode", ".opencode/plugin/bashgate.js"),
+        ("cursor", ".cursor/hooks.json"),
+    ] {
+        let site = Site::default();
+        let project = tempfile::Builder::new().prefix("project-").tempdir_in("/srv").unwrap();
+        Output::of(Command::new("git").args(["init", "-q"]).arg(project.path()), b"").expect(0);
+        let mut install = bashgate_tests::hook();
+        install.args(["install", "--agent", agent, "--scope", "project", "--config"]).arg(site.hook_toml());
+        Output::of(install.current_dir(project.path()), b"").expect(0);
+        let file = project.path().join(settings);
+        let before = fs::read_to_string(&file).unwrap();
+        for change in
+            [format!("echo x > {settings}"), "rm -rf .[a-z]*; mkdir .claude".to_owned(), "mv .[a-z]* src".to_owned()]
+        {
+            fs::create_dir_all(project.path().join("src")).unwrap();
+            fs::write(project.path().join("run.sh"), format!("echo x > made\n{change}\n")).unwrap();
+            let mut run = bashgate_tests::runner();
+            run.args(["exec", "--cage", "--config"]).arg(site.hook_toml()).args(["--", "sh run.sh"]);
+            let output = Output::of(run.current_dir(project.path()), b"");
+            assert!(project.path().join("made").exists(), "{agent}: {change}: {output:?}");
+            assert_eq!(fs::read_to_string(&file).ok().as_ref(), Some(&before), "{agent}: {change}: {output:?}");
+            fs::remove_file(project.path().join("made")).unwrap();
+        }
+    }
+}
+
 #[test]
 fn output_in_the_cage_comes_while_it_comes_and_a_reader_that_stands_still_delays_no_end() {
     let site = Site::default();

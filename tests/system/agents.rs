@@ -9,7 +9,7 @@ use std::process::Command;
 use bashgate_tests::{Output, Site, bin, repository};
 use serde_json::{Value, json};
 
-const AGENT: u32 = 23_003;
+pub(super) const AGENT: u32 = 23_003;
 
 fn open_to_all(path: &Path, mode: u32) {
     std::fs::set_permissions(path, std::fs::Permissions::from_mode(mode)).unwrap();
@@ -32,6 +32,14 @@ impl Kind {
         assert!(path.exists(), "{} is missing: run `make tools`", path.display());
         path
     }
+
+    /// The version that is pinned in the Makefile.
+    pub(super) fn version(self) -> String {
+        let name = if self == Self::Claude { "CLAUDE" } else { "CODEX" };
+        let makefile = std::fs::read_to_string(repository().join("Makefile")).unwrap();
+        let line = makefile.lines().find_map(|line| line.strip_prefix(&format!("{name}_VERSION := "))).unwrap();
+        line.to_owned()
+    }
 }
 
 pub(super) struct Agent {
@@ -40,6 +48,8 @@ pub(super) struct Agent {
     program: PathBuf,
     pub(super) home: PathBuf,
     pub(super) project: PathBuf,
+    /// What stands in the place of `/etc`, with managed settings.
+    machine: Option<PathBuf>,
 }
 
 impl Agent {
@@ -68,11 +78,33 @@ impl Agent {
             chown(folder, Some(AGENT), Some(AGENT)).unwrap();
         }
         std::fs::write(project.join(".env"), "# made up\nX=1\n").unwrap();
-        let agent = Self { kind, site, program, home, project };
+        let agent = Self { kind, site, program, home, project, machine: None };
         if kind == Kind::Codex {
             agent.configure_codex();
         }
         agent
+    }
+
+    /// One whose machine has our managed settings.
+    pub(super) fn managed(kind: Kind, words: &[&str]) -> Self {
+        let mut agent = Self::of(kind);
+        let machine = agent.site.path().join("etc");
+        Output::of(Command::new("cp").args(["-a", "/etc"]).arg(&machine), b"").expect(0);
+        agent.machine = Some(machine);
+        let words: Vec<&str> = ["install", "--scope", "managed"].iter().chain(words).copied().collect();
+        agent.manage(&words).expect(0);
+        agent
+    }
+
+    /// A program where the agent runs: without a network, and with the machine's settings.
+    fn inside(&self, program: &Path) -> Command {
+        let mut command = Command::new("unshare");
+        command.args(["-n", "-m"]);
+        if let Some(machine) = &self.machine {
+            command.args(["sh", "-c", "mount --bind \"$0\" /etc && exec \"$@\""]).arg(machine);
+        }
+        command.arg(program);
+        command
     }
 
     /// A model of our own, and none of the services that Codex would look for.
@@ -88,7 +120,7 @@ impl Agent {
 
     /// The hook's own command, in the agent's home folder.
     pub(super) fn manage(&self, words: &[&str]) -> Output {
-        let mut command = Command::new(self.site.path().join("bin/bashgate-hook"));
+        let mut command = self.inside(&self.site.path().join("bin/bashgate-hook"));
         let name = if self.kind == Kind::Claude { "claude" } else { "codex" };
         command.args(words).args(["--agent", name, "--config"]).arg(self.site.hook_toml());
         command.env_clear().env("HOME", &self.home).env("PATH", "/usr/bin:/bin").current_dir(&self.project);
@@ -106,10 +138,8 @@ impl Agent {
         let log = self.site.path().join("log");
         let _ = std::fs::remove_file(&log);
         let agents = repository().join("tests/agents");
-        let mut command = Command::new("unshare");
+        let mut command = self.inside(&agents.join("agent.sh"));
         command
-            .arg("-n")
-            .arg(agents.join("agent.sh"))
             .arg(if self.kind == Kind::Claude { "claude" } else { "codex" })
             .arg(&self.program)
             .arg(agents.join("model_server.py"))
@@ -117,6 +147,9 @@ impl Agent {
             .arg(log);
         command.arg(&self.home).arg(&self.project).arg(AGENT.to_string());
         command.env_clear().env("PATH", "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin");
+        if self.machine.is_some() {
+            command.env("AGENT_MANAGED", "1");
+        }
         command
     }
 

@@ -6,10 +6,10 @@ use std::collections::BTreeMap;
 use std::os::unix::fs::PermissionsExt as _;
 
 use bashgate_tests::clients::{denial, table_is_in_documents};
-use bashgate_tests::{Output, repository, until};
+use bashgate_tests::{Output, until};
 use serde_json::{Value, json};
 
-use super::agents::{Agent, Kind, bash};
+use super::agents::{Agent, Kind};
 
 impl Agent {
     fn gated(kind: Kind, timeout: &str) -> Self {
@@ -135,15 +135,10 @@ const END: &str = "<!-- end of what make test has made -->";
 
 #[test]
 fn claude_code_and_codex_do_as_the_documentation_says() {
-    let makefile = std::fs::read_to_string(repository().join("Makefile")).unwrap();
-    let version = |name: &str| {
-        let line = makefile.lines().find_map(|line| line.strip_prefix(&format!("{name}_VERSION := "))).unwrap();
-        line.to_owned()
-    };
     let all = std::thread::scope(|scope| {
-        let kinds = [("Claude Code", "CLAUDE", Kind::Claude), ("Codex", "CODEX", Kind::Codex)];
-        let running = kinds
-            .map(|(title, name, kind)| (format!("{title} {}", version(name)), scope.spawn(move || measured(kind))));
+        let kinds = [("Claude Code", Kind::Claude), ("Codex", Kind::Codex)];
+        let running =
+            kinds.map(|(title, kind)| (format!("{title} {}", kind.version()), scope.spawn(move || measured(kind))));
         running.map(|(title, rows)| (title, rows.join().unwrap()))
     });
     table_is_in_documents((START, END), &WHAT, &all);
@@ -152,20 +147,28 @@ fn claude_code_and_codex_do_as_the_documentation_says() {
 /// What a subagent calls passes the same hook.
 #[test]
 fn calls_of_a_subagent_are_gated() {
-    let agent = Agent::gated(Kind::Claude, "20");
-    let _host = agent.site.serve();
-    let denied = "rm -rf /etc/bashgate; touch inner-denied";
-    let inner = json!([bash("touch inner; make -n"), bash(denied)]);
-    let prompt = "INNER: do what the model says";
-    let call = json!({
-        "name": "Agent", "inner": inner,
-        "input": {"description": "a test", "prompt": prompt, "subagent_type": "general-purpose"},
-    });
-    agent.run(&json!([
-        call,
-        bash("for i in 1 2 3 4 5 6 7 8; do test -e inner && break; sleep 1; done; sleep 2"),
-        bash("touch outer")
-    ]));
-    assert!(agent.ran("inner") && agent.ran("outer"), "{:?}", agent.results());
-    assert!(!agent.ran("inner-denied") && agent.is_on_record(denied, "deny"), "{:?}", agent.results());
+    for kind in [Kind::Claude, Kind::Codex] {
+        let agent = Agent::gated(kind, "20");
+        let _host = agent.site.serve();
+        let denied = "rm -rf /etc/bashgate; touch inner-denied";
+        let inner = json!([agent.shell("touch inner; make -n"), agent.shell(denied)]);
+        let prompt = "INNER: do what the model says";
+        let call = match kind {
+            Kind::Claude => json!({
+                "name": "Agent", "inner": inner,
+                "input": {"description": "a test", "prompt": prompt, "subagent_type": "general-purpose"},
+            }),
+            Kind::Codex => json!({
+                "name": "spawn_agent", "inner": inner, "item": {"namespace": "multi_agent_v1"},
+                "input": {"message": prompt},
+            }),
+        };
+        agent.run(&json!([
+            call,
+            agent.shell("for i in 1 2 3 4 5 6 7 8; do test -e inner && break; sleep 1; done; sleep 2"),
+            agent.shell("touch outer")
+        ]));
+        assert!(agent.ran("inner") && agent.ran("outer"), "{kind:?}: {:?}", agent.results());
+        assert!(!agent.ran("inner-denied") && agent.is_on_record(denied, "deny"), "{kind:?}: {:?}", agent.results());
+    }
 }

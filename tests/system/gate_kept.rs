@@ -96,6 +96,10 @@ fn what_would_take_the_gate_away_is_asked_about() {
         "rm -rf ../wor*",
         "cd ..; rm -rf w*",
         "rm -rf \"${PWD%/*}\"/work",
+        "git worktree remove -f .",
+        "git worktree remove --force work",
+        "git -C src worktree remove -f ../",
+        "git worktree move . ../elsewhere",
         "nice rm -rf ../work",
         "busybox rm -rf ../work",
         "sh -c 'rm -rf \"$PWD\"'",
@@ -157,6 +161,8 @@ fn ordinary_work_beside_the_gate_goes_on() {
         "git add src && git commit -qm x && git checkout -q same",
         "git rm -rq --cached x5",
         "git switch -q --detach same",
+        "git mv README src/",
+        "git worktree remove -f ../other",
     ];
     each_in(&project(), COMMANDS, false);
 }

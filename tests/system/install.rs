@@ -229,6 +229,9 @@ fn codex_requirements_are_kept_as_they_are_written() {
         assert_eq!(own["hooks"][0]["timeout"].as_i64(), Some(330));
         assert!(value["allowed_web_search_modes"].as_array().unwrap().is_empty());
         assert!(value["hooks"]["UserPromptSubmit"][0].get("matcher").is_none());
+        // Nobody turns them off, adds others, or starts servers.
+        assert_eq!((&value["features"]["hooks"], &value["allow_managed_hooks_only"]), (&json!(true), &json!(true)));
+        assert!(value["mcp_servers"].is_object());
         // Again: no second entry.
         let again = wanted.added(SettingsForm::CodexRequirements, Some(&now)).unwrap();
         assert_eq!(toml::from_str::<Value>(&again).unwrap(), value);

@@ -2,6 +2,7 @@
 
 mod aftermath;
 mod agents;
+mod agents_around;
 mod agents_faults;
 mod approvals;
 #[path = "../attacks/mod.rs"]

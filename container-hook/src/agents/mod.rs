@@ -7,12 +7,15 @@ mod copilot;
 mod cursor;
 mod gemini;
 mod neutral;
+mod set_for_commands;
 mod uses;
 
 use bashgate_shared::agents::{self, AgentRow, Happens};
 use bashgate_shared::object::{self, Once};
 use serde::Deserialize;
 use serde_json::{Map, Value};
+
+pub use set_for_commands::{SetVariable, chooses_code, finds_programs, set_for_commands};
 
 use crate::event::{AfterToolUse, Asker, BeforeToolUse, Called, ToolUse};
 use crate::gate::HookDecision;

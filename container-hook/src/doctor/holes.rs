@@ -6,11 +6,11 @@ use std::time::{Duration, Instant};
 
 use bashgate_shared::agents::{self, AgentRow, Scope, SettingsForm};
 use bashgate_shared::checkup::Report;
-use bashgate_shared::variables;
 use serde_json::Value;
 
 use super::Settings;
 use super::canary::bare_json;
+use crate::agents::{SetVariable, chooses_code, finds_programs, set_for_commands};
 
 /// The first version of Claude Code that heeds `onFailure`.
 const CLAUDE_HEEDS_ON_FAILURE: [u64; 3] = [2, 1, 295];
@@ -20,8 +20,9 @@ const MAX_FILES: usize = 2000;
 /// Looks at one agent, and whether what it runs may be put into the cage.
 pub fn look(row: &AgentRow, found: &[Settings], (project, cages): (&Path, bool), report: &mut Report) {
     let values: Vec<(&Settings, Value)> = found.iter().map(|settings| (settings, value_of(settings))).collect();
+    variables_set(row, project, report);
     for (settings, value) in &values {
-        variables_set(row, settings, value, report);
+        programs_started(row, settings, value, report);
     }
     match row.name {
         "claude" => {
@@ -52,17 +53,27 @@ fn is_true(value: &Value, name: &str) -> bool {
     value.get(name) == Some(&Value::Bool(true))
 }
 
-/// Variables that settings set for commands, and the hook never sees.
-fn variables_set(row: &AgentRow, settings: &Settings, value: &Value, report: &mut Report) {
-    for (name, _) in value.get("env").and_then(Value::as_object).into_iter().flatten() {
-        if chooses_code(name) {
-            let says = format!("{}: `env` sets {name}, which chooses what commands run", settings.file.display());
+/// Variables that settings set for commands, and for them alone.
+fn variables_set(row: &AgentRow, project: &Path, report: &mut Report) {
+    for SetVariable { name, file, .. } in set_for_commands(row, project) {
+        let file = file.display();
+        if name.is_empty() {
+            let says = format!("{file} cannot be read, so that nothing is decided in the hook");
+            report.doubtful(row.name, says, "look at it, or take it away");
+        } else if chooses_code(&name) {
+            let says =
+                format!("{file} sets {name} for commands, which chooses what they run: nothing is decided in the hook");
             report.broken(row.name, says, "take it out");
-        } else if finds_programs(name) {
-            let says = format!("{}: `env` sets {name}, by which commands find programs", settings.file.display());
-            report.doubtful(row.name, says, "see that the agent can write nothing there");
+        } else if finds_programs(&name) {
+            let says =
+                format!("{file} sets {name} for commands, by which they find programs: nothing is decided in the hook");
+            report.doubtful(row.name, says, "see that the agent can write nothing there, or take it out");
         }
     }
+}
+
+/// Programs that settings start by themselves.
+fn programs_started(row: &AgentRow, settings: &Settings, value: &Value, report: &mut Report) {
     if settings.scope == Scope::Managed {
         return;
     }
@@ -70,16 +81,6 @@ fn variables_set(row: &AgentRow, settings: &Settings, value: &Value, report: &mu
         let says = format!("{}: `{name}` runs a program without asking any hook", settings.file.display());
         report.doubtful(row.name, says, "look at it, and keep the file out of the agent's reach");
     }
-}
-
-/// True for a variable by which commands run other code, or find other settings, than the hook sees.
-fn chooses_code(name: &str) -> bool {
-    variables::is_code(name) || agents::folder_named_by(name).is_some()
-}
-
-/// True for a variable by which commands find other programs and files.
-fn finds_programs(name: &str) -> bool {
-    name == "PATH" || name == "HOME"
 }
 
 /// The names of settings that start a program by themselves, hooks excepted.
@@ -219,18 +220,6 @@ fn codex(values: &[(&Settings, Value)], project: &Path, report: &mut Report) {
         let Ok(text) = std::fs::read_to_string(&file) else { continue };
         let Ok(value) = toml::from_str::<Value>(&text) else { continue };
         let shown = file.display();
-        for (name, _) in value.pointer("/shell_environment_policy/set").and_then(Value::as_object).into_iter().flatten()
-        {
-            if chooses_code(name) {
-                let says = format!(
-                    "{shown}: `shell_environment_policy.set` sets {name} for commands, which the hook never sees"
-                );
-                report.broken(WHAT, says, "take it out");
-            } else if finds_programs(name) {
-                let says = format!("{shown}: `shell_environment_policy.set` sets {name}, which the hook never sees");
-                report.doubtful(WHAT, says, "see that the agent can write nothing there");
-            }
-        }
         for name in programs_in(&value) {
             let says = format!("{shown}: `{name}` runs a program without asking any hook");
             report.doubtful(WHAT, says, "look at it, and keep the file out of the agent's reach");

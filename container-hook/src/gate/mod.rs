@@ -49,6 +49,7 @@ use bashgate_shared::shell::Shell;
 pub use decision::{HookDecision, LetThroughBy};
 pub use report::{Aftermath, CommandRan};
 
+use crate::agents::SetVariable;
 use ask::AskError;
 use conditions::{Findings, ShellSetup};
 use config::{Config, WhenSilent};
@@ -86,6 +87,8 @@ pub struct Question<'q> {
     pub doubt: Option<&'static str>,
     /// The asker goes on while it runs, so that what is looked at before may be another thing by then.
     pub background: bool,
+    /// What the asker's settings set for the commands that it runs.
+    pub set_for_commands: &'q [SetVariable],
     /// What else it is asked with, for people and for what an approval is bound to.
     pub asked_with: &'q [String],
 }
@@ -254,6 +257,8 @@ pub fn check(question: &Question<'_>, config: &Config) -> Step {
         }
     }
     look.findings.unproven.extend(question.doubt.map(str::to_owned));
+    let set = question.set_for_commands.iter();
+    look.findings.unproven.extend(set.filter_map(|set| set.doubt(&look.found.effects.programs)));
     if question.background && (!look.found.conditions.is_empty() || !look.found.effects.writes.is_empty()) {
         let why = "it goes on in the background, while what was looked at may become another thing";
         look.findings.unproven.push(why.to_owned());

@@ -162,6 +162,15 @@ impl Wanted<'_> {
             entry.insert("hooks", Item::ArrayOfTables(std::iter::once(hook).collect()));
             entries.push(entry);
         }
+        // Hooks of others may be any program, and a project's settings could turn all of them off.
+        document.insert("allow_managed_hooks_only", value(true));
+        let features = document.entry("features").or_insert_with(|| Item::Table(Table::new()));
+        let features = features.as_table_like_mut().ok_or_else(|| EntryError::OtherKind("features".to_owned()))?;
+        features.insert("hooks", value(true));
+        // A list without entries: servers of projects run before any hook is asked.
+        if !self.keep_mcp && !document.contains_key("mcp_servers") {
+            document.insert("mcp_servers", Item::Table(Table::new()));
+        }
         // What a hosted search brings has no event.
         if !document.contains_key("allowed_web_search_modes") {
             document.insert("allowed_web_search_modes", value(toml_edit::Array::new()));

@@ -131,8 +131,9 @@ impl Exec {
         if preset.filesystem.workspace == Access::Write && by_accident && !self.cage {
             return Err(PlaceError::Home(workspace).into());
         }
-        // Nobody was asked about what runs in the cage, so it writes in a project's folder, or nowhere.
-        let guarded: Vec<PathBuf> = own.iter().cloned().chain(gate.hidden_files()).collect();
+        // Nobody was asked about what runs in the cage, so it writes in a project's folder, or nowhere. A project whose settings call the gate
+        // is one as well: no run changes those settings.
+        let guarded: Vec<PathBuf> = gate.installed_files().into_iter().chain(gate.hidden_files()).collect();
         if self.cage && (by_accident || !sandbox::is_project(&workspace, &guarded)) {
             preset.filesystem.workspace = Access::Read;
             preset.git.repository = Access::Read;

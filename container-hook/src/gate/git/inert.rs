@@ -279,7 +279,7 @@ struct Read {
 }
 
 /// Variables that change what git does. What only names people, or steers editors and prompts, does not count.
-fn steers(name: &str, value: &str) -> bool {
+pub fn steers(name: &str, value: &str) -> bool {
     let harmless = ["GIT_TERMINAL_PROMPT", "GIT_EDITOR", "GIT_SEQUENCE_EDITOR", "GIT_ASKPASS", "GIT_OPTIONAL_LOCKS"];
     let pager = |value: &str| value.is_empty() || !value.contains('/') && programs::has(value, Trait::PlainPager);
     match name {

@@ -1,6 +1,7 @@
 //! What rules say about effects: files read and written, secrets, the network, what will run later.
 
 use std::collections::HashSet;
+use std::path::Path;
 
 use super::calls;
 use super::folders::Folder;
@@ -618,8 +619,10 @@ impl Judge<'_> {
         let behind = |wanted: Trait| {
             is_behind && call.args.iter().any(|arg| programs::has(paths::file_name(arg.start()), wanted))
         };
-        let moves = moves || behind(Trait::Moves);
-        let takes_away = !searches && (moves || programs::has(&call.program, Trait::Deletes) || behind(Trait::Deletes));
+        let by_git = programs::is_git(&call.program).then(|| programs::does_to_folders(&call.args)).flatten();
+        let moves = moves || by_git == Some(Trait::Moves) || behind(Trait::Moves);
+        let deletes = programs::has(&call.program, Trait::Deletes) || by_git == Some(Trait::Deletes);
+        let takes_away = !searches && (moves || deletes || behind(Trait::Deletes));
         // What is moved comes to the last one, or to what stands behind an option.
         let says_target = |arg: &Arg| arg.start().starts_with("-t") || arg.start().starts_with("--t");
         let by_option = call.args.iter().any(says_target);
@@ -680,6 +683,11 @@ impl Judge<'_> {
                 && let Some(path) = arg.exact()
             {
                 self.takes_away(path);
+                // It finds one by the end of its path, too.
+                let called_so = |cwd: &&String| by_git.is_some() && Path::new(cwd).ends_with(path);
+                if let Some(cwd) = self.around.cwd.clone().as_ref().filter(called_so) {
+                    self.takes_away(cwd);
+                }
             }
             if modifies && (arg.exact().is_none() || reads_names) {
                 self.tampering_by(arg);

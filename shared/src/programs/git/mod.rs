@@ -674,6 +674,17 @@ pub fn brings_files(args: &[Arg]) -> bool {
     subcommand_of(&words).is_some_and(|(subcommand, _)| checks_out(subcommand))
 }
 
+/// What a call of git does to folders that stand in its words: it moves the first ones to the last one, or takes them away.
+pub fn does_to_folders(args: &[Arg]) -> Option<Trait> {
+    let words: Vec<Option<&str>> = args.iter().map(Arg::exact).collect();
+    let (subcommand, rest) = subcommand_of(&words)?;
+    match (subcommand, rest.first()) {
+        ("mv", _) | ("worktree", Some(Some("move"))) => Some(Trait::Moves),
+        ("worktree", Some(Some("remove") | None)) => Some(Trait::Deletes),
+        _ => None,
+    }
+}
+
 /// The subcommand among git's words, and the words behind it. Words that are not known count for nothing.
 fn subcommand_of<'w>(words: &'w [Option<&'w str>]) -> Option<(&'w str, &'w [Option<&'w str>])> {
     const VALUED: &[&str] =
