@@ -6,7 +6,7 @@
 use std::path::Path;
 
 use bashgate_shared::classify::{
-    Argv, COMPUTED, Classification, CommandClass, FUNCTION_CALL, Part, Surroundings, classify, paths,
+    Argv, COMPUTED, Classification, CommandClass, Effects, FUNCTION_CALL, Part, Surroundings, classify, paths,
 };
 use bashgate_shared::command::{CommandLine, Digest};
 use bashgate_shared::programs::{self, Builtin, Flag, Kind, Program, Runs, Talks, Trait};
@@ -154,7 +154,7 @@ fn what_scripts_do(brief: &Brief) -> Option<String> {
         return None;
     }
     let mut scripts = Vec::new();
-    if let Some(why) = add_scripts(brief, (&brief.calls, &brief.effects.runs), &mut scripts) {
+    if let Some(why) = add_scripts(brief, (&brief.calls, &brief.effects), &mut scripts) {
         return Some(why);
     }
     // All of it is one: what one script writes another one may run.
@@ -173,7 +173,7 @@ fn what_scripts_do(brief: &Brief) -> Option<String> {
         if let Some(why) = what_script_does(brief, &text, &found) {
             return Some(format!("in `{name}`, which it runs: {why}"));
         }
-        if let Some(why) = add_scripts(brief, (&found.calls, &found.effects.runs), &mut scripts) {
+        if let Some(why) = add_scripts(brief, (&found.calls, &found.effects), &mut scripts) {
             return Some(why);
         }
         let beside = || (found.effects.jobs > 0).then(|| BESIDE.to_owned());
@@ -232,9 +232,10 @@ fn what_is_exchanged(
 /// knows what reads it.
 fn add_scripts<'b>(
     brief: &'b Brief,
-    (calls, runs): (&[Argv], &[String]),
+    (calls, effects): (&[Argv], &Effects),
     scripts: &mut Vec<Script<'b>>,
 ) -> Option<String> {
+    let runs = &effects.runs;
     if let Some(file) = brief.evidence.iter().find(|file| file.says_what_runs()) {
         return Some(format!("nobody knows {}", shortened(&file.path)));
     }
@@ -253,7 +254,7 @@ fn add_scripts<'b>(
                 scripts.push(Script { file, text, shell });
             }
         };
-        if let Some(commands) = recipes::commands_of(file, calls) {
+        if let Some(commands) = recipes::commands_of(file, calls, &effects.sets) {
             add(commands, Shell::Other);
             continue;
         }
@@ -1046,8 +1047,10 @@ mod tests {
             let found = finding(command, &[(path, "true\n")]);
             assert!(matches!(found, Finding::NoAnswer { .. }), "{command}: {found:?}");
         }
-        for (command, path) in [("sh run", "run"), ("make test", "Makefile"), ("./run.sh", "run.sh")] {
-            let found = finding(command, &[(path, "true\n")]);
+        for (command, path, text) in
+            [("sh run", "run", "true\n"), ("make test", "Makefile", "test: ; true\n"), ("./run.sh", "run.sh", "true\n")]
+        {
+            let found = finding(command, &[(path, text)]);
             assert!(matches!(found, Finding::Clear { .. }), "{command}: {found:?}");
         }
     }

@@ -211,9 +211,13 @@ impl Gathered<'_> {
 
     /// Settings of npm's and its like that say by which shell, with what and of which folders scripts run: no text of a script says it.
     pub(super) fn add_shell_of_packages(&mut self, account: Option<&Path>) {
-        const SAYS: [&str; 12] = [
+        const SAYS: [&str; 15] = [
             "script-shell",
             "node-options",
+            // Of which more is taken.
+            "userconfig",
+            "globalconfig",
+            "prefix",
             "workspaces",
             "workspace=",
             "shell",
@@ -228,14 +232,18 @@ impl Gathered<'_> {
         ];
         let mut files = self.settings_around(&[".npmrc", ".yarnrc", ".yarnrc.yml", "pnpm-workspace.yaml"], account);
         files.insert(PathBuf::from("/etc/npmrc"));
-        let says = |line: &str| {
-            let line = line.trim_start().to_ascii_lowercase();
-            SAYS.iter().any(|key| line.starts_with(key))
-        };
-        // A person's own says where programs are installed for all.
-        let has_prefix = |line: &str| line.trim_start().to_ascii_lowercase().starts_with("prefix");
         let around: BTreeSet<PathBuf> = self.cwd.ancestors().map(|folder| folder.join(".npmrc")).collect();
-        self.add_unknown_where(&around, has_prefix, |file| format!("what {file} says of where scripts run"));
+        let says = |file: &Path, line: &str| {
+            let line = line.trim_start().to_ascii_lowercase();
+            // A person's own says where programs are installed for all.
+            let is_own = file.ends_with(".npmrc") && !around.contains(file);
+            let mut keys = SAYS.iter().filter(|key| !(is_own && **key == "prefix"));
+            // A key that is put together, in quotes or of other letters is whichever npm makes of it.
+            let key = line.split(['=', ':']).next().unwrap_or_default().trim_end();
+            let is_ini = file.extension().is_none();
+            let is_odd = |key: &str| !key.chars().all(|c| c.is_ascii_alphanumeric() || "@/._-[] ".contains(c));
+            keys.any(|key| line.starts_with(key)) || is_ini && !line.starts_with(['#', ';', '/']) && is_odd(key)
+        };
         self.add_unknown_where(&files, says, |file| format!("what {file} {SAYS_HOW_SCRIPTS_RUN}"));
         // Code that they load before anything else.
         for file in self
@@ -263,7 +271,7 @@ impl Gathered<'_> {
         let mut files = self.settings_around(&[".cargo/config.toml", ".cargo/config"], account);
         files.insert(self.cwd.join("Cargo.toml"));
         // A program by its place; one of PATH is the machine's.
-        let runs = |line: &str| {
+        let runs = |_: &Path, line: &str| {
             let Some((key, value)) = line.split_once('=') else { return false };
             let key = key.trim().trim_matches('"').rsplit('.').next().unwrap_or_default();
             let is_place = value.contains('/') || value.contains(".rs");
@@ -283,12 +291,12 @@ impl Gathered<'_> {
     fn add_unknown_where(
         &mut self,
         files: &BTreeSet<PathBuf>,
-        says: impl Fn(&str) -> bool,
+        says: impl Fn(&Path, &str) -> bool,
         what: impl Fn(std::path::Display<'_>) -> String,
     ) {
         for file in files {
             let Ok(bytes) = read_capped(file, MAX_SETTINGS) else { continue };
-            if String::from_utf8_lossy(&bytes).lines().any(&says) {
+            if String::from_utf8_lossy(&bytes).split(['\n', '\r']).any(|line| says(file, line)) {
                 self.add_unknown(&what(file.display()));
             }
         }
@@ -354,6 +362,12 @@ impl Gathered<'_> {
             .map(Path::to_owned)
             .collect();
         for row in rows.iter().flatten() {
+            if row.names.contains(&"make") {
+                let folders = and_above.iter().map(PathBuf::as_path).chain([self.cwd]);
+                for file in folders.flat_map(|folder| made_into_makefile(folder, row.steered_by)).collect::<Vec<_>>() {
+                    self.add_unknown(&format!("what {} {SAYS_HOW_SCRIPTS_RUN}", file.display()));
+                }
+            }
             // What is code shows how it begins.
             let of = |list: &'static [&'static str], told| list.iter().map(move |name| (*name, told));
             let lists = of(row.configured_by, Told::Digest).chain(of(row.steered_by, Told::Head));
@@ -665,4 +679,16 @@ impl Form {
 fn may_be_settings(file: &Path, kept: &[&str]) -> bool {
     let name = file.file_name().unwrap_or_default().to_string_lossy().to_lowercase();
     !NO_SETTINGS.iter().chain(kept).any(|ending| name.ends_with(ending))
+}
+
+/// Files out of which make's own rules make the makefile that it then reads, also where there is one already (GNU make 4.4, `make -p`).
+fn made_into_makefile(folder: &Path, makefiles: &[&str]) -> Vec<PathBuf> {
+    const ENDINGS: [&str; 20] =
+        ["sh", "o", "c", "cc", "C", "cpp", "p", "f", "F", "m", "r", "s", "S", "mod", "y", "l", "ym", "lm", "ch", "web"];
+    let endings = ENDINGS.iter().map(|ending| format!(".{ending}")).chain([",v".to_owned()]);
+    let beside = makefiles.iter().flat_map(|name| endings.clone().map(move |ending| format!("{name}{ending}")));
+    let kept = makefiles.iter().flat_map(|name| {
+        [format!("RCS/{name}"), format!("RCS/{name},v"), format!("SCCS/s.{name}"), format!("s.{name}")]
+    });
+    beside.chain(kept).map(|name| folder.join(name)).filter(|file| file.symlink_metadata().is_ok()).collect()
 }

@@ -44,6 +44,19 @@ pub struct Started {
 }
 
 impl Started {
+    /// What was found, also by its real paths.
+    fn of(mut look: Look) -> Self {
+        let is_all = look.is_all;
+        let (files, found) = look.taken();
+        let real: Vec<PathBuf> = files.iter().filter_map(|file| file.canonicalize().ok()).collect();
+        let mut folders: Vec<Folder> = found.into_iter().collect();
+        let resolved = |folder: &Folder| Some(Folder { path: folder.path.canonicalize().ok()?, ..folder.clone() });
+        folders.extend(folders.iter().filter_map(resolved).collect::<Vec<_>>());
+        folders.sort();
+        folders.dedup();
+        Self { files: files.into_iter().chain(real).collect(), folders, is_all }
+    }
+
     /// What a file is to what is in force: the script that it is, or a folder of such. Also for a folder with such in it.
     pub fn names(&self, written: &Path, real: &Path) -> Option<&Path> {
         let is_it = |script: &&PathBuf| script.starts_with(real) || *script == written;
@@ -109,14 +122,20 @@ pub fn in_force(start: &Path, soon: &[PathBuf], around: &Around) -> Started {
         }
     }
     look.follow(&[start], &counts);
-    let (files, found) = look.taken();
-    let real: Vec<PathBuf> = files.iter().filter_map(|file| file.canonicalize().ok()).collect();
-    let mut folders: Vec<Folder> = found.into_iter().collect();
-    let resolved = |folder: &Folder| Some(Folder { path: folder.path.canonicalize().ok()?, ..folder.clone() });
-    folders.extend(folders.iter().filter_map(resolved).collect::<Vec<_>>());
-    folders.sort();
-    folders.dedup();
-    Started { files: files.into_iter().chain(real).collect(), folders, is_all: look.is_all }
+    Started::of(look)
+}
+
+/// The files that agents' settings start for whoever works in a folder.
+pub fn by_settings(start: &Path) -> Started {
+    let mut look = Look::default();
+    let counts = |names: &mut listing::Names, place: &Path| is_there(names, place);
+    for file in settings_of(start.ancestors().map(Path::to_owned).chain(home()).collect()).take(MOST_OUTSIDE) {
+        let own = [file.parent(), file.parent().and_then(Path::parent)];
+        let bases: Vec<&Path> = own.into_iter().flatten().chain([start]).collect();
+        look.at_settings_file(&file, &bases, &counts);
+    }
+    look.follow(&[start], &counts);
+    Started::of(look)
 }
 
 /// True for a file which says what runs: what it starts is looked for.

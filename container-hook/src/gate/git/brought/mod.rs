@@ -17,6 +17,7 @@ use super::revisions::{self, Meaning, peeled};
 use super::{Repository, added, existing, index, those_understood};
 use crate::gate::conditions::place;
 use crate::gate::evidence::folders_of_git;
+use crate::gate::started;
 
 /// Most names in folders of the gate's parts, and most branches and tags, that are looked at.
 const MAX_NAMES: usize = 4000;
@@ -51,6 +52,11 @@ pub fn by(all_calls: &[Argv], effects: &Effects, cwd: &Path) -> Brought {
     // Other variables of git's have it take another index, or another place for what it puts there.
     let has_another_index = std::env::var_os("GIT_INDEX_FILE").is_some()
         || effects.sets.iter().any(|name| name.starts_with("GIT_INDEX") || name.starts_with("GIT_OBJ"));
+    let has_settings = std::env::var_os("GIT_CONFIG_COUNT").is_some()
+        || effects
+            .sets
+            .iter()
+            .any(|name| name.starts_with("GIT_CONFIG") || name == "HOME" || name == "XDG_CONFIG_HOME");
     // What no such call stands behind changes nothing that counts.
     let Some(last) = words.iter().rposition(|words| programs::leaves(words).is_some()) else { return all };
     let calls = words.get(..=last).unwrap_or_default();
@@ -64,6 +70,7 @@ pub fn by(all_calls: &[Argv], effects: &Effects, cwd: &Path) -> Brought {
         let looked: Vec<Looked<Brought>> = match look {
             Ok(mut look) => {
                 look.is_unsure |= is_late;
+                look.is_told_settings |= has_settings;
                 calls.iter().map(|words| look.next(words)).collect()
             }
             Err(why) => vec![Err(why)],
@@ -111,7 +118,7 @@ struct Parts {
 }
 
 impl Parts {
-    /// Those that are in force for whoever works in this folder: in it, and in each above.
+    /// Those that are in force for whoever works in this folder: in it, and in each above, and what they start.
     fn new(root: &Path, cwd: &Path) -> Self {
         let inside = cwd.strip_prefix(root).unwrap_or(Path::new(""));
         let above = inside.ancestors().map(|folder| folder.to_string_lossy().into_owned());
@@ -122,7 +129,9 @@ impl Parts {
                 (start, pattern.ends_with('*'))
             })
         });
-        Self { starts: starts.collect() }
+        let started = started::by_settings(cwd).files.into_iter();
+        let started = started.filter_map(|file| Some(file.strip_prefix(root).ok()?.to_string_lossy().into_owned()));
+        Self { starts: starts.chain(started.map(|file| (file, false))).collect() }
     }
 
     /// True for one of them.
@@ -158,6 +167,8 @@ struct Look<'r> {
     branch: String,
     /// An earlier call of the command may have changed what is tracked, what is checked out or what names mean.
     is_unsure: bool,
+    /// The call or its environment has settings of its own.
+    is_told_settings: bool,
 }
 
 /// What a commit is laid beside: what differs comes from it.
@@ -199,6 +210,7 @@ impl<'r> Look<'r> {
             head: Held::new(),
             branch: String::new(),
             is_unsure: false,
+            is_told_settings: false,
         };
         let head = super::read_text(&repository.git_dir.join("HEAD")).unwrap_or_default();
         head.trim().strip_prefix("ref: refs/heads/").unwrap_or_default().clone_into(&mut look.branch);
@@ -239,6 +251,11 @@ impl<'r> Look<'r> {
 
     /// What one call does, behind those that were looked at before it.
     fn next(&mut self, words: &[Option<&str>]) -> Looked<Brought> {
+        // In front of the subcommand, and `git config` before.
+        let is_setting = |word: Option<&str>| {
+            word.is_none_or(|word| word.starts_with("-c") || word.starts_with("--config-env") || word == "config")
+        };
+        self.is_told_settings |= words.iter().copied().any(is_setting);
         let found = match programs::leaves(words) {
             Some(call) => self.call(call)?,
             None => Brought::default(),

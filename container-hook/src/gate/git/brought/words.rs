@@ -7,7 +7,7 @@ use bashgate_shared::programs::Leaves;
 
 use super::super::objects::{Id, Looked};
 use super::super::revisions::{self, Meaning, every_ref, peeled};
-use super::super::{config, existing, read_text};
+use super::super::{config, existing, files_outside, read_text};
 use super::{Beside, Look, MAX_REFS};
 
 /// What the words of a call mean.
@@ -28,9 +28,9 @@ impl Words {
         self.any_path || !self.paths.is_empty()
     }
 
-    /// Adds a path. One with a sign in front means what only git knows: `:/`, `:!src`, `:(top)`.
+    /// Adds a path. One with a sign in front, or with a backslash, means what only git knows: `:/`, `:!src`, `:(top)`, `a\\b`.
     fn add_path(&mut self, word: &str) {
-        if word.starts_with(':') {
+        if word.starts_with(':') || word.contains('\\') {
             self.any_path = true;
         } else {
             self.paths.push(word.to_owned());
@@ -40,21 +40,28 @@ impl Words {
 
 /// Options of a subcommand behind which a word stands that is neither a commit nor a path: a message, a number, the name of something new.
 fn takes_value(subcommand: &str, option: &str) -> bool {
-    let all: &[&str] = match subcommand {
-        "stash" => &["-m", "--message"],
-        "merge" | "pull" => &["-m", "--message", "-F", "--file", "-X", "--strategy-option", "--into-name"],
-        "cherry-pick" | "revert" => &["-m", "--mainline", "-X", "--strategy-option"],
-        "commit" => &["-m", "--message", "-F", "--file", "--author", "--date"],
-        "checkout" => &["-b", "-B", "--orphan", "--conflict"],
-        "switch" => &["-c", "-C", "--create", "--force-create", "--orphan", "--conflict"],
-        "rebase" => &["-x", "--exec", "-X", "--strategy-option"],
-        "clean" => &["-e", "--exclude"],
-        "tag" => &["-m", "--message", "-F", "--file"],
-        _ => &[],
+    // Letters that take the next word, those behind which the rest of the word may be their own, and whole names.
+    let (taking, own, long): (&[char], &[char], &[&str]) = match subcommand {
+        "stash" => (&['m'], &[], &["--message"]),
+        "merge" => (&['m', 'F', 'X'], &['S', 's'], &["--message", "--file", "--strategy-option", "--into-name"]),
+        "pull" => {
+            (&['m', 'F', 'X', 'o'], &['S', 's', 'j', 'r'], &["--message", "--file", "--strategy-option", "--into-name"])
+        }
+        "cherry-pick" | "revert" => (&['m', 'X'], &['S', 's'], &["--mainline", "--strategy-option"]),
+        "commit" => (&['m', 'F'], &['S', 'u', 'c', 'C', 't'], &["--message", "--file", "--author", "--date"]),
+        "checkout" => (&['b', 'B'], &['U'], &["--orphan", "--conflict"]),
+        "switch" => (&['c', 'C'], &['U'], &["--create", "--force-create", "--orphan", "--conflict"]),
+        "rebase" => (&['x', 'X'], &['S', 'C', 's'], &["--exec", "--strategy-option"]),
+        "clean" => (&['e'], &[], &["--exclude"]),
+        "tag" => (&['m', 'F'], &['n', 'u'], &["--message", "--file"]),
+        _ => return false,
     };
-    // Of letters that stand together the last one takes it: `-qb new`.
-    let last = option.chars().next_back().filter(|_| !option.starts_with("--"));
-    all.contains(&option) || last.is_some_and(|last| all.contains(&format!("-{last}").as_str()))
+    if option.starts_with("--") {
+        return long.contains(&option);
+    }
+    let letters = option.strip_prefix('-').unwrap_or_default();
+    let first = letters.find(|letter| taking.contains(&letter) || own.contains(&letter));
+    first.is_some_and(|at| at + 1 == letters.len() && letters.ends_with(taking))
 }
 
 impl Look<'_> {
@@ -149,7 +156,7 @@ impl Look<'_> {
     /// True for a word that names something that lies there or is tracked, or a pattern.
     fn is_path(&self, word: &str) -> bool {
         word.starts_with(':')
-            || word.contains(['*', '?', '['])
+            || word.contains(['*', '?', '[', '\\'])
             || std::fs::symlink_metadata(self.cwd.join(word)).is_ok()
             || self.tracked.keys().any(|name| paths::is_within(name, word.trim_end_matches('/')))
     }
@@ -159,10 +166,8 @@ impl Look<'_> {
         let is_number = !word.is_empty() && word.bytes().all(|byte| byte.is_ascii_digit());
         if leaves == Leaves::Stashed {
             let name = if is_number { format!("stash@{{{word}}}") } else { word.to_owned() };
-            if !name.starts_with("stash") && !name.starts_with("refs/stash") {
-                return Ok(Vec::new());
-            }
-            return self.stashed(&name);
+            // Any commit that looks like one does.
+            return if name.is_empty() { Ok(Vec::new()) } else { self.stashed(&name) };
         }
         if word == "-" {
             let before = self.before()?;
@@ -252,9 +257,22 @@ impl Look<'_> {
         let mut names: BTreeSet<String> =
             self.remotes().into_iter().map(|remote| format!("{remote}/{branch}")).collect();
         names.insert("FETCH_HEAD".to_owned());
-        let path = self.repository.common.join("config");
-        let text = existing(read_text(&path)).map_err(|error| format!("{} ({error})", path.display()))?;
-        let Some(settings) = config::read(&text.unwrap_or_default()) else { return self.every() };
+        // What the call or its environment says, or other files that these name, is not looked at.
+        if self.is_told_settings {
+            return self.every();
+        }
+        let own = [self.repository.common.join("config"), self.repository.git_dir.join("config.worktree")];
+        let mut settings = Vec::new();
+        for path in files_outside().into_iter().chain(own) {
+            let text = existing(read_text(&path)).map_err(|error| format!("{} ({error})", path.display()))?;
+            match config::read(&text.unwrap_or_default()) {
+                Some(read) => settings.extend(read),
+                None => return self.every(),
+            }
+        }
+        if settings.iter().any(|setting| setting.key.starts_with("include")) {
+            return self.every();
+        }
         let set = |name: &str| {
             let key = format!("branch.{branch}.{name}");
             settings.iter().rfind(|setting| setting.key == key).map(|setting| setting.value.clone())
