@@ -124,6 +124,8 @@ pub fn leaves<'w>(words: &'w [Option<&'w str>]) -> Option<(Leaves, &'w str, &'w 
     ];
     let (subcommand, rest) = subcommand_of(words)?;
     let is = |options: &[&str]| has_any(rest, &|word| options.iter().any(|option| word.starts_with(option)));
+    // A later one takes an option back.
+    let takes_back = is(&["--no-"]);
     // Letters that stand together: `-fdn`.
     let has_letter =
         |letter: char| has_any(rest, &|word| word.starts_with('-') && !word.starts_with("--") && word.contains(letter));
@@ -133,7 +135,9 @@ pub fn leaves<'w>(words: &'w [Option<&'w str>]) -> Option<(Leaves, &'w str, &'w 
         "switch" if is(&["--o"]) => Leaves::Removed,
         "switch" if has_letter('f') || is(&["--f", "--di"]) => Leaves::Restored,
         "switch" | "merge" | "pull" | "rebase" | "cherry-pick" | "revert" | "bisect" => Leaves::Commits,
-        "restore" if (has_letter('S') || is(&["--st"])) && !has_letter('W') && !is(&["--w"]) => return None,
+        "restore" if !takes_back && (has_letter('S') || is(&["--st"])) && !has_letter('W') && !is(&["--w"]) => {
+            return None;
+        }
         "checkout" | "restore" => Leaves::Restored,
         "reset" if is(&["--h", "--me", "--k"]) => Leaves::Restored,
         "reset" => return None,
@@ -149,7 +153,7 @@ pub fn leaves<'w>(words: &'w [Option<&'w str>]) -> Option<(Leaves, &'w str, &'w 
         "clean" if has_letter('x') => Leaves::Cleaned(Untracked::All),
         "clean" if has_letter('X') => Leaves::Cleaned(Untracked::Ignored),
         "clean" => Leaves::Cleaned(Untracked::Plain),
-        "rm" if is(&["--c"]) => return None,
+        "rm" if is(&["--c"]) && !takes_back => return None,
         "rm" | "mv" | "sparse-checkout" => Leaves::Removed,
         _ if NONE.contains(&subcommand) || APART.contains(&subcommand) || !may_leave_files(words) => return None,
         _ => Leaves::Unknown,
@@ -162,7 +166,14 @@ pub fn leaves<'w>(words: &'w [Option<&'w str>]) -> Option<(Leaves, &'w str, &'w 
 pub fn moves<'w>(words: &'w [Option<&'w str>]) -> Option<(&'w str, &'w [Option<&'w str>])> {
     const STAY: &[&str] = &["check-ref-format", "show-branch"];
     let (subcommand, rest) = subcommand_of(words)?;
-    let stays = [LOOK, APART, STAY].iter().any(|list| list.contains(&subcommand));
+    let only_looks = match (subcommand, rest.first().copied().unwrap_or(Some(""))) {
+        // One makes branches, the other calls those of others otherwise.
+        ("worktree", Some("list" | "lock" | "unlock" | "prune"))
+        | ("remote", Some("" | "-v" | "--verbose" | "show" | "get-url" | "add" | "set-url")) => true,
+        ("worktree" | "remote", _) => false,
+        _ => [LOOK, APART].iter().any(|list| list.contains(&subcommand)),
+    };
+    let stays = only_looks || STAY.contains(&subcommand);
     (!stays).then_some((subcommand, rest))
 }
 

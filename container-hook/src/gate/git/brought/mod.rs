@@ -169,6 +169,10 @@ struct Look<'r> {
     is_unsure: bool,
     /// The call or its environment has settings of its own.
     is_told_settings: bool,
+    /// An earlier call may have given each stash another number.
+    stashes_moved: bool,
+    /// An earlier call may have moved what is checked out.
+    head_moved: bool,
 }
 
 /// What a commit is laid beside: what differs comes from it.
@@ -211,6 +215,8 @@ impl<'r> Look<'r> {
             branch: String::new(),
             is_unsure: false,
             is_told_settings: false,
+            stashes_moved: false,
+            head_moved: false,
         };
         let head = super::read_text(&repository.git_dir.join("HEAD")).unwrap_or_default();
         head.trim().strip_prefix("ref: refs/heads/").unwrap_or_default().clone_into(&mut look.branch);
@@ -262,6 +268,8 @@ impl<'r> Look<'r> {
         };
         if let Some((subcommand, rest)) = programs::moves(words) {
             self.is_unsure |= self.may_move(subcommand, rest)?;
+            self.stashes_moved |= subcommand == "stash" && !matches!(rest.first(), Some(Some("list" | "show")));
+            self.head_moved |= !matches!(subcommand, "add" | "branch" | "tag" | "fetch" | "push" | "config" | "stash");
         }
         Ok(found)
     }

@@ -56,6 +56,7 @@ fn made(settings: Settings) -> tempfile::TempDir {
         "git switch -qc links; mkdir tools; echo '{\"l\":1}' > tools/settings.json; ln -s tools .claude; git add .; git commit -qm links; git switch -q main
          git update-ref refs/remotes/origin/feature other; git update-ref refs/remotes/origin/plain same
          git switch -qc there-and-back; mkdir .claude; echo '{\"x\":1}' > .claude/settings.json; git add .; git commit -qm there; git rm -qr .claude; git commit -qm back; echo e > e; git add .; git commit -qm more; git switch -q main
+         git switch -qc one main; mkdir .claude; echo '{\"y\":1}' > .claude/settings.json; git add .; git commit -qm one; git switch -qc joined main; git merge -q --no-ff --no-edit one; git switch -q main
          git switch -qc follows main; git config branch.follows.remote .; git config branch.follows.merge refs/heads/other; git switch -q main",
     );
     if matches!(settings, Settings::Committed | Settings::Changed) {
@@ -245,6 +246,42 @@ fn nothing_happens_to_the_gate_unsaid() {
         "git bisect start there-and-back~1 HEAD",
         "git rebase -q main there-and-back",
         "git rebase -q --onto main same there-and-back",
+        // Values of options, and words that look like such.
+        "git merge -q --no-edit -Xdiff-algorithm=histogram other",
+        "git cherry-pick -Xdiff-algorithm=histogram other~1",
+        "git merge --no-edit -q -m x other",
+        "git merge -q -mx same",
+        "git checkout -qb other2 same",
+        // A backslash is special in a pattern.
+        "git checkout other -- '.clau\\de/settings.json'",
+        "git restore -s other -- '.clau\\de/setting*.js\\on'",
+        "git checkout -- '.clau\\de/settings.json'",
+        "git stash push -q -- '.clau\\de/settings.json'",
+        "git clean -fdxq -- '.clau\\de/settings.json'",
+        // `--` ends the options only.
+        "git merge -q --no-edit -- other",
+        "git switch -q -- other",
+        "git cherry-pick -- other~1",
+        "git stash pop -q -- stash@{1}",
+        // What looks like a stash is one.
+        "git stash branch x joined",
+        "git stash apply -q joined",
+        // Settings that the call brings.
+        "git -c branch.main.remote=. -c branch.main.merge=refs/heads/other merge -q --no-edit",
+        "git config branch.main.remote .; git config branch.main.merge refs/heads/other; git merge -q --no-edit",
+        // Options that are taken back.
+        "git rm -rfq --cached --no-cached .",
+        "git restore --staged --no-staged --source=other .",
+        // Names that are another one's by then.
+        "git worktree add -q -B nb wt2 other; git worktree remove wt2; git checkout -q nb",
+        "git worktree add -q -b nb wt3 other && git merge -q --no-edit nb",
+        "git stash drop -q; git stash pop -q",
+        "git stash pop -q; git checkout -q .; git stash pop -q",
+        "git stash -q; git stash pop -q 'stash@{1}'",
+        "git commit -q --allow-empty -m x; git reset -q --hard HEAD~2",
+        "git commit -q --allow-empty -m x; git reset -q --hard 'HEAD@{2}'",
+        "git commit -q --allow-empty -m x; git revert --no-edit HEAD~1",
+        "git bisect start -q; git bisect bad there-and-back; git bisect good main",
     ];
     // What is said though this git leaves it alone: it refuses, or takes only what is as it was.
     const TOO_STRICT: &[&str] = &[
@@ -253,6 +290,12 @@ fn nothing_happens_to_the_gate_unsaid() {
         "git rebase -q main there-and-back",
         "git rebase -q --onto main same there-and-back",
         "git checkout -q same && git reset -q --hard main",
+        "git restore --staged --no-staged --source=other .",
+        "git worktree add -q -B nb wt2 other; git worktree remove wt2; git checkout -q nb",
+        "git commit -q --allow-empty -m x; git reset -q --hard HEAD~2",
+        "git commit -q --allow-empty -m x; git reset -q --hard 'HEAD@{2}'",
+        "git commit -q --allow-empty -m x; git revert --no-edit HEAD~1",
+        "git bisect start -q; git bisect bad there-and-back; git bisect good main",
         // It may be told to ignore them in ways that are not read.
         "git clean -fdX",
         "(sleep 0.1; git stash -q) & git add -A; wait",

@@ -64,6 +64,15 @@ fn takes_value(subcommand: &str, option: &str) -> bool {
     first.is_some_and(|at| at + 1 == letters.len() && letters.ends_with(taking))
 }
 
+/// True where `--` only ends the options, and commits stand behind it as before.
+fn ends_options(subcommand: &str, rest: &[Option<&str>]) -> bool {
+    match subcommand {
+        "stash" => !matches!(rest.first(), None | Some(Some("push" | "save" | "--"))),
+        "merge" | "pull" | "switch" | "cherry-pick" | "revert" | "rebase" | "branch" | "tag" => true,
+        _ => false,
+    }
+}
+
 impl Look<'_> {
     /// What the words behind a subcommand mean.
     pub(super) fn words(&mut self, leaves: Leaves, subcommand: &str, rest: &[Option<&str>]) -> Looked<Words> {
@@ -89,7 +98,7 @@ impl Look<'_> {
                 continue;
             }
             if *word == "--" {
-                only_paths = true;
+                only_paths = !ends_options(subcommand, rest);
                 continue;
             }
             if word.starts_with("--pathspec-from") {
@@ -124,8 +133,19 @@ impl Look<'_> {
                 found.add_path(word);
             }
         }
+        if leaves == Leaves::Stashed && self.stashes_moved {
+            // Whatever number they have by then.
+            for name in self.logged("refs/stash")? {
+                let more = self.stashed(&name)?;
+                found.targets.extend(more);
+            }
+        }
         if leaves == Leaves::Stashed && found.targets.is_empty() {
             found.targets = self.ids(leaves, "stash")?;
+        }
+        if subcommand == "bisect" {
+            let more = self.ids(leaves, "refs/bisect/bad")?;
+            found.targets.extend(more);
         }
         let joins_upstream = matches!(subcommand, "merge" | "pull" | "rebase");
         let goes_on = |word: &&str| ["--ab", "--cont", "--sk", "--q"].iter().any(|start| word.starts_with(start));
@@ -177,6 +197,17 @@ impl Look<'_> {
         if word.is_empty() || word.contains(char::is_whitespace) && !word.contains('{') && !word.starts_with(":/") {
             return Ok(Vec::new());
         }
+        // What is counted from what is checked out, or from what it was, is another one behind a commit.
+        if self.head_moved && word.contains(['~', '^', '@']) {
+            let mut found = self.ancestors(word)?;
+            let logged = if word.contains('@') { self.logged("HEAD")? } else { Vec::new() };
+            for name in logged {
+                if let Ok(Meaning::Objects(ids)) = revisions::meaning(self.repository, &mut self.objects, &name) {
+                    found.extend(ids);
+                }
+            }
+            return Ok(found.into_iter().map(|id| (Beside::Head, id)).collect());
+        }
         Ok(match revisions::meaning(self.repository, &mut self.objects, word) {
             Ok(Meaning::Objects(ids) | Meaning::Alone(ids) | Meaning::Not(ids) | Meaning::Inside(ids, _)) => {
                 ids.into_iter().map(|id| (Beside::Head, id)).collect()
@@ -189,6 +220,42 @@ impl Look<'_> {
             Ok(Meaning::Nothing) => Vec::new(),
             Err(_) => self.every()?,
         })
+    }
+
+    /// The commits that what is checked out goes back to, as many as a word counts and some more.
+    fn ancestors(&mut self, word: &str) -> Looked<Vec<Id>> {
+        const MORE: usize = 16;
+        let numbers =
+            word.split(|letter: char| !letter.is_ascii_digit()).filter_map(|number| number.parse::<usize>().ok());
+        let steps = numbers.chain([word.matches(['~', '^']).count()]).max().unwrap_or_default() + MORE;
+        if steps > MAX_REFS {
+            return Err("it counts further than is looked".to_owned());
+        }
+        let mut found = self.heads.clone();
+        let mut last = found.clone();
+        for _ in 0..steps {
+            let mut parents = Vec::new();
+            for id in &last {
+                let id = peeled(&mut self.objects, id)?;
+                parents.extend(self.objects.commit(&id)?.parents);
+            }
+            parents.retain(|id| !found.contains(id));
+            if parents.is_empty() || found.len() > MAX_REFS {
+                break;
+            }
+            found.extend(parents.iter().cloned());
+            last = parents;
+        }
+        Ok(found)
+    }
+
+    /// What a name meant before, by the numbers of its log.
+    fn logged(&self, name: &str) -> Looked<Vec<String>> {
+        let folder = if name == "HEAD" { &self.repository.git_dir } else { &self.repository.common };
+        let path = folder.join("logs").join(name);
+        let text = existing(read_text(&path)).map_err(|error| format!("{} ({error})", path.display()))?;
+        let lines = text.unwrap_or_default().lines().take(MAX_REFS).count();
+        Ok((0..lines).map(|number| format!("{name}@{{{number}}}")).collect())
     }
 
     /// What was put by: what it changed, and the files that nobody tracked.
