@@ -3,7 +3,7 @@
 
 use std::path::{Path, PathBuf};
 
-use bashgate_hook::gate::conditions::ShellSetup;
+use bashgate_hook::gate::conditions::{OtherHome, ShellSetup};
 use bashgate_hook::gate::config::Config;
 use bashgate_hook::gate::git::guard;
 use bashgate_hook::gate::plugins::{self, Call};
@@ -32,6 +32,8 @@ pub struct Permit {
     scripts: Vec<Allowed>,
     bound: Option<Box<Bound>>,
     foresees_network: bool,
+    /// Its home folder, where that is another one than the asker's.
+    home: Option<PathBuf>,
 }
 
 /// How far a permit reaches.
@@ -48,7 +50,7 @@ pub enum Reach {
 impl Permit {
     /// One of which nothing more is to be said.
     const fn plain(command: CommandLine, reach: Reach) -> Self {
-        Self { command, reach, warning: None, scripts: Vec::new(), bound: None, foresees_network: false }
+        Self { command, reach, warning: None, scripts: Vec::new(), bound: None, foresees_network: false, home: None }
     }
 
     /// The command.
@@ -89,6 +91,7 @@ impl Permit {
 
     /// What of that is another one by now.
     pub fn changed(&self) -> Option<String> {
+        let _home = self.home.as_deref().map(OtherHome::of_commands);
         self.bound.as_ref()?.changed()
     }
 }
@@ -151,9 +154,16 @@ pub struct Ask<'a> {
     pub asked_with: &'a [String],
     /// Variables that are given to it.
     pub variables: &'a [(String, String)],
+    /// Its home folder, where that is another one than the asker's.
+    pub home: Option<PathBuf>,
 }
 
 impl Ask<'_> {
+    /// What lies at home counts as it does for the command.
+    fn at_its_home(&self) -> Option<OtherHome> {
+        self.home.as_deref().map(OtherHome::of_commands)
+    }
+
     /// Why nobody here can say what it does, if a variable that is given to it may change that.
     fn doubt(&self) -> Option<&'static str> {
         let steers = |name: &str| variables::harm_of_setting(name, Shell::Bash).is_some();
@@ -177,6 +187,7 @@ pub fn told_variable((name, value): &(String, String)) -> String {
 
 /// Asks the gate about a command: the preset's own rules first, then the hook's way (here, or the host).
 pub fn ask(text: &str, ask: &Ask<'_>) -> Result<Permit, Denied> {
+    let _home = ask.at_its_home();
     let command = parse(text)?;
     let shell = shell_of(ask.preset);
     let protected = ask.gate.config.as_ref().map(Config::protected).unwrap_or_default();
@@ -268,7 +279,8 @@ pub fn ask(text: &str, ask: &Ask<'_>) -> Result<Permit, Denied> {
         (is_script || is_code()).then_some(Allowed { file, hold })
     };
     let scripts = bound.iter().flat_map(|bound| bound.evidence().to_vec()).filter_map(held).collect();
-    Ok(Permit { warning: HookDecision::Allow(by).warning(), scripts, bound, ..Permit::plain(command, reach) })
+    let home = ask.home.clone();
+    Ok(Permit { warning: HookDecision::Allow(by).warning(), scripts, bound, home, ..Permit::plain(command, reach) })
 }
 
 /// Puts the question, and says who allowed it and with which files. What the preset refuses is put, too, so that the attempt is on record.
@@ -322,6 +334,7 @@ fn ask_plugins(decision: HookDecision, command: &str, cwd: &Path, config: &Confi
 /// Asks the host about a managed script: whether a person has approved it as it is. There is no other way to a permit for
 /// one, and `filled` runs, the same script with references to the values that the request names.
 pub(crate) fn script(text: &str, wire: ScriptWire, filled: &str, ask: &Ask<'_>) -> Result<Permit, Denied> {
+    let _home = ask.at_its_home();
     let command = parse(text)?;
     let filled = parse(filled)?;
     let network = wire.manifest.capabilities.network;
@@ -337,10 +350,11 @@ pub(crate) fn script(text: &str, wire: ScriptWire, filled: &str, ask: &Ask<'_>) 
     };
     let found = classify(&command, &around);
     let refused = policy::check(&ask.preset.rules, &command, Shell::Bash, &found, &ask.cwd.to_string_lossy());
-    match put(&command, refused, Some(wire), ask, &Config { shell: Shell::Bash, ..config.clone() })?.0 {
+    let (by, bound) = put(&command, refused, Some(wire), ask, &Config { shell: Shell::Bash, ..config.clone() })?;
+    match by {
         LetThroughBy::Host => {
             let reach = if network { Reach::Preset } else { Reach::Local };
-            Ok(Permit::plain(filled, reach))
+            Ok(Permit { bound, home: ask.home.clone(), ..Permit::plain(filled, reach) })
         }
         LetThroughBy::Hook | LetThroughBy::Nobody | LetThroughBy::Silence { .. } => {
             Err(Denied::Gate("only a person's approval lets a script run, and none was given".to_owned()))

@@ -5,6 +5,7 @@ mod cage;
 mod claims;
 mod escapes;
 mod gate;
+mod gating;
 mod inward;
 mod lifetime;
 mod mcp;

@@ -324,7 +324,7 @@ fn a_link_that_was_set_aside_is_given_back_as_it_was_read() {
 fn working_trees_in_the_project_have_the_projects_own_files() {
     for ground in grounds() {
         let work = ground.work();
-        let acting = [".envrc", ".mcp.json", ".vscode/tasks.json"];
+        let acting = [".envrc", ".mcp.json", ".vscode/tasks.json", ".claude/settings.json", "app/.codex/hooks.json"];
         for name in acting {
             ground.write(&format!("work/{name}"), "{\"mine\":1}\n");
         }

@@ -138,7 +138,7 @@ impl Exec {
             preset.filesystem.workspace = Access::Read;
             preset.git.repository = Access::Read;
         }
-        let permit = self.permit(&gate, &preset, &cwd)?;
+        let permit = self.permit(&gate, &preset, (&cwd, &workspace))?;
         if permit.foresees_network() && !self.json {
             // First, not behind what it makes of that.
             say_aside!("{NO_NETWORK}");
@@ -239,7 +239,7 @@ impl Exec {
         Ok(presets.for_agent(self.agent.as_deref(), self.preset.as_deref())?)
     }
 
-    fn permit(&self, gate: &Gate, preset: &Preset, cwd: &Path) -> Result<Permit, Denied> {
+    fn permit(&self, gate: &Gate, preset: &Preset, (cwd, workspace): (&Path, &Path)) -> Result<Permit, Denied> {
         let text = self.text();
         if self.cage {
             return permit::cage(&text, gate.config.as_ref(), preset, cwd);
@@ -257,6 +257,7 @@ impl Exec {
             background: self.background,
             asked_with: &asked_with,
             variables: &self.env,
+            home: preset.home_in(workspace),
         };
         permit::ask(&text, &ask)
     }

@@ -508,6 +508,11 @@ fn merge(into: &mut Table, from: Table) {
 }
 
 impl Preset {
+    /// The home folder of what runs under it in a workspace, where that is another one than the caller's.
+    pub fn home_in(&self, workspace: &Path) -> Option<PathBuf> {
+        (self.environment.home == Home::Workspace).then(|| workspace.to_owned())
+    }
+
     fn check(&self) -> Result<(), String> {
         for pattern in &self.rules.patterns {
             regex_lite::Regex::new(&pattern.regex).map_err(|error| format!("`{}`: {error}", pattern.regex))?;

@@ -5,19 +5,19 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
-use std::io::{self, Read as _, Write as _};
-use std::os::fd::OwnedFd;
+use std::io::Read as _;
 use std::os::unix::fs::{MetadataExt as _, PermissionsExt as _};
 use std::path::{Path, PathBuf};
 
 use bashgate_hook::gate::started::{self, Look};
 use bashgate_shared::classify::later::{self, Later, Tier};
 use bashgate_shared::programs;
-use rustix::fs::{AtFlags, Mode, OFlags, RenameFlags};
+use rustix::fs::RenameFlags;
 use serde::{Deserialize, Serialize};
 
-use super::aside::{folder_without_links, is_set_aside, may_be_written, open_without_links, opened_again, set_aside};
-use super::baseline::folders_around;
+use super::aside::{folder_without_links, is_set_aside, may_be_written, open_without_links, set_aside};
+use super::baseline::{Foreign, folders_around};
+use super::put_back::{Kept, made_without_links, put_back};
 use super::seen::{Seen, Stamp};
 use super::{Around, Change, Violation, taken_away};
 
@@ -56,6 +56,8 @@ struct Acting {
     has_other_names: bool,
     /// The link by way of which alone it is called so.
     via: Option<PathBuf>,
+    /// A run that had begun before has seen another one.
+    is_of_others: bool,
 }
 
 impl Acting {
@@ -73,19 +75,6 @@ impl Acting {
     }
 }
 
-/// What is needed to put it back.
-#[derive(Debug)]
-enum Kept {
-    File {
-        bytes: Vec<u8>,
-        /// Without the bits that lend a user's rights: who puts it back may be another one than who made it.
-        mode: u32,
-        /// User and group.
-        owner: (u32, u32),
-    },
-    Link(PathBuf),
-}
-
 /// What such a file holds, as it is written down for the case that nobody lives to put it back.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub(super) struct Content {
@@ -97,10 +86,13 @@ pub(super) struct Content {
 }
 
 impl Content {
+    fn kept(&self) -> Kept {
+        Kept::File { bytes: self.text.clone().into_bytes(), mode: self.mode, owner: self.owner }
+    }
+
     /// Gives a file this content again.
     pub(super) fn put_back(&self, path: &Path, root: &Path) -> Violation {
-        let bytes = self.text.clone().into_bytes();
-        put_back(path, &Kept::File { bytes, mode: self.mode, owner: self.owner }, root)
+        put_back(path, &self.kept(), root)
     }
 }
 
@@ -260,6 +252,7 @@ impl ActingFiles {
     pub(super) fn look_at_alias(&mut self, seen: &mut Seen, called: &Path, (path, link): (&Path, &Path), cwd: &str) {
         let later = later::of(&called.to_string_lossy(), Some(cwd)).filter(counts);
         if let Some(later) = later.filter(|_| !is_set_aside(path)) {
+            let later = for_whoever_works_below(later, called, &seen.real_root());
             self.take(seen, path, later, Some(link));
         }
     }
@@ -296,7 +289,8 @@ impl ActingFiles {
         let inode = |folder: &Path| fs::symlink_metadata(folder).map_or(0, |meta| meta.ino());
         let around = if later.is_kept { inside.map(inode).collect() } else { Vec::new() };
         let has_other_names = fs::symlink_metadata(path).is_ok_and(|meta| meta.nlink() > 1);
-        self.found.insert(path.to_owned(), Acting { stamp, later, kept, around, has_other_names, via });
+        self.found
+            .insert(path.to_owned(), Acting { stamp, later, kept, around, has_other_names, via, is_of_others: false });
     }
 
     fn content(&mut self, path: &Path, root: &Path, gates: bool) -> Option<Kept> {
@@ -354,6 +348,29 @@ impl ActingFiles {
             let text = String::from_utf8(bytes.clone()).ok()?;
             Some((path, Content { text, mode: *mode, owner: *owner, gates: acting.later.tier == Tier::Gate }))
         })
+    }
+
+    /// Forgets what others have left that were still going on: what it holds now is nothing to be given back, but what the first of them
+    /// has seen there is.
+    pub(super) fn without(&mut self, others: &[Foreign]) {
+        let mut others: Vec<&Foreign> = others.iter().collect();
+        others.sort_by_key(|file| file.began_s);
+        let mut known = BTreeSet::new();
+        for file in others.into_iter().filter(|file| known.insert(&file.path)) {
+            // What leads there now may lead elsewhere by right.
+            self.links.remove(&file.path);
+            if !file.was_there && file.nobody_was_asked {
+                self.found.remove(&file.path);
+            } else if let Some(acting) = self.found.get_mut(&file.path) {
+                acting.kept = file.content.as_ref().map(Content::kept);
+                acting.is_of_others = true;
+            }
+        }
+    }
+
+    /// Forgets what lies below a folder.
+    pub(super) fn without_below(&mut self, folder: &Path) {
+        self.found.retain(|path, _| !path.starts_with(folder));
     }
 
     /// True for one of them that no run is to write.
@@ -432,6 +449,8 @@ impl ActingFiles {
                 // Of a new repository it is told as that.
                 None if now.later == SETTINGS => {}
                 None => found.push(created(path, &now.later, around)),
+                // Another run has given it back what it held before that.
+                Some(before) if before.is_of_others && !before.is_another(path) => {}
                 Some(before) if before.stamp != now.stamp => {
                     // What the sandbox kept from being written, in folders that are the same, somebody outside has changed. Of a
                     // link it keeps what it leads to, and of a file the name that it knows.
@@ -533,26 +552,28 @@ fn for_whoever_works_below(later: Later, path: &Path, workspace: &Path) -> Later
     let gates = |folder: &Path| later::of(&name, folder.to_str()).filter(|one| one.tier == Tier::Gate);
     let folders = path.ancestors().skip(1).take_while(|folder| folder.starts_with(workspace));
     // Whoever works in a folder full of what others have made works on something else.
-    let is_of_others = path.components().any(|part| OF_OTHERS.iter().any(|name| part.as_os_str() == *name));
+    let inside = path.strip_prefix(workspace).unwrap_or(path);
+    let is_of_others = inside.components().any(|part| OF_OTHERS.iter().any(|name| part.as_os_str() == *name));
     let mut found = folders.filter(|_| later.tier != Tier::Gate && !is_of_others).filter_map(gates);
     found.next().unwrap_or(later)
 }
 
 fn created(path: &Path, later: &Later, around: &Around<'_>) -> Violation {
-    let gates = for_whoever_works_below(*later, path, around.workspace).tier == Tier::Gate;
+    // By the name that it has by way of a link, too.
+    let gates = later.tier == Tier::Gate || for_whoever_works_below(*later, path, around.workspace).tier == Tier::Gate;
     let by_git = || !gates && around.checks_out && (around.is_tracked)(path);
-    // A worktree or a clone in the project brings the project's own files: the same bytes under the same names.
+    // A worktree or a clone in the project brings the project's own files: the same bytes under the same names. What gates an agent here
+    // gates it there.
     let is_copy = || {
-        !gates
-            && own_file_of_copy(path, around.workspace).is_some_and(|own| {
-                let means_the_same = later::of(&own.to_string_lossy(), around.workspace.to_str())
-                    .is_some_and(|of_own| of_own.what == later.what);
-                means_the_same
-                    && (around.is_kept)(&own)
-                    && (around.is_tracked)(&own)
-                    && !(around.is_made_since)(&own)
-                    && have_same_bytes(path, &own)
-            })
+        own_file_of_copy(path, around.workspace).is_some_and(|own| {
+            let means_the_same = later::of(&own.to_string_lossy(), around.workspace.to_str())
+                .is_some_and(|of_own| of_own.what == later.what);
+            means_the_same
+                && (around.is_kept)(&own)
+                && (around.is_tracked)(&own)
+                && !(around.is_made_since)(&own)
+                && have_same_bytes(path, &own)
+        })
     };
     // What was there and is called so only now: it is the naming that is new. Of what is named a hook, what an earlier run may have
     // left there is nobody's: only what git tracks, and nobody has written since, stays.
@@ -602,87 +623,4 @@ fn inside(root: &Path, file: &Path) -> Option<PathBuf> {
 /// True for what no everyday tool makes: of so much, somebody hears first.
 fn is_rare(later: &Later) -> bool {
     later.is_kept || later.what == STARTED.what
-}
-
-/// Gives a file its old content again. What stands there now is kept beside it.
-fn put_back(path: &Path, kept: &Kept, root: &Path) -> Violation {
-    match replaced(path, kept, root) {
-        Ok(aside) => {
-            Violation { aside: aside.map(|aside| aside.display().to_string()), ..Violation::of(path, Change::PutBack) }
-        }
-        Err(_) if fs::symlink_metadata(path).is_err() => Violation::of(path, Change::Removed),
-        Err(_) => Violation::of(path, Change::Modified),
-    }
-}
-
-/// The old content under a name of its own first: where there is no room for it, what stands there stays. Then what stands there is
-/// set aside, and the old content gets its name. Gives back what was set aside.
-fn replaced(path: &Path, kept: &Kept, root: &Path) -> io::Result<Option<PathBuf>> {
-    let (Some(parent), Some(name)) = (path.parent(), path.file_name()) else {
-        return Err(io::Error::other("it has no name"));
-    };
-    let folder = made_without_links(parent, root)?;
-    // The run may have closed it.
-    let _opened = opened_again(parent, root);
-    let random = getrandom::u64().map_err(|error| io::Error::other(error.to_string()))?;
-    let new = format!(".bashgate-{random:016x}");
-    let written = write_new(&folder, &new, kept).and_then(|()| match set_aside(path, root) {
-        Ok(aside) => Ok(Some(aside)),
-        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
-        Err(error) => Err(error),
-    });
-    let named = written.and_then(|aside| {
-        // Another run may have made one again meanwhile; it is not written over.
-        rustix::fs::renameat_with(&folder, &new, &folder, name, RenameFlags::NOREPLACE)?;
-        Ok(aside)
-    });
-    if named.is_err() {
-        let _ = rustix::fs::unlinkat(&folder, &new, AtFlags::empty());
-    }
-    named
-}
-
-fn write_new(folder: &OwnedFd, name: &str, kept: &Kept) -> io::Result<()> {
-    let (bytes, mode, owner) = match kept {
-        Kept::File { bytes, mode, owner } => (bytes, *mode, *owner),
-        Kept::Link(target) => return Ok(rustix::fs::symlinkat(target, folder, name)?),
-    };
-    let flags = OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL | OFlags::NOFOLLOW | OFlags::CLOEXEC;
-    let mut file = fs::File::from(rustix::fs::openat(folder, name, flags, Mode::from_raw_mode(0o600))?);
-    file.write_all(bytes)?;
-    file.sync_data()?;
-    // Only root can give a file away.
-    if rustix::process::geteuid().is_root() && owner.0 != 0 {
-        std::os::unix::fs::fchown(&file, Some(owner.0), Some(owner.1))?;
-    }
-    file.set_permissions(fs::Permissions::from_mode(mode))
-}
-
-/// Opens a folder as [`folder_without_links`] does, and makes what is missing of it. What stands in the way is set aside: a link, or a
-/// file with a folder's name.
-fn made_without_links(folder: &Path, root: &Path) -> io::Result<OwnedFd> {
-    match folder_without_links(folder) {
-        Err(error) if folder.starts_with(root) && folder != root => {
-            let (Some(parent), Some(name)) = (folder.parent(), folder.file_name()) else { return Err(error) };
-            let above = made_without_links(parent, root)?;
-            let _opened = opened_again(parent, root);
-            if rustix::fs::statat(&above, name, AtFlags::SYMLINK_NOFOLLOW).is_ok() {
-                let is_in_the_way = matches!(error.raw_os_error(), Some(libc::ELOOP | libc::ENOTDIR));
-                if !is_in_the_way {
-                    return Err(error);
-                }
-                set_aside(folder, root)?;
-            }
-            rustix::fs::mkdirat(&above, name, Mode::from_raw_mode(0o755))?;
-            let made = folder_without_links(folder)?;
-            // It is for whoever the folder around it belongs to.
-            let around = rustix::fs::fstat(&above)?;
-            if around.st_uid != rustix::process::geteuid().as_raw() {
-                std::os::unix::fs::fchown(&made, Some(around.st_uid), Some(around.st_gid))?;
-            }
-            rustix::fs::fchmod(&made, Mode::from_raw_mode(around.st_mode & 0o777))?;
-            Ok(made)
-        }
-        opened => opened,
-    }
 }

@@ -206,6 +206,10 @@ pub(super) struct Foreign {
     pub(super) is_kept: bool,
     /// That run had seen one there, of another content.
     pub(super) was_there: bool,
+    /// What that held, where it was written down.
+    pub(super) content: Option<Content>,
+    /// When that run began, in seconds since 1970.
+    pub(super) began_s: i64,
     /// Its baseline.
     baseline: PathBuf,
 }
@@ -272,11 +276,13 @@ impl Left {
             }
             if has_ended || flock(&file, FlockOperation::NonBlockingLockExclusive).is_err() {
                 if let Some(before) = &before {
-                    let foreign = |(file, is_kept, was_there)| Foreign {
+                    let foreign = |(file, is_kept, was_there): (PathBuf, bool, bool)| Foreign {
                         is_kept: is_kept
                             // What is gone meanwhile can only be made again.
                             && fs::symlink_metadata(&file).map_or(true, |meta| meta.ctime() >= before.began_s),
                         was_there,
+                        content: before.contents.get(&text(&file)).cloned(),
+                        began_s: before.began_s,
                         path: file,
                         nobody_was_asked: before.nobody_was_asked,
                         baseline: path.clone(),

@@ -8,6 +8,7 @@ mod acting;
 mod aside;
 mod baseline;
 mod modes;
+mod put_back;
 mod restored;
 mod seen;
 mod shared;
@@ -252,6 +253,7 @@ impl Watch {
         let mut before = Seen::of(workspace, &cwd, &names.all(), Known::default(), None);
         before.closes();
         let left = kept.map(|(state, _)| Left::of(state, workspace, &before, others)).unwrap_or_default();
+        before.acting.without(&left.unseen_by_others);
         let wanted = kept.map(|(state, _)| state.to_owned());
         let kept =
             kept.and_then(|(state, lasts)| Baseline::keep(state, workspace, (&before, &left), nobody_was_asked, lasts));
@@ -331,7 +333,7 @@ impl Watch {
             is_tracked: &is_tracked,
         };
         // One looks around, the other at what it has found: to ask for each file takes as long as to list it.
-        let (after, linked) = std::thread::scope(|scope| {
+        let (mut after, linked) = std::thread::scope(|scope| {
             let (found, files) = mpsc::channel();
             let written = scope.spawn(|| self.written_with_other_names(files));
             let mut tell = |folder: PathBuf, names: Vec<OsString>| drop(found.send((folder, names)));
@@ -378,6 +380,13 @@ impl Watch {
                 before if before != Some(stamp) => found.push(Violation::of(path, Change::NestedRepository)),
                 _ => {}
             }
+        }
+        // Where each file counts, and there were so few that each was looked at, more of them go as a whole. What was there and gates an
+        // agent is put back then.
+        let is_in = |folder: &&PathBuf| folder.starts_with(&self.workspace) && **folder != self.workspace;
+        for folder in after.flooded.difference(&self.before.flooded).filter(is_in).filter(|_| nobody_was_asked) {
+            found.push(self.taken_away(folder, Change::Created));
+            after.acting.without_below(folder);
         }
         found.extend(self.before.acting.changes_to(&after.acting, &around));
         // Who put so much there that nobody can look through it has left nothing that anybody relies on.

@@ -37,13 +37,13 @@ const MOST_OF_OBJECTS: usize = 512;
 /// Most names in a repository's own folder but for its objects.
 const MOST_OF_GIT: usize = if cfg!(test) { 2_000 } else { 200_000 };
 /// Most repositories in a workspace whose settings are read.
-const MOST_REPOSITORIES: usize = 256;
+const MOST_REPOSITORIES: usize = 2000;
 /// As many links as the kernel follows.
 pub(crate) const MOST_LINKS: usize = 40;
 /// Most files behind a link to a folder.
-const MOST_BEHIND: usize = 1000;
+const MOST_BEHIND: usize = 4000;
 /// Most files of a folder of which something is started.
-const MOST_BESIDE: usize = 1024;
+const MOST_BESIDE: usize = 4000;
 
 /// What a file was: its kind, and a digest of its content.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -66,6 +66,8 @@ pub(super) struct Seen {
     pub(super) homes: HashMap<PathBuf, (u64, u64)>,
     /// Folders that could not be listed, and the workspace where it is too large.
     pub(super) unseen: BTreeSet<PathBuf>,
+    /// Folders in which each file counts, and of which there are more than are looked at.
+    pub(super) flooded: BTreeSet<PathBuf>,
     /// Folders of which nobody can say what git would start there. Their names were looked at.
     pub(super) unclear: BTreeSet<PathBuf>,
     /// Bytes that have been compared.
@@ -431,6 +433,7 @@ impl Seen {
         while let Some(path) = waiting.pop() {
             for entry in self.entries(&path) {
                 if found.len() >= MOST_BESIDE || !self.has_room() {
+                    self.flooded.insert(top.clone());
                     self.unseen.insert(top);
                     return found;
                 }
@@ -502,6 +505,7 @@ impl Seen {
             for entry in self.entries(&folder) {
                 count += 1;
                 if count > MOST_BEHIND || !self.has_room() {
+                    self.flooded.extend(fs::canonicalize(link).ok());
                     self.unseen.insert(link.to_owned());
                     return;
                 }

@@ -10,7 +10,7 @@ mod names;
 mod public;
 mod startup;
 
-use std::cell::LazyCell;
+use std::cell::{LazyCell, RefCell};
 use std::collections::HashMap;
 use std::io;
 use std::os::unix::fs::MetadataExt as _;
@@ -312,9 +312,33 @@ pub(crate) fn place(path: &str, cwd: &Path) -> Option<PathBuf> {
     }
 }
 
+thread_local! {
+    static HOME_OF_COMMANDS: RefCell<Option<PathBuf>> = const { RefCell::new(None) };
+}
+
+/// While this lives, the home folder of commands is another one than that of whoever asks, on this thread.
+#[derive(Debug)]
+#[must_use]
+pub struct OtherHome(());
+
+impl OtherHome {
+    /// Whoever runs the commands gives them this one.
+    pub fn of_commands(home: &Path) -> Self {
+        HOME_OF_COMMANDS.set(Some(home.to_owned()));
+        Self(())
+    }
+}
+
+impl Drop for OtherHome {
+    fn drop(&mut self) {
+        HOME_OF_COMMANDS.set(None);
+    }
+}
+
 /// The home folder, where the environment names one. One that is named relatively is each program's own guess.
 pub(in crate::gate) fn home() -> Option<PathBuf> {
-    std::env::var_os("HOME").map(PathBuf::from).filter(|home| home.is_absolute())
+    let other = HOME_OF_COMMANDS.with_borrow(Clone::clone).map(PathBuf::into_os_string);
+    other.or_else(|| std::env::var_os("HOME")).map(PathBuf::from).filter(|home| home.is_absolute())
 }
 
 /// The home folder of the first user of this system that is meant, by name and number, as its own table says.

@@ -13,7 +13,7 @@ use bashgate_shared::variables;
 use super::told::{Told, bound, digest_of, state_of, unknown};
 use super::{Gathered, HowFar, Subject};
 use crate::gate::ask::read_capped;
-use crate::gate::conditions::{only_root_writes, place};
+use crate::gate::conditions::{home, only_root_writes, place};
 use crate::gate::words;
 
 /// Largest file of settings that is read whole, in bytes. Of a larger one counts what any change of it changes.
@@ -603,7 +603,7 @@ fn modules_in(text: &str) -> Vec<String> {
 /// False for folders in which everybody and everything writes: the home folder itself, `/tmp`, the root. A project that is open to all
 /// is one all the same, whatever bits somebody has given it.
 fn is_of_a_project(folder: &Path) -> bool {
-    let is_home = std::env::var_os("HOME").is_some_and(|home| Path::new(&home) == folder);
+    let is_home = home().is_some_and(|home| home == folder);
     let is_shared = ["/tmp", "/var/tmp", "/dev/shm"].iter().any(|shared| folder == Path::new(shared));
     !is_home && !is_shared && folder.parent().is_some()
 }

@@ -7,7 +7,7 @@ use bashgate_shared::programs::settings;
 
 use super::told::{Told, files_of, start_of, unknown};
 use super::{Gathered, MAX_FILES};
-use crate::gate::conditions::{home_of, place};
+use crate::gate::conditions::{home as own_home, home_of, place};
 
 /// Longest file that is read for what it includes, in bytes.
 const MAX_SETTINGS: u64 = 256 * 1024;
@@ -106,7 +106,7 @@ pub(super) fn places_of(name: &str, account: Option<&Path>, cwd: &Path) -> Vec<S
 /// The home folder of the account, where it is another one than `HOME`.
 pub(super) fn account_home() -> Option<PathBuf> {
     let own = rustix::process::getuid().as_raw().to_string();
-    home_of(|_, number| number == own).filter(|home| std::env::var_os("HOME").is_none_or(|set| Path::new(&set) != home))
+    home_of(|_, number| number == own).filter(|home| own_home().is_none_or(|set| set != *home))
 }
 
 /// The files that settings of ssh (`Include a b`) or of curl (`config = x`, `-K x`) include, as paths. Any other text may look like

@@ -1,7 +1,7 @@
 //! `scripts run`.
 
 use std::cell::OnceCell;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::process::ExitCode;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -67,7 +67,6 @@ pub(super) struct Runs<'r> {
     behind: &'r Behind,
     gate: Gate,
     runner: Runner,
-    cwd: PathBuf,
     state: Option<PathBuf>,
     /// Once something has run: signals stop what runs, and no longer this process by themselves.
     stop: OnceCell<Stop>,
@@ -88,7 +87,6 @@ impl<'r> Runs<'r> {
             behind,
             gate: behind.common.gate()?,
             runner: Runner::of_this_program().map_err(|error| Failure::new(error, "start it by its path"))?,
-            cwd: std::env::current_dir().unwrap_or_else(|_| PathBuf::from("/")),
             state: kept.place.folder(),
             stop: OnceCell::new(),
             waits: Arc::default(),
@@ -123,16 +121,17 @@ impl<'r> Runs<'r> {
         let prepared = Prepared::new(script, request)?;
         let preset = self.gate.presets()?.for_agent(agent.as_deref(), Some(preset_name))?;
         let form = preset.output.form;
-        let cwd: &Path = &self.cwd;
+        let cwd = prepared.working_directory();
         let ask = Ask {
             gate: &self.gate,
             preset_name,
             preset: &preset,
-            cwd,
+            cwd: &cwd,
             agent: agent.as_deref(),
             background: false,
             asked_with: &[],
             variables: &[],
+            home: preset.home_in(&cwd),
         };
         self.waits.store(true, Ordering::Release);
         let permit = prepared.permit(&ask);

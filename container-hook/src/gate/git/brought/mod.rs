@@ -69,8 +69,8 @@ pub fn by(all_calls: &[Argv], effects: &Effects, cwd: &Path) -> Brought {
         };
         let looked: Vec<Looked<Brought>> = match look {
             Ok(mut look) => {
-                look.is_unsure |= is_late;
-                look.is_told_settings |= has_settings;
+                look.before.is_unsure |= is_late;
+                look.before.told_settings |= has_settings;
                 calls.iter().map(|words| look.next(words)).collect()
             }
             Err(why) => vec![Err(why)],
@@ -165,14 +165,21 @@ struct Look<'r> {
     head: Held,
     /// The branch that is checked out.
     branch: String,
-    /// An earlier call of the command may have changed what is tracked, what is checked out or what names mean.
+    before: Before,
+}
+
+/// What earlier calls of the command may have done.
+#[derive(Default)]
+#[expect(clippy::struct_excessive_bools, reason = "each is a fact of its own")]
+struct Before {
+    /// They have changed what is tracked, what is checked out or what names mean.
     is_unsure: bool,
-    /// The call or its environment has settings of its own.
-    is_told_settings: bool,
-    /// An earlier call may have given each stash another number.
-    stashes_moved: bool,
-    /// An earlier call may have moved what is checked out.
-    head_moved: bool,
+    /// They have set what git goes by, or this one or its environment does.
+    told_settings: bool,
+    /// They have given each stash another number.
+    moved_stashes: bool,
+    /// They have moved what is checked out.
+    moved_head: bool,
 }
 
 /// What a commit is laid beside: what differs comes from it.
@@ -213,10 +220,7 @@ impl<'r> Look<'r> {
             heads: Vec::new(),
             head: Held::new(),
             branch: String::new(),
-            is_unsure: false,
-            is_told_settings: false,
-            stashes_moved: false,
-            head_moved: false,
+            before: Before::default(),
         };
         let head = super::read_text(&repository.git_dir.join("HEAD")).unwrap_or_default();
         head.trim().strip_prefix("ref: refs/heads/").unwrap_or_default().clone_into(&mut look.branch);
@@ -261,15 +265,16 @@ impl<'r> Look<'r> {
         let is_setting = |word: Option<&str>| {
             word.is_none_or(|word| word.starts_with("-c") || word.starts_with("--config-env") || word == "config")
         };
-        self.is_told_settings |= words.iter().copied().any(is_setting);
+        self.before.told_settings |= words.iter().copied().any(is_setting);
         let found = match programs::leaves(words) {
             Some(call) => self.call(call)?,
             None => Brought::default(),
         };
         if let Some((subcommand, rest)) = programs::moves(words) {
-            self.is_unsure |= self.may_move(subcommand, rest)?;
-            self.stashes_moved |= subcommand == "stash" && !matches!(rest.first(), Some(Some("list" | "show")));
-            self.head_moved |= !matches!(subcommand, "add" | "branch" | "tag" | "fetch" | "push" | "config" | "stash");
+            self.before.is_unsure |= self.may_move(subcommand, rest)?;
+            self.before.moved_stashes |= subcommand == "stash" && !matches!(rest.first(), Some(Some("list" | "show")));
+            self.before.moved_head |=
+                !matches!(subcommand, "add" | "branch" | "tag" | "fetch" | "push" | "config" | "stash");
         }
         Ok(found)
     }
@@ -348,7 +353,10 @@ impl<'r> Look<'r> {
         }
         let joins = matches!(subcommand, "merge" | "pull" | "rebase" | "cherry-pick" | "revert");
         let leaves_head = !matches!(leaves, Leaves::Commits) || !words.targets.is_empty() && !joins;
-        if self.is_unsure && leaves_head && matches!(leaves, Leaves::Commits | Leaves::Restored | Leaves::Cleared(_)) {
+        if self.before.is_unsure
+            && leaves_head
+            && matches!(leaves, Leaves::Commits | Leaves::Restored | Leaves::Cleared(_))
+        {
             // What was added or committed before goes with what is left.
             for name in self.there.clone() {
                 if self.is_meant(&name, &words) && !self.is_as_committed(&name) {
@@ -356,7 +364,7 @@ impl<'r> Look<'r> {
                 }
             }
         }
-        let is_unsure = self.is_unsure;
+        let is_unsure = self.before.is_unsure;
         let meant = |path: &&String| self.is_meant(path, &words);
         let untracked = self.there.iter().filter(|path| is_unsure || !self.tracked.contains_key(*path)).filter(meant);
         let tracked = self.there.iter().filter(|path| is_unsure || self.tracked.contains_key(*path)).filter(meant);

@@ -133,7 +133,7 @@ impl Look<'_> {
                 found.add_path(word);
             }
         }
-        if leaves == Leaves::Stashed && self.stashes_moved {
+        if leaves == Leaves::Stashed && self.before.moved_stashes {
             // Whatever number they have by then.
             for name in self.logged("refs/stash")? {
                 let more = self.stashed(&name)?;
@@ -158,7 +158,7 @@ impl Look<'_> {
         }
         // What a name means, or what is checked out, may be another one by then.
         let goes_back = matches!(leaves, Leaves::Restored | Leaves::Cleared(_) | Leaves::Stashed);
-        let names_any = self.is_unsure && (found.last.is_some() || goes_back || joins_upstream);
+        let names_any = self.before.is_unsure && (found.last.is_some() || goes_back || joins_upstream);
         if names_any || is_open && !matches!(leaves, Leaves::Cleaned(_) | Leaves::Removed | Leaves::Stashed) {
             let every = self.every()?;
             found.targets.extend(every);
@@ -190,7 +190,7 @@ impl Look<'_> {
             return if name.is_empty() { Ok(Vec::new()) } else { self.stashed(&name) };
         }
         if word == "-" {
-            let before = self.before()?;
+            let before = self.where_it_was()?;
             return Ok(before.into_iter().map(|id| (Beside::Head, id)).collect());
         }
         // A message. Of revisions only those that search have blanks.
@@ -198,7 +198,7 @@ impl Look<'_> {
             return Ok(Vec::new());
         }
         // What is counted from what is checked out, or from what it was, is another one behind a commit.
-        if self.head_moved && word.contains(['~', '^', '@']) {
+        if self.before.moved_head && word.contains(['~', '^', '@']) {
             let mut found = self.ancestors(word)?;
             let logged = if word.contains('@') { self.logged("HEAD")? } else { Vec::new() };
             for name in logged {
@@ -276,7 +276,7 @@ impl Look<'_> {
     }
 
     /// Where it was before: `git switch -`.
-    fn before(&mut self) -> Looked<Vec<Id>> {
+    fn where_it_was(&mut self) -> Looked<Vec<Id>> {
         let path = self.repository.git_dir.join("logs/HEAD");
         let text = existing(read_text(&path)).map_err(|error| format!("{} ({error})", path.display()))?;
         let text = text.unwrap_or_default();
@@ -325,7 +325,7 @@ impl Look<'_> {
             self.remotes().into_iter().map(|remote| format!("{remote}/{branch}")).collect();
         names.insert("FETCH_HEAD".to_owned());
         // What the call or its environment says, or other files that these name, is not looked at.
-        if self.is_told_settings {
+        if self.before.told_settings {
             return self.every();
         }
         let own = [self.repository.common.join("config"), self.repository.git_dir.join("config.worktree")];
