@@ -224,6 +224,37 @@ fn a_home_folder_is_written_only_when_it_is_named() {
     run(&["--preset", "runner-readonly", "--", "ls"]).expect(0);
 }
 
+/// Where a preset makes the workspace the home folder, what lies there steers what runs: it is looked at, shown and bound.
+#[test]
+fn the_home_folder_that_a_preset_gives_is_looked_at() {
+    let site = Site::default();
+    Output::of(Command::new("git").args(["init", "-q"]).current_dir(site.work()), b"").expect(0);
+    Output::of(
+        Command::new("git").args(["remote", "add", "origin", "http://127.0.0.1:9/good.git"]).current_dir(site.work()),
+        b"",
+    )
+    .expect(0);
+    exec(&site, &["--preset", "chorus", "--", "git status"]).expect(0);
+    site.file(".gitconfig", "[core]\n\tfsmonitor = ./fsm.sh\n");
+    // No host is running: what is not proven to be local is denied.
+    exec(&site, &["--preset", "default", "--", "git status"]).expect(0);
+    exec(&site, &["--preset", "chorus", "--", "git status"]).expect(2);
+
+    site.file(".gitconfig", "[url \"http://127.0.0.1:9/evil/\"]\n\tinsteadOf = http://127.0.0.1:9/good\n");
+    let _host = site.serve();
+    site.raise_both("default");
+    let mut push = runner(&site, &["exec", "--preset", "chorus", "--", "git push origin main"]);
+    let running = std::thread::spawn(move || Output::of(&mut push, b""));
+    let id = site.held("git push origin main");
+    let card = site.cli(["show", &id]).expect(0).stdout;
+    assert!(card.contains("work/.gitconfig"), "{card}");
+    // Another one by then is another question.
+    site.file(".gitconfig", "[url \"http://127.0.0.1:9/worse/\"]\n\tinsteadOf = http://127.0.0.1:9/good\n");
+    site.cli(["approve", &id]).expect(0);
+    let output = running.join().unwrap().expect(2);
+    assert!(output.stderr.contains(".gitconfig"), "{output:?}");
+}
+
 /// A project whose settings call the gate is written in like any other. What calls it stays.
 #[test]
 fn a_project_in_whose_settings_the_gate_stands_is_written_in() {

@@ -642,3 +642,27 @@ fn how_long_the_host_may_take_says_nothing_about_a_script() {
         assert_eq!((&outcome["exit_code"], &outcome["stdout"]), (&3.into(), &"done\n".into()), "{outcome:#}");
     }
 }
+
+/// What a script's text names lies where it runs, not where somebody calls it.
+#[test]
+fn a_script_is_looked_at_where_it_runs() {
+    let ground = Ground::new();
+    ground.site.raise_both("default");
+    let _host = ground.site.serve();
+    ground.site.file("c.cfg", "url = \"http://127.0.0.1:9/good\"\n");
+    fs::write(ground.path("in/c.cfg"), "url = \"http://127.0.0.1:9/evil\"\n").unwrap();
+    let id = ground.create(
+        "sleep 0; curl -s -K c.cfg\n",
+        &json!({"capabilities": {"paths_read": [ground.text("in")], "network": true, "commands": ["curl", "sleep"]},
+            "working_directory": ground.text("in")}),
+    );
+    let running = ground.start(&id, &json!({}));
+    let card = ground.held();
+    let shown = ground.site.cli(["show", card["id"].as_str().unwrap()]).expect(0).stdout;
+    assert!(shown.contains(&ground.text("in/c.cfg")) && !shown.contains("work/c.cfg"), "{shown}");
+    // Exchanged while it is open, it does not run.
+    fs::write(ground.path("in/c.cfg"), "url = \"http://127.0.0.1:9/worse\"\n").unwrap();
+    ground.site.cli(["approve", card["id"].as_str().unwrap()]).expect(0);
+    let output = running.join().unwrap();
+    assert!(output.code != Some(0) && format!("{output:?}").contains("c.cfg"), "{output:?}");
+}

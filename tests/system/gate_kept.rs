@@ -36,6 +36,9 @@ fn project() -> Site {
     git(&work, &["switch", "-q", "main"]);
     program(&work.join(".claude/settings.json"), "{\"hooks\": {}}\n");
     program(&work.join("x6/.claude/settings.json"), "{}\n");
+    for name in ["x7/git/config", "x8/bin/ls", "x9/usercustomize/__init__.py"] {
+        program(&work.join(name), "x\n");
+    }
     site
 }
 
@@ -96,6 +99,14 @@ fn what_would_take_the_gate_away_is_asked_about() {
         "rm -rf ../wor*",
         "cd ..; rm -rf w*",
         "rm -rf \"${PWD%/*}\"/work",
+        // A folder that comes as a whole.
+        "mkdir -p lx/git && cp src/a.py lx/git/config && ln -s $PWD/x7 ~/.config",
+        "mv x7 ~/.config",
+        "ln -s $PWD/x8 ~/.local",
+        "mv x8 ~/.local",
+        "cp -r x9/usercustomize ~/.local/lib/python3.11/site-packages/",
+        "mkdir -p ~/.local/lib/python3.11/site-packages/usercustomize; cp src/a.py ~/.local/lib/python3.11/site-packages/usercustomize/__init__.py",
+        "cp src/a.py ~/.local/lib/python3.11/site-packages/usercustomize.abi3.so",
         "git worktree remove -f .",
         "git worktree remove --force work",
         "git -C src worktree remove -f ../",
@@ -161,6 +172,10 @@ fn ordinary_work_beside_the_gate_goes_on() {
         "git add src && git commit -qm x && git checkout -q same",
         "git rm -rq --cached x5",
         "git switch -q --detach same",
+        "git rm -q typo || true",
+        "git stash apply -q || true",
+        "ln -s $PWD/src ~/src-of-project",
+        "mv src/c.orig ~/old || true",
         "git mv README src/",
         "git worktree remove -f ../other",
     ];

@@ -184,8 +184,10 @@ fn of_part(brief: &Brief, part: &Part, depth: usize) -> Option<String> {
     // Behind `find -exec` stands another program, whose options are its own.
     if !searches
         && !row.has(Trait::PrintsNames)
-        && let Some(option) =
-            texts().find(|word| ELSEWHERE.iter().chain(row.elsewhere).any(|option| is_option(word, option)))
+        && let Some(option) = texts().find(|word| {
+            let of_all = || ELSEWHERE.iter().any(|option| is_option(word, option) && !is_whole(name, word, option));
+            row.elsewhere.iter().any(|option| is_option(word, option)) || of_all()
+        })
     {
         return Some(format!("`{name} {}` may reach another machine, or run something", shortened(option)));
     }
@@ -468,6 +470,15 @@ fn is_descriptor(word: &str) -> bool {
         || word.starts_with("/dev/stdin")
         || word.starts_with("/dev/fd/")
         || word.contains("/fd/") && word.starts_with("/proc/")
+}
+
+/// True for a whole option of a program that begins like another one's. Git takes shortened ones, and has only some of them itself.
+fn is_whole(program: &str, word: &str, option: &str) -> bool {
+    const OF_GIT: [&str; 2] = ["--edit", "--init"];
+    const OF_OTHERS: [&str; 8] = ["--build", "--cache", "--edit", "--ext", "--init", "--install", "--open", "--out"];
+    let given = word.split_once(['=', ':']).map_or(word, |(given, _)| given);
+    let all: &[&str] = if programs::is_git(program) { &OF_GIT } else { &OF_OTHERS };
+    given != option && all.contains(&given)
 }
 
 /// True for an option as it stands, with its value, or shortened as most programs take it.

@@ -192,15 +192,15 @@ impl Prepared {
         Ok(permit::script(&script.text, wire, text, ask)?)
     }
 
-    /// Where it starts: what its text names lies there, wherever it is called. Without a folder of its own that is its own empty `/tmp`.
-    pub fn working_directory(&self) -> PathBuf {
-        self.script.about.manifest.working_directory.clone().map_or_else(|| PathBuf::from("/tmp"), PathBuf::from)
+    /// Where it starts: what its text names lies there, wherever it is called. `None` for its own empty `/tmp`.
+    pub fn working_directory(&self) -> Option<PathBuf> {
+        self.script.about.manifest.working_directory.clone().map(PathBuf::from)
     }
 
     /// How it is run: with what its manifest gives, and nothing else.
     pub fn spec(&self, mut preset: Preset) -> Result<RunSpec, ScriptError> {
         let manifest = &self.script.about.manifest;
-        let cwd = self.working_directory();
+        let cwd = self.working_directory().unwrap_or_else(|| PathBuf::from("/tmp"));
         let filesystem = &mut preset.filesystem;
         filesystem.read = self.given.paths_read.iter().map(PathBuf::from).collect();
         filesystem.programs.clone_from(&self.given.commands);

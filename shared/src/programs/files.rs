@@ -318,7 +318,9 @@ pub fn writes_as_told(program: &str, words: &[Option<&str>]) -> bool {
             let looks = ["--check", "--stat", "--numstat", "--summary"];
             // With `--apply` it changes files as well, whatever else it shows.
             let shows = named().any(|word| looks.contains(word)) && !named().any(|word| word.starts_with("--ap"));
-            let applies = named().any(|word| matches!(*word, "apply" | "am"));
+            // What was put by is git's own, and looked at as that.
+            let is_stash = named().find(|word| !word.starts_with('-')).is_some_and(|word| *word == "stash");
+            let applies = named().any(|word| matches!(*word, "apply" | "am")) && !is_stash;
             applies && !(shows && words.iter().all(Option::is_some)) || super::git::writes_by_number(words)
         }
         _ => super::row(program).is_some_and(|row| row.has(Trait::WritesAsTold)),

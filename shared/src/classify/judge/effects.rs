@@ -738,6 +738,10 @@ impl Judge<'_> {
                 |row: &programs::Program| words.contains(&"{}") && (row.has(Trait::Moves) || row.has(Trait::Links));
             row.is_some_and(|row| matches!(row.copies, Some(Copies::ToLast(_))) || brings(row))
         };
+        // What is moved or linked as a whole brings to another place what lies in it.
+        let takes_along = |program: &str| {
+            programs::row(paths::file_name(program)).is_some_and(|row| row.has(Trait::Moves) || row.has(Trait::Links))
+        };
         let is_found = |word: &&str| !word.starts_with(['-', '(', '!']);
         // Whatever is found there may be a folder, and arrives without those above it.
         let found = || {
@@ -745,7 +749,8 @@ impl Judge<'_> {
             let starts = if starts.is_empty() { vec![".".to_owned()] } else { starts };
             starts.into_iter().map(|start| format!("{start}/{EACH_BELOW}"))
         };
-        for at in (0..words.len()).filter(|at| words.get(*at).is_some_and(|word| copies(word))) {
+        for at in (0..words.len()).filter(|at| words.get(*at).is_some_and(|word| copies(word) || takes_along(word))) {
+            let only_outside = words.get(at).is_some_and(|word| !copies(word));
             let rest = words.get(at + 1..).unwrap_or_default();
             let end = rest.iter().position(|word| matches!(*word, ";" | "+")).unwrap_or(rest.len());
             let behind = rest.get(..end).unwrap_or_default();
@@ -753,11 +758,13 @@ impl Judge<'_> {
                 .iter()
                 .flat_map(|word| if *word == "{}" { found().collect() } else { vec![(*word).to_owned()] })
                 .collect();
-            self.note_copies_to(&behind.iter().map(String::as_str).filter(|word| *word != "?").collect::<Vec<_>>());
+            let named: Vec<&str> = behind.iter().map(String::as_str).filter(|word| *word != "?").collect();
+            self.note_copies_to(&named, only_outside);
         }
     }
 
-    fn note_copies_to(&mut self, words: &[&str]) {
+    /// With `only_outside` of what comes to lie in another place than below where the agent works.
+    fn note_copies_to(&mut self, words: &[&str], only_outside: bool) {
         // `-tDIR`, `-t DIR`, `--target-directory=DIR`.
         let glued = |word: &str| {
             word.split_once('=')
@@ -781,7 +788,12 @@ impl Judge<'_> {
                 if is_put_there {
                     note(&mut self.effects.steering, format!("{to}, with what the command puts into {from} before"));
                 }
+                let cwd = self.around.cwd.clone();
+                let is_outside = |to: &str| {
+                    to.starts_with(['/', '~']) && !cwd.as_deref().is_some_and(|cwd| paths::is_within(to, cwd))
+                };
                 let pairs = self.resolved(from).into_iter().zip(self.resolved(to));
+                let pairs: Vec<_> = pairs.filter(|(_, to)| !only_outside || is_outside(to)).collect();
                 self.effects.copies.extend(pairs);
             }
         }

@@ -272,6 +272,8 @@ fn nothing_happens_to_the_gate_unsaid() {
         // Options that are taken back.
         "git rm -rfq --cached --no-cached .",
         "git restore --staged --no-staged --source=other .",
+        "git rm -q typo",
+        "git rm -rq src",
         // Names that are another one's by then.
         "git worktree add -q -B nb wt2 other; git worktree remove wt2; git checkout -q nb",
         "git worktree add -q -b nb wt3 other && git merge -q --no-edit nb",

@@ -120,7 +120,9 @@ impl Look<'_> {
             let was_source = std::mem::replace(&mut after_source, is_source(word));
             let is_only_path = subcommand == "restore" && named == *word && !was_source || named == ":/";
             let mut ids = if is_only_path { Vec::new() } else { self.ids(leaves, named)? };
-            let is_path = takes_paths && named == *word && self.is_path(word);
+            // These take nothing but paths, also such as name nothing.
+            let only_takes_paths = matches!(subcommand, "rm" | "mv" | "clean");
+            let is_path = takes_paths && named == *word && (only_takes_paths || self.is_path(word));
             if ids.is_empty() && !is_path && matches!(subcommand, "switch" | "checkout") {
                 ids = self.of_a_remote(named)?;
             }
