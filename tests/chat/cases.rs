@@ -272,6 +272,22 @@ pub(super) fn only_a_fresh_word_of_an_approver_counts<S: Service>() {
     stage.ends();
 }
 
+/// What somebody says at length answers nothing, and what is said behind it does.
+pub(super) fn words_of_any_length_change_nothing<S: Service>() {
+    let stage = Stage::<S>::new("");
+    let (running, card) = stage.ask(ASKED);
+    // A server takes no more than 64 KiB with all that belongs to a message.
+    let long = "x".repeat(60_000);
+    stage.service.says(Who::Approver, &long);
+    stage.service.says(Who::Approver, &format!("approve {} {long}", card.id()));
+    stage.service.says(Who::Stranger, &long);
+    stage.is_through();
+    assert_eq!(stage.site.pending().len(), 1, "nothing of that counts");
+    stage.service.says(Who::Approver, &format!("approve {}", card.id()));
+    running.join().unwrap().expect(0);
+    stage.ends();
+}
+
 pub(super) fn nobody_answers_in_time<S: Service>() {
     let stage = Stage::<S>::new("[approval]\nexpires_s = 3\n");
     let (running, card) = stage.ask(ASKED);
@@ -711,6 +727,7 @@ list! {
     held_and_approved
     held_and_denied_with_words
     only_a_fresh_word_of_an_approver_counts
+    words_of_any_length_change_nothing
     nobody_answers_in_time
     the_host_is_started_again
     a_service_that_is_away_holds_up_nobody

@@ -208,3 +208,41 @@ fn what_others_have_committed_is_for_a_person() {
         running.join().unwrap().expect(2);
     }
 }
+
+/// Programs that an agent's settings start are parts of the gate as well: another branch's do not take their place unasked.
+#[test]
+fn what_an_agents_settings_start_is_not_exchanged_by_git() {
+    const EXCHANGE: &[&str] = &[
+        "git checkout other",
+        "git switch other",
+        "git merge other",
+        "git checkout other -- tools",
+        "git checkout other -- .",
+        "git restore -s other tools",
+        "git cherry-pick other",
+    ];
+    let site = tainted();
+    let work = site.work();
+    git(&work, &["init", "-q", "-b", "main"]);
+    let settings = r#"{"hooks":{"PreToolUse":[{"hooks":[{"type":"command","command":"python3 tools/gate.py"}]}]}}"#;
+    for (name, text) in [
+        (".claude/settings.json", settings),
+        ("tools/gate.py", "exit(2)\n"),
+        ("src/a.py", "a\n"),
+        ("run.sh", "echo hi\n"),
+    ] {
+        program(&work.join(name), text);
+    }
+    git(&work, &["add", "."]);
+    git(&work, &["commit", "-qm", "one"]);
+    git(&work, &["switch", "-qc", "same"]);
+    program(&work.join("src/b.py"), "b\n");
+    git(&work, &["add", "."]);
+    git(&work, &["commit", "-qm", "same"]);
+    git(&work, &["switch", "-qc", "other", "main"]);
+    program(&work.join("tools/gate.py"), "exit(0)\n");
+    git(&work, &["commit", "-qam", "other"]);
+    git(&work, &["switch", "-q", "main"]);
+    each_in(&site, EXCHANGE, true);
+    each_in(&site, &["git checkout -q same", "git merge -q same", "git stash", "git checkout other -- src"], false);
+}

@@ -593,3 +593,32 @@ impl Trouble<'_> {
         self.pause = (self.pause * 2).min(LONGEST_PAUSE);
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// However long a service is away, it is tried again each minute or so; and after that as soon as the first time.
+    #[tokio::test(start_paused = true)]
+    async fn an_outage_of_an_hour_costs_no_more_than_a_minute_behind_it() {
+        let health = Mutex::new(Health::default());
+        let mut trouble =
+            Trouble { name: "x", token: "t", pause: FIRST_PAUSE, is_said: false, health: &health, half: Half::Hears };
+        let away = Failure::Away("away".to_owned(), None);
+        let begin = tokio::time::Instant::now();
+        let (mut tries, mut longest) = (0, Duration::ZERO);
+        while begin.elapsed() < Duration::from_hours(1) {
+            let before = tokio::time::Instant::now();
+            trouble.wait(&away).await;
+            longest = longest.max(before.elapsed());
+            tries += 1;
+        }
+        assert!(longest <= LONGEST_PAUSE * 5 / 4 && (50..200).contains(&tries), "{longest:?} {tries}");
+        assert!(health.lock().unwrap().hears.is_some());
+        trouble.is_over();
+        assert!(health.lock().unwrap().hears.is_none());
+        let before = tokio::time::Instant::now();
+        trouble.wait(&away).await;
+        assert!(before.elapsed() <= FIRST_PAUSE * 2);
+    }
+}

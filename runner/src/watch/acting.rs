@@ -359,9 +359,7 @@ impl ActingFiles {
         for file in others.into_iter().filter(|file| known.insert(&file.path)) {
             // What leads there now may lead elsewhere by right.
             self.links.remove(&file.path);
-            if !file.was_there && file.nobody_was_asked {
-                self.found.remove(&file.path);
-            } else if let Some(acting) = self.found.get_mut(&file.path) {
+            if let Some(acting) = self.found.get_mut(&file.path) {
                 acting.kept = file.content.as_ref().map(Content::kept);
                 acting.is_of_others = true;
             }
@@ -469,7 +467,10 @@ impl ActingFiles {
                 Some(_) => {}
             }
         }
-        for (path, before) in self.found.iter().filter(|(path, _)| !after.found.contains_key(*path)) {
+        // What another run had left and is gone again was never there.
+        let was_none = |before: &Acting| before.is_of_others && before.kept.is_none();
+        let gone = self.found.iter().filter(|(path, before)| !after.found.contains_key(*path) && !was_none(before));
+        for (path, before) in gone {
             // Behind a link that took the place of a folder on the way lies another file.
             let turned = around.nobody_was_asked.then(|| self.link_on_the_way(path, before, around)).flatten();
             if let Some(link) = turned.filter(|link| taken.insert(link.clone())) {

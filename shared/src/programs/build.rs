@@ -40,6 +40,35 @@ pub const MAKE_VARIABLES: &[(&str, &str)] = &[
     ("SHELL", "/bin/sh"),
 ];
 
+/// Functions of make's that give nothing but words back. What they give is not known.
+pub const MAKE_FUNCTIONS: &[&str] = &[
+    "subst",
+    "patsubst",
+    "strip",
+    "findstring",
+    "filter",
+    "filter-out",
+    "sort",
+    "word",
+    "wordlist",
+    "words",
+    "firstword",
+    "lastword",
+    "dir",
+    "notdir",
+    "suffix",
+    "basename",
+    "addsuffix",
+    "addprefix",
+    "join",
+    "wildcard",
+    "realpath",
+];
+
+/// The endings of files out of which make's own rules make one without (GNU make 4.4, `make -p`).
+pub const MADE_FROM: &[&str] =
+    &["sh", "o", "c", "cc", "C", "cpp", "p", "f", "F", "m", "r", "s", "S", "mod", "y", "l", "ym", "lm", "ch", "web"];
+
 pub(super) const TABLE: &[Program] = &[
     runner(&["make", "gmake"], &["GNUmakefile", "makefile", "Makefile"], &["make build", "make -C sub"])
         .runs(Runs::Code)

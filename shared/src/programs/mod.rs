@@ -41,13 +41,13 @@ pub use row::{
 };
 
 pub(crate) use addresses::{files_in_address, hosts_in_words};
-pub use build::{MAKE_VARIABLES, is_outward};
+pub use build::{MADE_FROM, MAKE_FUNCTIONS, MAKE_VARIABLES, is_outward};
 pub use builtins::CHANGE_FOLDER;
 pub(crate) use copies::{Copies, made_by, only_read};
 pub use files::{names_its_input, writes_as_told};
 pub use git::{
     GIT_HOOKS_OF_WORK, Leaves, Untracked, brings_files, brings_from_remote, checks_out, does_to_folders, git_hooks,
-    is_git, is_git_hook, leaves, may_leave_files, moves, opens_editor, records, starts_hook,
+    is_git, is_git_hook, leaves, may_leave_files, moves, opens_editor, records, starts_hook, takes_only_paths,
 };
 pub use languages::{
     COMMANDS_OF_PACKAGES, LOAD_BESIDE, ONLY_WORKED_ON, SHELL_ENDING, is_label_of_command, loads_where_it_starts,

@@ -362,7 +362,7 @@ impl Gathered<'_> {
             .map(Path::to_owned)
             .collect();
         for row in rows.iter().flatten() {
-            if row.names.contains(&"make") {
+            if row.steered_by.iter().any(|file| file.ends_with("akefile")) {
                 let folders = and_above.iter().map(PathBuf::as_path).chain([self.cwd]);
                 for file in folders.flat_map(|folder| made_into_makefile(folder, row.steered_by)).collect::<Vec<_>>() {
                     self.add_unknown(&format!("what {} {SAYS_HOW_SCRIPTS_RUN}", file.display()));
@@ -681,11 +681,9 @@ fn may_be_settings(file: &Path, kept: &[&str]) -> bool {
     !NO_SETTINGS.iter().chain(kept).any(|ending| name.ends_with(ending))
 }
 
-/// Files out of which make's own rules make the makefile that it then reads, also where there is one already (GNU make 4.4, `make -p`).
+/// Files out of which make's own rules make the makefile that it then reads, also where there is one already.
 fn made_into_makefile(folder: &Path, makefiles: &[&str]) -> Vec<PathBuf> {
-    const ENDINGS: [&str; 20] =
-        ["sh", "o", "c", "cc", "C", "cpp", "p", "f", "F", "m", "r", "s", "S", "mod", "y", "l", "ym", "lm", "ch", "web"];
-    let endings = ENDINGS.iter().map(|ending| format!(".{ending}")).chain([",v".to_owned()]);
+    let endings = programs::MADE_FROM.iter().map(|ending| format!(".{ending}")).chain([",v".to_owned()]);
     let beside = makefiles.iter().flat_map(|name| endings.clone().map(move |ending| format!("{name}{ending}")));
     let kept = makefiles.iter().flat_map(|name| {
         [format!("RCS/{name}"), format!("RCS/{name},v"), format!("SCCS/s.{name}"), format!("s.{name}")]

@@ -42,30 +42,6 @@ const FLAGS: [&str; 10] = [
     "OUTPUT_OPTION",
 ];
 
-/// Functions of make's that give nothing but words back. What they give is not known.
-const HARMLESS: [&str; 21] = [
-    "subst",
-    "patsubst",
-    "strip",
-    "findstring",
-    "filter",
-    "filter-out",
-    "sort",
-    "word",
-    "wordlist",
-    "words",
-    "firstword",
-    "lastword",
-    "dir",
-    "notdir",
-    "suffix",
-    "basename",
-    "addsuffix",
-    "addprefix",
-    "join",
-    "wildcard",
-    "realpath",
-];
 /// How make is called.
 #[derive(Debug, Default)]
 pub(super) struct Called<'c> {
@@ -430,7 +406,7 @@ fn functions_are_few(text: &str) -> bool {
         let Some((name, after)) = rest.split_once(end) else { return false };
         let first = name.split([' ', '\t']).next().unwrap_or_default();
         let is_function = name.contains([' ', '\t', ',']);
-        if is_function && !HARMLESS.contains(&first) {
+        if is_function && !programs::MAKE_FUNCTIONS.contains(&first) {
             return false;
         }
         // What stands in it is looked at, too.

@@ -161,6 +161,11 @@ pub fn leaves<'w>(words: &'w [Option<&'w str>]) -> Option<(Leaves, &'w str, &'w 
     Some((what, subcommand, rest))
 }
 
+/// True for a subcommand whose words are paths, and never commits.
+pub fn takes_only_paths(subcommand: &str) -> bool {
+    matches!(subcommand, "rm" | "mv" | "clean")
+}
+
 /// The words of a call that may change what git tracks, what is checked out or what names mean: the subcommand, and its own. `None` for
 /// what only reads, or changes nothing of that here.
 pub fn moves<'w>(words: &'w [Option<&'w str>]) -> Option<(&'w str, &'w [Option<&'w str>])> {

@@ -12,7 +12,7 @@ mod shown;
 pub use editor::opens_editor;
 pub use hooks::{GIT_HOOKS_OF_WORK, git_hooks, is_git_hook, starts_hook};
 pub(super) use leaves::writes_by_number;
-pub use leaves::{Leaves, Untracked, leaves, may_leave_files, moves};
+pub use leaves::{Leaves, Untracked, leaves, may_leave_files, moves, takes_only_paths};
 pub(super) use local::EXAMPLES;
 
 use super::{Judge, Judgement, Kind, Program, Reach, Rule, Runs, Talks, Trait, row};

@@ -530,11 +530,14 @@ impl<'r> Look<'r> {
         if sources.is_empty() {
             sources.push(if by_index { self.tracked.clone() } else { self.head.clone() });
         }
+        // What git writes is not always what was committed.
+        let writes_otherwise = self.writes_otherwise();
         for source in sources {
             let names: BTreeSet<String> = source.keys().chain(self.tracked.keys()).cloned().collect();
             for name in names {
                 let wanted = source.get(&name);
-                if !self.is_meant(&name, words) || self.is_there(&name, wanted) {
+                let stays = self.is_there(&name, wanted) && !(writes_otherwise && wanted.is_some());
+                if !self.is_meant(&name, words) || stays {
                     continue;
                 }
                 // What is committed here can be had again.
@@ -544,6 +547,23 @@ impl<'r> Look<'r> {
             }
         }
         Ok(all)
+    }
+
+    /// True where attributes that may be about parts of the gate have git write another text than was committed: in another encoding, or with
+    /// a number put in.
+    fn writes_otherwise(&self) -> bool {
+        let folders = self.tracked.keys().flat_map(|name| Path::new(name).ancestors().skip(1));
+        let folders: BTreeSet<PathBuf> =
+            folders.map(|folder| self.root.join(folder)).chain([self.root.clone()]).collect();
+        let files = folders.iter().map(|folder| folder.join(".gitattributes"));
+        let own = self.repository.common.join("info/attributes");
+        files.chain([own]).filter_map(|file| super::read_text(&file).ok()).any(|text| {
+            text.lines().any(|line| {
+                line.split_whitespace()
+                    .skip(1)
+                    .any(|word| word == "ident" || word.starts_with("working-tree-encoding="))
+            })
+        })
     }
 
     /// True where just this lies there; or nothing, where nothing is wanted.

@@ -318,6 +318,28 @@ fn nothing_happens_to_the_gate_unsaid() {
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }
 
+/// By its attributes git may write something else than was committed.
+#[test]
+fn what_git_writes_otherwise_is_said() {
+    let made = project(Settings::Committed);
+    assert_eq!(said(made.path(), "git reset -q --hard"), Brought::default());
+    std::fs::write(made.path().join(".gitattributes"), "*.bin filter=lfs -text\n*.py eol=lf\n").unwrap();
+    assert_eq!(said(made.path(), "git reset -q --hard"), Brought::default());
+    for (file, line) in [
+        (".gitattributes", "*.json working-tree-encoding=UTF-16"),
+        (".claude/.gitattributes", "* ident"),
+        (".git/info/attributes", "* ident"),
+    ] {
+        let path = made.path().join(file);
+        std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+        std::fs::write(&path, line).unwrap();
+        for command in ["git reset -q --hard", "git checkout -q .", "git stash -q"] {
+            assert_ne!(said(made.path(), command), Brought::default(), "{file}: {command}");
+        }
+        std::fs::remove_file(&path).unwrap();
+    }
+}
+
 /// By another index git finds other files that nobody tracks.
 #[test]
 fn another_index_is_said() {

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use bashgate_shared::classify::paths;
-use bashgate_shared::programs::Leaves;
+use bashgate_shared::programs::{self, Leaves};
 
 use super::super::objects::{Id, Looked};
 use super::super::revisions::{self, Meaning, every_ref, peeled};
@@ -120,9 +120,9 @@ impl Look<'_> {
             let was_source = std::mem::replace(&mut after_source, is_source(word));
             let is_only_path = subcommand == "restore" && named == *word && !was_source || named == ":/";
             let mut ids = if is_only_path { Vec::new() } else { self.ids(leaves, named)? };
-            // These take nothing but paths, also such as name nothing.
-            let only_takes_paths = matches!(subcommand, "rm" | "mv" | "clean");
-            let is_path = takes_paths && named == *word && (only_takes_paths || self.is_path(word));
+            // Also such as name nothing.
+            let is_path =
+                takes_paths && named == *word && (programs::takes_only_paths(subcommand) || self.is_path(word));
             if ids.is_empty() && !is_path && matches!(subcommand, "switch" | "checkout") {
                 ids = self.of_a_remote(named)?;
             }
