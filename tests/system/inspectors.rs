@@ -263,7 +263,7 @@ fn a_command_that_makes_the_model_fail_is_no_outage() {
 #[test]
 fn what_waits_for_a_slow_model_has_a_limit_and_an_end() {
     let model = Model::start();
-    model.fail(Fault::Slow(Duration::from_secs(20)));
+    model.fail(Fault::Slow(Duration::from_secs(50)));
     let site = Site::new(&model.config("anthropic", 60_000));
     let _host = site.serve();
     site.raise("default", "secret");
@@ -271,7 +271,7 @@ fn what_waits_for_a_slow_model_has_a_limit_and_an_end() {
         let id = uuid::Uuid::new_v4().to_string();
         site.post(
             "default",
-            &serde_json::json!({"type": "security:bash_check", "request_id": id, "command": command, "timeout_ms": 7000}),
+            &serde_json::json!({"type": "security:bash_check", "request_id": id, "command": command, "timeout_ms": 25_000}),
         );
         id
     };
