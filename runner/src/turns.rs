@@ -169,8 +169,11 @@ fn is_taken(folder: &Path, said: &Said) -> io::Result<bool> {
         };
         match flock(&file, FlockOperation::NonBlockingLockShared) {
             Ok(()) => {
-                fs::remove_file(&path)?;
-                continue;
+                // It may end by itself at this moment.
+                match fs::remove_file(&path) {
+                    Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
+                    _ => continue,
+                }
             }
             Err(Errno::WOULDBLOCK) => {}
             Err(error) => return Err(error.into()),

@@ -43,6 +43,8 @@ pub const CODE_AMONG_THEM: &str = ", code among them: ";
 pub const FURTHER_FOLDERS: &str = "files in more folders than are looked into";
 /// How the entry of evidence begins that stands for the environment; behind it the variables that steer something are named.
 pub const ENVIRONMENT: &str = "the environment's ";
+/// How the entry of evidence begins that stands for the files in a folder, without those in the folders below.
+pub const FILES_DIRECTLY_IN: &str = "the files directly in ";
 /// The entry that says that the folders in which a command works go by a variable.
 pub const CD_BY_VARIABLE: &str = "where `cd` goes by CDPATH";
 /// Longest part of a tool's input that a request tells, in bytes.
@@ -359,6 +361,11 @@ impl FileEvidence {
     pub fn says_what_runs(&self) -> bool {
         let says = |what: &&str| self.path.ends_with(*what);
         self.sha256.is_empty() && [SAYS_HOW_SCRIPTS_RUN, NAMES_PROGRAM_OF_BUILDS].iter().any(says)
+    }
+
+    /// True for the entry of all the files that lie in a folder.
+    pub fn is_folders(&self) -> bool {
+        self.path.starts_with(FILES_DIRECTLY_IN)
     }
 
     /// True where this is the file that a text names, by the last parts of its path.

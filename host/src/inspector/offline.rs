@@ -240,8 +240,10 @@ fn add_scripts<'b>(
         return Some(format!("nobody knows {}", shortened(&file.path)));
     }
     for file in &brief.evidence {
-        let is_run =
-            || calls.iter().any(|call| file.is_called(word(call, 0))) || runs.iter().any(|path| file.is_of(path));
+        let is_run = || {
+            calls.iter().any(|call| file.is_called(word(call, 0)) && !file.is_folders())
+                || runs.iter().any(|path| file.is_of(path))
+        };
         // It may be called like a secret, or be too long: a digest is nothing that anybody has read.
         if file.head.is_empty() && file.sha256 != Digest::of(b"").hex() && (is_run() || is_handed_to_shell(calls, file))
         {
@@ -254,7 +256,7 @@ fn add_scripts<'b>(
                 scripts.push(Script { file, text, shell });
             }
         };
-        if let Some(commands) = recipes::commands_of(file, calls, &effects.sets) {
+        if let Some(commands) = recipes::commands_of((file, &brief.evidence), calls, &effects.sets) {
             add(commands, Shell::Other);
             continue;
         }
@@ -298,6 +300,15 @@ fn what_script_does(brief: &Brief, text: &CommandLine, found: &Classification) -
     // Its words are those of the programs that the machine brings, as long as nothing says otherwise.
     if let Some(name) = found.effects.sets.iter().find(|name| *name == "PATH" || variables::is_code(name)) {
         return Some(format!("it sets `{}`, by which other programs run", shortened(name)));
+    }
+    // What git would put in the place of parts of the gate, the hook compares for calls of the command itself.
+    let leaves = |call: &&Argv| {
+        let words: Vec<Option<&str>> = call.iter().skip(1).map(Option::as_deref).collect();
+        call.first().and_then(Option::as_deref).is_some_and(programs::is_git) && programs::leaves(&words).is_some()
+    };
+    if let Some(call) = found.calls.iter().find(leaves) {
+        let words = call.iter().map(|word| word.as_deref().unwrap_or("…")).collect::<Vec<_>>().join(" ");
+        return Some(format!("what `{}` brings or takes away is not looked at there", shortened(&words)));
     }
     // What a person would be asked about if it stood alone, one hop further is no other thing.
     if found.class == CommandClass::Network {
@@ -1114,6 +1125,45 @@ mod tests {
             assert!(matches!(found, Finding::NoAnswer { .. }), "{line}: {found:?}");
         }
         assert!(matches!(finding("sh q", &[("/w/q", "#!/usr/bin/env python3\necho 1")]), Finding::Clear { .. }));
+    }
+
+    /// What a tool writes where an option says, or is told to write, is another one than was looked at.
+    #[test]
+    fn what_builds_may_write_what_runs_next() {
+        for command in [
+            "go build -o s/b.sh; sh s/b.sh",
+            "cargo build --target-dir=s; sh s/b.sh",
+            "pytest --junitxml=s/b.sh; sh s/b.sh",
+            "pytest --basetemp=s; sh s/b.sh",
+            "black s/b.sh; sh s/b.sh",
+            "ld --oformat binary -o s/b.sh x.o; sh s/b.sh",
+        ] {
+            let found = finding_in(None, command, &[("s/b.sh", "echo ok\n")]);
+            assert!(matches!(found, Finding::NoAnswer { .. }), "{command}: {found:?}");
+        }
+        for command in
+            ["pytest -q tests; sh s/b.sh", "cargo build --release; sh s/b.sh", "shellcheck s/b.sh && sh s/b.sh"]
+        {
+            let found = finding_in(None, command, &[("s/b.sh", "echo ok\n")]);
+            assert!(matches!(found, Finding::Clear { .. }), "{command}: {found:?}");
+        }
+    }
+
+    /// The hook compares what git brings for calls of the command itself alone.
+    #[test]
+    fn git_in_recipes_is_for_a_person() {
+        for call in ["git merge evil", "git checkout -q evil -- .", "git stash", "git clean -fdx", "git rm -r x"] {
+            for (command, path, text) in [
+                ("make", "Makefile", format!("all:\n\t{call}\n")),
+                ("npm test", "package.json", format!("{{\"scripts\": {{\"test\": \"{call}\"}}}}")),
+                ("sh m.sh", "m.sh", format!("{call}\n")),
+            ] {
+                let found = finding_in(None, command, &[(path, &text)]);
+                assert!(matches!(found, Finding::NoAnswer { .. }), "{command}: {call}: {found:?}");
+            }
+        }
+        let found = finding_in(None, "make", &[("Makefile", "all:\n\tgit status\n\tgit describe --tags\n")]);
+        assert!(matches!(found, Finding::Clear { .. }), "{found:?}");
     }
 
     #[test]

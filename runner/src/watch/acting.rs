@@ -123,8 +123,9 @@ impl ActingFiles {
     }
 
     /// True for a text that is read for what it starts.
-    pub(super) fn follows(&mut self, text: &Path) -> bool {
-        let is_of_others = text.components().any(|part| OF_OTHERS.iter().any(|name| part.as_os_str() == *name));
+    pub(super) fn follows(&mut self, text: &Path, workspace: &Path) -> bool {
+        let inside = text.strip_prefix(workspace).unwrap_or(text);
+        let is_of_others = inside.components().any(|part| OF_OTHERS.iter().any(|name| part.as_os_str() == *name));
         let follows = !is_of_others && self.only.as_ref().is_none_or(|only| only.contains(text));
         if follows {
             self.texts.insert(text.to_owned());
@@ -167,7 +168,7 @@ impl ActingFiles {
             return;
         };
         let text = String::from_utf8_lossy(bytes).into_owned();
-        if self.follows(settings) {
+        if self.follows(settings, &seen.real_root()) {
             self.scripts_of(seen, &text, settings);
         }
     }

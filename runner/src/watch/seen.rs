@@ -403,7 +403,8 @@ impl Seen {
         let is_run = |path: &&PathBuf| self.is_hook(path) && path.extension().is_none_or(|ending| ending != "sample");
         let hooks = self.own.keys().chain(nested.keys()).filter(is_run).cloned();
         let by_themselves = hooks.chain(std::mem::take(&mut acting.runs_by_itself));
-        let by_themselves: BTreeSet<PathBuf> = by_themselves.filter(|script| acting.follows(script)).collect();
+        let root = self.real_root();
+        let by_themselves: BTreeSet<PathBuf> = by_themselves.filter(|script| acting.follows(script, &root)).collect();
         for script in by_themselves {
             if !acting.started_by(self, &script) {
                 self.unclear.insert(self.workspace.clone());

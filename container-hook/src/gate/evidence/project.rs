@@ -7,7 +7,9 @@ use std::path::{Path, PathBuf};
 use bashgate_shared::classify::{Effects, secrets};
 use bashgate_shared::command::Digest;
 use bashgate_shared::programs::{self, Kind, Program, Runs, Trait};
-use bashgate_shared::protocol::{FURTHER_FOLDERS, FileEvidence, NAMES_PROGRAM_OF_BUILDS, SAYS_HOW_SCRIPTS_RUN};
+use bashgate_shared::protocol::{
+    FILES_DIRECTLY_IN, FURTHER_FOLDERS, FileEvidence, NAMES_PROGRAM_OF_BUILDS, SAYS_HOW_SCRIPTS_RUN,
+};
 use bashgate_shared::variables;
 
 use super::told::{Told, bound, digest_of, state_of, unknown};
@@ -468,7 +470,7 @@ impl Gathered<'_> {
             lines.push(format!("{}\0{says}\n", file.file_name().unwrap_or_default().to_string_lossy()));
         }
         let sha256 = Digest::of(lines.concat().as_bytes()).hex();
-        (!lines.is_empty()).then(|| bound(&format!("the files directly in {}", folder.display()), sha256))
+        (!lines.is_empty()).then(|| bound(&format!("{FILES_DIRECTLY_IN}{}", folder.display()), sha256))
     }
 }
 

@@ -27,9 +27,13 @@ fn is_of_make(path: &str) -> bool {
     name.to_ascii_lowercase().ends_with("makefile") || ending.is_some_and(|end| end == "mk" || end == "mak")
 }
 
-/// The commands of a file of tasks that these calls may start, as a script, in a command that sets these variables. `None` for another
-/// file.
-pub(super) fn commands_of(file: &FileEvidence, calls: &[Argv], sets: &[String]) -> Option<String> {
+/// The commands of a file of tasks among these that these calls may start, as a script, in a command that sets these variables. `None` for
+/// another file.
+pub(super) fn commands_of(
+    (file, all): (&FileEvidence, &[FileEvidence]),
+    calls: &[Argv],
+    sets: &[String],
+) -> Option<String> {
     let steered = |is: &dyn Fn(&str) -> bool| {
         let is_steered = |call: &&Argv| {
             let name = call.first().and_then(Option::as_deref).map(paths::file_name).unwrap_or_default();
@@ -52,6 +56,18 @@ pub(super) fn commands_of(file: &FileEvidence, calls: &[Argv], sets: &[String]) 
     }
     let name = paths::file_name(&file.path);
     if name == "package.json" {
+        // A package's own tasks are those of the nearest manifest; the one above it is read where the call says so.
+        let folder = |file: &FileEvidence| Path::new(&file.path).parent().map(Path::to_owned).unwrap_or_default();
+        let is_nearer = |other: &&FileEvidence| {
+            paths::file_name(&other.path) == name
+                && folder(other) != folder(file)
+                && folder(other).starts_with(folder(file))
+        };
+        let says_workspace =
+            calls.iter().flatten().flatten().any(|word| word.starts_with("-w") || word.starts_with("--w"));
+        if file.head.is_empty() && !says_workspace && all.iter().any(|other| is_nearer(&other)) {
+            return Some(String::new());
+        }
         return each(&steered(&|file| file == name), &|words| packages::scripts(&file.head, words, sets));
     }
     None

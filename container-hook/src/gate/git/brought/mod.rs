@@ -60,8 +60,10 @@ pub fn by(all_calls: &[Argv], effects: &Effects, cwd: &Path) -> Brought {
     // What no such call stands behind changes nothing that counts.
     let Some(last) = words.iter().rposition(|words| programs::leaves(words).is_some()) else { return all };
     let calls = words.get(..=last).unwrap_or_default();
-    let folders = folders_of_git(effects).into_iter().filter_map(|folder| place(&folder, cwd));
-    for repository in folders.flat_map(|folder| those_taken(&folder)) {
+    let folders: Vec<PathBuf> = folders_of_git(effects).into_iter().filter_map(|folder| place(&folder, cwd)).collect();
+    // What one call names by what is checked out in another folder has no word there.
+    let is_elsewhere = folders.iter().collect::<BTreeSet<_>>().len() > 1;
+    for repository in folders.iter().flat_map(|folder| those_taken(folder)) {
         let look = if has_another_index {
             Err("its index is said to be another one".to_owned())
         } else {
@@ -69,7 +71,7 @@ pub fn by(all_calls: &[Argv], effects: &Effects, cwd: &Path) -> Brought {
         };
         let looked: Vec<Looked<Brought>> = match look {
             Ok(mut look) => {
-                look.before.is_unsure |= is_late;
+                look.before.is_unsure |= is_late || is_elsewhere && calls.len() > 1;
                 look.before.told_settings |= has_settings;
                 calls.iter().map(|words| look.next(words)).collect()
             }

@@ -277,6 +277,8 @@ fn nothing_happens_to_the_gate_unsaid() {
         // Names that are another one's by then.
         "git worktree add -q -B nb wt2 other; git worktree remove wt2; git checkout -q nb",
         "git worktree add -q -b nb wt3 other && git merge -q --no-edit nb",
+        "git worktree add -q --detach wt4 other; git -C wt4 tag nt; git merge -q --no-edit nt",
+        "git worktree add -q --detach wt5 other; (cd wt5 && git branch nb5) && git merge -q --no-edit nb5",
         "git stash drop -q; git stash pop -q",
         "git stash pop -q; git checkout -q .; git stash pop -q",
         "git stash -q; git stash pop -q 'stash@{1}'",
